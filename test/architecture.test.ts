@@ -45,7 +45,8 @@ source('files and folders have no import cycles, not even for types', () => {
 })
 
 /**
- * The maximum number of duplicate names. Some are duplicated by design: the same helper types in two adapters, two formats or two management files.
+ * The maximum number of names that are declared twice. Some are by design: the same helper types in two adapters, two formats, or two management
+ * files.
  */
 const MAX_REPEATED_NAMES = 8
 
@@ -107,7 +108,7 @@ source('detects any kind of comment that cites a missing document or rule', () =
     "const title = 'spec.md'",
   ])
     assert.equal(broken(text), [], text)
-  const missing = 'docs/missing.md' // apart from the comments below, which this file must not have itself
+  const missing = 'docs/missing.md' // assembled, so this file doesn't contain the citation itself
   for (const text of [
     `/**\n * Some\n * (${missing}, 4). */`,
     `  // see ${missing}\n`,
@@ -125,7 +126,7 @@ source('detects any kind of comment that cites a missing document or rule', () =
 
 const rules = suite('the architecture rules')
 
-/** Files that must be rejected: a path, its text, and a part of the message. */
+/** Files that must be rejected: path, text, and a part of the message. */
 const refused: Record<string, [path: string, text: string, says: RegExp]> = {
   'an import from a higher layer': [
     'src/records/a.ts',

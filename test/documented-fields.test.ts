@@ -16,7 +16,7 @@ const read = (path: string) => readFileSync(new URL(path, root), 'utf8')
 
 const PAGES = 'src/features/dashboard/page/pages/'
 
-/** The records that users change. */
+/** The records that users can change. */
 const records: Record<string, RecordFields> = {
   keys: keyFields,
   groups: groupFields,
@@ -26,17 +26,17 @@ const records: Record<string, RecordFields> = {
   settings: settingsFields,
 }
 
-/** Fields that the dashboard doesn't set; only the API, the CLI, and the config file do. */
+/** Fields that the dashboard doesn't set, unlike the API, the CLI, and the config file. */
 const withoutForm: readonly string[] = []
 
-/** The fields that a change of the record may set. */
+/** Lists the fields that a change of the record may set. */
 const listChangeable = (fields: RecordFields) =>
   Object.entries(fields).flatMap(([name, { inputs: { update } = {} }]) => {
     const way = typeof update === 'object' ? update.as : update
     return way && !['same', 'ignored', 'refused'].includes(way) ? [name] : []
   })
 
-/** The fields of all records that `isThere` doesn't find. */
+/** Lists the fields of all records that `isThere` doesn't find. */
 const listMissing = (isThere: (field: string) => boolean) =>
   Object.entries(records).flatMap(([resource, fields]) =>
     listChangeable(fields).flatMap((field) => (isThere(field) ? [] : [`${resource}.${field}`])),

@@ -13,13 +13,13 @@ const test = suite('the names that users write')
 
 const read = (file: string) => readFileSync(new URL(`../${file}`, import.meta.url), 'utf8')
 
-/** The names that begin the rows of the tables of a file, several in one cell included. */
+/** Returns the names at the start of each table row of a file. A cell may have several names. */
 function rowsOf(file: string): string[] {
   const cells = [...read(file).matchAll(/^\| ((?:`[\w-]+`(?:, )?)+) +\|/gm)]
   return cells.flatMap(([, names = '']) => [...names.matchAll(/[\w-]+/g)].map(([name]) => name))
 }
 
-/** The members of an interface in a source file. */
+/** Returns the members of an interface in a source file. */
 function membersOf(file: string, name: string): string[] {
   const [, body = ''] = new RegExp(`^export interface ${name}\\b[^{]*\\{\n([\\s\\S]*?)^\\}`, 'm').exec(read(file)) ?? []
   return [...body.matchAll(/^ {2}(\w+)\??:/gm)].map(([, member = '']) => member)
@@ -80,7 +80,7 @@ test("the page on other frameworks lists the gateway's paths outside /v1, /v1bet
 
 test('every management API call in the documentation exists', () => {
   const known = callsOf(operations)
-    .flatMap((call) => [call, call.replace(/\/:\w+\?$/, '')]) // an optional id
+    .flatMap((call) => [call, call.replace(/\/:\w+\?$/, '')]) // the ID is optional
     .map((call) => call.replace(/:\w+[+?]?/g, '*'))
   const others = ['GET /api/live', 'GET /api/openapi.json', 'POST /api/try', 'GET /api/usage/live']
   const calls = readPages().flatMap(({ path: page, text }) =>
@@ -98,7 +98,7 @@ test('every management API call in the documentation exists', () => {
   )
 })
 
-/** Is it the same call, where an id of the one may be written out in the other? */
+/** Returns whether two calls are the same if either may have a value in place of an ID. */
 const matches = (known: string, call: string) => {
   const [one, other] = [known.split('/'), call.split('/')]
   return one.length === other.length && one.every((part, at) => part === other[at] || part === '*')

@@ -17,7 +17,7 @@ interface Found {
   pattern: RegExp
 }
 
-/** The literals of all files, and the files that build patterns at run time. */
+/** Reads the literals of all files, and the files that build patterns at run time. */
 function read(): { literals: Found[]; builders: string[] } {
   const literals: Found[] = []
   const builders = new Set<string>()
@@ -43,16 +43,16 @@ function evaluated(text: string): RegExp {
   return new RegExp(text.slice(1, end), text.slice(end + 1))
 }
 
-/** In characters. An input grows from the first to the last, so that a pattern that is slow is found before it takes seconds. */
+/** The lengths of an input, in characters. They increase, so a slow pattern is found before it takes seconds. */
 const LENGTHS = [500, 1_000, 2_000, 8_000, 32_000]
 
-/** Time that no linear pattern needs for the longest input, on any machine; one that takes the square needs hundreds. */
+/** More than any linear pattern needs for the longest input on any machine, in ms. A quadratic pattern needs hundreds. */
 const MIN_MS = 15
 
-/** The limit for four times the input, which takes 4 times as long if the time is linear, and 16 times if it is quadratic. */
+/** The limit on the growth for an input four times as long: 4 if the time is linear, and 16 if it is quadratic. */
 const MAX_RATIO = 9
 
-/** Returns the growth of the work once its time matters; `undefined` if it never does. */
+/** Returns the growth of the work when its time becomes significant, or `undefined` if it never does. */
 function growth(work: (text: string) => void, inputOf: (length: number) => string): number | undefined {
   for (const length of LENGTHS) {
     const long = inputOf(length)
@@ -62,7 +62,7 @@ function growth(work: (text: string) => void, inputOf: (length: number) => strin
   return undefined
 }
 
-/** Returns the shortest time of three runs, because a machine under load may be slow in one of them. */
+/** Returns the shortest time of three runs in ms, because a busy machine may slow one of them down. */
 function leastMs(work: (text: string) => void, input: string): number {
   let least = Number.POSITIVE_INFINITY
   for (let round = 0; round < 3; round++) {
@@ -75,7 +75,7 @@ function leastMs(work: (text: string) => void, input: string): number {
   return least
 }
 
-/** Work that takes the square takes it each time; a machine under load makes linear work look so now and then. */
+/** The maximum number of measurements. Quadratic work looks quadratic each time, but linear work only does so on a busy machine. */
 const MOST_LOOKS = 5
 
 /** Returns the minimum growth of the work, measured as in `growth`. */
@@ -85,14 +85,14 @@ function leastGrowth(work: (text: string) => void, inputOf: (length: number) => 
   return least
 }
 
-/** The input on which the work takes more than linear time. */
+/** Returns the input for which the work takes more than linear time. */
 function worstInput(work: (text: string) => void, pattern: RegExp): string | undefined {
   const attacks = attacksOn(pattern)
   const worst = attacks.find((attack) => leastGrowth(work, attack) > MAX_RATIO)
   return worst?.(60)
 }
 
-/** All places where it matches, as callers that replace or split look for them. */
+/** Finds all matches, like callers that replace or split. */
 const searching = (pattern: RegExp) => (text: string) => {
   pattern.lastIndex = 0
   if (pattern.global) text.replace(pattern, '')
@@ -101,7 +101,7 @@ const searching = (pattern: RegExp) => (text: string) => {
 
 const { literals, builders } = read()
 
-/** So many in a test, which has a limit of time. */
+/** The number of patterns per test, because tests have a time limit. */
 const PART = 100
 
 patterns('the scan finds every pattern in the source', () => assert.ok(literals.length > 300))
@@ -117,7 +117,7 @@ for (let at = 0; at < literals.length; at += PART) {
   })
 }
 
-/** The code that uses patterns built at run time, or the reason why they need no test. */
+/** The code that uses patterns built at run time, or why they need no test. */
 const built: Record<string, string | [use: (text: string) => unknown, like: RegExp]> = {
   'adapters/mount/node/node-proxies.ts': 'operators write it, and the host names that it is held against are short',
   'src/cli/commands/init.ts':

@@ -32,7 +32,7 @@ test("the storage adapter matrix has a row for each of the package's adapters, w
   }
 })
 
-/** That test declares one test for each test of the suite and each store that the matrix has in its runtime; in CI none may be skipped. */
+/** This test expects one test for each test of the suite and each store that the matrix has in its runtime. In CI, none may be skipped. */
 test('the storage adapter matrix has a test of all adapters for each runtime', () => {
   for (const [runtime, path] of Object.entries(RUNTIMES)) {
     assert.ok(existsSync(new URL(`../${path}`, import.meta.url)), path)

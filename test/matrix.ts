@@ -1,6 +1,6 @@
-/** The stores by runtime: the table in docs/src/content/docs/reference/storage.md, and what the tests run the conformance suite of. */
+/** The stores by runtime, for the table in docs/src/content/docs/reference/storage.md and the conformance tests. */
 
-/** By runtime, the test that runs its stores. */
+/** The test that runs each runtime's stores. */
 export const RUNTIMES = {
   'Node 20': 'test/services/stores/node-20.test.ts',
   'Node 22': 'test/services/stores/node-22.test.ts',
@@ -14,20 +14,20 @@ export const RUNTIMES = {
 export type Runtime = keyof typeof RUNTIMES
 
 export interface StoreRow {
-  /** Its section on that page, or on the page of serverless stores. */
+  /** The store's section on that page, or on the page about serverless stores. */
   section: string
-  /** By runtime, what it is opened with there. */
+  /** What opens the store in each runtime. */
   cells: Partial<Record<Runtime, string>>
   promises: string
 }
 
-/** The same in each of them. */
+/** Returns the same cell for every runtime. */
 const everywhere = (cell: string, ...more: Runtime[]) => {
   const runtimes: Runtime[] = ['Node 20', 'Node 22', 'Node 24', 'Bun', 'Deno', ...more]
   return Object.fromEntries(runtimes.map((runtime) => [runtime, cell]))
 }
 
-/** By the name of the entry point, `signalbox/storage/…`. */
+/** The stores by the name of their entry point, `signalbox/storage/…`. */
 export const STORES: Record<string, StoreRow> = {
   memory: {
     section: '#choose-a-store',
@@ -97,9 +97,9 @@ export const STORES: Record<string, StoreRow> = {
 export const storesIn = (runtime: Runtime): string[] =>
   Object.values(STORES).flatMap(({ cells }) => cells[runtime] ?? [])
 
-/** The table in Markdown. */
+/** Returns the table in Markdown. */
 export function matrixTable(): string {
-  const runtimes = Object.keys(RUNTIMES) as Runtime[] // as they are written above
+  const runtimes = Object.keys(RUNTIMES) as Runtime[] // in the order above
   const rows = Object.entries(STORES).map(([name, { section, cells, promises }]) => [
     `[${name}](${section})`,
     ...runtimes.map((runtime) => (cells[runtime] === name ? 'yes' : (cells[runtime] ?? ''))),

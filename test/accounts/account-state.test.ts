@@ -12,7 +12,7 @@ const test = suite('per-account state')
 
 const storage = memoryStorage()
 
-/** An app whose requests for `pool` stay on one of three targets. `down` are the providers that fail. */
+/** Opens an app whose requests for `pool` stay on one of three targets. The providers in `down` fail. */
 async function open() {
   const down = new Set<string>()
   const upstream = fakeUpstream(({ provider }) =>
@@ -45,7 +45,7 @@ const send =
       body: JSON.stringify(body),
     })
 
-/** Callers who all name the same session: two users, a token, a key, and a user in process. */
+/** Opens callers that all use the same session ID: two users, a token, a key, and a user in this process. */
 async function openCallers(gateway: Gateway) {
   const { token } = await gateway.api.tokens.mint({ account: 'carol' })
   const { key } = await gateway.api.keys.create({ name: 'app', account: 'dave' })

@@ -6,14 +6,14 @@ import { openApp } from './support/app.ts'
 
 const test = suite('accounts on every client route')
 
-/** A step's body of one route of a feature. */
+/** A feature with two routes of its own. */
 const hello = { name: 'hello', areas: [{ path: '/hello', routes: [greeting('GET'), greeting('POST')] }] }
 
 function greeting(method: 'GET' | 'POST') {
   return { method, path: '/hello/:name', run: () => Response.json({ hello: true }) }
 }
 
-/** Every path that a client key opens, and one that has no route. Names take the place of parameters. */
+/** Every path that a client key can open, and one path without a route. Names stand for parameters. */
 const routes: ReadonlyArray<[method: string, path: string]> = [
   ...endpoints.map(({ path }) => ['POST', path.replace('{model}', 'one/m')] as [string, string]),
   ...listingPaths.flatMap(
@@ -30,7 +30,7 @@ const routes: ReadonlyArray<[method: string, path: string]> = [
   ['GET', '/v1beta/nothing'],
 ]
 
-/** A body that is never sent, and that reports when it is read. */
+/** Returns a request body that reports when it is read, and never ends. */
 function watchedBody() {
   let isRead = false
   const stream = new ReadableStream(

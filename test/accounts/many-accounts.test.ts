@@ -8,12 +8,15 @@ import { assert, suite } from '../support/suite.ts'
 import { openAccounts } from './support/open-accounts.ts'
 
 const STORED = randomCases(1_000_000, 50_000)
-/** A request takes 0.6 ms of processor time with all that is written for a new account: too much to send a million. These fill all caches, */
+/**
+ * One request takes 0.6 ms of CPU time, including the writes for a new account, so a million requests would take too long. This many accounts fill
+ * all caches,
+ */
 const WARM_UP = isCi ? 30_000 : 2_000
-/** and these must not need more memory. */
+/** and this many more must not need more memory. */
 const SERVED = isCi ? 70_000 : 4_000
 const MAX_MIB = 1_024
-/** The maximum ratio between the duration of a start on a full store and on an empty one. */
+/** The maximum ratio of the startup time with a full store to that with an empty one. */
 const START_RATIO = 1.2
 
 const IDLE_MS = 90 * 24 * 60 * 60 * 1_000
@@ -74,7 +77,7 @@ async function setUp(path: string): Promise<void> {
   await storage.close?.()
 }
 
-/** Stores the record of one account under the refs of many, each of which expires if it stays idle. */
+/** Stores the record of one account under many refs. Each ref expires if it stays idle. */
 async function store(path: string, count: number): Promise<void> {
   const storage = fileStorage({ path, logger: false })
   const { api, close } = createGateway({ storage, logger: false })

@@ -105,7 +105,7 @@ test("a Node handler can identify callers from the framework's request", async (
     },
   })
   const { url } = await lab.listen((req, res) => {
-    Object.assign(req, { user: users.shift() }) // as passport does
+    Object.assign(req, { user: users.shift() }) // what Passport does
     handler(req, res)
   })
   const statuses: number[] = []

@@ -75,13 +75,13 @@ async function open() {
   return { cases, fetchWith }
 }
 
-/** The status and the message in an SDK's error, whose field names differ. Some quote the body of the response. */
+/** Returns the status and the message of an SDK's error. Field names differ by SDK, and some SDKs quote the response body. */
 function readError(error: unknown): { status: unknown; message: string } {
   const { status, statusCode } = Object(error)
   return { status: status ?? statusCode, message: String(error).replaceAll('\\', '') }
 }
 
-/** The AI SDK throws this error, with its own message, for any 401 of its gateway. */
+/** The AI SDK throws this error, with a message of its own, for any 401 from its gateway. */
 const isOwn401 = (error: unknown) => error instanceof Error && error.name === 'GatewayAuthenticationError'
 
 for (const [name, { create }] of Object.entries(clients))

@@ -14,7 +14,7 @@ const test = suite('tokens at the gateway')
 
 const ORIGIN = 'https://app.example'
 
-/** A gateway that requires keys, and everything that it reports to its operator. */
+/** Opens a gateway that requires keys, and records everything it reports to its operator. */
 async function openGateway({
   clock = fakeClock(),
   ...options

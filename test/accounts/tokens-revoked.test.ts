@@ -6,7 +6,7 @@ import { codeOf, START_S, tokenWorld } from './support/token-world.ts'
 
 const test = suite('revoked tokens')
 
-/** A store that counts its reads, with or without `watch`. */
+/** Creates a store that counts its reads, with or without `watch`. */
 function countedStorage({ isWatched }: { isWatched: boolean }) {
   const { watch, ...storage } = memoryStorage()
   let reads = 0

@@ -32,7 +32,7 @@ async function open({
 
 const perMinute = (minute: number) => ({ requests: { minute } })
 
-/** Each user may send this many requests a minute. */
+/** Returns gateway options that allow each user this many requests per minute. */
 const withLimit = (minute: number) => ({
   identify: (async (request, about) => {
     const identity = await byCookie(request, about)
@@ -109,7 +109,7 @@ test('check 31: the storage contains no user id in plaintext', async () => {
   assert.not.match(JSON.stringify(stored), new RegExp(secretive))
 })
 
-/** A gateway whose default plan allows this many requests a day. */
+/** Opens a gateway whose default plan allows this many requests per day. */
 async function openWithPlan(day: number, options: Parameters<typeof open>[0] = {}) {
   const opened = await open({ accounts: { defaultPlan: 'Free' }, ...options })
   await opened.gateway.api.groups.create({ name: 'Free', each: { requests: { day } } })

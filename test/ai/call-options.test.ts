@@ -11,7 +11,7 @@ import { assert, suite } from '../support/suite.ts'
 
 Object.assign(globalThis, { AI_SDK_LOG_WARNINGS: false })
 
-/** The models of either client. */
+/** What the models of both clients have in common. */
 interface Provider {
   languageModel(id: string): ai7.LanguageModel
   embeddingModel(id: string): ai7.EmbeddingModel
@@ -38,7 +38,7 @@ const clients: Readonly<Record<string, (gateway: Gateway) => { ai: typeof ai7; m
 const toolCall = { id: 'c', type: 'function', function: { name: 'look', arguments: '{}' } }
 const calling = { index: 0, message: { role: 'assistant', content: null, tool_calls: [toolCall] } }
 
-/** Every connection except `two` fails; a request with tools but no tool result gets a tool call. */
+/** Fails for every connection except `two`. A request with tools but without a tool result gets a tool call. */
 function respond({ url, body, provider }: Call): Response {
   if (provider !== 'two') return json({ error: { message: 'It broke.' } }, 500)
   const answered = answerAt(url.pathname)

@@ -12,7 +12,7 @@ import { assert, suite } from '../support/suite.ts'
 
 Object.assign(globalThis, { AI_SDK_LOG_WARNINGS: false })
 
-/* It fits the interfaces of either version, also where it is made in the place of a provider of any version. The compiler checks that. */
+/* Compiles only if the provider fits the interfaces of both versions, and can replace a provider of any version. */
 export const fits = (four: Signalbox, three: Signalbox<'v3'>, gateway: Gateway) => {
   const [provider, provider3]: [ProviderV4, ProviderV3] = [four, three]
   const created: ProviderV4 | ProviderV3 = createSignalbox(gateway)
@@ -26,7 +26,10 @@ export const fits = (four: Signalbox, three: Signalbox<'v3'>, gateway: Gateway) 
   ]
 }
 
-/** The functions of an `ai` version that take a provider. Those of AI SDK 6 have the types of 7 here, which also accept a provider of 6. */
+/**
+ * The functions of each `ai` version that take a provider. Those of AI SDK 6 get the types of version 7 here, which also accept a provider for
+ * version 6.
+ */
 const generations = [
   { name: 'AI SDK 7', ai: ai7, specification: 'v4' },
   { name: 'AI SDK 6', ai: ai6, specification: 'v3' },
@@ -43,11 +46,11 @@ for (const { name, ai, specification } of generations) {
       connections: ['one'],
       combos: { fast: ['one/m'] },
     })
-    const signalbox = createSignalbox(gateway, { specification }) as Signalbox // by the types of AI SDK 7
+    const signalbox = createSignalbox(gateway, { specification }) as Signalbox // typed as in AI SDK 7
     return { signalbox, names: () => recorded.requests.map(({ model }) => model) }
   }
 
-  /** Calls a model of each kind by name. */
+  /** Calls one model of each kind by name. */
   async function askAll(models: Pick<ProviderV4, 'languageModel' | 'embeddingModel' | 'imageModel'> & Others, at = '') {
     const { experimental_generateSpeech: speak, experimental_transcribe: transcribe } = ai
     await ai.generateText({ ...once, model: models.languageModel(`${at}fast`), prompt: 'Hi' })

@@ -26,7 +26,7 @@ import { assert, suite } from '../support/suite.ts'
 
 Object.assign(globalThis, { AI_SDK_LOG_WARNINGS: false })
 
-/* The models fit the interfaces of either version, which the compiler checks. */
+/* Compiles only if the models fit the interfaces of both versions. */
 export const fits = (four: Signalbox, three: Signalbox<'v3'>) => {
   const language: LanguageModelV4 = four('fast')
   const embedding: EmbeddingModelV4 = four.embeddingModel('e')
@@ -44,7 +44,7 @@ export const fits = (four: Signalbox, three: Signalbox<'v3'>) => {
   return [language, embedding, reranking, language3, embedding3, reranking3, ...others]
 }
 
-/** Each transport to a gateway, for each version. */
+/** The two transports to a gateway, for both versions. */
 const ways = {
   'in process': <S extends Specification>(gateway: Gateway, _: string, specification: S) =>
     createSignalbox(gateway, { specification }),
@@ -70,7 +70,7 @@ for (const [way, open] of Object.entries(ways))
       })
       await api.settings.update({ requireApiKey: true })
       const { key } = await api.keys.create({ name: 'k' })
-      return { ...world, api, signalbox: open(gateway, key, specification) as Signalbox } // AI SDK 7 takes V3 as well
+      return { ...world, api, signalbox: open(gateway, key, specification) as Signalbox } // AI SDK 7 also takes V3
     }
 
     test('text generation works with and without streaming while API keys are required', async () => {
@@ -187,7 +187,7 @@ for (const [way, open] of Object.entries(ways))
         [undefined, '"models[0]" must'],
       ]
       for (const [list, place] of lists) {
-        const model = signalbox(list as NamedModel) // as JavaScript may give it
+        const model = signalbox(list as NamedModel) // JavaScript callers can pass this
         const blank = await ai.generateText({ model, prompt: 'Hi' }).catch((error: unknown) => error)
         assert.match(String(blank), `x-signalbox-models: ${place}`)
       }

@@ -2,17 +2,17 @@ import { posix } from 'node:path'
 
 /** The documents that comments may cite. */
 export interface Documents {
-  /** Is there a file at this path, from the root of the repository? */
+  /** Returns whether a file exists at this path, relative to the root of the repository. */
   exists(path: string): boolean
   /** The headings of `src/rules.md`. */
   headings: readonly string[]
 }
 
-/** The headings of a text in Markdown below its title. */
+/** Returns the headings of a Markdown text, without its title. */
 export const headingsOf = (text: string): string[] =>
   Array.from(text.matchAll(/^## (.+)$/gm), ([, heading = '']) => heading)
 
-/** Comments that cite a document which does not exist, or a heading which `src/rules.md` does not have; one line a citation. */
+/** Finds comments that cite a missing document, or a missing heading of `src/rules.md`. Returns one line per citation. */
 export function brokenCitations(files: ReadonlyMap<string, string>, { exists, headings }: Documents): string[] {
   return commentsOf(files).flatMap(({ path, line, comment }) => [
     ...Array.from(comment.matchAll(DOCUMENT), ([name]) => name)
@@ -24,19 +24,19 @@ export function brokenCitations(files: ReadonlyMap<string, string>, { exists, he
   ])
 }
 
-/** The headings that no comment cites. */
+/** Returns the headings that no comment cites. */
 export function uncitedHeadings(files: ReadonlyMap<string, string>, headings: readonly string[]): string[] {
   const rules = commentsOf(files).flatMap(({ comment }) => citedRules(comment))
   return headings.filter((heading) => !rules.some((rule) => rule.startsWith(heading)))
 }
 
-/** The path of a document, unless it is part of an address on the web. */
+/** The path of a document that isn't part of a URL. */
 const DOCUMENT = /(?<![\w./:-])[\w./-]*\w\.md\b/g
 
-/** The text after the path of the rules and a comma, for each citation. */
+/** Returns the text that follows the path of the rules and a comma, for each citation. */
 const citedRules = (comment: string): string[] => comment.split('src/rules.md, ').slice(1)
 
-/** Blocks, lines that are nothing but a comment, and comments behind code; a block or several lines as one text. */
+/** Matches block comments, comment lines, and trailing comments. Consecutive lines count as one text. */
 const COMMENT = /(?<=^|\s)\/\*[\s\S]*?\*\/|(?:^[ \t]*\/\/.*\n)+|(?<=\s)\/\/ .*$/gm
 
 function commentsOf(files: ReadonlyMap<string, string>) {

@@ -1,9 +1,9 @@
 /*
- * Inputs on which a pattern that backtracks, or starts again at every place, takes quadratic time. They are derived from the
- * pattern: for each quantifier without an upper bound, what leads to it, what it repeats, and an end that does not match.
+ * Inputs that take quadratic time if a pattern backtracks or restarts at every position. They are derived from the pattern: for each quantifier
+ * without an upper bound, a prefix that leads to it, the text it repeats, and an ending that doesn't match.
  */
 
-/** A pattern as a tree, with only what inputs are made of. */
+/** A pattern as a tree, reduced to the parts that matter for inputs. */
 type Node =
   | { kind: 'text'; samples: readonly string[] }
   | { kind: 'sequence'; parts: readonly Node[] }
@@ -13,13 +13,13 @@ type Node =
 /** One character of each class that patterns distinguish. */
 const CHARACTERS = [...'aAeE05_- \t\n/\\:.,;"\'`{}[]()<>=@%+?!*&|~$#^', '\r', '\u0000', 'é', 'ÿ', '模', '😀']
 
-/** Samples of one class; more cost time and show nothing else. */
+/** The maximum number of samples per class. More would take longer without showing anything else. */
 const MAX_SAMPLES = 4
 
-/** An input of about this many characters. */
+/** Returns an input of about this many characters. */
 export type Attack = (length: number) => string
 
-/** The inputs for a pattern; none if all its quantifiers have an upper bound. */
+/** Returns the inputs for a pattern. There are none if all its quantifiers have an upper bound. */
 export function attacksOn({ source, flags }: RegExp): Attack[] {
   const tree = parse(source, flags.replace(/[gy]/g, ''))
   const attacks = new Map<string, Attack>()
@@ -45,7 +45,7 @@ export function attacksOn({ source, flags }: RegExp): Attack[] {
 
 const ENDS = ['\u0000', '\n\u0001', '!']
 
-/** Each quantifier without an upper bound, with a text that leads to it and texts that it repeats. */
+/** Finds the quantifiers without an upper bound, with a text that leads to each and texts that it repeats. */
 function repeatsIn(node: Node, before: string): { before: string; repeated: string[] }[] {
   switch (node.kind) {
     case 'text':
@@ -85,7 +85,7 @@ function samplesOf(node: Node): string[] {
   }
 }
 
-/** Reads a pattern that the engine has accepted. */
+/** Parses a pattern that the engine has accepted. */
 function parse(source: string, flags: string): Node {
   let at = 0
   return choice()
@@ -144,7 +144,7 @@ function matching(one: string, flags: string): string[] {
   throw new Error(`No character matches ${one}.`)
 }
 
-/** The first, the last, and some between. */
+/** Returns the first item, the last, and some in between. */
 const spread = (all: readonly string[]): string[] =>
   all.length <= MAX_SAMPLES
     ? [...all]

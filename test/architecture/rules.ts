@@ -1,6 +1,6 @@
 import { parseSource, type Source } from './source.ts'
 
-/** The layers: a file imports from lower layers and from its own module, which is the longest path that fits. */
+/** The layers, in order. A file may import from its own module and from lower layers. Its module is the longest matching path. */
 const LAYERS: readonly (readonly string[])[] = [
   ['src/traits.ts', 'src/types/', 'src/types.ts', 'src/errors.ts', 'src/lib/'],
   ['src/protocols/formats/', 'src/protocols/providers/', 'src/records/'],
@@ -52,13 +52,13 @@ const LAYERS: readonly (readonly string[])[] = [
   ],
 ]
 const TOP = LAYERS.length - 1
-/** The layer of features that no layer names. */
+/** The layer of features that no other layer names. */
 const FEATURES = LAYERS.findIndex((modules) => modules.includes('src/features/limits/'))
 
 /** The modules of the lowest layer are in order: each imports only those before it. */
 const LOWEST_LAYER = ['src/traits.ts', 'src/types/', 'src/types.ts', 'src/errors.ts', 'src/lib/']
 
-/** The packages that may be imported, and where. */
+/** The packages that may be imported, and the files that may import them. */
 const PACKAGES: readonly { name: RegExp; where: RegExp }[] = [
   { name: /^itty-router$/, where: /^src\/request\/door\// },
   { name: /^@hapi\/boom$/, where: /^src\/errors\.ts$/ },
@@ -73,32 +73,32 @@ const PACKAGES: readonly { name: RegExp; where: RegExp }[] = [
     where: /^adapters\/credentials\//,
   },
   { name: /^yaml$/, where: /^src\/cli\// },
-  // The operator's config file, and a package that bundlers must not look for.
+  // The operator's config file, and a package that bundlers must not resolve.
   { name: /^a computed path$/, where: /^src\/(?:cli\/code-file|features\/guards\/kinds\/pattern-finder)\.ts$/ },
   { name: /^(?:preact(?:\/hooks)?|@preact\/signals)$/, where: /^src\/features\/dashboard\/page\// },
   { name: /^signalbox:dashboard$/, where: /^src\/features\/dashboard\/dashboard\.ts$/ },
   { name: /^node:/, where: /^(?:src\/cli|adapters)\// },
 ]
 
-/** Globals that only the composition's defaults may take from the platform; all other files are given it. */
+/** Globals that only the composition root may take from the platform. Other files get them as parameters. */
 const PLATFORM = /^(?:Date\.now|new Date\(\)|set(?:Timeout|Interval|Immediate)|Math\.random|fetch|console|globalThis)$/
-const DEFAULTS = /^src\/(?:(?:gateway|platform|client\/client-platform)\.ts$|features\/dashboard\/page\/)/ // the page runs in browsers alone
-/** Globals that runtimes other than Node lack, or what belongs to the application that embeds the library. */
+const DEFAULTS = /^src\/(?:(?:gateway|platform|client\/client-platform)\.ts$|features\/dashboard\/page\/)/ // the page only runs in browsers
+/** Globals that only Node has, or that belong to the app that embeds the library. */
 const HOST = /^(?:Buffer|process)$/
 
 /**
- * What serves requests. V8 makes a function that is written at an assignment to a member in its old space, where all that the function refers to stays
- * until a major collection: with such a function for each request, whole requests did, and a limit cost twice the CPU time.
+ * The files that serve requests. V8 allocates a function that is assigned to a member in the old space, so everything it refers to stays until a
+ * major collection. With one per request, entire requests stayed, and a limit took twice the CPU time.
  */
 const OF_REQUESTS = /^src\/(?:protocols\/(?:formats|kinds)|pricing|request|features\/(?:limits|usage))\//
 
 const isNoFreeName = (name: string) => HOST.test(name) || PLATFORM.test(name)
 
 const MAX_LINES = 400
-/** Data that was generated: it is not read from end to end. */
+/** Generated data, which nobody reads from end to end. */
 const GENERATED = /\.data\.ts$/
 
-/** Checks files (path from the root, text) against the rules of the architecture; one line a violation. */
+/** Checks files (text by path from the root) against the rules of the architecture. Returns one line per violation. */
 export function violations(files: ReadonlyMap<string, string>, entries: readonly string[] = []): string[] {
   return [...files].flatMap(([path, text]) => {
     const source = parseSource(path, text, isNoFreeName)
@@ -106,7 +106,7 @@ export function violations(files: ReadonlyMap<string, string>, entries: readonly
   })
 }
 
-/** The files that are too long to be read in one go; one line a file. */
+/** Finds files that are too long to read in one sitting. Returns one line per file. */
 export function longFiles(files: ReadonlyMap<string, string>): string[] {
   return [...files].flatMap(([path, text]) => {
     const lineCount = text.replace(/\n$/, '').split('\n').length
@@ -143,7 +143,7 @@ function whyNotPath(path: string, target: string, isTypeOnly: boolean, entries: 
   return whyNotSide(path, target) ?? whyNotStage(path, target) ?? whyNotDown(path, target)
 }
 
-/** Formats know nothing of each other, and within a format what clients send nothing of what providers are sent. */
+/** Formats must not import each other. Within a format, the client side and the provider side must not either. */
 function whyNotSide(path: string, target: string): string | undefined {
   const from = FORMAT.exec(path)?.groups
   const to = FORMAT.exec(target)?.groups
@@ -157,7 +157,7 @@ const FORMAT = /^src\/protocols\/formats\/(?<format>[^/]+)\/(?:(?<side>client|pr
 /** The modules that every format is built on. */
 const SHARED_FORMATS = /^src\/protocols\/formats\/(?:canonical|errors)\//
 
-/** The folders of the path of a request that are no modules of their own, in its order. Each may import those before it. */
+/** The stages of a request, in order. They aren't modules of their own, and each may import the earlier ones. */
 const STAGES = ['choose', 'attempt', 'reply']
 
 function whyNotStage(path: string, target: string): string | undefined {

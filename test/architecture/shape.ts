@@ -4,7 +4,10 @@ import { parseSource } from './source.ts'
 const SHARED = ['errors.ts', 'fields.ts', 'format.ts', 'translator.ts', 'wire.ts']
 const SIDE = ['conversation.ts', 'request.ts', 'response.ts', 'stream.ts', 'tools.ts']
 
-/** The files that a format lacks, so that every format has the same ones; one without clients has no `client/`, one without providers no `provider/`. */
+/**
+ * Finds the files that a format lacks, because all formats have the same files. A format without clients has no `client/`, and one without providers
+ * has no `provider/`.
+ */
 export function missingFormatFiles(paths: Iterable<string>): string[] {
   const known = new Set(paths)
   const folders = [...known].flatMap((path) => {
@@ -24,8 +27,8 @@ export function missingFormatFiles(paths: Iterable<string>): string[] {
 }
 
 /**
- * Names of types that more than one file declares, exported or not, with these files; one line a name. The formats' own `Wire…` types are left
- * out: each format names its wire by the same words.
+ * Finds type names that several files declare, exported or not. Returns one line per name, with the files. The formats' `Wire…` types are excluded,
+ * because all formats use the same names for them.
  */
 export function repeatedTypeNames(files: ReadonlyMap<string, string>): string[] {
   const declaredIn = new Map<string, string[]>()
@@ -35,7 +38,7 @@ export function repeatedTypeNames(files: ReadonlyMap<string, string>): string[] 
   return [...declaredIn].filter(([, paths]) => paths.length > 1).map(([name, paths]) => `${name}: ${paths.join(', ')}`)
 }
 
-/** Counts the tests, and finds titles that begin with a verb, which leave the subject open to readers of the title alone. */
+/** Counts the tests and finds titles that begin with a verb, which don't tell readers who acts. */
 export function titlesWithoutSubject(files: ReadonlyMap<string, string>): { tests: number; found: string[] } {
   const titles = [...files].flatMap(([path, text]) =>
     [...text.matchAll(TITLE)].map(([, , title = '']) => `${path}: ${title}`),
@@ -43,13 +46,13 @@ export function titlesWithoutSubject(files: ReadonlyMap<string, string>): { test
   return { tests: titles.length, found: titles.filter((line) => VERB.test(line)) }
 }
 
-/** The title of a test: a first argument followed by an anonymous function, with optional options in between. */
+/** Matches the title of a test: the first argument, followed by optional options and an anonymous function. */
 const TITLE = /^ *[a-z]\w*\(\s*(['"`])((?:(?!\1).|\\\1)+)\1,\s*(?:\{[^}]*\},\s*)?(?:async )?\(/gm
 
 const VERB =
   /^\S+: (?:is|are|was|has|have|does|may|can|cannot|says|takes|keeps|ends|reads|refuses|lets|hands|holds|gives|waits|makes|goes|runs|reports|fails|cuts|sends|reaches|passes|finds|costs|asks|answers (?!are|is|of|to|with)|returns|stops|begins|shows|works|uses|needs|leaves|starts|changes (?!are|of|to)|loses) /
 
-/** Groups of files that import each other, directly or by way of others, but for types; one line a group. */
+/** Finds groups of files that import each other, directly or indirectly, except for types. Returns one line per group. */
 export function importCycles(files: ReadonlyMap<string, string>): string[] {
   const imports = [...files].map(([path, text]): [string, string[]] => [
     path,
@@ -58,7 +61,7 @@ export function importCycles(files: ReadonlyMap<string, string>): string[] {
   return cyclesOf(new Map(imports.map(([path, targets]) => [path, targets.filter((target) => files.has(target))])))
 }
 
-/** Groups of modules of `src` whose files import each other, types included; one line a group. */
+/** Finds groups of modules in `src` whose files import each other, including types. Returns one line per group. */
 export function folderCycles(files: ReadonlyMap<string, string>): string[] {
   const imports = new Map<string, string[]>()
   for (const [path, text] of files) {
@@ -70,7 +73,7 @@ export function folderCycles(files: ReadonlyMap<string, string>): string[] {
   return cyclesOf(imports)
 }
 
-/** Its module, unless that is a single file. */
+/** Returns the file's module, or `undefined` if that is a single file. */
 function folderOf(path: string): string | undefined {
   const module = moduleOf(path)?.module
   return module?.endsWith('/') ? module.slice(0, -1) : undefined

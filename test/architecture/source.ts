@@ -2,13 +2,13 @@ import { posix } from 'node:path'
 import ts from 'typescript'
 
 export interface Import {
-  /** A path from the root of the repository, or a package as it is written. */
+  /** A path from the root of the repository, or the name of a package as written. */
   readonly target: string
   readonly isTypeOnly: boolean
   readonly line: number
 }
 
-/** A name that is used without being declared in the file: see `nameOf`. */
+/** A name that is used but not declared in the file (see `nameOf`). */
 export interface Ambient {
   readonly name: string
   readonly line: number
@@ -20,16 +20,19 @@ export interface Source {
   readonly ambients: Ambient[]
   /** Lines with the `any` type. */
   readonly anys: number[]
-  /** Lines where a function is written at an assignment to a member. */
+  /** Lines where a function is assigned to a member. */
   readonly assigned: number[]
   /** Lines with a comment that silences the compiler. */
   readonly silenced: number[]
 }
 
-/** Comments are read as text only. */
+/** Skips parsing JSDoc, because comments are read as text. */
 const READING = { languageVersion: ts.ScriptTarget.Latest, jsDocParsingMode: ts.JSDocParsingMode.ParseNone }
 
-/** Reads what the rules ask about from the text of one file; of ambient names those that `isAsked`, since each is looked for in all scopes. */
+/**
+ * Collects the facts about one file that the rules need. It only looks up the ambient names that `isAsked` accepts, because each lookup searches all
+ * scopes.
+ */
 export function parseSource(path: string, text: string, isAsked: (name: string) => boolean): Source {
   const file = ts.createSourceFile(path, text, READING, true)
   const lineOf = (node: ts.Node) => file.getLineAndCharacterOfPosition(node.getStart()).line + 1
@@ -64,7 +67,7 @@ function resolve(path: string, from: string): string {
   return from.startsWith('.') ? posix.join(posix.dirname(path), from) : from
 }
 
-/** `object.member = () => {}`, also with `??=` and with a function expression. */
+/** Matches `object.member = () => {}`, including `??=` and function expressions. */
 function isAssignedFunction(node: ts.Node): boolean {
   return (
     ts.isBinaryExpression(node) &&
@@ -97,7 +100,7 @@ function literal(given: ts.Node | undefined, isTypeOnly: boolean) {
   return { from: 'a computed path', isTypeOnly }
 }
 
-/** `Date.now`, `new Date()` for a date that reads the clock, `fetch` for `globalThis.fetch`; else the bare name. */
+/** Returns `Date.now`, `new Date()` if it reads the clock, `fetch` for `globalThis.fetch`, or else the plain name. */
 function nameOf(node: ts.Identifier): string {
   const { parent, text } = node
   if (ts.isNewExpression(parent) && parent.expression === node && !parent.arguments?.length) return `new ${text}()`
@@ -106,7 +109,7 @@ function nameOf(node: ts.Identifier): string {
   return isObject && /^(?:Date|Math)$/.test(text) ? `${text}.${parent.name.text}` : text
 }
 
-/** Is this identifier a value that is read, not a property's name, a label, a declaration or a type? */
+/** Returns whether this identifier reads a value, and isn't the name of a property, a label, a declaration, or a type. */
 function isUse(node: ts.Identifier): boolean {
   const { parent } = node
   if (ts.isPropertyAccessExpression(parent) || ts.isQualifiedName(parent)) return nodeIsLeft(node)
@@ -123,7 +126,7 @@ function nodeIsLeft(node: ts.Identifier): boolean {
   return ts.isPropertyAccessExpression(parent) && parent.expression === node
 }
 
-/** Does a scope around the use declare the name? */
+/** Returns whether a scope around the use declares the name. */
 function isDeclared(node: ts.Identifier): boolean {
   return ts.findAncestor(node.parent, (scope) => declaredIn(scope).includes(node.text)) !== undefined
 }

@@ -5,10 +5,10 @@ import { respond, type Served, serveDashboard, TOKEN } from '../runtimes/browser
 import { goTo, settled, visit } from '../runtimes/browser/dashboard/visit.ts'
 
 /*
- * Measures what watching a busy gateway takes: the long tasks of each page of the dashboard while the gateway answers 10,000 requests a minute, and the
- * CPU time that one listener of `GET /api/live` adds to a request.
+ * Measures the cost of watching a busy gateway: the long tasks of each page of the dashboard at 10,000 requests per minute, and the CPU time that one
+ * listener of `GET /api/live` adds to a request.
  *
- *     node test/bench/dashboard.ts --seconds 10 --a-minute 10000 --turns 60 --keys 100000
+ * node test/bench/dashboard.ts --seconds 10 --a-minute 10000 --turns 60 --keys 100000
  */
 
 const { values } = parseArgs({
@@ -48,7 +48,7 @@ async function send({ gateway }: Served): Promise<void> {
   await response.text()
 }
 
-/** Turns of requests with and without a listener; the medians of their CPU time. */
+/** Measures turns of requests with and without a listener. Returns the median CPU time of both. */
 async function listenerCost(app: Served): Promise<void> {
   const spent: Record<'alone' | 'listened', number[]> = { alone: [], listened: [] }
   for (let turn = 0; turn < turns; turn++)
@@ -75,14 +75,14 @@ async function listenerCost(app: Served): Promise<void> {
 async function drain({ body }: Response): Promise<void> {
   try {
     for await (const _ of body ?? []);
-  } catch {} // it was aborted
+  } catch {} // aborted above
 }
 
 function medianOf(numbers: number[]): number {
   return numbers.toSorted((a, b) => a - b)[Math.floor(numbers.length / 2)] ?? 0
 }
 
-/** The long tasks of each page after its first second. */
+/** Records the long tasks of each page after its first second. */
 async function pagesUnderLoad(app: Served): Promise<void> {
   if (!chromiumPath) return console.log('there is no Chromium: the pages were not measured')
   const browser = await launchChromium(chromiumPath)
@@ -108,7 +108,7 @@ async function pagesUnderLoad(app: Served): Promise<void> {
   await browser.close()
 }
 
-/** Asks as often as is wanted; how many requests that were. */
+/** Sends requests at the wanted rate. Resolves to their number. */
 async function keepAsking(app: Served, until: AbortSignal): Promise<number> {
   const from = performance.now()
   let requestCount = 0

@@ -6,15 +6,15 @@ export interface Load {
   url: string
   path: string
   key: string
-  /** Sent instead of the key. */
+  /** Replaces the key. */
   cookie?: string | undefined
   body: string
   connections: number
-  /** Connections stop sending requests after this time. */
+  /** Connections stop sending requests after this time, in ms. */
   durationMs: number
-  /** The number of requests each connection sends at most. */
+  /** The maximum number of requests per connection. */
   requestsEach?: number
-  /** The time over which the connections start, one after the other. */
+  /** The time over which the connections are opened one by one, in ms. */
   rampMs?: number
   /** The number of stamped chunks that each response must contain. */
   chunks?: number
@@ -39,8 +39,8 @@ export interface LoadResult {
 const nowUs = () => Number(process.hrtime.bigint()) / 1_000
 
 /**
- * Sends requests over keep-alive connections, each as soon as the response to the one before is complete. It uses raw sockets, because a client of
- * `node:http` takes more CPU time than the gateway. Rejects on the first response that isn't a complete 200.
+ * Sends requests over keep-alive connections, each after the previous response is complete. It uses raw sockets, because a `node:http` client takes
+ * more CPU time than the gateway. Rejects if a response isn't a complete 200.
  */
 export async function runLoad(load: Load): Promise<LoadResult> {
   const latencies: number[] = []

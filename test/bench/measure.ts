@@ -17,13 +17,13 @@ const DRAIN_MS = 5_000
 
 interface Measurement {
   server: Participant
-  /** Whether the server is the provider itself, which has no figures. */
+  /** Whether the server is the provider itself, which isn't measured. */
   isDirect: boolean
   load: Load
   unit: Suite['unit']
 }
 
-/** Runs the load once. CPU time counts until the server is idle, so deferred work, such as writing usage records, also counts. */
+/** Runs the load once. CPU time is measured until the server is idle, to include deferred work such as writing usage records. */
 export async function measureLoad({ server, isDirect, load, unit }: Measurement): Promise<Sample['figures']> {
   if (isDirect) return convertTimes(await runLoad(load), unit)
   const before = readCpuTime(server.pid)
@@ -69,7 +69,7 @@ interface Start {
   key: string
 }
 
-/** Starts a server and sends one request: the time from the start of the process to the response, and its peak memory until then. */
+/** Starts a server and sends one request. Returns the time from process start to the response, and the peak memory until then. */
 export async function measureStart(
   { file, env, key }: Start,
   load: Omit<Load, 'url' | 'key'>,

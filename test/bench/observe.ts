@@ -6,10 +6,10 @@ import { prometheus } from '../../src/features/observe/prometheus.ts'
 import { createGateway, type Gateway } from '../../src/gateway.ts'
 
 /*
- * Measures the CPU time that an observer adds to a request that is not streamed: gateways with and without it take turns in this process, and answer
- * the same requests from a provider that is a function.
+ * Measures the CPU time that an observer adds to a non-streamed request. Gateways with and without it take turns in this process, with a function as
+ * their provider.
  *
- *     node test/bench/observe.ts --observer prometheus --turns 300 --requests 200
+ * node test/bench/observe.ts --observer prometheus --turns 300 --requests 200
  */
 
 const { values } = parseArgs({
@@ -38,7 +38,7 @@ const observers: Record<string, () => GatewayObserver> = {
 const observer = observers[values.observer]
 if (!observer) throw new Error(`--observer is one of ${Object.keys(observers).join(', ')}`)
 
-/** By what is measured; `none twice` shows how exact the figures are. */
+/** The observers to measure. `none twice` shows how precise the figures are. */
 const observed: Record<string, GatewayObserver[] | undefined> = {
   none: undefined,
   'none twice': undefined,
@@ -58,7 +58,7 @@ async function open(observe: GatewayObserver[] | undefined): Promise<Gateway> {
   return gateway
 }
 
-/** Microseconds of CPU a request. */
+/** Returns the CPU time per request, in µs. */
 async function turn(gateway: Gateway): Promise<number> {
   const before = process.cpuUsage()
   for (let nth = 0; nth < requests; nth++) {
@@ -78,9 +78,9 @@ const added = new Map<string, number[]>()
 const base: number[] = []
 for (let round = -5; round < turns; round++) {
   const costs = new Map<string, number>()
-  const order = [...gateways].toSorted(() => Math.random() - 0.5) // nobody is always behind the same one
+  const order = [...gateways].toSorted(() => Math.random() - 0.5) // so no gateway always follows the same one
   for (const [name, gateway] of order) costs.set(name, await turn(gateway))
-  if (round < 0) continue // until the code is compiled
+  if (round < 0) continue // warms up the code
   const none = costs.get('none') ?? 0
   base.push(none)
   for (const [name, cost] of costs) if (name !== 'none') added.set(name, [...(added.get(name) ?? []), cost - none])

@@ -1,28 +1,28 @@
 import { createRequire } from 'node:module'
 import { createGateway } from 'signalbox'
 
-/** US dollars per million tokens. */
+/** In US dollars per million tokens. */
 const PRICES = { input: 0.5, output: 2 }
 
-/** For stores that don't make one. */
+/** The secret for stores that don't create one. */
 const SECRET = 'a-secret-of-the-benchmark-0123456789'
 
-/** So large that no run uses them up. */
+/** Limits that no run reaches. */
 const LIMITS = { requests: { minute: 100_000_000 }, tokens: { day: 1_000_000_000_000 }, usd: { month: 1_000_000 } }
 
-/** The models of the mock provider, by the prefix of the connection. Each gets a combo of its name. */
+/** The models of the mock provider by connection prefix. Each model gets a combo with its name. */
 const MODELS = { chat: ['chat-100x0', 'chat-100x50', 'chat-40x50'], messages: ['messages-100x0'] }
 
-/** Finds the user by the cookie, as an app with its own sign-in does. */
+/** Finds the user by the cookie, like an app with its own sign-in. */
 function identify({ headers }) {
   const account = /s=(\w+)/.exec(headers.get('cookie') ?? '')?.[1]
   return account === undefined ? null : { account }
 }
 
 /**
- * Opens the built gateway as a new user would have it: a required key, a combo, usage records unless the variable `USAGE` is `off`, and
- * `identify` instead of the key if `IDENTIFY` is `on`. `STORE` names the store:
- * `memory`, a folder, `redis://…?name=…` or `postgres://…?name=…`. Sets up an empty store and returns the keys that it has made.
+ * Opens the built gateway as a new user would set it up: a required key, a combo, and usage records unless `USAGE` is `off`. If `IDENTIFY` is `on`,
+ * `identify` replaces the key. `STORE` names the store: `memory`, a folder, `redis://…?name=…`, or `postgres://…?name=…`. Sets up an empty store, and
+ * returns the keys it has created.
  */
 export async function openGateway(options = {}) {
   const storage = await openStorage(process.env.STORE)

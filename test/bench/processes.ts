@@ -4,14 +4,14 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 
-/** The line that a process prints once it listens. */
+/** The line that a process prints when it listens. */
 export interface Announcement {
   url: string
   key?: string
-  /** The cookie of a user, if the app identifies its users. */
+  /** A user's cookie, if the app identifies its users. */
   cookie?: string
   limitedKey?: string
-  /** The usage records in the store; only of `seed.mjs`. */
+  /** The number of usage records in the store. Only `seed.mjs` reports it. */
   records?: number
 }
 
@@ -27,15 +27,15 @@ export interface Participant extends Announcement {
 const TICKS_PER_SECOND = 100
 const STOP_MS = 5_000
 
-/** The CPUs that this process may use; read before it is pinned to one of them. */
+/** The CPUs available to this process, read before it is pinned to one. */
 const cpus = readCpus()
 const canPin = cpus.length > 1 && spawnSync('taskset', ['--version']).status === 0
 
-/** The CPU of the process being measured, and the CPU of everything else. The same one when there is only one. */
+/** The CPUs of the measured process and of everything else. They are the same on a machine with one CPU. */
 export const measuredCpu = cpus[0] ?? 0
 export const loadCpu = canPin ? (cpus[1] ?? measuredCpu) : measuredCpu
 
-/** Whether the process being measured has its own CPU. */
+/** Whether the measured process has a CPU to itself. */
 export const hasOwnCpu = canPin
 
 function readCpus(): number[] {
@@ -46,24 +46,24 @@ function readCpus(): number[] {
   })
 }
 
-/** Pins this process, and the processes that it starts from now on, to the CPU of the load. */
+/** Pins this process, and processes it starts later, to the CPU of the load. */
 export function pinSelf(): void {
   if (canPin) spawnSync('taskset', ['-acp', String(loadCpu), String(process.pid)])
 }
 
 const running = new Set<ChildProcess>()
 process.once('exit', () => {
-  for (const child of running) child.kill('SIGKILL') // a paused one as well
+  for (const child of running) child.kill('SIGKILL') // also ends paused processes
 })
 
 interface StartOptions {
   cpu: number
   env?: Record<string, string>
-  /** The program that runs the file; default: this one. */
+  /** The program that runs the file. Default: the one running this file. */
   runtime?: string
 }
 
-/** Starts a file of this folder and waits for the line that it prints when it is ready. */
+/** Starts a file in this folder and waits for the line it prints when it is ready. */
 export async function startProcess(
   file: string,
   { cpu, env = {}, runtime = process.execPath }: StartOptions,
@@ -95,7 +95,7 @@ const PACE = `process.on('message', () => {
   process.send((user + system + (work & 0)) / 1_000)
 })`
 
-/** Starts a process that times a fixed piece of work on the CPU of the measured processes, in ms of CPU time. */
+/** Starts a process that times a fixed amount of work on the CPU of the measured processes, in ms of CPU time. */
 export function startPace(): { measure(): Promise<number>; stop(): void } {
   const command = [process.execPath, '-e', PACE]
   if (canPin) command.unshift('taskset', '-c', String(measuredCpu))
@@ -116,13 +116,13 @@ async function readAnnouncement(child: ChildProcess, file: string): Promise<Anno
   const line = new Promise<string>((resolve, reject) => {
     child.stdout?.on('data', (bytes) => {
       output += bytes
-      const announcement = /^\{"url".*\}$/m.exec(output)?.[0] // the gateway's own messages may come first
+      const announcement = /^\{"url".*\}$/m.exec(output)?.[0] // the gateway may log messages first
       if (announcement) resolve(announcement)
     })
     child.once('error', reject)
     child.once('exit', (code, signal) => reject(new Error(`${file} ended early (${signal ?? code}).`)))
   })
-  return JSON.parse(await line) as Announcement // our own files print nothing else
+  return JSON.parse(await line) as Announcement // only files in this folder print this line
 }
 
 async function stopProcess(child: ChildProcess): Promise<void> {
@@ -137,19 +137,19 @@ async function stopProcess(child: ChildProcess): Promise<void> {
   await exit
 }
 
-/** The CPU time that all threads of a process have used so far, user and system, in microseconds. */
+/** Returns the CPU time that all threads of a process have used so far, user and system, in µs. */
 export function readCpuTime(pid: number): number {
   const stat = readProc(pid, 'stat')
-  const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ') // the name before may contain spaces
+  const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ') // the name in front of it may contain spaces
   return ((Number(fields[11]) + Number(fields[12])) * 1e6) / TICKS_PER_SECOND
 }
 
-/** Makes the peak of `readPeakMemory` start from the memory in use now. */
+/** Resets the peak that `readPeakMemory` returns to the memory in use now. */
 export function resetPeakMemory(pid: number): void {
   writeFileSync(`/proc/${pid}/clear_refs`, '5')
 }
 
-/** The most resident memory since `resetPeakMemory`, in bytes. */
+/** Returns the peak resident memory since `resetPeakMemory`, in bytes. */
 export function readPeakMemory(pid: number): number {
   return Number(/VmHWM:\s*(\d+)/.exec(readProc(pid, 'status'))?.[1]) * 1_024
 }

@@ -2,9 +2,8 @@ import { createServer, type Socket } from 'node:net'
 import { STAMP_LENGTH, STAMP_MARK } from './stamps.ts'
 
 /*
- * The mock provider: Chat Completions, Messages, and Embeddings. It speaks HTTP/1.1 over raw sockets and understands just enough of it, so that it takes
- * far less CPU time than anything between it and the clients. The model `…-100x50` streams 100 chunks, one every 50 ms; with 0 ms, one in each turn of
- * the event loop.
+ * The mock provider for Chat Completions, Messages, and Embeddings. It implements just enough of HTTP/1.1 over raw sockets to take far less CPU time
+ * than the servers under test. The model `…-100x50` streams 100 chunks, one every 50 ms. With 0 ms, it sends one per turn of the event loop.
  */
 
 const text =
@@ -54,7 +53,7 @@ const vectors = {
 /** The pieces of a streamed response, in the chunked encoding. */
 interface Script {
   first: Buffer
-  /** Has a stamp in it, to be overwritten. */
+  /** Contains a stamp that is overwritten. */
   word: Buffer
   stampAt: number
   last: Buffer
@@ -122,14 +121,14 @@ function createResponse(body: object): Buffer {
   )
 }
 
-/** A word that contains the time when it was sent. */
+/** Returns a word that contains the time it is sent. */
 function stampWord({ word, stampAt }: Script): Buffer {
   const copy = Buffer.from(word)
   copy.write(String(process.hrtime.bigint() / 1_000n).padStart(STAMP_LENGTH, '0'), stampAt, 'latin1')
   return copy
 }
 
-/** Streams without a pause between chunks: each sends one in every turn of the event loop. */
+/** Streams without pauses. Each sends one chunk per turn of the event loop. */
 const fast = new Set<() => boolean>()
 
 function runFast(): void {

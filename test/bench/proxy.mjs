@@ -2,8 +2,8 @@ import { createServer } from 'node:http'
 import { Pool } from 'undici'
 
 /*
- * The bare proxy that the gateway is compared with: it passes the bytes of a request and of its response on, and looks at none of them. It is JavaScript,
- * so that its start doesn't include the removal of types.
+ * The bare proxy that the gateway is compared with. It passes the bytes of requests and responses through without reading them. It is written in
+ * JavaScript, so its start doesn't include the removal of types.
  */
 const pool = new Pool(process.env.PROVIDER, { connections: 2_048, keepAliveTimeout: 60_000 })
 const ownHeaders = new Set([

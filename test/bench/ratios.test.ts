@@ -18,7 +18,7 @@ const test = suite('benchmark ratios')
 
 const cpu: Comparison = { suite: 'json', row: 'file', floor: 'proxy', figure: 'cpuPerRequest' }
 
-/** Rounds of a row, each with one figure. */
+/** Returns the rounds of a row, with one figure each. */
 function rounds(row: string, values: readonly number[], figure: Comparison['figure'] = 'cpuPerRequest'): Sample[] {
   return values.map((value) => ({ suite: 'json', row, figures: { [figure]: value } }))
 }

@@ -1,8 +1,8 @@
 /*
- * The arithmetic of the benchmark. Rounds measure all rows of a suite in turn, and every figure of a row is summarized over the rounds before it is compared.
- * Other work on the machine only adds time to a request, so the lowest value is the closest to its cost: a busy moment can't make a ratio exceed its
- * budget as long as one round was quiet, while a regression is in every round. Chunks are different: a process that has to wait for its CPU reads several
- * of them at once, which makes each cheaper. So their CPU time is the median, as is memory, which depends on the moment of a garbage collection.
+ * The arithmetic of the benchmark. Each round measures all rows of a suite in turn, and each figure of a row is summarized over the rounds before it
+ * is compared. Other work on the machine only adds time to a request, so the lowest value is closest to its true cost: one quiet round is enough to
+ * keep a ratio within its budget, while a regression shows in every round. Chunks are different: a process that waits for its CPU then reads several
+ * together, which makes each cheaper. So their CPU time is the median. So is memory, which depends on the timing of garbage collection.
  */
 
 export const figures = {
@@ -20,25 +20,25 @@ export const figures = {
 
 export type Figure = keyof typeof figures
 
-/** One round of one row. */
+/** A measurement of one row in one round. */
 export interface Sample {
   suite: string
   row: string
   figures: Partial<Record<Figure, number>>
-  /** The duration of a fixed piece of work on the same CPU, in ms: the longer of a run before and a run after. */
+  /** The duration of a fixed amount of work on the same CPU, in ms: the longer of a run before and a run after. */
   paceMs?: number
 }
 
 /**
- * The samples that were measured while their CPU was at most `factor` times slower than at its fastest. A shared host may slow a CPU down to a fifth for
- * seconds, which the system's own figures don't show; rows measured then can't be compared with others.
+ * Returns the samples measured while their CPU was at most `factor` times slower than at its fastest. A shared host can slow a CPU down to a fifth
+ * for seconds without showing it in the system's figures. Rows measured then can't be compared.
  */
 export function keepSteady(samples: readonly Sample[], factor: number): Sample[] {
   const fastest = Math.min(...samples.map(({ paceMs = Number.POSITIVE_INFINITY }) => paceMs))
   return samples.filter(({ paceMs = fastest }) => paceMs <= factor * fastest)
 }
 
-/** A figure of a row, to be compared with the same figure of the row called `floor`. */
+/** A figure of a row, compared with the same figure of the row `floor`. */
 export interface Comparison {
   suite: string
   row: string
@@ -56,19 +56,19 @@ export interface Budget {
 export type Budgets = Record<string, Budget>
 
 export interface Result extends Comparison {
-  /** NaN if one of the two rows wasn't measured. */
+  /** `NaN` if one of the rows wasn't measured. */
   ratio: number
-  /** Undefined if the figure has no budget. */
+  /** `undefined` if the figure has no budget. */
   atMost: number | undefined
   isExceeded: boolean
 }
 
-/** The name of a comparison in the file of budgets. */
+/** Returns the name of a comparison in the budgets file. */
 export function formatId({ suite, row, figure }: Pick<Comparison, 'suite' | 'row' | 'figure'>): string {
   return `${suite}.${row}.${figure}`
 }
 
-/** A figure of a row over all rounds; NaN without a sample. */
+/** Summarizes a figure of a row over all rounds. Returns `NaN` without samples. */
 export function summarize(samples: readonly Sample[], { suite, row, figure }: Omit<Comparison, 'floor'>): number {
   const values = samples
     .filter((sample) => sample.suite === suite && sample.row === row)
@@ -80,8 +80,8 @@ export function summarize(samples: readonly Sample[], { suite, row, figure }: Om
 }
 
 /**
- * Gives each sample of a suite with a row `direct` the latency that the row adds to requests without anything in between. It subtracts the lowest value of
- * `direct`, since the one of the same round may have met a busy moment, and the difference would be too small.
+ * Adds to each sample of a suite with a row `direct` the latency that its row adds to a request. It subtracts the lowest value of `direct`, because
+ * the value of the same round may come from a busy moment, which would make the difference too small.
  */
 export function addLatency(samples: readonly Sample[]): Sample[] {
   return samples.map((sample) => {
@@ -96,17 +96,19 @@ export function compare(samples: readonly Sample[], comparisons: readonly Compar
   return comparisons.map((comparison) => {
     const ratio = summarize(samples, comparison) / summarize(samples, { ...comparison, row: comparison.floor })
     const atMost = budgets[formatId(comparison)]?.atMost
-    const isExceeded = atMost !== undefined && !(ratio <= atMost) // NaN as well: a row that can't be measured has no excuse
+    const isExceeded = atMost !== undefined && !(ratio <= atMost) // also true for `NaN`, because a row that can't be measured has no excuse
     return { ...comparison, ratio, atMost, isExceeded }
   })
 }
 
-/** The budget for a measured ratio: enough headroom for noise, and less than a regression of 20 to 30%. Rounded up to two digits. */
+/**
+ * Returns the budget for a measured ratio, rounded up to two digits. Its headroom is more than the noise and less than a regression of 20 to 30 %.
+ */
 export function suggestBudget(figure: Figure, ratio: number): number {
   return Math.ceil(Number((ratio * figures[figure].headroom * 100).toFixed(6))) / 100
 }
 
-/** The budgets for what was measured. Keeps those of other comparisons, and the reasons unless a new one is given. */
+/** Returns budgets for the measured comparisons. Keeps the budgets of other comparisons, and the reasons unless a new one is given. */
 export function suggestBudgets(results: readonly Result[], current: Budgets, reason?: string): Budgets {
   const suggested = { ...current }
   for (const result of results) {

@@ -1,5 +1,5 @@
 interface ResponseListener {
-  /** Gets each piece of the body, without the frames of the chunked encoding. */
+  /** Receives each piece of the body, without chunked framing. */
   onBody(piece: Buffer): void
   /** `text` is the start of the body if the status isn't 200. */
   onEnd(status: number, text: string): void
@@ -7,7 +7,7 @@ interface ResponseListener {
 
 type State = 'head' | 'fixed' | 'size' | 'chunk' | 'chunk-end' | 'trailer'
 
-/** Reads the HTTP/1.1 responses of one connection, with a `content-length` or the chunked encoding. */
+/** Reads the HTTP/1.1 responses of one connection. Their bodies have a `content-length` or are chunked. */
 export class ResponseReader {
   readonly #listener: ResponseListener
   #state: State = 'head'
@@ -33,7 +33,7 @@ export class ResponseReader {
     }
   }
 
-  /** Returns the number of bytes it has used; 0 if it needs more of them. */
+  /** Returns the number of bytes it has consumed, or 0 if it needs more. */
   #readNext(data: Buffer): number {
     if (this.#state === 'fixed' || this.#state === 'chunk') return this.#readBody(data)
     const mark = this.#state === 'head' ? '\r\n\r\n' : '\r\n'

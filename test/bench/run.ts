@@ -1,6 +1,4 @@
-/*
- * `npm run bench`: the cost of a request over HTTP, beside a bare proxy. README.md explains how to run it and how to read it.
- */
+/* `npm run bench`: measures the cost of a request over HTTP against a bare proxy. README.md explains how to run it and read its output. */
 import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { cpus } from 'node:os'
 import { dirname } from 'node:path'
@@ -38,25 +36,25 @@ const isCheck = values.check
 const isSuggesting = values.suggest || values['set-budgets'] !== undefined
 const rounds = Number(values.rounds ?? (isCheck ? 2 : 5))
 const seconds = Number(values.seconds ?? (isCheck ? 0.6 : 3))
-/** The requests, or streams, after which the code of a row is compiled, and the longest time for them. */
+/** The number of requests or chunks that warm up the code of a row, and the time limit for them. */
 const WARM_UP = { request: 20_000, chunk: 1_000, seconds: isCheck ? 5 : 20 }
-/** The check begins nothing after this time, in ms. It ends sooner as soon as all ratios are within their budgets. */
+/** The check starts no more rounds after this time, in ms. It ends earlier if all ratios are within their budgets. */
 const CHECK_MS = 200_000
 
 const begun = performance.now()
-/** A sample is left out when the CPU it was measured on was slower than at its fastest by more than this factor. */
+/** Samples measured on a CPU that was slower than at its fastest by more than this factor are left out. */
 const UNSTEADY = 1.3
 
 const budgetsFile = new URL('budgets.json', import.meta.url)
-const budgets = JSON.parse(await readFile(budgetsFile, 'utf8')) as Budgets // a file of ours, which ratios.test.ts checks
+const budgets = JSON.parse(await readFile(budgetsFile, 'utf8')) as Budgets // ratios.test.ts checks this file
 
 pinSelf()
 if (!hasOwnCpu) console.log('The measured process shares its CPU with the load: there is only one, or no taskset.')
 const pace = startPace()
-await pace.measure() // compiles its work
+await pace.measure() // warms up its code
 const servers = await createServers({ isCheck, records: Number(values.records) })
 for (const signal of ['SIGINT', 'SIGTERM'])
-  process.once(signal, () => void servers.close().finally(() => process.exit(1))) // paused processes wouldn't end with this one
+  process.once(signal, () => void servers.close().finally(() => process.exit(1))) // because paused processes wouldn't end with this one
 for (const reason of servers.missing) console.log(`Left out: ${reason}`)
 const selected = selectSuites(values.only, { isCheck, servers: servers.names })
 const comparisons = listComparisons(selected)
@@ -68,7 +66,7 @@ try {
   for (const suite of selected)
     await warmUp(
       suite,
-      suite.rows.filter(({ server }) => countSuites(server) === 1), // others are warmed up by several suites
+      suite.rows.filter(({ server }) => countSuites(server) === 1), // several suites warm up the other rows
     )
   for (let round = 0; round < rounds; round++) {
     if (round > 0 && isLate()) break
@@ -86,7 +84,7 @@ await writeResults()
 await reportBudgets()
 process.exit()
 
-/** Runs each load once without looking at it, so that the code is compiled. */
+/** Runs each load once to warm up the code, without measuring it. */
 async function warmUp({ load, unit, ...suite }: Suite, rows: readonly Row[]): Promise<void> {
   if (!load || !warms(suite)) return
   const requestsEach = Math.ceil(WARM_UP[unit === 'chunk' ? 'chunk' : 'request'] / load.connections)
@@ -94,7 +92,7 @@ async function warmUp({ load, unit, ...suite }: Suite, rows: readonly Row[]): Pr
     await measureRow({ load: { ...load, requestsEach }, row, unit, durationMs: WARM_UP.seconds * 1_000 })
 }
 
-/** Whether a suite warms up its rows; where it doesn't, others do the same. */
+/** Returns whether a suite warms up its rows. Otherwise, other suites do so. */
 function warms({ compared }: Pick<Suite, 'compared'>): boolean {
   return !compared.includes('lagP99') && !compared.includes('added')
 }
@@ -104,7 +102,7 @@ function countSuites(server: Row['server']): number {
   return concerned.filter(({ rows }) => rows.some((row) => row.server === server)).length
 }
 
-/** Measures the rows in turn. No row always comes after the same one. */
+/** Measures the rows in turn, in an order that changes. */
 async function measureRound({ name: suite, load, unit }: Suite, rows: readonly Row[], round: number): Promise<void> {
   const turned = rows.map((_, nth) => rows[(nth + round) % rows.length]).filter((row) => row !== undefined)
   for (const row of turned) {
@@ -135,7 +133,7 @@ async function measureRow({ load, row, unit, durationMs }: RowMeasurement): Prom
   })
 }
 
-/** The start of a server whose store has usage records; nothing if the store has lost some, which exceeds every budget. */
+/** Measures the start of a server whose store has usage records. Returns nothing if the store has lost some, which then exceeds every budget. */
 async function measureSeeded(row: Row): Promise<Sample['figures']> {
   const load = suites.find(({ name }) => name === 'json')?.load
   if (!load) throw new Error('There is no suite called json.')
@@ -151,7 +149,7 @@ function isLate(): boolean {
   return isCheck && performance.now() - begun > CHECK_MS
 }
 
-/** Noise goes away with more rounds, and a regression doesn't. */
+/** Measures more rounds, because they average out noise but not a regression. */
 async function measureAgain(): Promise<void> {
   for (let round = rounds; !isLate(); round++) {
     const exceeded = compare(steadySamples(), comparisons, budgets).filter(({ isExceeded }) => isExceeded)
@@ -180,7 +178,7 @@ async function writeResults(): Promise<void> {
   console.log(`Took ${took} s; results: ${values.out}`)
 }
 
-/** Prints or writes new budgets, or else makes the process fail if one is exceeded. */
+/** Prints or writes new budgets. Otherwise, makes the process fail if a budget is exceeded. */
 async function reportBudgets(): Promise<void> {
   const results = compare(steadySamples(), comparisons, budgets)
   if (isSuggesting) {

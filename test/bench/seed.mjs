@@ -1,6 +1,6 @@
 import { openGateway } from './open-gateway.mjs'
 
-/** Sends `RECORDS` requests through a gateway whose provider is a function, so that its store has as many usage records. */
+/** Sends `RECORDS` requests through a gateway whose provider is a function, to fill its store with as many usage records. */
 const records = Number(process.env.RECORDS)
 const usage = { prompt_tokens: 24, completion_tokens: 48, total_tokens: 72 }
 const choices = [{ index: 0, message: { role: 'assistant', content: 'Hello' }, finish_reason: 'stop' }]
@@ -8,7 +8,7 @@ const answer = JSON.stringify({ id: 'c1', object: 'chat.completion', created: 1,
 const body = JSON.stringify({ model: 'chat-100x0', messages: [{ role: 'user', content: 'Hi' }] })
 const respond = async () => new Response(answer, { headers: { 'content-type': 'application/json' } })
 
-/** Fewer than a gateway keeps waiting: closing it writes them all, so that each has a record and isn't only counted. */
+/** Less than the number of records that a gateway queues, so closing it writes a record for each request instead of only counting it. */
 const BATCH = 5_000
 const CONCURRENT = 100
 

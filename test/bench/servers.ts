@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url'
 import { loadCpu, measuredCpu, type Participant, startProcess } from './processes.ts'
 import type { ServerName } from './suites.ts'
 
-/** The file of a server and what it is started with. */
+/** The file of a server, and its environment. */
 interface Program {
   file: string
   env: Record<string, string>
@@ -14,13 +14,13 @@ interface Program {
 }
 
 export interface Servers {
-  /** Those that can be measured here. */
+  /** The servers that can be measured here. */
   names: ReadonlySet<ServerName>
-  /** Why others can't. */
+  /** Why other servers can't be measured. */
   missing: string[]
-  /** Starts the server on the first call. It stays paused but while it is measured. */
+  /** Starts the server on the first call, and pauses it except while it is measured. */
   open(name: ServerName): Promise<Participant>
-  /** A server whose store has usage records, to measure its start. */
+  /** Fills a server's store with usage records, to measure its start. */
   seed(name: ServerName): Promise<Program & { key: string }>
   close(): Promise<void>
 }
@@ -28,7 +28,7 @@ export interface Servers {
 interface ServersOptions {
   /** Whether to start only the servers of the short check. */
   isCheck: boolean
-  /** The usage records in the store of a server whose start is measured. */
+  /** The number of usage records in the store of a server whose start is measured. */
   records: number
 }
 
@@ -40,7 +40,7 @@ interface Database {
 const services = fileURLToPath(new URL('../services/', import.meta.url))
 const bun = fileURLToPath(new URL('../runtimes/node_modules/.bin/bun', import.meta.url))
 
-/** Starts the mock provider and the databases. The others start when they are needed. */
+/** Starts the mock provider and the databases. Other servers start when they are first needed. */
 export async function createServers({ isCheck, records }: ServersOptions): Promise<Servers> {
   const provider = await startProcess('provider.ts', { cpu: loadCpu })
   const folder = await mkdtemp(join(tmpdir(), 'signalbox-bench-'))
@@ -51,7 +51,7 @@ export async function createServers({ isCheck, records }: ServersOptions): Promi
     for (const [name, start] of Object.entries({ redis: startRedis, postgres: startPostgres })) {
       const database = await start().catch((error: Error) => void missing.push(error.message))
       if (!database) continue
-      databases.set(name as ServerName, database) // the keys above
+      databases.set(name as ServerName, database) // one of the keys above
       names.add(name as ServerName)
     }
     if (existsSync(bun)) names.add('bun-proxy').add('bun')
@@ -75,7 +75,7 @@ export async function createServers({ isCheck, records }: ServersOptions): Promi
     if (name === 'memory') return 'memory'
     if (!database) return join(folder, `${name}-${store}`)
     const url = new URL(database.url)
-    url.searchParams.set('name', `bench_${process.pid}_${store}`) // of its own on a server that has other data
+    url.searchParams.set('name', `bench_${process.pid}_${store}`) // a separate database, because the server may hold other data
     return url.href
   }
 
@@ -119,7 +119,7 @@ async function startPaused({ file, ...options }: Program): Promise<Participant> 
   return server
 }
 
-/** The databases get the CPU of the load, as this process has it. */
+/** The databases run on the CPU of the load, like this process. */
 async function startRedis(): Promise<Database> {
   const url = process.env.SIGNALBOX_TEST_REDIS_URL
   if (!existsSync(`${services}node_modules/redis`)) throw new Error('Redis: run npm ci in test/services')

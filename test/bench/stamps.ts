@@ -1,13 +1,13 @@
 /*
- * Each chunk of the mock provider says when it was sent, in microseconds of the clock that all processes of a machine share: a mark and a fixed number of
- * digits. They pass through every translation unchanged, so clients measure the lag of chunks in any format.
+ * Each chunk of the mock provider contains the time it was sent: a mark and a fixed number of digits, in µs of a clock that all processes on a
+ * machine share. Translations don't change stamps, so clients can measure the lag of chunks in any format.
  */
 export const STAMP_MARK = '~'
 export const STAMP_LENGTH = 14
 
 const MARK_CODE = STAMP_MARK.charCodeAt(0)
 
-/** Finds the stamps in a stream that arrives in pieces. */
+/** Finds stamps in a stream that arrives in pieces. */
 export class StampScanner {
   #rest: Buffer | undefined = undefined
 

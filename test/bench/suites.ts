@@ -1,7 +1,7 @@
 import type { Load } from './load.ts'
 import type { Comparison, Figure } from './ratios.ts'
 
-/** The processes between clients and the provider. `direct` has none. */
+/** The processes between the clients and the provider. `direct` means none. */
 export type ServerName =
   | 'direct'
   | 'proxy'
@@ -16,12 +16,12 @@ export type ServerName =
   | 'bun'
 
 export interface Row {
-  /** The server, or with `-limited` the server and a key with limits. */
+  /** The server's name, with `-limited` for a key with limits. */
   name: string
   label: string
   server: ServerName
   isLimited: boolean
-  /** The row it is compared with. Rows without one are only shown. */
+  /** The row it is compared with. Rows without it are only shown. */
   floor: string | undefined
   /** Whether the row is part of the short check. */
   isChecked: boolean
@@ -30,16 +30,16 @@ export interface Row {
 export interface Suite {
   name: string
   label: string
-  /** The unit that CPU time is counted per. */
+  /** The unit in which CPU time is counted. */
   unit: 'request' | 'chunk' | 'start'
   rows: Row[]
   /** The figures that the table shows. */
   shown: Figure[]
   /** The figures that are compared. */
   compared: Figure[]
-  /** Nothing for cold starts. */
+  /** Omitted for cold starts. */
   load?: Pick<Load, 'path' | 'body' | 'connections' | 'chunks' | 'requestsEach' | 'rampMs'> | undefined
-  /** The load of the short check, where it isn't just shorter. */
+  /** The load of the short check, if it isn't just shorter. */
   checkLoad?: Suite['load']
 }
 
@@ -100,7 +100,7 @@ const embedding = {
   body: JSON.stringify({ model: 'vectors', input: 'The quick brown fox jumps over the lazy dog.' }),
 }
 
-/** A suite of streams that the gateway translates, beside the minimal translator. */
+/** Creates a suite of streams that the gateway translates, measured against the minimal translator. */
 function translated(name: string, label: string, request: Pick<Load, 'path' | 'body'>): Suite {
   return {
     name,
@@ -118,7 +118,7 @@ function translated(name: string, label: string, request: Pick<Load, 'path' | 'b
   }
 }
 
-/** Names of models say how the provider streams: chunks and the milliseconds between them. They are the names of combos as well. */
+/** Model names tell how the provider streams: the number of chunks, and the milliseconds between them. Combos have the same names. */
 export const suites: Suite[] = [
   {
     name: 'json',
@@ -222,7 +222,7 @@ export const suites: Suite[] = [
   },
 ]
 
-/** The rows whose names are `servers`, of the suites whose names contain the filter. */
+/** Returns the rows named in `servers`, of the suites whose names contain the filter. */
 export function selectSuites(
   filter: string,
   { isCheck, servers }: { isCheck: boolean; servers: ReadonlySet<ServerName> },

@@ -17,9 +17,9 @@ import type { Pool } from '../services/postgres-pool.ts'
 import { noAccounts, noNames, requestAt } from '../usage/support/instances.ts'
 
 /*
- * Writes the requests of 30 days into a store as a gateway does, and measures how long it takes to read them.
+ * Writes the requests of 30 days to a store as a gateway would, and measures how long it takes to read them.
  *
- *     node test/bench/usage.ts --store sqlite --requests 1000000
+ * node test/bench/usage.ts --store sqlite --requests 1000000
  */
 
 const { values } = parseArgs({
@@ -143,7 +143,7 @@ for (let done = 0; done < requests; done += BATCH) {
   making += performance.now() - before
   now = Math.floor(start + ((end - start) * (done + BATCH)) / requests)
   await keeper.write({ number: done / BATCH + 1, requests: batch, unlisted: new Map() })
-  if (done % (FOLD_EVERY * BATCH) === 0) await keeper.tidy() // a real gateway folds every two minutes; this is faster, and leaves the same
+  if (done % (FOLD_EVERY * BATCH) === 0) await keeper.tidy() // a gateway folds every two minutes; folding less often is faster and has the same result
 }
 await keeper.close()
 const wroteMs = performance.now() - begun - making

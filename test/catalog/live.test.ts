@@ -22,7 +22,7 @@ test('check P6: a new model appears in the lists of both instances without a res
     const list = await (await gateway.fetch('http://gateway/v1/models')).json()
     assert.ok(list.data.some(({ id }: { id: string }) => id === 'one/newest'))
   }
-  assert.is(one.fetches() + other.fetches(), 1) // check P3
+  assert.is(one.fetches() + other.fetches(), 1) // one of the two fetches (check P3)
 })
 
 test('check P3: only one of two instances fetches the source', async () => {
@@ -46,7 +46,7 @@ test('check P3: only one of two instances fetches the source', async () => {
 test('check P4: if the instance that fetches is killed, another one fetches within a minute', async () => {
   const storage = memoryStorage()
   const clock = fakeClock()
-  const killed = await openCatalog(() => new Promise(() => {}), { storage, clock: fakeClock() }) // its clock stops
+  const killed = await openCatalog(() => new Promise(() => {}), { storage, clock: fakeClock() }) // a gateway whose clock stops, as if it were killed
   await killed.send()
   const other = await openCatalog(async () => changed({ a: { input: 11, output: 20 } }), { storage, clock })
   await other.send()
@@ -191,7 +191,7 @@ test('check P13: if the stored copy is damaged, the previous one applies, then t
   assert.is(second.warnings.length, 1)
   await storage.set(`catalog/data/${current?.sha256.slice(0, 32)}/0000`, whole)
   await second.clock.advance(20_000)
-  assert.is((await second.api.catalog.review()).current?.sha256, current?.sha256) // it was only incomplete
+  assert.is((await second.api.catalog.review()).current?.sha256, current?.sha256) // the copy was only incomplete
   await damage(current?.sha256)
   await damage(previous?.sha256)
   const third = await openCatalog(never, { storage })

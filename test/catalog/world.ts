@@ -6,7 +6,7 @@ import { chatAnswer } from '../pipeline/support/responses.ts'
 import { loadLateParts } from '../pipeline/support/under-load.ts'
 import { type FakeClock, fakeClock } from '../support/clock.ts'
 
-/** A catalog with one provider whose prices are of 2026-01-01. */
+/** A catalog with one provider, priced as of 2026-01-01. */
 export const base: Catalog = {
   one: {
     name: 'One',
@@ -16,7 +16,7 @@ export const base: Catalog = {
   },
 }
 
-/** The models of `base` with some of them replaced or added; `undefined` leaves one out. */
+/** Returns the models of `base` with some of them replaced or added. `undefined` removes a model. */
 export function changed(models: Readonly<Record<string, CatalogModel['price'] | 'gone' | null>>): FetchedCatalog {
   const list = new Map((base.one?.models ?? []).map((model) => [model.id, model]))
   for (const [id, price] of Object.entries(models))
@@ -30,15 +30,15 @@ export interface CatalogWorld {
   api: Gateway['api']
   clock: FakeClock
   storage: Storage
-  /** The number of times that the source was called. */
+  /** Returns how many times the source was called. */
   fetches(): number
   warnings: string[]
-  /** Sends a chat request to `one/<model>`, and waits for the work that follows it. */
+  /** Sends a chat request to `one/<model>`, and waits for the work that follows. */
   send(model?: string): Promise<Response>
   settle(): Promise<void>
 }
 
-/** Opens a gateway whose catalog is refreshed from `source`. */
+/** Opens a gateway that refreshes its catalog from `source`. */
 export async function openCatalog(
   source: CatalogOptions['refresh'],
   given: Partial<CatalogOptions> & {
@@ -74,7 +74,7 @@ export async function openCatalog(
   const { api } = gateway
   if ((await api.connections.list()).connections.length === 0)
     await api.connections.create({ provider: Object.keys(options.base ?? base)[0] ?? '', apiKey: 'k' })
-  /** Waits for work in the background, at most a tenth of a second. */
+  /** Waits for background work, for at most 0.1 s. */
   const settle = async () => {
     for (let turn = 0; turn < 50; turn++) {
       await new Promise((resolve) => setTimeout(resolve, 2))
@@ -96,6 +96,6 @@ export async function openCatalog(
   }
 }
 
-/** The price of a model as the management API shows it. */
+/** Returns a model's price as the management API shows it. */
 export const findModel = async ({ api }: Pick<CatalogWorld, 'api'>, id: string) =>
   (await api.providers.get('one')).models?.find((model) => model.id === id)

@@ -25,7 +25,7 @@ test('no two operations have the same action', () => {
   assert.equal(all.length, new Set(all).size)
 })
 
-/** Actions of several operations, and of none: a stream of events, and those that work on files. */
+/** Actions that stand for several operations or none: a stream of events, and actions that work on files. */
 const OTHERS = ['aliases create', 'models update', 'live', 'init', 'import 9router', 'import litellm', 'import portkey']
 
 test('every action maps to one operation, except the listed actions that use several operations or none', () => {

@@ -6,7 +6,7 @@ import { assert, suite } from '../support/suite.ts'
 
 const test = suite('the key check at startup')
 
-/** A store with this many keys, and the check, which returns its output and the number of decrypted values. */
+/** Opens a store with this many keys. Returns the check, which resolves to its output and the number of decrypted values. */
 async function withKeys(count: number) {
   const storage = memoryStorage()
   const at = (place: number) => `keys/${place.toString(16).padStart(64, '0')}`

@@ -5,7 +5,7 @@ import { runCommand } from '../../src/cli/commands/run-command.ts'
 import { isProblem } from '../../src/cli/problem.ts'
 import { assert, suite } from '../support/suite.ts'
 
-/** Runs a command against a server that responds to each request from a table, by method, path, and action. */
+/** Runs a command against a server that looks up its responses by method, path, and action. */
 async function run(args: string[], responses: Record<string, object>, variables: Record<string, string> = {}) {
   const sent: string[] = []
   const server = createServer(async (request, response) => {

@@ -11,36 +11,36 @@ export interface Ended {
   signal: NodeJS.Signals | null
 }
 
-/** The command line as its own process. */
+/** A command that runs in its own process. */
 export interface Command {
   readonly stdout: string
   readonly stderr: string
   readonly ended: Promise<Ended>
-  /** Once it is up: the base URL that it printed. */
+  /** Resolves to the printed base URL when the gateway is up. */
   baseUrl(): Promise<string>
-  /** Once standard output or error matches. */
+  /** Resolves when standard output or standard error matches. */
   printed(pattern: RegExp): Promise<RegExpExecArray>
-  /** Sends the signal (default SIGTERM) and waits for the end. */
+  /** Sends the signal (default: SIGTERM) and waits for the process to end. */
   stop(signal?: NodeJS.Signals): Promise<Ended>
   kill(signal: NodeJS.Signals): void
 }
 
 export interface CommandOptions {
   env?: Record<string, string>
-  /** Before the script: options of Node itself. */
+  /** Options for Node, in front of the script. */
   node?: string[]
   /** The contents of standard input; default: empty. */
   input?: string
 }
 
-/** What each process gets of this one: nearly nothing, and where Node keeps what it has compiled, which saves a quarter of a start. */
+/** The parts of this process's environment that each process gets. Node's compile cache saves a quarter of a start. */
 const { PATH, NODE_COMPILE_CACHE } = process.env
 const shared = { PATH, ...(NODE_COMPILE_CACHE && { NODE_COMPILE_CACHE }) }
 
 const alive = new Set<ChildProcess>()
 const folders: string[] = []
 
-/** Starts the built `signalbox`, on any free port by default, or one of its commands, such as `keys`. */
+/** Starts the built `signalbox` on a free port, or one of its commands, such as `keys`. */
 export function signalbox(args: string[], { env = {}, node = [], input = '' }: CommandOptions = {}): Command {
   const isGateway = args[0] === undefined || args[0].startsWith('-')
   const port = !isGateway || args.some((arg) => arg.startsWith('--port')) ? [] : ['--port', '0']
@@ -48,7 +48,7 @@ export function signalbox(args: string[], { env = {}, node = [], input = '' }: C
     env: { ...shared, ...env },
     stdio: ['pipe', 'pipe', 'pipe'],
   })
-  child.stdin.on('error', () => {}) // it may end before it has read
+  child.stdin.on('error', () => {}) // the process may end before it has read its input
   child.stdin.end(input)
   alive.add(child)
   let stdout = ''
@@ -87,7 +87,7 @@ export function signalbox(args: string[], { env = {}, node = [], input = '' }: C
     },
     ended,
     printed,
-    // The text is written in one piece: with its end, all of it is here.
+    // The text is written in one piece, so if its end is here, all of it is.
     baseUrl: async () => (await printed(/Anthropic clients +(http:\S+)\n[\s\S]*\n\n$/))[1] ?? '',
     stop(signal = 'SIGTERM') {
       child.kill(signal)
@@ -97,14 +97,14 @@ export function signalbox(args: string[], { env = {}, node = [], input = '' }: C
   }
 }
 
-/** A separate folder for a test, removed by `cleanUp`. */
+/** Creates a folder for a test. `cleanUp` removes it. */
 export async function temporaryFolder(): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), 'signalbox-cli-'))
   folders.push(folder)
   return folder
 }
 
-/** Ends what still runs and removes all folders. */
+/** Ends all running commands and removes all folders. */
 export async function cleanUp(): Promise<void> {
   const running = [...alive].map((child) => new Promise((resolve) => child.once('close', resolve)))
   for (const child of alive) child.kill('SIGKILL')
@@ -112,11 +112,11 @@ export async function cleanUp(): Promise<void> {
   await Promise.all(folders.splice(0).map((folder) => rm(folder, { recursive: true, force: true })))
 }
 
-/** The admin token that the first start has printed. */
+/** Returns the admin token that the first start printed. */
 export const findToken = ({ stdout }: Command): string =>
   /SIGNALBOX_ADMIN_TOKEN=(sbx_admin_\S{43})\n/.exec(stdout)?.[1] ?? ''
 
-/** A call of the management API. */
+/** Calls the management API. */
 export async function manage(url: string, token: string, init: { method?: string; body?: object } = {}) {
   const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' }
   const method = init.method ?? (init.body ? 'POST' : 'GET')
@@ -124,7 +124,7 @@ export async function manage(url: string, token: string, init: { method?: string
   return { status: response.status, body: (await response.json()) as Record<string, unknown> }
 }
 
-/** A streamed chat completion. */
+/** Requests a streamed chat completion. */
 export function chat(baseUrl: string, model: string, headers: Record<string, string> = {}): Promise<Response> {
   return fetch(`${baseUrl}/v1/chat/completions`, {
     method: 'POST',

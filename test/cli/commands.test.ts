@@ -7,7 +7,7 @@ import { runHere } from './run-here.ts'
 
 type Serving = Awaited<ReturnType<typeof serveNode>>
 
-/** Tests of options and words that don't need their own process. */
+/** Tests of options and arguments that don't need a separate process. */
 const test = suite('the CLI commands', { serving: undefined as Serving | undefined, url: '', management: openDoor() })
 
 test.before.each(async (context) => {

@@ -7,7 +7,7 @@ import { defaultCatalog } from '../../src/protocols/providers/catalog.ts'
 import type { Storage } from '../../src/types.ts'
 import { assert, suite } from '../support/suite.ts'
 
-/** A suite whose tests share a temporary folder for the files of `--config`. */
+/** Creates a suite whose tests share a temporary folder for config files. */
 export function configSuite(title: string) {
   const test = suite(title, { folder: '' })
   test.before(async (context) => {
@@ -19,7 +19,7 @@ export function configSuite(title: string) {
   return test
 }
 
-/** Data to apply files to, and a function that returns the keys written since its last call. */
+/** Opens a store to apply files to. `written` returns the keys written since its last call. */
 export function openData() {
   const memory = memoryStorage()
   let writes: string[] = []
@@ -39,14 +39,14 @@ export function openData() {
   return { data, written }
 }
 
-/** Writes a file; resolves to its path. */
+/** Writes a file. Resolves to its path. */
 export async function write(folder: string, name: string, content: string): Promise<string> {
   const path = join(folder, name)
   await writeFile(path, content)
   return path
 }
 
-/** The message of the problem that the work rejects with. */
+/** Resolves to the message of the problem with which the work rejects. */
 export async function findProblem(work: Promise<unknown>): Promise<string> {
   const error: unknown = await work.then(
     () => undefined,

@@ -30,13 +30,13 @@ const CONFIG = {
   settings: { requireApiKey: true, maxAttempts: 4, limits: { usd: { month: 5 } } },
 } as const satisfies GatewayOptions
 
-/** Lists the records, without the fields that tell when and where they were defined. */
+/** Lists the records without the fields for the time and the source of their definition. */
 async function listRecords(api: Management) {
   const omitOrigin = (records: readonly object[]) =>
     records.map((record) => ({ ...record, source: undefined, createdAt: undefined, updatedAt: undefined }))
   return {
     connections: omitOrigin((await api.connections.list()).connections),
-    combos: omitOrigin((await api.combos.list()).combos.map((combo) => ({ ...combo, id: undefined }))), // a stored one has a random ID
+    combos: omitOrigin((await api.combos.list()).combos.map((combo) => ({ ...combo, id: undefined }))), // stored combos have random IDs
     aliases: (await api.aliases.list()).aliases,
     models: omitOrigin((await api.customModels.list()).models),
     groups: omitOrigin((await api.groups.list()).groups),

@@ -12,7 +12,7 @@ import { cleanUp, signalbox, temporaryFolder } from './command.ts'
 const folder = join(root, 'examples/container')
 const read = (name: string) => readFileSync(join(folder, name), 'utf8')
 const dockerfile = read('Dockerfile').replaceAll('\\\n', ' ')
-/** The arguments of the last such instruction. */
+/** Returns the arguments of the last instruction with this name. */
 const instruction = (name: string) => [...dockerfile.matchAll(new RegExp(`^${name} (.+)$`, 'gm'))].at(-1)?.[1] ?? ''
 const readList = (text: string): string[] => JSON.parse(text.slice(text.indexOf('[')))
 
@@ -57,7 +57,7 @@ test('the container becomes healthy, serves metrics only with their token, and e
   const url = await running.baseUrl()
   const [, , check = ''] = readList(instruction('HEALTHCHECK'))
   const port = new URL(url).port
-  const env = { NODE_USE_ENV_PROXY: '1', HTTP_PROXY: 'http://127.0.0.1:1' } // the check asks no proxy
+  const env = { NODE_USE_ENV_PROXY: '1', HTTP_PROXY: 'http://127.0.0.1:1' } // the health check must not use a proxy
   const health = (at: string) =>
     promisify(execFile)(process.execPath, ['-e', check.replace(':4000/', `:${at}/`)], { env })
   await health(port)

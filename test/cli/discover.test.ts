@@ -7,7 +7,7 @@ import { chat, cleanUp, signalbox, temporaryFolder } from './command.ts'
 
 const TOKEN = 'an admin token of forty characters or so'.replaceAll(' ', '-')
 
-/** A server of one's own, which lists `models`, and a gateway for all tests of the file. */
+/** A custom server that lists `models`, and a gateway, shared by all tests in this file. */
 interface Context {
   url: string
   server: Server
@@ -53,7 +53,7 @@ test.after(async ({ server }) => {
   await cleanUp()
 })
 
-/** Runs `signalbox connections` to its end. */
+/** Runs `signalbox connections` until it ends. */
 async function run(url: string, args: string[]) {
   const command = signalbox(['connections', ...args], { env: { SIGNALBOX_ADMIN_TOKEN: TOKEN, SIGNALBOX_URL: url } })
   const { code } = await command.ended

@@ -16,7 +16,7 @@ interface Failure {
 
 const failures = suite('startup failures', { used: '', port: 0, server: createServer() })
 
-/** A data folder that was used, with the secret it made itself. */
+/** Creates a used data folder with a secret that the gateway created. */
 failures.before(async (context) => {
   context.used = await temporaryFolder()
   const command = signalbox(['--data', context.used])
@@ -31,7 +31,7 @@ failures.after(async ({ server }) => {
   await cleanUp()
 })
 
-/** Checks that the command prints one line that names the fix, and nothing else. */
+/** Checks that the command prints only one line, which names the fix. */
 async function expectFailure({ args, env = {}, code, says }: Failure): Promise<void> {
   const command = signalbox(args, { env })
   const what = `signalbox ${args.join(' ')}`
@@ -180,7 +180,7 @@ failures(
   },
 )
 
-/** A copy of a used folder with some files replaced. */
+/** Copies a used folder and replaces some of its files. */
 async function dataFolder(used: string, files: Record<string, Buffer>): Promise<string> {
   const folder = join(await temporaryFolder(), 'data')
   await mkdir(folder)

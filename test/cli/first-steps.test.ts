@@ -35,7 +35,7 @@ steps('the first steps lead from a fresh start to a streamed response when paste
   assert.match(command.stdout, /WARNING: 0\.0\.0\.0 is open to the network, and clients need no API key\./)
   assert.is(JSON.parse(await sh(`${token}\n${requireKeys}`)).requireApiKey, true)
 
-  const address = `http://127.0.0.1:${(provider.address() as AddressInfo).port}/v1` // in place of the provider's own
+  const address = `http://127.0.0.1:${(provider.address() as AddressInfo).port}/v1` // instead of the provider's URL
   await manage(`${baseUrl}/api/connections/${connection.id}`, findToken(command), {
     method: 'PUT',
     body: { apiKey: 'sk-canary-0123456789', providerSpecificData: { baseUrl: address } },
@@ -80,7 +80,7 @@ steps('the first steps call the demo first, and list the available models on lat
   await later.stop()
 })
 
-/** Lines that are indented by two spaces and aren't URLs, each with the lines that continue it. */
+/** Finds lines that are indented by two spaces and aren't URLs, with their continuation lines. */
 const listCommands = (text: string) =>
   [...text.matchAll(/^ {2}((?:curl|SIGNALBOX_KEY=|export SIGNALBOX_ADMIN_TOKEN=)[\s\S]*?[^\\|])$/gm)].map(
     ([, command]) => command ?? '',

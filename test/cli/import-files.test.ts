@@ -39,7 +39,7 @@ test("writes only new files, in an existing directory, and doesn't follow links"
   assert.is((await run('litellm', config, '--out', fresh(folder, '.YAML'))).code, 0)
 })
 
-/** Each level has the one below it nine times. */
+/** Each level contains the level below it nine times. */
 const bomb = Array.from({ length: 9 }, (_, at) => `l${at}: &l${at} [${Array(9).fill(at ? `*l${at - 1}` : 'x')}]`)
 
 const malformed: [what: string, content: string | Uint8Array, says: RegExp][] = [
@@ -101,7 +101,7 @@ test("reads a LiteLLM configuration with merged anchors, and one in PowerShell's
     '      model: openai/b',
     '      extra_body: {',
     '        a: 1',
-    '      }', // it should stand further right by YAML 1.2; PyYAML takes it
+    '      }', // YAML 1.2 requires more indentation, but PyYAML accepts it
   ].join('\r\n')
   const path = fresh(folder, '.yaml')
   await writeFile(path, Buffer.from(`\uFEFF${text}`, 'utf16le'))

@@ -1,6 +1,6 @@
 import { DatabaseSync } from 'node:sqlite'
 
-/* Configurations of other gateways, in the shapes of their own examples. Each secret in them holds the word "canary". */
+/* Configurations of other gateways, shaped like the examples in their documentation. Each secret in them contains the word "canary". */
 
 export const LITELLM = `
 model_list:
@@ -152,7 +152,7 @@ export const NINE_ROUTER = {
   },
 }
 
-/** The same data in the tables that 9router has. */
+/** Writes the same data to the tables of 9router. */
 export function writeSqlite(path: string): void {
   const database = new DatabaseSync(path)
   database.exec(`PRAGMA journal_mode = WAL;
@@ -189,7 +189,7 @@ export function writeSqlite(path: string): void {
   database.close()
 }
 
-/** A conditional strategy of Portkey. */
+/** A Portkey config with a conditional strategy. */
 export const PORTKEY_CONDITIONS = `{
   "strategy": {
     "mode": "conditional",

@@ -12,7 +12,7 @@ import { chatAnswer } from '../pipeline/support/responses.ts'
 import { assert, suite } from '../support/suite.ts'
 import { runHere } from './run-here.ts'
 
-/** A suite whose tests share a `folder`, which is removed after them. */
+/** Creates a suite whose tests share a `folder` that is removed after them. */
 export function importSuite(name: string) {
   const test = suite(name, { folder: '' })
   test.before(async (context) => {
@@ -23,7 +23,7 @@ export function importSuite(name: string) {
 }
 
 let count = 0
-/** An unused path. */
+/** Returns an unused path. */
 export const fresh = (folder: string, end: string) => join(folder, `${++count}${end}`)
 
 export async function written(folder: string, end: string, content: string): Promise<string> {
@@ -34,7 +34,7 @@ export async function written(folder: string, end: string, content: string): Pro
 
 export const run = (...args: string[]) => runHere('http://nowhere.test', ['import', ...args])
 
-/** Returns the response of an upstream, by the end of the path. */
+/** Returns an upstream's response for a path with this ending. */
 function requestModel(pathname: string): object {
   if (pathname.endsWith('/embeddings'))
     return {
@@ -57,8 +57,8 @@ function requestModel(pathname: string): object {
 }
 
 /**
- * Imports, starts a gateway with the file that was written, and resolves to what it then says of itself and whom it asks. Models in `failing` fail
- * at every other call, those in `down` at each.
+ * Imports a file, and starts a gateway with the result. Resolves to what the gateway reports, and the upstreams it calls. Models in `failing` fail on
+ * every other call, and models in `down` on every call.
  */
 export async function started(folder: string, args: string[], env: Record<string, string>) {
   const out = fresh(folder, '.yaml')
@@ -106,7 +106,7 @@ export async function started(folder: string, args: string[], env: Record<string
   return { output, file, warnings, send, chat, failing, down, api: gateway.api }
 }
 
-/** The variables that deployments of LiteLLM read. */
+/** The variables that LiteLLM deployments read. */
 const LITELLM_KEYS = {
   OPENAI_API_KEY: 'openai-key-1234567',
   ANTHROPIC_API_KEY: 'anthropic-key-1234567',
@@ -117,16 +117,16 @@ const LITELLM_KEYS = {
   VERTEX_CREDENTIALS: 'ya29.vertex-token-1234567',
 }
 
-/** A `model_name` of LiteLLM, its `litellm_params`, and further members of its entry. */
+/** A LiteLLM `model_name`, its `litellm_params`, and other members of its entry. */
 export type LiteLlmModel = [name: string, params: object, rest?: object]
 
-/** A configuration of LiteLLM with these models, and further sections. */
+/** Creates a LiteLLM configuration with these models and other sections. */
 export const litellmConfig = (models: readonly LiteLlmModel[], rest: object = {}) => ({
   model_list: models.map(([model_name, litellm_params, more]) => ({ model_name, litellm_params, ...more })),
   ...rest,
 })
 
-/** The `litellm_params` of a model at a server of one's own. */
+/** Returns the `litellm_params` of a model on a custom server. */
 export const lab = (model: string, more: object = {}) => ({
   model: `openai/${model}`,
   api_base: 'http://lab.test/v1',
@@ -134,7 +134,7 @@ export const lab = (model: string, more: object = {}) => ({
   ...more,
 })
 
-/** Imports a configuration of LiteLLM and starts a gateway with it, as `started` does; with its combos by their names, and its aliases. */
+/** Imports a LiteLLM configuration and starts a gateway with it, like `started`. Also returns its combos by name, and its aliases. */
 export async function importedLiteLlm(folder: string, content: object) {
   const path = await written(folder, '.yaml', JSON.stringify(content))
   const found = await started(folder, ['litellm', path], LITELLM_KEYS)

@@ -16,7 +16,7 @@ test('prints one line per event, or JSON Lines, up to the limit', async () => {
     isOver = true
   })
   for (let nth = 0; !isOver; nth++) {
-    await gateway.api.aliases.set({ alias: 'a', model: `b${nth}` }) // the first ones may come before the command listens
+    await gateway.api.aliases.set({ alias: 'a', model: `b${nth}` }) // the first changes may come before the command listens
     await new Promise((resolve) => setTimeout(resolve, 20))
   }
   const { out } = await following

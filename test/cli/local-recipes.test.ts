@@ -24,7 +24,7 @@ const run = promisify(execFile)
 
 interface Context {
   servers: LocalServers
-  /** A folder with a program `npx`, which runs the built command, and a module that leads the servers' ports to where they are. */
+  /** A folder with a program `npx` that runs the built command, and a module that redirects the servers' ports. */
   folder: string
   ports: string
 }
@@ -63,14 +63,14 @@ test.after(async ({ servers }) => {
   await cleanUp()
 })
 
-/** A gateway that reaches the servers at the ports of the recipes. */
+/** Starts a gateway that reaches the servers at the ports of the recipes. */
 const start = async ({ ports }: Context, args: string[] = []) =>
   signalbox(['--data', await temporaryFolder(), '--no-env', ...args], {
     env: { SIGNALBOX_ADMIN_TOKEN: TOKEN, VLLM_API_KEY: VLLM_KEY },
     node: ['--import', ports],
   })
 
-/** Runs a block in a shell, at the gateway of the test instead of the one at port 4000. */
+/** Runs a block in a shell against the test's gateway instead of the one on port 4000. */
 function runBlock({ folder }: Context, script: string, url: string): Promise<{ stdout: string; stderr: string }> {
   const env = {
     PATH: `${folder}:${process.env.PATH}`,
@@ -81,7 +81,7 @@ function runBlock({ folder }: Context, script: string, url: string): Promise<{ s
   return run('sh', ['-ec', script.replaceAll('http://127.0.0.1:4000', url)], { env })
 }
 
-/** The same for a block that is neither refused nor warned of; resolves to what it prints. */
+/** Runs a block that causes neither an error nor a warning. Resolves to its output. */
 async function sh(context: Context, script: string, url: string): Promise<string> {
   const { stdout, stderr } = await runBlock(context, script, url)
   assert.not.match(stderr, 'signalbox:')

@@ -3,24 +3,25 @@ import type { AddressInfo } from 'node:net'
 import { text } from 'node:stream/consumers'
 import { tryParseJson } from '../../src/lib/json.ts'
 
-/** A fake of a local model server, with the server's wire format. */
+/** A fake local model server with the server's wire format. */
 interface LocalServer {
-  /** The port that it has by default. */
+  /** Its default port. */
   port: number
   models: string[]
-  /** The response to `GET /v1/models`. */
+  /** Returns the response to `GET /v1/models`. */
   list(models: readonly string[]): object
   /** The response to an unknown path. */
   unknownPath: [status: number, body: object]
-  /** The response to an unknown model. Omitted: the server has one model and ignores the name. */
+  /** Returns the response to an unknown model. Omitted if the server has only one model and ignores the name. */
   unknownModel?: (model: string) => object
-  /** The required key, and the response without it. */
+  /** The required key, and the response to a request without it. */
   key?: [value: string, refusal: object]
 }
 
 export const VLLM_KEY = 'token-abc123'
 
-/** As of their documentation: https://docs.ollama.com/api/openai-compatibility, https://lmstudio.ai/docs/developer/openai-compat,
+/**
+ * From their documentation: https://docs.ollama.com/api/openai-compatibility, https://lmstudio.ai/docs/developer/openai-compat,
  * https://github.com/ggml-org/llama.cpp/tree/master/tools/server, https://docs.vllm.ai/en/stable/serving/openai_compatible_server.html
  */
 const servers = {
@@ -124,16 +125,16 @@ const servers = {
 export type LocalName = keyof typeof servers
 
 export interface LocalServers {
-  /** The ports that they have here, by those that they have by default. */
+  /** The ports of the fakes by the servers' default ports. */
   ports: Record<number, number>
   /** The models of each server, which tests may change. */
   models: Record<LocalName, string[]>
-  /** `true`: `llama` responds as it does while loading its model. */
+  /** `true` makes `llama` respond as it does while it loads its model. */
   isLoading: boolean
   close(): void
 }
 
-/** Starts all of them, each on any free port of this machine. */
+/** Starts all servers, each on a free port of this machine. */
 export async function startLocalServers(): Promise<LocalServers> {
   const started: Server[] = []
   const all: LocalServers = {

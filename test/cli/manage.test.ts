@@ -4,7 +4,7 @@ import { cleanUp, manage, signalbox, temporaryFolder } from './command.ts'
 
 const TOKEN = 'an admin token of forty characters or so'.replaceAll(' ', '-')
 
-/** One gateway for all tests of the file, which each make their own records. */
+/** All tests in this file share one gateway. Each creates its own records. */
 const test = suite('the commands for a running gateway', { url: '' })
 
 test.before(async (context) => {
@@ -14,7 +14,7 @@ test.before(async (context) => {
 
 test.after(cleanUp)
 
-/** Runs a command to its end. */
+/** Runs a command until it ends. */
 async function run(args: string[], { env = {}, input = '' }: { env?: Record<string, string>; input?: string } = {}) {
   const command = signalbox(args, { env: { SIGNALBOX_ADMIN_TOKEN: TOKEN, ...env }, input })
   const { code } = await command.ended
@@ -127,6 +127,6 @@ test('prints help without a gateway', async () => {
       { explain: 'explain <model>', import: 'import <action>' }[name] ??
       (/^(?:info|init|live|openapi|overview)$/.test(name) ? `${name} [options]` : `${name} [action]`)
     assert.match(out, new RegExp(`^Usage: signalbox ${usage.replace('[', '\\[')}`, 'm'))
-    if (name !== 'import' && name !== 'init') assert.match(out, /^ {2}--url http:\/\/127\.0\.0\.1:4000 /m) // it calls no gateway
+    if (name !== 'import' && name !== 'init') assert.match(out, /^ {2}--url http:\/\/127\.0\.0\.1:4000 /m) // these two don't call a gateway
   }
 })

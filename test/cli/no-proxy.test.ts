@@ -3,7 +3,7 @@ import { assert, suite } from '../support/suite.ts'
 
 const test = suite('hosts that bypass the proxy with NO_PROXY')
 
-/** For each `NO_PROXY`: hosts that are called directly, then hosts that are called by the proxy. */
+/** By `NO_PROXY`: hosts that are called directly, and hosts that are called through the proxy. */
 const table: ReadonlyArray<[noProxy: string, direct: string[], proxied: string[]]> = [
   ['', ['localhost', 'api.localhost', '127.0.0.1', '127.8.8.8:99', '[::1]:4000'], ['example.com', '10.0.0.1', '[::2]']],
   ['*', ['example.com', '10.0.0.1', '[fd00::1]'], []],

@@ -7,7 +7,7 @@ import { written } from './imported.ts'
 
 const test = suite('an outbound proxy between the gateway and its providers', { port: 0, proxied: [] as string[] })
 
-/** A provider at a hostname that only the proxy can resolve. */
+/** A provider whose hostname only the proxy can resolve. */
 const provider = createServer((_request, response) =>
   response.writeHead(200, { 'content-type': 'application/json' }).end(
     JSON.stringify({
@@ -25,7 +25,7 @@ test.before(async (context) => {
   provider.listen(0, '127.0.0.1')
   proxy.listen(0, '127.0.0.1')
   await Promise.all([once(provider, 'listening'), once(proxy, 'listening')])
-  const to = { port: (provider.address() as AddressInfo).port, host: '127.0.0.1' } // a TCP server has no other form
+  const to = { port: (provider.address() as AddressInfo).port, host: '127.0.0.1' } // a TCP server always has this type
   context.port = (proxy.address() as AddressInfo).port
   proxy.on('connect', ({ url = '' }, socket) => {
     context.proxied.push(url)
@@ -108,7 +108,7 @@ test('never requests media at a private address through the proxy', async ({ por
 test("never sends local requests, or a command's admin token, to the proxy", async ({ port, proxied }) => {
   proxied.length = 0
   const folder = await temporaryFolder()
-  const { port: at } = provider.address() as AddressInfo // a TCP server has no other form
+  const { port: at } = provider.address() as AddressInfo // a TCP server always has this type
   const config = await written(
     folder,
     '.yaml',
@@ -129,7 +129,7 @@ test("bypasses the proxy for prompts and a command's admin token if NO_PROXY has
   port,
   proxied,
 }) => {
-  const { port: at } = provider.address() as AddressInfo // a TCP server has no other form
+  const { port: at } = provider.address() as AddressInfo // a TCP server always has this type
   const folder = await temporaryFolder()
   const config = await written(
     folder,
@@ -175,6 +175,6 @@ test('rejects an invalid proxy URL at startup', async () => {
   const folder = await temporaryFolder()
   const command = signalbox(['--data', folder], { env: { NODE_USE_ENV_PROXY: '1', HTTPS_PROXY: 'nothing' } })
   assert.is((await command.ended).code, 1)
-  // Node 24 refuses it before the program begins.
+  // Node 24 rejects it before the program starts.
   assert.match(command.stderr, /HTTPS_PROXY and HTTP_PROXY must be addresses|Invalid URL/)
 })

@@ -19,7 +19,7 @@ async function drainsAfter(signal: NodeJS.Signals): Promise<void> {
   await reader?.read()
   command.kill(signal)
   await command.printed(/Stopping\. In-flight requests have 10 seconds to finish; press Ctrl-C again to quit now\.\n$/)
-  command.kill(signal) // Ctrl-C under npm arrives twice
+  command.kill(signal) // npm sends Ctrl-C twice
   const refused = await chat(baseUrl, 'demo').then(
     ({ status }) => status,
     () => 'refused',

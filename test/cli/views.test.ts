@@ -12,7 +12,7 @@ const catalog = {
 
 const openGateway = () => openDoor({ catalog, fetch: async () => Response.json({}, { status: 500 }) })
 
-/** Commands that show the state of a gateway, and the wording of errors. */
+/** Commands that show a gateway's state, and the wording of errors. */
 const test = suite('the CLI views', { serving: undefined as Serving | undefined, url: '', management: openGateway() })
 
 test.before.each(async (context) => {

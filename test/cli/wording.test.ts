@@ -5,7 +5,7 @@ import { assert, suite } from '../support/suite.ts'
 
 const test = suite('the wording of the CLI')
 
-/** The files with the errors and warnings that a command may show. */
+/** The folders with errors and warnings that a command may show. */
 const FOLDERS = [
   'admin',
   'management',
@@ -17,7 +17,7 @@ const FOLDERS = [
   'request/routing',
   'request/choose',
 ]
-/** Routes, a text about another server, and one whose whole form `signalbox explain` is tested with. */
+/** Not messages: routes, a text about another server, and a text that the tests of `signalbox explain` check in full. */
 const NO_TEXTS = [
   'admin/http/',
   'management/management-api.ts',

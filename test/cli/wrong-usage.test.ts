@@ -20,7 +20,7 @@ test.before(async (context) => {
 
 test.after(({ serving }) => serving?.close())
 
-/** Each command, and the line that it prints. */
+/** Wrong commands, and the line that each prints. */
 const refused: ReadonlyArray<[line: string, says: string]> = [
   [
     'keys create a --limit usd=5',

@@ -3,7 +3,7 @@ import { CLOUD, ENROLLMENT_TOKEN, fakeProxy } from '../management/cloud/fake-pro
 import { openDoor, TOKEN } from '../management/open-management.ts'
 import { assert, suite } from '../support/suite.ts'
 
-/** A client of a server that responds to actions from a table; each request is noted as `METHOD /path body`. */
+/** Opens a client of a server that looks up its responses in a table by action. Each request is recorded as `METHOD /path body`. */
 function open(responses: Record<string, object> = {}) {
   const sent: string[] = []
   const client = createClient({
@@ -110,7 +110,7 @@ actions(
 
 const settings = suite('the cloudUrl that a client saves')
 
-/** The value as written, and the part of it that is sent. */
+/** The base URL as written, and the URL that is called. */
 const addresses: Array<[written: string, sent: string]> = [
   ['https://cloud.test', 'https://cloud.test'],
   ['https://cloud.test/', 'https://cloud.test'],
@@ -130,7 +130,7 @@ for (const [written, expected] of addresses) {
     const { client, sent } = open()
     await client.settings.update({ cloudUrl: written, requireApiKey: true })
     assert.equal(sent, [`PATCH /api/settings {"requireApiKey":true,"cloudUrl":"${expected}"}`])
-    const { gateway } = openDoor() // the gateway comes to the same
+    const { gateway } = openDoor() // the gateway derives the same value
     assert.is((await gateway.api.settings.update({ cloudUrl: written })).cloudUrl, expected)
   })
 }

@@ -6,11 +6,11 @@ import { plant } from '../support/canaries.ts'
 import { fakeClock } from '../support/clock.ts'
 import { assert, suite } from '../support/suite.ts'
 
-/** A client of a server with this response. */
+/** Creates a client of a server that always sends this response. */
 const createTestClient = (fetch: ClientOptions['fetch'], options: Partial<ClientOptions> = {}) =>
   createClient({ baseUrl: 'http://gateway.test/ai/', token: TOKEN, ...(fetch && { fetch }), ...options })
 
-/** The error that a call rejects with. */
+/** Returns the error with which a call rejects. */
 async function catchError(call: Promise<unknown>): Promise<ClientError> {
   const error = await call.then(
     () => assert.unreachable('it was answered'),
@@ -20,7 +20,7 @@ async function catchError(call: Promise<unknown>): Promise<ClientError> {
   return error
 }
 
-/** The error as plain data, with the message unchanged. */
+/** Returns the error as plain data, with its message unchanged. */
 async function failure(call: Promise<unknown>) {
   const { name, status, code, message } = await catchError(call)
   assert.is(name, 'ClientError')
@@ -155,7 +155,7 @@ network('a fetch that throws synchronously causes an error with status 0', async
 
 const timeouts = suite('the timeouts of a client')
 
-const hangs = () => new Promise<Response>(() => {}) // and knows nothing of signals
+const hangs = () => new Promise<Response>(() => {}) // a `fetch` that never ends and ignores its signal
 
 const times: Array<[name: string, ms: number, call: (client: ReturnType<typeof createClient>) => Promise<unknown>]> = [
   ['cloud.enable', 15_000, ({ cloud }) => cloud.enable({ enrollmentToken: 'e'.repeat(32) })],
@@ -242,9 +242,9 @@ const never: ClientOptions['fetch'] = async () => {
 for (const id of ['', '.', '..', '\ud800', undefined, null, 7]) {
   inputs(`a client rejects the id ${JSON.stringify(id)}`, async () => {
     const { keys, health, customModels } = createTestClient(never)
-    const untyped = id as string // callers need not have types
+    const untyped = id as string // callers may be untyped
     const calls = [keys.delete(untyped), customModels.delete('a', untyped), customModels.delete(untyped, 'a')]
-    if (id !== undefined) calls.push(health.reset(untyped)) // without one, all are meant
+    if (id !== undefined) calls.push(health.reset(untyped)) // omitting it would reset all connections
     for (const call of calls) {
       const [status, code, message] = await failure(call)
       assert.equal([status, code], [400, 'INVALID_ARGUMENT'])

@@ -27,7 +27,7 @@ async function openGateway() {
   return { gateway, send }
 }
 
-/** A client whose connection can be cut, or moved to another gateway. Its own clock runs on real time. */
+/** Opens a client whose connection can be cut or moved to another gateway. The client's clock is real. */
 function connected(first: Gateway, token = TOKEN) {
   const state = { gateway: first as Gateway | undefined, cut: () => {}, requests: [] as Array<string | null> }
   const clock = fakeClock()

@@ -9,7 +9,7 @@ import { assert, suite } from '../support/suite.ts'
 
 type Call = (...args: unknown[]) => Promise<unknown>
 
-/** A client of a gateway in the same process, and the requests that it has sent, as `METHOD /path`. */
+/** Opens a client of a gateway in this process, and records its requests as `METHOD /path`. */
 function open(options: Parameters<typeof openDoor>[0] = {}) {
   const { gateway } = openDoor(options)
   const sent: string[] = []
@@ -51,7 +51,7 @@ table("a client's operations use the gateway's methods and paths", async () => {
     const { names, method, path, action } = row
     const hasQuery = acceptsQuery(row)
     const operation = names.join('.')
-    if (operation === 'cloud.disable') continue // sends two requests, see cloud.test.ts
+    if (operation === 'cloud.disable') continue // it sends two requests (see cloud.test.ts)
     const ids = Array.from(path.matchAll(/:\w+/g), (_, at) => `id-${at}`)
     const acceptsInput = hasQuery || (method !== 'GET' && method !== 'DELETE')
     await calls.get(operation)?.(...ids, ...(acceptsInput ? [{ sent: true }] : []))
@@ -68,7 +68,7 @@ table("a client's operations use the gateway's methods and paths", async () => {
 
 table("a client's operations have the same types as gateway.api", () => {
   const { api, client } = open()
-  const likeApi: Omit<Client, 'live' | 'keys'> & { keys: Omit<Client['keys'], 'list'> } = api // neither line compiles when an argument or a result differs
+  const likeApi: Omit<Client, 'live' | 'keys'> & { keys: Omit<Client['keys'], 'list'> } = api // these lines only compile if the arguments and results are the same
   const ofClient: { keys: Omit<Management['keys'], 'list'> } & Pick<
     Management,
     | ('groups' | 'guards' | 'accounts' | 'tokens')
@@ -123,7 +123,7 @@ for (const basePath of ['', '/tools/ai']) {
       await same(client.keys.list(), api.keys.list({ values: 'none' }))
       await same(client.keys.list({ values: 'all' }), api.keys.list())
       await same(
-        client.keys.list({ values: undefined } as object), // as JavaScript passes an option that is not set
+        client.keys.list({ values: undefined } as object), // JavaScript callers may pass an option that isn't set
         api.keys.list({ values: 'none' }),
       )
       assert.not.equal((await client.keys.rotate(id)).key, key)
@@ -210,7 +210,7 @@ for (const basePath of ['', '/tools/ai']) {
       await same(missing(client.usage.request('x')), missing(api.usage.request('x')))
 
       await same(client.cloud.get(), api.cloud.get())
-      await api.settings.update({ cloudUrl: '' }) // without a proxy each of these is refused
+      await api.settings.update({ cloudUrl: '' }) // these calls are rejected without a proxy
       const refusal = (call: Promise<unknown>) =>
         call.then(
           () => 'done',
@@ -307,7 +307,7 @@ gateways('a client without a token sends no authorization header', async () => {
 
 gateways("a client uses the platform's fetch by default", async () => {
   const own = globalThis.fetch
-  const client = createClient({ baseUrl: 'http://gateway.test' }) // before it is replaced
+  const client = createClient({ baseUrl: 'http://gateway.test' }) // before `fetch` is replaced below
   globalThis.fetch = async () => Response.json({ keys: [] })
   try {
     assert.equal(await client.keys.list(), { keys: [] })
@@ -319,7 +319,7 @@ gateways("a client uses the platform's fetch by default", async () => {
 const guarded = suite("changes conditional on the record's revision")
 
 type Table = typeof operations
-/** By the resource, the names of its operations with `ifMatch`. */
+/** The names of operations with `ifMatch`, by resource. */
 type InTable = {
   [Resource in keyof Table as NamesIn<Table[Resource]> extends never ? never : Resource]: NamesIn<Table[Resource]>
 }
@@ -327,7 +327,7 @@ type NamesIn<Rows> = { [Name in keyof Rows]: Rows[Name] extends { ifMatch: true 
 
 guarded("the client's types list exactly the operations in the table that accept ifMatch", () => {
   const names = <T extends IfMatchOperations>(table?: T) => table
-  const table: InTable | undefined = names<InTable>() // neither line compiles when one of them lacks an operation
+  const table: InTable | undefined = names<InTable>() // these lines only compile if both list all operations
   const listed: IfMatchOperations | undefined = table
   const back: InTable | undefined = listed
   assert.is(back, undefined)
@@ -384,7 +384,7 @@ guarded('the error contains the current record if someone else changed it', asyn
   assert.not.ok('current' in gone)
 })
 
-/** A client whose gateway answers everything with an empty object, and the requests that it sends. */
+/** Creates a client whose gateway always returns an empty object, and records its requests. */
 function recordingClient() {
   const requests: Request[] = []
   const client = createClient({

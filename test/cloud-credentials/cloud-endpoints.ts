@@ -1,11 +1,11 @@
 import { createServer, type IncomingMessage } from 'node:http'
 import type { AddressInfo } from 'node:net'
 
-/** A request that an endpoint got. */
+/** A request to an endpoint. */
 export interface Received {
   path: string
   headers: IncomingMessage['headers']
-  /** The parameters of the query and of a form. */
+  /** The parameters of the query and the form. */
   fields: Record<string, string>
 }
 
@@ -15,13 +15,15 @@ interface Reply {
   body: string
 }
 
-/** Writes the response of an endpoint. `nth`: how many credentials have been issued, with this one. `seconds`: the lifetime of the credential. */
+/**
+ * Writes the response of an endpoint. `nth` is the number of credentials issued so far, including this one. `seconds` is the credential's lifetime.
+ */
 type Endpoint = (received: Received, issued: { nth: number; seconds: number }) => Reply
 
 const json = (body: object): Reply => ({ headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) })
 const expiresAt = (seconds: number) => new Date(Date.now() + seconds * 1_000).toISOString().replace(/\.\d+/, '')
 
-/** Returns the nth keys that AWS issues. */
+/** Returns the nth set of keys that AWS issues. */
 export const awsKeys = (nth: number) => ({
   id: `ASIAIOSFODNN7EXAMPL${nth}`,
   secret: `wJalrXUtnFEMIK7MDENGbPxRfiCYEXAMPLEKE${nth}`,
@@ -66,7 +68,7 @@ const entraToken: Endpoint = ({ fields }, { nth, seconds }) =>
 const METADATA_SERVER = { 'metadata-flavor': 'Google', 'content-type': 'application/json' }
 const ACCOUNT = '/computeMetadata/v1/instance/service-accounts/default/token'
 
-/** The endpoints that issue credentials, by the method and the path, or by the method and the `Action` of a form. */
+/** The endpoints that issue credentials, by method and path, or by method and the form's `Action`. */
 const ISSUERS: Readonly<Record<string, Endpoint>> = {
   [`GET ${ACCOUNT}`]: ({ headers }, { nth, seconds }) =>
     headers['metadata-flavor'] === 'Google'
@@ -91,7 +93,7 @@ const ISSUERS: Readonly<Record<string, Endpoint>> = {
   'GET /metadata/identity/oauth2/token/': entraToken,
 }
 
-/** The endpoints that vendors' packages call before. Below `/revoked`, AWS rejects the refresh token of an SSO session. */
+/** The endpoints that vendors' packages call first. Below `/revoked`, AWS rejects the refresh token of an SSO session. */
 const OTHERS: Readonly<Record<string, Reply>> = {
   'GET /computeMetadata/v1/instance': { headers: METADATA_SERVER, body: '{}' },
   'PUT /latest/api/token': { headers: { 'x-aws-ec2-metadata-token-ttl-seconds': '21600' }, body: 'the-session-token' },
@@ -109,8 +111,8 @@ const OTHERS: Readonly<Record<string, Reply>> = {
 }
 
 /**
- * Starts the endpoints from which Google's, AWS's, and Azure's packages get credentials. The first credential expires in 61 seconds, so that the gateway
- * renews it after one second; the others are valid for an hour.
+ * Starts the endpoints from which the packages of Google, AWS, and Azure get credentials. The first credential expires after 61 s, so the gateway
+ * renews it after 1 s. Later credentials are valid for an hour.
  */
 export async function startEndpoints(): Promise<{ url: string; received: Received[]; close(): Promise<void> }> {
   const received: Received[] = []

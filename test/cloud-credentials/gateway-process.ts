@@ -8,22 +8,24 @@ import { signV4 } from '../support/sigv4.ts'
 import { awsKeys } from './cloud-endpoints.ts'
 
 /*
- * A gateway in a process of its own, since the packages read the environment and keep credentials for the whole process:
- * `gateway-process.ts google|aws|azure [options in JSON]`. Writes what happened as JSON (see `Outcome`).
+ * A gateway in a separate process, because the packages read the environment and cache credentials for the entire process: `gateway-process.ts
+ * google|aws|azure [options as JSON]`. It prints an `Outcome` as JSON.
  */
 
-/** Each credential is the last character of what the provider got, which the endpoints count. AWS keys count only if their signature is right. */
+/**
+ * The results of the process. Each credential is given by its last character, which is its number. AWS keys only count if the signature is correct.
+ */
 export interface Outcome {
-  /** The credentials of twenty concurrent requests, without repetitions. */
+  /** The credentials of twenty concurrent requests, without duplicates. */
   first: string[]
-  /** The credential of a request after the first one is about to expire. */
+  /** The credential of a request shortly before the first credential expires. */
   renewed: string[]
   /** The credentials of a request whose first call the provider rejects. */
   rejected: string[]
   statuses: number[]
-  /** The messages of failed responses, without repetitions. */
+  /** The messages of failed responses, without duplicates. */
   failures: string[]
-  /** The errors that `onError` got, with their causes, without repetitions. */
+  /** The errors passed to `onError`, with their causes, without duplicates. */
   errors: string[]
 }
 

@@ -17,7 +17,7 @@ test.after(async ({ folder }) => {
   if (folder) await rm(folder, { recursive: true })
 })
 
-/** Runs the gateway process with nothing but the environment of a cloud. */
+/** Runs the gateway process with only a cloud's environment. */
 async function run(cloud: 'google' | 'aws' | 'azure', env: Record<string, string>, home: string, options = {}) {
   const script = join(import.meta.dirname, 'gateway-process.ts')
   const { stdout } = await promisify(execFile)(process.execPath, [script, cloud, JSON.stringify(options)], {
@@ -27,7 +27,7 @@ async function run(cloud: 'google' | 'aws' | 'azure', env: Record<string, string
   return outcome
 }
 
-/** Each credential is renewed when it is about to expire, and again when it is rejected. */
+/** Checks that each credential is renewed before it expires, and again when it is rejected. */
 function assertRenewed(outcome: Outcome): void {
   assert.equal(outcome, {
     first: ['1'],
@@ -132,7 +132,7 @@ test('AWS: assumes the role of a profile', async ({ folder }) => {
   })
 })
 
-/** Writes a profile with an SSO login, and the token that `aws sso login` has stored. The SDK finds the token by the hash of `login`. */
+/** Writes a profile with an SSO login and the token that `aws sso login` would store. The SDK finds the token by the hash of `login`. */
 async function writeSsoProfile(folder: string, login: string, profile: readonly string[], token: object) {
   const cache = join(folder, '.aws/sso/cache')
   await mkdir(cache, { recursive: true })
@@ -208,7 +208,7 @@ for (const [login, id, profile] of [
     })
   })
 
-/** Azure's package keeps the token of a managed identity until it is about to expire, for the whole process. */
+/** Checks that Azure's package keeps a managed identity's token until shortly before it expires, for the entire process. */
 function assertKept({ failures, ...outcome }: Outcome): void {
   assert.equal(outcome, { first: ['1'], renewed: ['2'], rejected: ['2'], statuses: [200, 502], errors: [] })
   assert.is(failures.length, 1)

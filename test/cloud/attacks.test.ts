@@ -16,7 +16,7 @@ const { open, signed } = createCloudRoutes(
   { timeoutMs: 1, clock: { now: () => 0, sleep: none }, nextTurn: none },
 )
 
-/** Two gateways with a replica each, and an API key of the first. */
+/** Opens two gateways, each with a replica, and an API key of the first. */
 async function openWorld() {
   const world = openProxy()
   const [client, stranger] = [await world.enrolled(), await world.enrolled()]
@@ -57,7 +57,7 @@ function flips(text: string): string[] {
   )
 }
 
-/** Samples a list, including the first and last item. */
+/** Samples a list, including its first and last items. */
 const some = (texts: string[], most = 40) =>
   texts.filter((_, at) => at % Math.ceil(texts.length / most) === 0 || at === texts.length - 1)
 
@@ -89,7 +89,7 @@ const attacks: Readonly<Record<string, Attack>> = {
   'an expired session': async ({ right, clock, client }, route) => {
     const message = await right(route)
     await clock.advance(SESSION_MS)
-    await client.open() // another one is there
+    await client.open() // another session
     return message
   },
 
@@ -162,7 +162,7 @@ const attacks: Readonly<Record<string, Attack>> = {
 /** Open routes respond without a session: see sessions.test.ts. */
 const isOpen = (message: Message) => open.some(({ method, path }) => method === message.method && path === message.path)
 
-/** Returns all stored data, which shows the changes made by requests; the test's own sessions are older. */
+/** Returns all stored data, which shows the changes made by requests, except the test's own sessions. */
 const bytes = async (storage: Storage) => JSON.stringify(await storage.list(''))
 
 test('every route that needs a credential is tested with wrong ones', () => {
@@ -181,7 +181,7 @@ test('every route that needs a credential is tested with wrong ones', () => {
 
 for (const route of signed) {
   for (const [name, attack] of Object.entries(attacks)) {
-    if (name === 'another body' && route.method === 'GET') continue // such a request can have none
+    if (name === 'another body' && route.method === 'GET') continue // a GET request has no body
     test(`${route.method} ${route.path} rejects wrong credentials: ${name}`, async () => {
       const world = await openWorld()
       const messages = [await attack(world, route)].flat().filter((message) => !isOpen(message))

@@ -7,7 +7,7 @@ import { CLOUD, openBothEnds } from './support/gateway-and-proxy.ts'
 
 const test = suite('cloud actions on both sides')
 
-/** A provider at the cloud's side. */
+/** Creates a provider for the cloud. */
 const provider = () =>
   upstream(
     http.post('https://api.openai.com/v1/chat/completions', ({ request }) =>

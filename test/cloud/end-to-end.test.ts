@@ -6,7 +6,7 @@ import { CLOUD_URL, type OverMsw, openOverMsw, PROVIDER_KEY } from './support/ov
 
 const test = suite('a gateway and a cloud proxy')
 
-/** With a connection, a key, and a combo, synced. */
+/** Opens both sides with a synced connection, key, and combo. */
 async function enabled(options: Parameters<typeof openOverMsw>[0] = {}) {
   const ends = openOverMsw(options)
   const { api } = ends.home
@@ -19,7 +19,7 @@ async function enabled(options: Parameters<typeof openOverMsw>[0] = {}) {
   return { ends, api, key, keyId: id, combo }
 }
 
-/** Returns the data that an operator sees on both sides, without the data that the sides don't share. */
+/** Returns what an operator sees on both sides, except data that isn't synced. */
 async function seenAt(api: Omit<OverMsw['home']['api'], 'cloud'>) {
   const { keys } = await api.keys.list()
   const { connections } = await api.connections.list()

@@ -17,7 +17,7 @@ const test = suite('a sync between a gateway and a cloud proxy')
 
 const PROVIDER_KEY = 'sk-provider-key-of-the-connection'
 
-/** A gateway that syncs to a proxy. */
+/** Opens a gateway that syncs to a proxy. */
 async function openWorld(options: Parameters<typeof openProxy>[0] = {}) {
   plant(PROVIDER_KEY)
   const world = openProxy(options)
@@ -33,7 +33,7 @@ async function openWorld(options: Parameters<typeof openProxy>[0] = {}) {
     const { status, body } = await client.call('POST', paths.replica, request)
     if (status !== 200)
       throw gatewayError('CLOUD_FAILED', { message: String(body.error), data: { refusal: body.code } })
-    return body as unknown as SyncResponse // the proxy's own type
+    return body as unknown as SyncResponse // the type in which the proxy responds
   }
 
   const sync = (create = false) =>

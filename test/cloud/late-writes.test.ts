@@ -5,11 +5,14 @@ import { assert, suite } from '../support/suite.ts'
 import { CLOUD_URL, openOverMsw, PROVIDER_KEY, type Recorded } from './support/over-msw.ts'
 import { ENROLLMENT_TOKEN, SECRET } from './support/proxy.ts'
 
-/* The promises in docs/src/content/docs/reference/cloud-proxy.md about stores that aren't atomic, such as Workers KV: here, a location that sees another's writes late. */
+/*
+ * Tests the promises in docs/src/content/docs/reference/cloud-proxy.md about stores that aren't atomic, such as Workers KV: one location sees
+ * another's writes late.
+ */
 
 const test = suite('a cloud proxy in two locations on non-atomic storage')
 
-/** Another location's view of a store: from `hold` until `release`, it sees no writes by others. Its own writes reach all. */
+/** Creates another location's view of a store. Between `hold` and `release`, it doesn't see writes by others. Its own writes reach everyone. */
 function latePlace(all: Storage) {
   let seen = all
   const storage: Storage = {
@@ -63,7 +66,7 @@ test('the proxy may accept a replayed message if writes propagate slowly, and th
     const before = ends.recorded.length
     await api.keys.update(id, { isActive })
     await api.cloud.sync()
-    await ends.cloudClock.advance(2_000) // for what is kept in memory
+    await ends.cloudClock.advance(2_000) // until cached data expires
     return ends.recorded.slice(before)
   }
 

@@ -90,7 +90,7 @@ test('a replica handles concurrent requests one at a time', async () => {
   const states = await Promise.all(Array.from({ length: 6 }, (_, at) => keyState(`key ${at}`)))
   const responses = await Promise.all(
     states.map(async ({ state }) => {
-      await other.open() // a session of its own, whose requests do not wait for those of others
+      await other.open() // a separate session, whose requests don't wait for those of other sessions
       return state
     }),
   )
@@ -172,7 +172,7 @@ test("a proxy waits half a minute for a message, but not if its session doesn't 
   await home.enable([])
   const { path, headers } = await client.signed('POST', paths.replica, {})
   const silent = (given: Record<string, string>) => {
-    const init = { method: 'POST', headers: given, body: new ReadableStream(), duplex: 'half' } as RequestInit // as undici has it
+    const init = { method: 'POST', headers: given, body: new ReadableStream(), duplex: 'half' } as RequestInit // the type that undici declares
     return server.fetch(new Request(`http://proxy.test${path}`, init))
   }
   assert.is(

@@ -10,7 +10,7 @@ const AT = '2026-01-01T00:00:00.000Z'
 const digest = 'a'.repeat(64)
 const times = { createdAt: AT, updatedAt: AT }
 
-/** A record of each collection with its required fields. */
+/** A record for each collection with only its required fields. */
 const least: Partial<Record<Collection, JsonObject>> = {
   settings: { requireApiKey: true },
   keys: { id: 'k', name: 'k', createdAt: AT, digest },
@@ -28,7 +28,7 @@ const idOf = (collection: string, { id, alias, provider, providerAlias }: JsonOb
       ? JSON.stringify([providerAlias, id])
       : String(id ?? alias ?? provider)
 
-/** Sends a single record to a proxy, and returns the verdict. */
+/** Sends a single record to a proxy. Returns the verdict. */
 async function verdictOf(collection: string, record: JsonObject): Promise<Verdict | undefined> {
   const home = createHome(await openProxy().enrolled())
   const whole = least[collection as Collection] ?? {}

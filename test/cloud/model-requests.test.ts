@@ -17,7 +17,7 @@ async function send(world: World, path: string, headers: Record<string, string> 
 const withKey = (value: string) => ({ authorization: `Bearer ${value}` })
 const models = async (world: World, value: string) => (await send(world, '/v1/models', withKey(value))).status
 
-/** A replica with these states, and what the next sync needs. */
+/** Creates a replica with these states, and returns the data for the next sync. */
 async function mirrored(client: Client, states: Parameters<typeof client.sync>[0]['changes'] = []) {
   const { mirror, stamp } = await client.sync({ create: true })
   const response = await client.sync({ mirror, stamp, changes: states })
@@ -106,7 +106,7 @@ test('model requests use no data from an old replica once its gateway has a new 
   const { value, state } = await keyState('one')
   const first = await mirrored(client, [state])
   assert.is(await models(world, value), 200)
-  const second = await mirrored(client) // the gateway has forgotten the first
+  const second = await mirrored(client) // the gateway forgot the first replica
   assert.is.not(second.mirror, first.mirror)
   assert.is(await models(world, value), 401)
   const gone = await client.call('POST', '/cloud/1/mirror', {

@@ -47,7 +47,7 @@ test('a cloud proxy runs as a Worker', async () => {
   assert.equal(await response.json(), { service: 'signalbox-cloud', protocol: 1 })
 })
 
-/** A store like Workers KV: not atomic, without change reports, and with one write per key and second. */
+/** Creates a store like Workers KV: not atomic, without change reports, and limited to one write per key per second. */
 function slowStorage(now: () => number, onRefused: () => void): Storage {
   const { get, set, delete: remove, list } = memoryStorage({ clock: { now } })
   const writtenAt = new Map<string, number>()
@@ -88,7 +88,7 @@ test('a cloud proxy works on a non-atomic store that accepts one write per key p
   })
   for (let waited = 0; !isDone; ) {
     const seen = refusals
-    await clock.advance(waited < seen ? 1_100 : 0) // time passes only for what waits for it
+    await clock.advance(waited < seen ? 1_100 : 0) // time only passes for calls that wait for it
     waited = seen
   }
   await work

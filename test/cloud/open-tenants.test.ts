@@ -10,7 +10,7 @@ import { assert, suite } from '../support/suite.ts'
 
 const test = suite('open tenant gateways')
 
-/** Tenants with a replica each, two of which stay open. */
+/** Creates tenants with a replica each, and opens two of them. */
 async function openWorld(ids: string[]) {
   const clock = fakeClock()
   const storage = memoryStorage({ clock })

@@ -11,13 +11,13 @@ const SECRETS = { home: 'secret-of-the-home-of-forty-characters--', cloud: 'secr
 const ROUNDS = times(60)
 const MOST_EDITS = 6
 const RECORDS = 4
-/** A kill happens within about the duration of a sync. */
+/** A kill happens within about the duration of a sync, in ms. */
 const WINDOW_MS = 400
 
 type Side = 'home' | 'cloud'
 type Program = Awaited<ReturnType<typeof childProgram>>
 
-/** One side as a process that can be killed and restarted. */
+/** Starts one side as a process that can be killed and restarted. */
 async function startEnd(program: Program, { side, folder }: { side: Side; folder: string }) {
   let child: Child
   let port = '0'
@@ -55,12 +55,12 @@ async function startEnd(program: Program, { side, folder }: { side: Side; folder
 
 type End = Awaited<ReturnType<typeof startEnd>>
 
-/** The possible states of a record on one side: the last acknowledged, and those attempted since. */
+/** The states a record may have on one side: the last acknowledged state, and those attempted since. */
 type Possible = Map<string, Set<string>>
 
 const GONE = 'gone'
 
-/** A change of a record that only this side changes. Its result becomes possible, and is the only possible one once acknowledged. */
+/** Changes a record that only this side changes. The result becomes a possible state, and the only one after it is acknowledged. */
 async function edit(
   { call, side }: End,
   { random, value, possible }: { random: Random; value: number; possible: Possible },
@@ -90,7 +90,7 @@ interface Shown {
   combos: Array<{ id: string; name: string; models: string[] }>
 }
 
-/** The records of one side, by their names in `Possible`. */
+/** Returns the records of one side by their names in `Possible`. */
 async function recordsOf({ call }: End): Promise<Map<string, string>> {
   const { keys } = await call<Pick<Shown, 'keys'>>('keys.list')
   const { combos } = await call<Pick<Shown, 'combos'>>('combos.list')
@@ -112,7 +112,7 @@ test(
   { timeoutMs: 600_000 },
   (context) =>
     inFolder(async (folder) => {
-      const program = context.program as Program // `before` made it
+      const program = context.program as Program // set by `before`
       const random = createRandom()
       const recorded = `seed ${random.seed}`
       const cloud = await startEnd(program, { side: 'cloud', folder })
@@ -142,7 +142,7 @@ test(
           () => void counts.unsynced++,
         )
         if (random.below(4) === 0)
-          await syncing // and killed afterwards
+          await syncing // syncing while it is killed
         else await sleep(random.next() * random.next() * WINDOW_MS)
         const killed = [[home], [cloud], [home, cloud]][random.below(3)] ?? []
         await Promise.all(killed.map((end) => end.restart()))

@@ -122,7 +122,7 @@ test('a gateway sends changes that another gateway made in the same storage', as
   const { enable, start, after, tenant, gateway } = openBothEnds()
   await enable()
   await after(2_000)
-  const quiet = start({ fetch: () => Promise.reject(new TypeError('fetch failed')) }) // has no way to the proxy
+  const quiet = start({ fetch: () => Promise.reject(new TypeError('fetch failed')) }) // a gateway that can't reach the proxy
   await quiet.gateway.api.aliases.set({ alias: 'shared', model: 'one/a' })
   await after(2_000)
   assert.equal((await (await tenant()).aliases.list()).aliases, { shared: 'one/a' })

@@ -17,7 +17,9 @@ function keepingLogger(lines: string[]): Logger {
   return Object.assign({ warn: keep, error: keep }, { debug: keep, info: keep })
 }
 
-/** Everything a sync does, including failures, and all that is observable: messages, storages, logs, and the secrets they must not contain. */
+/**
+ * Runs everything a sync does, including failures. Returns everything observable (messages, storages, and logs), and the secrets it must not contain.
+ */
 async function live() {
   const lines: string[] = []
   const logger = keepingLogger(lines)
@@ -60,7 +62,7 @@ async function live() {
   return { ends, lines, copies, storages, keys: [key, atCloud.key] }
 }
 
-/** Each secret, plain and encoded. */
+/** Returns each secret in plain and encoded forms. */
 const spellings = (secrets: string[]): string[] =>
   secrets.flatMap((secret) => {
     const bytes = Buffer.from(secret)
@@ -93,7 +95,7 @@ test('no message, storage, or log line contains a secret, except the enrollment 
 
   for (const { home, cloud } of copies) {
     assert.equal(inText(home), [], "a copy of home's storage")
-    const atCloud = inText(cloud).filter((secret) => !digests.includes(secret)) // it keeps digests of keys, which open nothing
+    const atCloud = inText(cloud).filter((secret) => !digests.includes(secret)) // the proxy keeps digests of keys, which open nothing
     assert.equal(atCloud, [], "a copy of the cloud's storage")
   }
   assert.ok(lines.length > 0)
@@ -117,7 +119,7 @@ test("an attacker with a client key, all messages, and a copy of the storage can
   for (const restarted of [false, true]) {
     if (restarted) ends.restart()
     for (const { method, path, headers, body } of held) {
-      if (path === '/v1/models') continue // the key itself, which opens the models
+      if (path === '/v1/models') continue // the key is meant to open the models
       const response = await again(ends, { method, path, headers, body })
       if (path === '/cloud/1' || path === '/cloud/1/challenges') assert.is(response.status, 200)
       else assert.is(response.status, 401, `${method} ${path}: ${response.text}`)
@@ -176,5 +178,5 @@ async function textOf(storage: Storage): Promise<string> {
   return JSON.stringify(await storage.list(''))
 }
 
-/** Everything that looks like a credential: the distinct long words of a store. */
+/** Finds strings in a store that look like credentials: distinct long words. */
 const keysIn = (text: string): string[] => [...new Set(text.match(/[\w+/=-]{32,400}/g))].slice(0, 200)

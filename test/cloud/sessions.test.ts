@@ -208,7 +208,7 @@ test('a session ends when the proxy closes', async () => {
   assert.equal([status, body.code], [503, 'CLOSED'])
 })
 
-/** Proxies on one storage with different clocks. */
+/** Opens two proxies on one storage, with different clocks. */
 function openTwoProxies(differenceMs: number) {
   const storage = memoryStorage()
   const one = openProxy({ storage })

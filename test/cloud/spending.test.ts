@@ -7,7 +7,7 @@ import { keyState } from './support/states.ts'
 const test = suite('usage on both sides')
 
 const MODEL = 'openai/gpt-5-mini'
-/** The usage the provider reports for each request. */
+/** The number of tokens that the provider reports for each request. */
 const TOKENS = 100
 const usage = { prompt_tokens: 40, completion_tokens: 60, total_tokens: TOKENS }
 const chunk = (choices: object[], more = {}) =>
@@ -19,7 +19,7 @@ const events = [
   'data: [DONE]\n\n',
 ].join('')
 
-/** A synced key in a group. */
+/** Opens both sides with a synced key in a group. */
 async function opened(limits: { key?: object; group?: object }, options: Parameters<typeof openOverMsw>[0] = {}) {
   const ends = openOverMsw({ events, ...options })
   const { api } = ends.home
@@ -41,7 +41,7 @@ function sendAll(ends: OverMsw, key: string) {
   }
 }
 
-/** `used` and `remaining` of each of the key's limits. */
+/** Returns `used` and `remaining` for each of the key's limits. */
 const states = async (api: Pick<OverMsw['home']['api'], 'keys'>, id: string) =>
   (await api.keys.limits.get(id)).limits.map(({ scope, unit, used, remaining }) => [scope, unit, used, remaining])
 

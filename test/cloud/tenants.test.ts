@@ -12,7 +12,7 @@ const test = suite('tenants of a cloud proxy')
 
 type World = ReturnType<typeof openProxy>
 
-/** A gateway with a replica of one key, and the operator's operations on it. */
+/** Opens a gateway with a replica of one key, and the operator's operations on it. */
 async function tenantOf(world: World) {
   const home = createHome(await world.enrolled())
   const id = await getGatewayId(home.client.kept.publicKey)
@@ -69,7 +69,7 @@ test("a tenant can't claim another tenant's key, not even through the operator",
   const key = mintClientKey()
   await other.api.keys.put({ name: 'two', key })
   assert.is((await refusal(one.api.keys.put({ name: 'two', key }))).code, 'CLOUD_CONFLICT')
-  await other.api.keys.put({ name: 'two', key: mintClientKey() }) // which releases the value before
+  await other.api.keys.put({ name: 'two', key: mintClientKey() }) // deleting the key releases its value
   await world.clock.advance(60_000)
   await one.api.keys.put({ name: 'two', key })
   assert.is(await statusOf(world, key), 200)

@@ -204,7 +204,7 @@ for (const [name, [connections, model]] of Object.entries(PACKAGES))
     }
   })
 
-/** Exports of the vendors' packages that fail like an expired login. */
+/** Exports of the vendors' packages that fail as they do after an expired login. */
 const EXPIRED = {
   '@aws-sdk/credential-providers': `export const fromNodeProviderChain = () => async () => { throw new Error('expired: badger-mandolin') }`,
   'google-auth-library': `export class GoogleAuth { async getClient() { throw Object.freeze(new Error('expired: badger-mandolin')) } }`,

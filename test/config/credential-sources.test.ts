@@ -244,7 +244,7 @@ test('renews a rejected credential once for concurrent requests, even if the fun
     )
     await send('openai-compatible-second/m') // loads all modules
     const pending = Promise.all(Array.from({ length: 50 }, () => send()))
-    await clock.advance(1_000) // all of them have been rejected
+    await clock.advance(1_000) // all of them were rejected
     renewal.resolve(renewed)
     assert.ok((await pending).every(({ ok }) => ok === (renewed === 'another-key')))
     assert.equal(reasons, ['first', 'rejected'])

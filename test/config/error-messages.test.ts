@@ -10,10 +10,10 @@ import { type Mistake, mistakes } from './support/mistakes.ts'
 
 const test = configSuite('error messages in the management API, in code, and in the config file')
 
-/** All gateways of these tests stay empty, because every record is rejected. */
+/** All gateways in these tests stay empty, because every record is rejected. */
 const api = createGateway({ storage: memoryStorage(), logger: false }).api as Management<unknown>
 
-/** Writes a record with the management API; resolves to the message of the error. */
+/** Writes a record through the management API. Resolves to the error message. */
 async function findApiMessage([section, name, input]: Mistake): Promise<string> {
   const given = Object(input) as object
   const slash = name.indexOf('/')
@@ -45,7 +45,7 @@ function findCodeMessage(mistake: Mistake): string {
   }
 }
 
-/** Converts a message of the API to the one of code, which starts with the place, and where `null` isn't a way to omit a field. */
+/** Converts an API message to that of code, which starts with the place, and where `null` doesn't omit a field. */
 function toCodeMessage(message: string, [section, name]: Mistake): string {
   const place = section === 'settings' ? section : `${section}.${name}`
   const problem = message
@@ -60,11 +60,11 @@ function toCodeMessage(message: string, [section, name]: Mistake): string {
       ? `${place}.${unknown} was renamed.${hint.slice('It was renamed.'.length)}`
       : `${place}.${unknown} is not a known field. ${hint}`
   if (field === undefined) return `${place}: ${problem}`
-  const isAlias = section === 'aliases' && field === 'model' // an alias is only its model
+  const isAlias = section === 'aliases' && field === 'model' // an alias in code is only its model
   return `${place}${isAlias ? '' : `.${field}`} ${rest}`
 }
 
-/** Removes the list of known fields, because code has other ones, and hints about a provider's name, because the API knows more names. */
+/** Removes the list of known fields, which differs in code, and hints about a provider's name, because the API knows more names. */
 const withoutKnown = (message: string) =>
   message.replace(/ Known: .*/, ' Known').replace(/( Unknown provider "[^"]+"\.) Did you mean [^?]+\?/, '$1')
 
@@ -78,7 +78,7 @@ for (const mistake of mistakes) {
     assert.is(withoutKnown(code), withoutKnown(toCodeMessage(api, mistake)))
 
     const text = JSON.stringify(toConfig(mistake))
-    if (text.includes('null')) return // it removes a field in a file; other ones are `NaN`, which JSON doesn't have
+    if (text.includes('null')) return // `null` removes a field in a file, and other `null`s are `NaN`, which JSON doesn't have
     const path = await write(folder, 'mistake.json', text)
     const file: unknown = await readConfigFile(path, {})
       .then((read) => applyConfig(read, openData().data))

@@ -16,7 +16,7 @@ interface Call {
   model: string
 }
 
-/** Runs the first block of a guide that contains `text`, with the values that it needs from your app, and with providers that respond with `respond`. */
+/** Runs the first block of a guide that contains `text`, with the values it needs from your app. The providers respond with `respond`. */
 function run([guide, text]: [string, string], app: Record<string, unknown>, respond: (call: Call) => Response) {
   const page = readPages().find(({ path }) => path === `${GUIDES}${guide}.md`)
   const block = page?.blocks.find(({ language, code }) => language === 'ts' && code.includes(text))

@@ -10,7 +10,7 @@ import { assert, suite } from '../support/suite.ts'
 
 const test = suite('reloading the configuration under load')
 
-/** A provider on a port that rejects all keys but its own. Streams wait for `release` before their last half. */
+/** Starts a provider that rejects all keys but its own. Streams wait for `release` before their second half. */
 async function startProvider(name: string) {
   let release = () => {}
   const released = new Promise<void>((resolve) => {
@@ -49,7 +49,7 @@ async function startProvider(name: string) {
   return { seen, config, release, close: () => server.close() }
 }
 
-/** A store that reports no changes, and takes up to 2 ms for each call. */
+/** Creates a store that doesn't report changes, and takes up to 2 ms per call. */
 function slowStorage(): Storage {
   const { watch: _, ...inner } = memoryStorage()
   const wait = () => new Promise((resolve) => setTimeout(resolve, Math.random() * 2))

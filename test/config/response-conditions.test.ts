@@ -8,7 +8,7 @@ import { openRouted, outcomeOf } from './support/routed.ts'
 
 const test = suite('response conditions that are functions')
 
-/** Each provider answers with its name. */
+/** Each provider responds with its name. */
 const named: Answering = ({ provider, url, body }) => {
   if (url.pathname.endsWith('/messages')) return json(messageAnswer(provider))
   return JSON.parse(body).stream ? sse(chatEvents(provider)) : json(chatAnswer(provider))

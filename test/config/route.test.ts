@@ -121,7 +121,7 @@ test('route gets the facts of the request, and runs once for several attempts', 
     },
   )
   assert.is(id, response.headers.get('x-signalbox-request-id'))
-  const { header } = request // functions destructure their arguments
+  const { header } = request // `match` functions destructure their arguments
   assert.is(header('x-team'), 'red')
   assert.ok(request.bytes > 50 && request.body.model === 'auto')
   assert.equal([request.account?.id, request.account?.metadata, request.key], ['alice', { team: 'blue' }, undefined])

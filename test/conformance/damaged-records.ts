@@ -5,7 +5,7 @@ import { fakeUpstream, json } from '../pipeline/support/upstream.ts'
 import { openWorld, token, type World } from '../pipeline/support/world.ts'
 import { assert, suite } from '../support/suite.ts'
 
-/** Fills a store with two records of each kind: a good one, and one that is to be damaged. Resolves to the good client key. */
+/** Fills a store with two records of each kind: a good one, and one to be damaged. Resolves to the good client key. */
 async function fillForDamage(storage: Storage): Promise<string> {
   const { api, gateway } = await openWorld({
     storage,
@@ -22,7 +22,7 @@ async function fillForDamage(storage: Storage): Promise<string> {
   return key
 }
 
-/** The record of each kind that is damaged, by what its text holds. */
+/** The damaged record of each kind, recognized by its text. */
 const damagedKinds = {
   'keys/': '"hurt"',
   'connections/': '"provider":"two"',
@@ -45,10 +45,10 @@ interface Envelope {
   record: Record<string, unknown>
 }
 
-/** Odd values for any field. */
+/** Unusual values for any field. */
 const VALUES: unknown[] = [null, 0, -1, 1e300, true, false, '', ' ', 'odd', '\u0000', [], [null], {}, { a: 1 }, [[]]]
 
-/** Odder ones. */
+/** Even more unusual values. */
 const ODD_VALUES: unknown[] = [
   '__proto__',
   'constructor',
@@ -69,7 +69,7 @@ const ODD_VALUES: unknown[] = [
   ['a'.repeat(10_000)],
 ]
 
-/** Fields that a record may have in addition to those of the current one. */
+/** Unknown fields that a record may also have. */
 const MORE_FIELDS = [
   'kind',
   'type',
@@ -92,7 +92,7 @@ const MORE_FIELDS = [
 
 const DATA_FIELDS = ['prefix', 'sharesPrefix', 'enabledModels', 'baseUrl', 'format', 'resource', 'region', 'deployment']
 
-/** Values that aren't records, or that no release would write. */
+/** Returns values that aren't records, or that no release would write. */
 function texts(text: string): string[] {
   const { record } = JSON.parse(text)
   const inner = JSON.stringify(record)
@@ -136,7 +136,7 @@ function texts(text: string): string[] {
   ]
 }
 
-/** Every field of a record with every odd value, without it, and what is no record at all. */
+/** Returns the record with each odd value in each field, without each field, and replaced by texts that aren't records. */
 function damagesOf(text: string): string[] {
   const envelope: Envelope = JSON.parse(text)
   const found = texts(text)
@@ -155,12 +155,12 @@ function damagesOf(text: string): string[] {
     for (const value of values)
       changed(({ record }) => Object.assign(record, { providerSpecificData: { [name]: value } }))
   for (const name of Object.keys(envelope.record))
-    for (const other of Object.keys(envelope.record)) // fields that have changed places
+    for (const other of Object.keys(envelope.record)) // swaps two fields
       if (name < other) changed(({ record }) => Object.assign(record, { [name]: record[other], [other]: record[name] }))
   return found
 }
 
-/** Values that no store may read as a record; each must be named. */
+/** Returns whether no store may read a value as a record. Each of these must be reported. */
 const isNoRecord = (text: string): boolean => {
   try {
     const { record } = JSON.parse(text)
@@ -170,18 +170,18 @@ const isNoRecord = (text: string): boolean => {
   }
 }
 
-/** About so many of the kinds of damage are done to each kind of record. */
+/** The approximate number of damages to each kind of record. */
 const PER_KIND = 40
 
 /**
- * Does hundreds of kinds of damage to a record of each kind in a store, and has a gateway answer with it. `create` makes an empty store. The
- * gateway reads by age: how soon a store tells of a change is tested elsewhere.
+ * Does hundreds of kinds of damage to a record of each kind in a store, and lets a gateway respond with it. `create` creates an empty store. The
+ * gateway rereads records by age, because change reports are tested elsewhere.
  */
 export function damagedRecords(name: string, create: () => Promise<Damageable>): void {
   damagedRecordsTests(suite(`damaged records in ${name}`), create)
 }
 
-/** An empty store, and what removes it. */
+/** An empty store, and a function that removes it. */
 interface Damageable {
   storage: Storage
   destroy(): Promise<void> | void
@@ -248,7 +248,7 @@ const ODD_IDS = [
   'x'.repeat(900),
 ]
 
-/** Checks that the store rejected a value that it can't keep, with a code that says why. */
+/** Checks that the store rejected a value it can't keep, with a code that says why. */
 function refused(error: unknown): undefined {
   const code = typeof error === 'object' && error !== null && 'code' in error ? String(error.code) : ''
   assert.match(code, /^STORAGE_(?:NOT_TEXT|TOO_LARGE)$/)
@@ -260,7 +260,7 @@ async function manage<T>(world: World, method: string, path: string): Promise<T>
   return response.json()
 }
 
-/** Every route that reads records answers, with all that is good; what is no record is named. */
+/** Checks that every route that reads records responds with all good records, and that damaged ones are named. */
 async function answersWith(world: World, { key, text, client }: { key: string; text: string; client: string }) {
   const { gateway, api, chat, recorded } = world
   const headers = { 'x-api-key': client }

@@ -6,23 +6,26 @@ import { COUNT, gatewayProgram, type Processes, type Program, startProcesses } f
 
 /** A store that several gateways share. */
 export interface SharedStore {
-  /** An empty one, as `openStore` names it. */
+  /** Creates an empty store, named as in `openStore`. */
   create(): Promise<{ place: string; remove(): Promise<void> }> | { place: string; remove(): Promise<void> }
-  /** Within this time after it was acknowledged, a pause is known to all, in ms. */
+  /** All gateways must know of a pause within this time after it was acknowledged, in ms. */
   knownWithinMs: number
-  /** Ends the server, after the last test. */
+  /** Ends the server after the last test. */
   end?(): Promise<void>
 }
 
 const WRITES = times(200)
 const RACES = times(50)
 const ROUNDS = 5
-/** After so many the test fails, unless the median of five rounds in a row was within the limit: others may have the processor in some. */
+/**
+ * The test fails after this many rounds unless the median of five consecutive rounds is within the limit, because other processes may use the CPU
+ * during some rounds.
+ */
 const MOST_ROUNDS = 30
 
 type SharedTest = (title: string, body: (processes: Processes) => Promise<void>) => void
 
-/** Four gateways in separate processes behave as one on the store. */
+/** Tests that four gateways in separate processes behave as one on the store. */
 export function sharedStoreConformance(name: string, store: SharedStore): void {
   const shared = register(name, store)
   pauses(shared, name, store)
@@ -31,7 +34,7 @@ export function sharedStoreConformance(name: string, store: SharedStore): void {
   turns(shared)
 }
 
-/** A paused key is refused by four gateways in time. */
+/** Tests that four gateways reject a paused key in time. */
 export const sharedPauseConformance = (name: string, store: SharedStore): void =>
   pauses(register(name, store), name, store)
 
@@ -238,7 +241,7 @@ const post = (path: string, body: unknown) => ({ does: 'calls', method: 'POST', 
 const put = (path: string, body: unknown) => ({ does: 'calls', method: 'PUT', path, body }) as const
 const get = (path: string) => ({ does: 'calls', method: 'GET', path }) as const
 
-/** The replies of all, once each lists so many entries: a change of others takes a moment. */
+/** Resolves to the replies of all processes when each lists this many entries, because changes take a moment to spread. */
 async function settled(all: Processes['all'], order: ReturnType<typeof get>, count: number): Promise<Reply[]> {
   const sizeOf = ({ body }: Reply) => Object.keys(Object.values(body)[0] ?? {}).length
   for (let tries = 0; ; tries++) {

@@ -10,36 +10,36 @@ import { storageValues } from './storage/values.ts'
 import { storageVersions } from './storage/versions.ts'
 import { storageWatching } from './storage/watching.ts'
 
-/** One store under test. */
+/** A store under test. */
 export interface StorageSubject {
   storage: Storage
-  /** Opens the same data again, as another process would; absent if no other process can. */
+  /** Opens the same data again, as another process would. Omitted if no other process can. */
   reopen?(): Promise<Storage> | Storage
-  /** Lets `ms` pass for `ttlMs`; default: moves the fake clock. */
+  /** Lets `ms` pass for `ttlMs`. Default: advance the fake clock. */
   passTime?(ms: number): Promise<void>
-  /** Removes the data, after `storage` and every reopened one was closed. */
+  /** Removes the data after `storage` and every reopened store were closed. */
   destroy?(): Promise<void>
 }
 
 export interface StorageConformance {
-  /** An empty store, a new one for each test. */
+  /** Creates an empty store for each test. */
   create(options: { clock: FakeClock }): Promise<StorageSubject> | StorageSubject
-  /** The features that the adapter claims; the suite checks that the adapter has exactly these. Default: all. */
+  /** The features that the adapter claims. The suite checks that it has exactly these. Default: all. */
   atomic?: boolean
   has?: ReadonlyArray<'increment' | 'watch' | 'ownSecret'>
 }
 
-/** The context of a test: a store, and functions to inspect the store from another process or later. */
+/** The context of a test: a store, and functions that inspect it from another process or later. */
 export interface Bench {
   storage: Storage
-  /** Another opening of the same data, or the same one where there is no other. */
+  /** Returns another opening of the same data, or the same store if it can't be reopened. */
   other(): Promise<Storage>
   passTime(ms: number): Promise<void>
 }
 
 export type StorageTest = (name: string, body: (bench: Bench) => Promise<void>) => void
 
-/** Checks the whole `Storage` contract. Every adapter must pass it unchanged. */
+/** Checks the entire `Storage` contract. Every adapter must pass it unchanged. */
 export function storageConformance(name: string, options: StorageConformance): void {
   const register = suite(`${name} storage`)
   storageTests((title, body) => register(title, () => withBench(options, body)), options)

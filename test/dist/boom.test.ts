@@ -19,7 +19,7 @@ test.before(async (context) => {
     plugins: [portableBoom],
   })
   context.code = outputFiles[0]?.text ?? ''
-  // A realm with the language alone: no Buffer, no structuredClone, and no captureStackTrace as in other engines.
+  // A realm that only has the language: no `Buffer`, no `structuredClone`, and no `captureStackTrace`, like other engines.
   context.boom = runInNewContext(`delete Error.captureStackTrace; ${context.code}; boom`)
 })
 
@@ -70,7 +70,7 @@ test('the bundled boom needs no CommonJS wrapper', ({ code }) => {
   assert.not.match(code, /__commonJS|__toESM/)
 })
 
-/** Without the prototypes of the realm that it is from. */
+/** Removes the prototypes of a value's realm. */
 function plain(value: unknown): unknown {
   return JSON.parse(JSON.stringify(value ?? null))
 }

@@ -6,7 +6,7 @@ import { entries } from '../../tsup.config.ts'
 import { assert, suite } from '../support/suite.ts'
 import { built, manifest, readBuilt, root } from './built.ts'
 
-/** Apps that mount the gateway under `node:http` have its types; undici is a dependency. */
+/** Apps that mount the gateway under `node:http` have Node's types. undici is a dependency. */
 const typePackages: Record<string, string[]> = { node: ['node:http', 'undici'], express: ['node:http', 'undici'] }
 
 const test = suite('exports and built files')
@@ -106,7 +106,7 @@ test("the credentials of a cloud import only their vendor's package, since bundl
   }
 })
 
-/** The packages that are loaded together with a built file. */
+/** Returns the packages that a built file imports statically. */
 function packagesAtOnce(name: string, seen = new Set<string>()): Set<string> {
   const packages = new Set<string>()
   if (seen.has(name)) return packages
@@ -118,7 +118,7 @@ function packagesAtOnce(name: string, seen = new Set<string>()): Set<string> {
   return packages
 }
 
-/** The types of an entry with all that they import, and the packages among that. */
+/** Reads the types of an entry with everything they import. Also returns the packages that they import. */
 function readTypes(name: string): { packages: string[]; text: string } {
   const texts = new Map<string, string>()
   const packages = new Set<string>()

@@ -12,9 +12,9 @@ import { portable } from './portable.ts'
 import { assertListed } from './sizes-page.ts'
 
 /**
- * The code that a gateway has loaded after its first request, in one file, and all code that it can load, in bytes: minified and gzipped, with
- * dependencies, without the data of the catalog and the API description. Of everything, 16 kB are cloud sync, which management loads, and 7 kB validate
- * responses by schema.
+ * The maximum code that a gateway has loaded after its first request, in one file, and the maximum of all code it can load, in bytes: minified and
+ * gzipped, with dependencies, without the data of the catalog and the API description. In `all`, 16 kB are cloud sync, which management loads, and 7
+ * kB validate responses against schemas.
  */
 const BUDGETS = {
   passed: 82_400,
@@ -28,7 +28,7 @@ const BUDGETS = {
 const execute = promisify(execFile)
 const test = suite('the code that a request loads', {
   folder: '',
-  /** The files with modules that are imported later, and those modules. */
+  /** The files whose modules are imported later, and those modules. */
   later: new Map<string, string>(),
   /** The file with the API description, and its contents. */
   description: { file: '', text: '' },

@@ -112,7 +112,7 @@ test('the package contains every documentation page, and every file they link to
   assert.equal(missing, [])
 })
 
-/** Pictures stay in the repository, where the package's page on npm finds them: they would be a quarter of the package. */
+/** Pictures stay in the repository, where npm's page for the package finds them. They would be a quarter of the package. */
 const isPicture = (path: string) => /\.(?:webp|svg)$/.test(path)
 
 test('llms.txt lists each page of the package exactly once', async ({ tarball }) => {
@@ -129,7 +129,7 @@ test('llms.txt lists each page of the package exactly once', async ({ tarball })
 
 test('package.json links to the repository and enables provenance', async () => {
   const { repository, homepage, bugs, publishConfig } = JSON.parse(await readFile(join(root, 'package.json'), 'utf8'))
-  assert.match(repository.url, /^git\+https:\/\/github\.com\/[\w-]+\/[\w-]+\.git$/) // npm compares it, in its case, with that of the workflow
+  assert.match(repository.url, /^git\+https:\/\/github\.com\/[\w-]+\/[\w-]+\.git$/) // npm compares it with the workflow's repository, including case
   const page = repository.url.slice('git+'.length, -'.git'.length)
   assert.equal([homepage, bugs], [`${page}#readme`, `${page}/issues`])
   assert.equal(publishConfig, { access: 'public', provenance: true })
@@ -146,9 +146,9 @@ async function packed(tarball: string): Promise<string[]> {
 test('the package contains the licenses of bundled packages', async ({ tarball }) => {
   const { stdout: notices } = await execute('tar', ['-xzOf', tarball, 'package/NOTICES.md'])
   const bundled = {
-    '@hapi/boom': 'LICENSE.md', // and yaml: see noExternal in tsup.config.ts
+    '@hapi/boom': 'LICENSE.md', // also yaml (see noExternal in tsup.config.ts)
     yaml: 'LICENSE',
-    preact: 'LICENSE', // and its signals: in the page of the dashboard
+    preact: 'LICENSE', // with its signals, in the dashboard's page
     '@preact/signals': 'LICENSE',
     '@preact/signals-core': 'LICENSE',
   }

@@ -7,13 +7,16 @@ import { measureOneFile } from './one-file.ts'
 import { portable } from './portable.ts'
 import { assertListed, listedImports } from './sizes-page.ts'
 
-/** The download of a page or a worker: minified and gzipped, including dependencies. */
+/** The maximum download of a page or a worker in bytes: minified and gzipped, including dependencies. */
 const BUDGETS = { core: 82_400, catalog: 25_000, client: 4_600 }
 
 /** Packages that apps install themselves. */
 const VENDORS = ['google-auth-library', '@aws-sdk/credential-providers', '@azure/identity']
 
-/** SQLite's has the engine of the file store: shared transactions, waiting for locks, and changes by other processes. */
+/**
+ * The maximum sizes of storage adapters, in bytes. SQLite's contains the engine of the file store: shared transactions, waiting for locks, and
+ * changes by other processes.
+ */
 const ADAPTERS: Readonly<Record<string, number>> = { 'storage/sqlite': 7_000 }
 const ADAPTER = 4_300
 
@@ -85,7 +88,7 @@ function report(name: keyof typeof BUDGETS, size: number): void {
   assert.ok(size <= budget, `${name} has ${size} bytes gzipped, more than ${budget}`)
 }
 
-/** The entry and what it imports at once; parts that are loaded when they are needed come on top. */
+/** Measures an entry and its static imports. Parts that load on demand add to that. */
 async function measure(name: string): Promise<number> {
   const { outputFiles = [], metafile } = await build({
     ...portable,
@@ -109,7 +112,7 @@ async function measure(name: string): Promise<number> {
   return gzipSync(files.map(({ text }) => text).join(''), { level: 9 }).byteLength
 }
 
-/** Everything in one module; a package that cannot be bundled is an error. */
+/** Bundles everything into one module. A package that can't be bundled is an error. */
 async function bundle(options: BuildOptions): Promise<string> {
   const { outputFiles } = await build({ ...portable, ...options })
   return outputFiles?.[0]?.text ?? ''

@@ -5,12 +5,12 @@ import { root } from './built.ts'
 const page = 'docs/src/content/docs/reference/bundle-size.md'
 const text = await readFile(root + page, 'utf8')
 
-/** The rows of the page's tables: what is measured, and its size in bytes. */
+/** The rows of the page's tables: the measured entry, and its size in bytes. */
 const rows = new Map(
   [...text.matchAll(/^\| (.+?) +\| ([\d.]+) kB +\|$/gm)].map(([, what = '', size]) => [what, Number(size) * 1_000]),
 )
 
-/** Asserts that the page lists this size. It may differ by 2%, and small ones by 0.15 kB. */
+/** Asserts that the page lists this size to within 2 %, or 0.15 kB for small sizes. */
 export function assertListed(what: string, size: number): void {
   const listed = rows.get(what)
   assert.ok(listed !== undefined, `${page} has no row for ${what}`)

@@ -1,4 +1,4 @@
-/** A pattern that no text for people may match, and how to write it instead. */
+/** Patterns that no text for readers may match, and what to write instead. */
 export const PATTERNS: [pattern: RegExp, instead: string][] = [
   [/\b(?:is|are|be|as) (?:a|an) [1-5]\d\d\b(?! (?:response|status|error))/, 'returns 404, fails with a 404'],
   [/(?<!\b[Tt]here )\b(?:is|are|was|were|be) no (?!longer|more|less|fewer|later|older)/, 'is not a'],
@@ -49,18 +49,18 @@ export const PATTERNS: [pattern: RegExp, instead: string][] = [
 ]
 
 /**
- * Pages, source files, and folders (only the source in them) whose texts are yet to be rewritten. Remove an entry once you have rewritten it; an
- * entry without a fault also fails the test.
+ * Pages, source files, and folders (only their source files) whose texts still have to be rewritten. Remove an entry after you have rewritten it: the
+ * test also fails for an entry without faults.
  */
 export const NOT_YET: string[] = []
 
-/** No text for people. */
+/** Files without text for readers. */
 export const NO_TEXT = [
   // Data
   'adapters/storage/file/checkpoint.ts',
   'adapters/storage/redis/scripts.ts',
-  'src/protocols/kinds/web-search/vendors/brave-web-search.ts', // codes of languages
-  // Prompts for models, and descriptions of tools, which models read
+  'src/protocols/kinds/web-search/vendors/brave-web-search.ts', // language codes
+  // Prompts, and tool descriptions for models
   'src/features/guards/kinds/model-guards.ts',
   'src/protocols/formats/ai-sdk/client/ai-sdk-client-openai-tools.ts',
   'src/protocols/formats/anthropic-tools.ts',

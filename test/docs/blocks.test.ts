@@ -9,10 +9,13 @@ import { syntaxErrors, typeErrors } from './types.ts'
 const root = fileURLToPath(new URL('../..', import.meta.url))
 const blocks = readPages().flatMap((page) => page.blocks)
 
-/** Their blocks are files of one app, which `test/recipes/` compiles with the packages of the app. */
+/** Their blocks are the files of one app. `test/recipes/` compiles them with the app's packages. */
 const RECIPES = /^docs\/src\/content\/docs\/guides\/recipes\//
 
-/** By page other than those of commands.test.ts, the test that runs its blocks, in which language. One that it does not run has a comment `not run: …` before it. */
+/**
+ * The test that runs a page's blocks, and their languages, for pages that commands.test.ts doesn't run. A block that doesn't run has a comment `not
+ * run: …` in front of it.
+ */
 const RUNS: [page: RegExp, languages: string[], test: string][] = [
   [/^README\.md$/, ['js', 'sh'], 'test/docs/front-page.test.ts'],
   [/^docs\/src\/content\/docs\/guides\/extend-the-gateway\.md$/, ['js'], 'test/extend/page.test.ts'],
@@ -31,7 +34,7 @@ const RUNS: [page: RegExp, languages: string[], test: string][] = [
 const isCommandPage = ({ page, language }: Block) =>
   (page in COMMAND_PAGES || isGuide(page)) && ['json', 'sh', 'yaml'].includes(language)
 const isLeftOut = ({ note }: Block) => /^not run: \S/.test(note ?? '')
-/** The languages whose blocks don't run; their contents are checked in place. */
+/** Languages whose blocks don't run. Their contents are checked by a parser. */
 const READ: Record<string, (text: string) => unknown> = { json: JSON.parse, yaml: parse, text: String }
 
 const test = suite('the code in the documentation')

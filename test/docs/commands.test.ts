@@ -16,7 +16,7 @@ import { openShell } from './shell.ts'
 
 const ENROLMENT = 'an enrollment token of thirty-two characters'
 
-/** The providers that are connected before the commands of a page run; default: several. */
+/** The providers that are connected before a page's commands run. Default: several. */
 const CONNECTED: Record<string, string[]> = {
   [`${SITE}guides/connect-a-provider.md`]: [],
 }
@@ -151,7 +151,7 @@ test('the config file in the guide is applied at startup', async () => {
   await command.stop()
 })
 
-/** Gives a body of the management API to the operation that takes it. */
+/** Passes a body from the documentation to the operation of the management API that takes it. */
 async function give({ api }: Gateway, { place, code }: Block): Promise<void> {
   const body = JSON.parse(code)
   const created = body.models

@@ -1,4 +1,4 @@
-/* The names that blocks of TypeScript in the documentation take from the text around them. */
+/* Declares the names that TypeScript blocks in the documentation take from the surrounding text. */
 
 import type { Anthropic as AnthropicClient } from '@anthropic-ai/sdk'
 import type { GoogleGenAI as GoogleClient } from '@google/genai'

@@ -5,7 +5,7 @@ import { readPages } from './pages.ts'
 
 const test = suite('the table of error codes')
 
-/** The rows without the spaces that align them. */
+/** Returns the rows without the spaces that align them. */
 const readRows = (text: string) =>
   text
     .split('\n')

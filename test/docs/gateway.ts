@@ -41,7 +41,7 @@ export interface DocsGateway {
   close(): Promise<void>
 }
 
-/** A gateway on loopback whose providers respond in this process. The named providers are connected. */
+/** Opens a gateway on loopback whose providers respond in this process. It connects the named providers. */
 export async function openGateway(...providers: string[]): Promise<DocsGateway> {
   const gateway = createGateway({
     storage: memoryStorage(),

@@ -8,11 +8,11 @@ const root = fileURLToPath(new URL('../..', import.meta.url))
 const pages = readPages()
 const byPath = new Map(pages.map((page) => [page.path, page]))
 
-/** Pages that are looked things up in; the others are read. */
+/** Reference pages, which readers look things up in instead of reading them through. */
 const REFERENCES = ['docs/src/content/docs/concepts/security-model.md', 'src/README.md']
 const LIMITS: Record<string, number> = { 'README.md': 12_000, 'CHANGELOG.md': 18_000, 'CONTRIBUTING.md': 6_000 }
 
-/** Pages for contributors, which are not in the package. */
+/** Returns whether a page is for contributors. These pages aren't in the package. */
 const isForDevelopers = ({ path }: Page) =>
   path.startsWith('src/') ||
   path === 'adapters/storage/README.md' ||
@@ -20,7 +20,7 @@ const isForDevelopers = ({ path }: Page) =>
   path.startsWith('docs/') || // the site's sidebar links to these
   path === 'CODE_OF_CONDUCT.md' ||
   path === 'CONTRIBUTING.md'
-/** Pages that the front page links to, and that link back to it. */
+/** Returns whether the front page links to this page, which then must link back. */
 const isPart = (page: Page) =>
   !isForDevelopers(page) && !['README.md', 'CHANGELOG.md', 'NOTICES.md'].includes(page.path) && !isExample(page)
 const isExample = ({ path }: Page) => /^examples\/[\w-]+\/README\.md$/.test(path)
@@ -73,7 +73,7 @@ test('the examples page links to each example, and each example links back', () 
   }
 })
 
-/** A table that the code makes, whose length nobody chooses. */
+/** A generated table, whose length nobody chooses. */
 const GENERATED = /<!-- generated: [\s\S]*?<!-- end -->/g
 
 test('each page stays within its size limit', () => {
@@ -97,7 +97,7 @@ test('images on packaged pages have absolute URLs, because the package lacks the
     const text = readFileSync(root + path, 'utf8')
     for (const [, address = ''] of text.matchAll(/(?:srcs?e?t?="|\]\()([^")\s]+\.(?:webp|png|svg|jpe?g|gif))/g)) {
       pictures++
-      const isLocal = path.startsWith('docs/') && !address.startsWith('https:') // the site bundles it
+      const isLocal = path.startsWith('docs/') && !address.startsWith('https:') // the site bundles this file
       if (!isLocal) assert.match(address, PICTURES, path)
       const file = isLocal ? join(dirname(path), address) : address.replace(PICTURES, '')
       assert.ok(existsSync(root + file), address)

@@ -1,4 +1,4 @@
-/* As much as the blocks of the documentation need of packages that are installed apart, and of Deno. */
+/* Declares what the documentation's blocks need from packages that are installed separately, and from Deno. */
 
 declare module 'pg' {
   const pg: {

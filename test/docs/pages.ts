@@ -5,14 +5,14 @@ import { parse } from 'yaml'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
 
-/** A fenced block of code. */
+/** A fenced code block. */
 export interface Block {
-  /** Its page and line, for messages. */
+  /** The page and line, for messages. */
   place: string
   page: string
   language: string
   code: string
-  /** The comment directly before it, such as `not run: needs an account`. */
+  /** The comment directly in front of it, such as `not run: needs an account`. */
   note: string | undefined
 }
 
@@ -23,18 +23,18 @@ export interface Frontmatter {
 }
 
 export interface Page {
-  /** From the root of the repository, with slashes. */
+  /** The path from the root of the repository, with slashes. */
   path: string
   text: string
   bytes: number
-  /** The YAML before the text of a page of the site. */
+  /** The YAML in front of the text of a page on the site. */
   frontmatter: Frontmatter
   blocks: Block[]
-  /** The target of the link within the repository: the path from the root, and the anchor, which may be empty. */
+  /** The link's target in the repository: the path from the root, and the anchor, which may be empty. */
   links: { path: string; anchor: string }[]
-  /** The files that it links to by their URL at GitHub, as the package does not have them. */
+  /** The files that it links to by their GitHub URL, because the package doesn't contain them. */
   repositoryLinks: string[]
-  /** The anchors of its headings, as GitHub makes them. */
+  /** The anchors of its headings, as GitHub generates them. */
   anchors: string[]
 }
 
@@ -42,11 +42,11 @@ const REPOSITORY = 'https://github.com/signalbox-dev/signalbox/blob/HEAD/'
 const FENCE = /^(?:<!-- (.*) -->\n\n?)?```(\w*)(?: .*)?\n([\s\S]*?)^```$/gm
 export const FRONTMATTER = /^---\n([\s\S]*?)^---\n/m
 
-/** The folder of the pages of the site. */
+/** The folder of the site's pages. */
 export const SITE = 'docs/src/content/docs/'
 export const isOfSite = ({ path }: { path: string }) => path.startsWith(SITE)
 
-/** Every page of documentation in the repository. */
+/** Reads every page of documentation in the repository. */
 export function readPages(): Page[] {
   return markdownFiles(root).map((file) => {
     const path = relative(root, file).split(sep).join('/')
@@ -85,7 +85,7 @@ const toAnchor = (heading: string) =>
     .replace(/[^\p{L}\p{N}_ -]/gu, '')
     .replaceAll(' ', '-')
 
-/** Folders that no person writes. */
+/** Folders that nobody writes. */
 const NO_PAGES = /(?:^|\/)(?:node_modules|dist[^/]*|\.[^/]*)$|^docs\/src\/content\/docs\/typescript$/
 
 function markdownFiles(folder: string): string[] {

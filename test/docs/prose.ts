@@ -6,13 +6,13 @@ import { FRONTMATTER, readPages } from './pages.ts'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
 
-/** A paragraph, table cell, or message that a person reads. */
+/** A paragraph, table cell, or message that people read. */
 export interface Passage {
   file: string
   text: string
 }
 
-/** The prose of every page outside `test/`, without code blocks and comments. Inline code becomes `x`, a link its text. */
+/** Returns the prose of every page outside `test/`, without code blocks and comments. Inline code becomes `x`, and a link becomes its text. */
 export function passagesOfPages(): Passage[] {
   const pages = readPages().filter(({ path }) => !path.startsWith('test/'))
   return pages.flatMap(({ path, text, frontmatter: { title, description } }) => {
@@ -25,11 +25,11 @@ export function passagesOfPages(): Passage[] {
       .replace(/\*\*|(?<!\w)_|_(?!\w)/g, '')
     const blocks = prose.split(/\n{2,}|\n(?=\s*(?:[-*|#]|\d+\.) ?)/)
     const cells = blocks.flatMap((block) => (block.trim().startsWith('|') ? block.split('|') : [block]))
-    return cells.map((cell) => ({ file: path, text: cleaned(cell) })).filter(({ text }) => !/^(?:x[ ,]*)*$/.test(text)) // code only
+    return cells.map((cell) => ({ file: path, text: cleaned(cell) })).filter(({ text }) => !/^(?:x[ ,]*)*$/.test(text)) // cells that only contain code
   })
 }
 
-/** Every string in the source that reads as a message: three words or more, or any text of the dashboard. */
+/** Returns every string in the source that looks like a message: three words or more, or any text in the dashboard. */
 export function passagesOfCode(): Passage[] {
   return filesBelow(['src', 'adapters']).flatMap((file) => {
     const isDashboard = file.startsWith('src/features/dashboard/page/')
@@ -51,10 +51,10 @@ export function passagesOfCode(): Passage[] {
   })
 }
 
-/** The end of a paragraph, of an item of a help text, or of a line of comment. */
+/** The end of a paragraph, of an item in a help text, or of a comment line. */
 const NEXT_ITEM = /\n\s*\n|\n(?= {2,4}\S| ?[#*])/
 
-/** Values of the API that the code of the dashboard compares or sends. Its labels are capitalized. */
+/** API values that the dashboard compares or sends. Its labels are capitalized. */
 const isApiValue = /^(?:refused?|outrun)$/
 
 const isQuery = /^(?:SELECT|INSERT|UPDATE|DELETE|CREATE|ALTER|WITH|PRAGMA|DROP|BEGIN|ON|WHERE|LISTEN|VALUES) /i

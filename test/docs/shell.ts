@@ -6,15 +6,15 @@ import { fileURLToPath } from 'node:url'
 
 const command = fileURLToPath(new URL('../../dist/cli.js', import.meta.url))
 
-/** A folder in which commands of the documentation run as they are written. */
+/** A folder in which commands from the documentation run as written. */
 export interface Shell {
   folder: string
-  /** Runs a script to its end; resolves to what it prints on standard output, and rejects when a command of it fails. */
+  /** Runs a script to its end. Resolves to its standard output, and rejects if one of its commands fails. */
   run(script: string, env?: Record<string, string>): Promise<string>
   remove(): Promise<void>
 }
 
-/** `npx signalbox` and `npm start -s --` are the built command there, and `curl` fails with what it got when that is an error. */
+/** Opens a shell in which `npx signalbox` and `npm start -s --` run the built command. `curl` fails and prints the response if it is an error. */
 export async function openShell(): Promise<Shell> {
   const place = await mkdtemp(join(tmpdir(), 'signalbox-docs-'))
   const bin = join(place, 'bin')

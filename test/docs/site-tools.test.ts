@@ -2,7 +2,7 @@ import { existsSync, readFileSync } from 'node:fs'
 import { assert, suite } from '../support/suite.ts'
 import { isOfSite, readPages, SITE } from './pages.ts'
 
-/** A module of the site, which has its own packages and no types. */
+/** Imports a module of the site, which has its own packages and no types. */
 const load = (name: string) => import(new URL(`../../docs/${name}`, import.meta.url).href)
 
 const test = suite('the tools of the documentation site')

@@ -58,7 +58,7 @@ test('each page is in a folder of the sidebar, and has a name that is also its U
   )
 })
 
-/** The pages that only the build makes have no file to link to. */
+/** Pages that only exist in the build have no file to link to. */
 test('a link to another page of the site is relative, so it also works on GitHub and in an editor', () => {
   assert.equal(
     pages

@@ -3,7 +3,7 @@ import { suite } from '../support/suite.ts'
 import { openGateway } from './gateway.ts'
 import { readPages } from './pages.ts'
 
-/** The blocks that need only `gateway`: those without imports and declarations of their own. */
+/** Blocks that only need `gateway`, because they have no imports or declarations of their own. */
 const pages = readPages()
   .filter(({ path }) => /^docs\/src\/content\/docs\/(?:start|guides|reference)\//.test(path))
   .map(({ path, blocks }) => ({

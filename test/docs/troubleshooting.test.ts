@@ -8,7 +8,7 @@ const test = suite('the messages in the troubleshooting pages')
 
 const ANTHROPIC_ERROR = { type: 'error', error: { type: 'authentication_error', message: 'invalid x-api-key' } }
 
-/** Causes the errors that the pages explain, and resolves to their messages. */
+/** Causes the errors that the pages explain. Resolves to their messages. */
 async function causeErrors(): Promise<string[]> {
   const gateway = createGateway({
     ...{ storage: memoryStorage(), logger: false, clock: fakeClock(Date.parse('2026-11-30T21:01:41Z')) },

@@ -10,7 +10,7 @@ import type { Block } from './pages.ts'
 const execute = promisify(execFile)
 const root = fileURLToPath(new URL('../..', import.meta.url))
 
-/** Why a block of JavaScript cannot be parsed; empty when it can be. */
+/** Returns why a JavaScript block can't be parsed, or an empty list. */
 export function syntaxErrors({ place, code }: Block): string[] {
   try {
     transformSync(code, { loader: 'js', format: 'esm', logLevel: 'silent' })
@@ -20,9 +20,9 @@ export function syntaxErrors({ place, code }: Block): string[] {
   }
 }
 
-/** Returns the compiler errors in TypeScript blocks. Each block is its own module, with the names that context.d.ts and packages.d.ts declare. */
+/** Returns the compiler errors of TypeScript blocks. Each block is a separate module with the names that context.d.ts and packages.d.ts declare. */
 export async function typeErrors(blocks: readonly Block[]): Promise<string[]> {
-  const folder = join(root, `node_modules/.cache/signalbox/docs-${process.pid}`) // where the packages of the repository are found
+  const folder = join(root, `node_modules/.cache/signalbox/docs-${process.pid}`) // a folder where the repository's packages are found
   const sources = Object.entries(entries).map(([name, source]) => [
     name === 'index' ? 'signalbox' : `signalbox/${name}`,
     [join(root, source)],
@@ -34,7 +34,7 @@ export async function typeErrors(blocks: readonly Block[]): Promise<string[]> {
       paths: Object.fromEntries(sources),
       typeRoots: [join(root, 'node_modules/@types')],
       verbatimModuleSyntax: false,
-      exactOptionalPropertyTypes: false, // as in most programs: `process.env.NAME` may be undefined
+      exactOptionalPropertyTypes: false, // like most programs, because `process.env.NAME` may be undefined
     },
     include: [join(folder, '*.ts'), join(root, 'test/docs/*.d.ts')],
     exclude: [],
@@ -46,7 +46,7 @@ export async function typeErrors(blocks: readonly Block[]): Promise<string[]> {
     const compiler = join(root, 'node_modules/tsc7/bin/tsc')
     const args = [compiler, '--noEmit', '--pretty', 'false', '-p', folder]
     const { stdout } = await execute(process.execPath, args).catch((failed: { stdout: string }) => failed)
-    const errors = stdout.split(/\n(?! )/) // what goes on is indented
+    const errors = stdout.split(/\n(?! )/) // continuation lines are indented
     const ofTheirs = errors.filter((error) => /block-\d+\.ts|test\/docs\//.test(error)) // the source has stricter options of its own
     return ofTheirs.map((error) => error.replace(/\S*block-(\d+)\.ts/, (_, at) => blocks[Number(at)]?.place ?? ''))
   } finally {

@@ -18,7 +18,7 @@ const findFaults = ({ file, text }: Passage): string[] => [
 
 const splitSentences = (text: string) => text.split(/(?<=[.!?:]["')]*)\s+(?=["'(]*[`A-Zx\d])/)
 
-/** Is a file meant by an entry of the list? */
+/** Returns whether an entry of the list means this file. */
 const isMeant = (entry: string, file: string) =>
   entry.endsWith('/') ? file.startsWith(entry) && !file.endsWith('.md') : file === entry
 const isWaiting = (file: string) => NOT_YET.some((entry) => isMeant(entry, file))

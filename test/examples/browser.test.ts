@@ -18,7 +18,7 @@ type Page = Awaited<ReturnType<BrowserContext['newPage']>>
 const root = fileURLToPath(new URL('../..', import.meta.url))
 const PROVIDER_KEY = 'sk-lab-4f1d9b7a35'
 
-/** The example in a folder of its own, on the packed package, as its README says; and a browser whose profile stays. */
+/** The example in a separate folder with the packed package, as in its README, and a browser that keeps its profile. */
 const test = suite<{ folder: string; profile: string }>('the browser example', { folder: '', profile: '' })
 let provider: Awaited<ReturnType<typeof startProvider>>
 let server: Awaited<ReturnType<typeof startServer>> | undefined
@@ -50,7 +50,7 @@ test.after(async ({ folder, profile }) => {
   for (const path of [folder, profile]) if (path) await rm(path, { recursive: true, force: true, maxRetries: 5 })
 })
 
-/** The files of the folder. */
+/** Serves the files of the folder. */
 function serve(folder: string) {
   const types: Record<string, string> = {
     '/': 'text/html',
@@ -71,13 +71,13 @@ async function openBrowser(profile: string): Promise<void> {
 }
 
 async function openTab(): Promise<Page> {
-  const tab = await (context as BrowserContext).newPage() // it was launched before
+  const tab = await (context as BrowserContext).newPage() // launched by an earlier test
   await tab.goto(url)
   await tab.getByText('Ready.').waitFor()
   return tab
 }
 
-/** Sends a prompt in a page. Resolves to the response once the status line has the text. */
+/** Sends a prompt on a page. Resolves to the response when the status line has this text. */
 async function send(tab: Page, status: string): Promise<string | null> {
   await tab.fill('[name=question]', 'Hi')
   await tab.click('[name=ask]')
@@ -85,7 +85,7 @@ async function send(tab: Page, status: string): Promise<string | null> {
   return tab.textContent('output')
 }
 
-/** The gateway's response to a script of the page. */
+/** Returns the gateway's response to a script on the page. */
 const call = (tab: Page, method: string, path: string, { body, key }: { body?: object; key?: string } = {}) =>
   tab.evaluate<{ status: number; text: string }>(
     `fetch('/ai${path}', ${JSON.stringify({
@@ -172,7 +172,7 @@ test('the browser example returns a 503 for a change if the browser is out of sp
   await session.send('Storage.overrideQuotaForOrigin', { origin, quotaSize: 1_000 })
   const create = () => call(page, 'POST', '/api/keys', { body: { name: 'more' } })
   let response = await create()
-  const end = performance.now() + 30_000 // the browser remembers for seconds how much room there was
+  const end = performance.now() + 30_000 // the browser caches the available quota for seconds
   while (response.status === 201 && performance.now() < end) response = await create()
   assert.is(response.status, 503, response.text)
   assert.match(JSON.parse(response.text).error, /cannot write its storage/)

@@ -8,7 +8,7 @@ const TOKEN = 'an-admin-token-of-forty-characters-or-so'
 const PROVIDER_KEY = 'sk-openai-0123456789'
 const COMMAND = 'node node_modules/signalbox/dist/cli.js'
 const HELLO = /"Hel"[\s\S]*"lo"[\s\S]*data: \[DONE\]/
-/** The figure of the README and of the project: from a proxy that runs to a verified mirror. */
+/** The time that the README and the project promise, from a running proxy to a verified mirror. */
 const MINUTE_MS = 60_000
 
 /** The example's proxy and a gateway started by the command, each on its own port. */
@@ -18,7 +18,7 @@ interface World {
   cloud: string
   home: string
   secrets: Record<string, string>
-  /** Runs a block of the README at these addresses. */
+  /** Runs a block of the README against these URLs. */
   follow(block: number, env?: Record<string, string>): Promise<string>
   restart(): Promise<void>
 }

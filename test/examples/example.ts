@@ -15,30 +15,30 @@ const execute = promisify(execFile)
 const packages = fileURLToPath(new URL('node_modules', import.meta.url))
 const runtimes = fileURLToPath(new URL('../runtimes/node_modules/.bin', import.meta.url))
 
-/** The time limit for a command of an example on a busy machine; a Next build takes the longest. */
+/** The time limit for a command of an example on a busy machine. A Next build takes longest. */
 export const RUN_MS = 180_000
 
 export interface Run {
   code: number | null
-  /** All that was printed, on both streams. */
+  /** Everything printed to either stream. */
   output: string
 }
 
 /** A command of an example that keeps running, such as a server. */
 export interface Started {
-  /** All that was printed so far. */
+  /** Everything printed to either stream so far. */
   readonly output: string
   readonly ended: Promise<Run>
-  /** Sends SIGTERM to the command and all that it has started, as systemd does, and waits for its end. */
+  /** Sends SIGTERM to the command and everything it started, as systemd does, and waits for it to end. */
   stop(): Promise<Run>
-  /** Ends the command and all that it started, at once. */
+  /** Kills the command and everything it started immediately. */
   kill(): Promise<Run>
 }
 
 export interface Example {
-  /** A copy of the example, as it lies in the packed tarball, with what the installation of `signalbox` adds. */
+  /** A copy of the example from the packed tarball, with what installing `signalbox` adds. */
   folder: string
-  /** The commands in each `sh` block of its page in the documentation, or else of its README, without install commands. */
+  /** The commands in each `sh` block of its page in the documentation, or otherwise of its README, without install commands. */
   blocks: string[][]
   run(script: string, env?: Record<string, string>): Promise<Run>
   start(script: string, env?: Record<string, string>): Started
@@ -47,13 +47,13 @@ export interface Example {
 
 export interface ExampleOptions {
   /**
-   * Are its packages copied (as hard links), and not linked? A bundler such as Next's refuses links that lead out of the folder. Default
+   * Whether its packages are copied (as hard links) instead of linked. Bundlers such as Next's reject links that lead out of the folder. Default:
    * `false`.
    */
   copiesPackages?: boolean
 }
 
-/** Copies the example `name` of the packed tarball to a temporary folder. Skips the file where the packages of this folder are missing. */
+/** Copies the example `name` from the packed tarball to a temporary folder. Skips the file if the packages of this folder are missing. */
 export async function openExample(name: string, { copiesPackages = false }: ExampleOptions = {}): Promise<Example> {
   if (!existsSync(packages)) skip('examples: their packages are not installed in test/examples')
   unpacking ??= unpack()
@@ -68,7 +68,7 @@ export async function openExample(name: string, { copiesPackages = false }: Exam
   await rm(join(modules, 'signalbox'), { recursive: true, force: true })
   await cp(unpacked, join(modules, 'signalbox'), { recursive: true })
   const program = join('signalbox', String(manifest.bin.signalbox))
-  await chmod(join(modules, program), 0o755) // as npm does
+  await chmod(join(modules, program), 0o755) // like npm
   await symlink(join('..', program), join(modules, '.bin', 'signalbox'))
   for (const dependency of Object.keys(manifest.dependencies))
     if (!existsSync(join(modules, dependency)))
@@ -103,13 +103,13 @@ export async function openExample(name: string, { copiesPackages = false }: Exam
   }
 }
 
-/** The page of the documentation that has the commands of an example. */
+/** Returns the documentation page with the commands of an example. */
 export const findPage = (name: string): string =>
   join(root, `docs/src/content/docs/start/embed-in-${name === 'cloudflare' ? 'workers' : name}.md`)
 
 let unpacking: Promise<string> | undefined
 
-/** Packs the built package, for all examples that this process opens; resolves to the folder of what the tarball holds. */
+/** Packs the built package once for all examples in this process. Resolves to the folder with the tarball's contents. */
 async function unpack(): Promise<string> {
   const place = await mkdtemp(join(tmpdir(), 'signalbox-packed-'))
   process.once('exit', () => rmSync(place, { recursive: true, force: true }))
@@ -119,7 +119,7 @@ async function unpack(): Promise<string> {
   return join(place, 'package')
 }
 
-/** Links the packages that the example itself names, and the programs of all. */
+/** Links the packages that the example itself depends on, and the programs of all packages. */
 async function linkPackages(folder: string): Promise<void> {
   const modules = join(folder, 'node_modules')
   const own: { dependencies?: object; devDependencies?: object } = JSON.parse(
@@ -132,7 +132,7 @@ async function linkPackages(folder: string): Promise<void> {
   }
 }
 
-/** Starts a script in a process group of its own, with the runtimes of these tests and nothing else of this machine's environment. */
+/** Starts a script in its own process group, with the runtimes of these tests and nothing else from this machine's environment. */
 export function startScript(script: string, cwd: string, more: Record<string, string>): Started {
   const path = [dirname(process.execPath), runtimes, process.env.PATH].join(delimiter)
   const home = { HOME: cwd, XDG_CONFIG_HOME: join(cwd, '.config'), npm_config_update_notifier: 'false' }
@@ -148,11 +148,11 @@ export function startScript(script: string, cwd: string, more: Record<string, st
   const send = (signal: NodeJS.Signals) => {
     try {
       if (child.pid) process.kill(-child.pid, signal)
-    } catch {} // all of it has ended
+    } catch {} // all of it had ended
   }
   const kill = () => send('SIGKILL')
   process.once('exit', kill)
-  child.on('exit', kill) // what it has left running
+  child.on('exit', kill) // also ends what it has left running
   const ended = once(child, 'close').then(([code]): Run => {
     process.off('exit', kill)
     return { code, output }
@@ -173,7 +173,7 @@ export function startScript(script: string, cwd: string, more: Record<string, st
   }
 }
 
-/** Waits until `holds` resolves to something true; fails, with what a command has printed, when that has ended or takes too long. */
+/** Waits until `holds` resolves to a truthy value. Fails with the output of a command if that ends or takes too long. */
 export async function until<Value>(
   started: Pick<Started, 'output' | 'ended'>,
   holds: () => Promise<Value> | Value,

@@ -19,7 +19,7 @@ test("the example's own tests pass", async ({ example }) => {
   assert.match(output, passing)
 })
 
-/** By what is broken: the file below the example's folder, what it says, and what it says then. */
+/** By what is broken: the file below the example's folder, its original text, and the broken text. */
 const faults: Record<string, [file: string, from: string, to: string]> = {
   'the gateway does not respond': ['node_modules/signalbox/dist/index.js', '', 'throw new Error("broken")\n'],
   'the combo has no second model': ['app.mjs', ", 'anthropic/claude-haiku-4-5'", ''],
@@ -47,7 +47,7 @@ for (const [fault, [file, from, to]] of Object.entries(faults))
     }
   })
 
-/** The README's commands, with a report that does not depend on a terminal. */
+/** Runs the README's commands with a report that doesn't depend on a terminal. */
 function runTests({ blocks, run }: Example) {
   const script = blocks[0]?.join('\n') ?? ''
   return run(script, { NODE_OPTIONS: '--test-reporter=tap' })

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { RUN_MS } from './example.ts'
 import { namesMissing, namesWrongSecret, serves } from './scenario.ts'
 
-/** Turbopack refuses links that lead out of the folder. */
+/** Turbopack rejects links that lead out of the folder. */
 const test = serves('next', () => ({ address: '127.0.0.1:3000/ai', copiesPackages: true }))
 
 namesWrongSecret(test)

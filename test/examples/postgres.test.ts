@@ -9,7 +9,7 @@ interface PgClient {
 }
 
 const postgres = await startPostgres()
-/** A database of this run's own, on a server that others may use. */
+/** A separate database for this run, because others may use the server. */
 const database = `signalbox_example_${process.pid}`
 
 const test = serves('postgres', async () => {

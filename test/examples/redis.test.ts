@@ -12,7 +12,7 @@ interface RedisClient {
 }
 
 const redis = await findRedis()
-/** A separate database, on a server that others may use. */
+/** A separate database, because others may use the server. */
 const url = new URL('/13', redis.url).href
 
 const test = serves('redis', async () => {
@@ -42,7 +42,7 @@ test('both gateways immediately reject a key that one of them has paused', async
   for (let requestCount = 0; requestCount < 4; requestCount++) assert.is((await server.models(key)).status, 200)
   assert.is((await server.manage('PUT', `/keys/${id}`, { isActive: false })).status, 200)
   const isRefused = async () => (await server.models(key)).status === 403
-  // A busy process may leave several connections in a row to the other, so that two refusals do not show that both know of the pause.
+  // A busy process may leave several connections in a row to the other, so two rejections don't prove that both know of the pause.
   const isRefusedByAll = async () => {
     for (let requestCount = 0; requestCount < 8; requestCount++) if (!(await isRefused())) return false
     return true
@@ -76,12 +76,12 @@ const chat = ({ url, secrets }: ServedExample) =>
     headers: {
       authorization: `Bearer ${secrets.APP_KEY}`,
       'content-type': 'application/json',
-      connection: 'close', // another connection, another gateway
+      connection: 'close', // a new connection may reach the other gateway
     },
     body: JSON.stringify({ model: 'turns', messages: [{ role: 'user', content: 'Hello' }] }),
   })
 
-/** Asks until two processes that run have printed that they answered; resolves to their ids. */
+/** Sends requests until two running processes have printed that they responded. Resolves to their IDs. */
 function bothAnswer(server: ServedExample): Promise<number[]> {
   const { started } = server
   const before = started.output.length

@@ -6,8 +6,7 @@ import { RUN_MS } from './example.ts'
 import { type Deployment, deploy, type Reply } from './vercel/platform.ts'
 
 /*
- * Each request is served by a new instance, which is taken away as soon as its response and the work of `waitUntil` have ended, unless a test says
- * otherwise.
+ * Each request is served by a new instance, which ends as soon as its response and the work of `waitUntil` have ended, unless a test says otherwise.
  */
 
 const test = suite<{ app: Deployment; ada: string; bob: string; admin: string }>('the vercel example')
@@ -21,7 +20,7 @@ test.before({ timeoutMs: 2 * RUN_MS }, async (context) => {
 })
 test.after(({ app }) => app?.remove())
 
-/** Creates a user, who also asks to be an admin, and returns the session cookies. */
+/** Creates a user who also tries to become an admin. Returns the session cookies. */
 async function signUp({ send }: Deployment, name: string): Promise<string> {
   const body = { name, email: `${name}@example.com`, password: 'correct horse battery', isAdmin: true }
   const reply = await send('POST', '/api/auth/sign-up/email', { body })
@@ -100,7 +99,7 @@ test("concurrent cold instances enforce a user's limit exactly, and other users 
   )
   await Promise.all(instances.map(({ ended }) => ended))
   const texts = replies.map(textOf)
-  assert.is(texts[3], 'Hello') // of Bob
+  assert.is(texts[3], 'Hello') // sent by Bob
   assert.equal(texts.slice(0, 3).filter((text) => text === 'Hello').length, 2, texts.join('\n')) // the first test sent one
   assert.match(texts.find((text) => text !== 'Hello') ?? '', /Your account can make 3 requests per day/)
   assert.is(app.calls.length - calls, 3)
@@ -116,11 +115,11 @@ test('a cold instance calls the provider after four database round trips, and do
   const before = neon.roundTrips
   await instance.send('POST', '/api/chat', { cookie: bob, body: chat })
   neon.delayMs = 0
-  assert.is((calls.at(-1) ?? 0) - before, 4) // one reads the session, and three are the gateway's
+  assert.is((calls.at(-1) ?? 0) - before, 4) // one query reads the session, and three are from the gateway
   let requests = -1
   for (let tries = 0; requests !== neon.requests && tries < 10; tries++) {
     requests = neon.requests
-    await sleep(3_000) // the first time, usage is stored
+    await sleep(3_000) // until usage is stored for the first time
   }
   assert.is(neon.requests, requests)
   await instance.stop()

@@ -19,7 +19,7 @@ const test = suite('editing response text')
 
 const WORD = 'SESAME'
 
-/** Replaces the word, also if it is split between pieces. */
+/** Replaces the word, even if it is split across pieces. */
 function createMasker(): TextEditor {
   let held = ''
   return {
@@ -39,7 +39,7 @@ const masking: Feature = {
   aroundCall: async (call, next) => editText(call, await next(), createMasker),
 }
 
-/** A request of each client format to the model, which the target gets in its own. */
+/** A request of each client format to a model. The target gets it in its own format. */
 const clients: Record<string, { path(stream: boolean): string; body: JsonObject; headers?: Record<string, string> }> = {
   'openai-chat': { path: () => '/v1/chat/completions', body: { messages: [{ role: 'user', content: 'Hi' }] } },
   'openai-responses': { path: () => '/v1/responses', body: { input: 'Hi' } },
@@ -69,7 +69,7 @@ interface Upstream {
   format?: string
 }
 
-/** A gateway with features and one target. Returns a function that sends a request of a client format. */
+/** Opens a gateway with features and one target. Returns a function that sends a request of a client format. */
 async function open(
   extend: readonly Feature[],
   { events = [], response: reply = chatAnswer(), format = 'openai-chat' }: Upstream,
@@ -100,7 +100,7 @@ async function open(
   }
 }
 
-/** All texts of a response or its events, joined, by field name. */
+/** Returns all texts of a response or its events by field name, joined. */
 function readTexts(text: string, isStream: boolean): string {
   const events =
     isStream && !text.startsWith('[') ? [...text.matchAll(/^data: (\{.*\})$/gm)].map(([, data = '']) => data) : [text]

@@ -7,7 +7,7 @@ const test = suite('features in the OpenAPI document')
 
 const run = () => Response.json({})
 
-/** Routes in an area, and next to the model endpoints. */
+/** Has routes in an area and next to the model endpoints. */
 const mcp: Feature = {
   name: 'mcp',
   areas: [

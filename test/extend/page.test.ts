@@ -97,7 +97,7 @@ test('usage records and metrics include requests to feature routes', async () =>
   const { hello } = await readExamples()
   const { gateway, send, scrape } = await openExtended([hello])
   await send('GET', '/hello/ann')
-  await new Promise((resolve) => setTimeout(resolve, 5)) // the list ends with the last millisecond
+  await new Promise((resolve) => setTimeout(resolve, 5)) // the list excludes the current millisecond
   const { requests } = await gateway.api.usage.requests()
   assert.equal(
     requests.map(({ endpoint, status, end }) => [endpoint, status, end]),

@@ -7,7 +7,7 @@ const test = suite('replies from steps')
 
 const encoder = new TextEncoder()
 
-/** A feature whose step replies to each call. */
+/** Creates a feature whose step replies to each call. */
 const replying = (reply: (call: GatewayCall) => Reply | Response): Feature => ({
   name: 'replying',
   async aroundCall(call) {
@@ -16,7 +16,7 @@ const replying = (reply: (call: GatewayCall) => Reply | Response): Feature => ({
   },
 })
 
-/** A stream of two chunks that breaks off, or waits, after the first one. */
+/** Creates a stream of two chunks. After the first, it continues, breaks off, or waits. */
 function createStream(rest: 'complete' | 'broken' | 'waiting') {
   const stream = { cancelled: 0, pulled: 0 }
   const body: ByteStream = {

@@ -7,7 +7,7 @@ import type { UsageLimits } from '../../src/types.ts'
 import { chatAnswer, chatEvents } from '../pipeline/support/responses.ts'
 import { fakeUpstream, json, sse } from '../pipeline/support/upstream.ts'
 
-/** A gateway with features, one connection, and a key. */
+/** Opens a gateway with features, one connection, and a key. */
 export async function openExtended(extend: readonly Feature[], events = chatEvents()) {
   const upstream = fakeUpstream(({ body }) => (JSON.parse(body).stream ? sse(events) : json(chatAnswer())))
   const records: RequestRecord[] = []

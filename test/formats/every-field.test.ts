@@ -72,7 +72,7 @@ interface Sent {
   warned: string[]
 }
 
-/** The request of a client of `from` as the target gets it, or the rejected field. */
+/** Returns the request as the target gets it from a client of `from`, or the rejected field. */
 function send(body: JsonObject, from: Translator, to: UpstreamTranslator, target: Target): Sent | { refused: string } {
   const { warnings } = contexts(from)
   const original = { ...contexts(to, target).target, model: target.model, warnings }
@@ -96,18 +96,21 @@ interface Target {
   traits: Traits
 }
 
-/** Whether it is the field, a part of it, or an object that contains it. */
+/** Returns whether `name` is the field, a part of it, or an object that contains it. */
 const names = (field: string, name: string): boolean => isWithin(name, field) || isWithin(field, name)
 const isWithin = (inner: string, outer: string): boolean =>
   inner === outer || (/^[.[]/.test(inner.slice(outer.length)) && inner.startsWith(outer))
 
-/** The fields that the target does not get although no warning names them, or that a warning names although the client did not send them. */
+/**
+ * Returns the fields that the target doesn't get although no warning names them, and fields that a warning names although the client didn't send
+ * them.
+ */
 function findLosses(from: WireFormat, source: Translator, translator: UpstreamTranslator, target: Target): string[] {
   return fields[from].flatMap(([path, body, without = {}]) => {
     const sent = { ...least[from], ...body }
     const original = send(sent, source, translator, target)
     const bare = send({ ...least[from], ...without }, source, translator, target)
-    const isRefused = 'refused' in bare && 'refused' in original && bare.refused === original.refused // for something else
+    const isRefused = 'refused' in bare && 'refused' in original && bare.refused === original.refused // rejected for another reason
     if (isRefused || MEANT_ANYWAY.some(([name, to]) => name.test(path) && to.test(`${target.format} ${target.model}`)))
       return []
     if ('refused' in original) return names(path, original.refused) ? [] : [`${path}: refused as ${original.refused}`]
@@ -119,16 +122,16 @@ function findLosses(from: WireFormat, source: Translator, translator: UpstreamTr
   })
 }
 
-/** Requests for the target's default behavior, which need not be sent. */
+/** Fields that request the target's default behavior, so they need not be sent. */
 const MEANT_ANYWAY: readonly [path: RegExp, target: RegExp][] = [
-  // It reasons by default, or not at all.
+  // The target reasons by default, or not at all.
   [/^(?:enable_)?thinking$/, / (?:gpt-5\.6|o3|gpt-4\.1|gemini-3-pro|mistral-large)$|^bedrock-converse m$/],
-  // It shows its reasoning, and the gateway hides it from clients that don't want it.
+  // The target shows its reasoning, and the gateway hides it from clients that don't want it.
   [/summary|display|includeThoughts/, /^openai-chat (?:m|deepseek-chat|claude-opus-4\.8)$|^bedrock/],
   [/exclude|include_reasoning|display/, /./],
   // The gateway compacts conversations itself.
   [/^context_management$/, /./],
-  // It always enforces a schema.
+  // The target always enforces a schema.
   [/format.*strict$/, /^(?:anthropic|gemini|bedrock)/],
 ]
 
@@ -136,7 +139,7 @@ const isSent = (warning: string, sent: JsonObject) => Object.keys(sent).includes
 
 for (const from of wireFormats) {
   for (const to of Object.keys(models) as ProviderFormat[]) {
-    // its keys are these
+    // `models` has these keys
     if (from === to) continue
     test(`each field arrives or is mentioned in a warning, from ${from} to ${to}`, async () => {
       const source = await getTranslator(from)

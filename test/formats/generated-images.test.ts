@@ -111,7 +111,7 @@ const shown = {
   ],
 }
 
-/** The content after the first question, and whether the image moved; nothing if it is rejected. */
+/** The content after the first question and whether the image moved, or nothing if it is rejected. */
 const targets: readonly [
   provider: string,
   model: string,

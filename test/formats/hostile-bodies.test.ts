@@ -14,10 +14,10 @@ import { fields as responses } from './fields/openai-responses.ts'
 
 const test = suite('values of any JSON type in any field of a chat request')
 
-/** For each body and each provider. */
+/** The number of runs for each body and provider. */
 const RUNS = randomCases(40, 1)
 
-/** A provider of each format with known traits, and an unknown one. */
+/** One provider per format with known traits, and an unknown one. */
 const MODELS = [
   ...['openai/gpt-5.6', 'anthropic/claude-sonnet-4-5', 'google/gemini-2.5-flash', 'bedrock/amazon.nova-2-lite'],
   ...['mistral/mistral-large', 'open/m', 'own/m'],

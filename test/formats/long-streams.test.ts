@@ -23,7 +23,7 @@ const signed: StreamEvent = {
 const close: StreamEvent = { type: 'part-end', key: 0 }
 const end: StreamEvent = { type: 'end', finishes: [{ reason: 'stop' }] }
 
-/** A writer, and the number of bytes that a part of this many characters adds to its memory. */
+/** Returns a writer, and the number of bytes that a part of this many characters adds to its memory. */
 async function heldBy(translator: Translator, type: 'text' | 'reasoning', characters: number) {
   const { write, responseWarnings } = contexts(translator)
   let last = ''

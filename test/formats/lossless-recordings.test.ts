@@ -11,7 +11,7 @@ const test = suite('recorded responses with only text, reasoning, and calls')
 interface Recorded {
   folder: string
   url: RegExp
-  /** The field of every response, and the field of answers with more than text, reasoning, and calls. */
+  /** The field of every response, and the field of responses with more than text, reasoning, and calls. */
   member: string
   more: RegExp
 }

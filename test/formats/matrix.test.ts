@@ -22,7 +22,7 @@ const apis: Readonly<Record<WireFormat, string>> = {
 
 const SMALL = 8_000
 
-/** The sizes, in bytes, of the pieces of a stream. */
+/** Ways to cut a stream into pieces. */
 const manners: Readonly<Record<string, (bytes: Uint8Array, seed: number) => Iterable<Uint8Array>>> = {
   whole: (bytes) => [bytes],
   'in random pieces': randomPieces,
@@ -45,7 +45,7 @@ function* randomPieces(bytes: Uint8Array, seed: number) {
   })
 }
 
-/** The reader for a stream of `from`, and the writer for a client of `to`. */
+/** Creates the contexts of the reader for a stream of `from` and the writer for a client of `to`. */
 async function createContexts(from: WireFormat, to: WireFormat) {
   const [source, client] = await Promise.all([getTranslator(from), getTranslator(to)])
   let count = 0
@@ -74,7 +74,7 @@ async function createContexts(from: WireFormat, to: WireFormat) {
   }
 }
 
-/** The stream that a client of `to` gets. */
+/** Returns the stream that a client of `to` gets. */
 async function translated(chunks: Iterable<Uint8Array>, from: WireFormat, to: WireFormat): Promise<string> {
   const events: string[] = []
   const stream = translateStream(await createContexts(from, to), (event) => events.push(event))
@@ -83,7 +83,7 @@ async function translated(chunks: Iterable<Uint8Array>, from: WireFormat, to: Wi
   return events.join('')
 }
 
-/** The result of a client of `to` that did not request a stream. */
+/** Returns the result of a client of `to` that didn't request a stream. */
 async function gathered(sse: string, from: WireFormat, to: WireFormat): Promise<Understood> {
   const { from: source, to: client, read, write } = await createContexts(from, to)
   const events: SseEvent[] = []
@@ -94,18 +94,18 @@ async function gathered(sse: string, from: WireFormat, to: WireFormat): Promise<
   return wholeClients[to](Response.json(client.writeResponse(response, write)))
 }
 
-/** The client's result, or its error as text. */
+/** Returns the client's result, or its error as text. */
 const understoodBy = (format: WireFormat, stream: string): Promise<Understood | string> =>
   clients[format](new Response(stream, { headers: { 'content-type': 'text/event-stream' } })).catch(String)
 
-/** Whether it ended normally. Google's chunks were only merged, so an error or a truncation shows as a missing finish. */
+/** Returns whether the response ended normally. Google's chunks were only merged, so an error or a truncation shows as a missing finish. */
 const isWhole = (api: WireFormat, { ok, finish }: Received) => ok && (api !== 'gemini' || typeof finish === 'string')
 
-/** The result of the vendor's own client, in the common vocabulary, without reasoning and counts that it does not know. */
+/** Returns the result of the vendor's own client in the common vocabulary, without reasoning and counts that the client doesn't know. */
 function wanted(api: WireFormat, received: Received): Partial<Understood> {
   const heardCalls = received.tool_calls ?? []
   const calls = heardCalls.map(({ name, args, arguments: text }) => ({ name, args: args ?? parsed(text) }))
-  const isInPieces = heardCalls.some((call) => 'partial' in call) // which a plain merge leaves as they are
+  const isInPieces = heardCalls.some((call) => 'partial' in call) // a plain merge doesn't join them
   return {
     text: received.text ?? '',
     ...(received.reasoning !== undefined && { reasoning: received.reasoning }),
@@ -157,7 +157,7 @@ for (const from of wireFormats) {
         const expected = isWhole(from, received) ? wanted(from, received) : undefined
         const unasked = findDifference(await gathered(sse, from, to).catch(String), expected)
         if (unasked) failures.push(`${name}, gathered: ${unasked}`)
-        const known = new Map<string, Understood | string>() // the same stream is understood in the same way
+        const known = new Map<string, Understood | string>() // the same stream always has the same result
         for (const [manner, cut] of Object.entries(manners)) {
           const stream = await translated(cut(encodeUtf8(sse), ++seed), from, to)
           const understood = known.get(stream) ?? (await understoodBy(to, stream))
@@ -180,7 +180,7 @@ function findDifference(
   if (typeof understood === 'string' || !expected)
     return typeof understood === 'string' && !expected ? undefined : String(JSON.stringify(understood))
   const different = Object.entries(expected).filter(
-    ([field, value]) => JSON.stringify(value) !== JSON.stringify(understood[field as keyof Understood]), // a key of the same type
+    ([field, value]) => JSON.stringify(value) !== JSON.stringify(understood[field as keyof Understood]), // `field` is a key of the same type
   )
   if (different.length === 0) return undefined
   return different

@@ -29,10 +29,10 @@ interface Recorded {
   body: JsonObject
 }
 
-/** Fields that the recorded vendor accepts, but not the one whose rules apply here. */
+/** Fields that the recorded vendor accepts, but the vendor whose rules apply here doesn't. */
 const LENIENT = /openrouter_google_nested_schema|ref_sibling_wire_contract-qwen-nested-model/
 
-/** Each request once, except those that the vendor itself rejected. */
+/** Yields each request once, except requests that the vendor itself rejected. */
 function recordedRequests({ folders, path }: (typeof places)[WireFormat]): Recorded[] {
   const known = new Map<string, Recorded>()
   for (const { name, url, status, request } of recordedExchanges(folders)) {
@@ -42,7 +42,7 @@ function recordedRequests({ folders, path }: (typeof places)[WireFormat]): Recor
   return [...known.values()]
 }
 
-/** The request of a client of `from` as the target gets it. */
+/** Returns the request as the target gets it from a client of `from`. */
 function translated(body: JsonObject, from: Translator, { translator: to, format, model, traits }: Target): JsonObject {
   const { warnings } = contexts(from)
   const target = { ...contexts(to, { format }).target, model, traits, warnings }
@@ -59,7 +59,7 @@ interface Target {
   problems: Validator
 }
 
-/** The most permissive model of the format, and a strict one. */
+/** Returns the most permissive model of the format, and a strict one. */
 async function getTargets(format: WireFormat): Promise<Target[]> {
   const translator = await getTranslator(format)
   const { provider, model, problems } = strictModels[format]
@@ -70,9 +70,9 @@ async function getTargets(format: WireFormat): Promise<Target[]> {
   ]
 }
 
-/** Features that no provider of another format supports, by the rejected field and the reason. */
+/** Features that no provider of another format supports: the rejected field and the reason. */
 const UNSAYABLE = [
-  // Tools that run on one vendor's side, and traces of them.
+  // Tools that run at one vendor, and traces of them.
   /^(tools\[\d+\](\.\w+)?|(container|mcp_servers)|(messages|input)\[\d+\](\.content\[\d+\])?\.type): .*(?:only works? with|only Anthropic supports|is only supported|are not supported|is not supported|cannot be sent to another)/,
   // State at one vendor.
   /^(previous_response_id|conversation|background): this gateway does not store responses/,
@@ -89,7 +89,7 @@ const UNSAYABLE = [
   /: the target (cannot limit a search to certain domains|has no built-in search)\.$/,
 ]
 
-/** The number of requests that the vendor accepts, and of those that are not supported. */
+/** Counts the requests that the vendor accepts, and those that aren't supported. */
 const tally = new Map<string, string>()
 
 for (const from of wireFormats) {
@@ -119,7 +119,7 @@ for (const from of wireFormats) {
   }
 }
 
-/** Whether the rejection names an unsupported field. */
+/** Returns whether the rejection names an unsupported field. */
 function isUnsayable(error: unknown): boolean {
   if (!isGatewayError(error) || error.code !== 'INVALID_REQUEST') return false
   const { param } = error.data

@@ -9,7 +9,7 @@ import { recordedExchanges } from './support/recordings.ts'
 
 const test = suite('every recorded response for clients of every format')
 
-/** The folders with recorded answers of a format, and the field that all of them have. */
+/** The folders with recorded responses of a format, and a field that all of them have. */
 const recorded: Readonly<Record<WireFormat, { folders: string[]; url: RegExp; member: string }>> = {
   'openai-chat': { folders: ['openai-chat', 'openai-compatible'], url: /\/chat\/completions/, member: 'choices' },
   'openai-responses': { folders: ['openai-responses'], url: /\/responses(?:\?|$)/, member: 'output' },
@@ -33,8 +33,8 @@ function getAnswers(format: WireFormat): Pick<Recording, 'name' | 'response'>[] 
 }
 
 /**
- * The result of the vendor's own client for the vendor's own answer, without parts that it does not know: reasoning in other fields, texts in
- * pieces, legacy functions, and a response that is not complete yet.
+ * Returns the result of the vendor's own client for the vendor's own response, without what that client doesn't know: reasoning in other fields,
+ * texts in pieces, legacy functions, and incomplete responses.
  */
 async function wanted(format: WireFormat, response: JsonObject): Promise<Partial<Understood>> {
   const { reasoning, text, calls, finish, ...counts } = await wholeClients[format](Response.json(response))
@@ -80,7 +80,7 @@ for (const from of wireFormats) {
       for (const { name, response, expected } of responses) {
         const understood = await translated(response, from, to).then(wholeClients[to]).catch(String)
         for (const [field, value] of Object.entries(expected)) {
-          const got = typeof understood === 'string' ? understood : understood[field as keyof Understood] // a key of the same type
+          const got = typeof understood === 'string' ? understood : understood[field as keyof Understood] // `field` is a key of the same type
           if (comparable(got) === comparable(value)) continue
           failures.push(
             `${name}: ${field} ${JSON.stringify(got)?.slice(0, 300)} instead of ${JSON.stringify(value)?.slice(0, 300)}`,

@@ -18,12 +18,12 @@ import { getTranslator } from './support/matrix.ts'
 
 const translators = Object.fromEntries(
   await Promise.all(wireFormats.map(async (name) => [name, await getTranslator(name)] as const)),
-) as Record<WireFormat, Translator> // for each of them
+) as Record<WireFormat, Translator> // an entry for each format
 
 const runs = { numRuns: 12 }
 const overWire = <T>(value: T): T => JSON.parse(JSON.stringify(value))
 
-/** The content, without format-specific parts: state, and whether reasoning is a summary. */
+/** Returns the content without format-specific parts: state, and whether reasoning is a summary. */
 const getContent = (content: readonly AssistantPart[]) =>
   content.map((part) => {
     if (part.type === 'tool-call') return { name: part.name, id: part.id, arguments: JSON.parse(part.arguments) }
@@ -82,7 +82,7 @@ for (const from of wireFormats) {
   }
 }
 
-/** Writes a response for a client of the format and reads it as a provider's. */
+/** Writes a response for a client of the format, and reads it like a provider's. */
 function again(translator: Translator, given: CanonicalResponse): CanonicalResponse {
   const { read, write } = contexts(translator)
   return translator.parseResponse(overWire(translator.writeResponse(given, write())), read)
@@ -155,7 +155,7 @@ for (const from of wireFormats) {
   }
 }
 
-/** Writes a request for a provider of the format and reads it as a client's. */
+/** Writes a request for a provider of the format, and reads it like a client's. */
 function sent(input: CanonicalRequest, format: WireFormat): CanonicalRequest {
   const translator = translators[format]
   const { target, warnings } = contexts(translator, { format })
@@ -173,22 +173,22 @@ function getOptions(
     turns: turns.map(saidInTurn),
     tools: tools.map((tool) => ('schema' in tool ? [tool.name, tool.description, tool.schema] : tool)),
     toolChoice: toolChoice ?? { type: 'auto' },
-    schema: output?.type === 'json-schema' ? { ...output.schema, title: undefined } : undefined, // its name, in some
+    schema: output?.type === 'json-schema' ? { ...output.schema, title: undefined } : undefined, // some formats put the name there
     options: carried(options, [translators[from], translators[through]]),
   })
 }
 
 const saidInTurn = (turn: Turn) =>
   turn.role === 'tool'
-    ? turn.results.map(({ callId, content }) => [callId, getContent(content as AssistantPart[])]) // they are texts
-    : { [turn.role]: getContent(turn.content as AssistantPart[]) } // these too
+    ? turn.results.map(({ callId, content }) => [callId, getContent(content as AssistantPart[])]) // results only contain text
+    : { [turn.role]: getContent(turn.content as AssistantPart[]) } // so do these turns
 
-/** The options that all of them support. */
+/** Returns the options that all formats support. */
 function carried(options: RequestOptions, formats: readonly Translator[]): Record<string, unknown> {
   const has = (name: string) =>
     formats.every(
       ({ supportedOptions, traits }) =>
-        supportedOptions.has(name as OptionName) && !traits.lacks.includes(name as OptionName), // whether it is one is the question
+        supportedOptions.has(name as OptionName) && !traits.lacks.includes(name as OptionName), // the set tells whether it is an option name
     )
   return Object.fromEntries(
     Object.entries(options)

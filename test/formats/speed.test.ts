@@ -5,9 +5,9 @@ import { printMatrix } from './support/matrix.ts'
 
 const test = suite<{ ratios: Record<string, number> }>('the cost of translating a 100-event stream', { ratios: {} })
 
-/** The maximum ratio to parsing the events' JSON. */
+/** The maximum ratio to the time for parsing the events' JSON. */
 const MOST = 3
-/** The number of processes that measure before a ratio counts as too high, because compilation moves the ratio by a tenth. */
+/** The number of processes that measure before a ratio counts as too high, because compilation changes the ratio by a tenth. */
 const TIMES = 10
 
 test.before({ timeoutMs: 300_000 }, async (context) => {

@@ -10,7 +10,7 @@ const open = (options: GateOptions = {}) => openGate({ models: ['one/*', 'listed
 const chat = { model: 'one/m', messages }
 const contents = [{ role: 'user', parts: [{ text: 'Hi' }] }]
 
-/** Requests for what the key may not use: path and body, and the status where it is not 403. */
+/** Requests for models that the key may not use: path, body, and the status if it isn't 403. */
 const ways: Record<string, [path: string, body: unknown, status?: number]> = {
   'by its own name': ['/v1/chat/completions', { ...chat, model: 'two/m' }],
   'by an alias': ['/v1/chat/completions', { ...chat, model: 'nick' }],

@@ -3,13 +3,13 @@ import { messages, openGate } from './support/world.ts'
 
 const test = suite('ways around a request limit')
 
-/** A request by a key that may make no more. */
+/** A request with a key that has reached its limit. */
 interface Way {
   method?: string
   path?: string
   body?: unknown
   headers?: Record<string, string>
-  /** The status; default 429. */
+  /** The expected status. Default: 429. */
   status?: number
 }
 

@@ -6,7 +6,7 @@ import { openGate, refusal } from './support/world.ts'
 
 const test = suite('limits on every model route')
 
-/** The endpoints that the routes of the table lead to. */
+/** The endpoints that the table's routes lead to. */
 const served = createModelRoutes(async () => ({ status: 200, headers: {} })).map(({ path }) => ({
   path,
   endpoints: endpoints.filter((endpoint) =>

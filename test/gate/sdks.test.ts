@@ -8,7 +8,7 @@ import { type GateOptions, messages, openGate } from './support/world.ts'
 
 const test = suite('rejected requests in the official clients')
 
-/** The official clients with their default number of retries, before a gateway that counts what they ask. */
+/** Opens the official clients with their default number of retries, in front of a gateway that counts their requests. */
 async function openClients(options: GateOptions) {
   const world = await openGate(options)
   const { key: apiKey } = world
@@ -48,7 +48,7 @@ const failureOf = (work: Promise<unknown>): Promise<unknown> =>
 interface Expected {
   status: number
   code: string
-  /** The class of OpenAI's and Anthropic's clients, and its name in Google's. */
+  /** The class of OpenAI's and Anthropic's clients, and its name in Google's client. */
   name: 'APIError' | 'AuthenticationError' | 'PermissionDeniedError' | 'RateLimitError'
   google: string
   anthropic: string
@@ -68,7 +68,7 @@ function check(error: unknown, { status, code, name, google, anthropic }: Expect
   }
   assert.ok(error instanceof Anthropic[name], `${error}`)
   assert.is(error.status, status)
-  const { error: inner } = error.error as { error: { type: string; code: string } } // the body as it was sent
+  const { error: inner } = error.error as { error: { type: string; code: string } } // the body as sent
   assert.equal([inner.type, inner.code], [anthropic, code])
 }
 

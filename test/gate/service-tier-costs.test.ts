@@ -85,7 +85,7 @@ const plain: Array<[where: string, more: object]> = [
   ['messages', { inference_geo: 'global' }],
   ['gemini', { serviceTier: 'SERVICE_TIER_UNSPECIFIED' }],
   ['gemini', { serviceTier: 'standard' }],
-  ['chat to Messages', { service_tier: 'fast' }], // which only Anthropic itself gets
+  ['chat to Messages', { service_tier: 'fast' }], // only sent to Anthropic itself
 ]
 
 const send = ({ post }: Awaited<ReturnType<typeof openGate>>, where: string, more: object) => {

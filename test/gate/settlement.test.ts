@@ -17,7 +17,7 @@ const untilCalled = async ({ upstream }: GateWorld) => {
   while (upstream.calls.length === 0) await new Promise(setImmediate)
 }
 
-/** The used requests and tokens when nothing is reserved and another request may be in flight. */
+/** Returns the used requests and tokens if nothing is reserved and another request can be in flight. */
 async function usedOf(world: GateWorld): Promise<{ requests: number; tokens: number }> {
   assert.is(await world.reserved(), 0)
   return { requests: await world.used('requests'), tokens: await world.used('tokens') }
@@ -102,7 +102,7 @@ test("a client that disconnects while its reservation is being written isn't cha
   assert.is(world.upstream.calls.length, 0)
 })
 
-/** Each behavior of a provider, and the status that the client finally gets. */
+/** Ways in which a provider fails, and the status that the client finally gets. */
 const failures: Record<string, [answer: Answering, status: number, body?: object]> = {
   'the provider cuts its stream': [() => sse(begun, 'error'), 200, stream],
   'the provider ends its stream too early': [() => sse(begun), 200, stream],

@@ -18,7 +18,7 @@ const requests = {
   ],
 } as const
 
-/** The tokens of input that are reserved for a chat. */
+/** Returns the number of input tokens that are reserved for a chat. */
 async function boundOf(body: object): Promise<number> {
   const { chat, reserved, stateOf } = await openGate({ limits: { tokens: { total: 100_000 } }, respond: never })
   const leaving = new AbortController()
@@ -78,7 +78,7 @@ test("a stream that stays within its maximum isn't cut off, even if its text see
   assert.is(await used('tokens'), 119)
 })
 
-/** A limit of so many tokens in each unit, with output at 10 US dollars a million, and the most that streams may use of it. */
+/** Returns a limit of this many tokens in each unit, with output at 10 US dollars per million tokens, and the most that streams may use of it. */
 const inUnits = (tokens: number) =>
   [
     ['tokens', { tokens: { total: tokens } }, tokens + 1_024],
@@ -139,7 +139,7 @@ test('a stream can use everything that remains under several limits', async () =
   assert.ok(tokens > 1_450 && tokens < 1_600, `${tokens}`)
 })
 
-/** The same requests to a provider of another format. */
+/** The same requests to providers of another format. */
 const others: Readonly<Record<keyof typeof requests, string>> = {
   'openai-chat': 'claude/c',
   'openai-responses': 'one/m',
@@ -173,7 +173,7 @@ test("a stream without limits isn't read event by event", async () => {
 
 const away = suite('limits while the storage is unavailable')
 
-/** A store whose counters of limits cannot be reached while `isAway`. */
+/** Creates a store whose limit counters are unreachable while `isAway`. */
 function unreachable() {
   const storage = memoryStorage()
   const state = { isAway: false }

@@ -6,7 +6,7 @@ const test = suite('unreadable usage')
 
 const WORDS = 'Hello there my friend, how are you today'
 
-/** A request of a format, and the response to it with this usage. */
+/** A request in a format, and the response to it with this usage. */
 interface Exchange {
   path: string
   body: object

@@ -3,7 +3,7 @@ import { operations, servedOperations } from '../../src/management/operations.ts
 
 const HEAD = '/* Generated from src/management/operations.ts by npm run generate. */\n\n'
 
-/** The files that hold parts of the operation table as data, and the text of each. */
+/** Generates the files that contain parts of the operation table as data, and their text. */
 export const generateOperationData = (): ReadonlyMap<string, string> =>
   new Map([
     ['src/management/operation-names.data.ts', generateNames()],

@@ -5,7 +5,7 @@ import { operations } from '../../src/management/operations.ts'
 import type { RecordField } from '../../src/types/records/record-fields.ts'
 import type { Shape } from '../../src/types/records/shapes.ts'
 
-/** The file that holds the types of all results. */
+/** The file that contains the types of all results. */
 export const RESULT_TYPES = 'src/admin/http/openapi/result-types.data.ts'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
@@ -13,7 +13,7 @@ const root = fileURLToPath(new URL('../..', import.meta.url))
 const MANAGEMENT = 'src/management/operations.ts'
 const ACCOUNT = 'src/features/limits/account-reader.ts'
 
-/** Types with another name in the OpenAPI document. */
+/** Types whose name is different in the OpenAPI document. */
 const documentNames: Readonly<Record<string, string>> = {
   ShownKey: 'ApiKey',
   HintedKey: 'HintedApiKey',
@@ -49,7 +49,7 @@ const components = new Set([
   ...['Explanation', 'CloudConflict', 'CloudState', 'CloudSession', 'Overview', 'GatewayInfo'],
 ])
 
-/** Writes the types of the results of all operations, in the syntax of TypeScript, from the declarations in src/. */
+/** Generates the types of the results of all operations in TypeScript's syntax, from the declarations in src/. */
 export async function generateResultTypes(): Promise<string> {
   const { config } = ts.readConfigFile(`${root}tsconfig.base.json`, ts.sys.readFile)
   const { options } = ts.parseJsonConfigFileContent(config, ts.sys, root)
@@ -129,7 +129,7 @@ export async function generateResultTypes(): Promise<string> {
     return printType(checker.getNonNullableType(checker.getTypeOfSymbol(property)))
   }
 
-  /** The shapes of a type's fields, if it derives from the description of a record. */
+  /** Returns the shapes of a type's fields, if it derives from the description of a record. */
   function findShapes(type: ts.Type): FieldShapes {
     const found: FieldShapes = new Map()
     const visit = (node: ts.Node): void => {
@@ -185,7 +185,7 @@ export async function generateResultTypes(): Promise<string> {
     return joinTypes(isBoolean ? [...texts.filter((one) => one !== 'true' && one !== 'false'), 'boolean'] : texts)
   }
 
-  /** Prints a shape; `type`: the type of the value, which can require fields that are optional in the record. */
+  /** Prints a shape. `type` is the type of the value, which can require fields that are optional in the record. */
   function printShape(shape: Shape, type?: ts.Type): string {
     switch (shape.type) {
       case 'text':
@@ -238,7 +238,7 @@ const joinTypes = (texts: readonly string[]) => [...new Set(texts)].join('|')
 
 type FieldShapes = Map<string, Shape>
 
-/** The shapes of the fields of each record, by the name of its description, such as `keyFields`. */
+/** Reads the shapes of each record's fields, by the name of its description, such as `keyFields`. */
 async function readShapes(program: ts.Program): Promise<Map<string, FieldShapes>> {
   const shapes = new Map<string, FieldShapes>()
   for (const { fileName } of program.getSourceFiles()) {

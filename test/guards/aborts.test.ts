@@ -7,7 +7,7 @@ import { openWorld, WORD } from './world.ts'
 
 const test = suite('guarded requests that clients abort')
 
-/** Never decides; `aborted` counts how often it was told to stop. */
+/** Creates a guard that never decides. `aborted` counts how often it was told to stop. */
 function createHanging(on: 'request' | 'answer') {
   let aborted = 0
   let calls = 0
@@ -26,7 +26,7 @@ const until = async (isDone: () => boolean) => {
   while (!isDone()) await new Promise((resolve) => setTimeout(resolve, 1))
 }
 
-/** Opens a world whose only key allows one concurrent request, so that a request that isn't released is noticed. */
+/** Opens a world whose only key allows one concurrent request, so a request that isn't released is noticed. */
 async function open(guards: readonly Guard[], fetch: ReturnType<typeof fakeUpstream>) {
   const records: RequestRecord[] = []
   const errors: unknown[] = []

@@ -169,7 +169,7 @@ test('check 25: a body of 10 MB is searched in linear time', async () => {
   const before = busyMs()
   assert.is((await say('openai-chat', 'a@a@'.repeat(2_500_000))).status, 200)
   const took = busyMs() - before
-  assert.ok(took < 2_000, `${took} ms`) // a second, and as much for reading and sending the body
+  assert.ok(took < 2_000, `${took} ms`) // one second for the guards, and one for reading and sending the body
 })
 
 test('check 28: Persian text, family emoji, and the flag of Scotland keep their joiners and tags', async () => {
@@ -248,7 +248,7 @@ test('check 61: an address in several messages has a single placeholder', async 
   assert.is(third, `To ${first}.`)
 })
 
-/** The placeholder that a caller without a key gets for its first address. */
+/** Returns the placeholder that a caller without a key gets for its first address. */
 async function findPlaceholder(): Promise<string> {
   const { say, upstream } = await openWorld([mask])
   await say('openai-chat', 'ann@a.test')

@@ -102,7 +102,7 @@ test("rejected text in a stream isn't stored for later requests", async () => {
     'data: [DONE]\n\n',
   ]
   const guard = words({ name: 'w', words: [WORD], on: ['answer'] })
-  const { send, upstream } = await openWorld([guard], { events: [events.join('')] }) // the item is complete at once
+  const { send, upstream } = await openWorld([guard], { events: [events.join('')] }) // in one chunk, so the item arrives complete
   const text = await (await send('/v1/responses', { model: 'one/m', input: 'Hi', stream: true })).text()
   assert.match(text, 'response.incomplete')
   const id = /"id":"(msg_[^"]+)"/.exec(text)?.[1]

@@ -8,7 +8,7 @@ const test = suite('guards that change requests')
 
 const both = { prepend: 'Be "brief".', append: 'Say please.' }
 
-/** The changes, the client's request, and the request after them; unusual whitespace must stay. */
+/** The changes, the client's request, and the changed request. Unusual whitespace must stay. */
 const changes: ReadonlyArray<[ClientFormat, ChangeRules, before: string, after: string]> = [
   [
     'openai-chat',

@@ -25,7 +25,7 @@ function readChoices(stream: string): Record<string, { text: string; finish: unk
     if (!isObject(json) || !Array.isArray(json.choices)) return
     for (const { index, delta = {}, text, finish_reason: finish } of json.choices as JsonObject[]) {
       choices[`${index}`] ??= { text: '', finish: undefined }
-      const choice = choices[`${index}`] as { text: string; finish: unknown } // just set
+      const choice = choices[`${index}`] as { text: string; finish: unknown } // set above
       assert.is(choice.finish, undefined, 'nothing follows the end of a choice')
       choice.text += `${(isObject(delta) && delta.content) || text || ''}`
       if (finish) choice.finish = finish

@@ -6,7 +6,7 @@ import { openWorld, WORD } from './world.ts'
 
 const test = suite('guards that check during the call')
 
-/** A promise, and the function that resolves it. */
+/** Creates a promise, and the function that resolves it. */
 function createGate() {
   let open = () => {}
   const opened = new Promise<void>((resolve) => {
@@ -15,7 +15,7 @@ function createGate() {
   return { open, opened }
 }
 
-/** A guard that refuses the word once `opened` resolves. */
+/** Creates a guard that rejects the word after `opened` resolves. */
 const createGuard = (opened: Promise<void>, more: Partial<Guard> = {}): Guard => ({
   ...{ name: 'd', stage: 'during', on: ['request'], ...more },
   async check({ parts }) {

@@ -67,7 +67,7 @@ for (const [title, data] of [
     assert.equal(upstream.calls, [])
   })
 
-/** A form for a transcription. */
+/** Creates a form for a transcription. */
 function createForm(fields: ReadonlyArray<readonly [string, string]>, fileName = 'a.wav'): FormData {
   const form = new FormData()
   form.set('model', 'one/m')
@@ -110,7 +110,7 @@ for (const [title, form] of [
   test(`an address in ${title} of a form is masked`, async () => {
     const { send, upstream } = await openWorld([masks])
     await send('/v1/audio/transcriptions', form)
-    const bytes = (upstream.calls[0]?.body ?? '').split(',') // as `String` writes them
+    const bytes = (upstream.calls[0]?.body ?? '').split(',') // as `String` formats them
     const sent = new TextDecoder().decode(Uint8Array.from(bytes, Number))
     assert.match(sent, /EMAIL-1-/)
     assert.not.match(sent, ADDRESS)

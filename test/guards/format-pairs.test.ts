@@ -28,7 +28,7 @@ const splits: Record<string, (text: string) => string[]> = {
   'in threes': (text) => text.match(/[\s\S]{1,3}/g) ?? [],
 }
 
-/** What the provider says; the placeholders are those of the two addresses. */
+/** Creates the provider's output. The placeholders are those of the two addresses. */
 type Script = (placeholders: readonly [string, string]) => Block[]
 
 const reasoning = (text: string): Block => ({ type: 'reasoning', text, signature: 'c2ln' })
@@ -45,7 +45,7 @@ const expected = {
   calls: [{ name: 'send', args: { to: [BO], [ANN]: `<${ANN}> ${BO}` } }],
 }
 
-/** The places that a refused word can be in. Each script ends with a text that must not arrive. */
+/** The places where a rejected word can be. Each script ends with a text that must not arrive. */
 const refused: Record<string, Script> = {
   text: ([ann]) => [{ type: 'text', text: `For ${ann}: ${WORD} opens it. Afterwards.` }],
   reasoning: () => [reasoning(`Say ${WORD} then.`), { type: 'text', text: 'Afterwards.' }],
@@ -59,7 +59,7 @@ interface Pair {
   placeholders: [string, string]
 }
 
-/** Adds the reasoning, which OpenAI's chat responses don't have, as other vendors write it. */
+/** Adds the reasoning as other vendors write it, because OpenAI's chat responses don't have it. */
 function addReasoning(
   { whole, events }: ModelOutput,
   blocks: readonly Block[],
@@ -68,7 +68,7 @@ function addReasoning(
   const text = blocks.find((block) => block.type === 'reasoning')?.text
   if (text === undefined) return { whole, events }
   const [first = '', ...rest] = events
-  const { choices, ...response } = whole as JsonObject & { choices: { message: JsonObject }[] } // as `saidIn` builds it
+  const { choices, ...response } = whole as JsonObject & { choices: { message: JsonObject }[] } // in the form that `saidIn` builds
   return {
     whole: {
       ...response,
@@ -81,7 +81,7 @@ function addReasoning(
   }
 }
 
-/** A client of one format, and a provider of another. */
+/** Opens a client of one format, and a provider of another. */
 async function openPair(client: WireFormat, provider: WireFormat): Promise<Pair> {
   let body: Uint8Array = encodeUtf8('{}')
   let places: Iterable<number> = []
@@ -120,24 +120,26 @@ async function openPair(client: WireFormat, provider: WireFormat): Promise<Pair>
   return { client, send, placeholders: found as [string, string] }
 }
 
-/** Reads a response as the vendor's own client does. */
+/** Reads a response like the vendor's own client. */
 const read = (client: WireFormat, text: string, isStream: boolean): Promise<Understood> =>
   isStream
     ? readers[client](new Response(text, { headers: { 'content-type': 'text/event-stream' } }))
     : wholeReaders[client](new Response(text, { headers: { 'content-type': 'application/json' } }))
 
-/** Positions in the bytes: a sample that differs between pairs, so that every week all pairs together cover every position if `isWhole`. */
+/**
+ * Returns positions in the bytes. If `isWhole`, all pairs together cover every position each week. Otherwise, it is a sample that differs by pair.
+ */
 const listCuts = (length: number, { seed, isWhole }: { seed: number; isWhole: boolean }) => {
   const step = isFull ? (isWhole ? 11 : 97) : isCi ? (isWhole ? 41 : 293) : 797
   return Array.from({ length }, (_, at) => at).filter((at) => at % step === seed % step)
 }
 
-/** Lets the test runner see that the test goes on. */
+/** Shows the test runner that the test is still running. */
 const breathe = () => new Promise((resolve) => setTimeout(resolve))
 
 for (const [clientAt, client] of wireFormats.entries())
   for (const [providerAt, provider] of wireFormats.entries()) {
-    /** Sends a script in all ways, and hands each different result to `judge` once. */
+    /** Sends a script in all ways, and passes each different result to `judge` once. */
     async function sendAll(
       script: Script,
       finish: 'calls' | 'stop',

@@ -9,7 +9,7 @@ const test = suite('guards that call a service')
 
 const service = { name: 'h', url: 'https://guard.test/check', on: ['request'] } as const
 
-/** A world whose service answers with `verdict`. */
+/** Opens a world whose service responds with `verdict`. */
 async function openServed(guard: Guard, verdict: (call: Call) => Response) {
   const fetch = fakeUpstream((call) => (call.provider === 'guard' ? verdict(call) : json(chatAnswer())))
   return { ...(await openWorld([guard], { options: { fetch } })), calls: fetch.calls }

@@ -9,7 +9,7 @@ import { WORD } from './world.ts'
 
 const test = suite('guards that call a model')
 
-/** A gateway with a provider of chat, and one for judging. `answer` is the judge's response. */
+/** Opens a gateway with a chat provider and a provider for judging. `answer` is the judge's response. */
 function openJudged(guard: Guard, respond: (call: Call) => Response | Promise<Response>) {
   const upstream = fakeUpstream((call) => (call.provider === 'judge' ? respond(call) : json(chatAnswer())))
   const connect = (name: string) => ({ provider: name, apiKey: 'k', baseUrl: `https://${name}.test/v1` })

@@ -15,7 +15,7 @@ const test = suite('content that guards detect')
 const TOKEN = 'token-of-the-scrape-0123456789abcdef'
 const ADDRESS = 'ann@example.com'
 
-/** A gateway that collects everything that it writes anywhere but to clients and providers. */
+/** Opens a gateway and records everything it writes, except to clients and providers. */
 function openRecorded(respond: (call: Call) => Response) {
   const written: unknown[] = []
   const note =
@@ -61,7 +61,7 @@ function openRecorded(respond: (call: Call) => Response) {
   })
   return {
     ...{ gateway, upstream },
-    /** Everything that was written, as text. */
+    /** Returns everything that was written, as text. */
     async read() {
       const init = { headers: { authorization: `Bearer ${TOKEN}` } }
       const metrics = await (await gateway.fetch('http://gateway/metrics', init)).text()

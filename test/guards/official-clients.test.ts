@@ -45,7 +45,7 @@ async function open(
   return { world, fetch, countRequests: () => requests }
 }
 
-/** The status of a client's error. */
+/** Returns the status of a client's error. */
 function readStatus(error: unknown): unknown {
   if (ai7.RetryError.isInstance(error)) return 'retried'
   if (!(error instanceof Error)) return undefined

@@ -6,7 +6,7 @@ import { clientNames, openWorld, WORD, w } from './world.ts'
 
 const test = suite('guards on provider errors')
 
-/** A provider that fails with a message. */
+/** Creates a provider that fails with a message. */
 const fail = (message: string | ((body: string) => string), status: number) =>
   fakeUpstream(({ body }) =>
     json(

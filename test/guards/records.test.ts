@@ -11,7 +11,7 @@ const test = suite('stored guards')
 
 const words = { kind: 'words' as const, words: [WORD] as string[] }
 
-/** A gateway with one provider, and the guard `word` as a record. */
+/** Opens a gateway with one provider, and the guard `word` as a record. */
 async function open(options: Partial<GatewayOptions> = {}, storage = memoryStorage()) {
   const upstream = fakeUpstream(() => json(chatAnswer()))
   const errors: unknown[] = []

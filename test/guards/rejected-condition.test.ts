@@ -7,7 +7,7 @@ import { openWorld, WORD, w } from './world.ts'
 
 const test = suite('combos that fall back after a rejected response')
 
-/** A combo of two models. The first one says the word, and the second one says `second`. */
+/** Opens a combo of two models. The first model's text contains the word, and the second's text is `second`. */
 async function open(guard: Guard, second: string, { isPlain = false } = {}) {
   const upstream = fakeUpstream(({ body }) => {
     const { model, stream } = JSON.parse(body)

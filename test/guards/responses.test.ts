@@ -5,7 +5,7 @@ import { clientNames, openWorld, WORD, w } from './world.ts'
 
 const test = suite('guards on responses')
 
-/** The end of a response that a guard refuses, by client format. */
+/** The end of a response that a guard rejects, by client format. */
 const ends: Record<string, string> = {
   'openai-chat': '"finish_reason":"content_filter"',
   'openai-responses': '"incomplete_details":{"reason":"content_filter"}',

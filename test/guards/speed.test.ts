@@ -11,13 +11,13 @@ import { assert, suite } from '../support/suite.ts'
 const test = suite('speed of guards')
 
 const guards = [words({ name: 'w', words: ['project falcon', 'falcon-*', 'sesame'] })]
-/** One and a half times the aim of 5 ms, on a machine that parses a megabyte of blocks in `PARSE_MS`. */
+/** One and a half times the target of 5 ms, on a machine that parses a megabyte of blocks in `PARSE_MS`. */
 const MOST_MS = 7.5
 const PARSE_MS = 3.5
 const REPEATS = 10 // some systems count time in ticks of 4 ms
 const sentence = 'The quick brown fox jumps over the lazy dog again. '
 
-/** A megabyte of messages. */
+/** Creates a request body with a megabyte of messages. */
 function createBody(content: unknown): string {
   const message = JSON.stringify({ role: 'user', content })
   return `{"model":"one/m","messages":[${Array(Math.ceil(1_000_000 / message.length))
@@ -27,7 +27,7 @@ function createBody(content: unknown): string {
 
 const blocks = createBody([{ type: 'text', text: sentence.slice(0, 50) }])
 
-/** Returns how many times slower this machine is than the one with `PARSE_MS`, or is made by its other load; at least 1. */
+/** Returns how many times slower this machine is than the machine of `PARSE_MS`, including its other load, but at least 1. */
 function measurePace(): number {
   const ms = cpuMs(() => {
     for (let time = 0; time < REPEATS; time++) JSON.parse(blocks)
@@ -35,14 +35,14 @@ function measurePace(): number {
   return Math.max(1, ms / REPEATS / PARSE_MS)
 }
 
-/** Returns how long a guard works on a request of a megabyte, in ms. */
+/** Returns how long a guard works on a one-megabyte request, in ms. */
 async function measureGuard(text: string, body: JsonObject): Promise<number> {
   const call = {
     exchange: {},
     log: { responseChecks: [] },
     signal: new AbortController().signal,
     request: { call: { endpoint: { operation: { kind: 'llm', name: 'generate' } }, text, body } },
-  } as unknown as CallRequest // the fields that guards read
+  } as unknown as CallRequest // only the fields that guards read
   const reply: Reply = { status: 200, headers: {} }
   const unused = () => Promise.reject(new Error('not called'))
   const deps = {

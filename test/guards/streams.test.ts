@@ -16,7 +16,7 @@ const toStream = (pieces: readonly string[]) => [
   ...chatEvents().slice(-3),
 ]
 
-/** A gateway whose provider streams what the test writes. */
+/** Opens a gateway whose provider streams what the test writes. */
 async function openLive(guard: Guard) {
   let send: (text: string) => void = () => {}
   let end = () => {}
@@ -58,7 +58,7 @@ async function openLive(guard: Guard) {
   return {
     send: (events: string) => send(events),
     end: () => end(),
-    /** Waits, and returns everything that has arrived. */
+    /** Waits `ms`, and returns everything that has arrived. */
     async arrived(ms = 50) {
       await new Promise((resolve) => setTimeout(resolve, ms))
       return text

@@ -14,7 +14,7 @@ const test = suite('usage records of guarded requests')
 const TOKEN = 'token-of-the-scrape-0123456789abcdef'
 const usage = { prompt_tokens: 1_000, completion_tokens: 100, total_tokens: 1_100 }
 
-/** A gateway with a model and a judge. The judge refuses texts with the word, and costs $0.002 a call. */
+/** Opens a gateway with a model and a judge. The judge rejects texts with the word, and costs $0.002 per call. */
 function open(guards: GatewayOptions['guards'], options: Partial<GatewayOptions> = {}) {
   const upstream = fakeUpstream(({ provider, body }: Call) => {
     const verdict = `{"verdict":"${body.includes(WORD) ? 'refuse' : 'allow'}"}`

@@ -14,7 +14,7 @@ const createJudge = (policy = 'No words.') => judge({ name: 'j', model: 'judge/m
 const user = (content: string) => ({ role: 'user', content })
 const assistant = (content: string) => ({ role: 'assistant', content })
 
-/** A gateway whose judge refuses the word, and the texts that the judge gets. */
+/** Opens a gateway whose judge rejects the word. The judge's texts are added to `judged`. */
 function openJudged(guard: Guard, judged: string[][] = []) {
   const upstream = fakeUpstream(({ provider, body }) => {
     if (provider !== 'judge') return json(chatAnswer())

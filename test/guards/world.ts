@@ -7,7 +7,7 @@ import { type FakeUpstream, fakeUpstream, json, sse } from '../pipeline/support/
 
 export const WORD = 'SESAME'
 
-/** Refuses the word. */
+/** Rejects the word. */
 export const w: Guard = {
   name: 'w',
   check: ({ parts }) =>
@@ -16,7 +16,7 @@ export const w: Guard = {
       : undefined,
 }
 
-/** A minimal request with `text`, in a client format. */
+/** A minimal request with `text` in a client format. */
 export interface ClientRequest {
   path(stream: boolean): string
   body(text: string): JsonObject
@@ -61,7 +61,7 @@ export interface World {
   api: Gateway['api']
 }
 
-/** A gateway with guards and one provider of chat. */
+/** Opens a gateway with guards and one chat provider. */
 export async function openWorld(
   guards: readonly Guard[],
   {

@@ -9,18 +9,18 @@ import { linkPackage } from '../runtimes/package-link.ts'
 const here = new URL('.', import.meta.url)
 const root = new URL('../../', import.meta.url)
 
-/** No telemetry is sent; Next finds packages below the root of the repository. */
+/** Disables telemetry. Next looks for packages below the root of the repository. */
 const env = { ASTRO_TELEMETRY_DISABLED: '1', NEXT_TELEMETRY_DISABLED: '1', REPOSITORY: fileURLToPath(root) }
 
 export interface BuiltApp {
   folder: URL
-  /** The environment that it was built with. */
+  /** The environment of the build. */
   env: Record<string, string>
 }
 
 /**
- * Returns a function that builds the app in the folder `name` with a command of `node_modules`, unless the last build was of the same files,
- * packages and gateway. It is built in a copy, which is kept.
+ * Returns a function that builds the app in the folder `name` with a command from `node_modules`, unless the last build had the same files, packages,
+ * and gateway. The build runs in a copy that is kept.
  */
 export function buildApp(name: string, [script = '', ...args]: string[]): () => Promise<BuiltApp> {
   const folder = new URL(`node_modules/.cache/${name}/`, here)
@@ -45,7 +45,7 @@ export function buildApp(name: string, [script = '', ...args]: string[]): () => 
   }
 }
 
-/** A hash of the app's files, the packages that build it, and the built gateway. */
+/** Returns a hash of the app's files, the packages that build it, and the built gateway. */
 async function fingerprint(app: URL): Promise<string> {
   const hash = createHash('sha256')
   const files = await readdir(app, { recursive: true, withFileTypes: true })

@@ -18,7 +18,7 @@ for (const path of ['/ai/v1/chat/completions', '/ai/v1/messages', '/ai/api/keys'
     assert.match(await codeInError(process.execPath, path), /^app\.register\(.*\)$/)
   })
 
-/** The code in the error of a gateway that is mounted after Fastify's parsers; the whole message if there is none. */
+/** Returns the error code of a gateway that is mounted after Fastify's parsers, or the full message if there is none. */
 async function codeInError(node: string, path = '/ai/v1/chat/completions'): Promise<string> {
   const server = await startApp(node, ['apps/fastify-code.mjs', HIJACK])
   try {

@@ -14,14 +14,14 @@ const HEAD_END = Buffer.alloc(8)
 const DOMAIN = 'abcdefgh.lambda-url.eu-west-1.on.aws'
 const here = new URL('.', import.meta.url)
 
-/** Bodies of other types come in base64. */
+/** Bodies of other types are sent as base64. */
 const IS_TEXT = /^(?:text\/|application\/(?:json|javascript|xml))/
 
 /**
- * AWS Lambda, as far as it can be had: a function URL with response streaming and the runtime API behind it, one environment at a time. The
- * environment is AWS's own client of the runtime API for Node (`aws-lambda-ric`) with a handler of `apps/`. As there, the function is
- * not told that a client has left, the errors that it reports in mid stream do not reach the client, its process is frozen between
- * requests, and killed when one takes longer than `timeoutMs`. A process that has ended is replaced with the next request.
+ * Simulates AWS Lambda as far as possible: a function URL with response streaming and the runtime API behind it, one environment at a time. The
+ * environment is AWS's own Node client of the runtime API (`aws-lambda-ric`) with a handler from `apps/`. As on Lambda, the function isn't told when
+ * a client disconnects, errors it reports mid-stream don't reach the client, and its process is frozen between requests and killed if one takes
+ * longer than `timeoutMs`. The next request replaces a process that has ended.
  */
 export async function startLambda(app: string, { timeoutMs = 60_000 } = {}) {
   await linkPackage(here)
@@ -126,7 +126,7 @@ export async function startLambda(app: string, { timeoutMs = 60_000 } = {}) {
 
   return {
     url: functionUrl.origin,
-    /** The codes of the processes that have ended. */
+    /** The exit codes of processes that have ended. */
     exits,
     /** The output and reports of the processes. */
     output: () => output,
@@ -158,7 +158,7 @@ async function read(req: IncomingMessage, encoding: BufferEncoding = 'utf8'): Pr
   return Buffer.concat(chunks).toString(encoding)
 }
 
-/** The event of a request, payload version 2.0. */
+/** Returns the event for a request, in payload version 2.0. */
 function eventOf({ headers, method, url = '/' }: IncomingMessage, base64: string): object {
   const [path, query = ''] = url.split('?', 2)
   const { cookie, ...others } = headers

@@ -10,7 +10,7 @@ const test = suite('a gateway on AWS Lambda')
 
 type Lambda = Awaited<ReturnType<typeof startLambda>>
 
-/** Runs `body` with a function of this app, whose model `up/m` is that of the provider. */
+/** Runs `body` with a function of this app, whose model `up/m` is the provider's. */
 async function withFunction(
   app: string,
   options: { timeoutMs?: number },
@@ -62,7 +62,7 @@ test('a gateway on AWS Lambda completes hooks before the function is frozen', as
   await withFunction('lambda-hooks', {}, async ({ lambda, client }) => {
     const response = await client.chat('Hi', true)
     assert.match(await response.text(), /data: \[DONE\]\n\n$/)
-    await client.manage('/health') // comes to the function when it has asked for another request
+    await client.manage('/health') // reaches the function when it polls for the next request
     assert.match(lambda.output(), 'the hook has seen 200')
   })
 })

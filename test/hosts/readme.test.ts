@@ -3,7 +3,7 @@ import { assert, suite } from '../support/suite.ts'
 
 const read = (path: string) => readFileSync(new URL(path, import.meta.url), 'utf8')
 
-/** By how its block in the page on other frameworks begins, the app of a framework. */
+/** The apps by framework, and the start of their blocks in the page on other frameworks. */
 const apps = {
   Next: 'next/app/ai/[...path]/route.js',
   SvelteKit: 'sveltekit/src/routes/ai/[...path]/+server.js',
@@ -15,7 +15,7 @@ const apps = {
   'AWS Lambda': 'apps/lambda.mjs',
 }
 
-/** The same, of apps that listen in another way than the block: only the line that mounts the gateway is compared. */
+/** Apps that listen differently from the block, so only the line that mounts the gateway is compared. */
 const mounts = {
   'Hono on Node': ['apps/hono.mjs'],
   'Hono on Deno': ['apps/hono-deno.mjs'],
@@ -26,14 +26,14 @@ const mounts = {
 
 const section = read('../../docs/src/content/docs/start/other-frameworks.md')
 
-/** The lines of code, without what leads in and comments. */
+/** Returns the lines of code without indentation and comments. */
 const linesOf = (code: string) =>
   code
     .split('\n')
     .map((line) => line.replace(/(?:^|\s)\/\/ .*$/, '').trim())
     .filter((line) => line !== '')
 
-/** The lines of the block that begins with this name. */
+/** Returns the lines of the block that begins with this name. */
 function blockOf(name: string): string[] {
   const start = section.indexOf(`\`\`\`js\n// ${name}`)
   assert.ok(start >= 0, 'the page has a block')

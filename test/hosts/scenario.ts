@@ -4,24 +4,24 @@ import { streamsAsItComes } from '../runtimes/streams.ts'
 import { startUpstream } from '../runtimes/upstream.ts'
 import { assert, suite } from '../support/suite.ts'
 
-/** As long as the prompts of coding tools are: a host may keep less than that of a body that is not read yet. */
+/** As long as the prompts of coding tools. A host may buffer less than this of an unread body. */
 const LONG = ' word'.repeat(4_000)
 
-/** The maximum time that a call to a provider may outlive its client. */
+/** The maximum time that a call to a provider may continue after its client disconnects, in ms. */
 const LEFT_MS = 30_000
 
-/** Starts an app of `apps/`. */
+/** Starts an app from `apps/`. */
 export const startApp = (command: string, args: string[], options: ChildOptions = {}): Promise<Served> =>
   startChild(command, args, { folder: new URL('.', import.meta.url), ...options })
 
 interface HostTraits {
-  /** A text that the host's own 404 contains. */
+  /** Matches the host's own 404 page. */
   notFound?: RegExp
-  /** When the host sees that a client leaves. Default: always. */
+  /** When the host notices that a client disconnects. Default: always. */
   seesClientsLeave?: 'always' | 'in mid stream' | 'never'
 }
 
-/** The behavior of the gateway that every web framework must preserve below `/ai`. */
+/** Tests the gateway behavior that every web framework must preserve below `/ai`. */
 export function serves(name: string, start: () => Promise<Served>, traits: HostTraits = {}): void {
   const { notFound = /the app/, seesClientsLeave = 'always' } = traits
   const test = suite(name)
@@ -125,7 +125,7 @@ export function serves(name: string, start: () => Promise<Served>, traits: HostT
     })
 }
 
-/** Settles with `work`, or rejects when it takes longer. */
+/** Settles with `work`, or rejects if it takes longer. */
 function within<Value>(ms: number, work: Promise<Value>): Promise<Value> {
   return Promise.race([
     work,

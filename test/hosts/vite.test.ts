@@ -2,9 +2,7 @@ import { createServer } from 'node:net'
 import { buildApp } from './build.ts'
 import { serves, startApp } from './scenario.ts'
 
-/*
- * Frameworks that build with Vite and serve by themselves. They need Node 22.
- */
+/* Frameworks that build with Vite and include a server. They need Node 22. */
 
 const node = process.execPath
 const listen = { HOST: '127.0.0.1', PORT: '0' }
@@ -37,7 +35,7 @@ serves(
   'React Router with react-router-serve',
   async () => {
     const { folder } = await reactRouter()
-    const env = { HOST: '127.0.0.1', PORT: await freePort() } // it cannot name a port that the system has chosen
+    const env = { HOST: '127.0.0.1', PORT: await freePort() } // it can't report a port chosen by the system
     return startApp(node, ['../../@react-router/serve/bin.cjs', 'build/server/index.js'], { folder, env })
   },
   page,

@@ -64,7 +64,7 @@ test('detects a flipped bit anywhere in an encrypted credential', async () => {
     const changed = sealed.slice(0, at) + flipped + sealed.slice(at + 1)
     await storage.set(stored?.key ?? '', JSON.stringify({ order, record: { ...record, sealedApiKey: changed } }))
     const { status } = await world.chat({})
-    assert.is(status, bytesOf(changed) === bytesOf(sealed) ? 200 : 500, `at ${at}`) // base64 ends with bits that mean nothing
+    assert.is(status, bytesOf(changed) === bytesOf(sealed) ? 200 : 500, `at ${at}`) // the last bits of base64 may be unused
   }
   await storage.set(stored?.key ?? '', stored?.value ?? '')
   assert.is((await world.chat({})).status, 200)
@@ -156,7 +156,7 @@ test('a request reads one key and lists none, regardless of the number of keys',
     const settings = (await storage.get('settings'))?.value ?? ''
     for (let turn = 0; turn < 3; turn++) {
       assert.is(await status(key), 200)
-      await storage.set('settings', settings) // so that nothing of the settings is remembered
+      await storage.set('settings', settings) // so no settings are cached
     }
     return reads
   }

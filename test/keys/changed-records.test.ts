@@ -5,7 +5,7 @@ import { assert, suite } from '../support/suite.ts'
 
 const test = suite('keys whose stored records were changed outside the gateway')
 
-/** A key in a group, whose stored records the test changes before another gateway reads them. */
+/** Opens a key in a group. The test changes the stored records before another gateway reads them. */
 async function open() {
   const storage = memoryStorage()
   const errors: string[] = []

@@ -26,7 +26,7 @@ const clients = {
   },
 }
 
-/** A gateway whose providers begin to answer and never end, and one stream of a key that has begun. */
+/** Opens a gateway whose providers start to respond and never end, and starts one stream with a key. */
 async function streaming(options: WorldOptions & { client?: keyof typeof clients; model?: string } = {}) {
   const upstream = fakeUpstream(({ provider }) =>
     provider === 'claude' ? sse(messageEvents().slice(0, 4), 'hang') : sse([chatChunk({ content: 'Once' })], 'hang'),
@@ -54,7 +54,7 @@ async function rest(reader: ReadableStreamDefaultReader<Uint8Array>): Promise<st
   return text
 }
 
-/** Has the stream ended by now? */
+/** Returns whether the stream has ended by now. */
 const isOver = (stream: Promise<string>) => Promise.race([stream.then(() => true), turns().then(() => false)])
 
 async function turns(): Promise<void> {
@@ -64,7 +64,7 @@ async function turns(): Promise<void> {
 for (const [client, { says }] of Object.entries(clients))
   for (const model of ['one/m', 'claude/c'])
     test(`pausing a key mid-stream ends the stream with an error event, and ends the provider's call (${client} client, ${model})`, async () => {
-      const { api, id, rest, upstream, recorded } = await streaming({ client: client as keyof typeof clients, model }) // one of its keys
+      const { api, id, rest, upstream, recorded } = await streaming({ client: client as keyof typeof clients, model }) // a key of `clients`
       await api.keys.update(id, { isActive: false })
       assert.match(await rest, says)
       assert.is(upstream.open, 0)
@@ -113,7 +113,7 @@ test('renaming a key ends no streams, and neither does pausing one if endRequest
   assert.is((await kept.send(kept.key)).status, 403)
 })
 
-/** Another gateway on the same storage. */
+/** Opens another gateway on the same storage. */
 const elsewhere = async (storage: Storage): Promise<World['api']> => (await openWorld({ storage, connections: [] })).api
 
 test('pausing a key on another gateway ends its streams if the storage reports changes', async () => {

@@ -25,7 +25,10 @@ function open(storage: Storage, secret?: string) {
   return { ...gateway, chat, upstream }
 }
 
-/** A copy of a store with a key, a paused key, one that another program has resumed, a connection and settings, made without a secret. */
+/**
+ * Copies a store that was created without a secret. It contains a key, a paused key, a key that another program has resumed, a connection, and
+ * settings.
+ */
 async function used() {
   const { ownSecret: _, ...storage } = memoryStorage()
   const gateway = open(storage)
@@ -55,10 +58,10 @@ async function used() {
 
 type Used = Awaited<ReturnType<typeof used>>
 
-/** Everything works with the secret, and nothing opens by the keys that lay there in clear. */
+/** Checks that everything works with the secret, and that the keys that were stored in plain text open nothing. */
 async function isAdopted(storage: Storage, { keys, former }: Used): Promise<void> {
   const gateway = open(storage, SECRET)
-  const { keys: first } = await gateway.api.keys.list() // at once
+  const { keys: first } = await gateway.api.keys.list() // works as the first call
   assert.equal(
     first.map(({ key }) => key),
     keys,
@@ -75,12 +78,12 @@ async function isAdopted(storage: Storage, { keys, former }: Used): Promise<void
   await gateway.close()
   assert.is(JSON.parse((await storage.get('vault'))?.value ?? '').schema, 2, 'other releases of today can read it')
   for (const { key, value } of await storage.list('keys/')) {
-    const record = JSON.parse(value).record as KeyRecord // as it was written
+    const record = JSON.parse(value).record as KeyRecord // as it was stored
     assert.is(await isSignedKey(former, key.slice('keys/'.length), record), false)
     assert.is(await former.decrypt(getKeyContext(record.id), record.sealedKey).catch(() => 'closed'), 'closed')
   }
   for (const { value } of await storage.list('connections/')) {
-    const record = JSON.parse(value).record as ConnectionRecord // as it was written
+    const record = JSON.parse(value).record as ConnectionRecord // as it was stored
     const opened = former.decrypt(getApiKeyContext(record), record.sealedApiKey ?? '')
     assert.is(await opened.catch(() => 'closed'), 'closed')
   }
@@ -121,7 +124,7 @@ test('the storage keeps its API keys if a start is interrupted before or after a
         assert.is(await open(storage).chat(before.keys[0] ?? ''), 200, 'as before, without the secret')
       await isAdopted(storage, before)
     }
-    assert.ok(cuts >= 7, `${cuts} cuts`) // three keys, a connection, the settings, and the vault twice
+    assert.ok(cuts >= 7, `${cuts} cuts`) // three keys, a connection, the settings, and two for the vault
   }
 })
 
@@ -133,7 +136,7 @@ test("the gateway doesn't reveal new data to a program that replaced the encrypt
   const gateway = open(before.storage, SECRET)
   await gateway.api.connections.create({ provider: 'two', apiKey: 'sk-two-of-the-tests' })
   const { value = '' } = (await before.storage.list('connections/')).find(({ value }) => value.includes('two')) ?? {}
-  const record = JSON.parse(value).record as ConnectionRecord // as it was written
+  const record = JSON.parse(value).record as ConnectionRecord // as it was stored
   const opened = before.former.decrypt(getApiKeyContext(record), record.sealedApiKey ?? '')
   assert.is(await opened.catch(() => 'closed'), 'closed')
   assert.is.not(await gateway.chat(before.keys[0] ?? ''), 200)

@@ -88,7 +88,7 @@ for (const [what, prepare] of Object.entries(starts))
         return created
       })
       await openKeys(meeting).create({ name: 'second' })
-      await created // the step may be a read in advance that the second doesn't wait for
+      await created // the step may be a read-ahead that the second gateway doesn't wait for
       const { keys } = await openKeys(storage).list()
       const names = keys.map(({ name, key }) => `${name} ${key === undefined ? 'is lost' : 'can be shown'}`)
       for (const name of isMet ? ['first', 'second'] : ['second'])
@@ -97,7 +97,7 @@ for (const [what, prepare] of Object.entries(starts))
     assert.ok(at > 5, `there were ${at} steps`)
   })
 
-/** A store that does something once, before its step of this number. */
+/** Creates a store that runs a function once, before its step of this number. */
 function beforeStep(storage: Storage, number: number, act: () => Promise<unknown>): Storage {
   let steps = 0
   const step =

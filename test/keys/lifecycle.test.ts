@@ -6,7 +6,7 @@ import { assert, suite } from '../support/suite.ts'
 
 const test = suite('the lifecycle of a key')
 
-/** The management API over HTTP, and model requests with a key. */
+/** Opens the management API over HTTP, and a function that sends model requests with a key. */
 async function open(options: WorldOptions = {}) {
   const world = await openWorld({ fetch: fakeUpstream(() => json(chatAnswer())), ...options })
   const manage = async (method: string, path: string, body?: object) => {
@@ -71,7 +71,7 @@ test('no request is accepted after a pause under load', async () => {
       const begunBehind = isPaused
       const got = await status(key)
       if (begunBehind) late.push(got)
-      await new Promise(setImmediate) // the pause needs its turns as well
+      await new Promise(setImmediate) // the pause also needs turns of the event loop
     }
   }
   const clients = Array.from({ length: 8 }, client)

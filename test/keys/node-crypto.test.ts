@@ -8,7 +8,7 @@ const test = suite("the keyring with Node's crypto module")
 const PLACE = 'keys/1/key'
 const TEXTS = ['', 'sbx_', 'ä€🙂', 'a'.repeat(100_000)]
 
-/** The same keys twice: with WebCrypto only, and with Node's synchronous functions. */
+/** Creates the same keys twice: with WebCrypto only, and with Node's synchronous functions. */
 async function vaults() {
   assert.ok(platformCrypto, 'there is none')
   const keys = randomBytes(KEYRING_BYTES)

@@ -15,12 +15,12 @@ const fields = {
   expiresAt: '2040-01-01T00:00:00Z',
 }
 
-/** A model whose price is known, or a budget in US dollars lets no request pass. */
+/** A model with a known price, because otherwise a budget in US dollars blocks all requests. */
 const catalog = {
   one: { baseUrl: 'http://one.test/v1', models: [{ id: 'm', maxOutputTokens: 100, price: { input: 1, output: 1 } }] },
 }
 
-/** Runs a gateway with the secret on a store. */
+/** Opens a gateway with the secret on a store. */
 async function open(storage: Storage) {
   const fetch = fakeUpstream(() => json(chatAnswer()))
   const world = await openWorld({ storage, fetch, secret, catalog, connections: ['one'] })
@@ -28,7 +28,7 @@ async function open(storage: Storage) {
   return { ...world, status }
 }
 
-/** Writes to the only record below a prefix as a program does that does not know the secret. */
+/** Changes the only record below a prefix, as a program that doesn't know the secret would. */
 async function change(storage: Storage, prefix: string, how: (record: Record<string, unknown>) => void) {
   const [{ key, value } = { key: '', value: '' }] = await storage.list(prefix)
   const stored = JSON.parse(value)

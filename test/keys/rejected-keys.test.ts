@@ -7,7 +7,7 @@ import { assert, suite } from '../support/suite.ts'
 
 const test = suite('rejected keys stay rejected')
 
-/** A gateway on a store without `watch` with a stream of a key in flight, and another gateway on the same storage. */
+/** Opens a gateway with a stream in flight on a store without `watch`, and another gateway on the same storage. */
 async function world() {
   const { watch: _, ...storage } = memoryStorage()
   const upstream = fakeUpstream(() => sse([chatChunk({ content: 'Once' })], 'hang'))
@@ -38,7 +38,7 @@ for (const [what, { status, refuse }] of Object.entries(refusals))
       const { clock, send, stream, api, ...others } = await world()
       if (what === 'is deleted') await api.settings.update({ requireApiKey: true })
       await clock.advance(1_985)
-      await (await send()).body?.cancel() // the key is read again, 15 ms before those of requests in flight are
+      await (await send()).body?.cancel() // rereads the key 15 ms before the keys of in-flight requests are reread
       await refuse({ clock, send, stream, api, ...others })
       await clock.advance(15)
       while (!(await stream?.read())?.done);

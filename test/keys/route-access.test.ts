@@ -32,7 +32,7 @@ async function gated({ requireApiKey = true } = {}) {
 
 type GateRoute = [method: string, path: string, format: keyof typeof kinds]
 
-/** The endpoints of all kinds but chat, which are written out below. */
+/** The endpoints of all kinds except chat, which are listed below. */
 const ofKinds = endpoints
   .filter(hasAdapters)
   .map(

@@ -22,7 +22,7 @@ const plain = { id: 'a', isActive: true }
 const expiring = { ...plain, expiresAt: '2027-01-01T00:00:00.000Z' }
 const limited = { ...plain, models: ['one/m'] }
 
-/** A vault, and the proofs as three releases make and check them. */
+/** Creates a vault, and the signatures as three releases create and check them. */
 async function world() {
   const vault = await createKeyring(randomBytes(KEYRING_BYTES))
   const proofs = (release: keyof typeof releases) => createSignatures<object>(releases[release])

@@ -11,7 +11,7 @@ import { assert, suite } from '../support/suite.ts'
 
 const secret = 'a secret of the store, as long as secrets must be'
 
-/** Runs a gateway with the secret on a store. */
+/** Opens a gateway with the secret on a store. */
 async function open(storage: Storage, connections: string[] = []) {
   const upstream = fakeUpstream(() => json(chatAnswer()))
   const world = await openWorld({ storage, fetch: upstream, connections, secret })
@@ -20,7 +20,7 @@ async function open(storage: Storage, connections: string[] = []) {
   return { ...world, upstream, status }
 }
 
-/** A store with a connection, a key that may be used and one that is paused, and its gateway. */
+/** Creates a store with a connection, an active key, and a paused key, and opens its gateway. */
 async function filled() {
   const storage = memoryStorage()
   const gateway = await open(storage, ['one'])
@@ -34,7 +34,7 @@ async function filled() {
 
 type Change = (record: Record<string, unknown>) => void
 
-/** Writes to the storage as a program does that does not know the secret. */
+/** Writes to the storage, as a program that doesn't know the secret would. */
 async function change(storage: Storage, prefix: string, name: string | undefined, how: Change): Promise<void> {
   for (const { key, value } of await storage.list(prefix)) {
     const stored = JSON.parse(value)

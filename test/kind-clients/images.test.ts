@@ -7,7 +7,7 @@ import { imageVendors, openImages, type VendorName } from '../kinds/image/vendor
 import { assert, suite } from '../support/suite.ts'
 import { serve } from './support.ts'
 
-Object.assign(globalThis, { AI_SDK_LOG_WARNINGS: false }) // it warns of sizes and seeds that it does not send
+Object.assign(globalThis, { AI_SDK_LOG_WARNINGS: false }) // it warns about sizes and seeds that it doesn't send
 
 const test = suite('unmodified image clients')
 

@@ -1,8 +1,8 @@
 import { createRequire } from 'node:module'
 
 /*
- * The clients that are installed in this folder alone, with the types of what the tests use of them: the types of the packages are there only
- * once they are installed.
+ * Loads the clients that are only installed in this folder. Their types are declared here as far as the tests use them, because the packages' types
+ * only exist after installation.
  */
 
 const require = createRequire(import.meta.url)
@@ -35,7 +35,7 @@ interface Cohere {
   readonly v2: { rerank(request: CohereRequest & { documents: string[] }, options?: NoRetries): Promise<CohereAnswer> }
 }
 
-/** The errors of the clients that Fern generates. */
+/** The errors of clients that Fern generates. */
 interface FernError {
   readonly statusCode: number
   readonly body: unknown

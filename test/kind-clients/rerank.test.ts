@@ -14,7 +14,7 @@ const test = suite('unmodified rerank and moderation clients')
 const query = 'a rainy day'
 const texts = ['sunny day at the beach', 'rainy afternoon in the city', 'a rainy day']
 
-/** The clients before a gateway with all vendors, served at a port. */
+/** Opens the clients in front of a gateway with all vendors, served on a port. */
 async function open() {
   const { world } = await openVendors()
   const { origin, close } = await serve(world.gateway)

@@ -15,7 +15,7 @@ import { hearingCatalog, hearingVendors, TEXT } from './transcription/vendors.ts
 
 Object.assign(globalThis, { AI_SDK_LOG_WARNINGS: false })
 
-/** Either generation of the AI SDK, by the names of 7. */
+/** Both generations of the AI SDK, with the names of version 7. */
 const generations = {
   7: ai7,
   6: { ...ai6, generateSpeech: ai6.experimental_generateSpeech, transcribe: ai6.experimental_transcribe },
@@ -197,7 +197,7 @@ for (const [generation, ai] of Object.entries(generations)) {
       model: models.speech('openai/voice-model'),
       text: 'Hello',
       language: 'en',
-      outputFormat: 'ogg', // which it does not have
+      outputFormat: 'ogg', // a format that it doesn't have
       maxRetries: 0,
     })
     const { voice, language, response_format: format } = JSON.parse(upstream.calls[0]?.body ?? '{}')
@@ -375,7 +375,7 @@ for (const [generation, ai] of Object.entries(generations)) {
     ] as const) {
       const upstream = fakeUpstream(({ url }) => answerAt(url.pathname) ?? json({}))
       const { gateway, api } = await openWorld({ fetch: upstream, connections: [{ provider: 'one', prices }] })
-      const audio = concatBytes([writeWavHeader(24_000, 9_600 * times), new Uint8Array(9_600 * times)]) // of 0.2 s each
+      const audio = concatBytes([writeWavHeader(24_000, 9_600 * times), new Uint8Array(9_600 * times)]) // 0.2 s times `times`
       const calls = [
         (models: ReturnType<typeof modelsOf>) =>
           ai.generateImage({ model: models.image('one/i'), prompt: 'a walk', n: times, maxRetries: 0 }),

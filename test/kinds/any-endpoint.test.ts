@@ -8,7 +8,7 @@ import { answerAt, jsonAt, sampleOf } from './samples.ts'
 
 const test = suite('every endpoint of a kind with arbitrary requests and responses')
 
-/** A model of which nothing is known, at a provider of OpenAI's form. */
+/** An unknown model at a provider with OpenAI's format. */
 const MODEL = 'one/of-any-kind'
 const SECRET = 'secret-of-one'
 

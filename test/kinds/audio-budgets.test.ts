@@ -19,7 +19,7 @@ const catalog: Catalog = {
   },
 }
 
-/** A key with a budget of one dollar, and a provider that responds once all requests have arrived. */
+/** Opens a key with a budget of one dollar, and a provider that responds when all requests have arrived. */
 async function budgeted(model: string, price: Price, respond: (call: Call) => Response) {
   let release = () => {}
   const released = new Promise<void>((resolve) => {
@@ -36,7 +36,7 @@ async function budgeted(model: string, price: Price, respond: (call: Call) => Re
   })
   const { key } = await world.api.keys.create({ name: 'alice', limits: { usd: { total: 1 } } })
   const headers = { authorization: `Bearer ${key}` }
-  /** The statuses of requests at once, and what they have cost. */
+  /** Returns the statuses of concurrent requests, and their cost. */
   async function askAll(send: (headers: Record<string, string>) => Promise<Response>) {
     let replied = 0
     const all = Array.from({ length: PARALLEL }, async () => {
@@ -85,7 +85,7 @@ for (const [what, price] of Object.entries(speakers))
     assert.is(events.usages[0]?.costSource, what.includes('unreported') ? 'estimated' : 'counted')
   })
 
-/** Files of 60 s. */
+/** Files of 60 s each. */
 const files = { wav: wav(60), mp3: mp3(60), flac: flac(60), ogg: ogg(60), m4a: m4a(60), webm: webm(60) }
 
 for (const [format, bytes] of Object.entries(files))

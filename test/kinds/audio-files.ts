@@ -1,7 +1,7 @@
 import { concatBytes, encodeUtf8 } from '../../src/lib/bytes.ts'
 import { writeWavHeader } from '../../src/protocols/kinds/sound/wav.ts'
 
-/* Files of silence, so many seconds long, with the headers of real ones. */
+/* Files of silence with this length in seconds, and the headers of real files. */
 
 const bytesOf = (text: string) => Uint8Array.from(text, (sign) => sign.charCodeAt(0))
 
@@ -11,11 +11,11 @@ function numbers(size: number, write: (view: DataView) => void): Uint8Array {
   return new Uint8Array(view.buffer)
 }
 
-/** At 8 kHz. */
+/** Creates a WAV file at 8 kHz. */
 export const wav = (seconds: number): Uint8Array =>
   concatBytes([writeWavHeader(8_000, seconds * 16_000), new Uint8Array(seconds * 16_000)])
 
-/** Behind a tag, of frames of 128 and of 32 kbit/s. */
+/** Creates an MP3 file with a tag, and frames of 128 and 32 kbit/s. */
 export function mp3(seconds: number): Uint8Array {
   const frame = (rates: number, length: number) => {
     const bytes = new Uint8Array(length)
@@ -30,7 +30,7 @@ export function mp3(seconds: number): Uint8Array {
   return concatBytes([bytesOf('ID3\u0004\u0000\u0000\u0000\u0000\u0000\u0004abcd'), ...frames])
 }
 
-/** At 16 kHz, of 30 bytes a second. */
+/** Creates a FLAC file at 16 kHz with 30 bytes per second. */
 export const flac = (seconds: number): Uint8Array =>
   concatBytes([
     bytesOf('fLaC\u0080\u0000\u0000\u0022'),
@@ -41,7 +41,7 @@ export const flac = (seconds: number): Uint8Array =>
     new Uint8Array(seconds * 30),
   ])
 
-/** Opus of 500 bytes a second, in pages of one second. */
+/** Creates an Opus file with 500 bytes per second, in pages of one second. */
 export const ogg = (seconds: number): Uint8Array =>
   concatBytes(
     Array.from({ length: seconds + 1 }, (_, at) => [
@@ -51,7 +51,7 @@ export const ogg = (seconds: number): Uint8Array =>
     ]).flat(),
   )
 
-/** With its header at the end. */
+/** Creates an M4A file with its header at the end. */
 export const m4a = (seconds: number): Uint8Array =>
   concatBytes([
     bytesOf('\u0000\u0000\u0000\u0018ftypM4A \u0000\u0000\u0000\u0000'),
@@ -63,7 +63,7 @@ export const m4a = (seconds: number): Uint8Array =>
     }),
   ])
 
-/** With its length in milliseconds. */
+/** Creates a WebM file whose duration is in milliseconds. */
 export const webm = (seconds: number): Uint8Array =>
   concatBytes([
     bytesOf('\u001aE\u00df\u00a3\u0042\u0082\u0084webm\u002a\u00d7\u00b1\u0083\u000f\u0042\u0040\u0044\u0089\u0088'),
@@ -71,6 +71,6 @@ export const webm = (seconds: number): Uint8Array =>
     new Uint8Array(seconds * 400),
   ])
 
-/** Audio of this many bytes as browsers record it, without a length. */
+/** Creates audio of this many bytes as browsers record it, without a duration. */
 export const recorded = (size: number): Uint8Array =>
   concatBytes([bytesOf('\u001aE\u00df\u00a3\u0042\u0082\u0084webm'), new Uint8Array(size - 11)])

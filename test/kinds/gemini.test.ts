@@ -9,7 +9,7 @@ import { samples, soundVendors, vendorCatalog } from './speech/vendors.ts'
 
 const test = suite('images and speech with @google/genai')
 
-/** A client, which takes the names of models with a slash for whole paths unless they begin so. */
+/** Creates a client. It treats model names with a slash as full paths unless they start with `models/`. */
 function clientOf(gateway: { fetch: typeof globalThis.fetch }, apiKey = 'x') {
   const fetch = (input: string | URL | Request, init?: RequestInit) => gateway.fetch(new Request(input, init))
   return new GoogleGenAI({ apiKey, httpOptions: { baseUrl: 'http://gateway', fetch } }).models
@@ -36,7 +36,7 @@ for (const name of Object.keys(created) as VendorName[]) {
     const picture = [{ text: 'make it rain' }, { inlineData: { mimeType: 'image/png', data: png } }]
     assert.equal(dataOf(await models.generateContent({ model, contents: picture, config })), [created[name]])
     assert.is(upstream.calls.at(-1)?.url.href, edits)
-    if (name === 'google' || name === 'vertex') return // asked as they are
+    if (name === 'google' || name === 'vertex') return // requests to them are passed through
     const events = []
     for await (const event of await models.generateContentStream({ model, contents: 'a walk', config }))
       events.push(event)

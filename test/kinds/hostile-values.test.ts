@@ -11,10 +11,10 @@ import { EXTRA, RICH } from './support/rich-bodies.ts'
 
 const test = suite('values of any JSON type in any field')
 
-/** For each endpoint and each model of it. */
+/** The number of runs for each endpoint and model. */
 const RUNS = randomCases(400, 60)
 
-/** Vendors whose forms differ, by kind; each gets a connection. */
+/** Vendors with different formats, by kind. Each gets a connection. */
 const MODELS: Readonly<Record<string, readonly string[]>> = {
   embedding: [
     ...['openai/text-embedding-3-small', 'cohere/embed-v4.0', 'voyage/voyage-3.5', 'google/gemini-embedding-001'],
@@ -90,7 +90,7 @@ for (const endpoint of endpoints.filter(hasAdapters)) {
     const upstream = fakeUpstream(() => json({ error: { message: 'no' } }, 400))
     const world = await openWorld({ fetch: upstream, catalog: defaultCatalog, connections })
     const limits = { tokens: { day: 1_000_000_000_000 } }
-    const { key } = await world.api.keys.create({ name: 'limited', limits }) // what a request may use is reckoned for it
+    const { key } = await world.api.keys.create({ name: 'limited', limits }) // limits make the gateway estimate each request's usage
     for (const [nth, model] of (MODELS[operation.kind] ?? []).entries()) {
       const { model: name, version: ofVersion = '' } = endpoint.headers ?? {}
       const headers = { authorization: `Bearer ${key}`, ...(name && { [name]: model, [ofVersion]: String(version) }) }

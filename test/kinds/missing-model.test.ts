@@ -24,7 +24,7 @@ test('the error of every endpoint suggests a model of its kind from the catalog'
     )
     const text = await reply.text()
     const [, provider = '', id = ''] = /such as \\?"([\w-]+)\/([\w.-]+)\\?", an alias/.exec(text) ?? []
-    if (reply.status !== 400 || provider === '') continue // the format of the endpoint asks for another field first
+    if (reply.status !== 400 || provider === '') continue // the endpoint's format reports another missing field first
     checked++
     const { models = [], searchConfig, fetchConfig } = defaultCatalog[provider] ?? {}
     const kind =

@@ -11,14 +11,14 @@ import { fetch, search } from './web/samples.ts'
 
 /** Sample requests for tests that cover all endpoints, and the responses of a provider in OpenAI's format. */
 export interface KindSample {
-  /** The bodies by the forms of clients, without a model's name. */
+  /** Bodies by client format, without a model's name. */
   readonly bodies: Readonly<Record<string, object>>
-  /** The path of the provider, below its base URL, and its response. */
+  /** The provider's path below its base URL, and its response. */
   readonly path: string
   readonly response: object | Response
 }
 
-/** By the names of operations: a line for each kind. */
+/** The samples by operation name, one line per kind. */
 const samples: Readonly<Record<string, KindSample>> = {
   embed: embedding,
   image,
@@ -32,7 +32,7 @@ const samples: Readonly<Record<string, KindSample>> = {
   ocr,
 }
 
-/** The sample for an endpoint of a kind with its own formats, or `undefined` for chat. Throws if the table has none. */
+/** Returns the sample for an endpoint of a kind with its own formats, or `undefined` for chat. Throws if there is none. */
 export function sampleOf(endpoint: Endpoint): { body: object } | undefined {
   if (!hasAdapters(endpoint)) return undefined
   const body = samples[endpoint.operation.name]?.bodies[endpoint.client]
@@ -40,13 +40,13 @@ export function sampleOf(endpoint: Endpoint): { body: object } | undefined {
   return { body }
 }
 
-/** A provider's response at this path; `undefined` for chat. */
+/** Returns a provider's response at this path, or `undefined` for chat. */
 export function answerAt(path: string): Response | undefined {
   const response = answerIn(path)
   return response instanceof Response ? response.clone() : response && json(response)
 }
 
-/** The same where it is JSON; an empty object where it is not. */
+/** Returns the response as JSON, or an empty object if it isn't JSON. */
 export function jsonAt(path: string): object | undefined {
   const response = answerIn(path)
   return response instanceof Response ? {} : response

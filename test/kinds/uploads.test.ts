@@ -10,7 +10,7 @@ import { hearingCatalog, hearingVendors } from './transcription/vendors.ts'
 
 const test = suite('upload names and types')
 
-/** The name and type of a recording, as a vendor reads them. */
+/** Returns the name and type of a recording as a vendor reads them. */
 function recordingIn({ provider, init, headers, body }: Call): { name?: string; type?: string } {
   const contentType = headers.get('content-type') ?? ''
   if (provider === 'deepgram') return { type: contentType }
@@ -65,7 +65,7 @@ for (const provider of Object.keys(hearingVendors))
       form.append('model', `${provider}/m`)
       await gateway.fetch(new Request('http://gateway/v1/audio/transcriptions', { method: 'POST', body: form }))
       const [call] = upstream.calls
-      if (!call) return assert.ok(provider === 'chat' && !/wav|mpeg/.test(type.source)) // it takes MP3 and WAV alone
+      if (!call) return assert.ok(provider === 'chat' && !/wav|mpeg/.test(type.source)) // it only accepts MP3 and WAV
       const sent = recordingIn(call)
       assert.ok(sent.name ?? sent.type, 'neither a name nor a type')
       if (sent.name !== undefined) assert.match(sent.name, ending)

@@ -16,7 +16,7 @@ interface Adapter {
 const isAdapter = (value: unknown): value is Adapter =>
   isObject(value) && 'writeRequest' in value && 'readResponse' in value
 
-/** Each kind with the adapters in the files of its folder `vendors`, and with the names of the adapters that it uses. */
+/** Loads each kind with the adapters in its folder `vendors`, and the names of the adapters that it uses. */
 async function loadKinds() {
   const folders = readdirSync(kinds, { recursive: true, encoding: 'utf8' }).filter((path) => path.endsWith('/vendors'))
   return Promise.all(

@@ -27,7 +27,7 @@ const catalog = {
   ...at('reads', undefined, { page: 0.002 }),
   ...at('tavily', 'webSearch', { search: 0.002, credit: 0.002, page: 0.002 }, 'search'),
   ...at('exa', 'webSearch', { search: 0.002, page: 0.002 }, 'search'),
-} as unknown as Catalog // the types of models are strings here
+} as unknown as Catalog // model types are strings here
 
 const text = 'Some words that are embedded, ranked, spoken and judged. '.repeat(10)
 const documents = [text, text]
@@ -41,7 +41,7 @@ interface Row {
   model: string
   path: string
   body: object
-  /** The answers to it that report nothing which can be. */
+  /** Responses to it without any usage. */
   responses: ReadonlyArray<() => Response>
 }
 

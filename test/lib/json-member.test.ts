@@ -3,7 +3,7 @@ import { assert, suite } from '../support/suite.ts'
 
 const test = suite('removing a field from JSON text')
 
-/** A text, and the same without its member `x`. */
+/** A text, and the text without its member `x`. */
 const table: Record<string, [given: string, expected: string]> = {
   'the first of several fields': ['{"x":{"a":[1,"}"]},"b": 2}', '{"b": 2}'],
   'the last of several fields': ['{"b": 2 , "x" : {"a":1} }', '{"b": 2 }'],

@@ -132,7 +132,7 @@ test("if two concurrent requests don't both fit, one passes, on any instances an
     const work = Promise.all([
       one.reserve([key({ tokens: { day: 80 } }, 'a'), ...shared], { fixed: { tokens: 60 } }),
       other.reserve([key({ tokens: { day: 80 } }, 'b'), ...shared], { fixed: { tokens: 60 } }),
-      other.reserve([key({ tokens: { day: 50 } }, 'c'), ...shared], { fixed: { tokens: 60 } }), // never passes, and is in nobody's way
+      other.reserve([key({ tokens: { day: 50 } }, 'c'), ...shared], { fixed: { tokens: 60 } }), // it can't fit, so it doesn't block others
     ])
     await world.pass(5_000)
     const kinds = (await work).map(({ kind }) => kind)

@@ -8,7 +8,7 @@ test('reservations of a crashed instance become unsettled within a minute, relea
     const { world, a, one, other } = open()
     const scope = key({ tokens: { day: 100 }, parallel: 1 })
     reserved(await one.reserve([scope], { fixed: { tokens: 80, parallel: 1 } }))
-    await world.pass(30_000) // it lives
+    await world.pass(30_000) // it is still running
     assert.equal(
       sums(await other.state(scope)).map(({ reserved }) => reserved),
       [80, 1],

@@ -6,7 +6,7 @@ import { World } from './support/world.ts'
 
 const test = suite('usage on the other side of a mirror')
 
-/** One side of a mirror, with its own storage. */
+/** Opens one side of a mirror, with its own storage. */
 function openSide() {
   const world = new World(createRandom())
   const { ledger } = world.start()
@@ -120,7 +120,7 @@ test('counters that are reset on one side are reset on the other, and older ones
   await home.ledger.reset(scope)
   assert.equal(await home.used(scope), [0, 0])
   await tell(cloud, home)
-  const other = home.world.start().ledger // which has not been told it before
+  const other = home.world.start().ledger // an instance that hasn't received the usage before
   for (const account of await cloud.output()) await other.applySpending('m', account)
   assert.equal(await home.used(scope), [0, 0], 'what the cloud has used before is void')
   await home.spend(scope, 5)

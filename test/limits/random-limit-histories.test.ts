@@ -8,9 +8,9 @@ const test = suite('random histories of limits')
 const HISTORIES = randomCases(20_000, 1_000)
 
 /*
- * Three instances on one storage, requests at once under up to three limited scopes, output that takes what fits, extensions, settlements in
- * parts, overruns, crashes, pauses, clocks that jump, window edges, resets, changed limits, and calls of the storage that fail before or after they
- * were made, or are made later. `live` compares all counters with a model that adds everything up afresh.
+ * Three instances on one storage with concurrent requests under up to three limited scopes: output that takes what fits, extensions, partial
+ * settlements, overruns, crashes, pauses, clock jumps, window edges, resets, changed limits, and storage calls that fail before or after they take
+ * effect, or take effect late. `live` compares all counters with a model that recalculates everything.
  */
 test(
   'limits are never exceeded, nothing that fits is rejected, all counters add up, and no reservation is left',

@@ -50,7 +50,7 @@ const cases: [models: string[] | undefined, group: string[] | undefined, listed:
   [['pool'], undefined, ['pool']],
   [['quick'], undefined, []],
   [['loop'], undefined, ['loop']],
-  // Every provider has three names, and any of them can name a target.
+  // Each provider has three names, and any of them can name a target.
   [['openai/gpt-5'], undefined, ['pool', 'outer', 'loop', 'work/gpt-5']],
   [['oa/gpt-5'], undefined, ['pool', 'outer', 'loop', 'work/gpt-5']],
   [['work/gpt-5'], undefined, ['pool', 'outer', 'loop', 'work/gpt-5']],

@@ -9,7 +9,7 @@ const catalog: World['catalog'] = {
   zeta: { models: [{ id: 'z' }] },
 }
 const acme = (providerSpecificData: ProviderSpecificData = {}) => ({ provider: 'acme', providerSpecificData })
-const enabled = (...enabledModels: unknown[]) => acme({ enabledModels: enabledModels as string[] }) // as others may have written them
+const enabled = (...enabledModels: unknown[]) => acme({ enabledModels: enabledModels as string[] }) // records by other programs may contain anything
 
 test('only providers with an active connection are listed', async () => {
   assert.equal(await ids({ catalog, connections: [{ provider: 'zeta' }] }), ['zeta/z'])
@@ -101,7 +101,7 @@ test("enabled models replace the catalog's models: nonblank strings, unchanged, 
 
 test("enabled models that are empty or not a list don't replace the catalog's models", async () => {
   for (const value of [[], undefined, null, 'one', { 0: 'one' }]) {
-    const connection = acme({ enabledModels: value as string[] }) // as others may have written it
+    const connection = acme({ enabledModels: value as string[] }) // records by other programs may contain anything
     assert.equal(await ids({ catalog, connections: [connection] }), ['ac/one', 'ac/two'])
   }
 })
@@ -119,7 +119,7 @@ test('base IDs drop one leading provider name', async () => {
     'mine/a',
     'mine/b',
     'mine/c',
-    'mine/ac/d', // the configured alias counts only where it is the output alias
+    'mine/ac/d', // the configured alias only counts as the output alias
     'mine/mine/e',
     'mine/acme/f',
     'mine/minea/g',
@@ -142,7 +142,7 @@ test("custom models match any of the provider's three names, keep their own pref
     { id: 'by-id', providerAlias: 'acme' },
     { id: 'by-output', providerAlias: 'mine' },
     { id: 'by-catalog', providerAlias: 'filed' },
-    { id: 'by-configured', providerAlias: 'ac' }, // not one of the three once there is a prefix
+    { id: 'by-configured', providerAlias: 'ac' }, // no longer one of the three names if there is a prefix
     { id: 'elsewhere', providerAlias: 'zeta' },
     { id: 'mine/kept', providerAlias: 'mine' },
     { id: ' padded ', providerAlias: 'mine' },

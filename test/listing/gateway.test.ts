@@ -6,7 +6,7 @@ import { catalog, get, idsAt, open } from './open-gateway.ts'
 
 const test = suite('GET /v1/models, through the gateway')
 
-/** Calls `GET /v1/models` while listing `prefix` fails this many times. */
+/** Opens a gateway in which listing `prefix` fails this many times, and calls `GET /v1/models`. */
 function failing(prefix: string, failures = Number.POSITIVE_INFINITY): Storage {
   const storage = memoryStorage()
   let left = failures

@@ -6,7 +6,7 @@ const test = suite('listing rule 4: kinds and services')
 
 const served: Kind[] = ['llm', 'image', 'tts', 'stt', 'embedding', 'imageToText', 'webSearch', 'webFetch']
 
-/** The kind under which a world's only model is listed. */
+/** Returns the kind under which a world's only model is listed. */
 async function kindOf(id: string, catalogModels: Array<{ id: string; type?: Kind }> = []): Promise<Kind[]> {
   const world: World = {
     catalog: { acme: { serviceKinds: served, models: catalogModels } },
@@ -37,7 +37,7 @@ for (const [id, kind] of [
   ['dall', 'llm'],
   ['gpt-5', 'llm'],
   ['whisper-1', 'llm'],
-  ['embed-voice-image', 'embedding'], // embedding before tts before image
+  ['embed-voice-image', 'embedding'], // `embedding` comes before `tts`, and `tts` before `image`
   ['voice-of-flux', 'tts'],
 ] as const) {
   test(`the kind of ${id} is inferred as ${kind}`, async () => assert.equal(await kindOf(id), [kind]))
@@ -74,7 +74,7 @@ test('the catalog also finds a custom model with its prefix', async () => {
 })
 
 test("a model of an unknown type isn't listed", async () => {
-  assert.equal(await kindOf('film', [{ id: 'film', type: 'video' as Kind }]), []) // a catalog of a later day
+  assert.equal(await kindOf('film', [{ id: 'film', type: 'video' as Kind }]), []) // a catalog from a later release
 })
 
 test('the kinds of custom models and aliases are also inferred from their IDs', async () => {

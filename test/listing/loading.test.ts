@@ -57,7 +57,7 @@ test("a failure isn't cached, and the next listing tries again", async () => {
 })
 
 test('inactive connections are dropped, and only `false` means inactive', async () => {
-  const isActive = (value: unknown) => ({ provider: 'acme', isActive: value as boolean }) // as others may have written it
+  const isActive = (value: unknown) => ({ provider: 'acme', isActive: value as boolean }) // records by other programs may contain anything
   assert.equal(await ids({ ...world, combos: [], connections: [isActive(false)] }), ['acme/one', 'acme/mine'])
   for (const value of [true, undefined, null, 0]) {
     assert.equal(await ids({ ...world, combos: [], connections: [isActive(value)] }), [

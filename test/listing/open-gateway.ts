@@ -31,7 +31,7 @@ interface Options {
   onError?: (error: unknown) => void
 }
 
-/** A gateway with that catalog and open management. `handlers` are its upstreams; default: none. */
+/** Opens a gateway with that catalog and open management. `handlers` are its upstreams. Default: none. */
 export function open({
   handlers = [],
   storage = memoryStorage(),
@@ -52,11 +52,11 @@ export function open({
   return { gateway, clock, fetch }
 }
 
-/** The gateway's response to a GET of a path. */
+/** Returns the gateway's response to a GET request. */
 export const get = (gateway: Gateway, path: string, init?: RequestInit) =>
   gateway.fetch(new Request(`http://gw${path}`, init))
 
-/** The IDs that the gateway lists at a path, in order. The response must be a 200. */
+/** Resolves to the IDs that the gateway lists at a path, in order. The response must be a 200. */
 export async function idsAt(gateway: Gateway, path: string): Promise<string[]> {
   const response = await get(gateway, path)
   assert.is(response.status, 200, path)

@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import type { Kind } from '../../src/types.ts'
 import type { World } from './world.ts'
 
-/** Worlds small enough to read when one fails, with names chosen to collide, nest, be blank, or be inherited by every object. */
+/** Worlds that are small enough to read after a failure. Their names collide, nest, are blank, or are inherited by every object. */
 
 const PROVIDERS = [
   'openai',
@@ -72,7 +72,7 @@ const some = (fields: Record<string, fc.Arbitrary<unknown>>): fc.Arbitrary<objec
     .map((created) => Object.fromEntries(Object.entries(created).filter(([, value]) => value !== undefined)))
 
 const kind = fc.constantFrom(...KINDS)
-const oddKind = fc.constantFrom('llm', 'llm', ...KINDS, 'video') // and a type that nobody knows
+const oddKind = fc.constantFrom('llm', 'llm', ...KINDS, 'video') // includes an unknown type
 const listed = few(fc.record({ id: modelId }))
 
 const provider = some({
@@ -126,7 +126,7 @@ const response = fc.oneof(
   fc.constantFrom(undefined, null, 'gpt', 7, { data: { id: 'gpt' }, results: [{ id: 'behind an object' }] }),
 )
 
-/** Provider definitions by ID, including an own `__proto__` as JSON.parse would create. */
+/** Provider definitions by ID, including an own property `__proto__`, as JSON.parse would create it. */
 const catalog = fc
   .array(fc.tuple(fc.constantFrom(...PROVIDERS), provider), { minLength: 1, maxLength: 8 })
   .map((entries) => Object.fromEntries(entries))
@@ -143,7 +143,7 @@ export const randomWorld = fc.record({
     ),
     5,
   ),
-}) as fc.Arbitrary<World> // odd on purpose: as records and catalogs of others may be
+}) as fc.Arbitrary<World> // invalid on purpose, like records and catalogs by other programs
 
 export const randomKinds = fc.oneof(
   fc.constant<Kind[]>(['llm']),

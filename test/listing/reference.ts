@@ -2,8 +2,8 @@ import type { Catalog, Kind, ModelEntry } from '../../src/types.ts'
 import type { World } from './world.ts'
 
 /*
- * The listing rules again, sentence by sentence from the specification, as slow and simple as possible.
- * Shares nothing with the implementation. `upstream` returns the response to a GET: a JSON value, or undefined for any failure.
+ * The listing rules again, sentence by sentence from the specification, as slow and simple as possible. It shares nothing with the implementation.
+ * `upstream` returns the response to a GET request: a JSON value, or `undefined` for any failure.
  */
 
 type Upstream = (url: string) => unknown

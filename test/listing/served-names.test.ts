@@ -23,7 +23,7 @@ const send = (gateway: Gateway, model: string) =>
     body: JSON.stringify({ model, messages: [{ role: 'user', content: 'hello' }] }),
   })
 
-/** A gateway with a server without a key, two accounts with one provider, and names that resolve to them. */
+/** Opens a gateway with a server without a key, two accounts with one provider, and names that resolve to them. */
 async function openServed() {
   const opened = open({
     handlers: [reply],

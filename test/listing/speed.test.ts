@@ -8,7 +8,9 @@ const test = suite('the listing of many models')
 const range = (length: number) => Array.from({ length }, (_, at) => at)
 const noNetwork = () => Promise.reject(new TypeError('fetch failed'))
 
-/** `size` catalog models, connections, custom models, aliases, and combos each; `read` is called with each access to one. */
+/**
+ * Creates a world with `size` catalog models, connections, custom models, aliases, and combos each. `read` is called on each access to one of them.
+ */
 function worldOf(size: number, read: () => void = () => {}): World {
   const watched = <T extends object>(record: T): T =>
     new Proxy(record, {
@@ -46,7 +48,7 @@ test('listing 25,000 models stays within the time limit', async () => {
   const before = busyMs()
   await listing.list(['llm'], noNetwork)
   const tookMs = busyMs() - before
-  assert.ok(tookMs < 2_000, `took ${tookMs.toFixed()} ms`) // about 60 on a machine that has nothing else to do
+  assert.ok(tookMs < 2_000, `took ${tookMs.toFixed()} ms`) // about 60 ms on an idle machine
 })
 
 test('an alias with a million slashes takes linear time', async () => {

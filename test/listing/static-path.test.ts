@@ -87,7 +87,7 @@ test('custom models need an alias, a nonblank ID, and no type other than llm', a
     { id: 'unknown', providerAlias: 'acme', type: 'video' },
     { providerAlias: 'acme' },
     { id: 'homeless' },
-  ] as World['customModels'] & object // as others may have written them
+  ] as World['customModels'] & object // records by other programs may contain anything
   assert.equal(await ids({ customModels: odd }), ['acme/padded', 'acme/typed'])
   assert.equal(await ids({ customModels: odd }, ['image']), [])
 })

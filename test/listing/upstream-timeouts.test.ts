@@ -14,7 +14,7 @@ const connection = (name: string) => ({
 const never = () => new Promise<Response>(() => {})
 const list = (...ids: string[]) => HttpResponse.json(ids.map((id) => ({ id })))
 
-/** A body that sends its chunks and then stalls; `closed` shows whether it was canceled. */
+/** Creates a body that sends its chunks and then stalls. `closed` shows whether it was canceled. */
 function stalling(...parts: string[]) {
   const state = { closed: false }
   const body = new ReadableStream({
@@ -92,7 +92,7 @@ test('all upstreams are queried concurrently, so a slow one delays the listing o
   )
   const startedAt = clock.now()
   const listed = ids({ connections: names.map(connection) }, ['llm'], { clock, fetch })
-  await clock.untilPending(5) // three deadlines, the fourth has answered, and two handlers
+  await clock.untilPending(5) // three deadlines and two handlers; the fourth has responded
   assert.is(fetch.requests.length, 4)
   await clock.advance(5_000)
   assert.equal(await listed, ['a/one', 'c/three', 'd/four'])

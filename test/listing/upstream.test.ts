@@ -9,7 +9,7 @@ const BASE = 'http://up.test/v1'
 const model = (id: string) => ({ id })
 
 function compatible(provider = 'openai-compatible-lab', baseUrl: unknown = BASE, apiKey = 'secret'): World {
-  const providerSpecificData = { prefix: 'lab', baseUrl: baseUrl as string } // also as others may have written it
+  const providerSpecificData = { prefix: 'lab', baseUrl: baseUrl as string } // records by other programs may contain anything
   return { connections: [{ provider, apiKey, providerSpecificData }] }
 }
 

@@ -4,7 +4,7 @@ import type { AliasRecord, ConnectionRecord } from '../../src/records/store.ts'
 import type { Catalog, Clock, Combo, CustomModel, Kind, ModelEntry } from '../../src/types.ts'
 import { fakeClock } from '../support/clock.ts'
 
-/** The input of a listing as plain data; missing parts are empty. */
+/** The input of a listing as plain data. Missing parts are empty. */
 export interface World {
   catalog?: Catalog
   connections?: Array<Partial<ConnectionRecord> & { provider: string; apiKey?: string }>
@@ -22,7 +22,7 @@ interface Host {
   store?: Partial<ListingDependencies['store']>
 }
 
-/** A listing of a world. Without `fetch`, lookups fail. */
+/** Creates a listing of a world. Without `fetch`, lookups fail. */
 export function listingOf(world: World, { clock = fakeClock(), onError = () => {}, store }: Host = {}) {
   return createListing({ store: { ...storeOf(world), ...store }, catalog: world.catalog ?? {}, clock, onError })
 }
@@ -32,7 +32,7 @@ export function listWorld(world: World, kinds: readonly Kind[], host: Host = {})
   return listingOf(world, host).list(kinds, host.fetch ?? noNetwork)
 }
 
-/** Only the IDs, in order. `K` defaults to that of `GET /v1/models`. */
+/** Resolves to the IDs, in order. By default, `K` is that of `GET /v1/models`. */
 export async function ids(world: World, kinds: readonly Kind[] = ['llm'], host: Host = {}): Promise<string[]> {
   return (await listWorld(world, kinds, host)).map((entry) => entry.id)
 }

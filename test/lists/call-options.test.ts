@@ -155,7 +155,7 @@ test('a strict call is rejected if its target lacks a feature, and other calls f
   const body = { seed: 7 }
   const model = 'claude/c'
   assert.is((await send({ strict: true }, { model, body })).status, 400)
-  assert.is((await send({ strict: false }, { model, body })).status, 502) // it is called, and its response has another format
+  assert.is((await send({ strict: false }, { model, body })).status, 502) // it is called, but its response has another format
   assert.is((await send({ strict: false }, { model, body, headers: { 'x-signalbox-strict': 'true' } })).status, 400)
 })
 
@@ -357,7 +357,7 @@ test('no options cause an internal error, and rejected options call no provider'
     statuses.add(response.status)
     assert.ok(response.status !== 500, `${JSON.stringify(options)} ${text}`)
     if (response.status === 400) assert.is(upstream.calls.length, calls, `${JSON.stringify(options)} ${text}`)
-    if (response.status === 400 && options.strict !== true) assert.match(text, 'providerOptions.signalbox') // else it may be a loss
+    if (response.status === 400 && options.strict !== true) assert.match(text, 'providerOptions.signalbox') // without it, the option may be dropped
   }
   assert.ok(statuses.has(200) && statuses.has(400), [...statuses].join(', '))
   assert.equal(recorded.errors, [])

@@ -42,7 +42,7 @@ const blockedGemini = {
 }
 const refusedMessage = { ...messageAnswer('No'), stop_reason: 'refusal' }
 
-/** Answers that a content filter has ended, by the model that gives them. */
+/** Responses that a content filter ended, and the models that return them. */
 const filtered: Array<[what: string, model: string, body: object, status?: number]> = [
   ['a filtered chat completion', 'one/m', filteredChat],
   ['a refusal', 'one/m', refusingChat],

@@ -143,7 +143,7 @@ for (const [option, value, message] of [
 ] as const)
   test(`${option}: ${JSON.stringify(value).slice(0, 40)} returns a 400, and no provider is called`, async () => {
     const { send, upstream, recorded } = await open()
-    const requested = String(message).includes('"fast"') ? ['language-model'] : routes // a combo of chat models
+    const requested = String(message).includes('"fast"') ? ['language-model'] : routes // the message is about a combo of chat models
     for (const route of requested) {
       const response = await send({ [option]: value }, { path: `/v4/ai/${route}` })
       const { status, message: output } = await refusal(response)

@@ -57,7 +57,7 @@ const params: EntryParams = {
   frequencyPenalty: -0.5,
 }
 
-/** The request that each provider gets, and the options that it has no field for. */
+/** The request that each provider gets, and the options it has no field for. */
 const expected = {
   'one/m': {
     sent: {
@@ -87,7 +87,7 @@ const expected = {
 
 const snake = (name: string) => name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
 
-/** The fields with the output limit, and Gemini's configuration. */
+/** Removes the fields with the output limit, and Gemini's configuration. */
 const withoutLimit = ({
   max_tokens,
   max_completion_tokens,
@@ -123,7 +123,7 @@ for (const [format, path] of Object.entries(clients))
 
 const CHAT = '/v1/chat/completions'
 
-/** A body of a client whose provider speaks the same, with fields that the entry replaces, and what is sent of it. */
+/** A client's body for a provider of the same format, with fields that the entry replaces, and the body that is sent. */
 const passed: Array<[what: string, { path: string; name: string; body: object; params: EntryParams; sent: Sent }]> = [
   [
     'the output limit under either name',

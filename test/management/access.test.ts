@@ -16,7 +16,7 @@ const jsonBody = (method: string) => (/^(POST|PUT|PATCH)$/.test(method) ? '{}' :
 const bearer = (token: string) => ({ authorization: `Bearer ${token}` })
 
 test('the tests cover every route in the table', () => {
-  assert.ok(routes.length >= 93) // some operations share a route or have two, and PATCH also reaches those of PUT
+  assert.ok(routes.length >= 93) // some operations share a route or have two, and PATCH is also routed to PUT operations
   const listed = new Set(routes.map(({ method, path }) => `${method} ${path}`))
   for (const { names, method, path } of servedOperations())
     assert.ok(listed.has(`${method} ${path.replace(/\/:\w+\?$/, '').replace(/:\w+\+?/g, 'nobody')}`), names.join('.'))
@@ -40,7 +40,7 @@ test('without the `management` option, everything under /api is closed, and the 
         'The management API is disabled. To enable it, set the "management" option of createGateway: { token }, { authorize }, or { dangerouslyAllowUnauthenticated: true }.',
     })
   }
-  assert.equal(await closed.api.keys.list(), { keys: [] }) // in process it needs none of this
+  assert.equal(await closed.api.keys.list(), { keys: [] }) // calls in the process need no token
   assert.is(typeof gateway.api.keys.list, 'function')
 })
 
@@ -160,7 +160,7 @@ const badOptions: Array<[options: unknown, error: string]> = [
 ]
 for (const [options, error] of badOptions) {
   test(`createGateway rejects the management options ${JSON.stringify(options)?.slice(0, 60)}`, () => {
-    const management = options as ManagementOptions // as from JavaScript
+    const management = options as ManagementOptions // JavaScript callers can pass this
     assert.throws(
       () => createGateway({ storage: memoryStorage(), management }),
       (thrown: unknown) => thrown instanceof TypeError && thrown.message.startsWith(error),
@@ -175,7 +175,7 @@ test('authorize sees the request without its body, and only true admits it', asy
   for (const response of responses) {
     const authorize = (request: Request) => {
       seen.push(request)
-      return response as boolean // as from JavaScript
+      return response as boolean // JavaScript callers can return this
     }
     const { send } = openDoor({ management: { authorize } })
     const headers = { cookie: 'session=1', 'content-type': 'application/json' }

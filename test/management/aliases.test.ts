@@ -31,7 +31,7 @@ test("sets an alias that doesn't resolve yet, with a warning", async () => {
   const { expect, gateway } = openDoor()
   const listWarnings = async (model: string) => {
     const response: object = await expect(200, 'PUT', PATH, { alias: 'a', model })
-    return (response as { warnings?: string[] }).warnings // absent in most bodies
+    return (response as { warnings?: string[] }).warnings // most bodies don't have it
   }
   await expect(201, 'POST', '/api/combos', { name: 'none', models: [] })
   assert.equal(await listWarnings('openai/gpt-5'), [
@@ -86,7 +86,7 @@ test("aliases can't point to each other", async () => {
   await expect(200, 'PUT', PATH, { alias: 'b', model: 'c' })
   const error = '"model" must not lead back to the alias itself: c → a → b → c'
   await refuses(400, error, ['PUT', PATH, { alias: 'c', model: 'a' }])
-  await expect(200, 'PUT', PATH, { alias: 'b', model: 'x' }) // opens the way
+  await expect(200, 'PUT', PATH, { alias: 'b', model: 'x' }) // makes room for the alias
   await expect(200, 'PUT', PATH, { alias: 'c', model: 'a' })
 })
 

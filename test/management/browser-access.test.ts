@@ -16,7 +16,7 @@ const create = async (management: ManagementOptions, headers: Record<string, str
 const read = async (management: ManagementOptions, headers: Record<string, string>) =>
   (await openDoor({ management }).send('GET', '/api/keys', { headers })).status
 
-/** Origin headers that a browser sends with a change, and whether the change is allowed. */
+/** Origin headers that a browser may send with a change, and whether the change is allowed. */
 const origins: Array<[may: boolean, headers: Record<string, string>]> = [
   [true, {}],
   [true, { origin: 'http://localhost:8080' }],
@@ -137,7 +137,7 @@ test('calls the authorize function before checking the origin, so a rejected cal
   assert.is(await create({ authorize: () => false }, headers), 401)
 })
 
-/** Hosts that a browser may use without authentication, and names that someone else may have pointed at this machine. */
+/** Hosts that a browser may use without authentication, and names that somebody else may have pointed at this machine. */
 const hosts: Array<[may: boolean, host: string]> = [
   [true, 'localhost'],
   [true, 'LOCALHOST:8080'],
@@ -158,7 +158,7 @@ const hosts: Array<[may: boolean, host: string]> = [
   [false, 'box.lan.evil.example'],
   [false, 'lan'],
 ]
-/** Values that are not a host are rejected for all clients. */
+/** Values that aren't hosts are rejected for all clients. */
 const noHosts = [
   'localhost@evil.example',
   'evil.example#localhost',
@@ -177,7 +177,7 @@ const browsers: Array<Record<string, string>> = [
   { 'sec-fetch-dest': 'empty' },
 ]
 for (const [may, host] of hosts) {
-  const isMalformed = /^$|[@#/?]/.test(host) // refused to everybody, before anything else
+  const isMalformed = /^$|[@#/?]/.test(host) // rejected for everyone, before anything else
   const status = may ? 200 : isMalformed ? 400 : 403
   test(`without authentication, a browser request to the host "${host}" is ${may ? 'accepted' : `rejected with ${status}`}`, async () => {
     const management = { ...open, allowedHosts: ['Box.lan'] }
@@ -187,7 +187,7 @@ for (const [may, host] of hosts) {
     }
     assert.is(await read(management, { origin: `http://${host}`, host }), status)
     if (isMalformed) return
-    assert.is(await read(management, { host, 'user-agent': 'curl/8' }), 200) // no page can make one do this
+    assert.is(await read(management, { host, 'user-agent': 'curl/8' }), 200) // no web page can send this request
     assert.is(await read(session, { host, 'sec-fetch-site': 'same-origin' }), 200) // a session belongs to its host
   })
 }

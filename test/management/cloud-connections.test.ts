@@ -7,7 +7,7 @@ const azure = { provider: 'azure', apiKey: 'azure-key-0123456789' }
 
 const vertex = { provider: 'vertex', apiKey: 'ya29.a0AfB_byExample' }
 
-/** The shape of a key file; its key is none. */
+/** A key file with an invalid key. */
 const keyFile = {
   type: 'service_account',
   project_id: 'mine',

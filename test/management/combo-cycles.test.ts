@@ -48,7 +48,7 @@ test('follows aliases, unless a combo has the same name', async () => {
   const { refuses, expect } = openDoor()
   await expect(200, 'PUT', '/api/models/aliases', { alias: 'short', model: 'a' })
   await refuses(400, cycle('a → short → a', 0), ['POST', '/api/combos', { name: 'a', models: ['short'] }])
-  await expect(201, 'POST', '/api/combos', { name: 'short', models: ['x'] }) // goes before the alias
+  await expect(201, 'POST', '/api/combos', { name: 'short', models: ['x'] }) // takes precedence over the alias
   await expect(201, 'POST', '/api/combos', { name: 'a', models: ['short'] })
 })
 
@@ -64,7 +64,7 @@ test("a long chain isn't a cycle, and is followed to its end", async () => {
   const { refuses, expect } = openDoor()
   for (let at = 0; at < 60; at++) await expect(201, 'POST', '/api/combos', { name: `c${at}`, models: [`c${at + 1}`] })
   const response = await openDoor().call('POST', '/api/combos', { name: 'c60', models: ['c0'] })
-  assert.is(response.status, 201) // elsewhere, where there is no chain
+  assert.is(response.status, 201) // on another gateway, which has no chain
   const way = Array.from({ length: 60 }, (_, at) => `c${at}`).join(' → ')
   await refuses(400, cycle(`c60 → ${way} → c60`, 0), ['POST', '/api/combos', { name: 'c60', models: ['c0'] }])
 })

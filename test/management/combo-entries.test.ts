@@ -111,7 +111,7 @@ test("in process, rejects weights that JSON can't represent, and treats undefine
     const created = api.combos.create({ name: 'a', models: [{ model: 'x', weight }] })
     assert.is(await created.catch((error: Error) => error.message), `"models[0].weight" ${WEIGHT}`)
   }
-  const entry = { model: 'x', weight: undefined } as unknown as ComboModel // as from JavaScript
+  const entry = { model: 'x', weight: undefined } as unknown as ComboModel // JavaScript callers can pass this
   const { models } = await api.combos.create({ name: 'a', models: [entry] })
   assert.is(JSON.stringify(models), '[{"model":"x"}]')
   assert.equal(Object.keys(models[0] ?? {}), ['model'])

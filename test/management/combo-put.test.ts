@@ -4,7 +4,7 @@ import { openDoor, openDoorTo } from './open-management.ts'
 
 const test = suite('PUT /api/combos/{id}')
 
-/** With the combos `a` and `b`. */
+/** Opens a gateway with the combos `a` and `b`. */
 async function doorWithCombos() {
   const management = await openDoorTo(['x', 'y', 'z'])
   const a = await management.expect(201, 'POST', '/api/combos', { name: 'a', models: ['x'] })

@@ -8,7 +8,7 @@ import { openDoor } from './open-management.ts'
 
 const test = suite('combos in several processes')
 
-const start = ['a', 'b'] // each with the one model `old`
+const start = ['a', 'b'] // each contains the model `old`
 const name = fc.constantFrom('a', 'b', 'c')
 const operation = fc.oneof(
   fc.record({ do: fc.constant('create' as const), name }),
@@ -19,7 +19,7 @@ const operation = fc.oneof(
 const operations = fc.array(operation, { minLength: 1, maxLength: 3 })
 type Operation = typeof operation extends fc.Arbitrary<infer T> ? T : never
 
-/** An operation that was acknowledged, and the combo that it was about. */
+/** An acknowledged operation, and its combo. */
 interface Recorded {
   operation: Operation
   id: string
@@ -41,7 +41,7 @@ test('concurrent changes in three processes lose and duplicate no combo, and und
   await fc.assert(race, { numRuns: times(300) })
 })
 
-/** A store whose every step waits for its turn, which another process may get before. */
+/** Creates a store whose every step waits for its turn, so another process may go first. */
 function inSteps(storage: Storage, scheduler: fc.Scheduler): Storage {
   const step = <A extends unknown[], T>(run: (...args: A) => Promise<T>) => {
     const scheduled = scheduler.scheduleFunction(async (...args: A) => ({ done: await run(...args) }))
@@ -94,7 +94,7 @@ function check(combos: Combo[], ids: string[], recorded: Recorded[]) {
   }
 }
 
-/** A store that takes `left` more writes and then fails, as one does whose process was killed. */
+/** Creates a store that takes `left` more writes and then fails, as if its process had been killed. */
 function dying(storage: Storage, left: number): Storage {
   const write =
     <A extends unknown[], T>(run: (...args: A) => Promise<T>) =>
@@ -127,7 +127,7 @@ for (let writes = 0; writes <= 4; writes++) {
   })
 }
 
-/** A store that runs `step` once, before its `count`th read of a key. */
+/** Creates a store that runs `step` once, before the nth read of a key. */
 function before(storage: Storage, read: { key: string; count: number }, step: () => Promise<unknown>): Storage {
   let left = read.count
   return {
@@ -159,19 +159,19 @@ test('a committed rename stays, even if another process tries to undo it', async
   const { id } = await expect(201, 'POST', '/api/combos', { name: 'old', models: ['x'] })
   let renamed: Promise<unknown> = Promise.resolve()
   const deciding = before(dying(storage, 2), { key: 'combos/old', count: 1 }, async () => {
-    // It has written the new record. Somebody else sees it, and is about to take it back, when the old one is marked.
+    // It has written the new record. Another process sees the record and is about to revert it when the old one is marked.
     const slow = openDoor({ storage: before(storage, { key: 'combos/old', count: 1 }, () => marked) })
     renamed = slow.expect(201, 'POST', '/api/combos', { name: 'third', models: ['z'] })
     await turns()
   })
   const marked = openDoor({ storage: deciding }).call('PUT', `/api/combos/${id}`, { name: 'new' })
-  assert.is((await marked).status, 500) // killed when it had decided
+  assert.is((await marked).status, 500) // killed after it had decided
   await renamed
   const { combos } = await expect(200, 'GET', '/api/combos')
   assert.equal(combos.map(({ name }) => name).sort(), ['new', 'third'])
 })
 
-/** Long enough for everything that does not wait for us. */
+/** Waits for everything that doesn't wait for the test. */
 async function turns() {
   for (let left = 50; left > 0; left--) await new Promise((resolve) => setImmediate(resolve))
 }
@@ -244,6 +244,6 @@ test('a storage that still returns a removed record causes an error, not an endl
   const { id } = await expect(201, 'POST', '/api/combos', { name: 'a', models: ['x'] })
   const frozen = await storage.list('combos/')
   const lagging = openDoor({ storage: { ...storage, list: async () => frozen } })
-  await lagging.expect(200, 'DELETE', `/api/combos/${id}`) // a list that lags behind is no reason to doubt a removal
+  await lagging.expect(200, 'DELETE', `/api/combos/${id}`) // an outdated list doesn't make a deletion fail
   await lagging.refuses(500, 'Failed to update combo', ['PUT', `/api/combos/${id}`, { models: ['y'] }])
 })

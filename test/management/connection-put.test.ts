@@ -127,7 +127,7 @@ test('rejects a key that was moved to another connection', async () => {
   const mine = await storage.get(`connections/${connection.id}`)
   const moved = JSON.parse(mine?.value ?? '')
   moved.record.id = other.id
-  moved.order += 1 // as the other's
+  moved.order += 1 // now equal to the other's
   await storage.set(`connections/${other.id}`, JSON.stringify(moved))
   const shown = await expect(200, 'GET', `/api/connections/${other.id}`)
   assert.is(shown.apiKey, undefined)

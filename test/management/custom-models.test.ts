@@ -37,7 +37,7 @@ test('rejects an existing custom model, even with another type; another provider
   await refuses(400, 'The custom model "oa/m" already exists', ['POST', PATH, again])
   await expect(201, 'POST', PATH, { id: 'm', providerAlias: 'other' })
   await expect(201, 'POST', PATH, { id: 'a/m', providerAlias: 'o' })
-  await expect(201, 'POST', PATH, { id: 'm', providerAlias: 'o/a' }) // another model, though it reads the same
+  await expect(201, 'POST', PATH, { id: 'm', providerAlias: 'o/a' }) // another model, although it reads the same
   await expect(200, 'DELETE', `${PATH}/other/m`)
   await expect(200, 'DELETE', `${PATH}/o/a%2Fm`)
   const left = [

@@ -3,7 +3,7 @@ import { openDoor } from './open-management.ts'
 
 const test = suite("a key that can't be decrypted")
 
-/** Three keys, of which the second was damaged in the storage. */
+/** Opens a gateway with three keys, the second of which is damaged in the storage. */
 async function doorWithDamage(damage: (sealedKey: string) => unknown = () => 'AAAA.AAAA') {
   const management = openDoor()
   const ids: string[] = []

@@ -13,7 +13,7 @@ const lab = { provider: 'openai-compatible-lab', prefix: 'lab', baseUrl: LAB }
 const models = (...ids: string[]) => ({ object: 'list', data: ids.map((id) => ({ id, object: 'model' })) })
 const lists = (...ids: string[]) => http.get(`${LAB}/models`, () => HttpResponse.json(models(...ids)))
 
-/** A gateway whose servers are these, with a function for its last warnings. */
+/** Opens a gateway with these servers, and a function that returns its latest warnings. */
 function open(...handlers: RequestHandler[]) {
   const fetch = upstream(...handlers)
   const management = openDoor({ fetch })

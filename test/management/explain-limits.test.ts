@@ -7,7 +7,7 @@ const test = suite('explaining a request under the limits of its key')
 const chat = '/v1/chat/completions'
 
 interface Case extends GateOptions {
-  /** Requests that come before, for 12 tokens and $0.000057 each. */
+  /** The number of earlier requests, for 12 tokens and $0.000057 each. */
   before?: number
   path?: string
   body?: Record<string, unknown>

@@ -6,7 +6,7 @@ import { openDoor } from './open-management.ts'
 
 const test = suite('a storage on which every write fails')
 
-/** After `lose()`, every conditional write loses to another writer. */
+/** Creates a store in which every conditional write after `lose()` loses to another writer. */
 function losing() {
   const inner = memoryStorage()
   let isLosing = false

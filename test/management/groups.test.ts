@@ -120,7 +120,7 @@ test('the client can also manage groups', async () => {
   assert.is((await groups.put({ id: 'b', name: 'b' })).id, 'b')
 })
 
-/** A store that claims not to be atomic. */
+/** Creates a store that claims not to be atomic. */
 const loose = (): Storage => ({ ...memoryStorage(), atomic: false })
 
 test("warns about limits on a storage that isn't atomic", async () => {

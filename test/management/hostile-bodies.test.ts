@@ -16,7 +16,7 @@ const rules = {
 const limits = { requests: { minute: 5 }, tokens: { day: 9 }, usd: { month: 2 }, parallel: 3 }
 const access = { models: ['one/*'], kinds: ['llm'], limits }
 
-/** A body for each operation that takes one, with most of its fields. `:id` is that of the record that the first body of its folder makes. */
+/** A body with most fields for each operation that takes one. `:id` stands for the ID of the record that the first body of its folder creates. */
 const bodies: ReadonlyArray<readonly [method: string, path: string, body: object]> = [
   ['POST', '/api/keys', { name: 'a', metadata: { team: 'x' }, expiresAt: '2030-01-01T00:00:00Z', ...access }],
   ['PUT', '/api/keys/:id', { name: 'a', isActive: true, metadata: { team: 'x' }, ...access }],

@@ -5,7 +5,7 @@ import { openDoor, TOKEN } from './open-management.ts'
 
 const test = suite('changes with the revision of a record')
 
-/** A gateway with one record of each kind. */
+/** Opens a gateway with one record of each kind. */
 async function open(options: Parameters<typeof openDoor>[0] = {}) {
   const management = openDoor(options)
   const { api } = management.gateway
@@ -71,7 +71,7 @@ test('compares the revision with the list entry for aliases and custom models, w
 
 test('only one of many changes with the same revision succeeds, across two gateways on one storage', async () => {
   const storage = memoryStorage()
-  const clock = { now: () => Date.now(), sleep: (ms: number) => new Promise<void>((done) => setTimeout(done, ms)) } // they wait for one another
+  const clock = { now: () => Date.now(), sleep: (ms: number) => new Promise<void>((done) => setTimeout(done, ms)) } // a real clock, because they wait for each other
   const [one, other] = [await open({ storage, clock }), await open({ storage, clock })]
   const { id } = await one.api.groups.create({ name: 'a' })
   await other.api.groups.get(id)

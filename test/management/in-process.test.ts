@@ -10,7 +10,7 @@ const test = suite('gateway.api')
 
 const openGateway = () => createGateway({ storage: memoryStorage(), logger: false })
 
-/** The error of a call, which must be one of the gateway's. */
+/** Resolves to the error of a call, which must be one of the gateway's. */
 async function catchError(call: Promise<unknown>) {
   try {
     await call
@@ -56,7 +56,7 @@ test('gateway.api works without a credential and returns the body that HTTP send
 test('gateway.api validates like HTTP, and rejects with an error that has a code and a status', async () => {
   const { api } = openGateway()
   const invalid = (message: string) => ({ code: 'INVALID_REQUEST', status: 400, message })
-  const untyped = (value: unknown) => value as { name: string; models: string[] } // as from JavaScript
+  const untyped = (value: unknown) => value as { name: string; models: string[] } // JavaScript callers can pass this
   assert.equal(
     await catchError(api.keys.create(untyped({ nam: 'a' }))),
     invalid('Unknown field "nam". Did you mean "name"?'),
@@ -88,7 +88,7 @@ test('gateway.api validates like HTTP, and rejects with an error that has a code
 test("an id that isn't a string doesn't exist", async () => {
   const { api } = openGateway()
   for (const id of [undefined, null, 5, {}] as unknown[] as string[]) {
-    // as from JavaScript
+    // JavaScript callers can pass these
     for (const call of [
       () => api.keys.get(id),
       () => api.combos.get(id),
@@ -105,7 +105,7 @@ test("an id that isn't a string doesn't exist", async () => {
 
 test('an undefined field is treated as absent', async () => {
   const { api } = openGateway()
-  const untyped = <T>(value: unknown) => value as T // as from JavaScript
+  const untyped = <T>(value: unknown) => value as T // JavaScript callers can pass this
   const { id } = await api.keys.create({ name: 'a' })
   type KeyChange = Parameters<typeof api.keys.update>[1]
   assert.is((await api.keys.update(id, untyped<KeyChange>({ name: undefined, isActive: false }))).key.isActive, false)

@@ -105,7 +105,7 @@ test('the OpenAPI document describes metadata', async () => {
   )
 })
 
-/** A gateway on a store with one key, whose stored metadata is replaced, and that key. */
+/** Opens a gateway on a store with one key, and replaces the key's stored metadata. */
 async function damaged(stored: unknown) {
   const storage: Storage = memoryStorage()
   const first = await openWorld({ storage, connections: ['one'] })

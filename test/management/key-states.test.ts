@@ -18,7 +18,7 @@ function signal() {
   return { fired, fire: () => fire() }
 }
 
-/** Without `watch`, so that only the change itself can make the gateway drop its cache. */
+/** Creates a store without `watch`, so only the change itself can make the gateway drop its cache. */
 function unwatched(): Storage {
   const { watch, ...storage } = memoryStorage()
   return storage

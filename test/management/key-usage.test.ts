@@ -27,7 +27,7 @@ async function world(options: object = {}) {
 
 test("shows a key's costs this month, how much of each limit is used, and the time of its latest request", async () => {
   const { api, clock, busy, old, never, send, usageOf: readUsage } = await world()
-  await send(busy) // in the month before
+  await send(busy) // in the previous month
   await send(old)
   const oldAt = clock.now()
   await clock.advance(Date.parse('2026-02-03T09:15:30Z') - clock.now())

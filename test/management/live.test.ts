@@ -10,7 +10,7 @@ const test = suite('the live event stream')
 
 const SECRET = 'the prompt that nobody else may read'
 
-/** A gateway whose provider `one` fails, and whose provider `two` responds. */
+/** Opens a gateway whose provider `one` fails, and whose provider `two` responds. */
 async function open(options: WorldOptions = {}) {
   const world = await openWorld({
     fetch: fakeUpstream(({ body, provider }) => {
@@ -38,11 +38,11 @@ async function open(options: WorldOptions = {}) {
 interface Seen {
   id: string
   type: string
-  // biome-ignore lint/suspicious/noExplicitAny: each test knows what its events hold
+  // biome-ignore lint/suspicious/noExplicitAny: each test knows the data of its events
   data: any
 }
 
-/** The events of a stream; time goes on while one is waited for. */
+/** Reads the events of a stream. The clock advances while it waits for one. */
 function readEvents(response: Response, clock: FakeClock) {
   const reader = response.body?.pipeThrough(new TextDecoderStream()).getReader()
   let text = ''
@@ -58,7 +58,7 @@ function readEvents(response: Response, clock: FakeClock) {
     return !done
   }
 
-  /** The next event, or the comment that stands alone; `undefined` at the end. */
+  /** Resolves to the next event, or the next standalone comment, or `undefined` at the end. */
   async function next({ comments = false } = {}): Promise<Seen | string | undefined> {
     for (;;) {
       const end = text.indexOf('\n\n')
@@ -75,7 +75,7 @@ function readEvents(response: Response, clock: FakeClock) {
     }
   }
 
-  /** The events up to the first one of a type. */
+  /** Resolves to the events up to the first of a type. */
   async function until(type: string): Promise<Seen[]> {
     const seen: Seen[] = []
     for (;;) {
@@ -162,7 +162,7 @@ test('a reconnecting reader continues after its last event, or learns that the e
   await send()
   const seen = await events.until('finished')
   await events.cancel()
-  await send() // while nobody reads
+  await send() // while nobody reads the stream
   for (const again of [await follow('', { 'last-event-id': first?.id ?? '' }), await follow(`?after=${first?.id}`)]) {
     const missed = await again.until('finished')
     assert.equal(missed.slice(0, seen.length), seen)
@@ -239,7 +239,7 @@ test('reports when a target goes into cooldown, is probed, and recovers', async 
     if (typeof event === 'object') states.push(event.data.state)
   }
   await collect()
-  await collect() // by time alone
+  await collect() // only time has passed
   isIll = false
   await chat({ model: 'one/m' })
   await collect()

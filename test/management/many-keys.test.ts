@@ -13,7 +13,7 @@ const open = (storage: Storage) => createGateway({ storage, logger: false, secre
 
 const listNames = async ({ list }: ReturnType<typeof open>) => (await list()).keys.map(({ name }) => name)
 
-/** Counts the reads, and the lists of keys: former values of keys are few, and listed once. */
+/** Counts reads and lists of keys. There are few former values of keys, and they are listed once. */
 function counting(inner: Storage) {
   const counts = { list: 0, get: 0 }
   const storage: Storage = {
@@ -194,7 +194,7 @@ async function turnsDuring(work: () => Promise<unknown>): Promise<number> {
   return turns
 }
 
-/** Two views of one storage that report each other's changes, as between two processes. The first gets its results late. */
+/** Creates two views of one storage that report each other's changes, as if in two processes. The first gets its results late. */
 function sides(inner: Storage, late: { list: number; write: number }): Storage[] {
   const listeners: Array<(key: string) => void> = []
   return [0, 1].map((side) => {

@@ -7,14 +7,14 @@ const test = suite('nearest names')
 
 for (const [word, candidates, expected] of [
   ['isActiv', ['name', 'isActive'], ['isActive']],
-  ['isActvie', ['name', 'isActive'], ['isActive']], // neighbours swapped
+  ['isActvie', ['name', 'isActive'], ['isActive']], // swapped letters
   ['ISACTIVE', ['isActive'], ['isActive']],
   ['opnai', ['openai', 'openrouter'], ['openai']],
   ['gpt-4o', ['claude', 'openai/gpt-4o'], ['openai/gpt-4o']],
   ['gpt-4o', ['openai/gpt-4o-mini', 'openai/gpt-4o', 'gpt-4p'], ['openai/gpt-4o', 'gpt-4p', 'openai/gpt-4o-mini']],
   ['oa/gpt-4p', ['oa/gpt-4o', 'oa/o1'], ['oa/gpt-4o']],
   ['anthropic/claude-sonet-4', ['claude-sonnet-4', 'anthropic/claude-sonnet-4'], ['anthropic/claude-sonnet-4']],
-  ['gpt-4p', ['x/gpt-4o', 'gpt-4o'], ['gpt-4o', 'x/gpt-4o']], // the whole name before a part of one
+  ['gpt-4p', ['x/gpt-4o', 'gpt-4o'], ['gpt-4o', 'x/gpt-4o']], // a full name comes before a partial one
   ['ab', ['ba'], ['ba']],
   ['a', ['b'], ['b']],
   ['ab', ['yz'], []],

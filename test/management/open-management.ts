@@ -11,14 +11,14 @@ import { assert } from '../support/suite.ts'
 
 export const TOKEN = 'management-token-of-forty-characters-000'
 
-/** The rules for requests that hold where nothing else is set. */
+/** The rules for requests if nothing else is set. */
 export const defaultRules: EffectiveRules = {
   health: { failureShare: 0.5, windowMs: 60_000, minCalls: 5, cooldownMs: 5_000, maxCooldownMs: 300_000 },
   maxAttempts: 3,
   timeouts: { headersMs: 120_000, idleMs: 60_000, totalMs: 600_000 },
 }
 
-/** The fields of `/api` responses that tests read; each test knows which fields are present. */
+/** The fields of `/api` responses that tests read. Each test knows which of them are present. */
 export interface Body extends Connection, Omit<Combo, 'kind' | keyof RequestRules>, Settings {
   error: string
   success: boolean
@@ -38,7 +38,7 @@ export interface Answer {
   headers: Headers
 }
 
-/** A gateway with an admin token, called over HTTP. Every request and response is compared with the API description. */
+/** Opens a gateway with an admin token that is called over HTTP. Every request and response is compared with the API description. */
 export function openDoor(options: Partial<GatewayOptions> = {}) {
   const clock = fakeClock()
   const storage = options.storage ?? memoryStorage({ clock })
@@ -50,10 +50,10 @@ export function openDoor(options: Partial<GatewayOptions> = {}) {
     const body: unknown = text === '' ? undefined : JSON.parse(text)
     const sent = typeof init.body === 'string' ? tryParseJson(init.body) : undefined
     if (body !== undefined) await checkAnswer({ method, path, sent, status: response.status, body })
-    return { status: response.status, headers: response.headers, body: body as Body } // every response here is JSON
+    return { status: response.status, headers: response.headers, body: body as Body } // all of these responses are JSON
   }
 
-  /** With the token, and JSON when there is a body. */
+  /** Sends the token, and a JSON body if there is one. */
   function call(method: string, path: string, body?: unknown): Promise<Answer> {
     if (isObject(body) && typeof body.apiKey === 'string') plant(body.apiKey)
     const headers = {
@@ -63,14 +63,14 @@ export function openDoor(options: Partial<GatewayOptions> = {}) {
     return send(method, path, { headers, ...(body !== undefined && { body: JSON.stringify(body) }) })
   }
 
-  /** Calls and expects exactly this status. */
+  /** Sends a request and expects exactly this status. */
   async function expect(status: number, method: string, path: string, body?: unknown): Promise<Body> {
     const response = await call(method, path, body)
     assert.is(response.status, status, `${method} ${path}: ${response.status} ${JSON.stringify(response.body)}`)
     return response.body
   }
 
-  /** Calls and expects a refusal with exactly this text. */
+  /** Sends a request and expects a rejection with exactly this text. */
   async function refuses(status: number, error: string, request: [method: string, path: string, body?: unknown]) {
     assert.equal(await expect(status, ...request), { error })
   }
@@ -78,7 +78,7 @@ export function openDoor(options: Partial<GatewayOptions> = {}) {
   return { gateway, storage, clock, send, call, expect, refuses }
 }
 
-/** A door of a gateway where these names lead to a connection, so that combos of them are answered without warnings. */
+/** Opens a gateway in which these names lead to a connection, so combos that contain them cause no warnings. */
 export async function openDoorTo(names: readonly string[], options: Partial<GatewayOptions> = {}) {
   const management = openDoor(options)
   await management.gateway.api.connections.put({ id: 'lab', provider: 'lab', baseUrl: 'http://lab.test/v1' })

@@ -51,7 +51,7 @@ test('shows the catalog with the defaults that its definitions omit', async () =
   ])
 })
 
-/** Without which clouds have no address. */
+/** Fields without which a cloud provider has no URL. */
 const ofClouds: Record<string, object> = {
   azure: { resource: 'mine' },
   bedrock: { region: 'us-east-1' },

@@ -28,7 +28,7 @@ const open = (storage = memoryStorage()) => createGateway({ storage, secret, log
 for (const [kind, text] of Object.entries(damages))
   test(`replaces ${kind}, as if no record existed`, async () => {
     for (const [key, put] of puts) {
-      if (key.startsWith('groups/') && kind === 'an empty record') continue // a group without a signature, see below
+      if (key.startsWith('groups/') && kind === 'an empty record') continue // a group without a signature (see below)
       const storage = memoryStorage()
       const before = open(storage)
       const wanted = await put(before.api)

@@ -16,7 +16,7 @@ const catalog: Catalog = {
 const SECRET = 'sk-test-0123456789-abcd'
 const VALUE = `sbx_${'own-value-of-the-host_'.repeat(2)}`
 
-/** A gateway, and the storage writes since the last check. */
+/** Opens a gateway, and a function that returns the storage writes since its last call. */
 function open() {
   const memory = memoryStorage()
   let writes: string[] = []
@@ -50,7 +50,7 @@ async function catchError(work: Promise<unknown>): Promise<string> {
   )
 }
 
-/** Everything that a host may seed. */
+/** Creates everything that a host can seed. */
 const seed = async ({ api }: ReturnType<typeof open>) => {
   await api.connections.put({ id: 'main', provider: 'openai', apiKey: SECRET, priority: 1, prefix: 'work' })
   await api.connections.put({ id: 'second', provider: 'oa', isActive: false })
@@ -104,7 +104,7 @@ test('rejects a key whose value belongs to another key', async () => {
 
 test('two gateways that start concurrently on one storage create one record each', async () => {
   const memory = memoryStorage()
-  const options = { storage: memory, catalog, clock: platformClock } // one waits for the other
+  const options = { storage: memory, catalog, clock: platformClock } // a real clock, because they wait for each other
   const doors = [openDoor(options), openDoor(options)]
   await Promise.all(
     doors.map(async ({ gateway: { api } }) => {
@@ -272,7 +272,7 @@ test("a key's value must have the right form and not belong to another key", asy
   assert.is(await catchError(api.keys.put({ name: 'made', key: VALUE })), '"key" must not be the value of another key')
 })
 
-const unset: Record<string, string | undefined> = {} // as process.env; these lines compile with exactOptionalPropertyTypes
+const unset: Record<string, string | undefined> = {} // like process.env; these lines compile with exactOptionalPropertyTypes
 const puts: Array<[member: string, put: (api: Management) => Promise<unknown>]> = [
   ['key', ({ keys }) => keys.put({ name: 'app', key: unset.APP_KEY })],
   ['id', ({ keys }) => keys.put({ name: 'app', id: unset.ID })],

@@ -25,7 +25,7 @@ const counts = object({
   day: { shape: integer(1, 1_000_000), isOptional: true },
 })
 
-/** Fields of every shape, as records may get them. */
+/** Fields of every shape that records can have. */
 const fields = {
   id: { shape: storedId, isStorageKey: true },
   name: { shape: name(20), inputs: requiredToCreate },

@@ -5,7 +5,7 @@ import { openDoor } from './open-management.ts'
 
 const test = suite('combo rotation')
 
-/** With a round-robin combo `pool` of three models; `turn` returns the one that served a request. */
+/** Opens a gateway with a round-robin combo `pool` of three models. `turn` returns the model that served a request. */
 async function doorWithPool() {
   const served: unknown[] = []
   const provider = http.post('https://up.test/v1/chat/completions', async ({ request }) => {

@@ -6,7 +6,7 @@ import { createLab, json, source, stubGateway } from './node/lab.ts'
 type Next = (error?: unknown) => void
 type Middleware = (req: IncomingMessage, res: ServerResponse, next: Next) => void
 
-/** Express as far as these tests use it: it comes without types. */
+/** The part of Express that these tests use. It has no types of its own. */
 interface Express {
   (): RequestListener & { use(path: string | Middleware, middleware?: Middleware): void }
   json(options?: { limit?: string }): Middleware
@@ -15,7 +15,7 @@ interface Express {
   urlencoded(options: { extended: boolean }): Middleware
 }
 
-/** Tells what came: method, path, query, headers that matter and the body. */
+/** Returns the received request: method, path, query, relevant headers, and body. */
 const echo = stubGateway(async (exchange) =>
   json({
     method: exchange.method,

@@ -45,7 +45,7 @@ async function invoke(
   return { ...heads.get(stream), body: Buffer.concat(chunks).toString(), isEnded: stream.writableEnded }
 }
 
-/** The request that the gateway gets for an event. */
+/** Resolves to the request that the gateway gets for an event. */
 async function requestFor(event: LambdaUrlEvent): Promise<Request> {
   let request: Request | undefined
   await invoke(async (given) => {
@@ -145,7 +145,7 @@ test('the function URL handler passes on the event, the context, and waitUntil, 
   assert.type(Object(context).waitUntil, 'function')
 })
 
-/** An endless body, and the number of chunks that were pulled. */
+/** Creates an endless body that counts the chunks pulled from it. */
 function endless() {
   const seen = { pulled: 0, cancelled: false }
   const body = new ReadableStream<Uint8Array>(

@@ -22,7 +22,7 @@ const mounts = {
   toWorkersHandler,
 }
 
-/** As a caller without types would. */
+/** Calls it with any arguments, like a caller without types. */
 const call = async (name: keyof typeof mounts, ...given: unknown[]) => {
   const response: unknown = await Promise.resolve()
     .then(() => Reflect.apply(mounts[name], undefined, given))

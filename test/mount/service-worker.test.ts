@@ -13,7 +13,7 @@ test.after(() => void Reflect.deleteProperty(globalThis, 'location'))
 /** The mode of a navigation, which only a browser can give to a request. */
 const navigate = { value: 'navigate' }
 
-/** Sends one event and returns the page's response, if the gateway responded. */
+/** Sends an event. Returns the response for the page, if the gateway responded. */
 function dispatch(request: Request, waitUntil: (work: Promise<unknown>) => void = () => {}) {
   let response: Promise<Response> | undefined
   handle({
@@ -105,7 +105,7 @@ test("a gateway in a service worker passes on the page's signal, and the event f
   })
   abort.abort()
   assert.is(seen.request?.signal.aborted, true)
-  const [context] = seen.platform as [{ waitUntil(work: Promise<unknown>): void }] // the one thing it passes
+  const [context] = seen.platform as [{ waitUntil(work: Promise<unknown>): void }] // the only argument it passes
   const work = Promise.resolve()
   context.waitUntil(work)
   isOver = true

@@ -30,7 +30,7 @@ const panels = dashboard.panels.filter(({ type }) => type !== 'row')
 const { groups }: Rules = parse(fileOf('alerts.yml'))
 const rules = groups.flatMap((group) => group.rules)
 
-/** The scraped names of a metric. */
+/** Returns the scraped names of a metric. */
 function sampleNames(metric: Metric): string[] {
   const name = getFamilyName(metric)
   if (metric.kind === 'histogram') return [`${name}_bucket`, `${name}_sum`, `${name}_count`]
@@ -38,7 +38,7 @@ function sampleNames(metric: Metric): string[] {
 }
 
 const labelsBySample = new Map([
-  ['up', ['job', 'instance']], // which Prometheus records of each scrape
+  ['up', ['job', 'instance']], // Prometheus adds this to each scrape
   ...Object.values<Metric>(measures).flatMap((metric) =>
     sampleNames(metric).map((name): [string, string[]] => {
       const own = metric.labels.map((label) => label.replaceAll('.', '_'))
@@ -57,7 +57,7 @@ function unknownIn(query: string): string[] {
   return measured.length === 0 ? words : words.filter((word) => !labelsBySample.has(word) && !labels.has(word))
 }
 
-/** Finds the labels that a text takes from a query's result, by which the query must aggregate. */
+/** Finds the labels that a text reads from a query's result, by which the query must aggregate. */
 const missingIn = (text: string, names: RegExp, query: string) =>
   [...text.matchAll(names)].flatMap(([, name = '']) => (new RegExp(`by \\([^)]*\\b${name}\\b`).test(query) ? [] : name))
 

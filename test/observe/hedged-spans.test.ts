@@ -10,7 +10,10 @@ const test = suite('spans of hedged requests')
 
 const completions = 'SERVER POST /v1/chat/completions'
 
-/** The compared facts of a hedged attempt: whether it is the hedge, its outcome, and its first and last millisecond since the request arrived. */
+/**
+ * Returns the facts to compare for each attempt of a hedged request: whether it is the hedge, its outcome, and its start and end in ms after the
+ * request arrived.
+ */
 function attemptsOf(spans: readonly ReadableSpan[]) {
   const ms = ([seconds, nanos]: api.HrTime) => seconds * 1_000 + nanos / 1e6
   const [request] = spans.filter(({ kind }) => kind === api.SpanKind.SERVER)

@@ -21,7 +21,7 @@ async function scrape({ gateway }: Pick<ObservedWorld, 'gateway'>, headers: Reco
   return { status: reply.status, type: reply.headers.get('content-type'), text: await reply.text() }
 }
 
-/** The value of the sample with all of these labels. */
+/** Returns the value of the sample with all of these labels. */
 function sample(text: string, name: string, labels: Record<string, string> = {}): number | undefined {
   const line = text
     .split('\n')

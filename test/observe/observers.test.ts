@@ -12,7 +12,7 @@ const fail = (): never => {
   throw new Error('observer')
 }
 const reject = () => Promise.reject(new Error('observer'))
-/** An attempt follower whose methods all do this. */
+/** Creates an attempt follower whose methods all do this. */
 const attemptDoes = (does: () => never) => ({ headers: does, begun: does, ended: does })
 
 const faults: Record<string, () => unknown> = {

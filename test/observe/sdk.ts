@@ -12,7 +12,7 @@ import {
   SimpleSpanProcessor,
 } from '@opentelemetry/sdk-trace-base'
 
-/** The API module over this test's own providers, because the global ones can only be set once per process. */
+/** Creates the API module with this test's own providers, because the global ones can only be set once per process. */
 export function sdk() {
   const spans = new InMemorySpanExporter()
   const tracers = new BasicTracerProvider({ spanProcessors: [new SimpleSpanProcessor(spans)] })
@@ -36,7 +36,7 @@ export function sdk() {
   }
   return {
     module,
-    /** The finished spans as a tree of names. */
+    /** Returns the finished spans as a tree of names. */
     tree(): string[] {
       const all = spans.getFinishedSpans()
       const below = (parent: string | undefined, depth: number): string[] =>

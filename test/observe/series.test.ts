@@ -10,7 +10,7 @@ const test = suite('metric series')
 const TOKEN = 'token-of-the-scrape-0123456789abcdef'
 const REQUESTS = process.env.CI ? 40_000 : 1_500
 
-/** Names made up by clients, including malformed versions of the gateway's own. */
+/** Names that clients make up, including malformed versions of the gateway's own. */
 const names: ((word: string) => string)[] = [
   (word) => `one/${word}`,
   (word) => word,
@@ -64,7 +64,7 @@ test(`the number of series stays the same after ${REQUESTS} requests with random
         body: JSON.stringify(isGemini ? { contents } : body),
       }),
     )
-    if (nth % 200 === 0) await world.clock.advance(60_000) // so that targets that cool are asked again
+    if (nth % 200 === 0) await world.clock.advance(60_000) // lets targets in cooldown be called again
   }
 
   for (let nth = 0; nth < 1_000; nth++) await send(nth)

@@ -168,7 +168,7 @@ for (const [story, { respond: recorded = good, send, tree: expected }] of Object
     assert.equal(tree(), expected)
   })
 
-/** A key with these limits. */
+/** Creates a key with these limits. */
 const keyWith = async ({ gateway }: ObservedWorld, limits: UsageLimits) => ({
   authorization: `Bearer ${(await gateway.api.keys.create({ name: 'k', limits })).key}`,
 })

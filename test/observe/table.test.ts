@@ -10,7 +10,7 @@ const page = readFileSync(new URL('../../docs/src/content/docs/reference/metrics
   ' |',
 )
 
-/** A row of the table in the docs. */
+/** Returns the metric's row of the table in the docs. */
 function rowOf(metric: Metric): string {
   const { name, kind, labels: names, help } = metric
   const prometheus = `${getFamilyName(metric)}${kind === 'counter' ? '_total' : ''}`

@@ -14,7 +14,7 @@ export interface ObservedWorld {
   chat(body?: object, headers?: Record<string, string>): Promise<Response>
 }
 
-/** An observed gateway with a connection to each catalog provider, and a combo `fast` of two of them. */
+/** Opens an observed gateway with a connection to each catalog provider, and a combo `fast` of two of them. */
 export async function openObserved(
   observe: readonly GatewayObserver[],
   respond: Answering = metered({}, { tokens: 0 }),
@@ -46,5 +46,5 @@ export async function openObserved(
 
 export const ADMIN = 'admin-token-of-the-observed-gateway'
 
-/** Reads a response to its end, so that its request ends. */
+/** Reads a response to its end, so its request ends. */
 export const read = async (reply: Promise<Response>): Promise<string> => (await reply).text()

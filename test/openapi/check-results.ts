@@ -7,15 +7,15 @@ import { closeObjects, type Described, describedOperations } from './description
 /** A request to the management API over HTTP, and its response. */
 interface Exchanged {
   method: string
-  /** Below the base path, with its query. */
+  /** The path below the base path, including the query. */
   path: string
-  /** The body of the request, where it was a text of JSON. */
+  /** The body of the request, if it was JSON. */
   sent?: unknown
   status: number
   body: unknown
 }
 
-/** The operations as they are described, each with a pattern of its path; the same for all gateways. */
+/** The described operations, each with a pattern for its path. They are the same for all gateways. */
 let described: Promise<(Described & { pattern: RegExp; whole: Described })[]> | undefined
 
 async function describe() {
@@ -23,7 +23,7 @@ async function describe() {
   const operations = describedOperations(document)
   const whole = describedOperations(closeObjects(document))
   const all = operations.map((one, at) => Object.assign(one, { pattern: toPattern(one.path), whole: whole[at] ?? one }))
-  return all.sort((a, b) => b.path.length - a.path.length) // a parameter may hold slashes
+  return all.sort((a, b) => b.path.length - a.path.length) // a parameter may contain slashes
 }
 
 const served = servedOperations().map((one) => ({
@@ -37,9 +37,9 @@ const served = servedOperations().map((one) => ({
 }))
 
 /**
- * Fails unless a response matches its description: the status is one of the operation's, a success is what the operation resolves to, no
- * member more and none less, for a request that is as described, and an error is one text. Passes over paths that no operation has. Resolves
- * to the name of an operation that has succeeded.
+ * Fails unless a response matches its description. The status must be one of the operation's, a success must have exactly the described members, and
+ * an error must be one text. The request must be as described. Ignores paths without an operation. Resolves to the name of the operation if it
+ * succeeded.
  */
 export async function checkAnswer({ method, path, sent, status, body }: Exchanged): Promise<string | undefined> {
   described ??= describe()
@@ -52,7 +52,7 @@ export async function checkAnswer({ method, path, sent, status, body }: Exchange
   const response = operation.response(status)
   assert.ok(response(body), `${what}: ${JSON.stringify(response.errors)}`)
   if (status >= 400) {
-    const others = status === 409 ? ['current'] : [] // the record that a change was not based on
+    const others = status === 409 ? ['current'] : [] // the current record, if a change was based on an older one
     assert.equal(
       Object.keys(Object(body)).filter((name) => !others.includes(name)),
       ['error'],
@@ -69,7 +69,7 @@ export async function checkAnswer({ method, path, sent, status, body }: Exchange
   return name
 }
 
-/** The text for a path or a method that no route has. */
+/** Matches the error for a path or method without a route. */
 const WITHOUT_ROUTE = /"There is no [A-Z]+ \/|"[A-Z]+ is not allowed here/
 
 function toPattern(path: string): RegExp {
@@ -84,6 +84,6 @@ const findOperation = (method: string, path: string, action: unknown) =>
       one.pattern.test(path),
   )
 
-/** Texts as they are described: without the blanks around them, which the gateway drops. */
+/** Removes surrounding whitespace from texts, as the gateway does. */
 const trimmed = (sent: unknown): unknown =>
   JSON.parse(JSON.stringify(sent), (_, value) => (typeof value === 'string' ? value.trim() : value))

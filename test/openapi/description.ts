@@ -1,19 +1,19 @@
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js'
 import type { OpenApiDocument } from '../../src/admin/openapi-document.ts'
 
-/** One operation of a description, with its references resolved. */
+/** An operation of a description with its references resolved. */
 export interface Described {
   method: string
   path: string
   operationId: string
   statuses: string[]
-  /** The schema of the request's body; `undefined` where it takes none. */
+  /** The schema of the request's body, or `undefined` if it takes none. */
   readonly request: ValidateFunction | undefined
-  /** The schema of the JSON body of a response with this status; throws if there is none. */
+  /** Returns the schema of the JSON body of a response with this status. Throws if there is none. */
   response(status: number): ValidateFunction
 }
 
-/** The operations of a description. Their schemas are compiled when they are used. */
+/** Returns the operations of a description. Their schemas are compiled when they are first used. */
 export function describedOperations(document: OpenApiDocument): Described[] {
   const ajv = new Ajv2020({ strict: false, validateFormats: false, allErrors: true })
   ajv.addSchema(document, 'description')
@@ -48,14 +48,14 @@ export function describedOperations(document: OpenApiDocument): Described[] {
   )
 }
 
-/** The document with schemas that allow no other fields than those they have. */
+/** Returns the document with schemas that don't allow unknown fields. */
 export const closeObjects = (document: OpenApiDocument): OpenApiDocument =>
   JSON.parse(JSON.stringify(document), (_, value) => {
     const isObject = value?.type === 'object' && value.properties && value.additionalProperties === undefined
     return isObject ? { ...value, additionalProperties: false } : value
   })
 
-/** The check of a named schema of a description. */
+/** Creates the check of a named schema in a description. */
 export const createCheck = (document: OpenApiDocument, name: string): ValidateFunction =>
   new Ajv2020({ strict: false, validateFormats: false, allErrors: true })
     .addSchema(document, 'description')
@@ -69,7 +69,7 @@ interface RawOperation {
   responses: Record<string, { content?: Content } | { $ref: string }>
 }
 
-/** A component of a description. */
+/** Returns a component of a description. */
 function referred(document: OpenApiDocument, ref: string): { content?: Content } {
   const [, , kind = '', name = ''] = ref.split('/')
   const found = document.components[kind]?.[name]

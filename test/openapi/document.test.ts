@@ -10,7 +10,7 @@ const test = suite('the OpenAPI document')
 
 const describe = () => openDoor().gateway.api.openapi()
 
-/** Every object within a value, the value included. */
+/** Yields every object in a value, including the value itself. */
 function* listObjects(value: unknown): Generator<Record<string, unknown>> {
   if (typeof value !== 'object' || value === null) return
   if (!Array.isArray(value)) yield value as Record<string, unknown>

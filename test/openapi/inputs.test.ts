@@ -98,7 +98,7 @@ const guard = {
   ...{ allow: ['a'], deny: ['b'], hosted: 'refuse', model: 'm', thresholds: { violence: 0.5 }, policy: 'p' },
 }
 
-/** A valid input of each operation, with every member that it may have. */
+/** A valid input for each operation, with every member it may have. */
 const samples: Record<string, object> = {
   'keys.create': newKey,
   'keys.update': { ...key, isActive: true },
@@ -192,7 +192,7 @@ const samples: Record<string, object> = {
   'damagedRecords.put': { record: {} },
 }
 
-/** Each operation with a body: its schema, if it has one, and that of its description. */
+/** Returns each operation with a body: its schema, if it has one, and the description's schema. */
 async function described() {
   const operations = describedOperations(await openDoor().gateway.api.openapi())
   return servedOperations().flatMap(({ names, path, method, action, input }) => {
@@ -202,7 +202,7 @@ async function described() {
   })
 }
 
-/** Does a description take an input? Texts count without the blanks around them. */
+/** Returns whether a description accepts an input, ignoring whitespace around texts. */
 const takes = (request: ValidateFunction, input: object, action: string | undefined) =>
   request(
     JSON.parse(JSON.stringify({ ...(action && { action }), ...input }), (_, value) =>
@@ -242,7 +242,7 @@ test('the value of `action` is limited to the known actions', async () => {
   ])
 })
 
-/** The paths to all values within a value. */
+/** Returns the paths to all values in a value. */
 function listPaths(value: unknown, before: readonly string[] = []): (readonly string[])[] {
   const inner = Object.entries(typeof value === 'object' && value !== null ? value : {})
   return [before, ...inner.flatMap(([name, member]) => listPaths(member, [...before, name]))]
@@ -305,5 +305,5 @@ test('each field of an input has a description', () => {
   assert.equal(missing, [], 'Describe each in the `parameters` of its operation, in the table of its resource.')
 })
 
-/** Fields of records that can be sent back and are ignored. */
+/** Fields that clients may send back, and that are ignored. */
 const PLAIN = ['id', 'createdAt', 'updatedAt', 'warnings', 'error', 'health']

@@ -14,7 +14,7 @@ import { closeObjects, createCheck, describedOperations } from './description.ts
 
 const test = suite('responses to model clients, and their descriptions')
 
-/** The headers by which a client of a format is known. */
+/** The headers that identify a client of each format. */
 const senders: Record<WireFormat, Record<string, string>> = {
   'openai-chat': {},
   'openai-responses': {},
@@ -50,7 +50,7 @@ test('model lists and single models match the schema of each format', async () =
       const isDescribed = operation?.response(200)
       assert.ok(isDescribed?.(body), `${path} ${JSON.stringify(isDescribed?.errors)}`)
       const missing = await get(`${path.replace(':id+', 'nobody')}${kinds ? '?limit=x&pageSize=x' : ''}`)
-      if (missing.status === 200) continue // OpenAI's lists have no pages
+      if (missing.status === 200) continue // OpenAI's lists aren't paginated
       check(document, formatTypes[format].error, await missing.json())
     }
   }
@@ -99,7 +99,7 @@ test("errors of every endpoint match the schema of the endpoint's format", async
   }
 })
 
-/** A request that each format takes. */
+/** A request that each format accepts. */
 const bodies: Record<ClientFormat, object> = {
   'openai-chat': { messages: [{ role: 'user', content: 'Hi' }], prompt: 'Hi' },
   'openai-responses': { input: 'Hi' },

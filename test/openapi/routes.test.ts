@@ -20,7 +20,7 @@ const routes: ReadonlyArray<Pick<HttpRoute, 'method' | 'path'>> = [
 
 const template = (path: string) => path.replace(/:(\w+)\+?/g, '{$1}')
 
-/** A model with its method, `:generateContent`, which shares a line of the table with others, or without one. */
+/** Matches a model with or without a method such as `:generateContent`. With a method, it shares a line of the table with others. */
 const METHOD = /\{model\}(?::\w+)?$/
 
 test('the document contains /health and the routes in all tables, and no others', async () => {
@@ -65,7 +65,7 @@ test('every route in the document exists, and responds with a status and a body 
       const body: unknown = await reply.json()
       const check = response(reply.status)
       assert.ok(check(body), `${what} ${JSON.stringify(body)} ${JSON.stringify(check.errors)}`)
-      assert.not.match(JSON.stringify(body), /There is no \w+ \//, what) // the text for a path without a route
+      assert.not.match(JSON.stringify(body), /There is no \w+ \//, what) // the error for a path without a route
     }
   }
 })

@@ -181,7 +181,7 @@ test('no call is open after 1,000 clients have disconnected at random times', as
   const upstream = fakeUpstream((call, nth) => (waits[nth % waits.length] ?? never)(call, nth))
   const world = await openWorld({ fetch: upstream, combos })
   const first = new AbortController()
-  const begun = world.chat({}, { signal: first.signal }) // after it the settings and credentials are in memory
+  const begun = world.chat({}, { signal: first.signal }) // by then, the settings and credentials are cached
   while (upstream.calls.length === 0) await new Promise(setImmediate)
   first.abort()
   await begun

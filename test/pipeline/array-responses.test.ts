@@ -12,13 +12,13 @@ const test = suite('responses in a JSON array')
 
 const chunks = looking.gemini.map((event) => JSON.parse(String(event).slice('data: '.length)))
 
-/** As Google writes it for who does not ask for events: each chunk over many lines. */
+/** Google's format for clients that don't request events: each chunk takes several lines. */
 const elements = chunks.map((chunk, at) => `${at === 0 ? '[' : ',\r\n'}${JSON.stringify(chunk, null, 2)}`)
 const whole = `${elements.join('')}\n]\n`
 
 const types = ['application/json; charset=UTF-8', 'text/event-stream', '']
 
-/** Byte by byte. */
+/** Splits a text into its bytes. */
 const bytesOf = (text: string) => [...new TextEncoder().encode(text)].map((byte) => Uint8Array.of(byte))
 
 const open = (respond: () => Response, connections = ['google', 'one', 'two']) =>

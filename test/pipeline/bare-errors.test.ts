@@ -13,7 +13,7 @@ const event = (value: { type: string; [name: string]: unknown }) => `event: ${va
 const MESSAGE = 'Slow down, "please".'
 const asText = JSON.stringify(MESSAGE).slice(1, -1)
 
-/** By format: the request, events without and with content, the end, the provider's error, and the error that the client gets. */
+/** By format: the request, events without and with content, the end, the provider's error, and the client's error. */
 const formats = {
   chat: {
     path: '/v1/chat/completions',

@@ -10,7 +10,7 @@ const test = suite('Responses streams that break off')
 
 const created = { id: 'resp_up', object: 'response', created_at: 1_790_000_000, model: 'm-2026', status: 'in_progress' }
 
-/** A stream as OpenAI sends it: numbered, and with its response in the first two events. */
+/** A stream as OpenAI sends it: numbered, with the response in the first two events. */
 const words = Array.from({ length: 2_000 }, (_, at) => `word ${at} `)
 const numbered = getEvents(
   'openai-responses',

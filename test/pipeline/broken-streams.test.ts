@@ -16,7 +16,7 @@ const overloaded = { message: 'Overloaded', type: 'overloaded_error', code: 503 
 const tooLong = { message: 'The prompt is too long', type: 'invalid_request_error', code: 'context_length_exceeded' }
 const refused = { message: 'The image is broken', type: 'invalid_request_error', code: 'image_parse_error' }
 
-/** Errors in mid-stream, and the target's resulting failure: level, class, and state. */
+/** Mid-stream errors, and the resulting failure of the target: level, class, and state. */
 const errors: readonly (readonly [error: object, health: readonly string[]])[] = [
   [rateLimit, ['connection rate-limit cooling']],
   [badKey, ['connection credentials cooling']],

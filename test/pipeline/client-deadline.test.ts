@@ -19,7 +19,7 @@ test('x-signalbox-timeout-ms covers all attempts together, and the upstream call
         response = reply
       })
     await clock.untilPending(stream ? 3 : 2)
-    await clock.advance(1_000) // the first one has used up its own time
+    await clock.advance(1_000) // the first target has used up its own time
     while (upstream.calls.length < 2) await clock.advance(0)
     await clock.advance(499)
     assert.is(response, undefined)

@@ -63,7 +63,7 @@ test('close waits for in-flight requests', async () => {
   assert.is(closed, 0)
   respond(json(chatAnswer()))
   assert.is((await pending).status, 200)
-  await Promise.all(closing) // both, without the clock moving on
+  await Promise.all(closing) // both settle without advancing the clock
   assert.is(world.clock.pending(), 0)
 })
 
@@ -182,7 +182,7 @@ test("close immediately ends a stream that isn't being read, translated or not",
     const world = await openWorld({ fetch: upstream })
     const reader = (await world.chat({ model, stream: true })).body?.getReader()
     await reader?.read()
-    await world.gateway.close({ graceMs: 0 }) // the clock stands still
+    await world.gateway.close({ graceMs: 0 }) // the clock doesn't advance
     assert.equal(
       [upstream.open, world.recorded.requests.map(({ status, end }) => `${status} ${end}`)],
       [0, ['503 cut']],

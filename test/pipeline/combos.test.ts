@@ -9,7 +9,7 @@ const test = suite('combos')
 
 const round = (...models: string[]) => ({ models, strategy: 'round-robin' as const })
 
-/** `turns` sends that many requests and returns the called targets, with `,` between requests and `>` within one. */
+/** Opens a combo. `turns` sends this many requests and returns the called targets, with `,` between requests and `>` within one. */
 async function turning(options: WorldOptions, down: string[] = []) {
   const upstream = fakeUpstream(({ provider }) => (down.includes(provider) ? json({}, 503) : json(chatAnswer())))
   const world = await openWorld({ fetch: upstream, ...options })

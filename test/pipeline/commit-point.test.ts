@@ -9,7 +9,7 @@ import { mapStream } from './support/stream-map.ts'
 
 const test = suite('the commit point')
 
-/** Behind every byte in CI, behind every third at a desk. */
+/** After every byte in CI, and after every third one locally. */
 const STEP = isCi ? 1 : 3
 const everyByte = isCi ? 'every byte' : 'every third byte'
 
@@ -20,8 +20,8 @@ interface Seen {
 }
 
 /**
- * Breaks a stream behind each of its bytes. Until its first word the complete response is the next target's; behind it the client has every
- * complete event and then an error, and only a complete response may end normally.
+ * Breaks a stream after each of its bytes. Before its first word, the next target's complete response must follow. After that, the client must get
+ * every complete event and then an error. Only a complete response may end normally.
  */
 async function breakEverywhere(recording: Recording, how: Break, step = STEP): Promise<Seen> {
   const { api, bytes, name } = recording
@@ -53,7 +53,7 @@ async function breakEverywhere(recording: Recording, how: Break, step = STEP): P
   return received
 }
 
-/** Puts a provider's error between two events, wherever there is such a place, and goes on in each way. */
+/** Inserts a provider's error between any two events, and continues in each way. */
 async function failEverywhere(recording: Recording): Promise<Seen> {
   const { api, bytes, name } = recording
   const { overloaded, spare } = kinds[api]
@@ -74,7 +74,7 @@ async function failEverywhere(recording: Recording): Promise<Seen> {
         const where = `${name}: an error at ${at} in ${pieces.length}, then it ${way}`
         const chunks = pieces.filter(({ length }) => length > 0)
         const { text, calls, record } = await send(() => brokenBody(chunks, how), where)
-        const received = isFinished ? all : decode(before) + overloaded // what was complete before is passed on unchanged
+        const received = isFinished ? all : decode(before) + overloaded // the complete events before it are passed through unchanged
         assert.is(text, at < commit ? spare : received, where)
         assert.is(calls, at < commit ? 2 : 1, where)
         if (at < commit) assert.is(record?.durationMs, 0, `${where}: the next one had to wait`)
@@ -118,7 +118,7 @@ for (const api of ['chat', 'anthropic'] as const) {
 
     test(`a failing recording falls back before content, and otherwise ends with an error: ${how} after ${everyByte} (${api})`, async () => {
       const recordings = recordedStreams().filter(({ api: its, bytes }) => its === api && bytes.length > 1_030)
-      const recording = recordings[ways.indexOf(how)] // a different one for each
+      const recording = recordings[ways.indexOf(how)] // a different recording for each
       if (!recording) throw new Error('there are too few recordings')
       const received = await breakEverywhere(recording, how)
       assert.is(received.spare + received.error + received.clean, Math.floor(recording.bytes.length / STEP) + 1)

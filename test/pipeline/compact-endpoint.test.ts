@@ -178,7 +178,7 @@ test('the next target is tried after one fails', async () => {
   )
 })
 
-/** Answers in which there is no summary. */
+/** Responses without a summary. */
 const empty: Readonly<Record<string, Answering>> = {
   'an empty summary': (call: Call) => answerWith(call, ''),
   'a tool call': () =>

@@ -50,7 +50,7 @@ for (const [name, model] of Object.entries(models))
       assert.not.match(second, ASKS_FOR_SUMMARY)
       for (const kept of ['Count the ducks.', 'And the lake?', SUMMARY]) assert.match(second, kept)
       assert.not.match(second, /I look at the pond|pond_0815|signalbox-1/)
-      assert.match(second, /look/) // the tools are offered again
+      assert.match(second, /look/) // the tools are still available
 
       const [usage, ...others] = world.recorded.usages
       assert.equal(others, [])

@@ -7,7 +7,7 @@ import { openWorld } from './support/world.ts'
 
 const test = suite('targets in cooldown')
 
-/** A world in which `one` cools after five failures with 503, and the pool in which it is the second. */
+/** Opens a world in which `one` cools after five 503 failures, and the pool that has it as the second target. */
 async function cooling(options: Parameters<typeof failing>[0] = {}) {
   const opened = await failing({ combos: { chain: ['one/m', 'two/m'], riahc: ['two/m', 'one/m'] }, ...options })
   opened.down.one = refused(503)

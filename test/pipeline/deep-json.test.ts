@@ -18,7 +18,7 @@ import { openWorld } from './support/world.ts'
 
 const test = suite('JSON that is nested too deeply')
 
-/** A conversation with a call and its result, as clients tell it whose arguments are a text. */
+/** A conversation with a call and its result, for clients whose arguments are text. */
 const conversations: Partial<
   Record<WireFormat, (model: string, args: string, result: string) => [path: string, body: object]>
 > = {

@@ -7,11 +7,11 @@ import { openWorld } from './support/world.ts'
 
 const test = suite('JSON that is nested too deeply to be parsed')
 
-/** Parsing this many levels takes a third of a second or more. */
+/** Parsing this many levels takes at least 0.3 s. */
 const DEEPEST = 800_000
 const deepest = `{"a":${'['.repeat(DEEPEST)}${']'.repeat(DEEPEST)}}`
 const LITTLE_MS = 100
-/** As long, without the levels: where a stream is written for another format, this alone may take more than `LITTLE_MS` on a slow machine. */
+/** The same length without the levels. Writing such a stream in another format alone may take more than `LITTLE_MS` on a slow machine. */
 const flat = JSON.stringify({ a: 'x'.repeat(2 * DEEPEST - 2) })
 const TIMES_FLAT = 1.5
 

@@ -85,7 +85,7 @@ interface Asked {
   stream: boolean
 }
 
-/** Calls a provider, and returns the response as a client of one format reads it. */
+/** Opens a provider, and a function that returns its response as a client of one format reads it. */
 async function open(provider: Name) {
   let respond = () => json({})
   const upstream = fakeUpstream(() => respond())

@@ -7,7 +7,7 @@ const test = suite('empty responses')
 
 const kept = { baseUrl: 'http://kept.test/v1', format: 'openai-responses', models: [{ id: 'r' }] } as const
 
-/** The model of a provider of each format. */
+/** A model of a provider of each format. */
 const models = { chat: 'one/m', messages: 'claude/c', gemini: 'google/g', responses: 'kept/r' } as const
 type Name = keyof typeof models
 
@@ -16,7 +16,7 @@ const event = (fields: { type: string; [name: string]: unknown }) =>
 const data = (value: object) => `data: ${JSON.stringify(value)}\n\n`
 const DONE = 'data: [DONE]\n\n'
 
-/** Returns the result of a request that two targets of a format answer in the same way. */
+/** Returns the result of a request to which two targets of a format send the same response. */
 async function send(name: Name, respond: () => Response, stream: boolean) {
   const upstream = fakeUpstream(respond)
   const model = models[name]
@@ -172,7 +172,7 @@ const answeredStreams: readonly (readonly [Name, string[]])[] = [
     [event({ type: 'message_delta', delta: { stop_reason: 'max_tokens' } }), event({ type: 'message_stop' })],
   ],
   [
-    'messages', // the calls that a program at Anthropic makes
+    'messages', // calls by a program that runs at Anthropic
     [
       event({
         type: 'message_start',

@@ -6,7 +6,7 @@ import { openWorld, type World } from './support/world.ts'
 const test = suite('usage that no provider reports')
 
 const modelOutput = 'The quick brown fox jumps over the lazy dog. '.repeat(20) // about 200 tokens
-const input = 'How many animals are there in this sentence, and which of them is the faster one?' // about 17
+const input = 'How many animals are there in this sentence, and which of them is the faster one?' // about 17 tokens
 
 const catalog = {
   one: { baseUrl: 'http://one.test/v1', models: [{ id: 'm', price: { input: 1, output: 10 } }] },
@@ -41,7 +41,7 @@ const geminiEvents = modelOutput
   .split(/(?<=\. )/)
   .map((text) => `data: ${JSON.stringify({ candidates: [{ content: { parts: [{ text }], role: 'model' } }] })}\n\n`)
 
-/** Reads so many pieces of a stream, and leaves. */
+/** Reads this many chunks of a stream, and then cancels it. */
 async function readSome(response: Response, pieces: number): Promise<void> {
   const reader = response.body?.getReader()
   for (let at = 0; at < pieces; at++) await reader?.read()
@@ -206,7 +206,7 @@ test('only the input is estimated if the client disconnects before the response,
     tellOfCall()
     return nth === 1 ? sse(unreported) : new Promise<Response>(() => {})
   })
-  await (await world.chat({ model: 'one/m', messages, stream: true })).text() // loads what estimates
+  await (await world.chat({ model: 'one/m', messages, stream: true })).text() // loads the code for estimates
   for (const stream of [false, true]) {
     const leaving = new AbortController()
     const called = new Promise<void>((resolve) => {

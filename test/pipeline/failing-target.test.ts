@@ -15,13 +15,13 @@ const AT_ONCE = 50
 interface Load {
   seconds: number
   model(request: number): string
-  /** Does the first account fail the call that is its `nth`? Default: it always does. */
+  /** Returns whether the first account fails its `nth` call. Default: it always fails. */
   isFailing?(nth: number): boolean
   stream?: boolean
   atOnce?: number
 }
 
-/** Two accounts of one provider, the first of which fails: returns the calls and the results of 1,000 requests within this many seconds. */
+/** Opens two accounts of one provider, the first of which fails. Resolves to the calls and results of 1,000 requests within this many seconds. */
 async function load({ seconds, model, isFailing = () => true, stream = false, atOnce = AT_ONCE }: Load) {
   let nowMs = 0
   let first = 0
@@ -57,7 +57,7 @@ async function load({ seconds, model, isFailing = () => true, stream = false, at
 const FIRST = 'the-first-account'
 const isFirst = ({ headers }: Call) => headers.get('authorization') === `Bearer ${FIRST}`
 
-/** The promise. */
+/** Returns the documented maximum number of calls. */
 const mostCalls = (seconds: number) => 1.2 * REQUESTS + 10 * seconds
 
 for (const stream of [false, true]) {

@@ -7,7 +7,7 @@ const test = suite('upstream failures')
 
 const chain = { chain: ['one/m', 'two/m', 'three/m'] }
 
-/** The first target responds with `first`, the others succeed. */
+/** Opens a combo whose first target responds with `first`, and whose other targets succeed. */
 async function failing(first: () => Response, options: WorldOptions = {}) {
   const upstream = fakeUpstream(({ provider, body }) =>
     provider === 'one' ? first() : JSON.parse(body).stream ? sse(chatEvents()) : json(chatAnswer(provider)),

@@ -9,7 +9,7 @@ const test = suite('media downloads for a hedged attempt')
 
 const P95 = 20
 
-/** A combo that hedges, of a target that takes addresses and one that does not, while the first is slow and the media are on their way. */
+/** Opens a combo that hedges, with a target that accepts URLs and one that doesn't. The first is slow while the media are fetched. */
 async function fetching() {
   const clock = fakeClock()
   let isWarm = false

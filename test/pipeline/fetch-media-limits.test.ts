@@ -23,7 +23,7 @@ test("an image that turns out to be too large isn't read to the end", async () =
   assert.ok(chunks <= 22, `${chunks} chunks`)
 })
 
-/** 18 MiB. */
+/** Yields 18 MiB. */
 function* large() {
   yield PNG
   for (let chunks = 0; chunks < 18; chunks++) yield BLANK

@@ -197,7 +197,7 @@ test("an error in another format's envelope, or in none, is reported in the call
       continue
     }
     assert.equal([error.message, error.type], ['n is odd', 'invalid_request_error'], what)
-    if (what === 'another format') continue // it is this one's own
+    if (what === 'another format') continue // it is the Messages client's own format
     const messages = await world.messages({})
     assert.is(messages.status, 400)
     const envelope = '{"type":"error","error":{"type":"invalid_request_error","message":"n is odd"},"request_id":null}'

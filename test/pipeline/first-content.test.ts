@@ -8,7 +8,7 @@ const test = suite('the time to the first content')
 
 const limits = { headersTimeoutMs: 1_000, idleTimeoutMs: 200, totalTimeoutMs: 30_000 }
 
-/** A combo whose first target goes on so every 100 ms; what became of a request after so many ms. */
+/** Opens a combo whose first target sends another event every 100 ms. Resolves to the state of a request after this many ms. */
 async function after(ms: number, respond: (clock: ReturnType<typeof fakeClock>) => Response, models: string[]) {
   const clock = fakeClock()
   const isMessages = models[1]?.startsWith('claude')

@@ -9,7 +9,7 @@ import { root } from '../dist/built.ts'
 import { portable } from '../dist/portable.ts'
 import { assert, suite } from '../support/suite.ts'
 
-/** What a provider sends, by what is unusual about it. */
+/** A provider's responses, by what is unusual about them. */
 const responses: Record<string, { stream: boolean; status?: number; body: string }> = {
   'an error status': {
     stream: false,
@@ -78,7 +78,7 @@ function end(reason = 'stop') {
 
 const test = suite('the first failure in a process', { folder: '', copies: 0 })
 
-/** Bundles the gateway, so that each test can import all of its modules again. */
+/** Bundles the gateway, so each test can import all of its modules anew. */
 test.before(async (context) => {
   context.folder = await mkdtemp(join(root, 'node_modules/.first-failure-'))
   const entryPoints = [`${root}src/gateway.ts`]

@@ -7,7 +7,7 @@ import { fakeUpstream, json } from './support/upstream.ts'
 import { openWorld, token, type World } from './support/world.ts'
 
 const test = suite('arbitrary client input')
-/** As many for each route as make a figure in CI; a twentieth of them at a desk. */
+/** As many per route as the documentation claims in CI, and fewer locally. */
 const RUNS = randomCases(10_000, 200)
 
 const routes = [
@@ -31,7 +31,7 @@ async function open() {
   return openWorld({ fetch: upstream, combos: { turn: round }, aliases: { alias: 'turn' } })
 }
 
-/** Neither unhandled nor the gateway's fault, and JSON unless there is nothing to say or a stream was asked for. */
+/** Checks that a response is neither unhandled nor the gateway's fault, and that it is JSON, a stream, or empty. */
 async function assertSane(world: World, response: Response, shown: string) {
   assert.not.ok(response.status === 500 || response.status === 502, `${response.status} for ${shown}`)
   const text = await response.text()
@@ -55,7 +55,7 @@ const object = fc
   .tuple(fc.dictionary(name, value, { maxKeys: 4 }), fc.option(model, { nil: undefined }))
   .map(([fields, value]) => (value === undefined ? fields : { ...fields, model: value }))
 
-/** JSON, JSON that was damaged, and bytes. */
+/** Generates JSON, damaged JSON, or bytes. */
 const body = fc.oneof(
   object.map((created) => JSON.stringify(created)),
   fc.tuple(object, fc.nat(), fc.string({ maxLength: 3 })).map(([value, place, damage]) => {
@@ -175,7 +175,7 @@ test(`arbitrary paths, methods, and credentials get a sane response, ${RUNS} tim
           ...init,
         })
       } catch {
-        return // no URL
+        return // not a URL
       }
       const response = await world.gateway.fetch(request)
       await assertSane(world, response, JSON.stringify([verb, spelling, sent, isAdmin]))

@@ -10,7 +10,7 @@ const test = suite('a storage that hangs')
 
 type Operation = 'get' | 'set' | 'list'
 
-/** A gateway on a store without `watch` that stops responding at some point. */
+/** Opens a gateway on a store without `watch` that can stop responding. */
 async function open() {
   const clock = fakeClock()
   const { watch: _, increment: __, ...memory } = memoryStorage({ clock })
@@ -24,7 +24,7 @@ async function open() {
   const upstream = fakeUpstream(({ body }) => (JSON.parse(body).stream ? sse(chatEvents()) : json(chatAnswer())))
   const turn = { models: ['one/m', 'two/m'], strategy: 'round-robin' as const }
   await openWorld({ clock, storage, combos: { turn } })
-  const world = await openWorld({ fetch: upstream, clock, storage, connections: [] }) // which has nothing in memory
+  const world = await openWorld({ fetch: upstream, clock, storage, connections: [] }) // a gateway with nothing in memory
   return {
     ...{ upstream, world, clock },
     hang: (which: typeof isHanging) => {
@@ -56,7 +56,7 @@ for (const [what, which] of Object.entries({
     assert.is(response?.headers.get('x-should-retry'), 'false')
     assert.match((await response?.text()) ?? '', /within the 700 ms/)
     assert.is(upstream.calls.length, 0)
-    await clock.advance(5_000) // when the gateway gives the storage up
+    await clock.advance(5_000) // until the gateway stops waiting for the storage
     assert.is(clock.pending(), 0)
   })
 }

@@ -157,7 +157,7 @@ test('a request that is too long falls back only to a larger context window, and
   const response = await world.chat({ model: 'small' })
   assert.is(response.status, 400)
   assert.equal(await response.json(), body)
-  down.one = () => json({ error: { message: 'the request exceeds the available context size' } }, 400) // llama.cpp's words
+  down.one = () => json({ error: { message: 'the request exceeds the available context size' } }, 400) // llama.cpp's wording
   assert.is(await send(), '200 one/m=400:context-overflow, two/m=skipped:context-overflow, three/m=200')
 })
 
@@ -217,7 +217,7 @@ test("a request that is rejected for its content fails immediately and doesn't a
   assert.equal(upstream.providers, ['one', 'one', 'one'])
 })
 
-/** As `fetch` fails in Node. */
+/** Creates the error of a failed `fetch` in Node. */
 const fetchFailed = (code?: string) =>
   Object.assign(new TypeError('fetch failed'), code && { cause: Object.assign(new Error(code), { code }) })
 
@@ -257,7 +257,7 @@ test("a 403 about the prompt is a client error and doesn't affect the key, even 
   assert.equal((await world.api.health.list()).health, [])
 })
 
-/** A world in which requests come with the client key of that name. */
+/** Opens a world in which requests use the client key with that name. */
 async function withKeys() {
   const opened = await failing()
   const keys = new Map<string, string>()

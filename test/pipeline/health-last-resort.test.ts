@@ -7,7 +7,7 @@ import { openWorld } from './support/world.ts'
 
 const test = suite('a single unhealthy target')
 
-/** One unhealthy target, and ten concurrent requests for it; its response waits for `release`. */
+/** Opens an unhealthy target and sends it ten concurrent requests. The response waits for `release`. */
 async function burst(waitMs: number, respond: () => Response) {
   const clock = fakeClock()
   let release = () => {}

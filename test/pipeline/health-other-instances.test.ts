@@ -8,7 +8,7 @@ import { openWorld } from './support/world.ts'
 
 const test = suite('connections changed by another instance')
 
-/** Two instances on one storage; the first has made two connections, which `tried` finds unhealthy on the second instance. */
+/** Opens two instances on one storage. The first creates two connections, which `tried` makes unhealthy on the second. */
 async function pair(respond: Answering) {
   const clock = fakeClock()
   const storage = memoryStorage({ clock })

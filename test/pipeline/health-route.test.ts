@@ -11,7 +11,7 @@ const test = suite('GET /health')
 
 const ok = { status: 'ok', version: VERSION }
 
-/** A gateway on a store whose reads can be made to fail or to hang. */
+/** Opens a gateway on a store whose reads can fail or hang. */
 async function open(options: { basePath?: string; allowedOrigins?: string[] } = {}) {
   const clock = fakeClock()
   const memory = memoryStorage({ clock })
@@ -87,7 +87,7 @@ test('other methods are rejected, and no response has a CORS header', async () =
 
 test('a closing gateway returns a 503', async () => {
   const { world, send } = await open()
-  const pending = world.chat({}) // noNetwork: it fails
+  const pending = world.chat({}) // fails, because there is no network
   const closing = world.gateway.close()
   const response = await send()
   assert.is(response.status, 503)
@@ -150,7 +150,7 @@ test('a storage that hangs is treated as unreadable after two seconds', async ()
   await clock.advance(1)
   await pending
   assert.is(status, 503)
-  await clock.advance(5_000) // when the gateway gives the read up
+  await clock.advance(5_000) // until the gateway stops waiting for the read
   assert.is(clock.pending(), 0)
 })
 

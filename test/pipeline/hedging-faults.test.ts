@@ -10,7 +10,7 @@ const test = suite('hedges that the gateway fails to prepare')
 
 const P95 = 20
 
-/** A combo that hedges, whose first target is known to answer within `P95`; then it takes longer, and preparing the second one fails. */
+/** Opens a combo that hedges. Its first target responds within `P95` until it is slow, and preparing the second then fails. */
 async function failing() {
   const clock = fakeClock()
   const slow = Promise.withResolvers<Response>()

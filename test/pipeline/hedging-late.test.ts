@@ -6,7 +6,7 @@ import { hedging, respond } from './support/hedging.ts'
 
 const test = suite('hedged attempts that end late')
 
-/** A `fetch` whose calls end some turns of the event loop after they are canceled. */
+/** Wraps a `fetch` so that its calls end some turns of the event loop after they are canceled. */
 function endingLate(fetch: UpstreamFetch): UpstreamFetch {
   const raw = (call: UpstreamCall): PendingResponse => {
     const pending = startCall(fetch, call)

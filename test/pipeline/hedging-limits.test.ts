@@ -6,7 +6,7 @@ import { openWorld, type WorldOptions } from './support/world.ts'
 
 const test = suite('when hedging starts a second attempt')
 
-/** A combo of three targets; `msOf` sets the duration of each request, and `fails` its status. */
+/** Opens a combo of three targets. `msOf` sets the duration of each request in ms, and `fails` its status. */
 async function timed(options: WorldOptions & { hedge?: boolean } = {}) {
   const { hedge = true, ...more } = options
   const clock = fakeClock()
@@ -18,7 +18,7 @@ async function timed(options: WorldOptions & { hedge?: boolean } = {}) {
   })
   const combos = { pool: { models: ['one/m', 'two/m', 'three/m'], ...(hedge && { hedge }) } }
   const world = await openWorld({ fetch: upstream, clock, combos, ...more })
-  /** One request, the targets that it called, and its duration in ms. */
+  /** Sends one request. Resolves to the targets it called, and its duration in ms. */
   async function send(model = 'pool') {
     const before = upstream.calls.length
     const startedAt = clock.now()
@@ -32,7 +32,7 @@ async function timed(options: WorldOptions & { hedge?: boolean } = {}) {
     const called = upstream.providers.slice(before).join('+')
     return { called, ms: clock.now() - startedAt, status: response.status, headers: response.headers }
   }
-  /** This many responses of the first target, most within 10 ms, nearly all within 50. */
+  /** Makes the first target respond this many times, mostly within 10 ms, and nearly always within 50 ms. */
   async function warm(times: number) {
     for (let time = 0; time < times; time++) {
       recorded.msOf = () => (time % 10 === 9 ? 50 : 10)
@@ -40,7 +40,7 @@ async function timed(options: WorldOptions & { hedge?: boolean } = {}) {
     }
     recorded.msOf = () => 10
   }
-  for (const model of ['two/m', 'three/m']) await send(model) // their credentials are open
+  for (const model of ['two/m', 'three/m']) await send(model) // opens their credentials
   return { world, upstream, clock, recorded, send, warm }
 }
 
@@ -131,7 +131,7 @@ test("a target in cooldown isn't used for a second attempt", async () => {
 test('a second attempt without a target takes nothing from the budget', async () => {
   const { world, recorded, send, warm } = await timed()
   await world.api.combos.create({ name: 'lonely', models: ['one/m'], hedge: true })
-  await warm(40) // earns two of them
+  await warm(40) // earns two hedges
   recorded.msOf = slowFirst
   assert.equal([(await send('lonely')).called, (await send('lonely')).called], ['one', 'one'])
   assert.is((await send()).called, 'one+two')

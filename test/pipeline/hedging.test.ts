@@ -112,10 +112,13 @@ for (const [what, one, status] of [
   })
 }
 
-/** So many credentials are opened ahead of their use. */
+/** The gateway decrypts this many credentials before they are needed. */
 const spares = Array.from({ length: 50 }, (_, at) => ({ provider: 'three', name: `spare ${at}` }))
 
-/** In microtasks: the response of the first is being read when the second attempt begins, and has been when its credential is open. */
+/**
+ * The head start of the first attempt, in microtasks. Its response is being read when the second attempt starts, and complete when that attempt's
+ * credential is open.
+ */
 const HEAD_START = 10
 
 test("a hedge is never sent if the first attempt succeeds while the hedge's credential is being decrypted", async () => {
@@ -142,7 +145,7 @@ test("a hedge is never sent if the first attempt succeeds while the hedge's cred
   while (upstream.calls.length < 1) await clock.advance(0)
   await clock.advance(P95)
   assert.is((await pending).headers.get('x-signalbox-target'), 'one/m')
-  await world.api.connections.list() // by now it is open
+  await world.api.connections.list() // by now, the credential is open
   await clock.advance(0)
   assert.equal([upstream.providers, upstream.open], [['one'], 0])
   assert.is(world.recorded.attempts.length, 1)

@@ -163,7 +163,7 @@ test('requests succeed if hooks throw, reject, or hang', async () => {
       throw new Error('hook')
     },
     () => Promise.reject(new Error('hook')),
-    // biome-ignore lint/suspicious/noThenProperty: a promise of another library
+    // biome-ignore lint/suspicious/noThenProperty: another library's promise
     () => ({ then: (_: unknown, reject: (error: Error) => void) => reject(new Error('hook')) }),
     () => new Promise(() => {}),
   ]

@@ -4,8 +4,8 @@ import { json } from './support/upstream.ts'
 import { openWorld, token } from './support/world.ts'
 
 /*
- * @hono/node-server before 2.1.9 makes requests and responses whose prototype is the platform's, passes the members it knows to a real one, and
- * so inherits a `bytes()` that rejects, since the object itself is none of the platform's.
+ * The requests and responses of @hono/node-server before 2.1.9 have the platform's prototype, and forward the members they know to a real object.
+ * They inherit a `bytes()` that rejects, because the object itself isn't a real one.
  */
 
 const test = suite('apps whose request or response inherits bytes() from the platform')

@@ -11,7 +11,7 @@ const test = suite('references to items of earlier responses')
 const tools = [{ type: 'function', name: 'get_weather', parameters: { type: 'object', properties: {} } }]
 const request = { role: 'user', content: 'How warm is it?' }
 
-/** A gateway whose providers call their tools, and answer once they have the results. */
+/** Opens a gateway whose providers call their tools, and answer after they get the results. */
 async function open() {
   const { upstream, world } = await openDoor(({ provider, body, url }) => {
     const isStream = url.href.includes(':streamGenerateContent') || JSON.parse(body).stream === true
@@ -27,7 +27,7 @@ async function open() {
 
 const HAS_RESULTS = /"(tool_call_id|function_call_output|tool_result|functionResponse)"/
 
-/** The output of a response, whole or streamed. */
+/** Resolves to the output of a response, streamed or not. */
 async function outputOf(response: Response): Promise<JsonObject[]> {
   assert.is(response.status, 200)
   const text = await response.text()

@@ -14,7 +14,7 @@ test.after(lab.close)
 const STREAMS = 8
 const BODY_BYTES = 4 * 1024 * 1024
 
-/** Providers that start their response and then stall. */
+/** Opens providers that start their response and then stall. */
 const thinking = rawUpstream(({ url }) => {
   const events = (url.startsWith('http://claude.test') ? messageEvents() : chatEvents())
     .slice(0, -2)
@@ -28,7 +28,7 @@ const thinking = rawUpstream(({ url }) => {
 /** Resolves when the first bytes arrive, and leaves the stream open. No listener may close over the body, because that would keep it in memory. */
 function openStream(url: string, body: Buffer): Promise<void> {
   const asking = request(url, { method: 'POST', headers: { 'content-type': 'application/json' }, agent: false })
-  asking.on('error', () => {}) // when the lab closes
+  asking.on('error', () => {}) // the lab closes it
   const opened = firstBytes(asking)
   asking.end(body)
   return opened

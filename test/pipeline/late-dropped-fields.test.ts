@@ -13,7 +13,7 @@ const WARNINGS = ['dropped:answer.mcp_call']
 
 const output = { type: 'message', id: 'msg_1', role: 'assistant', content: [{ type: 'output_text', text: 'a' }] }
 
-/** Answers with a block, or an item, of a tool that no client has asked for. */
+/** Responses with a block or an item of a tool that no client has requested. */
 const responses = {
   'anthropic-messages': message([{ type: 'mcp_call' }, { type: 'text', text: 'a' }]),
   'openai-responses': response({ type: 'mcp_call', id: 'm1' }, output),
@@ -21,11 +21,11 @@ const responses = {
 
 const eventsFrom = (from: keyof typeof responses) => getEvents(from, responses[from].events)
 
-/** A provider whose format is another than the client's. */
+/** Returns a provider whose format differs from the client's. */
 const otherThan = (client: ClientFormat): keyof typeof responses =>
   client === 'anthropic-messages' ? 'openai-responses' : 'anthropic-messages'
 
-/** The only event that follows the comment. */
+/** Matches the only event that follows the comment. */
 const endings: [client: WireFormat, ending: RegExp][] = [
   ['openai-chat', /^data: \[DONE\]\n\n$/],
   ['openai-responses', /^event: response.completed\ndata: .*\n\n$/],

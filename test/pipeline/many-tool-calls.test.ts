@@ -34,7 +34,7 @@ const begun = (nth: number, args: string) => ({
   function: { name: 'look', arguments: args },
 })
 
-/** A stream of this many calls that are all open at the same time, if the format allows that. */
+/** Streams of this many calls, which are open concurrently if the format allows that. */
 const streams: Record<string, (count: number) => Response> = {
   chat: (count) =>
     chunked([
@@ -127,7 +127,7 @@ const streams: Record<string, (count: number) => Response> = {
     ),
 }
 
-/** The tool calls of a stream with other content between them, which `more` returns. */
+/** Returns the tool calls of a stream, with `more` as other content between them. */
 const between = (count: number, begin: (nth: number) => object, more: object) =>
   chunked([
     chatChunk({ role: 'assistant', content: 'I look.' }),
@@ -155,7 +155,7 @@ Object.assign(streams, {
     ]),
 })
 
-/** The limit for five times as many calls, which take 5 times as long if the time is linear, and up to 25 times if it is quadratic. */
+/** The limit on the growth for five times as many calls: 5 if the time is linear, and up to 25 if it is quadratic. */
 const MAX_RATIO = 11
 
 /** Durations below this, in ms, are too short to compare. */
@@ -180,7 +180,7 @@ for (const [at, [modelOutput, stream]] of Object.entries(streams).entries()) {
           assert.ok(text.includes(`${requested - 1}`), text.slice(-300))
           return ms
         }
-        await msOf(1_000) // compiles what it takes
+        await msOf(1_000) // warms up the code
         const few = Math.max(LEAST_MS, await msOf(2_000))
         const many = await roundsUntil(MAX_RATIO * few, () => msOf(10_000))
         assert.ok(Math.min(...many) <= MAX_RATIO * few, `${few} ms for 2,000, ${many} ms for 10,000`)

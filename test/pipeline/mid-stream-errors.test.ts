@@ -10,7 +10,7 @@ const test = suite('provider errors mid-stream')
 
 const kept = { baseUrl: 'http://kept.test/v1', format: 'openai-responses', models: [{ id: 'r' }] } as const
 
-/** Each format's first and last events, and the path and body of a request for them. */
+/** Each format's first and last events, and the path and body of a request. */
 const formats = {
   chat: {
     path: '/v1/chat/completions',
@@ -155,7 +155,7 @@ test("an error mid-stream doesn't show the credential, in any encoding", async (
   assert.match(text, /no \[credential\]/)
 })
 
-/** Errors as a provider of responses words them in mid stream. */
+/** Errors as a Responses provider reports them mid-stream. */
 const saidErrors: Readonly<Record<string, string>> = {
   flat: event({ type: 'error', ...error, param: null, sequence_number: 2 }),
   nested: event({ type: 'error', error: { type: 'rate_limit_error', ...error, param: null }, sequence_number: 2 }),

@@ -7,8 +7,8 @@ import { openWorld, type World } from './support/world.ts'
 const test = suite('the URL of a model request')
 
 /**
- * Names with a part that leads to another folder, in any spelling, as some servers decode a path twice or take a backslash for a slash: they are
- * refused where the name stands in the path.
+ * Names with a part that leads to another folder, in any spelling, because some servers decode a path twice or treat a backslash as a slash. They are
+ * rejected if the name is in the path.
  */
 const refusedFirst = [
   ...['.', '..', '%2e', '%2E', '.%2e', '%2e.', '%2E%2e', '%252e', '%252e%252E', '%25252e.'],
@@ -32,7 +32,7 @@ const refusedLater = [
 ]
 const refused = [...refusedFirst, ...refusedLater]
 
-/** Names that stand in a path as one segment. */
+/** Names that are in a path as one segment. */
 const kept = [
   'plain-1.5',
   'vendor/model',
@@ -72,9 +72,9 @@ const kept = [
 interface Place {
   provider: string
   settings?: ProviderSpecificData
-  /** The beginning of the names, from which a cloud knows their format. */
+  /** The start of the names that tells a cloud their format. */
   start?: string
-  /** The URL, with `{}` for the name; without `{}`, the name is in the body. */
+  /** The URL, with `{}` for the name. Without `{}`, the name is in the body. */
   address: Record<'whole' | 'stream' | 'count', string>
 }
 
@@ -199,7 +199,7 @@ async function openPlace({ provider, settings }: Place, more: { aliases?: Record
   return { upstream, world: await openWorld({ fetch: upstream, catalog, connections, ...more }) }
 }
 
-/** The URLs that a request called, and the response. */
+/** Resolves to the URLs that a request called, and its response. */
 async function addressesOf(world: World, upstream: FakeUpstream, [path, body]: Question) {
   const before = upstream.calls.length
   const response = await world.post(path, body)
@@ -208,7 +208,7 @@ async function addressesOf(world: World, upstream: FakeUpstream, [path, body]: Q
 
 const escaped = (text: string) => text.replace(/[.*+?^${}()|[\]\\]/g, '\\$&')
 
-/** The model's name in an address, when it is the expected one. */
+/** Returns the model's name in a URL, if the URL is the expected one. */
 function nameIn(url: URL, address: string): string | undefined {
   const [before = '', behind = ''] = address.split('{}')
   const [, name] = new RegExp(`^${escaped(before)}([^/?#:]+)${escaped(behind)}$`).exec(url.href) ?? []
@@ -222,7 +222,7 @@ for (const [title, place] of Object.entries(places)) {
       let calls = 0
       for (const kind of ['whole', 'stream', 'count'] as const) {
         const address = place.address[kind]
-        const names = kind === 'stream' ? [...kept.slice(0, 12), ...refused] : [...kept, ...refused] // its path is made as that of the others
+        const names = kind === 'stream' ? [...kept.slice(0, 12), ...refused] : [...kept, ...refused] // its path is built like the others
         for (const name of names) {
           const model = (place.start ?? '') + name
           const request = questions[format](`${place.provider}/${model}`, kind)

@@ -10,7 +10,7 @@ const test = suite('the official clients')
 
 const combos = { chain: ['one/m', 'two/m'], talk: ['claude/c', 'claude/d'] }
 
-/** Both clients in front of a gateway, and a way to set what its provider sends next. */
+/** Opens both clients in front of a gateway, and a function that sets the provider's next response. */
 async function clients() {
   let next: { bytes: Uint8Array; end: End } = { bytes: new Uint8Array(0), end: 'close' }
   const upstream = fakeUpstream(() => sse(bodyChunks(next.bytes), next.end))
@@ -30,7 +30,7 @@ function* bodyChunks(bytes: Uint8Array) {
   for (let at = 0; at < bytes.length; at += 611) yield bytes.subarray(at, at + 611)
 }
 
-/** The text as the client puts it together, and what it throws. */
+/** Resolves to the text that the client assembles, and the error it throws. */
 async function read({ openai, anthropic }: Awaited<ReturnType<typeof clients>>, api: Recording['api']) {
   let text = ''
   try {
@@ -69,7 +69,7 @@ test('the official clients read recorded streams as they do without a gateway', 
     all.send(bytes)
     const { text, error } = await read(all, api)
     assert.is(error, undefined, `${name}: ${error}`)
-    if (!/mistral|openllmetry/.test(name)) assert.is(text, expected.text, name) // theirs has parts, or completions
+    if (!/mistral|openllmetry/.test(name)) assert.is(text, expected.text, name) // their text has parts, or they return completions
   }
 })
 

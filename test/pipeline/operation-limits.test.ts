@@ -12,7 +12,7 @@ test("an operation has its own limits instead of the defaults, and your app's li
     const world = await openWorld({ fetch: fakeUpstream(() => json(chatAnswer())), limits })
     return (await world.post(path, { model: 'one/m', prompt, messages: [] })).status
   }
-  Object.assign(operations.complete, { limits: { maxBodyBytes: 1_000 } }) // none has any so far
+  Object.assign(operations.complete, { limits: { maxBodyBytes: 1_000 } }) // no operation has limits yet
   try {
     assert.is(await send('/v1/completions'), 413)
     assert.is(await send('/v1/chat/completions'), 200)

@@ -2,7 +2,7 @@ import { memoryStorage } from '../../adapters/storage/memory.ts'
 import { createGateway } from '../../src/gateway.ts'
 import { assert, suite } from '../support/suite.ts'
 
-/** As a caller without types would. */
+/** Creates a gateway with any options, like a caller without types. */
 const make = (options: unknown) => Reflect.apply(createGateway, undefined, [options])
 const storage = memoryStorage()
 

@@ -110,7 +110,7 @@ const questions: Record<WireFormat, (model: string, stream: boolean) => [path: s
   ],
 }
 
-/** Is the secret nowhere, in no spelling of JSON? */
+/** Checks that the secret doesn't appear, not even with JSON escapes. */
 function assertHidden(text: string, secret: string) {
   const spelt = [secret, JSON.stringify(secret).slice(1, -1)]
   for (const shown of [text, text.replaceAll('\\/', '/')])

@@ -8,7 +8,7 @@ const test = suite('streams that need permission to continue')
 
 const text = Array.from({ length: 50 }, (_, at) => `word${at} `).join('')
 
-/** The gateway whose streams may have so many tokens, and so many more each time they ask, up to `most`. */
+/** Opens a gateway whose streams may have `first` tokens, and `more` each time they ask, up to `most`. */
 async function createRequest(most: number, { first = 20, more = 20, model = 'two/m' } = {}) {
   const requests: number[] = []
   const settled: Array<string | undefined> = []

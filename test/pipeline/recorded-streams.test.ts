@@ -5,7 +5,7 @@ import { openWorld } from './support/world.ts'
 
 const test = suite('recorded streams')
 
-/** Passes each recording through the gateway in the pieces that `cut` makes of it. */
+/** Passes each recording through the gateway in the pieces that `cut` creates. */
 async function passAll(recordings: readonly Recording[], cut: (bytes: Uint8Array) => Iterable<Uint8Array>) {
   let current: Recording | undefined
   const fetch = rawUpstream(() => chunksOf(cut(current?.bytes ?? new Uint8Array(0))))
@@ -74,13 +74,13 @@ test("the usage of recorded streams matches the vendor's client, or the sum of t
   })
 })
 
-/** The last `usage.iterations` of a stream, if it has any. */
+/** Returns the last `usage.iterations` of a stream, if it has any. */
 function runsIn(sse: string): Array<Record<string, unknown>> | undefined {
   const found = [...sse.matchAll(/"iterations":\s*(\[\{.*?\}\])\s*[,}]/g)].at(-1)?.[1]
   return found && JSON.parse(found)
 }
 
-/** The same numbers in each run. */
+/** Yields the same numbers in each run. */
 function seeded(seed: number) {
   let state = seed
   return () => {

@@ -8,7 +8,7 @@ const test = suite('options that a provider rejects by name')
 
 type Refusal = (field: string) => { status?: number; body: unknown }
 
-/** A provider that refuses a request with one of `fields` in it, one at a time, as `refusal` has it. */
+/** Opens a provider that rejects requests with any of `fields`, one field at a time, with `refusal`. */
 function strictServer(fields: readonly string[], refusal: Refusal) {
   return fakeUpstream(({ body }) => {
     const sent: JsonObject = JSON.parse(body)
@@ -191,7 +191,7 @@ test('an option that was rejected is sent again after a day', async () => {
   assert.is(upstream.calls.length, 4)
 })
 
-/** Errors that the client is to read, each after one call. */
+/** Errors that the client should get, each after one call. */
 const kept: Record<string, [fields: string[], refusal: Refusal, status: number]> = {
   'a value out of range': [
     ['top_k'],

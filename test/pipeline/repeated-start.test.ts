@@ -36,7 +36,7 @@ const finish = [
   { type: 'message_stop' },
 ]
 
-/** The events of a provider, and the text and the calls of the one message that the client is to read. */
+/** The events of a provider, and the text and calls of the single message that the client should get. */
 const table: Record<string, [events: JsonObject[], text: string, calls?: number]> = {
   'directly after the first': [[start(), start(), ...text(0, 'Hello'), ...call(1), ...finish], 'Hello', 1],
   'after the first and a ping': [[start(), { type: 'ping' }, start(), ...text(0, 'Hello'), ...finish], 'Hello'],
@@ -50,7 +50,7 @@ const table: Record<string, [events: JsonObject[], text: string, calls?: number]
   ],
 }
 
-/** Events of a provider that restarts, and the text before the restart. */
+/** The events of a provider that restarts, and the text before the restart. */
 const cutTable: Record<string, [events: JsonObject[], text: string]> = {
   'between two blocks': [[start(), ...text(0, 'Hel'), start(), ...text(1, 'lo'), ...finish], 'Hel'],
   'between two blocks, with indices from 0 again': [
@@ -84,7 +84,7 @@ const cuts: Record<string, (events: string[]) => string[]> = {
   'one character per chunk': (events) => [...events.join('')],
 }
 
-/** Anthropic's helper for a stream from the gateway. */
+/** Creates Anthropic's helper for a stream from the gateway. */
 function helperOf(gateway: Gateway) {
   const client = new Anthropic({
     ...{ apiKey: 'k', baseURL: 'http://gateway', maxRetries: 0 },

@@ -78,7 +78,7 @@ test('stream usage is priced', async () => {
   assert.is(world.recorded.usages[0]?.costUsd, 7 + 3 * 2)
 })
 
-/** The client's `stream_options`, and those that the provider gets. */
+/** The client's `stream_options`, and the options that the provider gets. */
 const rewritten: Record<string, string> = {
   null: '{"include_usage":true}',
   '{ }': '{"include_usage":true }',

@@ -7,7 +7,7 @@ const test = suite('Responses requests')
 
 const kept = { baseUrl: 'http://kept.test/v1', format: 'openai-responses', models: [{ id: 'r' }] } as const
 
-/** Providers that answer in their own format, as they are asked; what the one of responses answers is not looked at. */
+/** Providers that respond in their own format. The Responses provider's response isn't read. */
 const each: Answering = ({ url, body }) => {
   const isMessages = url.pathname.endsWith('/messages')
   if (JSON.parse(body).stream) return sse(isMessages ? messageEvents() : chatEvents())

@@ -30,7 +30,7 @@ test('the retry-after of the final error reports when the first failed target re
   for (const headers of [{}, { 'retry-after': 'soon' }, { 'retry-after': '-1' }]) {
     const { world } = await chained({ one: fault(429, 'A', headers), two: fault(429, 'B'), three: fault(401, 'C') })
     const response = await world.chat({ model: 'chain' })
-    assert.match(response.headers.get('retry-after') ?? '', /^[12]$/) // a second, and up to a tenth more
+    assert.match(response.headers.get('retry-after') ?? '', /^[12]$/) // one second, and up to a tenth more
   }
   const { world } = await chained({ one: fault(500, 'A') })
   const waits: unknown[] = []
@@ -87,7 +87,7 @@ test('a target in cooldown that recovers sooner also counts', async () => {
   const response = await world.chat({ model: 'pair' })
   assert.match(response.headers.get('x-signalbox-attempts') ?? '', /^one\/m=skipped:rate-limit;\S* two\/m=500:server$/)
   const seconds = Number(response.headers.get('retry-after'))
-  assert.ok(seconds >= 15 && seconds <= 17, `${seconds}`) // up to a tenth longer, so that instances do not probe in step
+  assert.ok(seconds >= 15 && seconds <= 17, `${seconds}`) // up to a tenth longer, so instances don't probe in step
 })
 
 test('the retry-after of the final error is a second if the next request skips all failed targets and reaches an untried one', async () => {

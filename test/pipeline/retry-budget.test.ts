@@ -8,7 +8,7 @@ import { openWorld } from './support/world.ts'
 
 const test = suite('the retry budget')
 
-/** A gateway at `perSecond` requests for `seconds`, which never puts its targets in cooldown; returns its upstream calls. */
+/** Opens a gateway with `perSecond` requests for `seconds` that never puts its targets in cooldown. Resolves to its upstream calls. */
 async function load(perSecond: number, seconds: number) {
   let nowMs = 0
   const upstream = fakeUpstream(() => json({ error: { message: 'down' } }, 503))
@@ -47,7 +47,7 @@ test('when the budget is used up, the client gets the first failure, which repor
   while (upstream.calls.length !== before + 1) {
     before = upstream.calls.length
     await world.api.health.reset()
-    response = await world.chat({ model: 'chain' }) // what five requests earn is one retry
+    response = await world.chat({ model: 'chain' }) // five requests earn one retry
   }
   assert.is(response.status, 503)
   assert.is(response.headers.get('x-should-retry'), 'false')

@@ -7,13 +7,13 @@ const test = suite('retries of the same target')
 
 type Answers = ReadonlyArray<() => Response>
 
-/** A world whose upstream sends these responses, and then repeats the last one. */
+/** Opens a world whose upstream sends these responses, and then repeats the last one. */
 async function lone(responses: Answers, options: WorldOptions = {}): Promise<{ upstream: FakeUpstream; world: World }> {
   const upstream = fakeUpstream((_, nth) => (responses[nth - 1] ?? responses.at(-1))?.() ?? json(chatAnswer()))
   return { upstream, world: await openWorld({ fetch: upstream, ...options }) }
 }
 
-/** The response and its duration. The clock advances only while the request waits between two attempts. */
+/** Resolves to the response and its duration in ms. The clock only advances while the request waits between two attempts. */
 async function requested({ clock, chat, recorded }: World, upstream: FakeUpstream, model = 'one/m') {
   const startedAt = clock.now()
   let response: Response | undefined

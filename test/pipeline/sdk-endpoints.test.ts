@@ -63,7 +63,7 @@ const counting: Readonly<Record<string, (fetch: Fetch) => Promise<number | undef
     (await google(fetch).models.countTokens({ model: MODEL, contents: QUESTION })).totalTokens,
 }
 
-/** Each provider's response with a count of 42; Chat Completions has no such endpoint. */
+/** Each provider's response with a count of 42. Chat Completions has no such endpoint. */
 const counters: Readonly<Record<WireFormat, { path: RegExp; count: object } | undefined>> = {
   'openai-chat': undefined,
   'openai-responses': {

@@ -48,7 +48,7 @@ function bodyOf(format: WireFormat, { status, openai, anthropic, google }: Recor
   return { error: { message: MESSAGE, param: null, ...openai } }
 }
 
-/** Each provider's error in mid-stream; only Anthropic's is one that its clients recognize. */
+/** Each provider's mid-stream error. Clients only recognize Anthropic's. */
 const failing: Readonly<Record<WireFormat, string>> = {
   'openai-chat': `data: {"choices":[{"index":0,"delta":{},"error":{"message":"${MESSAGE}"},"finish_reason":"error"}]}\n\n`,
   'openai-responses': `event: error\ndata: {"type":"error","code":"server_error","message":"${MESSAGE}"}\n\n`,
@@ -56,7 +56,7 @@ const failing: Readonly<Record<WireFormat, string>> = {
   gemini: `data: {"error":{"message":"${MESSAGE}"}}\n\n`,
 }
 
-/** The status of an error, if it is the client's own of the class that it has for that status. */
+/** Returns the status of an error if it has the client's own class for that status. */
 function statusOf(error: unknown): number | undefined {
   if (error instanceof ApiError) return error.status
   if (APICallError.isInstance(error)) return error.statusCode
@@ -71,7 +71,7 @@ function statusOf(error: unknown): number | undefined {
   return undefined
 }
 
-/** The classes of the AI SDK's gateway, by the errors' names. */
+/** The classes of the AI SDK's gateway by error name. */
 const gatewayStatuses: Readonly<Record<string, number>> = {
   GatewayRateLimitError: 429,
   GatewayInvalidRequestError: 400,

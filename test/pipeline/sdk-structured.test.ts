@@ -15,7 +15,7 @@ import { upstream } from '../support/upstream.ts'
 import { ANSWER, QUESTION } from './support/sdk/conversation.ts'
 import { MODEL, openBefore, outputBy } from './support/sdk/gateway.ts'
 
-Object.assign(globalThis, { AI_SDK_LOG_WARNINGS: false }) // the AI SDK knows no model of this name
+Object.assign(globalThis, { AI_SDK_LOG_WARNINGS: false }) // the AI SDK doesn't know this model
 
 const test = suite('structured output with the SDKs')
 
@@ -110,7 +110,7 @@ const asking: Readonly<Record<string, [ClientFormat, (fetch: Fetch) => Promise<u
               {
                 type: 'image',
                 source: { type: 'base64', media_type: image.mediaType as 'image/png', data: image.data },
-              }, // it is one
+              }, // it is a PNG
             ],
           },
         ],
@@ -180,7 +180,7 @@ for (const [name, [own, send]] of Object.entries(asking)) {
   }
 }
 
-/** The provider's response with other text. */
+/** Returns the provider's response with another text. */
 function saying(format: WireFormat, words: string): JsonObject {
   const escaped = (text: string) => JSON.stringify(text).slice(1, -1)
   const [first, second] = ANSWER

@@ -13,7 +13,7 @@ for (const [name, { create, format: own, refers }] of Object.entries(clients)) {
         const { fetch, requests } = await openToolLoop(format, own)
         assert.equal(await create(fetch).converse(MODEL, { stream }), EXPECTED)
         assert.is(requests.length, 2)
-        if (format === 'openai-chat') return // has nothing that only it understands
+        if (format === 'openai-chat') return // it sends no data that only it understands
         if (refers && format === own) return
         assert.ok(JSON.stringify(requests[1]).includes(SIGNATURE), 'by the client, or out of memory')
       })

@@ -9,7 +9,7 @@ const test = suite('keys in errors, for every client and provider format')
 const data = (value: unknown, event?: string) =>
   `${event ? `event: ${event}\n` : ''}data: ${typeof value === 'string' ? value : JSON.stringify(value)}\n\n`
 
-/** Bodies of errors as vendors, gateways and frameworks write them. */
+/** Error bodies as vendors, gateways, and frameworks write them. */
 const bodies: Record<string, (words: string) => unknown> = {
   openai: (message) => ({ error: { message, type: 'invalid_request_error', param: null, code: 'invalid_api_key' } }),
   anthropic: (message) => ({ type: 'error', error: { type: 'invalid_request_error', message }, request_id: null }),
@@ -33,7 +33,7 @@ const bodies: Record<string, (words: string) => unknown> = {
   'a text': (words) => words,
 }
 
-/** Bodies that are content in a format, not an error. Model output stays unchanged. */
+/** Bodies that are content in a format and not errors. Model output stays unchanged. */
 const contentOf: Record<string, string> = {
   chat: 'a chunk of chat completions',
   claude: 'a delta of messages',
@@ -48,15 +48,15 @@ const formatOf: Record<string, string> = {
   google: 'gemini',
 }
 
-/** The places that are tried where a stream is translated, so that no byte of it is passed on. */
+/** The places that are tested if a stream is translated, so none of its bytes are passed through. */
 const TRANSLATED: ReadonlySet<string> = new Set([
   ...['an event', 'an event named error', 'JSON alone', 'an event without an end, in a stream that breaks off'],
 ])
 
-/** The bodies that also quote the key of the call alone, at which a stream that is passed through ends. */
+/** Bodies that also quote the call's own key, which ends a stream that is passed through. */
 const OF_OWN: ReadonlySet<string> = new Set(['openai', 'a status and a message', 'a text'])
 
-/** Positions of a body in a stream, and the rest of the stream after it. */
+/** The positions of a body in a stream, and the rest of the stream after it. */
 const places: Record<string, (body: unknown) => [text: string, end?: End]> = {
   'an event': (body) => [data(body)],
   'an event named error': (body) => [data(body, 'error')],

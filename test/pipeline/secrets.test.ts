@@ -57,7 +57,7 @@ test("a credential quoted in an error's header is removed", async () => {
   assert.match(await assertKept(response, 'a header'), /"no"/)
 })
 
-/** None of them is anybody's. */
+/** Keys that nobody has. */
 const SHAPES = [
   'sk-proj-abcDEF0123456789abcDEF0123456789',
   'sk-ant-api03-abcDEF0123456789_abcDEF-0123456789',

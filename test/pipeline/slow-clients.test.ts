@@ -8,10 +8,10 @@ import { openWorld } from './support/world.ts'
 const test = suite('clients that are slow to read')
 
 const MOST_BYTES = 64 * 1024
-/** As many as make a figure in CI; a fifth of them at a desk. */
+/** As many as the documentation claims in CI, and a tenth of that locally. */
 const SLOW = isCi ? 5_000 : 500
 
-/** A gateway whose providers never come to an end. `translated`: the provider speaks another format than the client. */
+/** Opens a gateway whose providers never finish. `translated` makes the provider use a format other than the client's. */
 async function openEndless({ translated }: { translated: boolean }) {
   const text = 'x'.repeat(1_000)
   const [start = '', ...more] = messageEvents()
@@ -31,7 +31,7 @@ async function openEndless({ translated }: { translated: boolean }) {
   return { upstream, world, send }
 }
 
-/** Until nothing is taken any more. */
+/** Waits until nothing more is pulled. */
 async function settled(upstream: { pulled: number }): Promise<number> {
   for (let before = -1; before !== upstream.pulled; ) {
     before = upstream.pulled

@@ -6,7 +6,7 @@ import { openWith, shown } from './support/steps.ts'
 
 const test = suite('steps that reject requests and targets')
 
-/** A step around requests that prepares each. */
+/** Creates a step that prepares each request. */
 const preparing =
   (prepare: (request: Parameters<RequestStep>[0]) => void): RequestStep =>
   (request, next) => {

@@ -241,7 +241,7 @@ test('a rejected target takes nothing from the retry budget', async () => {
     ],
   })
   for (let request = 0; request < 10; request++) {
-    await gateway.api.health.reset() // so that each request makes its own retry
+    await gateway.api.health.reset() // so each request gets its own retry
     assert.is((await chat({ model: 'many' })).status, 200)
   }
   assert.is(upstream.calls.length, 20)
@@ -258,7 +258,7 @@ const responses = {
   gemini: { candidates: [{ content: { role: 'model', parts: [{ text: 'Hi' }] }, finishReason: 'STOP' }] },
 }
 
-/** A request in the form of the path, what a provider of the format gets of it, and the warning. */
+/** A request in the path's format, the request that a provider of the format gets, and the warning. */
 const limits: Array<
   [path: string, format: keyof typeof responses, body: object, sent: object, warning: string | null]
 > = [

@@ -42,7 +42,7 @@ for (const provider of wireFormats)
       assert.equal(seen, provider === 'gemini' ? [...expected, end] : expected) // its end mark is the end of the body
     })
 
-/** The events of the long stream of a format, with its end mark, several in each read. */
+/** Returns the events of a format's long stream with its end mark, several per read. */
 function readsOf(format: WireFormat): string[] {
   const events = longStreams[format].map(
     ([event, payload]) => `${event ? `event: ${event}\n` : ''}data: ${JSON.stringify(payload)}\n\n`,
@@ -53,5 +53,5 @@ function readsOf(format: WireFormat): string[] {
   return reads
 }
 
-/** How many different words of the long streams there are in a text. */
+/** Returns the number of distinct words of the long streams in a text. */
 const wordsIn = (text: string) => new Set(text.match(/also the word \d+/g)).size

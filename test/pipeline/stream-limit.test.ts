@@ -12,7 +12,7 @@ const event = (data: { type?: string; [name: string]: unknown }) =>
   `${data.type ? `event: ${data.type}\n` : ''}data: ${JSON.stringify(data)}\n\n`
 const place = { output_index: 0, content_index: 0, item_id: 'i' }
 
-/** One event with text in each format, and the events before the first one. */
+/** One text event in each format, and the events before the first. */
 const says: Record<WireFormat, { start?: string; event(text: string): string }> = {
   'openai-chat': { event: (content) => event({ id: 'c', choices: [{ index: 0, delta: { content } }] }) },
   'openai-responses': {

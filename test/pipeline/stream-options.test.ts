@@ -5,7 +5,7 @@ const test = suite('stream_options in a non-streaming request')
 
 const message = '"messages" : [{"role":"user","content":"a \\"stream_options\\": b 1.0"}]'
 
-/** Bodies that clients send, and what a provider of their format gets. */
+/** The bodies that clients send, and the bodies that a provider of their format gets. */
 const table: Record<string, [sent: string, passed: string]> = {
   'before other fields': [
     `{"stream_options":{"include_usage":true}, "model":"one/m",${message}}`,

@@ -7,7 +7,7 @@ import { openWorld } from './support/world.ts'
 const test = suite('streams')
 const encode = (text: string) => new TextEncoder().encode(text)
 
-/** Returns the stream that a client reads when the provider sends these chunks. */
+/** Resolves to the stream that a client reads when the provider sends these chunks. */
 async function relayed(path: 'chat' | 'messages', chunks: Iterable<string>, end: 'close' | 'error' = 'close') {
   const fetch = rawUpstream(() => chunksOf([...chunks].map(encode), end))
   const world = await openWorld({ fetch })
@@ -25,7 +25,7 @@ for (const [name, end] of Object.entries({ LF: '\n', CRLF: '\r\n', CR: '\r' })) 
     const whole = chatEvents('one two three four five six seven').join('').replaceAll('\n', end)
     const { text, pieces } = await relayed('chat', whole)
     assert.is(text, whole)
-    assert.is(pieces, end === '\n' ? 10 : 11) // seven words, finish, usage, end; the role alone where an end shows late
+    assert.is(pieces, end === '\n' ? 10 : 11) // seven words, finish, usage, and end; plus the role if the end arrives late
   })
 }
 

@@ -124,7 +124,7 @@ export function outageConformance(
 
         await app.eventually('ask stranger', '200')
         await app.eventually('ask alice', '200')
-        const uncounted = PROCESSES // passed while the limit couldn't be checked
+        const uncounted = PROCESSES // requests that passed while the limit couldn't be checked
         const counted = app.times('ask alice', '200') + app.times('stream alice', '200') - uncounted
         await app.eventually('used alice', JSON.stringify({ used: counted, reserved: 0 }))
         const served = app.times('ask alice', '200') + app.times('stream alice', '200')
@@ -173,7 +173,7 @@ const countRequests = (place: string, account: string) =>
 type Send = (order: string) => Promise<string>
 
 async function startApp(program: Program, place: string) {
-  const children = Array.from({ length: PROCESSES }, () => program?.start(place) as Child) // `before` has created it
+  const children = Array.from({ length: PROCESSES }, () => program?.start(place) as Child) // set by `before`
   await Promise.all(children.map((child) => child.output('ready')))
   const results: Array<{ order: string; result: string }> = []
   const processes = children.map((child): Send => {
@@ -190,7 +190,7 @@ async function startApp(program: Program, place: string) {
   return {
     processes,
     all: (order: string) => Promise.all(processes.map((send) => send(order))),
-    /** Sends an order to each process until the process returns the expected result. */
+    /** Sends an order to each process until it returns the expected result. */
     async eventually(order: string, expected: string): Promise<void> {
       for (const send of processes) {
         let result = await send(order)
@@ -201,7 +201,7 @@ async function startApp(program: Program, place: string) {
         assert.is(result, expected, order)
       }
     },
-    /** Returns how often an order had a result. */
+    /** Returns how many times an order had a result. */
     times: (order: string, expected: string) =>
       results.filter((one) => one.order === order && one.result === expected).length,
   }

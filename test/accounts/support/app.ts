@@ -18,7 +18,7 @@ export const byCookie: Identify = ({ headers }) => {
 
 export const getSession = (cookie: string | null): string | undefined => /(?:^|;\s*)s=([^;]+)/.exec(cookie ?? '')?.[1]
 
-/** Creates an `AccountFinder` whose accounts are not stored. The plan `pro` exists. `change` reports that a record has changed. */
+/** Creates an `AccountFinder` whose accounts aren't stored. It knows the plan `pro`. `change` reports a changed record. */
 function openAccounts() {
   const listeners: Array<(ref: string) => void> = []
   const paused = new Set<string>()
@@ -38,7 +38,7 @@ function openAccounts() {
 }
 
 interface AppOptions extends Omit<Partial<GatewayOptions>, 'identify' | 'clock'> {
-  /** `undefined`: the gateway has no `identify`. Default: reads the cookie. */
+  /** `undefined` leaves out `identify`. Default: read the cookie. */
   identify?: Identify | CachedIdentify | undefined
 }
 
@@ -112,7 +112,7 @@ export async function openApp(given: AppOptions = {}) {
   }
 }
 
-/** Returns the status and the code of a response in OpenAI's format, such as `401 identity_required`. */
+/** Returns the status and code of a response in OpenAI's format, such as `401 identity_required`. */
 export async function outcomeOf(response: Response): Promise<string> {
   const { error } = (await response.json()) as { error?: { code?: string } }
   return error?.code ? `${response.status} ${error.code}` : `${response.status}`

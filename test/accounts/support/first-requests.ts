@@ -7,7 +7,7 @@ export const SECRET = 'a secret that all processes of a test have'
 /** The number of requests that an account can pay for, and the number that each process sends concurrently. */
 const ALLOWED = 500
 export const PER_PROCESS = 250
-/** Each request may use one output token, and does. */
+/** Each request may use one output token, and does so. */
 export const USD_PER_REQUEST = 0.001
 export const ALLOWED_USD = ALLOWED * USD_PER_REQUEST
 
@@ -32,7 +32,7 @@ export function firstRequestsConformance(
     await end?.()
   })
 
-  /** Sets up the store, and mints a token for one request. */
+  /** Sets up the store and mints a token that pays for one request. */
   const prepare = (place: string) =>
     withGateway(place, async ({ api }) => {
       await api.connections.create({ provider: 'one', providerSpecificData: { baseUrl: 'http://one.test' } })
@@ -66,7 +66,7 @@ export function firstRequestsConformance(
       const { place, remove } = await create()
       try {
         await prepare(place)
-        const children = Array.from({ length: PROCESSES }, () => program?.start(place, '') as Child) // `before` has created it
+        const children = Array.from({ length: PROCESSES }, () => program?.start(place, '') as Child) // set by `before`
         const { 200: server, ...others } = await askAtOnce(children)
         assert.is(server, ALLOWED, JSON.stringify(others))
         const unexpected = Object.keys(others).filter((status) => !['402', '429'].includes(status))
@@ -96,7 +96,7 @@ export function firstRequestsConformance(
   )
 }
 
-/** Opens a gateway on the store. Closes both when the work is done. */
+/** Opens a gateway on the store, and closes both after `work` has ended. */
 export async function withGateway<T>(place: string, work: (gateway: Gateway) => Promise<T>): Promise<T> {
   const { storage, end } = await openStore(place)
   const gateway = createGateway({ storage, ...(!storage.ownSecret && { secret: SECRET }), logger: false })

@@ -142,7 +142,7 @@ function openStream(signal: AbortSignal | undefined): Response {
   return new Response(body, { headers: { 'content-type': 'text/event-stream' } })
 }
 
-/** Returns when a stream ended, and its complete text. */
+/** Resolves to the complete text of a stream, and the time it ended. */
 async function readRest(reader: ReadableStreamDefaultReader<string> | undefined, first: string): Promise<string> {
   let text = first
   for (;;) {

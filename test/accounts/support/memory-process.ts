@@ -42,7 +42,7 @@ await storage.close?.()
 const peakMiB = process.resourceUsage().maxRSS / 1_024
 writeSync(1, `filled ${JSON.stringify({ served, startMs, peakMiB, grownMiB })}\n`)
 
-/** Serves requests until this many accounts have been served. Resolves to the live memory in MiB. */
+/** Serves requests until this many accounts have been served. Resolves to the live memory, in MiB. */
 async function fill(last: number): Promise<number> {
   const lane = async () => {
     while (requestCount < last) await send()

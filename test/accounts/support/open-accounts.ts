@@ -39,13 +39,13 @@ export function openAccounts({
         createdAt: '2026-01-01T00:00:00.000Z',
         ...plan,
       }),
-    /** Admits an account and stores it, as its first attempt would. */
+    /** Admits an account and stores it, as the account's first attempt would. */
     async use(...args: Parameters<typeof accounts.getAccount>) {
       const account = await accounts.getAccount(...args)
       await accounts.markSeen(account)
       return account
     },
-    /** Returns the code with which an account is rejected; `ok` if it isn't. */
+    /** Returns the code with which an account is rejected, or `ok`. */
     tell: (...args: Parameters<typeof accounts.getAccount>) =>
       accounts.getAccount(...args).then(
         () => 'ok',

@@ -12,7 +12,7 @@ import { type FakeClock, fakeClock } from '../../support/clock.ts'
 
 export const SECRET = 'a secret of thirty-two characters'
 
-/** The start of the fake clock, in epoch seconds. */
+/** The start of the fake clock, in seconds since the Unix epoch. */
 export const START_S = Date.UTC(2026, 0, 1) / 1_000
 
 export interface TokenWorldOptions extends Partial<Pick<MintDependencies, 'allowedOrigins' | 'publicOrigin'>> {
@@ -22,7 +22,7 @@ export interface TokenWorldOptions extends Partial<Pick<MintDependencies, 'allow
   audience?: string
 }
 
-/** Mints and verifies tokens as one gateway does. */
+/** Creates the mint and the verifier of one gateway's tokens. */
 export function tokenWorld({
   storage = memoryStorage(),
   clock = fakeClock(),
@@ -52,7 +52,7 @@ export function tokenWorld({
   }
 }
 
-/** Returns the code that a promise rejects with; `undefined` if it resolves. */
+/** Returns the error code with which a promise rejects, or `undefined` if it resolves. */
 export const codeOf = (work: Promise<unknown>): Promise<unknown> =>
   work.then(
     () => undefined,

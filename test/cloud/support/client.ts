@@ -49,7 +49,7 @@ export interface Answer {
   body: Record<string, unknown>
 }
 
-/** Creates a small client of the protocol that behaves like a gateway. */
+/** Creates a minimal client of the protocol that behaves like a gateway. */
 export async function createClient(server: Door, given?: { publicKey: string; privateKey: string }) {
   const kept = given ?? (await createIdentity())
   const identity: Identity = await importIdentity(kept)
@@ -65,7 +65,7 @@ export async function createClient(server: Door, given?: { publicKey: string; pr
   const post = (path: string, body: object) =>
     send({ method: 'POST', path, headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) })
 
-  /** Creates an opening, with a test's values instead of its fields. The signature covers all of them. */
+  /** Creates an opening with a test's values in place of its fields. The signature covers all fields. */
   async function opening(enrollmentToken?: string, changes: Partial<OpenSession> = {}) {
     const { body } = await post(paths.challenge, {})
     const keyPair = await createExchangeKeyPair()
@@ -94,7 +94,7 @@ export async function createClient(server: Door, given?: { publicKey: string; pr
     return opened
   }
 
-  /** Creates a signed message with the next counter. A test can replace values before it is signed. */
+  /** Creates a signed message with the next counter. Tests can replace values before it is signed. */
   async function signed(method: string, path: string, content?: object, by = session()): Promise<Message> {
     const counter = ++by.counter
     const body =
@@ -118,7 +118,7 @@ export async function createClient(server: Door, given?: { publicKey: string; pr
     }
   }
 
-  /** Sends a signed request, and decrypts its response. */
+  /** Sends a signed request and decrypts the response. */
   async function call(method: string, path: string, content?: object): Promise<Answer> {
     const by = session()
     const message = await signed(method, path, content, by)
@@ -128,11 +128,11 @@ export async function createClient(server: Door, given?: { publicKey: string; pr
     return { status: response.status, body: JSON.parse(await decryptBody(by.key, place, response.body.sealed)) }
   }
 
-  /** Syncs, and expects success. */
+  /** Syncs and expects success. */
   async function sync(request: Partial<SyncRequest>): Promise<SyncResponse> {
     const { status, body } = await call('POST', paths.replica, { ...EMPTY, ...request })
     assert.is(status, 200, JSON.stringify(body))
-    return body as unknown as SyncResponse // the response has the proxy's type
+    return body as unknown as SyncResponse // the type in which the proxy responds
   }
 
   return { kept, identity, send, post, opening, open, session, signed, call, sync }

@@ -2,9 +2,9 @@ import type { Storage } from '../../../src/types.ts'
 
 /** A store whose process can be killed at a write. */
 export interface DyingStorage extends Storage {
-  /** Kills the process at the n-th write from now, before or after that write. Everything after that fails. */
+  /** Kills the process before or after the nth write from now. Everything after that fails. */
   dieAt(write: number, when: 'before' | 'after'): void
-  /** Opens the same data in another process. Returns whether the previous one had been killed. */
+  /** Opens the same data in another process. Returns whether the previous process was killed. */
   revive(): boolean
 }
 

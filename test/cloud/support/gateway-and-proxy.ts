@@ -12,13 +12,13 @@ interface Ends {
   cloud?: NonNullable<Parameters<typeof openProxy>[0]>
 }
 
-/** Opens a connected gateway and proxy, whose clocks are an hour apart. */
+/** Opens a connected gateway and proxy whose clocks are an hour apart. */
 export function openBothEnds({ home = {}, cloud = {} }: Ends = {}) {
   const far = openProxy(cloud)
   const storage: Storage = home.storage ?? memoryStorage()
   const clock: FakeClock = fakeClock(far.clock.now() + 3_600_000)
   let isCut = false
-  let open = 0 // calls to the proxy
+  let open = 0 // the number of pending calls to the proxy
   const calls: string[] = []
 
   async function way(input: string | URL | Request, init?: RequestInit): Promise<Response> {
@@ -66,7 +66,7 @@ export function openBothEnds({ home = {}, cloud = {} }: Ends = {}) {
       const { tenants } = await far.proxy.tenants.list()
       return far.proxy.tenant(tenants[0]?.id ?? '').api
     },
-    /** Advances both sides by this much time, and waits for the gateway's automatic syncs. */
+    /** Advances both clocks by this time, and waits for the gateway's automatic syncs. */
     async after(ms: number) {
       const step = ms > 10_000 ? 5_000 : 250
       for (let left = ms; left > 0; left -= step) {
@@ -78,7 +78,7 @@ export function openBothEnds({ home = {}, cloud = {} }: Ends = {}) {
   }
 }
 
-/** Waits long enough for work without timers. Cryptography needs this because it uses threads. */
+/** Waits for work without timers. Cryptography runs on threads and needs this. */
 export async function turns(count = 15) {
   for (let left = count; left > 0; left--) await new Promise((resolve) => setTimeout(resolve))
 }

@@ -7,11 +7,11 @@ import {
 import type { Client } from './client.ts'
 import { ENROLLMENT_TOKEN } from './proxy.ts'
 
-/** Creates a gateway as a proxy sees it: it remembers what a gateway remembers, and handles errors like one. */
+/** Creates a gateway as a proxy sees it. It remembers the same data as a real gateway, and handles errors like one. */
 export function createHome(client: Client) {
   let memory: { mirror: string | null; stamp: string | null } = { mirror: null, stamp: null }
 
-  /** Opens another session when the proxy asks for one. Otherwise, rejects with the error code. */
+  /** Opens another session if the proxy asks for one. Otherwise, rejects with the error code. */
   async function call(method: string, path: string, content?: object): Promise<Record<string, unknown>> {
     for (let attempts = 0; ; attempts++) {
       const { status, body } = await client.call(method, path, content)
@@ -28,7 +28,7 @@ export function createHome(client: Client) {
 
   async function exchange(more: object): Promise<SyncResponse> {
     const response = await call('POST', paths.replica, { ...memory, changes: [], seen: [], ...more })
-    const { mirror, stamp } = response as unknown as SyncResponse // the response has the proxy's type
+    const { mirror, stamp } = response as unknown as SyncResponse // the type in which the proxy responds
     memory = { mirror, stamp }
     return response as unknown as SyncResponse
   }

@@ -34,10 +34,7 @@ export interface OverMswOptions {
   events?: string
 }
 
-/**
- * Opens a gateway and a cloud proxy that are connected by msw. Requests to `https://cloud.test` go to the proxy and are recorded. Both call one
- * mocked provider through openai-chat. Their clocks are an hour apart; each message takes a millisecond by the proxy's clock.
- */
+/** The callers of the provider, and the credentials they sent. */
 export function openOverMsw(options: OverMswOptions = {}) {
   const { home: homeOptions = {}, cloud: cloudOptions = {}, events = STREAM, unknownPath } = options
   for (const canary of [ENROLLMENT_TOKEN, SECRET, HOME_SECRET, PROVIDER_KEY]) plant(canary)
@@ -47,7 +44,7 @@ export function openOverMsw(options: OverMswOptions = {}) {
   const cloudStorage = cloudOptions.storage ?? memoryStorage({ clock: cloudClock })
   const logger = watchfulLogger()
   const recorded: Recorded[] = []
-  /** The callers of the provider, and the credentials that they sent. */
+  /** not text, because the canaries search texts */
   const provided: Array<{ by: 'home' | 'cloud'; authorization: string | null }> = []
   let isAway = false
 

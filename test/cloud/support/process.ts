@@ -8,9 +8,9 @@ import { createCloudProxy } from '../../../src/features/cloud-sync/proxy/proxy.t
 import { createGateway } from '../../../src/gateway.ts'
 
 /*
- * One side of cloud sync as a process on a file store: `process <home or cloud> <folder> <secret> <enrollment token> <port>`. It prints "ready" with
- * its port. The cloud listens on the given port, or on any port for 0. Each input line is a call of its `api`: `[number, "keys.create",
- * ...arguments]`. The process prints `<number> <result>` with the result as JSON. The cloud's `api` is that of its only tenant.
+ * Runs one side of cloud sync as a process on a file store: `process <home or cloud> <folder> <secret> <enrollment token> <port>`. It prints "ready"
+ * with its port. The cloud listens on the given port, or on any free port for 0. Each input line is a call of its `api`: `[number, "keys.create",
+ * ...arguments]`. The process prints `<number> <result>`, with the result as JSON. The cloud's `api` is that of its only tenant.
  */
 
 const [side = '', path = '', secret = '', enrollmentToken = '', port = ''] = process.argv.slice(2)

@@ -5,7 +5,7 @@ import { plant } from '../../support/canaries.ts'
 
 const AT = '2026-01-01T00:00:00.000Z'
 
-/** Creates the state of a key as a gateway syncs it. The key's value isn't in the state. */
+/** Creates the state of a key as a gateway syncs it, without the key's value. */
 export async function keyState(id: string, options: { value?: string; edits?: number; isActive?: boolean } = {}) {
   const { value = mintClientKey(), edits = 1, isActive = true } = options
   plant(value)

@@ -176,5 +176,5 @@ const allSettings: readonly Mistake[] = [
   ...[{ keepRequestsDays: 0 }, { keepRequestDays: 1 }].map((usage) => settings({ usage })),
 ]
 
-/** Records that the management API, code, and the config file reject. Guards are checked where they are created. */
+/** Records that the management API, code, and the config file all reject. Guards are checked where they are created. */
 export const mistakes: readonly Mistake[] = [...connections, ...combos, ...models, ...groups, ...allSettings]

@@ -11,7 +11,7 @@ export interface RoutedOptions extends GatewayOptions {
   respond?: Answering
 }
 
-/** Opens a gateway that is configured in code, with four providers, and two combos. */
+/** Opens a gateway configured in code, with four providers and two combos. */
 export function openRouted({ respond = both, ...options }: RoutedOptions) {
   const clock = fakeClock()
   const upstream = fakeUpstream(respond)
@@ -50,7 +50,7 @@ export function openRouted({ respond = both, ...options }: RoutedOptions) {
   return { gateway, api: gateway.api, upstream, clock, errors, records, attempts, post, chat }
 }
 
-/** Returns the status and the code of a response, such as `503 route_failed`. */
+/** Returns the status and code of a response, such as `503 route_failed`. */
 export async function outcomeOf(response: Response): Promise<string> {
   const text = await response.text()
   const { error } = (text.startsWith('{') ? JSON.parse(text) : {}) as { error?: { code?: string } }

@@ -11,12 +11,12 @@ export type Order =
   | { does: 'changes'; path: string; member: string; values: unknown[] }
   | { does: 'puts a key'; input: { name: string } }
 
-/** A reply of the management API, and when the process had it (`now`). */
+/** A reply of the management API, and the time it arrived (`now`). */
 export interface Reply {
   status: number
   body: Record<string, unknown>
   at: number
 }
 
-/** The time in ms, of a clock that all processes of the machine share; that of `performance` is each one's own. */
+/** Returns the time in ms by a clock that all processes on the machine share. The clock of `performance` differs by process. */
 export const now = (): number => Number(process.hrtime.bigint()) / 1e6

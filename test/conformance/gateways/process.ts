@@ -6,8 +6,8 @@ import { openStore } from '../../services/open-store.ts'
 import { now, type Order } from './orders.ts'
 
 /*
- * A process with a gateway of its own: `process <place of the store> <secret> <token>`. Each line of its input is an order with a number; it
- * answers `<number> <result>`, the result as JSON. Its one provider answers at once with the name of the model that it was called for.
+ * A process with its own gateway: `process <place of the store> <secret> <token>`. Each input line is an order with a number, and each output line is
+ * `<number> <result>`, with the result as JSON. Its only provider immediately responds with the model's name.
  */
 
 const [place = '', secret = '', token = ''] = process.argv.slice(2)
@@ -22,13 +22,13 @@ const gateway = createGateway({
 })
 
 process.stdout.on('error', () => process.exit())
-/** Settles once a watch for a refusal has seen an acceptance. */
+/** Settles when a watch for a rejection has seen an accepted request. */
 let accepted: Promise<void> | undefined
 
 say('ready')
 for await (const line of createInterface({ input: process.stdin })) {
   const { number, at, order }: { number: number; at: number; order: Order } = JSON.parse(line)
-  while (now() < at); // all processes begin at the same moment
+  while (now() < at); // all processes start at the same moment
   void carryOut(order).then(
     (result) => say(`${number} ${JSON.stringify(result ?? null)}`),
     (error: unknown) => say(`${number} ${JSON.stringify({ error: String(error) })}`),
@@ -57,7 +57,7 @@ async function carryOut(order: Order): Promise<unknown> {
   }
 }
 
-/** One request to the management API, and when it was answered. */
+/** Sends one request to the management API. Returns the reply and its time. */
 async function call({ method, path, body }: { method: string; path: string; body?: unknown }) {
   const response = await gateway.fetch(
     new Request(`http://gateway${path}`, {
@@ -69,7 +69,7 @@ async function call({ method, path, body }: { method: string; path: string; body
   return { status: response.status, body: await response.json(), at: now() }
 }
 
-/** The models that answered so many requests at once. */
+/** Sends this many concurrent requests. Returns the models that responded. */
 async function send({ key, model, times }: { key: string; model: string; times: number }): Promise<string[]> {
   return Promise.all(Array.from({ length: times }, async () => (await complete(key, model)).text))
 }
@@ -89,7 +89,7 @@ async function complete(key: string, model: string) {
   }
 }
 
-/** When the first request was refused, and when the last one that was accepted had begun; asks until 20 in a row were refused. */
+/** Sends requests until 20 in a row are rejected. Returns the time of the first rejection, and the start of the last accepted request. */
 async function watchForRefusal(key: string) {
   let accept = () => {}
   accepted = new Promise((resolve) => {
@@ -115,7 +115,7 @@ async function watchForRefusal(key: string) {
   return seen
 }
 
-/** Adds one to a value in the storage, by reading and writing it. */
+/** Increments a value in the storage by reading and writing it. */
 async function add(times: number): Promise<void> {
   for (let done = 0; done < times; ) {
     const stored = await storage.get('sum')
@@ -124,7 +124,7 @@ async function add(times: number): Promise<void> {
   }
 }
 
-/** Changes one member of a record again and again; answers how often the value that it had written was gone before the next change. */
+/** Changes one member of a record repeatedly. Returns how often its last value was gone before the next change. */
 async function change({ path, member, values }: { path: string; member: string; values: unknown[] }) {
   const lost: unknown[] = []
   let last: unknown

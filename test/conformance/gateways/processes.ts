@@ -3,9 +3,9 @@ import { now, type Order, type Reply } from './orders.ts'
 
 /** Gateways on one store, each in its own process. */
 export interface Processes {
-  /** Has one carry out an order. */
+  /** Sends an order to one process. */
   one<Result = Reply>(index: number, order: Order): Promise<Result>
-  /** Has all carry out their orders, begun at the same moment. */
+  /** Sends an order to each process. All start at the same moment. */
   all<Result = Reply>(orderOf: (index: number) => Order): Promise<Result[]>
   end(): Promise<void>
 }
@@ -13,14 +13,14 @@ export interface Processes {
 export const COUNT = 4
 const SECRET = 'a secret that all processes of a test have'
 const TOKEN = 'a-management-token-of-32-characters-or-more'
-/** For an order to reach all processes. */
+/** The time for an order to reach all processes, in ms. */
 const SPREAD_MS = 8
 
 export type Program = Awaited<ReturnType<typeof childProgram>>
 
 export const gatewayProgram = (): Promise<Program> => childProgram(new URL('./process.ts', import.meta.url))
 
-/** Starts four. */
+/** Starts four processes. */
 export async function startProcesses(program: Program, place: string): Promise<Processes> {
   const children = Array.from({ length: COUNT }, () => program.start(place, SECRET, TOKEN))
   await Promise.all(children.map((child) => child.output('ready')))

@@ -3,7 +3,7 @@ import { assert } from '../../support/suite.ts'
 import type { StorageTest } from '../storage.ts'
 import { ODD_TTLS } from './expiry.ts'
 
-/** `increment`. */
+/** Tests `increment`. */
 export function storageCounters(test: StorageTest): void {
   test('counts up and down, starting at 0', async ({ storage }) => {
     assert.is(await add(storage, 'count', 5), 5)
@@ -42,7 +42,7 @@ export function storageCounters(test: StorageTest): void {
       assert.ok(await fails(() => add(storage, 'text', 1)), `${JSON.stringify(value)} was incremented`)
       assert.equal(await storage.get('text'), { value, version })
     }
-    await storage.set('text', '9007199254740993') // no number is exactly that
+    await storage.set('text', '9007199254740993') // a `number` can't represent it exactly
     assert.ok(await fails(() => add(storage, 'text', -10)))
     for (const by of [0.5, Number.NaN, Number.POSITIVE_INFINITY])
       assert.ok(await fails(() => add(storage, 'count', by)))

@@ -1,10 +1,10 @@
 import { assert } from '../../support/suite.ts'
 import type { StorageTest } from '../storage.ts'
 
-/** Invalid lifetimes of a value, in ms. */
+/** Invalid values of `ttlMs`. */
 export const ODD_TTLS = [0, -1, 0.5, 1e13, Number.NaN, Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY]
 
-/** `ttlMs`. */
+/** Tests `ttlMs`. */
 export function storageExpiry(test: StorageTest): void {
   test('returns a value until it expires, and then treats it as absent', async ({ storage, passTime, other }) => {
     await storage.set('brief', 'value', { ttlMs: 10_000 })

@@ -39,13 +39,13 @@ export function storageLifetime(test: StorageTest, claims: Required<Pick<Storage
 
 type Secret = string | CryptoKey | undefined
 
-/** A string that can't be guessed, or a key that others are derived from. */
+/** Returns whether a secret is a string that can't be guessed, or a key to derive others from. */
 const isSecret = (secret: Secret) =>
   typeof secret === 'object'
     ? secret.algorithm.name === 'HKDF' && secret.usages.includes('deriveKey')
     : (secret ?? '').length >= 32
 
-/** Two secrets are the same when they seal alike: a key that cannot be read back shows nothing else. */
+/** Returns a value sealed with a secret. Two secrets are the same if each opens values sealed by the other, because a `CryptoKey` can't be read. */
 async function sealedWith(secret: Secret): Promise<string> {
   if (typeof secret !== 'object') return String(secret)
   const bytes = new Uint8Array(16)

@@ -1,7 +1,7 @@
 import { assert } from '../../support/suite.ts'
 import type { StorageTest } from '../storage.ts'
 
-/** Each of them means something to some pattern language. */
+/** Each character has a meaning in some pattern language. */
 const SPECIAL = [
   'a%b/',
   'a_b/',
@@ -20,7 +20,7 @@ const SPECIAL = [
   'a😀b/',
 ]
 
-/** `list`. */
+/** Tests `list`. */
 export function storageListing(test: StorageTest): void {
   test('lists the keys that start with the prefix, with values and versions', async ({ storage }) => {
     const version = await storage.set('keys/1', 'one')

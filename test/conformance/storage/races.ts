@@ -2,7 +2,7 @@ import type { Storage } from '../../../src/index.ts'
 import { assert } from '../../support/suite.ts'
 import type { StorageTest } from '../storage.ts'
 
-/** `ifVersion` against others at the same moment: what `atomic: true` claims. */
+/** Tests `ifVersion` with concurrent writers, which `atomic: true` claims to support. */
 export function storageRaces(test: StorageTest): void {
   test('lets only one of many writers create a key', async ({ storage, other }) => {
     const second = await other()

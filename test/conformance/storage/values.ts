@@ -2,7 +2,7 @@ import { assert } from '../../support/suite.ts'
 import type { StorageTest } from '../storage.ts'
 
 const TEXTS = [
-  '\ufeff{}', // which decoders take for a byte order mark
+  '\ufeff{}', // decoders treat this as a byte order mark
   '',
   ' ',
   '0',
@@ -16,7 +16,7 @@ const TEXTS = [
   '\u2028\u2029\uFEFF',
 ]
 
-/** `get`, `set` and `delete` without conditions. */
+/** Tests `get`, `set`, and `delete` without conditions. */
 export function storageValues(test: StorageTest): void {
   test('returns undefined for a key that was never set', async ({ storage }) => {
     assert.is(await storage.get('absent'), undefined)

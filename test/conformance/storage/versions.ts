@@ -1,7 +1,7 @@
 import { assert } from '../../support/suite.ts'
 import type { StorageTest } from '../storage.ts'
 
-/** `ifVersion`, one writer at a time. */
+/** Tests `ifVersion` with one writer at a time. */
 export function storageVersions(test: StorageTest): void {
   test('gives each write its own version, even if the value is the same', async ({ storage }) => {
     const versions = []

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { assert } from '../../support/suite.ts'
 import type { StorageTest } from '../storage.ts'
 
-/** `watch`. Each adapter's own tests check how soon it reports changes; here, it has five seconds. */
+/** Tests `watch`, which has five seconds to report a change. Each adapter's tests check how soon it does so. */
 export function storageWatching(test: StorageTest): void {
   test('reports keys that other instances set, change, or delete', async ({ storage, other }) => {
     await storage.set('kept', '1')
@@ -47,7 +47,7 @@ export function storageWatching(test: StorageTest): void {
     both.stop()
     await second.set('three', '1')
     await storage.list('')
-    await sleep(100) // one that goes by the clock of a server begins a little early
+    await sleep(100) // a watcher that uses a server's clock starts a little early
     const third = await listen(storage)
     const writing = second.set('four', '1')
     third.stop()
@@ -67,7 +67,7 @@ async function listen(storage: {
   const keys: string[] = []
   const stop = storage.watch?.((key) => void keys.push(key))
   if (!stop) throw new Error('the storage has no watch')
-  await storage.list('') // a watcher tells what has changed since it was last read
+  await storage.list('') // a watcher reports changes since it was last read
   const includes = (key: string) => until(() => keys.includes(key), `a word of "${key}"`)
   return { keys, stop, includes }
 }

@@ -12,7 +12,7 @@ import { startPostgres } from '../../services/postgres-server.ts'
 import { assert } from '../../support/suite.ts'
 import { type Example, freePort, openExample, until } from '../example.ts'
 
-/** The host name of the deployment. The platform's proxy ends TLS. */
+/** The hostname of the deployment. The platform's proxy terminates TLS. */
 export const HOST = 'chat.vercel.test'
 
 export interface Reply {
@@ -27,7 +27,7 @@ export interface Options {
   origin?: string
 }
 
-/** A function instance that has started and has served nothing yet. */
+/** A function instance that has started but hasn't served a request yet. */
 export interface Instance {
   url: string
   send(method: string, path: string, options?: Options): Promise<Reply>
@@ -36,17 +36,17 @@ export interface Instance {
   stop(): Promise<unknown>
 }
 
-/** The example as it is deployed: built, with a database at Neon and a provider. */
+/** The example as deployed: built, with a Neon database and a provider. */
 export interface Deployment {
   example: Example
   neon: Front
-  /** For each call of the provider, how many round trips to the database came before it since `neon.measure`. */
+  /** The number of database round trips before each call of the provider, since `neon.measure`. */
   calls: number[]
-  /** Runs a statement as in Neon's console. */
+  /** Runs a statement, as Neon's console would. */
   query(statement: string): Promise<{ rows: Array<Record<string, unknown>> }>
-  /** Starts an instance. Unless `isKept`, the platform takes it away after its first request and the work of `waitUntil`. */
+  /** Starts an instance. Unless `isKept` is true, the platform ends it after its first request and the work of `waitUntil`. */
   start(options?: { isKept?: boolean }): Promise<Instance>
-  /** Sends a request to a new instance, and waits until that is gone. */
+  /** Sends a request to a new instance, and waits until that has ended. */
   send(method: string, path: string, options?: Options): Promise<Reply>
   remove(): Promise<void>
 }
@@ -57,7 +57,7 @@ interface Client {
   end(): Promise<void>
 }
 
-/** Builds the example with its database as the platform does: `DATABASE_URL`, the key of a provider, and nothing else. */
+/** Builds the example with its database as the platform does: with `DATABASE_URL` and a provider's key, but nothing else. */
 export async function deploy(): Promise<Deployment> {
   const postgres = await startPostgres()
   const { Client } = createRequire(import.meta.url)('pg') as { Client: new (url: string) => Client }
@@ -148,7 +148,7 @@ export async function deploy(): Promise<Deployment> {
   }
 }
 
-/** Sends a request as a browser does, through the platform's proxy. */
+/** Sends a request through the platform's proxy, as a browser would. */
 async function sendTo(
   port: number,
   method: string,

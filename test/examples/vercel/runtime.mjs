@@ -2,9 +2,9 @@ import { Server } from 'node:http'
 import process from 'node:process'
 
 /*
- * The runtime of a function on the platform, loaded before the server: work that is given to `waitUntil` keeps the instance alive after a response,
- * and nothing else does. With `TAKEN_AFTER_RESPONSE`, the instance is killed as soon as it is idle after a request. Neon and the provider are
- * reached at `NEON` and `PROVIDER`, and no other server is.
+ * The runtime of a function on the platform, loaded before the server. Only work passed to `waitUntil` keeps the instance alive after a response.
+ * With `TAKEN_AFTER_RESPONSE`, the instance is killed as soon as it is idle after a request. It can only reach Neon at `NEON` and the provider at
+ * `PROVIDER`.
  */
 
 const { NEON, PROVIDER, TAKEN_AFTER_RESPONSE } = process.env
@@ -19,7 +19,7 @@ const waitUntil = (work) => {
   works.add(work)
   const settle = () => {
     works.delete(work)
-    setImmediate(takeIfIdle) // what it starts when it settles has come by then
+    setImmediate(takeIfIdle) // by then, the work it starts when it settles has arrived
   }
   work.then(settle, settle)
 }

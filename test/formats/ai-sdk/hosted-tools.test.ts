@@ -10,8 +10,8 @@ import { answerOf, type HostFormat, openBefore } from './support/hosted.ts'
 import { vendors } from './support/vendors.ts'
 
 /*
- * Tools that run at a vendor. Requests declare them like the AI SDK's own package for the vendor, and the application receives the same calls and
- * results as from that package.
+ * Tests tools that run at a vendor. Requests declare them as with the AI SDK's own package for the vendor, and the app receives the same calls and
+ * results as with that package.
  */
 
 Object.assign(globalThis, { AI_SDK_LOG_WARNINGS: false })
@@ -40,7 +40,7 @@ interface Case {
 
 const PNG = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=='
 
-/** A tool that the application runs. */
+/** A tool that the app runs. */
 const lookup = ai7.tool({
   description: 'Looks',
   inputSchema: ai7.jsonSchema<object>({ type: 'object', properties: {} }),
@@ -161,7 +161,7 @@ const cases: Readonly<Record<string, Case>> = {
   },
 }
 
-/** Returns what an application sees, without IDs, the empty reasoning that OpenAI's package adds, and Anthropic's own metadata. */
+/** Returns what an app sees, without IDs, the empty reasoning that OpenAI's package adds, and Anthropic's own metadata. */
 function seen(part: Awaited<ReturnType<typeof ai7.generateText>>['content'][number]): unknown[] {
   if (part.type === 'text') return [part.type, part.text]
   if (part.type === 'tool-call')

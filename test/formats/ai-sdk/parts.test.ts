@@ -29,7 +29,7 @@ for (const [name, ai, version] of [
 ] as const) {
   const test = suite(`parts of ${name}`)
 
-  /** Creates a model that returns these responses in order and then repeats the last one, and records its requests. */
+  /** Creates a model that returns these responses in order, repeats the last one, and records its requests. */
   async function modelOf(format: WireFormat, ...responses: ModelOutput[]) {
     const [provider, id] = targets[format]
     const upstream = fakeUpstream(({ url, body }, nth) => {
@@ -49,7 +49,7 @@ for (const [name, ai, version] of [
     }
   }
 
-  /** Returns the content of a response, whole or streamed. */
+  /** Returns the content of a complete or streamed response. */
   async function contentOf(stream: boolean, requested: Parameters<typeof ai7.generateText>[0]) {
     const once = { ...requested, maxRetries: 0 }
     return stream ? await ai.streamText(once).content : (await ai.generateText(once)).content
@@ -108,7 +108,7 @@ for (const [name, ai, version] of [
           ran.push(command)
           return 'a.txt'
         }
-        const tools = { bash: anthropic.tools.bash_20250124({ execute }) as unknown as ai7.Tool } // the same in either version
+        const tools = { bash: anthropic.tools.bash_20250124({ execute }) as unknown as ai7.Tool } // the same in both versions
         const all = { model, prompt: 'Hi', tools, stopWhen: ai.isStepCount(2) }
         assert.is(Object((await contentOf(stream, all)).at(-1)).text, 'Done.')
         assert.equal(ran, ['ls'])
@@ -136,7 +136,7 @@ for (const [name, ai, version] of [
       const ran: unknown[] = []
       const execute = async (action: unknown) => void ran.push(action)
       const computer = anthropic.tools.computer_20250124({ displayWidthPx: 800, displayHeightPx: 600, execute })
-      const tools = { computer: computer as unknown as ai7.Tool } // the same in either version
+      const tools = { computer: computer as unknown as ai7.Tool } // the same in both versions
       const content = await contentOf(stream, { model, prompt: 'Hi', tools, stopWhen: ai.isStepCount(2) })
       assert.is(Object(content.at(-1)).text, 'Done.')
       assert.equal(ran, [input])
@@ -165,7 +165,7 @@ for (const [name, ai, version] of [
           local_shell: openai.tools.localShell({ execute: run(outputs.local_shell) }),
           shell: openai.tools.shell({ execute: run(outputs.shell) }),
           apply_patch: openai.tools.applyPatch({ execute: run(outputs.apply_patch) }),
-        } as unknown as ai7.ToolSet // the same in either version
+        } as unknown as ai7.ToolSet // the same in both versions
         const inputs: Record<string, JsonObject> = {
           local_shell: { action: { type: 'exec', command: ['ls'] } },
           shell: { action: { commands: ['ls'] } },
@@ -202,7 +202,7 @@ for (const [name, ai, version] of [
       )
       const ran: unknown[] = []
       const execute = async (input: string) => void ran.push(input)
-      const write = openai.tools.customTool({ description: 'Writes.', execute }) as unknown as ai7.Tool // the same in either version
+      const write = openai.tools.customTool({ description: 'Writes.', execute }) as unknown as ai7.Tool // the same in both versions
       const all = { model, prompt: 'Hi', tools: { write }, stopWhen: ai.isStepCount(2) }
       assert.is(Object((await contentOf(stream, all)).at(-1)).text, 'Done.')
       assert.equal(ran, ['two words'])

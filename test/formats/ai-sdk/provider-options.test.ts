@@ -24,7 +24,7 @@ const targets: Readonly<Record<WireFormat, [provider: string, model: string]>> =
   gemini: ['google', 'gemini-3-pro-preview'],
 }
 
-/** Returns the body that a provider of a format receives for a call, and the features that the warnings name. */
+/** Returns the body that a provider of a format receives for a call, and the features named in warnings. */
 async function send(format: WireFormat, { content = 'Hi', ...call }: Asked, other?: string) {
   const [provider, usual] = targets[format]
   const model = other ?? usual
@@ -285,7 +285,7 @@ const cases: [name: string, format: WireFormat, call: Asked, sent: JsonObject, m
 
 /** Creates a tool that one of AI SDK's providers defines, under any name. */
 function provided(id: `${string}.${string}`, args: Record<string, unknown>): ai7.Tool {
-  return { type: 'provider', id, args, isProviderExecuted: false, inputSchema: ai7.jsonSchema({}) } as ai7.Tool // like those of AI SDK's factories
+  return { type: 'provider', id, args, isProviderExecuted: false, inputSchema: ai7.jsonSchema({}) } as ai7.Tool // like the AI SDK's factories
 }
 
 for (const [name, format, call, sent, model] of cases)
@@ -298,7 +298,7 @@ for (const [name, format, call, sent, model] of cases)
 test('a schema that OpenAI’s strict mode would reject is sent without it, and an explicit choice is kept', async () => {
   const output = (schema: object) => ai7.Output.object({ schema: ai7.jsonSchema(schema) })
   const strictOf = async (call: Asked) => Object(Object((await send('openai-responses', call)).body.text).format).strict
-  assert.is(await strictOf({ output: output(closed) }), undefined) // open
+  assert.is(await strictOf({ output: output(closed) }), undefined) // it allows other properties
   const optional = { ...closed, additionalProperties: false, required: [] }
   assert.is(await strictOf({ output: output(optional) }), undefined)
   const looseCities = [

@@ -28,7 +28,7 @@ interface Listened {
   disorder: string[]
 }
 
-/** Reads a stream to its end. Each part with an ID starts once, continues while it is open, and ends; the finish comes last. */
+/** Reads a stream to its end. Checks that each part with an ID starts once, continues while it is open, and ends, and that the finish comes last. */
 async function listen(ai: typeof ai7, model: ai7.LanguageModel, tools: ai7.ToolSet): Promise<Listened> {
   const received: Listened = { text: '', calls: [], errors: [], disorder: [] }
   const open = new Set<string>()

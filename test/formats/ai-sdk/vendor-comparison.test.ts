@@ -10,8 +10,8 @@ import { assert, suite } from '../../support/suite.ts'
 import { vendors } from './support/vendors.ts'
 
 /*
- * Makes the same call to the same provider through the AI SDK's own package for the vendor and through the gateway. The application receives the
- * same result, whole and streamed, with either client and either version.
+ * Makes the same call to the same provider through the AI SDK's own package for the vendor and through the gateway. The app must receive the same
+ * result, complete or streamed, with both clients and both versions.
  */
 
 Object.assign(globalThis, { AI_SDK_LOG_WARNINGS: false })
@@ -84,7 +84,7 @@ const cases: Readonly<Record<string, { responses: Answered[]; object?: true; for
   },
 }
 
-/** Returns what an application sees of a part. OpenAI's Chat Completions doesn't show reasoning, and the AI SDK starts some streams with an empty text. */
+/** Returns what an app sees of a part. OpenAI's Chat Completions doesn't show reasoning, and the AI SDK starts some streams with an empty text. */
 function seen(part: Part): unknown[] {
   switch (part.type) {
     case 'text':
@@ -113,7 +113,7 @@ interface Asking {
   object: boolean
 }
 
-/** Returns what an application receives, step by step. */
+/** Returns what an app receives, step by step. */
 async function hear({ ai, model, stream, object }: Asking) {
   const execute = async (input: unknown) => ({ input, celsius: 21 })
   const schema = ai.jsonSchema<{ city: string }>(city as Parameters<typeof ai7.jsonSchema>[0])

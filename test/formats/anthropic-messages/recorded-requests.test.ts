@@ -103,10 +103,10 @@ test('a recorded request stays the same when written again, except for changes l
   assert.ok(counts.same > 250 && counts.changed < 90 && counts.refused < 40, JSON.stringify(counts))
 })
 
-/** Features that only Anthropic runs. */
+/** The errors for features that only Anthropic runs. */
 const REFUSED =
   /"(container|mcp_servers)": only Anthropic|"(advisor|code_execution|memory|web_fetch)_\d+" only work with Anthropic|"container_upload" is not supported/
 
-/** Deferred tools and tool searches, Anthropic's own searches and summaries, and an omitted last turn. */
+/** The warnings about deferred tools and tool searches, Anthropic's own searches and summaries, and an omitted last turn. */
 const CHANGED =
   /^dropped:tools\[\d+\](\.defer_loading)?$|^(dropped|replaced|added):messages(\[\d+\]\.content\[\d+\])*|^dropped:(context_management|output_config\.task_budget)$/

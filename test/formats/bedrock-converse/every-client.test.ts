@@ -15,7 +15,7 @@ interface Case {
   name: string
   response: Response
   isStream: boolean
-  /** Undefined: it was truncated. */
+  /** `undefined` if it was truncated. */
   expected: Understood | undefined
 }
 
@@ -68,7 +68,7 @@ function* pieces(bytes: Uint8Array) {
 const catalog = { bedrock: { cloud: 'bedrock', format: 'bedrock-converse' } } as const
 const connections = [{ provider: 'bedrock', providerSpecificData: { region: 'us-east-1' } }]
 
-/** All of them in CI; locally, those that no other client covers. */
+/** In CI, selects all of them. Locally, selects those that no other client covers. */
 const getShare = (format: WireFormat) =>
   [...cases()].filter((_, at) => isCi || at % wireFormats.length === wireFormats.indexOf(format))
 

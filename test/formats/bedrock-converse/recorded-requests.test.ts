@@ -25,7 +25,7 @@ const models = [
   'meta.llama3-3-70b-instruct-v1:0',
 ]
 
-/** All of them in CI; locally, one for each request. */
+/** Returns all of them in CI, and one for each request locally. */
 const modelsFor = (request: number) => (isCi ? models : models.slice(request % models.length).slice(0, 1))
 
 for (const [format, folders, least] of sources) {

@@ -6,7 +6,7 @@ import { assert, suite } from '../../support/suite.ts'
 
 const test = suite('numbers with more digits than JavaScript keeps')
 
-/** The result for a number in a body, and in a value that is only passed on. */
+/** The result for a number in a body, and for a number in a value that is only passed through. */
 const numbers: Record<string, [body: string, opaque: string]> = {
   '9007199254740993': ['9007199254740993', '9007199254740993'],
   '-12345678901234567890': ['-12345678901234567890', '-12345678901234567890'],

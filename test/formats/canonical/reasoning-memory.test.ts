@@ -18,7 +18,7 @@ const call = (id: string, more: Partial<ToolCallPart> = {}): ToolCallPart => ({
   ...more,
 })
 const textPart: AssistantPart = { type: 'text', text: 'Let me see.' }
-/** An answer to an empty conversation. */
+/** Identifies the response to an empty conversation. */
 const K = { owner: 'k', turns: [] }
 const turn = (...content: AssistantPart[]): Turn[] => [{ role: 'assistant', content }]
 

@@ -12,7 +12,7 @@ const restoration = {
 }
 const call = (name: string, args: string): AssistantPart => ({ type: 'tool-call', id: name, name, arguments: args })
 
-/** The same answer, whole and streamed: the provider's parts, the client's parts, and the finish. */
+/** The same response, complete and streamed: the provider's parts, the client's parts, and the finish. */
 const table: Record<string, [given: AssistantPart, expected: AssistantPart, finish: 'tool-calls' | 'stop']> = {
   "a tool under the client's name": [
     call('a_b', '{"x":1}'),

@@ -7,7 +7,7 @@ import { getFormat, send } from './support.ts'
 
 const test = suite('cases: blank user turns')
 
-/** A conversation that ends with the user's blanks, and what the client calls that turn. */
+/** A conversation that ends with a blank user turn, and the client's name for that turn. */
 const ending: Record<WireFormat, (blanks: string) => [body: JsonObject, field: string]> = {
   'openai-chat': (blanks) => [
     { messages: [createMessage('user', 'Hi'), createMessage('assistant', 'Once'), createMessage('user', blanks)] },

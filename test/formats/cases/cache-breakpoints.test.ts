@@ -24,7 +24,7 @@ const catalog: Catalog = {
   bedrock: { cloud: 'bedrock', format: 'bedrock-converse' },
 }
 
-/** Targets that a Chat request is translated for, or one of Messages where they speak another format. */
+/** Targets for a Chat request, or for a Messages request if the target speaks another format. */
 const targets: Record<string, Asks> = {
   Anthropic: {
     client: 'openai-chat',
@@ -47,7 +47,7 @@ const targets: Record<string, Asks> = {
   },
 }
 
-/** The lifetimes of all marks in a request, in the order of the prefix. */
+/** Returns the lifetimes of all marks in a request, in the order of the prefix. */
 function getMarks(sent: unknown): string[] {
   const { tools, toolConfig, system, messages, cache_control } = sent as JsonObject
   const found = JSON.stringify([tools, toolConfig, system, messages, cache_control && { cache_control }]).matchAll(
@@ -61,7 +61,7 @@ const tools = (more: JsonObject = {}) => [
 ]
 const messagesTools = (more: JsonObject = {}) => [{ name: 'f', input_schema: { type: 'object' }, ...more }]
 
-/** The same conversation in both formats: marks on the tool, the instructions, and the turns. */
+/** Returns the same conversation in either format, with marks on the tool, the instructions, and the turns. */
 function bodyFor(client: string, [ofTool, ofSystem, ...ofTurns]: JsonObject[]): JsonObject {
   const turns = ofTurns.flatMap((one, at) => [
     ...(at > 0 ? [{ role: 'assistant', content: 'ok' }] : []),
@@ -76,7 +76,7 @@ const NONE = {}
 const five = mark()
 const hour = mark('1h')
 
-/** The marks on the tool, the instructions and the turns, and those that a provider gets. */
+/** The marks on the tool, the instructions, and the turns, followed by the marks that a provider gets. */
 const fitted: Record<string, [given: JsonObject[], sent: string[]]> = {
   'four breakpoints': [
     [five, five, five, five],
@@ -139,7 +139,7 @@ for (const [name, target] of Object.entries(targets)) {
   })
 }
 
-/** Cases in which a Messages request with a mark on the whole request is translated or changed. */
+/** Targets for which a mark on a Messages request itself is translated or changed. */
 const wholly: Record<string, Asks> = {
   Bedrock: targets.Bedrock as Asks,
   OpenRouter: targets.OpenRouter as Asks,

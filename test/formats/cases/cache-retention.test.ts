@@ -35,7 +35,7 @@ const models: Record<string, [sent: Recorded, warning?: string]> = {
   'openai-compatible-home/llama': [kept],
 }
 
-/** By client, the format of the provider, so that the request is translated. */
+/** Clients and provider formats that differ, so the request is translated. */
 const translations: [client: 'openai-chat' | 'openai-responses', to: WireFormat][] = [
   ['openai-chat', 'openai-responses'],
   ['openai-responses', 'openai-chat'],

@@ -69,7 +69,7 @@ test('every call has a result, and every result has a call', async () => {
   assert.is(response.status, 400)
 })
 
-/** The same conversation as a client of messages has it. */
+/** Converts the conversation to that of a Messages client. */
 const toBlocks = (messages: readonly JsonObject[]) =>
   messages.map((message) => {
     if (message.role === 'tool')

@@ -62,7 +62,7 @@ const getArguments = (text: string) => {
   }
 }
 
-/** The finish reason and the calls with their IDs, as a client of each format reads them. */
+/** Returns the finish reason and the calls with their IDs, as a client of each format reads them. */
 const read: Readonly<
   Record<WireFormat, (body: never) => { finish: string; calls: { id: string; name: string; args: unknown }[] }>
 > = {
@@ -121,7 +121,7 @@ const read: Readonly<
 for (const [name, [from, reply, [finish, ...calls]]] of Object.entries(table)) {
   test(`every client reads the same calls with ${name}`, async () => {
     for (const client of wireFormats) {
-      if (client === from) continue // its client gets the provider's bytes
+      if (client === from) continue // clients of this format get the provider's bytes
       const { response } = await send({ client, model: `${providerOf[from]}/m`, respond: () => json(reply) })
       const result = read[client]((await response.json()) as never)
       assert.equal(

@@ -21,7 +21,7 @@ for (const [name, [origin, sent, calls, finish = 'calls']] of Object.entries(cal
     from = origin
     events = sent
     for (const client of wireFormats) {
-      if (client === origin) continue // its client gets the provider's bytes
+      if (client === origin) continue // clients of this format get the provider's bytes
       const result = await clients[client](await send(client))
       assert.equal(
         result.calls.map((each) => [each.name, each.args]),

@@ -13,7 +13,7 @@ const billing = (nonce: number) => `x-anthropic-billing-header: cc_version=2.1.8
 const brief = { type: 'text', text: 'You are Claude Code.', cache_control: { type: 'ephemeral' } }
 const hello = [{ role: 'user', content: 'Hi' }]
 
-/** The forms of instructions that begin with the line. */
+/** Forms of instructions that begin with the line. */
 const forms: Record<string, (nonce: number) => JsonObject> = {
   'a separate block': (nonce) => ({ system: [{ type: 'text', text: billing(nonce) }, brief] }),
   'the first line of the first block': (nonce) => ({
@@ -29,7 +29,7 @@ const bedrock = {
   respond: () => json(converseAnswer()),
 }
 
-/** The targets that must not see it, passed through and translated. */
+/** Targets that must not get the line, by passing through or translation. */
 const others: Record<string, Partial<Question>> = {
   'openai/gpt-5.6': {
     respond: () => json(whole['openai-responses']),
@@ -45,7 +45,7 @@ const others: Record<string, Partial<Question>> = {
   },
 }
 
-/** Those that ignore it. */
+/** Targets that ignore the line. */
 const own: Record<string, Partial<Question>> = {
   'anthropic/claude-sonnet-4-5': { respond: () => json(whole['anthropic-messages']) },
   'anthropic-compatible-z/claude-sonnet-4-5': {

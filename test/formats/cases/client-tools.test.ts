@@ -58,7 +58,7 @@ interface Declared {
   required: string[]
 }
 
-/** The functions that a provider of each format is offered. */
+/** Returns the functions that a provider of each format gets. */
 const declaredIn: Readonly<Record<WireFormat, (sent: JsonObject) => Declared[]>> = {
   'openai-chat': ({ tools }) =>
     getList(tools).map((tool) => {
@@ -84,17 +84,17 @@ interface Case {
   name: string
   required: string[]
   args: JsonObject
-  /** The call as an item, but for its ids and status. */
+  /** The call as an item, without IDs and status. */
   item: JsonObject
   output: JsonObject
-  /** The part of the output that the model gets. */
+  /** Matches the part of the output that the model gets. */
   read: RegExp
 }
 
 const shellAction = { commands: ['ls -l', 'pwd'], timeout_ms: 1000, max_output_length: null }
 const diff = '@@\n-a\n+b\n'
 
-/** The tools of Responses. */
+/** Tools of the Responses format. */
 const cases: Record<string, Case> = {
   shell: {
     tool: { type: 'shell', environment: { type: 'local' } },
@@ -152,7 +152,7 @@ const cases: Record<string, Case> = {
 const input = [{ role: 'user' as const, content: 'go' }]
 const client = 'openai-responses'
 
-/** The call and the result in the conversation that a provider of a format is sent: name, arguments, ids, and the text that was read. */
+/** Returns the call and the result that a provider of a format gets: name, arguments, IDs, and the text. */
 const loopIn: Readonly<Record<Exclude<WireFormat, typeof client>, (sent: JsonObject) => unknown[]>> = {
   'openai-chat'({ messages }) {
     const [, turn, result] = getList(messages)
@@ -282,7 +282,7 @@ test("the client's own function of the same name stays a function", async () => 
   assert.is((await response.json()).output[0].type, 'function_call')
 })
 
-/** Text by which a request is known to hold sealed state, so that it is translated for a provider of its own format, too. */
+/** A request with this text contains sealed state, so it is translated even for a provider of the same format. */
 const SEALED = 'signalbox-1:'
 const openaiCatalog = {
   openai: { baseUrl: 'http://openai.test/v1', format: 'openai-responses', models: [{ id: 'gpt-5.6' }] },
@@ -320,7 +320,7 @@ test('OpenAI gets its own tools, calls, and outputs unchanged, and its calls are
   }
 })
 
-/** The tools of Messages. */
+/** Tools of the Messages format. */
 const messageTools: Record<string, [tool: JsonObject, required: string[], args: JsonObject]> = {
   bash: [{ type: 'bash_20250124', name: 'bash' }, [], { command: 'ls' }],
   'the first text editor': [

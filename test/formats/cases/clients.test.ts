@@ -77,7 +77,7 @@ test('a prompt that Gemini blocks becomes a filtered response', async () => {
   }
 })
 
-/** Headers of the two generations of Anthropic's client, and the query of the older one. */
+/** Headers of both generations of Anthropic's client, and the query of the older one. */
 const generations = {
   newer: { path: '/v1/messages', headers: { authorization: 'Bearer k', 'anthropic-version': '2026-10-21' } },
   older: { path: '/v1/messages?beta=true', headers: { 'x-api-key': 'k', 'anthropic-version': '2023-06-01' } },

@@ -158,7 +158,7 @@ test('choices that are empty or have no delta are ignored, and the ID comes from
   const events = [filter, delta({ role: 'assistant', content: 'a' }), delta({}, 'stop'), trailing, '[DONE]' as const]
   const { world } = await openDoor(() => getStream('openai-chat', events))
   for (const client of wireFormats) {
-    if (client === 'openai-chat') continue // gets the provider's bytes
+    if (client === 'openai-chat') continue // it gets the provider's bytes
     const { text, finish } = await clients[client](await request(world, { client, model: 'chat/m', stream: true }))
     assert.equal([text, finish], ['a', 'stop'], client)
   }

@@ -3,7 +3,7 @@ import type { WireFormat } from '../../../src/types.ts'
 import { block, geminiChunk, messageEnd, messageStart, responseEnd, whole } from './responses.ts'
 import { delta } from './support.ts'
 
-/** Opaque provider state, in each format's form. */
+/** Opaque provider state in each format. */
 export const SECRETS = ['SIGNATURE-1', 'REDACTED-2'] as const
 
 const [signature, redacted] = SECRETS
@@ -67,7 +67,7 @@ export const thinking: Readonly<Record<WireFormat, JsonObject>> = {
   },
 }
 
-/** The same as streams. */
+/** The same response as streams. */
 export const thinkingStream: Readonly<Record<WireFormat, (JsonObject | '[DONE]')[]>> = {
   'openai-chat': [
     delta({ role: 'assistant', content: '' }),

@@ -23,7 +23,7 @@ const fn = { id: 'c', type: 'function', function: { name: 'f', arguments: ARGS }
 const item = { type: 'function_call', id: 'fc_1', call_id: 'c', name: 'f', arguments: ARGS, status: 'completed' }
 const use = { type: 'tool_use', id: 'c', name: 'f', input: args }
 
-/** A conversation with a call and its result, as each client gives it back. */
+/** A conversation with a call and its result, as each client sends it back. */
 const history: Readonly<Record<WireFormat, JsonObject>> = {
   'openai-chat': {
     messages: [
@@ -64,7 +64,7 @@ const responses: Readonly<Record<WireFormat, JsonObject>> = {
   gemini: { ...whole.gemini, ...geminiChunk([{ functionCall: { name: 'f', args } }], 'STOP') },
 }
 
-/** The same as a stream. */
+/** The same calls as streams. */
 const streams: Readonly<Record<WireFormat, (JsonObject | '[DONE]')[]>> = {
   'openai-chat': [delta({ role: 'assistant', tool_calls: [{ index: 0, ...fn }] }), delta({}, 'tool_calls'), '[DONE]'],
   'openai-responses': [

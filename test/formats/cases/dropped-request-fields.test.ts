@@ -113,7 +113,7 @@ test('a warning header that is too long ends with the number of omitted entries'
   assert.equal([warned.length, warned[0], warned.at(-1)], [31, 'dropped:messages[0].name', 'more:12'])
 })
 
-/** Requests that would change their meaning without a field, and the field that the error names. */
+/** Requests whose meaning would change without a field, and the field that the error names. */
 const refused: Record<string, [client: WireFormat, model: string, body: JsonObject, field: string]> = {
   'several responses': ['openai-chat', 'messages/m', { n: 2 }, 'n'],
   'a conversation stored elsewhere': [

@@ -8,7 +8,7 @@ import { getStream, providerOf, type Question, send } from './support.ts'
 
 const test = suite('cases: fields dropped from responses')
 
-/** Some fields of requests that decide on what is lost. */
+/** Request fields that determine which response fields are lost. */
 const bodies: Readonly<Partial<Record<WireFormat, JsonObject>>> = {
   'openai-chat': { stop: ['x', 'y'], functions: [{ name: 'f', parameters: { type: 'object' } }] },
   gemini: {

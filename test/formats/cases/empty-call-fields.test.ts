@@ -4,7 +4,7 @@ import { assert, suite } from '../../support/suite.ts'
 import { whole } from './responses.ts'
 import { delta, getFormat, getStream, send } from './support.ts'
 
-/* Servers written in Go write all members of a call, also those that its type has no use for, as empty objects. */
+/* Servers written in Go send all members of a call, and empty objects for those that its type doesn't use. */
 const test = suite('cases: empty fields next to a tool call')
 
 const fn = (name: string, args: string) => ({ function: { name, arguments: args } })
@@ -27,7 +27,7 @@ interface Call {
   input?: string
 }
 
-/** The tool calls in the response to a Responses client. */
+/** Returns the tool calls in the response to a Responses client. */
 async function readResult(respond: () => Response, stream: boolean): Promise<unknown[]> {
   const { response } = await send({ client: 'openai-responses', model: 'chat/m', stream, respond, body: { tools } })
   const text = await response.text()
@@ -63,7 +63,7 @@ test("a call's type decides which of its fields is read in a stream, even if the
   assert.equal(await readResult(() => getStream('openai-chat', events), true), calls)
 })
 
-/** A history as a client in Go gives it back. */
+/** A history as a Go client sends it back. */
 const history = {
   messages: [
     { role: 'user', content: 'go' },

@@ -10,7 +10,7 @@ import { getEvents, getStream, providerOf, send } from './support.ts'
 
 const test = suite('cases: empty responses')
 
-/** Empty non-streaming responses: 7 tokens in, 5 out. */
+/** Empty non-streaming responses with 7 input and 5 output tokens. */
 const empty: Readonly<Record<WireFormat, JsonObject>> = {
   'openai-chat': {
     ...{ id: 'c1', object: 'chat.completion', created: 1, model: 'm' },
@@ -31,7 +31,7 @@ const empty: Readonly<Record<WireFormat, JsonObject>> = {
   },
 }
 
-/** A Chat Completions stream reports tokens only if the client requests them. */
+/** Chat Completions streams only report tokens if the client requests them. */
 const counted: Readonly<Record<WireFormat, JsonObject>> = {
   'openai-chat': { stream_options: { include_usage: true } },
   'openai-responses': {},

@@ -13,7 +13,7 @@ const google = (code: number, status: string, message = 'no') => ({ error: { cod
 
 type Recorded = [status: number, word: unknown, code?: unknown]
 
-/** An error of each vendor, as it is really sent, and what it is to a client of each: its status, its type or its name, and OpenAI's code. */
+/** A real error of each vendor, and the result for each client: status, type or name, and OpenAI's code. */
 interface Case {
   status: number
   sent: { openai: JsonObject; anthropic: JsonObject; google: JsonObject }
@@ -159,7 +159,7 @@ for (const [what, { status, sent, recorded }] of Object.entries(cases))
       }
     })
 
-/** An error as the first event of a stream, whose only status is the one in the event. */
+/** An error as the first event of a stream, which has the only status. */
 const first: Readonly<Record<WireFormat, (what: string) => string>> = {
   'openai-chat': (what) => `data: ${JSON.stringify(cases[what]?.sent.openai)}\n\n`,
   'openai-responses': (what) =>

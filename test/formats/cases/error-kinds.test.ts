@@ -11,9 +11,9 @@ interface Case {
   from: WireFormat
   client: WireFormat
   respond: () => Response
-  /** Whether the next target is tried. */
+  /** Whether the gateway tries the next target. */
   walks: boolean
-  /** The client's status and fields of its error if there is no other target. */
+  /** The client's status and error fields if there is no other target. */
   status: number
   error?: JsonObject
   message?: RegExp
@@ -73,7 +73,7 @@ const cases: Record<string, Case> = {
     from: 'openai-chat',
     client: 'openai-responses',
     respond: refused(500, openai('the request exceeds the available context size')),
-    walks: false, // as the next target is not known to have a larger context window
+    walks: false, // the next target may not have a larger context window
     status: 400,
     error: { code: 'context_length_exceeded' },
   },

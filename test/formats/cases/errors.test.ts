@@ -60,7 +60,7 @@ const overflows: Record<string, [from: WireFormat, status: number, body: JsonObj
   Ollama: ['openai-chat', 400, { error: 'prompt too long; exceeded max context length by 5 tokens' }],
 }
 
-/** The error that a client of each format gets. */
+/** Returns the error that a client of each format gets. */
 const result: Readonly<Record<WireFormat, (error: JsonObject) => void>> = {
   'openai-chat': ({ code }) => assert.is(code, 'context_length_exceeded'),
   'openai-responses': ({ code }) => assert.is(code, 'context_length_exceeded'),

@@ -48,7 +48,7 @@ for (const client of wireFormats) {
   })
 }
 
-/** The shortest complete response, with other text. */
+/** Returns the shortest complete response with a different text. */
 const getWhole = (from: WireFormat, text: string): unknown =>
   JSON.parse(JSON.stringify(whole[from]).replace('"a"', JSON.stringify(text)))
 

@@ -11,7 +11,7 @@ const test = suite('cases: responses that the model made invalid')
 const message = 'Malformed function call: print(default_api.f('
 const broken = (finishReason: string, more: JsonObject = {}) => ({ candidates: [{ finishReason, index: 0, ...more }] })
 
-/** A combo of a Gemini provider with this response, and of a healthy provider. */
+/** A combo of a Gemini provider with this response and a healthy provider. */
 const chain = { model: 'chain', connections: ['gemini', 'chat'], combos: { chain: ['gemini/m', 'chat/m'] } }
 
 const empty: Readonly<Record<string, JsonObject>> = {

@@ -9,7 +9,7 @@ import { getEvents, openDoor, providerOf, request } from './support.ts'
 
 const test = suite('cases: providers that are silent before the response')
 
-/** The events that each client ignores. */
+/** Matches the events that each client ignores. */
 const sign: Readonly<Record<WireFormat, RegExp>> = {
   'openai-chat': /^: [^\n]*\n\n$/,
   'openai-responses': /^: [^\n]*\n\n$/,
@@ -17,7 +17,7 @@ const sign: Readonly<Record<WireFormat, RegExp>> = {
   gemini: /^\n+$/,
 }
 
-/** A stream of a client while the provider of a format responds only after 70 s. */
+/** Returns a client's stream if the provider of a format only responds after 70 s. */
 async function late(client: WireFormat, from: WireFormat, respond: () => Response) {
   const clock = fakeClock()
   const gateway = await openDoor(({ signal }) => clock.sleep(70_000, signal).then(respond), { clock })

@@ -8,7 +8,7 @@ const test = suite('cases: responses with many megabytes or events')
 
 const MANY = isCi ? 150_000 : 60_000
 
-/** The limit for CPU time; linear work takes less than a tenth of it. */
+/** The limit on CPU time in ms, more than ten times what linear work takes. */
 const MOST_MS = 5_000
 
 /** Returns the length of a client's stream whose provider sends all of these events in one chunk. */
@@ -50,7 +50,7 @@ test('a call with its name repeated in each chunk takes linear time', async () =
   assert.ok((await getLength('anthropic-messages', events)) > MANY * 20)
 })
 
-/** In one piece they are just below the 16 MiB of the largest event. */
+/** In one piece, these calls are just below 16 MiB, the limit for an event. */
 const CALLS = 60_000
 
 test('large numbers of parallel calls take linear time', async () => {

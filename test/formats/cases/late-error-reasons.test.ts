@@ -32,7 +32,7 @@ const reasons: Record<string, string> = {
   }),
 }
 
-/** A stream that stays open, and is silent, after these events. */
+/** Creates a stream that stays open without sending anything after these events. */
 const hangingAfter = (events: readonly string[]) =>
   new Response(
     new ReadableStream({
@@ -73,7 +73,7 @@ for (const client of wireFormats)
     })
   }
 
-/** Failures without a reason, and with one, as a provider of each format sends them. */
+/** Failures with and without a reason, as a provider of each format sends them. */
 const failures: Readonly<Record<WireFormat, { blanks: readonly string[]; reason: string }>> = {
   'openai-chat': {
     blanks: [

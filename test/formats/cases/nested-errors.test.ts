@@ -19,7 +19,7 @@ const openais = (message: string, code: string | null = null) => ({
   error: { message, type: 'invalid_request_error', code },
 })
 
-/** Errors of routers and proxies around one of a provider; `output`: the text that clients must get. */
+/** Errors of routers and proxies that contain another error. `output` is the text that clients must get. */
 const nested: Record<string, [error: JsonObject, output: string]> = {
   'JSON in `metadata.raw` (OpenRouter)': [
     {
@@ -117,7 +117,7 @@ const nested: Record<string, [error: JsonObject, output: string]> = {
   ],
 }
 
-/** The text that each format's clients look for when a prompt was too long. */
+/** Returns the text that clients of each format look for when a prompt was too long. */
 const words: Record<WireFormat, (error: JsonObject) => boolean> = {
   'openai-chat': ({ code }) => code === 'context_length_exceeded',
   'openai-responses': ({ code }) => code === 'context_length_exceeded',
@@ -126,7 +126,7 @@ const words: Record<WireFormat, (error: JsonObject) => boolean> = {
   gemini: ({ message, status }) => /input token count/.test(String(message)) && status === 'INVALID_ARGUMENT',
 }
 
-/** The envelope in which providers of each format send an error. */
+/** Returns an error in the envelope of each provider format. */
 const envelope: Record<WireFormat, (error: JsonObject) => JsonObject> = {
   'openai-chat': (error) => ({ error }),
   'openai-responses': (error) => ({ error }),
@@ -142,7 +142,7 @@ const inStream: Record<WireFormat, (error: JsonObject) => string> = {
   gemini: (error) => `data: ${JSON.stringify(envelope.gemini(error))}\n\n`,
 }
 
-/** The error that clients get in a stream. */
+/** Returns the error that clients get in a stream. */
 function getError(events: JsonObject[]): JsonObject {
   const failed = events.flatMap(({ response }) => {
     const error = (response as JsonObject | undefined)?.error

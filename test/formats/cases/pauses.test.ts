@@ -17,7 +17,7 @@ const paused = (result: Recorded): Pick<Question, 'model'> & { whole: () => Resp
 
 const chatWith = (finish_reason: string): Recorded => {
   const { response, events } = chat({})
-  const [choice] = response.choices as JsonObject[] // `chat` makes one
+  const [choice] = response.choices as JsonObject[] // `chat` creates a choice
   const [first = {}] = events
   return {
     from: 'openai-chat',
@@ -39,7 +39,7 @@ const frames = () => [
   eventFrame('metadata', { usage: { inputTokens: 1, outputTokens: 1, totalTokens: 2 } }),
 ]
 
-/** A paused answer of each format of providers, and the provider's word for it. */
+/** A paused response in each provider format, and the provider's term for the pause. */
 const pauses: Record<string, [word: string, recorded: ReturnType<typeof paused>, more?: Partial<Question>]> = {
   Anthropic: ['pause_turn', paused(message([{ type: 'text', text: 'a' }], { stop_reason: 'pause_turn' }))],
   Google: ['CONTINUATION', paused(candidate([{ text: 'a' }], { finishReason: 'CONTINUATION' }))],
@@ -57,7 +57,7 @@ const pauses: Record<string, [word: string, recorded: ReturnType<typeof paused>,
   ],
 }
 
-/** The finish of a non-streaming response in each format. */
+/** Returns the finish of a non-streaming response in each format. */
 const endOf: Record<WireFormat, (answer: JsonObject) => unknown> = {
   'openai-chat': ({ choices }) => (choices as JsonObject[])[0]?.finish_reason,
   'openai-responses': ({ status, incomplete_details }) => [status, incomplete_details],
@@ -65,7 +65,7 @@ const endOf: Record<WireFormat, (answer: JsonObject) => unknown> = {
   gemini: ({ candidates }) => (candidates as JsonObject[])[0]?.finishReason,
 }
 
-/** Each format's marker for the end of a stream. */
+/** Returns each format's marker for the end of a stream. */
 const endIn: Record<WireFormat, (events: JsonObject[]) => unknown> = {
   'openai-chat': (events) => events.flatMap(({ choices }) => (choices as JsonObject[])[0]?.finish_reason ?? []).at(-1),
   'openai-responses': (events) => {
@@ -88,7 +88,7 @@ const ends: Record<WireFormat, unknown> = {
 
 for (const [vendor, [word, { model, whole, streamed }, more]] of Object.entries(pauses))
   for (const client of wireFormats) {
-    if (model === `${providerOf[client]}/m`) continue // passed through
+    if (model === `${providerOf[client]}/m`) continue // passed through without translation
     const warnings = client === 'openai-chat' || client === 'openai-responses' ? [`replaced:answer.${word}`] : []
 
     test(`a pause is never a normal end (${vendor}, ${client} client)`, async () => {

@@ -14,7 +14,7 @@ const test = suite('cases: reasoning')
 const createRequest = (client: WireFormat, model: string, body: JsonObject) =>
   send({ client, model, body, respond: () => json(whole[getFormat(model)]) })
 
-/** A chat client that keeps only fields of OpenAI's own format, and continues at the same gateway or at one without the conversation. */
+/** A chat client that only keeps fields of OpenAI's own format. It continues at the same gateway, or at one without the conversation. */
 async function forgetful(model: string, at: 'the same' | 'another') {
   const open = () => openDoor(() => json(thinking[getFormat(model)]), { connections: [model.split('/')[0] ?? ''] })
   const one = await open()
@@ -185,7 +185,7 @@ test("reasoning that an Anthropic client didn't request isn't requested", async 
       assert.not.match(JSON.stringify(await getThinking(model, thinking)), /"summary"|"includeThoughts":true/)
 })
 
-/** The request to each provider, in the format in which the provider hides its reasoning. */
+/** Returns the request to each provider, in the format in which the provider hides its reasoning. */
 async function getThinking(model: string, thinking: JsonObject): Promise<unknown> {
   const [provider = '', id = ''] = model.split('/')
   const format = provider === 'google' ? 'gemini' : 'openai-responses'

@@ -10,7 +10,7 @@ export interface Recorded {
   events: (JsonObject | '[DONE]')[]
 }
 
-/** A message of Anthropic's; `stop`: how it ended. */
+/** Creates an Anthropic message. `stop` is its stop reason. */
 export const message = (content: JsonObject[], stop: JsonObject = { stop_reason: 'end_turn' }): Recorded => ({
   from: 'anthropic-messages',
   response: { ...whole['anthropic-messages'], ...stop, content },
@@ -43,7 +43,7 @@ export const response = (...items: JsonObject[]): Recorded => ({
 
 export const candidate = (parts: JsonObject[], fields: JsonObject = {}): Recorded => {
   const chunk = geminiChunk(parts, 'STOP')
-  const candidates = [{ ...(chunk.candidates as JsonObject[])[0], ...fields }] // `geminiChunk` makes one
+  const candidates = [{ ...(chunk.candidates as JsonObject[])[0], ...fields }] // `geminiChunk` creates a candidate
   return { from: 'gemini', response: { ...whole.gemini, candidates }, events: [{ candidates }] }
 }
 
@@ -70,7 +70,7 @@ const everyone = (...names: string[]): Lost => ({
   ...{ 'openai-chat': names, 'openai-responses': names, 'anthropic-messages': names, gemini: names },
 })
 
-/** A provider's response, and the names in warnings about content that clients don't get; the other clients get everything. */
+/** A provider's response, and the content that warnings name because a client doesn't get it. Other clients get everything. */
 export const lost: Readonly<Record<string, [recorded: Recorded, lost: Lost]>> = {
   "the output of Anthropic's tools": [
     message([run, ran, text()]),

@@ -4,7 +4,7 @@ import { delta } from './support.ts'
 
 type Events = (JsonObject | '[DONE]')[]
 
-/** A stream with a text, one event per piece, as a provider of each format sends it: 7 tokens in, 5 out. */
+/** Creates a text stream with one event per piece, as a provider of each format sends it, with 7 input and 5 output tokens. */
 export const output: Readonly<Record<WireFormat, (...pieces: string[]) => Events>> = {
   'openai-chat': (...pieces) => [
     delta({ role: 'assistant', content: '' }),
@@ -56,7 +56,7 @@ const blockDelta = (index: number, fields: JsonObject): JsonObject => ({
   delta: fields,
 })
 
-/** A block as its start, its deltas and its stop. */
+/** Creates a block from its start, deltas, and stop. */
 export const block = (index: number, start: JsonObject, ...deltas: JsonObject[]): JsonObject[] => [
   { type: 'content_block_start', index, content_block: start },
   ...deltas.map((fields) => blockDelta(index, fields)),

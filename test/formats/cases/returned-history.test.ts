@@ -10,7 +10,7 @@ import { catalog, getStream, openDoor, providerOf, request, send } from './suppo
 
 const test = suite('cases: history that a client sends back')
 
-/** The response as a turn of the conversation, and the client's next message. */
+/** Returns the response as a turn of the conversation, and the client's next message. */
 const goOn: Readonly<Record<WireFormat, (answer: JsonObject) => JsonObject>> = {
   'openai-chat': ({ choices }) => {
     const [{ message }] = choices as [{ message: JsonObject }]
@@ -54,7 +54,7 @@ test('an Anthropic fallback block in the history is dropped with a warning for p
   assert.equal([own.sent.messages, own.warned], [body.messages, []])
 })
 
-/** The provider's own turn, as it gets it again from a client of another format. */
+/** Returns the provider's own turn as it gets it back from a client of another format. */
 async function turnAgain(client: WireFormat, model: string, response: JsonObject, chunks?: JsonObject[]) {
   const { world, upstream } = await openDoor(
     () => (chunks && upstream.calls.length === 1 ? getStream('gemini', chunks) : json(response)),
@@ -116,7 +116,7 @@ for (const client of ['openai-chat', 'openai-responses'] as const)
         const again = await turnAgain(client, 'gemini/m', response, isStream ? chunks : undefined)
         const byText = ([a]: unknown[], [b]: unknown[]) => Number(a === 'picture') - Number(b === 'picture')
         const wanted = signatures(parts)
-        // A message of Chat Completions has its words in front of its pictures.
+        // Chat Completions messages have their text before their images.
         assert.equal(signatures(again.parts), client === 'openai-chat' ? wanted.sort(byText) : wanted)
       })
 

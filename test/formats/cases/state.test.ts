@@ -17,7 +17,7 @@ const open = () =>
     return isStream ? getStream(format, thinkingStream[format]) : json(thinking[format])
   })
 
-/** The client's first turn at one provider. */
+/** Sends the client's first turn to a provider. */
 async function firstTurn(world: World, client: WireFormat, from: WireFormat, stream = false): Promise<JsonObject> {
   const response = await request(world, { client, model: `${providerOf[from]}/m`, body: begin[client], stream })
   assert.is(response.status, 200)
@@ -61,7 +61,7 @@ const returned: Readonly<Record<WireFormat, (sent: string) => void>> = {
   },
 }
 
-/** The rest of a response if the client keeps only the calls. */
+/** Returns the rest of a response if the client only keeps the calls. */
 const callsAlone: Readonly<Record<WireFormat, (answer: JsonObject) => JsonObject>> = {
   'openai-chat': ({ choices }) => {
     const [{ message }] = choices as [{ message: { tool_calls: { id: string; type: string; function: JsonObject }[] } }]

@@ -16,7 +16,7 @@ const ends: Readonly<Record<WireFormat, RegExp>> = {
   gemini: /"finishReason"/,
 }
 
-/** The error that a client of each format gets in a stream. */
+/** Returns the error that a client of each format gets in a stream. */
 const errorIn: Readonly<Record<WireFormat, (events: JsonObject[]) => unknown>> = {
   'openai-chat': (events) => events.at(-1)?.error,
   'openai-responses': (events) => {

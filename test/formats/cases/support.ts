@@ -10,7 +10,7 @@ import {
 } from '../../pipeline/support/upstream.ts'
 import { openWorld, type World, type WorldOptions } from '../../pipeline/support/world.ts'
 
-/** One provider of each format that nothing more is known of, and some whose differences are known. */
+/** One provider per format without known differences, and some with known differences. */
 const formats: Readonly<Record<string, WireFormat>> = {
   chat: 'openai-chat',
   responses: 'openai-responses',
@@ -27,7 +27,7 @@ export const catalog: Catalog = Object.fromEntries(
   ]),
 )
 
-/** The format of the provider in `provider/model`. */
+/** Returns the format of the provider in `provider/model`. */
 export const getFormat = (model: string): WireFormat => formats[model.split('/')[0] ?? ''] ?? 'openai-chat'
 
 /** The provider of each format. */
@@ -40,7 +40,7 @@ export const providerOf: Readonly<Record<WireFormat, string>> = {
 
 const hello = [{ role: 'user', content: 'Hi' }]
 
-/** Each client's path and minimal body. */
+/** Returns each client's path and minimal body. */
 const asking: Readonly<Record<WireFormat, (model: string, stream: boolean) => [path: string, body: JsonObject]>> = {
   'openai-chat': (model, stream) => ['/v1/chat/completions', { model, stream, messages: hello }],
   'openai-responses': (model, stream) => ['/v1/responses', { model, stream, input: 'Hi' }],
@@ -71,7 +71,7 @@ export interface Question extends WorldOptions {
   headers?: Record<string, string>
 }
 
-/** One request of a client through a gateway whose providers all respond as given. */
+/** Sends a client's request through a gateway whose providers all respond as given. */
 export async function send(input: Question): Promise<Asked> {
   const { client, model, respond, body, stream, headers, ...options } = input
   const [provider = ''] = model.split('/')
@@ -82,7 +82,7 @@ export async function send(input: Question): Promise<Asked> {
   return { response, sent: JSON.parse(call?.body || '{}'), warned, call, upstream, world }
 }
 
-/** A gateway whose providers all respond as given. */
+/** Opens a gateway whose providers all respond as given. */
 export async function openDoor(
   respond: Answering,
   options: WorldOptions = {},
@@ -94,7 +94,7 @@ export async function openDoor(
   }
 }
 
-/** One request of a client. */
+/** Creates a client's request. */
 export function request(
   world: World,
   { client, model, body, stream, headers }: Omit<Question, 'respond'>,
@@ -103,7 +103,7 @@ export function request(
   return world.post(path, { ...least, ...body }, { headers: headers ?? {} })
 }
 
-/** Events as a provider of the format sends them, each a string. */
+/** Returns events as a provider of the format sends them, one string per event. */
 export function getEvents(format: WireFormat, events: readonly (JsonObject | '[DONE]')[]): string[] {
   const isNamed = format === 'anthropic-messages' || format === 'openai-responses'
   return events.map((event) => {
@@ -112,11 +112,11 @@ export function getEvents(format: WireFormat, events: readonly (JsonObject | '[D
   })
 }
 
-/** The same as a response. */
+/** Returns the events as a streamed response. */
 export const getStream = (format: WireFormat, events: readonly (JsonObject | '[DONE]')[]): Response =>
   sse(getEvents(format, events))
 
-/** Bytes one by one. */
+/** Yields bytes one by one. */
 export function* byteByByte(bytes: Uint8Array): Iterable<Uint8Array> {
   for (let at = 0; at < bytes.length; at++) yield bytes.subarray(at, at + 1)
 }
@@ -124,13 +124,13 @@ export function* byteByByte(bytes: Uint8Array): Iterable<Uint8Array> {
 export const bytesAnswer = (chunks: Iterable<Uint8Array>): Response =>
   new Response(bodyOf(chunks), { headers: { 'content-type': 'text/event-stream' } })
 
-/** The data of each event of a client's stream. */
+/** Returns the data of each event in a client's stream. */
 export async function getData(response: Response): Promise<JsonObject[]> {
   const text = await response.text()
   return [...text.matchAll(/^data: (\{.*)$/gm)].map(([, json = '']) => JSON.parse(json))
 }
 
-/** A chunk of chat completions. */
+/** Creates a Chat Completions chunk. */
 export const delta = (fields: JsonObject, finish: string | null = null): JsonObject => ({
   id: 'c1',
   object: 'chat.completion.chunk',

@@ -80,7 +80,7 @@ async function sentTo(target: ProviderFormat, client: WireFormat, body: JsonObje
   return sentRequest.sent
 }
 
-/** The conversation of a request as `role:part+part`, with the words of texts. */
+/** Returns the conversation of a request as `role:part+part`, with the words of texts. */
 const outline: Readonly<Record<ProviderFormat, (sent: JsonObject) => string[]>> = {
   'openai-chat': ({ messages }) =>
     getList(messages).map(({ role, content, tool_calls, tool_call_id }) =>
@@ -138,7 +138,7 @@ const line = (role: unknown, parts: readonly string[]) => `${role}: ${parts.join
 const getTexts = (content: unknown) =>
   typeof content === 'string' ? [quoted(content)] : getList(content).map(({ text }) => quoted(text))
 
-/** The text that each target should get, by format. Formats that reject white space get none. */
+/** The text that each target should get, by format. Formats that reject whitespace get none. */
 const expected: Readonly<Record<ProviderFormat, (text: string) => string[]>> = {
   'openai-chat': (text) => ['user: "go"', `assistant: ${quoted(text)} + call call_1`, 'tool: result call_1'],
   'openai-responses': (text) => [
@@ -158,7 +158,7 @@ const expected: Readonly<Record<ProviderFormat, (text: string) => string[]>> = {
   ],
 }
 
-/** A client of Chat Completions has one place for all of its text, which is the one before the calls. */
+/** Chat Completions clients have only one place for text, which is before the calls. */
 const textFirst = (lines: readonly string[]) => lines.map((text) => text.replace(/(call call_1) \+ (".*")$/, '$2 + $1'))
 
 for (const client of wireFormats) {
@@ -204,7 +204,7 @@ for (const [client, body] of Object.entries(apart) as [WireFormat, JsonObject][]
   }
 }
 
-/** A user or developer message arrives while the call runs, and the assistant responds before the result exists. */
+/** Returns a conversation in which a user or developer message arrives during the call, and the assistant responds before the result exists. */
 const interrupted = (role: 'user' | 'developer') => ({
   input: [
     { role: 'user', content: 'go' },

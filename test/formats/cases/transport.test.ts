@@ -7,7 +7,7 @@ import { getEvents, openDoor, providerOf, request, send } from './support.ts'
 
 const test = suite('cases: connections')
 
-/** A compressed response as `fetch` returns it: decoded bytes, unchanged headers. */
+/** Creates a compressed response as `fetch` returns it: with decoded bytes but unchanged headers. */
 const compressed = (body: ConstructorParameters<typeof Response>[0], type: string, status = 200) =>
   new Response(body, { status, headers: { 'content-type': type, 'content-encoding': 'gzip', 'content-length': '31' } })
 
@@ -61,7 +61,7 @@ for (const client of wireFormats) {
   })
 }
 
-/** The phases of a call in which its client may leave. */
+/** The phases of a call during which its client may disconnect. */
 const phases = {
   'before the headers': { respond: never, stream: true },
   'before the first token': { respond: () => sse([': hm\n\n'], 'hang'), stream: true },

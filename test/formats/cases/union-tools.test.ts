@@ -13,7 +13,7 @@ const byPath = { type: 'object', properties: { path: { type: 'string' } }, requi
 const union = { type: 'object', anyOf: [byId, byPath] }
 const parts = { type: 'object', allOf: [byId, byPath] }
 
-/** Each client's declaration of the tool `open`, and its name for the schema. */
+/** Returns each client's declaration of the tool `open`, and its name for the schema. */
 const bringing: Record<WireFormat, [tools: (schema: JsonObject) => JsonObject, path: string]> = {
   'openai-chat': [
     (parameters) => ({ tools: [{ type: 'function', function: { name: 'open', parameters } }] }),

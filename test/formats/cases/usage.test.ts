@@ -8,7 +8,9 @@ import { delta, getData, getStream, providerOf, send } from './support.ts'
 
 const test = suite('cases: usage')
 
-/** One usage as each provider reports it, streamed or not: 1,110 in, of which 1,000 were cached and 100 written; 50 out. */
+/**
+ * The same usage as each provider reports it, streamed or not: 1,110 input tokens, of which 1,000 were cached and 100 written, and 50 output tokens.
+ */
 const counts: Readonly<Record<WireFormat, JsonObject>> = {
   'openai-chat': {
     ...{ prompt_tokens: 1_110, completion_tokens: 50, total_tokens: 1_160 },
@@ -61,7 +63,7 @@ const streams: Readonly<Record<WireFormat, (JsonObject | '[DONE]')[]>> = {
   gemini: [{ ...geminiChunk([{ text: 'a' }], 'STOP'), usageMetadata: counts.gemini }],
 }
 
-/** The usage that a client gets: all input, cache reads, cache writes, and output. */
+/** Returns the usage that a client gets: all input, cache reads, cache writes, and output. */
 const result: Readonly<
   Record<WireFormat, (usage: Record<string, number> & { [details: string]: unknown }) => number[]>
 > = {
@@ -102,7 +104,7 @@ for (const from of wireFormats) {
   for (const client of wireFormats) {
     if (client === from) continue
     test(`tokens are counted once, including cached ones, streamed or not (${from} provider, ${client} client)`, async () => {
-      const written = from === 'gemini' || client === 'gemini' ? 0 : 100 // Gemini does not say what it writes
+      const written = from === 'gemini' || client === 'gemini' ? 0 : 100 // Gemini doesn't report cache writes
       const expected = [1_110, 1_000, written, 50]
       const request = { client, model: `${providerOf[from]}/m` }
       const once = await send({ ...request, respond: () => json(responses[from]) })

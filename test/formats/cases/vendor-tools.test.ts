@@ -10,7 +10,7 @@ const test = suite('cases: tools that run at one vendor')
 
 const schema = { type: 'object', properties: {} }
 
-/** Each client's declaration of its own function. */
+/** Returns each client's declaration of its own function. */
 const functionOf: Record<WireFormat, (name: string) => JsonObject> = {
   'openai-chat': (name) => ({ type: 'function', function: { name, parameters: schema } }),
   'openai-responses': (name) => ({ type: 'function', name, parameters: schema, strict: false }),
@@ -18,7 +18,7 @@ const functionOf: Record<WireFormat, (name: string) => JsonObject> = {
   gemini: (name) => ({ functionDeclarations: [{ name, parametersJsonSchema: schema }] }),
 }
 
-/** Tools that no other format has, as each client brings them. */
+/** Tools that no other format has, as each client sends them. */
 const vendorTools: Record<WireFormat, JsonObject[]> = {
   'openai-chat': [{ type: 'openrouter:web_search' }],
   'openai-responses': [
@@ -34,7 +34,7 @@ const vendorTools: Record<WireFormat, JsonObject[]> = {
   gemini: [{ codeExecution: {} }, { urlContext: {} }],
 }
 
-/** The web search of each client that has it as a tool. */
+/** The web search of each client that has one as a tool. */
 const searches: Partial<Record<WireFormat, JsonObject[]>> = {
   'openai-responses': [{ type: 'web_search', external_web_access: false }, { type: 'web_search_preview' }],
   'anthropic-messages': [{ type: 'web_search_20250305', name: 'web_search', max_uses: 3 }],
@@ -43,7 +43,7 @@ const searches: Partial<Record<WireFormat, JsonObject[]>> = {
 
 const getName = ({ type, name, ...tool }: JsonObject): string => String(name ?? type ?? Object.keys(tool)[0])
 
-/** The names of the tools that a provider was sent. */
+/** Returns the names of the tools that a provider got. */
 function getNames(sent: JsonObject): string[] {
   const { tools = [] }: { tools?: Record<string, never>[] } = JSON.parse(JSON.stringify(sent))
   return tools.flatMap(({ functionDeclarations, function: chat, ...tool }) =>
@@ -134,7 +134,7 @@ test("Codex's default tools work with a target without search", async () => {
   assert.ok(warned.includes('dropped:tools[2]'), warned.join())
 })
 
-/** A tool that runs at one vendor, forced beside a function. */
+/** A tool that runs at one vendor, forced alongside a function. */
 const forced: Record<string, [client: WireFormat, body: JsonObject]> = {
   'a web search in a Responses request': [
     'openai-responses',
@@ -222,7 +222,7 @@ test("a forced search becomes a free choice if the target can't be forced to sea
   assert.equal(warned, ['replaced:tool_choice'])
 })
 
-/** A message about a tool of each client names its place and the tool. */
+/** Invalid tools of each client, and the error, which names the place and the tool. */
 const malformed: Record<WireFormat, [tool: JsonObject, place: string]> = {
   'openai-chat': [{ type: 'function', function: { name: 'look', parameters: 1 } }, 'tools[1].function.parameters'],
   'openai-responses': [{ type: 'function', name: 'look', parameters: 1 }, 'tools[1].parameters'],

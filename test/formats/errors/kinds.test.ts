@@ -180,7 +180,7 @@ test('an error in a stream has the same status in routing and translation', () =
 const folders = ['anthropic', 'bedrock-converse', 'cohere-chat', 'embeddings', 'gemini']
 const openaiFolders = ['openai-chat', 'openai-compatible', 'openai-completions', 'openai-responses']
 
-/** The kinds of recorded errors by the names of their recordings, or else by their statuses. */
+/** The kinds of recorded errors by the names of their recordings, or otherwise by their status. */
 const kindByName: readonly [name: RegExp, kind: ProviderErrorKind][] = [
   [/handles_context_length_exceeded_errors/, 'context-overflow'],
   [/raises_appropriate_auth_error|invalid_api_key/, 'authentication'],

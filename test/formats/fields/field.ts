@@ -1,6 +1,9 @@
 import type { JsonObject } from '../../../src/lib/json.ts'
 
-/** A field of a client's request: its path in the client's spelling, and the request with it and (unless it is only the minimal one) without it. */
+/**
+ * A field of a client's request: its path in the client's spelling, the request with the field, and (unless that is the minimal request) the request
+ * without it.
+ */
 export type Field = [path: string, body: JsonObject, without?: JsonObject]
 
 export const PNG = 'iVBORw0KGgo='

@@ -11,7 +11,7 @@ import { type Received, recordedExchanges, recordedStreams } from '../support/re
 
 const test = suite('Gemini recordings')
 
-/** The stream that a client of the same format gets through the canonical form, split into pieces. */
+/** Returns the stream that a client of the same format gets through the canonical format, split into pieces. */
 function translated(sse: string, pieces: (bytes: Uint8Array) => Uint8Array[]): JsonObject[] {
   const { read, write } = contexts(geminiTranslator)
   const events: JsonObject[] = []
@@ -32,7 +32,7 @@ const cut = (bytes: Uint8Array, size: () => number): Uint8Array[] => {
   return pieces
 }
 
-/** Pseudo-random sizes that are the same in every run. */
+/** Yields pseudo-random sizes that are the same in every run. */
 function sizes() {
   let seed = 1
   return () => {
@@ -41,7 +41,7 @@ function sizes() {
   }
 }
 
-/** A client's result for chunks: their joined parts. */
+/** Returns a client's result for chunks: their joined parts. */
 function readResult(chunks: readonly JsonObject[]) {
   const received = { text: '', reasoning: '', calls: [] as unknown[][], finish: '', usage: {} as JsonObject }
   for (const chunk of chunks) {
@@ -58,7 +58,7 @@ function readResult(chunks: readonly JsonObject[]) {
   return received
 }
 
-/** Google's own client does not join pieces of arguments. */
+/** Google's own client doesn't join pieces of arguments. */
 const getCalls = ({ tool_calls = [] }: Received) =>
   tool_calls.every((call) => call.name && !('partial' in call))
     ? tool_calls.map(({ name, args }) => [name, args ?? {}])
@@ -134,7 +134,7 @@ test('parses recorded errors', () => {
   ])
 })
 
-/** The content of a request, without parts that can be written in several ways. */
+/** Returns the content of a request, without parts that can be written in several ways. */
 function getMeaning({ turns, tools, ...request }: CanonicalRequest) {
   const joined: Turn[] = []
   for (const turn of turns) {

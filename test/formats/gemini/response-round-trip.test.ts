@@ -47,10 +47,10 @@ const choice = fc
   }))
 
 const response = fc.record({ choices: fc.array(choice, { minLength: 1, maxLength: 2 }), usage: optional(usage) }).map(
-  (fields) => plain(fields) as CanonicalResponse, // its literals are those of the type
+  (fields) => plain(fields) as CanonicalResponse, // its literals have the type's values
 )
 
-/** Drops state, which is sealed for clients and only comes back to the gateway, and Google's own finish reason. */
+/** Drops Google's own finish reason, and state, which is sealed for clients and only comes back to the gateway. */
 const withoutState = (value: unknown) =>
   JSON.parse(JSON.stringify(value, (name, inner) => (name === 'state' || name === 'raw' ? undefined : inner)))
 

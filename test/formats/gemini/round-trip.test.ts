@@ -128,7 +128,7 @@ const request: fc.Arbitrary<CanonicalRequest> = fc
   })
   .map((fields) => plain({ model: 'm', stream: false, streamUsage: false, ...fields }) as CanonicalRequest)
 
-// its literals are those of the type
+// its literals have the type's values
 
 /** A client sends the kind of state, but not its account. */
 const asClient = (value: unknown) =>

@@ -18,7 +18,7 @@ import { assert, suite } from '../../support/suite.ts'
 /** Only compiles if Google's own client accepts the output of this format's writers. */
 type Fits<_Ours extends Theirs, Theirs> = true
 
-/** Replaces enums with their strings, as in JSON. */
+/** Replaces enums with their string values, as in JSON. */
 type Plain<T> = T extends string
   ? `${T}`
   : T extends (infer Element)[]
@@ -30,7 +30,7 @@ type Plain<T> = T extends string
 /** Client schemas are passed on unchanged. */
 type WithoutSchema<T> = Omit<T, 'parameters' | 'response' | 'responseSchema'>
 
-/** Fields of the class, not its getters. */
+/** The fields of the class, without its getters. */
 type Answer = Pick<
   google.GenerateContentResponse,
   'candidates' | 'modelVersion' | 'promptFeedback' | 'responseId' | 'usageMetadata'

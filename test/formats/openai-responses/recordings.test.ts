@@ -62,7 +62,7 @@ test('the events of a recorded stream add up to its final response', () => {
   }
 })
 
-/** Providers encrypt each event separately, and round probabilities differently between events. */
+/** Providers encrypt each event separately, and round probabilities differently in each event. */
 function rounded(part: AssistantPart): AssistantPart {
   if (part.type === 'reasoning' && part.state) return { ...part, state: { ...part.state, data: '' } }
   if (part.type !== 'text' || !part.logprobs) return part

@@ -47,7 +47,7 @@ test('a non-streaming response matches the schema', () => {
     }
 })
 
-/** `response.output_text.delta` → `ResponseOutputTextDeltaStreamingEvent`; the schema has shorter names for two events. */
+/** Converts `response.output_text.delta` to `ResponseOutputTextDeltaStreamingEvent`. The schema has shorter names for two events. */
 function schemaOf(type: unknown): string {
   if (type === 'error') return 'ErrorStreamingEvent'
   const words = String(type).replace('reasoning_summary_text', 'reasoning_summary').split(/[._]/)

@@ -6,10 +6,10 @@ import type { Tool, ToolChoice } from '../../../src/protocols/formats/canonical/
 import type { Turn } from '../../../src/protocols/formats/canonical/canonical-turns.ts'
 import { omitUndefined } from '../../../src/protocols/formats/canonical/canonical-values.ts'
 
-/* Only content that every format supports. */
+/* These generate only content that every format supports. */
 
 const maybe = <T>(arbitrary: fc.Arbitrary<T>) => fc.option(arbitrary, { nil: undefined })
-/** Never only whitespace, which Anthropic rejects. */
+/** Never only whitespace, because Anthropic rejects that. */
 const words = fc.string({ unit: 'grapheme', minLength: 1, maxLength: 20 }).map((text) => `${text}.`)
 const name = fc.stringMatching(/^[a-z][a-z_]{0,9}$/)
 const text = (said: string) => ({ type: 'text' as const, text: said })
@@ -38,7 +38,7 @@ const usage = fc
     ...{ outputTokens: said + thought, reasoningTokens: thought },
   }))
 
-/** A response that ends according to its content, or is truncated. */
+/** Generates a response that ends according to its content, or is truncated. */
 export const response: fc.Arbitrary<CanonicalResponse> = fc
   .record({
     thought: maybe(words),
@@ -135,7 +135,7 @@ const options: fc.Arbitrary<RequestOptions> = fc
   })
   .map(({ sampling, ...fields }) => omitUndefined<RequestOptions>({ ...fields, ...sampling }))
 
-/** A conversation with tools, an output format, and options that not every format supports. */
+/** Generates a conversation with tools, an output format, and options that not every format supports. */
 export const request: fc.Arbitrary<CanonicalRequest> = fc
   .record({
     ...{ turns: conversation, tools, options, stream: fc.boolean() },

@@ -11,7 +11,8 @@ export async function getTranslator(name: WireFormat): Promise<Translator> {
 }
 
 /**
- * Selects the recordings for a pair of formats: all of them in CI, and locally every fourth one. Other pairs with either format get different ones.
+ * Selects the recordings for a pair of formats: all of them in CI, and every fourth one locally. Other pairs with either format get different
+ * recordings.
  */
 export const getShare = <T>(recordings: readonly T[], from: WireFormat, to: WireFormat): readonly T[] => {
   const first = (wireFormats.indexOf(from) + wireFormats.indexOf(to)) % 4

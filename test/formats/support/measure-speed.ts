@@ -8,8 +8,8 @@ import { longStreams } from './long-streams.ts'
 import { getTranslator } from './matrix.ts'
 
 /*
- * Measures how expensive it is to translate a stream of 100 events of one format for every client. Prints the result as JSON, relative to parsing the
- * events' JSON. It runs in a separate process, because code that the JIT compiler optimized for other tests would distort the result.
+ * Measures the cost of translating a stream of 100 events of one format for every client. Prints the result as JSON, relative to parsing the events'
+ * JSON. It runs in a separate process, because code that the JIT compiler optimized for other tests would distort the result.
  */
 
 const [, , from = '', most = '0'] = process.argv

@@ -5,7 +5,7 @@ import { skip } from '../../support/suite.ts'
 
 const folder = new URL('../../../../shared/recordings/', import.meta.url)
 
-/** One recorded exchange: a client's request and the provider's response. */
+/** A recorded exchange: a client's request and the provider's response. */
 export interface Exchange {
   name: string
   /** Whether long media and signatures were shortened. */
@@ -30,7 +30,7 @@ export interface Received {
   usage?: JsonObject | null
 }
 
-/** The exchanges that were read last, because tests go over the same folders for one client after another. */
+/** The exchanges read last, because tests go over the same folders for one client after another. */
 let last: { folders: string; exchanges: Exchange[] } | undefined
 
 /** Returns all recorded exchanges in some folders. Skips if there are no recordings. */

@@ -3,7 +3,7 @@ import { endpoints } from '../../../src/protocols/kinds/kinds.ts'
 import { sampleOf } from '../../kinds/samples.ts'
 import { messages } from './world.ts'
 
-/** A request to an endpoint, for a response of at most a given number of tokens. */
+/** A request to an endpoint for a response with a maximum number of tokens. */
 export interface Ask {
   path: string
   body: Record<string, unknown>
@@ -37,7 +37,7 @@ export function askOf(endpoint: Endpoint, model: string, most?: number): Ask {
   return { path, body: { model, messages, max_tokens: most ?? 100 } }
 }
 
-/** Returns a model of a provider that uses the endpoint's format, and one of a provider that uses another format. */
+/** Returns a model of a provider that uses the endpoint's format, and a model of a provider that uses another format. */
 export const modelsFor = (endpoint: Endpoint): string[] => {
   const { format, operation } = endpoint
   if (operation.kind !== 'llm') return [`other/${operation.kind}`]

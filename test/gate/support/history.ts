@@ -9,7 +9,7 @@ import type { Instances } from './instances.ts'
 import { metered } from './metered-providers.ts'
 import { bodyFor, cutAt } from './random-request.ts'
 
-/** The usage that one provider call has reported, and when the call began. */
+/** The usage that a provider call has reported, and its start time. */
 interface CallAccount {
   title: string
   minute: number
@@ -26,7 +26,7 @@ const WINDOWS: readonly LimitWindow[] = ['minute', 'hour', 'day', 'week', 'month
 /** Matches the gate's errors. */
 const OF_GATE = /The API key \\"k\\" can|The request could use/
 
-/** A request that is in flight at its client. */
+/** A request whose client is still waiting. */
 interface Asked {
   title: string
   leaving: AbortController
@@ -56,7 +56,7 @@ export class History {
   readonly #highest = new Map<string, number>()
   #minute = 0
   #hasCrashed = false
-  /** Whether the clock has jumped. Then a healthy instance may have been considered crashed, and its requests may have been ended. */
+  /** Whether the clock has jumped. If so, a healthy instance may have been considered crashed and its requests ended. */
   #hasJumped = false
   /** Records and calls before this point no longer count. */
   #since = { records: 0, calls: 0, titles: new Set<string>() }
@@ -99,7 +99,7 @@ export class History {
     return new Promise((resolve) => this.#waiting.push(() => resolve(respond())))
   }
 
-  /** Creates a response with the maximum number of tokens or fewer, complete or cut off. */
+  /** Creates a complete or cut-off response with at most the maximum number of tokens. */
   #answered(call: Call, account: CallAccount): Response | Promise<Response> {
     const random = this.#random
     const sent = JSON.parse(call.body)
@@ -280,7 +280,7 @@ export class History {
     await this.#settled()
     if (!this.#hasCrashed) return
     await this.#states()
-    await this.#on.fake.advance(61_000) // the lost instance is then seen to make no progress
+    await this.#on.fake.advance(61_000) // until the lost instance is seen to make no progress
   }
 
   /** Waits until all requests of this key on running instances have finished and their usage has been written. */
@@ -353,7 +353,7 @@ export class History {
       const title = [...this.#ids].find(([, one]) => one === id)?.[0]
       const counted = attempts.reduce((sum, { usage }) => sum + (usage ? usage.inputTokens + usage.outputTokens : 0), 0)
       const reported = this.#calls.filter((call) => call.title === title).reduce((sum, call) => sum + call.tokens, 0)
-      // The gateway doesn't receive what a provider sends after the client has left.
+      // The gateway doesn't receive what a provider sends after the client has disconnected.
       const isLeft =
         end === 'aborted' || attempts.some(({ outcome }) => outcome === 'outrun' || outcome === 'cancelled')
       const isEstimated = attempts.some(({ costSource }) => costSource === 'estimated')
@@ -362,7 +362,7 @@ export class History {
     }
   }
 
-  /** Checks that no window exceeded the highest value that its limit ever had. */
+  /** Checks that no window exceeded the highest value its limit ever had. */
   #checkWindows(): void {
     const calls = this.#calls.slice(this.#since.calls)
     const seen = new Set<string>()

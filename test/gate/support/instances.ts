@@ -45,7 +45,7 @@ export class Instances {
     await this.first.api.combos.create({ name: 'hedged', models: ['one/m', 'two/m', 'cheap/m'], hedge: true })
   }
 
-  /** Returns the second gateway. After a crash, this is a new one. */
+  /** Returns the second gateway, which is a new one after each crash. */
   get other(): Gateway {
     if (this.second) return this.second.gateway
     let isCrashed = false

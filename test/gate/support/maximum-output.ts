@@ -5,12 +5,12 @@ import { metered } from './metered-providers.ts'
 /** The maximum output of the models in the tests' catalog. */
 const MODEL_MOST = 4_000
 
-/** Reads a number as lenient servers do. */
+/** Reads a number like a lenient server. */
 const number = (value: unknown): number =>
   typeof value === 'string' || typeof value === 'number' ? Number(value) : Number.NaN
 
 /**
- * Returns the maximum number of tokens that any server could read from these limits. Values that aren't counts limit nothing, because some servers
+ * Returns the maximum number of tokens that any server could read from these limits. Values that aren't counts are no limit, because some servers
  * ignore them.
  */
 function mostOf(limits: readonly unknown[]): number {

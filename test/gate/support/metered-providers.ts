@@ -4,7 +4,7 @@ import { type Answering, type Call, json, sse } from '../../pipeline/support/ups
 
 /** How a provider responds. */
 export interface Metering {
-  /** The tokens that it reports. Defaults: 7 input and 5 output. */
+  /** The number of tokens it reports. Defaults: 7 for input and 5 for output. */
   input?: number
   output?: number
   /** The words of its response. Default: one word. */
@@ -44,7 +44,7 @@ interface Terms {
   input: number
   output: number
   words: string[]
-  /** Adds the tokens that are reported now. Default: all. */
+  /** Adds the tokens reported now. Default: all. */
   count(tokens?: number): void
 }
 

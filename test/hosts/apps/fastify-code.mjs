@@ -1,4 +1,4 @@
-// Its argument is the code that mounts the gateway.
+// The argument is the code that mounts the gateway.
 import Fastify from 'fastify'
 import { toNodeHandler } from 'signalbox/node'
 import { announce, gateway } from './gateway.mjs'

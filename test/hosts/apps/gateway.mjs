@@ -1,7 +1,7 @@
 import { createGateway } from 'signalbox'
 import { memoryStorage } from 'signalbox/storage/memory'
 
-/** The gateway that each host serves below /ai. */
+/** The gateway that each host serves below `/ai`. */
 export const gateway = createGateway({
   basePath: '/ai',
   storage: memoryStorage(),
@@ -9,5 +9,5 @@ export const gateway = createGateway({
   logger: false,
 })
 
-/** Prints where a server of `node:http` listens. */
+/** Prints the address of a `node:http` server. */
 export const announce = (server) => console.log(`http://127.0.0.1:${server.address().port}`)

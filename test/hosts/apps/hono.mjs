@@ -1,4 +1,4 @@
-// Its argument is the package that serves Hono on Node.
+// The argument is the package that serves Hono on Node.
 import { Hono } from 'hono'
 import { gateway } from './gateway.mjs'
 

@@ -1,6 +1,6 @@
 /*
- * Stands for the compiled part of aws-lambda-ric, which only functions without response streaming need when its client for events is the
- * one in JavaScript (AWS_LAMBDA_NODEJS_USE_ALTERNATIVE_CLIENT_1).
+ * Replaces the compiled part of aws-lambda-ric. Only functions without response streaming need it, because the runtime client is the JavaScript one
+ * (AWS_LAMBDA_NODEJS_USE_ALTERNATIVE_CLIENT_1).
  */
 import Module from 'node:module'
 

@@ -13,7 +13,7 @@ const app = await NestFactory.create(AppModule, new FastifyAdapter(), { logger: 
 await app.register((scope, _options, done) => {
   const handler = toNodeHandler(gateway)
   scope.removeAllContentTypeParsers()
-  scope.addContentTypeParser('*', (_request, _payload, next) => next(null)) // the gateway reads bodies
+  scope.addContentTypeParser('*', (_request, _payload, next) => next(null)) // the gateway reads bodies itself
   scope.all('/ai/*', (request, reply) => {
     reply.hijack()
     handler(request.raw, reply.raw)

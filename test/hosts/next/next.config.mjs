@@ -1,4 +1,4 @@
-/** Below this folder are both Next and the package of the gateway. */
+/** This folder contains both Next and the gateway's package. */
 const root = process.env.REPOSITORY
 
 export default { turbopack: { root } }

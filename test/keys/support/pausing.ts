@@ -11,8 +11,8 @@ const SECRET = 'a secret that all processes of a test have'
 export type Program = Awaited<ReturnType<typeof childProgram>>
 
 /**
- * Returns for how long after the pause each of the other processes still accepted requests, in ms. `place` tells the processes where to find the data
- * in `storage`.
+ * Returns how long each of the other processes still accepted requests after the pause, in ms. `place` tells the processes where to find the data in
+ * `storage`.
  */
 export async function delaysOf(
   program: Program | undefined,
@@ -24,7 +24,7 @@ export async function delaysOf(
   await close()
   await storage.close?.()
 
-  const children = Array.from({ length: PROCESSES }, () => program?.start(place, SECRET, key, id) as Child) // `before` has created it
+  const children = Array.from({ length: PROCESSES }, () => program?.start(place, SECRET, key, id) as Child) // set by `before`
   await Promise.all(children.map((child) => child.output('ready')))
   for (const child of children) child.go('ask')
   await Promise.all(children.map((child) => child.output('under load')))

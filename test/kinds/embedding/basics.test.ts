@@ -15,7 +15,7 @@ const catalog = {
   },
 }
 
-/** Each provider always responds in its own format. */
+/** Opens a gateway whose providers always respond in their own format. */
 async function open({ vector = floats as unknown, status = 200 } = {}) {
   const upstream = fakeUpstream(({ url, body }) => {
     const sent = JSON.parse(body)

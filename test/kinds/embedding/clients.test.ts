@@ -15,7 +15,7 @@ const test = suite('embedding requests from the official clients')
 const TEXTS = ['alpha', 'beta beta', 'c']
 const WANTED = TEXTS.map((text) => vectorOf(text))
 
-/** Vendors of OpenAI's form with and without base64, and of others. */
+/** Vendors with OpenAI's format, with and without base64, and vendors with other formats. */
 const requested = ['OpenAI', 'Ollama', 'Cohere', 'Google', 'Voyage', 'Titan on Bedrock'].map(
   (name): [string, FakeVendor] => [name, vendors[name] as FakeVendor],
 )

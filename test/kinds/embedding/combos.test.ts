@@ -20,7 +20,7 @@ async function open(options: Parameters<typeof openWorld>[0] = {}) {
   return { ...world, upstream, make, send }
 }
 
-/** The change is refused in these words. */
+/** Checks that the change is rejected with this message. */
 async function refused(change: Promise<unknown>, words: RegExp): Promise<void> {
   const error: unknown = await change.then(
     () => 'it is taken',
@@ -49,7 +49,7 @@ test('two models are rejected when the combo is created, unless they are declare
   await refused(make('two', ['a/small', 'a/large'], { sameVectors: false }), MIXED)
   await make('two', ['a/small', 'a/large'], { sameVectors: true })
   assert.is(await send('two'), '200 ')
-  await api.combos.create({ name: 'chat', models: ['a/small', 'a/large'] }) // of another kind
+  await api.combos.create({ name: 'chat', models: ['a/small', 'a/large'] }) // a combo of another kind
 })
 
 test('two models are rejected through combos and aliases, even if an inner combo declares the same vectors', async () => {

@@ -13,7 +13,7 @@ interface Interaction {
   response: { status: number; headers?: Record<string, unknown>; body: { json?: Record<string, unknown> } }
 }
 
-/** The connections by the folders of the recordings. */
+/** The connections by the folders of their recordings. */
 const connections: Record<string, { provider: string; apiKey?: string; providerSpecificData?: object }> = {
   azure: { provider: 'azure', apiKey: 'azure-key-1', providerSpecificData: { resource: 'mine' } },
   bedrock: {
@@ -39,7 +39,7 @@ function* recordings(): Generator<{ file: string; vendor: string } & Interaction
   }
 }
 
-/** The texts of a request in any vendor's form. */
+/** Returns the texts of a request in any vendor's format. */
 function textsOf({
   input,
   texts,
@@ -72,7 +72,7 @@ test("recorded vendor responses reach every client in the client's format", asyn
     const { json: given } = response.body
     if (!connection || !sent || !given || response.status !== 200) continue
     const texts = textsOf(sent)
-    if (!texts.every((text) => typeof text === 'string')) continue // images
+    if (!texts.every((text) => typeof text === 'string')) continue // skips images
     const upstream = fakeUpstream(() => json(given))
     const { post, recorded } = await openWorld({
       fetch: upstream,

@@ -1,6 +1,6 @@
 import type { KindSample } from '../samples.ts'
 
-/** One text, and its vector. */
+/** One text and its vector. */
 export const embedding: KindSample = {
   bodies: {
     openai: { input: 'Hi' },

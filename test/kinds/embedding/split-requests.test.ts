@@ -71,11 +71,11 @@ test('split requests fail if two parts have vectors of different lengths', async
   assert.match(await response.text(), /embeddings of equal length/)
 })
 
-/** So many words, each a token of every tokenizer. */
+/** Creates this many words, each of which is one token in every tokenizer. */
 const words = (count: number) => Array.from({ length: count }, () => 'word').join(' ')
 const wordsIn = (text: string) => text.split(' ').length
 
-/** The most tokens that vendors take in one call: https://github.com/langchain-ai/langchain/issues/31227 and their documentation. */
+/** The maximum number of tokens per call, from the vendors' documentation and https://github.com/langchain-ai/langchain/issues/31227. */
 const TOKENS: ReadonlyArray<readonly [model: string, most: number]> = [
   ['openai/text-embedding-3-small', 300_000],
   ['mistral/mistral-embed', 16_384],
@@ -91,7 +91,7 @@ const TOKENS: ReadonlyArray<readonly [model: string, most: number]> = [
 
 const PATHS = ['/v1/embeddings', '/v2/embed', '/v1beta/models/{model}:batchEmbedContents', '/v4/ai/embedding-model']
 
-/** The texts of a request, in the forms of all vendors. */
+/** Returns the texts of a request in any vendor's format. */
 const textsIn = ({ texts: list, input, requests }: Sent): string[] =>
   list ?? input ?? requests?.map((one) => Object(one).content.parts[0].text)
 

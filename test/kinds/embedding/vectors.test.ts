@@ -25,7 +25,7 @@ test('floats survive a round trip through base64 bit for bit', () => {
   }
 })
 
-/** An OpenAI-compatible server that always returns these embeddings. */
+/** Opens an OpenAI-compatible server that always returns these embeddings. */
 async function answeredWith(embeddings: unknown, more: object = {}) {
   const data = Array.isArray(embeddings)
     ? embeddings.map((embedding, index) => ({ object: 'embedding', index, embedding }))

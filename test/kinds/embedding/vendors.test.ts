@@ -99,7 +99,7 @@ for (const [name, vendor] of Object.entries(vendors)) {
         seen.flatMap(({ texts }) => texts),
         TEXTS,
       )
-      const unsaid = who === 'Cohere' ? 0 : undefined // its clients can't read a response without a number
+      const unsaid = who === 'Cohere' ? 0 : undefined // its clients can't read a response without the number
       const tokens = lacks.includes('usage') ? unsaid : 9
       assert.is(client.tokens(response), tokens)
       if (tokens) assert.is(recorded.usages[0]?.inputTokens, tokens)
@@ -172,7 +172,7 @@ for (const [name, vendor] of Object.entries(vendors)) {
   })
 }
 
-/** Those whose clients of OpenAI's form are passed through word by word. */
+/** Vendors that pass requests of OpenAI-style clients through unchanged. */
 const KEEPS: ReadonlySet<string> = new Set(['Nebius', 'Ollama', 'OpenRouter', 'a server set to the Responses format'])
 const TOKENS: ReadonlySet<string> = new Set([
   'OpenAI',

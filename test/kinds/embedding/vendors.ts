@@ -1,7 +1,7 @@
 import type { Connection } from '../../../src/types.ts'
 import { type Call, json } from '../../pipeline/support/upstream.ts'
 
-/** The vector of a text, as every fake makes it: 32-bit floats, the first of which identifies the text. */
+/** Returns the vector of a text that every fake uses: 32-bit floats, the first of which identifies the text. */
 export const vectorOf = (text: string, width = 4): number[] =>
   Array.from({ length: width }, (_, at) =>
     Math.fround(text.length / 7 + (text.charCodeAt(at % text.length) - at * 31) / 1_000),
@@ -21,17 +21,17 @@ export interface Seen {
   truncation?: unknown
 }
 
-/** A vendor that checks what it is sent, and refuses members that it does not know as the real one does. */
+/** A vendor that checks its requests, and rejects unknown members like the real vendor. */
 export interface FakeVendor {
   connection: Partial<Connection> & { provider: string }
   model: string
-  /** The expected path of a request, with `{method}` for a method that depends on the number of texts. */
+  /** The expected path of a request. `{method}` stands for a method that depends on the number of texts. */
   url: RegExp
-  /** Its words for a query. */
+  /** Its value for a query. */
   query: unknown
   /** The options that the vendor doesn't support, in neutral terms. */
   lacks?: ReadonlyArray<'width' | 'task' | 'usage'>
-  /** The tokens that it reports for each text; default 3. */
+  /** Reads a request in neutral terms. */
   read(sent: Record<string, unknown>, call: Call): Seen
   respond(seen: Seen, call: Call): object
   headers?(seen: Seen): Record<string, string>
@@ -39,7 +39,7 @@ export interface FakeVendor {
 
 type Sent = Record<string, unknown>
 
-/** Throws on members that the vendor does not know. */
+/** Throws if there are members that the vendor doesn't know. */
 function only(sent: Sent, names: readonly string[]): void {
   const strange = Object.keys(sent).filter((name) => !names.includes(name))
   if (strange.length > 0) throw new TypeError(`Unknown members: ${strange.join(', ')}`)
@@ -53,7 +53,7 @@ const textsIn = (value: unknown): string[] => {
 
 const vectors = ({ texts, width }: Seen) => texts.map((text) => vectorOf(text, typeof width === 'number' ? width : 4))
 
-/** An OpenAI-compatible vendor with these fields in addition to `model` and `input`. */
+/** Creates an OpenAI-compatible vendor with these fields in addition to `model` and `input`. */
 function shaped(
   connection: FakeVendor['connection'] | string,
   model: string,
@@ -144,7 +144,7 @@ const cohereRead = (sent: Sent): Seen => {
   return { texts: textsIn(sent.texts), task: sent.input_type, width: sent.output_dimension, truncation: sent.truncate }
 }
 
-/** Every form of vendors, as the real ones document it. */
+/** Every vendor format, as the vendors document it. */
 export const vendors: Readonly<Record<string, FakeVendor>> = {
   OpenAI: shaped('openai', 'text-embedding-3-small', {
     url: /^https:\/\/api\.openai\.com\/v1\/embeddings$/,
@@ -292,7 +292,7 @@ export const vendors: Readonly<Record<string, FakeVendor>> = {
     connection: vertex,
     model: 'gemini-embedding-2',
     url: vertexUrl('embedContent'),
-    query: undefined, // it is in the text
+    query: undefined, // the query is part of the text
     read(sent) {
       only(sent, ['content', 'embedContentConfig'])
       const { embedContentConfig: config = {}, content } = sent as { embedContentConfig?: Sent; content: unknown }
@@ -343,7 +343,7 @@ export const vendors: Readonly<Record<string, FakeVendor>> = {
   }),
 }
 
-/** Answers as the vendor, or with a 422 that says what is wrong. */
+/** Responds like the vendor, or with a 422 that says what is wrong. */
 export function respond({ read, respond: createResponse, headers, url }: FakeVendor, onSeen: (seen: Seen) => void) {
   return (call: Call): Response => {
     if (!url.test(call.url.href)) return json({ message: `There is nothing at ${call.url.href}` }, 404)

@@ -1,4 +1,4 @@
-/* The smallest pictures, 1 x 1, as base64. */
+/* The smallest images (1 x 1 pixel), in base64. */
 
 export const png = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=='
 

@@ -15,7 +15,7 @@ const STREAM = `${event('image_generation.partial_image', { b64_json: png, parti
   { b64_json: png, usage: { input_tokens: 1, output_tokens: 2, total_tokens: 3 } },
 )}`
 
-/** A gateway with two providers whose streams the test sets. */
+/** Opens a gateway with two providers whose streams the test sets. */
 async function streaming() {
   let respond = () => new Response()
   const upstream = fakeUpstream(() => respond())
@@ -38,7 +38,7 @@ for (const provider of ['one', 'openrouter'])
       const whole = await streamed([STREAM], 'close', { provider })
       assert.match(whole, /image_generation\.completed/)
       assert.not.match(whole, /"error"/)
-      const last = STREAM.trimEnd().length // what is missing then is a blank line
+      const last = STREAM.trimEnd().length // then only the blank line at the end is missing
       for (let at = 0; at < last; at += process.env.CI ? 1 : 4) {
         const text = await streamed([STREAM.slice(0, at)], end, { provider })
         assert.match(text, /"error"/, `${at}: ${text.slice(0, 200)}`)

@@ -56,7 +56,7 @@ test('images without a matching price cost the `image` price, even if the vendor
 
 test('the highest possible price of a response is reserved', async () => {
   for (const [body, status] of [
-    [{ quality: 'low', size: '1024x1024', n: 1 }, 402], // 4K may be what 1024x1024 is called
+    [{ quality: 'low', size: '1024x1024', n: 1 }, 402], // 4K may mean 1024x1024
     [{}, 402],
   ] as const) {
     const { limited, upstream } = await open({ images })
@@ -68,7 +68,7 @@ test('the highest possible price of a response is reserved', async () => {
     [{ quality: 'low', size: '1024x1024', n: 10 }, 200],
     [{ quality: 'high', size: '1024x1024' }, 200],
     [{ quality: 'high', size: '1024x1024', n: 2 }, 402],
-    [{ quality: 'low' }, 402], // of which size it will be is not known, nor whether that has a price
+    [{ quality: 'low' }, 402], // neither the size nor its price is known
     [{ quality: 'high' }, 402],
     [{ size: 'auto', quality: 'auto' }, 402],
     [{ quality: 'unheard', size: '1024x1024' }, 402],

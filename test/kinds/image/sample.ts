@@ -1,7 +1,7 @@
 import type { KindSample } from '../samples.ts'
 import { dataUrl, png } from './images.ts'
 
-/** One image. */
+/** A request for one image. */
 export const image: KindSample = {
   bodies: {
     generate: { prompt: 'a walk' },

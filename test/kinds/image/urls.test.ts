@@ -108,7 +108,7 @@ test('the download ends if the client disconnects', async () => {
   const { send, upstream } = await openImages({
     respond(call) {
       if (!isPicture(call)) return undefined
-      queueMicrotask(() => abort.abort()) // at once, since \`ask\` lets minutes pass while it waits
+      queueMicrotask(() => abort.abort()) // immediately, because \`ask\` advances the clock by minutes while it waits
       return never()
     },
   })

@@ -5,7 +5,7 @@ import { imageVendors, openImages, type VendorName } from './vendors.ts'
 
 const test = suite('image costs under key limits')
 
-/** The usage of a response in OpenAI's names, and what is kept of the request. */
+/** Returns a response's usage with OpenAI's names, and what is kept of the request. */
 async function spentAt(name: VendorName, body: object = {}) {
   const { send, api } = await openImages({ usage: true })
   const response = await send(imageVendors[name].model, { ...body })

@@ -125,7 +125,7 @@ test('OpenAI models before gpt-image-2 use the closest of their three sizes', as
   }
 })
 
-/** Is a size of 1536x1024 in the words of the vendor? */
+/** Returns whether the vendor was asked for 1536x1024. */
 const SIZES: Readonly<Record<VendorName, (sent: Record<string, unknown>) => boolean>> = {
   openai: ({ size }) => size === '1536x1024',
   azure: ({ size }) => size === '1536x1024',

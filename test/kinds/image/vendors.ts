@@ -5,17 +5,17 @@ import { type Answering, type Call, type FakeUpstream, fakeUpstream, json } from
 import { openWorld, type World, type WorldOptions } from '../../pipeline/support/world.ts'
 import { bytesOf, jpeg, png, webp } from './images.ts'
 
-/** A fake of an image vendor, which accepts only the vendor's own fields and responds in the vendor's format. */
+/** A fake image vendor that only accepts the vendor's own fields, and responds in the vendor's format. */
 export interface ImageVendor {
-  /** As clients call it: the provider's id, and the model. */
+  /** The model as clients call it: the provider's ID and the model's name. */
   model: string
-  /** The paths for creating an image and for editing one. */
+  /** The paths for creating and editing images. */
   makes: string
   edits: string
-  /** The fields that it takes; of nested ones their paths. */
+  /** The fields it accepts. Nested fields are given as paths. */
   takes: readonly string[]
   respond(call: Call, fields: JsonObject): Response
-  /** The header of its key. */
+  /** The header that contains its key. */
   key?: string
   connection?: { providerSpecificData?: JsonObject; apiKey?: string }
   /** The number of images that the vendor creates per call. */
@@ -81,7 +81,7 @@ const gemini = {
 
 const VERTEX = 'https://aiplatform.googleapis.com/v1beta1/projects/mine/locations/global/publishers/google/models'
 
-/** All vendors, by a name. */
+/** All vendors, by name. */
 export const imageVendors = {
   openai: {
     model: 'openai/gpt-image-2',
@@ -192,7 +192,7 @@ export type VendorName = keyof typeof imageVendors
 export const vendorNames = Object.keys(imageVendors) as VendorName[]
 const vendors: readonly ImageVendor[] = Object.values(imageVendors)
 
-/** The fields of a request, of a form or JSON; a file is its size. */
+/** Returns the fields of a form or JSON request. A file's value is its size. */
 export function fieldsOf(call: Pick<Call, 'headers' | 'init' | 'body'> | undefined): JsonObject {
   if (!call) throw new Error('Nothing was sent.')
   const { headers, init, body } = call
@@ -213,7 +213,7 @@ const pathsIn = (fields: JsonObject, at = ''): string[] =>
     ...(plain(value) ? pathsIn(value, `${at}${name}.`) : []),
   ])
 
-/** The responses of the fakes: a job's images on the second poll, and the images at the URLs in responses. */
+/** Returns the responses of the fakes: a job's images on the second poll, and the images at the URLs in responses. */
 export function vendorsAnswer(polls = new Map<string, number>()): (call: Call) => Response {
   return (call) => {
     const { url, init } = call
@@ -237,7 +237,7 @@ export function vendorsAnswer(polls = new Map<string, number>()): (call: Call) =
 
 export const SAMPLE = 'https://delivery-eu1.bfl.ai/a/sample.png'
 
-/** A gateway with a connection to every vendor, whose fakes answer unless `answer` does. */
+/** Opens a gateway with a connection to every vendor. The fakes respond unless `answer` does. */
 export async function openImages(
   options: WorldOptions & { respond?: (call: Call) => ReturnType<Answering> | undefined } = {},
 ): Promise<World & { upstream: FakeUpstream; send: Ask }> {

@@ -5,7 +5,7 @@ import { models, open } from './support.ts'
 
 const test = suite('moderation with arbitrary requests')
 
-/** As many as make a figure in CI; a twentieth of them at a desk. */
+/** As many as the documentation claims in CI, and a twentieth of that locally. */
 const RUNS = randomCases(10_000, 500)
 
 const value = fc.jsonValue({ maxDepth: 3 })

@@ -8,7 +8,7 @@ const test = suite('moderation')
 
 const image = { type: 'image_url', image_url: { url: 'data:image/png;base64,AAAA' } }
 
-/** The flagged categories of each result. */
+/** Returns the flagged categories of each result. */
 const flaggedIn = ({ results }: Answer) =>
   results.map(({ categories }) => Object.keys(categories).filter((name) => categories[name]))
 

@@ -3,9 +3,9 @@ import { fakeUpstream, json } from '../../pipeline/support/upstream.ts'
 import { openWorld, type WorldOptions } from '../../pipeline/support/world.ts'
 import { moderated, moderationVendors } from '../support/moderation-vendors.ts'
 
-/** As clients call them. */
+/** The models as clients call them. */
 export const models = { openai: 'openai/omni-moderation-latest', mistral: 'mistral/mistral-moderation-2603' }
-/** A gateway with fakes of both vendors. */
+/** Opens a gateway with fakes of both vendors. */
 export async function open(options: WorldOptions = {}) {
   const upstream = fakeUpstream((call) => {
     const vendor = Object.values(moderationVendors).find(({ url }) => new URL(url).host === call.url.host)

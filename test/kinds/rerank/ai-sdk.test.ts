@@ -4,7 +4,7 @@ import { assert, suite } from '../../support/suite.ts'
 import { rerankVendors } from '../support/rerank-vendors.ts'
 import { modelOf, openVendors, type VendorName } from './support.ts'
 
-Object.assign(globalThis, { AI_SDK_LOG_WARNINGS: false }) // it warns of objects that it sends as JSON
+Object.assign(globalThis, { AI_SDK_LOG_WARNINGS: false }) // it warns about objects that it sends as JSON
 
 const test = suite('reranking with the AI SDK')
 

@@ -5,14 +5,14 @@ import { modelOf, openVendors, type VendorName } from './support.ts'
 
 const test = suite('reranking with arbitrary requests')
 
-/** As many as make a figure in CI; a tenth of them at a desk. */
+/** As many as the documentation claims in CI, and a tenth of that locally. */
 const RUNS = randomCases(5_000, 500)
 
 const names: VendorName[] = ['cohere', 'voyage', 'jina', 'together', 'openrouter', 'bedrock', 'vllm', 'infinity', 'tei']
 const models = [...names.map(modelOf), 'rank', 'cohere/', 'nobody/m', '']
 
 const value = fc.jsonValue({ maxDepth: 3 })
-/** As a rule what is allowed, and sometimes anything. */
+/** Usually generates an allowed value, and sometimes anything. */
 const mostly = <T>(allowed: fc.Arbitrary<T>) =>
   fc.oneof({ weight: 12, arbitrary: allowed }, { weight: 1, arbitrary: value })
 

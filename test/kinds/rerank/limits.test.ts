@@ -7,7 +7,7 @@ const test = suite('reranking under key limits')
 
 const body = { query: 'red fruit', documents: ['a red fruit', 'a tree'] }
 
-/** Vendors behind a key with limits, and a way to ask them by it. */
+/** Opens the vendors behind a key with limits, and a function that sends requests with the key. */
 async function open(limits: UsageLimits) {
   const { world, send: createRequest, upstream } = await openVendors()
   const { key } = await world.api.keys.create({ name: 'alice', limits })
@@ -34,7 +34,7 @@ test("a dollar limit applies to tokens, and the query's tokens count with each d
   assert.is((await send(modelOf('voyage'))).status, 200)
   const query = 'word '.repeat(4_000)
   const documents = Array.from({ length: 1_000 }, () => 'a')
-  const { status } = await send(modelOf('voyage'), { query, documents }) // up to 8 million tokens at 0.05 dollars by the million
+  const { status } = await send(modelOf('voyage'), { query, documents }) // up to 8 million tokens at $0.05 per million tokens
   assert.is(status, 200)
   const dear = await open({ usd: { total: 0.1 } })
   assert.is((await dear.send(modelOf('voyage'), { query, documents })).status, 402)

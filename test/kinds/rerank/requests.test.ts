@@ -9,7 +9,7 @@ const query = 'red fruit'
 const documents = ['a red fruit', 'a tree']
 const plain = { query, documents }
 
-/** The body of the only call, and the warnings. */
+/** Resolves to the body of the only call, and the warnings. */
 async function sent(name: VendorName, body: JsonObject, path = '/v1/rerank') {
   const { send, upstream } = await openVendor(name)
   const response = await send(path, body)
@@ -19,7 +19,7 @@ async function sent(name: VendorName, body: JsonObject, path = '/v1/rerank') {
   return { body: JSON.parse(upstream.calls[0]?.body ?? '') as JsonObject, warned, call: upstream.calls[0] }
 }
 
-/** The texts that a vendor is sent for these documents. */
+/** Resolves to the texts that a vendor gets for these documents. */
 async function textsSent(name: VendorName, more: JsonObject): Promise<unknown> {
   const { body } = await sent(name, { query, ...more })
   return body.documents

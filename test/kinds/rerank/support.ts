@@ -6,10 +6,10 @@ import { answerOf, type RerankVendor, rerankVendors } from '../support/rerank-ve
 
 export type VendorName = keyof typeof rerankVendors
 
-/** The name of a vendor's model, as clients call it. */
+/** Returns the name of a vendor's model, as clients call it. */
 export const modelOf = (name: VendorName): string => `${rerankVendors[name].provider}/${rerankVendors[name].model}`
 
-/** A gateway with fakes of all vendors. */
+/** Opens a gateway with fakes of all vendors. */
 export async function openVendors(options: WorldOptions = {}) {
   const vendors: RerankVendor[] = Object.values(rerankVendors)
   const upstream = fakeUpstream((call) => {
@@ -23,7 +23,7 @@ export async function openVendors(options: WorldOptions = {}) {
   return { world, upstream, send }
 }
 
-/** The same with requests for the model of one of them. */
+/** Opens the same gateway, with a function that requests one vendor's model. */
 export async function openVendor(name: VendorName, options: WorldOptions = {}) {
   const { world, upstream, send } = await openVendors(options)
   return {

@@ -71,7 +71,7 @@ const clients: Record<string, ClientAdapter> = {
   },
 }
 
-/** The options that each vendor does not support, by client format. */
+/** The options that each vendor doesn't support, by client format. */
 const lost: Record<VendorName, Partial<Record<string, string[]>>> = {
   cohere: { 'Cohere v1': ['max_chunks_per_doc'], Voyage: ['truncation'] },
   voyage: { 'Cohere v2': ['max_tokens_per_doc', 'priority'], 'Cohere v1': ['max_chunks_per_doc'] },
@@ -96,7 +96,7 @@ const lost: Record<VendorName, Partial<Record<string, string[]>>> = {
   tei: { 'Cohere v2': ['max_tokens_per_doc', 'priority'], 'Cohere v1': ['max_chunks_per_doc'] },
 }
 
-/** The vendors that charge by the search, and not by the token. */
+/** Vendors that charge per search instead of per token. */
 const searching = new Set<VendorName>(['cohere', 'bedrock'])
 
 for (const name of Object.keys(rerankVendors) as VendorName[])
@@ -127,7 +127,7 @@ for (const name of Object.keys(rerankVendors) as VendorName[])
     })
   }
 
-/** The document in a response of this format, if the client requests it. */
+/** Returns the document in a response of this format, if the client requests it. */
 function documentOf({ documents, return_documents: isAsked }: JsonObject, form: string, index: number): unknown {
   if (!isAsked) return undefined
   const sent = (documents as unknown[])[index]
@@ -135,7 +135,7 @@ function documentOf({ documents, return_documents: isAsked }: JsonObject, form: 
   return typeof sent === 'string' ? { text: sent } : sent
 }
 
-/** Searches where the vendor counts them, and otherwise its tokens. */
+/** Checks that the usage is searches if the vendor counts them, and otherwise tokens. */
 function assertUsage(rest: JsonObject, form: string, name: VendorName) {
   const tokens = (rest.usage as { total_tokens?: number } | undefined)?.total_tokens
   const billed = (rest.meta as { billed_units?: JsonObject } | undefined)?.billed_units

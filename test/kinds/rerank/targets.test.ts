@@ -11,7 +11,7 @@ const test = suite('rerank targets')
 const body = { query: 'red fruit', documents: ['a tree', 'a red fruit'] }
 const models = [modelOf('voyage'), modelOf('cohere')]
 
-/** Vendors whose Voyage response differs. */
+/** Responses of vendors whose Voyage response differs. */
 const voyageAnswers = (respond: () => Response) =>
   fakeUpstream((call) => (call.url.host === 'api.voyageai.com' ? respond() : answerOf(rerankVendors.cohere, call)))
 
@@ -140,7 +140,7 @@ test("an explanation lists the targets of a rerank request, including targets th
     return targets.map(({ provider, model, use }) => `${provider}/${model} ${use}`)
   }
   assert.equal(await usesOf({}), [`${models[0]} first`, `${models[1]} next`])
-  const { targets } = await world.api.explain({ model: 'rank', path: '/v1/rerank' }) // a sketch without documents
+  const { targets } = await world.api.explain({ model: 'rank', path: '/v1/rerank' }) // a request outline without documents
   assert.equal(
     targets.map(({ use }) => use),
     ['first', 'next'],

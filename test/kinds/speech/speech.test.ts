@@ -65,7 +65,7 @@ for (const [provider, vendor] of Object.entries(soundVendors))
     })
   }
 
-/** Without the lengths in the header of a WAV file, which are not known while it is streamed. */
+/** Removes the lengths from the header of a WAV file, which aren't known during streaming. */
 const soundOf = (bytes: Uint8Array) =>
   toBase64(bytes[0] === 0x52 ? bytes.subarray(8) : bytes).replace(/(?<=^.{40}).{8}/, '')
 

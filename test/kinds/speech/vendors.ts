@@ -4,7 +4,7 @@ import { defaultCatalog } from '../../../src/protocols/providers/catalog.ts'
 import type { Catalog } from '../../../src/types.ts'
 import { bodyOf, type Call, json, sse } from '../../pipeline/support/upstream.ts'
 
-/** Samples of 0.2 s at 24 kHz, and files of them; the MP3 is a frame. */
+/** Samples of 0.2 s at 24 kHz, and files with them. The MP3 file is a single frame. */
 const pcm = Uint8Array.from({ length: 9_600 }, (_, at) => (at * 7) % 256)
 const mp3 = Uint8Array.from({ length: 417 }, (_, at) => [0xff, 0xfb, 0x90, 0x64][at] ?? 0)
 const wav = concatBytes([writeWavHeader(24_000), pcm])
@@ -19,9 +19,9 @@ interface Given {
 interface SoundVendor {
   /** The result for the client, by requested format. */
   formats: Record<string, Given>
-  /** Answers; with a 400 what the vendor does not know. */
+  /** Responds, with a 400 if the request contains anything the vendor doesn't know. */
   respond(call: Call): Response
-  /** The events of its response. */
+  /** Returns the events of its response. */
   events?(sound: Uint8Array): string
 }
 
@@ -32,7 +32,7 @@ const of = (type: string): Given => ({ type, bytes: mp3 })
 const inPlace = (given: Given): Given => ({ ...given, warning: true })
 
 const refuse = (what: string) => json({ error: { message: `Unknown: ${what}`, type: 'invalid_request_error' } }, 400)
-/** Checks the names of members, and of nested ones as `a.b`; what is not known. */
+/** Returns the members that aren't in `names`. Nested members are given as `a.b`. */
 function unknownIn(value: unknown, names: readonly string[], at = ''): string | undefined {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return names.includes(at) ? undefined : at
   for (const [name, inner] of Object.entries(value)) {
@@ -114,7 +114,7 @@ const deepgramFormats: Record<string, Given> = {
   'encoding=aac': of('audio/aac'),
 }
 
-/** Vendors of speech, which refuse what they do not know as the real ones do. */
+/** Speech vendors that reject anything they don't know, like the real ones. */
 export const soundVendors: Readonly<Record<string, SoundVendor>> = {
   openai: {
     formats: openaiFormats,
@@ -220,7 +220,7 @@ export const soundVendors: Readonly<Record<string, SoundVendor>> = {
   },
 }
 
-/** The vendors at addresses that are their names. */
+/** The vendors, each at a URL that consists of its name. */
 export const vendorCatalog: Catalog = Object.fromEntries(
   Object.keys(soundVendors).map((provider) => {
     const { baseUrl = 'https://x/v1', ...definition } = defaultCatalog[provider] ?? {}

@@ -7,7 +7,7 @@ export interface ModerationVendor {
   /** The provider's ID in the catalog. */
   provider: string
   model: string
-  /** The URL that it is called at. */
+  /** The URL of its endpoint. */
   url: string
   takes: v.GenericSchema<unknown, { model: string; input: unknown }>
   /** Rejects a request. `field` is the unsupported field. */
@@ -17,7 +17,7 @@ export interface ModerationVendor {
   textsOf(input: unknown): string[]
 }
 
-/** Returns a vendor's response to a call; 404 at any URL except the vendor's own. */
+/** Returns a vendor's response to a call, or a 404 for any URL except the vendor's own. */
 export function moderated(vendor: ModerationVendor, { url, body, init }: Call): Response {
   if (url.href !== vendor.url || init.method !== 'POST') return json({ error: { message: 'no such route' } }, 404)
   const parsed = v.safeParse(vendor.takes, JSON.parse(body))

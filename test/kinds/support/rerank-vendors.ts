@@ -8,7 +8,7 @@ export interface RerankVendor {
   /** The provider's ID in the catalog, or that of a connection to the user's own server. */
   provider: string
   model: string
-  /** The URL that it is called at. */
+  /** The URL of its endpoint. */
   url: string
   /** The connection, if it consists of more than the provider. */
   connection?: { apiKey?: string; providerSpecificData?: JsonObject }
@@ -16,9 +16,9 @@ export interface RerankVendor {
   /** Rejects a request. `field` is the unsupported field. */
   refuse(field: string): Response
   respond(body: JsonObject, ranking: readonly Ranked[]): unknown
-  /** The headers of its responses, if they are relevant. */
+  /** The headers of its responses, if they matter. */
   headers?: Record<string, string>
-  /** Reads from a request what to rank. */
+  /** Reads the query and the texts to rank from a request. */
   asked(body: JsonObject): { query: string; texts: string[]; top: number }
 }
 
@@ -28,7 +28,7 @@ export interface Ranked {
   text: string
 }
 
-/** Returns a vendor's response to a call; 404 at any URL except the vendor's own. */
+/** Returns a vendor's response to a call, or a 404 for any URL except the vendor's own. */
 export function answerOf(vendor: RerankVendor, { url, body, init }: Call): Response {
   if (url.href !== vendor.url || init.method !== 'POST') return json({ message: 'no such route' }, 404)
   const parsed = v.safeParse(vendor.takes, JSON.parse(body))

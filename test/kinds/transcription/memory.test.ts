@@ -8,14 +8,14 @@ import { hearingCatalog } from './vendors.ts'
 const test = suite('memory used by an upload')
 
 const SIZE = 25 * 1024 * 1024
-/** Bytes in array buffers, where uploads are, and in the heap, where texts are. */
+/** Returns the memory in array buffers, which hold uploads, and in the heap, which holds texts, in bytes. */
 async function held(): Promise<number> {
   await collectGarbage()
   const { arrayBuffers, heapUsed } = process.memoryUsage()
   return arrayBuffers + heapUsed
 }
 
-/** The upload in pieces that are made as they are read. */
+/** Creates an upload whose pieces are generated while it is read. */
 function upload(): ReadableStream<Uint8Array> {
   const head = encodeUtf8(
     '--x\r\ncontent-disposition: form-data; name="model"\r\n\r\nheard\r\n--x\r\ncontent-disposition: form-data; name="file"; filename="a.mp3"\r\ncontent-type: audio/mpeg\r\n\r\n',
@@ -42,7 +42,7 @@ function upload(): ReadableStream<Uint8Array> {
   )
 }
 
-/** The same in the AI SDK's form, as JSON with the sound in base64. */
+/** Creates the same upload in the AI SDK's format, as JSON with base64 audio. */
 function uploadInJson(): ReadableStream<Uint8Array> {
   let left = Math.floor(SIZE / 3) * 4
   let begin = '{"mediaType":"audio/mpeg","audio":"'

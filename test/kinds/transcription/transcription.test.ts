@@ -156,7 +156,7 @@ test('fields of a passed-through form keep their order, before the file', async 
   assert.equal(call && formIn(call), { model: ['m'], 'include[]': ['logprobs', 'other'], language: ['en'] })
 })
 
-/** A form whose file comes first, as some clients write it. */
+/** Creates a form with the file first, as some clients send it. */
 const handMade = () =>
   concatBytes([
     encodeUtf8(

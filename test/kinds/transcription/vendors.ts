@@ -27,7 +27,7 @@ const refuse = (what: string, status = 400) =>
   json({ error: { message: `Unknown: ${what}`, type: 'invalid_request_error' } }, status)
 const isSame = (bytes: Uint8Array) => bytes.length === wav.length && bytes.every((byte, at) => byte === wav[at])
 
-/** The fields of a form by name, or `undefined` if its file is not the file that was sent, or not the last part. */
+/** Returns the fields of a form by name, or `undefined` if its file isn't the sent file or isn't the last part. */
 export function formIn({ init, headers }: Pick<Call, 'init' | 'headers'>): Record<string, string[]> | undefined {
   const parts = parseForm(init.body as Uint8Array, headers.get('content-type') ?? '')
   const last = parts.at(-1)
@@ -41,7 +41,7 @@ export function formIn({ init, headers }: Pick<Call, 'init' | 'headers'>): Recor
 const data = (event: object) => `data: ${JSON.stringify(event)}\n\n`
 const usage = { type: 'tokens', input_tokens: 3, output_tokens: 5, total_tokens: 8 }
 
-/** A vendor of OpenAI's form with these fields and formats. */
+/** Creates a vendor with OpenAI's format that has these fields and formats. */
 const openaiLike =
   (known: readonly string[], formats: readonly string[]) =>
   (call: Call): Response => {
@@ -75,7 +75,7 @@ const chunkOf = (text: string) => ({
   usageMetadata: { promptTokenCount: 9, candidatesTokenCount: 5 },
 })
 
-/** Vendors of transcription, which refuse what they do not know as the real ones do. */
+/** Transcription vendors that reject anything they don't know, like the real ones. */
 export const hearingVendors: Readonly<Record<string, HearingVendor>> = {
   openai: { respond: openaiLike([...openaiFields, 'stream', 'chunking_strategy', 'include[]'], ALL) },
   groq: { respond: openaiLike(openaiFields, ['json', 'text', 'verbose_json']) },
@@ -194,7 +194,7 @@ export const hearingVendors: Readonly<Record<string, HearingVendor>> = {
   },
 }
 
-/** The vendors at addresses that are their names. */
+/** The vendors, each at a URL that consists of its name. */
 export const hearingCatalog: Catalog = Object.fromEntries(
   Object.keys(hearingVendors).map((provider) => {
     const { baseUrl = 'https://x/v1', ...definition } = defaultCatalog[provider] ?? {}

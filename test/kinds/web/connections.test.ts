@@ -6,7 +6,7 @@ import { fetchVendors, searchVendors } from './vendors.ts'
 
 const test = suite('destinations of searches and fetches')
 
-/** The providers of the built-in catalog that serve a kind. */
+/** Returns the providers of the built-in catalog that serve a kind. */
 const serving = (kind: Kind) =>
   Object.entries(defaultCatalog)
     .filter(([, { serviceKinds = [] }]) => serviceKinds.includes(kind))

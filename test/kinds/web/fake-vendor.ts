@@ -2,7 +2,7 @@ import { json } from '../../pipeline/support/upstream.ts'
 
 export type Check = (value: unknown) => boolean
 
-/** A vendor that checks what it is sent, and refuses what it does not know as the real one does. */
+/** A vendor that checks its requests, and rejects anything it doesn't know like the real vendor. */
 export interface FakeVendor {
   provider: string
   /** By path: the method, the fields, and the response. */
@@ -39,7 +39,7 @@ export const american = like(/^\d{2}\/\d{2}\/\d{4}$/)
 export const errorOf = (body: (message: string, status: number) => object) => (status: number, message: string) =>
   json(body(message, status), status)
 
-/** The results of every search. */
+/** A search result that every fake returns. */
 export const found = { title: 'A page', url: 'https://found.example/a' }
 
 /** Serper's time filter, which Firecrawl also has. */

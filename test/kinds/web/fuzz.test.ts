@@ -6,7 +6,7 @@ import { openWeb } from './open-web.ts'
 
 const test = suite('searches and fetches with arbitrary requests and responses')
 
-/** As many as make a figure in CI; a share of them at a desk. */
+/** As many as the documentation claims in CI, and fewer locally. */
 const RUNS = randomCases(10_000, 300)
 
 const models = [
@@ -197,7 +197,7 @@ test('arbitrary requests never return a 500 or anything other than JSON, and cau
           web.recorded.usages.length =
           web.upstream.calls.length =
             0
-        await web.clock.advance(3_600_000) // every target has recovered
+        await web.clock.advance(3_600_000) // until every target has recovered
       },
     ),
     { numRuns: RUNS * 2 },

@@ -15,7 +15,7 @@ const evil = [
   `#${EVIL}`,
 ]
 
-/** Names under which some API or gateway takes an address, a path, a header or a credential. */
+/** Names under which some API or gateway accepts a URL, a path, a header, or a credential. */
 const names = [
   ...[
     'baseUrl',

@@ -22,7 +22,7 @@ async function open(limits: UsageLimits) {
   }
 }
 
-/** By vendor: what a search and a page cost there, by the vendor's report or the catalog's price. */
+/** By vendor: the cost of a search and a page, as the vendor reports it or as in the catalog. */
 const costs: Array<[what: 'search' | 'fetch', model: string, cost: string]> = [
   ['search', 'perplexity-agent', '0.005'],
   ['search', 'tavily', '0.008'],
@@ -81,7 +81,7 @@ test('a call with units that have no price costs the reserved amount, and the bu
   const { search, web } = await open({ usd: { total: 0.0039 } })
   const { connections } = await web.api.connections.list()
   const { id = '' } = connections.find(({ provider }) => provider === 'jina') ?? {}
-  await web.api.connections.update(id, { prices: { search: { search: 0.001 } } }) // it reports tokens, too
+  await web.api.connections.update(id, { prices: { search: { search: 0.001 } } }) // it also reports tokens
   const statuses: number[] = []
   for (let time = 0; time < 6; time++) statuses.push((await search('jina')).status)
   assert.equal(statuses, [200, 200, 200, 402, 402, 402])

@@ -5,7 +5,7 @@ import { fetchVendors, searchVendors, vendorAnswer } from './vendors.ts'
 
 const providers = [...new Set([...searchVendors, ...fetchVendors].map(({ provider }) => provider))]
 
-/** A gateway with a connection to every vendor, whose fakes answer unless `answer` does. */
+/** Opens a gateway with a connection to every vendor. The fakes respond unless `answer` does. */
 export async function openWeb(
   options: WorldOptions & {
     respond?: (call: Call) => ReturnType<Answering> | Promise<Response | undefined> | undefined
@@ -34,6 +34,6 @@ function sentIn(call: Call | undefined): Sent {
   }
 }
 
-/** The fields that a response dropped, sorted. */
+/** Returns the fields that a response dropped, sorted. */
 export const lost = (response: Response): string[] =>
   (response.headers.get('x-signalbox-warning') ?? '').split(', ').filter(Boolean).sort()

@@ -25,7 +25,7 @@ test('the commands on the page create and call a combo, and responses have the f
   assert.is(requestCount, 2)
 })
 
-/** The columns of the table of options. */
+/** The columns of the options table. */
 const columns = [
   { path: '/v1/search', body: { query: 'q' } },
   { path: '/v1/web/fetch', body: { url: 'https://found.example/a' } },

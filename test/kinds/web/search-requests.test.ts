@@ -20,7 +20,7 @@ const everything = {
 
 const sites = '(site:example.com OR site:docs.org)'
 
-/** By vendor: what it is sent, and what of the request it cannot carry. */
+/** By vendor: the request it gets, and the fields of the client's request that it doesn't support. */
 const cases: Record<string, { address: string; given: object; lost: string[] }> = {
   'perplexity-agent': {
     address: 'POST https://api.perplexity.ai/search',
@@ -153,7 +153,7 @@ for (const [provider, expected] of Object.entries(cases)) {
   })
 }
 
-/** The names of other gateways for the same. */
+/** The names that other gateways use for the same fields. */
 test("other gateways' field names have the same meaning", async () => {
   const web = await openWeb()
   await web.post('/v1/search', {
@@ -169,7 +169,7 @@ test("other gateways' field names have the same meaning", async () => {
   assert.equal(web.upstream.calls.map(({ url }) => url.host).slice(2), ['api.tavily.com', 'api.exa.ai'])
 })
 
-/** By vendor: the translation of days, which some vendors accept only as an age. */
+/** By vendor: the translation of days, which some vendors only accept as an age. */
 const days: Record<string, object> = {
   'perplexity-agent': { search_after_date_filter: '11/01/2025', search_before_date_filter: '12/24/2025' },
   tavily: { start_date: '2025-11-01', end_date: '2025-12-24' },

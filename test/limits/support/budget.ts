@@ -34,7 +34,7 @@ export function sharedBudgetConformance(
   test(`with ${PROCESSES} processes, exactly ${BUDGET} requests pass`, slowly, async ({ program }) => {
     const { place, remove } = await create()
     try {
-      const children = Array.from({ length: PROCESSES }, () => program?.start(place) as Child) // `before` has created it
+      const children = Array.from({ length: PROCESSES }, () => program?.start(place) as Child) // set by `before`
       await Promise.all(children.map((child) => child.output('ready')))
       for (const child of children) child.go()
       const passed = (await Promise.all(children.map(passedOf))).reduce((a, b) => a + b)

@@ -12,7 +12,7 @@ interface Ask {
   key: number
   amounts: Whole
   output: number | undefined
-  /** One bit for each account. */
+  /** A bit mask of accounts. */
   scopes: number
 }
 
@@ -67,7 +67,7 @@ const limits: fc.Arbitrary<UsageLimits> = fc
     usd: fc.record({ hour: dollars(40), month: dollars(90), total: dollars(120) }),
     parallel: some(5),
   })
-  .map((value) => plain(value as UsageLimits)) // without the fields that are `undefined`
+  .map((value) => plain(value as UsageLimits)) // without fields that are `undefined`
 
 const requests = fc.record({
   do: fc.constant('requests' as const),
@@ -136,7 +136,7 @@ export const histories: fc.Arbitrary<History> = fc.record({
   steps: fc.array(step, { minLength: 1, maxLength: 25 }),
 })
 
-/** Runs a history, and checks the counters after every step. */
+/** Runs a history and checks the counters after every step. */
 export const live = (history: History): Promise<void> => new Run(history).all()
 
 class Run {
@@ -173,7 +173,9 @@ class Run {
   }
 
   #hasCrashes = false
-  /** Whether the storage failed a request that it may have written. Others may be rejected because of it until that is repaired. */
+  /**
+   * Whether the storage reported an error for a write that may have happened. Until that is repaired, other requests may be rejected because of it.
+   */
   #wasAway = false
 
   async #step(step: Step): Promise<void> {
@@ -250,7 +252,7 @@ class Run {
       for (let hops = this.#history.seed % 40; hops > 0; hops--) await undefined
       this.#crash(crash)
     }
-    await this.#world.pass(5_000) // for requests that wait for others
+    await this.#world.pass(5_000) // lets requests that wait for others finish
     await this.#world.recover()
     await Promise.all(work.filter((_, at) => this.#instance(requests[at]?.by ?? 0) !== this.#instance(crash ?? -1)))
     if (failed.length > 0) throw failed[0]
@@ -299,7 +301,7 @@ class Run {
       ({ unit, most, used, reserved, unsettled }) =>
         amounts[unit] > 0 && used + reserved + unsettled + amounts[unit] > most,
     )
-    if (!isTight && unit === 'parallel' && this.#hasCrashes) return // reserved by an instance that isn't known to be lost yet
+    if (!isTight && unit === 'parallel' && this.#hasCrashes) return // an instance that may be lost still has reservations
     assert.ok(isTight, `refused though it fits: ${JSON.stringify({ amounts, refusal })}`)
   }
 
@@ -332,7 +334,7 @@ class Run {
     const units = isPart ? (['tokens', 'usd'] as const) : UNITS
     for (const unit of units) {
       if (!held.open.delete(unit)) continue
-      const grain = unit === 'usd' ? 1_000_000 : 1 // in nano-dollars, because the ledger receives US dollars
+      const grain = unit === 'usd' ? 1_000_000 : 1 // in nano-dollars, although the ledger takes US dollars
       if (unit === 'parallel') continue
       held.spent[unit] = Math.floor((held.reserved[unit] * share) / grain) * grain
       if (unit === 'tokens') held.spent.tokens += more
@@ -351,7 +353,7 @@ class Run {
 
   async #goOn(instance: Instance): Promise<void> {
     instance.isFrozen = false
-    await this.#world.pass(16_000) // so that it shows that it is alive
+    await this.#world.pass(16_000) // to show that it is alive
     await this.#world.recover()
     if (!this.#isPaused()) this.#less.clear()
   }
@@ -393,6 +395,6 @@ class Run {
 
   #isPaused = () => this.#instances.some(({ isFrozen }) => isFrozen)
   #instance = (at: number): Instance => this.#instances[at % INSTANCES] as Instance // the index is in range
-  #scope = (at: number): LimitedScope => this.#scopes[at] as LimitedScope // one for each account
+  #scope = (at: number): LimitedScope => this.#scopes[at] as LimitedScope // one per account
   #anyone = () => this.#instances.find(({ isFrozen }) => !isFrozen) ?? this.#instance(0)
 }

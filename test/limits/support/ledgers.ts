@@ -17,7 +17,7 @@ export const gateway = (limits: LimitedScope['limits']): LimitedScope => ({ scop
 
 export function reserved(outcome: Reservation | LimitRejection): Reservation {
   if (outcome.kind === 'rejected') assert.unreachable(JSON.stringify(outcome))
-  return outcome as Reservation // `unreachable` throws
+  return outcome as Reservation // `unreachable` has thrown otherwise
 }
 export const whyOf = (outcome: Reservation | LimitRejection | undefined) =>
   outcome?.kind === 'rejected'

@@ -3,7 +3,7 @@ import { getWindowEnd, getWindowStart, WINDOWS } from '../../../src/features/lim
 import type { LimitState, LimitUnit, UsageLimits } from '../../../src/types/limits.ts'
 import type { Instance } from './world.ts'
 
-/** Amounts as integers; USD in nano-dollars. */
+/** Amounts as integers. US dollars are in nano-dollars. */
 export type Whole = Record<LimitUnit, number>
 
 export const UNITS: readonly LimitUnit[] = ['requests', 'parallel', 'tokens', 'usd']
@@ -65,7 +65,7 @@ export class Model {
     return held
   }
 
-  /** Returns what counts between two minutes: spent, in flight, and reserved by crashed instances. */
+  /** Returns the amounts between two minutes: spent, in flight, and reserved by crashed instances. */
   count(
     account: string,
     unit: LimitUnit,

@@ -8,8 +8,8 @@ import { openStore } from '../../services/open-store.ts'
 import { BUDGET, LANES, SHARED } from './budget.ts'
 
 /*
- * A process that spends a budget shared with other processes: `spender <store>`. It prints "ready", waits for a line, and prints "passed" before it
- * admits a request, unbuffered. It ends when nothing is left, or when the rest stays reserved by others for two seconds.
+ * A process that spends a budget shared with other processes: `spender <store>`. It prints "ready", waits for a line, and prints "passed" before each
+ * request it admits. It ends when nothing is left, or when the rest has been reserved by others for two seconds.
  */
 
 const [place = ''] = process.argv.slice(2)
@@ -51,7 +51,7 @@ async function spend(): Promise<void> {
   }
 }
 
-/** Prints a line. Waits while the pipe is full, because its reader may be busy. */
+/** Prints a line, unbuffered. Waits while the pipe is full, because its reader may be busy. */
 function say(line: string): void {
   for (;;) {
     try {

@@ -20,7 +20,7 @@ interface Timer {
   onTime(): void
 }
 
-/** The result of a storage call. `late`: the call fails, but is executed some time later. */
+/** The result of a storage call. `late` means the call fails but takes effect some time later. */
 type Fate = 'fine' | 'refused' | 'answer lost' | 'late'
 
 /** One storage with random delays and failures, a manual clock, and instances. */
@@ -76,12 +76,12 @@ export class World {
     this.now = end
   }
 
-  /** Waits until nothing more happens without advancing the clock. */
+  /** Waits, without advancing the clock, until nothing more happens. */
   rest(): Promise<void> {
     return new Promise((resolve) => setImmediate(resolve))
   }
 
-  /** Makes the storage work again, executes late writes, and waits until pending data is written. */
+  /** Makes the storage work again, completes late writes, and waits until pending data is written. */
   async recover(): Promise<void> {
     if (this.faults === 0) return this.rest()
     this.faults = 0
@@ -124,7 +124,7 @@ export class World {
     return (['refused', 'answer lost', 'late'] as const)[this.#random.below(3)] ?? 'fine'
   }
 
-  /** Simulates the time for a request or its response. For a crashed process, it never ends. */
+  /** Simulates the time for a request or its response. In a crashed process, it never ends. */
   async #time(instance: Instance): Promise<void> {
     for (let hops = this.#random.below(6); hops > 0; hops--) await undefined
     if (instance.hasCrashed) await new Promise(() => {})

@@ -91,7 +91,7 @@ test('the identity is encrypted, created once per URL, and never sent to another
   await act('disable')
   await api.settings.update({ cloudUrl: `${CLOUD}/other` })
   const { status } = await act('enable')
-  assert.is(status, 502) // nothing is there
+  assert.is(status, 502) // there is no proxy at this URL
   const identities = JSON.parse((await storage.get('cloud/identity'))?.value ?? '{}')
   assert.equal(Object.keys(identities), [CLOUD])
 })

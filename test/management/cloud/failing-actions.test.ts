@@ -9,7 +9,7 @@ const test = suite('failing cloud actions')
 
 type Action = 'enable' | 'sync' | 'disable'
 
-/** A gateway in the state in which the action is sent: after a start, so that it opens a session. */
+/** Opens a gateway in the state in which the action is sent: after a start, so that it opens a session. */
 async function open(action: Action) {
   const storage = memoryStorage()
   const proxy = fakeProxy()
@@ -40,7 +40,7 @@ async function listCalls(action: Action): Promise<[name: CallName, nth: number][
     .filter(([name]) => name !== 'GET /v1/models')
 }
 
-/** Turns of the event loop in which all work that doesn't wait for a timer finishes. */
+/** Waits for turns of the event loop, in which all work without timers finishes. */
 async function turns(count = 40) {
   for (let left = count; left > 0; left--) await new Promise((resolve) => setTimeout(resolve))
 }
@@ -68,7 +68,7 @@ for (const action of ['enable', 'sync', 'disable'] as const) {
             `${where} ${body.error}`,
           )
           await turns(3)
-          for (let left = 100; left > 0 && proxy.open() > 0; left--) await turns(5) // of an exchange of its own
+          for (let left = 100; left > 0 && proxy.open() > 0; left--) await turns(5) // waits for the calls of a separate exchange
           assert.is(proxy.open(), 0, `${where} a call is left open`)
           assert.equal([await isOn(), await count()], [wasOn, keys], `${where} half is changed`)
           const again = await act()

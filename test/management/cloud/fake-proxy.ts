@@ -34,18 +34,18 @@ interface Session {
 /** The data that a proxy keeps about one gateway. */
 interface Tenant {
   mirror?: { id: string; stamp: string }
-  /** By collection and id. */
+  /** By collection and ID. */
   states: Map<string, RecordState>
-  /** To be sent with the next answer. */
+  /** The changes to send with the next response. */
   changes: RecordState[]
 }
 
-/** A call as the proxy meets it: `POST /cloud/1/mirror`, the 1st, 2nd, … with this method and path. */
+/** A call as the proxy counts it: the first, second, … `POST /cloud/1/mirror`. */
 export type CallName = `${'GET' | 'POST' | 'DELETE'} ${string}`
 
 const refuse = (status: number, code: string, error = code) => Response.json({ error, code }, { status })
 
-/** A proxy of the protocol without storage and merges, whose every call can be made to fail. */
+/** Creates a proxy that implements the protocol without storage and merges. Each call can be made to fail. */
 export function fakeProxy() {
   const challenges = new Set<string>()
   const enrolled = new Set<string>()
@@ -186,17 +186,17 @@ export function fakeProxy() {
     /** The state of the only gateway. */
     tenant: () => [...tenants.values()][0],
     /**
-     * Has the `nth` call of this name from now on answered otherwise; `isAfter`: once the proxy has done what it asks for. Resolves when it is
-     * there.
+     * Replaces the response to the `nth` call with this name from now on. If `isAfter` is true, the proxy has done the call's work by then. Resolves
+     * when the call arrives.
      */
     failAt(name: CallName, respond: Answering, { nth = 1, isAfter = false } = {}): Promise<void> {
       return new Promise((met) => void faults.push({ name, nth: (uses.get(name) ?? 0) + nth, respond, isAfter, met }))
     },
-    /** The proxy's handling of changes. */
+    /** Sets how the proxy handles changes. */
     judge(verdict: typeof judge) {
       judge = verdict
     },
-    /** Forgets everything. */
+    /** Deletes all data. */
     reset() {
       for (const kept of [challenges, enrolled, sessions, tenants]) kept.clear()
     },

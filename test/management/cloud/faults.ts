@@ -1,9 +1,9 @@
-/** Handles a call instead of a proxy. `answer`: the proxy's own response, if the proxy handled the call. */
+/** Responds to a call instead of the proxy. `answer` is the proxy's own response, if it handled the call. */
 export type Answering = (url: string, init: RequestInit, answer?: Response) => Promise<Response>
 
 const never = () => new Promise<never>(() => {})
 
-/** Does not heed its signal, as some HTTP clients do. */
+/** Ignores its signal, like some HTTP clients. */
 const deaf: Answering = never
 
 const bodyOf = (start: (controller: ReadableStreamDefaultController<Uint8Array>) => void, headers = {}) =>
@@ -95,7 +95,7 @@ export const faults: Readonly<Record<string, { respond: Answering; status: 502 |
   },
 }
 
-/** A `fetch` that counts the calls that neither got a complete response nor were aborted by their signal. */
+/** Creates a `fetch` that counts the calls that neither got a complete response nor were aborted by their signal. */
 export function counting(respond: Answering) {
   const calls: { url: string; init: RequestInit }[] = []
   let open = 0
@@ -122,7 +122,7 @@ export function counting(respond: Answering) {
   return { fetch, calls, open: () => open }
 }
 
-/** The same bytes; reports when they have all been read, or when the reader cancels. */
+/** Passes the same bytes through, and reports when they have all been read or the reader cancels. */
 function counted(body: ReadableStream<Uint8Array>, end: () => void): ReadableStream<Uint8Array> {
   const reader = body.getReader()
   return new ReadableStream(

@@ -7,11 +7,11 @@ const lab = createLab()
 const test = suite('a client that disconnects')
 test.after(lab.close)
 
-/** A body as long as those of coding tools at least, which does not come in one packet with its head. */
+/** A body at least as long as those of coding tools, so it doesn't arrive in one packet with the headers. */
 const BODY = 'x'.repeat(20_000)
 const POST = `POST /v1 HTTP/1.1\r\nHost: a\r\nContent-Length: ${BODY.length}\r\n\r\n${BODY}`
 
-/** A gateway that reads the body before it responds. */
+/** Serves a gateway that reads the body before it responds. */
 const serve = (respond: Parameters<typeof stubGateway>[0]) =>
   lab.listen(
     toNodeHandler(
@@ -22,7 +22,7 @@ const serve = (respond: Parameters<typeof stubGateway>[0]) =>
     ),
   )
 
-/** Settles once the exchange has reported that its client disconnected. */
+/** Settles when the exchange has reported that its client disconnected. */
 const leaving = (exchange: Exchange) => new Promise<void>((resolve) => void exchange.onAbort(resolve))
 
 test('a client disconnect is reported before there is a response', async () => {

@@ -3,7 +3,7 @@ import { createNodeFetch } from '../../../adapters/mount/node.ts'
 import type { ByteStream, UpstreamCall } from '../../../src/index.ts'
 import { httpUpstream, rawUpstream } from './upstream.ts'
 
-/** The calls of a test file, and upstreams for them; all are closed after its tests. */
+/** Creates the calls of a test file, and upstreams for them. All are closed after the file's tests. */
 export function createCallLab(after: (close: () => void) => void) {
   const fetch = createNodeFetch()
   const closers: Array<() => void> = [() => fetch.close()]
@@ -26,7 +26,7 @@ export function createCallLab(after: (close: () => void) => void) {
   return { fetch, http, raw, closers }
 }
 
-/** By default, a GET without headers or body. */
+/** Creates a call. Default: a GET without headers or body. */
 export const call = (url: string, rest: Partial<UpstreamCall> = {}): UpstreamCall => ({
   url,
   method: 'GET',
@@ -34,14 +34,14 @@ export const call = (url: string, rest: Partial<UpstreamCall> = {}): UpstreamCal
   ...rest,
 })
 
-/** All of a body as text; rejects as the body does. */
+/** Resolves to the entire body as text. Rejects if the body does. */
 export async function textOf(body: ByteStream): Promise<string> {
   let text = ''
   for (let chunk = await body.next(); chunk; chunk = await body.next()) text += Buffer.from(chunk).toString()
   return text
 }
 
-/** The error that a promise rejects with; throws when it resolves. */
+/** Resolves to the error with which a promise rejects. Throws if it resolves. */
 export async function rejection(promise: Promise<unknown>): Promise<NodeJS.ErrnoException> {
   const value = await promise.catch((error: NodeJS.ErrnoException) => error)
   if (value instanceof Error) return value

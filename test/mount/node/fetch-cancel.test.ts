@@ -84,7 +84,7 @@ test('canceling a call over undici while it connects leaves no connection', asyn
   pending.cancel()
   assert.is((await rejection(pending.response)).name, 'AbortError')
   goOn()
-  const next = fetch.raw(call(url)) // a connection that comes after it
+  const next = fetch.raw(call(url)) // a connection opened afterward
   await pendingRequest.promise
   next.cancel()
   assert.is(connections, 1)
@@ -134,7 +134,7 @@ test("canceling a finished call does nothing and doesn't affect its connection",
 
 test("an unread body doesn't block its connection for the next call", async () => {
   const { url, sockets } = await raw(
-    (socket) => socket.write(`${OK}content-length: 7000\r\n\r\n${'x'.repeat(7_000)}`), // one read, more than is held unread
+    (socket) => socket.write(`${OK}content-length: 7000\r\n\r\n${'x'.repeat(7_000)}`), // one read returns more than may stay unread
   )
   for (let i = 0; i < 3; i += 1) {
     await fetch.raw(call(url)).response
@@ -148,7 +148,7 @@ test("the response of a canceled call doesn't have to be handled", async () => {
   const fresh = createNodeFetch()
   closers.push(fresh.close)
   for (const own of [fetch, fresh]) own.raw(call(url)).cancel()
-  for (let i = 0; i < 20; i += 1) await turn() // the runner fails on a rejection that nobody handles
+  for (let i = 0; i < 20; i += 1) await turn() // the runner fails on unhandled rejections
 })
 
 test('the first call can be canceled while undici is loading', async () => {

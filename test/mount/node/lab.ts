@@ -5,7 +5,7 @@ import type { ByteStream, Exchange, Reply } from '../../../src/index.ts'
 
 type Answer = (exchange: Exchange) => Reply | undefined | Promise<Reply | undefined>
 
-/** A gateway with a response set by the test. Paths under `/host` are not its own. */
+/** Creates a gateway whose response the test sets. It doesn't serve paths below `/host`. */
 export function stubGateway(respond: Answer, basePath = ''): ExchangeGateway {
   return {
     basePath,
@@ -25,7 +25,7 @@ export const json = (value: unknown, status = 200): Reply => ({
   body: JSON.stringify(value),
 })
 
-/** Servers and sockets of one test file; `close` ends all of them. */
+/** Creates the servers and sockets of a test file. `close` ends all of them. */
 export function createLab() {
   const servers: Server[] = []
   const sockets: Socket[] = []
@@ -40,7 +40,7 @@ export function createLab() {
 
   return {
     listen,
-    /** A connection that writes the given data and keeps everything it receives. */
+    /** Opens a connection that writes the given data and keeps everything it receives. */
     dial(port: number, text = ''): Dialled {
       const socket = connect(port, '127.0.0.1')
       sockets.push(socket)
@@ -60,13 +60,13 @@ export function createLab() {
 export interface Dialled {
   readonly socket: Socket
   readonly text: string
-  /** Waits until what has come matches: the last of it, when it is much. */
+  /** Waits until the received data matches. If there is a lot of data, only the end is searched. */
   until(pattern: RegExp): Promise<string>
-  /** Waits for the end of the connection; was it cut by a reset? */
+  /** Resolves when the connection ends, with whether it was reset. */
   readonly closed: Promise<{ isReset: boolean }>
 }
 
-/** How much of what has come is looked at with each chunk: all of it would cost quadratic time. */
+/** The number of characters searched after each chunk. Searching everything would take quadratic time. */
 const LAST = 64 * 1024
 
 function watchSocket(socket: Socket): Dialled {
@@ -121,7 +121,7 @@ export interface Source extends ByteStream {
   readonly isCancelled: boolean
 }
 
-/** A stream that a test feeds by hand. */
+/** Creates a stream that a test feeds by hand. */
 export function source(): Source {
   const chunks: Uint8Array[] = []
   let state: 'open' | 'ended' | Error = 'open'

@@ -10,7 +10,7 @@ test.after(lab.close)
 const GET = 'GET /v1 HTTP/1.1\r\nHost: a\r\n\r\n'
 const serve = (respond: Parameters<typeof stubGateway>[0]) => lab.listen(toNodeHandler(stubGateway(respond)))
 
-/** A server that streams from `body`. */
+/** Opens a server that streams from `body`. */
 const stream = (body: Source) => serve(() => ({ status: 200, headers: { 'content-type': 'text/event-stream' }, body }))
 
 test('a Node response sends text and bytes with their length and keeps the connection', async () => {
@@ -91,7 +91,7 @@ test('a Node response reads a stream no faster than the client does', async () =
     pushed += 1
     for (let i = 0; i < 20; i += 1) await turn()
   }
-  assert.ok(body.pulls > 5, 'the kernel takes some') // then nothing more is pulled
+  assert.ok(body.pulls > 5, 'the kernel takes some') // from then on, nothing more is pulled
   for (let i = 0; i < 50; i += 1) body.push(chunk)
   for (let i = 0; i < 20; i += 1) await turn()
   assert.is(body.pulls, before)

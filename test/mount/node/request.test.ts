@@ -11,7 +11,7 @@ const lab = createLab()
 const test = suite('converting a Node request to an exchange')
 test.after(lab.close)
 
-/** Serves one request with `look` and returns the result, or the error that `look` threw. */
+/** Serves one request with `look`. Resolves to the result, or the error that `look` threw. */
 async function serve(look: (exchange: Exchange) => unknown) {
   const gateway = stubGateway(async (exchange) => {
     try {
@@ -24,7 +24,7 @@ async function serve(look: (exchange: Exchange) => unknown) {
   return lab.listen(toNodeHandler(gateway))
 }
 
-/** Waits until the socket reads no more. */
+/** Waits until the socket stops reading. */
 async function settled(socket: Socket): Promise<Socket> {
   for (let before = -1; before !== socket.bytesRead; ) {
     before = socket.bytesRead
@@ -136,7 +136,7 @@ test('reading stops at the limit, before the response', async () => {
 
 test('a client that reads only after sending everything gets its response', async () => {
   const { setTimeout } = globalThis
-  // The time that a client has to send the rest, which a busy machine could need for itself.
+  // The time a client has to send the rest, which a busy machine may need for itself.
   globalThis.setTimeout = Object.assign((work: () => void, ms = 0) => setTimeout(work, ms * 20), setTimeout)
   try {
     const { port } = await serve(() => 'early')

@@ -9,7 +9,7 @@ const servers: NodeServer[] = []
 const test = suite('the SDKs over a port')
 test.after(() => Promise.all(servers.map((server) => server.close({ graceMs: 0 }))))
 
-/** A `fetch` that takes what is meant for the gateway to where it listens. */
+/** Creates a `fetch` that sends requests for the gateway to the port on which it listens. */
 async function listening(gateway: Parameters<typeof serveNode>[0]): Promise<typeof globalThis.fetch> {
   const server = await serveNode(gateway)
   servers.push(server)

@@ -31,7 +31,7 @@ test('serveNode reports a reachable URL for every address it listens on', async 
     ['localhost', 'localhost'],
   ] as const) {
     const server = await serve(({ path }) => json(path), { hostname }).catch((error) => error)
-    if (server instanceof Error && hostname === '::1') continue // a machine without IPv6
+    if (server instanceof Error && hostname === '::1') continue // the machine has no IPv6
     assert.is(server.url, `http://${name}:${server.port}`)
     assert.is(await (await fetch(`${server.url}/v1`)).json(), '/v1')
   }

@@ -7,7 +7,7 @@ const lab = createLab()
 const test = suite('the request target')
 test.after(lab.close)
 
-/** Ways to write a path that some parser takes for another one. */
+/** Spellings of a path that some parser takes for another path. */
 const SPELLINGS = [
   '/v1/models',
   '/v1/models/',
@@ -73,7 +73,7 @@ test('the request target is rejected unless it starts with a single slash', asyn
 
 const { port } = await lab.listen(toNodeHandler(stubGateway(({ path, query }) => json({ path, query }))))
 
-/** Asks with a request line written by hand. */
+/** Sends a request with a hand-written request line. */
 async function send(target: string, host = 'localhost'): Promise<string> {
   const connection = lab.dial(port, `GET ${target} HTTP/1.1\r\nHost: ${host}\r\nConnection: close\r\n\r\n`)
   await connection.closed

@@ -1,20 +1,20 @@
 import { createServer, type Server as HttpServer, type RequestListener } from 'node:http'
 import { type AddressInfo, createServer as createTcp, type Server, type Socket } from 'node:net'
 
-/** An upstream of raw sockets: what it sends is what a test writes. */
+/** Opens an upstream on raw sockets that sends exactly what a test writes. */
 export async function rawUpstream(onRequest: (socket: Socket, head: string) => void) {
   const sockets = new Set<Socket>()
   const server = createTcp((socket) => {
     sockets.add(socket)
     socket.on('close', () => sockets.delete(socket))
-    socket.on('error', () => {}) // seen by its close
+    socket.on('error', () => {}) // `close` follows and handles it
     socket.on('data', (chunk) => onRequest(socket, chunk.toString('latin1')))
   })
   const address = await listening(server)
   return { ...address, sockets, server, close: () => closeAll(server, sockets) }
 }
 
-/** An upstream of `node:http`. */
+/** Opens a `node:http` upstream. */
 export async function httpUpstream(listener: RequestListener) {
   const server: HttpServer = createServer(listener)
   const sockets = new Set<Socket>()

@@ -43,7 +43,7 @@ test('Azure OpenAI is called with a bearer token if the credential is a token', 
 
 const older = '2024-10-21'
 
-/** The URLs of requests, and the model in their body. */
+/** The settings of a connection, and the URL and the model in the body of its requests. */
 const addresses: [settings: ProviderSpecificData, url: string, model?: string][] = [
   [
     { resource: 'mine', apiVersion: older },

@@ -110,7 +110,7 @@ test('a stream that is cut off anywhere ends with an error', async () => {
   for (let nth = 1; nth * 7 < ended; nth++) {
     const response = await world.chat({ ...hello, stream: true })
     await world.api.health.reset()
-    if (response.status === 502) continue // nothing had been said
+    if (response.status === 502) continue // no text had been sent yet
     assert.match(await response.text(), /"error":\{[^\n]*before the response was complete/, String(nth * 7))
   }
 })
@@ -135,7 +135,7 @@ test('an exception before the response falls back to the next target', async () 
   assert.match(response.headers.get('x-signalbox-attempts') ?? '', /=429:rate-limit;via=chain:fallback, one\/m=200$/)
 })
 
-/** Errors whose status alone would be the client's own fault. */
+/** Errors whose status alone would suggest an error by the client. */
 const ofBedrock: [status: number, type: string, failure: string][] = [
   [400, 'ServiceQuotaExceededException', 'rate-limit'],
   [424, 'ModelErrorException:http://internal.amazon.com/coral/com.amazon.bedrock/', 'server'],

@@ -14,7 +14,7 @@ const connections = [{ provider: 'bedrock', providerSpecificData: { region: 'us-
 
 const begun = converseFrames().slice(0, 3)
 
-/** The ways in which streams break off, and the error messages. */
+/** The ways in which streams break off, and their error messages. */
 const breaks: Record<string, [chunks: Uint8Array[], words: RegExp]> = {
   'between two frames': [begun, /before the response was complete/],
   'within a frame': [

@@ -14,7 +14,7 @@ const catalog: Catalog = {
   vertex: { cloud: 'vertex', format: 'gemini', formats: { 'claude-': 'anthropic-messages' } },
 }
 
-/** The response of a model in a cloud, streamed or not: a text and a call to look at the sky. */
+/** A cloud and a model's response there, streamed or not: a text, and a call to look at the sky. */
 interface Place {
   provider: string
   settings: ProviderSpecificData

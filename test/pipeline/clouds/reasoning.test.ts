@@ -22,7 +22,7 @@ const [signature, redacted] = SECRETS
 const content = 'Let me look.'
 const redactedContent = btoa(redacted)
 
-/** Converse's blocks, streamed or not; bytes are base64. */
+/** Converse's blocks, streamed or not. Bytes are base64. */
 const blocks = [
   { reasoningContent: { reasoningText: { text: content, signature } } },
   { reasoningContent: { redactedContent } },
@@ -49,7 +49,7 @@ const frames = [
 interface Place {
   whole(): Response
   stream(): Response
-  /** Its own turn, as it is told again. */
+  /** The model's own turn, as it gets it back. */
   turn: object
 }
 
@@ -77,7 +77,7 @@ const places: Record<string, Place> = {
   },
 }
 
-/** Their text is for people; a client of Gemini that sends it again does no harm. */
+/** Removes thought texts, which are for people. A Gemini client may send them back. */
 const withoutThoughtsOfGemini = (_: string, value: unknown) =>
   Array.isArray(value) ? value.filter((part) => part.thought !== true) : value
 

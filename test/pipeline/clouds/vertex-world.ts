@@ -26,7 +26,7 @@ interface Options {
   data?: ProviderSpecificData
 }
 
-/** A gateway with a connection to Vertex AI. */
+/** Opens a gateway with a connection to Vertex AI. */
 export async function open({ respond = all, apiKey = TOKEN, data = settings }: Options = {}) {
   const upstream = fakeUpstream(respond)
   const connections = [{ provider: 'vertex', apiKey, providerSpecificData: data }]

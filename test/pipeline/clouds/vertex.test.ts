@@ -10,7 +10,7 @@ const bodyOf = (call: Call | undefined) => JSON.parse(call?.body ?? '')
 
 const requestOptions = { contents: [{ role: 'user', parts: [{ text: 'Hi' }] }] }
 
-/** The URL of a model, by connection settings. */
+/** The URL of a model by connection settings. */
 const addresses: [data: ProviderSpecificData, apiKey: string, model: string, url: string][] = [
   [
     { project: 'mine', region: 'us-central1' },
@@ -144,7 +144,7 @@ test('calls are matched by name, and labels are sent', async () => {
   assert.is(response.headers.get('x-signalbox-warning'), 'dropped:store')
 })
 
-/** Errors of Vertex, in the envelope of Google or of Anthropic, as a client of chats reads them. */
+/** Vertex errors in Google's or Anthropic's envelope, as a chat client reads them. */
 const errors: [model: string, status: number, body: object, expected: [status: number, code: RegExp]][] = [
   [
     CLAUDE,

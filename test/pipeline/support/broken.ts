@@ -1,6 +1,6 @@
 import type { ByteStream } from '../../../src/lib/exchange.ts'
 
-/** The end of a connection after its last byte. */
+/** How a connection ends after its last byte. */
 export type Break = 'reset' | 'end' | 'stall'
 
 export interface Body extends ByteStream {

@@ -8,12 +8,12 @@ import { openWorld } from './world.ts'
 
 export const idleTimeoutMs = 1_000
 
-/** The differences between the formats. */
+/** What differs between the formats. */
 export const kinds = {
   chat: {
     path: '/v1/chat/completions',
     model: 'chain',
-    /** The response of the next target. */
+    /** The next target's response. */
     spare: chatEvents('the spare').join(''),
     error:
       /^data: \{"error":\{"message":"[^"]+","type":"server_error","param":null,"code":"upstream_(?:cut|timeout)"\}\}\n\n$/,
@@ -52,8 +52,8 @@ async function openChain(api: Recording['api']) {
   return async (open: () => Body, where: string) => {
     broken = open
     bodies.length = 0
-    await world.api.health.reset() // so that one break doesn't affect the next
-    await clock.advance(1_000) // so that the retry budget is full again
+    await world.api.health.reset() // so one break doesn't affect the next
+    await clock.advance(1_000) // so the retry budget is full again
     let isOver = false
     const pending = askRaw(world.gateway, path, { model, stream: true }).finally(() => {
       isOver = true

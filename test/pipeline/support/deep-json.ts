@@ -30,7 +30,7 @@ export const tool = { name: 'look', parameters: { type: 'object', properties: {}
 
 const calling = (args: unknown) => ({ id: 'c1', type: 'function', function: { name: 'look', arguments: args } })
 
-/** Each provider's response with a call that has such JSON as its arguments, whole and as a stream. */
+/** Each provider's complete and streamed response, with a call that has this JSON as its arguments. */
 export const responses: Record<string, { whole(args: string): Response; stream(args: string): Response }> = {
   chat: {
     whole: (args) =>

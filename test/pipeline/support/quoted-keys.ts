@@ -84,10 +84,10 @@ export const questions: Record<WireFormat, (model: string, stream: boolean | 'co
     gemini: (model, stream) => [`/v1beta/models/${model}:${METHODS[`${stream}`]}`, { contents }],
   }
 
-/** A gateway whose providers can be told how to respond to each request. */
+/** A gateway whose providers' next responses can be set. */
 export interface QuotingWorld extends World {
   logged: unknown[]
-  /** Sets the response to the next requests; a list of chunks is sent as a stream. */
+  /** Sets the response to the next requests. A list of chunks is sent as a stream. */
   quote(answer: () => Response | (string | Uint8Array)[], end?: End): void
 }
 
@@ -114,7 +114,7 @@ export async function openQuoting(): Promise<QuotingWorld> {
   }
 }
 
-/** Returns everything that a request has exposed since the last one, including with JSON escapes decoded. Then restores the target's health. */
+/** Returns everything that a request has exposed since the last one, including with JSON escapes decoded, and then restores the target's health. */
 export async function shown(world: QuotingWorld, response: Response): Promise<string> {
   const text = new TextDecoder().decode(await response.arrayBuffer())
   const health = await world.api.health.list()

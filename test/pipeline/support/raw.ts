@@ -9,7 +9,8 @@ import type {
 } from '../../../src/lib/exchange.ts'
 
 /**
- * Calls the gateway through its entry point for mounts, with an upstream without Fetch objects. This is fast enough for thousands of cuts per second.
+ * Calls the gateway through its entry point for mounts, with an upstream that doesn't use Fetch objects. This is fast enough for thousands of cuts
+ * per second.
  */
 export async function askRaw(
   gateway: Gateway,
@@ -48,7 +49,7 @@ async function textOf(body: Reply['body']): Promise<{ text: string; pieces: numb
   return { text, pieces }
 }
 
-/** Wraps providers as a `fetch` that offers only `raw`. */
+/** Wraps providers as a `fetch` that only has `raw`. */
 export function rawUpstream(
   respond: (call: UpstreamCall) => ByteStream,
   { status = 200, contentType = 'text/event-stream' } = {},

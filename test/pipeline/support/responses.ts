@@ -1,4 +1,4 @@
-/** Responses in both formats, whole and as events. */
+/** Responses in both formats, complete and as events. */
 
 const chunk = (choices: unknown[], more: object = {}) =>
   `data: ${JSON.stringify({ id: 'c1', object: 'chat.completion.chunk', created: 1, model: 'm', choices, ...more })}\n\n`

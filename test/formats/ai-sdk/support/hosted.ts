@@ -4,11 +4,11 @@ import { fakeUpstream, json, sse } from '../../../pipeline/support/upstream.ts'
 import { openWorld } from '../../../pipeline/support/world.ts'
 import { vendors } from './vendors.ts'
 
-/* Vendors that run their own tools: for the AI SDK's package of each vendor, and for a gateway in front of it. */
+/* Vendors that run their own tools, tested with the AI SDK's package for each vendor and with a gateway in front of it. */
 
 export type HostFormat = 'openai-responses' | 'anthropic-messages' | 'gemini'
 
-/** Creates a response, whole and streamed, with the vendor's own blocks followed by text. */
+/** Creates a complete and a streamed response with the vendor's own blocks, followed by text. */
 export function answerOf(format: HostFormat, content: readonly JsonObject[]): { whole: object; events: string[] } {
   const { whole, events } = outputIn(format, { blocks: [{ type: 'text', text: 'It is 42.' }] })
   const response = Object(whole)

@@ -9,7 +9,7 @@ import { contexts } from '../../support/contexts.ts'
 
 const test = suite('writing a Messages stream')
 
-/** Returns the events that a client receives, and checks that each write is one whole event. */
+/** Returns the events that a client receives, and checks that each write is one complete event. */
 function write(events: readonly StreamEvent[], request: Partial<CanonicalRequest> = {}) {
   const recorded: { type: string; [field: string]: unknown }[] = []
   const parser = createSseParser(({ event, data }) => {

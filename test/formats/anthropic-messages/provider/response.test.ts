@@ -87,7 +87,7 @@ const reasons: [wire: string | null, reason: Finish['reason']][] = [
   ['refusal', 'content-filter'],
   ['pause_turn', 'pause'],
   ['something_new', 'stop'],
-  ['tool_use', 'stop'], // without a call
+  ['tool_use', 'stop'], // it contains no call
   [null, 'stop'],
 ]
 

@@ -15,7 +15,7 @@ const OSS = 'openai.gpt-oss-120b-1:0'
 const QWEN = 'qwen.qwen3-32b-v1:0'
 const LLAMA = 'meta.llama3-3-70b-instruct-v1:0'
 
-/** A Messages client's request as sent to a model on Bedrock. */
+/** Returns a Messages client's request as sent to a model on Bedrock. */
 function writeRequest(model: string, request: JsonObject) {
   const { warnings } = contexts(messagesTranslator)
   const target = { provider: 'bedrock', model, format: 'bedrock-converse' } as const

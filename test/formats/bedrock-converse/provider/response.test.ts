@@ -7,7 +7,7 @@ const test = suite('parts of Converse responses that other formats lack')
 const spot = { documentChar: { documentIndex: 0, start: 0, end: 1 } }
 const cited = (location: object) => ({ title: 'T', location })
 
-/** A whole block; its start, if it has one, and its delta in a stream; and the name of the loss. */
+/** A complete block; its start, if it has one, and its delta in a stream; and the name of the loss. */
 const blocks: Readonly<Record<string, [whole: object, start: object | undefined, delta: object, lost: string[]]>> = {
   'a tool that ran at the provider': [
     { toolUse: { toolUseId: 't1', name: 'f', input: {}, type: 'server_tool_use' } },

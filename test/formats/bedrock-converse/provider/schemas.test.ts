@@ -8,7 +8,7 @@ import { contexts } from '../../support/contexts.ts'
 
 const test = suite('Converse schemas')
 
-/** A chat client's request as sent to a model on Bedrock. */
+/** Returns a chat client's request as sent to a model on Bedrock. */
 function written(model: string, request: JsonObject) {
   const { warnings } = contexts(chatTranslator)
   const traits = getTraits(converseTranslator.traits, { provider: 'bedrock', model, format: 'bedrock-converse' }, {})

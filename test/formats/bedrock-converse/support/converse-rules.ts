@@ -6,7 +6,7 @@ export function brokenRules(body: unknown): string[] {
   const problems: string[] = []
   const names = new Set<string>()
   let role: unknown = 'assistant'
-  let open: string[] = [] // calls without results so far
+  let open: string[] = [] // calls that have no result yet
   for (const [nth, message] of body.messages.entries()) {
     const say = (problem: string) => problems.push(`messages[${nth}] ${problem}`)
     if (message.role === role) say(`follows another of the role ${role}`)

@@ -20,7 +20,7 @@ export function plainly(message: JsonObject) {
   return contents
 }
 
-/** All fields of the events of a stream. */
+/** All fields that events of a stream can have. */
 interface Payload {
   contentBlockIndex: number
   delta?: { text?: string; reasoningContent?: { text?: string }; toolUse?: { input: string } }

@@ -93,7 +93,7 @@ for (const [name, [toolChoice, chosen, hasTool]] of Object.entries(choices)) {
       { traits: { outputFormats: [] } },
     )
     assert.equal([request.toolChoice, request.tools.length], [chosen, hasTool ? 3 : 2])
-    assert.equal(warnings, hasTool ? ['replaced:output'] : []) // a call that is forced is no response
+    assert.equal(warnings, hasTool ? ['replaced:output'] : []) // a forced call isn't a response
   })
 }
 

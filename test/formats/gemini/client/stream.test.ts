@@ -17,7 +17,7 @@ function write(events: readonly StreamEvent[], request: Partial<CanonicalRequest
   return { written, writer }
 }
 
-/** The chunks, without the fields that all of them share. */
+/** Returns the chunks without the fields that all of them have. */
 function getChunks(events: readonly StreamEvent[], request?: Partial<CanonicalRequest>): object[] {
   return write(events, request).written.map((event) => {
     assert.match(event, /^data: [^\n]*\n\n$/)

@@ -176,7 +176,7 @@ read('usage includes cached tokens from every field, and reasoning tokens that o
   const thoughts = { completion_tokens_details: { reasoning_tokens: 12 } }
   assert.is(usage({ completion_tokens: 3, total_tokens: 25, ...thoughts })?.outputTokens, 15)
   assert.is(usage({ completion_tokens: 15, total_tokens: 25, ...thoughts })?.outputTokens, 15)
-  assert.is(usage({ completion_tokens: 15, total_tokens: 25, reasoning_tokens: 900 })?.reasoningTokens, 0) // Perplexity counts the reasoning of its searches
+  assert.is(usage({ completion_tokens: 15, total_tokens: 25, reasoning_tokens: 900 })?.reasoningTokens, 0) // Perplexity also counts the reasoning of its searches
 })
 
 read('the parser throws for a response without choices, and for a failed response', () => {

@@ -68,7 +68,7 @@ test("the events that OpenAI's client reads add up to the final response", async
     fc.asyncProperty(content, reason, lengths, fc.boolean(), async (parts, why, sizes, isMixed) => {
       const events = written(eventsOf(parts, { reason: why, cut: cutter(sizes), isMixed }))
       let snapshot: Response | undefined
-      const recorded = payloads(events) as unknown as ResponseStreamEvent[] // checked by the accumulator
+      const recorded = payloads(events) as unknown as ResponseStreamEvent[] // the accumulator checks them
       for (const event of recorded.slice(0, -1)) snapshot = accumulateResponse(event, snapshot)
       const received = await receivedBy(events)
       assert.equal(received.output.map(bare), snapshot?.output.map(bare))

@@ -49,7 +49,7 @@ function started(part: AssistantPart): AssistantPart {
   return { ...rest, text: '' }
 }
 
-/** Interleaves the events of all parts; the events of each part stay in order. */
+/** Interleaves the events of all parts. The events of each part stay in order. */
 function interleaved(lanes: readonly StreamEvent[][]): StreamEvent[] {
   const starts = lanes.flatMap(([start]) => (start ? [start] : []))
   const longest = Math.max(0, ...lanes.map(({ length }) => length))

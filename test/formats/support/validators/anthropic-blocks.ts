@@ -1,7 +1,7 @@
 import * as v from 'valibot'
 import { count, json, some, webUrl, words } from './validator.ts'
 
-/** A field that may be missing but not `null`. */
+/** A field that may be missing, but not `null`. */
 export const maybe = v.exactOptional
 /** Marks a block as the end of a cached prefix. */
 export const cache_control = maybe(

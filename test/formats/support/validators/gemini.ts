@@ -3,8 +3,8 @@ import * as v from 'valibot'
 import { broken, count, createValidator, json, some, within, words } from './validator.ts'
 
 /*
- * Validates a request to the Gemini API, and rejects unknown fields as Google does. Sources: the types of Google's client and what it sends, the API
- * reference, and https://ai.google.dev/api/generate-content.
+ * Validates a request to the Gemini API, and rejects unknown fields as Google does. Sources: the types of Google's client, the requests it sends, the
+ * API reference, and https://ai.google.dev/api/generate-content.
  */
 
 const maybe = v.exactOptional

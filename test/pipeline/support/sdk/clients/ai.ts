@@ -7,10 +7,10 @@ import { type Client, type CreateClient, listen, MAX_STEPS, type Manner } from '
 
 Object.assign(globalThis, { AI_SDK_LOG_WARNINGS: false }) // it would warn about the unknown model name
 
-/** Exports that AI SDK 6 has under other names than AI SDK 7, or lacks. */
+/** AI SDK 6 names these exports differently than AI SDK 7, or lacks them. */
 type Ai6 = Omit<typeof ai7, 'isStepCount'> & { stepCountIs: typeof ai7.isStepCount }
 
-/** Loads AI SDK 6 under the names of AI SDK 7, as far as they are used here. AI SDK 7's types are used for both. */
+/** Loads AI SDK 6 with the names of AI SDK 7, as far as they are used here. Both get the types of AI SDK 7. */
 async function loadAi6(): Promise<typeof ai7> {
   const name: string = 'ai-6'
   const ai6: Ai6 = await import(name)
@@ -19,7 +19,7 @@ async function loadAi6(): Promise<typeof ai7> {
 
 export const ai6 = await loadAi6()
 
-/** Converts the error part of a stream, because AI SDK 6 passes it on unchanged. */
+/** Converts a stream's error part, because AI SDK 6 passes it on unchanged. */
 const asError = (error: unknown) => (error instanceof Error ? error : new Error(JSON.stringify(error)))
 
 /** Returns the usage of the last step. In AI SDK 6, it is the usage of the result itself. */
@@ -108,7 +108,7 @@ export const createAiChatClient = over((fetch) => createOpenAI({ ...own, baseURL
 export const createAiResponsesClient = over(
   (fetch) => createOpenAI({ ...own, baseURL: 'http://gateway/v1', fetch }).responses,
 )
-/** Sends everything again, which is required if nothing is stored. By default, it refers to reasoning by ID. */
+/** Sends everything again, which is necessary if nothing is stored. By default, the client refers to reasoning by ID. */
 export const createAiStatelessClient = over(
   (fetch) => createOpenAI({ ...own, baseURL: 'http://gateway/v1', fetch }).responses,
   { openai: { store: false, forceReasoning: true } },

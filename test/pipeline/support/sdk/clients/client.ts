@@ -1,6 +1,6 @@
 import type { Received } from '../conversation.ts'
 
-/** The way to send a request, and the listener for it. */
+/** How to send a request, and its listener. */
 export interface Manner {
   stream: boolean
   signal?: AbortSignal
