@@ -1,7 +1,7 @@
 import { createPageGuards } from './admin/http/page-guards.ts'
 import type { Core } from './core.ts'
 import { gatewayError } from './errors.ts'
-import { checkAreas, checkOperations, checkRoutes, createAreas, toHttpRoutes } from './extend.ts'
+import { checkAreas, checkNames, checkOperations, checkRoutes, createAreas, toHttpRoutes } from './extend.ts'
 import type { BuiltInFeature } from './feature.ts'
 import { settlesWithin } from './lib/deadline.ts'
 import type { Exchange } from './lib/exchange.ts'
@@ -61,6 +61,7 @@ export function compose({ core, pipeline, features, options, internals, ...parts
     })
   const terms = { maxBodyBytes: limits.maxBodyBytes, time: bodyTime }
   const servedModelRoutes = createModelRoutes(pipeline.serve)
+  checkNames(features, options.extend)
   checkRoutes([{ name: 'models', routes: servedModelRoutes }, ...features])
   checkOperations(features)
   const routes = [...features.flatMap((feature) => toHttpRoutes(feature, terms)), ...servedModelRoutes]

@@ -55,6 +55,13 @@ function listOperationNames(feature: string, operations: NonNullable<Feature['op
 /** Removes the names of parameters, because paths that differ only in them are the same. */
 const withoutNames = (path: string) => path.replaceAll(/:\w+/g, ':')
 
+/** Throws a TypeError if a feature of the `extend` option has the name of a built-in feature or area. */
+export function checkNames(features: readonly BuiltInFeature[], extend: readonly Feature[] = []): void {
+  const names = ['models', 'health', ...features.map(({ name }) => name)]
+  const taken = extend.find(({ name }) => names.indexOf(name) !== names.lastIndexOf(name))
+  if (taken) throw new TypeError(`The gateway already has a feature named "${taken.name}". Rename yours.`)
+}
+
 /** Throws a TypeError if a route is defined twice, whether by one feature or by two. */
 export const checkRoutes = (features: ReadonlyArray<RouteOwner>): void =>
   checkDistinct(

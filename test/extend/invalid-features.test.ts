@@ -12,6 +12,21 @@ const operation = (path: string, method = 'GET') => ({ method, path, summary: ''
 for (const [title, extend, message] of [
   ['a feature without a name', [{}], /extend\[0\] needs its own "name"/],
   ['two features with the same name', [{ name: 'a' }, { name: 'a' }], /extend\[0\] needs its own "name"/],
+  [
+    'a feature with the name of a built-in one',
+    [{ name: 'limits' }],
+    'The gateway already has a feature named "limits". Rename yours.',
+  ],
+  [
+    'a feature with a built-in name and route',
+    [{ name: 'listing', routes: [route('/v1/models')] }],
+    'The gateway already has a feature named "listing". Rename yours.',
+  ],
+  [
+    'a feature named like an area',
+    [{ name: 'health' }],
+    'The gateway already has a feature named "health". Rename yours.',
+  ],
   ['a misspelled step', [{ name: 'a', aroundCalls() {} }], /aroundCalls/],
   ['an area without a slash', [{ name: 'a', areas: [area('hello')] }], /a path like "\/hello"/],
   ['a route outside its area', [{ name: 'a', areas: [area('/a', route('/b'))] }], /must be below its area/],
@@ -28,18 +43,18 @@ for (const [title, extend, message] of [
   [
     'two areas with the same path',
     [
-      { name: 'a', areas: [area('/mcp')] },
-      { name: 'b', areas: [area('/mcp')] },
+      { name: 'a', areas: [area('/notes')] },
+      { name: 'b', areas: [area('/notes')] },
     ],
-    'The area /mcp of "b" is hidden by /mcp of "a". Change the path of one of them.',
+    'The area /notes of "b" is hidden by /notes of "a". Change the path of one of them.',
   ],
   [
     'an area below another area',
     [
-      { name: 'a', areas: [area('/mcp')] },
-      { name: 'b', areas: [area('/mcp/b')] },
+      { name: 'a', areas: [area('/notes')] },
+      { name: 'b', areas: [area('/notes/b')] },
     ],
-    'The area /mcp/b of "b" is hidden by /mcp of "a". Change the path of one of them.',
+    'The area /notes/b of "b" is hidden by /notes of "a". Change the path of one of them.',
   ],
   [
     'two routes with the same path',

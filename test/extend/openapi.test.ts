@@ -8,56 +8,56 @@ const test = suite('features in the OpenAPI document')
 const run = () => Response.json({})
 
 /** Has routes in an area and next to the model endpoints. */
-const mcp: Feature = {
-  name: 'mcp',
+const notes: Feature = {
+  name: 'notes',
   areas: [
     {
-      path: '/mcp',
+      path: '/notes',
       routes: [
         {
           method: 'POST',
-          path: '/mcp',
-          summary: 'Send a message',
+          path: '/notes',
+          summary: 'Write a note',
           run: async (request) => Response.json(await request.json()),
         },
-        { method: 'DELETE', path: '/mcp/:server', isRecorded: false, run },
-        { method: 'OPTIONS', path: '/mcp', isRecorded: false, run },
+        { method: 'DELETE', path: '/notes/:id', isRecorded: false, run },
+        { method: 'OPTIONS', path: '/notes', isRecorded: false, run },
       ],
     },
     { path: '/callback', serve: async () => ({ status: 204, headers: {} }) },
   ],
   routes: [
-    { method: 'GET', path: '/v1/mcp/:server', run },
+    { method: 'GET', path: '/v1/notes/:id', run },
     { method: 'GET', path: '/v1/files/:path+', summary: 'Read a file', run },
   ],
 }
 
 test('the document contains the routes of areas and the routes below /v1', async () => {
-  const { gateway } = await openExtended([mcp])
+  const { gateway } = await openExtended([notes])
   const document = await gateway.api.openapi()
   const added = Object.entries(document.paths).flatMap(([path, methods]) =>
     Object.entries(methods).flatMap(([method, { operationId, summary, tags }]) =>
-      JSON.stringify(tags) === '["mcp"]' ? [[method, path, operationId, summary]] : [],
+      JSON.stringify(tags) === '["notes"]' ? [[method, path, operationId, summary]] : [],
     ),
   )
   assert.equal(added, [
-    ['post', '/mcp', 'postMcp', 'Send a message'],
-    ['options', '/mcp', 'optionsMcp', '/mcp'],
-    ['delete', '/mcp/{server}', 'deleteMcpServer', '/mcp/:server'],
-    ['get', '/v1/mcp/{server}', 'getV1McpServer', '/v1/mcp/:server'],
+    ['post', '/notes', 'postNotes', 'Write a note'],
+    ['options', '/notes', 'optionsNotes', '/notes'],
+    ['delete', '/notes/{id}', 'deleteNotesId', '/notes/:id'],
+    ['get', '/v1/notes/{id}', 'getV1NotesId', '/v1/notes/:id'],
     ['get', '/v1/files/{path}', 'getV1FilesPath', 'Read a file'],
   ])
   assert.equal(
-    document.tags?.filter(({ name }) => name === 'mcp'),
-    [{ name: 'mcp', description: 'Added by a feature.' }],
+    document.tags?.filter(({ name }) => name === 'notes'),
+    [{ name: 'notes', description: 'Added by a feature.' }],
   )
-  assert.equal(document.paths['/mcp']?.options?.security, [])
+  assert.equal(document.paths['/notes']?.options?.security, [])
 })
 
 test('the gateway serves every described route of a feature with a described status', async () => {
-  const { gateway, send, addKey } = await openExtended([mcp])
+  const { gateway, send, addKey } = await openExtended([notes])
   const limited = await addKey('limited', { requests: { day: 1 } })
-  const routes = describedOperations(await gateway.api.openapi()).filter(({ path }) => /mcp|files/.test(path))
+  const routes = describedOperations(await gateway.api.openapi()).filter(({ path }) => /notes|files/.test(path))
   assert.is(routes.length, 5)
   for (const { method, path, statuses } of routes)
     for (const key of [undefined, 'none', limited])
