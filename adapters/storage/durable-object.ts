@@ -121,14 +121,17 @@ export class SignalboxStore {
   /** Removes expired entries. */
   async alarm(): Promise<void> {
     const now = Date.now()
-    const due = await this.#storage.list({ start: EXPIRY, end: getExpiryPrefix(now + 1), limit: PAGE })
+    const due = await this.#storage.list({ start: EXPIRY_PREFIX, end: getExpiryPrefix(now + 1), limit: PAGE_SIZE })
     for (const [name, key] of due) {
-      const row = await this.#storage.get(ROW + key)
+      const row = await this.#storage.get(ROW_PREFIX + key)
       const isOver = isRow(row) && row.expiresAt !== undefined && row.expiresAt <= now
-      await this.#storage.delete(isOver ? [name, ROW + key] : [name])
+      await this.#storage.delete(isOver ? [name, ROW_PREFIX + key] : [name])
     }
-    const [next] = (await this.#storage.list({ start: EXPIRY, end: getUpperBound(EXPIRY), limit: 1 })).keys()
-    if (next !== undefined) await this.#storage.setAlarm(Number(next.slice(EXPIRY.length, EXPIRY.length + DIGITS)))
+    const [next] = (
+      await this.#storage.list({ start: EXPIRY_PREFIX, end: getUpperBound(EXPIRY_PREFIX), limit: 1 })
+    ).keys()
+    if (next !== undefined)
+      await this.#storage.setAlarm(Number(next.slice(EXPIRY_PREFIX.length, EXPIRY_PREFIX.length + TIME_DIGITS)))
   }
 
   async #run(call: StorageCall): Promise<unknown> {
@@ -144,19 +147,19 @@ export class SignalboxStore {
     }
     const { ifVersion } = call
     if (ifVersion !== undefined && (row?.version ?? null) !== ifVersion) return false
-    if (call.operation === 'delete') return row !== undefined && (await this.#storage.delete([ROW + key])) > 0
+    if (call.operation === 'delete') return row !== undefined && (await this.#storage.delete([ROW_PREFIX + key])) > 0
     const expiresAt = getTimeAfter(call.ttlMs)
     await this.#put(key, { value: call.value, version: call.version, ...(expiresAt !== undefined && { expiresAt }) })
     return call.version
   }
 
   async #live(key: string): Promise<Row | undefined> {
-    const row = await this.#storage.get(ROW + key)
+    const row = await this.#storage.get(ROW_PREFIX + key)
     return isRow(row) && !(row.expiresAt !== undefined && row.expiresAt <= Date.now()) ? row : undefined
   }
 
   async #put(key: string, row: Row): Promise<void> {
-    await this.#storage.put(ROW + key, row)
+    await this.#storage.put(ROW_PREFIX + key, row)
     if (row.expiresAt === undefined) return
     await this.#storage.put(getExpiryPrefix(row.expiresAt) + key, key)
     const alarm = await this.#storage.getAlarm()
@@ -165,32 +168,36 @@ export class SignalboxStore {
 
   async #list({ prefix, after, limit = Number.POSITIVE_INFINITY }: Extract<StorageCall, { operation: 'list' }>) {
     const listed: Array<{ key: string; value: string; version: string }> = []
-    const start = ROW + toOrdered(prefix)
-    let last = after === undefined ? undefined : ROW + toOrdered(after)
+    const start = ROW_PREFIX + toOrdered(prefix)
+    let last = after === undefined ? undefined : ROW_PREFIX + toOrdered(after)
     if (last !== undefined && last < start) last = undefined
     while (listed.length < limit) {
       const range = last === undefined ? { start } : { startAfter: last }
       // exactly one of `start` and `startAfter` is set
-      const page = await this.#storage.list({ ...(range as { start: string }), end: getUpperBound(start), limit: PAGE })
+      const page = await this.#storage.list({
+        ...(range as { start: string }),
+        end: getUpperBound(start),
+        limit: PAGE_SIZE,
+      })
       for (const [name, row] of page) {
         last = name
         const isLive = isRow(row) && !(row.expiresAt !== undefined && row.expiresAt <= Date.now())
         if (isLive && listed.length < limit)
-          listed.push({ key: fromOrdered(name.slice(ROW.length)), value: row.value, version: row.version })
+          listed.push({ key: fromOrdered(name.slice(ROW_PREFIX.length)), value: row.value, version: row.version })
       }
-      if (page.size < PAGE) break
+      if (page.size < PAGE_SIZE) break
     }
     return listed
   }
 }
 
-const ROW = 'row/'
+const ROW_PREFIX = 'row/'
 /** The prefix of an index of expiring entries, ordered by expiry time. */
-const EXPIRY = 'expiry/'
-const DIGITS = 15
-const PAGE = 500
+const EXPIRY_PREFIX = 'expiry/'
+const TIME_DIGITS = 15
+const PAGE_SIZE = 500
 
-const getExpiryPrefix = (time: number) => `${EXPIRY}${String(Math.ceil(time)).padStart(DIGITS, '0')}/`
+const getExpiryPrefix = (time: number) => `${EXPIRY_PREFIX}${String(Math.ceil(time)).padStart(TIME_DIGITS, '0')}/`
 
 const getTimeAfter = (ttlMs: number | undefined) => (ttlMs === undefined ? undefined : Date.now() + ttlMs)
 

@@ -40,7 +40,7 @@ export function fileStorage(options: string | FileStorageOptions): Storage {
     logger: sink,
     lockStaleMs = 5_000,
     lockTimeoutMs = 15_000,
-    pollMs = LONGEST_POLL_MS,
+    pollMs = MAX_POLL_MS,
   } = normalizeOptions(options)
   requireSqlite()
   const folder = resolveFolder(path)
@@ -124,7 +124,7 @@ export function fileStorage(options: string | FileStorageOptions): Storage {
         lastFailure = text
       }
     }
-    return poll(reportChanges, Math.min(pollMs, LONGEST_POLL_MS))
+    return poll(reportChanges, Math.min(pollMs, MAX_POLL_MS))
   })
 
   return {
@@ -163,7 +163,7 @@ export function fileStorage(options: string | FileStorageOptions): Storage {
 }
 
 /** Maximum interval between polls, in ms, so watchers are notified within 100 ms. */
-const LONGEST_POLL_MS = 50
+const MAX_POLL_MS = 50
 /** A function that every runtime with SQLite has, but that the ES2022 types lack. */
 const { isWellFormed: wellFormed }: { isWellFormed(): boolean } = Object(String.prototype)
 const isWellFormed = (text: string): boolean => Reflect.apply(wellFormed, text, [])

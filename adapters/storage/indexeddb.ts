@@ -52,7 +52,7 @@ export function indexeddbStorage(options: IndexeddbStorageOptions = {}): Storage
         if (row === undefined) return row
         row ? records.put(row, key) : records.delete(key)
         feed.add(changes, key)
-        if (++writes % SWEEP_EVERY === 0) sweep(records, now)
+        if (++writes % SWEEP_INTERVAL === 0) sweep(records, now)
         return row
       })
       if (result !== undefined) feed.announce()
@@ -109,11 +109,11 @@ export function indexeddbStorage(options: IndexeddbStorageOptions = {}): Storage
 }
 
 const LIMITS = { largestValueBytes: 16 * 1024 * 1024, longestKeyBytes: 4_096 }
-const SECRET = 'secret'
+const SECRET_KEY = 'secret'
 /** Rows per read. */
-const PAGE = 1_000
+const PAGE_SIZE = 1_000
 /** The number of writes between two removals of expired rows. */
-const SWEEP_EVERY = 100
+const SWEEP_INTERVAL = 100
 
 function isRow(found: unknown): found is Row {
   const { value, version }: { value?: unknown; version?: unknown } = Object(found)
@@ -137,7 +137,7 @@ async function listRows(
   if (typeof end === 'string' && after >= end) return found
   for (let last = after >= prefix ? after : undefined; found.length < limit; ) {
     const range = IDBKeyRange.bound(last ?? prefix, end, last !== undefined, true)
-    const count = Math.min(PAGE, limit - found.length)
+    const count = Math.min(PAGE_SIZE, limit - found.length)
     const [keys, rows] = await Promise.all([
       promisifyRequest<IDBValidKey[]>(records.getAllKeys(range, count)),
       promisifyRequest<unknown[]>(records.getAll(range, count)),
@@ -173,14 +173,14 @@ function sweep(records: IDBObjectStore, now: number): void {
 
 /** Implements `Storage.ownSecret`: 32 random bytes that scripts can't read, but from which other keys can be derived. */
 async function readSecret(database: Database, store: string): Promise<CryptoKey> {
-  const find = ({ own }: Stores) => promisifyRequest<unknown>(own.get(SECRET))
+  const find = ({ own }: Stores) => promisifyRequest<unknown>(own.get(SECRET_KEY))
   let secret = await database.read(find)
   if (secret === undefined) {
     const bytes = crypto.getRandomValues(new Uint8Array(32))
     const created = await crypto.subtle.importKey('raw', bytes, 'HKDF', false, ['deriveKey'])
     secret = await database.write(async (stores) => {
       const others = await find(stores)
-      if (others === undefined) stores.own.put(created, SECRET)
+      if (others === undefined) stores.own.put(created, SECRET_KEY)
       return others ?? created
     })
   }

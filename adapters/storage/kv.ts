@@ -35,8 +35,8 @@ export function kvStorage(namespace: KvNamespace, options: KvStorageOptions = {}
     throw new TypeError('kvStorage takes a KV namespace: kvStorage(env.MY_KV).')
   const { prefix = 'signalbox/', clock = { now: () => Date.now() } } = options
   const getName = (key: string) => prefix + toOrdered(key)
-  const longestKeyBytes = LONGEST_NAME - new TextEncoder().encode(prefix).length
-  const limits = { store: 'Workers KV', largestValueBytes: LARGEST_VALUE, longestKeyBytes }
+  const longestKeyBytes = MAX_NAME_BYTES - new TextEncoder().encode(prefix).length
+  const limits = { store: 'Workers KV', largestValueBytes: MAX_VALUE_BYTES, longestKeyBytes }
   const running = new Set<Promise<unknown>>()
   let isClosed = false
 
@@ -76,7 +76,7 @@ export function kvStorage(namespace: KvNamespace, options: KvStorageOptions = {}
   return {
     atomic: false,
     keepsUsage: false,
-    largestValueBytes: LARGEST_VALUE,
+    largestValueBytes: MAX_VALUE_BYTES,
     longestKeyBytes,
 
     get: (key) => read(getName(key)),
@@ -87,7 +87,7 @@ export function kvStorage(namespace: KvNamespace, options: KvStorageOptions = {}
       if (ifVersion !== undefined && ((await read(name))?.version ?? null) !== ifVersion) return false
       const version = crypto.randomUUID()
       const metadata = ttlMs === undefined ? { version } : { version, expiresAt: clock.now() + ttlMs }
-      const expirationTtl = ttlMs === undefined ? undefined : Math.max(SHORTEST_TTL_S, Math.ceil(ttlMs / 1_000))
+      const expirationTtl = ttlMs === undefined ? undefined : Math.max(MIN_TTL_S, Math.ceil(ttlMs / 1_000))
       await call(() => namespace.put(name, value, { metadata, ...(expirationTtl !== undefined && { expirationTtl }) }))
       return version
     },
@@ -122,10 +122,10 @@ export function kvStorage(namespace: KvNamespace, options: KvStorageOptions = {}
 }
 
 /** Maximum length of a key in KV, in bytes. */
-const LONGEST_NAME = 512
-const LARGEST_VALUE = 25 * 1024 * 1024
+const MAX_NAME_BYTES = 512
+const MAX_VALUE_BYTES = 25 * 1024 * 1024
 /** Minimum expiry in KV, in seconds. For a shorter one, the metadata shows whether a value has expired. */
-const SHORTEST_TTL_S = 60
+const MIN_TTL_S = 60
 /** How many values to read concurrently. */
 const MAX_CONCURRENT_READS = 6
 

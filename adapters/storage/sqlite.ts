@@ -43,8 +43,8 @@ export function sqliteStorage(database: SqliteDatabase, options: SqliteStorageOp
   const found = findDatabase(database)
   const limits = {
     store: `The table ${table}`,
-    largestValueBytes: LARGEST_VALUE,
-    longestKeyBytes: LONGEST_KEY,
+    largestValueBytes: MAX_VALUE_BYTES,
+    longestKeyBytes: MAX_KEY_BYTES,
     lacksNul: true, // in Node 22 and Deno, `node:sqlite` reads a string only up to its first NUL
   }
   const tableOptions: TableOptions = {
@@ -55,12 +55,12 @@ export function sqliteStorage(database: SqliteDatabase, options: SqliteStorageOp
   }
   const storage =
     'local' in found ? localStorage(found.local, tableOptions, options) : remoteStorage({ ...tableOptions, ...found })
-  return { ...storage, largestValueBytes: LARGEST_VALUE, longestKeyBytes: LONGEST_KEY }
+  return { ...storage, largestValueBytes: MAX_VALUE_BYTES, longestKeyBytes: MAX_KEY_BYTES }
 }
 
 /** Maximum size of a value, in bytes; just under the 2 MB that D1 accepts for a row. */
-const LARGEST_VALUE = 1_900_000
-const LONGEST_KEY = 1_024
+const MAX_VALUE_BYTES = 1_900_000
+const MAX_KEY_BYTES = 1_024
 const BUSY_MS = 5_000
 
 type TableOptions = Omit<RemoteDatabaseOptions, 'all'>

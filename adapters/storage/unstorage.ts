@@ -63,7 +63,7 @@ export function unstorageStorage(storage: Unstorage, options: UnstorageStorageOp
       if (row?.expiresAt !== undefined && row.expiresAt <= clock.now()) return undefined
       if (row) return { value: row.value, version: row.version }
       if (tries === MAX_READS)
-        return { value: typeof item === 'string' ? item : JSON.stringify(item), version: DAMAGED }
+        return { value: typeof item === 'string' ? item : JSON.stringify(item), version: DAMAGED_VALUE }
       await sleep(PAUSE_MS)
     }
   }
@@ -125,7 +125,7 @@ const MAX_CONCURRENT_READS = 20
 const MAX_READS = 5
 const PAUSE_MS = 10
 /** The version of an entry that is damaged or from another program. Such an entry doesn't hide others and can be replaced. */
-const DAMAGED = 'damaged'
+const DAMAGED_VALUE = 'damaged'
 /** How long a driver operation blocks the others, in ms. */
 const OPERATION_TIMEOUT_MS = 4_000
 

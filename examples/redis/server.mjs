@@ -1,7 +1,7 @@
 import cluster from 'node:cluster'
 import { existsSync } from 'node:fs'
 
-const GATEWAYS = 2
+const GATEWAY_COUNT = 2
 
 if (cluster.isPrimary) startAll()
 else await import('./gateway.mjs')
@@ -25,7 +25,7 @@ function startAll() {
     if (!listening.delete(worker.id)) process.exit(1) // the process could not start, and has printed why
     cluster.fork()
   })
-  for (let count = 0; count < GATEWAYS; count++) cluster.fork()
+  for (let count = 0; count < GATEWAY_COUNT; count++) cluster.fork()
 
   process.once('SIGTERM', () => {
     isStopping = true

@@ -1,38 +1,38 @@
 import * as v from 'valibot'
 import { isObject } from '../lib/json.ts'
 import {
+  CACHING_MODE_MESSAGE,
   conditionTexts,
   describeFields,
   describeLiteral,
   describeNames,
   HEADER_NAME,
   listItems,
-  NO_CACHING_MODE,
 } from '../lib/shape-texts.ts'
-import { TAG_TEXT, TAG_VALUE, TAGS } from '../lib/tag-values.ts'
-import { EFFORTS } from '../protocols/formats/canonical/base-traits.ts'
+import { TAG_TEXT, TAG_VALUE, TAGS_MESSAGE } from '../lib/tag-values.ts'
+import { ALL_EFFORTS } from '../protocols/formats/canonical/base-traits.ts'
 import { TAG_NAME } from '../types/records/tag-fields.ts'
 import type { ComboModel, Condition, DataTags, Pattern } from '../types.ts'
 import { alternatives, choice, closedObject, fields, rejectArray, wholeNumber } from './input.ts'
 
-const { pattern: PATTERN, texts: TEXTS, patterns: PATTERNS } = conditionTexts
+const { pattern: PATTERN_MESSAGE, texts: TEXTS_MESSAGE, patterns: PATTERNS_MESSAGE } = conditionTexts
 const MAX_PATTERNS = 100
 
 const texts = v.pipe(
-  v.array(fields.patternText, TEXTS),
+  v.array(fields.patternText, TEXTS_MESSAGE),
   v.nonEmpty(listItems.texts.empty),
   v.maxLength(MAX_PATTERNS, listItems.texts.tooMany(MAX_PATTERNS)),
 )
-const text = fields.patternTextOr(TEXTS)
+const text = fields.patternTextOr(TEXTS_MESSAGE)
 const textOrTexts = alternatives([text, texts], (input) => (Array.isArray(input) ? texts : text))
-const textOfPattern = fields.patternTextOr(PATTERN)
+const textOfPattern = fields.patternTextOr(PATTERN_MESSAGE)
 const pattern = alternatives([textOfPattern, texts, fields.flag], (input) =>
   typeof input === 'boolean' ? fields.flag : Array.isArray(input) ? texts : textOfPattern,
 )
 const patterns = (name: v.GenericSchema<string>) =>
   v.pipe(
-    rejectArray(PATTERNS),
-    v.record(name, pattern, PATTERNS),
+    rejectArray(PATTERNS_MESSAGE),
+    v.record(name, pattern, PATTERNS_MESSAGE),
     v.check<Record<string, Pattern>, string>((patterns) => Object.keys(patterns).length > 0, conditionTexts.noPatterns),
     v.metadata({ minProperties: 1 }),
   )
@@ -68,16 +68,16 @@ export const condition = v.pipe(
   v.metadata({ minProperties: 1 }),
 )
 
-const WEIGHT = 'must be a number from 0 to 1000'
+const WEIGHT_MESSAGE = 'must be a number from 0 to 1000'
 
-const LITERAL = describeLiteral(200)
-const literal = v.pipe(v.string(LITERAL), v.minLength(1, LITERAL), v.maxLength(200, LITERAL))
+const LITERAL_MESSAGE = describeLiteral(200)
+const literal = v.pipe(v.string(LITERAL_MESSAGE), v.minLength(1, LITERAL_MESSAGE), v.maxLength(200, LITERAL_MESSAGE))
 const voices = v.pipe(
   rejectArray(),
   v.record(v.string(), literal, 'must be an object'),
   v.metadata({ propertyNames: { type: 'string', minLength: 1, maxLength: 200 } }),
   v.check((patterns) => Object.keys(patterns).length <= 200, describeFields(200)),
-  v.check((patterns) => Object.keys(patterns).every((name) => v.is(literal, name)), describeNames(LITERAL)),
+  v.check((patterns) => Object.keys(patterns).every((name) => v.is(literal, name)), describeNames(LITERAL_MESSAGE)),
 )
 
 const numberWithin = (min: number, max: number) => {
@@ -86,7 +86,7 @@ const numberWithin = (min: number, max: number) => {
 }
 const wholeWithin = (min: number, max: number) => v.exactOptional(wholeNumber(min, max))
 /** The reasoning effort of a model. */
-export const effort = choice(EFFORTS)
+export const effort = choice(ALL_EFFORTS)
 
 /** The parameters that an entry sets for requests: `EntryParams`. */
 export const entryParams = v.pipe(
@@ -118,16 +118,16 @@ export const tagValue = alternatives([tagText, fields.flag], (input) =>
 )
 
 const tags = v.pipe(
-  rejectArray(TAGS),
-  v.record(v.string(), tagValue, TAGS),
+  rejectArray(TAGS_MESSAGE),
+  v.record(v.string(), tagValue, TAGS_MESSAGE),
   v.check<DataTags, string>((tags) => {
     const names = Object.keys(tags)
     return names.length > 0 && names.length <= 16 && names.every((name) => TAG_NAME.test(name))
-  }, TAGS),
+  }, TAGS_MESSAGE),
   v.metadata({ minProperties: 1, maxProperties: 16 }),
 )
 
-const cachingMode = v.picklist(['off', 'auto'], NO_CACHING_MODE)
+const cachingMode = v.picklist(['off', 'auto'], CACHING_MODE_MESSAGE)
 const cachingSettings = v.pipe(
   rejectArray(),
   closedObject({ mode: choice(['auto']), ttl: v.exactOptional(choice(['5m', '1h'])) }),
@@ -141,7 +141,9 @@ export const promptCaching = alternatives([cachingMode, cachingSettings], (input
 const detailedModel = v.pipe(
   closedObject({
     model: fields.model,
-    weight: v.optional(v.pipe(v.number(WEIGHT), v.minValue(0, WEIGHT), v.maxValue(1_000, WEIGHT))),
+    weight: v.optional(
+      v.pipe(v.number(WEIGHT_MESSAGE), v.minValue(0, WEIGHT_MESSAGE), v.maxValue(1_000, WEIGHT_MESSAGE)),
+    ),
     when: v.optional(condition),
     where: v.optional(tags),
     voices: v.optional(voices),

@@ -18,20 +18,20 @@ export function requireProvider(catalog: Catalog, provider: string, data: Provid
   )
 }
 
-const KINDS = ['openai-compatible', 'anthropic-compatible']
+const COMPATIBLE_KINDS = ['openai-compatible', 'anthropic-compatible']
 
 /** Finds the compatible kind that the provider's id almost starts with, as in the typo `openai-compatable-lab`. */
 function findSimilarKind(provider: string): string | undefined {
   if (getCompatibleFormat(provider)) return undefined
   const id = provider.toLowerCase().replace(/[\s_]/g, '-')
-  return KINDS.find((kind) => {
-    const lengths = [-SHORTER, -2, -1, 0, 1, 2].map((delta) => kind.length + delta)
+  return COMPATIBLE_KINDS.find((kind) => {
+    const lengths = [-MAX_MISSING_CHARACTERS, -2, -1, 0, 1, 2].map((delta) => kind.length + delta)
     return lengths.some((length) => id.length >= length && findNearest(id.slice(0, length), [kind], 1).length > 0)
   })
 }
 
 /** The number of letters that may be missing at the end of the kind, as in `openai-compat`. */
-const SHORTER = 4
+const MAX_MISSING_CHARACTERS = 4
 
 /** Warns about a provider whose ID almost starts with a compatible kind. It isn't of that kind, so its server may be called in the wrong format. */
 export function warnAboutMisspelledKind({ provider, providerSpecificData: data }: NamedConnection): string[] {

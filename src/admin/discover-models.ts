@@ -23,23 +23,25 @@ export async function discoverModels(
   if (!call) return { warning: describeMissingList(connection, catalog) }
   const server = `The server at ${call.url.replace(/\?.*/, '')}`
   const response = await fetchModelIds(call, query).catch((error: unknown) => ({ error }))
-  if (response === undefined) return { warning: `${server} did not return a list of models: ${ADDRESS}. ${BY_HAND}` }
-  if ('error' in response) return { warning: `${server} ${describeProblem(response.error, apiKey, query)}. ${BY_HAND}` }
+  if (response === undefined)
+    return { warning: `${server} did not return a list of models: ${BASE_URL_ADVICE}. ${ENABLED_MODELS_ADVICE}` }
+  if ('error' in response)
+    return { warning: `${server} ${describeProblem(response.error, apiKey, query)}. ${ENABLED_MODELS_ADVICE}` }
   const models = response.filter((id) => v.is(modelId, id))
-  if (models.length === 0) return { warning: `${server} has no models yet. Load one there, then ${AGAIN}.` }
+  if (models.length === 0) return { warning: `${server} has no models yet. Load one there, then ${RETRY_ADVICE}.` }
   if (models.length <= MAX_ENABLED) return { models }
   const warning = `${server} has ${models.length} models. The first ${MAX_ENABLED} are kept; add the others as custom models.`
   return { models: models.slice(0, MAX_ENABLED), warning }
 }
 
-const AGAIN = 'try "discover" again'
-const BY_HAND = `Then ${AGAIN}, or list its models with "enabledModels".`
-const ADDRESS = 'check "baseUrl", which usually ends in "/v1"'
+const RETRY_ADVICE = 'try "discover" again'
+const ENABLED_MODELS_ADVICE = `Then ${RETRY_ADVICE}, or list its models with "enabledModels".`
+const BASE_URL_ADVICE = 'check "baseUrl", which usually ends in "/v1"'
 
 function describeMissingList({ provider, providerSpecificData }: ConnectionRecord, catalog: Catalog): string {
   const definition = getDefinition(catalog, provider)
   if (!definition?.cloud && !providerSpecificData?.baseUrl && !definition?.baseUrl)
-    return `The connection has no URL to get models from. Set "baseUrl". ${BY_HAND}`
+    return `The connection has no URL to get models from. Set "baseUrl". ${ENABLED_MODELS_ADVICE}`
   return `${definition?.name ?? provider} cannot list an account's models. List them with "enabledModels".`
 }
 
@@ -47,14 +49,14 @@ function describeMissingList({ provider, providerSpecificData }: ConnectionRecor
 function describeProblem(error: unknown, apiKey: string | undefined, { timeoutMs }: ServerQuery): string {
   if (isGatewayError(error, 'UPSTREAM_TIMEOUT'))
     return `did not list its models within ${timeoutMs / 1_000} s: check whether it is busy or starting`
-  if (isGatewayError(error, 'UPSTREAM_INVALID')) return `did not return a list of models: ${ADDRESS}`
+  if (isGatewayError(error, 'UPSTREAM_INVALID')) return `did not return a list of models: ${BASE_URL_ADVICE}`
   if (!isGatewayError(error, 'UPSTREAM_FAILED')) return 'is unreachable: start it, or set its "baseUrl"'
   const status = Number(error.data?.status)
   const problem = `returned status ${status}`
   if (status === 401 || status === 403)
     return apiKey === undefined ? `${problem} because it requires a key: set "apiKey"` : `${problem}: check "apiKey"`
   if (status >= 500 || status === 429) return `${problem}: wait until it is ready`
-  return `${problem}: ${ADDRESS}`
+  return `${problem}: ${BASE_URL_ADVICE}`
 }
 
 /** Adds the server's models to the connection. If the server is unreachable, keeps the given models, or else the stored ones. */

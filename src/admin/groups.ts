@@ -2,7 +2,7 @@ import type { ScopeName } from '../features/limits/ledger/ledger.ts'
 import { createMutex } from '../lib/promises.ts'
 import { requireStored } from '../records/defined-in-code.ts'
 import type { GroupRecord } from '../records/record-collections.ts'
-import { CONFIRM_GROUP } from '../records/rejections.ts'
+import { CONFIRM_GROUP_ADVICE } from '../records/rejections.ts'
 import { retryOnConflict } from '../records/storage-access.ts'
 import type { WritableStore } from '../records/writable-store.ts'
 import {
@@ -52,7 +52,7 @@ export const groupInputs = {
 }
 
 /** The lock for deleting groups and for adding keys to them, so no key gets a deleted group. */
-export const GROUPS_LOCK = 'groups'
+export const GROUPS_MUTEX = 'groups'
 
 export function createGroupOperations(
   deps: KeyWarningSources & {
@@ -71,7 +71,7 @@ export function createGroupOperations(
   async function showGroup(record: GroupRecord): Promise<ShownGroup> {
     const isSigned = await store.isSignedGroup(record.id, record)
     const group = pickShownFields(groupFields, { ...record, isActive: record.isActive !== false })
-    return { ...group, ...(!isSigned && { error: UNSIGNED_GROUP }) }
+    return { ...group, ...(!isSigned && { error: UNSIGNED_GROUP_MESSAGE }) }
   }
 
   const showWithWarnings = async (record: GroupRecord): Promise<ShownGroup & WithWarnings> =>
@@ -96,7 +96,7 @@ export function createGroupOperations(
   async function change(id: string, changes: Omit<GroupChange, 'id'>): Promise<GroupRecord> {
     const changed = await groups.update(id, async (current) => {
       if (changes.isActive === undefined && !(await store.isSignedGroup(id, current)))
-        throw createInputError(UNSIGNED_GROUP)
+        throw createInputError(UNSIGNED_GROUP_MESSAGE)
       return withChange(current, changes)
     })
     return requirePresent(changed, 'Group')
@@ -144,13 +144,13 @@ export function createGroupOperations(
     },
 
     delete: (id) =>
-      store.runExclusive(GROUPS_LOCK, async (ready) => {
+      store.runExclusive(GROUPS_MUTEX, async (ready) => {
         requireStored(await find(id))
         const keys = await store.keys.entries({ fresh: true })
         const count = keys.filter(({ record }) => record.group === id).length
         if (count > 0) throw createInputError(hasKeys(count))
         const isPlan = keys.some(({ record }) => record.actsFor?.plan === id)
-        if (isPlan || (await hasAccounts(id))) throw createInputError(IS_PLAN)
+        if (isPlan || (await hasAccounts(id))) throw createInputError(IS_PLAN_MESSAGE)
         ready()
         requirePresent(await groups.remove(id), 'Group')
         await forgetLimits({ scope: 'group', id })
@@ -159,9 +159,9 @@ export function createGroupOperations(
   }
 }
 
-const UNSIGNED_GROUP = `This record was not written by a gateway with this secret, so the group's keys are rejected. ${CONFIRM_GROUP}`
+const UNSIGNED_GROUP_MESSAGE = `This record was not written by a gateway with this secret, so the group's keys are rejected. ${CONFIRM_GROUP_ADVICE}`
 
-const IS_PLAN =
+const IS_PLAN_MESSAGE =
   'The group is the plan of at least one account, or in "actsFor" of a key. First change them: GET /api/accounts?plan={id} lists the accounts.'
 
 function hasKeys(count: number): string {

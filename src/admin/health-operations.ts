@@ -1,7 +1,7 @@
 import { isObject, type JsonObject, tryParseJson } from '../lib/json.ts'
 import { type CatalogAge, getCatalogAge } from '../pricing/catalog-age.ts'
 import { createKeyAccess } from '../records/key-access.ts'
-import { GROUPS, KEYS } from '../records/record-collections.ts'
+import { GROUPS_PREFIX, KEYS_PREFIX } from '../records/record-collections.ts'
 import type { DamagedRecord } from '../records/stored-records.ts'
 import type { WritableStore } from '../records/writable-store.ts'
 import {
@@ -103,8 +103,8 @@ export function createDamagedRecordOperations({ store }: { store: WritableStore 
 
   /** Rereads the record with the next request, if it is a key or a group. */
   function forget(key: string) {
-    if (key.startsWith(KEYS)) cache.forget(key.slice(KEYS.length))
-    else if (key.startsWith(GROUPS)) groups.forget(decodeURIComponent(key.slice(GROUPS.length)))
+    if (key.startsWith(KEYS_PREFIX)) cache.forget(key.slice(KEYS_PREFIX.length))
+    else if (key.startsWith(GROUPS_PREFIX)) groups.forget(decodeURIComponent(key.slice(GROUPS_PREFIX.length)))
   }
 
   return {

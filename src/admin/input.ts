@@ -3,15 +3,15 @@ import { type GatewayError, gatewayError } from '../errors.ts'
 import { suggestFields, suggestInnerField } from '../lib/field-hints.ts'
 import { isObject, type JsonObject } from '../lib/json.ts'
 import {
-  BY_ACTION,
-  CONTROL,
-  DOTS,
+  BY_ACTION_MESSAGE,
+  CONTROL_PATTERN,
+  DOTS_PATTERN,
   describeChoice,
   describeLength,
   describeNumber,
-  NO_CONTROL,
-  NO_DOTS,
-  NO_MODEL,
+  NO_CONTROL_MESSAGE,
+  NO_DOTS_MESSAGE,
+  NO_MODEL_MESSAGE,
 } from '../lib/shape-texts.ts'
 
 type Entries = v.ObjectEntries
@@ -152,7 +152,7 @@ export const fields = {
   /** A model name of 1 to 512 characters, trimmed. */
   model: createModelSchema(describeText),
   /** A model name, where an object with a model is also allowed. */
-  modelOrObject: createModelSchema(NO_MODEL),
+  modelOrObject: createModelSchema(NO_MODEL_MESSAGE),
   /** A string to filter a list by. */
   filter: v.pipe(v.string(describeText), v.maxLength(1_000, 'must not be longer than 1000 characters')),
   pageSize: wholeNumber(1, 1_000),
@@ -162,7 +162,7 @@ export const fields = {
   /** A field that clients can send back unchanged. */
   ignored: v.exactOptional(v.unknown()),
   /** A field of results that is always rejected. */
-  byAction: v.exactOptional(v.never(BY_ACTION)),
+  byAction: v.exactOptional(v.never(BY_ACTION_MESSAGE)),
 }
 
 /** Creates a schema for a whole number from `least` to `most`, inclusive. */
@@ -178,13 +178,13 @@ function createModelSchema(message: string | typeof describeText) {
 export function limitText(maxLength: number) {
   return [
     v.maxLength<string, number, string>(maxLength, describeLength(maxLength)),
-    v.check<string, string>((value) => !CONTROL.test(value), NO_CONTROL),
+    v.check<string, string>((value) => !CONTROL_PATTERN.test(value), NO_CONTROL_MESSAGE),
   ] as const
 }
 
 /** Rejects "." and "..", which URLs resolve. */
 export function rejectDots() {
-  return v.check<string, string>((value) => !DOTS.test(value), NO_DOTS)
+  return v.check<string, string>((value) => !DOTS_PATTERN.test(value), NO_DOTS_MESSAGE)
 }
 
 function pattern(message: string | typeof describeText) {

@@ -41,7 +41,7 @@ export interface HintedKey extends Omit<ShownKey, 'key'> {
   hint: string
 }
 
-const CURSOR = /^-?\d{1,20}(?:\.\d{1,20})?:/
+const CURSOR_PATTERN = /^-?\d{1,20}(?:\.\d{1,20})?:/
 
 const values = v.exactOptional(choice(['all', 'none']))
 
@@ -49,7 +49,9 @@ export const keyViews = {
   list: closedObject({
     values,
     limit: v.exactOptional(fields.pageSize),
-    after: v.exactOptional(v.pipe(fields.text, v.regex(CURSOR, 'must be the "after" value of a previous page'))),
+    after: v.exactOptional(
+      v.pipe(fields.text, v.regex(CURSOR_PATTERN, 'must be the "after" value of a previous page')),
+    ),
     q: v.exactOptional(fields.filter),
     group: v.exactOptional(fields.filter),
     account: v.exactOptional(fields.filter),
@@ -64,7 +66,7 @@ export function hideValue({ key, ...others }: ShownKey): HintedKey {
 }
 
 /** Keys to compare before yielding to other requests; a batch takes a fraction of a millisecond. */
-const BATCH = 1_000
+const BATCH_SIZE = 1_000
 
 /** Finds a page of the keys that match the query, and the `after` of the next page, if any. */
 export async function findPage<T extends FilteredKey>(
@@ -87,7 +89,7 @@ export async function findPage<T extends FilteredKey>(
       if (last && page.length >= limit) return { page, after: `${last.order}:${last.record.id}` }
       page.push(entry)
     }
-    if (index % BATCH === BATCH - 1) await nextTurn()
+    if (index % BATCH_SIZE === BATCH_SIZE - 1) await nextTurn()
   }
   return { page }
 }

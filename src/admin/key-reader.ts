@@ -42,9 +42,9 @@ export function createKeyReader({ store, clock, nextTurn, findAccountRef, find }
     const entries = [...(await store.keys.entries())] // copied, because writes mutate the list
     const { page, ...next } = await findPage(entries, filters, { now: clock.now(), nextTurn })
     const keys: (ShownKey | HintedKey)[] = []
-    for (let index = 0; index < page.length; index += BATCH) {
+    for (let index = 0; index < page.length; index += BATCH_SIZE) {
       const batch = await Promise.all(
-        page.slice(index, index + BATCH).map(({ id, record }) => showKey({ digest: id, record })),
+        page.slice(index, index + BATCH_SIZE).map(({ id, record }) => showKey({ digest: id, record })),
       )
       keys.push(...(isHidden ? batch.map(hideValue) : batch))
       await nextTurn()
@@ -65,4 +65,4 @@ export function createKeyReader({ store, clock, nextTurn, findAccountRef, find }
 }
 
 /** Keys to decrypt before yielding to other requests; a batch takes a fraction of a millisecond. */
-const BATCH = 32
+const BATCH_SIZE = 32

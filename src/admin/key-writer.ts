@@ -2,7 +2,7 @@ import { gatewayError } from '../errors.ts'
 import { mintClientKey } from '../records/key-format.ts'
 import { getKeyContext } from '../records/keyring.ts'
 import type { KeyRecord } from '../records/record-collections.ts'
-import { CONFIRM_KEY } from '../records/rejections.ts'
+import { CONFIRM_KEY_ADVICE } from '../records/rejections.ts'
 import type { WritableStore } from '../records/writable-store.ts'
 import type { KeyChange, KeyPut } from '../types/records/key-fields.ts'
 import type { Clock } from '../types.ts'
@@ -190,5 +190,5 @@ export function checkOwner<
 const GROUP_OR_ACCOUNT = 'A key cannot have both a "group" and an "account". The plan of the account is its group'
 const ONE_ACCOUNT = 'A key with an "account" cannot have "actsFor", since it only acts for that account'
 /** The error for a key whose record was changed elsewhere. */
-export const UNSIGNED_KEY = `This record was not written by a gateway with this secret, so the key is rejected. ${CONFIRM_KEY}`
+export const UNSIGNED_KEY = `This record was not written by a gateway with this secret, so the key is rejected. ${CONFIRM_KEY_ADVICE}`
 const createTakenError = () => createInputError('"key" must not be the value of another key')

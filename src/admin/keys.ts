@@ -7,7 +7,7 @@ import { retryOnConflict } from '../records/storage-access.ts'
 import type { WritableStore } from '../records/writable-store.ts'
 import { type KeyChange, type KeyPut, keyFields, type NewKey } from '../types/records/key-fields.ts'
 import type { ApiKey } from '../types.ts'
-import { GROUPS_LOCK } from './groups.ts'
+import { GROUPS_MUTEX } from './groups.ts'
 import { requireGuards } from './guard-names.ts'
 import { closedObject, createInputError, type OrUnset, parseInput, parsePut, wholeNumber } from './input.ts'
 import { type HintedKey, type HintView, type KeysQuery, type KeyView, keyViews } from './key-listing.ts'
@@ -113,7 +113,7 @@ export function createKeyOperations(
   /** Runs work that adds a key to this group, which can't be deleted until the work is done. Throws `INVALID_REQUEST` if there is no such group. */
   function inGroup<T>(group: string | null | undefined, work: () => Promise<T>): Promise<T> {
     if (typeof group !== 'string') return work()
-    return store.runExclusive(GROUPS_LOCK, async (ready) => {
+    return store.runExclusive(GROUPS_MUTEX, async (ready) => {
       if (!(await store.groups.get(group)))
         throw createInputError(`"group" must be the ID of a group; no group has the ID "${group}"`)
       ready()

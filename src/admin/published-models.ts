@@ -43,11 +43,11 @@ export interface ModelOperations<Input = never> {
   published(query?: ModelsQuery | Input): Promise<{ object: 'list'; data: PublishedModel[]; after?: string }>
 }
 
-const KINDS = `must be "all" or a comma-separated list of ${kinds.join(', ')}`
+const KINDS_MESSAGE = `must be "all" or a comma-separated list of ${kinds.join(', ')}`
 
 export const modelInputs = {
   published: closedObject({
-    kinds: v.exactOptional(choices(kinds, KINDS, 'all')),
+    kinds: v.exactOptional(choices(kinds, KINDS_MESSAGE, 'all')),
     q: v.exactOptional(fields.filter),
     limit: v.exactOptional(fields.pageSize),
     after: v.exactOptional(v.pipe(fields.text, v.regex(/^\d{1,9}:/, 'must be the "after" value of a previous page'))),

@@ -49,14 +49,14 @@ const callOptions = options as ClosedSchema<SignalboxCallOptions> // the entries
 const callOptionsInPlace = closedObject({ [CALL_OPTIONS]: v.pipe(rejectArray(), callOptions) })
 
 /** The start of messages about unknown fields at the top level. */
-const UNKNOWN = /^Unknown field "providerOptions\.signalbox\.[^.["]*"/
+const UNKNOWN_FIELD_PATTERN = /^Unknown field "providerOptions\.signalbox\.[^.["]*"/
 
 /** Parses the gateway's options of an AI SDK call. Throws `INVALID_REQUEST` with the invalid field. */
 export function parseCallOptions(options: unknown): SignalboxCallOptions {
   try {
     return parseInput(callOptionsInPlace, { [CALL_OPTIONS]: options })[CALL_OPTIONS]
   } catch (error) {
-    if (!isGatewayError(error, 'INVALID_REQUEST') || !UNKNOWN.test(error.message)) throw error
+    if (!isGatewayError(error, 'INVALID_REQUEST') || !UNKNOWN_FIELD_PATTERN.test(error.message)) throw error
     const hint = 'Put model options next to it, under the provider\'s name, such as "openai".'
     throw gatewayError('INVALID_REQUEST', { message: `${error.message} ${hint}` })
   }

@@ -1,9 +1,9 @@
 import * as v from 'valibot'
 import { listSyncedFields } from '../features/cloud-sync/sync-codecs.ts'
 import { assertNever } from '../lib/assert-never.ts'
-import { SENDABLE } from '../lib/credential-shapes.ts'
+import { SENDABLE_PATTERN } from '../lib/credential-shapes.ts'
 import {
-  COOLDOWNS,
+  COOLDOWNS_MESSAGE,
   describeEmpty,
   describeFields,
   describeLiteral,
@@ -15,8 +15,8 @@ import {
   type ListMessages,
   listItems,
   MAX_CREDENTIAL,
-  NO_DUPLICATES,
-  NO_PRICE,
+  NO_DUPLICATES_MESSAGE,
+  NO_PRICE_MESSAGE,
   textFormProblems,
 } from '../lib/shape-texts.ts'
 import { isClientKey } from '../records/key-format.ts'
@@ -207,10 +207,10 @@ const byTextRules: Readonly<Record<TextRules, v.GenericSchema<string>>> = {
     fields.text,
     v.trim(),
     v.check(
-      (key) => findCredentialProblem(key, OMIT) === undefined,
-      ({ input }) => findCredentialProblem(input, OMIT) ?? '',
+      (key) => findCredentialProblem(key, OMIT_ADVICE) === undefined,
+      ({ input }) => findCredentialProblem(input, OMIT_ADVICE) ?? '',
     ),
-    v.regex(SENDABLE), // unlike `check`, this rule and the next appear in the JSON Schema
+    v.regex(SENDABLE_PATTERN), // unlike `check`, this rule and the next appear in the JSON Schema
     v.maxLength(MAX_CREDENTIAL),
   ),
 
@@ -241,17 +241,17 @@ function numberSchema({ min, above, max, isWhole }: NumberShape): v.GenericSchem
 }
 
 function listSchema({ max, items, isNonEmpty }: ListShape, item: v.GenericSchema) {
-  const { message, tooMany, empty = EMPTY }: ListMessages = listItems[items]
+  const { message, tooMany, empty = EMPTY_MESSAGE }: ListMessages = listItems[items]
   const schema = v.pipe(
     v.array(item, message),
     v.maxLength(max, tooMany(max)),
-    v.check((list) => items !== 'conditions' || new Set(list).size === list.length, NO_DUPLICATES),
+    v.check((list) => items !== 'conditions' || new Set(list).size === list.length, NO_DUPLICATES_MESSAGE),
   )
   return isNonEmpty ? v.pipe(schema, v.minLength(1, empty)) : schema
 }
 
-const OMIT = 'send null or omit it'
-const EMPTY = describeEmpty(OMIT)
+const OMIT_ADVICE = 'send null or omit it'
+const EMPTY_MESSAGE = describeEmpty(OMIT_ADVICE)
 
 function mapSchema({ name, of, max }: MapShape) {
   const nameSchema = createSchema(name)
@@ -261,7 +261,7 @@ function mapSchema({ name, of, max }: MapShape) {
       .find(Boolean)
   return v.pipe(
     rejectArray(),
-    v.check(hasNoReservedNames, RESERVED_NAME),
+    v.check(hasNoReservedNames, RESERVED_NAME_MESSAGE),
     v.record(v.string(), createSchema(of), 'must be an object'),
     v.metadata({ propertyNames: describePropertyNames(name), maxProperties: max }),
     v.check((value) => Object.keys(value).length <= max, describeFields(max)),
@@ -273,9 +273,9 @@ function mapSchema({ name, of, max }: MapShape) {
 }
 
 /** valibot drops these names, whatever their values. */
-const hasNoReservedNames = (value: unknown) => !RESERVED.some((name) => Object.hasOwn(Object(value), name))
-const RESERVED = ['__proto__', 'constructor', 'prototype']
-const RESERVED_NAME = `has an invalid field name: each must not be ${RESERVED.map((name) => `"${name}"`).join(', ')}`
+const hasNoReservedNames = (value: unknown) => !RESERVED_NAMES.some((name) => Object.hasOwn(Object(value), name))
+const RESERVED_NAMES = ['__proto__', 'constructor', 'prototype']
+const RESERVED_NAME_MESSAGE = `has an invalid field name: each must not be ${RESERVED_NAMES.map((name) => `"${name}"`).join(', ')}`
 
 /** Describes the names of fields. valibot would report invalid names like invalid values. */
 const describePropertyNames = (shape: Shape) => ({
@@ -293,11 +293,11 @@ function objectSchema({ fields: members, isNonEmpty, isOpen, rules }: ObjectShap
     return v.pipe(
       rejectArray(),
       schema,
-      v.check((value) => Object.keys(value).length > 0, rules === 'prices' ? NO_PRICE : EMPTY),
+      v.check((value) => Object.keys(value).length > 0, rules === 'prices' ? NO_PRICE_MESSAGE : EMPTY_MESSAGE),
       v.metadata({ minProperties: 1 }),
     )
   return rules === 'cooldowns'
-    ? v.pipe(rejectArray(), schema, v.check(haveCooldowns, COOLDOWNS))
+    ? v.pipe(rejectArray(), schema, v.check(haveCooldowns, COOLDOWNS_MESSAGE))
     : v.pipe(rejectArray(), schema)
 }
 

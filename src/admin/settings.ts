@@ -2,7 +2,7 @@ import { gatewayError } from '../errors.ts'
 import type { JsonObject } from '../lib/json.ts'
 import { findCloudUrlProblem } from '../lib/shape-texts.ts'
 import { trimCloudUrl } from '../lib/urls.ts'
-import { SETTINGS } from '../records/record-collections.ts'
+import { SETTINGS_KEY } from '../records/record-collections.ts'
 import type { SettingsPatch } from '../records/settings-writes.ts'
 import type { StoredSettings } from '../records/stored-settings.ts'
 import type { WritableStore } from '../records/writable-store.ts'
@@ -77,7 +77,8 @@ export function createSettingsOperations({
         }
       }
       const stored = await store.settings.reread().catch(() => undefined) // the change may repair settings that can't be read
-      const isSame = stored && !store.damage.has(SETTINGS) && isSameJson(stored, { ...stored, ...createPatch(stored) })
+      const isSame =
+        stored && !store.damage.has(SETTINGS_KEY) && isSameJson(stored, { ...stored, ...createPatch(stored) })
       const edit = plainFields.requireApiKey === undefined ? {} : { edit: createEditId() }
       return shown(isSame ? stored : await store.settings.update((current) => ({ ...createPatch(current), ...edit })))
     },

@@ -16,9 +16,9 @@ export const withWarnings = <T extends object>(response: T, warnings: readonly s
 export const listLimitWarnings = (
   { limits }: { limits?: UsageLimits },
   { atomic }: Pick<Storage, 'atomic'>,
-): string[] => (limits && !atomic ? [NOT_ATOMIC] : [])
+): string[] => (limits && !atomic ? [NOT_ATOMIC_WARNING] : [])
 
-const NOT_ATOMIC =
+const NOT_ATOMIC_WARNING =
   "This gateway's storage is not atomic, so gateways that share it can together exceed a limit. Use it from only one gateway, or use an atomic storage."
 
 /** Whether a model name resolves to a connection, directly or through aliases and combos. */

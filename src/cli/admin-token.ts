@@ -37,12 +37,12 @@ export async function openAdminToken({ folder, given, renew }: AdminTokenOptions
   async function authorize({ headers }: Request): Promise<true | string> {
     const presented = getBearerToken(headers.get('authorization'))
     const expected = await readDigest(path)
-    if (presented === undefined) return `Send the admin token as "Authorization: Bearer <token>". ${WHERE}`
+    if (presented === undefined) return `Send the admin token as "Authorization: Bearer <token>". ${TOKEN_ADVICE}`
     const isRight = expected !== undefined && timingSafeEqual(hashToken(presented), expected)
     if (isRight) return true
     return isClientKey(presented)
-      ? `This is a client API key for /v1. The management API needs the admin token. ${WHERE}`
-      : `Invalid admin token. ${WHERE}`
+      ? `This is a client API key for /v1. The management API needs the admin token. ${TOKEN_ADVICE}`
+      : `Invalid admin token. ${TOKEN_ADVICE}`
   }
 
   return { management: { authorize }, mint: () => mint(path, renew) }
@@ -68,7 +68,7 @@ async function mint(path: string, renew: boolean): Promise<string | undefined> {
   }
 }
 
-const WHERE = 'It was printed on the first start. If you lost it, restart once with --new-token.'
+const TOKEN_ADVICE = 'It was printed on the first start. If you lost it, restart once with --new-token.'
 
 const hashToken = (token: string) => createHash('sha256').update(token).digest()
 

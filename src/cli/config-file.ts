@@ -8,7 +8,7 @@ import { isObject, type JsonObject } from '../lib/json.ts'
 import { didYouMean, findNearest } from '../lib/spelling.ts'
 import type { Management } from '../management/operations.ts'
 import { recordKinds } from '../records/readings.ts'
-import { KEYRING, SETTINGS } from '../records/record-collections.ts'
+import { KEYRING_KEY, SETTINGS_KEY } from '../records/record-collections.ts'
 import type { Catalog, Combo, Storage } from '../types.ts'
 import { ENV_PREFIX, type Variables } from './cli-options.ts'
 import { replaceCallsWithCommands } from './commands/wording.ts'
@@ -43,7 +43,7 @@ export async function readConfigFile(path: string, env: Variables): Promise<Conf
   const fail: Fail = (place, reason) => problem(`${path}: ${place ? `${place} ` : ''}${reason}`)
   const content: unknown = parse(path, await readText(path))
   if (content !== null && !isObject(content))
-    throw fail('', `must contain an object with these sections, which are all optional: ${SECTION_LIST}.`)
+    throw fail('', `must contain an object with these sections, which are all optional: ${SECTION_NAMES_TEXT}.`)
   const missing = new Map<string, string>()
   const fileSections = Object.entries(content ?? {}).filter(([name]) => !isIgnored(name))
   const resolved = replaceVariables(Object.fromEntries(fileSections), { place: '', env, fail, missing })
@@ -61,10 +61,10 @@ export async function readConfigFile(path: string, env: Variables): Promise<Conf
     if (!Object.hasOwn(sections, name) && !Object.values(otherNames).includes(name))
       throw fail(
         name,
-        `is not a known section. ${didYouMean(findNearest(name, [...SECTIONS, 'plans'], 1)) ?? `Known sections: ${SECTION_LIST}.`}`,
+        `is not a known section. ${didYouMean(findNearest(name, [...SECTION_NAMES, 'plans'], 1)) ?? `Known sections: ${SECTION_NAMES_TEXT}.`}`,
       )
   }
-  const loadedSections = SECTIONS.map((name) => {
+  const loadedSections = SECTION_NAMES.map((name) => {
     const entries = [name, otherNames[name] ?? []].flat().flatMap((sectionName) => {
       const section = (resolved as JsonObject)[sectionName] // `replaceVariables` returns an object for an object
       return section === undefined || section === null ? [] : sections[name](section, { place: sectionName, fail })
@@ -234,12 +234,12 @@ const sections: Readonly<Record<Section, ReadSection>> = {
     ),
 }
 
-const SECTIONS = Object.keys(sections) as Section[]
+const SECTION_NAMES = Object.keys(sections) as Section[]
 /** Second names of sections: plans are groups, and custom models had their own name in earlier versions. */
 const otherNames: Readonly<Partial<Record<Section, string>>> = { groups: 'plans', models: 'customModels' }
 /** Returns whether a top-level name is only for editors, or for YAML anchors as in Docker Compose. */
 const isIgnored = (name: string) => name === '$schema' || name.startsWith('x-')
-const SECTION_LIST = [...SECTIONS, 'plans'].map((name) => `"${name}"`).join(', ')
+const SECTION_NAMES_TEXT = [...SECTION_NAMES, 'plans'].map((name) => `"${name}"`).join(', ')
 
 /** The fields that identify an entry's record, by section. */
 const identityFields: Readonly<Record<Section, readonly string[]>> = {
@@ -374,7 +374,7 @@ function rethrowWithPath(path: string, place: string, cause: unknown): never {
 async function copyRecords(storage: Storage): Promise<Storage> {
   const copy = memoryStorage()
   const { keys: _, ...copied } = recordKinds
-  for (const prefix of [...Object.values(copied).map((kind) => kind.prefix), SETTINGS, KEYRING])
+  for (const prefix of [...Object.values(copied).map((kind) => kind.prefix), SETTINGS_KEY, KEYRING_KEY])
     for (const { key, value } of await storage.list(prefix)) await copy.set(key, value)
   return { ...copy, ...(storage.ownSecret && { ownSecret: storage.ownSecret }) }
 }

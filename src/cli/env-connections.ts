@@ -6,7 +6,7 @@ import type { Catalog } from '../types.ts'
 import { ENV_PREFIX, stripQuotes, type Variables } from './cli-options.ts'
 
 /** The usual variables for the API keys of built-in providers. The first one that is set is used. */
-const VARIABLES: Readonly<Record<string, readonly string[]>> = {
+const KEY_VARIABLES: Readonly<Record<string, readonly string[]>> = {
   openai: ['OPENAI_API_KEY'],
   anthropic: ['ANTHROPIC_API_KEY'],
   google: ['GEMINI_API_KEY', 'GOOGLE_API_KEY'],
@@ -23,7 +23,7 @@ const VARIABLES: Readonly<Record<string, readonly string[]>> = {
 }
 
 /** Variables that redirect the official SDKs to another base URL. If one is set, the API key isn't for the provider. */
-const ADDRESSES: Readonly<Record<string, readonly string[]>> = {
+const BASE_URL_VARIABLES: Readonly<Record<string, readonly string[]>> = {
   openai: ['OPENAI_BASE_URL', 'OPENAI_API_BASE'],
   anthropic: ['ANTHROPIC_BASE_URL'],
   google: ['GOOGLE_GEMINI_BASE_URL', 'GEMINI_BASE_URL'],
@@ -49,10 +49,10 @@ export async function applyEnvironment(
 ): Promise<EnvConnection[]> {
   const { connections: all } = await connections.list()
   const found: EnvConnection[] = []
-  for (const provider of Object.keys(VARIABLES)) {
+  for (const provider of Object.keys(KEY_VARIABLES)) {
     const id = ENV_PREFIX + provider
     const existing = all.find((connection) => connection.id === id)
-    const variable = VARIABLES[provider]?.find((name) => env[name]?.trim())
+    const variable = KEY_VARIABLES[provider]?.find((name) => env[name]?.trim())
     const value = env[variable ?? '']?.trim()
     const apiKey = value === undefined ? undefined : stripQuotes(value).trim()
     let problem =
@@ -83,7 +83,7 @@ function findSkipReason(
     definedProviders,
   }: { env: Variables; all: readonly ShownConnection[]; definedProviders: readonly string[] },
 ): string | undefined {
-  const address = ADDRESSES[provider]?.find((name) => env[name]?.trim())
+  const address = BASE_URL_VARIABLES[provider]?.find((name) => env[name]?.trim())
   if (isClientKey(apiKey)) return 'it contains a Signalbox API key'
   if (address !== undefined) return `${address} is set, so the key is for another server`
   const others = all.filter(({ id }) => id !== ENV_PREFIX + provider).map((other) => other.provider)
@@ -95,4 +95,4 @@ const nameFor = (catalog: Catalog, provider: string, variable: string) =>
   `${catalog[provider]?.name ?? provider} from ${variable}`
 
 const isNamedHere = ({ provider, name }: ShownConnection, catalog: Catalog) =>
-  VARIABLES[provider]?.some((variable) => name === nameFor(catalog, provider, variable)) ?? false
+  KEY_VARIABLES[provider]?.some((variable) => name === nameFor(catalog, provider, variable)) ?? false

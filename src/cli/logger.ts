@@ -50,10 +50,11 @@ export function describeError(error: unknown): string {
   return withoutSecrets(toOneLine(`${error.name}${code}: ${error.message}`))
 }
 
-const CREDENTIAL = /\b(?:Bearer|Basic)\s+\S+|\b(?:sk|sbx|pk|key|gsk|xai)[-_][\w-]{8,}|[\w+=-]{32,}/gi
-const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
+const CREDENTIAL_PATTERN = /\b(?:Bearer|Basic)\s+\S+|\b(?:sk|sbx|pk|key|gsk|xai)[-_][\w-]{8,}|[\w+=-]{32,}/gi
+const UUID_PATTERN = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
 
-const withoutSecrets = (text: string) => text.replace(CREDENTIAL, (found) => (UUID.test(found) ? found : '…'))
+const withoutSecrets = (text: string) =>
+  text.replace(CREDENTIAL_PATTERN, (found) => (UUID_PATTERN.test(found) ? found : '…'))
 
 /**
  * Creates hooks that write one line per model request: time, status, model, targets, duration, and tokens. A request's usage is reported right before

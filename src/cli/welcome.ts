@@ -1,6 +1,6 @@
 import type { Exchange, Reply } from '../lib/exchange.ts'
 import { VERSION } from '../lib/version.ts'
-import { UNCACHED } from '../request/door/reply.ts'
+import { UNCACHED_HEADERS } from '../request/door/reply.ts'
 import { ENV_PREFIX } from './cli-options.ts'
 import { DEMO, DEMO_MESSAGES } from './demo/demo-providers.ts'
 import type { EnvConnection } from './env-connections.ts'
@@ -39,7 +39,11 @@ export function formatWelcome(facts: Welcome): string {
     formatToken(facts),
     ...formatDashboard(facts),
     ...formatVariables(facts),
-    ...(demo ? formatDemo(facts) : facts.isInUse ? formatModels(facts) : [NOT_CONNECTED, ...formatFirstSteps(facts)]),
+    ...(demo
+      ? formatDemo(facts)
+      : facts.isInUse
+        ? formatModels(facts)
+        : [NOT_CONNECTED_MESSAGE, ...formatFirstSteps(facts)]),
     ...formatOpenWarning(facts),
   ])
 }
@@ -49,7 +53,7 @@ const formatBaseUrls = (baseUrl: string): string =>
   `  OpenAI clients     ${baseUrl}/v1\n  Google clients     ${baseUrl}\n  Anthropic clients  ${baseUrl}`
 
 /** A small model in the built-in catalog. */
-export const FIRST_MODEL = 'openai/gpt-5-mini'
+export const EXAMPLE_MODEL = 'openai/gpt-5-mini'
 
 function formatToken({ token, isTokenGiven }: Welcome): string {
   if (token !== undefined)
@@ -76,9 +80,9 @@ function formatVariables({ envConnections }: Welcome): string[] {
   return [`Provider keys in the environment (use --no-env to ignore them):\n${lines.join('\n')}`]
 }
 
-const NOT_CONNECTED = 'No provider is connected yet. Until then, /v1/models lists the built-in catalog.'
+const NOT_CONNECTED_MESSAGE = 'No provider is connected yet. Until then, /v1/models lists the built-in catalog.'
 
-const OWN_SERVER =
+const SERVER_HINT =
   'A local model server needs no API key: in step 1, send {"provider":"ollama","discover":true} to connect Ollama with its installed models. For LM Studio, llama.cpp, and vLLM, see https://github.com/signalbox-dev/signalbox/blob/HEAD/docs/src/content/docs/start/local-models.md'
 
 /** Formats the commands that lead from an empty gateway to a first response, in blocks. */
@@ -87,15 +91,15 @@ function formatFirstSteps({ baseUrl, token }: Pick<Welcome, 'baseUrl' | 'token'>
   const connection = `{"provider":"openai","apiKey":"'"$OPENAI_API_KEY"'"}`
   return [
     `To send your first request, run these commands in another terminal, ${terminal}:`,
-    `1. Connect a provider\n${formatCurl(`${baseUrl}/api/connections`, { headers: [ADMIN, JSON_TYPE], body: connection })}`,
-    `2. Create an API key for a client\n  SIGNALBOX_KEY=$(${formatCurl(`${baseUrl}/api/keys`, { flags: '-s', headers: [ADMIN, JSON_TYPE], body: '{"name":"first"}' }).trim()} |\n    sed 's/.*"key":"\\([^"]*\\)".*/\\1/')`,
-    `3. Send a request\n${formatChatCall(baseUrl, { flags: '-N', model: FIRST_MODEL, hasKey: true })}`,
-    OWN_SERVER,
+    `1. Connect a provider\n${formatCurl(`${baseUrl}/api/connections`, { headers: [ADMIN_HEADER, JSON_TYPE], body: connection })}`,
+    `2. Create an API key for a client\n  SIGNALBOX_KEY=$(${formatCurl(`${baseUrl}/api/keys`, { flags: '-s', headers: [ADMIN_HEADER, JSON_TYPE], body: '{"name":"first"}' }).trim()} |\n    sed 's/.*"key":"\\([^"]*\\)".*/\\1/')`,
+    `3. Send a request\n${formatChatCall(baseUrl, { flags: '-N', model: EXAMPLE_MODEL, hasKey: true })}`,
+    SERVER_HINT,
   ]
 }
 
 function formatModels({ baseUrl, requireApiKey }: Welcome): string[] {
-  const command = formatCurl(`${baseUrl}/v1/models`, { headers: requireApiKey ? [CLIENT] : [] })
+  const command = formatCurl(`${baseUrl}/v1/models`, { headers: requireApiKey ? [CLIENT_HEADER] : [] })
   return [
     `List the models that clients can use${requireApiKey ? ', with SIGNALBOX_KEY set to an API key' : ''}:\n\n${command}`,
   ]
@@ -114,7 +118,7 @@ function formatOpenWarning({ baseUrl, externalUrl: openTo, requireApiKey }: Welc
   if (requireApiKey) return []
   const command = formatCurl(`${baseUrl}/api/settings`, {
     flags: '-X PATCH',
-    headers: [ADMIN, JSON_TYPE],
+    headers: [ADMIN_HEADER, JSON_TYPE],
     body: '{"requireApiKey":true}',
   })
   const subject =
@@ -124,8 +128,8 @@ function formatOpenWarning({ baseUrl, externalUrl: openTo, requireApiKey }: Welc
   return [`${subject} To require API keys:\n\n${command}`]
 }
 
-const ADMIN = '"authorization: Bearer $SIGNALBOX_ADMIN_TOKEN"'
-const CLIENT = '"authorization: Bearer $SIGNALBOX_KEY"'
+const ADMIN_HEADER = '"authorization: Bearer $SIGNALBOX_ADMIN_TOKEN"'
+const CLIENT_HEADER = '"authorization: Bearer $SIGNALBOX_KEY"'
 const JSON_TYPE = "'content-type: application/json'"
 
 function formatChatCall(
@@ -135,7 +139,7 @@ function formatChatCall(
   const body = `{"model":"${model}","stream":true,"messages":[{"role":"user","content":"Tell me a story"}]}`
   return formatCurl(`${baseUrl}/v1/chat/completions`, {
     flags,
-    headers: [...(hasKey ? [CLIENT] : []), JSON_TYPE],
+    headers: [...(hasKey ? [CLIENT_HEADER] : []), JSON_TYPE],
     body,
   })
 }
@@ -171,7 +175,7 @@ export function serveFrontPage(
   if (!isPage && accept.includes('application/json')) return undefined
   const text = renderText(getBaseUrl(exchange) ?? listenUrl, hasDashboard)
   const type = isPage ? 'text/html' : 'text/plain'
-  const headers = { ...UNCACHED, ...HEADERS, 'content-type': `${type}; charset=utf-8` }
+  const headers = { ...UNCACHED_HEADERS, ...HEADERS, 'content-type': `${type}; charset=utf-8` }
   return { status: 200, headers, ...(method === 'GET' && { body: isPage ? renderPage(text) : text }) }
 }
 

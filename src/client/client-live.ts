@@ -17,7 +17,7 @@ export interface LiveOptions {
   onConnection?(error: ClientError | undefined): void
 }
 
-/** The delay before the first attempt to reconnect, in ms. It doubles with each attempt, up to `LONGEST_PAUSE_MS`. */
+/** The delay before the first attempt to reconnect, in ms. It doubles with each attempt, up to `MAX_PAUSE_MS`. */
 const MIN_PAUSE_MS = 500
 const MAX_PAUSE_MS = 10_000
 /** How long a connection can be silent before it is treated as lost, in ms. The gateway sends at least a comment every 15 s. */

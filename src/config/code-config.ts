@@ -13,12 +13,12 @@ import {
   type ResponseFunction,
 } from '../records/code-records.ts'
 import {
-  ALIASES,
-  COMBOS,
-  CONNECTIONS,
-  CUSTOM_MODELS,
-  GROUPS,
-  GUARDS,
+  ALIASES_PREFIX,
+  COMBOS_PREFIX,
+  CONNECTIONS_PREFIX,
+  CUSTOM_MODELS_PREFIX,
+  GROUPS_PREFIX,
+  GUARDS_PREFIX,
   getCustomModelId,
 } from '../records/record-collections.ts'
 import type { RouteCall, RouteResponse } from '../request/route-call.ts'
@@ -155,7 +155,7 @@ export function readCodeConfig(
   const add = (prefix: string, id: string, record: object) =>
     values.set(
       prefix + encodeURIComponent(id),
-      JSON.stringify({ order: FIRST_ORDER + values.size, record: { ...record, source: 'code' } }),
+      JSON.stringify({ order: MIN_ORDER + values.size, record: { ...record, source: 'code' } }),
     )
 
   const connections = readSection(config, 'connections').map(([id, input]) => {
@@ -177,7 +177,7 @@ export function readCodeConfig(
     const name = getDefinition(catalog, provider)?.name ?? provider
     const filled = Object.keys(data).length > 0 && { providerSpecificData: data }
     const record = { id, provider, name, ...rest, ...filled, createdAt: timestamp, updatedAt: timestamp }
-    add(CONNECTIONS, id, record)
+    add(CONNECTIONS_PREFIX, id, record)
     return record
   })
   for (const connection of connections) {
@@ -212,7 +212,7 @@ export function readCodeConfig(
       responseConditions.set(name, functions)
       definition.on = [...others.on, 'function']
     }
-    add(COMBOS, name, {
+    add(COMBOS_PREFIX, name, {
       id: name,
       name,
       strategy: 'fallback',
@@ -230,14 +230,14 @@ export function readCodeConfig(
     const id = { providerAlias: name.slice(0, slash), id: name.slice(slash + 1) }
     const definition = typeof input === 'string' ? { type: input } : requireObject(place, input)
     checkRecord('models', place, { ...definition, ...id }, { catalog })
-    add(CUSTOM_MODELS, getCustomModelId(id), { ...definition, ...id })
+    add(CUSTOM_MODELS_PREFIX, getCustomModelId(id), { ...definition, ...id })
   }
   const aliases: Array<NameReferences['aliases'][number]> = []
   for (const [alias, model] of readSection(config, 'aliases')) {
     const found = findShapeProblem(aliasFields.alias.shape, alias)
     if (found) fail('aliases', `must not contain the name "${alias}": it ${found.problem}`)
     checkRecord('aliases', `aliases.${alias}`, { model }, { catalog })
-    add(ALIASES, alias, { alias, model })
+    add(ALIASES_PREFIX, alias, { alias, model })
     aliases.push({ alias, model: String(model) })
   }
   for (const section of ['groups', 'plans'] as const)
@@ -246,8 +246,8 @@ export function readCodeConfig(
       requireName(place, id)
       const definition = { name: id, ...requireObject(place, input) }
       checkRecord(section, place, definition, { catalog })
-      if (values.has(GROUPS + id)) fail(place, `has the same "id" as groups.${id}. Change one of them`)
-      add(GROUPS, id, { id, isActive: true, ...definition, createdAt: timestamp })
+      if (values.has(GROUPS_PREFIX + id)) fail(place, `has the same "id" as groups.${id}. Change one of them`)
+      add(GROUPS_PREFIX, id, { id, isActive: true, ...definition, createdAt: timestamp })
     }
   if (!Array.isArray(config.guards))
     for (const [name, input] of readSection(config, 'guards')) {
@@ -258,7 +258,7 @@ export function readCodeConfig(
       if (Object.hasOwn(settings, 'name')) fail(`${place}.name`, 'is not a known field. The guard is named by its key')
       const definition = { ...settings, name }
       checkRecord('guards', place, definition, { catalog })
-      add(GUARDS, name, { ...definition, createdAt: timestamp, updatedAt: timestamp })
+      add(GUARDS_PREFIX, name, { ...definition, createdAt: timestamp, updatedAt: timestamp })
     }
   checkNames({ combos, aliases })
   checkVectors({ combos, aliases })
@@ -270,7 +270,7 @@ export function readCodeConfig(
 }
 
 /** Sorts the records before stored ones, whose order starts at 1. */
-const FIRST_ORDER = -1_000_000
+const MIN_ORDER = -1_000_000
 
 /** Returns the credential function in `apiKey`, if there is one. */
 function getCredentialFunction(apiKey: unknown): CredentialSource | SharedCredentialSource | undefined {

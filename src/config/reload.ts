@@ -5,7 +5,7 @@ import { isPlainObject } from '../lib/shape-problem.ts'
 import { CODE_VERSION, type CodeRecords, type CodeSecret, codeSecretId } from '../records/code-records.ts'
 import { isDefinedInCode } from '../records/defined-in-code.ts'
 import { createKeyAccess } from '../records/key-access.ts'
-import { CONNECTIONS, type ConnectionRecord, GROUPS } from '../records/record-collections.ts'
+import { CONNECTIONS_PREFIX, type ConnectionRecord, GROUPS_PREFIX } from '../records/record-collections.ts'
 import type { Records } from '../records/records.ts'
 import type { Store } from '../records/store.ts'
 import type { Envelope } from '../records/stored-records.ts'
@@ -81,8 +81,8 @@ export function createReload(dependencies: ReloadDependencies): (config: CodeCon
     ])
       replaceEntries(records as Records<object>, next) // the type of the records doesn't matter here
     for (const key of new Set([...previous.values.keys(), ...next.values.keys()]))
-      if (key.startsWith(GROUPS) && previous.values.get(key) !== next.values.get(key))
-        store.openKeyAccess(createKeyAccess).groups.forget(decodeURIComponent(key.slice(GROUPS.length)))
+      if (key.startsWith(GROUPS_PREFIX) && previous.values.get(key) !== next.values.get(key))
+        store.openKeyAccess(createKeyAccess).groups.forget(decodeURIComponent(key.slice(GROUPS_PREFIX.length)))
     if (settings) store.settings.source.replace(settings)
     else store.settings.source.expire()
     if (removed.length > 0) forgetLater(removed)
@@ -129,7 +129,7 @@ function keepUnchanged(records: CodeRecords, before: CodeRecords): CodeRecords {
   for (const [key, text] of values) {
     const { order, record } = parse<TimedRecord>(text)
     const { record: previous } = parse<TimedRecord>(before.values.get(key) ?? '{"record":{}}')
-    const isConnection = key.startsWith(CONNECTIONS)
+    const isConnection = key.startsWith(CONNECTIONS_PREFIX)
     const secret = isConnection ? secrets.get(codeSecretId(record)) : undefined
     if (previous.createdAt !== undefined) record.createdAt = previous.createdAt
     if (previous.updatedAt !== undefined) {
@@ -157,7 +157,9 @@ const isSameSource = (a: CodeSecret | undefined, b: CodeSecret | undefined): boo
 const parse = <T>(text: string): Envelope<T> => JSON.parse(text) // `readCodeConfig` wrote this text
 
 const listConnections = ({ values }: CodeRecords): ConnectionRecord[] =>
-  [...values].flatMap(([key, text]) => (key.startsWith(CONNECTIONS) ? [parse<ConnectionRecord>(text).record] : []))
+  [...values].flatMap(([key, text]) =>
+    key.startsWith(CONNECTIONS_PREFIX) ? [parse<ConnectionRecord>(text).record] : [],
+  )
 
 /** Returns when the latest connection was defined, in epoch ms; 0 if there are none. */
 const findLastUpdate = (records: CodeRecords): number =>

@@ -69,15 +69,15 @@ export const toHex = (bytes: Uint8Array): string =>
 /** Encodes base64 in the standard alphabet, with padding. */
 export function toBase64(bytes: Uint8Array): string {
   let text = ''
-  for (let index = 0; index < bytes.length; index += STEP) {
-    const binary: string = Reflect.apply(String.fromCharCode, undefined, bytes.subarray(index, index + STEP))
+  for (let index = 0; index < bytes.length; index += CHUNK_SIZE) {
+    const binary: string = Reflect.apply(String.fromCharCode, undefined, bytes.subarray(index, index + CHUNK_SIZE))
     text += btoa(binary)
   }
   return text
 }
 
 /** Bytes per step: a multiple of three, so only the end is padded, and few enough to pass as arguments on every platform. */
-const STEP = 24_576
+const CHUNK_SIZE = 24_576
 
 /** Encodes base64 in the URL-safe alphabet, without padding. */
 export const toBase64Url = (bytes: Uint8Array): string =>
@@ -130,14 +130,14 @@ function hasBytesAtIndex(haystack: Uint8Array, index: number, bytes: Uint8Array)
 }
 
 /** The most frequent bytes of prose and JSON, in order. */
-const FREQUENT = encodeUtf8(' "etaonirsl:,hducm{}fpgwyb_-v.0123456789k[]\\/\nxTISACEDPRMLNOFHBGUWY')
+const FREQUENT_BYTES = encodeUtf8(' "etaonirsl:,hducm{}fpgwyb_-v.0123456789k[]\\/\nxTISACEDPRMLNOFHBGUWY')
 
 function findRarestIndex(bytes: Uint8Array): number {
   let place = 0
   let rarity = -1
   bytes.forEach((byte, index) => {
-    const rank = FREQUENT.indexOf(byte)
-    const found = rank === -1 ? FREQUENT.length : rank
+    const rank = FREQUENT_BYTES.indexOf(byte)
+    const found = rank === -1 ? FREQUENT_BYTES.length : rank
     if (found > rarity) {
       rarity = found
       place = index

@@ -1,18 +1,19 @@
 /** Replaces everything that looks like a credential with `[credential]`: keys with vendors' prefixes, tokens, private keys, and passwords in URLs. */
 export function redactCredentialShapes(text: string): string {
-  return SHAPES.reduce(
-    (rest, shape) => rest.replace(shape, (_, prefix: unknown) => (typeof prefix === 'string' ? prefix : '') + REPLACED),
-    text.replace(JWT, (found) => (found.includes('.') ? REPLACED : found)),
+  return CREDENTIAL_PATTERNS.reduce(
+    (rest, shape) =>
+      rest.replace(shape, (_, prefix: unknown) => (typeof prefix === 'string' ? prefix : '') + REPLACEMENT),
+    text.replace(JWT_PATTERN, (found) => (found.includes('.') ? REPLACEMENT : found)),
   )
 }
 
-const REPLACED = '[credential]'
+const REPLACEMENT = '[credential]'
 
 /** Also matches strings without a dot, which aren't JWTs. Otherwise, the search would restart at each `eyJ` in them. */
-export const JWT = /\beyJ[\w-]{10,}(?:\.[\w-]{10,}(?:\.[\w-]+)?)?/g
+export const JWT_PATTERN = /\beyJ[\w-]{10,}(?:\.[\w-]{10,}(?:\.[\w-]+)?)?/g
 
 /** Patterns that don't match ordinary words. They run in linear time. The text in a capture group is kept. */
-export const SHAPES: readonly RegExp[] = [
+export const CREDENTIAL_PATTERNS: readonly RegExp[] = [
   /-----BEGIN [A-Z ]{0,30}PRIVATE KEY-----[^-]*(?:-----END [A-Z ]{0,30}PRIVATE KEY-----)?/g,
   /\b(?:sk|rk)[-_][\w-]{16,}/g, // OpenAI, Anthropic, DeepSeek, OpenRouter, and many others
   /\bAIza[\w-]{30,}|\bya29\.[\w-]{20,}/g, // Google
@@ -35,18 +36,18 @@ export interface AwsCredentials {
  * key.
  */
 export function parseAwsCredentials(apiKey: string): AwsCredentials | undefined {
-  const [, accessKeyId, secretAccessKey, sessionToken] = SHAPE.exec(apiKey) ?? []
+  const [, accessKeyId, secretAccessKey, sessionToken] = AWS_CREDENTIALS_PATTERN.exec(apiKey) ?? []
   if (accessKeyId === undefined || secretAccessKey === undefined) return undefined
   return { accessKeyId, secretAccessKey, ...(sessionToken !== undefined && { sessionToken }) }
 }
 
-const SHAPE = /^([A-Z0-9]{16,128}):([A-Za-z0-9/+=]{16,128})(?::([A-Za-z0-9/+=]+))?$/
+const AWS_CREDENTIALS_PATTERN = /^([A-Z0-9]{16,128}):([A-Za-z0-9/+=]{16,128})(?::([A-Za-z0-9/+=]+))?$/
 
 /** Matches trimmed credentials that can be sent: one word in ASCII, or a key file in JSON. */
-export const SENDABLE = /^[\x21-\x7e]+$|^\{/
+export const SENDABLE_PATTERN = /^[\x21-\x7e]+$|^\{/
 
 /** Returns whether a trimmed credential can be sent. */
-export const isSendableCredential = (credential: string): boolean => SENDABLE.test(credential)
+export const isSendableCredential = (credential: string): boolean => SENDABLE_PATTERN.test(credential)
 
 /** Shorter credentials are placeholders for providers that need none. */
 export const MIN_QUOTABLE_LENGTH = 8

@@ -25,13 +25,14 @@ function containsSecretWord(word: string, isSecret: (decoded: string) => boolean
       return true
   }
   return (
-    (word.match(BASE64) ?? []).some((run) => [0, 1, 2, 3].some((from) => isSecret(decodeBase64Run(run, from)))) ||
-    (word.match(HEX) ?? []).some((run) => [0, 1].some((from) => isSecret(decodeHex(run, from))))
+    (word.match(BASE64_PATTERN) ?? []).some((run) =>
+      [0, 1, 2, 3].some((from) => isSecret(decodeBase64Run(run, from))),
+    ) || (word.match(HEX_PATTERN) ?? []).some((run) => [0, 1].some((from) => isSecret(decodeHex(run, from))))
   )
 }
 
-const BASE64 = /[A-Za-z0-9+/_-]{11,}/g
-const HEX = /[0-9a-f]{16,}/gi
+const BASE64_PATTERN = /[A-Za-z0-9+/_-]{11,}/g
+const HEX_PATTERN = /[0-9a-f]{16,}/gi
 
 function decodeBase64Run(run: string, from: number): string {
   const digits = run.slice(from).replaceAll('-', '+').replaceAll('_', '/')

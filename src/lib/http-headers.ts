@@ -2,11 +2,11 @@ import { gatewayError } from '../errors.ts'
 import { encodeUtf8, toHex } from './bytes.ts'
 import type { Exchange } from './exchange.ts'
 
-const BEARER = /^Bearer +\S+ *$/i
+const BEARER_PATTERN = /^Bearer +\S+ *$/i
 
 /** Returns the credential of an `Authorization: Bearer` header; `undefined` for any other value. */
 export function getBearerToken(authorization: string | null | undefined): string | undefined {
-  return authorization && BEARER.test(authorization) ? authorization.slice('Bearer '.length).trim() : undefined
+  return authorization && BEARER_PATTERN.test(authorization) ? authorization.slice('Bearer '.length).trim() : undefined
 }
 
 type Headers = Pick<Exchange, 'header'>
@@ -30,7 +30,7 @@ export function requirePlainUtf8(exchange: Headers): void {
   const encoding = exchange.header('content-encoding')?.trim().toLowerCase()
   if (encoding && encoding !== 'identity')
     throw unsupported('Compressed request bodies are not accepted. Send the JSON uncompressed.')
-  const match = CHARSET.exec(exchange.header('content-type') ?? '')
+  const match = CHARSET_PATTERN.exec(exchange.header('content-type') ?? '')
   const charset = match ? (match[1] ?? match[2] ?? '').trim() : ''
   if (charset !== '' && !UTF_8.test(charset))
     throw unsupported(`Send the JSON in UTF-8; the content-type says "${charset.slice(0, MAX_SHOWN)}".`)
@@ -38,7 +38,7 @@ export function requirePlainUtf8(exchange: Headers): void {
 
 const unsupported = (message: string) => gatewayError('UNSUPPORTED_MEDIA_TYPE', { message })
 
-const CHARSET = /;\s*charset\s*=\s*(?:"([^"]*)"|([^\s;,]*))/i
+const CHARSET_PATTERN = /;\s*charset\s*=\s*(?:"([^"]*)"|([^\s;,]*))/i
 const UTF_8 = /^(?:utf-?8|(?:us-)?ascii)$/i
 const MAX_SHOWN = 60
 

@@ -123,14 +123,14 @@ function isKeyAmong(names: readonly string[], text: string, start: number, end: 
   const length = end - start - 2
   for (const name of names) {
     if (length === name.length && text.startsWith(name, start + 1)) return true
-    const mayBeEscaped = length > name.length && length <= name.length * LONGEST_ESCAPE
+    const mayBeEscaped = length > name.length && length <= name.length * MAX_ESCAPE_LENGTH
     if (mayBeEscaped && hasEscape(text, start, end) && unescapeKey(text.slice(start, end)) === name) return true
   }
   return false
 }
 
 /** The length of the longest escape, `\\u0065`. */
-const LONGEST_ESCAPE = 6
+const MAX_ESCAPE_LENGTH = 6
 
 function hasEscape(text: string, start: number, end: number): boolean {
   for (let index = start; index < end; index++) if (text.charCodeAt(index) === BACKSLASH) return true

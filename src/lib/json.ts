@@ -99,13 +99,13 @@ export function tryStringify(value: unknown): string | undefined {
  * `JSON.stringify`: the loop is compiled inline, which is faster than any call for so few characters.
  */
 export function escapeJson(text: string): string {
-  if (text.length > SHORT) return JSON.stringify(text).slice(1, -1)
+  if (text.length > MAX_SHORT_LENGTH) return JSON.stringify(text).slice(1, -1)
   for (let index = 0; index < text.length; index++)
     if (isEscaped(text.charCodeAt(index))) return JSON.stringify(text).slice(1, -1)
   return text
 }
 
-const SHORT = 32
+const MAX_SHORT_LENGTH = 32
 
 /** Returns whether JSON escapes a character: a control character, a quote, a backslash, or half of a surrogate pair. */
 const isEscaped = (code: number): boolean =>

@@ -20,7 +20,7 @@ export function memoizeByName<R>(find: (name: string) => R): (name: string) => R
     const found = results.get(name)
     if (found !== undefined) return found
     const created = find(name)
-    if (name.length <= LONGEST_NAME) {
+    if (name.length <= MAX_NAME_LENGTH) {
       evictOldest(results, MAX_NAMES)
       results.set(name, created)
     }
@@ -29,7 +29,7 @@ export function memoizeByName<R>(find: (name: string) => R): (name: string) => R
 }
 
 const MAX_NAMES = 1_000
-const LONGEST_NAME = 100
+const MAX_NAME_LENGTH = 100
 
 /** Memoizes a function by object; entries live as long as the object. Results must not be `undefined`. */
 export function memoizeByObject<K extends object, R>(find: (key: K) => R): (key: K) => R {

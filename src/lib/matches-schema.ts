@@ -1,6 +1,6 @@
 import { type Schema, type SchemaDraft, validate } from '@cfworker/json-schema'
 import { formatScalar, isObject, type JsonObject } from './json.ts'
-import { NAMED, UNCHECKED, VALUES } from './schema-keywords.ts'
+import { NAMED_SCHEMAS, UNCHECKED_KEYWORDS, VALUE_KEYWORDS } from './schema-keywords.ts'
 
 /**
  * Returns whether a JSON value matches a JSON Schema. Ignores `pattern`, `patternProperties`, `format`, and `uniqueItems`, because a client's schema
@@ -27,10 +27,10 @@ function prepareSchema(schema: unknown, countStep: () => void): unknown {
   const prepareInner = (inner: unknown) => prepareSchema(inner, countStep)
   const isOpen = schema.patternProperties !== undefined
   const supportedKeywords = Object.entries(schema).flatMap(([name, value]) => {
-    if (UNCHECKED.has(name) || (isOpen && /^(?:additional|unevaluated)Properties$/.test(name))) return []
-    if (NAMED.has(name) && isObject(value))
+    if (UNCHECKED_KEYWORDS.has(name) || (isOpen && /^(?:additional|unevaluated)Properties$/.test(name))) return []
+    if (NAMED_SCHEMAS.has(name) && isObject(value))
       return [[name, Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, prepareInner(inner)]))]]
-    if (VALUES.has(name)) return [[name, value]]
+    if (VALUE_KEYWORDS.has(name)) return [[name, value]]
     return [[name, Array.isArray(value) ? value.map(prepareInner) : prepareInner(value)]]
   })
   const { type } = schema

@@ -3,11 +3,11 @@ export function isPublicName(host: string): boolean {
   const labels = host.split('.')
   const top = labels.at(-1) ?? ''
   if (labels.length < 2 || host.length > MAX_NAME || !TOP_LEVEL.test(top) || RESERVED.has(top)) return false
-  return labels.every((label) => LABEL.test(label)) && !INTERNAL_TARGETS.test(host)
+  return labels.every((label) => LABEL_PATTERN.test(label)) && !INTERNAL_TARGETS.test(host)
 }
 
 const MAX_NAME = 253
-const LABEL = /^[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?$/
+const LABEL_PATTERN = /^[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?$/
 const TOP_LEVEL = /^(?:[a-z]{2,63}|xn--[a-z0-9-]+)$/
 
 /** Top-level domains outside the public DNS: RFC 2606, 6761, 6762, 7686, 8375, 9476, ICANN's `internal`, and home routers. */

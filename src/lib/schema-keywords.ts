@@ -1,7 +1,12 @@
 /** Keywords of JSON Schema that `matchesSchema` ignores. */
-export const UNCHECKED: ReadonlySet<string> = new Set(['pattern', 'patternProperties', 'format', 'uniqueItems'])
+export const UNCHECKED_KEYWORDS: ReadonlySet<string> = new Set([
+  'pattern',
+  'patternProperties',
+  'format',
+  'uniqueItems',
+])
 /** Keywords that contain schemas by name. */
-export const NAMED: ReadonlySet<string> = new Set([
+export const NAMED_SCHEMAS: ReadonlySet<string> = new Set([
   'properties',
   '$defs',
   'definitions',
@@ -9,15 +14,15 @@ export const NAMED: ReadonlySet<string> = new Set([
   'dependencies',
 ])
 /** Keywords whose value is data instead of a schema. */
-export const VALUES: ReadonlySet<string> = new Set(['const', 'enum', 'default', 'examples'])
+export const VALUE_KEYWORDS: ReadonlySet<string> = new Set(['const', 'enum', 'default', 'examples'])
 
 /** Finds a keyword in a schema that `matchesSchema` ignores. */
 export function findIgnoredKeyword(schema: unknown): string | undefined {
   if (typeof schema !== 'object' || schema === null) return undefined
   for (const [name, inner] of Object.entries(schema)) {
-    if (UNCHECKED.has(name) && !Array.isArray(schema)) return name
-    if (VALUES.has(name)) continue
-    const schemas: unknown[] = NAMED.has(name) ? Object.values(Object(inner)) : [inner]
+    if (UNCHECKED_KEYWORDS.has(name) && !Array.isArray(schema)) return name
+    if (VALUE_KEYWORDS.has(name)) continue
+    const schemas: unknown[] = NAMED_SCHEMAS.has(name) ? Object.values(Object(inner)) : [inner]
     const found = schemas.map(findIgnoredKeyword).find((keyword) => keyword !== undefined)
     if (found !== undefined) return found
   }

@@ -9,10 +9,11 @@ import { suggestFields, suggestInnerField } from './field-hints.ts'
 import { isObject, type JsonObject } from './json.ts'
 import { toCurrentName } from './renamed-options.ts'
 import {
-  CONTROL,
-  COOLDOWNS,
+  CACHING_MODE_MESSAGE,
+  CONTROL_PATTERN,
+  COOLDOWNS_MESSAGE,
   conditionTexts,
-  DOTS,
+  DOTS_PATTERN,
   describeChoice,
   describeEmpty,
   describeEndpoint,
@@ -27,15 +28,14 @@ import {
   HEADER_NAME,
   type ListMessages,
   listItems,
-  NO_CACHING_MODE,
-  NO_CONTROL,
-  NO_DOTS,
-  NO_DUPLICATES,
-  NO_MODEL,
-  NO_PRICE,
+  NO_CONTROL_MESSAGE,
+  NO_DOTS_MESSAGE,
+  NO_DUPLICATES_MESSAGE,
+  NO_MODEL_MESSAGE,
+  NO_PRICE_MESSAGE,
   textFormProblems,
 } from './shape-texts.ts'
-import { isTagValue, TAG_VALUE, TAGS } from './tag-values.ts'
+import { isTagValue, TAG_VALUE, TAGS_MESSAGE } from './tag-values.ts'
 import { findEndpointPath } from './urls.ts'
 
 /** A problem with a value, and its location. */
@@ -77,17 +77,17 @@ export function findShapeProblem(
     case 'choice':
       if (shape.orObject && isPlainObject(value)) return findObjectProblem(shape.orObject, value, path, options)
       if (typeof value === 'string' && shape.of.includes(value)) return undefined
-      if (shape.orObject) return fail(NO_CACHING_MODE)
+      if (shape.orObject) return fail(CACHING_MODE_MESSAGE)
       return fail(disallowedValueTexts[shape.refused?.find((item) => item === value) ?? ''] ?? describeChoice(shape.of))
     case 'list':
       return findListProblem(shape, value, path, options)
     case 'map':
-      return isPlainObject(value) ? findMapProblem(shape, value, path, options) : fail(NOT_OBJECT)
+      return isPlainObject(value) ? findMapProblem(shape, value, path, options) : fail(NOT_OBJECT_MESSAGE)
     case 'object':
-      return isPlainObject(value) ? findObjectProblem(shape, value, path, options) : fail(NOT_OBJECT)
+      return isPlainObject(value) ? findObjectProblem(shape, value, path, options) : fail(NOT_OBJECT_MESSAGE)
     case 'entry':
       if (isObject(value)) return findEntryProblem(value, path)
-      return typeof value === 'string' ? findShapeProblem(MODEL, value, path) : fail(NO_MODEL)
+      return typeof value === 'string' ? findShapeProblem(MODEL_SHAPE, value, path) : fail(NO_MODEL_MESSAGE)
     default:
       return assertNever(shape)
   }
@@ -112,7 +112,7 @@ export function findFieldProblem(
     const inner = `${path}.${name}`
     if (!Object.hasOwn(value, name)) return isOptional ? undefined : describeMissing(shape, inner)
     if (value[name] !== undefined) return findShapeProblem(shape, value[name], inner, options)
-    return isOptional && options.allowsUndefined ? undefined : { path: inner, problem: UNDEFINED }
+    return isOptional && options.allowsUndefined ? undefined : { path: inner, problem: UNDEFINED_MESSAGE }
   })
 }
 
@@ -123,9 +123,9 @@ export function isPlainObject(value: unknown): value is JsonObject {
   return prototype === null || Object.getPrototypeOf(prototype) === null // also in objects from other realms
 }
 
-const EMPTY = describeEmpty('omit it')
-const NOT_OBJECT = 'must be an object'
-const UNDEFINED =
+const EMPTY_MESSAGE = describeEmpty('omit it')
+const NOT_OBJECT_MESSAGE = 'must be an object'
+const UNDEFINED_MESSAGE =
   'is undefined. If it comes from an environment variable, check that the variable is set; otherwise omit it'
 
 function describeUnknown(name: string, fields: Fields, path: string): string {
@@ -145,7 +145,7 @@ const describeMissing = (shape: Shape, path: string): ShapeProblem => {
 }
 
 function findListProblem(shape: ListShape, value: unknown, path: string, options: Options): ShapeProblem | undefined {
-  const { message, tooMany, empty = EMPTY }: ListMessages = listItems[shape.items]
+  const { message, tooMany, empty = EMPTY_MESSAGE }: ListMessages = listItems[shape.items]
   if (!Array.isArray(value)) return { path, problem: message }
   if (value.length > shape.max) return { path, problem: tooMany(shape.max) }
   if (shape.isNonEmpty && value.length === 0) return { path, problem: empty }
@@ -154,7 +154,7 @@ function findListProblem(shape: ListShape, value: unknown, path: string, options
     findShapeProblem(shape.of, item, `${path}[${index}]`, options),
   )
   if (found || shape.items !== 'conditions' || new Set(items).size === items.length) return found
-  return { path, problem: NO_DUPLICATES }
+  return { path, problem: NO_DUPLICATES_MESSAGE }
 }
 
 function findMapProblem(
@@ -177,9 +177,9 @@ function findObjectProblem(
   options: Options,
 ): ShapeProblem | undefined {
   if (isNonEmpty && Object.values(value).every((item) => item === undefined))
-    return { path, problem: rules === 'prices' ? NO_PRICE : EMPTY }
+    return { path, problem: rules === 'prices' ? NO_PRICE_MESSAGE : EMPTY_MESSAGE }
   const { cooldownMs = 0, maxCooldownMs = cooldownMs } = value
-  if (rules === 'cooldowns' && Number(cooldownMs) > Number(maxCooldownMs)) return { path, problem: COOLDOWNS }
+  if (rules === 'cooldowns' && Number(cooldownMs) > Number(maxCooldownMs)) return { path, problem: COOLDOWNS_MESSAGE }
   return isOpen ? undefined : findFieldProblem(fields, value, path, options)
 }
 
@@ -187,8 +187,8 @@ function findEntryProblem(entry: JsonObject, path: string): ShapeProblem | undef
   const { when, where, ...fields } = entry
   const isTagged = where === undefined || hasTags(where)
   return (
-    findFieldProblem(ENTRY, { ...fields, ...(isTagged && where !== undefined && { where }) }, path) ??
-    (isTagged ? undefined : { path: `${path}.where`, problem: TAGS }) ??
+    findFieldProblem(ENTRY_FIELDS, { ...fields, ...(isTagged && where !== undefined && { where }) }, path) ??
+    (isTagged ? undefined : { path: `${path}.where`, problem: TAGS_MESSAGE }) ??
     (when === undefined ? undefined : findWhenProblem(when, `${path}.when`))
   )
 }
@@ -199,7 +199,7 @@ function hasTags(where: unknown): boolean {
 }
 
 function findWhenProblem(when: unknown, path: string): ShapeProblem | undefined {
-  if (!isPlainObject(when)) return { path, problem: NOT_OBJECT }
+  if (!isPlainObject(when)) return { path, problem: NOT_OBJECT_MESSAGE }
   const { model, headers, metadata, ...fields } = when
   if (Object.keys(when).length === 0) return { path, problem: conditionTexts.empty }
   if (fields.function !== undefined) return { path: `${path}.function`, problem: conditionTexts.function }
@@ -207,7 +207,7 @@ function findWhenProblem(when: unknown, path: string): ShapeProblem | undefined 
   if (unknown !== undefined)
     return { path: `${path}.${unknown}`, problem: `is not a known field. ${suggestFields(unknown, conditionNames)}` }
   return (
-    findSizeProblem(findFieldProblem(WHEN, fields, path), path) ??
+    findSizeProblem(findFieldProblem(CONDITION_FIELDS, fields, path), path) ??
     findBytesProblem(fields.bytes, `${path}.bytes`) ??
     (model === undefined ? undefined : findPatternProblem(model, `${path}.model`, conditionTexts.texts)) ??
     findFirst(Object.entries({ headers, metadata }), ([name, patterns]) => {
@@ -242,15 +242,15 @@ function findBytesProblem(bytes: unknown, path: string): ShapeProblem | undefine
 function findPatternProblem(pattern: unknown, path: string, problem: string): ShapeProblem | undefined {
   if (typeof pattern !== 'string' && !Array.isArray(pattern)) return { path, problem }
   if (pattern === '') return { path, problem: 'must not be empty' }
-  return findShapeProblem(typeof pattern === 'string' ? PATTERN_TEXT : PATTERN_TEXTS, pattern, path)
+  return findShapeProblem(typeof pattern === 'string' ? PATTERN_SHAPE : PATTERN_LIST_SHAPE, pattern, path)
 }
 
-const PATTERN_TEXT = text({ max: 512 })
-const PATTERN_TEXTS = list(PATTERN_TEXT, { items: 'texts', max: 100, isNonEmpty: true })
+const PATTERN_SHAPE = text({ max: 512 })
+const PATTERN_LIST_SHAPE = list(PATTERN_SHAPE, { items: 'texts', max: 100, isNonEmpty: true })
 
-const MODEL: TextShape = { type: 'text', isNonEmpty: true, max: 512 }
-const ENTRY: Fields = {
-  model: { shape: MODEL },
+const MODEL_SHAPE: TextShape = { type: 'text', isNonEmpty: true, max: 512 }
+const ENTRY_FIELDS: Fields = {
+  model: { shape: MODEL_SHAPE },
   weight: { shape: { type: 'number', min: 0, max: 1_000 }, isOptional: true },
   where: { shape: dataTags, isOptional: true },
   voices: { shape: voices, isOptional: true },
@@ -258,7 +258,7 @@ const ENTRY: Fields = {
   promptCaching: { shape: promptCaching, isOptional: true },
 }
 const size = { shape: integer(0, Number.MAX_SAFE_INTEGER), isOptional: true }
-const WHEN: Fields = {
+const CONDITION_FIELDS: Fields = {
   bytes: { shape: object({ min: size, max: size }), isOptional: true },
   stream: { shape: flag, isOptional: true },
   tools: { shape: flag, isOptional: true },
@@ -286,9 +286,9 @@ function findTextProblem(
   if (isNonEmpty && value.trim() === '') return 'must not be blank'
   if (isTrimmed && value.trim() !== value) return 'must not start or end with whitespace'
   if (value.length > max) return describeLength(max)
-  if (max < Number.POSITIVE_INFINITY && CONTROL.test(value)) return NO_CONTROL
+  if (max < Number.POSITIVE_INFINITY && CONTROL_PATTERN.test(value)) return NO_CONTROL_MESSAGE
   if (pattern && !pattern.test(value)) return textFormProblems[form]
-  return isPathPart && DOTS.test(value) ? NO_DOTS : undefined
+  return isPathPart && DOTS_PATTERN.test(value) ? NO_DOTS_MESSAGE : undefined
 }
 
 function findServerUrlProblem(url: string): string | undefined {

@@ -58,15 +58,16 @@ export const listItems = {
   },
   conditions: {
     message: `must be an array of ${responseConditions.map((responseCondition) => `"${responseCondition}"`).join(', ')}`,
-    tooMany: () => NO_DUPLICATES,
+    tooMany: () => NO_DUPLICATES_MESSAGE,
   },
 } as const satisfies Readonly<Record<ListItems, ListMessages>>
 
-export const NO_DUPLICATES = 'must not contain duplicates'
-export const NO_PRICE = 'must contain a price, such as "input"'
-export const NO_MODEL = 'must be a string or an object with "model"'
-export const BY_ACTION = 'can only be changed by POST /api/sync/cloud with the action "enable" or "disable"; omit it'
-export const COOLDOWNS = 'must not have a "cooldownMs" above its "maxCooldownMs"'
+export const NO_DUPLICATES_MESSAGE = 'must not contain duplicates'
+export const NO_PRICE_MESSAGE = 'must contain a price, such as "input"'
+export const NO_MODEL_MESSAGE = 'must be a string or an object with "model"'
+export const BY_ACTION_MESSAGE =
+  'can only be changed by POST /api/sync/cloud with the action "enable" or "disable"; omit it'
+export const COOLDOWNS_MESSAGE = 'must not have a "cooldownMs" above its "maxCooldownMs"'
 
 /** The problems with the conditions of combo entries. */
 export const conditionTexts = {
@@ -97,15 +98,15 @@ export const describeLiteral = (max: number) => `must be a string of 1 to ${max}
 export const describeChoice = (options: readonly string[]) =>
   `must be one of ${options.map((option) => `"${option}"`).join(', ')}`
 /** The problem with a `promptCaching` that is neither a known word nor an object. */
-export const NO_CACHING_MODE = 'must be "off", "auto", or an object such as { "mode": "auto", "ttl": "1h" }'
+export const CACHING_MODE_MESSAGE = 'must be "off", "auto", or an object such as { "mode": "auto", "ttl": "1h" }'
 
 /** Control characters and line breaks, which can forge log lines, and unpaired surrogates. */
-export const CONTROL = /[\p{Cc}\p{Cs}\p{Zl}\p{Zp}]/u
-export const NO_CONTROL = 'must not contain control characters'
+export const CONTROL_PATTERN = /[\p{Cc}\p{Cs}\p{Zl}\p{Zp}]/u
+export const NO_CONTROL_MESSAGE = 'must not contain control characters'
 
 /** "." and "..", which URLs resolve. */
-export const DOTS = /^\.\.?$/
-export const NO_DOTS = 'must not be "." or "..", which cannot be used in a URL'
+export const DOTS_PATTERN = /^\.\.?$/
+export const NO_DOTS_MESSAGE = 'must not be "." or "..", which cannot be used in a URL'
 
 export function describeNumber({ min, above, max, isWhole }: Omit<NumberShape, 'type'>): string {
   const least = min ?? (isWhole ? 0 : undefined)

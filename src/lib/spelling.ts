@@ -22,8 +22,8 @@ export function findNearest(word: string, candidates: Iterable<string>, max = 3)
 }
 
 const MAX_LENGTH = 200
-const MATCHES_LAST_PART = 0.25
-const CONTAINED = 1.5
+const LAST_PART_RANK = 0.25
+const CONTAINED_RANK = 1.5
 const MAX_EDITS = 3
 
 /** The budget for comparing letter by letter. Each pair of letters is a cell; 300,000 cells take a millisecond. */
@@ -42,12 +42,12 @@ interface RankOptions {
 function rankCandidate(word: string, candidate: string, { worst, budget }: RankOptions): number | undefined {
   const part = candidate.slice(candidate.lastIndexOf('/') + 1)
   if (word === candidate) return 0
-  if (word === part) return MATCHES_LAST_PART
+  if (word === part) return LAST_PART_RANK
   const allowed = Math.min(MAX_EDITS, Math.max(1, Math.floor(word.length / 3)), worst)
   const ranks = [
     countEdits(word, candidate, { allowed, budget }),
-    part === candidate ? Number.POSITIVE_INFINITY : countEdits(word, part, { allowed, budget }) + MATCHES_LAST_PART,
-    contains(candidate, word) || contains(word, candidate) ? CONTAINED : Number.POSITIVE_INFINITY,
+    part === candidate ? Number.POSITIVE_INFINITY : countEdits(word, part, { allowed, budget }) + LAST_PART_RANK,
+    contains(candidate, word) || contains(word, candidate) ? CONTAINED_RANK : Number.POSITIVE_INFINITY,
   ]
   const rank = Math.min(...ranks)
   return Number.isFinite(rank) ? rank : undefined

@@ -12,13 +12,13 @@ export interface EventSplitter {
 export function createEventSplitter(): EventSplitter {
   let pending: Uint8Array[] = []
   let size = 0
-  let seam: Uint8Array = NOTHING // the last bytes that are held
+  let seam: Uint8Array = EMPTY_BYTES // the last bytes that are held
 
   function hold(bytes: Uint8Array) {
     if (bytes.length === 0) return
     pending.push(bytes)
     size += bytes.length
-    seam = bytes.length < SEAM ? concatBytes([seam, bytes]).subarray(-SEAM) : bytes.subarray(-SEAM)
+    seam = bytes.length < SEAM_BYTES ? concatBytes([seam, bytes]).subarray(-SEAM_BYTES) : bytes.subarray(-SEAM_BYTES)
     if (size > MAX_EVENT_SIZE) throw createEventTooLongError()
   }
 
@@ -26,7 +26,7 @@ export function createEventSplitter(): EventSplitter {
     const bytes = concatBytes(pending)
     pending = []
     size = 0
-    seam = NOTHING
+    seam = EMPTY_BYTES
     return bytes
   }
 
@@ -47,14 +47,14 @@ export function createEventSplitter(): EventSplitter {
   }
 }
 
-const NOTHING = new Uint8Array(0)
+const EMPTY_BYTES = new Uint8Array(0)
 /** The end of an event takes up to four bytes, so up to three of them may precede a chunk. */
-const SEAM = 3
+const SEAM_BYTES = 3
 
 /** Finds an event's end that starts in `seam`. Returns the index after it in `chunk`: 0 if it is all in `seam` and the chunk only confirms it. */
 function findEndAcross(seam: Uint8Array, chunk: Uint8Array): number | undefined {
   if (seam.length === 0) return undefined
-  const end = findLastEventEnd(concatBytes([seam, chunk.subarray(0, SEAM)]))
+  const end = findLastEventEnd(concatBytes([seam, chunk.subarray(0, SEAM_BYTES)]))
   return end < seam.length ? undefined : end - seam.length
 }
 

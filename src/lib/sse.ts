@@ -118,7 +118,7 @@ export const sseFraming: StreamFraming = (onEvent) => {
   const parser = createSseParser(onEvent, { bareJson: true })
   const decoder = new TextDecoder('utf-8', { ignoreBOM: true }) // the parser skips the byte order mark itself
   return {
-    push: (chunk) => parser.push(decoder.decode(chunk, endsWithAscii(chunk) ? WHOLE : PART)),
+    push: (chunk) => parser.push(decoder.decode(chunk, endsWithAscii(chunk) ? NO_STREAMING : STREAMING)),
     end() {
       parser.push(decoder.decode())
       parser.end()
@@ -129,8 +129,8 @@ export const sseFraming: StreamFraming = (onEvent) => {
 /** A chunk that ends with ASCII ends with a complete character. Runtimes decode such chunks much faster without the `stream` option. */
 const endsWithAscii = (chunk: Uint8Array) => (chunk[chunk.length - 1] ?? 0) < 0x80
 
-const WHOLE = { stream: false }
-const PART = { stream: true }
+const NO_STREAMING = { stream: false }
+const STREAMING = { stream: true }
 
 /** Creates the error for an event that is too long. */
 export const createEventTooLongError = (): GatewayError =>
@@ -176,12 +176,12 @@ const EVENT_END = /(?:\r\n|\n|\r(?!\n)){2}/g
 
 /** Returns the JSON that a provider sent in place of an event, if any. */
 export const findBareJson = (text: string): string | undefined =>
-  text.trimStart().startsWith('{') ? text.split(FIELD, 1)[0] : undefined
+  text.trimStart().startsWith('{') ? text.split(FIELD_PATTERN, 1)[0] : undefined
 
-const FIELD = /[\r\n](?:data|event|id|retry)?:/
+const FIELD_PATTERN = /[\r\n](?:data|event|id|retry)?:/
 
 /** Escapes Unicode's line separators. Many readers of event streams, such as Python's httpx, end a line there and lose the rest of the event. */
 export const escapeLineSeparators = (json: string): string =>
-  SEPARATORS.test(json) ? json.replaceAll('\u2028', '\\u2028').replaceAll('\u2029', '\\u2029') : json
+  SEPARATORS_PATTERN.test(json) ? json.replaceAll('\u2028', '\\u2028').replaceAll('\u2029', '\\u2029') : json
 
-const SEPARATORS = /[\u2028\u2029]/
+const SEPARATORS_PATTERN = /[\u2028\u2029]/

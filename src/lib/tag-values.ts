@@ -9,4 +9,4 @@ export const TAG_TEXT = /^(?! )[ -+\--~]{1,64}$(?<! )/
 export const TAG_VALUE = 'must be true, false, or 1 to 64 ASCII characters without commas'
 
 /** Describes valid required tags, for error messages. */
-export const TAGS = 'must be an object with 1 to 16 tags, such as { "region": "eu" }'
+export const TAGS_MESSAGE = 'must be an object with 1 to 16 tags, such as { "region": "eu" }'

@@ -11,7 +11,7 @@ export interface TextBuffer {
 export const createTextBuffer = (maxLength = Number.POSITIVE_INFINITY): TextBuffer => new PagedText(maxLength)
 
 /** How many chunks are joined at a time. */
-const PAGE = 256
+const PAGE_SIZE = 256
 
 /** A class, because `add` is called for each event of a stream. */
 class PagedText implements TextBuffer {
@@ -31,7 +31,7 @@ class PagedText implements TextBuffer {
     if (this.#length > this.#maxLength) {
       this.#pages = []
       this.#pieces = []
-    } else if (this.#pieces.push(piece) >= PAGE) this.#turnPage()
+    } else if (this.#pieces.push(piece) >= PAGE_SIZE) this.#turnPage()
   }
 
   get text(): string | undefined {

@@ -11,7 +11,7 @@ export function countMaxTokens(text: string): number {
   for (let index = 0; index < text.length; index++) {
     const code = text.charCodeAt(index)
     const kind = code < 128 ? (kinds[code] ?? SIGN) : getWideKind(code)
-    const step = state * KINDS + kind
+    const step = state * KIND_COUNT + kind
     cents += costs[step] ?? 0
     state = nextStates[step] ?? START
     if (kind < SIGN) continue
@@ -23,10 +23,10 @@ export function countMaxTokens(text: string): number {
 }
 
 /** Estimates tokens of typical text, for the output of models whose provider doesn't count it. */
-export const estimateTokens = (text: string): number => countMaxTokens(text) / SURPLUS
+export const estimateTokens = (text: string): number => countMaxTokens(text) / SURPLUS_FACTOR
 
 /** The median ratio of `countMaxTokens` to the actual tokens of typical responses. */
-const SURPLUS = 1.3
+const SURPLUS_FACTOR = 1.3
 
 const LOWER = 0
 const UPPER = 1
@@ -41,7 +41,7 @@ const EUROPEAN = 7
 const SCRIPT = 8
 const HALF_PAIR = 9
 const IDEOGRAM = 10
-const KINDS = 11
+const KIND_COUNT = 11
 
 const kinds = Uint8Array.from({ length: 128 }, (_, code) => {
   const character = String.fromCharCode(code)
@@ -67,7 +67,7 @@ const CAPITALS = 7
 const ONE_BLANK = 8
 const BLANKS = 9
 const LINES = 10
-const STATES = 11
+const STATE_COUNT = 11
 
 /** The costs by kind if the state doesn't matter. */
 const baseCosts = [100, 100, 60, 70, 70, 0, 60, 80, 100, 125, 110]
@@ -92,7 +92,9 @@ function getStep(state: number, kind: number): [next: number, cents: number] {
   return [START, baseCosts[kind] ?? 0]
 }
 
-const steps = Array.from({ length: STATES * KINDS }, (_, index) => getStep(Math.floor(index / KINDS), index % KINDS))
+const steps = Array.from({ length: STATE_COUNT * KIND_COUNT }, (_, index) =>
+  getStep(Math.floor(index / KIND_COUNT), index % KIND_COUNT),
+)
 const nextStates = Uint8Array.from(steps, ([next]) => next)
 const costs = Uint8Array.from(steps, ([, cents]) => cents)
 

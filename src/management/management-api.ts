@@ -14,7 +14,7 @@ import { isObject } from '../lib/json.ts'
 import type { BodyLimits } from '../lib/timed-body.ts'
 import { VERSION } from '../lib/version.ts'
 import { getWritableStore } from '../records/writable-store.ts'
-import { ANONYMOUS } from '../request/caller.ts'
+import { ANONYMOUS_CALLER } from '../request/caller.ts'
 import type { ManagementOptions } from '../request/door/management-options.ts'
 import { createRouter, type HttpRoute } from '../request/door/router.ts'
 import { createManagement, type ManagementDependencies } from './management.ts'
@@ -111,7 +111,7 @@ export function createManagementApi(
       admit()
       await resume(exchange)
       const route = router.exact(exchange, path) ?? (await router.search(exchange, path))
-      const reply = route.run({ exchange, caller: ANONYMOUS })
+      const reply = route.run({ exchange, caller: ANONYMOUS_CALLER })
       if (exchange.method !== 'GET') exchange.waitUntil?.(reply.catch(() => {}).then(() => pushes.settled()))
       return reply
     },

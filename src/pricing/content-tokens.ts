@@ -16,9 +16,9 @@ export function countContentTokens(value: unknown, names: readonly string[], isW
   if (Array.isArray(value)) for (const item of value) tokens += countContentTokens(item, names, isWithin, depth + 1)
   else if (!('type' in value && isToolResult(value.type)))
     for (const [name, inner] of Object.entries(value)) {
-      if (NON_CONTENT.has(name)) continue
+      if (NON_CONTENT_FIELDS.has(name)) continue
       const count = countContentTokens(inner, names, isWithin || names.includes(name), depth + 1)
-      if (REASONING.has(name)) reasoningTokens = Math.max(reasoningTokens, count)
+      if (REASONING_FIELDS.has(name)) reasoningTokens = Math.max(reasoningTokens, count)
       else tokens += count
     }
   return tokens + reasoningTokens
@@ -80,10 +80,10 @@ export function countStreamTokens(
   return tokens
 }
 
-const REASONING = new Set(['reasoning', 'reasoning_content', 'reasoning_details', 'thinking', 'thinking_blocks'])
+const REASONING_FIELDS = new Set(['reasoning', 'reasoning_content', 'reasoning_details', 'thinking', 'thinking_blocks'])
 
 /** Fields of response parts that aren't output: keywords and ids of the format, and signatures. */
-const NON_CONTENT = new Set([
+const NON_CONTENT_FIELDS = new Set([
   'sources',
   'type',
   'id',

@@ -39,7 +39,7 @@ export const countUnits = ({ endpoint, body }: Pick<InputRequest, 'endpoint' | '
 export function createInputEstimate(call: InputRequest, { provider, model }: ModelReference): () => number {
   const target = { provider, model }
   const { endpoint, text } = call
-  if (isCounted(call.body) || (text.length > MAX_KEPT_LENGTH && HAS_MEDIA.test(text))) {
+  if (isCounted(call.body) || (text.length > MAX_KEPT_LENGTH && MEDIA_PATTERN.test(text))) {
     const tokens = estimateInput(call, target)
     return () => tokens
   }
@@ -58,7 +58,7 @@ const createTextEstimate = (endpoint: Endpoint, text: string, target: ModelRefer
 const MAX_KEPT_LENGTH = 8_192
 /** Bytes per token. Lower than for most text, so the estimate is never too low. */
 const BYTES_PER_TOKEN = 3
-const HAS_MEDIA = /;base64,|"(?:data|bytes|file_data)"\s*:/
+const MEDIA_PATTERN = /;base64,|"(?:data|bytes|file_data)"\s*:/
 
 /**
  * Estimates the output tokens of a complete response if its provider doesn't report them. `events` contains the server-sent events if the response

@@ -11,7 +11,7 @@ import { type Additions, countVendorToolTokens, modelAdditions, unknownAdditions
 export function boundInputTokens(body: JsonObject, { model }: ModelReference): number {
   const content = countContent(body)
   const { factor: times = 1, base, tools = 0, perTool = 0, schema = 0, citations = 0, ...rest } = findAdditions(model)
-  const { perReference = 0, image = IMAGE } = rest
+  const { perReference = 0, image = TOKENS_PER_IMAGE } = rest
   const added =
     base +
     (content.tools > 0 ? tools + content.tools * perTool : 0) +
@@ -80,13 +80,13 @@ function addFields(
   content: BodyContent,
   { isJson, isRoot = false, ...context }: ValueContext,
 ): void {
-  const isImageObject = typeof object.type === 'string' && IMAGE_WORD.test(object.type)
+  const isImageObject = typeof object.type === 'string' && IMAGE_WORD_PATTERN.test(object.type)
   const isImage = isImageObject || context.isImage === true
   for (const name in object) {
     const value = object[name]
     if (value === undefined || value === null || (isRoot && OPTION_FIELDS.has(name))) continue
     if (isJson) {
-      content.text += countMaxTokens(name) + MEMBER
+      content.text += countMaxTokens(name) + TOKENS_PER_FIELD
       if (name === '$ref') content.references++
     } else {
       if (SCHEMA_FIELDS.has(name) && isSchema(value)) content.hasSchema = true
@@ -98,7 +98,7 @@ function addFields(
     }
     addValue(value, content, {
       isJson: isJson || JSON_FIELDS.has(name),
-      isImage: isImageObject || IMAGE_WORD.test(name),
+      isImage: isImageObject || IMAGE_WORD_PATTERN.test(name),
     })
   }
 }
@@ -107,16 +107,16 @@ function addValue(value: unknown, content: BodyContent, context: ValueContext): 
   switch (typeof value) {
     case 'string':
       if (value.startsWith('data:')) addMedia(value.slice(5, 60), value.length, content)
-      else content.text += countMaxTokens(value) + TEXT
+      else content.text += countMaxTokens(value) + TOKENS_PER_TEXT_BYTE
       return
     case 'number':
     case 'boolean':
-      content.text += VALUE
+      content.text += TOKENS_PER_VALUE
       return
     case 'object':
       if (Array.isArray(value)) {
         for (const item of value) {
-          if (isObject(item) && 'role' in item) content.text += MESSAGE
+          if (isObject(item) && 'role' in item) content.text += TOKENS_PER_MESSAGE
           addValue(item, content, context)
         }
       } else if (isObject(value)) addFields(value, content, context)
@@ -141,9 +141,9 @@ function addNonText(
     addMedia(type ?? '', value.length, content)
     return true
   }
-  if (FILE_FIELDS.has(name) || (URL_FIELD.test(name) && /^(?:https?|gs|s3):/.test(value))) {
-    if (isImage || IMAGE_WORD.test(name) || IMAGE_NAME.test(value)) content.images++
-    else content.other += VIDEO_NAME.test(value) ? REMOTE_VIDEO : REMOTE_FILE
+  if (FILE_FIELDS.has(name) || (URL_FIELD_PATTERN.test(name) && /^(?:https?|gs|s3):/.test(value))) {
+    if (isImage || IMAGE_WORD_PATTERN.test(name) || IMAGE_NAME_PATTERN.test(value)) content.images++
+    else content.other += VIDEO_NAME_PATTERN.test(value) ? TOKENS_PER_REMOTE_VIDEO : TOKENS_PER_REMOTE_FILE
     return true
   }
   return false
@@ -152,10 +152,13 @@ function addNonText(
 /** Counts an image, audio clip, or file. `length` is the length of its base64. */
 function addMedia(type: string, length: number, content: BodyContent): void {
   const kilobytes = (length * 3) / 4_000
-  if (/pdf|document|msword|sheet|presentation/.test(type)) content.other += PDF + kilobytes * PDF_KILOBYTE
+  if (/pdf|document|msword|sheet|presentation/.test(type))
+    content.other += TOKENS_PER_PDF + kilobytes * TOKENS_PER_PDF_KILOBYTE
   else if (/audio|wav|mp3|mpeg|ogg|flac|aac|m4a|opus|pcm/.test(type)) {
-    content.other += AUDIO + kilobytes * (/wav|pcm/.test(type) ? WAV_KILOBYTE : AUDIO_KILOBYTE)
-  } else if (/video|mp4|webm|quicktime/.test(type)) content.other += AUDIO + kilobytes * AUDIO_KILOBYTE
+    content.other +=
+      TOKENS_PER_AUDIO + kilobytes * (/wav|pcm/.test(type) ? TOKENS_PER_WAV_KILOBYTE : TOKENS_PER_AUDIO_KILOBYTE)
+  } else if (/video|mp4|webm|quicktime/.test(type))
+    content.other += TOKENS_PER_AUDIO + kilobytes * TOKENS_PER_AUDIO_KILOBYTE
   else if (/^text|json|xml|csv/.test(type)) content.text += (length * 3) / 4
   else content.images++
 }
@@ -235,25 +238,25 @@ const ENCRYPTED_FIELDS = new Set([
 const TOKENS_PER_ENCRYPTED_CHARACTER = 0.25
 
 const FILE_FIELDS = new Set(['file_id', 'fileId', 'fileUri', 'file_uri', 'cachedContent', 'cached_content'])
-const IMAGE_WORD = /image/i
-const URL_FIELD = /ur[li]$/i
-const IMAGE_NAME = /\.(?:png|jpe?g|gif|webp|bmp)(?:[?#]|$)/i
-const VIDEO_NAME = /youtu|\.(?:mp4|mov|webm|mpe?g|avi)(?:[?#]|$)/i
+const IMAGE_WORD_PATTERN = /image/i
+const URL_FIELD_PATTERN = /ur[li]$/i
+const IMAGE_NAME_PATTERN = /\.(?:png|jpe?g|gif|webp|bmp)(?:[?#]|$)/i
+const VIDEO_NAME_PATTERN = /youtu|\.(?:mp4|mov|webm|mpe?g|avi)(?:[?#]|$)/i
 
 /** Overhead in tokens of a string, a number, a JSON field, and a message. */
-const TEXT = 0.3
-const VALUE = 1
-const MEMBER = 0.3
-const MESSAGE = 3
+const TOKENS_PER_TEXT_BYTE = 0.3
+const TOKENS_PER_VALUE = 1
+const TOKENS_PER_FIELD = 0.3
+const TOKENS_PER_MESSAGE = 3
 
 /** The maximum number of tokens that most vendors count for an image of any size. */
-const IMAGE = 2_600
+const TOKENS_PER_IMAGE = 2_600
 /** A PDF page counts as text and as an image. The numbers per kilobyte assume dense pages, audio at 16 kbit/s, and WAV at 16 kHz. */
-const PDF = 4_300
-const PDF_KILOBYTE = 150
-const AUDIO = 400
-const AUDIO_KILOBYTE = 16
-const WAV_KILOBYTE = 1.5
+const TOKENS_PER_PDF = 4_300
+const TOKENS_PER_PDF_KILOBYTE = 150
+const TOKENS_PER_AUDIO = 400
+const TOKENS_PER_AUDIO_KILOBYTE = 16
+const TOKENS_PER_WAV_KILOBYTE = 1.5
 /** Assumed tokens of a file of unknown size that the provider stores or fetches. */
-const REMOTE_FILE = 20_000
-const REMOTE_VIDEO = 100_000
+const TOKENS_PER_REMOTE_FILE = 20_000
+const TOKENS_PER_REMOTE_VIDEO = 100_000

@@ -31,12 +31,12 @@ export function findSurcharge(
     if (tier !== undefined && tier !== pricedTier) return { field, tier }
   }
   if (isPassThrough || typeof body !== 'string') return findBodySurcharge(clientBody, { pricedTier })
-  const sent = SURCHARGE_FIELD.test(body) ? tryParseJson(body) : undefined
+  const sent = SURCHARGE_FIELD_PATTERN.test(body) ? tryParseJson(body) : undefined
   return isObject(sent) ? findBodySurcharge(sent, { pricedTier }) : undefined
 }
 
 /** Matches bodies that the gateway wrote, because it doesn't escape letters. */
-const SURCHARGE_FIELD = /"[\w.-]*(?:tier|speed|geo|latency|request[_-]type)"/i
+const SURCHARGE_FIELD_PATTERN = /"[\w.-]*(?:tier|speed|geo|latency|request[_-]type)"/i
 
 /** Finds such a field in a client's body, including wrappers such as `extra_body` and `providerOptions`, but not in content or schemas. */
 export function findBodySurcharge(
@@ -47,7 +47,7 @@ export function findBodySurcharge(
     const value = body[name]
     const tier = readSurcharge(name, value)
     if (tier !== undefined && tier !== pricedTier) return { field: name, tier }
-    if (depth >= MAX_DEPTH || !isObject(value) || CONTENT.test(name)) continue
+    if (depth >= MAX_DEPTH || !isObject(value) || CONTENT_FIELD_PATTERN.test(name)) continue
     const inner = findBodySurcharge(value, { pricedTier, depth: depth + 1 })
     if (inner) return { ...inner, field: `${name}.${inner.field}` }
   }
@@ -55,7 +55,7 @@ export function findBodySurcharge(
 }
 
 const MAX_DEPTH = 4
-const CONTENT =
+const CONTENT_FIELD_PATTERN =
   /^(?:messages|input|contents?|prompt|system.*|instructions|tools?|tool_?config|functions|metadata|labels|documents|variables|arguments|args)$|schema|format|voice|speech|audio|image|video|^text$/i
 
 /** For speech, `speed` is a number or a numeric string. Anthropic's is a word. */
@@ -66,9 +66,11 @@ function readSurcharge(name: string, value: unknown): string | undefined {
   return findPremiumTier(value)
 }
 
-const classifyName = memoizeByName((name) => (TIER.test(name) ? 'tier' : WORD.test(name) ? 'word' : 'nothing'))
+const classifyName = memoizeByName((name) =>
+  TIER_PATTERN.test(name) ? 'tier' : WORD_PATTERN.test(name) ? 'word' : 'nothing',
+)
 
 /** `service_tier` in every spelling, including in headers, and Vertex AI's `X-Vertex-AI-LLM-Shared-Request-Type`. */
-const TIER = /service[_-]?tier$|shared[_-]request[_-]type$/i
+const TIER_PATTERN = /service[_-]?tier$|shared[_-]request[_-]type$/i
 /** `latency` is Bedrock's, in `performanceConfig`; `inference_geo` and `speed` are Anthropic's. */
-const WORD = /^speed$|inference[_-]?geo$|^latency$|performance[_-]?config[_-]latency$/i
+const WORD_PATTERN = /^speed$|inference[_-]?geo$|^latency$|performance[_-]?config[_-]latency$/i

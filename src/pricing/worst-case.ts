@@ -63,7 +63,7 @@ export function getWorstCase(
         serviceTier: findPricedTier({ call, context }, target),
         units: bound.units?.(body, files),
         isBilledOnce: bound.isBilledOnce,
-        hasMedia: () => HAS_MEDIA.test(JSON.stringify(body)),
+        hasMedia: () => MEDIA_PATTERN.test(JSON.stringify(body)),
       },
     ),
   }
@@ -110,7 +110,7 @@ interface MaxUsage extends Pick<WorstCase, 'inputTokens' | 'outputTokens'> {
   hasMedia(): boolean
 }
 
-const HAS_MEDIA = /image|audio|media|file/i
+const MEDIA_PATTERN = /image|audio|media|file/i
 
 function calculateMaxCost(
   base: Price | undefined,

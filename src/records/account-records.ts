@@ -4,7 +4,7 @@ import type { StoredOf } from '../types/records/record-fields.ts'
 import type { Storage } from '../types.ts'
 import type { Keyring } from './keyring.ts'
 import { createSignedReader } from './readings.ts'
-import { ACCOUNTS } from './record-collections.ts'
+import { ACCOUNTS_PREFIX } from './record-collections.ts'
 import { createSignatures } from './signatures.ts'
 import { handleStorageError, retryOnConflict } from './storage-access.ts'
 import { decodeId, parseRecord, type RecordKind } from './stored-records.ts'
@@ -38,11 +38,14 @@ export interface AccountNames {
   findNames(refs: readonly string[]): Promise<ReadonlyMap<string, string>>
 }
 
-const kind: RecordKind<AccountRecord> = { prefix: ACCOUNTS, read: createSignedReader<AccountRecord>(accountFields) }
+const kind: RecordKind<AccountRecord> = {
+  prefix: ACCOUNTS_PREFIX,
+  read: createSignedReader<AccountRecord>(accountFields),
+}
 const signatures = createSignatures<AccountRecord>(accountFields)
 
 /** Returns the storage key of an account's record. */
-export const getAccountKey = (ref: string): string => ACCOUNTS + encodeURIComponent(ref)
+export const getAccountKey = (ref: string): string => ACCOUNTS_PREFIX + encodeURIComponent(ref)
 
 /** Signs the guarded fields of an account's record. */
 export async function signAccount(keyring: Keyring, record: AccountRecord): Promise<AccountRecord> {
@@ -98,9 +101,9 @@ export async function listAccounts(
   { after, limit }: { after?: string | undefined; limit: number },
 ): Promise<{ accounts: StoredAccount[]; last: string | undefined }> {
   const options = { limit, ...(after !== undefined && { after: getAccountKey(after) }) }
-  const page = await storage.list(ACCOUNTS, options).catch(handleStorageError('list', ACCOUNTS))
+  const page = await storage.list(ACCOUNTS_PREFIX, options).catch(handleStorageError('list', ACCOUNTS_PREFIX))
   const key = page.length < limit ? undefined : page.at(-1)?.key
-  const last = key === undefined ? undefined : decodeId(key.slice(ACCOUNTS.length))
+  const last = key === undefined ? undefined : decodeId(key.slice(ACCOUNTS_PREFIX.length))
   return { accounts: page.flatMap((stored) => parseAccount(stored.key, stored) ?? []), last }
 }
 
@@ -123,13 +126,13 @@ export async function reencryptAccounts(storage: Storage, previousKeyring: Keyri
       return writeAccount(storage, signed, { ifVersion: version, ttlMs: record.isManaged ? undefined : REENCRYPTED_MS })
     })
   for (let after: string | undefined; ; ) {
-    const { accounts, last } = await listAccounts(storage, { after, limit: PAGE })
+    const { accounts, last } = await listAccounts(storage, { after, limit: PAGE_SIZE })
     await Promise.all(accounts.map(({ record }) => reencrypt(record.ref)))
     if (last === undefined) return
     after = last
   }
 }
 
-const PAGE = 1_000
+const PAGE_SIZE = 1_000
 /** How long a record is kept after it was encrypted again, unless it is renewed earlier. The storage doesn't report the remaining lifetime. */
 const REENCRYPTED_MS = 90 * 24 * 60 * 60 * 1_000

@@ -1,5 +1,5 @@
 import type { Keyring } from './keyring.ts'
-import { GUARDS, type StoredGuard } from './record-collections.ts'
+import { GUARDS_PREFIX, type StoredGuard } from './record-collections.ts'
 import type { Store } from './store.ts'
 
 /** A guard with its headers in plain text. */
@@ -39,7 +39,7 @@ export const isTrustedGuard = async (
   { code, keyring }: Pick<Store, 'code' | 'keyring'>,
   record: StoredGuard,
 ): Promise<boolean> =>
-  code.records.values.has(GUARDS + encodeURIComponent(record.name)) ||
+  code.records.values.has(GUARDS_PREFIX + encodeURIComponent(record.name)) ||
   isSignedGuard(await keyring(), record.name, record)
 
 const getSignedText = ({ mac: _, ...fields }: StoredGuard): string =>

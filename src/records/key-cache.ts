@@ -1,7 +1,7 @@
 import { evictOldest } from '../lib/maps.ts'
 import type { ApiKey, Clock } from '../types.ts'
 import type { FreshnessTracker } from './cached.ts'
-import { KEYS, type KeyRecord, PREVIOUS_KEYS } from './record-collections.ts'
+import { KEYS_PREFIX, type KeyRecord, PREVIOUS_KEYS_PREFIX } from './record-collections.ts'
 import type { PendingRead } from './storage-access.ts'
 
 /** The fields of a client key that a request needs, without its group. */
@@ -79,8 +79,9 @@ export class KeyCache {
   constructor(freshness: FreshnessTracker, clock: Clock) {
     this.#clock = clock
     freshness.onChange((storageKey) => {
-      if (storageKey.startsWith(KEYS)) this.#handleExternalChange(storageKey.slice(KEYS.length))
-      else if (storageKey.startsWith(PREVIOUS_KEYS)) this.forgetPrevious(storageKey.slice(PREVIOUS_KEYS.length))
+      if (storageKey.startsWith(KEYS_PREFIX)) this.#handleExternalChange(storageKey.slice(KEYS_PREFIX.length))
+      else if (storageKey.startsWith(PREVIOUS_KEYS_PREFIX))
+        this.forgetPrevious(storageKey.slice(PREVIOUS_KEYS_PREFIX.length))
     })
     freshness.onGap(() => {
       for (const lookup of this.#lookups) lookup.isExpired = true

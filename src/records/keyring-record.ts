@@ -2,12 +2,12 @@ import { gatewayError } from '../errors.ts'
 import { encodeUtf8, fromBase64 } from '../lib/bytes.ts'
 import { isObject, tryParseJson } from '../lib/json.ts'
 import { decryptBytes, KEYRING_BYTES } from './keyring.ts'
-import { KEYRING } from './record-collections.ts'
+import { KEYRING_KEY } from './record-collections.ts'
 
 /** Schema 2: the keys in use. Schema 3: new keys, followed by the keys that they replace. */
 type Schema = 2 | 3
 /** The `wrappedBy` of keys that aren't encrypted. No version of a secret is empty. */
-export const UNENCRYPTED = ''
+export const NOT_WRAPPED = ''
 
 /** The record with the keys of a store, wrapped by a key that is derived from a secret. */
 export interface KeyringRecord {
@@ -43,14 +43,14 @@ const createDamagedError = () =>
 
 /** Returns the context of the wrapped keys, which prevents changes to the record's other fields without the secret. */
 export const getKeysContext = ({ schema, isTakenOver }: Pick<KeyringRecord, 'schema' | 'isTakenOver'>) =>
-  `${KEYRING}/${schema}/${isTakenOver ? 'taken-over' : 'new'}`
+  `${KEYRING_KEY}/${schema}/${isTakenOver ? 'taken-over' : 'new'}`
 
 /** Decrypts the keys. Throws `SECRET_MISMATCH` if no secret fits, or `STORAGE_FAILED`. */
 export async function unwrapKeys(
   record: KeyringRecord,
   secrets: readonly VersionedSecret[],
 ): Promise<Uint8Array<ArrayBuffer>> {
-  if (record.wrappedBy === UNENCRYPTED) return readUnencryptedKeys(record)
+  if (record.wrappedBy === NOT_WRAPPED) return readUnencryptedKeys(record)
   for (const secret of secrets) {
     if (secret.version !== record.wrappedBy) continue
     const keys = await unwrapWithSecret(secret, record).catch(() => undefined) // the error for a wrong secret is thrown below

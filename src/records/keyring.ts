@@ -63,9 +63,9 @@ export async function createKeyring(
   const half = KEYRING_BYTES / 2
   const [data, lookup] = [keys.slice(0, half), keys.slice(half)]
   const dataKey = await crypto.subtle.importKey('raw', data, 'AES-GCM', false, ['encrypt', 'decrypt'])
-  const lookupKey = await crypto.subtle.importKey('raw', lookup, HMAC, false, ['sign'])
+  const lookupKey = await crypto.subtle.importKey('raw', lookup, HMAC_ALGORITHM, false, ['sign'])
   const signing = await deriveSigningKey(data)
-  const signingKey = await crypto.subtle.importKey('raw', signing, HMAC, false, ['sign', 'verify'])
+  const signingKey = await crypto.subtle.importKey('raw', signing, HMAC_ALGORITHM, false, ['sign', 'verify'])
   const decryptData: Decrypt<Uint8Array | Promise<Uint8Array>> =
     syncCrypto?.createDecrypter(data) ?? createDecrypter(dataKey)
   const isValidMac =
@@ -95,7 +95,7 @@ export async function createKeyring(
     sign: async (context, text) =>
       toBase64(new Uint8Array(await crypto.subtle.sign('HMAC', signingKey, getSignedBytes(context, text)))),
     verify: async (context, text, mac) =>
-      typeof mac === 'string' && MAC_SHAPE.test(mac) && isValidMac(fromBase64(mac), getSignedBytes(context, text)),
+      typeof mac === 'string' && MAC_PATTERN.test(mac) && isValidMac(fromBase64(mac), getSignedBytes(context, text)),
   }
 }
 
@@ -103,8 +103,8 @@ export async function createKeyring(
 export const sha256Hex = async (text: string): Promise<string> =>
   toHex(new Uint8Array(await crypto.subtle.digest('SHA-256', encodeUtf8(text))))
 
-const HMAC = { name: 'HMAC', hash: 'SHA-256' } as const
-const MAC_SHAPE = /^[A-Za-z0-9+/]{43}=$/
+const HMAC_ALGORITHM = { name: 'HMAC', hash: 'SHA-256' } as const
+const MAC_PATTERN = /^[A-Za-z0-9+/]{43}=$/
 
 /** Derives a separate key for signatures, so they can't serve any other purpose. */
 async function deriveSigningKey(data: Uint8Array<ArrayBuffer>): Promise<Uint8Array<ArrayBuffer>> {

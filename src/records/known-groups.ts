@@ -2,7 +2,7 @@ import type { KeyGroup } from '../types.ts'
 import type { CodeLayer } from './code-records.ts'
 import { isSignedGroup, type Keyring } from './keyring.ts'
 import { RecordCache } from './record-cache.ts'
-import { GROUPS, type GroupRecord } from './record-collections.ts'
+import { GROUPS_PREFIX, type GroupRecord } from './record-collections.ts'
 import type { Records } from './records.ts'
 
 /** The fields of a client key's group that a request needs. */
@@ -29,12 +29,12 @@ export function createGroupCache({ records, keyring, code, ...deps }: GroupCache
     return record && toClientGroup(record)
   }
 
-  return new RecordCache<ClientGroup>({ ...deps, prefix: GROUPS, read })
+  return new RecordCache<ClientGroup>({ ...deps, prefix: GROUPS_PREFIX, read })
 }
 
 /** Returns whether the app defines the group with this id in code, in which case it needs no signature. */
 export const isGroupInCode = ({ records }: CodeLayer, id: string): boolean =>
-  records.values.has(GROUPS + encodeURIComponent(id))
+  records.values.has(GROUPS_PREFIX + encodeURIComponent(id))
 
 /** Returns the fields of a group that requests need. */
 export function toClientGroup({ createdAt, mac, source, ...group }: GroupRecord): ClientGroup {

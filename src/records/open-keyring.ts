@@ -1,8 +1,8 @@
 import { gatewayError } from '../errors.ts'
 import type { Logger, Storage } from '../types.ts'
 import { createKeyring, type Keyring, type SyncCrypto } from './keyring.ts'
-import { parseKeyringRecord, UNENCRYPTED, unwrapKeys, type VersionedSecret } from './keyring-record.ts'
-import { KEYRING } from './record-collections.ts'
+import { NOT_WRAPPED, parseKeyringRecord, unwrapKeys, type VersionedSecret } from './keyring-record.ts'
+import { KEYRING_KEY } from './record-collections.ts'
 import { handleStorageError, retryOnConflict } from './storage-access.ts'
 
 /** A secret of at least 32 characters, or several with versions. The first one encrypts; the others only decrypt older data. */
@@ -32,10 +32,10 @@ export async function openKeyring(options: KeyringDependencies): Promise<Keyring
   }
   const create = (keys: Uint8Array<ArrayBuffer>) => createKeyring(keys, { syncCrypto, digestsSha256 })
   return retryOnConflict(async () => {
-    const stored = await storage.get(KEYRING).catch(handleStorageError('read', KEYRING))
+    const stored = await storage.get(KEYRING_KEY).catch(handleStorageError('read', KEYRING_KEY))
     const record = stored && parseKeyringRecord(stored.value)
-    if (record?.wrappedBy === UNENCRYPTED && storage.ownSecret) throw createReplacedError()
-    if (record?.isTakenOver && record.wrappedBy === (current?.version ?? UNENCRYPTED))
+    if (record?.wrappedBy === NOT_WRAPPED && storage.ownSecret) throw createReplacedError()
+    if (record?.isTakenOver && record.wrappedBy === (current?.version ?? NOT_WRAPPED))
       return create(await unwrapKeys(record, secrets))
     const { setUpKeyring } = await import('./set-up-keyring.ts')
     return setUpKeyring(stored && record && { stored, record }, { storage, secrets, create })

@@ -1,23 +1,23 @@
 import type { Clock, Storage, Stored } from '../types.ts'
 import {
   ACCOUNT_LIMITS_END,
-  ALIASES,
-  COMBOS,
-  CONNECTIONS,
-  CUSTOM_MODELS,
-  GROUPS,
-  KEYRING,
-  KEYS,
+  ALIASES_PREFIX,
+  COMBOS_PREFIX,
+  CONNECTIONS_PREFIX,
+  CUSTOM_MODELS_PREFIX,
+  GROUPS_PREFIX,
+  KEYRING_KEY,
+  KEYS_PREFIX,
   LIMITS,
-  PROVIDERS,
-  SETTINGS,
+  PROVIDERS_PREFIX,
+  SETTINGS_KEY,
 } from './record-collections.ts'
-import { PAGE } from './stored-records.ts'
+import { PAGE_SIZE } from './stored-records.ts'
 
-const LISTS = [CONNECTIONS, COMBOS, ALIASES, CUSTOM_MODELS, PROVIDERS]
+const LISTED_PREFIXES = [CONNECTIONS_PREFIX, COMBOS_PREFIX, ALIASES_PREFIX, CUSTOM_MODELS_PREFIX, PROVIDERS_PREFIX]
 
 /** Records that a request reads one by one. */
-const LOOKUPS = [{ prefix: KEYS }, { prefix: GROUPS }, { prefix: LIMITS, after: ACCOUNT_LIMITS_END }]
+const LOOKUPS = [{ prefix: KEYS_PREFIX }, { prefix: GROUPS_PREFIX }, { prefix: LIMITS, after: ACCOUNT_LIMITS_END }]
 
 /** How many records of each lookup are read ahead. In a small store, that is all of them. */
 const MAX_LOOKUPS = 100
@@ -39,8 +39,10 @@ export function withReadAhead(storage: Storage, clock: Clock, maxAgeMs = MAX_AGE
 
   function start() {
     startedAt = clock.now()
-    const gets = [KEYRING, SETTINGS].map((key) => [key, { uses: 0, work: storage.get(key) }] as const)
-    const lists = LISTS.map((prefix) => [prefix, { uses: 1, work: storage.list(prefix, { limit: PAGE }) }] as const)
+    const gets = [KEYRING_KEY, SETTINGS_KEY].map((key) => [key, { uses: 0, work: storage.get(key) }] as const)
+    const lists = LISTED_PREFIXES.map(
+      (prefix) => [prefix, { uses: 1, work: storage.list(prefix, { limit: PAGE_SIZE }) }] as const,
+    )
     const lookups = lookedUp.map(({ prefix, after }) => ({
       isFor: (key: string) => key.startsWith(prefix) && (after === undefined || key > after),
       used: new Set<string>(),
@@ -77,12 +79,12 @@ export function withReadAhead(storage: Storage, clock: Clock, maxAgeMs = MAX_AGE
   return {
     ...storage,
     get(key) {
-      if (startedAt === undefined && key === KEYRING) ahead = start()
+      if (startedAt === undefined && key === KEYRING_KEY) ahead = start()
       const work = take(getAhead()?.gets, key)
       return work ? work.then((stored) => stored ?? storage.get(key)) : lookUp(key)
     },
     list: (prefix, range) =>
-      (range?.after === undefined && range?.limit === PAGE && take(getAhead()?.lists, prefix)) ||
+      (range?.after === undefined && range?.limit === PAGE_SIZE && take(getAhead()?.lists, prefix)) ||
       storage.list(prefix, range),
     set(...args) {
       ahead = undefined

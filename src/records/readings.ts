@@ -12,20 +12,20 @@ import { settingsFields } from '../types/records/settings-fields.ts'
 import type { Members, Shape } from '../types/records/shapes.ts'
 import type { CustomModel, RequestRules } from '../types.ts'
 import {
-  ALIASES,
+  ALIASES_PREFIX,
   type AliasRecord,
-  COMBOS,
-  CONNECTIONS,
+  COMBOS_PREFIX,
+  CONNECTIONS_PREFIX,
   type ComboRecord,
   type ConnectionRecord,
-  CUSTOM_MODELS,
-  GROUPS,
+  CUSTOM_MODELS_PREFIX,
+  GROUPS_PREFIX,
   type GroupRecord,
-  GUARDS,
-  KEYS,
+  GUARDS_PREFIX,
+  KEYS_PREFIX,
   type KeyRecord,
-  PREVIOUS_KEYS,
-  PROVIDERS,
+  PREVIOUS_KEYS_PREFIX,
+  PROVIDERS_PREFIX,
   type PreviousKeyRecord,
   type ProviderRecord,
   type StoredGuard,
@@ -198,28 +198,28 @@ const readCombo = createReader<ComboRecord>(comboFields)
 
 /** Every type of record: the prefix of its storage keys, and its reader. */
 export const recordKinds = {
-  keys: { prefix: KEYS, read: createSignedReader<KeyRecord>(keyFields) },
-  previousKeys: { prefix: PREVIOUS_KEYS, read: createSignedReader<PreviousKeyRecord>(previousKeyFields) },
-  groups: { prefix: GROUPS, read: createSignedReader<GroupRecord>(groupFields) },
+  keys: { prefix: KEYS_PREFIX, read: createSignedReader<KeyRecord>(keyFields) },
+  previousKeys: { prefix: PREVIOUS_KEYS_PREFIX, read: createSignedReader<PreviousKeyRecord>(previousKeyFields) },
+  groups: { prefix: GROUPS_PREFIX, read: createSignedReader<GroupRecord>(groupFields) },
   /** Guards are checked when they are created, because few requests need that code. */
   guards: {
-    prefix: GUARDS,
+    prefix: GUARDS_PREFIX,
     read: ((record, name) => ({
       record: { ...record, name } as StoredGuard,
       problems: [],
     })) satisfies Reader<StoredGuard>,
   },
-  connections: { prefix: CONNECTIONS, read: createReader<ConnectionRecord>(connectionFields) },
+  connections: { prefix: CONNECTIONS_PREFIX, read: createReader<ConnectionRecord>(connectionFields) },
   combos: {
-    prefix: COMBOS,
+    prefix: COMBOS_PREFIX,
     read: ((stored, name) =>
       /^[a-zA-Z0-9_.-]+$/.test(name)
         ? readCombo(stored, name)
         : 'is stored under an invalid combo name') satisfies Reader<ComboRecord>,
   },
-  customModels: { prefix: CUSTOM_MODELS, read: createReader<CustomModel>(customModelFields) },
-  aliases: { prefix: ALIASES, read: createReader<AliasRecord>(aliasFields) },
-  providers: { prefix: PROVIDERS, read: createReader<ProviderRecord>(providerFields) },
+  customModels: { prefix: CUSTOM_MODELS_PREFIX, read: createReader<CustomModel>(customModelFields) },
+  aliases: { prefix: ALIASES_PREFIX, read: createReader<AliasRecord>(aliasFields) },
+  providers: { prefix: PROVIDERS_PREFIX, read: createReader<ProviderRecord>(providerFields) },
 } as const
 
 /** Reads the settings. */

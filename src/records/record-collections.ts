@@ -9,18 +9,18 @@ import type { StoredOf } from '../types/records/record-fields.ts'
 
 /* The gateway's records as stored, and the prefixes of their storage keys. */
 
-export const SETTINGS = 'settings'
-export const KEYRING = 'vault'
-export const KEYS = 'keys/'
-export const PREVIOUS_KEYS = 'former-keys/'
-export const GROUPS = 'groups/'
-export const GUARDS = 'guards/'
-export const CONNECTIONS = 'connections/'
-export const COMBOS = 'combos/'
-export const CUSTOM_MODELS = 'custom-models/'
-export const ALIASES = 'aliases/'
-export const PROVIDERS = 'providers/'
-export const ACCOUNTS = 'accounts/'
+export const SETTINGS_KEY = 'settings'
+export const KEYRING_KEY = 'vault'
+export const KEYS_PREFIX = 'keys/'
+export const PREVIOUS_KEYS_PREFIX = 'former-keys/'
+export const GROUPS_PREFIX = 'groups/'
+export const GUARDS_PREFIX = 'guards/'
+export const CONNECTIONS_PREFIX = 'connections/'
+export const COMBOS_PREFIX = 'combos/'
+export const CUSTOM_MODELS_PREFIX = 'custom-models/'
+export const ALIASES_PREFIX = 'aliases/'
+export const PROVIDERS_PREFIX = 'providers/'
+export const ACCOUNTS_PREFIX = 'accounts/'
 /** The counters of limits, by scope and ID. */
 export const LIMITS = 'limits/'
 /**
@@ -29,7 +29,7 @@ export const LIMITS = 'limits/'
  */
 export const ACCOUNT_LIMITS_END = 'limits/account0'
 /** The gateway's encrypted identity at each cloud proxy, by the proxy's URL. */
-export const CLOUD_IDENTITIES = 'cloud/identity'
+export const CLOUD_IDENTITIES_KEY = 'cloud/identity'
 
 /** A client key with its encrypted value, under the digest of the value. */
 export interface KeyRecord extends StoredOf<typeof keyFields> {}

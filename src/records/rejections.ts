@@ -4,12 +4,12 @@ import type { GroupRecord, KeyRecord } from './record-collections.ts'
 /** Creates the error for a group whose record is unsigned. */
 export const createUnsignedGroupError = ({ id, name }: GroupRecord): GatewayError =>
   gatewayError('CALLER_UNUSABLE', {
-    message: `The record of the group "${name}" was not written by a gateway with this secret, so its keys are rejected. Ask the operator of this gateway to confirm it. ${CONFIRM_GROUP}`,
+    message: `The record of the group "${name}" was not written by a gateway with this secret, so its keys are rejected. Ask the operator of this gateway to confirm it. ${CONFIRM_GROUP_ADVICE}`,
     data: { group: id },
   })
 
 /** Advice for a group whose record is unsigned. */
-export const CONFIRM_GROUP = 'Pause, resume, or delete it: PUT /api/groups/{id} with "isActive", or DELETE.'
+export const CONFIRM_GROUP_ADVICE = 'Pause, resume, or delete it: PUT /api/groups/{id} with "isActive", or DELETE.'
 
 /** Creates the error for a key whose group doesn't exist. */
 export const createMissingGroupError = (key: { id: string; name: string }, group: string): GatewayError =>
@@ -21,7 +21,7 @@ export const createMissingGroupError = (key: { id: string; name: string }, group
 /** Creates the error for a key whose record is unsigned. */
 export const createUnsignedKeyError = ({ id, name }: KeyRecord): GatewayError =>
   gatewayError('CALLER_UNUSABLE', {
-    message: `The record of the API key "${name}" was not written by a gateway with this secret, so the key is rejected. Ask the operator of this gateway to confirm it. ${CONFIRM_KEY}`,
+    message: `The record of the API key "${name}" was not written by a gateway with this secret, so the key is rejected. Ask the operator of this gateway to confirm it. ${CONFIRM_KEY_ADVICE}`,
     data: { key: id },
   })
 
@@ -33,7 +33,7 @@ export const createUnsignedPreviousKeyError = (): GatewayError =>
   })
 
 /** Advice for a key whose record is unsigned. */
-export const CONFIRM_KEY = 'Pause, resume, or delete it: PUT /api/keys/{id} with "isActive", or DELETE.'
+export const CONFIRM_KEY_ADVICE = 'Pause, resume, or delete it: PUT /api/keys/{id} with "isActive", or DELETE.'
 
 /** Creates the error for the in-flight requests of a deleted key. */
 export const createDeletedKeyError = (): GatewayError =>

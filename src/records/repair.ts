@@ -1,7 +1,7 @@
 import { gatewayError, toGatewayError } from '../errors.ts'
 import { isObject, type JsonObject, tryParseJson } from '../lib/json.ts'
 import type { Storage, Stored } from '../types.ts'
-import { KEYRING, SETTINGS } from './record-collections.ts'
+import { KEYRING_KEY, SETTINGS_KEY } from './record-collections.ts'
 import type { Records } from './records.ts'
 import { handleStorageError } from './storage-access.ts'
 import type { DamagedRecord, DamageLog } from './stored-records.ts'
@@ -63,9 +63,9 @@ export function createRepair(deps: {
   return {
     async inspect() {
       const keyringProblem = await keyring().then(() => undefined, describeError)
-      damage.report(KEYRING, keyringProblem)
+      damage.report(KEYRING_KEY, keyringProblem)
       const problem = await settings.reread().then(() => undefined, describeError)
-      if (problem !== undefined) damage.report(SETTINGS, keyringProblem === undefined ? problem : undefined)
+      if (problem !== undefined) damage.report(SETTINGS_KEY, keyringProblem === undefined ? problem : undefined)
       const found: DamagedRecord[] = []
       for (const { kind, records, findProblem } of repairables) {
         const entries = await records.entries()
@@ -101,7 +101,7 @@ const describeError = (error: unknown) => `cannot be used: ${toGatewayError(erro
 
 function throwNotRepairable(key: string): never {
   const advice =
-    key === SETTINGS
+    key === SETTINGS_KEY
       ? 'Set them again: PATCH /api/settings with "requireApiKey".'
       : 'Restore it from a backup: without it, no key or credential can be decrypted.'
   throw gatewayError('INVALID_REQUEST', {

@@ -19,12 +19,12 @@ import {
 import { mergeStored } from './merge-stored.ts'
 import { recordKinds } from './readings.ts'
 import {
-  CLOUD_IDENTITIES,
+  CLOUD_IDENTITIES_KEY,
   type ConnectionRecord,
   type GroupRecord,
   type KeyRecord,
   type PreviousKeyRecord,
-  SETTINGS,
+  SETTINGS_KEY,
   type StoredGuard,
 } from './record-collections.ts'
 import { handleStorageError, retryOnConflict } from './storage-access.ts'
@@ -35,7 +35,7 @@ import { parseSettings, toSettings } from './stored-settings.ts'
 
 /** Stores the default settings with their signature, unless the storage has settings. */
 export const createSettings = (storage: Storage, keyring: Keyring): Promise<void> =>
-  rewrite(storage, SETTINGS, async (text) => (text === undefined ? serializeSettings(keyring, {}) : undefined))
+  rewrite(storage, SETTINGS_KEY, async (text) => (text === undefined ? serializeSettings(keyring, {}) : undefined))
 
 /** Encrypts and signs with `keyring` everything that `previousKeyring` can decrypt or verify. Skips the rest, so it is safe to run again or concurrently. */
 export async function reencryptAll(storage: Storage, previousKeyring: Keyring, keyring: Keyring): Promise<void> {
@@ -43,7 +43,7 @@ export async function reencryptAll(storage: Storage, previousKeyring: Keyring, k
     const plaintext = await previousKeyring.decrypt(context, encrypted).catch(() => undefined)
     return plaintext === undefined ? undefined : keyring.encrypt(context, plaintext)
   }
-  await rewrite(storage, SETTINGS, (text) => resignSettings(text, previousKeyring, keyring))
+  await rewrite(storage, SETTINGS_KEY, (text) => resignSettings(text, previousKeyring, keyring))
   await rewriteAll<KeyRecord>(storage, recordKinds.keys, async (record, digest) => {
     const sealedKey = await reencrypt(getKeyContext(record.id), record.sealedKey)
     const next = sealedKey === undefined ? undefined : { ...record, sealedKey }
@@ -67,7 +67,7 @@ export async function reencryptAll(storage: Storage, previousKeyring: Keyring, k
     const sealedApiKey = await reencrypt(getApiKeyContext(record), record.sealedApiKey)
     return sealedApiKey === undefined ? undefined : { ...record, sealedApiKey }
   })
-  await rewrite(storage, CLOUD_IDENTITIES, async (text) => {
+  await rewrite(storage, CLOUD_IDENTITIES_KEY, async (text) => {
     const identities = text === undefined ? undefined : tryParseJson(text)
     if (!isObject(identities)) return undefined
     const next: JsonObject = {}

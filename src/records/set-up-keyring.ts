@@ -7,12 +7,12 @@ import {
   deriveWrappingKey,
   getKeysContext,
   type KeyringRecord,
+  NOT_WRAPPED,
   readUnencryptedKeys,
-  UNENCRYPTED,
   unwrapKeys,
   type VersionedSecret,
 } from './keyring-record.ts'
-import { KEYRING, KEYS, SETTINGS } from './record-collections.ts'
+import { KEYRING_KEY, KEYS_PREFIX, SETTINGS_KEY } from './record-collections.ts'
 import { createSettings, reencryptAll } from './rewrite-records.ts'
 import { handleStorageError } from './storage-access.ts'
 
@@ -38,10 +38,11 @@ export async function setUpKeyring(
 ): Promise<Keyring | false> {
   const current = secrets[0]
   if (!found && (await hasSignedRecords(storage))) {
-    if (!(await storage.get(KEYRING).catch(handleStorageError('read', KEYRING)))) throw createMissingSettingsError()
+    if (!(await storage.get(KEYRING_KEY).catch(handleStorageError('read', KEYRING_KEY))))
+      throw createMissingSettingsError()
     return false // another gateway has created it in the meantime, along with the records
   }
-  if (found?.record.wrappedBy === UNENCRYPTED && current) {
+  if (found?.record.wrappedBy === NOT_WRAPPED && current) {
     await replaceKeys(storage, { ...found, current })
     return false
   }
@@ -50,7 +51,7 @@ export async function setUpKeyring(
   const keyring = await create(keys)
   const writeRecord = async (isTakenOver: boolean, ifVersion: string | null) => {
     const next = await wrap(keys, current, { schema: 2, isTakenOver })
-    return storage.set(KEYRING, JSON.stringify(next), { ifVersion }).catch(handleStorageError('write', KEYRING))
+    return storage.set(KEYRING_KEY, JSON.stringify(next), { ifVersion }).catch(handleStorageError('write', KEYRING_KEY))
   }
   // Store the keys before signing anything with them, because another gateway may be creating its own keys at the same time.
   const version = found?.stored.version ?? (await writeRecord(false, null))
@@ -66,16 +67,16 @@ async function wrap(
   state: Pick<KeyringRecord, 'schema' | 'isTakenOver'>,
 ): Promise<KeyringRecord> {
   const salt = randomBytes(16)
-  const head = { ...state, wrappedBy: secret?.version ?? UNENCRYPTED, salt: toBase64(salt) }
+  const head = { ...state, wrappedBy: secret?.version ?? NOT_WRAPPED, salt: toBase64(salt) }
   if (!secret) return { ...head, keys: toBase64(keys) }
   return { ...head, keys: await encryptBytes(await deriveWrappingKey(secret.value, salt), getKeysContext(head), keys) }
 }
 
 async function hasSignedRecords(storage: Storage): Promise<boolean> {
-  const settings = await storage.get(SETTINGS).catch(handleStorageError('read', SETTINGS))
+  const settings = await storage.get(SETTINGS_KEY).catch(handleStorageError('read', SETTINGS_KEY))
   const record = settings && tryParseJson(settings.value)
   if (isObject(record) && record.mac !== undefined) return true
-  return (await storage.list(KEYS, { limit: 1 }).catch(handleStorageError('list', KEYS))).length > 0
+  return (await storage.list(KEYS_PREFIX, { limit: 1 }).catch(handleStorageError('list', KEYS_PREFIX))).length > 0
 }
 
 const createMissingSettingsError = () =>
@@ -100,6 +101,6 @@ async function replaceKeys(
   keys.set(previousKeys, KEYRING_BYTES)
   const next = await wrap(keys, current, { schema: 3, isTakenOver: false })
   await storage
-    .set(KEYRING, JSON.stringify(next), { ifVersion: stored.version })
-    .catch(handleStorageError('write', KEYRING))
+    .set(KEYRING_KEY, JSON.stringify(next), { ifVersion: stored.version })
+    .catch(handleStorageError('write', KEYRING_KEY))
 }

@@ -1,5 +1,5 @@
 import { signSettings } from './keyring.ts'
-import { SETTINGS } from './record-collections.ts'
+import { SETTINGS_KEY } from './record-collections.ts'
 import { handleStorageError, retryOnConflict } from './storage-access.ts'
 import {
   createSettingsError,
@@ -42,8 +42,8 @@ export function createWritableSettings(settings: SettingsStore): WritableSetting
           mac: await signSettings(await keyring(), next),
         })
         const writing = storage
-          .set(SETTINGS, value, { ifVersion: version })
-          .catch(handleStorageError('write', SETTINGS))
+          .set(SETTINGS_KEY, value, { ifVersion: version })
+          .catch(handleStorageError('write', SETTINGS_KEY))
         if ((await writing.finally(expire)) === false) return false
         return replace(toSettings(parseSettings(value) ?? {}))
       }),

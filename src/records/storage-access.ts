@@ -18,11 +18,11 @@ const MAX_WAIT_IF_CHANGED_MS = 1_000
 export const RETRY_AFTER_MS = 1_000
 
 /** Error codes of adapters and Node for an unreachable storage, whose data may be intact. */
-const UNREACHABLE =
+const UNREACHABLE_PATTERN =
   /^(?:STORAGE_UNREACHABLE|STORAGE_LOCKED|E(?:CONN(?:REFUSED|RESET|ABORTED)|PIPE|TIMEDOUT|NOTFOUND|AI_AGAIN|HOSTUNREACH|NETUNREACH))$/
 
 /** Error codes of adapters for unreadable data, for which stale data must not be used. */
-const UNREADABLE = /^STORAGE_(?:CORRUPT|MISSING|NEWER_VERSION|SECRET_INVALID|SECRET_MISSING)$/
+const UNREADABLE_PATTERN = /^STORAGE_(?:CORRUPT|MISSING|NEWER_VERSION|SECRET_INVALID|SECRET_MISSING)$/
 
 /**
  * Returns a handler for rejections of a store. A failed read is never treated as an empty store, which would admit clients without a key. The
@@ -37,12 +37,13 @@ export const handleStorageError =
 function toStorageError(operation: 'read' | 'write' | 'list', key: string, cause: unknown): GatewayError {
   if (isGatewayError(cause)) return cause
   const isUnreachable =
-    UNREACHABLE.test(getErrorCode(cause)) || (operation === 'write' && getErrorCode(cause) === 'STORAGE_UNWRITABLE')
+    UNREACHABLE_PATTERN.test(getErrorCode(cause)) ||
+    (operation === 'write' && getErrorCode(cause) === 'STORAGE_UNWRITABLE')
   const reason = findNetworkCode(cause)
   return gatewayError(isUnreachable ? 'STORAGE_UNAVAILABLE' : 'STORAGE_FAILED', {
     message: `The gateway cannot ${operation} its storage${reason && ` (${reason})`}.${isUnreachable ? ' Retry in a moment.' : ''}`,
     cause,
-    data: { what: operation, key, isAway: isUnreachable || !UNREADABLE.test(getErrorCode(cause)) },
+    data: { what: operation, key, isAway: isUnreachable || !UNREADABLE_PATTERN.test(getErrorCode(cause)) },
   })
 }
 
@@ -52,12 +53,12 @@ function toStorageError(operation: 'read' | 'write' | 'list', key: string, cause
  */
 function findNetworkCode(error: unknown, depth = 0): string {
   if (!(error instanceof Error) || depth > 4) return ''
-  const [code] = NETWORK.exec(`${getErrorCode(error)} ${error.message}`) ?? []
+  const [code] = NETWORK_PATTERN.exec(`${getErrorCode(error)} ${error.message}`) ?? []
   const causes = [error.cause, ...(error instanceof AggregateError ? error.errors : [])]
   return code ?? causes.map((cause) => findNetworkCode(cause, depth + 1)).find((found) => found !== '') ?? ''
 }
 
-const NETWORK = /\bE(?:CONN(?:REFUSED|RESET|ABORTED)|PIPE|TIMEDOUT|NOTFOUND|AI_AGAIN|HOSTUNREACH|NETUNREACH)\b/
+const NETWORK_PATTERN = /\bE(?:CONN(?:REFUSED|RESET|ABORTED)|PIPE|TIMEDOUT|NOTFOUND|AI_AGAIN|HOSTUNREACH|NETUNREACH)\b/
 
 const getErrorCode = (cause: unknown) =>
   typeof cause === 'object' && cause !== null && 'code' in cause && typeof cause.code === 'string' ? cause.code : ''
@@ -97,7 +98,7 @@ export function withTimeouts(storage: Storage, clock: Clock): Storage {
           resolve(result)
         },
         (error: unknown) => {
-          finish(UNREACHABLE.test(getErrorCode(error)))
+          finish(UNREACHABLE_PATTERN.test(getErrorCode(error)))
           reject(error)
         },
       )

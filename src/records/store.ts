@@ -12,7 +12,7 @@ import {
   type ComboRecord,
   type ConnectionRecord,
   type GroupRecord,
-  KEYRING,
+  KEYRING_KEY,
   type KeyRecord,
   type PreviousKeyRecord,
   type ProviderRecord,
@@ -149,7 +149,7 @@ export function createStore(options: StoreOptions): Store {
  */
 function waitForKeyring(storage: Storage, keyring: () => Promise<Keyring>): Storage {
   const opened = once(async () => {
-    if (!(await storage.get(KEYRING).catch(handleStorageError('read', KEYRING)))) return
+    if (!(await storage.get(KEYRING_KEY).catch(handleStorageError('read', KEYRING_KEY)))) return
     await keyring().catch((error: unknown) => {
       if (isStorageUnavailable(error)) throw error
     })

@@ -58,11 +58,11 @@ export function createStoredRecords<T extends object>(
     const seen = new Set<string>()
     for (let after: string | undefined; ; ) {
       const page = await storage
-        .list(prefix, { limit: PAGE, ...(after && { after }) })
+        .list(prefix, { limit: PAGE_SIZE, ...(after && { after }) })
         .catch(handleStorageError('list', prefix))
       if (damage) for (const { key } of page) seen.add(key)
       yield page.flatMap((stored) => toStoredEntry(stored.key, stored) ?? [])
-      if (page.length < PAGE) break
+      if (page.length < PAGE_SIZE) break
       after = page.at(-1)?.key
       await nextTurn?.()
     }
@@ -95,7 +95,7 @@ export function createStoredRecords<T extends object>(
 }
 
 /** The number of records per page of a list. */
-export const PAGE = 1_000
+export const PAGE_SIZE = 1_000
 
 /** The result of parsing. It has no entry if the record is skipped, and no problem if the record is valid. */
 interface ParsedRecord<T> {

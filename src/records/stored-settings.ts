@@ -10,7 +10,7 @@ import type { CodeLayer } from './code-records.ts'
 import type { Keyring } from './keyring.ts'
 import { areSignedSettings } from './keyring.ts'
 import { readRules, readSettings } from './readings.ts'
-import { SETTINGS } from './record-collections.ts'
+import { SETTINGS_KEY } from './record-collections.ts'
 import { handleStorageError, type StaleFallback } from './storage-access.ts'
 import type { DamageLog } from './stored-records.ts'
 
@@ -75,7 +75,7 @@ export function createSettingsStore(deps: {
 
   async function load(): Promise<LoadedSettings> {
     const opened = await keyring()
-    const stored = await storage.get(SETTINGS).catch(handleStorageError('read', SETTINGS))
+    const stored = await storage.get(SETTINGS_KEY).catch(handleStorageError('read', SETTINGS_KEY))
     const members = stored && parseSettings(stored.value)
     const isSigned = members !== undefined && (await areSignedSettings(opened, toSettings(members), members.mac))
     return { version: stored?.version ?? null, members, isSigned }
@@ -84,13 +84,13 @@ export function createSettingsStore(deps: {
   const cached = createCache(async () => {
     const { members, isSigned } = await load()
     if (!members || (!isSigned && mayHaveLimits(members))) throw createSettingsError()
-    const problems = isSigned ? readSettings(members).problems : [UNSIGNED]
-    damage.report(SETTINGS, problems.length > 0 ? problems.join('; ') : undefined)
+    const problems = isSigned ? readSettings(members).problems : [UNSIGNED_MESSAGE]
+    damage.report(SETTINGS_KEY, problems.length > 0 ? problems.join('; ') : undefined)
     return withCode(isSigned ? toSettings(members) : toLockedSettings(members))
   }, deps)
 
   const syncFlag = createCache(async () => {
-    const stored = await storage.get(SETTINGS).catch(handleStorageError('read', SETTINGS))
+    const stored = await storage.get(SETTINGS_KEY).catch(handleStorageError('read', SETTINGS_KEY))
     return stored !== undefined && parseSettings(stored.value)?.cloudEnabled === true
   }, deps)
 
@@ -100,7 +100,7 @@ export function createSettingsStore(deps: {
   }
 
   freshness.onChange((key) => {
-    if (key === SETTINGS) expire()
+    if (key === SETTINGS_KEY) expire()
   })
   freshness.onGap(expire)
 
@@ -140,11 +140,11 @@ export const toSettings = (members: JsonObject): StoredSettings => buildSettings
 
 /** Converts unsigned fields to settings that require a key and turn cloud sync off; other fields keep their values. */
 export const toLockedSettings = (members: JsonObject): StoredSettings =>
-  buildSettings(members, { ...readSettings(members).record, ...LOCKED })
+  buildSettings(members, { ...readSettings(members).record, ...LOCKED_SETTINGS })
 
 const fields: RecordFields = settingsFields
 
-const LOCKED = Object.fromEntries(
+const LOCKED_SETTINGS = Object.fromEntries(
   Object.entries(fields).flatMap(([name, { guard, fallback }]) => (guard === 1 ? [[name, fallback]] : [])),
 )
 
@@ -161,11 +161,11 @@ function buildSettings(members: JsonObject, read: JsonObject): StoredSettings {
   return { ...knownFields, rules: readRules(members) } as StoredSettings // has exactly these fields
 }
 
-const SET_AGAIN = 'Set them again: PATCH /api/settings with "requireApiKey".'
+const SET_AGAIN_ADVICE = 'Set them again: PATCH /api/settings with "requireApiKey".'
 
-const UNSIGNED = `was not written by a gateway with this secret, so API keys are required and cloud sync is off. ${SET_AGAIN}`
+const UNSIGNED_MESSAGE = `was not written by a gateway with this secret, so API keys are required and cloud sync is off. ${SET_AGAIN_ADVICE}`
 
 export const createSettingsError = () =>
   gatewayError('STORAGE_FAILED', {
-    message: `The stored settings are missing, damaged, or were not written by a gateway with this secret. ${SET_AGAIN}`,
+    message: `The stored settings are missing, damaged, or were not written by a gateway with this secret. ${SET_AGAIN_ADVICE}`,
   })

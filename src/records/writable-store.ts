@@ -116,7 +116,7 @@ function buildWritableStore(store: Store, clock: Clock): WritableStore {
         records: keys,
         complete: (key, record) => completeRecord(key, record, signedKeys),
         findProblem: async (digest, record) =>
-          (await isSignedKey(await keyring(), digest, record as KeyRecord)) ? undefined : UNSIGNED_KEY, // this collection only has keys
+          (await isSignedKey(await keyring(), digest, record as KeyRecord)) ? undefined : UNSIGNED_KEY_MESSAGE, // this collection only has keys
       },
       {
         kind: recordKinds.previousKeys,
@@ -128,7 +128,7 @@ function buildWritableStore(store: Store, clock: Clock): WritableStore {
         records: groups,
         complete: (key, record) => completeRecord(key, record, signedGroups),
         findProblem: async (id, record) =>
-          (await isTrustedGroup(id, record as GroupRecord)) ? undefined : UNSIGNED_GROUP, // this collection only has groups
+          (await isTrustedGroup(id, record as GroupRecord)) ? undefined : UNSIGNED_GROUP_MESSAGE, // this collection only has groups
       },
       {
         kind: recordKinds.guards,
@@ -136,7 +136,7 @@ function buildWritableStore(store: Store, clock: Clock): WritableStore {
         complete: (key, record) => completeRecord(key, record, signedGuards),
         findProblem: async (_, record) => {
           const guard = record as StoredGuard // this collection only has guards
-          if (!(await isTrustedGuard(store, guard))) return UNSIGNED_GUARD
+          if (!(await isTrustedGuard(store, guard))) return UNSIGNED_GUARD_MESSAGE
           return decryptHeaders(keyring, guard).then(
             () => undefined,
             () => UNREADABLE_HEADERS,
@@ -149,7 +149,7 @@ function buildWritableStore(store: Store, clock: Clock): WritableStore {
         findProblem: (_, record) =>
           decryptApiKey(store, record as ConnectionRecord).then(
             () => undefined,
-            () => UNREADABLE_CREDENTIAL,
+            () => UNREADABLE_CREDENTIAL_MESSAGE,
           ),
       },
       { kind: recordKinds.combos, records: combos },
@@ -179,15 +179,15 @@ function buildWritableStore(store: Store, clock: Clock): WritableStore {
   }
 }
 
-const UNSIGNED_KEY =
+const UNSIGNED_KEY_MESSAGE =
   'was not written by a gateway with this secret, so the key is rejected: pause, resume, or delete it'
-const UNSIGNED_GROUP =
+const UNSIGNED_GROUP_MESSAGE =
   'was not written by a gateway with this secret, so its keys are rejected: pause, resume, or delete it'
-const UNSIGNED_GUARD =
+const UNSIGNED_GUARD_MESSAGE =
   'was not written by a gateway with this secret, so requests that need the guard are rejected: save it again, or delete it'
 const describeUnreadable = (field: string) => `has a credential that cannot be decrypted. Set the ${field} again`
 const UNREADABLE_HEADERS = describeUnreadable('guard\'s "headers"')
-const UNREADABLE_CREDENTIAL = describeUnreadable('connection\'s "apiKey"')
+const UNREADABLE_CREDENTIAL_MESSAGE = describeUnreadable('connection\'s "apiKey"')
 
 /** A type of signed records, and the cache that requests use to read them. */
 interface SignedKind<T> {

@@ -27,7 +27,7 @@ type AttemptResult = Pick<AttemptRecord, 'outcome' | 'status' | 'message'>
 /** Returns fields to add to the record of a settled attempt. */
 export type RecordExtension = (settled: AttemptRecord) => Partial<AttemptRecord>
 
-const NONE: readonly RecordExtension[] = []
+const NO_EXTENSIONS: readonly RecordExtension[] = []
 
 /**
  * One attempt. It gets one outcome (`answered`, `failed`, `cancelled`, `superseded`, `refused`, or none), and settles once: with its outcome, or,
@@ -62,7 +62,7 @@ export class AttemptLog {
   #isSettled = false
   #isEmptyJudged = false // whether it has been decided how an empty response counts
   readonly #onSettled: Array<(record: AttemptRecord) => void> = []
-  #extensions: readonly RecordExtension[] = NONE
+  #extensions: readonly RecordExtension[] = NO_EXTENSIONS
 
   constructor({ route, permit }: Target, { log, isHedge }: { log: ModelLog; isHedge: boolean }) {
     const { clock, targetStats } = log.context

@@ -11,7 +11,7 @@ export interface DeciderOptions {
   onError(error: unknown): void
 }
 
-const FAILED = 'The gateway could not choose a model. Retry in a moment.'
+const FAILED_MESSAGE = 'The gateway could not choose a model. Retry in a moment.'
 
 /** How long a function may take, in ms. */
 const DECIDER_TIMEOUT_MS = 1_000
@@ -38,6 +38,6 @@ export async function callDecider<T>(
     const message = `${name} failed for a request for the model "${model}": ${reason}`
     onError(gatewayError('ROUTE_FAILED', { message, cause, data: { model } }))
     if (ignoresErrors) return undefined
-    throw gatewayError('ROUTE_FAILED', { message: FAILED, headers: { 'retry-after': '1' } })
+    throw gatewayError('ROUTE_FAILED', { message: FAILED_MESSAGE, headers: { 'retry-after': '1' } })
   }
 }

@@ -59,7 +59,7 @@ export interface ModelPermissions {
 }
 
 /** The caller of a request without a key or an account, or before these are known. */
-export const ANONYMOUS: Caller = { owner: '', key: undefined, account: undefined }
+export const ANONYMOUS_CALLER: Caller = { owner: '', key: undefined, account: undefined }
 
 /** Returns the caller with this key; the same object for the same key, so requests don't allocate it. */
 export const getKeyCaller: (key: ClientKey) => Caller = memoizeByObject((key) => ({

@@ -16,7 +16,7 @@ export function readIdentifyResult(response: unknown): IdentifyResult {
   return { identity: readIdentity(response) }
 }
 
-const CODES = {
+const CODE_BY_STATUS = {
   401: 'IDENTITY_REQUIRED',
   402: 'BUDGET_EXCEEDED',
   403: 'FORBIDDEN',
@@ -26,12 +26,12 @@ const CODES = {
 function createIdentifyRejection({ refuse, status = 401, retryAfterS }: Refusal): GatewayError {
   const headers: Record<string, string> =
     retryAfterS === undefined ? { 'x-should-retry': 'false' } : { 'retry-after': `${Math.ceil(retryAfterS)}` }
-  return gatewayError(CODES[status], { message: refuse, headers })
+  return gatewayError(CODE_BY_STATUS[status], { message: refuse, headers })
 }
 
 const refusalMembers = {
   refuse: (value) => isValidInput(text({ isTrimmed: true, isNonEmpty: true, max: 2_000 }), value),
-  status: (value) => Object.hasOwn(CODES, String(value)) && typeof value === 'number',
+  status: (value) => Object.hasOwn(CODE_BY_STATUS, String(value)) && typeof value === 'number',
   retryAfterS: (value) => typeof value === 'number' && value >= 0 && value <= MAX_RETRY_AFTER_S,
 } satisfies Record<keyof Refusal, (value: unknown) => boolean>
 

@@ -26,7 +26,7 @@ export async function readRequest(served: ServedRequest, context: PipelineContex
   const readingSettings = context.settings()
   const settings = getSettledValue(readingSettings) ?? (await client.scope.race(readingSettings))
   log.setTable(table)
-  const isMedia = endpoint.format === 'gemini' && MEDIA.test(parsedRequest.text)
+  const isMedia = endpoint.format === 'gemini' && MEDIA_PATTERN.test(parsedRequest.text)
   const call = isMedia
     ? await (await loadMedia()).redirectMediaCall(parsedRequest, exchange.query, table)
     : parsedRequest
@@ -38,7 +38,7 @@ export async function readRequest(served: ServedRequest, context: PipelineContex
   if (requestSettings?.timeout) client.limitWait(requestSettings.timeout.ms, requestSettings.timeout.name)
   const list = requestSettings?.list
   for (const name of [call.model, ...(list?.entries ?? []).map((entry) => entry.name)])
-    if (containsOwnKey(name)) throw gatewayError('MODEL_NOT_FOUND', { message: KEY_AS_MODEL }) // providers must not see the key
+    if (containsOwnKey(name)) throw gatewayError('MODEL_NOT_FOUND', { message: KEY_AS_MODEL_MESSAGE }) // providers must not see the key
   return {
     exchange: requestSettings?.exchange ?? exchange,
     call,
@@ -97,11 +97,11 @@ export const hasOwnSettings = ({
   (exchange.header('x-signalbox-models') ?? exchange.header('x-signalbox-require')) !== undefined ||
   (isObject(providerOptions) && ('gateway' in providerOptions || 'signalbox' in providerOptions))
 
-const KEY_AS_MODEL =
+const KEY_AS_MODEL_MESSAGE =
   'The model name contains an API key of this gateway. Send the key as "Authorization: Bearer <key>", and set "model" to a name from GET /v1/models.'
 
 /** The fields with which Google's clients request images and speech. */
-const MEDIA = /"response_?modalities"/i
+const MEDIA_PATTERN = /"response_?modalities"/i
 const loadMedia = once(() => import('./media-redirect.ts'))
 
 /** Maximum size of a body without its base64 files, in bytes. */
@@ -138,10 +138,11 @@ const loadResponseFacts = once(() => import('./response-facts.ts'))
 function checkMediaType(exchange: Exchange, { route: { bodyType }, caller }: ServedRequest): void {
   requirePlainUtf8(exchange)
   if (exchange.header('origin') === undefined) return
-  const hasCredential = caller.account !== undefined || CREDENTIALS.some((name) => exchange.header(name) !== undefined)
+  const hasCredential =
+    caller.account !== undefined || CREDENTIAL_HEADERS.some((name) => exchange.header(name) !== undefined)
   if (bodyType === 'form' && hasCredential && isMultipart(exchange.header('content-type'))) return
   requireJson(exchange)
 }
 
 /** Headers that a page can't set without a preflight. */
-const CREDENTIALS = ['authorization', 'x-api-key', 'x-goog-api-key']
+const CREDENTIAL_HEADERS = ['authorization', 'x-api-key', 'x-goog-api-key']

@@ -4,7 +4,7 @@ import type { Exchange } from '../lib/exchange.ts'
 import type { InFlight, InFlightEntry } from '../lib/in-flight.ts'
 import { Scope } from '../lib/scope.ts'
 import type { Clock } from '../types.ts'
-import { ANONYMOUS, type Caller } from './caller.ts'
+import { ANONYMOUS_CALLER, type Caller } from './caller.ts'
 import type { RequestLog } from './request-log.ts'
 
 /** The header in which a client sets its maximum wait, in ms. */
@@ -23,7 +23,7 @@ export class Client {
   /** When the client's timeout expires, in epoch ms. */
   timeoutAt = Number.POSITIVE_INFINITY
   /** The caller, once it is known, even if its key is rejected. */
-  caller: Caller = ANONYMOUS
+  caller: Caller = ANONYMOUS_CALLER
   /** The log of the client's request. */
   readonly log: RequestLog
   readonly #timeoutMs: number | undefined

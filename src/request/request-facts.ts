@@ -79,11 +79,11 @@ function getConversationStart(body: JsonObject): string {
   const system = body.system ?? body.instructions ?? body.systemInstruction
   return first.length === 0 && system === undefined
     ? ''
-    : JSON.stringify([system, first], shortenText).replace(BILLING, '')
+    : JSON.stringify([system, first], shortenText).replace(BILLING_PATTERN, '')
 }
 
 /** Matches the billing line that Claude Code adds before its instructions, because it differs in each request. */
-const BILLING = /x-anthropic-billing-header:[^"\\]*/
+const BILLING_PATTERN = /x-anthropic-billing-header:[^"\\]*/
 
 /** Shortens a long text to its length and its two ends. Conversations that differ only in between may share a target. */
 const shortenText = (_: string, value: unknown) =>

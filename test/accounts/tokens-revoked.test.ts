@@ -1,5 +1,5 @@
 import { memoryStorage } from '../../adapters/storage/memory.ts'
-import { REVOKED } from '../../src/features/tokens/revocations.ts'
+import { REVOKED_KEY } from '../../src/features/tokens/revocations.ts'
 import type { Storage } from '../../src/types.ts'
 import { assert, suite } from '../support/suite.ts'
 import { codeOf, START_S, tokenWorld } from './support/token-world.ts'
@@ -14,14 +14,14 @@ function countedStorage({ isWatched }: { isWatched: boolean }) {
     ...storage,
     ...(isWatched && watch && { watch }),
     get(key) {
-      if (key === REVOKED) reads++
+      if (key === REVOKED_KEY) reads++
       return storage.get(key)
     },
   }
   return { storage: counted, reads: () => reads }
 }
 
-const readRecord = async (storage: Storage) => JSON.parse((await storage.get(REVOKED))?.value ?? 'null')
+const readRecord = async (storage: Storage) => JSON.parse((await storage.get(REVOKED_KEY))?.value ?? 'null')
 
 test("check 75: revoking an account's tokens invalidates all tokens of that account, and no others", async () => {
   const { mint, verify, revoke } = tokenWorld()
@@ -108,7 +108,7 @@ test("beyond 10,000 entries, or the storage's limit, the older half is merged in
     const storage: Storage = { ...memory, ...(largestValueBytes !== undefined && { largestValueBytes }) }
     const { clock, mint, verify, revoke } = tokenWorld({ storage })
     const entries = Array.from({ length: most }, (_, at) => [`r${at}`, (START_S + Math.floor(at / 100)) * 1_000])
-    await storage.set(REVOKED, JSON.stringify({ all: 0, refs: Object.fromEntries(entries) }))
+    await storage.set(REVOKED_KEY, JSON.stringify({ all: 0, refs: Object.fromEntries(entries) }))
     const early = await mint({ account: 'alice' })
     await clock.advance(600_000)
     const late = await mint({ account: 'alice' })
@@ -143,7 +143,7 @@ test('while the storage is unavailable, known revocations still apply; with a da
   assert.is(await codeOf(tokenWorld({ storage }).verify(bob.token)), 'STORAGE_UNAVAILABLE')
   isAway = false
   for (const damaged of ['', '{}', '{"all":0,"refs":{"a":"b"}}', '[]']) {
-    await memory.set(REVOKED, damaged)
+    await memory.set(REVOKED_KEY, damaged)
     await clock.advance(2_000)
     assert.is(await codeOf(verify(bob.token)), 'STORAGE_FAILED', damaged)
   }

@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { promisify } from 'node:util'
-import { FIRST_MODEL } from '../../src/cli/welcome.ts'
+import { EXAMPLE_MODEL } from '../../src/cli/welcome.ts'
 import { defaultCatalog } from '../../src/protocols/providers/catalog.ts'
 import { assert, skip, suite } from '../support/suite.ts'
 import { cleanUp, findToken, manage, signalbox, temporaryFolder } from './command.ts'
@@ -44,7 +44,7 @@ steps('the first steps lead from a fresh start to a streamed response when paste
   assert.match(reply, /^data: .*"Once".*\n\ndata: \[DONE\]\n\n$/)
   await command.printed(
     new RegExp(
-      `^\\S+Z 200 "${FIRST_MODEL}" -> ${FIRST_MODEL} 200 \\(\\d+ ms, streamed, \\d+ tokens in, 1 out\\)\\n`,
+      `^\\S+Z 200 "${EXAMPLE_MODEL}" -> ${EXAMPLE_MODEL} 200 \\(\\d+ ms, streamed, \\d+ tokens in, 1 out\\)\\n`,
       'm',
     ),
   )
@@ -54,7 +54,7 @@ steps('the first steps lead from a fresh start to a streamed response when paste
 })
 
 steps('the first steps use a model from the catalog', () => {
-  const [provider = '', model = ''] = FIRST_MODEL.split('/')
+  const [provider = '', model = ''] = EXAMPLE_MODEL.split('/')
   assert.ok(defaultCatalog[provider]?.models?.some(({ id }) => id === model))
 })
 
@@ -76,7 +76,7 @@ steps('the first steps call the demo first, and list the available models on lat
   await later.baseUrl()
   const commands = listCommands(later.stdout)
   assert.is(commands.length, 1, later.stdout)
-  assert.match(await sh(`SIGNALBOX_KEY=${body.key}\n${commands[0]}`), `"${FIRST_MODEL}"`)
+  assert.match(await sh(`SIGNALBOX_KEY=${body.key}\n${commands[0]}`), `"${EXAMPLE_MODEL}"`)
   await later.stop()
 })
 

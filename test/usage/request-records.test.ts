@@ -2,7 +2,7 @@ import { memoryStorage } from '../../adapters/storage/memory.ts'
 import type { StoredRequest } from '../../src/features/usage/request-record.ts'
 import { createStoredRequest } from '../../src/features/usage/stored-request.ts'
 import { createFixedEndpoint } from '../../src/protocols/formats/format.ts'
-import { ANONYMOUS } from '../../src/request/caller.ts'
+import { ANONYMOUS_CALLER } from '../../src/request/caller.ts'
 import type { RequestLog } from '../../src/request/request-log.ts'
 import { chatAnswer, chatEvents } from '../pipeline/support/responses.ts'
 import { fakeUpstream, json, sse } from '../pipeline/support/upstream.ts'
@@ -178,7 +178,7 @@ test('the usage of the last of many attempts is stored even though not all attem
       steps,
     },
     route: createFixedEndpoint('openai-chat', '/chat/completions'),
-    caller: ANONYMOUS,
+    caller: ANONYMOUS_CALLER,
   } as Partial<RequestLog> as RequestLog
   const kept = createStoredRequest(log, { durationMs: 30, status: 200, end: 'complete' })
   assert.is(kept.attempts.length, 21)

@@ -1,4 +1,4 @@
-const IP = /^(?:\d{1,3}(?:\.\d{1,3}){3}|\[[\da-f:.]+\])$/
+const IP_PATTERN = /^(?:\d{1,3}(?:\.\d{1,3}){3}|\[[\da-f:.]+\])$/
 
 /**
  * Creates a function that checks whether a server on `hostname` accepts a `Host` header. On a loopback address, it only accepts IP addresses,
@@ -14,7 +14,7 @@ export function createHostGuard(hostname: string, allowedHosts?: readonly string
   return (host) => {
     if (host === lastAllowed) return true
     const name = host.toLowerCase().replace(/:\d*$/, '').replace(/\.$/, '')
-    const isAllowedHost = IP.test(name) || isLoopback(name) || allowed.has(name)
+    const isAllowedHost = IP_PATTERN.test(name) || isLoopback(name) || allowed.has(name)
     if (isAllowedHost) lastAllowed = host
     return isAllowedHost
   }

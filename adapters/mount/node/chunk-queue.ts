@@ -4,7 +4,7 @@ import type { ByteStream } from '../../../src/index.ts'
  * The number of unread bytes at which the source is paused. The rest of the current socket read still follows: up to 8 KiB on the adapter's own
  * connections.
  */
-const HIGH_WATER = 4 * 1024
+const HIGH_WATER_MARK = 4 * 1024
 
 /** The source of the chunks. */
 export interface ChunkSource {
@@ -41,7 +41,7 @@ export class ChunkQueue implements ByteStream {
     if (chunk.length === 0) return // undici sends an empty chunk when it resumes
     this.#chunks.push(chunk)
     this.#size += chunk.length
-    if (this.#size >= HIGH_WATER && !this.#isPaused) {
+    if (this.#size >= HIGH_WATER_MARK && !this.#isPaused) {
       this.#isPaused = true
       this.#source.pause()
     }

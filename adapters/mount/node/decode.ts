@@ -4,15 +4,15 @@ import type { ByteStream } from '../../../src/index.ts'
 
 type DecoderFactory = (first: Uint8Array) => Transform
 
-const FLUSH = { flush: zlib.constants.Z_SYNC_FLUSH } // decompresses each chunk immediately
+const FLUSH_OPTIONS = { flush: zlib.constants.Z_SYNC_FLUSH } // decompresses each chunk immediately
 const DEFLATE_HEADER = 8
 
 const decoders: Record<string, DecoderFactory | undefined> = {
-  gzip: () => zlib.createGunzip(FLUSH),
-  'x-gzip': () => zlib.createGunzip(FLUSH),
+  gzip: () => zlib.createGunzip(FLUSH_OPTIONS),
+  'x-gzip': () => zlib.createGunzip(FLUSH_OPTIONS),
   // `deflate` means the zlib format, but some servers send raw deflate data.
   deflate: ([first = 0]) =>
-    (first & 0x0f) === DEFLATE_HEADER ? zlib.createInflate(FLUSH) : zlib.createInflateRaw(FLUSH),
+    (first & 0x0f) === DEFLATE_HEADER ? zlib.createInflate(FLUSH_OPTIONS) : zlib.createInflateRaw(FLUSH_OPTIONS),
   br: () => zlib.createBrotliDecompress({ flush: zlib.constants.BROTLI_OPERATION_FLUSH }),
   zstd: zlib.createZstdDecompress // available since Node 22.15
     ? () => zlib.createZstdDecompress({ flush: zlib.constants.ZSTD_e_flush })

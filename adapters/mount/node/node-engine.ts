@@ -50,14 +50,14 @@ export interface Engine {
 }
 
 /** How many bytes a provider may send ahead of the reader, in addition to kernel buffers. */
-const READ_AHEAD = 8 * 1024
+const MAX_READ_AHEAD_BYTES = 8 * 1024
 
 /**
  * Reads from all sockets into one shared block, and copies only the bytes that arrived. By default, Node allocates 64 KiB per read, so a stream whose
  * client doesn't read would hold several such blocks.
  */
 const onread = {
-  buffer: Buffer.allocUnsafeSlow(READ_AHEAD),
+  buffer: Buffer.allocUnsafeSlow(MAX_READ_AHEAD_BYTES),
   callback(this: Socket, size: number, buffer: Uint8Array): boolean {
     const copy = Buffer.allocUnsafeSlow(size) // not from Node's pool, because the copy would keep an entire block of it alive
     copy.set(buffer.subarray(0, size))
@@ -68,7 +68,7 @@ const onread = {
 /** Creates the engine. It is loaded on the first call, because loading undici is slow. */
 export async function createEngine({ dispatcher, connect = {} }: EngineOptions): Promise<Engine> {
   const { Client, buildConnector } = await loadUndici()
-  const socketOptions = { highWaterMark: READ_AHEAD, onread, ...connect }
+  const socketOptions = { highWaterMark: MAX_READ_AHEAD_BYTES, onread, ...connect }
   const pool = createConnectionPool({ Client, connect: buildConnector(socketOptions) })
   let agent: Promise<Agent> | undefined
 

@@ -26,7 +26,7 @@ function disconnect(res: ServerResponse): void {
 }
 
 /** How many unsent bytes to buffer for a client that doesn't read, in addition to kernel buffers and one chunk. */
-export const WRITE_AHEAD = 16 * 1024
+export const MAX_WRITE_AHEAD_BYTES = 16 * 1024
 
 /**
  * Writes a stream to a response whose headers are set, as fast as the client reads, each chunk as it arrives. If the client disconnects, cancels
@@ -57,7 +57,7 @@ export async function pump(exchange: NodeExchange, res: ServerResponse, body: By
  * disconnects.
  */
 function write(res: ServerResponse, chunk: Uint8Array): Promise<void> | undefined {
-  const isOverBuffer = res.writableLength + chunk.length > WRITE_AHEAD
+  const isOverBuffer = res.writableLength + chunk.length > MAX_WRITE_AHEAD_BYTES
   // Middleware that replaces `write` may not call its callback.
   if (isOverBuffer && !Object.hasOwn(res, 'write'))
     return new Promise((resolve) => void res.write(chunk, () => resolve()))

@@ -55,7 +55,7 @@ export function readBody(
 export async function readParsedBody(req: ParsedMessage, maxBytes: number): Promise<Uint8Array> {
   const bytes = toBytes(req.rawBody instanceof Uint8Array ? req.rawBody : req.body)
   if (!bytes && (req.headers['transfer-encoding'] || Number(req.headers['content-length'] ?? 0) > 0)) {
-    throw gatewayError('BODY_ALREADY_READ', { message: PARSED_ELSEWHERE })
+    throw gatewayError('BODY_ALREADY_READ', { message: ALREADY_PARSED_MESSAGE })
   }
   if (bytes && bytes.length > maxBytes) throw createTooLargeError(maxBytes)
   return bytes ?? new Uint8Array()
@@ -68,7 +68,7 @@ function toBytes(body: unknown): Uint8Array | undefined {
 }
 
 /** The message for frameworks that keep the parsed body outside the Node request: Fastify, and Koa with a body parser. */
-const PARSED_ELSEWHERE =
+const ALREADY_PARSED_MESSAGE =
   'The request body was read before it reached the gateway. Mount the gateway before any body parser. ' +
   'In Fastify, whose parsers read the body first, mount it as a plugin without them: ' +
   "app.register((scope, _options, done) => { scope.removeAllContentTypeParsers(); scope.addContentTypeParser('*', (_request, _payload, next) => " +

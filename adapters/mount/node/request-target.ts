@@ -7,8 +7,8 @@ export interface RequestTarget {
 }
 
 /** Matches paths that every URL parser leaves unchanged: no segment is empty or starts with a dot, encoded or not. */
-const PLAIN_PATH = /^(?:\/(?![/.])(?:[\w~!$&'()*+,=:@.-]|%(?!2[eE]))*)+$/
-const PLAIN_QUERY = /^[\w~!$&()*+,=:@.\-%/?]*$/
+const PLAIN_PATH_PATTERN = /^(?:\/(?![/.])(?:[\w~!$&'()*+,=:@.-]|%(?!2[eE]))*)+$/
+const PLAIN_QUERY_PATTERN = /^[\w~!$&()*+,=:@.\-%/?]*$/
 
 /**
  * Splits a request target into the path and query that a Fetch `Request` of the same URL would have, so authorization and routing use the same
@@ -18,7 +18,8 @@ export function parseTarget(target: string): RequestTarget | undefined {
   const queryStart = target.indexOf('?')
   const path = queryStart < 0 ? target : target.slice(0, queryStart)
   const query = queryStart < 0 ? '' : target.slice(queryStart)
-  if (PLAIN_PATH.test(path) && PLAIN_QUERY.test(query)) return { path, query: query === '?' ? '' : query }
+  if (PLAIN_PATH_PATTERN.test(path) && PLAIN_QUERY_PATTERN.test(query))
+    return { path, query: query === '?' ? '' : query }
   return normalize(target)
 }
 

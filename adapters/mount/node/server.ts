@@ -4,7 +4,7 @@ import { createHostGuard, getHostRejection } from '../lib/host-guard.ts'
 import { awaitContinue } from './continue.ts'
 import { type NodeHandlerOptions, toNodeHandler } from './handler.ts'
 import { hasTwoHosts } from './node-host.ts'
-import { WRITE_AHEAD } from './pump.ts'
+import { MAX_WRITE_AHEAD_BYTES } from './pump.ts'
 import { rejectRequest } from './reject-request.ts'
 
 /**
@@ -41,7 +41,7 @@ export function createGatewayServer(
   const { createServer } = process.getBuiltinModule('node:http') // importing it would also load Node's own `fetch`, which takes 50 ms
   // Responses have no time limit, because streams can be long. `requestTimeout` and `headersTimeout` limit the request.
   const server = createServer(
-    { noDelay: true, keepAlive: true, keepAliveTimeout: KEEP_ALIVE_MS, highWaterMark: WRITE_AHEAD },
+    { noDelay: true, keepAlive: true, keepAliveTimeout: KEEP_ALIVE_MS, highWaterMark: MAX_WRITE_AHEAD_BYTES },
     onRequest,
   )
   server.on('checkContinue', (req, res) => {

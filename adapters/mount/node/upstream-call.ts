@@ -8,7 +8,7 @@ import { decodeBody } from './decode.ts'
 type RawHeaders = Record<string, string | string[] | undefined>
 
 /** Headers about the bytes on the wire, which are wrong for a decompressed body. */
-const WIRE_ONLY = new Set(['content-encoding', 'content-length', 'transfer-encoding'])
+const WIRE_ONLY_HEADERS = new Set(['content-encoding', 'content-length', 'transfer-encoding'])
 
 /** A response with undici's headers. `isDecoded` hides the headers of the compressed body. */
 class NodeResponse implements UpstreamResponse {
@@ -42,7 +42,7 @@ class NodeResponse implements UpstreamResponse {
   }
 
   #isHidden(name: string): boolean {
-    return this.#isDecoded && WIRE_ONLY.has(name)
+    return this.#isDecoded && WIRE_ONLY_HEADERS.has(name)
   }
 }
 

@@ -9,7 +9,7 @@ export interface WholeReply {
 }
 
 /** Request bodies up to this size are read to the end, so the connection can be reused. */
-const SMALL_BODY = 64 * 1024
+const MAX_SMALL_BODY_BYTES = 64 * 1024
 /**
  * How long a client may keep sending its request after the response was sent, in ms. If the connection were closed immediately, the client would get
  * a reset instead of the response.
@@ -34,7 +34,7 @@ export function hasLargeRest(req: IncomingMessage): boolean {
   if (req.complete) return false
   const { 'content-length': length, 'transfer-encoding': encoding } = req.headers
   if (length === undefined && encoding === undefined) return false
-  return !(Number(length) <= SMALL_BODY)
+  return !(Number(length) <= MAX_SMALL_BODY_BYTES)
 }
 
 /** Sends a response of known length, and keeps the connection open for a moment to discard whatever the client still sends. */

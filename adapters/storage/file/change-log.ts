@@ -2,8 +2,8 @@ import { type LocalDatabase, type LocalStatement, prepareNumbered, runOnce } fro
 import type { ForeignChanges } from '../sqlite/local-table.ts'
 
 /** The number of commits kept for watchers. */
-const KEPT_CHANGES = 10_000
-const TRIM_EVERY = 256
+const MAX_CHANGES = 10_000
+const TRIM_INTERVAL = 256
 const CHANGES_PER_READ = 500
 
 /** The table `changes`, which tells each connection the keys that other connections' commits have changed. */
@@ -42,7 +42,7 @@ export class ChangeLog {
   add(keys: readonly string[]): void {
     const [change] = this.#insert.all(this.#writer, JSON.stringify(keys)) as Array<{ seq: number }> // the statement returns `seq`
     this.#own = change?.seq ?? this.#own
-    if (this.#own % TRIM_EVERY === 0) this.#trim.all(this.#own - KEPT_CHANGES)
+    if (this.#own % TRIM_INTERVAL === 0) this.#trim.all(this.#own - MAX_CHANGES)
   }
 
   /** Undoes an `add` whose transaction was rolled back. Later changes are read again; ours are skipped by their writer ID. */

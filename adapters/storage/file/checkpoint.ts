@@ -16,14 +16,14 @@ export interface Checkpoints {
 }
 
 /** The log size at which a checkpoint starts. */
-const LARGEST_LOG_BYTES = 8 * 1024 * 1024
+const MAX_LOG_BYTES = 8 * 1024 * 1024
 /** Minimum time between two checkpoints, in ms, because a checkpoint can't move pages that a reader in another process still needs. */
 const PAUSE_MS = 500
 /** How long to keep an idle thread, in ms. */
 const IDLE_MS = 10_000
 
 /** `busy_timeout` makes the checkpoint wait for writers on other connections, whose commits take microseconds. */
-const PROGRAM = `
+const WORKER_SOURCE = `
 const { parentPort, workerData } = require('node:worker_threads')
 process.emitWarning = () => {}
 const { DatabaseSync } = require('node:sqlite')
@@ -50,7 +50,7 @@ export function createCheckpoints(database: LocalDatabase, path: string): Checkp
   function start(): Worker {
     const { Worker } = process.getBuiltinModule('node:worker_threads') // loaded with the first checkpoint
     const limits = { maxOldGenerationSizeMb: 16, maxYoungGenerationSizeMb: 2 }
-    const started = new Worker(PROGRAM, { eval: true, workerData: path, resourceLimits: limits, execArgv: [] })
+    const started = new Worker(WORKER_SOURCE, { eval: true, workerData: path, resourceLimits: limits, execArgv: [] })
     started.unref()
     started.on('message', () => {
       isWorking = false
@@ -84,7 +84,7 @@ export function createCheckpoints(database: LocalDatabase, path: string): Checkp
 
   return {
     logHasGrown(bytes) {
-      if (bytes < LARGEST_LOG_BYTES || isWorking || isStopped || performance.now() < pausedUntil) return
+      if (bytes < MAX_LOG_BYTES || isWorking || isStopped || performance.now() < pausedUntil) return
       isWorking = true
       clearTimeout(timer)
       try {

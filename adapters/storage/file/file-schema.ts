@@ -11,11 +11,11 @@ import { type LocalDatabase, prepareNumbered, readPragma, runOnce } from '../sql
  */
 
 /** The schema version, which later releases may raise: https://sqlite.org/pragma.html#pragma_user_version */
-const FORMAT = 2
+const FORMAT_VERSION = 2
 /** Marks a database as a Signalbox database: https://sqlite.org/pragma.html#pragma_application_id */
-const APPLICATION = 0x53424f58
+const APPLICATION_ID = 0x53424f58
 
-const SCHEMA: Record<string, string> = {
+const TABLE_SCHEMAS: Record<string, string> = {
   records:
     'CREATE TABLE records (key TEXT PRIMARY KEY NOT NULL, version TEXT NOT NULL, sum INTEGER NOT NULL, value TEXT NOT NULL)',
   entries:
@@ -27,9 +27,9 @@ const SCHEMA: Record<string, string> = {
 
 /** Creates the tables in an empty database. */
 export function createTables(database: LocalDatabase, secretMark: string | undefined): void {
-  runOnce(database, `PRAGMA application_id = ${APPLICATION}`)
-  runOnce(database, `PRAGMA user_version = ${FORMAT}`)
-  for (const sql of Object.values(SCHEMA)) runOnce(database, sql)
+  runOnce(database, `PRAGMA application_id = ${APPLICATION_ID}`)
+  runOnce(database, `PRAGMA user_version = ${FORMAT_VERSION}`)
+  for (const sql of Object.values(TABLE_SCHEMAS)) runOnce(database, sql)
   prepareNumbered(database, 'INSERT INTO meta (id, count, total, secret_mark) VALUES (1, 0, 0, ?1)').all(
     secretMark ?? null,
   )
@@ -39,26 +39,26 @@ export function createTables(database: LocalDatabase, secretMark: string | undef
 export function verifySchema(database: LocalDatabase, path: string): void {
   const read = (name: string) => Number(readPragma(database, name))
   const format = read('user_version')
-  if (read('application_id') !== APPLICATION || format < FORMAT)
+  if (read('application_id') !== APPLICATION_ID || format < FORMAT_VERSION)
     throw createCorruptError(path, 'it is not a Signalbox database')
-  if (format > FORMAT)
+  if (format > FORMAT_VERSION)
     throw createStorageError(
       'STORAGE_NEWER_VERSION',
-      `${path} was written by a newer Signalbox (schema version ${format}; this one supports ${FORMAT}). Update Signalbox. The file is unchanged.`,
+      `${path} was written by a newer Signalbox (schema version ${format}; this one supports ${FORMAT_VERSION}). Update Signalbox. The file is unchanged.`,
     )
   const found = runOnce(database, 'SELECT name, sql FROM sqlite_schema') as Array<{ name: string; sql: unknown }>
-  const isOurs = Object.entries(SCHEMA).every(([name, sql]) =>
+  const isOurs = Object.entries(TABLE_SCHEMAS).every(([name, sql]) =>
     found.some((object) => object.name === name && object.sql === sql),
   )
   if (!isOurs) throw createCorruptError(path, 'its tables were not created by Signalbox')
 }
 
 /** Maximum number of pages of a database whose pages are all checked, which takes a few milliseconds. */
-const CHECKED_PAGES = 2_000
+const MAX_CHECKED_PAGES = 2_000
 
 /** Throws `STORAGE_CORRUPT` if the pages of a small database are inconsistent. The pages of larger ones are checked when they are read. */
 export function verifyPages(database: LocalDatabase, path: string): void {
-  if (Number(readPragma(database, 'page_count')) > CHECKED_PAGES) return
+  if (Number(readPragma(database, 'page_count')) > MAX_CHECKED_PAGES) return
   const found = readPragma(database, 'quick_check(1)')
   if (found !== 'ok') throw createCorruptError(path, String(found).replaceAll(/\s+/g, ' '))
 }

@@ -22,7 +22,7 @@ const LAST_SCHEMA = 1
 const MOVED_SCHEMA = 2
 const MOVED = '{"database":"store.db"}\n'
 const MAX_HEADER_BYTES = 128
-const HEADER = /^signalbox-store (\d{1,9}) (\d{1,15}) ([0-9a-f]{64})\n/
+const HEADER_PATTERN = /^signalbox-store (\d{1,9}) (\d{1,15}) ([0-9a-f]{64})\n/
 
 /** Creates a file that tells releases without a database that they are too old. */
 export function createMovedFile(revision: number): Buffer {
@@ -41,7 +41,7 @@ export async function readLegacyFile(path: string): Promise<LegacyFile> {
 
 function decodeLegacyFile(bytes: Buffer): LegacyFile {
   const start = bytes.toString('latin1', 0, MAX_HEADER_BYTES)
-  const [header, schema, revision, sum] = HEADER.exec(start) ?? []
+  const [header, schema, revision, sum] = HEADER_PATTERN.exec(start) ?? []
   if (header === undefined || schema === undefined || revision === undefined)
     return { kind: 'corrupt', reason: bytes.length === 0 ? 'it is empty' : 'it has no valid header' }
   const body = bytes.subarray(header.length)

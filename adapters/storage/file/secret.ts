@@ -62,7 +62,7 @@ export async function restoreSecret(secret: string, { folder, logger, locked }: 
   })
 }
 
-const SECRET = /^([A-Za-z0-9_-]{43})\n$/
+const SECRET_PATTERN = /^([A-Za-z0-9_-]{43})\n$/
 
 async function readSecret({ secret: path }: Folder, logger: Logger): Promise<string | undefined> {
   const text = await readFile(path, 'latin1').catch((error: unknown) => {
@@ -70,7 +70,7 @@ async function readSecret({ secret: path }: Folder, logger: Logger): Promise<str
     throw createFolderError('STORAGE_UNREADABLE', path, error)
   })
   if (text === undefined) return undefined
-  const [, secret] = SECRET.exec(text) ?? []
+  const [, secret] = SECRET_PATTERN.exec(text) ?? []
   if (!secret)
     throw createStorageError(
       'STORAGE_SECRET_INVALID',

@@ -20,9 +20,9 @@ export interface Database {
   close(): void
 }
 
-const SCHEMA = 1
+const SCHEMA_VERSION = 1
 const STORES = ['records', 'changes', 'own'] as const
-const IDENTITY = 'identity'
+const IDENTITY_KEY = 'identity'
 /** How long other contexts may block the database, in ms. A gateway waits a second longer than this for its storage. */
 const BLOCKED_TIMEOUT_MS = 4_000
 
@@ -45,12 +45,12 @@ export function openDatabase(name: string, onLost: () => void): Database {
 
   async function open(): Promise<IDBDatabase> {
     if (typeof indexedDB === 'undefined') throw failure(name, UNSUPPORTED)
-    const request = indexedDB.open(name, SCHEMA)
+    const request = indexedDB.open(name, SCHEMA_VERSION)
     request.onupgradeneeded = () => {
       if (identity !== undefined) return request.transaction?.abort() // the original database was deleted
       request.result.createObjectStore('records').createIndex('expiresAt', 'expiresAt')
       request.result.createObjectStore('changes', { autoIncrement: true })
-      request.result.createObjectStore('own').put(crypto.randomUUID(), IDENTITY)
+      request.result.createObjectStore('own').put(crypto.randomUUID(), IDENTITY_KEY)
     }
     const database = await promisifyRequest(request).catch((cause: unknown) => {
       throw identity !== undefined && getErrorName(cause) === 'AbortError' ? failure(name, DELETED) : cause
@@ -63,7 +63,7 @@ export function openDatabase(name: string, onLost: () => void): Database {
     database.onversionchange = leave
     database.onclose = leave
     try {
-      const found: unknown = await promisifyRequest(database.transaction('own').objectStore('own').get(IDENTITY))
+      const found: unknown = await promisifyRequest(database.transaction('own').objectStore('own').get(IDENTITY_KEY))
       identity ??= found
       if (identity !== found) throw failure(name, DELETED)
     } catch (cause) {
@@ -122,7 +122,7 @@ const getErrorName = (cause: unknown) => (cause instanceof Error ? cause.name : 
 type Meaning = [code: StorageErrorCode, text: string]
 
 /** The meaning of browser errors, by name. */
-const MEANINGS: Record<string, Meaning> = {
+const MEANING_BY_ERROR: Record<string, Meaning> = {
   DataCloneError: [
     'STORAGE_UNWRITABLE',
     'cannot store an encryption key in this browser. Give the gateway a `secret`.',
@@ -143,7 +143,9 @@ const MEANINGS: Record<string, Meaning> = {
 }
 
 const toStorageError = (cause: unknown, name: string) =>
-  getErrorName(cause) === 'StorageError' ? cause : failure(name, MEANINGS[getErrorName(cause)] ?? UNREACHABLE, cause)
+  getErrorName(cause) === 'StorageError'
+    ? cause
+    : failure(name, MEANING_BY_ERROR[getErrorName(cause)] ?? UNREACHABLE, cause)
 
 const failure = (name: string, [code, text]: Meaning, cause?: unknown) =>
   createStorageError(code, `The IndexedDB database "${name}" ${text}`, cause)

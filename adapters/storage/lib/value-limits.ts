@@ -22,7 +22,7 @@ export function checkWrite(
     const isNear = text.length * 3 > limit // a code unit takes at most three bytes, so this check can skip short strings
     if (isNear && new TextEncoder().encode(text).length > limit)
       throw createStorageError('STORAGE_TOO_LARGE', `${store} limits a ${part} to ${limit} bytes: "${name}".`)
-    if (HALF_PAIR.test(text) || (lacksNul && text.includes('\u0000')))
+    if (SURROGATE_PATTERN.test(text) || (lacksNul && text.includes('\u0000')))
       throw createStorageError(
         'STORAGE_NOT_TEXT',
         `${store} may not support NUL or unpaired surrogates. Escape them in "${name}".`,
@@ -38,4 +38,4 @@ export function checkTtl(ttlMs: number | undefined): void {
   if (ttlMs !== undefined && !(ttlMs >= 1 && ttlMs <= 1e12)) throw new RangeError('ttlMs must be from 1 to 1e12.')
 }
 
-const HALF_PAIR = /\p{Surrogate}/u
+const SURROGATE_PATTERN = /\p{Surrogate}/u

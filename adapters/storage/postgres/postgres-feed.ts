@@ -56,7 +56,7 @@ function pollChanges({ query, sql, pollMs, ownVersions, notify }: WatchedTable):
     for (const [key, version] of seen)
       if (previous.get(key) !== version && !ownVersions.has(version)) notify(fromOrdered(key))
     since = changes[0]?.now ?? since
-    if (pollCount % SWEEP_EVERY === 0) await query(sql.sweep)
+    if (pollCount % SWEEP_INTERVAL === 0) await query(sql.sweep)
   }
 
   return poll(pollTable, pollMs, POLL_TIMEOUT_MS)
@@ -118,4 +118,4 @@ const POLL_TIMEOUT_MS = 2_000
 /** How long to wait before retrying a pool that received no notification, in ms, because the server may have been slow. */
 const NO_NOTIFICATIONS_MS = 60_000
 /** The number of polls between two removals of rows that were deleted or expired an hour ago. */
-const SWEEP_EVERY = 300
+const SWEEP_INTERVAL = 300

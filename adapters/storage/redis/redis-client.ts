@@ -54,7 +54,7 @@ function connectClient(client: AnyClient): Link {
       return client.nodeClient ? client.sendCommand(key, false, args, options) : client.sendCommand(args, options)
     },
     duplicate() {
-      const args = client.isCluster ? [[], LISTENER] : client.call ? [LISTENER] : []
+      const args = client.isCluster ? [[], LISTENER_OPTIONS] : client.call ? [LISTENER_OPTIONS] : []
       const copy = client.duplicate(...args)
       const destroy = () => {
         try {
@@ -73,7 +73,7 @@ function connectClient(client: AnyClient): Link {
 }
 
 /** Options for `ioredis`: the listening connection has its own deadlines, and is replaced when it fails. */
-const LISTENER = { lazyConnect: true, retryStrategy: null, commandTimeout: undefined }
+const LISTENER_OPTIONS = { lazyConnect: true, retryStrategy: null, commandTimeout: undefined }
 
 /** Resolves to the result of `work`; rejects if that takes longer than `ms`. */
 export function withTimeout<T>(work: Promise<T>, ms: number): Promise<T> {
@@ -88,21 +88,21 @@ export const noop = () => {}
 /**
  * Matches a server's error replies, which start with a word in capitals, such as `ERR`. Excludes errors of a server that may be ready a moment later.
  */
-const REPLY = /^(?!(?:LOADING|BUSY|TRYAGAIN|CLUSTERDOWN|MASTERDOWN|READONLY) )[A-Z]+ /
+const ERROR_REPLY_PATTERN = /^(?!(?:LOADING|BUSY|TRYAGAIN|CLUSTERDOWN|MASTERDOWN|READONLY) )[A-Z]+ /
 /** Matches error replies of a server that doesn't accept writes for now. */
-const FULL = /^(?:OOM|MISCONF|NOREPLICAS) /
+const FULL_ERROR_PATTERN = /^(?:OOM|MISCONF|NOREPLICAS) /
 
 const getMessage = (cause: unknown) => (cause instanceof Error ? cause.message : String(cause))
 
 /** Whether the same command may succeed a moment later. */
-export const isTransient = (cause: unknown): boolean => !REPLY.test(getMessage(cause))
+export const isTransient = (cause: unknown): boolean => !ERROR_REPLY_PATTERN.test(getMessage(cause))
 
 /** Converts a client's rejection to an error. Only keeps the message, because clients attach the command with its values. */
 export function failure(cause: unknown, store: string): Error {
   const text = getMessage(cause).slice(0, 200)
   const isAway = isTransient(cause)
   return createStorageError(
-    isAway ? 'STORAGE_UNREACHABLE' : FULL.test(text) ? 'STORAGE_UNWRITABLE' : 'STORAGE_UNREADABLE',
+    isAway ? 'STORAGE_UNREACHABLE' : FULL_ERROR_PATTERN.test(text) ? 'STORAGE_UNWRITABLE' : 'STORAGE_UNREADABLE',
     `${store} ${isAway ? 'is unreachable' : 'rejected the command'}: ${text}. Check the server.`,
   )
 }

@@ -2,13 +2,13 @@ import type { Storage, Stored } from '../../../src/index.ts'
 import { fromOrdered, getUpperBound, toOrdered } from '../lib/ordered-text.ts'
 import type { Command } from './redis-client.ts'
 import type { RedisConnection } from './redis-connection.ts'
-import { LIST, WRITE } from './scripts.ts'
+import { LIST_SCRIPT, WRITE_SCRIPT } from './scripts.ts'
 
 /** Maximum entries per page of a list. */
-const PAGE = 500
+const PAGE_SIZE = 500
 
 /** Matches an entry: its version, a space, and the value. */
-const ENTRY = /^([\da-f-]{36}) ([\s\S]*)$/
+const ENTRY_PATTERN = /^([\da-f-]{36}) ([\s\S]*)$/
 
 /** Reads and writes the entries of a store, the index of their names, and the stream of changes. The names of all keys start with `root`. */
 export function createRedisRecords({ send, getDeadline }: Pick<RedisConnection, 'send' | 'getDeadline'>, root: string) {
@@ -41,9 +41,9 @@ export function createRedisRecords({ send, getDeadline }: Pick<RedisConnection, 
       const start = toOrdered(prefix)
       let from = after && after >= prefix ? `(${toOrdered(after)}` : `[${start}`
       while (found.length < limit) {
-        const count = Math.min(PAGE, limit - found.length)
+        const count = Math.min(PAGE_SIZE, limit - found.length)
         const range = [from, `(${getUpperBound(start)}`, String(count)] as const
-        const page = await read('EVAL', LIST, '2', index, getEntryKey(''), ...range)
+        const page = await read('EVAL', LIST_SCRIPT, '2', index, getEntryKey(''), ...range)
         const [serverTime, names, texts] = page as [string, string[], unknown[]] // the script returns these three values
         learnTime(serverTime)
         for (const [index, name] of names.entries()) {
@@ -78,7 +78,20 @@ export function createRedisRecords({ send, getDeadline }: Pick<RedisConnection, 
       for (;;) {
         const args = () => {
           const latest = String(until + clockOffsetMs)
-          return ['EVAL', WRITE, '5', ...touched, operation, name, id, expected, value, ttl, writer, latest] as const
+          return [
+            'EVAL',
+            WRITE_SCRIPT,
+            '5',
+            ...touched,
+            operation,
+            name,
+            id,
+            expected,
+            value,
+            ttl,
+            writer,
+            latest,
+          ] as const
         }
         const [serverTime, result] = (await send(args, until)) as [string, string] // the script returns these two values
         learnTime(serverTime)
@@ -96,6 +109,6 @@ type RangeOptions = NonNullable<Parameters<Storage['list']>[1]>
 function parseEntry(reply: unknown): Stored | undefined {
   if (reply === null) return undefined
   const text = String(reply)
-  const [, version = text.slice(0, 36), value = text] = ENTRY.exec(text) ?? [] // reads an entry from another program as one damaged record
+  const [, version = text.slice(0, 36), value = text] = ENTRY_PATTERN.exec(text) ?? [] // reads an entry from another program as one damaged record
   return { value, version }
 }

@@ -8,7 +8,7 @@
  * Reads a page of entries. KEYS: `i`, `k:`. ARGV: the bounds of the names, and the largest number of entries. Returns the server's time, the names,
  * and what is stored under them.
  */
-export const LIST = `
+export const LIST_SCRIPT = `
 local names = redis.call('ZRANGEBYLEX', KEYS[1], ARGV[1], ARGV[2], 'LIMIT', 0, ARGV[3])
 local keys = {}
 for at, name in ipairs(names) do keys[at] = KEYS[2] .. name end
@@ -19,7 +19,7 @@ return { time[1] * 1000 + time[2] / 1000, names, names[1] and redis.call('MGET',
  * Makes one write. KEYS: entry, `i`, `x`, `s`, result. ARGV: operation, name, id, expected version, value or increment, `ttlMs`, writer, and the
  * write's deadline. Returns the server's time and `ok`, `no`, `nan`, `late`, or a sum. A write with the same id is only made once.
  */
-export const WRITE = `
+export const WRITE_SCRIPT = `
 local e, i, x, s, m = unpack(KEYS)
 local op, name, id, want, value, ttl, writer, til = unpack(ARGV)
 local call = redis.call

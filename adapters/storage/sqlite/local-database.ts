@@ -45,9 +45,9 @@ export function setPragmas(database: LocalDatabase): { isRelaxed: boolean } {
   const read = (name: string) => readPragma(database, name)
   if (read('busy_timeout') === 0) runOnce(database, `PRAGMA busy_timeout = ${BUSY_TIMEOUT_MS}`)
   if (read('journal_mode') === 'delete') runOnce(database, 'PRAGMA journal_mode = WAL')
-  const isOurs = read('journal_mode') === 'wal' && read('synchronous') === FULL
+  const isOurs = read('journal_mode') === 'wal' && read('synchronous') === FULL_SYNCHRONOUS
   if (isOurs) runOnce(database, 'PRAGMA synchronous = NORMAL')
   return { isRelaxed: isOurs }
 }
 
-const FULL = 2
+const FULL_SYNCHRONOUS = 2

@@ -62,15 +62,15 @@ export function createLocalOperations({ opened, checkWrite }: LocalStorageOption
 }
 
 /** The number of rows in the first slice of a listing. Later ones fit in `SLICE_MS`, so large rows make small slices. */
-const FIRST_SLICE = 64
+const FIRST_SLICE_ROWS = 64
 const SLICE_MS = 3
-const LARGEST_SLICE = 2_000
+const MAX_SLICE_ROWS = 2_000
 
 /** Lists a range in slices, so other work can run in between. */
 async function listSlices({ engine, table }: OpenedTable, range: KeyRange, limit: number) {
   const found: Array<Stored & { key: string }> = []
   let { after } = range
-  for (let size = FIRST_SLICE; found.length < limit; ) {
+  for (let size = FIRST_SLICE_ROWS; found.length < limit; ) {
     const rows = Math.min(size, limit - found.length)
     const startedAt = performance.now()
     const slice = await engine.read((now) => table.page({ prefix: range.prefix, after }, rows, now))
@@ -78,7 +78,7 @@ async function listSlices({ engine, table }: OpenedTable, range: KeyRange, limit
     for (const row of slice) found.push(row)
     after = slice.at(-1)?.key
     if (slice.length < rows || found.length >= limit) break
-    size = Math.max(1, Math.min(LARGEST_SLICE, Math.floor((size * SLICE_MS) / Math.max(tookMs, 0.1))))
+    size = Math.max(1, Math.min(MAX_SLICE_ROWS, Math.floor((size * SLICE_MS) / Math.max(tookMs, 0.1))))
     await pause()
   }
   return found

@@ -18,7 +18,7 @@ export const nextNumber = (table: string): string => `(SELECT coalesce(max(seq),
 export const isLive = (now: string): string => `value IS NOT NULL AND (expires_at IS NULL OR expires_at > ${now})`
 
 /** The number of changes kept for watchers. */
-export const KEPT_CHANGES = 10_000
+export const MAX_CHANGES = 10_000
 
 /** The number of rows that one sweep checks. */
 const ROWS_PER_SWEEP = 500
@@ -50,7 +50,7 @@ export function numberedTable(database: LocalDatabase, table: string): LocalTabl
   const changed = prepare(`SELECT key, seq FROM ${table} WHERE seq > ?1 ORDER BY seq`)
   const sweptUpTo = prepare(`SELECT key FROM ${table} WHERE key > ?1 ORDER BY key LIMIT 1 OFFSET ${ROWS_PER_SWEEP}`)
   const sweep = prepare(
-    `DELETE FROM ${table} WHERE key > ?1 AND (?2 IS NULL OR key <= ?2) AND NOT (${isLive('?3')}) AND seq < (SELECT max(seq) FROM ${table}) - ${KEPT_CHANGES}`,
+    `DELETE FROM ${table} WHERE key > ?1 AND (?2 IS NULL OR key <= ?2) AND NOT (${isLive('?3')}) AND seq < (SELECT max(seq) FROM ${table}) - ${MAX_CHANGES}`,
   )
   let swept = ''
   // The statements select these columns.

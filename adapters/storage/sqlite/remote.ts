@@ -3,7 +3,7 @@ import { fromOrdered, getUpperBound, toOrdered } from '../lib/ordered-text.ts'
 import { createStorageError } from '../lib/storage-error.ts'
 import { createSweepTurn } from '../lib/sweep-turn.ts'
 import type { SqlValue } from './local-database.ts'
-import { createNumberedTable, isLive, KEPT_CHANGES, nextNumber } from './numbered-table.ts'
+import { createNumberedTable, isLive, MAX_CHANGES, nextNumber } from './numbered-table.ts'
 import { retryWhileBusy } from './sqlite-errors.ts'
 
 /** Cloudflare D1. */
@@ -18,10 +18,10 @@ export interface LibsqlClient {
 }
 
 /** The largest safe integer. */
-const MAX = '9007199254740991'
+const MAX_SUM = '9007199254740991'
 const BUSY_MS = 5_000
 /** How many writes to make between two removals of rows that were deleted or expired long ago. */
-const SWEEP_EVERY = 1_000
+const SWEEP_INTERVAL = 1_000
 
 /** Options for `remoteStorage`. */
 export interface RemoteDatabaseOptions {
@@ -62,30 +62,30 @@ export function remoteStorage({ all, table, clock, checkWrite, failure }: Remote
     for (const sql of createNumberedTable(table)) await run(sql, [])
   }
 
-  const NEXT = nextNumber(table)
-  const OVERWRITTEN =
+  const NEXT_NUMBER_SQL = nextNumber(table)
+  const OVERWRITE_SQL =
     'value = excluded.value, version = excluded.version, expires_at = excluded.expires_at, seq = excluded.seq'
-  const SET = `INSERT INTO ${table} (key, value, version, expires_at, seq) VALUES (?1, ?2, ?3, ?4, ${NEXT}) ON CONFLICT (key) DO UPDATE SET ${OVERWRITTEN}`
+  const SET_SQL = `INSERT INTO ${table} (key, value, version, expires_at, seq) VALUES (?1, ?2, ?3, ?4, ${NEXT_NUMBER_SQL}) ON CONFLICT (key) DO UPDATE SET ${OVERWRITE_SQL}`
   /** The condition for a repeated write. The network may deliver a write twice; the second time, the row has its version. */
-  const REPEATED = 'version = ?3'
-  const CREATE = `${SET} WHERE ${REPEATED} OR NOT (${isLive('?5')}) RETURNING version`
-  const REPLACE = `UPDATE ${table} SET value = ?2, version = ?3, expires_at = ?4, seq = ${NEXT} WHERE key = ?1 AND (${REPEATED} OR version = ?6 AND ${isLive('?5')}) RETURNING version`
-  const DELETE = `UPDATE ${table} SET value = NULL, version = ?3, expires_at = NULL, seq = ${NEXT} WHERE key = ?1 AND (${REPEATED} OR (?2 IS NULL OR version = ?2) AND ${isLive('?4')}) RETURNING key`
-  const WHOLE = `(value GLOB '[0-9]*' OR value GLOB '-[0-9]*') AND substr(value, 2) NOT GLOB '*[^0-9]*' AND length(value) <= 17`
-  const SUM = '(CAST(value AS INTEGER) + ?2)'
-  const INCREMENT = `INSERT INTO ${table} (key, value, version, expires_at, seq) VALUES (?1, CAST(CAST(?2 AS INTEGER) AS TEXT), ?3, ?4, ${NEXT}) ON CONFLICT (key) DO UPDATE SET value = CASE WHEN ${REPEATED} THEN value WHEN ${isLive('?5')} THEN CAST(CAST(${SUM} AS INTEGER) AS TEXT) ELSE excluded.value END, version = excluded.version, expires_at = CASE WHEN ${REPEATED} OR ${isLive('?5')} THEN expires_at ELSE excluded.expires_at END, seq = excluded.seq WHERE ${REPEATED} OR NOT (${isLive('?5')}) OR (${WHOLE} AND abs(CAST(value AS INTEGER)) <= ${MAX} AND abs${SUM} <= ${MAX}) RETURNING value`
-  const GET = `SELECT value, version FROM ${table} WHERE key = ?1 AND ${isLive('?2')}`
+  const IS_REPEATED_SQL = 'version = ?3'
+  const CREATE_SQL = `${SET_SQL} WHERE ${IS_REPEATED_SQL} OR NOT (${isLive('?5')}) RETURNING version`
+  const REPLACE_SQL = `UPDATE ${table} SET value = ?2, version = ?3, expires_at = ?4, seq = ${NEXT_NUMBER_SQL} WHERE key = ?1 AND (${IS_REPEATED_SQL} OR version = ?6 AND ${isLive('?5')}) RETURNING version`
+  const DELETE_SQL = `UPDATE ${table} SET value = NULL, version = ?3, expires_at = NULL, seq = ${NEXT_NUMBER_SQL} WHERE key = ?1 AND (${IS_REPEATED_SQL} OR (?2 IS NULL OR version = ?2) AND ${isLive('?4')}) RETURNING key`
+  const IS_INTEGER_SQL = `(value GLOB '[0-9]*' OR value GLOB '-[0-9]*') AND substr(value, 2) NOT GLOB '*[^0-9]*' AND length(value) <= 17`
+  const SUM_SQL = '(CAST(value AS INTEGER) + ?2)'
+  const INCREMENT_SQL = `INSERT INTO ${table} (key, value, version, expires_at, seq) VALUES (?1, CAST(CAST(?2 AS INTEGER) AS TEXT), ?3, ?4, ${NEXT_NUMBER_SQL}) ON CONFLICT (key) DO UPDATE SET value = CASE WHEN ${IS_REPEATED_SQL} THEN value WHEN ${isLive('?5')} THEN CAST(CAST(${SUM_SQL} AS INTEGER) AS TEXT) ELSE excluded.value END, version = excluded.version, expires_at = CASE WHEN ${IS_REPEATED_SQL} OR ${isLive('?5')} THEN expires_at ELSE excluded.expires_at END, seq = excluded.seq WHERE ${IS_REPEATED_SQL} OR NOT (${isLive('?5')}) OR (${IS_INTEGER_SQL} AND abs(CAST(value AS INTEGER)) <= ${MAX_SUM} AND abs${SUM_SQL} <= ${MAX_SUM}) RETURNING value`
+  const GET_SQL = `SELECT value, version FROM ${table} WHERE key = ?1 AND ${isLive('?2')}`
   const list = (comparison: string) =>
     `SELECT key, value, version FROM ${table} WHERE key ${comparison} ?1 AND key < ?2 AND ${isLive('?3')} ORDER BY key LIMIT ?4`
-  const SWEEP = `DELETE FROM ${table} WHERE NOT (${isLive('?1')}) AND seq < (SELECT max(seq) FROM ${table}) - ${KEPT_CHANGES}`
+  const SWEEP_SQL = `DELETE FROM ${table} WHERE NOT (${isLive('?1')}) AND seq < (SELECT max(seq) FROM ${table}) - ${MAX_CHANGES}`
 
-  const isSweepDue = createSweepTurn(SWEEP_EVERY)
+  const isSweepDue = createSweepTurn(SWEEP_INTERVAL)
 
   return {
     atomic: true,
 
     async get(key) {
-      const [found] = await query<{ value: string; version: string }>(GET, [toOrdered(key), clock.now()])
+      const [found] = await query<{ value: string; version: string }>(GET_SQL, [toOrdered(key), clock.now()])
       return found && { value: found.value, version: found.version }
     },
 
@@ -95,15 +95,15 @@ export function remoteStorage({ all, table, clock, checkWrite, failure }: Remote
       const now = clock.now()
       const values = [toOrdered(key), value, version, ttlMs === undefined ? null : now + ttlMs]
       let done: unknown[]
-      if (ifVersion === undefined) done = await query(`${SET} RETURNING version`, values)
-      else if (ifVersion === null) done = await query(CREATE, [...values, now])
-      else done = await query(REPLACE, [...values, now, ifVersion])
-      if (isSweepDue()) await query(SWEEP, [clock.now()])
+      if (ifVersion === undefined) done = await query(`${SET_SQL} RETURNING version`, values)
+      else if (ifVersion === null) done = await query(CREATE_SQL, [...values, now])
+      else done = await query(REPLACE_SQL, [...values, now, ifVersion])
+      if (isSweepDue()) await query(SWEEP_SQL, [clock.now()])
       return done.length > 0 && version
     },
 
     delete: async (key, { ifVersion } = {}) =>
-      (await query(DELETE, [toOrdered(key), ifVersion ?? null, crypto.randomUUID(), clock.now()])).length > 0,
+      (await query(DELETE_SQL, [toOrdered(key), ifVersion ?? null, crypto.randomUUID(), clock.now()])).length > 0,
 
     async list(prefix, { after, limit } = {}) {
       const start = toOrdered(prefix)
@@ -117,7 +117,7 @@ export function remoteStorage({ all, table, clock, checkWrite, failure }: Remote
       checkWrite(key, '', ttlMs)
       const now = clock.now()
       const values = [toOrdered(key), by, crypto.randomUUID(), ttlMs === undefined ? null : now + ttlMs, now]
-      const [sum] = Number.isSafeInteger(by) ? await query<{ value: string }>(INCREMENT, values) : []
+      const [sum] = Number.isSafeInteger(by) ? await query<{ value: string }>(INCREMENT_SQL, values) : []
       if (sum) return Number(sum.value)
       throw createStorageError(
         'STORAGE_NOT_A_NUMBER',

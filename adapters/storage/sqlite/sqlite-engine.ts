@@ -2,7 +2,7 @@ import type { Rows, Stamp } from '../lib/row-operations.ts'
 import { sleep } from '../lib/wait.ts'
 import { type LocalDatabase, type LocalStatement, runOnce } from './local-database.ts'
 import type { LocalTable } from './local-table.ts'
-import { createLockedError, isBusy, LONGEST_PAUSE_MS, retryWhileBusy } from './sqlite-errors.ts'
+import { createLockedError, isBusy, MAX_PAUSE_MS, retryWhileBusy } from './sqlite-errors.ts'
 
 /** The work of a write operation. It changes at most one row, as its last step, and runs again if its transaction fails. */
 export type RowWork<T> = (rows: Rows, stamp: Stamp) => T
@@ -47,14 +47,14 @@ interface JobOutcome {
 }
 
 /** The maximum length of a transaction, which blocks the event loop, in ms. */
-const LONGEST_TURN_MS = 4
+const MAX_TURN_MS = 4
 /** The number of commits between two removals of expired rows. */
-const SWEEP_EVERY = 100
+const SWEEP_INTERVAL = 100
 /** The prefix of versions of relaxed writes. */
-const RELAXED = '~'
+const RELAXED_PREFIX = '~'
 
 /** Whether a relaxed write made this version. */
-export const isRelaxedVersion = (version: string): boolean => version.startsWith(RELAXED)
+export const isRelaxedVersion = (version: string): boolean => version.startsWith(RELAXED_PREFIX)
 
 const setImmediate: unknown = Reflect.get(globalThis, 'setImmediate')
 /** Runs `work` after pending input has been handled. Node, Bun, and Deno have `setImmediate` for that. */
@@ -132,7 +132,7 @@ export class LocalEngine {
     const group = this.#waiting
     this.#waiting = []
     this.#runGroup(group)
-    if (this.#commits >= SWEEP_EVERY && this.#waiting.length === 0) this.#sweep()
+    if (this.#commits >= SWEEP_INTERVAL && this.#waiting.length === 0) this.#sweep()
   }
 
   #runGroup(group: Job[]): void {
@@ -176,7 +176,7 @@ export class LocalEngine {
     const { table, now } = this.#options
     table.begin()
     const time = now()
-    const until = performance.now() + LONGEST_TURN_MS
+    const until = performance.now() + MAX_TURN_MS
     const outcomes: JobOutcome[] = []
     const changed: string[] = []
     let isRelaxed = false
@@ -198,7 +198,7 @@ export class LocalEngine {
       if (outcomes.length > 0 && performance.now() > until) break
       isRelaxed = job.isRelaxed
       needsFlush = job.isFlushed === true
-      const version = `${isRelaxed ? RELAXED : ''}${this.#tag}${(this.#versions++).toString(36)}`
+      const version = `${isRelaxed ? RELAXED_PREFIX : ''}${this.#tag}${(this.#versions++).toString(36)}`
       try {
         const result = job.operation(rows, { now: time, version })
         outcomes.push({ job, settle: () => job.resolve(result), needsFlush })
@@ -249,7 +249,7 @@ export class LocalEngine {
     this.#waiting = [...rest, ...this.#waiting]
     if (this.#waiting.length === 0 || this.#isScheduled) return
     this.#isScheduled = true
-    setTimeout(() => this.#runWaiting(), Math.random() * LONGEST_PAUSE_MS)
+    setTimeout(() => this.#runWaiting(), Math.random() * MAX_PAUSE_MS)
   }
 
   /** Settles the promises of committed jobs: immediately, or after one flush for all that need it. */
@@ -282,7 +282,7 @@ export class LocalEngine {
       return // another transaction is open, perhaps the app's own
     }
     try {
-      if (table.sweep(now())) this.#commits = SWEEP_EVERY
+      if (table.sweep(now())) this.#commits = SWEEP_INTERVAL
       this.#commit.all()
     } catch {
       this.#rollBack()

@@ -2,7 +2,7 @@ import { createStorageError, type StorageErrorCode } from '../lib/storage-error.
 import { sleep } from '../lib/wait.ts'
 
 /** The primary result codes that lead to different errors: https://sqlite.org/rescode.html */
-const CODES = {
+const RESULT_CODES = {
   error: 1,
   busy: 5,
   locked: 6,
@@ -16,10 +16,10 @@ const CODES = {
 } as const
 
 /** Extended result codes: a read returned too few bytes; the database file was moved. */
-const SHORT_READ = 522
-const MOVED = 1032
+const SHORT_READ_CODE = 522
+const MOVED_CODE = 1032
 /** Extended result codes of failed reads. */
-const READS: readonly number[] = [266, SHORT_READ, 6922, 7178, 7434]
+const READ_ERROR_CODES: readonly number[] = [266, SHORT_READ_CODE, 6922, 7178, 7434]
 
 /** Returns SQLite's result code: `errcode` in Node and Deno, `errno` in Bun. */
 function getResultCode(cause: unknown): number | undefined {
@@ -34,7 +34,11 @@ export const isSqliteError = (cause: unknown): boolean => getResultCode(cause) !
 /** Whether a statement can't run until another connection releases a lock, or until the app ends a transaction on this connection. */
 export function isBusy(cause: unknown): boolean {
   const code = getResultCode(cause)
-  if (code !== undefined && [CODES.busy, CODES.locked, CODES.protocol].some((one) => one === (code & 0xff))) return true
+  if (
+    code !== undefined &&
+    [RESULT_CODES.busy, RESULT_CODES.locked, RESULT_CODES.protocol].some((one) => one === (code & 0xff))
+  )
+    return true
   if (!(cause instanceof Error)) return false
   return /SQLITE_BUSY|database (?:table )?is locked|(?:within|inside) a transaction/i.test(
     `${cause.message} ${Reflect.get(cause, 'code')}`,
@@ -42,28 +46,28 @@ export function isBusy(cause: unknown): boolean {
 }
 
 /** Whether SQLite can't make sense of a statement or the file. Our statements are valid, so the file must be damaged. */
-export const isRejected = (cause: unknown): boolean => getResultCode(cause) === CODES.error && !isBusy(cause)
+export const isRejected = (cause: unknown): boolean => getResultCode(cause) === RESULT_CODES.error && !isBusy(cause)
 
 /** Returns the storage code for an SQLite error, with a short reason. */
 export function explainSqliteError(cause: unknown): { code: StorageErrorCode; reason: string } {
   const code = getResultCode(cause)
   const text = cause instanceof Error ? cause.message : String(cause)
   const primary = code === undefined ? undefined : code & 0xff
-  if (code === MOVED) return { code: 'STORAGE_MISSING', reason: 'it was moved' }
-  if (primary === CODES.corrupt || primary === CODES.notADatabase || code === SHORT_READ)
+  if (code === MOVED_CODE) return { code: 'STORAGE_MISSING', reason: 'it was moved' }
+  if (primary === RESULT_CODES.corrupt || primary === RESULT_CODES.notADatabase || code === SHORT_READ_CODE)
     return { code: 'STORAGE_CORRUPT', reason: text }
-  if (primary === CODES.full) return { code: 'STORAGE_UNWRITABLE', reason: 'the disk is full' }
-  if (primary === CODES.readOnly) return { code: 'STORAGE_UNWRITABLE', reason: text }
-  if (primary === CODES.ioError)
+  if (primary === RESULT_CODES.full) return { code: 'STORAGE_UNWRITABLE', reason: 'the disk is full' }
+  if (primary === RESULT_CODES.readOnly) return { code: 'STORAGE_UNWRITABLE', reason: text }
+  if (primary === RESULT_CODES.ioError)
     return {
-      code: READS.some((readCode) => readCode === code) ? 'STORAGE_UNREADABLE' : 'STORAGE_UNWRITABLE',
+      code: READ_ERROR_CODES.some((readCode) => readCode === code) ? 'STORAGE_UNREADABLE' : 'STORAGE_UNWRITABLE',
       reason: text,
     }
   return { code: 'STORAGE_UNREADABLE', reason: text }
 }
 
 /** Maximum pause between two attempts to acquire a lock, in ms. */
-export const LONGEST_PAUSE_MS = 5
+export const MAX_PAUSE_MS = 5
 
 /** How long an operation waits for another process's lock. */
 export interface LockWait {
@@ -79,7 +83,7 @@ export async function retryWhileBusy<T>(
   work: () => T | Promise<T>,
   { name, timeoutMs, failure = (cause) => cause }: LockWait,
 ): Promise<T> {
-  for (const until = performance.now() + timeoutMs; ; await sleep(Math.random() * LONGEST_PAUSE_MS)) {
+  for (const until = performance.now() + timeoutMs; ; await sleep(Math.random() * MAX_PAUSE_MS)) {
     try {
       return await work()
     } catch (cause) {

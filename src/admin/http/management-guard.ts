@@ -130,14 +130,14 @@ const openGuard =
 
 const digest = async (text: string) => new Uint8Array(await crypto.subtle.digest('SHA-256', encodeUtf8(text)))
 
-const CHANGES = new Set(['POST', 'PUT', 'PATCH', 'DELETE'])
+const CHANGE_METHODS = new Set(['POST', 'PUT', 'PATCH', 'DELETE'])
 
 /**
  * Rejects changes that another site's page requests through a visitor's browser (CSRF). Throws `FORBIDDEN` for a foreign origin, and
  * `UNSUPPORTED_MEDIA_TYPE` for a body that a plain HTML form could send.
  */
 function rejectForeignChange(exchange: Exchange, publicOrigin?: string): void {
-  if (!CHANGES.has(exchange.method)) return
+  if (!CHANGE_METHODS.has(exchange.method)) return
   if (isCrossSite(exchange, publicOrigin)) {
     throw gatewayError('FORBIDDEN', {
       message: 'This request comes from another site. Changes are only accepted from the same origin.',

@@ -163,7 +163,7 @@ function runWhileConnected<T>(exchange: Exchange, work: Promise<T>): Promise<T> 
 }
 
 /** Elements to write before yielding to other requests; a batch takes less than 1 ms. */
-const BATCH = 500
+const BATCH_SIZE = 500
 
 /**
  * Like `createJsonReply`, but if a long list is the only field of the body, writes it in pieces as fast as the client reads. Writing 100,000 keys in one go
@@ -171,7 +171,7 @@ const BATCH = 500
  */
 export function createListReply(status: number, body: object): Reply {
   const [[name, list] = [], ...others] = Object.entries(body)
-  if (name === undefined || others.length > 0 || !Array.isArray(list) || list.length <= BATCH)
+  if (name === undefined || others.length > 0 || !Array.isArray(list) || list.length <= BATCH_SIZE)
     return createJsonReply(status, body)
   return { ...createJsonReply(status, {}), body: createListStream(name, list) }
 }
@@ -182,8 +182,8 @@ function createListStream(name: string, list: readonly unknown[]): ByteStream {
     async next() {
       if (position >= list.length) return undefined
       const start = position === 0 ? `{${JSON.stringify(name)}:[` : ','
-      const elements = JSON.stringify(list.slice(position, position + BATCH)).slice(1, -1)
-      position += BATCH
+      const elements = JSON.stringify(list.slice(position, position + BATCH_SIZE)).slice(1, -1)
+      position += BATCH_SIZE
       return encodeUtf8(start + elements + (position >= list.length ? ']}' : ''))
     },
     cancel: () => {

@@ -13,12 +13,14 @@ import { findRecord, requirePresent } from '../record-operations.ts'
 /** The path where callers of the management API send model requests. It isn't an operation, because its response can be a stream. */
 export const TRY_PATH = '/api/try'
 
-const HEADERS = 'must be an object that maps header names to strings'
+const HEADERS_MESSAGE = 'must be an object that maps header names to strings'
 
 export const tryInput = closedObject({
   path: fields.text,
   body: anyObject('must be an object (the request body)'),
-  headers: v.exactOptional(v.pipe(rejectArray(HEADERS), v.record(v.string(), v.string('must be a string'), HEADERS))),
+  headers: v.exactOptional(
+    v.pipe(rejectArray(HEADERS_MESSAGE), v.record(v.string(), v.string('must be a string'), HEADERS_MESSAGE)),
+  ),
   asKey: v.exactOptional(fields.text),
   asAccount: v.exactOptional(fields.text),
 })

@@ -68,7 +68,7 @@ export async function runUnlessChanged(
   const current = currentRecords[resource]
   if (!operation.ifMatch || !current)
     throw gatewayError('INVALID_REQUEST', {
-      message: `"If-Match" only applies to changes of a single record. ${LEAVE_IT_OUT}`,
+      message: `"If-Match" only applies to changes of a single record. ${OMIT_ADVICE}`,
     })
   return store.runExclusive('changes', async (ready) => {
     await rereadRecords(store, resource)
@@ -78,7 +78,10 @@ export async function runUnlessChanged(
       return change()
     }
     const { key: _, ...visibleFields } = { key: undefined, ...record }
-    return createJsonReply(409, { error: record ? CHANGED : GONE, ...(record && { current: visibleFields }) })
+    return createJsonReply(409, {
+      error: record ? CHANGED_MESSAGE : DELETED_MESSAGE,
+      ...(record && { current: visibleFields }),
+    })
   })
 }
 
@@ -105,7 +108,7 @@ async function rereadRecords(store: WritableStore, resource: string): Promise<vo
     if (name === resource) await collection.entries({ fresh: true })
 }
 
-const LEAVE_IT_OUT = 'Omit it, or name the record in the path.'
-const CHANGED =
+const OMIT_ADVICE = 'Omit it, or name the record in the path.'
+const CHANGED_MESSAGE =
   'The record was changed in the meantime. "current" is its present state; to change that, send its revision as "If-Match".'
-const GONE = 'The record was deleted in the meantime. Omit "If-Match" to recreate it.'
+const DELETED_MESSAGE = 'The record was deleted in the meantime. Omit "If-Match" to recreate it.'

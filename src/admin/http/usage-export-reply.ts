@@ -11,14 +11,14 @@ import {
 import { encodeUtf8 } from '../../lib/bytes.ts'
 import type { ByteStream, Exchange, Reply } from '../../lib/exchange.ts'
 import { isObject, type JsonObject } from '../../lib/json.ts'
-import { UNCACHED } from '../../request/door/reply.ts'
+import { UNCACHED_HEADERS } from '../../request/door/reply.ts'
 import type { OperationEntry } from '../operation-table.ts'
 import type { RecordApi } from './unless-changed.ts'
 
 type ExportedResult = NonNullable<OperationEntry['exports']>
 
 /** The media types for usage; `json` is the operation's plain result. */
-const TYPES = {
+const CONTENT_TYPES = {
   json: 'application/json',
   csv: 'text/csv',
   jsonl: 'application/jsonl',
@@ -29,15 +29,15 @@ const TYPES = {
  * `INVALID_REQUEST`.
  */
 export function chooseExportFormat(exchange: Exchange, format: string | undefined): ExportFormat | undefined {
-  if (format !== undefined && !Object.hasOwn(TYPES, format))
+  if (format !== undefined && !Object.hasOwn(CONTENT_TYPES, format))
     throw gatewayError('INVALID_REQUEST', { message: '"format" must be "json", "csv", or "jsonl"' })
   if (format === 'csv' || format === 'jsonl') return format
   if (format !== undefined) return undefined
   for (const type of (exchange.header('accept') ?? '').split(',')) {
     const name = type.split(';')[0]?.trim().toLowerCase()
-    if (name === TYPES.csv) return 'csv'
-    if (name === TYPES.jsonl || name === 'application/x-ndjson') return 'jsonl'
-    if (name === TYPES.json || name === '*/*') return undefined
+    if (name === CONTENT_TYPES.csv) return 'csv'
+    if (name === CONTENT_TYPES.jsonl || name === 'application/x-ndjson') return 'jsonl'
+    if (name === CONTENT_TYPES.json || name === '*/*') return undefined
   }
   return undefined
 }
@@ -50,7 +50,7 @@ interface ExportOptions {
 }
 
 /** The number of requests per read. */
-const PAGE = 1_000
+const PAGE_SIZE = 1_000
 
 /**
  * Returns the result of an operation as CSV or JSON Lines. Without a `limit`, sends all requests, page by page, as fast as the client reads; with
@@ -63,7 +63,7 @@ export async function createExportReply(
   const isPaged = exported === 'requests' && query.limit === undefined
   const read = async (before: unknown) => {
     const response: object = await call(
-      isPaged ? { ...query, limit: PAGE, ...(before !== undefined && { before }) } : query,
+      isPaged ? { ...query, limit: PAGE_SIZE, ...(before !== undefined && { before }) } : query,
     )
     const content: unknown = Reflect.get(response, exported)
     const { before: next, missing } = response as { before?: unknown; missing?: unknown } // only request lists have these fields
@@ -76,8 +76,8 @@ export async function createExportReply(
     format === 'csv' ? formatCsvLines(addNames(list, await readNames(list, sources)), columns) : formatJsonLines(list)
   const head = format === 'csv' ? formatCsvHeader(columns) : ''
   const headers = {
-    'content-type': format === 'csv' ? `${TYPES.csv}; charset=utf-8` : TYPES.jsonl,
-    ...UNCACHED,
+    'content-type': format === 'csv' ? `${CONTENT_TYPES.csv}; charset=utf-8` : CONTENT_TYPES.jsonl,
+    ...UNCACHED_HEADERS,
     ...(!isPaged && typeof first.before === 'string' && { 'x-signalbox-before': first.before }),
     ...(typeof first.missing === 'number' && { 'x-signalbox-missing': String(first.missing) }),
   }

@@ -81,7 +81,7 @@ export async function findId(
   noun: string,
   list: () => Promise<readonly NamedRecord[]>,
 ): Promise<string> {
-  if (UUID.test(requested)) return requested // not looked up, because the list can be very long; the gateway checks the ID
+  if (UUID_PATTERN.test(requested)) return requested // not looked up, because the list can be very long; the gateway checks the ID
   const all = await list()
   if (all.some(({ id }) => id === requested)) return requested
   const [first, ...others] = all.filter(({ name }) => name === requested)
@@ -96,7 +96,7 @@ export async function findId(
   throw problem(`${others.length + 1} ${noun}s are named "${requested}". Use one of their IDs: ${ids}.`)
 }
 
-const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
+const UUID_PATTERN = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
 
 /** Creates the problem for a name that doesn't match any record. */
 export function createMissingProblem(noun: string, requested: string, names: readonly string[]): Problem {

@@ -77,7 +77,7 @@ function formatHelp(
     ...(Object.keys(fields).length > 0 ? [`Options:\n${formatOptions(fields)}`] : []),
     `Common options:\n${formatOptions(getCommonOptions(command))}`,
     ...(command.notes ? [command.notes] : []),
-    ...(acceptsSecrets ? [SECRETS] : []),
+    ...(acceptsSecrets ? [SECRETS_TEXT] : []),
     EXIT_CODES,
   ])
 }
@@ -85,7 +85,7 @@ function formatHelp(
 const joinBlocks = (blocks: readonly string[]): string => `${blocks.join('\n\n')}\n`
 
 const EXIT_CODES = 'Exit codes: 0 success, 1 error.'
-const SECRETS =
+const SECRETS_TEXT =
   'Other users can see command-line arguments, and shells keep them in history. Pass secrets in variables or on stdin.'
 
 const formatOptions = (options: Readonly<Record<string, DescribedOption>>): string =>
@@ -99,13 +99,14 @@ const formatOptions = (options: Readonly<Record<string, DescribedOption>>): stri
     )
     .join('\n')
 
-const INDENT = 32
-const WIDTH = 100
+const INDENT_WIDTH = 32
+const LINE_WIDTH = 100
 
 /** Formats one line of the help. The explanation of a long option starts on the next line. */
 const formatLine = (term: string, help: string): string => {
-  const prefix = term.length < INDENT - 2 ? `  ${term}`.padEnd(INDENT) : `  ${term}\n${' '.repeat(INDENT)}`
-  return prefix + wrap(help, INDENT)
+  const prefix =
+    term.length < INDENT_WIDTH - 2 ? `  ${term}`.padEnd(INDENT_WIDTH) : `  ${term}\n${' '.repeat(INDENT_WIDTH)}`
+  return prefix + wrap(help, INDENT_WIDTH)
 }
 
 /** Wraps text at spaces, to the width of the help. */
@@ -113,7 +114,7 @@ export function wrap(text: string, indent: number): string {
   const lines = ['']
   for (const word of text.split(' ')) {
     const last = lines.at(-1) ?? ''
-    if (last !== '' && indent + last.length + 1 + word.length > WIDTH) lines.push(word)
+    if (last !== '' && indent + last.length + 1 + word.length > LINE_WIDTH) lines.push(word)
     else lines[lines.length - 1] = last === '' ? word : `${last} ${word}`
   }
   return lines.join(`\n${' '.repeat(indent)}`)

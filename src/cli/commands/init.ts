@@ -6,9 +6,9 @@ import { getErrorCode, problem } from '../problem.ts'
 import type { CliCommand } from './command.ts'
 import { createFlagOption } from './input-options.ts'
 
-const CONFIG = 'signalbox.yaml'
-const ENV = '.env'
-const GITIGNORE = '.gitignore'
+const CONFIG_FILE = 'signalbox.yaml'
+const ENV_FILE = '.env'
+const GITIGNORE_FILE = '.gitignore'
 
 /** A variable of the `.env` file. */
 interface EnvSecret {
@@ -20,21 +20,21 @@ interface EnvSecret {
   formerNames?: readonly string[]
 }
 
-const SECRET: EnvSecret = {
+const GATEWAY_SECRET: EnvSecret = {
   name: 'SIGNALBOX_SECRET',
   comment: 'Encrypts the stored keys and credentials. Keep a copy: without it, the data is unreadable.',
   formerNames: ['SECRET'],
 }
 
-const GATEWAY: readonly EnvSecret[] = [
-  SECRET,
+const GATEWAY_SECRETS: readonly EnvSecret[] = [
+  GATEWAY_SECRET,
   { name: 'SIGNALBOX_ADMIN_TOKEN', comment: 'For the management API and the dashboard.', formerNames: ['ADMIN_TOKEN'] },
   { name: 'SIGNALBOX_METRICS_TOKEN', comment: 'Lets Prometheus read /metrics.', formerNames: ['SCRAPE_TOKEN'] },
   { name: 'APP_KEY', comment: 'The API key of your first client.', prefix: 'sbx_' },
 ]
 
-const CLOUD_PROXY: readonly EnvSecret[] = [
-  SECRET,
+const CLOUD_PROXY_SECRETS: readonly EnvSecret[] = [
+  GATEWAY_SECRET,
   {
     name: 'SIGNALBOX_ENROLLMENT_TOKEN',
     comment: 'Lets a gateway enroll at this cloud proxy.',
@@ -43,8 +43,8 @@ const CLOUD_PROXY: readonly EnvSecret[] = [
 ]
 
 const CONFIG_TEXT = `# yaml-language-server: $schema=./node_modules/signalbox/dist/config.schema.json
-# Signalbox configuration, applied on every start with --config ${CONFIG}.
-# \${NAME} reads an environment variable, for example from ${ENV}.
+# Signalbox configuration, applied on every start with --config ${CONFIG_FILE}.
+# \${NAME} reads an environment variable, for example from ${ENV_FILE}.
 
 settings:
   requireApiKey: true # clients must send an API key
@@ -83,45 +83,49 @@ interface FileOutcome {
 }
 
 export const init = {
-  help: `Create ${CONFIG} and a ${ENV} file with new secrets`,
+  help: `Create ${CONFIG_FILE} and a ${ENV_FILE} file with new secrets`,
   isLocal: true,
   notes: `Existing files and values are never overwritten, so you can run it again. To start over with the
 config file, delete it first.`,
   actions: {
     '': {
-      help: `Create a config file and ${ENV}, and list ${ENV} in ${GITIGNORE} if this is a Git repository`,
+      help: `Create a config file and ${ENV_FILE}, and list ${ENV_FILE} in ${GITIGNORE_FILE} if this is a Git repository`,
       fields: {
-        'env-only': createFlagOption('envOnly', true, `Create only ${ENV}, for a gateway embedded in your app`),
-        'cloud-proxy': createFlagOption('cloudProxy', true, `Create only ${ENV}, with the secrets of a cloud proxy`),
+        'env-only': createFlagOption('envOnly', true, `Create only ${ENV_FILE}, for a gateway embedded in your app`),
+        'cloud-proxy': createFlagOption(
+          'cloudProxy',
+          true,
+          `Create only ${ENV_FILE}, with the secrets of a cloud proxy`,
+        ),
       },
       async run({ input }) {
         const files: FileOutcome[] = []
         const isGateway = !input.cloudProxy
         const hasConfig = isGateway && !input.envOnly
         const warnings: string[] = []
-        const env = await addSecrets(isGateway ? GATEWAY : CLOUD_PROXY, warnings)
+        const env = await addSecrets(isGateway ? GATEWAY_SECRETS : CLOUD_PROXY_SECRETS, warnings)
         if (hasConfig) files.push(await createConfig())
         files.push(env)
         const ignored = await ignoreEnv()
         if (ignored) files.push(ignored)
-        const text = `${files.map(formatOutcome).join('')}${hasConfig ? NEXT : ''}`
+        const text = `${files.map(formatOutcome).join('')}${hasConfig ? NEXT_STEPS : ''}`
         return { body: { files, warnings }, text, warnings }
       },
     },
   },
 } satisfies CliCommand
 
-const NEXT = `
+const NEXT_STEPS = `
 Next steps:
-  1. Add your provider keys to ${ENV}, for example: OPENAI_API_KEY=sk-...
+  1. Add your provider keys to ${ENV_FILE}, for example: OPENAI_API_KEY=sk-...
   2. Start the gateway:
 
-     set -a; . ./${ENV}; set +a
-     npx signalbox --config ${CONFIG}
+     set -a; . ./${ENV_FILE}; set +a
+     npx signalbox --config ${CONFIG_FILE}
 
   3. Send a request from another terminal:
 
-     . ./${ENV}
+     . ./${ENV_FILE}
      curl http://127.0.0.1:4000/v1/chat/completions -H "Authorization: Bearer $APP_KEY" -H 'Content-Type: application/json' \\
        -d '{"model":"openai/gpt-5-mini","messages":[{"role":"user","content":"Hello"}]}'
 `
@@ -136,19 +140,19 @@ function formatOutcome({ file, status, added = [], kept = [] }: FileOutcome): st
 }
 
 async function createConfig(): Promise<FileOutcome> {
-  const isNew = await writeFile(CONFIG, CONFIG_TEXT, { flag: 'wx' }).then(() => true, unlessExists(CONFIG))
-  return { file: CONFIG, status: isNew ? 'created' : 'kept' }
+  const isNew = await writeFile(CONFIG_FILE, CONFIG_TEXT, { flag: 'wx' }).then(() => true, unlessExists(CONFIG_FILE))
+  return { file: CONFIG_FILE, status: isNew ? 'created' : 'kept' }
 }
 
 /** Adds the secrets that are missing from the `.env` file. A new file gets a mode that keeps other users out. */
 async function addSecrets(secrets: readonly EnvSecret[], warnings: string[]): Promise<FileOutcome> {
-  const current = await readIfExists(ENV)
+  const current = await readIfExists(ENV_FILE)
   const has = (name: string) => new RegExp(`^[ \\t]*(?:export[ \\t]+)?${name}[ \\t]*=`, 'm').test(current ?? '')
   for (const { name, formerNames: oldNames = [] } of secrets) {
     const old = oldNames.find(has)
     if (old !== undefined && !has(name))
       throw problem(
-        `${ENV} sets ${old}, which is now called ${name}. Rename it, keep its value, and run the command again.`,
+        `${ENV_FILE} sets ${old}, which is now called ${name}. Rename it, keep its value, and run the command again.`,
       )
   }
   const missing = secrets.filter(({ name }) => !has(name))
@@ -157,23 +161,23 @@ async function addSecrets(secrets: readonly EnvSecret[], warnings: string[]): Pr
   )
   const added = missing.map(({ name }) => name)
   if (current === undefined) {
-    const isNew = await writeFile(ENV, lines.join('\n'), { flag: 'wx', mode: 0o600 }).then(
+    const isNew = await writeFile(ENV_FILE, lines.join('\n'), { flag: 'wx', mode: 0o600 }).then(
       () => true,
-      unlessExists(ENV),
+      unlessExists(ENV_FILE),
     )
-    if (!isNew) throw problem(`${ENV} was created by another process. Run the command again.`)
-    return { file: ENV, status: 'created', added }
+    if (!isNew) throw problem(`${ENV_FILE} was created by another process. Run the command again.`)
+    return { file: ENV_FILE, status: 'created', added }
   }
   const keptNames = secrets.flatMap(({ name }) => (added.includes(name) ? [] : [name]))
   const text = `${current === '' || current.endsWith('\n') ? '' : '\n'}${current === '' ? '' : '\n'}${lines.join('\n')}`
-  if (added.length > 0) await appendFile(ENV, text).catch(createWriteProblem(ENV))
+  if (added.length > 0) await appendFile(ENV_FILE, text).catch(createWriteProblem(ENV_FILE))
   for (const name of keptNames)
     if (new RegExp(`^[ \\t]*(?:export[ \\t]+)?${name}[ \\t]*=[ \\t]*(?:''|"")?[ \\t\\r]*$`, 'm').test(current))
-      warnings.push(`${name} is empty in ${ENV}. Set it, or delete the line and run the command again.`)
-  const { mode } = await stat(ENV)
+      warnings.push(`${name} is empty in ${ENV_FILE}. Set it, or delete the line and run the command again.`)
+  const { mode } = await stat(ENV_FILE)
   if (process.platform !== 'win32' && (mode & 0o077) !== 0)
-    warnings.push(`Other users can read ${ENV}. To prevent that, run: chmod 600 ${ENV}`)
-  return { file: ENV, status: added.length > 0 ? 'updated' : 'kept', added, kept: keptNames }
+    warnings.push(`Other users can read ${ENV_FILE}. To prevent that, run: chmod 600 ${ENV_FILE}`)
+  return { file: ENV_FILE, status: added.length > 0 ? 'updated' : 'kept', added, kept: keptNames }
 }
 
 /** Adds the `.env` file to `.gitignore`, unless this isn't a Git repository or one of its `.gitignore` files already covers it. */
@@ -184,18 +188,20 @@ async function ignoreEnv(): Promise<FileOutcome | undefined> {
     if (parent === folders[0]) return undefined
     folders.unshift(parent)
   }
-  const files = await Promise.all(folders.map((folder) => readIfExists(join(folder, GITIGNORE))))
+  const files = await Promise.all(folders.map((folder) => readIfExists(join(folder, GITIGNORE_FILE))))
   const lastFile = files.at(-1)
   const matchesEnvFile = (file: string | undefined, level: number) =>
-    file?.split('\n').some((line) => IGNORES_ENV.test(level === files.length - 1 ? line.replace(/^\//, '') : line))
+    file
+      ?.split('\n')
+      .some((line) => IGNORES_ENV_PATTERN.test(level === files.length - 1 ? line.replace(/^\//, '') : line))
   if (files.some(matchesEnvFile)) return undefined
-  const text = `${lastFile === undefined || lastFile === '' || lastFile.endsWith('\n') ? '' : '\n'}${ENV}\n`
-  await appendFile(GITIGNORE, text).catch(createWriteProblem(GITIGNORE))
-  return { file: GITIGNORE, status: lastFile === undefined ? 'created' : 'updated', added: [ENV] }
+  const text = `${lastFile === undefined || lastFile === '' || lastFile.endsWith('\n') ? '' : '\n'}${ENV_FILE}\n`
+  await appendFile(GITIGNORE_FILE, text).catch(createWriteProblem(GITIGNORE_FILE))
+  return { file: GITIGNORE_FILE, status: lastFile === undefined ? 'created' : 'updated', added: [ENV_FILE] }
 }
 
 /** Matches a `.gitignore` line that covers `.env` in its folder and below. */
-const IGNORES_ENV = /^(?:\*\*\/)?(?:\.env\*?|\*\.env)\s*$/
+const IGNORES_ENV_PATTERN = /^(?:\*\*\/)?(?:\.env\*?|\*\.env)\s*$/
 
 async function readIfExists(path: string): Promise<string | undefined> {
   return readFile(path, 'utf8').catch((cause: unknown) => {

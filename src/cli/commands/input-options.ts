@@ -36,7 +36,7 @@ export interface Source {
 }
 
 /** Names of options that differ from the name of their field. Help shows the first one; the others are also accepted. */
-const NAMES: Readonly<Record<string, readonly string[]>> = {
+const VALUE_NAMES: Readonly<Record<string, readonly string[]>> = {
   alias: ['name'],
   enabledModels: ['model'],
   from: ['from', 'since'],
@@ -69,7 +69,7 @@ export function createOptions(member: string, schema: JsonObject, help: string):
   const isList = types.includes('array') || types[0] === 'object'
   const defaultFlag = toFlag(isList ? member.replace(/s$/, '') : member).replace(/^is-/, '')
   const [name = defaultFlag, ...aliases] =
-    NAMES[member] ?? (/Id$/.test(member) ? [defaultFlag.slice(0, -3), defaultFlag] : [defaultFlag])
+    VALUE_NAMES[member] ?? (/Id$/.test(member) ? [defaultFlag.slice(0, -3), defaultFlag] : [defaultFlag])
   const field = createField(name, member, { schema, help })
   if (!field) return []
   const others = aliases.map((alias): [string, Field] => [

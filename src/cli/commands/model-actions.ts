@@ -20,7 +20,7 @@ function formatOtherPrices({ price = {} }: PublishedModel): string | undefined {
 }
 
 /** Shown if there is no active connection. The list then contains the models that could be used. */
-const NOT_CONNECTED =
+const NOT_CONNECTED_MESSAGE =
   'No provider is connected, so these are the models in the built-in catalog. To use one, connect its provider, for example: signalbox connections create openai --api-key -'
 
 const formatName = ({ providerAlias, id }: CustomModel) => `${providerAlias}/${id}`
@@ -48,7 +48,7 @@ export const modelActions = {
     async run({ api, input }, { perform, format }) {
       const [body, { connections }] = await Promise.all([perform({ details: true, ...input }), api.connections.list()])
       const isConnected = connections.some(({ isActive }) => isActive !== false)
-      return { ...(await format(body)), ...(!isConnected && { warnings: [NOT_CONNECTED] }) }
+      return { ...(await format(body)), ...(!isConnected && { warnings: [NOT_CONNECTED_MESSAGE] }) }
     },
     columns: [
       ['MODEL', ({ id }) => id],

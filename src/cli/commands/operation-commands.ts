@@ -13,7 +13,7 @@ export interface CommandDetails {
 }
 
 /** The words of operations that aren't derived from the operation's name. */
-const WORDS: Readonly<Record<string, readonly [command: string, action: string]>> = {
+const COMMAND_WORDS: Readonly<Record<string, readonly [command: string, action: string]>> = {
   'settings.get': ['settings', 'list'],
   'cloud.get': ['cloud', 'state'],
   'aliases.set': ['aliases', 'update'],
@@ -31,7 +31,7 @@ const WORDS: Readonly<Record<string, readonly [command: string, action: string]>
 export function toWords(names: readonly string[]): readonly [command: string, action: string] {
   const [command = '', ...action] = names.map(toFlag)
   const isNestedRead = action.length > 1 && /^(?:get|list)$/.test(action.at(-1) ?? '')
-  return WORDS[names.join('.')] ?? [command, action.slice(0, isNestedRead ? -1 : undefined).join(' ')]
+  return COMMAND_WORDS[names.join('.')] ?? [command, action.slice(0, isNestedRead ? -1 : undefined).join(' ')]
 }
 
 /** Creates the commands for operations: first the ones in `details`, in that order, then other resources' operations. */

@@ -15,7 +15,7 @@ import { createSecretOption, readInput, type Source } from './input-options.ts'
 import { rewordForCli } from './wording.ts'
 
 /** Commands that other programs use, and their equivalents here. */
-const EQUIVALENTS: ReadonlyMap<string, string> = new Map([
+const EQUIVALENT_COMMANDS: ReadonlyMap<string, string> = new Map([
   ['help', '"signalbox --help"'],
   ['version', '"signalbox --version"'],
   ...['serve', 'run', 'up'].map((word) => [word, '"signalbox start"'] as const),
@@ -45,7 +45,7 @@ export async function runCommand([name = '', ...args]: readonly string[], contex
 
 function createUnknownProblem(name: string, [next = '']: readonly string[], commandNames: readonly string[]): Problem {
   const suggestion =
-    name === 'help' && commandNames.includes(next) ? `"signalbox ${next} --help"` : EQUIVALENTS.get(name)
+    name === 'help' && commandNames.includes(next) ? `"signalbox ${next} --help"` : EQUIVALENT_COMMANDS.get(name)
   const hint =
     (suggestion === undefined ? undefined : `Did you mean ${suggestion}?`) ??
     didYouMean(findNearest(name, commandNames, 1)) ??

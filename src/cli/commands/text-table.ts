@@ -62,15 +62,16 @@ const padCell = (cell: string, width: number) => cell + ' '.repeat(width - measu
 
 /** Returns the width of text in terminal columns: East Asian characters and emoji take two, combining marks none. */
 function measureWidth(text: string): number {
-  if (NARROW.test(text)) return text.length // fast path: most cells are narrow, and tables can be long
+  if (NARROW_PATTERN.test(text)) return text.length // fast path: most cells are narrow, and tables can be long
   let width = 0
-  for (const character of text) width += MARK.test(character) ? 0 : WIDE.test(character) ? 2 : 1
+  for (const character of text) width += MARK_PATTERN.test(character) ? 0 : WIDE_PATTERN.test(character) ? 2 : 1
   return width
 }
 
-const NARROW = /^[\x20-\x7e…]*$/
-const MARK = /\p{M}/u
-const WIDE = /[\p{sc=Han}\p{sc=Hiragana}\p{sc=Katakana}\p{sc=Hangul}\p{Emoji_Presentation}\u3000-\u303f\uff01-\uff60]/u
+const NARROW_PATTERN = /^[\x20-\x7e…]*$/
+const MARK_PATTERN = /\p{M}/u
+const WIDE_PATTERN =
+  /[\p{sc=Han}\p{sc=Hiragana}\p{sc=Katakana}\p{sc=Hangul}\p{Emoji_Presentation}\u3000-\u303f\uff01-\uff60]/u
 
 /** Removes control characters and line breaks, so names chosen by other people can't control the terminal. */
 export const toPrintable = (text: string): string => text.replace(/\s+/g, ' ').replace(/[\p{Cc}\p{Cf}\p{Cs}]/gu, '')

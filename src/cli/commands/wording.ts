@@ -1,7 +1,7 @@
 import type { CliAction } from './command.ts'
 
 /** HTTP API calls in a gateway's messages, and the equivalent commands. The first match is used. */
-const CALLS: ReadonlyArray<[call: RegExp, command: string]> = [
+const COMMANDS_BY_CALL: ReadonlyArray<[call: RegExp, command: string]> = [
   [/\b[A-Z]+ \S+ does not exist here/g, "This gateway doesn't support this command"],
   [
     /Send PATCH \/api\/settings with its URL as "cloudUrl" first/g,
@@ -53,7 +53,7 @@ const CALLS: ReadonlyArray<[call: RegExp, command: string]> = [
 ]
 
 /** Wording about sending requests, and its equivalent for commands. */
-const SENDING: typeof CALLS = [
+const COMMANDS_BY_REQUEST: typeof COMMANDS_BY_CALL = [
   [/, as "Authorization: Bearer <token>"| as "Authorization: Bearer <token>"/g, ''],
   [/[Ss]end null or omit it/g, 'omit it'],
   [/, or null for none/g, ', or --data with null for none'],
@@ -62,23 +62,23 @@ const SENDING: typeof CALLS = [
   [/\bsend\b/g, 'pass'],
 ]
 
-const replaceCalls = (message: string, table: typeof CALLS) =>
+const replaceCalls = (message: string, table: typeof COMMANDS_BY_CALL) =>
   table.reduce((text, [call, command]) => text.replace(call, command), message)
 
 /** Replaces HTTP API calls in a message with commands. */
 export const replaceCallsWithCommands = (message: string): string =>
-  replaceCalls(message, CALLS).replace(ASK_OPERATOR, (_, first: string) => first.toUpperCase())
+  replaceCalls(message, COMMANDS_BY_CALL).replace(ASK_OPERATOR_PATTERN, (_, first: string) => first.toUpperCase())
 
 /** Converts an API description to a line of the help. */
 export const toHelp = (description: string): string =>
   replaceCallsWithCommands(description).replaceAll('`', '').replace(/\.$/, '')
 
 /** Matches advice to ask the operator, because the user of the CLI is the operator. */
-const ASK_OPERATOR = /Ask the operator of this gateway to (\w)/g
+const ASK_OPERATOR_PATTERN = /Ask the operator of this gateway to (\w)/g
 
 /** Rewrites a gateway message for the CLI: replaces HTTP calls with commands, and input fields with options of the action. */
 export function rewordForCli(message: string, fields: CliAction['fields'] = {}): string {
-  const inCommands = replaceCalls(replaceCallsWithCommands(message), SENDING)
+  const inCommands = replaceCalls(replaceCallsWithCommands(message), COMMANDS_BY_REQUEST)
   const options = Object.entries(fields)
   const findOption = (member: string, value?: unknown) =>
     options
@@ -89,11 +89,11 @@ export function rewordForCli(message: string, fields: CliAction['fields'] = {}):
       .map(([name]) => `--${name}`)
       .filter((option) => !option.endsWith('-env'))
       .join(' or ')
-  const withPaths = inCommands.replace(PATH, (match, member: string, path: string) => {
+  const withPaths = inCommands.replace(FIELD_PATH_PATTERN, (match, member: string, path: string) => {
     const option = findOption(member)
     return option === '' || member === 'providerSpecificData' ? match : `${option} ${path}`
   })
-  return withPaths.replace(MEMBER, (match, member: string, to?: string) => {
+  return withPaths.replace(FIELD_PATTERN, (match, member: string, to?: string) => {
     const option = findOption(member, to === undefined ? undefined : to.endsWith('true'))
     if (option !== '') return option
     if (member === 'cloudUrl') return '<url>' // the argument of `signalbox cloud enable`
@@ -102,7 +102,7 @@ export function rewordForCli(message: string, fields: CliAction['fields'] = {}):
 }
 
 /** Matches a field path such as `"limits.usd.day"`, which is `--limit usd.day=5` in the CLI. */
-const PATH = /"([A-Za-z]\w*)\.([A-Za-z][\w.-]*)"/g
+const FIELD_PATH_PATTERN = /"([A-Za-z]\w*)\.([A-Za-z][\w.-]*)"/g
 
 /** Matches field names: `"models"`, `"models[1]"`, `"providerSpecificData.baseUrl"`, `"isActive" to false`, and `"discover": true`. */
-const MEMBER = /"(?:providerSpecificData\.)?([A-Za-z]\w*)(?:\[\d+\])?"((?: to|:) (?:true|false)\b)?/g
+const FIELD_PATTERN = /"(?:providerSpecificData\.)?([A-Za-z]\w*)(?:\[\d+\])?"((?: to|:) (?:true|false)\b)?/g

@@ -128,12 +128,12 @@ export function createConfigSchema(): JsonObject {
     properties: { $schema: { type: 'string' }, ...sections },
     patternProperties: { '^x-': {} },
     additionalProperties: false,
-    $defs: { ...records, ...Object.fromEntries(others), Variable: { type: 'string', pattern: VARIABLE } },
+    $defs: { ...records, ...Object.fromEntries(others), Variable: { type: 'string', pattern: VARIABLE_PATTERN } },
   }
 }
 
 /** Matches strings with an environment variable. */
-const VARIABLE = '\\$\\{[A-Za-z_]\\w*\\}'
+const VARIABLE_PATTERN = '\\$\\{[A-Za-z_]\\w*\\}'
 
 /** Patterns of fields with rules in code. */
 const patterns: Readonly<Record<string, string>> = {

@@ -1,6 +1,6 @@
 import { memoryStorage } from '../../../adapters/storage/memory.ts'
 import { createGateway } from '../../gateway.ts'
-import { KEYRING, SETTINGS } from '../../records/record-collections.ts'
+import { KEYRING_KEY, SETTINGS_KEY } from '../../records/record-collections.ts'
 import type { Catalog, Clock, Logger, Storage } from '../../types.ts'
 
 /** The base URL of the demo's providers. RFC 2606 reserves `.invalid`, so requests to it never leave the machine. */
@@ -54,7 +54,7 @@ export async function withDemoRecords(
 ): Promise<Storage> {
   const demo = await createDemoRecords(clock)
   // Keys are encrypted with the user's secret, so the gateway can decrypt them; only demo keys are written.
-  await writeHistory(overlayStorage(demo, base, { isInTop: (key) => key !== KEYRING && key !== SETTINGS }))
+  await writeHistory(overlayStorage(demo, base, { isInTop: (key) => key !== KEYRING_KEY && key !== SETTINGS_KEY }))
   for (const { key } of await demo.list('combos/')) {
     if (await base.get(key))
       logger.warn(`While the demo runs, its combo "${key.slice('combos/'.length)}" replaces yours.`)

@@ -4,10 +4,12 @@ import type { Clock, Storage } from '../../types.ts'
 import { BROKEN, DEMO, DEMO_FLAKY, demoCatalog, FLAKY, STORYTELLER } from './demo-providers.ts'
 
 const HOUR_MS = 60 * 60 * 1_000
-const DAYS = 5
+const HISTORY_DAYS = 5
 /** The number of requests on an average day, by UTC hour. */
 const REQUESTS_BY_HOUR = [1, 0, 0, 0, 0, 1, 1, 2, 4, 5, 6, 5, 3, 4, 6, 5, 4, 3, 2, 2, 1, 2, 1, 1]
-const WHOLE = { messages: [{ role: 'user', content: 'Tell me about a signal box and the trains that pass it.' }] }
+const SAMPLE_REQUEST = {
+  messages: [{ role: 'user', content: 'Tell me about a signal box and the trains that pass it.' }],
+}
 
 /**
  * Writes groups, keys, an alias, and a week of requests to `storage`, so every dashboard page has something to show. The data comes from actual
@@ -26,7 +28,7 @@ export async function writeHistory({
   now: number
 }): Promise<void> {
   const random = createRandom(7)
-  const clock = new PastClock(now - DAYS * 24 * HOUR_MS)
+  const clock = new PastClock(now - HISTORY_DAYS * 24 * HOUR_MS)
   const fetch: UpstreamFetch = (input, init) => {
     clock.advance(150 + 900 * random() ** 3)
     return upstream(input, init)
@@ -73,7 +75,7 @@ export async function writeHistory({
       clock.advanceTo(hour + ((nth + random()) / count) * (HOUR_MS / 2))
       const { key = '', users = [], models = [] } = pickRandom(weightedClients) ?? {}
       const user = pickRandom(users)
-      const body = { ...WHOLE, model: pickRandom(models), max_tokens: 50, ...(user !== undefined && { user }) }
+      const body = { ...SAMPLE_REQUEST, model: pickRandom(models), max_tokens: 50, ...(user !== undefined && { user }) }
       const response = await gateway.fetch(
         new Request('http://demo.invalid/v1/chat/completions', {
           method: 'POST',

@@ -146,7 +146,7 @@ const messageEvent = (data: { type: string; [name: string]: unknown }, isWord = 
   isWord,
 })
 
-const TEXT =
+const STORY_TEXT =
   'A train stops at a red signal because the track ahead is broken. In the signal box, someone pulls another lever, the ' +
   'switch moves, and the train takes the other track. All that the passengers notice is a gentle curve.'
 
@@ -164,8 +164,8 @@ const PLACE_NAMES = [
 ]
 
 /** The words of the demo's text, each with its preceding space. */
-const words: readonly string[] = TEXT.split(/(?= )/)
-const story = TEXT
+const words: readonly string[] = STORY_TEXT.split(/(?= )/)
+const story = STORY_TEXT
 
 const MS_BETWEEN_WORDS = 40
 

@@ -5,10 +5,10 @@ import { type ImportPlan, type PlannedValue, Reference } from './plan.ts'
 import { toSlug } from './plan-names.ts'
 
 /** The path suffixes that Signalbox appends to base URLs. Some configuration files already include them. */
-const ENDPOINT = /\/(?:chat\/completions|completions|responses|embeddings|messages)$/i
+const ENDPOINT_PATTERN = /\/(?:chat\/completions|completions|responses|embeddings|messages)$/i
 
 const withoutEndpoint = (url: string): string =>
-  withoutTrailing(withoutTrailing(url.trim(), '/').replace(ENDPOINT, ''), '/')
+  withoutTrailing(withoutTrailing(url.trim(), '/').replace(ENDPOINT_PATTERN, ''), '/')
 
 /**
  * Returns the base URL for the file, with `end` appended. Keeps variables, such as in `https://${HOST}/v1`. A variable replaces a URL that is invalid
@@ -21,8 +21,8 @@ export function planBaseUrl(
 ): PlannedValue {
   const trimmed = withoutEndpoint(given)
   const fullUrl = trimmed.endsWith(end) ? trimmed : trimmed + end
-  const names = [...fullUrl.matchAll(VARIABLE)].map(([, name = '']) => name)
-  const parts = fullUrl.split(VARIABLE).filter((_, index) => index % 2 === 0)
+  const names = [...fullUrl.matchAll(VARIABLE_PATTERN)].map(([, name = '']) => name)
+  const parts = fullUrl.split(VARIABLE_PATTERN).filter((_, index) => index % 2 === 0)
   // A variable can contain a hostname, a port, or everything before the path.
   const filled =
     [parts.join('x'), parts.join('1'), ...(parts[0] === '' ? [`http://x${parts.join('x')}`] : [])].find((candidate) =>
@@ -43,7 +43,7 @@ export function planBaseUrl(
 }
 
 /** Matches a variable that a shell fills in. */
-const VARIABLE = /\$\{([A-Za-z_]\w*)\}/g
+const VARIABLE_PATTERN = /\$\{([A-Za-z_]\w*)\}/g
 
 /** Derives a server's name from the hostname in its URL. */
 export const getServerName = (url: string | undefined): string =>

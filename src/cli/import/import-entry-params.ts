@@ -5,7 +5,7 @@ import { readNumber } from './given-fields.ts'
 import type { PlannedValue } from './plan.ts'
 
 /** The parameters of a combo entry, by their names in OpenAI, LiteLLM, and Portkey. */
-const ENTRY_PARAMS = {
+const ENTRY_PARAM_NAMES = {
   max_completion_tokens: 'maxTokens',
   max_tokens: 'maxTokens',
   temperature: 'temperature',
@@ -19,7 +19,7 @@ const ENTRY_PARAMS = {
 } as const
 
 /** How the output describes an entry's parameters. */
-export const ENTRY_PARAMS_WIN = '"params" of its combo entry, which override what clients send'
+export const ENTRY_PARAMS_NOTE = '"params" of its combo entry, which override what clients send'
 
 /**
  * Converts another program's settings for a chat model to the `params` of a combo entry. `done` lists the converted settings; entries
@@ -31,7 +31,7 @@ export function readEntryParams(given: JsonObject): {
 } {
   const params: Record<string, PlannedValue> = {}
   const done: string[] = []
-  for (const [name, param] of Object.entries(ENTRY_PARAMS)) {
+  for (const [name, param] of Object.entries(ENTRY_PARAM_NAMES)) {
     const value = given[name]
     const converted = param === 'stopSequences' && typeof value === 'string' ? [value] : (readNumber(value) ?? value)
     if (converted === undefined || isObject(converted) || param in params) continue

@@ -1,7 +1,7 @@
 import { isObject, type JsonObject } from '../../lib/json.ts'
 import { getEntry } from '../../lib/maps.ts'
 import { findProviderByUrl, getServerName, planBaseUrl } from './addresses.ts'
-import { joinAccessKeys, SERVICE_ACCOUNT } from './cloud-credentials.ts'
+import { joinAccessKeys, SERVICE_ACCOUNT_DESCRIPTION } from './cloud-credentials.ts'
 import { readString, splitWords } from './given-fields.ts'
 import { type ImportPlan, type PlannedAccount, type PlannedValue, Reference } from './plan.ts'
 import { toKeyVariable, toSlug } from './plan-names.ts'
@@ -9,7 +9,7 @@ import { toKeyVariable, toSlug } from './plan-names.ts'
 /* Reads the accounts of LiteLLM's deployments from the `litellm_params` fields that contain the provider, the URL, and the key. */
 
 /** Signalbox's names for providers that LiteLLM calls something else. */
-const PROVIDERS: Readonly<Record<string, string>> = {
+const PROVIDER_NAMES: Readonly<Record<string, string>> = {
   azure_text: 'azure',
   black_forest_labs: 'bfl',
   cohere_chat: 'cohere',
@@ -31,7 +31,7 @@ const PROVIDERS: Readonly<Record<string, string>> = {
 }
 
 /** Providers with the same name in LiteLLM and Signalbox. */
-const SAME = splitWords(`
+const SHARED_PROVIDER_NAMES = splitWords(`
   openai azure anthropic bedrock mistral deepseek xai groq openrouter cerebras cohere moonshot sambanova deepinfra huggingface nebius novita
   siliconflow baseten scaleway zai minimax voyage ollama stepfun elevenlabs deepgram
 `)
@@ -51,7 +51,7 @@ const KEY_VARIABLES: Readonly<Record<string, string>> = {
 const VERTEX_VARIABLE = 'VERTEX_CREDENTIALS'
 
 /** LiteLLM's URLs for providers that aren't built into Signalbox. LiteLLM reads their keys from variables. */
-const ADDRESSES: Readonly<Record<string, string>> = {
+const BASE_URLS: Readonly<Record<string, string>> = {
   chutes: 'https://llm.chutes.ai/v1',
   codestral: 'https://codestral.mistral.ai/v1',
   featherless_ai: 'https://api.featherless.ai/v1',
@@ -65,7 +65,7 @@ const ADDRESSES: Readonly<Record<string, string>> = {
 }
 
 /** The variables that LiteLLM reads if a deployment has no URL. */
-const ADDRESS_VARIABLES: Readonly<Record<string, string>> = {
+const BASE_URL_VARIABLES: Readonly<Record<string, string>> = {
   azure: 'AZURE_API_BASE',
   azure_ai: 'AZURE_AI_API_BASE',
   databricks: 'DATABRICKS_API_BASE',
@@ -75,15 +75,15 @@ const ADDRESS_VARIABLES: Readonly<Record<string, string>> = {
 }
 
 /** Providers that aren't built into Signalbox and whose keys LiteLLM reads from variables. */
-const PROVIDERS_WITH_KEYS = [...Object.keys(ADDRESSES), 'azure_ai', 'databricks']
+const PROVIDERS_WITH_KEYS = [...Object.keys(BASE_URLS), 'azure_ai', 'databricks']
 
 /** LiteLLM's names for OpenAI-compatible servers. */
-const OPENAI_LIKE = [
+const OPENAI_COMPATIBLE_NAMES = [
   ...splitWords(
     'openai custom_openai openai_like text-completion-openai hosted_vllm vllm litellm_proxy llamafile xinference',
   ),
   ...splitWords('databricks docker_model_runner'),
-  ...Object.keys(ADDRESSES),
+  ...Object.keys(BASE_URLS),
 ]
 
 /** Reports what to check if Signalbox doesn't have the provider and therefore calls its server in the OpenAI format. */
@@ -93,7 +93,11 @@ export function reportUnknownProvider(
   account: PlannedAccount,
   plan: ImportPlan,
 ): void {
-  if (!account.provider.startsWith('openai-compatible-') || provider === undefined || OPENAI_LIKE.includes(provider))
+  if (
+    !account.provider.startsWith('openai-compatible-') ||
+    provider === undefined ||
+    OPENAI_COMPATIBLE_NAMES.includes(provider)
+  )
     return
   plan.reportUnmapped(
     place,
@@ -104,7 +108,7 @@ export function reportUnknownProvider(
 }
 
 /** Local servers that don't need a key. */
-const KEYLESS = ['ollama', 'lmstudio']
+const KEYLESS_PROVIDERS = ['ollama', 'lmstudio']
 
 /** The fields of `litellm_params` with a deployment's provider, URL, and key. */
 export const ACCOUNT_PARAMS = splitWords(`
@@ -166,14 +170,14 @@ export function parseModelName(params: JsonObject): LiteLlmModel {
 }
 
 /** Parts between provider and model in LiteLLM's names. They select one of the provider's APIs. */
-const ROUTES: Readonly<Record<string, RegExp>> = {
+const ROUTE_PATTERNS: Readonly<Record<string, RegExp>> = {
   azure: /^(?:responses|o_series|gpt5_series)\//,
   bedrock: /^(?:converse|converse_like|invoke)\//,
   openai: /^(?:responses|chat\/completions)\//,
 }
 
 function removeRoute(provider: string, model: string): LiteLlmModel {
-  const route = getEntry(ROUTES, provider)
+  const route = getEntry(ROUTE_PATTERNS, provider)
   const found = route ? model.replace(route, '') : model
   const region = provider === 'bedrock' ? /^([a-z]{2}(?:-[a-z]+)+-\d)\/./.exec(found)?.[1] : undefined
   return { provider, model: region === undefined ? found : found.slice(region.length + 1), region }
@@ -190,10 +194,10 @@ export function listVariables(params: JsonObject): string[] {
 
 /** Returns whether a deployment is on Vertex AI. */
 export const isVertex = (params: JsonObject): boolean =>
-  getEntry(PROVIDERS, parseModelName(params).provider ?? '') === 'vertex'
+  getEntry(PROVIDER_NAMES, parseModelName(params).provider ?? '') === 'vertex'
 
 function getKeyVariable(provider: string): string {
-  const mappedProvider = getEntry(PROVIDERS, provider) ?? provider
+  const mappedProvider = getEntry(PROVIDER_NAMES, provider) ?? provider
   return getEntry(KEY_VARIABLES, mappedProvider) ?? toKeyVariable(mappedProvider)
 }
 
@@ -206,19 +210,21 @@ export function planAccount(params: JsonObject, model: LiteLlmModel, plan: Impor
       : 'Has no provider. Write <provider>/<model> in the LiteLLM file first, or create the connection yourself.'
   if (provider === 'os.environ')
     return 'Reads its model from a variable. Write the model name into the file, and run the import again.'
-  const baseUrl = readString(params.api_base) ?? readString(params.base_url) ?? getEntry(ADDRESSES, provider)
+  const baseUrl = readString(params.api_base) ?? readString(params.base_url) ?? getEntry(BASE_URLS, provider)
   const urlProvider = provider === 'openai' ? findProviderByUrl(baseUrl) : undefined
   const mappedProvider =
-    urlProvider ?? getEntry(PROVIDERS, provider) ?? (SAME.includes(provider) ? provider : undefined)
+    urlProvider ??
+    getEntry(PROVIDER_NAMES, provider) ??
+    (SHARED_PROVIDER_NAMES.includes(provider) ? provider : undefined)
   const isSelfHosted =
     mappedProvider === undefined || (urlProvider === undefined && mappedProvider === 'openai' && baseUrl !== undefined)
-  const variable = baseUrl === undefined ? getEntry(ADDRESS_VARIABLES, provider) : parseVariable(baseUrl)
+  const variable = baseUrl === undefined ? getEntry(BASE_URL_VARIABLES, provider) : parseVariable(baseUrl)
   if (mappedProvider === undefined && baseUrl === undefined && variable === undefined)
     return `Signalbox has no provider "${provider}", and the deployment has no api_base.`
 
   const nameSelfHostedServer = () => (provider === 'openai' ? nameServer(baseUrl) : toSlug(provider))
   const preferredName = isSelfHosted ? nameSelfHostedServer() : mappedProvider
-  const needsKey = isSelfHosted ? PROVIDERS_WITH_KEYS.includes(provider) : !KEYLESS.includes(mappedProvider)
+  const needsKey = isSelfHosted ? PROVIDERS_WITH_KEYS.includes(provider) : !KEYLESS_PROVIDERS.includes(mappedProvider)
   const apiKey =
     readSecret(params.api_key, `${preferredName}_API_KEY`, 'an API key', plan) ??
     (mappedProvider === 'azure'
@@ -299,11 +305,11 @@ function planBedrockAccount(params: JsonObject, { region }: LiteLlmModel, plan: 
 function planVertexAccount(params: JsonObject, plan: ImportPlan): PlannedAccount {
   const credentials = params.vertex_credentials
   const key = isKeyFile(credentials)
-    ? plan.addVariable(credentials.trim(), VERTEX_VARIABLE, SERVICE_ACCOUNT)
-    : readSecret(credentials, VERTEX_VARIABLE, SERVICE_ACCOUNT, plan)
+    ? plan.addVariable(credentials.trim(), VERTEX_VARIABLE, SERVICE_ACCOUNT_DESCRIPTION)
+    : readSecret(credentials, VERTEX_VARIABLE, SERVICE_ACCOUNT_DESCRIPTION, plan)
   return {
     provider: 'vertex',
-    apiKey: key ?? plan.readVariable(VERTEX_VARIABLE, SERVICE_ACCOUNT),
+    apiKey: key ?? plan.readVariable(VERTEX_VARIABLE, SERVICE_ACCOUNT_DESCRIPTION),
     data: {
       project: readSetting(params.vertex_project, 'a Google Cloud project', plan),
       region: readSetting(params.vertex_location, 'a Google Cloud region', plan),

@@ -43,7 +43,7 @@ export interface Deployment {
 }
 
 /** Signalbox's kinds by LiteLLM's modes. Models with any other mode are chat models. */
-const KINDS: Readonly<Record<string, string>> = {
+const KIND_BY_MODE: Readonly<Record<string, string>> = {
   audio_speech: 'tts',
   audio_transcription: 'stt',
   embedding: 'embedding',
@@ -53,7 +53,7 @@ const KINDS: Readonly<Record<string, string>> = {
 }
 
 /** The router settings that contain fallbacks. */
-export const FALLBACKS = ['fallbacks', 'context_window_fallbacks', 'content_policy_fallbacks'] as const
+export const FALLBACK_SETTINGS = ['fallbacks', 'context_window_fallbacks', 'content_policy_fallbacks'] as const
 
 /** Kinds by model name, for models whose kind is in neither the file nor the catalog. LiteLLM itself determines the kind from each request. */
 const NAMED_KINDS: readonly (readonly [pattern: RegExp, kind: string])[] = [
@@ -68,7 +68,7 @@ const NAMED_KINDS: readonly (readonly [pattern: RegExp, kind: string])[] = [
 /** Finds the kind of a model: from the file, else from the catalog, else from its name. */
 function findKind(info: JsonObject, { provider, model }: { provider: string; model: string }): string {
   const mode = readString(info.mode)
-  if (mode !== undefined) return getEntry(KINDS, mode) ?? 'llm'
+  if (mode !== undefined) return getEntry(KIND_BY_MODE, mode) ?? 'llm'
   const catalogModel = findCatalogModel(provider, model)
   const names = [model, readString(info.base_model) ?? '']
   if (catalogModel) return catalogModel.type ?? 'llm'
@@ -79,7 +79,7 @@ const findCatalogModel = (provider: string, model: string): CatalogModel | undef
   getEntry(defaultCatalog, provider)?.models?.find(({ id }) => id === model)
 
 /** Clouds that serve a vendor's models at the vendor's prices, by LiteLLM's name for the cloud. */
-const VENDORS: Readonly<Record<string, string>> = { azure: 'openai', gemini: 'google', vertex_ai: 'google' }
+const VENDOR_NAMES: Readonly<Record<string, string>> = { azure: 'openai', gemini: 'google', vertex_ai: 'google' }
 
 /** Finds the catalog model with a deployment's price: its `base_model`, or, for a cloud, the vendor's model with the same name. */
 function findPricedModel(
@@ -89,7 +89,7 @@ function findPricedModel(
   const base = readString(info.base_model)
   const pricedModel = base === undefined ? { provider, model } : parseModelName({ model: base })
   const vendor =
-    getEntry(VENDORS, pricedModel.provider ?? '') ?? (base === undefined ? '' : (pricedModel.provider ?? ''))
+    getEntry(VENDOR_NAMES, pricedModel.provider ?? '') ?? (base === undefined ? '' : (pricedModel.provider ?? ''))
   const price = findCatalogModel(vendor, pricedModel.model)?.price
   return price && { name: `${vendor}/${pricedModel.model}`, price }
 }
@@ -127,11 +127,11 @@ export function readDeployments(config: JsonObject, router: JsonObject, plan: Im
 
 /** Returns whether a name simply means its model and needs neither an alias nor a combo. */
 const isPlain = (name: string, params: JsonObject): boolean =>
-  params.model === name && Object.keys(params).every((member) => PLAIN.includes(member) || LONG_PRICE.test(member))
+  params.model === name && Object.keys(params).every((key) => PLAIN_PARAMS.includes(key) || LONG_PRICE.test(key))
 
 /** Returns a function that checks whether a name has fallbacks. */
 function createFallbackCheck(router: JsonObject): (name: string) => boolean {
-  const fallbackNames = FALLBACKS.flatMap((list) =>
+  const fallbackNames = FALLBACK_SETTINGS.flatMap((list) =>
     toList(router[list]).flatMap((fallback) => Object.keys(toObject(fallback))),
   )
   const names = new Set(fallbackNames)
@@ -333,7 +333,7 @@ function reportInfo(
   info: JsonObject,
   { done, plan }: { done: readonly string[]; plan: ImportPlan },
 ): void {
-  const facts = Object.keys(info).filter((name) => FACTS.test(name))
+  const facts = Object.keys(info).filter((name) => FACT_PATTERN.test(name))
   if (facts.length > 0)
     plan.reportUnmapped(`${place}: ${facts.join(', ')}`, 'Signalbox takes model capabilities from its own catalog.')
   plan.reportOtherFields(place, info, {
@@ -345,25 +345,25 @@ function reportInfo(
   })
 }
 
-const FACTS = /^(?:supports_|max_|output_vector_size|litellm_provider|supported_|tool_use)/
+const FACT_PATTERN = /^(?:supports_|max_|output_vector_size|litellm_provider|supported_|tool_use)/
 const READ_INFO = splitWords('id db_model mode base_model description name')
 const READ_PARAMS = splitWords('model weight order timeout stream_timeout')
 
-const PLAIN = [...splitWords('model weight order rpm tpm'), ...Object.keys(TOKEN_PRICES), ...ACCOUNT_PARAMS]
+const PLAIN_PARAMS = [...splitWords('model weight order rpm tpm'), ...Object.keys(TOKEN_PRICES), ...ACCOUNT_PARAMS]
 
-const NO_LIMIT = "Targets can't have limits. After a 429 from the provider, Signalbox tries the next target."
-const BUDGET = "Keys, groups, and the gateway can have limits; targets can't."
-const PRICES = 'Set this price in "prices" of the connection; see the docs on connections.'
-const ACCESS = 'Connections only support keys. Put access keys into the variables.'
-const ADDRESS = "Signalbox uses api_base or, without it, the cloud's URL for the region."
-const ONE_KEY = 'A connection has one credential, and a different one is used.'
+const LIMIT_REASON = "Targets can't have limits. After a 429 from the provider, Signalbox tries the next target."
+const BUDGET_REASON = "Keys, groups, and the gateway can have limits; targets can't."
+const PRICE_REASON = 'Set this price in "prices" of the connection; see the docs on connections.'
+const ACCESS_REASON = 'Connections only support keys. Put access keys into the variables.'
+const BASE_URL_REASON = "Signalbox uses api_base or, without it, the cloud's URL for the region."
+const ONE_KEY_REASON = 'A connection has one credential, and a different one is used.'
 
 const PARAM_REASONS: Readonly<Record<string, string>> = {
-  rpm: NO_LIMIT,
-  tpm: NO_LIMIT,
-  max_parallel_requests: BUDGET,
-  max_budget: BUDGET,
-  budget_duration: BUDGET,
+  rpm: LIMIT_REASON,
+  tpm: LIMIT_REASON,
+  max_parallel_requests: BUDGET_REASON,
+  max_budget: BUDGET_REASON,
+  budget_duration: BUDGET_REASON,
   max_retries: 'Set attempts on combos or in the settings.',
   num_retries: 'Set attempts on combos or in the settings.',
   cooldown_time: 'Set cooldowns on combos or in the settings.',
@@ -372,28 +372,28 @@ const PARAM_REASONS: Readonly<Record<string, string>> = {
   extra_body: 'Connections can\'t add fields to requests. Use "params" on combo entries.',
   tags: 'Use "when" on combo entries, with conditions on request metadata and headers.',
   drop_params: "Signalbox always drops parameters a target doesn't support, and lists them in x-signalbox-warning.",
-  api_key: `${ONE_KEY} You can put a Vertex AI API key into its variable instead.`,
-  api_base: ADDRESS,
-  base_url: ADDRESS,
+  api_key: `${ONE_KEY_REASON} You can put a Vertex AI API key into its variable instead.`,
+  api_base: BASE_URL_REASON,
+  base_url: BASE_URL_REASON,
   api_version: 'Only Azure connections have an API version.',
-  aws_access_key_id: ONE_KEY,
-  aws_secret_access_key: ONE_KEY,
-  aws_session_token: ONE_KEY,
+  aws_access_key_id: ONE_KEY_REASON,
+  aws_secret_access_key: ONE_KEY_REASON,
+  aws_session_token: ONE_KEY_REASON,
   aws_region_name: 'Signalbox uses the region in the Bedrock model name. Other providers have no region.',
-  azure_ad_token: ONE_KEY,
-  vertex_credentials: ONE_KEY,
-  input_cost_per_second: PRICES,
-  output_cost_per_second: PRICES,
-  input_cost_per_image: PRICES,
-  output_cost_per_image: PRICES,
-  input_cost_per_character: PRICES,
-  output_cost_per_character: PRICES,
-  input_cost_per_pixel: PRICES,
-  output_cost_per_pixel: PRICES,
-  aws_role_name: ACCESS,
-  aws_profile_name: ACCESS,
-  aws_session_name: ACCESS,
-  client_id: ACCESS,
-  client_secret: ACCESS,
-  tenant_id: ACCESS,
+  azure_ad_token: ONE_KEY_REASON,
+  vertex_credentials: ONE_KEY_REASON,
+  input_cost_per_second: PRICE_REASON,
+  output_cost_per_second: PRICE_REASON,
+  input_cost_per_image: PRICE_REASON,
+  output_cost_per_image: PRICE_REASON,
+  input_cost_per_character: PRICE_REASON,
+  output_cost_per_character: PRICE_REASON,
+  input_cost_per_pixel: PRICE_REASON,
+  output_cost_per_pixel: PRICE_REASON,
+  aws_role_name: ACCESS_REASON,
+  aws_profile_name: ACCESS_REASON,
+  aws_session_name: ACCESS_REASON,
+  client_id: ACCESS_REASON,
+  client_secret: ACCESS_REASON,
+  tenant_id: ACCESS_REASON,
 }

@@ -2,9 +2,9 @@ import { isObject, type JsonObject } from '../../lib/json.ts'
 import { getEntry } from '../../lib/maps.ts'
 import { defaultCatalog } from '../../protocols/providers/catalog.ts'
 import { isEmpty, readNumber, readString, toAttempts, toList, toObject } from './given-fields.ts'
-import { ENTRY_PARAMS_WIN } from './import-entry-params.ts'
-import { type Deployment, FALLBACKS } from './litellm-deployments.ts'
-import { STRATEGIES, toTimeouts } from './litellm-settings.ts'
+import { ENTRY_PARAMS_NOTE } from './import-entry-params.ts'
+import { type Deployment, FALLBACK_SETTINGS } from './litellm-deployments.ts'
+import { STRATEGY_NAMES, toTimeouts } from './litellm-settings.ts'
 import { type ImportPlan, type PlannedEntry, type PlannedValue, toComboModels } from './plan.ts'
 
 /* Creates aliases and combos from the names of LiteLLM's models. */
@@ -92,7 +92,7 @@ function planBase(
     return model
   }
   const strategyName = readString(router.routing_strategy) ?? 'simple-shuffle'
-  const strategy = getEntry(STRATEGIES, strategyName) ?? 'weighted'
+  const strategy = getEntry(STRATEGY_NAMES, strategyName) ?? 'weighted'
   const kind = first.kind === 'llm' ? {} : { kind: first.kind, ...(isEmbedding && { sameVectors: true }) }
   const combo = plan.findFreeComboName(hasMore ? `${name}-deployments` : name, { isMadeUp: hasMore })
   plan.combos.set(combo, {}) // reserves the name before nested combos choose theirs
@@ -125,7 +125,7 @@ function planBase(
   if (!hasMore && combo !== name) plan.alias(place, name, combo)
   plan.reportMapped(place, `combo ${combo} (${chosen}): ${entries.map((entry) => entry.model).join(', ')}`)
   for (const { place: at, params } of deployments)
-    if (params) plan.reportMapped(`${at}: ${Object.keys(params).join(', ')}`, ENTRY_PARAMS_WIN)
+    if (params) plan.reportMapped(`${at}: ${Object.keys(params).join(', ')}`, ENTRY_PARAMS_NOTE)
   return combo
 }
 
@@ -238,7 +238,7 @@ function listFallbacks(routes: Routes): Map<string, string[]> {
       return name
     })
   }
-  for (const list of FALLBACKS) {
+  for (const list of FALLBACK_SETTINGS) {
     const all = toList(router[list])
     if (!all.every(isObject))
       plan.reportUnmapped(
@@ -253,7 +253,7 @@ function listFallbacks(routes: Routes): Map<string, string[]> {
     }
   }
   addToAll(names(toList(router.default_fallbacks), 'default_fallbacks'), 'default_fallbacks')
-  for (const list of FALLBACKS.slice(1))
+  for (const list of FALLBACK_SETTINGS.slice(1))
     if (!isEmpty(router[list]))
       plan.reportUnmapped(
         list,

@@ -13,7 +13,7 @@ import {
 import type { ImportPlan, PlannedValue } from './plan.ts'
 
 /** The routing strategies of LiteLLM, and their equivalents. */
-export const STRATEGIES: Readonly<Record<string, string>> = {
+export const STRATEGY_NAMES: Readonly<Record<string, string>> = {
   'simple-shuffle': 'weighted',
   'least-busy': 'least-busy',
   'latency-based-routing': 'least-latency',
@@ -22,7 +22,7 @@ export const STRATEGIES: Readonly<Record<string, string>> = {
   'usage-based-routing-v2': 'least-busy',
 }
 
-const PARTS = {
+const SECTION_LABELS = {
   fallbacks: 'list',
   context_window_fallbacks: 'list',
   content_policy_fallbacks: 'list',
@@ -37,9 +37,9 @@ export function planSettings(config: JsonObject, router: JsonObject, plan: Impor
   const litellm = toObject(config.litellm_settings)
   const general = toObject(config.general_settings)
   for (const section of ['litellm_settings', 'router_settings'])
-    plan.reportMistyped(`${section}.`, toObject(config[section]), PARTS)
+    plan.reportMistyped(`${section}.`, toObject(config[section]), SECTION_LABELS)
   for (const section of ['litellm_settings', 'router_settings'])
-    for (const name of NUMBERS) reportNonNumber(`${section}.`, name, toObject(config[section]), plan)
+    for (const name of NUMBER_FIELDS) reportNonNumber(`${section}.`, name, toObject(config[section]), plan)
   const retries = readNumber(router.num_retries)
   if (retries !== undefined) {
     plan.settings.maxAttempts = toAttempts(retries + 1)
@@ -71,7 +71,7 @@ export function planSettings(config: JsonObject, router: JsonObject, plan: Impor
   }
   const strategy = readString(router.routing_strategy)
   if (strategy !== undefined) {
-    const found = getEntry(STRATEGIES, strategy)
+    const found = getEntry(STRATEGY_NAMES, strategy)
     if (found === undefined)
       plan.reportUnmapped('routing_strategy', `"${strategy}" has no equivalent; "weighted" is used.`)
     else
@@ -103,12 +103,13 @@ function planKey(config: JsonObject, plan: ImportPlan): void {
     'environment_variables.LITELLM_MASTER_KEY': toObject(config.environment_variables).LITELLM_MASTER_KEY,
   }).find(([, value]) => !isEmpty(value))?.[0]
   if (place === undefined) {
-    if (!isEmpty(general.max_parallel_requests)) plan.reportUnmapped('general_settings.max_parallel_requests', EACH_KEY)
+    if (!isEmpty(general.max_parallel_requests))
+      plan.reportUnmapped('general_settings.max_parallel_requests', EACH_KEY_REASON)
     for (const [section, { default_key_generate_params: params }] of [
       ['litellm_settings', litellm],
       ['general_settings', general],
     ] as const)
-      if (!isEmpty(params)) plan.reportUnmapped(`${section}.default_key_generate_params`, EACH_KEY)
+      if (!isEmpty(params)) plan.reportUnmapped(`${section}.default_key_generate_params`, EACH_KEY_REASON)
     return
   }
   plan.settings.requireApiKey = true
@@ -126,7 +127,7 @@ function planKey(config: JsonObject, plan: ImportPlan): void {
       'limits of the key "imported", shared by everyone who uses it; create a key for each client',
     )
   plan.reportOtherFields('default_key_generate_params', keyDefaults, {
-    done: [...LIMITS, 'budget_duration'],
+    done: [...LIMIT_FIELDS, 'budget_duration'],
     reasons: { models: 'Set "models" on keys.', duration: 'Set "expiresAt" on keys.' },
   })
   plan.reportMapped(place, 'settings.requireApiKey, and a key named "imported" with a new value')
@@ -170,7 +171,7 @@ function readLimits(params: JsonObject, place: string, plan: ImportPlan): Planne
   const requests = readNumber(params.rpm_limit)
   const tokens = readNumber(params.tpm_limit)
   const window = toWindow(params.budget_duration)
-  for (const name of LIMITS) reportNonNumber(`${place}.`, name, params, plan)
+  for (const name of LIMIT_FIELDS) reportNonNumber(`${place}.`, name, params, plan)
   if (usd !== undefined && window === undefined)
     plan.reportUnmapped(
       `${place}.budget_duration`,
@@ -224,8 +225,8 @@ export function toTimeouts(
   }
 }
 
-const LIMITS = ['max_budget', 'max_parallel_requests', 'rpm_limit', 'tpm_limit']
-const NUMBERS = splitWords('num_retries timeout request_timeout stream_timeout cooldown_time allowed_fails')
+const LIMIT_FIELDS = ['max_budget', 'max_parallel_requests', 'rpm_limit', 'tpm_limit']
+const NUMBER_FIELDS = splitWords('num_retries timeout request_timeout stream_timeout cooldown_time allowed_fails')
 
 /** Reports a field that isn't a number, such as one that is read from a variable. */
 function reportNonNumber(place: string, name: string, params: JsonObject, plan: ImportPlan): void {
@@ -239,61 +240,61 @@ const READ_SETTINGS = splitWords(`
   allowed_fails routing_strategy model_group_alias max_budget budget_duration max_parallel_requests default_team_settings
   default_key_generate_params master_key vertex_project vertex_location telemetry set_verbose
 `)
-const EACH_KEY = 'LiteLLM applies this to each key. Set "limits" on keys.'
-const NO_CACHE = 'Signalbox has no response cache.'
-const OBSERVE = 'Start with --log json or --metrics, or use hooks and "observe" in your own app.'
-const STORAGE =
+const EACH_KEY_REASON = 'LiteLLM applies this to each key. Set "limits" on keys.'
+const CACHE_REASON = 'Signalbox has no response cache.'
+const OBSERVABILITY_REASON = 'Start with --log json or --metrics, or use hooks and "observe" in your own app.'
+const STORAGE_REASON =
   'The CLI runs a single instance. To share a store between several, embed the gateway in your own app; see examples/redis.'
-const USERS = 'Signalbox has no users. Set limits on keys and groups.'
-const FAILURES =
+const USERS_REASON = 'Signalbox has no users. Set limits on keys and groups.'
+const FAILURES_REASON =
   'Signalbox decides by the type of failure, without configurable policies; see "When a provider fails" in the docs.'
-const SIGN_IN = 'Use the admin token for the dashboard and management, and API keys for clients.'
+const SIGN_IN_REASON = 'Use the admin token for the dashboard and management, and API keys for clients.'
 const SETTING_REASONS: Readonly<Record<string, string>> = {
   drop_params: "Signalbox always drops parameters a target doesn't support, and lists them in x-signalbox-warning.",
-  cache: NO_CACHE,
-  cache_params: NO_CACHE,
-  success_callback: OBSERVE,
-  failure_callback: OBSERVE,
-  callbacks: OBSERVE,
-  service_callback: OBSERVE,
-  service_callbacks: OBSERVE,
+  cache: CACHE_REASON,
+  cache_params: CACHE_REASON,
+  success_callback: OBSERVABILITY_REASON,
+  failure_callback: OBSERVABILITY_REASON,
+  callbacks: OBSERVABILITY_REASON,
+  service_callback: OBSERVABILITY_REASON,
+  service_callbacks: OBSERVABILITY_REASON,
   json_logs: 'Start with --log json.',
-  alerting: OBSERVE,
-  alerting_threshold: OBSERVE,
-  alert_to_webhook_url: OBSERVE,
-  background_health_checks: FAILURES,
-  health_check_interval: FAILURES,
-  litellm_jwtauth: SIGN_IN,
+  alerting: OBSERVABILITY_REASON,
+  alerting_threshold: OBSERVABILITY_REASON,
+  alert_to_webhook_url: OBSERVABILITY_REASON,
+  background_health_checks: FAILURES_REASON,
+  health_check_interval: FAILURES_REASON,
+  litellm_jwtauth: SIGN_IN_REASON,
   key_management_system: 'Have your secret manager set the environment variables.',
   forward_client_headers_to_llm_api: 'Signalbox forwards only allowlisted headers to providers.',
   optional_pre_call_checks: 'Use the strategy "sticky", which keeps the requests of a session on one target.',
-  redis_url: STORAGE,
-  redis_host: STORAGE,
-  redis_port: STORAGE,
-  redis_password: STORAGE,
+  redis_url: STORAGE_REASON,
+  redis_host: STORAGE_REASON,
+  redis_port: STORAGE_REASON,
+  redis_password: STORAGE_REASON,
   provider_budget_config: "Keys, groups, and the gateway can have limits; providers can't.",
   enable_pre_call_checks: 'Signalbox always skips targets whose context window is too small for a request.',
   enable_tag_filtering: 'Use "when" on combo entries, with conditions on request metadata and headers.',
-  retry_policy: FAILURES,
-  model_group_retry_policy: FAILURES,
-  allowed_fails_policy: FAILURES,
+  retry_policy: FAILURES_REASON,
+  model_group_retry_policy: FAILURES_REASON,
+  allowed_fails_policy: FAILURES_REASON,
   retry_after:
     'After a failure, Signalbox tries the next target immediately. It always honors a wait that a provider requests.',
   disable_cooldowns: 'Failing targets always go into cooldown; see settings.health.',
   routing_strategy_args: 'Strategies have no arguments.',
-  max_user_budget: USERS,
-  max_end_user_budget: USERS,
-  max_internal_user_budget: USERS,
-  internal_user_budget_duration: USERS,
-  default_internal_user_params: USERS,
+  max_user_budget: USERS_REASON,
+  max_end_user_budget: USERS_REASON,
+  max_internal_user_budget: USERS_REASON,
+  internal_user_budget_duration: USERS_REASON,
+  default_internal_user_params: USERS_REASON,
   upperbound_key_generate_params: 'Only the admin token can create keys.',
   database_url: "Keys and teams in LiteLLM's database are not imported. Create them with npx signalbox keys create.",
   store_model_in_db: "Models in LiteLLM's database are not imported.",
   pass_through_endpoints: 'Signalbox serves only model APIs.',
-  ui_username: SIGN_IN,
-  ui_password: SIGN_IN,
-  enable_jwt_auth: SIGN_IN,
-  custom_auth: SIGN_IN,
+  ui_username: SIGN_IN_REASON,
+  ui_password: SIGN_IN_REASON,
+  enable_jwt_auth: SIGN_IN_REASON,
+  custom_auth: SIGN_IN_REASON,
   port: 'Start with --port.',
   host: 'Start with --host.',
 }

@@ -7,7 +7,7 @@ import type { ImportPlan } from './plan.ts'
 
 /* Imports LiteLLM's config.yaml, as described at docs.litellm.ai/docs/proxy/config_settings. */
 
-const SECTIONS = {
+const SECTION_LABELS = {
   model_list: 'list',
   litellm_settings: 'object',
   router_settings: 'object',
@@ -17,9 +17,9 @@ const SECTIONS = {
 
 /** Plans the import of a LiteLLM configuration. Throws a problem if `config` isn't one. */
 export function planLiteLlm(config: unknown, plan: ImportPlan): void {
-  if (!isObject(config) || !Object.keys(SECTIONS).some((name) => name in config))
+  if (!isObject(config) || !Object.keys(SECTION_LABELS).some((name) => name in config))
     rejectFile('a LiteLLM configuration', 'A LiteLLM configuration has a "model_list".')
-  plan.reportMistyped('', config, SECTIONS)
+  plan.reportMistyped('', config, SECTION_LABELS)
   const router = readRouterSettings(config)
   const { groups, wildcards } = readDeployments(config, router, plan)
   planRoutes({ groups, wildcards, router, plan })
@@ -30,7 +30,7 @@ export function planLiteLlm(config: unknown, plan: ImportPlan): void {
       `max_budget: ${unpriced.map(([name]) => name).join(', ')}`,
       'These models, or some of their deployments, have no known price. Budgets don\'t count them until you set "prices" on their connections.',
     )
-  plan.reportOtherFields('', config, { done: [...Object.keys(SECTIONS), 'include'], reasons: REASONS })
+  plan.reportOtherFields('', config, { done: [...Object.keys(SECTION_LABELS), 'include'], reasons: SECTION_REASONS })
 }
 
 /** Returns the router's settings, and the library's settings that the router doesn't override. */
@@ -41,7 +41,7 @@ function readRouterSettings(config: JsonObject): JsonObject {
   return { ...toObject(config.litellm_settings), ...Object.fromEntries(routerSettings) }
 }
 
-const REASONS: Readonly<Record<string, string>> = {
+const SECTION_REASONS: Readonly<Record<string, string>> = {
   environment_variables: 'Set the variables in the environment. The config file contains none.',
   guardrails: 'Not imported. Define guards in the "guards" section of the config file.',
   mcp_servers: 'Signalbox has no MCP server.',

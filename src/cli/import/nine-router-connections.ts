@@ -9,7 +9,7 @@ import { toSlug, toVariableName } from './plan-names.ts'
 /* Imports 9router's connections: accounts with API keys, and the user's own servers ("nodes"). */
 
 /** Signalbox's names for API key providers that 9router calls something else. */
-const PROVIDERS: Readonly<Record<string, string>> = {
+const PROVIDER_NAMES: Readonly<Record<string, string>> = {
   gemini: 'google',
   glm: 'zai',
   kimi: 'moonshot',
@@ -27,7 +27,7 @@ const PROVIDERS: Readonly<Record<string, string>> = {
   'xiaomi-mimo': 'xiaomi',
   'black-forest-labs': 'bfl',
 }
-const SAME = [
+const SHARED_PROVIDER_NAMES = [
   ...splitWords('openai anthropic openrouter minimax deepseek groq xai mistral together fireworks cerebras cohere'),
   ...splitWords(
     'siliconflow nebius sambanova deepinfra huggingface novita tavily exa serper firecrawl searxng voyage jina',
@@ -36,7 +36,7 @@ const SAME = [
 ]
 
 /** Providers that 9router calls at different URLs than Signalbox. The keys are for 9router's URLs. */
-const ADDRESSES: Readonly<Record<string, { baseUrl: string; format?: string }>> = {
+const DEFAULT_SERVERS: Readonly<Record<string, { baseUrl: string; format?: string }>> = {
   alicode: { baseUrl: 'https://coding.dashscope.aliyuncs.com/v1' },
   'alicode-intl': { baseUrl: 'https://coding-intl.dashscope.aliyuncs.com/v1' },
   byteplus: { baseUrl: 'https://ark.ap-southeast.bytepluses.com/api/coding/v3' },
@@ -54,13 +54,13 @@ const ADDRESSES: Readonly<Record<string, { baseUrl: string; format?: string }>> 
 }
 
 /** URLs that older versions of 9router used for providers. */
-const FORMER_ADDRESSES: Readonly<Record<string, string>> = {
+const OLD_SERVERS: Readonly<Record<string, string>> = {
   kimi: 'https://api.kimi.com/coding/v1',
   siliconflow: 'https://api.siliconflow.cn/v1',
 }
 
 /** 9router's short model prefixes, and the providers that they belong to. */
-const ALIASES: Readonly<Record<string, string>> = {
+const PROVIDER_ALIASES: Readonly<Record<string, string>> = {
   ark: 'volcengine-ark',
   bfl: 'black-forest-labs',
   bpm: 'byteplus',
@@ -96,10 +96,10 @@ export function planConnection(
   const place = `providerConnections: ${label} (${readString(node?.name) ?? provider})`
   const providerData = { ...node, ...toObject(record.providerSpecificData) }
   const speaks = /^(openai|anthropic)-compatible/.exec(readString(node?.type) ?? provider)?.[0]
-  const elsewhere = speaks ? undefined : getEntry(ADDRESSES, provider)
+  const elsewhere = speaks ? undefined : getEntry(DEFAULT_SERVERS, provider)
   const builtIn = speaks
     ? undefined
-    : (getEntry(PROVIDERS, provider) ?? (SAME.includes(provider) ? provider : undefined))
+    : (getEntry(PROVIDER_NAMES, provider) ?? (SHARED_PROVIDER_NAMES.includes(provider) ? provider : undefined))
   const authType = readString(record.authType) ?? 'oauth'
   const account = readString(providerData.accountId)
   const defaultUrl = elsewhere?.baseUrl.replace('{accountId}', () => encodeURIComponent(account ?? ''))
@@ -158,7 +158,7 @@ export function planConnection(
     place,
     `connection ${id}${defaultUrl !== undefined && baseGiven === defaultUrl ? ` at ${defaultUrl}, as in 9router` : ''}`,
   )
-  const oldUrl = getEntry(FORMER_ADDRESSES, provider)
+  const oldUrl = getEntry(OLD_SERVERS, provider)
   if (oldUrl !== undefined)
     plan.reportUnmapped(
       place,
@@ -166,9 +166,9 @@ export function planConnection(
     )
   const { defaultModel, globalPriority } = record
   const otherFields = { defaultModel, globalPriority, ...toObject(record.providerSpecificData) }
-  plan.reportOtherFields(place, otherFields, { done: READ, reasons: REASONS })
+  plan.reportOtherFields(place, otherFields, { done: READ_FIELDS, reasons: FIELD_REASONS })
   // Both 9router and Signalbox distribute requests over all connections of a provider, so the connections share one prefix.
-  const short = Object.keys(ALIASES).filter((alias) => ALIASES[alias] === provider)
+  const short = Object.keys(PROVIDER_ALIASES).filter((alias) => PROVIDER_ALIASES[alias] === provider)
   for (const name of [provider, readString(providerData.prefix), ...short])
     if (name !== undefined && !prefixes.has(name)) prefixes.set(name, { prefix, provider: planned.provider })
 }
@@ -208,19 +208,19 @@ function readCloudSettings(
 }
 
 /** Fields of `providerSpecificData` that are imported, or that don't affect how a provider is called. */
-const READ = splitWords(`
+const READ_FIELDS = splitWords(`
   prefix apiType baseUrl nodeName type name accountId azureEndpoint apiVersion deployment region projectId authMethod
 `)
-const PROXY = "Connections can't have a proxy. NODE_USE_ENV_PROXY=1 uses the proxies in the environment."
-const HEADERS = "Connections can't add headers."
-const REASONS: Readonly<Record<string, string>> = {
-  proxyPoolId: PROXY,
-  connectionProxyEnabled: PROXY,
-  connectionProxyUrl: PROXY,
-  connectionNoProxy: PROXY,
+const PROXY_REASON = "Connections can't have a proxy. NODE_USE_ENV_PROXY=1 uses the proxies in the environment."
+const HEADERS_REASON = "Connections can't add headers."
+const FIELD_REASONS: Readonly<Record<string, string>> = {
+  proxyPoolId: PROXY_REASON,
+  connectionProxyEnabled: PROXY_REASON,
+  connectionProxyUrl: PROXY_REASON,
+  connectionNoProxy: PROXY_REASON,
   defaultModel: 'Clients set the model in each request.',
   globalPriority: 'Connection priorities apply within a provider. To order providers, use a combo.',
   enabledModels: 'Set "enabledModels" on the connection.',
-  organization: HEADERS,
-  customUserAgent: HEADERS,
+  organization: HEADERS_REASON,
+  customUserAgent: HEADERS_REASON,
 }

@@ -33,13 +33,13 @@ async function readSqlite(path: string): Promise<unknown> {
       database.close()
     }
   } catch (cause) {
-    throw problem(`Cannot read ${path} as 9router data. ${EXPORT}`, { cause })
+    throw problem(`Cannot read ${path} as 9router data. ${EXPORT_ADVICE}`, { cause })
   } finally {
     await rm(folder, { recursive: true, force: true })
   }
 }
 
-const EXPORT = 'Use "Export" in the settings of the 9router dashboard, and import that file.'
+const EXPORT_ADVICE = 'Use "Export" in the settings of the 9router dashboard, and import that file.'
 
 /** Loads `node:sqlite`, which requires Node 22.13. */
 async function loadSqlite(): Promise<Pick<typeof import('node:sqlite'), 'DatabaseSync'>> {
@@ -48,7 +48,9 @@ async function loadSqlite(): Promise<Pick<typeof import('node:sqlite'), 'Databas
     process.emitWarning = () => {} // importing the module warns that SQLite is experimental
     return await import('node:sqlite')
   } catch {
-    throw problem(`This runtime has no SQLite support to read 9router data. Use Node.js 22.13 or later. ${EXPORT}`)
+    throw problem(
+      `This runtime has no SQLite support to read 9router data. Use Node.js 22.13 or later. ${EXPORT_ADVICE}`,
+    )
   } finally {
     process.emitWarning = emitWarning
   }

@@ -15,7 +15,7 @@ import { type ImportPlan, type PlannedEntry, type PlannedValue, toComboModels } 
 
 /* Imports 9router's data: `db.json`, an export from its dashboard, or the same tables in `data.sqlite`. */
 
-const SECTIONS = {
+const SECTION_LABELS = {
   providerNodes: 'list',
   providerConnections: 'list',
   combos: 'list',
@@ -30,7 +30,7 @@ const SECTIONS = {
 export function planNineRouter(data: unknown, plan: ImportPlan): void {
   if (!isObject(data) || !['providerConnections', 'combos', 'settings', 'apiKeys'].some((name) => name in data))
     rejectFile('9router data', '9router data has "providerConnections" and "combos".')
-  plan.reportMistyped('', data, SECTIONS)
+  plan.reportMistyped('', data, SECTION_LABELS)
   const nodes = new Map(toList(data.providerNodes).map((node) => [readString(toObject(node).id) ?? '', toObject(node)]))
   const prefixes: Prefixes = new Map()
   const connections = toList(data.providerConnections).map(toObject)
@@ -57,7 +57,7 @@ export function planNineRouter(data: unknown, plan: ImportPlan): void {
       plan.reportMapped(place, `alias ${alias} for ${target}`)
     }
   }
-  const vendor = VENDORS.find(([, provider]) => prefixes.has(provider))?.[1]
+  const vendor = PROVIDER_BY_PREFIX.find(([, provider]) => prefixes.has(provider))?.[1]
   if (vendor !== undefined)
     plan.reportUnmapped(
       'models without a provider',
@@ -65,8 +65,8 @@ export function planNineRouter(data: unknown, plan: ImportPlan): void {
     )
   planModels(data, names, plan)
   planKeys(toList(data.apiKeys).map(toObject), settings, plan)
-  plan.reportOtherFields('settings', settings, { done: READ_SETTINGS, reasons: SETTING_REASONS })
-  plan.reportOtherFields('', data, { done: Object.keys(SECTIONS), reasons: REST })
+  plan.reportOtherFields('settings', settings, { done: SETTINGS_FIELDS, reasons: SETTING_REASONS })
+  plan.reportOtherFields('', data, { done: Object.keys(SECTION_LABELS), reasons: SECTION_REASONS })
 }
 
 /** The data needed to translate 9router's model names. */
@@ -99,7 +99,7 @@ function translateModel(model: string | undefined, names: RouterNames): string |
   const target = aliases.get(model)
   if (combos.has(model)) return combos.get(model)
   if (target !== undefined) return target.includes('/') && translateModel(target, names) ? model : undefined
-  const vendor = VENDORS.find(([beginning]) => beginning.test(model))?.[1]
+  const vendor = PROVIDER_BY_PREFIX.find(([beginning]) => beginning.test(model))?.[1]
   return vendor === undefined ? undefined : resolveModelName(vendor, model, names)
 }
 
@@ -110,7 +110,7 @@ function resolveModelName(name: string, model: string, { prefixes, plan }: Route
 }
 
 /** The providers that 9router uses for model names without a provider. */
-const VENDORS: readonly (readonly [beginning: RegExp, provider: string])[] = [
+const PROVIDER_BY_PREFIX: readonly (readonly [beginning: RegExp, provider: string])[] = [
   [/^claude-/i, 'anthropic'],
   [/^gemini-/i, 'gemini'],
   [/^(?:gpt-|o\d)/i, 'openai'],
@@ -167,7 +167,7 @@ function planCombos(
       ...(kind !== 'llm' && { kind }),
       ...(entries.length > 3 && { maxAttempts: toAttempts(entries.length) }),
     })
-    plan.reportOtherFields(`combo ${name}`, combo, { done: READ_COMBO })
+    plan.reportOtherFields(`combo ${name}`, combo, { done: COMBO_FIELDS })
     plan.reportMapped(
       `combo ${wish}`,
       `combo ${name}: ${entries.map(({ model }) => model).join(', ') || 'no entries yet'}`,
@@ -231,15 +231,15 @@ function planModels(data: JsonObject, names: RouterNames, plan: ImportPlan): voi
 }
 
 /** Signalbox's price fields by 9router's. Both use USD per million tokens. */
-const PRICES: Readonly<Record<string, string>> = {
+const PRICE_NAMES: Readonly<Record<string, string>> = {
   input: 'input',
   output: 'output',
   cached: 'cacheRead',
   cache_creation: 'cacheWrite',
 }
-const NO_PRICE = 'Not a valid price. Use a number of at least 0, in USD per million tokens.'
+const PRICE_REASON = 'Not a valid price. Use a number of at least 0, in USD per million tokens.'
 const PRICE_REASONS: Readonly<Record<string, string>> = {
-  ...Object.fromEntries(Object.keys(PRICES).map((member) => [member, NO_PRICE])),
+  ...Object.fromEntries(Object.keys(PRICE_NAMES).map((member) => [member, PRICE_REASON])),
   reasoning: 'Signalbox counts reasoning tokens as output, at the output price.',
 }
 
@@ -268,7 +268,7 @@ function planPrices(pricing: JsonObject, names: RouterNames, plan: ImportPlan): 
 
 /** Reads a model's price. Also returns the names of the price fields. */
 function readPrice(prices: JsonObject): { price: PlannedValue | undefined; done: readonly string[] } {
-  const found = Object.entries(PRICES).flatMap(([member, unit]) => {
+  const found = Object.entries(PRICE_NAMES).flatMap(([member, unit]) => {
     const amount = readNumber(prices[member])
     return amount === undefined || amount < 0 ? [] : [{ member, unit, amount }]
   })
@@ -302,7 +302,7 @@ function planKeys(keys: readonly JsonObject[], settings: JsonObject, plan: Impor
       `key ${name}, with a new value${expiresAt === undefined ? '' : `, until ${expiresAt}`}`,
     )
     plan.reportOtherFields(`apiKeys: ${name}`, key, {
-      done: [...READ_KEY, ...(expiresAt === undefined ? [] : ['expiresAt'])],
+      done: [...KEY_FIELDS, ...(expiresAt === undefined ? [] : ['expiresAt'])],
       reasons: { groupId: 'Set a group or "models" on the key.', allowedModels: 'Set "models" on the key.' },
     })
   }
@@ -314,43 +314,43 @@ function planKeys(keys: readonly JsonObject[], settings: JsonObject, plan: Impor
 }
 
 /** Fields of a key that don't restrict its use. */
-const READ_KEY = splitWords(
+const KEY_FIELDS = splitWords(
   'id key keyHash name isActive machineId createdAt updatedAt lastUsedAt planMonths deactivatedReason',
 )
-const READ_COMBO = splitWords('id name kind models createdAt updatedAt')
-const READ_SETTINGS = ['requireApiKey', 'comboStrategy', 'comboStrategies', 'comboStickyRoundRobinLimit']
-const CLOUD = "9router's cloud is a different service. For Signalbox cloud sync, run: npx signalbox cloud --help"
-const LOGIN = 'Signalbox uses the admin token instead of logins.'
-const TUNNEL = "Signalbox doesn't open tunnels. If you run one, add --allowed-host."
-const PROXY = 'Start with NODE_USE_ENV_PROXY=1, and set HTTPS_PROXY, HTTP_PROXY, and NO_PROXY.'
-const SPREAD = 'Run: npx signalbox providers update <provider> --strategy round-robin'
-const OBSERVE = 'Start with --log json or --metrics.'
-const PROMPTS = "Signalbox doesn't change prompts."
+const COMBO_FIELDS = splitWords('id name kind models createdAt updatedAt')
+const SETTINGS_FIELDS = ['requireApiKey', 'comboStrategy', 'comboStrategies', 'comboStickyRoundRobinLimit']
+const CLOUD_REASON = "9router's cloud is a different service. For Signalbox cloud sync, run: npx signalbox cloud --help"
+const LOGIN_REASON = 'Signalbox uses the admin token instead of logins.'
+const TUNNEL_REASON = "Signalbox doesn't open tunnels. If you run one, add --allowed-host."
+const PROXY_REASON = 'Start with NODE_USE_ENV_PROXY=1, and set HTTPS_PROXY, HTTP_PROXY, and NO_PROXY.'
+const ROUND_ROBIN_REASON = 'Run: npx signalbox providers update <provider> --strategy round-robin'
+const OBSERVABILITY_REASON = 'Start with --log json or --metrics.'
+const PROMPTS_REASON = "Signalbox doesn't change prompts."
 const SETTING_REASONS: Readonly<Record<string, string>> = {
-  cloudEnabled: CLOUD,
-  cloudUrl: CLOUD,
-  password: LOGIN,
-  requireLogin: LOGIN,
-  authMode: LOGIN,
-  oidcClientSecret: LOGIN,
-  stickyRoundRobinLimit: SPREAD,
-  providerStrategies: SPREAD,
-  fallbackStrategy: SPREAD,
-  outboundProxyEnabled: PROXY,
-  outboundProxyUrl: PROXY,
-  outboundNoProxy: PROXY,
-  tunnelEnabled: TUNNEL,
-  tunnelUrl: TUNNEL,
-  tailscaleEnabled: TUNNEL,
-  enableObservability: OBSERVE,
-  observabilityEnabled: OBSERVE,
-  rtkEnabled: PROMPTS,
-  cavemanEnabled: PROMPTS,
-  headroomEnabled: PROMPTS,
+  cloudEnabled: CLOUD_REASON,
+  cloudUrl: CLOUD_REASON,
+  password: LOGIN_REASON,
+  requireLogin: LOGIN_REASON,
+  authMode: LOGIN_REASON,
+  oidcClientSecret: LOGIN_REASON,
+  stickyRoundRobinLimit: ROUND_ROBIN_REASON,
+  providerStrategies: ROUND_ROBIN_REASON,
+  fallbackStrategy: ROUND_ROBIN_REASON,
+  outboundProxyEnabled: PROXY_REASON,
+  outboundProxyUrl: PROXY_REASON,
+  outboundNoProxy: PROXY_REASON,
+  tunnelEnabled: TUNNEL_REASON,
+  tunnelUrl: TUNNEL_REASON,
+  tailscaleEnabled: TUNNEL_REASON,
+  enableObservability: OBSERVABILITY_REASON,
+  observabilityEnabled: OBSERVABILITY_REASON,
+  rtkEnabled: PROMPTS_REASON,
+  cavemanEnabled: PROMPTS_REASON,
+  headroomEnabled: PROMPTS_REASON,
   capacityAdapter: "Signalbox always skips targets that don't support an image or file in a request.",
 }
-const REST: Readonly<Record<string, string>> = {
-  proxyPools: PROXY,
+const SECTION_REASONS: Readonly<Record<string, string>> = {
+  proxyPools: PROXY_REASON,
   mitmAlias: "Signalbox doesn't intercept the traffic of other programs.",
   usageHistory: 'Past usage is not imported.',
   apiKeyLimits: 'Set "limits" on keys.',

@@ -201,7 +201,7 @@ export class ImportPlan {
 
   /** Finds a prefix that isn't already a provider or server name. `current` is the prefix that the same server already has. */
   findFreePrefix(base: string, current?: string): string {
-    return current ?? findFreeName(BUILT_IN.has(base) ? `${base}-server` : base, (name) => this.#isPrefix(name))
+    return current ?? findFreeName(BUILT_IN_NAMES.has(base) ? `${base}-server` : base, (name) => this.#isPrefix(name))
   }
 
   /** Returns whether the names of other models start with this prefix. */
@@ -294,7 +294,7 @@ export class ImportPlan {
           ...data,
           ...(prefix !== provider && { prefix }),
           // The listing doesn't query servers without a key. For local servers, it would list the catalog's models.
-          ...((!apiKey || LOCAL.includes(provider)) && models.size > 0 && { enabledModels: [...models] }),
+          ...((!apiKey || LOCAL_PROVIDERS.includes(provider)) && models.size > 0 && { enabledModels: [...models] }),
         }
         return [
           id,
@@ -341,12 +341,12 @@ const MAX_NAME = 200
 const MAX_ENTRIES = 100
 
 /** All names of built-in providers. */
-const BUILT_IN: ReadonlySet<string> = new Set(
+const BUILT_IN_NAMES: ReadonlySet<string> = new Set(
   Object.entries(definitions).flatMap(([id, { alias, catalogAlias }]) => [id, alias ?? id, catalogAlias ?? id]),
 )
 
 /** Providers whose servers have different models than the catalog. */
-const LOCAL = ['ollama', 'lmstudio']
+const LOCAL_PROVIDERS = ['ollama', 'lmstudio']
 
 /** Returns whether the provider is your own server that uses another provider's format. */
 const isSelfHosted = (provider: string) => /^(?:openai|anthropic)-compatible/.test(provider)

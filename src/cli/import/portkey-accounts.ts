@@ -2,7 +2,7 @@ import { isObject, type JsonObject } from '../../lib/json.ts'
 import { getEntry } from '../../lib/maps.ts'
 import { createUsageProblem } from '../command-line.ts'
 import { findProviderByUrl, getServerName, planBaseUrl } from './addresses.ts'
-import { joinAccessKeys, SERVICE_ACCOUNT } from './cloud-credentials.ts'
+import { joinAccessKeys, SERVICE_ACCOUNT_DESCRIPTION } from './cloud-credentials.ts'
 import { isEmpty, readString, splitWords, toList, toObject } from './given-fields.ts'
 import type { ImportPlan, PlannedAccount, PlannedValue, Reference } from './plan.ts'
 import { toKeyVariable, toSlug, toVariableName } from './plan-names.ts'
@@ -10,7 +10,7 @@ import { toKeyVariable, toSlug, toVariableName } from './plan-names.ts'
 /* Reads the accounts of Portkey's targets: provider, URL, and key. */
 
 /** Signalbox's names for providers that Portkey calls something else. */
-const PROVIDERS: Readonly<Record<string, string>> = {
+const PROVIDER_NAMES: Readonly<Record<string, string>> = {
   'azure-openai': 'azure',
   'vertex-ai': 'vertex',
   'mistral-ai': 'mistral',
@@ -25,16 +25,18 @@ const PROVIDERS: Readonly<Record<string, string>> = {
   nvidia: 'nvidia-nim',
   gemini: 'google',
 }
-const SAME = splitWords(`
+const SHARED_PROVIDER_NAMES = splitWords(`
   openai anthropic bedrock google groq deepseek openrouter cohere cerebras ollama huggingface nebius sambanova siliconflow deepinfra moonshot
   voyage jina minimax mistral xai together fireworks azure vertex perplexity-agent
 `)
 /** All provider names, longest first, because one can be the start of another. */
-const NAMES = [...SAME, ...Object.keys(PROVIDERS)].sort((a, b) => b.length - a.length)
+const ALL_PROVIDER_NAMES = [...SHARED_PROVIDER_NAMES, ...Object.keys(PROVIDER_NAMES)].sort(
+  (a, b) => b.length - a.length,
+)
 
 /** Returns Signalbox's name for a Portkey provider; `undefined` if Signalbox doesn't have it. */
 const findProvider = (name: string): string | undefined =>
-  getEntry(PROVIDERS, name) ?? (SAME.includes(name) ? name : undefined)
+  getEntry(PROVIDER_NAMES, name) ?? (SHARED_PROVIDER_NAMES.includes(name) ? name : undefined)
 
 /** The fields of a target with its provider, URL, and key. */
 export const ACCOUNT_FIELDS = splitWords(`
@@ -101,7 +103,7 @@ function findTargetProvider(target: JsonObject, knownNames: KnownNames) {
   const stored = readString(target.virtual_key) ?? (providerName?.startsWith('@') ? providerName.slice(1) : undefined)
   if (stored === undefined) return { given: target, named: providerName, storedName: undefined }
   const entry = knownNames.get(stored) ?? {}
-  const told = NAMES.find((name) => toSlug(stored) === name || toSlug(stored).startsWith(`${name}-`))
+  const told = ALL_PROVIDER_NAMES.find((name) => toSlug(stored) === name || toSlug(stored).startsWith(`${name}-`))
   return {
     given: { ...target, ...entry },
     named: readString(entry.provider) ?? told,
@@ -128,7 +130,8 @@ export function planAccount(
       ? `"${storedName}" is a name in Portkey's store that doesn't reveal the provider. Run the import again with its provider, for example: --provider ${storedName}=openai`
       : `Signalbox has no provider "${named}", and the target has no custom_host.`
   const isSelfHosted =
-    provider === undefined || (urlProvider === undefined && host !== undefined && !KEEPS_NAME.includes(provider))
+    provider === undefined ||
+    (urlProvider === undefined && host !== undefined && !NAME_KEEPING_PROVIDERS.includes(provider))
   const preferredName = isSelfHosted ? nameServer(host, named ?? storedName) : provider
   if (storedName !== undefined)
     plan.reportMapped(
@@ -139,7 +142,7 @@ export function planAccount(
   const key =
     literal === undefined ? undefined : readSecret(literal, `${preferredName}_API_KEY`, { holds: 'an API key', plan })
   const defaultName = storedName ?? (isSelfHosted || provider === 'ollama' ? undefined : provider)
-  const holds = provider === 'vertex' ? SERVICE_ACCOUNT : 'an API key'
+  const holds = provider === 'vertex' ? SERVICE_ACCOUNT_DESCRIPTION : 'an API key'
   const apiKey = key ?? (defaultName === undefined ? undefined : plan.readVariable(toKeyVariable(defaultName), holds))
   const baseUrl =
     host === undefined || urlProvider !== undefined
@@ -157,7 +160,7 @@ export function planAccount(
 }
 
 /** Providers that keep their name even if the user sets another URL. */
-const KEEPS_NAME = ['ollama', 'azure', 'bedrock', 'vertex']
+const NAME_KEEPING_PROVIDERS = ['ollama', 'azure', 'bedrock', 'vertex']
 
 const nameServer = (host: string | undefined, other: string | undefined): string =>
   host !== undefined && parseVariable(host) === undefined && URL.canParse(host)
@@ -222,7 +225,10 @@ function planVertexAccount(settings: JsonObject, apiKey: Reference | undefined, 
   }
   return {
     provider: 'vertex',
-    apiKey: text === undefined ? apiKey : readSecret(text, 'VERTEX_CREDENTIALS', { holds: SERVICE_ACCOUNT, plan }),
+    apiKey:
+      text === undefined
+        ? apiKey
+        : readSecret(text, 'VERTEX_CREDENTIALS', { holds: SERVICE_ACCOUNT_DESCRIPTION, plan }),
     data: {
       project: readSetting(settings.vertex_project_id, 'a Google Cloud project'),
       region: readSetting(settings.vertex_region, 'a Google Cloud region'),

@@ -65,7 +65,7 @@ interface TargetPlace {
   plan: ImportPlan
 }
 
-const INHERITED = ['override_params', 'provider', 'api_key', 'virtual_key', 'custom_host']
+const INHERITED_FIELDS = ['override_params', 'provider', 'api_key', 'virtual_key', 'custom_host']
 
 export function planTarget(given: JsonObject, { place, model, inherited, known, plan }: TargetPlace): TargetNode {
   const name = readString(given.name)
@@ -78,7 +78,7 @@ export function planTarget(given: JsonObject, { place, model, inherited, known, 
   })
   const weight = plan.readWeight(`${prefix}weight`, given.weight)
   const targetFields = Object.fromEntries(
-    INHERITED.filter((member) => !isEmpty(given[member])).map((member) => [member, given[member]]),
+    INHERITED_FIELDS.filter((member) => !isEmpty(given[member])).map((member) => [member, given[member]]),
   )
   // A target with its own provider doesn't inherit another provider's key.
   const around = ['provider', 'virtual_key'].some((member) => member in targetFields)
@@ -86,7 +86,7 @@ export function planTarget(given: JsonObject, { place, model, inherited, known, 
     : inherited
   const params = { ...toObject(inherited.override_params), ...toObject(given.override_params) }
   const merged = { ...around, ...targetFields, override_params: params }
-  plan.reportOtherFields(place, given, { done: READ, reasons: REASONS })
+  plan.reportOtherFields(place, given, { done: READ_FIELDS, reasons: TARGET_REASONS })
   reportStrategy(prefix, given, plan)
   const targets = toList(given.targets ?? given.options)
   if (Array.isArray(given.targets ?? given.options))
@@ -156,11 +156,11 @@ function reportStrategy(prefix: string, target: JsonObject, plan: ImportPlan): v
   })
   plan.reportOtherFields(`${prefix}retry`, toObject(target.retry), {
     done: ['attempts', 'count', 'on_status_codes'],
-    reasons: { use_retry_after_header: WAITS, use_retry_after_headers: WAITS },
+    reasons: { use_retry_after_header: RETRY_REASON, use_retry_after_headers: RETRY_REASON },
   })
 }
 
-const READ = [
+const READ_FIELDS = [
   ...splitWords('strategy targets options weight name override_params retry request_timeout mode'),
   ...ACCOUNT_FIELDS,
 ]
@@ -174,26 +174,27 @@ const ACCOUNT_REASONS: Readonly<Record<string, string>> = {
   resource_name: 'Signalbox uses custom_host.',
   huggingface_base_url: 'Rename it to custom_host, and run the import again.',
 }
-const WAITS = 'Signalbox always honors a wait that a provider requests.'
-const HEADERS = "Connections can't add headers."
-export const GUARDRAILS = 'Guardrails are not imported. Define guards in the "guards" section of the config file.'
-export const REASONS: Readonly<Record<string, string>> = {
+const RETRY_REASON = 'Signalbox always honors a wait that a provider requests.'
+const HEADERS_REASON = "Connections can't add headers."
+export const GUARDRAILS_REASON =
+  'Guardrails are not imported. Define guards in the "guards" section of the config file.'
+export const TARGET_REASONS: Readonly<Record<string, string>> = {
   cache: 'Signalbox has no response cache.',
-  before_request_hooks: GUARDRAILS,
-  after_request_hooks: GUARDRAILS,
-  input_guardrails: GUARDRAILS,
-  output_guardrails: GUARDRAILS,
-  default_input_guardrails: GUARDRAILS,
-  default_output_guardrails: GUARDRAILS,
+  before_request_hooks: GUARDRAILS_REASON,
+  after_request_hooks: GUARDRAILS_REASON,
+  input_guardrails: GUARDRAILS_REASON,
+  output_guardrails: GUARDRAILS_REASON,
+  default_input_guardrails: GUARDRAILS_REASON,
+  default_output_guardrails: GUARDRAILS_REASON,
   forward_headers: 'Signalbox forwards only allowlisted headers to providers.',
   strict_open_ai_compliance: 'Responses always follow the format of the client.',
   metadata: 'Set metadata on keys, or let clients send it.',
   prompt_id: "Prompts in Portkey's store are not imported. Clients send their own.",
   on_status_codes:
     "You can't choose statuses. Signalbox tries the next target after every failure not caused by the request itself.",
-  openai_organization: HEADERS,
-  openai_project: HEADERS,
-  anthropic_beta: HEADERS,
-  anthropic_version: HEADERS,
-  sensitive_headers: HEADERS,
+  openai_organization: HEADERS_REASON,
+  openai_project: HEADERS_REASON,
+  anthropic_beta: HEADERS_REASON,
+  anthropic_version: HEADERS_REASON,
+  sensitive_headers: HEADERS_REASON,
 }

@@ -11,18 +11,18 @@ import {
   toObject,
   toTimeoutMs,
 } from './given-fields.ts'
-import { ENTRY_PARAMS_WIN } from './import-entry-params.ts'
+import { ENTRY_PARAMS_NOTE } from './import-entry-params.ts'
 import { type ImportPlan, type PlannedEntry, type PlannedValue, toComboModels } from './plan.ts'
 import { type KnownNames, listVariables, planAccount, readKnownNames } from './portkey-accounts.ts'
 import { listTestedModels, toConditions } from './portkey-conditions.ts'
 import {
   countModels,
-  GUARDRAILS,
+  GUARDRAILS_REASON,
   isBranch,
   type ModelTarget,
   planTarget,
-  REASONS,
   type StrategyTarget,
+  TARGET_REASONS,
   type TargetNode,
   toSnakeCase,
   unwrapConfig,
@@ -34,7 +34,7 @@ import {
  */
 
 /** Portkey's strategies, and their equivalents. */
-const STRATEGIES: Readonly<Record<string, string>> = {
+const STRATEGY_NAMES: Readonly<Record<string, string>> = {
   single: 'fallback',
   fallback: 'fallback',
   loadbalance: 'weighted',
@@ -42,7 +42,9 @@ const STRATEGIES: Readonly<Record<string, string>> = {
   planConditions: 'conditional',
 }
 
-const MEMBERS = splitWords('targets options provider virtual_key strategy retry cache request_timeout override_params')
+const CONFIG_FIELDS = splitWords(
+  'targets options provider virtual_key strategy retry cache request_timeout override_params',
+)
 
 /**
  * Plans the import of a Portkey config, or of a self-hosted gateway's `conf.json`. Throws a problem if `config` is neither. `model` is the model for
@@ -55,7 +57,7 @@ export function planPortkey(
 ): void {
   const normalized = toSnakeCase(unwrapConfig(config))
   const isHost = isObject(normalized) && Array.isArray(normalized.integrations)
-  if (!isObject(normalized) || !(isHost || MEMBERS.some((name) => name in normalized)))
+  if (!isObject(normalized) || !(isHost || CONFIG_FIELDS.some((name) => name in normalized)))
     rejectFile('a Portkey config', 'A Portkey config has a "strategy" and "targets", or a "provider".')
   for (const name of listVariables(normalized)) plan.reserveVariable(name)
   const knownNames = readKnownNames(normalized, providers)
@@ -63,7 +65,7 @@ export function planPortkey(
   if (isHost && !('targets' in normalized || 'provider' in normalized)) {
     plan.reportOtherFields('', normalized, {
       done: ['integrations'],
-      reasons: { ...REASONS, plugins_enabled: GUARDRAILS, credentials: GUARDRAILS },
+      reasons: { ...TARGET_REASONS, plugins_enabled: GUARDRAILS_REASON, credentials: GUARDRAILS_REASON },
     })
     return
   }
@@ -132,10 +134,10 @@ function planCombo(node: StrategyTarget, preferredName: string, plan: ImportPlan
     if (!planned.some((entry) => entry.model === model && entry.params === params))
       plan.reportUnmapped(locationLabel, `Combo ${name} never uses this target. To use it, request ${model}.`)
     else if (params)
-      plan.reportMapped(`${locationLabel}.override_params: ${Object.keys(params).join(', ')}`, ENTRY_PARAMS_WIN)
+      plan.reportMapped(`${locationLabel}.override_params: ${Object.keys(params).join(', ')}`, ENTRY_PARAMS_NOTE)
   }
   const isSticky = mode !== 'conditional' && toObject(strategy.sticky).enabled === true
-  const found = isSticky ? 'sticky' : getEntry(STRATEGIES, mode)
+  const found = isSticky ? 'sticky' : getEntry(STRATEGY_NAMES, mode)
   if (found === undefined)
     plan.reportUnmapped(`${from}: strategy.mode`, `"${mode}" has no equivalent; "fallback" is used.`)
   if (isSticky)

@@ -17,7 +17,7 @@ export interface RestrictedCall {
 export function createDetourError({ body, endpoint }: RestrictedCall): GatewayError | undefined {
   const isAiSdk = endpoint.format === 'ai-sdk' // the gateway reads these options itself, and checks the models
   const fallbacks = isAiSdk ? undefined : findVercelFallbacks(body)
-  const field = FIELDS.find((name) => isSet(body[name])) ?? fallbacks ?? findOpenRouterTool(body)
+  const field = DETOUR_FIELDS.find((name) => isSet(body[name])) ?? fallbacks ?? findOpenRouterTool(body)
   if (field === undefined) return undefined
   return gatewayError('INVALID_REQUEST', {
     message: `"${field}" can reach models or paid services other than the requested model. API keys with model restrictions or token or dollar limits cannot send it. Remove it; to use several models, request a combo of this gateway.`,
@@ -26,7 +26,7 @@ export function createDetourError({ body, endpoint }: RestrictedCall): GatewayEr
 }
 
 /** OpenRouter reads the first three; LiteLLM reads the last. */
-const FIELDS = ['models', 'plugins', 'preset', 'fallbacks']
+const DETOUR_FIELDS = ['models', 'plugins', 'preset', 'fallbacks']
 
 const isSet = (value: unknown) => (value ?? undefined) !== undefined && !(Array.isArray(value) && value.length === 0)
 

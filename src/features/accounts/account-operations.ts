@@ -37,7 +37,7 @@ import {
 import type { Clock } from '../../types.ts'
 import type { ScopeName } from '../limits/ledger/ledger.ts'
 import type { Accounts } from './accounts.ts'
-import { UNSIGNED_ACCOUNT } from './known-accounts.ts'
+import { UNSIGNED_ACCOUNT_MESSAGE } from './known-accounts.ts'
 
 /**
  * The accounts of your app's users and customers. They exist as soon as your app names them. Use these operations to list and change them. To name an
@@ -90,12 +90,19 @@ export interface ShownAccount extends AppAccount {
   error?: string
 }
 
-const LIMIT = 'must be a whole number from 1 to 1000'
+const LIMIT_MESSAGE = 'must be a whole number from 1 to 1000'
 const ignoredFields = ['warnings', 'error']
 
 export const accountInputs = {
   list: closedObject({
-    limit: v.exactOptional(v.pipe(v.number(LIMIT), v.integer(LIMIT), v.minValue(1, LIMIT), v.maxValue(1_000, LIMIT))),
+    limit: v.exactOptional(
+      v.pipe(
+        v.number(LIMIT_MESSAGE),
+        v.integer(LIMIT_MESSAGE),
+        v.minValue(1, LIMIT_MESSAGE),
+        v.maxValue(1_000, LIMIT_MESSAGE),
+      ),
+    ),
     after: v.exactOptional(v.pipe(fields.text, v.check(isAccountRef, 'must be the "after" value of a previous page'))),
     state: v.exactOptional(choice(['active', 'paused'])),
     plan: v.exactOptional(v.pipe(fields.text, v.maxLength(512, 'must not be longer than 512 characters'))),
@@ -143,7 +150,7 @@ export function createAccountOperations(deps: AccountOperationsDependencies): {
     const isValid = profile.id !== '' && (await isSignedAccount(opened, record.ref, record))
     const isActive = record.isActive !== false
     const account = pickShownFields(accountFields, { ...record, ...profile, isActive })
-    return { ...account, ...(!isValid && { error: UNSIGNED_ACCOUNT }) }
+    return { ...account, ...(!isValid && { error: UNSIGNED_ACCOUNT_MESSAGE }) }
   }
 
   const showWithWarnings = async (record: AccountRecord) =>
@@ -176,7 +183,7 @@ export function createAccountOperations(deps: AccountOperationsDependencies): {
       const existing = found?.deletedAt === undefined ? found : undefined
       if (!existing && id === undefined) throw gatewayError('NOT_FOUND', { message: 'Account not found' })
       if (existing && changes.isActive === undefined && !(await isSignedAccount(opened, ref, existing)))
-        throw createInputError(UNSIGNED_ACCOUNT)
+        throw createInputError(UNSIGNED_ACCOUNT_MESSAGE)
       const storedProfile = existing ? await decryptProfile(opened, existing) : { id: id ?? '' }
       const profile = withChange(storedProfile, {
         ...(name !== undefined && { name }),
@@ -213,7 +220,7 @@ export function createAccountOperations(deps: AccountOperationsDependencies): {
       let after = start
       let last: string | undefined
       for (let pages = 0; pages < MAX_PAGES && found.length < limit; pages++) {
-        const page = await listAccounts(storage, { after, limit: PAGE })
+        const page = await listAccounts(storage, { after, limit: PAGE_SIZE })
         const match = page.accounts.map(({ record }) => record).filter(isMatch)
         const selected = match.slice(0, limit - found.length)
         found.push(...selected)
@@ -229,7 +236,7 @@ export function createAccountOperations(deps: AccountOperationsDependencies): {
 
     async put(input) {
       const { id, ...fields } = parsePut(accountInputs.put, input)
-      if (!isAccountId(id)) throw createInputError(INVALID_ID)
+      if (!isAccountId(id)) throw createInputError(INVALID_ID_MESSAGE)
       await checkPlan(fields.plan)
       return showWithWarnings(await change(await toRef(id), fields as AccountInput, id))
     },
@@ -300,7 +307,7 @@ export function createAccountOperations(deps: AccountOperationsDependencies): {
     names,
     async hasAccounts(plan) {
       for (let after: string | undefined; ; ) {
-        const { accounts, last } = await listAccounts(storage, { after, limit: PAGE })
+        const { accounts, last } = await listAccounts(storage, { after, limit: PAGE_SIZE })
         if (accounts.some(({ record }) => record.plan === plan && record.deletedAt === undefined)) return true
         if (last === undefined) return false
         after = last
@@ -310,7 +317,8 @@ export function createAccountOperations(deps: AccountOperationsDependencies): {
     async resolveAccount(idOrRef) {
       const id = toId(idOrRef)
       const ref = await toRef(idOrRef)
-      if (id === undefined && !isAccountRef(idOrRef)) throw createInputError(INVALID_ID.replace('id', 'account'))
+      if (id === undefined && !isAccountRef(idOrRef))
+        throw createInputError(INVALID_ID_MESSAGE.replace('id', 'account'))
       await change(ref, {}, id).catch((error: unknown) => {
         throw isGatewayError(error, 'NOT_FOUND') ? createInputError(`No account has the ref "${idOrRef}"`) : error
       })
@@ -320,12 +328,12 @@ export function createAccountOperations(deps: AccountOperationsDependencies): {
 }
 
 /** Records per read, and maximum reads for one page of a filtered list. */
-const PAGE = 1_000
+const PAGE_SIZE = 1_000
 const MAX_PAGES = 20
 /** The minimum default retention of usage records, in ms. */
 const USAGE_MS = 400 * 24 * 60 * 60 * 1_000
 
-const INVALID_ID =
+const INVALID_ID_MESSAGE =
   '"id" must be 1 to 200 characters, in Unicode\'s composed form, without control characters and surrounding blanks'
 
 function hasKeys(count: number): string {

@@ -4,7 +4,7 @@ import { createExpiringMap } from '../../lib/maps.ts'
 import { getSettledValue } from '../../lib/promises.ts'
 import { createKeyAccess } from '../../records/key-access.ts'
 import type { ClientKey } from '../../records/key-lookup.ts'
-import { ACCOUNTS } from '../../records/record-collections.ts'
+import { ACCOUNTS_PREFIX } from '../../records/record-collections.ts'
 import type { Store } from '../../records/store.ts'
 import type { CallerAccount, ModelPermissions } from '../../request/caller.ts'
 import type { Identity } from '../../request/identity.ts'
@@ -95,7 +95,7 @@ export function createAccounts({
     for (const listener of listeners) listener(ref)
   }
   freshness.onChange((key) => {
-    if (key.startsWith(ACCOUNTS)) notify(decodeURIComponent(key.slice(ACCOUNTS.length)))
+    if (key.startsWith(ACCOUNTS_PREFIX)) notify(decodeURIComponent(key.slice(ACCOUNTS_PREFIX.length)))
   })
 
   /** Creates a `CallerAccount`. `plan` replaces the default plan for an account that has none. */
@@ -157,7 +157,7 @@ export function createAccounts({
 
     async getKeyAccount(key, requestedAccount) {
       if (requestedAccount !== undefined) {
-        if (!isAccountId(requestedAccount)) throw gatewayError('INVALID_REQUEST', { message: INVALID_NAMED })
+        if (!isAccountId(requestedAccount)) throw gatewayError('INVALID_REQUEST', { message: INVALID_ACCOUNT_MESSAGE })
         return getAccount({ account: requestedAccount }, key.actsFor?.plan)
       }
       const { account: ref = '' } = key
@@ -241,7 +241,7 @@ const createMissingAccountError = (key: Pick<ClientKey, 'name'>, ref: string) =>
     data: { account: ref },
   })
 
-const INVALID_NAMED = 'The header x-signalbox-account is not a valid account ID.'
+const INVALID_ACCOUNT_MESSAGE = 'The header x-signalbox-account is not a valid account ID.'
 
 /** How long to wait after a failed write, in ms. */
 const RETRY_MS = 5_000

@@ -7,7 +7,7 @@ import {
   readAccount,
 } from '../../records/account-records.ts'
 import { RecordCache } from '../../records/record-cache.ts'
-import { ACCOUNTS } from '../../records/record-collections.ts'
+import { ACCOUNTS_PREFIX } from '../../records/record-collections.ts'
 import { createStaleFallback } from '../../records/storage-access.ts'
 import type { Store } from '../../records/store.ts'
 import type { Clock } from '../../types.ts'
@@ -30,7 +30,7 @@ export const createAccountCache = ({
   clock,
 }: Pick<Store, 'storage' | 'keyring' | 'freshness'> & { clock: Clock }): AccountCache =>
   new RecordCache<KnownAccount | undefined>({
-    prefix: ACCOUNTS,
+    prefix: ACCOUNTS_PREFIX,
     freshness,
     clock,
     staleFallback: createStaleFallback(clock),
@@ -39,7 +39,7 @@ export const createAccountCache = ({
       const { record } = (await readAccount(storage, ref)) ?? {}
       if (!record || record.deletedAt !== undefined) return undefined
       if (!(await isSignedAccount(opened, ref, record)))
-        throw gatewayError('CALLER_UNUSABLE', { message: UNSIGNED_ACCOUNT, data: { account: ref } })
+        throw gatewayError('CALLER_UNUSABLE', { message: UNSIGNED_ACCOUNT_MESSAGE, data: { account: ref } })
       return toKnownAccount(record, await decryptProfile(opened, record))
     },
   })
@@ -51,5 +51,5 @@ export function toKnownAccount(record: AccountRecord, profile: AccountProfile): 
 }
 
 /** The problem with an account whose record is unsigned. */
-export const UNSIGNED_ACCOUNT =
+export const UNSIGNED_ACCOUNT_MESSAGE =
   "This account's record was not written by a gateway with this secret, so its requests are rejected. Pause, resume, or delete it: POST /api/accounts/{id}/resume, or DELETE."

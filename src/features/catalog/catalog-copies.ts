@@ -28,9 +28,9 @@ export interface StoredGeneration extends CatalogGeneration {
   parts: number
 }
 
-export const PREFIX = 'catalog/'
-const STATE = `${PREFIX}state`
-const EMPTY: CatalogState = { held: [], applied: [] }
+export const KEY_PREFIX = 'catalog/'
+const STATE_KEY = `${KEY_PREFIX}state`
+const EMPTY_STATE: CatalogState = { held: [], applied: [] }
 
 /** Maximum length of a part, in ASCII characters. Deno KV accepts values of up to 65,536 bytes, and adapters may add to them. */
 const MAX_PART = 60_000
@@ -39,20 +39,20 @@ const MAX_PART = 60_000
 export function createCatalogCopies(storage: Storage) {
   const maxPart = Math.min(MAX_PART, Math.floor((storage.largestValueBytes ?? MAX_PART) * 0.9))
   const getKey = (sha256: string, part: number) =>
-    `${PREFIX}data/${sha256.slice(0, 32)}/${String(part).padStart(4, '0')}`
+    `${KEY_PREFIX}data/${sha256.slice(0, 32)}/${String(part).padStart(4, '0')}`
 
   return {
     /** Resolves to the state and its version. A damaged state is treated as missing. */
     async readState(): Promise<{ state: CatalogState; version: string | null }> {
-      const stored = await storage.get(STATE)
+      const stored = await storage.get(STATE_KEY)
       const value = stored && tryParseJson(stored.value)
       const isState = isObject(value) && Array.isArray(value.held) && Array.isArray(value.applied)
-      return { state: isState ? (value as unknown as CatalogState) : EMPTY, version: stored?.version ?? null } // only `writeState` writes this value
+      return { state: isState ? (value as unknown as CatalogState) : EMPTY_STATE, version: stored?.version ?? null } // only `writeState` writes this value
     },
 
     /** Resolves to the new version, or to `false` if another instance has changed the state. */
     writeState: (state: CatalogState, ifVersion: string | null) =>
-      storage.set(STATE, toAscii(JSON.stringify(state)), { ifVersion }),
+      storage.set(STATE_KEY, toAscii(JSON.stringify(state)), { ifVersion }),
 
     /** Resolves to the models of a generation, or to `undefined` if its data is damaged. */
     async readModels({ sha256, parts }: StoredGeneration): Promise<ModelLists | undefined> {
@@ -78,7 +78,7 @@ export function createCatalogCopies(storage: Storage) {
       const starts = generations.flatMap((generation) =>
         generation ? [getKey(generation.sha256, 0).slice(0, -4)] : [],
       )
-      for (const { key } of await storage.list(`${PREFIX}data/`))
+      for (const { key } of await storage.list(`${KEY_PREFIX}data/`))
         if (!starts.some((start) => key.startsWith(start))) await storage.delete(key)
     },
   }

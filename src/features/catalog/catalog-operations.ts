@@ -6,7 +6,7 @@ import type { CatalogOperations } from './live-types.ts'
 
 /** Creates the catalog's operations. `live` opens the refreshed catalog; it is absent if the catalog isn't refreshed. */
 export function createCatalogOperations(live: (() => Promise<LiveCatalog>) | undefined): CatalogOperations<unknown> {
-  const open = live ?? (() => Promise.reject(gatewayError('INVALID_REQUEST', { message: NOT_LIVE })))
+  const open = live ?? (() => Promise.reject(gatewayError('INVALID_REQUEST', { message: NOT_LIVE_MESSAGE })))
   return {
     review: async () => (live ? (await live()).review() : { isLive: false, held: [], applied: [] }),
     refresh: async () => (await open()).refresh(),
@@ -15,4 +15,5 @@ export function createCatalogOperations(live: (() => Promise<LiveCatalog>) | und
   }
 }
 
-const NOT_LIVE = 'This gateway does not refresh its catalog. Set "catalog" to { refresh: "models.dev" } in its options.'
+const NOT_LIVE_MESSAGE =
+  'This gateway does not refresh its catalog. Set "catalog" to { refresh: "models.dev" } in its options.'

@@ -75,7 +75,7 @@ export function compareModels(source: JsonObject, options: CompareOptions): Comp
       }
       if (old.price) compared++
       const prices = listSuspicious(old.price, now.price)
-      const limits = LIMITS.filter((name) => isJump(old[name], now[name]))
+      const limits = LIMIT_FIELDS.filter((name) => isJump(old[name], now[name]))
       const changes = [...prices, ...limits.map((name) => `${name}: ${old[name]} -> ${now[name]}`)]
       const change = {
         model: `${provider}/${old.id}`,
@@ -173,10 +173,10 @@ function selectKnown(
   return selectModels(source, { ...selection, always }, { kinds, asOf, problems: [] })
 }
 
-const FIELDS = ['id', 'type', 'contextWindow', 'maxOutputTokens', 'price'] as const
+const COMPARED_FIELDS = ['id', 'type', 'contextWindow', 'maxOutputTokens', 'price'] as const
 
 const pickFields = (model: JsonObject): JsonObject =>
-  Object.fromEntries(FIELDS.flatMap((name) => (model[name] === undefined ? [] : [[name, model[name]]])))
+  Object.fromEntries(COMPARED_FIELDS.flatMap((name) => (model[name] === undefined ? [] : [[name, model[name]]])))
 
 /**
  * Removes prices of 0 that the catalog doesn't have, because the source doesn't know those prices. Without a price of input tokens, the other prices
@@ -204,9 +204,9 @@ function dropNewZeros(model: JsonObject, oldModels: readonly CatalogModel[]): Js
 }
 
 /** The limits to check for suspicious jumps, after which requests might no longer fit. */
-const LIMITS = ['contextWindow', 'maxOutputTokens'] as const
+const LIMIT_FIELDS = ['contextWindow', 'maxOutputTokens'] as const
 
-type ModelLimits = Pick<CatalogModel, (typeof LIMITS)[number]>
+type ModelLimits = Pick<CatalogModel, (typeof LIMIT_FIELDS)[number]>
 
 const pick = (model: ModelLimits, names: ReadonlyArray<keyof ModelLimits>): ModelLimits =>
   Object.fromEntries(names.map((name) => [name, model[name]]))

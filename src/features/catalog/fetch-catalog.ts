@@ -12,7 +12,7 @@ const DAY_MS = 24 * 60 * 60_000
 /** Maximum size of a source. models.dev has about 3 MB. */
 const MAX_BYTES = 32 * 1024 * 1024
 const MAX_REASON = 200
-const MODELS_DEV = 'https://models.dev/api.json'
+const MODELS_DEV_URL = 'https://models.dev/api.json'
 
 /** Fetches the source. Rejects with `UPSTREAM_FAILED` if it fails, takes too long, or doesn't return an object of providers. */
 export async function fetchCatalog(
@@ -31,7 +31,7 @@ export async function fetchCatalog(
     if (fetched === 'unchanged') return 'unchanged'
     if (!isObject(fetched) || !isObject(fetched.providers)) throw fail('did not return an object of providers')
     const { asOf, source = '', etag: newEtag = '' } = fetched
-    if (asOf !== undefined && !(typeof asOf === 'string' && DATE.test(asOf) && !Number.isNaN(Date.parse(asOf))))
+    if (asOf !== undefined && !(typeof asOf === 'string' && DATE_PATTERN.test(asOf) && !Number.isNaN(Date.parse(asOf))))
       throw fail('did not return a date like 2026-11-30 in "asOf"')
     if (asOf !== undefined && Date.parse(asOf) > clock.now() + DAY_MS)
       throw fail('returned a date in the future in "asOf"') // tolerates time zones
@@ -48,7 +48,7 @@ export async function fetchCatalog(
   }
 }
 
-const DATE = /^\d{4}-\d\d-\d\d$/
+const DATE_PATTERN = /^\d{4}-\d\d-\d\d$/
 
 const fail = (problem: string) => gatewayError('UPSTREAM_FAILED', { message: `The catalog source ${problem}.` })
 
@@ -64,13 +64,13 @@ function describeFailure(error: unknown): string {
 }
 
 const fetchModelsDev: FetchCatalog = async ({ fetch, signal, etag }) => {
-  const response = await fetch(MODELS_DEV, { signal, headers: etag === undefined ? {} : { 'if-none-match': etag } })
+  const response = await fetch(MODELS_DEV_URL, { signal, headers: etag === undefined ? {} : { 'if-none-match': etag } })
   if (response.status === 304) return 'unchanged'
   if (response.status !== 200) throw fail(`returned status ${response.status}`)
   const providers = tryParseJson(await readText(response))
   if (!isObject(providers)) throw fail('did not return a JSON object')
   const newEtag = response.headers.get('etag')
-  return { providers, source: MODELS_DEV, ...(newEtag !== null && { etag: newEtag }) }
+  return { providers, source: MODELS_DEV_URL, ...(newEtag !== null && { etag: newEtag }) }
 }
 
 async function readText({ body }: Response): Promise<string> {

@@ -4,7 +4,7 @@ import type { UpstreamFetch } from '../../lib/exchange.ts'
 import { createMutex } from '../../lib/promises.ts'
 import type { Store } from '../../records/store.ts'
 import type { Catalog, Clock, Logger } from '../../types.ts'
-import { type CatalogState, createCatalogCopies, hash, PREFIX, type StoredGeneration } from './catalog-copies.ts'
+import { type CatalogState, createCatalogCopies, hash, KEY_PREFIX, type StoredGeneration } from './catalog-copies.ts'
 import { type Comparison, compareModels, MAX_HELD_CHARACTERS, type ModelLists } from './compare-models.ts'
 import { fetchCatalog } from './fetch-catalog.ts'
 import type { CatalogChange, CatalogGeneration, CatalogOptions, CatalogReview } from './live-types.ts'
@@ -69,7 +69,7 @@ export class LiveCatalog {
     this.#schedule = new RefreshSchedule({ ...deps, every: deps.options.every, storage })
     this.#stopWatching = storage.watch?.(
       (key) => {
-        if (key.startsWith(PREFIX)) this.#isStale = true
+        if (key.startsWith(KEY_PREFIX)) this.#isStale = true
       },
       () => {
         this.#isStale = true

@@ -1,6 +1,6 @@
 import { isObject, tryParseJson } from '../../lib/json.ts'
 import type { Clock, Storage } from '../../types.ts'
-import { PREFIX } from './catalog-copies.ts'
+import { KEY_PREFIX } from './catalog-copies.ts'
 
 interface RefreshScheduleDependencies {
   /** How often to refresh: `1d` (default), `12h`. */
@@ -20,7 +20,7 @@ interface RefreshLease {
 const LEASE_MS = 60_000
 const FIRST_RETRY_MS = 5 * 60_000
 const DAY_MS = 24 * 60 * 60_000
-const LEASE = `${PREFIX}lease`
+const LEASE_KEY = `${KEY_PREFIX}lease`
 
 /** Decides when to refresh. A lease in the storage ensures that one instance refreshes for all of them. */
 export class RefreshSchedule {
@@ -46,7 +46,7 @@ export class RefreshSchedule {
   /** Refreshes if it is due and no other instance is doing so. `refresh` resolves to whether it succeeded. */
   async runIfDue(refresh: () => Promise<boolean>): Promise<void> {
     if (!this.isDue) return
-    const stored = await this.#storage.get(LEASE)
+    const stored = await this.#storage.get(LEASE_KEY)
     const lease = readLease(stored?.value)
     if (!this.#seen || this.#seen.version !== stored?.version)
       this.#seen = { version: stored?.version, at: this.#clock.now() }
@@ -67,7 +67,7 @@ export class RefreshSchedule {
   }
 
   #write(lease: RefreshLease, ifVersion: string | null): Promise<string | false> {
-    return this.#storage.set(LEASE, JSON.stringify(lease), { ifVersion })
+    return this.#storage.set(LEASE_KEY, JSON.stringify(lease), { ifVersion })
   }
 }
 

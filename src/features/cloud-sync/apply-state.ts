@@ -76,7 +76,7 @@ export class StateApplier {
     const { key, ...rest } = collection === 'keys' ? parsed : { ...parsed, key: undefined }
     const secretField = SECRET_FIELDS[collection]
     const hasSecret = key !== undefined || (secretField !== undefined && parsed[secretField] !== undefined)
-    if (hasSecret && !this.#options.keepsSecrets) return { refused: NO_SECRET, code: 'NO_SECRET' }
+    if (hasSecret && !this.#options.keepsSecrets) return { refused: NO_SECRET_MESSAGE, code: 'NO_SECRET' }
     if (typeof key === 'string' && (await digestKey(key)) !== parsed.digest)
       return rejectInvalid('"digest" does not match "key".')
     return {
@@ -165,7 +165,7 @@ export class StateApplier {
       const { claims: _, ...rest } = shadow
       const open = (shadow.claims ?? []).filter((claim) => claim !== now)
       await shadows.put(collection, { ...rest, ...(open.length > 0 && { claims: open }) }, ahead)
-      return { refused: KEY_TAKEN, code: 'KEY_TAKEN' }
+      return { refused: KEY_TAKEN_MESSAGE, code: 'KEY_TAKEN' }
     }
 
     const { item, extras } = freeSlot
@@ -260,6 +260,6 @@ const rejectInvalid = (rejected: string): RejectedVerdict => ({ refused: rejecte
 /** The fields that the receiving side encrypts. */
 const SECRET_FIELDS: Readonly<Partial<Record<Collection, string>>> = { connections: 'apiKey', guards: 'headers' }
 
-const NO_SECRET =
+const NO_SECRET_MESSAGE =
   'The cloud proxy does not store credentials because it has no `secret`. Set one there, then enable cloud sync again.'
-const KEY_TAKEN = 'Another gateway of this cloud proxy already has this key. Create a new one to replace it.'
+const KEY_TAKEN_MESSAGE = 'Another gateway of this cloud proxy already has this key. Create a new one to replace it.'

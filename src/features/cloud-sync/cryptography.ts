@@ -6,9 +6,9 @@ import { decryptBytes, encryptBytes, sha256Hex } from '../../records/keyring.ts'
  * values are canonical base64; anything else is rejected, so each sequence of bytes has only one encoding.
  */
 
-const SIGNING = { name: 'ECDSA', namedCurve: 'P-256' } as const
-const SIGNATURE = { name: 'ECDSA', hash: 'SHA-256' } as const
-const EXCHANGE = { name: 'ECDH', namedCurve: 'P-256' } as const
+const SIGNING_KEY_ALGORITHM = { name: 'ECDSA', namedCurve: 'P-256' } as const
+const SIGNATURE_ALGORITHM = { name: 'ECDSA', hash: 'SHA-256' } as const
+const EXCHANGE_ALGORITHM = { name: 'ECDH', namedCurve: 'P-256' } as const
 
 /** A gateway's key pair. The public key is stored in the same form in which it is sent. */
 export interface Identity {
@@ -18,7 +18,7 @@ export interface Identity {
 
 /** Creates an identity. The private key is PKCS #8 in base64, to be encrypted for storage. */
 export async function createIdentity(): Promise<{ publicKey: string; privateKey: string }> {
-  const pair = await crypto.subtle.generateKey(SIGNING, true, ['sign', 'verify'])
+  const pair = await crypto.subtle.generateKey(SIGNING_KEY_ALGORITHM, true, ['sign', 'verify'])
   const [publicKey, privateKey] = await Promise.all([
     crypto.subtle.exportKey('raw', pair.publicKey),
     crypto.subtle.exportKey('pkcs8', pair.privateKey),
@@ -34,7 +34,9 @@ export async function importIdentity({
   publicKey: string
   privateKey: string
 }): Promise<Identity> {
-  const imported = await crypto.subtle.importKey('pkcs8', decodeCanonical(privateKey), SIGNING, false, ['sign'])
+  const imported = await crypto.subtle.importKey('pkcs8', decodeCanonical(privateKey), SIGNING_KEY_ALGORITHM, false, [
+    'sign',
+  ])
   return { publicKey, privateKey: imported }
 }
 
@@ -43,13 +45,15 @@ export const getGatewayId = async (publicKey: string): Promise<string> =>
   toHex(await sha256(decodeCanonical(publicKey)))
 
 export const sign = async ({ privateKey }: Identity, text: string): Promise<string> =>
-  toBase64(new Uint8Array(await crypto.subtle.sign(SIGNATURE, privateKey, encodeUtf8(text))))
+  toBase64(new Uint8Array(await crypto.subtle.sign(SIGNATURE_ALGORITHM, privateKey, encodeUtf8(text))))
 
 /** Verifies a signature. Returns `false` for malformed values. */
 export async function verifySignature(publicKey: string, text: string, signature: string): Promise<boolean> {
   try {
-    const key = await crypto.subtle.importKey('raw', decodeCanonical(publicKey), SIGNING, false, ['verify'])
-    return await crypto.subtle.verify(SIGNATURE, key, decodeCanonical(signature), encodeUtf8(text))
+    const key = await crypto.subtle.importKey('raw', decodeCanonical(publicKey), SIGNING_KEY_ALGORITHM, false, [
+      'verify',
+    ])
+    return await crypto.subtle.verify(SIGNATURE_ALGORITHM, key, decodeCanonical(signature), encodeUtf8(text))
   } catch {
     return false
   }
@@ -62,14 +66,14 @@ export interface ExchangeKeyPair {
 }
 
 export async function createExchangeKeyPair(): Promise<ExchangeKeyPair> {
-  const pair = await crypto.subtle.generateKey(EXCHANGE, false, ['deriveBits'])
+  const pair = await crypto.subtle.generateKey(EXCHANGE_ALGORITHM, false, ['deriveBits'])
   const publicKey = await crypto.subtle.exportKey('raw', pair.publicKey)
   return { publicKey: toBase64(new Uint8Array(publicKey)), privateKey: pair.privateKey }
 }
 
 /** Derives the session's 32-byte key in base64, the same on both sides. Rejects if the other public key is invalid. */
 export async function deriveSessionSecret(keyPair: ExchangeKeyPair, other: string, challenge: string): Promise<string> {
-  const publicKey = await crypto.subtle.importKey('raw', decodeCanonical(other), EXCHANGE, false, [])
+  const publicKey = await crypto.subtle.importKey('raw', decodeCanonical(other), EXCHANGE_ALGORITHM, false, [])
   const shared = await crypto.subtle.deriveBits({ name: 'ECDH', public: publicKey }, keyPair.privateKey, 256)
   const material = await crypto.subtle.importKey('raw', shared, 'HKDF', false, ['deriveBits'])
   const info = encodeUtf8('signalbox cloud session')

@@ -1,7 +1,7 @@
 import { gatewayError } from '../../errors.ts'
 import { isObject, type JsonObject, tryParseJson } from '../../lib/json.ts'
 import { getIdentityContext } from '../../records/keyring.ts'
-import { CLOUD_IDENTITIES } from '../../records/record-collections.ts'
+import { CLOUD_IDENTITIES_KEY } from '../../records/record-collections.ts'
 import { handleStorageError, retryOnConflict } from '../../records/storage-access.ts'
 import type { Store } from '../../records/store.ts'
 import { createIdentity, type Identity, importIdentity } from './cryptography.ts'
@@ -18,7 +18,7 @@ export async function getIdentity(
 ): Promise<Identity> {
   const opened = await keyring()
   return retryOnConflict(async () => {
-    const stored = await storage.get(CLOUD_IDENTITIES).catch(handleStorageError('read', CLOUD_IDENTITIES))
+    const stored = await storage.get(CLOUD_IDENTITIES_KEY).catch(handleStorageError('read', CLOUD_IDENTITIES_KEY))
     const all = parseIdentities(stored?.value)
     const sealed = all[cloudUrl]
     if (typeof sealed === 'string') {
@@ -33,8 +33,8 @@ export async function getIdentity(
     ]
     const value = JSON.stringify(Object.fromEntries(identities))
     const version = await storage
-      .set(CLOUD_IDENTITIES, value, { ifVersion: stored?.version ?? null })
-      .catch(handleStorageError('write', CLOUD_IDENTITIES))
+      .set(CLOUD_IDENTITIES_KEY, value, { ifVersion: stored?.version ?? null })
+      .catch(handleStorageError('write', CLOUD_IDENTITIES_KEY))
     return version !== false && importIdentity(created)
   })
 }
@@ -47,6 +47,6 @@ function parseIdentities(text: string | undefined): JsonObject {
 function parseKeyPair(text: string): { publicKey: string; privateKey: string } {
   const pair = tryParseJson(text)
   if (!isObject(pair) || typeof pair.publicKey !== 'string' || typeof pair.privateKey !== 'string')
-    throw gatewayError('STORAGE_FAILED', { message: `The stored record ${CLOUD_IDENTITIES} is damaged.` })
+    throw gatewayError('STORAGE_FAILED', { message: `The stored record ${CLOUD_IDENTITIES_KEY} is damaged.` })
   return { publicKey: pair.publicKey, privateKey: pair.privateKey }
 }

@@ -26,7 +26,7 @@ export interface Active extends Register {
 }
 
 /** The revision of a record that neither side has changed. */
-export const NEVER: Revision = [0, 0]
+export const INITIAL_REVISION: Revision = [0, 0]
 
 /** Compares two revisions. */
 export function compareRevisions(a: Revision, b: Revision): 'same' | 'newer' | 'older' | 'concurrent' {

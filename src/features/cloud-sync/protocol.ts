@@ -7,7 +7,7 @@ import type { IsoTime } from '../../types/plain-types.ts'
  */
 
 /** The protocol version. A proxy serves it under `/cloud/1`. */
-export const PROTOCOL = 1
+export const PROTOCOL_VERSION = 1
 
 /** The paths below the proxy's URL. */
 export const paths = {

@@ -3,7 +3,7 @@ import { decodeUtf8Lenient, readAll } from '../../lib/bytes.ts'
 import type { PendingResponse, UpstreamCall, UpstreamFetch } from '../../lib/exchange.ts'
 import { startCall } from '../../lib/fetch-call.ts'
 import { isObject, type JsonObject, tryParseShallow } from '../../lib/json.ts'
-import { type Hello, MAX_MESSAGE_BYTES, PROTOCOL, paths } from './protocol.ts'
+import { type Hello, MAX_MESSAGE_BYTES, PROTOCOL_VERSION, paths } from './protocol.ts'
 
 /** A call to a path below the proxy's URL, with a JSON body. */
 export interface ProxyCall {
@@ -41,8 +41,11 @@ export async function checkProxyVersion(options: CallOptions): Promise<void> {
   const hello: Partial<Record<keyof Hello, unknown>> = await callProxy({ method: 'GET', path: paths.hello }, options)
   if (hello.service !== ('signalbox-cloud' satisfies Hello['service']))
     throw createNotProxyError(options, 'another service responded')
-  if (hello.protocol === PROTOCOL) return
-  throw createFailure(options, `uses a protocol version other than ${PROTOCOL}. Run the same release on both sides`)
+  if (hello.protocol === PROTOCOL_VERSION) return
+  throw createFailure(
+    options,
+    `uses a protocol version other than ${PROTOCOL_VERSION}. Run the same release on both sides`,
+  )
 }
 
 /** Calls the proxy's `/v1/models` with an API key. Resolves to the status and whether the response is a model list. Rejects with the same errors as `callProxy`. */

@@ -117,7 +117,7 @@ export function createReplica(options: ReplicaOptions): Replica {
           const length = state ? JSON.stringify(state).length : 0
           if (length > MAX_CHARACTERS) {
             const { collection, id } = one
-            memory.rejected.push({ collection, id, message: TOO_LARGE, code: 'INVALID' })
+            memory.rejected.push({ collection, id, message: TOO_LARGE_MESSAGE, code: 'INVALID' })
             count++
             continue
           }
@@ -163,13 +163,13 @@ function markUncertain(shadow: Shadow, side: Side, count: number): Shadow {
 /** Maximum characters of JSON per message. Each character takes up to three bytes, and encryption adds a third. */
 const MAX_CHARACTERS = 1_500_000
 
-const TOO_LARGE = 'It has more than 1,500,000 characters, which is too large to sync. Shorten it.'
+const TOO_LARGE_MESSAGE = 'It has more than 1,500,000 characters, which is too large to sync. Shorten it.'
 
-const CONCURRENCY = 32
+const MAX_CONCURRENT = 32
 
 async function runInBatches<T>(all: readonly T[], work: (item: T) => Promise<unknown>): Promise<void> {
-  for (let from = 0; from < all.length; from += CONCURRENCY)
-    await Promise.all(all.slice(from, from + CONCURRENCY).map(work))
+  for (let from = 0; from < all.length; from += MAX_CONCURRENT)
+    await Promise.all(all.slice(from, from + MAX_CONCURRENT).map(work))
 }
 
 /** Splits states into runs that can be applied concurrently, keeping their order. Applying one state at a time is slow with a remote storage. */
@@ -185,7 +185,9 @@ function* groupIndependent(
       ...(state.collection === 'keys' ? [state.record?.digest] : []),
     ]
     const isReplicaError =
-      run.length < CONCURRENCY && isIndependent(state, getShadow(state)) && !itemNames.some((name) => names.has(name))
+      run.length < MAX_CONCURRENT &&
+      isIndependent(state, getShadow(state)) &&
+      !itemNames.some((name) => names.has(name))
     if (!isReplicaError || run.some((item) => !isIndependent(item, getShadow(item)))) {
       if (run.length > 0) yield run
       run = []

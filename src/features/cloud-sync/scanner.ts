@@ -1,7 +1,7 @@
 import { isGatewayError } from '../../errors.ts'
 import { isObject, type JsonObject } from '../../lib/json.ts'
 import { isStorageUnavailable, retryOnConflict } from '../../records/storage-access.ts'
-import { advanceRegister, NEVER } from './merge.ts'
+import { advanceRegister, INITIAL_REVISION } from './merge.ts'
 import { type Collection, collections } from './protocol.ts'
 import { type KnownShadow, type Shadow, type ShadowState, Shadows, withRegisters } from './shadows.ts'
 import type { SyncItem } from './sync-codecs.ts'
@@ -40,7 +40,7 @@ export interface PendingState extends StateId {
   item?: SyncItem
 }
 
-const BATCH = 64
+const BATCH_SIZE = 64
 /** Number of records to compare before yielding to other work. */
 const COMPARISON_BATCH = 5_000
 
@@ -148,8 +148,8 @@ export class Scanner {
 
   async #scanRecords(collection: Collection, ids: readonly string[]): Promise<Rejection[]> {
     const rejected: Rejection[] = []
-    for (let from = 0; from < ids.length; from += BATCH) {
-      const places = ids.slice(from, from + BATCH).map((id) => ({ id, slot: this.#getSlot({ collection, id }) }))
+    for (let from = 0; from < ids.length; from += BATCH_SIZE) {
+      const places = ids.slice(from, from + BATCH_SIZE).map((id) => ({ id, slot: this.#getSlot({ collection, id }) }))
       const found = await this.tables[collection].find(places)
       await Promise.all(
         places.map(async ({ id }) => {
@@ -190,8 +190,8 @@ export class Scanner {
 
   async #observeAll(collection: Collection, items: readonly SyncItem[]): Promise<void> {
     const unknown = items.filter(({ record }) => !this.#observed.has(record))
-    for (let from = 0; from < unknown.length; from += BATCH) {
-      await Promise.all(unknown.slice(from, from + BATCH).map((item) => this.#observe(collection, item)))
+    for (let from = 0; from < unknown.length; from += BATCH_SIZE) {
+      await Promise.all(unknown.slice(from, from + BATCH_SIZE).map((item) => this.#observe(collection, item)))
       await this.#options.store.nextTurn()
     }
   }
@@ -227,7 +227,7 @@ export class Scanner {
   async #createShadow(where: StateId): Promise<Shadow> {
     const hash = where.collection === 'settings' ? await this.hashRecord(where, { requireApiKey: false }) : null
     const isUncertain = this.shadows.hasUncertain()
-    return { id: where.id, hash, revision: NEVER, isSeen: true, ...(isUncertain && { isUncertain }) }
+    return { id: where.id, hash, revision: INITIAL_REVISION, isSeen: true, ...(isUncertain && { isUncertain }) }
   }
 
   #getSlot(where: StateId): string | undefined {
@@ -299,7 +299,7 @@ function getActiveState(
     return active ? { active } : {}
   if (applying?.active && applying.active.isActive === isActive && now.edit === applying.edit)
     return { active: applying.active }
-  return { active: { isActive, ...advanceRegister(active ?? { revision: NEVER }, side, atLeast) } }
+  return { active: { isActive, ...advanceRegister(active ?? { revision: INITIAL_REVISION }, side, atLeast) } }
 }
 
 /** Converts a read failure to a problem. Throws if the storage itself failed. */

@@ -62,7 +62,7 @@ export interface KnownShadow {
   lastScan?: number
 }
 
-export const SHADOWS = 'cloud/shadows/'
+export const SHADOWS_PREFIX = 'cloud/shadows/'
 
 /** The shadows of one collection. */
 class ShadowTable {
@@ -106,7 +106,7 @@ export class Shadows {
   constructor(store: WritableStore, { replicaId, clock }: { replicaId: string; clock: Pick<Clock, 'now'> }) {
     this.#store = store
     this.#clock = clock
-    const prefix = `${SHADOWS}${encodeURIComponent(replicaId)}/`
+    const prefix = `${SHADOWS_PREFIX}${encodeURIComponent(replicaId)}/`
     this.#prefix = prefix
     this.#tables = new Map(collections.map((name) => [name, new ShadowTable(store, `${prefix}${name}/`)]))
     store.freshness.onChange((key) => {
@@ -183,8 +183,8 @@ export class Shadows {
     const { storage, nextTurn } = this.#store
     for (let after: string | undefined; ; ) {
       const page = await storage
-        .list(SHADOWS, { limit: PAGE, ...(after !== undefined && { after }) })
-        .catch(handleStorageError('list', SHADOWS))
+        .list(SHADOWS_PREFIX, { limit: PAGE_SIZE, ...(after !== undefined && { after }) })
+        .catch(handleStorageError('list', SHADOWS_PREFIX))
       const last = page.at(-1)?.key
       if (last === undefined) return
       const others = page.map(({ key }) => key).filter((key) => !key.startsWith(this.#prefix))
@@ -211,8 +211,8 @@ export class Shadows {
   async #rereadStale(): Promise<void> {
     const keys = [...this.#staleKeys]
     this.#staleKeys = new Set()
-    for (let from = 0; from < keys.length; from += BATCH)
-      await Promise.all(keys.slice(from, from + BATCH).map((key) => this.#rereadKey(key)))
+    for (let from = 0; from < keys.length; from += BATCH_SIZE)
+      await Promise.all(keys.slice(from, from + BATCH_SIZE).map((key) => this.#rereadKey(key)))
   }
 
   async #rereadKey(key: string): Promise<void> {
@@ -230,8 +230,8 @@ const toKnownShadow = ({ record, version }: StoredEntry<Shadow>): KnownShadow =>
 
 /** The number of changed shadows above which all shadows are reread. Some storages also report this gateway's own changes. */
 const MAX_STALE = 1_000
-const BATCH = 32
-const PAGE = 1_000
+const BATCH_SIZE = 32
+const PAGE_SIZE = 1_000
 
 /** Returns the ID under which a shadow is stored. Long IDs become digests, because some storages limit key lengths. */
 async function getStoredId(id: string): Promise<string> {

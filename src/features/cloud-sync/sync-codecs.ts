@@ -81,8 +81,8 @@ function replaceFields(before: object | undefined, fields: JsonObject, names: re
   return { ...next, ...pickFields(fields, names) }
 }
 
-const CONNECTION = listSyncedFields(connectionFields)
-const KEY = listSyncedFields(keyFields)
+const CONNECTION_FIELDS = listSyncedFields(connectionFields)
+const KEY_FIELDS = listSyncedFields(keyFields)
 
 /** Creates the codec for groups, which are synced unchanged if a gateway with this secret wrote them. */
 export function createGroupCodec(store: Pick<WritableStore, 'isSignedGroup'>): SyncCodec {
@@ -90,7 +90,8 @@ export function createGroupCodec(store: Pick<WritableStore, 'isSignedGroup'>): S
   return {
     ...plainCodec,
     async read(item) {
-      if (!(await store.isSignedGroup(item.slot, item.record as GroupRecord))) throw createProblem(UNPROVEN_GROUP) // this codec only gets groups
+      if (!(await store.isSignedGroup(item.slot, item.record as GroupRecord)))
+        throw createProblem(UNSIGNED_GROUP_MESSAGE) // this codec only gets groups
       return plainCodec.read(item)
     },
   }
@@ -106,7 +107,7 @@ export function createGuardCodec({
     ...plainCodec,
     async read(item) {
       const guard = item.record as StoredGuard // this codec only gets guards
-      if (!(await isSignedGuard(guard))) throw createProblem(UNPROVEN_GUARD)
+      if (!(await isSignedGuard(guard))) throw createProblem(UNSIGNED_GUARD_MESSAGE)
       return plainCodec.read({ ...item, record: await decryptHeaders(keyring, guard) })
     },
     async buildRecord(content, before) {
@@ -125,13 +126,13 @@ export function createConnectionCodec(store: Pick<WritableStore, 'keyring' | 'co
       const connection = record as ConnectionRecord // this codec only gets connections
       const apiKey = await decryptApiKey(store, connection)
       return {
-        record: { ...pickFields(record, CONNECTION), ...(apiKey !== undefined && { apiKey }) },
+        record: { ...pickFields(record, CONNECTION_FIELDS), ...(apiKey !== undefined && { apiKey }) },
         isActive: connection.isActive !== false,
         ...(connection.edit !== undefined && { edit: connection.edit }),
       }
     },
     async buildRecord({ record: { apiKey, ...fields }, isActive = true }, before) {
-      const { sealedApiKey, ...next } = replaceFields(before?.record, fields, CONNECTION)
+      const { sealedApiKey, ...next } = replaceFields(before?.record, fields, CONNECTION_FIELDS)
       const record = { ...next, isActive } as ConnectionRecord // the schema of connections validates it
       if (typeof apiKey !== 'string') return record
       return { ...record, sealedApiKey: await (await keyring()).encrypt(getApiKeyContext(record), apiKey) }
@@ -139,12 +140,12 @@ export function createConnectionCodec(store: Pick<WritableStore, 'keyring' | 'co
   }
 }
 
-const UNOPENED =
+const UNREADABLE_MESSAGE =
   'The key cannot be decrypted here because it was changed, moved, or encrypted with another secret. Delete it and create a new one.'
-const UNPROVEN = 'The key was not written by a gateway with this secret. Pause, resume, or delete it.'
-const UNPROVEN_GROUP = 'The group was not written by a gateway with this secret. Pause, resume, or delete it.'
-const MISPLACED = 'The key is not stored under its value. Delete it and create a new one.'
-const UNPROVEN_GUARD = 'The guard was not written by a gateway with this secret. Save it again, or delete it.'
+const UNSIGNED_KEY_MESSAGE = 'The key was not written by a gateway with this secret. Pause, resume, or delete it.'
+const UNSIGNED_GROUP_MESSAGE = 'The group was not written by a gateway with this secret. Pause, resume, or delete it.'
+const MISPLACED_KEY_MESSAGE = 'The key is not stored under its value. Delete it and create a new one.'
+const UNSIGNED_GUARD_MESSAGE = 'The guard was not written by a gateway with this secret. Save it again, or delete it.'
 
 /**
  * Creates the codec for keys, which are synced as digests. Only the gateway keeps their values. The cloud has the value of a key that was created
@@ -169,14 +170,14 @@ export function createKeyCodec(
     async read({ slot, record }) {
       const key = record as KeyRecord // this codec only gets keys
       const keyring = await store.keyring()
-      if (!(await store.isSignedKey(slot, key))) throw createProblem(UNPROVEN)
+      if (!(await store.isSignedKey(slot, key))) throw createProblem(UNSIGNED_KEY_MESSAGE)
       const value = key.sha256 === undefined ? await decryptKey(keyring, key) : undefined
       const digest = value === undefined ? key.sha256 : await digestKey(value)
-      if (digest === undefined) throw createProblem(UNOPENED)
+      if (digest === undefined) throw createProblem(UNREADABLE_MESSAGE)
       const computedDigest = value === undefined ? await keyring.digestBySha256(digest) : await keyring.digest(value)
-      if (computedDigest !== slot) throw createProblem(MISPLACED)
+      if (computedDigest !== slot) throw createProblem(MISPLACED_KEY_MESSAGE)
       return {
-        record: { ...pickFields(key, KEY), digest },
+        record: { ...pickFields(key, KEY_FIELDS), digest },
         isActive: key.isActive !== false,
         ...(key.edit !== undefined && { edit: key.edit }),
         ...(value !== undefined && { key: value }),
@@ -196,7 +197,7 @@ export function createKeyCodec(
 
     async buildRecord({ record, isActive = true, key }, before) {
       const { digest, ...fields } = record
-      const next: JsonObject & Partial<KeyRecord> = { ...replaceFields(before?.record, fields, KEY), isActive }
+      const next: JsonObject & Partial<KeyRecord> = { ...replaceFields(before?.record, fields, KEY_FIELDS), isActive }
       const id = String(record.id)
       if (side === 'cloud') return dropValue(next, String(digest))
       const keyring = await store.keyring()

@@ -1,7 +1,7 @@
 import type { JsonObject } from '../../lib/json.ts'
 import { createComboRecords } from '../../records/combo-records.ts'
 import { isDefinedInCode } from '../../records/defined-in-code.ts'
-import { type ComboRecord, getCustomModelId, SETTINGS } from '../../records/record-collections.ts'
+import { type ComboRecord, getCustomModelId, SETTINGS_KEY } from '../../records/record-collections.ts'
 import type { WritableRecords } from '../../records/record-writes.ts'
 import { isStorageUnavailable } from '../../records/storage-access.ts'
 import type { StoredSettings } from '../../records/stored-settings.ts'
@@ -267,8 +267,8 @@ function createSettingsTable({ settings, damage }: WritableStore): SyncTable {
       if (isStorageUnavailable(error)) throw error
       return undefined
     })
-    if (!stored || damage.has(SETTINGS)) return 'damaged'
-    if (last?.record !== stored) last = { id: SETTINGS, slot: SETTINGS, record: stored, version: '' }
+    if (!stored || damage.has(SETTINGS_KEY)) return 'damaged'
+    if (last?.record !== stored) last = { id: SETTINGS_KEY, slot: SETTINGS_KEY, record: stored, version: '' }
     return last
   }
 
@@ -278,14 +278,14 @@ function createSettingsTable({ settings, damage }: WritableStore): SyncTable {
       const item = await readCurrent(false)
       return item === 'damaged' ? [] : [item]
     },
-    find: async () => new Map([[SETTINGS, toList(await readCurrent(true))]]),
+    find: async () => new Map([[SETTINGS_KEY, toList(await readCurrent(true))]]),
     readSlot: () => readCurrent(true),
     async read({ record }) {
       const edit: unknown = Reflect.get(record, 'edit')
       return { record: pickSettings(record), ...(typeof edit === 'string' && { edit }) }
     },
-    getId: () => SETTINGS,
-    getSlot: async () => SETTINGS,
+    getId: () => SETTINGS_KEY,
+    getSlot: async () => SETTINGS_KEY,
     buildRecord: async ({ record }) => record,
     // If another writer is faster, the next sync sees its value.
     async write(_, { record }) {

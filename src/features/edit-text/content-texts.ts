@@ -66,21 +66,21 @@ export function listContentTexts(json: JsonObject, names: ContentFields, { isEve
       place.isReasoning || thought === true || (typeof type === 'string' && REASONING_TYPES.test(type))
     for (const name of Object.keys(object)) {
       const value = object[name]
-      if (!place.isData && (SKIPPED.has(name) || (name === 'name' && isCall(object, place)))) continue
+      if (!place.isData && (SKIPPED_FIELDS.has(name) || (name === 'name' && isCall(object, place)))) continue
       if (name === 'text' && isObject(value)) continue // in the Responses format, `text` can also be an object with settings
       const content = names.streamed.includes(name) ? 'streamed' : names.whole.includes(name) ? 'whole' : place.content
       visit(object, name, {
         ...descend(place),
         content,
         path: `${place.path}.${name}`,
-        isReasoning: isReasoning || REASONING.has(name),
+        isReasoning: isReasoning || REASONING_FIELDS.has(name),
         isData: place.isData || ((name === 'args' || name === 'input') && typeof value === 'object'),
         isChoices: !content && (name === 'choices' || name === 'candidates'),
       })
     }
   }
 
-  visitObject(json, { ...ROOT, path: isEvent ? POSITION.map((name) => json[name]).join() : '' })
+  visitObject(json, { ...ROOT_PLACE, path: isEvent ? POSITION_FIELDS.map((name) => json[name]).join() : '' })
   return { texts, choices: choices.size > 0 ? choices : undefined, ended: endedChannels }
 }
 
@@ -95,7 +95,14 @@ interface TextPlace {
   isChoices: boolean
 }
 
-const ROOT = { content: undefined, choice: '', depth: 0, isReasoning: false, isData: false, isChoices: false } as const
+const ROOT_PLACE = {
+  content: undefined,
+  choice: '',
+  depth: 0,
+  isReasoning: false,
+  isData: false,
+  isChoices: false,
+} as const
 
 function descend(place: TextPlace): TextPlace {
   const depth = place.depth + 1
@@ -107,16 +114,16 @@ function descend(place: TextPlace): TextPlace {
 const MAX_DEPTH = 1_000
 
 /** Fields that identify the text that an event continues. */
-const POSITION = ['type', 'index', 'output_index', 'content_index', 'summary_index', 'item_id', 'id']
+const POSITION_FIELDS = ['type', 'index', 'output_index', 'content_index', 'summary_index', 'item_id', 'id']
 
-const REASONING = new Set(['reasoning', 'reasoning_content', 'reasoning_details', 'thinking', 'thinking_blocks'])
+const REASONING_FIELDS = new Set(['reasoning', 'reasoning_content', 'reasoning_details', 'thinking', 'thinking_blocks'])
 const REASONING_TYPES = /^(?:response\.)?(?:reasoning|thinking)/
 
 /** Types of provider-run tool results and of audio. */
 const SKIPPED_TYPES = /_tool_result$|\.audio\.delta$/
 
 /** Keywords and ids of the formats, and encrypted or signed data. */
-const SKIPPED = new Set([
+const SKIPPED_FIELDS = new Set([
   ...['type', 'id', 'call_id', 'format', 'sources', 'annotations', 'citations', 'logprobs'],
   ...['signature', 'thoughtSignature', 'thought_signature', 'encrypted_content', 'data', 'language'],
 ])

@@ -111,7 +111,8 @@ class EditedStream implements ByteStream {
       const bytes = chunk ? this.#splitter.take(chunk) : this.#splitter.rest()
       try {
         let edited = ''
-        for (const [block] of decodeUtf8Lenient(bytes ?? EMPTY).matchAll(BLOCK)) edited += await this.#edit(block)
+        for (const [block] of decodeUtf8Lenient(bytes ?? EMPTY_BYTES).matchAll(EVENT_BLOCK_PATTERN))
+          edited += await this.#edit(block)
         if (this.#isOver) edited += await this.#endTexts()
         if (edited !== '') return encodeUtf8(edited)
       } catch (error) {
@@ -196,7 +197,7 @@ class EditedStream implements ByteStream {
   /** Removes all strings from the last events of a failed stream, because they may repeat text that an editor has rejected. */
   #removeTexts(events: string): string {
     let output = ''
-    for (const [block] of events.matchAll(BLOCK)) {
+    for (const [block] of events.matchAll(EVENT_BLOCK_PATTERN)) {
       const event = parseEvent(block)
       const json = event && parseExactly(event.data)
       if (event && isObject(json)) {
@@ -218,10 +219,10 @@ class EditedStream implements ByteStream {
   }
 }
 
-const EMPTY = new Uint8Array(0)
+const EMPTY_BYTES = new Uint8Array(0)
 
 /** Matches an event with its blank line, or the rest after the last event. */
-export const BLOCK = /[\s\S]+?(?:\r\n\r\n|\n\n|\r\r|$(?![\s\S]))/g
+export const EVENT_BLOCK_PATTERN = /[\s\S]+?(?:\r\n\r\n|\n\n|\r\r|$(?![\s\S]))/g
 
 export function parseEvent(block: string): SseEvent | undefined {
   let found: SseEvent | undefined

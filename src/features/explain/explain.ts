@@ -5,7 +5,7 @@ import { type GatewayError, isGatewayError } from '../../errors.ts'
 import { getKeyRejection } from '../../records/key-format.ts'
 import type { ClientKey } from '../../records/key-lookup.ts'
 import type { WritableStore } from '../../records/writable-store.ts'
-import { ANONYMOUS, type Caller, type CallerAccount, getKeyCaller } from '../../request/caller.ts'
+import { ANONYMOUS_CALLER, type Caller, type CallerAccount, getKeyCaller } from '../../request/caller.ts'
 import type { Pipeline } from '../../request/pipeline.ts'
 import type { ChooseModels } from '../../request/route-call.ts'
 import type { Explanation } from '../../request/routing/explanation.ts'
@@ -30,12 +30,14 @@ export interface ExplainedRequest {
   account?: string
 }
 
-const HEADERS = 'must be an object that maps header names to strings'
+const HEADERS_MESSAGE = 'must be an object that maps header names to strings'
 
 export const explainInput = closedObject({
   model: fields.model,
   body: v.exactOptional(anyObject('must be an object (the request body)')),
-  headers: v.exactOptional(v.pipe(rejectArray(HEADERS), v.record(v.string(), v.string('must be a string'), HEADERS))),
+  headers: v.exactOptional(
+    v.pipe(rejectArray(HEADERS_MESSAGE), v.record(v.string(), v.string('must be a string'), HEADERS_MESSAGE)),
+  ),
   path: v.exactOptional(fields.text),
   keyId: v.exactOptional(fields.text),
   account: v.exactOptional(fields.text),
@@ -79,7 +81,7 @@ export function createExplain(dependencies: ExplainDependencies) {
       const account = await (await accounts()).getKeyAccount(key)
       return { owner: account.ref, key, account }
     }
-    if (idOrRef === undefined) return ANONYMOUS
+    if (idOrRef === undefined) return ANONYMOUS_CALLER
     const { refs, cache, getKeyAccount } = await accounts()
     const { ref } = requirePresent(await cache.find(await refs.resolve(idOrRef)), 'Account')
     return { owner: ref, key: undefined, account: await getKeyAccount({ name: '', account: ref }) }
@@ -94,7 +96,7 @@ export function createExplain(dependencies: ExplainDependencies) {
     if (isGatewayError(caller)) return { model, targets: [], leftOut: [], error: formatError(caller) }
     const chooseModels = route && (await route.load()).choose
     const routing = { model, body, headers: headerMap, path, caller, chooseModels, promptCaching }
-    if (caller === ANONYMOUS) return explainRouting(routing, pipeline.getContext())
+    if (caller === ANONYMOUS_CALLER) return explainRouting(routing, pipeline.getContext())
     const [access, previewRejection] = await Promise.all([getAccess(caller), previewLimits(caller)])
     return explainRouting({ ...routing, access, previewRejection }, pipeline.getContext())
   }

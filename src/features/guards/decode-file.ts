@@ -13,7 +13,7 @@ export function decodeFile({
   data: string
   isBase64: boolean
 }): string | undefined {
-  if (BINARY.test(type) || data.length > MAX_FILE) return undefined
+  if (BINARY_PATTERN.test(type) || data.length > MAX_FILE) return undefined
   if (!isBase64) return decodePercent(data)
   const bytes = decodeBase64(data)
   if (!bytes) return undefined
@@ -36,11 +36,11 @@ export function encodeFile(
   return isSame ? encode(changed) : undefined
 }
 
-export const isTextual = (type: string): boolean => TEXTUAL.test(type)
+export const isTextual = (type: string): boolean => TEXTUAL_PATTERN.test(type)
 
 /** Matches media types that are never read as text. Files of other types are read if they are valid UTF-8 or have no control characters. */
-const BINARY = /^(?:audio|video|image)\/(?!svg)/i
-const TEXTUAL = /^text\/|^application\/(?:[\w.-]+\+)?(?:json|xml)\b|^image\/svg\+xml/i
+const BINARY_PATTERN = /^(?:audio|video|image)\/(?!svg)/i
+const TEXTUAL_PATTERN = /^text\/|^application\/(?:[\w.-]+\+)?(?:json|xml)\b|^image\/svg\+xml/i
 
 /** Maximum file size, in base64 characters. */
 const MAX_FILE = 1_400_000

@@ -23,9 +23,9 @@ export const readBareJson = (block: string): SseEvent | undefined =>
 
 /** Returns whether a block only has comments without information. Other comments aren't sent. */
 export const isKeepAlive = (block: string): boolean =>
-  block.split(/[\r\n]/).every((line) => line === '' || COMMENTS.has(line))
+  block.split(/[\r\n]/).every((line) => line === '' || COMMENT_LINES.has(line))
 
-const COMMENTS = new Set([
+const COMMENT_LINES = new Set([
   ':',
   ': ',
   ': keep-alive',

@@ -18,7 +18,7 @@ import {
   mustCheck,
 } from './held-text.ts'
 import { type OtherText, type ReadEvent, readEvent } from './read-event.ts'
-import { CONTEXT, StringJoiner } from './string-joiner.ts'
+import { CONTEXT_LENGTH, StringJoiner } from './string-joiner.ts'
 
 interface EventQueueOptions {
   fields: ContentFields
@@ -127,7 +127,7 @@ export class EventQueue {
 
   #addText(heldEvent: HeldEvent, content: ReadEvent['texts'][number]) {
     const { text, isPiece, isReasoning, channel: name, choice, replace } = content
-    const kind = CALL.test(name) ? 'tool-call' : isReasoning ? 'reasoning' : 'text'
+    const kind = CALL_EVENT_PATTERN.test(name) ? 'tool-call' : isReasoning ? 'reasoning' : 'text'
     if (!isPiece) {
       this.#addString(heldEvent, kind, content)
       return
@@ -155,7 +155,7 @@ export class EventQueue {
     heldEvent.channels.add(channel)
     this.textLength += text.length
     const reader = `${choice} ${kind}`
-    this.#tails.set(reader, ((this.#tails.get(reader) ?? '') + text).slice(-CONTEXT))
+    this.#tails.set(reader, ((this.#tails.get(reader) ?? '') + text).slice(-CONTEXT_LENGTH))
   }
 
   /** Adds a tool name that arrives in pieces, up to this piece. Holds the call until the name is complete. */
@@ -188,7 +188,7 @@ export class EventQueue {
 
   /** Marks the strings that end with an event. */
   #endChannels({ type, index }: JsonObject, endedChannels: ReadonlySet<string>) {
-    const ends = typeof type === 'string' && END.test(type)
+    const ends = typeof type === 'string' && END_EVENT_PATTERN.test(type)
     for (const [name, channel] of this.#channels)
       if (endedChannels.has(channel.choice) || (ends && (index === undefined || name.includes(`,${index},`))))
         channel.isOver = true
@@ -374,8 +374,8 @@ export class EventQueue {
     channel.length -= length
     channel.cleared -= length
     channel.checked -= length
-    channel.before = (channel.before + text).slice(-CONTEXT)
-    if (channel.joins !== '') channel.joins = channel.before.length < CONTEXT ? channel.joins + text : ''
+    channel.before = (channel.before + text).slice(-CONTEXT_LENGTH)
+    if (channel.joins !== '') channel.joins = channel.before.length < CONTEXT_LENGTH ? channel.joins + text : ''
     return start + count
   }
 }
@@ -384,5 +384,5 @@ const MAX_SEEN = 10_000
 const MAX_REMEMBERED = 500
 
 /** Matches the channels of tool calls, and events that end a string. */
-const CALL = /tool[_-]call|function_call|\.arguments|partial_json|tool-input|custom_tool|mcp_call/
-const END = /^content_block_stop$|\.done$|-end$/
+const CALL_EVENT_PATTERN = /tool[_-]call|function_call|\.arguments|partial_json|tool-input|custom_tool|mcp_call/
+const END_EVENT_PATTERN = /^content_block_stop$|\.done$|-end$/

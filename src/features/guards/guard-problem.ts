@@ -1,6 +1,6 @@
 import { isObject, tryParseJson } from '../../lib/json.ts'
 import type { CodeRecords } from '../../records/code-records.ts'
-import { GUARDS, type StoredGuard } from '../../records/record-collections.ts'
+import { GUARDS_PREFIX, type StoredGuard } from '../../records/record-collections.ts'
 import { type GuardOption, guardFields, guardKinds, sharedGuardFields } from '../../types/records/guard-fields.ts'
 import { createGuard, type UntimedGuard } from './named-guards.ts'
 
@@ -10,7 +10,9 @@ export async function findGuardProblem(record: UntimedGuard): Promise<string | u
   const kindOptions: Readonly<Record<string, GuardOption>> | undefined = Object.hasOwn(guardKinds, kind)
     ? guardKinds[kind]
     : undefined
-  const presentFields = Object.keys(guardFields).filter((name) => Object.hasOwn(record, name) && !GENERAL.has(name))
+  const presentFields = Object.keys(guardFields).filter(
+    (name) => Object.hasOwn(record, name) && !GENERAL_FIELDS.has(name),
+  )
   const foreign = kindOptions && presentFields.find((name) => !Object.hasOwn(kindOptions, name))
   if (foreign !== undefined)
     return `"${foreign}" is not an option of the kind "${kind}", which has ${list(Object.keys(kindOptions ?? {}))}`
@@ -29,7 +31,7 @@ export async function findGuardProblem(record: UntimedGuard): Promise<string | u
 /** Lists the problems with guards that are defined in code as records. */
 export async function findCodeProblems({ values }: Pick<CodeRecords, 'values'>): Promise<TypeError[]> {
   const problems = [...values].map(async ([key, text]) => {
-    const stored = key.startsWith(GUARDS) ? tryParseJson(text) : undefined
+    const stored = key.startsWith(GUARDS_PREFIX) ? tryParseJson(text) : undefined
     if (!isObject(stored) || !isObject(stored.record)) return []
     const record = stored.record as unknown as StoredGuard // `findGuardProblem` checks it here
     const problem = await findGuardProblem(record)
@@ -39,7 +41,7 @@ export async function findCodeProblems({ values }: Pick<CodeRecords, 'values'>):
 }
 
 /** The fields that guards of every kind have. */
-const GENERAL = new Set([
+const GENERAL_FIELDS = new Set([
   ...['name', 'kind', 'source', 'createdAt', 'updatedAt', 'mac', 'sealedHeaders'],
   ...Object.keys(sharedGuardFields),
 ])

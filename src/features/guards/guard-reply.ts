@@ -22,7 +22,7 @@ export async function writeReply(call: CallRequest, reply: GuardReply): Promise<
   const { operation } = call.request.call.endpoint
   const text = 'answered' in reply ? reply.text : ''
   const isError = 'refused' in reply && guard.as !== 'answer'
-  if (isError || !ANSWERED.has(operation.name))
+  if (isError || !TEXT_OPERATIONS.has(operation.name))
     throw createGuardRejection(text === '' ? guard : { ...guard, message: text }, category)
   const { message } = createGuardRejection(guard, category)
   const finish =
@@ -44,7 +44,7 @@ export async function writeReply(call: CallRequest, reply: GuardReply): Promise<
 }
 
 /** Operations whose responses can contain text. */
-const ANSWERED: ReadonlySet<string> = new Set(['generate', 'complete'])
+const TEXT_OPERATIONS: ReadonlySet<string> = new Set(['generate', 'complete'])
 
 async function writeResponse(
   call: CallRequest,

@@ -8,7 +8,7 @@ export class GuardTally {
 
   /** Adds a run of guards, which may still be in progress. */
   add(run: GuardRun): void {
-    for (const { name } of run.on('request')) run.checks.set(`request ${name}`, { ...NO_CHECK, name })
+    for (const { name } of run.on('request')) run.checks.set(`request ${name}`, { ...EMPTY_CHECK, name })
     this.#runs.push(run)
   }
 
@@ -31,13 +31,13 @@ export class GuardTally {
 
 function listEntries({ notes, checks }: GuardRun): GuardEntry[] {
   const entries = new Map<string, GuardEntry>()
-  const isStopped = notes.some(({ verdict, isWatched }) => STOPPING.has(verdict) && !isWatched)
+  const isStopped = notes.some(({ verdict, isWatched }) => STOPPING_VERDICTS.has(verdict) && !isWatched)
   for (const [id, { name, stage, parts, ms }] of checks)
     if (parts > 0 || !isStopped) entries.set(id, { name, stage, verdict: 'pass', parts, ms })
   for (const { name, stage, verdict, category, isWatched } of notes) {
     const id = `${stage} ${name}`
     const entry = entries.get(id) ?? { name, stage, verdict: 'pass', parts: 0, ms: 0 }
-    if (SEVERITY.indexOf(verdict) < SEVERITY.indexOf(entry.verdict)) continue
+    if (VERDICTS_BY_SEVERITY.indexOf(verdict) < VERDICTS_BY_SEVERITY.indexOf(entry.verdict)) continue
     const noted = { ...entry, verdict, ...(category !== undefined && { category }) }
     entries.set(id, isWatched ? { ...noted, isWatched } : noted)
   }
@@ -45,10 +45,17 @@ function listEntries({ notes, checks }: GuardRun): GuardEntry[] {
 }
 
 /** The result for a request whose text wasn't read, because a quick scan found nothing. */
-const NO_CHECK = { stage: 'request', parts: 0, ms: 0 } as const
+const EMPTY_CHECK = { stage: 'request', parts: 0, ms: 0 } as const
 
 /** Verdicts after which no other guard checks the request. */
-const STOPPING: ReadonlySet<GuardNote['verdict']> = new Set(['answer', 'refuse', 'failed'])
+const STOPPING_VERDICTS: ReadonlySet<GuardNote['verdict']> = new Set(['answer', 'refuse', 'failed'])
 
 /** Verdicts from least to most severe. If a guard returns several in one stage, the record has the most severe. */
-const SEVERITY: ReadonlyArray<GuardNote['verdict']> = ['pass', 'change', 'failed-open', 'answer', 'refuse', 'failed']
+const VERDICTS_BY_SEVERITY: ReadonlyArray<GuardNote['verdict']> = [
+  'pass',
+  'change',
+  'failed-open',
+  'answer',
+  'refuse',
+  'failed',
+]

@@ -84,7 +84,7 @@ export async function guardCall(
   const rejected = await checkDuring(call, replying, { run, parts: changeParts(parts, texts.changed), guards: during })
   if (rejected) return rejected
   const reply = await replying
-  const isMedia = MEDIA.test(reply.headers['content-type'] ?? '')
+  const isMedia = MEDIA_TYPE_PATTERN.test(reply.headers['content-type'] ?? '')
   if (run.on('answer').length === 0 || isMedia || reply.body === undefined) return withNotes(reply, run)
   const { kind } = endpoint.operation
   const { changed } = texts
@@ -147,7 +147,7 @@ function needsParts(guards: readonly Guard[], text: string, body: JsonObject): b
 
 /** Applies the changes that guards make to an entire chat request. */
 const rewrite = (run: GuardRun, { format, request }: CallRequest, json: string): string =>
-  CHAT.has(request.call.endpoint.operation.name)
+  CHAT_OPERATIONS.has(request.call.endpoint.operation.name)
     ? run
         .on('request')
         .reduce(
@@ -157,7 +157,7 @@ const rewrite = (run: GuardRun, { format, request }: CallRequest, json: string):
     : json
 
 /** Chat operations. */
-const CHAT: ReadonlySet<string> = new Set(['generate'])
+const CHAT_OPERATIONS: ReadonlySet<string> = new Set(['generate'])
 
 const isSuccess = ({ status }: Reply) => status >= 200 && status < 300
 
@@ -182,7 +182,7 @@ function createStream(body: string | Uint8Array): RelayedStream {
 }
 
 /** Matches media types of responses without text. */
-const MEDIA = /^(?:audio\/|video\/|image\/(?!svg)|application\/octet-stream)/i
+const MEDIA_TYPE_PATTERN = /^(?:audio\/|video\/|image\/(?!svg)|application\/octet-stream)/i
 
 /** The text of the changed parts, or the reason why no provider is called. */
 type CheckedRequest =
@@ -206,7 +206,7 @@ async function checkRequest(
       const { guard, category, ids } = decision
       const found = isSent ? undefined : await findOlderFault(run, remainingParts, { guard, ids })
       if (!found) return { refused: guard, category }
-      for (const part of found) removed.set(part.id, part.write(REMOVED) === undefined ? '{}' : REMOVED)
+      for (const part of found) removed.set(part.id, part.write(REMOVED_TEXT) === undefined ? '{}' : REMOVED_TEXT)
       continue
     }
     const changed = new Map([...decision.texts, ...removed])
@@ -226,7 +226,7 @@ async function checkRequest(
     const found = isSent ? undefined : await findOlderFault(run, joinedParts, { guard, ids })
     if (!found) return { refused: guard, category }
     const faulty = new Set(found.map(({ id }) => id))
-    for (const { part, of } of lists) if (faulty.has(part.id)) for (const { id } of of) removed.set(id, REMOVED)
+    for (const { part, of } of lists) if (faulty.has(part.id)) for (const { id } of of) removed.set(id, REMOVED_TEXT)
   }
 }
 
@@ -262,7 +262,7 @@ async function checkDuring(
   }
 }
 
-const REMOVED = '[removed by policy]'
+const REMOVED_TEXT = '[removed by policy]'
 
 /** Returns the older parts that a guard rejects, unless it also rejects newer ones. */
 async function findOlderFault<Part extends Pick<ReadPart, 'id' | 'text' | 'role' | 'kind' | 'isOlder'>>(
@@ -380,13 +380,13 @@ const CHARACTERS_PER_TOKEN = 4
 /** Adds the header that reports the verdicts of guards. */
 function withNotes(reply: Reply, run: GuardRun, extraWarnings: readonly string[] = []): Reply {
   const names = run.notes.map(
-    ({ name, verdict, isWatched }) => `${isWatched ? 'watched-' : ''}${WORDS[verdict]}; name=${name}`,
+    ({ name, verdict, isWatched }) => `${isWatched ? 'watched-' : ''}${DONE_MESSAGES[verdict]}; name=${name}`,
   )
   const header = [...new Set([...names, ...extraWarnings])].join(', ')
   return header === '' ? reply : { ...reply, headers: { ...reply.headers, 'x-signalbox-guards': header } }
 }
 
-const WORDS = {
+const DONE_MESSAGES = {
   ...{ pass: 'passed', change: 'changed', refuse: 'refused', answer: 'answered' },
   ...{ failed: 'failed', 'failed-open': 'failed-open' },
 } as const

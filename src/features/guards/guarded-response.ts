@@ -44,7 +44,7 @@ export async function checkResponse(
     return { body: changed ?? body }
   }
   const parts = readParts(text, json, 'answer')
-  const echoes = format === 'openai-responses' && isChat ? findEchoes(text, parts, isSent) : NO_PARTS
+  const echoes = format === 'openai-responses' && isChat ? findEchoes(text, parts, isSent) : EMPTY_PARTS
   const outputParts = [...parts.filter((part) => !echoes.has(part)), ...listCallParts(json, run)]
   const decision = await checkParts(outputParts, run)
   const restored = await restoreEchoes([...echoes], run)
@@ -73,7 +73,7 @@ const listCallParts = (json: JsonObject, run: GuardRun): ReadPart[] =>
       }))
     : []
 
-const NO_PARTS: ReadonlySet<ReadPart> = new Set()
+const EMPTY_PARTS: ReadonlySet<ReadPart> = new Set()
 
 /** Finds strings in a Responses object, outside its output, that repeat the request. */
 function findEchoes(json: string, parts: readonly ReadPart[], isSent: ResponseCheck['isSent']): ReadonlySet<ReadPart> {

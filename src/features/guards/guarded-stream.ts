@@ -5,7 +5,7 @@ import type { ContentFields } from '../../protocols/formats/format.ts'
 import type { RelayedStream } from '../../request/codec/relay.ts'
 import { KEEP_ALIVE_MS } from '../../request/codec/stream-headers.ts'
 import type { Clock } from '../../types.ts'
-import { BLOCK } from '../edit-text/edit-text.ts'
+import { EVENT_BLOCK_PATTERN } from '../edit-text/edit-text.ts'
 import { EventQueue, type Unchecked } from './event-queue.ts'
 import type { Guard } from './guard.ts'
 import { createGuardRejection } from './guard-rejection.ts'
@@ -115,7 +115,8 @@ export class GuardedStream implements RelayedStream {
   /** Takes the events that a chunk completes, or, at the end, the remaining events. */
   #take(chunk: Uint8Array | undefined): void {
     const bytes = chunk ? this.#splitter.take(chunk) : this.#splitter.rest()
-    for (const [block] of decodeUtf8Lenient(bytes ?? EMPTY).matchAll(BLOCK)) this.#passed += this.#queue.take(block)
+    for (const [block] of decodeUtf8Lenient(bytes ?? EMPTY_BYTES).matchAll(EVENT_BLOCK_PATTERN))
+      this.#passed += this.#queue.take(block)
     this.#isEnd = chunk === undefined
     if (this.#isEnd) this.#queue.endTexts()
   }
@@ -180,7 +181,7 @@ export class GuardedStream implements RelayedStream {
     if (this.#holdsAll) return false
     if (this.#queue.isFirstUnchecked()) return true
     for (const { text, isOver } of this.#queue.listNew())
-      if (this.#isImmediate || isOver || text.length >= MAX_UNCHECKED || SENTENCE.test(text)) return true
+      if (this.#isImmediate || isOver || text.length >= MAX_UNCHECKED || SENTENCE_END_PATTERN.test(text)) return true
     return false
   }
 
@@ -289,8 +290,8 @@ export class GuardedStream implements RelayedStream {
   }
 }
 
-const EMPTY = new Uint8Array(0)
+const EMPTY_BYTES = new Uint8Array(0)
 const DEFAULT_MAX_MATCH = 256
 const MAX_UNCHECKED = 400
 const MAX_UNCHECKED_MS = 750
-const SENTENCE = /[.!?\u3002\uff01\uff1f](?:\s|$)|\n/
+const SENTENCE_END_PATTERN = /[.!?\u3002\uff01\uff1f](?:\s|$)|\n/

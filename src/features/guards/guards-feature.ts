@@ -2,7 +2,7 @@ import type { BuiltInFeature } from '../../feature.ts'
 import { isObject } from '../../lib/json.ts'
 import { type Background, once } from '../../lib/promises.ts'
 import type { CodeRecords } from '../../records/code-records.ts'
-import { GUARDS } from '../../records/record-collections.ts'
+import { GUARDS_PREFIX } from '../../records/record-collections.ts'
 import type { Store } from '../../records/store.ts'
 import type { Guard } from './guard.ts'
 import type { GuardServices } from './guarded-call.ts'
@@ -24,7 +24,7 @@ export function listCodeGuards(given: unknown = []): readonly Guard[] {
 /** Whether a guard in code is a function instead of a record. */
 export const isGuard = (value: unknown): value is Guard => isObject(value) && typeof value.check === 'function'
 
-const hasGuardRecords = ({ values }: CodeRecords) => [...values.keys()].some((key) => key.startsWith(GUARDS))
+const hasGuardRecords = ({ values }: CodeRecords) => [...values.keys()].some((key) => key.startsWith(GUARDS_PREFIX))
 
 const listCodeProblems = async (records: CodeRecords) => (await import('./guard-problem.ts')).findCodeProblems(records)
 

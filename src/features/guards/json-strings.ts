@@ -79,7 +79,7 @@ export function visitValues<Place>(
     else if (typeof inner === 'object' && inner !== null) walk(enter(place, field, inner), inner)
   }
   if (typeof value === 'object' && value !== null) walk(root, value)
-  return names !== countNames(json) || SURROGATE.test(json)
+  return names !== countNames(json) || SURROGATE_PATTERN.test(json)
 }
 
 /** Counts the names of fields, including repeated ones. */
@@ -112,7 +112,7 @@ export function visitStrings<Place>(
     code?: 'INVALID_REQUEST' | 'UPSTREAM_INVALID'
   },
 ): void {
-  const mayHaveHalves = code === 'INVALID_REQUEST' && SURROGATE.test(json)
+  const mayHaveHalves = code === 'INVALID_REQUEST' && SURROGATE_PATTERN.test(json)
   const frames: Array<JsonFrame<Place>> = []
   let frame: JsonFrame<Place> | undefined
 
@@ -220,5 +220,5 @@ function checkUnicode(text: string) {
     })
 }
 
-const SURROGATE = /[\ud800-\udfff]|\\u[dD]/
+const SURROGATE_PATTERN = /[\ud800-\udfff]|\\u[dD]/
 const LONE_SURROGATE = /[\ud800-\udbff](?![\udc00-\udfff])|(?<![\ud800-\udbff])[\udc00-\udfff]/

@@ -3,18 +3,20 @@
  * as `web_search_20250305`, is known if the type without its date is.
  */
 export const isKeyword = (field: string, text: string): boolean =>
-  field.length <= LONGEST_FIELD && isField(field) && (isValue(text) || VALUES.has(text.replace(/_20\d{6}$/, '')))
+  field.length <= MAX_FIELD_LENGTH &&
+  isField(field) &&
+  (isValue(text) || KEYWORD_VALUES.has(text.replace(/_20\d{6}$/, '')))
 
 /** Returns whether a name is a field of a format. Unknown names are read as strings, because a client can hide text in them. */
 export const isKnownName = (name: string): boolean => isName(name)
 
 /** Returns whether a string is a base64 image or audio file. */
-export const isBinary = (text: string): boolean => text.length > SHORT && BASE64.test(text)
+export const isBinary = (text: string): boolean => text.length > MAX_KEYWORD_LENGTH && BASE64_PATTERN.test(text)
 
-const SHORT = 1_000
-const BASE64 = /^[\w+/-]+={0,2}$/
+const MAX_KEYWORD_LENGTH = 1_000
+const BASE64_PATTERN = /^[\w+/-]+={0,2}$/
 
-const FIELDS = new Set([
+const KEYWORD_FIELDS = new Set([
   ...['role', 'type', 'object', 'status', 'unified', 'raw', 'service_tier', 'modality'],
   ...['finish_reason', 'finishReason', 'stop_reason', 'blockReason'],
 ])
@@ -33,7 +35,7 @@ function createTest(set: ReadonlySet<string>): (text: string) => boolean {
 
 const toSet = (words: string): ReadonlySet<string> => new Set(words.trim().split(/\s+/))
 
-const VALUES = toSet(`
+const KEYWORD_VALUES = toSet(`
   system developer user assistant tool function model critic discriminator text image image_url audio input_text input_image input_audio input_file
   output_text output_audio refusal file video media document message json json_object json_schema grammar custom function_call function_call_output
   custom_tool_call custom_tool_call_output tool_use tool_result server_tool_use tool-call tool-result tool-approval-request tool-approval-response
@@ -58,7 +60,7 @@ const VALUES = toSet(`
   standard priority flex batch TEXT IMAGE AUDIO VIDEO DOCUMENT transcript.text.delta transcript.text.done
 `)
 
-const NAMES = toSet(`
+const KEYWORD_NAMES = toSet(`
   model messages input contents prompt role content parts text type object name id index system instructions systemInstruction system_instruction
   tools functions function tool_choice toolChoice parameters description properties required items enum anyOf oneOf allOf additionalProperties
   strict title default format minimum maximum minLength maxLength minItems maxItems pattern nullable const $ref $defs $schema $id definitions schema
@@ -88,7 +90,7 @@ const NAMES = toSet(`
   instances values value requests
 `)
 
-const LONGEST_FIELD = Math.max(...Array.from(FIELDS, ({ length }) => length))
-const isField = createTest(FIELDS)
-const isValue = createTest(VALUES)
-const isName = createTest(NAMES)
+const MAX_FIELD_LENGTH = Math.max(...Array.from(KEYWORD_FIELDS, ({ length }) => length))
+const isField = createTest(KEYWORD_FIELDS)
+const isValue = createTest(KEYWORD_VALUES)
+const isName = createTest(KEYWORD_NAMES)

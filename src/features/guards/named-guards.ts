@@ -18,11 +18,11 @@ export async function createGuard(record: UntimedGuard): Promise<Guard> {
   const { kind, source, mac, createdAt, updatedAt, sealedHeaders, ...options } = record as PlainGuard
   if (!Object.hasOwn(creators, kind)) throw new TypeError(`"kind" must be one of ${Object.keys(creators).join(', ')}.`)
   const text = JSON.stringify(Object.entries({ ...record, headers: undefined }).sort()) // `updatedAt` changes with the headers
-  const version = `${hashText(text)}-${hashText(text, VERSION_FACTOR)}`
+  const version = `${hashText(text)}-${hashText(text, VERSION_HASH_FACTOR)}`
   return Reflect.apply(creators[kind], undefined, [{ ...options, version }])
 }
 
-const VERSION_FACTOR = 0x01000197
+const VERSION_HASH_FACTOR = 0x01000197
 
 /** A record's guard, or the reason why it can't be used. */
 type NamedGuard = { readonly guard: Guard } | { readonly problem: unknown }
@@ -49,7 +49,7 @@ export class NamedGuards {
     try {
       namedGuard = (await isTrustedGuard(this.#store, record))
         ? { guard: await createGuard(await decryptHeaders(this.#store.keyring, record)) }
-        : { problem: new TypeError(UNSIGNED_GUARD) }
+        : { problem: new TypeError(UNSIGNED_GUARD_MESSAGE) }
     } catch (problem) {
       namedGuard = { problem }
     }
@@ -59,5 +59,5 @@ export class NamedGuards {
 }
 
 /** The problem with a guard whose record was changed elsewhere. */
-export const UNSIGNED_GUARD =
+export const UNSIGNED_GUARD_MESSAGE =
   'This record was not written by a gateway with this secret, so requests that need the guard are rejected. Save it again with "kind", and with "url" if you send "headers", or delete it.'

@@ -3,7 +3,7 @@ import { formatSseEvent } from '../../lib/sse.ts'
 import { parseExactly } from '../../protocols/formats/canonical/exact-json.ts'
 import type { ContentFields } from '../../protocols/formats/format.ts'
 import { type ContentText, listContentTexts } from '../edit-text/content-texts.ts'
-import { BLOCK, dropProbabilities, parseEvent } from '../edit-text/edit-text.ts'
+import { dropProbabilities, EVENT_BLOCK_PATTERN, parseEvent } from '../edit-text/edit-text.ts'
 import { getChoice } from './choices.ts'
 import { isBinary, isKeyword } from './keywords.ts'
 
@@ -66,7 +66,7 @@ export function readEvent(json: JsonObject, fields: ContentFields): ReadEvent {
           path: isName ? undefined : path,
           replace,
         })
-      } else if (holder === json && CHOICES.has(key) && Array.isArray(value)) value.forEach(visitChoice)
+      } else if (holder === json && CHOICES_FIELDS.has(key) && Array.isArray(value)) value.forEach(visitChoice)
       else if (typeof value === 'object' && value !== null)
         visit(value, {
           ...{ choice, isEcho, path, isData: isData || key === 'args' || key === 'input' },
@@ -107,7 +107,7 @@ function renameField(holder: object, name: string, to: string) {
   }
 }
 
-const CHOICES = new Set(['choices', 'candidates'])
+const CHOICES_FIELDS = new Set(['choices', 'candidates'])
 
 /** Finds the tool call that an event begins, continues, or ends. */
 function findCall({
@@ -126,21 +126,22 @@ function findCall({
   if (name === 'content_block_delta' && isObject(delta) && delta.type === 'input_json_delta')
     return { key: `${index}`, isOver: false }
   if (name === 'content_block_stop') return { key: `${index}`, isOver: true }
-  if (name === 'response.output_item.added' && isObject(item) && CALL.test(String(item.type)))
+  if (name === 'response.output_item.added' && isObject(item) && CALL_TYPE_PATTERN.test(String(item.type)))
     return { key: `${outputIndex}`, isOver: false }
-  if (ARGUMENTS.test(name)) return { key: `${outputIndex}`, isOver: false }
+  if (ARGUMENTS_EVENT_PATTERN.test(name)) return { key: `${outputIndex}`, isOver: false }
   if (name === 'response.output_item.done') return { key: `${outputIndex}`, isOver: true }
   if (name.startsWith('tool-input-')) return { key: `${id}`, isOver: false }
   return name === 'tool-call' ? { key: `${callId}`, isOver: true } : undefined
 }
 
-const CALL = /^(?:function|custom_tool|mcp)_call$/
-const ARGUMENTS = /^response\.(?:function_call_arguments|custom_tool_call_input|mcp_call_arguments)\.(?:delta|done)$/
+const CALL_TYPE_PATTERN = /^(?:function|custom_tool|mcp)_call$/
+const ARGUMENTS_EVENT_PATTERN =
+  /^response\.(?:function_call_arguments|custom_tool_call_input|mcp_call_arguments)\.(?:delta|done)$/
 
 /** Removes the content from the last events of a failed stream, because no guard checks them. */
 export function removeTexts(events: string, fields: ContentFields): string {
   let output = ''
-  for (const [block] of events.matchAll(BLOCK)) {
+  for (const [block] of events.matchAll(EVENT_BLOCK_PATTERN)) {
     const event = parseEvent(block)
     const json = event && parseExactly(event.data)
     const texts = isObject(json) ? listContentTexts(json, fields, { isEvent: true }).texts : []

@@ -109,9 +109,9 @@ function createPartVisitor(
     const place = isRoot && key !== '' ? enterField(parent, key) : new StringPlace(parent)
     if (Array.isArray(inner)) {
       if (!isRoot) classify(place, NO_TYPE, key)
-      place.list = (isRoot && !SYSTEM.has(key)) || parent.isData ? undefined : ++lists
-      if (isRoot && (key === 'choices' || TURNS.has(key))) place.position = 0
-      if (isRoot && TURNS.has(key)) place.lastTurn = findLastTurn(inner)
+      place.list = (isRoot && !SYSTEM_FIELDS.has(key)) || parent.isData ? undefined : ++lists
+      if (isRoot && (key === 'choices' || TURN_FIELDS.has(key))) place.position = 0
+      if (isRoot && TURN_FIELDS.has(key)) place.lastTurn = findLastTurn(inner)
       return place
     }
     const object = inner as JsonObject // arrays were handled above
@@ -124,7 +124,7 @@ function createPartVisitor(
       place.list = undefined
     }
     place.isInner = true
-    place.isMap = MAPS.has(key)
+    place.isMap = MAP_FIELDS.has(key)
     classify(place, object, key)
     return place
   }
@@ -133,13 +133,13 @@ function createPartVisitor(
     const place = new StringPlace(parent)
     place.isInner = true
     const isRequest = stage === 'request'
-    if (isRequest && SYSTEM.has(key)) {
+    if (isRequest && SYSTEM_FIELDS.has(key)) {
       place.role = 'system'
       place.kind = 'text'
     } else if (isRequest && (key === 'tools' || key === 'functions')) {
       place.role = 'system'
       place.kind = 'tool-definition'
-    } else place.kind = CONTENT.has(key) ? 'text' : parent.kind
+    } else place.kind = CONTENT_FIELDS.has(key) ? 'text' : parent.kind
     place.isData = isRequest && key === 'metadata'
     return place
   }
@@ -158,10 +158,11 @@ function createPartVisitor(
     if (!place.isData && isDataUrl(text) && addDataUrl(string, role)) return
     if ((place.isMedia || field === 'b64_json') && addMedia(string, role)) return
     if (place.isData) return add(string, { role, kind: place.kind })
-    if (location.kind === 'tool-call' && ARGUMENTS.has(field)) return addArguments(string, role)
+    if (location.kind === 'tool-call' && ARGUMENT_FIELDS.has(field)) return addArguments(string, role)
     if (!place.isInner) return add(string, { role, kind: location.kind })
-    const kind = OTHER.has(field) && !(NAME.has(field) && location.kind.startsWith('tool')) ? 'other' : location.kind
-    add(string, { role, kind, list: JOINED.has(kind) && TEXT.has(field) ? place.list : undefined })
+    const kind =
+      OTHER_FIELDS.has(field) && !(NAME_FIELDS.has(field) && location.kind.startsWith('tool')) ? 'other' : location.kind
+    add(string, { role, kind, list: JOINED_KINDS.has(kind) && TEXT_FIELDS.has(field) ? place.list : undefined })
   }
 
   /** Adds the JSON in a string, with its escapes decoded unless that would make the JSON invalid. */
@@ -197,8 +198,8 @@ function createPartVisitor(
     }
     if (!DATA.has(field) || place.value?.type === 'text') return false
     const type = readType(place.value)
-    const isData = BASE64.test(text)
-    if (isData && text.length <= SHORT) add(string, { role, kind: 'media', write: () => undefined })
+    const isData = BASE64_PATTERN.test(text)
+    if (isData && text.length <= MAX_KEYWORD_LENGTH) add(string, { role, kind: 'media', write: () => undefined })
     if (isData || isTextual(type))
       addFile(string, role, { type, data: text, isBase64: true, prefix: isData ? '' : undefined })
     return isData
@@ -213,7 +214,7 @@ function createPartVisitor(
     const content = text === undefined ? { text: '', media: 'unreadable' as const } : { text }
     const write = (changed: string) => {
       const data = prefix === undefined || text === undefined ? undefined : encodeFile(changed, { ...file, text })
-      return data === undefined || UNUSUAL.test(prefix ?? '') ? undefined : `"${prefix}${data}"`
+      return data === undefined || UNUSUAL_PATTERN.test(prefix ?? '') ? undefined : `"${prefix}${data}"`
     }
     add(string, { role, kind: 'media', ...content, write })
   }
@@ -226,17 +227,17 @@ const writeString = (text: string) => `"${escapeJson(text)}"`
 const NO_TYPE: JsonObject = {}
 
 /** Kinds of strings that a model reads as one text if they are adjacent. */
-const JOINED: ReadonlySet<GuardPartKind> = new Set(['text', 'tool-result', 'reasoning'])
+const JOINED_KINDS: ReadonlySet<GuardPartKind> = new Set(['text', 'tool-result', 'reasoning'])
 
 /** Names of the fields with the strings of a list. Other fields between them don't separate the strings. */
-const TEXT = new Set(['', 'text', 'content', 'thinking', 'reasoning', 'refusal', 'output'])
+const TEXT_FIELDS = new Set(['', 'text', 'content', 'thinking', 'reasoning', 'refusal', 'output'])
 
 /** Root fields of a request with system instructions. */
-const SYSTEM = new Set(['system', 'instructions', 'systemInstruction', 'system_instruction'])
-const TURNS = new Set(['messages', 'input', 'contents', 'prompt'])
+const SYSTEM_FIELDS = new Set(['system', 'instructions', 'systemInstruction', 'system_instruction'])
+const TURN_FIELDS = new Set(['messages', 'input', 'contents', 'prompt'])
 
 /** Root fields of a request or response with text by people or models. */
-const CONTENT = new Set([
+const CONTENT_FIELDS = new Set([
   ...[
     'messages',
     'input',
@@ -256,7 +257,7 @@ const CONTENT = new Set([
 ])
 
 /** Fields whose strings aren't text. */
-const OTHER = new Set([
+const OTHER_FIELDS = new Set([
   ...['id', 'type', 'role', 'name', 'object', 'model', 'format', 'detail', 'status', 'index', 'phase', 'logprobs'],
   ...['media_type', 'mediaType', 'mimeType', 'mime_type', 'call_id', 'tool_call_id', 'toolCallId', 'tool_use_id'],
   ...['signature', 'thoughtSignature', 'thought_signature', 'encrypted_content', 'ttl'],
@@ -264,26 +265,26 @@ const OTHER = new Set([
 ])
 
 /** Fields with a tool's name. */
-const NAME = new Set(['name', 'toolName'])
+const NAME_FIELDS = new Set(['name', 'toolName'])
 
-const MAPS = new Set(['properties', '$defs', 'definitions'])
-const ARGUMENTS = new Set(['arguments', 'input', 'partial_json'])
+const MAP_FIELDS = new Set(['properties', '$defs', 'definitions'])
+const ARGUMENT_FIELDS = new Set(['arguments', 'input', 'partial_json'])
 
 /** Fields with the data or the URL of media. */
 const DATA = new Set(['data', 'file_data', 'fileData', 'bytes', 'bytesBase64Encoded', 'b64_json', 'image', 'audio'])
 const REMOTE = new Set(['url', 'uri', 'image_url', 'file_url', 'file_id', 'fileId', 'fileUri', 'file_uri', 'audio_url'])
 
 /** Matches a data URL whose text can't be written back. */
-const UNUSUAL = /["\\]|charset=(?!utf-?8\b)/i
+const UNUSUAL_PATTERN = /["\\]|charset=(?!utf-?8\b)/i
 
-const BASE64 = /^[\w+/\s-]+={0,2}[\r\n]{0,2}$/
+const BASE64_PATTERN = /^[\w+/\s-]+={0,2}[\r\n]{0,2}$/
 const DATA_URL = /^data:(?:[\w.+-]+\/[\w.+-]+)?(?:;[^,;]*)*,/i
 const isDataUrl = (text: string) => (text.charCodeAt(0) | 0x20) === 0x64 && DATA_URL.test(text)
 
 /** Maximum length of base64 that is also read as text, in characters. */
-const SHORT = 1_000
+const MAX_KEYWORD_LENGTH = 1_000
 
-const ROLES: ReadonlyMap<string, GuardRole> = new Map([
+const ROLE_BY_NAME: ReadonlyMap<string, GuardRole> = new Map([
   ...(['system', 'user', 'assistant', 'tool'] as const).map((role) => [role, role] as const),
   ...([
     ['developer', 'system'],
@@ -296,7 +297,7 @@ const ROLES: ReadonlyMap<string, GuardRole> = new Map([
 function classify(place: StringPlace, object: JsonObject, key: string) {
   const { kind } = place
   if (kind === 'tool-definition' || kind === 'option') return
-  const objectRole = typeof object.role === 'string' ? ROLES.get(object.role) : undefined
+  const objectRole = typeof object.role === 'string' ? ROLE_BY_NAME.get(object.role) : undefined
   const hints = readHints(key)
   const typed = readHints(typeof object.type === 'string' ? object.type : '')
   if (hints.isResult || typed.isResult) {
@@ -331,10 +332,10 @@ function readHints(word: string): ContentHints {
   const cached = knownHints.get(word)
   if (cached) return cached
   const hints: ContentHints = {
-    ...(RESULT.test(word) && { isResult: true }),
-    ...(CALL.test(word) && { isCall: true }),
-    ...(REASONING.test(word) && { isReasoning: true }),
-    ...(MEDIA.test(word) && { isMedia: true }),
+    ...(RESULT_PATTERN.test(word) && { isResult: true }),
+    ...(CALL_PATTERN.test(word) && { isCall: true }),
+    ...(REASONING_PATTERN.test(word) && { isReasoning: true }),
+    ...(MEDIA_PATTERN.test(word) && { isMedia: true }),
   }
   if (knownHints.size < 1_000 && word.length < 50) knownHints.set(word, hints)
   return hints
@@ -343,10 +344,10 @@ function readHints(word: string): ContentHints {
 const NO_HINTS: ContentHints = {}
 const knownHints = new Map<string, ContentHints>()
 
-const RESULT = /tool[_-]result|_call_output$|^functionResponse$|^function_response$/
-const CALL = /tool_use$|tool[_-]call|_call$|^functionCall$|^function_call$|^server_tool/
-const REASONING = /reasoning|thinking/
-const MEDIA = /image|audio|video|file|document|media|inlineData|inline_data|source/i
+const RESULT_PATTERN = /tool[_-]result|_call_output$|^functionResponse$|^function_response$/
+const CALL_PATTERN = /tool_use$|tool[_-]call|_call$|^functionCall$|^function_call$|^server_tool/
+const REASONING_PATTERN = /reasoning|thinking/
+const MEDIA_PATTERN = /image|audio|video|file|document|media|inlineData|inline_data|source/i
 
 /** Returns the index of the model's last turn, or -1. */
 function findLastTurn(turns: readonly unknown[]): number {

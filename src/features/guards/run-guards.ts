@@ -115,7 +115,7 @@ export class GuardRun {
 
   async #run(guard: Guard, texts: GuardTexts, signal: AbortSignal): Promise<GuardDecision> {
     const checkedParts = texts.parts.filter((part) => part.text !== '' && (!isCallPart(part) || checksCalls(guard)))
-    if (checkedParts.length === 0) return NOTHING
+    if (checkedParts.length === 0) return PASSED_DECISION
     const { name, onError = 'refuse', mode } = guard
     const startedAt = this.#deps.clock.now()
     try {
@@ -126,7 +126,7 @@ export class GuardRun {
       this.#deps.onError(createGuardError(name, error))
       const isOpen = onError === 'pass' || mode === 'watch'
       this.notes.push({ name, stage: texts.stage, verdict: isOpen ? 'failed-open' : 'failed' })
-      if (isOpen) return NOTHING
+      if (isOpen) return PASSED_DECISION
       throw createGuardError(name, error)
     } finally {
       const { stage } = texts
@@ -178,7 +178,7 @@ export class GuardRun {
       ...(category !== undefined && { category }),
       ...(mode === 'watch' && { isWatched: true }),
     })
-    return mode === 'watch' ? NOTHING : decision
+    return mode === 'watch' ? PASSED_DECISION : decision
   }
 
   /**
@@ -225,7 +225,7 @@ export class GuardRun {
 }
 
 /** The decision of guards that change nothing. */
-const NOTHING: GuardDecision = { kind: 'passed', texts: new Map() }
+const PASSED_DECISION: GuardDecision = { kind: 'passed', texts: new Map() }
 
 const rejectCall = () => Promise.reject(new Error('Guards cannot call other servers here.'))
 const STAGES = ['request', 'answer'] as const
@@ -245,11 +245,11 @@ function toDecision(
   parts: readonly GuardPart[],
   stage: GuardTexts['stage'],
 ): GuardDecision {
-  if (verdict === undefined) return NOTHING
+  if (verdict === undefined) return PASSED_DECISION
   if (!isObject(verdict)) throw new TypeError('It returned neither undefined nor an object with a verdict.')
   switch (verdict.verdict) {
     case 'pass':
-      return NOTHING
+      return PASSED_DECISION
     case 'refuse': {
       const { category, ids } = verdict
       if (category !== undefined && typeof category !== 'string') throw new TypeError('"category" must be a string.')

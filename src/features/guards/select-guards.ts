@@ -23,7 +23,7 @@ export function createSelectedGuards(inCode: readonly Guard[], { store, ...deps 
       applied.set(call.log, { names: done, tally })
       call.log.extendRecord(() => tally.toRecord())
     }
-    const added = previous ? [] : readHeader(call.header(HEADER))
+    const added = previous ? [] : readHeader(call.header(GUARDS_HEADER))
     const names = new Set([...listGuardNames(call), ...added].filter((name) => !codeNames.has(name) && !done.has(name)))
     for (const name of names) done.add(name)
     const codeGuards = previous ? [] : inCode
@@ -46,7 +46,7 @@ export function createSelectedGuards(inCode: readonly Guard[], { store, ...deps 
   }
 }
 
-const HEADER = 'x-signalbox-guards'
+const GUARDS_HEADER = 'x-signalbox-guards'
 
 /**
  * Lists the names of guards in the settings, the groups, the key, and the combos that the requested names resolve to, in this order. Omits the guards
@@ -81,8 +81,8 @@ const readHeader = (text = ''): string[] => text.split(',').flatMap((name) => na
 
 const createUnknownError = (name: string): GatewayError =>
   gatewayError('INVALID_REQUEST', {
-    message: `The header "${HEADER}" names a guard that this gateway doesn't have: ${JSON.stringify(name.slice(0, 64))}. Remove it, or use the name of an existing guard.`,
-    data: { param: HEADER },
+    message: `The header "${GUARDS_HEADER}" names a guard that this gateway doesn't have: ${JSON.stringify(name.slice(0, 64))}. Remove it, or use the name of an existing guard.`,
+    data: { param: GUARDS_HEADER },
   })
 
 const createUnavailableError = (name: string, cause: unknown): GatewayError =>

@@ -8,20 +8,20 @@ export class StringJoiner {
   add(path: string, text: string): string {
     const field = this.#fields.get(path)
     if (!field) {
-      if (this.#fields.size < MAX_FIELDS) this.#fields.set(path, { last: text, tail: text.slice(-CONTEXT) })
+      if (this.#fields.size < MAX_FIELDS) this.#fields.set(path, { last: text, tail: text.slice(-CONTEXT_LENGTH) })
       return ''
     }
     const { last, tail } = field
-    if (text === last && text.length > SHORT) return ''
-    this.#fields.set(path, { last: text, tail: (tail + text).slice(-CONTEXT) })
+    if (text === last && text.length > MIN_FIELD_LENGTH) return ''
+    this.#fields.set(path, { last: text, tail: (tail + text).slice(-CONTEXT_LENGTH) })
     return tail
   }
 }
 
 /** Maximum length of the context before a string, in characters. */
-export const CONTEXT = 256
+export const CONTEXT_LENGTH = 256
 
 const MAX_FIELDS = 1_000
 
 /** Strings up to this length may legitimately occur twice in a row, such as a letter. */
-const SHORT = 2
+const MIN_FIELD_LENGTH = 2

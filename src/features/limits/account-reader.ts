@@ -126,7 +126,7 @@ async function readOpenRouterKey(caller: Caller, options: AccountReaderDependenc
     label: spender.label,
     limit: budget?.limit ?? null,
     limit_remaining: budget?.remaining ?? null,
-    limit_reset: (budget?.window && RESETS[budget.window]) ?? null,
+    limit_reset: (budget?.window && RESET_WORDS[budget.window]) ?? null,
     usage: spent.total,
     usage_daily: spent.day,
     usage_weekly: spent.week,
@@ -138,7 +138,7 @@ async function readOpenRouterKey(caller: Caller, options: AccountReaderDependenc
     expires_at: spender.expiresAt ?? null,
     rate_limit: {
       requests: rate?.limit ?? -1,
-      interval: (rate?.window && INTERVALS[rate.window]) ?? '',
+      interval: (rate?.window && INTERVAL_WORDS[rate.window]) ?? '',
       note: 'GET /v1/account returns all limits.',
     },
   }
@@ -198,8 +198,8 @@ async function readRecordedSpending(
   }
 }
 
-const RESETS: Partial<Record<LimitWindow, string>> = { day: 'daily', week: 'weekly', month: 'monthly' }
-const INTERVALS: Partial<Record<LimitWindow, string>> = {
+const RESET_WORDS: Partial<Record<LimitWindow, string>> = { day: 'daily', week: 'weekly', month: 'monthly' }
+const INTERVAL_WORDS: Partial<Record<LimitWindow, string>> = {
   minute: '1m',
   hour: '1h',
   day: '1d',

@@ -163,7 +163,7 @@ export class GatedRequest {
   }
 
   /**
-   * Reserves at least `least` more output tokens for a stream, and up to `MORE_OUTPUT` if the limits allow it. The estimate may be too high, so a
+   * Reserves at least `least` more output tokens for a stream, and up to `EXTRA_OUTPUT_TOKENS` if the limits allow it. The estimate may be too high, so a
    * stream gets some tokens even if nothing remains; all streams together exceed a limit by at most `SLACK`. Throws the error for the client.
    */
   async #reserveMoreOutput(
@@ -171,7 +171,7 @@ export class GatedRequest {
     { least, usdPerToken, allowsLess }: { least: number; usdPerToken: number; allowsLess: boolean },
   ): Promise<number> {
     const toAmounts = (tokens: number) => ({ tokens, usd: tokens * usdPerToken })
-    let extraTokens = Math.max(least, MORE_OUTPUT)
+    let extraTokens = Math.max(least, EXTRA_OUTPUT_TOKENS)
     let rejection = await this.#extend(reservation, toAmounts(extraTokens))
     while (rejection) {
       const { unit, remaining } = rejection.limit
@@ -180,8 +180,8 @@ export class GatedRequest {
       rejection = await this.#extend(reservation, toAmounts(extraTokens))
     }
     if (!rejection) return extraTokens
-    const slack = Math.max(least, SLACK_STEP)
-    if (allowsLess && !(await this.#extend(reservation, toAmounts(slack), toAmounts(SLACK)))) return slack
+    const slack = Math.max(least, SLACK_STEP_TOKENS)
+    if (allowsLess && !(await this.#extend(reservation, toAmounts(slack), toAmounts(SLACK_TOKENS)))) return slack
     throw createCutOffError(rejection.limit, this.#options.holders)
   }
 
@@ -227,7 +227,7 @@ export class GatedRequest {
   #rejectsWithoutStorage(): boolean {
     const { scopes, rules } = this.#options
     return ALL_UNITS.some((unit) => {
-      const verdict = rules.onStorageUnavailable?.[unit] ?? WITHOUT_STORAGE[unit]
+      const verdict = rules.onStorageUnavailable?.[unit] ?? UNAVAILABLE_DEFAULTS[unit]
       return verdict === 'refuse' && isLimited(unit, scopes)
     })
   }
@@ -278,18 +278,18 @@ export class GatedRequest {
 const getMaxStreamSize = (output: number) => output * 2.5 + 64
 
 /** How many tokens a stream reserves at a time after its output exceeds its reservation, if the limits allow it. */
-const MORE_OUTPUT = 1_024
+const EXTRA_OUTPUT_TOKENS = 1_024
 /**
- * How many tokens streams may reserve in total beyond the remaining amount. This is less than `MORE_OUTPUT`, including what a stream has sent by
+ * How many tokens streams may reserve in total beyond the remaining amount. This is less than `EXTRA_OUTPUT_TOKENS`, including what a stream has sent by
  * then.
  */
-const SLACK = 768
+const SLACK_TOKENS = 768
 /** How many of these tokens a stream reserves at a time. */
-const SLACK_STEP = 128
+const SLACK_STEP_TOKENS = 128
 const REQUEST_UNITS: readonly LimitUnit[] = ['requests', 'parallel']
 const ALL_UNITS: readonly LimitUnit[] = [...REQUEST_UNITS, ...USAGE_UNITS]
 
-const WITHOUT_STORAGE: Readonly<Record<LimitUnit, 'refuse' | 'allow'>> = {
+const UNAVAILABLE_DEFAULTS: Readonly<Record<LimitUnit, 'refuse' | 'allow'>> = {
   requests: 'allow',
   parallel: 'allow',
   tokens: 'refuse',

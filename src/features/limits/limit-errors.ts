@@ -32,31 +32,38 @@ export function createLimitError(
   if (isUsageLimit && why === 'too-large' && !fitsLater(limit, need)) {
     const message = [
       describeTooLarge(limit, need, holders),
-      limitsOutput ? SHORTER_OUTPUT : SHORTER,
+      limitsOutput ? SHORTEN_ADVICE : SPLIT_ADVICE,
       need > limit.limit ? '' : resets(limit),
     ]
     return gatewayError('REQUEST_TOO_EXPENSIVE', {
       message: joinSentences(message),
-      headers: { ...headers, ...NO_RETRY },
+      headers: { ...headers, ...NO_RETRY_HEADERS },
     })
   }
   if (isUsageLimit && why === 'used-up' && !isShort(limit.window)) {
-    const message = joinSentences([describeState(limit, holders), resets(limit), HIGHER])
-    return gatewayError('BUDGET_EXCEEDED', { message, headers: { ...headers, ...NO_RETRY } })
+    const message = joinSentences([describeState(limit, holders), resets(limit), HIGHER_LIMIT_ADVICE])
+    return gatewayError('BUDGET_EXCEEDED', { message, headers: { ...headers, ...NO_RETRY_HEADERS } })
   }
   if (why === 'held' || limit.unit === 'parallel') {
-    const message = joinSentences([describeState(limit, holders), limit.unit === 'parallel' ? ONE_ENDS : HELD])
+    const message = joinSentences([
+      describeState(limit, holders),
+      limit.unit === 'parallel' ? RETRY_LATER_ADVICE : HELD_ADVICE,
+    ])
     return gatewayError('RATE_LIMIT_EXCEEDED', { message, headers: { ...headers, 'retry-after': '1' } })
   }
   const seconds =
     limit.resetsAt === null ? undefined : Math.max(1, Math.ceil((Date.parse(limit.resetsAt) - now) / 1_000))
   const explanation = why === 'too-large' ? describeTooLarge(limit, need, holders) : describeState(limit, holders)
   return gatewayError('RATE_LIMIT_EXCEEDED', {
-    message: joinSentences([explanation, resets(limit), seconds === undefined ? HIGHER : THEN]),
+    message: joinSentences([
+      explanation,
+      resets(limit),
+      seconds === undefined ? HIGHER_LIMIT_ADVICE : RETRY_THEN_ADVICE,
+    ]),
     headers: {
       ...headers,
       ...(seconds !== undefined && { 'retry-after': String(seconds) }),
-      ...((seconds ?? Number.POSITIVE_INFINITY) > TOO_LONG_S && NO_RETRY),
+      ...((seconds ?? Number.POSITIVE_INFINITY) > TOO_LONG_S && NO_RETRY_HEADERS),
     },
   })
 }
@@ -66,7 +73,7 @@ export function createLimitError(
  * and Anthropic's would wait the entire time. `x-should-retry: false` tells both not to retry.
  */
 const TOO_LONG_S = 60
-const NO_RETRY = { 'x-should-retry': 'false' }
+const NO_RETRY_HEADERS = { 'x-should-retry': 'false' }
 
 /** Whether the window is short enough for a client to wait for its end. */
 const isShort = (window: LimitWindow | null) => window === 'minute' || window === 'hour'
@@ -75,9 +82,12 @@ const fitsLater = ({ window, limit }: LimitState, need: number) => isShort(windo
 
 /** Creates the error for an in-flight request that needs more than the rest of a limit. */
 export function createCutOffError(limit: LimitState, holders: Holders): GatewayError {
-  const explanation = `The response was cut off because it used up the rest of a limit: ${lowerFirst(describeHolder(limit, holders))} can use ${formatUnits(limit.limit, limit.unit)} ${WINDOWS[limit.window ?? 'total']}.`
+  const explanation = `The response was cut off because it used up the rest of a limit: ${lowerFirst(describeHolder(limit, holders))} can use ${formatUnits(limit.limit, limit.unit)} ${WINDOW_WORDS[limit.window ?? 'total']}.`
   const code = isShort(limit.window) ? 'RATE_LIMIT_EXCEEDED' : 'BUDGET_EXCEEDED'
-  return gatewayError(code, { message: joinSentences([explanation, resets(limit), HIGHER]), headers: NO_RETRY })
+  return gatewayError(code, {
+    message: joinSentences([explanation, resets(limit), HIGHER_LIMIT_ADVICE]),
+    headers: NO_RETRY_HEADERS,
+  })
 }
 
 /**
@@ -89,15 +99,15 @@ export const createUnknownPriceError = (target: string, member?: string): Gatewa
     message: member
       ? `The price of "${target}" with this "${member}" is unknown, and this request is subject to a dollar limit. Remove "${member}", or ask the operator of this gateway to set "whenPriceUnknown" to "allow" in the settings.`
       : `The price of "${target}" is unknown, and this request is subject to a dollar limit. Use another model, or ask the operator of this gateway to set "prices" for the model or "whenPriceUnknown" to "allow" in the settings.`,
-    headers: NO_RETRY,
+    headers: NO_RETRY_HEADERS,
   })
 
-const SHORTER = 'Split the request into smaller ones.'
-const SHORTER_OUTPUT = 'Shorten the prompt or lower the output limit, such as "max_tokens".'
-const HIGHER = 'Ask the operator of this gateway for a higher limit.'
-const THEN = 'Retry then.'
-const HELD = 'In-flight requests have reserved the rest and may not use all of it. Retry in a moment.'
-const ONE_ENDS = 'Retry when one of them has finished.'
+const SPLIT_ADVICE = 'Split the request into smaller ones.'
+const SHORTEN_ADVICE = 'Shorten the prompt or lower the output limit, such as "max_tokens".'
+const HIGHER_LIMIT_ADVICE = 'Ask the operator of this gateway for a higher limit.'
+const RETRY_THEN_ADVICE = 'Retry then.'
+const HELD_ADVICE = 'In-flight requests have reserved the rest and may not use all of it. Retry in a moment.'
+const RETRY_LATER_ADVICE = 'Retry when one of them has finished.'
 
 /** Describes the limit and how much of it is used, as a sentence. */
 function describeState(limit: LimitState, holders: Holders): string {
@@ -110,7 +120,7 @@ function describeState(limit: LimitState, holders: Holders): string {
     reserved > 0
       ? `; in-flight requests have reserved ${unit === 'requests' ? reserved : formatUnits(reserved, unit)}`
       : ''
-  const may = `${formatUnits(limit.limit, unit)} ${WINDOWS[limit.window ?? 'total']}`
+  const may = `${formatUnits(limit.limit, unit)} ${WINDOW_WORDS[limit.window ?? 'total']}`
   return unit === 'requests'
     ? `${holderText} can make ${may} and has made ${spent}${reservedText}.`
     : `${holderText} can use ${may} and has used ${spent}${reservedText}.`
@@ -118,7 +128,7 @@ function describeState(limit: LimitState, holders: Holders): string {
 
 function describeTooLarge(limit: LimitState, need: number, holders: Holders): string {
   const { unit, remaining, window } = limit
-  const limitText = `${formatUnits(limit.limit, unit)} ${WINDOWS[window ?? 'total']}`
+  const limitText = `${formatUnits(limit.limit, unit)} ${WINDOW_WORDS[window ?? 'total']}`
   return `The request could use up to ${formatUnits(need, unit)}, more than the ${formatUnits(remaining, unit)} left: ${lowerFirst(describeHolder(limit, holders))} can use ${limitText}.`
 }
 
@@ -137,7 +147,7 @@ const lowerFirst = (text: string) => `${text.charAt(0).toLowerCase()}${text.slic
 const resets = ({ resetsAt }: LimitState) =>
   resetsAt === null ? 'This limit does not reset automatically.' : `The limit resets at ${resetsAt}.`
 
-const WINDOWS: Readonly<Record<LimitWindow, string>> = {
+const WINDOW_WORDS: Readonly<Record<LimitWindow, string>> = {
   minute: 'per minute',
   hour: 'per hour',
   day: 'per day',

@@ -4,7 +4,7 @@ import type { ClientFormat } from '../../types.ts'
 
 /** The units with rate-limit headers. */
 type ShownUnit = Extract<LimitUnit, 'requests' | 'tokens'>
-const SHOWN: readonly ShownUnit[] = ['requests', 'tokens']
+const HEADER_UNITS: readonly ShownUnit[] = ['requests', 'tokens']
 
 /** The header names for a unit, such as `x-ratelimit-remaining-tokens`. */
 type HeaderNames = Readonly<Record<'limit' | 'remaining' | 'reset', string>>
@@ -52,7 +52,7 @@ export function createLimitHeaders(
   const form = headerStyles[format]
   const headers: Record<string, string> = {}
   if (!form) return headers
-  for (const unit of SHOWN) {
+  for (const unit of HEADER_UNITS) {
     const scarcest = findTightestLimit(limits, unit)
     if (!scarcest) continue
     const { limit, remaining, resetsAt } = scarcest

@@ -133,14 +133,14 @@ export function createLimitOperations({ store, ledger, accounts }: LimitDependen
 
   const gateway: GatewayLimitOperations<unknown> = {
     get: async () => readStates(await listGatewayScopes()),
-    reset: () => reset(GATEWAY),
-    settle: (input) => settle(input, async () => GATEWAY),
+    reset: () => reset(GATEWAY_SCOPE),
+    settle: (input) => settle(input, async () => GATEWAY_SCOPE),
   }
 
   return { keys, groups, accounts: users, gateway }
 }
 
-const GATEWAY: ScopeName = { scope: 'gateway', id: '' }
+const GATEWAY_SCOPE: ScopeName = { scope: 'gateway', id: '' }
 
 const listScope = (scope: ScopeName['scope'], { id, limits }: Holder): LimitedScope[] =>
   limits ? [{ scope, id, limits }] : []

@@ -7,19 +7,19 @@ import type { Catalog, Kind, Price } from '../../types.ts'
 export function describeMissingPrice(catalog: Catalog, target: RouteTarget): string {
   const { provider, model, connection } = target
   const { asOf, isLive } = getDefinition(catalog, provider) ?? {}
-  const example = examples[getCatalogModel(catalog, target)?.type ?? 'llm'] ?? TOKENS
+  const example = examples[getCatalogModel(catalog, target)?.type ?? 'llm'] ?? EXAMPLE_PRICE
   const prices = { ...connection.prices, [model]: example }
   const call =
     connection.source === 'code'
       ? `add prices: ${toLiteral({ [model]: example })} to the connection "${connection.id}" in code`
       : `gateway.api.connections.update(${toLiteral(connection.id)}, { prices: ${toLiteral(prices)} })`
-  const unit = example === TOKENS ? 'USD per million tokens' : 'USD'
-  return `No price of "${provider}/${model}": ${call} (${unit}).${asOf ? ` The catalog is of ${asOf}.${isLive ? '' : REFRESH}` : ''}`
+  const unit = example === EXAMPLE_PRICE ? 'USD per million tokens' : 'USD'
+  return `No price of "${provider}/${model}": ${call} (${unit}).${asOf ? ` The catalog is of ${asOf}.${isLive ? '' : REFRESH_ADVICE}` : ''}`
 }
 
-const REFRESH = " To keep it current: catalog: { refresh: 'models.dev' }."
+const REFRESH_ADVICE = " To keep it current: catalog: { refresh: 'models.dev' }."
 
-const TOKENS: Price = { input: 3, output: 15 }
+const EXAMPLE_PRICE: Price = { input: 3, output: 15 }
 
 /** An example of a price, for the kinds that aren't billed by token. */
 const examples: Partial<Record<Kind, Price>> = {

@@ -1,6 +1,6 @@
 import type { FeatureRoute } from '../../feature.ts'
 import type { Exchange, UpstreamFetch } from '../../lib/exchange.ts'
-import { PROTOCOLS } from '../../protocols/formats/ai-sdk/ai-sdk-format.ts'
+import { PROTOCOL_VERSIONS } from '../../protocols/formats/ai-sdk/ai-sdk-format.ts'
 import type { Caller } from '../../request/caller.ts'
 import { createEmptyReply } from '../../request/door/reply.ts'
 import type { UnrecordedRequest } from '../../request/feature-requests.ts'
@@ -41,7 +41,7 @@ export const listingPaths: readonly ListingPath[] = [
   { path: '/v1/models/:id+' },
   { path: '/v1beta/models', kinds: ['llm'] },
   { path: '/v1beta/models/:id+' },
-  ...PROTOCOLS.map((version) => ({ path: `/v${version}/ai/config`, kinds: AI_SDK_KINDS, version })),
+  ...PROTOCOL_VERSIONS.map((version) => ({ path: `/v${version}/ai/config`, kinds: AI_SDK_KINDS, version })),
 ]
 
 const publicHeaders = { 'access-control-allow-origin': '*' }

@@ -134,7 +134,7 @@ export function createListing({
       const cache: LookupCache = new Map() // so all lists wait only once for a slow upstream
       const stripNames = id.startsWith(NAME_PREFIX) ? id.slice(NAME_PREFIX.length) : id
       const lists: ModelEntry[][] = []
-      for (const kinds of [LLM, OTHERS]) {
+      for (const kinds of [LLM_KINDS, OTHER_KINDS]) {
         const entries = await listing.list(kinds, fetch, { reader, cache })
         const entry = entries.find((entry) => entry.id === id) ?? entries.find((entry) => entry.id === stripNames)
         if (entry) return { entry, kinds }
@@ -152,8 +152,8 @@ export function createListing({
   return listing
 }
 
-const LLM: readonly Kind[] = ['llm']
-const OTHERS = kinds.filter((kind) => kind !== 'llm')
+const LLM_KINDS: readonly Kind[] = ['llm']
+const OTHER_KINDS = kinds.filter((kind) => kind !== 'llm')
 
 /** Lists the catalog's models, then custom ones (src/rules.md, Listing without connections). */
 export function* listStatic(

@@ -1,16 +1,16 @@
 import type { CancelDeadline } from '../../lib/deadline.ts'
 import type { InFlight } from '../../lib/in-flight.ts'
 import {
-  ALIASES,
-  COMBOS,
-  CONNECTIONS,
-  CUSTOM_MODELS,
-  GROUPS,
-  GUARDS,
-  KEYS,
-  PREVIOUS_KEYS,
-  PROVIDERS,
-  SETTINGS,
+  ALIASES_PREFIX,
+  COMBOS_PREFIX,
+  CONNECTIONS_PREFIX,
+  CUSTOM_MODELS_PREFIX,
+  GROUPS_PREFIX,
+  GUARDS_PREFIX,
+  KEYS_PREFIX,
+  PREVIOUS_KEYS_PREFIX,
+  PROVIDERS_PREFIX,
+  SETTINGS_KEY,
 } from '../../records/record-collections.ts'
 import type { Store } from '../../records/store.ts'
 import type { AttemptLog } from '../../request/attempt-log.ts'
@@ -276,16 +276,16 @@ export class LiveFeed {
 
 /** Collection names by the prefixes of their storage keys. */
 const COLLECTIONS = [
-  [KEYS, 'keys'],
-  [PREVIOUS_KEYS, 'keys'],
-  [GROUPS, 'groups'],
-  [GUARDS, 'guards'],
-  [CONNECTIONS, 'connections'],
-  [COMBOS, 'combos'],
-  [CUSTOM_MODELS, 'customModels'],
-  [ALIASES, 'aliases'],
-  [PROVIDERS, 'providers'],
-  [SETTINGS, 'settings'],
+  [KEYS_PREFIX, 'keys'],
+  [PREVIOUS_KEYS_PREFIX, 'keys'],
+  [GROUPS_PREFIX, 'groups'],
+  [GUARDS_PREFIX, 'guards'],
+  [CONNECTIONS_PREFIX, 'connections'],
+  [COMBOS_PREFIX, 'combos'],
+  [CUSTOM_MODELS_PREFIX, 'customModels'],
+  [ALIASES_PREFIX, 'aliases'],
+  [PROVIDERS_PREFIX, 'providers'],
+  [SETTINGS_KEY, 'settings'],
 ] as const
 
 function createLiveAttempt({ route, startedAt, number, record }: AttemptLog, requestedAt: number): LiveAttempt {

@@ -4,22 +4,22 @@ import { gatewayError } from '../../errors.ts'
 import { encodeUtf8 } from '../../lib/bytes.ts'
 import type { CancelDeadline } from '../../lib/deadline.ts'
 import type { ByteStream, Exchange } from '../../lib/exchange.ts'
-import { UNCACHED } from '../../request/door/reply.ts'
+import { UNCACHED_HEADERS } from '../../request/door/reply.ts'
 import type { HttpRoute } from '../../request/door/router.ts'
 import { type LiveEventType, type LiveFeed, liveEventTypes } from './live-feed.ts'
 
 /** The path of the live events. It isn't a management operation, because its response never ends. */
-export const LIVE = '/api/live'
+export const LIVE_PATH = '/api/live'
 
-const TYPES = `must be a comma-separated list of ${liveEventTypes.join(', ')}`
-const AFTER = 'must be an event ID'
+const TYPES_MESSAGE = `must be a comma-separated list of ${liveEventTypes.join(', ')}`
+const AFTER_MESSAGE = 'must be an event ID'
 
 export const liveInput = closedObject({
-  after: v.exactOptional(v.pipe(fields.text, v.regex(/^[0-9a-f]{8}-\d{1,15}$/, AFTER))),
+  after: v.exactOptional(v.pipe(fields.text, v.regex(/^[0-9a-f]{8}-\d{1,15}$/, AFTER_MESSAGE))),
   types: v.exactOptional(
     v.pipe(
       fields.text,
-      v.check((text) => text.split(',').every(isType), TYPES),
+      v.check((text) => text.split(',').every(isType), TYPES_MESSAGE),
     ),
   ),
 })
@@ -37,7 +37,7 @@ const MAX_READERS = 100
 /** Creates the route that streams live events until the client disconnects. `Last-Event-ID` or `after` resumes the stream after that event. */
 export const liveRoute = (feed: LiveFeed): HttpRoute => ({
   method: 'GET',
-  path: LIVE,
+  path: LIVE_PATH,
   async run({ exchange }) {
     const { after, types } = parseInput(liveInput, readQuery(exchange))
     if (feed.readers.size >= MAX_READERS)
@@ -50,7 +50,7 @@ export const liveRoute = (feed: LiveFeed): HttpRoute => ({
     await stream.open()
     return {
       status: 200,
-      headers: { 'content-type': 'text/event-stream', ...UNCACHED, 'x-accel-buffering': 'no' },
+      headers: { 'content-type': 'text/event-stream', ...UNCACHED_HEADERS, 'x-accel-buffering': 'no' },
       body: stream,
     }
   },

@@ -9,7 +9,7 @@ const formerAttributes: Readonly<Record<string, string>> = {
 }
 
 /** Renamed attributes whose latest names already exist in release 1.41. */
-const UNCHANGED = new Set(['gen_ai.provider.name'])
+const UNCHANGED_ATTRIBUTES = new Set(['gen_ai.provider.name'])
 
 /** Release 1.41 histograms that were later split, by their latest names. `type` is the label for the token type. */
 export const previousMetrics: Readonly<Record<string, { name: string; type?: string }>> = {
@@ -27,7 +27,7 @@ export function createAttributeRenamer(conventions: Conventions): (attributes: A
     for (const [name, value] of Object.entries(attributes)) {
       const oldName = formerAttributes[name]
       if (oldName !== undefined) renamed[oldName] = value
-      if (oldName === undefined || conventions === 'both' || UNCHANGED.has(name)) renamed[name] = value
+      if (oldName === undefined || conventions === 'both' || UNCHANGED_ATTRIBUTES.has(name)) renamed[name] = value
     }
     return renamed
   }

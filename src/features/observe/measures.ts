@@ -53,24 +53,26 @@ export const labels = {
 } as const
 
 /** Buckets in seconds for model calls. */
-const SECONDS = [0.01, 0.02, 0.04, 0.08, 0.16, 0.32, 0.64, 1.28, 2.56, 5.12, 10.24, 20.48, 40.96, 81.92, 163.84, 327.68]
+const SECONDS_BUCKETS = [
+  0.01, 0.02, 0.04, 0.08, 0.16, 0.32, 0.64, 1.28, 2.56, 5.12, 10.24, 20.48, 40.96, 81.92, 163.84, 327.68,
+]
 /** Buckets in seconds for HTTP requests. */
-const HTTP_SECONDS = [0.005, 0.01, 0.025, 0.05, 0.075, 0.1, 0.25, 0.5, 0.75, 1, 2.5, 5, 7.5, 10]
+const HTTP_SECONDS_BUCKETS = [0.005, 0.01, 0.025, 0.05, 0.075, 0.1, 0.25, 0.5, 0.75, 1, 2.5, 5, 7.5, 10]
 /** Buckets in seconds for the time to first token. */
-const FIRST_TOKEN = [0.001, 0.005, 0.01, 0.02, 0.04, 0.06, 0.08, 0.1, 0.25, 0.5, 0.75, 1, 2.5, 5, 7.5, 10]
-const TOKENS = Array.from({ length: 14 }, (_, power) => 4 ** power)
-const ATTEMPTS = [1, 2, 3, 4, 6, 10]
+const FIRST_TOKEN_BUCKETS = [0.001, 0.005, 0.01, 0.02, 0.04, 0.06, 0.08, 0.1, 0.25, 0.5, 0.75, 1, 2.5, 5, 7.5, 10]
+const TOKEN_BUCKETS = Array.from({ length: 14 }, (_, power) => 4 ** power)
+const ATTEMPT_BUCKETS = [1, 2, 3, 4, 6, 10]
 
-const TARGET = ['gen_ai.operation.name', 'gen_ai.provider.name', 'gen_ai.request.model'] as const
-const FAILED_TARGET = [...TARGET, 'error.type'] as const
-const REQUESTED_MODEL = ['gen_ai.operation.name', 'signalbox.model'] as const
+const TARGET_LABELS = ['gen_ai.operation.name', 'gen_ai.provider.name', 'gen_ai.request.model'] as const
+const FAILED_TARGET_LABELS = [...TARGET_LABELS, 'error.type'] as const
+const REQUESTED_MODEL_LABELS = ['gen_ai.operation.name', 'signalbox.model'] as const
 
 const createTokenCounter = (name: string, help: string): Metric => ({
   name: `gen_ai.client.inference.usage.${name}`,
   kind: 'counter',
   unit: '{token}',
   help,
-  labels: [...TARGET, 'gen_ai.token.modality'],
+  labels: [...TARGET_LABELS, 'gen_ai.token.modality'],
 })
 
 export const measures = {
@@ -79,32 +81,32 @@ export const measures = {
     kind: 'histogram',
     unit: 's',
     help: 'Duration of attempts, from start to last byte.',
-    labels: FAILED_TARGET,
-    buckets: SECONDS,
+    labels: FAILED_TARGET_LABELS,
+    buckets: SECONDS_BUCKETS,
   },
   embeddingsDuration: {
     name: 'gen_ai.client.embeddings.duration',
     kind: 'histogram',
     unit: 's',
     help: 'Duration of embedding attempts.',
-    labels: FAILED_TARGET,
-    buckets: SECONDS,
+    labels: FAILED_TARGET_LABELS,
+    buckets: SECONDS_BUCKETS,
   },
   operationDuration: {
     name: 'gen_ai.client.operation.duration',
     kind: 'histogram',
     unit: 's',
     help: 'Duration of all other attempts.',
-    labels: FAILED_TARGET,
-    buckets: SECONDS,
+    labels: FAILED_TARGET_LABELS,
+    buckets: SECONDS_BUCKETS,
   },
   firstChunk: {
     name: 'gen_ai.client.inference.time_to_first_chunk',
     kind: 'histogram',
     unit: 's',
     help: 'Time to first token (TTFT) of an attempt.',
-    labels: TARGET,
-    buckets: SECONDS,
+    labels: TARGET_LABELS,
+    buckets: SECONDS_BUCKETS,
   },
   inputTokens: createTokenCounter('input_tokens', 'Input tokens, including cached ones.'),
   outputTokens: createTokenCounter('output_tokens', 'Output tokens, including reasoning.'),
@@ -122,16 +124,16 @@ export const measures = {
     kind: 'histogram',
     unit: '{token}',
     help: 'Input tokens of an attempt.',
-    labels: FAILED_TARGET,
-    buckets: TOKENS,
+    labels: FAILED_TARGET_LABELS,
+    buckets: TOKEN_BUCKETS,
   },
   outputSize: {
     name: 'gen_ai.client.inference.operation.output_tokens',
     kind: 'histogram',
     unit: '{token}',
     help: 'Output tokens of an attempt.',
-    labels: FAILED_TARGET,
-    buckets: TOKENS,
+    labels: FAILED_TARGET_LABELS,
+    buckets: TOKEN_BUCKETS,
   },
   httpDuration: {
     name: 'http.server.request.duration',
@@ -139,31 +141,31 @@ export const measures = {
     unit: 's',
     help: 'Duration of model requests, to the last byte.',
     labels: ['http.request.method', 'http.route', 'http.response.status_code'],
-    buckets: HTTP_SECONDS,
+    buckets: HTTP_SECONDS_BUCKETS,
   },
   requestDuration: {
     name: 'gen_ai.server.request.duration',
     kind: 'histogram',
     unit: 's',
     help: 'Duration of model requests by requested name.',
-    labels: [...REQUESTED_MODEL, 'error.type'],
-    buckets: SECONDS,
+    labels: [...REQUESTED_MODEL_LABELS, 'error.type'],
+    buckets: SECONDS_BUCKETS,
   },
   firstToken: {
     name: 'gen_ai.server.time_to_first_token',
     kind: 'histogram',
     unit: 's',
     help: 'Time to first token (TTFT), with failed attempts.',
-    labels: REQUESTED_MODEL,
-    buckets: FIRST_TOKEN,
+    labels: REQUESTED_MODEL_LABELS,
+    buckets: FIRST_TOKEN_BUCKETS,
   },
   requestAttempts: {
     name: 'signalbox.request.attempts',
     kind: 'histogram',
     unit: '{attempt}',
     help: 'Attempts per request.',
-    labels: REQUESTED_MODEL,
-    buckets: ATTEMPTS,
+    labels: REQUESTED_MODEL_LABELS,
+    buckets: ATTEMPT_BUCKETS,
   },
   attempts: {
     name: 'signalbox.attempts',
@@ -191,21 +193,21 @@ export const measures = {
     kind: 'counter',
     unit: '{USD}',
     help: 'Cost of attempts in USD, if the price is known.',
-    labels: [...TARGET, 'signalbox.cost.source'],
+    labels: [...TARGET_LABELS, 'signalbox.cost.source'],
   },
   promptCacheTokens: {
     name: 'signalbox.prompt_cache.tokens',
     kind: 'counter',
     unit: '{token}',
     help: 'Input tokens read from and written to prompt caches.',
-    labels: [...TARGET, 'signalbox.direction'],
+    labels: [...TARGET_LABELS, 'signalbox.direction'],
   },
   promptCacheSaved: {
     name: 'signalbox.prompt_cache.saved_usd',
     kind: 'upDown',
     unit: '{USD}',
     help: "USD saved by the gateway's cache breakpoints; may be negative.",
-    labels: TARGET,
+    labels: TARGET_LABELS,
   },
   requestsActive: {
     name: 'signalbox.requests.active',
@@ -241,7 +243,7 @@ export const measures = {
     unit: 's',
     help: 'Time a guard took to check a request or a response.',
     labels: ['signalbox.guard', 'signalbox.stage'],
-    buckets: HTTP_SECONDS,
+    buckets: HTTP_SECONDS_BUCKETS,
   },
   guardHeld: {
     name: 'signalbox.guard.held',
@@ -249,7 +251,7 @@ export const measures = {
     unit: 's',
     help: 'Longest time that guards held an event of a stream.',
     labels: ['gen_ai.operation.name'],
-    buckets: HTTP_SECONDS,
+    buckets: HTTP_SECONDS_BUCKETS,
   },
   losses: {
     name: 'signalbox.losses',
@@ -296,7 +298,7 @@ export const measures = {
 } as const satisfies Record<string, Metric>
 
 /** The label value for everything else. */
-export const OTHER = '_OTHER'
+export const OTHER_LABEL = '_OTHER'
 
 /** Maximum label sets per metric, and in total. */
 export const MAX_SERIES = { measure: 2_000, all: 20_000 }

@@ -13,7 +13,7 @@ import {
   type Meter,
   type Metric,
   measures,
-  OTHER,
+  OTHER_LABEL,
   type Series,
 } from './measures.ts'
 import type {
@@ -139,7 +139,7 @@ class MeasuredRequest implements RequestFollower {
   readonly cache: SeriesCache
   readonly operation: string
   readonly #group: SeriesGroup
-  #model = OTHER
+  #model = OTHER_LABEL
   #isStream = false
   #hasContent = false
 
@@ -218,8 +218,8 @@ class MeasuredRequest implements RequestFollower {
   #countDropped(warning: string, { attempts }: RequestRecord): void {
     const labels = {
       'signalbox.format.from': this.request.format,
-      'gen_ai.provider.name': getProviderName(attempts.at(-1)?.provider ?? OTHER),
-      'signalbox.loss': /^[a-z]+(?=:)/.exec(warning)?.[0] ?? OTHER,
+      'gen_ai.provider.name': getProviderName(attempts.at(-1)?.provider ?? OTHER_LABEL),
+      'signalbox.loss': /^[a-z]+(?=:)/.exec(warning)?.[0] ?? OTHER_LABEL,
     }
     this.cache.all.getWith(measures.losses, labels).add(1)
   }
@@ -237,7 +237,7 @@ class MeasuredAttempt implements AttemptFollower {
   constructor(attempt: ObservedAttempt, request: MeasuredRequest) {
     this.#attempt = attempt
     this.#request = request
-    const model = attempt.isKnown ? attempt.model : OTHER
+    const model = attempt.isKnown ? attempt.model : OTHER_LABEL
     this.#target = request.cache.getTarget(request.operation, attempt.provider, model)
   }
 

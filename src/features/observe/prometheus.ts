@@ -28,7 +28,7 @@ export function prometheus({ token }: PrometheusOptions = {}): GatewayObserver {
       path: '/metrics',
       ...(token !== undefined && { token }),
       async reply(exchange, facts) {
-        if (facts.isOneOfMany) return ONE_OF_MANY
+        if (facts.isOneOfMany) return ONE_OF_MANY_COMMENT
         const listNone = () => [] // the storage may be unavailable, or the code that reads it may fail to load
         const [targets, limits, ageMs] = await Promise.all([
           facts.targets().catch(listNone),
@@ -48,7 +48,7 @@ export function prometheus({ token }: PrometheusOptions = {}): GatewayObserver {
 
 function* toStateSeries(targets: readonly TargetFact[]): Generator<[LabelSet, number]> {
   for (const { provider, model, isKnown, connectionId, state } of targets) {
-    for (const one of STATES) {
+    for (const one of TARGET_STATES) {
       const labels = {
         'gen_ai.provider.name': getProviderName(provider),
         'gen_ai.request.model': isKnown ? model : '_OTHER',
@@ -73,9 +73,9 @@ function* toLimitSeries(limits: readonly LimitState[]): Generator<[LabelSet, num
   }
 }
 
-const STATES = ['ok', 'cooling', 'draining'] as const
+const TARGET_STATES = ['ok', 'cooling', 'draining'] as const
 
-const ONE_OF_MANY: Reply = {
+const ONE_OF_MANY_COMMENT: Reply = {
   status: 501,
   headers: { 'content-type': 'text/plain; charset=utf-8', 'cache-control': 'no-store' },
   body: 'A scrape would see one of many short-lived instances. Use otel(api) from signalbox/otel here, or read GET /api/usage.\n',

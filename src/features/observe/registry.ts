@@ -5,7 +5,7 @@ import {
   type Meter,
   type Metric,
   measures,
-  OTHER,
+  OTHER_LABEL,
   type Series,
 } from './measures.ts'
 
@@ -97,7 +97,7 @@ export class Registry implements Meter {
   }
 
   #overflow(measure: Metric, family: Map<string, StoredSeries>): Series {
-    const labels = Object.fromEntries(measure.labels.map((name) => [name, OTHER]))
+    const labels = Object.fromEntries(measure.labels.map((name) => [name, OTHER_LABEL]))
     const key = getSeriesKey(measure, labels)
     const shared = family.get(key) ?? this.#add(family, key, measure, labels)
     const overflowCount = this.series(measures.overflow, { 'signalbox.metric': measure.name })

@@ -100,12 +100,12 @@ const createBreakpoint = (ttl?: PromptCacheTtl) => ({
   cache_control: { type: 'ephemeral', ...(ttl === '1h' && { ttl }) },
 })
 
-const CACHEABLE = new Set<unknown>(['image', 'document', 'search_result', 'tool_result', 'tool_use'])
+const CACHEABLE_BLOCK_TYPES = new Set<unknown>(['image', 'document', 'search_result', 'tool_result', 'tool_use'])
 const isCacheableBlock = (block: unknown): boolean =>
-  isObject(block) && (block.type === 'text' ? hasWords(block.text) : CACHEABLE.has(block.type))
+  isObject(block) && (block.type === 'text' ? hasWords(block.text) : CACHEABLE_BLOCK_TYPES.has(block.type))
 
 /** The API looks for an entry at most 20 blocks before a breakpoint. */
-const LOOKBACK = 18
+const LOOKBACK_BLOCKS = 18
 
 function addMessagesBreakpoints(
   body: JsonObject,
@@ -127,7 +127,7 @@ function addMessagesBreakpoints(
   const { previous, end } = findEnds(messages, isCacheableBlock)
   const addTo = (block: JsonObject) => [{ ...block, ...createBreakpoint() }]
   if (top && isPassThrough) {
-    if (previous && end && countBlocks(messages, previous, end) > LOOKBACK)
+    if (previous && end && countBlocks(messages, previous, end) > LOOKBACK_BLOCKS)
       fields.messages = changeBlocks(messages, [previous], addTo)
     if (end) fields.cache_control = createBreakpoint().cache_control
   } else if (end) fields.messages = changeBlocks(messages, [previous, end], addTo)
@@ -183,20 +183,20 @@ function findInstructions(messages: readonly unknown[], isEligible: (block: unkn
   return block < 0 ? undefined : { message, block }
 }
 
-const BREAKPOINT = { prompt_cache_breakpoint: { mode: 'explicit' } }
+const EXPLICIT_BREAKPOINT = { prompt_cache_breakpoint: { mode: 'explicit' } }
 
 /** Adds a breakpoint at the end of the instructions; the model caches up to the newest message on its own. */
 function addChatInstructionsBreakpoint({ messages }: JsonObject): EditedFields {
   const list: unknown[] = Array.isArray(messages) ? messages : []
   const place = findInstructions(list, isChatText)
-  return place ? { messages: changeBlocks(list, [place], (part) => [{ ...part, ...BREAKPOINT }]) } : {}
+  return place ? { messages: changeBlocks(list, [place], (part) => [{ ...part, ...EXPLICIT_BREAKPOINT }]) } : {}
 }
 
 function addResponsesInstructionsBreakpoint({ instructions, input, prompt }: JsonObject): EditedFields {
   const items: unknown[] = Array.isArray(input) ? input : [{ type: 'message', role: 'user', content: input }]
   if (hasWords(instructions)) {
     if (isObject(prompt)) return {} // the prompt's messages come between the instructions and the input
-    const content = [{ type: 'input_text', text: instructions, ...BREAKPOINT }]
+    const content = [{ type: 'input_text', text: instructions, ...EXPLICIT_BREAKPOINT }]
     return { instructions: undefined, input: [{ type: 'message', role: 'developer', content }, ...items] }
   }
   const texts = items.map((item) =>
@@ -206,6 +206,6 @@ function addResponsesInstructionsBreakpoint({ instructions, input, prompt }: Jso
   )
   const place = findInstructions(texts, (part) => isObject(part) && part.type === 'input_text' && hasWords(part.text))
   if (!place) return {}
-  const changed = changeBlocks(texts, [place], (part) => [{ ...part, ...BREAKPOINT }])
+  const changed = changeBlocks(texts, [place], (part) => [{ ...part, ...EXPLICIT_BREAKPOINT }])
   return { input: items.with(place.message, changed[place.message]) }
 }

@@ -46,7 +46,7 @@ export interface CacheMemory {
   createSessionKey(session: string, owner: string): Promise<string>
 }
 
-const HOUR = 60 * 60_000
+const HOUR_MS = 60 * 60_000
 const CHARACTERS_PER_TOKEN = 4
 
 /**
@@ -186,7 +186,7 @@ export class CachedCall {
   }
 
   get #ttlMs(): number {
-    return this.#ttl === '1h' ? HOUR : this.#traits.ttlMs
+    return this.#ttl === '1h' ? HOUR_MS : this.#traits.ttlMs
   }
 
   #findObstacle(): CachingSkipReason | undefined {

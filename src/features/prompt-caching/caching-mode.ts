@@ -26,17 +26,17 @@ export function getCachingMode(
   const ofOwner = key?.promptCaching ?? account?.promptCaching ?? key?.group?.promptCaching
   const mode = ofOwner ?? account?.plan?.promptCaching ?? promptCaching
   if (!mode || mode === 'off' || call.endpoint.operation.name !== 'generate') return undefined
-  return exchange.header(HEADER) === 'off' ? undefined : mode
+  return exchange.header(CACHING_HEADER) === 'off' ? undefined : mode
 }
 
 /** Throws `INVALID_REQUEST` if the header has an unknown value. */
 export function checkCachingHeader(exchange: Pick<Exchange, 'header'>): void {
-  const value = exchange.header(HEADER)
+  const value = exchange.header(CACHING_HEADER)
   if (value !== undefined && value !== 'off' && value !== 'auto')
     throw gatewayError('INVALID_REQUEST', {
-      message: `${HEADER} must be "off" (no prompt caching for this request) or "auto" (as configured).`,
+      message: `${CACHING_HEADER} must be "off" (no prompt caching for this request) or "auto" (as configured).`,
     })
 }
 
 /** The header with which a request turns prompt caching off. */
-const HEADER = 'x-signalbox-prompt-caching'
+const CACHING_HEADER = 'x-signalbox-prompt-caching'

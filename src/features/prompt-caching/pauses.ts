@@ -3,7 +3,7 @@ import type { RouteTarget } from '../../request/routing/group.ts'
 import type { CachingPause } from '../../types/caching-types.ts'
 import type { Clock, Logger } from '../../types.ts'
 
-const HOUR = 60 * 60_000
+const HOUR_MS = 60 * 60_000
 const MIN_REQUESTS = 8
 const MIN_WRITTEN = 50_000
 const MAX_PAIRS = 10_000
@@ -71,7 +71,7 @@ export function createPauses({ clock, logger }: { clock: Pick<Clock, 'now'>; log
     note(name, spent, { caller, target: { connection, provider, model } }) {
       const pair = getPair(name)
       const now = clock.now()
-      pair.events = pair.events.filter(({ at }) => at > now - HOUR).slice(-MAX_EVENTS)
+      pair.events = pair.events.filter(({ at }) => at > now - HOUR_MS).slice(-MAX_EVENTS)
       pair.events.push({ at: now, ...spent })
       const writtenTokens = pair.events.reduce((sum, event) => sum + event.written, 0)
       const saved = pair.events.reduce((sum, event) => sum + event.savedUsd, 0)
@@ -82,7 +82,7 @@ export function createPauses({ clock, logger }: { clock: Pick<Clock, 'now'>; log
       if (saved >= 0 || writtenTokens < MIN_WRITTEN || pair.events.length < MIN_REQUESTS) return
       pair.stops++
       const hours = Math.min(24, pair.stops < 3 ? 1 : 2 ** (pair.stops - 2))
-      const pausedUntil = now + hours * HOUR
+      const pausedUntil = now + hours * HOUR_MS
       const until = new Date(pausedUntil).toISOString()
       pair.pause = { caller, connectionId: connection.id, provider, model, until, savedUsd: saved }
       Object.assign(pair, { events: [], pausedUntil, probe: '' })

@@ -1,6 +1,6 @@
 import { gatewayError, redactOwnKeys } from '../../errors.ts'
 import { isObject, type JsonObject } from '../../lib/json.ts'
-import { LABELS } from '../../protocols/formats/ai-sdk/client/ai-sdk-client-gateway.ts'
+import { LABEL_LIMITS } from '../../protocols/formats/ai-sdk/client/ai-sdk-client-gateway.ts'
 import { getCatalogModel } from '../../protocols/providers/catalog-model.ts'
 import { getProviderNames } from '../../protocols/providers/provider-names.ts'
 import type { RequestSettingsSource } from '../../request/context.ts'
@@ -8,7 +8,7 @@ import { addPolicies, type DataPolicy } from '../../request/data-policy.ts'
 import type { RouteTarget, TargetOrder } from '../../request/routing/group.ts'
 import type { DataTags } from '../../types.ts'
 
-const AT = 'providerOptions.gateway'
+const OPTIONS_PATH = 'providerOptions.gateway'
 
 /** The models to try after the call's own, and the order of each model's targets. */
 export interface GatewaySelection {
@@ -32,7 +32,7 @@ export async function readGatewayOptions({
   const accountId = log.caller.account?.id
   if ((options.quotaEntityId ?? accountId) !== accountId) throw gatewayError('ACCOUNT_NOT_ALLOWED')
   if (endpoint.format !== 'ai-sdk') return undefined
-  if ((options.byok ?? undefined) !== undefined) throw invalid('byok', NO_CREDENTIALS)
+  if ((options.byok ?? undefined) !== undefined) throw invalid('byok', CREDENTIALS_MESSAGE)
 
   addPolicies(listPolicies(options), log)
   const only = readNames(options, 'only')
@@ -41,7 +41,7 @@ export async function readGatewayOptions({
     for (const provider of Object.keys(catalog))
       for (const name of Object.values(getProviderNames(catalog, { provider }))) providerNames.add(name)
     const unknown = only.findIndex((name) => !providerNames.has(name))
-    if (unknown >= 0) throw invalid(`only[${unknown}]`, `"${only[unknown]}" is not a provider. ${PROVIDER_NAME}`)
+    if (unknown >= 0) throw invalid(`only[${unknown}]`, `"${only[unknown]}" is not a provider. ${PROVIDER_NAME_ADVICE}`)
     log.targetRules.push((_, target) =>
       only.some((name) => isNamed(target, name, catalog))
         ? undefined
@@ -65,31 +65,31 @@ export async function readGatewayOptions({
 
 const MAX_MODELS = 99
 
-const NO_CREDENTIALS =
+const CREDENTIALS_MESSAGE =
   'this gateway accepts no provider credentials in requests. Remove it, or ask the operator of this gateway to connect the provider.'
-const PROVIDER_NAME = 'Use the part before the slash of a name from GET /v1/models.'
+const PROVIDER_NAME_ADVICE = 'Use the part before the slash of a name from GET /v1/models.'
 
 /** The tags that each option requires. */
-const POLICIES: Readonly<Record<string, DataTags>> = {
+const POLICY_TAGS: Readonly<Record<string, DataTags>> = {
   zeroDataRetention: { zdr: true },
   disallowPromptTraining: { training: false },
 }
 
 function listPolicies(options: JsonObject): DataPolicy[] {
-  return Object.entries(POLICIES).flatMap(([name, tags]) => {
+  return Object.entries(POLICY_TAGS).flatMap(([name, tags]) => {
     const value = options[name] ?? false
     if (typeof value !== 'boolean') throw invalid(name, 'must be true or false.')
-    return value ? [{ tags, source: `"${AT}.${name}"` }] : []
+    return value ? [{ tags, source: `"${OPTIONS_PATH}.${name}"` }] : []
   })
 }
 
 /** Maps each value of `sort` to a strategy. Throughput isn't measured, so `tps` sorts by time to first token, with a warning. */
-const SORTS = { cost: 'least-cost', ttft: 'least-latency', tps: 'least-latency' } as const
+const STRATEGY_BY_SORT = { cost: 'least-cost', ttft: 'least-latency', tps: 'least-latency' } as const
 
-function readSort({ sort = null }: JsonObject): (typeof SORTS)[keyof typeof SORTS] | undefined {
+function readSort({ sort = null }: JsonObject): (typeof STRATEGY_BY_SORT)[keyof typeof STRATEGY_BY_SORT] | undefined {
   if (sort === null) return undefined
   if (sort !== 'cost' && sort !== 'ttft' && sort !== 'tps') throw invalid('sort', 'must be "cost", "ttft", or "tps".')
-  return SORTS[sort]
+  return STRATEGY_BY_SORT[sort]
 }
 
 function readNames(options: JsonObject, name: string): string[] {
@@ -107,8 +107,8 @@ const MAX_NAME = 512
 /** Lists the tags to record. A warning lists the others. */
 const listLabels = (options: JsonObject): string[] =>
   readNames(options, 'tags')
-    .filter((tag) => tag.length <= LABELS.maxLength)
-    .slice(0, LABELS.most)
+    .filter((tag) => tag.length <= LABEL_LIMITS.maxLength)
+    .slice(0, LABEL_LIMITS.most)
 
 const isNamed = ({ connection }: RouteTarget, name: string, catalog: RequestSettingsSource['context']['catalog']) =>
   connection.id === name || Object.values<string>({ ...getProviderNames(catalog, connection) }).includes(name)
@@ -144,4 +144,7 @@ async function addVisionRule({
 }
 
 const invalid = (name: string, problem: string) =>
-  gatewayError('INVALID_REQUEST', { message: `"${AT}.${name}": ${problem}`, data: { param: `${AT}.${name}` } })
+  gatewayError('INVALID_REQUEST', {
+    message: `"${OPTIONS_PATH}.${name}": ${problem}`,
+    data: { param: `${OPTIONS_PATH}.${name}` },
+  })

@@ -11,7 +11,7 @@ import type { SignalboxCallOptions } from '../../types/records/request-model-fie
 import type { ComboModel, EntryParams, Kind, RequestModels } from '../../types.ts'
 import type { GatewaySelection } from './gateway-options.ts'
 
-const HEADER = 'x-signalbox-models'
+const MODELS_HEADER = 'x-signalbox-models'
 
 /**
  * Reads a request's model list and options from its header `x-signalbox-models` and, for AI SDK calls, from `providerOptions.signalbox`. A request
@@ -34,17 +34,17 @@ export function readRequestList(source: RequestSettingsSource, gateway: GatewayS
     },
     ...(timeoutMs !== undefined && { timeout: { ms: timeoutMs, name: `${CALL_OPTIONS}.timeoutMs` } }),
   }
-  const header = exchange.header(HEADER)
+  const header = exchange.header(MODELS_HEADER)
   const isByOptions = params !== undefined || Object.keys(options).length > 0
   if (header === undefined && !isByOptions && !gateway) return own
-  const name = isByOptions ? CALL_OPTIONS : header === undefined ? 'providerOptions.gateway' : HEADER
+  const name = isByOptions ? CALL_OPTIONS : header === undefined ? 'providerOptions.gateway' : MODELS_HEADER
   const isRefused = settings.allowRequestModels === false
   if (isRefused && (header !== undefined || isByOptions || gateway?.models.length))
     throw gatewayError('FORBIDDEN', {
       message: `Per-request model lists and options ("${name}") are disabled on this gateway. Request a model, an alias, or a combo, or ask the operator of this gateway to set "allowRequestModels" in the settings.`,
     })
   const listed = header === undefined ? undefined : parseRequestModels(header)
-  rejectForOtherKinds(kind, `${HEADER}: "`, { models: listed?.models })
+  rejectForOtherKinds(kind, `${MODELS_HEADER}: "`, { models: listed?.models })
   const givenModels = options.models ?? listed?.models
   const models = [...(givenModels ?? [call.model]), ...(gateway?.models ?? [])]
   const list = omitUndefined<RequestModels>({

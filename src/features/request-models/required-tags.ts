@@ -9,11 +9,12 @@ export function addRequiredTags(header: string | undefined, log: RequestSettings
   if (header === undefined) return
   const policies = header.split(',').map((part): DataPolicy => {
     const [, name = '', value = 'true'] = /^([^=]*)(?:=(.*))?$/s.exec(part.trim()) ?? []
-    if (!TAG_NAME.test(name) || !isTagValue(value)) throw gatewayError('INVALID_REQUEST', { message: MALFORMED })
+    if (!TAG_NAME.test(name) || !isTagValue(value))
+      throw gatewayError('INVALID_REQUEST', { message: MALFORMED_MESSAGE })
     return { tags: { [name]: value }, source: 'the header "x-signalbox-require"' }
   })
   addPolicies(policies, log)
 }
 
-const MALFORMED =
+const MALFORMED_MESSAGE =
   'x-signalbox-require: write names of tags, or names with values, separated by commas, such as "zdr, region=eu, training=false".'

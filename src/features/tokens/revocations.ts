@@ -40,11 +40,11 @@ export function createRevocations({
     staleFallback: createStaleFallback(clock),
   })
   freshness.onChange((key) => {
-    if (key === REVOKED) cached.expire()
+    if (key === REVOKED_KEY) cached.expire()
   })
   freshness.onGap(() => cached.expire())
 
-  const readStored = () => storage.get(REVOKED).catch(handleStorageError('read', REVOKED))
+  const readStored = () => storage.get(REVOKED_KEY).catch(handleStorageError('read', REVOKED_KEY))
   const maxEntries = Math.min(
     MAX_ENTRIES,
     Math.floor((storage.largestValueBytes ?? Number.POSITIVE_INFINITY) / ENTRY_BYTES),
@@ -63,8 +63,8 @@ export function createRevocations({
         const next = dropOldest(record, { maxEntries, endedAt: now - MAX_AGE_MS })
         const value = JSON.stringify({ all: next.all, refs: Object.fromEntries(next.refs) })
         const writing = storage
-          .set(REVOKED, value, { ifVersion: stored?.version ?? null })
-          .catch(handleStorageError('write', REVOKED))
+          .set(REVOKED_KEY, value, { ifVersion: stored?.version ?? null })
+          .catch(handleStorageError('write', REVOKED_KEY))
         if ((await writing.finally(() => cached.expire())) === false) return false
         cached.replace(next, true)
         return undefined
@@ -72,7 +72,7 @@ export function createRevocations({
   }
 }
 
-export const REVOKED = 'tokens/revoked'
+export const REVOKED_KEY = 'tokens/revoked'
 const MAX_ENTRIES = 10_000
 /** The size of an entry in bytes, rounded up. */
 const ENTRY_BYTES = 48
@@ -94,8 +94,8 @@ function parseStored(text: string | undefined): RevokedRecord {
 /** Creates the error for a damaged record, because treating it as empty would make revoked tokens valid again. */
 const createDamagedError = () =>
   gatewayError('STORAGE_FAILED', {
-    message: `The stored record ${REVOKED} is damaged, so no token is accepted. Restore it from a backup, or delete it a day after the last token was revoked.`,
-    data: { key: REVOKED },
+    message: `The stored record ${REVOKED_KEY} is damaged, so no token is accepted. Restore it from a backup, or delete it a day after the last token was revoked.`,
+    data: { key: REVOKED_KEY },
   })
 
 /** Adds a revocation, at least a millisecond after the previous one, because `mint` dates new tokens right after that. */

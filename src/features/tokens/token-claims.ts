@@ -48,7 +48,7 @@ export const MAX_LIFETIME_S = 86_400
 export const getDefaultAudience = (basePath: string): string => `signalbox:${basePath}`
 
 /** The claim names, which are short because a token travels with every request. */
-const CLAIMS = {
+const CLAIM_NAMES = {
   account: 'sub',
   plan: 'pln',
   models: 'mdl',
@@ -58,12 +58,12 @@ const CLAIMS = {
   limits: 'lim',
   metadata: 'md',
 } as const satisfies Record<keyof TokenSettings, string>
-const KNOWN: ReadonlySet<string> = new Set([...Object.values(CLAIMS), 'iss', 'aud', 'iat', 'exp', 'jti'])
+const KNOWN_CLAIMS: ReadonlySet<string> = new Set([...Object.values(CLAIM_NAMES), 'iss', 'aud', 'iat', 'exp', 'jti'])
 
 /** Converts a token's terms to claims. */
 export const toClaims = (options: TokenSettings): JsonObject =>
   Object.fromEntries(
-    Object.entries(CLAIMS).flatMap(([name, claim]) => {
+    Object.entries(CLAIM_NAMES).flatMap(([name, claim]) => {
       const value: unknown = Reflect.get(options, name)
       return value === undefined ? [] : [[claim, value]]
     }),
@@ -74,14 +74,16 @@ export const toClaims = (options: TokenSettings): JsonObject =>
  * restrict a token.
  */
 export function toTokenSettings(claims: JsonObject): TokenSettings | undefined {
-  if (!Object.keys(claims).every((claim) => KNOWN.has(claim))) return undefined
+  if (!Object.keys(claims).every((claim) => KNOWN_CLAIMS.has(claim))) return undefined
   const options: JsonObject = Object.fromEntries(
-    Object.entries(CLAIMS).flatMap(([name, claim]) => (claims[claim] === undefined ? [] : [[name, claims[claim]]])),
+    Object.entries(CLAIM_NAMES).flatMap(([name, claim]) =>
+      claims[claim] === undefined ? [] : [[name, claims[claim]]],
+    ),
   )
   return options as JsonObject & TokenSettings // signed with this gateway's key, so `mint` has checked them
 }
 
-const MESSAGES = {
+const TOKEN_MESSAGES = {
   TOKEN_INVALID: 'This token is not valid here. Get a new one from the app that issued it.',
   TOKEN_EXPIRED: 'This token has expired. Get a new one from the app that issued it.',
   TOKEN_REVOKED: 'This token has been revoked. Sign in again to get a new one.',
@@ -90,8 +92,8 @@ const MESSAGES = {
 
 /** Creates the error for a token. `id` is its `jti`, the only part of the token that an error may contain. */
 export function createTokenError(
-  code: keyof typeof MESSAGES,
-  { id, message = MESSAGES[code] }: { id?: string; message?: string } = {},
+  code: keyof typeof TOKEN_MESSAGES,
+  { id, message = TOKEN_MESSAGES[code] }: { id?: string; message?: string } = {},
 ): GatewayError {
   return gatewayError(code, {
     message,

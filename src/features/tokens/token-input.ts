@@ -33,11 +33,11 @@ export interface TokenOperations<Input = never> {
 const DEFAULT_LIFETIME_S = 900
 const MIN_LIFETIME_S = 30
 const MAX_ORIGINS = 16
-const UNITS: Readonly<Record<string, number>> = { s: 1, m: 60, h: 3_600, d: 86_400 }
-const LIFETIME = `must be ${MIN_LIFETIME_S} to ${MAX_LIFETIME_S} seconds, or a text such as "15m" or "1h"`
+const SECONDS_PER_UNIT: Readonly<Record<string, number>> = { s: 1, m: 60, h: 3_600, d: 86_400 }
+const LIFETIME_MESSAGE = `must be ${MIN_LIFETIME_S} to ${MAX_LIFETIME_S} seconds, or a text such as "15m" or "1h"`
 
-const lifetimeSeconds = wholeNumber(MIN_LIFETIME_S, MAX_LIFETIME_S, LIFETIME)
-const lifetimeText = v.pipe(v.string(LIFETIME), v.regex(/^\d{1,5}[smhd]$/, LIFETIME))
+const lifetimeSeconds = wholeNumber(MIN_LIFETIME_S, MAX_LIFETIME_S, LIFETIME_MESSAGE)
+const lifetimeText = v.pipe(v.string(LIFETIME_MESSAGE), v.regex(/^\d{1,5}[smhd]$/, LIFETIME_MESSAGE))
 
 const optional = <T>(shape: Shape<T>) => v.exactOptional(createSchema(shape) as v.GenericSchema<T>) // matches the shape's type
 
@@ -77,9 +77,10 @@ export const newToken = closedObject({
 export function parseNewToken(input: unknown): { options: TokenSettings; lifetimeS: number } {
   const { expiresIn = DEFAULT_LIFETIME_S, ...options } = parseInput(newToken, input)
   const lifetimeS = toSeconds(expiresIn)
-  if (lifetimeS < MIN_LIFETIME_S || lifetimeS > MAX_LIFETIME_S) throw createInputError(`"expiresIn" ${LIFETIME}`)
+  if (lifetimeS < MIN_LIFETIME_S || lifetimeS > MAX_LIFETIME_S)
+    throw createInputError(`"expiresIn" ${LIFETIME_MESSAGE}`)
   return { options, lifetimeS }
 }
 
 const toSeconds = (lifetime: number | string) =>
-  typeof lifetime === 'number' ? lifetime : Number.parseInt(lifetime, 10) * (UNITS[lifetime.slice(-1)] ?? 1)
+  typeof lifetime === 'number' ? lifetime : Number.parseInt(lifetime, 10) * (SECONDS_PER_UNIT[lifetime.slice(-1)] ?? 1)

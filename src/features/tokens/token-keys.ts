@@ -28,14 +28,14 @@ export function createTokenKeys({
   return {
     async signing() {
       const [first] = await load()
-      if (!first) throw gatewayError('INVALID_REQUEST', { message: NO_SECRET })
+      if (!first) throw gatewayError('INVALID_REQUEST', { message: NO_SECRET_MESSAGE })
       return first
     },
     find: async (version) => (await load()).find((entry) => entry.version === version)?.key,
   }
 }
 
-const NO_SECRET =
+const NO_SECRET_MESSAGE =
   'Tokens are signed with the gateway\'s secret, and it has none. Set the "secret" option of createGateway.'
 
 /** Whether a secret is long enough to sign. A shorter one could be guessed, and can't have signed a token, but it may still decrypt older data. */

@@ -66,12 +66,12 @@ export function createVerify({ keys, audience, clock, revocations, findRef }: Ve
 
   function checkTimes({ id, issuedAt, expiresAt }: VerifiedToken): void {
     const now = clock.now()
-    if (issuedAt > now + MAX_AHEAD_MS) throw createTokenError('TOKEN_INVALID', { id, message: FROM_FUTURE })
+    if (issuedAt > now + MAX_AHEAD_MS) throw createTokenError('TOKEN_INVALID', { id, message: FROM_FUTURE_MESSAGE })
     if (expiresAt <= now - CLOCK_TOLERANCE_MS) throw createTokenError('TOKEN_EXPIRED', { id })
   }
 
   return async (token, exchange) => {
-    if (token.length > MAX_TOKEN_LENGTH || !SHAPE.test(token)) throw createTokenError('TOKEN_INVALID')
+    if (token.length > MAX_TOKEN_LENGTH || !TOKEN_PATTERN.test(token)) throw createTokenError('TOKEN_INVALID')
     const digest = await sha256Hex(token)
     const found = verifiedTokens.get(digest)
     verifiedTokens.delete(digest) // reinserted below as the last entry
@@ -82,7 +82,7 @@ export function createVerify({ keys, audience, clock, revocations, findRef }: Ve
     const { id, ref, issuedAt, origins } = verified
     if (issuedAt <= (await revocations.getRevokedUntil(ref))) throw createTokenError('TOKEN_REVOKED', { id })
     if (origins && !hasAllowedOrigin(origins, exchange))
-      throw createTokenError('TOKEN_NOT_ALLOWED', { id, message: OTHER_ORIGIN })
+      throw createTokenError('TOKEN_NOT_ALLOWED', { id, message: OTHER_ORIGIN_MESSAGE })
     return verified
   }
 }
@@ -101,7 +101,9 @@ function hasAllowedOrigin(origins: readonly string[], exchange: Pick<Exchange, '
  * The shape of a token. The last character of the signature can have only 16 values, because its last two bits are unused. If others were accepted,
  * one token could be spelled in four ways.
  */
-const SHAPE = /^sbt_[\w-]+\.[\w-]+\.[\w-]{42}[AEIMQUYcgkosw048]$/
+const TOKEN_PATTERN = /^sbt_[\w-]+\.[\w-]+\.[\w-]{42}[AEIMQUYcgkosw048]$/
 const MAX_KNOWN = 20_000
-const FROM_FUTURE = 'This token was issued in the future. Check the clocks of the servers that issue and accept tokens.'
-const OTHER_ORIGIN = 'This token cannot be used from this origin. Get one for this page from the app that issued it.'
+const FROM_FUTURE_MESSAGE =
+  'This token was issued in the future. Check the clocks of the servers that issue and accept tokens.'
+const OTHER_ORIGIN_MESSAGE =
+  'This token cannot be used from this origin. Get one for this page from the app that issued it.'

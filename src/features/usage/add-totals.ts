@@ -23,7 +23,7 @@ interface AddTotalsOptions {
 }
 
 /** The number of characters from which a value takes milliseconds to read or write. */
-const LARGE = 100_000
+const MAX_BATCH_CHARACTERS = 100_000
 const ROW_CHARACTERS = 100
 
 /** A batch's totals by shard and hour, and totals of requests without a record by time. */
@@ -69,7 +69,7 @@ async function addToTotals(
     const stored = await storage.get(key)
     const decoded = stored && decodeTotals(stored.value)
     if (stored && !decoded) onError(new Error(`The usage totals stored under "${key}" are damaged and will be reset.`))
-    if (stored && stored.value.length > LARGE) await nextTurn()
+    if (stored && stored.value.length > MAX_BATCH_CHARACTERS) await nextTurn()
     const totals = decoded ?? new Totals()
     const lastIncluded = totals.through[instanceId] ?? 0
     const due = batches.filter(({ last }) => last > lastIncluded)
@@ -78,7 +78,7 @@ async function addToTotals(
     if (!last) return true
     for (const { rows } of due) for (const row of rows) totals.add(totals.dropDimensions(row))
     totals.through[instanceId] = last.last
-    if (totals.size > LARGE / ROW_CHARACTERS) await nextTurn()
+    if (totals.size > MAX_BATCH_CHARACTERS / ROW_CHARACTERS) await nextTurn()
     return storage.set(key, totals.encode(maxCharacters), {
       ifVersion: stored?.version ?? null,
       ttlMs,

@@ -15,7 +15,7 @@ import { MAX_REQUESTS } from './open-value.ts'
 import type { StoredRequest } from './request-record.ts'
 import { encodeRequests } from './usage-codec.ts'
 
-const PAGE = 20
+const PAGE_SIZE = 20
 
 /**
  * Creates a function that folds journal batches one by one: batches of a killed instance, and batches that this instance failed to fold before.
@@ -55,7 +55,7 @@ export function createJournalFold(options: KeeperOptions, createName: () => stri
 
   return async (instanceId: string, through = Number.POSITIVE_INFINITY): Promise<void> => {
     for (let after = getJournalPrefix(instanceId); ; ) {
-      const page = await storage.list(getJournalPrefix(instanceId), { after, limit: PAGE })
+      const page = await storage.list(getJournalPrefix(instanceId), { after, limit: PAGE_SIZE })
       const due = page.filter(({ key }) => parseJournalKey(key).number <= through)
       const last = due.at(-1)
       if (!last) return
@@ -78,7 +78,7 @@ export function createJournalFold(options: KeeperOptions, createName: () => stri
       await storeRequests(all, days.requests)
       await addTotalsByHour(options, { instanceId, days }, batches)
       await Promise.all(due.map(({ key }) => storage.delete(key)))
-      if (page.length < PAGE) return
+      if (page.length < PAGE_SIZE) return
       after = last.key
     }
   }

@@ -6,19 +6,19 @@ export interface Percentiles {
   p99: Integer
 }
 
-const GROWTH = 1.15
-const LOG_GROWTH = Math.log(GROWTH)
+const BUCKET_GROWTH = 1.15
+const LOG_GROWTH = Math.log(BUCKET_GROWTH)
 const MAX_MS = 60 * 60 * 1_000
 
 const getBucket = (ms: number) => (ms < 1 ? 0 : 1 + Math.floor(Math.log(Math.min(ms, MAX_MS)) / LOG_GROWTH))
 
 /** Returns the geometric mean of a bucket's bounds in whole ms. Before rounding, every time in the bucket is within 7.3% of it. */
-const getBucketTime = (bucket: number) => (bucket === 0 ? 0 : Math.round(GROWTH ** (bucket - 0.5)))
+const getBucketTime = (bucket: number) => (bucket === 0 ? 0 : Math.round(BUCKET_GROWTH ** (bucket - 0.5)))
 
-const BEFORE_A = 64
+const CODE_BEFORE_A = 64
 const Z = 90
-const SKIP = 25
-const ZERO = 48
+const SKIP_BASE = 25
+const ZERO_BASE = 48
 
 /** Caches the encoded histograms that contain a single time, by bucket. */
 const singles: string[] = []
@@ -108,13 +108,13 @@ export class Histogram {
     for (let index = 0; index < text.length; ) {
       const letter = text.charCodeAt(index++)
       if (letter === Z) {
-        bucket += SKIP
+        bucket += SKIP_BASE
         continue
       }
-      bucket += letter - BEFORE_A
+      bucket += letter - CODE_BEFORE_A
       let count = 0
-      for (; index < text.length && text.charCodeAt(index) < BEFORE_A; index++)
-        count = count * 10 + text.charCodeAt(index) - ZERO
+      for (; index < text.length && text.charCodeAt(index) < CODE_BEFORE_A; index++)
+        count = count * 10 + text.charCodeAt(index) - ZERO_BASE
       this.#add(bucket, count || 1)
     }
   }
@@ -131,4 +131,4 @@ export class Histogram {
 
 /** Encodes a bucket's position: the number of empty buckets before it. */
 const encodePosition = (skipped: number): string =>
-  skipped < SKIP ? String.fromCharCode(BEFORE_A + 1 + skipped) : `Z${encodePosition(skipped - SKIP)}`
+  skipped < SKIP_BASE ? String.fromCharCode(CODE_BEFORE_A + 1 + skipped) : `Z${encodePosition(skipped - SKIP_BASE)}`

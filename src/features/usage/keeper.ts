@@ -2,7 +2,15 @@ import type { Clock, Storage } from '../../types.ts'
 import { addTotalsByHour, MAX_TTL_MS, PartialWriteError, TotalsByHour } from './add-totals.ts'
 import { decodeBatch, encodeBatch, type UnlistedByTime } from './batch.ts'
 import { createJournalFold } from './fold-journal.ts'
-import { DAY_MS, getJournalKey, getJournalPrefix, getRequestsKey, HOUR_MS, JOURNAL, parseJournalKey } from './layout.ts'
+import {
+  DAY_MS,
+  getJournalKey,
+  getJournalPrefix,
+  getRequestsKey,
+  HOUR_MS,
+  JOURNAL_PREFIX,
+  parseJournalKey,
+} from './layout.ts'
 import { type OpenValue, OpenValues, type PlacedRows } from './open-value.ts'
 import type { Batch, BatchWriter } from './queue.ts'
 import { removeOldest } from './remove-oldest.ts'
@@ -223,8 +231,8 @@ export class Keeper implements BatchWriter {
 
   async #foldLostInstances(now: number): Promise<void> {
     const { storage, instanceId: ownInstanceId, onError } = this.#options
-    for (let after = JOURNAL; ; ) {
-      const [first] = await storage.list(JOURNAL, { after, limit: 1 })
+    for (let after = JOURNAL_PREFIX; ; ) {
+      const [first] = await storage.list(JOURNAL_PREFIX, { after, limit: 1 })
       if (!first) return
       const { instanceId } = parseJournalKey(first.key)
       const batchTime = decodeBatch(first.value)?.at ?? 0

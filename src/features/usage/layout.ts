@@ -20,18 +20,18 @@ export const SHARDS: readonly string[] = [...'0123456789abcdef']
 export const getShard = ({ keyId, account }: { keyId?: string; account?: string }): string =>
   SHARDS[hashText(keyId || account || '') % SHARDS.length] ?? '0'
 
-export const JOURNAL = 'usage/journal/'
+export const JOURNAL_PREFIX = 'usage/journal/'
 
 const NUMBER_DIGITS = 12
 
-export const getJournalPrefix = (instanceId: string): string => `${JOURNAL}${instanceId}/`
+export const getJournalPrefix = (instanceId: string): string => `${JOURNAL_PREFIX}${instanceId}/`
 
 export const getJournalKey = (instanceId: string, number: number): string =>
   getJournalPrefix(instanceId) + String(number).padStart(NUMBER_DIGITS, '0')
 
 /** Parses the storage key of a batch. */
 export function parseJournalKey(key: string): { instanceId: string; number: number } {
-  const [instanceId = '', number = ''] = key.slice(JOURNAL.length).split('/')
+  const [instanceId = '', number = ''] = key.slice(JOURNAL_PREFIX.length).split('/')
   return { instanceId, number: Number(number) }
 }
 
@@ -58,25 +58,26 @@ export function parsePeriodStart(period: Period, key: string): number {
   return Number(number) * PERIOD_MS[period]
 }
 
-export const UNLISTED = 'usage/unlisted/'
+export const UNLISTED_PREFIX = 'usage/unlisted/'
 
 /** Returns the storage key for the totals of requests without a record that arrived at `time`, in epoch ms. */
 export const getUnlistedKey = (time: number): string =>
-  UNLISTED + String(Math.floor(time / MINUTE_MS)).padStart(10, '0')
+  UNLISTED_PREFIX + String(Math.floor(time / MINUTE_MS)).padStart(10, '0')
 
 /** Parses the time from the storage key of such totals, in epoch ms. */
-export const parseUnlistedTime = (key: string): number => Number(key.slice(UNLISTED.length).split('/')[0]) * MINUTE_MS
+export const parseUnlistedTime = (key: string): number =>
+  Number(key.slice(UNLISTED_PREFIX.length).split('/')[0]) * MINUTE_MS
 
 /** Returns the cursor for listing such totals, starting at `time`, in epoch ms. */
 export const getUnlistedCursor = (time: number): string => `${getUnlistedKey(Math.max(0, time - 1))}~`
 
-export const REMOVED = 'usage/removed'
+export const REMOVED_KEY = 'usage/removed'
 
 /** Storage keys of requests contain reversed times, so lists start with the newest request. */
-const LAST_TIME = 2 ** 48 - 1
+const MAX_TIME = 2 ** 48 - 1
 const TIME_DIGITS = 12
 
-const encodeReversed = (time: number) => (LAST_TIME - time).toString(16).padStart(TIME_DIGITS, '0')
+const encodeReversed = (time: number) => (MAX_TIME - time).toString(16).padStart(TIME_DIGITS, '0')
 
 export const getRequestsPrefix = (shard: string): string => `usage/requests/${shard}/`
 
@@ -99,12 +100,12 @@ export function parseRequestCount(key: string): number | undefined {
 /** Parses the range of arrival times from the key of a value. */
 export function parseTimeSpan(key: string): TimeSpan {
   const [last = '', first = ''] = key.slice(getRequestsPrefix('0').length).split('-')
-  return { last: LAST_TIME - Number.parseInt(last, 16), first: LAST_TIME - Number.parseInt(first, 16) }
+  return { last: MAX_TIME - Number.parseInt(last, 16), first: MAX_TIME - Number.parseInt(first, 16) }
 }
 
 /** Returns the cursor for listing requests that arrived before `time`, in epoch ms. The list also contains later requests in that hour. */
 export const getRequestsCursor = (shard: string, time: number): string =>
-  getRequestsPrefix(shard) + encodeReversed(Math.min(LAST_TIME, Math.ceil(time / HOUR_MS) * HOUR_MS))
+  getRequestsPrefix(shard) + encodeReversed(Math.min(MAX_TIME, Math.ceil(time / HOUR_MS) * HOUR_MS))
 
 /** Returns the start of the hour in which a request arrived, in epoch ms. */
 export const getHour = (id: string): number => Math.floor(getRequestTime(id) / HOUR_MS) * HOUR_MS

@@ -33,14 +33,23 @@ export interface TimeRange {
 
 /** Returns whether a row of totals matches the filter. */
 export function matchesRow(filter: UsageFilter, dimensions: Dimensions): boolean {
-  for (const name of DIMENSIONS) {
+  for (const name of FILTER_DIMENSIONS) {
     const requested = filter[name]
     if (requested !== undefined && requested !== dimensions[name]) return false
   }
   return true
 }
 
-const DIMENSIONS = ['keyId', 'groupId', 'account', 'model', 'user', 'provider', 'targetModel', 'connectionId'] as const
+const FILTER_DIMENSIONS = [
+  'keyId',
+  'groupId',
+  'account',
+  'model',
+  'user',
+  'provider',
+  'targetModel',
+  'connectionId',
+] as const
 
 /** Returns whether a request matches the filter. A request that called several targets matches each of them. */
 export function matchesRequest(filter: RequestFilter, request: StoredRequest): boolean {

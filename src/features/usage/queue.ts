@@ -49,7 +49,7 @@ const MAX_PAUSE_MS = 30_000
 /** Time limit for writing waiting requests when the gateway closes, in ms. */
 const CLOSE_MS = 5_000
 
-const NONE: UnlistedByTime = new Map()
+const NO_UNLISTED: UnlistedByTime = new Map()
 
 /**
  * The queue of finished requests. It writes them in order after the response, in batches of one second or 250 requests. Batches are larger if the
@@ -191,7 +191,7 @@ export class RequestQueue {
     return batch
   }
 
-  #addBatch(unlisted = NONE, unlistedCount = 0): Batch {
+  #addBatch(unlisted = NO_UNLISTED, unlistedCount = 0): Batch {
     let settle = () => {}
     const settled = new Promise<void>((resolve) => {
       settle = resolve

@@ -17,7 +17,7 @@ import {
   parseTimeSpan,
   parseUnlistedTime,
   SHARDS,
-  UNLISTED,
+  UNLISTED_PREFIX,
 } from './layout.ts'
 import { matchesRequest, matchesRow, type RequestFilter, type TimeRange, type UsageFilter } from './query.ts'
 import type { RequestQueue } from './queue.ts'
@@ -59,7 +59,7 @@ type OnTotals = (row: { dimensions: Dimensions; sums: Readonly<RowTotals> }, tim
 /** Maximum number of requests to check for a page. Beyond that, a page ends even if it isn't full. */
 const MAX_CHECKED = 200_000
 const FIRST_PAGE = 4
-const PAGE = 50
+const PAGE_SIZE = 50
 
 /** Reads request records and totals, including unwritten ones of this process. Methods reject if the storage can't be read. */
 export class UsageReader {
@@ -230,7 +230,7 @@ export class UsageReader {
     let isLessPrecise = false
     const maxPeriods = Math.ceil((to - from) / PERIOD_MS[period]) + 1
     for (let after = getPeriodCursor(period, shard, from), isOver = from >= to; !isOver; ) {
-      const limit = Math.min(PAGE, maxPeriods)
+      const limit = Math.min(PAGE_SIZE, maxPeriods)
       const page = await storage.list(getTotalsPrefix(period, shard), { after, limit })
       isOver = page.length < limit
       for (const { key, value } of page) {
@@ -294,8 +294,8 @@ export class UsageReader {
         if (matchesRow(filter, row.dimensions)) onTotals(row, Math.floor(time / HOUR_MS) * HOUR_MS)
     }
     for (let after = getUnlistedCursor(from), isOver = false; !isOver; ) {
-      const page = await storage.list(UNLISTED, { after, limit: PAGE })
-      isOver = page.length < PAGE
+      const page = await storage.list(UNLISTED_PREFIX, { after, limit: PAGE_SIZE })
+      isOver = page.length < PAGE_SIZE
       for (const { key, value } of page) {
         after = key
         const time = parseUnlistedTime(key)

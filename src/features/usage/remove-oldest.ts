@@ -1,5 +1,5 @@
 import type { Storage } from '../../types.ts'
-import { getRequestsPrefix, parseRequestCount, parseTimeSpan, REMOVED, SHARDS } from './layout.ts'
+import { getRequestsPrefix, parseRequestCount, parseTimeSpan, REMOVED_KEY, SHARDS } from './layout.ts'
 import { decodeRequests } from './usage-codec.ts'
 
 interface RemoveOptions {
@@ -36,11 +36,11 @@ export async function removeOldest({ storage, nextTurn }: RemoveOptions): Promis
     removed.push(value)
   }
   const through = Math.max(removed.at(-1)?.last ?? 0, await readRemovedTime(storage))
-  await storage.set(REMOVED, String(through + 1)) // must be readable before the records are removed
+  await storage.set(REMOVED_KEY, String(through + 1)) // must be readable before the records are removed
   await Promise.all(removed.map(({ key }) => storage.delete(key)))
 }
 
 /** Returns the time since which no records were removed early, in epoch ms. */
 export async function readRemovedTime(storage: Storage): Promise<number> {
-  return Number((await storage.get(REMOVED))?.value ?? 0)
+  return Number((await storage.get(REMOVED_KEY))?.value ?? 0)
 }

@@ -156,7 +156,9 @@ function addUsageCost(a: UsageCost, b: UsageCost): UsageCost {
   if (a.units || b.units) sum.units = addUnits({ ...a.units }, b.units)
   if (a.costUsd !== undefined && b.costUsd !== undefined)
     sum.costUsd = fromNanoUsd(toNanoUsd(a.costUsd) + toNanoUsd(b.costUsd))
-  const source = SOURCES.findLast((candidate) => candidate === a.costSource || candidate === b.costSource)
+  const source = SOURCES_BY_UNCERTAINTY.findLast(
+    (candidate) => candidate === a.costSource || candidate === b.costSource,
+  )
   if (source) sum.costSource = source
   return sum
 }
@@ -181,7 +183,7 @@ export function addUnits(sum: UsedUnits, added: Readonly<UsedUnits> = {}): UsedU
 }
 
 /** Cost sources, from most to least certain. */
-export const SOURCES: readonly CostSource[] = ['reported', 'counted', 'estimated']
+export const SOURCES_BY_UNCERTAINTY: readonly CostSource[] = ['reported', 'counted', 'estimated']
 
 /** Formats epoch ms in ISO 8601. */
 export function formatIsoTime(time: number): string {

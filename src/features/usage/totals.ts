@@ -73,7 +73,7 @@ export const createRowTotals = (): RowTotals => ({
   firstByteMs: undefined,
 })
 
-const MEASURED = ['durationMs', 'firstByteMs'] as const
+const MEASURED_FIELDS = ['durationMs', 'firstByteMs'] as const
 
 export function addRowTotals(sum: RowTotals, addition: Readonly<RowTotals>): void {
   sum.requests += addition.requests
@@ -84,7 +84,7 @@ export function addRowTotals(sum: RowTotals, addition: Readonly<RowTotals>): voi
   addUnits(sum.units, addition.units)
   sum.nano += addition.nano
   sum.cacheSavedNano += addition.cacheSavedNano
-  for (const name of MEASURED) {
+  for (const name of MEASURED_FIELDS) {
     const times = addition[name]
     if (!times) continue
     sum[name] ??= new Histogram()
@@ -151,7 +151,13 @@ function getRowKey({ keyId, groupId, model, provider, targetModel, connectionId,
 }
 
 /** The dimensions to drop, in this order, if a value would otherwise be too large. */
-const DROPPABLE = ['account', 'user', 'connectionId', 'targetModel', 'model'] as const satisfies (keyof Dimensions)[]
+const DROPPABLE_DIMENSIONS = [
+  'account',
+  'user',
+  'connectionId',
+  'targetModel',
+  'model',
+] as const satisfies (keyof Dimensions)[]
 
 type StoredRow = [
   ...of: [number, number, number, number, number, number, number],
@@ -258,7 +264,7 @@ export class Totals {
 
   /** Drops the next dimension and merges its rows. Returns `false` if no dimension is left to drop. */
   dropNextDimension(): boolean {
-    const dimension = DROPPABLE[this.leftOut]
+    const dimension = DROPPABLE_DIMENSIONS[this.leftOut]
     if (dimension === undefined) return false
     this.leftOut++
     const previousRows = [...this.#rows.values()]
@@ -271,7 +277,7 @@ export class Totals {
   dropDimensions(row: TotalsRow): TotalsRow {
     if (this.leftOut === 0) return row
     const dimensions = { ...row.dimensions }
-    for (const dimension of DROPPABLE.slice(0, this.leftOut)) dimensions[dimension] = ''
+    for (const dimension of DROPPABLE_DIMENSIONS.slice(0, this.leftOut)) dimensions[dimension] = ''
     return { dimensions, sums: row.sums }
   }
 }

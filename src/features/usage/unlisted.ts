@@ -7,9 +7,9 @@ import { Totals } from './totals.ts'
 /** The number of rows above which totals become coarser. */
 const MAX_ROWS = 2_000
 /** The approximate size of an encoded row without its strings, in characters. */
-const ROW_SIZE = 200
+const BYTES_PER_ROW = 200
 /** How totals become coarser, in order: from minutes to hours, then without four dimensions (totals.ts), then to days. */
-const STEPS = [HOUR_MS, 'dimension', 'dimension', 'dimension', 'dimension', DAY_MS] as const
+const COARSENING_STEPS = [HOUR_MS, 'dimension', 'dimension', 'dimension', 'dimension', DAY_MS] as const
 
 /**
  * Totals of requests without a record, collected while the queue is full. Memory use depends on the number of rows, not on the number of requests.
@@ -33,7 +33,7 @@ export class UnlistedTotals {
     const previousSize = totals.size
     totals.addRequest(request)
     this.#rows += totals.size - previousSize
-    if (this.#rows > MAX_ROWS && this.#steps < STEPS.length) this.#coarsen() // each step blocks for milliseconds
+    if (this.#rows > MAX_ROWS && this.#steps < COARSENING_STEPS.length) this.#coarsen() // each step blocks for milliseconds
   }
 
   /** Removes and returns all totals, in parts of about `maxCharacters` at most. */
@@ -42,7 +42,7 @@ export class UnlistedTotals {
     let remaining = 0
     for (const [time, totals] of this.#byTime)
       for (const row of totals.rows()) {
-        const size = ROW_SIZE + Object.values(row.dimensions).reduce((sum, text) => sum + text.length, 0)
+        const size = BYTES_PER_ROW + Object.values(row.dimensions).reduce((sum, text) => sum + text.length, 0)
         if (remaining < size) {
           parts.push({ unlisted: new Map(), count: 0 })
           remaining = maxCharacters
@@ -69,7 +69,7 @@ export class UnlistedTotals {
   }
 
   #coarsen(): void {
-    const step = STEPS[this.#steps++] ?? 'dimension'
+    const step = COARSENING_STEPS[this.#steps++] ?? 'dimension'
     if (step === 'dimension') this.#dimensionsLeft++
     else this.#unitMs = step
     const previous = this.#byTime

@@ -7,7 +7,7 @@ import {
   addOptionalCounts,
   listOptionalCounts,
   NO_TOKENS,
-  SOURCES,
+  SOURCES_BY_UNCERTAINTY,
   type StoredAttempt,
   type StoredEnd,
   type StoredRequest,
@@ -53,7 +53,7 @@ export class StringTable {
   }
 }
 
-const UNKNOWN = -1
+const UNKNOWN_INDEX = -1
 
 type AttemptRow = [
   provider: number,
@@ -116,7 +116,7 @@ type RequestRow = [
   promptCache?: PromptCacheRecord,
 ]
 
-const KEY_ID = 4
+const KEY_ID_INDEX = 4
 
 /** Rows and their strings. A stored value also has its write time, `at`. */
 interface StoredRows {
@@ -148,7 +148,7 @@ export function decodeRequests(text: string, keyId?: string): StoredRequest[] | 
   return keyId ? decodeRequestsOfKey(text, keyId) : readRows(tryParseJson(text), keyId)
 }
 
-const ROWS = '],"rows":['
+const ROWS_SEPARATOR = '],"rows":['
 
 /**
  * Parses only the rows of one key. Rows contain no strings except IDs, so `,["` always starts a row. In the strings before the rows, every quotation
@@ -156,16 +156,16 @@ const ROWS = '],"rows":['
  */
 function decodeRequestsOfKey(text: string, keyId: string): StoredRequest[] | undefined {
   if (!text.includes(JSON.stringify(keyId))) return []
-  const end = text.indexOf(ROWS)
+  const end = text.indexOf(ROWS_SEPARATOR)
   const texts = tryParseJson(text.slice(text.indexOf('"texts":') + '"texts":'.length, end + 1))
   if (end < 0 || !Array.isArray(texts)) return undefined
   const index = texts.indexOf(keyId) + 1
   if (index === 0) return []
   const rows: string[] = []
-  for (let at = end + ROWS.length; ; ) {
+  for (let at = end + ROWS_SEPARATOR.length; ; ) {
     const next = text.indexOf(',["', at)
     let field = at
-    for (let nth = 0; nth < KEY_ID; nth++) field = text.indexOf(',', field) + 1
+    for (let nth = 0; nth < KEY_ID_INDEX; nth++) field = text.indexOf(',', field) + 1
     if (text.startsWith(`${index},`, field)) rows.push(text.slice(at, next < 0 ? text.lastIndexOf(']}') : next))
     if (next < 0) break
     at = next + 1
@@ -180,7 +180,7 @@ export function readRows(stored: unknown, keyId?: string): StoredRequest[] | und
   try {
     const index = keyId ? texts.indexOf(keyId) + 1 : keyId === '' ? 0 : undefined
     if (keyId && index === 0) return []
-    const keyRows = index === undefined ? rows : rows.filter((row) => row[KEY_ID] === index)
+    const keyRows = index === undefined ? rows : rows.filter((row) => row[KEY_ID_INDEX] === index)
     return keyRows.map((row) => parseRequestRow(row, texts as string[])) // rows only use indexes that have a string
   } catch {
     return undefined
@@ -205,8 +205,8 @@ function toRequestRow(request: StoredRequest, table: StringTable): RequestRow {
     request.streamed ? 1 : 0,
     request.status,
     Math.round(request.durationMs),
-    request.firstByteMs === undefined ? UNKNOWN : Math.round(request.firstByteMs),
-    target ? attempts.findLastIndex((attempt) => hasTarget(attempt, target)) : UNKNOWN,
+    request.firstByteMs === undefined ? UNKNOWN_INDEX : Math.round(request.firstByteMs),
+    target ? attempts.findLastIndex((attempt) => hasTarget(attempt, target)) : UNKNOWN_INDEX,
     attempts.map((attempt) => toAttemptRow(attempt, table)),
     skipped.map((skip) =>
       'entry' in skip
@@ -242,8 +242,8 @@ function toAttemptRow(attempt: StoredAttempt, table: StringTable): AttemptRow {
   const { tokens, units, costUsd, costSource } = attempt
   if (!tokens && !units) return row
   const { input, output, cacheRead, cacheWrite, reasoning } = tokens ?? NO_TOKENS
-  const nano = costUsd === undefined ? UNKNOWN : toNanoUsd(costUsd)
-  const source = costSource ? SOURCES.indexOf(costSource) : UNKNOWN
+  const nano = costUsd === undefined ? UNKNOWN_INDEX : toNanoUsd(costUsd)
+  const source = costSource ? SOURCES_BY_UNCERTAINTY.indexOf(costSource) : UNKNOWN_INDEX
   const costRow: UsageCostRow = [nano, source, tokens ? 1 : 0, input, output, cacheRead, cacheWrite, reasoning]
   const counts = tokens && listOptionalCounts(tokens)
   if (attempt.price) costRow.push(units ?? null, counts ?? [], table.getIndex(encodePriceOrigin(attempt.price)))
@@ -285,7 +285,7 @@ function parseRequestRow(row: RequestRow, texts: readonly string[]): StoredReque
     request.target = { provider, model: name, connectionId }
   }
   if (skipped.length > 0) request.skipped = skipped.map((skip) => parseSkipRow(skip, text))
-  if (firstByteMs !== UNKNOWN) request.firstByteMs = firstByteMs
+  if (firstByteMs !== UNKNOWN_INDEX) request.firstByteMs = firstByteMs
   if (promptCache) request.promptCache = promptCache
   if (servedBy) request.servedBy = text(servedBy) as ServedBy // written by `toRequestRow`
   if (error) request.error = text(error) ?? ''
@@ -325,8 +325,8 @@ function parseUsageCost(row: UsageCostRow): UsageCost {
   const usageCost: UsageCost = {}
   if (hasTokens) usageCost.tokens = addOptionalCounts({ input, output, cacheRead, cacheWrite, reasoning }, counts)
   if (units) usageCost.units = units as Partial<Record<PricedUnit, number>> // written by `toAttemptRow`
-  if (nano !== UNKNOWN) usageCost.costUsd = fromNanoUsd(nano)
-  const costSource = SOURCES[source]
+  if (nano !== UNKNOWN_INDEX) usageCost.costUsd = fromNanoUsd(nano)
+  const costSource = SOURCES_BY_UNCERTAINTY[source]
   if (costSource) usageCost.costSource = costSource
   return usageCost
 }

@@ -5,7 +5,7 @@ import { formatSseEvent } from '../../lib/sse.ts'
 import type { FreshnessTracker } from '../../records/cached.ts'
 import type { Storage } from '../../types.ts'
 import { decodeBatch } from './batch.ts'
-import { JOURNAL, parseJournalKey } from './layout.ts'
+import { JOURNAL_PREFIX, parseJournalKey } from './layout.ts'
 import type { StoredRequest } from './request-record.ts'
 
 /** How often an idle stream sends a comment, in ms, so proxies don't close it. */
@@ -100,7 +100,7 @@ export function followJournal(options: {
   }
 
   freshness.onChange((key) => {
-    if (hasReaders() && key.startsWith(JOURNAL) && parseJournalKey(key).instanceId !== instanceId)
+    if (hasReaders() && key.startsWith(JOURNAL_PREFIX) && parseJournalKey(key).instanceId !== instanceId)
       void sendBatch(key).catch(onError)
   })
 }

@@ -1,6 +1,6 @@
 import type { Storage } from '../../types.ts'
 import { decodeBatch, type UnlistedByTime } from './batch.ts'
-import { JOURNAL, parseJournalKey } from './layout.ts'
+import { JOURNAL_PREFIX, parseJournalKey } from './layout.ts'
 import type { RequestQueue } from './queue.ts'
 import type { StoredRequest } from './request-record.ts'
 
@@ -13,7 +13,7 @@ export interface TailBatch {
   unlisted: UnlistedByTime
 }
 
-const PAGE = 20
+const PAGE_SIZE = 20
 
 /**
  * Reads the batches of all instances that may not have been folded yet: batches in the journal and batches waiting in this process. Read the folded
@@ -30,17 +30,17 @@ export async function readTail(
   const batches = new Map<string, TailBatch>()
   for (const { number, requests, unlisted } of queue.batches)
     batches.set(`${instanceId}/${number}`, { instanceId, number, requests: [...requests], unlisted })
-  for (let after = JOURNAL; ; ) {
-    const page = await storage.list(JOURNAL, { after, limit: PAGE })
+  for (let after = JOURNAL_PREFIX; ; ) {
+    const page = await storage.list(JOURNAL_PREFIX, { after, limit: PAGE_SIZE })
     for (const { key, value } of page) {
       const batch = parseJournalKey(key)
-      const { requests = [], unlisted = NONE } = decodeBatch(value, keyId) ?? {}
+      const { requests = [], unlisted = NO_UNLISTED } = decodeBatch(value, keyId) ?? {}
       batches.set(`${batch.instanceId}/${batch.number}`, { ...batch, requests, unlisted })
     }
     const last = page.at(-1)
-    if (!last || page.length < PAGE) return [...batches.values()]
+    if (!last || page.length < PAGE_SIZE) return [...batches.values()]
     after = last.key
   }
 }
 
-const NONE: UnlistedByTime = new Map()
+const NO_UNLISTED: UnlistedByTime = new Map()

@@ -48,7 +48,7 @@ const DEFAULT_DAYS: Readonly<RetentionDays> = { requests: 30, totals: 400 }
 const MAX_VALUE_CHARACTERS = 500_000
 const MAX_BATCH_CHARACTERS = 200_000
 /** Characters per byte of the storage's size limit. A character takes up to three bytes, but most take one. */
-const BYTES_LEFT = 0.6
+const USABLE_SHARE = 0.6
 
 /** Creates a gateway's usage store. Loads the writer and the reader lazily. */
 export function createUsageStore({
@@ -62,7 +62,7 @@ export function createUsageStore({
   onError,
 }: UsageStoreOptions): UsageStore {
   const { largestValueBytes = Number.POSITIVE_INFINITY } = storage
-  const maxCharacters = Math.min(MAX_VALUE_CHARACTERS, largestValueBytes * BYTES_LEFT)
+  const maxCharacters = Math.min(MAX_VALUE_CHARACTERS, largestValueBytes * USABLE_SHARE)
 
   async function readDays(): Promise<RetentionDays> {
     const { usage }: RetentionSettings = await settings().catch(() => ({})) // the next read of the settings reports the error

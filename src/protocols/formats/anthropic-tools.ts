@@ -3,8 +3,8 @@ import type { FunctionTool } from './canonical/canonical-tools.ts'
 
 /* Tools that Anthropic defines and clients run. Other models only need an input schema, because calls and results have the usual form. */
 
-const TEXT = { type: 'string' }
-const LINES = {
+const STRING_SCHEMA = { type: 'string' }
+const LINES_SCHEMA = {
   type: 'array',
   items: { type: 'integer' },
   description: 'The first and the last line to show, from 1; -1: to the end.',
@@ -22,9 +22,9 @@ type Declaration = Pick<FunctionTool, 'description' | 'schema'>
 
 /** Declarations, keyed by the prefix of the tool type. Each type ends in a date. */
 const declarations: ReadonlyArray<[type: string, declare: (date: number) => Declaration]> = [
-  ['bash_', () => BASH],
+  ['bash_', () => BASH_TOOL],
   ['text_editor_', declareTextEditor],
-  ['memory_', () => MEMORY],
+  ['memory_', () => MEMORY_TOOL],
 ]
 
 /** Converts a declared tool to a function with the tool's name. Returns `undefined` for all other tools. */
@@ -56,10 +56,10 @@ const betas = [
   [/^advisor_/, 'advisor-tool-2026-03-01'],
 ] as const
 
-const BASH: Declaration = {
+const BASH_TOOL: Declaration = {
   description: 'Runs a command in a bash session on the machine of the user, which goes on from call to call.',
   schema: createSchema({
-    command: { ...TEXT, description: 'The command to run; required unless the session is restarted.' },
+    command: { ...STRING_SCHEMA, description: 'The command to run; required unless the session is restarted.' },
     restart: { type: 'boolean', description: 'Whether to restart the session.' },
   }),
 }
@@ -73,10 +73,10 @@ function declareTextEditor(date: number): Declaration {
     schema: createSchema(
       {
         command: createCommandSchema('view', 'create', 'str_replace', 'insert', ...undo),
-        path: { ...TEXT, description: 'The path of the file or directory.' },
-        ...{ file_text: TEXT, view_range: LINES, old_str: TEXT, new_str: TEXT },
+        path: { ...STRING_SCHEMA, description: 'The path of the file or directory.' },
+        ...{ file_text: STRING_SCHEMA, view_range: LINES_SCHEMA, old_str: STRING_SCHEMA, new_str: STRING_SCHEMA },
         insert_line: { type: 'integer', description: 'The line to insert after; 0: at the beginning.' },
-        ...(inserted === 'insert_text' && { insert_text: TEXT }),
+        ...(inserted === 'insert_text' && { insert_text: STRING_SCHEMA }),
       },
       'command',
       'path',
@@ -84,15 +84,20 @@ function declareTextEditor(date: number): Declaration {
   }
 }
 
-const MEMORY: Declaration = {
+const MEMORY_TOOL: Declaration = {
   description:
     'Keeps notes in files below /memories, which stay for later conversations. View /memories before anything else, since it may hold earlier progress, and note what is worth keeping. "view" shows a directory or a file; "create" writes a file with file_text; "str_replace" replaces old_str by new_str; "insert" puts insert_text after the line insert_line; "delete" removes path; "rename" moves old_path to new_path.',
   schema: createSchema(
     {
       command: createCommandSchema('view', 'create', 'str_replace', 'insert', 'delete', 'rename'),
-      path: { ...TEXT, description: 'A path below /memories.' },
-      ...{ view_range: LINES, file_text: TEXT, old_str: TEXT, new_str: TEXT },
-      ...{ insert_line: { type: 'integer' }, insert_text: TEXT, old_path: TEXT, new_path: TEXT },
+      path: { ...STRING_SCHEMA, description: 'A path below /memories.' },
+      ...{ view_range: LINES_SCHEMA, file_text: STRING_SCHEMA, old_str: STRING_SCHEMA, new_str: STRING_SCHEMA },
+      ...{
+        insert_line: { type: 'integer' },
+        insert_text: STRING_SCHEMA,
+        old_path: STRING_SCHEMA,
+        new_path: STRING_SCHEMA,
+      },
     },
     'command',
   ),

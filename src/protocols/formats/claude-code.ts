@@ -6,16 +6,17 @@ import { scanTopLevel } from '../../lib/json-scan.ts'
  * it. With other providers, it makes every prompt differ from the first line on, so prefix caches never match
  * (https://github.com/anthropics/claude-code/issues/68900).
  */
-const BILLING = 'x-anthropic-billing-header:'
+const BILLING_HEADER = 'x-anthropic-billing-header:'
 
-const LINE = /^\s*x-anthropic-billing-header:[^\n]*\n*/
+const BILLING_LINE_PATTERN = /^\s*x-anthropic-billing-header:[^\n]*\n*/
 
 /** Returns whether the target ignores the billing line: a Claude model, served by Anthropic or a cloud provider. */
 export const ignoresBilling = (format: string, model: string): boolean =>
   /^(?:anthropic-messages|bedrock-converse)$/.test(format) && /(?:^|[./])claude-/i.test(model)
 
 /** Removes the billing line from the text of instructions. */
-export const removeBillingLine = (text: string): string => (text.includes(BILLING) ? text.replace(LINE, '') : text)
+export const removeBillingLine = (text: string): string =>
+  text.includes(BILLING_HEADER) ? text.replace(BILLING_LINE_PATTERN, '') : text
 
 /** Removes the billing line from a Messages request, unless the target ignores it. Changes nothing else. */
 export function removeBilling(

@@ -6,9 +6,10 @@ export const estimateTokens = (request: object): number =>
   Math.max(1, Math.ceil(countCharacters(request) / CHARACTERS_PER_TOKEN))
 
 function countCharacters(value: unknown): number {
-  if (typeof value === 'string') return isMedia(value) ? MEDIA : value.length
+  if (typeof value === 'string') return isMedia(value) ? MEDIA_CHARACTERS : value.length
   if (typeof value !== 'object' || value === null) return 0
-  if ('type' in value && (value.type === 'base64' || value.type === 'url' || value.type === 'file-id')) return MEDIA
+  if ('type' in value && (value.type === 'base64' || value.type === 'url' || value.type === 'file-id'))
+    return MEDIA_CHARACTERS
   return Object.entries(value).reduce((sum, [name, inner]) => {
     if (name !== 'tools' && name !== 'output') return sum + countCharacters(inner)
     return sum + (inner === undefined ? 0 : JSON.stringify(inner).length) // includes the canonical output schema, in the field `output`
@@ -17,10 +18,13 @@ function countCharacters(value: unknown): number {
 
 /** Returns whether the text is a data URL or long base64. Only looks at both ends: V8 can throw a RangeError for a pattern on megabytes of text. */
 const isMedia = (text: string) =>
-  text.startsWith('data:') || (text.length > ENDS && BASE64.test(text.slice(0, ENDS)) && BASE64.test(text.slice(-ENDS)))
+  text.startsWith('data:') ||
+  (text.length > SCANNED_CHARACTERS &&
+    BASE64_PATTERN.test(text.slice(0, SCANNED_CHARACTERS)) &&
+    BASE64_PATTERN.test(text.slice(-SCANNED_CHARACTERS)))
 
-const ENDS = 2_000
-const BASE64 = /^[\w+/=-]+$/
+const SCANNED_CHARACTERS = 2_000
+const BASE64_PATTERN = /^[\w+/=-]+$/
 
 /** The average for English prose. Code and other languages have fewer. */
 const CHARACTERS_PER_TOKEN = 4
@@ -28,4 +32,4 @@ const CHARACTERS_PER_TOKEN = 4
 /**
  * The number of characters that an image, audio, or file counts as. Equals 1,600 tokens, the most that large vendors charge for an image of any size.
  */
-const MEDIA = 1_600 * CHARACTERS_PER_TOKEN
+const MEDIA_CHARACTERS = 1_600 * CHARACTERS_PER_TOKEN

@@ -65,9 +65,9 @@ export function writeOpenAIError(error: CanonicalError) {
 
 /** Returns the provider's code, unless it only names a kind of error: an Anthropic or OpenAI type, a Google status, or an AWS exception. */
 const getProviderCode = ({ code }: CanonicalError) =>
-  code === undefined || KIND_NAME.test(code) ? undefined : code.toLowerCase()
+  code === undefined || KIND_NAME_PATTERN.test(code) ? undefined : code.toLowerCase()
 
-const KIND_NAME =
+const KIND_NAME_PATTERN =
   /_error$|^request_too_large$|Exception$|^(?:ABORTED|ALREADY_EXISTS|CANCELLED|DATA_LOSS|DEADLINE_EXCEEDED|FAILED_PRECONDITION|INTERNAL|INVALID_ARGUMENT|NOT_FOUND|OUT_OF_RANGE|PERMISSION_DENIED|RESOURCE_EXHAUSTED|UNAUTHENTICATED|UNAVAILABLE|UNIMPLEMENTED|UNKNOWN)$/
 
 /** The status, the `type`, and, if there is one, the `code` that clients act on. */

@@ -126,11 +126,11 @@ export function writeExplicitBreakpoint(
 
 /** Returns a file name with an extension, from which OpenAI infers the type of the data. In other formats, files have a title or no name. */
 export function toFileName(name: string | undefined, mediaType: string): string {
-  if (name && EXTENSION.test(name)) return name
+  if (name && EXTENSION_PATTERN.test(name)) return name
   return `${name || 'file'}.${getFileExtension(mediaType) ?? 'pdf'}`
 }
 
-const EXTENSION = /\.[a-z][a-z0-9]{0,4}$/i
+const EXTENSION_PATTERN = /\.[a-z][a-z0-9]{0,4}$/i
 
 /** Gets the ID of an OpenAI file. Throws `INVALID_REQUEST` for a file at another vendor. */
 export function getOpenAIFileId(
@@ -172,12 +172,13 @@ const audioFormats: Readonly<Record<string, 'wav' | 'mp3'>> = {
 export function completeInputSchema(schema: JsonObject = {}): JsonObject {
   const { type = 'object', properties } = schema
   const isComplete = type === schema.type && properties !== undefined
-  if (isComplete || type !== 'object' || ALTERNATIVES.some((keyword) => schema[keyword] !== undefined)) return schema
+  if (isComplete || type !== 'object' || ALTERNATIVE_KEYWORDS.some((keyword) => schema[keyword] !== undefined))
+    return schema
   return { ...schema, type, properties: properties ?? {} }
 }
 
 /** Keywords that can describe a schema without a `type`. */
-const ALTERNATIVES = ['$ref', 'anyOf', 'oneOf', 'allOf']
+const ALTERNATIVE_KEYWORDS = ['$ref', 'anyOf', 'oneOf', 'allOf']
 
 /** Parses an output format of type `json_schema`. */
 export function parseJsonSchema(fields: Fields, warnings: Warnings): OutputFormat {

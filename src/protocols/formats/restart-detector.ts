@@ -36,7 +36,12 @@ export class RestartDetector {
 }
 
 /** The message for clients if a provider restarts its response. */
-export const RESTARTED = 'The provider restarted its response before it was complete.'
+export const RESTARTED_MESSAGE = 'The provider restarted its response before it was complete.'
 
 /** The error for a restarted response. */
-export const restartError: CanonicalError = { kind: 'server', status: 502, code: 'UPSTREAM_CUT', message: RESTARTED }
+export const restartError: CanonicalError = {
+  kind: 'server',
+  status: 502,
+  code: 'UPSTREAM_CUT',
+  message: RESTARTED_MESSAGE,
+}

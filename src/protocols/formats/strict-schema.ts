@@ -28,18 +28,26 @@ function translateKeyword(keyword: string, value: unknown, changed: (change: Cha
   const convert = (schema: unknown) => (isObject(schema) ? toStrictSchema(schema, changed) : schema)
   if (SCHEMAS_BY_NAME.has(keyword) && isObject(value))
     return { [keyword]: Object.fromEntries(Object.entries(value).map(([name, schema]) => [name, convert(schema)])) }
-  if (SCHEMA_LISTS.has(keyword) && Array.isArray(value))
+  if (SCHEMA_LIST_KEYWORDS.has(keyword) && Array.isArray(value))
     return { [keyword === 'oneOf' ? 'anyOf' : keyword]: value.map(convert) }
   if (keyword === 'items') return { items: convert(value) }
   if (keyword === 'minItems' && (value === 0 || value === 1)) return { minItems: value }
-  if (keyword === 'format' && FORMATS.has(formatScalar(value))) return { format: value }
-  return UNCHANGED.has(keyword) ? { [keyword]: value } : undefined
+  if (keyword === 'format' && SUPPORTED_FORMATS.has(formatScalar(value))) return { format: value }
+  return UNCHANGED_KEYWORDS.has(keyword) ? { [keyword]: value } : undefined
 }
 
-const UNCHANGED: ReadonlySet<string> = new Set(['type', 'title', 'enum', 'const', '$ref', 'required', 'default'])
+const UNCHANGED_KEYWORDS: ReadonlySet<string> = new Set([
+  'type',
+  'title',
+  'enum',
+  'const',
+  '$ref',
+  'required',
+  'default',
+])
 const SCHEMAS_BY_NAME: ReadonlySet<string> = new Set(['properties', '$defs', 'definitions'])
-const SCHEMA_LISTS: ReadonlySet<string> = new Set(['anyOf', 'oneOf', 'allOf'])
-const FORMATS: ReadonlySet<string> = new Set([
+const SCHEMA_LIST_KEYWORDS: ReadonlySet<string> = new Set(['anyOf', 'oneOf', 'allOf'])
+const SUPPORTED_FORMATS: ReadonlySet<string> = new Set([
   ...['date-time', 'time', 'date', 'duration', 'email'],
   ...['hostname', 'uri', 'ipv4', 'ipv6', 'uuid'],
 ])

@@ -1,4 +1,4 @@
-import { PROTOCOLS } from '../formats/ai-sdk/ai-sdk-format.ts'
+import { PROTOCOL_VERSIONS } from '../formats/ai-sdk/ai-sdk-format.ts'
 import type { Endpoint } from '../formats/format.ts'
 import { endsAtClient, type Operation } from '../formats/model-operations.ts'
 import type { KindAdapters } from './kind-adapters.ts'
@@ -37,7 +37,7 @@ export const createAiSdkEndpoints = (
   name: string,
   endpoint: Pick<KindEndpoint, 'operation' | 'loadAdapters'> & Partial<KindEndpoint>,
 ): KindEndpoint[] =>
-  PROTOCOLS.map((protocol) =>
+  PROTOCOL_VERSIONS.map((protocol) =>
     createEndpoint({
       path: `/v${protocol}/ai/${name}`,
       format: 'ai-sdk',

@@ -18,23 +18,23 @@ const countPrompts = (prompt: unknown) =>
   Array.isArray(prompt) && typeof prompt[0] !== 'number' ? Math.max(1, prompt.length) : 1
 
 /** The maximum number of tokens in OpenAI's compaction instructions. Recorded responses count 110. */
-const COMPACTION_PROMPT = 150
+const COMPACTION_PROMPT_TOKENS = 150
 
-const FREE: RequestBound = { hasNoOutput: true, inputTokens: () => 0 }
-const NO_OUTPUT: RequestBound = { hasNoOutput: true }
+const FREE_BOUND: RequestBound = { hasNoOutput: true, inputTokens: () => 0 }
+const NO_OUTPUT_BOUND: RequestBound = { hasNoOutput: true }
 
 /** The bounds of operations other than chat, whose bounds depend on the format. */
 const bounds: Readonly<Record<Exclude<OperationName, 'generate'>, RequestBound> & Record<string, RequestBound>> = {
-  'count-tokens': FREE,
-  compact: { inputTokens: (_, estimate) => estimate() + COMPACTION_PROMPT },
+  'count-tokens': FREE_BOUND,
+  compact: { inputTokens: (_, estimate) => estimate() + COMPACTION_PROMPT_TOKENS },
   complete: { answers: (body) => countResponses(body) * countPrompts(body.prompt) },
-  embed: NO_OUTPUT,
-  moderate: NO_OUTPUT,
+  embed: NO_OUTPUT_BOUND,
+  moderate: NO_OUTPUT_BOUND,
   image: imageBound,
   rerank: rerankBound,
   search: searchBound,
   fetch: {
-    ...FREE,
+    ...FREE_BOUND,
     units: ({ urls, provider_options: options }) => ({
       page: (Array.isArray(urls) ? urls.length : 1) * (isObject(options) ? 2 : 1), // some vendors charge double for advanced extraction
     }),
@@ -42,7 +42,7 @@ const bounds: Readonly<Record<Exclude<OperationName, 'generate'>, RequestBound> 
   speak: speechBound,
   transcribe: transcriptionBound,
   translate: transcriptionBound,
-  ocr: { ...FREE, isBilledOnce: true, units: ({ pages }) => ({ page: countPages(pages) }) },
+  ocr: { ...FREE_BOUND, isBilledOnce: true, units: ({ pages }) => ({ page: countPages(pages) }) },
 }
 
 /** Counts the pages; a document has at most a thousand. */
@@ -53,8 +53,8 @@ const chatBounds: Readonly<Partial<Record<ClientFormat, RequestBound>>> = {
   gemini: geminiBound,
 }
 
-const ONE_RESPONSE: RequestBound = {}
+const ONE_RESPONSE_BOUND: RequestBound = {}
 
 /** Gets the maximum usage of an endpoint's requests. Default: one response to the content of the body. */
 export const getBound = ({ bound, operation, format }: Endpoint): RequestBound =>
-  bound ?? bounds[operation.name] ?? chatBounds[format] ?? ONE_RESPONSE
+  bound ?? bounds[operation.name] ?? chatBounds[format] ?? ONE_RESPONSE_BOUND

@@ -70,7 +70,7 @@ export class Attempt {
   /** Ends the attempt because another one was faster. */
   supersede(): void {
     if (this.#hasStarted) this.#log.recordHedgeLoss()
-    this.#scope.end(SUPERSEDED)
+    this.#scope.end(SUPERSEDED_REASON)
   }
 
   async #makeWithin(steps: readonly AttemptStep[]): Promise<Outcome> {
@@ -397,4 +397,4 @@ function getUsage(received: WholeResponse | FailedResponse): TokenUsage | undefi
 }
 
 /** The abort reason of a slower attempt; never reported. */
-const SUPERSEDED = Symbol('superseded')
+const SUPERSEDED_REASON = Symbol('superseded')

@@ -182,14 +182,14 @@ async function judgeStream(stream: StreamedResponse, options: JudgeOptions & Con
     const { estimateStreamOutput } = await request.context.estimates.load()
     log.recordEstimate(usage, estimateStreamOutput(concatBytes([...start.head, ...rest]), contentFields))
   }
-  const response = await readAnswer({ json: {}, bytes: NOTHING, events }, options)
+  const response = await readAnswer({ json: {}, bytes: EMPTY_BYTES, events }, options)
   const broken = await findFailure(response, { ...options, recordUsage })
   if (!broken) return replayed
   await recordUsage()
   return { kind: 'failure', failure: broken, empty: replayed }
 }
 
-const NOTHING = new Uint8Array(0)
+const EMPTY_BYTES = new Uint8Array(0)
 
 /** Streams the chunks that have arrived. */
 function replay(chunks: Uint8Array[]): ByteStream {

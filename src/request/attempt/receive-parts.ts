@@ -32,7 +32,7 @@ export async function runConcurrently<Part>(
       else if (response.kind === 'stream') throw new TypeError('A part of a divided request was streamed.')
       else if (!failed) {
         failed = response
-        if (!isPartial) scope.end(OTHER_FAILED)
+        if (!isPartial) scope.end(OTHER_PART_FAILED)
       }
     }
   }
@@ -62,4 +62,4 @@ const sumUsage = (responses: ReadonlyArray<{ usage?: TokenUsage | undefined }>):
     .reduce<TokenUsage | undefined>((sum, usage) => (sum ? addUsages(sum, usage) : usage), undefined)
 
 /** The abort reason of calls after another one failed; never reported. */
-const OTHER_FAILED = Symbol('another part has failed')
+const OTHER_PART_FAILED = Symbol('another part has failed')

@@ -155,7 +155,7 @@ function recognizeEvents(
   format?: UpstreamFormat,
 ): RecognizedBody | undefined {
   if (first === undefined) return undefined
-  if (EVENT_STARTS.has(first)) return { isEvents: true, body }
+  if (EVENT_START_CODES.has(first)) return { isEvents: true, body }
   return format?.streamsArrays && first === ARRAY_START
     ? { isEvents: true, body: convertArrayToEvents(body) }
     : undefined
@@ -180,12 +180,12 @@ const toCharCodes = (characters: string) => [...characters].map((character) => c
 /**
  * The first letters of an event's fields and of a comment, and the first byte of a frame's length. JSON objects and web pages never start with these.
  */
-const EVENT_STARTS: ReadonlySet<number> = new Set([...toCharCodes('deir:'), 0])
+const EVENT_START_CODES: ReadonlySet<number> = new Set([...toCharCodes('deir:'), 0])
 const [OBJECT_START, ARRAY_START, COMMENT_START] = toCharCodes('{[:')
 /** Whitespace, and the bytes of a byte order mark. */
-const BLANKS: ReadonlySet<number> = new Set([...toCharCodes(' \t\r\n'), 0xef, 0xbb, 0xbf])
+const BLANK_CODES: ReadonlySet<number> = new Set([...toCharCodes(' \t\r\n'), 0xef, 0xbb, 0xbf])
 
-const findFirstByte = (bytes: Uint8Array) => bytes.find((byte) => !BLANKS.has(byte))
+const findFirstByte = (bytes: Uint8Array) => bytes.find((byte) => !BLANK_CODES.has(byte))
 
 function createStream(seen: readonly Uint8Array[], rest?: ByteStream): ByteStream {
   let position = 0
@@ -231,15 +231,15 @@ async function gatherEvents(
   body.cancel() // the response is complete, although the provider may keep the connection open
   if (state.error) return state.error
   if (!state.ended) {
-    if (state.started) throw gatewayError('UPSTREAM_CUT', { message: CUT })
-    return { kind: 'failure', failure: createContentFailure(SILENT) }
+    if (state.started) throw gatewayError('UPSTREAM_CUT', { message: CUT_MESSAGE })
+    return { kind: 'failure', failure: createContentFailure(SILENT_MESSAGE) }
   }
-  const response: WholeResponse = { kind: 'whole', head, bytes: NOTHING, json: {}, usage: state.usage, events }
+  const response: WholeResponse = { kind: 'whole', head, bytes: EMPTY_BYTES, json: {}, usage: state.usage, events }
   if (state.started) return response
   const text = events.map(({ event, data }) => `event: ${event}\n${data}`).join('\n')
   return { kind: 'failure', failure: emptyResponseFailure, ...(endsTurn(text) && { empty: response }) }
 }
 
-const NOTHING = new Uint8Array(0)
-const CUT = 'The provider ended the stream before the response was complete.'
-const SILENT = 'The provider ended the stream before it sent any content.'
+const EMPTY_BYTES = new Uint8Array(0)
+const CUT_MESSAGE = 'The provider ended the stream before the response was complete.'
+const SILENT_MESSAGE = 'The provider ended the stream before it sent any content.'

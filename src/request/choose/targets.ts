@@ -196,7 +196,7 @@ export class Targets {
   recordResponse(route: Route | undefined): Promise<void> {
     const { failures, cooling, draining } = this.#progress
     const listSkipped = () => [...[...failures, ...cooling].map(({ route }) => route), ...draining]
-    return this.#found?.selection?.settle(route, listSkipped()) ?? DONE
+    return this.#found?.selection?.settle(route, listSkipped()) ?? RESOLVED
   }
 
   /** Ends the request. An empty response that the client didn't get counts against its target. */
@@ -258,4 +258,4 @@ export class Targets {
   }
 }
 
-const DONE = Promise.resolve()
+const RESOLVED = Promise.resolve()

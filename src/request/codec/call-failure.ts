@@ -52,10 +52,10 @@ export function toFailure(thrown: unknown): Failure {
   if (error.code === 'INTERNAL') return { class: 'internal', status: 500, message: error.message, cause: thrown }
   const failureClass = classesByCode.get(error.code) ?? 'network'
   const { code } = error.data
-  const isUnreachable = failureClass === 'network' && typeof code === 'string' && !BROKEN_CONNECTION.test(code)
+  const isUnreachable = failureClass === 'network' && typeof code === 'string' && !BROKEN_CONNECTION_PATTERN.test(code)
   return {
     class: failureClass,
-    ...(isUnreachable && { level: 'connection', isCertain: !TIMED_OUT.test(code) }),
+    ...(isUnreachable && { level: 'connection', isCertain: !TIMED_OUT_PATTERN.test(code) }),
     status: error.status,
     message: error.message,
     code,
@@ -66,10 +66,11 @@ export function toFailure(thrown: unknown): Failure {
  * Codes of connections that broke after they were established. With any other code, there was no connection: the host name, the port, or the
  * certificate is wrong.
  */
-const BROKEN_CONNECTION = /^(?:ECONNRESET|ECONNABORTED|EPIPE|UND_ERR_(?!CONNECT_)|ERR_HTTP2_|ConnectionClosed|HPE_)/
+const BROKEN_CONNECTION_PATTERN =
+  /^(?:ECONNRESET|ECONNABORTED|EPIPE|UND_ERR_(?!CONNECT_)|ERR_HTTP2_|ConnectionClosed|HPE_)/
 
 /** Connection timeouts: weaker evidence of an unreachable server than a refused connection, an unknown host name, or an invalid certificate. */
-const TIMED_OUT = /TIMEDOUT|TIMEOUT/
+const TIMED_OUT_PATTERN = /TIMEDOUT|TIMEOUT/
 
 const classesByCode: ReadonlyMap<string, FailureClass> = new Map<ErrorCode, FailureClass>([
   ['INVALID_REQUEST', 'client'],
@@ -107,10 +108,10 @@ export const emptyResponseFailure: Failure = {
  */
 export function isAmbiguous({ class: failureClass, retryAfterMs, isCertain, lacksContent, code }: Failure): boolean {
   if (lacksContent || retryAfterMs !== undefined || isCertain || code === 'UND_ERR_CONNECT_TIMEOUT') return false
-  return AMBIGUOUS.has(failureClass)
+  return AMBIGUOUS_CLASSES.has(failureClass)
 }
 
-const AMBIGUOUS: ReadonlySet<FailureClass> = new Set(['server', 'network', 'timeout', 'content', 'internal'])
+const AMBIGUOUS_CLASSES: ReadonlySet<FailureClass> = new Set(['server', 'network', 'timeout', 'content', 'internal'])
 
 /** The error that ended a stream: the provider's, or the gateway's with its class. */
 export type StreamError = EmbeddedError | { status: number; class: FailureClass }

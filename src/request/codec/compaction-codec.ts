@@ -68,9 +68,9 @@ function planCompaction(
       convertStream: toCompactionStream,
     }
   if (compact === undefined || !mustCompact(compact, estimateTokens({ turns, tools }), window))
-    return { sent: parsed, isPreliminary: false, ...UNCHANGED }
+    return { sent: parsed, isPreliminary: false, ...UNCHANGED_CONVERSION }
   if (summary === undefined)
-    return { sent: { ...buildSummaryRequest(parsed), stream: false }, isPreliminary: true, ...UNCHANGED }
+    return { sent: { ...buildSummaryRequest(parsed), stream: false }, isPreliminary: true, ...UNCHANGED_CONVERSION }
   return {
     sent: buildContinuedRequest(parsed, summary),
     isPreliminary: false,
@@ -79,7 +79,7 @@ function planCompaction(
   }
 }
 
-const UNCHANGED: Pick<ResponseConversion, 'convertResponse' | 'convertStream'> = {
+const UNCHANGED_CONVERSION: Pick<ResponseConversion, 'convertResponse' | 'convertStream'> = {
   convertResponse: (response) => response,
   convertStream: (emit) => emit,
 }

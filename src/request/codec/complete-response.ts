@@ -88,7 +88,7 @@ function createPollCall(
     throw gatewayError('UPSTREAM_INVALID', { message: 'The provider returned a job URL on a different host.' })
   const isTrusted = isOwn || (domain !== undefined && isOnDomain(domain, submittedUrl))
   const headers: Record<string, string> = { accept: 'application/json' }
-  for (const name of CREDENTIALS) {
+  for (const name of CREDENTIAL_HEADERS) {
     const value = submitted.headers[name]
     if (isTrusted && value !== undefined) headers[name] = value
   }
@@ -98,7 +98,7 @@ function createPollCall(
   return { method: 'POST', url: url.href, headers, body: encodeUtf8(JSON.stringify(body)) }
 }
 
-const CREDENTIALS = ['authorization', 'x-key', 'x-api-key', 'api-key']
+const CREDENTIAL_HEADERS = ['authorization', 'x-key', 'x-api-key', 'api-key']
 
 /** Returns whether the URL is on the domain, with HTTPS and the default port. */
 const isOnDomain = (domain: string, { protocol, port, hostname, username, password }: URL): boolean =>

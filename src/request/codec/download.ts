@@ -31,7 +31,7 @@ export async function download(
 ): Promise<Download> {
   let call: ProviderCall | undefined
   let stopped: { reason: unknown } | undefined
-  const cancelDeadline = startDeadline(clock, TIMEOUT_MS, () => stop(TOO_SLOW))
+  const cancelDeadline = startDeadline(clock, TIMEOUT_MS, () => stop(TOO_SLOW_REASON))
   scope.add(stop)
 
   function stop(reason: unknown) {
@@ -45,10 +45,10 @@ export async function download(
       const problem = findUrlProblem(currentUrl)
       if (problem) return { problem: hops > 0 ? `it redirects, but ${problem}` : problem }
       if (stopped) throw stopped.reason
-      call = new ProviderCall({ clock, limits: NO_LIMITS })
+      call = new ProviderCall({ clock, limits: NO_TIMEOUTS })
       const response = await call.open({ url: currentUrl.href, method: 'GET', headers: HEADERS }, fetch)
-      if (!REDIRECTS.has(response.status)) return read(response, { allowance, maxBytes })
-      call.cancel(DONE)
+      if (!REDIRECT_STATUSES.has(response.status)) return read(response, { allowance, maxBytes })
+      call.cancel(DONE_REASON)
       const location = response.header('location')
       if (!location || !URL.canParse(location, currentUrl.href)) break
       currentUrl = new URL(location, currentUrl.href)
@@ -59,11 +59,11 @@ export async function download(
 
   try {
     const found = await follow()
-    if (found.problem) stop(DONE)
+    if (found.problem) stop(DONE_REASON)
     return found
   } catch {
     if (scope.hasEnded) throw scope.reason
-    const isSlow = stopped?.reason === TOO_SLOW
+    const isSlow = stopped?.reason === TOO_SLOW_REASON
     return { problem: isSlow ? `it took longer than ${TIMEOUT_MS / 1_000} s` : 'the server could not be reached' } // the platform's error may quote the URL
   } finally {
     cancelDeadline()
@@ -105,19 +105,19 @@ const MAX_BYTES = 20 * MIB
 /** The size limit of all downloads of a request. */
 export const MAX_BYTES_TOGETHER = 50 * MIB
 const TIMEOUT_MS = 10_000
-const FOREVER = Number.POSITIVE_INFINITY
+const NO_TIMEOUT = Number.POSITIVE_INFINITY
 /** The call has no timeouts of its own, because `TIMEOUT_MS` covers all redirects together. */
-const NO_LIMITS = { headersTimeoutMs: FOREVER, idleTimeoutMs: FOREVER, totalTimeoutMs: FOREVER }
+const NO_TIMEOUTS = { headersTimeoutMs: NO_TIMEOUT, idleTimeoutMs: NO_TIMEOUT, totalTimeoutMs: NO_TIMEOUT }
 const MAX_REDIRECTS = 3
-const REDIRECTS: ReadonlySet<number> = new Set([301, 302, 303, 307, 308])
+const REDIRECT_STATUSES: ReadonlySet<number> = new Set([301, 302, 303, 307, 308])
 
 /** The media types to accept. Storage services often declare only bytes. */
 const MEDIA_TYPES =
   /^(?:|(?:image|audio|video)\/.+|text\/(?:plain|markdown|csv)|application\/(?:pdf|rtf|msword|vnd\..+|octet-stream)|binary\/octet-stream)$/
 const HEADERS = { accept: 'image/*, audio/*, video/*, application/*, text/plain', 'accept-encoding': 'identity' }
 
-const TOO_SLOW = Symbol('too slow')
-const DONE = Symbol('not needed any more')
+const TOO_SLOW_REASON = Symbol('too slow')
+const DONE_REASON = Symbol('not needed any more')
 
 /**
  * Returns the reason not to download from a client's URL; `undefined` if there is none. Only HTTPS URLs with a public DNS name are allowed. TLS

@@ -64,7 +64,7 @@ export const useClientFormat = (format: ClientFormat, target: RouteTarget): Rout
 
 function needsTranslation({ call, format, context, owner }: CodecRequest, target: RouteTarget): boolean {
   const { operation, getReferences } = call.endpoint
-  if (target.format !== format.name || ENCRYPTED_STATE.test(call.text)) return true
+  if (target.format !== format.name || ENCRYPTED_STATE_PATTERN.test(call.text)) return true
   if (operation.missing?.isTranslated && context.missingEndpoints.isMissing(target, operation)) return true
   // the provider doesn't know items that this gateway wrote
   return getReferences?.(call).some((id) => context.items.has(owner, id)) ?? false
@@ -73,7 +73,7 @@ function needsTranslation({ call, format, context, owner }: CodecRequest, target
 /**
  * The prefix of encrypted state in earlier responses of the gateway, plain and in base64 (formats/canonical/state.ts). Only translation decrypts it.
  */
-const ENCRYPTED_STATE = /signalbox-1:|c2lnbmFsYm94LTE6/
+const ENCRYPTED_STATE_PATTERN = /signalbox-1:|c2lnbmFsYm94LTE6/
 
 /** Returns whether the conversation must be compacted before the response. The text rules this out for most requests without parsing. */
 const requestsCompaction = ({ endpoint: { getCompactionMode }, text, body }: ModelCall): boolean =>
@@ -102,7 +102,7 @@ async function passThrough(request: CodecRequest, target: RouteTarget, format: S
     answers,
     request: {
       path: endpoint.upstreamPath(target.model),
-      query: BETA_QUERY.test(exchange.query) ? '?beta=true' : '',
+      query: BETA_QUERY_PATTERN.test(exchange.query) ? '?beta=true' : '',
       headers: copyRequestHeaders(exchange, format.defaultHeaders),
       body:
         endpoint.replaceModel?.(call.text, target.model) ??
@@ -134,10 +134,10 @@ function removeStreamOptions(body: string, { stream, body: callBody, endpoint: {
 }
 
 /** Matches the only query parameter of clients that providers support. */
-const BETA_QUERY = /[?&]beta=true(&|$)/
+const BETA_QUERY_PATTERN = /[?&]beta=true(&|$)/
 
 /** Used if custom models can't be read, so the request continues without the model's kind. */
 const NO_MODELS: readonly CustomModel[] = []
-const NONE: readonly string[] = []
-const noWarnings: Codec['warnings'] = () => NONE
+const NO_WARNINGS: readonly string[] = []
+const noWarnings: Codec['warnings'] = () => NO_WARNINGS
 const keepFailure: Codec['readFailure'] = (failed) => failed

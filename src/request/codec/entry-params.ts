@@ -73,12 +73,12 @@ export async function writeEntryParams(request: CodecRequest, target: RouteTarge
   const ownLimit = getOutputLimit(call.endpoint)?.get(call.body)
   if (ownLimit !== undefined) options.maxOutputTokens ??= ownLimit // reasoning must fit within the client's limit
   resolveReasoning({ options, tools: [], toolChoice: undefined }, into)
-  const { body: wireBody } = translator.writeRequest({ ...PLACEHOLDER, model: target.model, options }, into)
+  const { body: wireBody } = translator.writeRequest({ ...PLACEHOLDER_REQUEST, model: target.model, options }, into)
 
   const getPaths = (name: OptionName) => (optionFields[name] ?? []).map((field) => field.split('.'))
   const isKept = (name: OptionName) => getPaths(name).some((path) => getValue(wireBody, path) === sampling[name])
   const set = Object.keys(params) as OptionName[] // `EntryParams` has no other keys
-  const overriddenSampling = SAMPLING.filter((name) => name in sampling && !(name in params) && !isKept(name))
+  const overriddenSampling = SAMPLING_OPTIONS.filter((name) => name in sampling && !(name in params) && !isKept(name))
   const paths = [...set, ...overriddenSampling].flatMap(getPaths)
   const text = paths.reduce((body, path) => {
     const value = getValue(wireBody, path)
@@ -92,19 +92,19 @@ export async function writeEntryParams(request: CodecRequest, target: RouteTarge
 }
 
 /** Placeholder values for the rest of a request, because only its options are written. */
-const PLACEHOLDER = {
+const PLACEHOLDER_REQUEST = {
   stream: false,
   streamUsage: false,
   turns: [{ role: 'user', content: [{ type: 'text', text: '.' }] }],
   tools: [],
 } satisfies Partial<CanonicalRequest>
 
-const SAMPLING = ['temperature', 'topP', 'topK'] as const
+const SAMPLING_OPTIONS = ['temperature', 'topP', 'topK'] as const
 
 /** Returns the client's sampling options. Some targets accept certain ones only without others, or without reasoning. */
 function getSampling(body: JsonObject, optionFields: Translator['optionFields']): RequestOptions {
   const options: RequestOptions = {}
-  for (const name of SAMPLING) {
+  for (const name of SAMPLING_OPTIONS) {
     const values = (optionFields[name] ?? []).map((field) => getValue(body, field.split('.')))
     const value = values.find((value) => typeof value === 'number')
     if (typeof value === 'number') options[name] = value

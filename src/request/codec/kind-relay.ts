@@ -37,7 +37,7 @@ export class KindRelay implements RelayedStream {
   readonly #quotesSecret: (bytes: Uint8Array) => boolean
   readonly #overlap: number
   #head: Uint8Array[]
-  #tail: Uint8Array = NOTHING // the last bytes that were sent, because a secret may begin in them
+  #tail: Uint8Array = EMPTY_BYTES // the last bytes that were sent, because a secret may begin in them
   #output: Uint8Array[] = []
   #size = 0
   #usage: TokenUsage | undefined = undefined
@@ -96,7 +96,7 @@ export class KindRelay implements RelayedStream {
       throw gatewayError('UPSTREAM_INVALID', {
         message: "The provider's response contained the connection's credential.",
       })
-    this.#tail = this.#overlap > 0 ? seen.slice(-this.#overlap) : NOTHING
+    this.#tail = this.#overlap > 0 ? seen.slice(-this.#overlap) : EMPTY_BYTES
     if (this.#framing) this.#framing.push(chunk)
     else this.#take(chunk)
     if (this.#error) throw this.#providerError(this.#error)
@@ -174,4 +174,4 @@ export class KindRelay implements RelayedStream {
   readonly #getHeader = (name: string): string | undefined => this.#options.header?.(name)
 }
 
-const NOTHING = new Uint8Array(0)
+const EMPTY_BYTES = new Uint8Array(0)

@@ -57,7 +57,7 @@ export async function fetchMedia(
     if (problem) return refuse(part, url, problem)
     urls.set(part, url)
   }
-  if (!scope) return replaceSources(turns, new Map(parts.map((part) => [part, PLACEHOLDERS[part.type]])))
+  if (!scope) return replaceSources(turns, new Map(parts.map((part) => [part, PLACEHOLDER_SOURCES[part.type]])))
 
   const downloads = getDownloads(call)
   const options = { fetch: context.fetch, clock: context.clock, scope, allowance: downloads.allowance }
@@ -108,7 +108,7 @@ async function downloadMedium(part: UrlPart, url: URL, options: DownloadOptions)
   const found = await download(url, options)
   if (found.problem !== undefined) return found
   const source = toSource(found.bytes, found.mediaType, part)
-  return source ? { source, size: found.bytes.length } : { problem: `it is not ${KINDS[part.type]}` }
+  return source ? { source, size: found.bytes.length } : { problem: `it is not ${KIND_WORDS[part.type]}` }
 }
 
 /** Runs a few downloads at a time. A download that ends passes its slot to the next. */
@@ -124,7 +124,7 @@ async function runLimited<T>(downloads: Downloads, work: () => Promise<T>): Prom
   }
 }
 
-const KINDS: Readonly<Record<UrlKind, string>> = {
+const KIND_WORDS: Readonly<Record<UrlKind, string>> = {
   image: 'an image',
   file: 'a PDF, an Office document, or a text file',
   audio: 'an audio file',
@@ -132,7 +132,7 @@ const KINDS: Readonly<Record<UrlKind, string>> = {
 }
 
 /** Placeholders for a request that is only explained. */
-const PLACEHOLDERS: Readonly<Record<UrlKind, MediaSource>> = {
+const PLACEHOLDER_SOURCES: Readonly<Record<UrlKind, MediaSource>> = {
   image: { type: 'base64', mediaType: 'image/png', data: '' },
   file: { type: 'base64', mediaType: 'application/pdf', data: '' },
   audio: { type: 'base64', mediaType: 'audio/mpeg', data: '' },
@@ -146,11 +146,11 @@ const PLACEHOLDERS: Readonly<Record<UrlKind, MediaSource>> = {
 function toSource(bytes: Uint8Array, declared: string, { type: kind, source }: UrlPart): MediaSource | undefined {
   if (kind === 'file' && declared.startsWith('text/')) return toTextSource(bytes, declared)
   const data = toBase64(bytes)
-  const likelyType = UNDECLARED.test(declared)
+  const likelyType = UNDECLARED_TYPE_PATTERN.test(declared)
     ? (source.mediaType?.toLowerCase() ?? guessMediaType(source.url) ?? '')
     : declared
   const mediaType = createBase64Source('', data).mediaType || (canSniff(likelyType) ? '' : likelyType)
-  return TYPES[kind].test(mediaType) ? { type: 'base64', mediaType, data } : undefined
+  return TYPE_PATTERNS[kind].test(mediaType) ? { type: 'base64', mediaType, data } : undefined
 }
 
 function toTextSource(bytes: Uint8Array, mediaType: string): MediaSource | undefined {
@@ -161,10 +161,10 @@ function toTextSource(bytes: Uint8Array, mediaType: string): MediaSource | undef
   }
 }
 
-const UNDECLARED = /^(?:|(?:application|binary)\/octet-stream)$/
+const UNDECLARED_TYPE_PATTERN = /^(?:|(?:application|binary)\/octet-stream)$/
 
 /** Excludes `svg+xml`, which can contain scripts, and which no model accepts. */
-const TYPES: Readonly<Record<UrlPart['type'], RegExp>> = {
+const TYPE_PATTERNS: Readonly<Record<UrlPart['type'], RegExp>> = {
   image: /^image\/[a-z0-9.-]+$/,
   audio: /^audio\/[a-z0-9.+-]+$/,
   video: /^video\/[a-z0-9.+-]+$/,

@@ -43,8 +43,8 @@ export const readRouteFields = (
 export function parseModelCall(bytes: Uint8Array, endpoint: Endpoint, routeFields: RouteFields = {}): ModelCall {
   const { model: pathModel, stream } = routeFields
   const text = decodeJsonText(bytes)
-  const { modelNames = MODEL } = endpoint
-  const { spans, depth } = scanTopLevel(text, pathModel === undefined ? MODEL : NONE)
+  const { modelNames = MODEL_FIELDS } = endpoint
+  const { spans, depth } = scanTopLevel(text, pathModel === undefined ? MODEL_FIELDS : NO_FIELDS)
   const body = parseJsonObject(text, depth)
   const model = readModelName(
     pathModel ?? body[modelNames.find((name) => typeof body[name] === 'string') ?? 'model'],
@@ -77,7 +77,7 @@ export function readModelName(
     throw gatewayError('INVALID_REQUEST', { message: '"model" appears more than once. Send it once.' })
   if (typeof model !== 'string' || model.trim() === '') {
     const fieldLabel = headers ? `The header "${headers.model}"` : '"model"'
-    const { list, example } = HINTS[kind]
+    const { list, example } = BODY_HINTS[kind]
     throw gatewayError('INVALID_REQUEST', {
       message: `${fieldLabel} is required. Send the name of a model${list === undefined ? '' : ` from GET ${list}`}, such as "${example}", an alias, or a combo.`,
     })
@@ -92,7 +92,7 @@ export function readModelName(
 }
 
 /** The endpoint that lists the models of a kind, and an example. */
-const HINTS: Readonly<Record<Kind, { list?: string; example: string }>> = {
+const BODY_HINTS: Readonly<Record<Kind, { list?: string; example: string }>> = {
   llm: { list: '/v1/models', example: 'openai/gpt-4o' },
   image: { list: '/v1/models/image', example: 'openai/gpt-image-2' },
   tts: { list: '/v1/models/tts', example: 'openai/gpt-4o-mini-tts' },
@@ -106,8 +106,8 @@ const HINTS: Readonly<Record<Kind, { list?: string; example: string }>> = {
 }
 
 /** The fields to find in the body, depending on whether it contains the model name. */
-const MODEL = ['model']
-const NONE: readonly string[] = []
+const MODEL_FIELDS = ['model']
+const NO_FIELDS: readonly string[] = []
 
 /** Replaces the model name in the client's body. Keeps every other character. */
 export function replaceModelName(model: string, { text, modelSpans }: Pick<ModelCall, 'text' | 'modelSpans'>): string {

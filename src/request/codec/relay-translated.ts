@@ -119,7 +119,7 @@ class TranslatedStream implements RelayedStream {
         },
       },
       (event) => {
-        if (this.#text.length > LARGE) {
+        if (this.#text.length > MAX_BUFFERED_CHARACTERS) {
           this.#fullTexts.push(this.#text)
           this.#text = ''
         }
@@ -252,4 +252,4 @@ const isFromProvider = ({ source, code }: CanonicalError): boolean => source !==
 const NOTHING: readonly Uint8Array[] = []
 
 /** The length after which further events go into another string, and into another chunk. */
-const LARGE = 1024 * 1024
+const MAX_BUFFERED_CHARACTERS = 1024 * 1024

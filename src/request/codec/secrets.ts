@@ -7,14 +7,14 @@ import type { Clock } from '../../types.ts'
 /** Returns the credentials in a call's headers, which only the provider may see. */
 export function getSecrets({ headers }: UpstreamCall): readonly string[] {
   const secrets: string[] = []
-  for (const name of CREDENTIALS) {
+  for (const name of CREDENTIAL_HEADERS) {
     const secret = headers[name]?.replace(/^(?:Bearer|Token) /, '')
     if (secret !== undefined && secret.length >= MIN_QUOTABLE_LENGTH) secrets.push(secret)
   }
   return secrets
 }
 
-const CREDENTIALS = [
+const CREDENTIAL_HEADERS = [
   'authorization',
   'x-api-key',
   'xi-api-key',
@@ -86,7 +86,7 @@ export function createKnownKeys({ connections, getApiKey, clock }: KnownKeysDepe
 const KEY_END_LENGTH = MIN_QUOTABLE_LENGTH
 
 /** The step size of a search. An end has this many groups of three characters, so every search hits one of them. */
-const STEP = KEY_END_LENGTH - 2
+const SCAN_STEP = KEY_END_LENGTH - 2
 
 /** The size of the table of groups of three characters; a power of 2. */
 const TABLE_SIZE = 1 << 16
@@ -106,9 +106,9 @@ export function createKeyFinder(keys: readonly string[]): QuotedKeyFinder {
     end <= text.length && byEnd.get(text.slice(end - KEY_END_LENGTH, end))?.some((key) => text.endsWith(key, end))
 
   return (text) => {
-    for (let index = KEY_END_LENGTH; index <= text.length; index += STEP) {
+    for (let index = KEY_END_LENGTH; index <= text.length; index += SCAN_STEP) {
       if (knownEnds[findHashBefore(text, index)] !== 1) continue
-      for (let end = index; end < index + STEP; end++) if (endsWithKey(text, end)) return true
+      for (let end = index; end < index + SCAN_STEP; end++) if (endsWithKey(text, end)) return true
     }
     return false
   }

@@ -59,14 +59,14 @@ export function createByteLimit(maxBytes: number): StreamLimit<Uint8Array> {
 /** Counts the bytes of text, using the field names that the formats have for text. */
 function measureText(events: Uint8Array): number {
   let size = 0
-  for (const [, text = ''] of byteByByte.decode(events).matchAll(TEXT)) size += text.length
+  for (const [, text = ''] of byteByByte.decode(events).matchAll(TEXT_PATTERN)) size += text.length
   return size
 }
 
 /** Decodes each byte as one character. */
 const byteByByte = new TextDecoder('latin1')
 
-const TEXT =
+const TEXT_PATTERN =
   /"(?:arguments|b64_json|content|data|delta|input|partial_image_b64|partial_json|reasoning|reasoning_content|refusal|result|signature|summary|text|thinking|thoughtSignature|transcript|url)" ?: ?"((?:[^"\\]|\\.)*)"/g
 
 const createLimitError = (maxBytes: number): GatewayError =>

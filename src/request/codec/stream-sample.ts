@@ -19,19 +19,19 @@ export class StreamSample {
 
   /** Takes the next chunk. Copies it if it becomes a sample. */
   add(events: Uint8Array): void {
-    if (events.length > LARGE) {
+    if (events.length > LARGE_SAMPLE_BYTES) {
       this.#tokens += this.#count(events)
       return
     }
     this.#bytes += events.length
     this.#chunks++
-    if ((this.#chunks & (this.#chunks - 1)) === 0) this.#keep(takeFirstEvents(events, SMALL).slice())
+    if ((this.#chunks & (this.#chunks - 1)) === 0) this.#keep(takeFirstEvents(events, SMALL_SAMPLE_BYTES).slice())
   }
 
   /** Takes the last chunk. */
   addLast(events: Uint8Array): void {
     this.#bytes += events.length
-    const first = takeFirstEvents(events, SMALL)
+    const first = takeFirstEvents(events, SMALL_SAMPLE_BYTES)
     this.#keep(first.length < events.length ? first.slice() : events)
   }
 
@@ -49,7 +49,8 @@ export class StreamSample {
     if (length === 0) return
     const bytes = this.#bytes
     this.#bytes = 0
-    if (length > SMALL) this.#samples.push({ events: undefined, tokens: this.#count(events), length, bytes })
+    if (length > SMALL_SAMPLE_BYTES)
+      this.#samples.push({ events: undefined, tokens: this.#count(events), length, bytes })
     else this.#samples.push({ events, tokens: 0, length, bytes })
   }
 }
@@ -61,5 +62,5 @@ function takeFirstEvents(events: Uint8Array, maxBytes: number): Uint8Array {
   return events.subarray(0, end)
 }
 
-const SMALL = 4 * 1024
-const LARGE = 64 * 1024
+const SMALL_SAMPLE_BYTES = 4 * 1024
+const LARGE_SAMPLE_BYTES = 64 * 1024

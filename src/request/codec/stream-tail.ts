@@ -22,7 +22,7 @@ export class StreamTail {
 
   /** Copies the next chunk, which ends with an event, or only the last events of a large one. */
   add(chunk: Uint8Array): void {
-    const start = chunk.length > LARGE_PIECE ? findLastEvents(chunk) : 0
+    const start = chunk.length > LARGE_PIECE_BYTES ? findLastEvents(chunk) : 0
     if (start === 0) this.#copy(chunk)
     else {
       this.#evict(this.#older)
@@ -40,7 +40,7 @@ export class StreamTail {
       this.#evict(spare)
     }
     const block = this.#newer
-    if (chunk.length > block.bytes.length - block.size) block.bytes = new Uint8Array(chunk.length + SPARE)
+    if (chunk.length > block.bytes.length - block.size) block.bytes = new Uint8Array(chunk.length + SPARE_BYTES)
     block.bytes.set(chunk, block.size)
     block.size += chunk.length
   }
@@ -48,7 +48,7 @@ export class StreamTail {
   #evict(block: Block): void {
     if (block.size > 0) this.#sample.add(block.bytes.subarray(0, block.size))
     block.size = 0
-    if (block.bytes.length > LARGE) block.bytes = NOTHING // the block had one large event, and another is unlikely
+    if (block.bytes.length > LARGE_BLOCK_BYTES) block.bytes = NOTHING // the block had one large event, and another is unlikely
   }
 
   /** Passes the last events to the state, and clears the tail. */
@@ -65,19 +65,19 @@ export class StreamTail {
   }
 }
 
-/** Returns the offset of the last events: at least `LAST_EVENTS` events and `LAST_BYTES` bytes. Returns 0 if the stream is shorter. */
+/** Returns the offset of the last events: at least `MAX_EVENTS` events and `LAST_BYTES` bytes. Returns 0 if the stream is shorter. */
 function findLastEvents(events: Uint8Array): number {
   let count = 0
   for (const end of findEventEnds(events, events.length - 2))
-    if (++count >= LAST_EVENTS && events.length - end >= LAST_BYTES) return end
+    if (++count >= MAX_EVENTS && events.length - end >= LAST_BYTES) return end
   return 0
 }
 
 /** A larger chunk, in bytes, has events that don't need to be kept. */
-const LARGE_PIECE = 4 * 1024
+const LARGE_PIECE_BYTES = 4 * 1024
 
 /** How many events to keep. These include the last content, the end of the response, its usage, and the end mark. */
-const LAST_EVENTS = 5
+const MAX_EVENTS = 5
 const LAST_BYTES = 2 * 1024
 
 /** Consecutive chunks. A block has room for the first chunk and 2 KiB. */
@@ -87,5 +87,5 @@ interface Block {
 }
 
 const NOTHING = new Uint8Array(0)
-const SPARE = 2 * 1024
-const LARGE = 16 * 1024
+const SPARE_BYTES = 2 * 1024
+const LARGE_BLOCK_BYTES = 16 * 1024

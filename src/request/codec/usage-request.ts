@@ -34,7 +34,7 @@ export function createUsageRequests(clock: Clock): UsageRequests {
         async followUp(received) {
           if (received.kind !== 'failure' || !isRefusal(received)) return undefined
           const { findUnknownFields } = await loadRejectedOptions()
-          if (findUnknownFields(received, FIELDS).length === 0) return undefined
+          if (findUnknownFields(received, USAGE_FIELDS).length === 0) return undefined
           refusals.set(key, true)
           return codec
         },
@@ -50,7 +50,7 @@ const hideUsage = (relay: Codec['relay'], usageRequest: UsageRequest): Codec['re
   return (stream, committed, options) => relay(stream, committed, { ...options, keep })
 }
 
-const FIELDS = ['stream_options', 'stream_options.include_usage']
+const USAGE_FIELDS = ['stream_options', 'stream_options.include_usage']
 const MAX_TARGETS = 1_000
 const KEPT_MS = 24 * 60 * 60_000
 
@@ -71,12 +71,12 @@ function removeUsage(events: Uint8Array, usageRequest: UsageRequest): Uint8Array
 
 /** Returns whether the bytes contain `"usage":{`, with any whitespace. All other events of such a stream contain `"usage":null`. */
 function mayContainUsage(bytes: Uint8Array): boolean {
-  for (let index = bytes.indexOf(G); index !== -1; index = bytes.indexOf(G, index + 1)) {
+  for (let index = bytes.indexOf(LETTER_G); index !== -1; index = bytes.indexOf(LETTER_G, index + 1)) {
     if (bytes[index + 1] !== E || bytes[index + 2] !== QUOTE || bytes[index - 1] !== A || bytes[index - 2] !== S)
       continue
     let next = index + 3
-    while (BLANKS.has(bytes[next] ?? 0) || bytes[next] === COLON) next++
-    if (bytes[next] === OPEN) return true
+    while (BLANK_CODES.has(bytes[next] ?? 0) || bytes[next] === COLON) next++
+    if (bytes[next] === OPEN_BRACE) return true
   }
   return false
 }
@@ -84,12 +84,12 @@ function mayContainUsage(bytes: Uint8Array): boolean {
 const getCharCode = (character: string) => character.charCodeAt(0)
 const A = getCharCode('a')
 const S = getCharCode('s')
-const G = getCharCode('g')
+const LETTER_G = getCharCode('g')
 const E = getCharCode('e')
 const QUOTE = getCharCode('"')
 const COLON = getCharCode(':')
-const OPEN = getCharCode('{')
-const BLANKS: ReadonlySet<number> = new Set([...' \t\r\n'].map(getCharCode))
+const OPEN_BRACE = getCharCode('{')
+const BLANK_CODES: ReadonlySet<number> = new Set([...' \t\r\n'].map(getCharCode))
 
 function isAnswer(bytes: Uint8Array, usageRequest: UsageRequest): boolean {
   let found = false

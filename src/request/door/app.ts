@@ -26,13 +26,13 @@ export function createApp({ basePath, areas, allowedOrigins }: AppOptions): App 
   return (exchange, authenticator) => {
     const path = getPathBelow(basePath, exchange.path)
     const area = path === undefined ? undefined : findArea(areas, path)
-    if (path === undefined || !area) return NOT_OURS
+    if (path === undefined || !area) return NO_REPLY
     const replying = serveArea(area, { exchange, path, authenticator }, origins)
     return exchange.method === 'HEAD' ? replying.then(withoutBody) : replying
   }
 }
 
-const NOT_OURS = Promise.resolve(undefined)
+const NO_REPLY = Promise.resolve(undefined)
 
 /** Returns the base path with a leading slash and without a trailing one; `''` for the root. Throws a TypeError if it isn't a path. */
 export function normalizeBasePath(basePath: string | undefined): string {

@@ -6,7 +6,7 @@ import { getKeyRejection } from '../../records/key-format.ts'
 import type { ClientKey, KeyLookup } from '../../records/key-lookup.ts'
 import type { SettingsStore } from '../../records/stored-settings.ts'
 import type { Clock } from '../../types.ts'
-import { ANONYMOUS, type Caller, type CallerAccount, getKeyCaller } from '../caller.ts'
+import { ANONYMOUS_CALLER, type Caller, type CallerAccount, getKeyCaller } from '../caller.ts'
 import type { Client } from '../request-client.ts'
 
 /** The dependencies for checking client keys. */
@@ -40,7 +40,7 @@ export async function authenticateClient(
 ): Promise<Caller> {
   const lookup = exchange.actsAs ? findActingKey(exchange.actsAs, store) : findKey(exchange, store)
   const { key, isRequired, credentials, addToken } = await (client?.hasTimeout ? client.scope.race(lookup) : lookup)
-  const caller = key ? getKeyCaller(key) : ANONYMOUS
+  const caller = key ? getKeyCaller(key) : ANONYMOUS_CALLER
   if (client) client.caller = caller
   const isMissing = isRequired && !addToken
   const rejection = key
@@ -129,11 +129,11 @@ const KEY_HEADERS = ['x-api-key', 'x-goog-api-key', 'api-key']
  * Creates the error for a request without a known client key if one is required: `KEY_MISSING` if it has no credential, otherwise `KEY_UNKNOWN`.
  * `foreign` is the message if no credential looks like a key.
  */
-export function createUnknownKeyError(credentials: readonly string[], foreign = FOREIGN): GatewayError {
+export function createUnknownKeyError(credentials: readonly string[], foreign = FOREIGN_KEY_MESSAGE): GatewayError {
   const headers = { 'www-authenticate': 'Bearer' }
   if (credentials.length === 0) return gatewayError('KEY_MISSING', { headers })
   const looksLikeKey = credentials.some((credential) => /^sbx_(?!admin_)/.test(credential))
   return gatewayError('KEY_UNKNOWN', looksLikeKey ? { headers } : { headers, message: foreign })
 }
 
-const FOREIGN = `This is not a Signalbox API key. Create one with POST /api/keys. Provider keys belong in connections, and admin tokens are for /api.`
+const FOREIGN_KEY_MESSAGE = `This is not a Signalbox API key. Create one with POST /api/keys. Provider keys belong in connections, and admin tokens are for /api.`

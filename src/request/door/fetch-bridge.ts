@@ -73,13 +73,13 @@ export function createFetchHandlers(
     handle: (request, ...platform) => handleRequest(request, platform, { otherwise: () => undefined }),
     matches(request) {
       const url = typeof request === 'object' && 'url' in request ? request.url : request
-      return URL.canParse(url, BASE) && isGatewayPath(new URL(url, BASE).pathname)
+      return URL.canParse(url, BASE_URL) && isGatewayPath(new URL(url, BASE_URL).pathname)
     },
   }
 }
 
 /** The base of URLs that are only a path. */
-const BASE = 'http://gateway'
+const BASE_URL = 'http://gateway'
 
 /** The context that a platform or framework adapter passes with the request: the execution context of Workers, and facts about the runtime. */
 interface FetchContext {
@@ -177,7 +177,7 @@ function readBody(request: Request, maxBytes: number, holdsRejected: boolean): P
     if (holdsRejected && !request.bodyUsed) request.body?.getReader()
     return Promise.reject(createTooLargeError(maxBytes))
   }
-  if (request.bodyUsed) return Promise.reject(gatewayError('BODY_ALREADY_READ', { message: USED }))
+  if (request.bodyUsed) return Promise.reject(gatewayError('BODY_ALREADY_READ', { message: BODY_USED_MESSAGE }))
   const body = createFetchBody(request)
   const broken = (cause: unknown) => rethrowReadError(request, cause)
   if (request.signal.aborted) {
@@ -219,16 +219,16 @@ const createTooLargeError = (maxBytes: number) =>
     headers: { connection: 'close' },
   })
 
-const USED =
+const BODY_USED_MESSAGE =
   'The request body was read before it reached the gateway. Mount the gateway before any body parser, or pass it a clone made beforehand.'
 
-const HOST = /^(?:\w[\w.-]*|\[[\da-f:.]+\])(?::\d{1,5})?$/i
+const HOST_PATTERN = /^(?:\w[\w.-]*|\[[\da-f:.]+\])(?::\d{1,5})?$/i
 
 /** Returns a request's URL. Throws for a malformed `Host`: Deno copies a `Host` with a path into the URL unchanged, and Bun omits it. */
 function parseUrl({ url, headers }: Request): URL {
   const host = headers.get('host')
   try {
-    if (host === null || HOST.test(host)) return new URL(url.startsWith('/') ? `http://localhost${url}` : url)
+    if (host === null || HOST_PATTERN.test(host)) return new URL(url.startsWith('/') ? `http://localhost${url}` : url)
   } catch {}
   throw gatewayError('INVALID_REQUEST', { message: 'The Host header is not a valid host name.' })
 }

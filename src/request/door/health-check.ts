@@ -57,16 +57,16 @@ export function createHealthCheck({ settings, clock, isClosed, onError }: Health
   }
 
   return async ({ method }) => {
-    if (method === 'OPTIONS') return createEmptyReply(204, ALLOW)
+    if (method === 'OPTIONS') return createEmptyReply(204, ALLOW_HEADERS)
     if (method !== 'GET' && method !== 'HEAD')
-      return createJsonReply(405, { error: `${method} is not allowed here. Allowed: GET, HEAD.` }, ALLOW)
+      return createJsonReply(405, { error: `${method} is not allowed here. Allowed: GET, HEAD.` }, ALLOW_HEADERS)
     if (isClosed()) return createReply('closing')
     const status = (await isReadable()) ? 'ok' : 'store unreadable'
     return createReply(isClosed() ? 'closing' : status)
   }
 }
 
-const ALLOW = { allow: 'GET, HEAD, OPTIONS' }
+const ALLOW_HEADERS = { allow: 'GET, HEAD, OPTIONS' }
 
 const createReply = (status: 'ok' | 'closing' | 'store unreadable') =>
   createJsonReply(status === 'ok' ? 200 : 503, { status, version: VERSION })

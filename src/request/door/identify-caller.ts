@@ -6,7 +6,7 @@ import { getSettledValue, isThenable } from '../../lib/promises.ts'
 import { createClientScope, type Scope } from '../../lib/scope.ts'
 import { getKeyRejection } from '../../records/key-format.ts'
 import type { ClientFormat, Clock, Kind } from '../../types.ts'
-import { ANONYMOUS, type Caller, type CallerAccount, getKeyCaller } from '../caller.ts'
+import { ANONYMOUS_CALLER, type Caller, type CallerAccount, getKeyCaller } from '../caller.ts'
 import { type IdentifyResult, readIdentifyResult } from '../identify-result.ts'
 import type { CachedIdentify, Identify, IdentifyContext, Identity } from '../identity.ts'
 import type { RequestLog, ServedRoute } from '../request-log.ts'
@@ -111,7 +111,7 @@ export function createIdentifyCaller(options: IdentifyCallerOptions): IdentifyCa
     const { key, credentials, addToken } = await scope.race(findKey(exchange, keyStore))
     if (!key && !addToken)
       throw credentials.length === 0 ? createSignInError() : createUnknownKeyError(credentials, SIGN_IN_OR_KEY)
-    const caller = key ? getKeyCaller(key) : ANONYMOUS
+    const caller = key ? getKeyCaller(key) : ANONYMOUS_CALLER
     if (log) log.client.caller = caller
     const rejection = key && getKeyRejection(key, clock.now())
     if (rejection) throw rejection
@@ -182,11 +182,11 @@ const createSignInError = () =>
     headers: { 'www-authenticate': 'Bearer' },
   })
 
-const createCrossSiteError = () => gatewayError('CROSS_SITE', { message: FOREIGN_PAGE })
+const createCrossSiteError = () => gatewayError('CROSS_SITE', { message: FOREIGN_PAGE_MESSAGE })
 
-const FOREIGN_PAGE =
+const FOREIGN_PAGE_MESSAGE =
   'This request comes from a page of another site. Operators: add its origin to allowedOrigins, or set publicOrigin behind a proxy.'
-const UNAVAILABLE = 'The app could not tell who is asking. Retry in a moment.'
+const UNAVAILABLE_MESSAGE = 'The app could not tell who is asking. Retry in a moment.'
 
 const SIGN_IN_OR_KEY = 'Sign in, or send an API key. The credential in this request is not one of this gateway.'
 
@@ -258,6 +258,6 @@ async function settle(call: () => unknown, { about, scope, clock, timeoutMs }: W
     })
   } catch (cause) {
     if (scope.hasEnded) throw scope.reason
-    throw gatewayError('IDENTITY_UNAVAILABLE', { message: UNAVAILABLE, cause, headers: { 'retry-after': '1' } })
+    throw gatewayError('IDENTITY_UNAVAILABLE', { message: UNAVAILABLE_MESSAGE, cause, headers: { 'retry-after': '1' } })
   }
 }

@@ -2,7 +2,7 @@ import type { Exchange, Reply } from '../../lib/exchange.ts'
 import { once } from '../../lib/promises.ts'
 import type { Endpoint } from '../../protocols/formats/format.ts'
 import { loadFormatErrors } from '../../protocols/formats/load-format-errors.ts'
-import { ANONYMOUS, type Caller } from '../caller.ts'
+import { ANONYMOUS_CALLER, type Caller } from '../caller.ts'
 import type { Client } from '../request-client.ts'
 import type { RequestLog, ServedRoute } from '../request-log.ts'
 import { RouteRequest, type RouteRequestParts } from '../route-request.ts'
@@ -61,7 +61,7 @@ export function serveWithKeys(routes: readonly HttpRoute[], options: KeyAreaOpti
     const { exchange } = request
     const path = withModelsFolder(request.path)
     let log: RequestLog | undefined
-    let caller = ANONYMOUS
+    let caller = ANONYMOUS_CALLER
     let route: Endpoint | ServedRoute | undefined
     try {
       const found = router.exact(exchange, path) ?? (await router.search(exchange, path))

@@ -8,13 +8,13 @@ import type { HttpRoute } from './router.ts'
 /** Serves a request to a model endpoint. */
 type Serve = (request: ServedRequest) => Promise<Reply>
 
-const MODEL = '{model}'
+const MODEL_PARAMETER = '{model}'
 
 /** Creates the routes of the endpoints for model requests. */
 export function createModelRoutes(serve: Serve): HttpRoute[] {
-  const pathModelEndpoints = endpoints.filter(({ path }) => path.includes(MODEL))
+  const pathModelEndpoints = endpoints.filter(({ path }) => path.includes(MODEL_PARAMETER))
   const otherEndpoints = endpoints.filter((endpoint) => !pathModelEndpoints.includes(endpoint))
-  const folders = new Set(pathModelEndpoints.map(({ path }) => path.slice(0, path.indexOf(MODEL))))
+  const folders = new Set(pathModelEndpoints.map(({ path }) => path.slice(0, path.indexOf(MODEL_PARAMETER))))
   return [
     ...otherEndpoints.map((endpoint) => createRoute(endpoint.path, () => ({ route: endpoint }), serve)),
     ...Array.from(folders, (folder) =>
@@ -38,7 +38,7 @@ export function createModelRoutes(serve: Serve): HttpRoute[] {
 }
 
 /** Returns the part after the model name in an endpoint's path. */
-const getPathAfterModel = (path: string) => path.slice(path.indexOf(MODEL) + MODEL.length)
+const getPathAfterModel = (path: string) => path.slice(path.indexOf(MODEL_PARAMETER) + MODEL_PARAMETER.length)
 
 const createRoute = (path: string, serves: NonNullable<HttpRoute['serves']>, serve: Serve): HttpRoute => ({
   method: 'POST',
@@ -65,7 +65,7 @@ function withoutEndpoint(path: string, call: string): GatewayError {
  * `tunedModels/…`.
  */
 export const withModelsFolder = (path: string): string =>
-  path.includes(':') ? path.replace(BARE_NAME, '/$1/models/$2') : path
+  path.includes(':') ? path.replace(BARE_NAME_ADVICE, '/$1/models/$2') : path
 
-const BARE_NAME =
+const BARE_NAME_ADVICE =
   /^\/(v1|v1beta)\/(?!models\/|v1\/|v1beta\/)([^/]+\/.+:(?:generateContent|streamGenerateContent|countTokens|embedContent|batchEmbedContents))$/

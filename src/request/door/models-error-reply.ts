@@ -25,12 +25,12 @@ export async function createModelsErrorReply(
   const retryAfter = error.headers['retry-after']
   return createJsonReply(status, errors.body({ status, code, message, param, model, retryAfter }), {
     ...cors,
-    ...(!INVITES_RETRY.has(code) && NO_RETRY),
+    ...(!RETRYABLE_CODES.has(code) && NO_RETRY_HEADERS),
     ...error.headers,
   })
 }
 
-const INVITES_RETRY: ReadonlySet<ErrorCode> = new Set([
+const RETRYABLE_CODES: ReadonlySet<ErrorCode> = new Set([
   'CLOSED',
   'IDENTITY_UNAVAILABLE',
   'RATE_LIMIT_EXCEEDED',
@@ -40,7 +40,7 @@ const INVITES_RETRY: ReadonlySet<ErrorCode> = new Set([
 ])
 
 /** Keeps SDKs from retrying. */
-const NO_RETRY = { 'x-should-retry': 'false' }
+const NO_RETRY_HEADERS = { 'x-should-retry': 'false' }
 
 /**
  * Returns the error for the client. Passes an internal error to `onError`, and replaces it with "Internal server error"; a provider's 500 is passed

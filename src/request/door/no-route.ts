@@ -25,7 +25,7 @@ export function replyWithoutRoute(path: string, exchange: Exchange, { methods, p
   }
   const allow = [...methods].map((name) => (name === 'GET' ? 'GET, HEAD' : name)).join(', ')
   // Some clients probe an endpoint with `HEAD` before they send a `POST`.
-  if (PROBES.has(method)) return { status: 204, headers: { allow: `${allow}, OPTIONS` } }
+  if (PROBE_METHODS.has(method)) return { status: 204, headers: { allow: `${allow}, OPTIONS` } }
   throw gatewayError('METHOD_NOT_ALLOWED', {
     message: `${method} is not allowed here. Allowed: ${allow}.`,
     headers: { allow },
@@ -34,7 +34,7 @@ export function replyWithoutRoute(path: string, exchange: Exchange, { methods, p
 
 /** Rejects a WebSocket at paths where OpenAI serves one. Codex tries a WebSocket first, and falls back to HTTP immediately only after a 426. */
 function rejectWebSocket(path: string, exchange: Exchange) {
-  const advice = SOCKETS.get(path)
+  const advice = SOCKET_HINTS.get(path)
   if (!advice || exchange.method !== 'GET' || !/\bwebsocket\b/i.test(exchange.header('upgrade') ?? '')) return
   throw gatewayError('WEBSOCKETS_NOT_SERVED', {
     message: `WebSockets are not supported here. ${advice}`,
@@ -42,12 +42,12 @@ function rejectWebSocket(path: string, exchange: Exchange) {
   })
 }
 
-const SOCKETS: ReadonlyMap<string, string> = new Map([
+const SOCKET_HINTS: ReadonlyMap<string, string> = new Map([
   ['/v1/responses', 'Send the request over HTTP: POST /v1/responses.'],
   ['/v1/realtime', 'Realtime sessions are not supported. Send requests over HTTP, such as POST /v1/responses.'],
 ])
 
-const PROBES: ReadonlySet<string> = new Set(['HEAD', 'OPTIONS'])
+const PROBE_METHODS: ReadonlySet<string> = new Set(['HEAD', 'OPTIONS'])
 
 /** Returns a sentence with the path that was probably meant, for an unknown path. `served` contains the paths without parameters. */
 function findHint(path: string, served: Iterable<string>): string | undefined {

@@ -16,17 +16,17 @@ export function getPageHint(
   const name = /^(?:\/(?:v1|v1beta|api))?\/(dashboard|admin|ui|metrics)(?:\/|$)/.exec(path)?.[1]
   if (name === undefined) return undefined
   const area = areas?.find((area) => area.name === (name === 'metrics' ? 'metrics' : 'dashboard'))
-  const [feature, defaultPath, how] = name === 'metrics' ? METRICS : DASHBOARD
+  const [feature, defaultPath, how] = name === 'metrics' ? METRICS_HINT : DASHBOARD_HINT
   if (area) return `${feature} at ${basePath}${area.path}${name === 'metrics' ? '' : '/'}.`
   return areas ? how : `${feature} at ${defaultPath} if enabled. ${how}`
 }
 
-const DASHBOARD = [
+const DASHBOARD_HINT = [
   'The dashboard is',
   '/admin/',
   'To serve the dashboard, start signalbox with --dashboard or set the "dashboard" option of createGateway.',
 ] as const
-const METRICS = [
+const METRICS_HINT = [
   'Metrics are',
   '/metrics',
   'To serve metrics, start signalbox with --metrics or pass prometheus() to createGateway in "observe".',

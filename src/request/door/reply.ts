@@ -1,7 +1,7 @@
 import type { Reply } from '../../lib/exchange.ts'
 
 /** The headers of a reply that is neither cached nor sniffed. */
-export const UNCACHED = { 'cache-control': 'no-store', 'x-content-type-options': 'nosniff' } as const
+export const UNCACHED_HEADERS = { 'cache-control': 'no-store', 'x-content-type-options': 'nosniff' } as const
 
 /** Creates a JSON reply, which is neither cached nor sniffed. */
 export function createJsonReply(status: number, body: unknown, headers: Record<string, string> = {}): Reply {
@@ -9,7 +9,7 @@ export function createJsonReply(status: number, body: unknown, headers: Record<s
     status,
     headers: {
       'content-type': 'application/json',
-      ...UNCACHED,
+      ...UNCACHED_HEADERS,
       ...headers,
     },
     body: JSON.stringify(body),

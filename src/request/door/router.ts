@@ -98,7 +98,7 @@ function createRouters(routes: readonly HttpRoute[]) {
     const { method, path } = route
     router[lowerCase[method]](path, async ({ params }) => {
       const decoded = decodeParams(params)
-      return decoded ? toFoundRoute(route, decoded) : BADLY_ENCODED
+      return decoded ? toFoundRoute(route, decoded) : BADLY_ENCODED_ROUTE
     })
     methodsByPath.set(path, (methodsByPath.get(path) ?? new Set()).add(method))
   }
@@ -124,7 +124,7 @@ function decodeParams(params: Record<string, string>): Params | undefined {
   }
 }
 
-const BADLY_ENCODED: FoundRoute = {
+const BADLY_ENCODED_ROUTE: FoundRoute = {
   async run() {
     throw gatewayError('INVALID_REQUEST', { message: 'The path is not properly percent-encoded.' })
   },

@@ -51,7 +51,7 @@ export async function createFinalReply(request: FailedRequest): Promise<Reply> {
   if (!decisive?.head || !decisive.failure.body) throw createExhaustedError(request, { decisive, headers, remark })
   const { failure, head, route } = decisive
   const replyHeaders = failure.headers ?? createReplyHeaders(head, 'application/json')
-  if (!isClientFault(failure)) for (const name of WAITS) delete replyHeaders[name]
+  if (!isClientFault(failure)) for (const name of WAIT_HEADERS) delete replyHeaders[name]
   const { status, body } = await convertErrorBody(failure, head, { format, now, remark })
   return {
     status,
@@ -60,7 +60,7 @@ export async function createFinalReply(request: FailedRequest): Promise<Reply> {
       ...replyHeaders,
       [TARGET_HEADER]: formatTarget({ provider: getCallableName(route.target, table), model: route.target.model }),
       ...headers,
-      ...NO_RETRY,
+      ...NO_RETRY_HEADERS,
     },
     body,
   }
@@ -87,10 +87,10 @@ export function addAttemptsHeader(
 const isClientFault = (failure: Failure) => failureRules[failure.class].fault === 'client'
 
 /** Keeps SDKs from retrying, because the gateway has already retried where it helps. */
-const NO_RETRY = { 'x-should-retry': 'false' }
+const NO_RETRY_HEADERS = { 'x-should-retry': 'false' }
 
 /** Headers of the provider that the gateway replaces with its own. */
-const WAITS = ['retry-after', 'retry-after-ms']
+const WAIT_HEADERS = ['retry-after', 'retry-after-ms']
 
 /** Creates the gateway's own headers: the attempts, when to retry, and the provider's request id if one failure decides. */
 function createHeaders({ steps, stop, retryWaitMs, format }: FailedRequest, decisive: FailedAttempt | undefined) {
@@ -121,12 +121,12 @@ async function describeKind(
   decisive: FailedAttempt | undefined,
 ): Promise<string> {
   const about = decisive ?? failed[0]
-  if (!about || !OF_MODEL.has(about.failure.class)) return ''
+  if (!about || !MODEL_FAILURES.has(about.failure.class)) return ''
   const { target } = about.route
   return describeOtherKind(getTargetName(target), await getTargetKind(target, table), endpoint)
 }
 
-const OF_MODEL: ReadonlySet<FailureClass> = new Set(['client', 'forbidden', 'model-not-found'])
+const MODEL_FAILURES: ReadonlySet<FailureClass> = new Set(['client', 'forbidden', 'model-not-found'])
 
 const STOP_DETAILS: Record<StopReason, string> = {
   'max-attempts': 'No other target was tried because the request had no attempts left (limits.maxAttempts).',

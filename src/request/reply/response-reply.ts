@@ -32,7 +32,7 @@ export async function createResponseReply(answered: AnsweredAttempt, request: Mo
   headers[TARGET_HEADER] = formatTarget({ provider: getCallableName(target, request.table), model: target.model })
   if (log.steps.length > 0) headers[ATTEMPTS_HEADER] = formatAttempts(log.steps)
   if (warnings.length > 0) Object.assign(headers, createWarningHeader(warnings))
-  const status = !isPassThrough || WITHOUT_BODY.has(response.head.status) ? 200 : response.head.status
+  const status = !isPassThrough || NO_BODY_STATUSES.has(response.head.status) ? 200 : response.head.status
   client.stopTimeout()
   log.recordReply({ target, warnings: codec.warnings })
   if (response.kind === 'stream') {
@@ -48,7 +48,7 @@ export async function createResponseReply(answered: AnsweredAttempt, request: Mo
 export const loadStreamReply = once(() => import('./stream-reply.ts'))
 
 /** Statuses of responses without a body. */
-const WITHOUT_BODY = new Set([204, 205])
+const NO_BODY_STATUSES = new Set([204, 205])
 
 /** Returns a search for the keys of all connections. Waits until they are decrypted only if a header may quote one. */
 async function loadKeyFinder(response: ReceivedResponse, knownKeys: KnownKeys): Promise<QuotedKeyFinder> {

@@ -15,7 +15,7 @@ export interface RetryBudget extends Budget {
   giveBack(): void
 }
 
-const SECOND = 1_000
+const SECOND_MS = 1_000
 
 /**
  * Creates the budget for retries, so they don't amplify an outage: ten per second, plus 20% of the requests in that second. Unused retries aren't
@@ -30,8 +30,8 @@ export function createRetryBudget(clock: Clock): RetryBudget {
   function startSecond() {
     const now = clock.now()
     const passed = now - beganAt
-    if (passed >= 0 && passed < SECOND) return
-    beganAt = passed >= 0 && passed < 2 * SECOND ? beganAt + SECOND : now
+    if (passed >= 0 && passed < SECOND_MS) return
+    beganAt = passed >= 0 && passed < 2 * SECOND_MS ? beganAt + SECOND_MS : now
     requests = retries = 0
   }
 

@@ -94,13 +94,13 @@ export function createCallWindows(now: () => number): CallWindows {
 }
 
 /** The number of steps in which a window slides. */
-const STEPS = 10
+const STEP_COUNT = 10
 
 /** A ring of counts, one for each step of the window. */
 class CallWindow {
   readonly subject: CallSubject
   readonly windowMs: number
-  readonly #counts: number[] = new Array(2 * STEPS).fill(0) // for each step, its calls, then its failures
+  readonly #counts: number[] = new Array(2 * STEP_COUNT).fill(0) // for each step, its calls, then its failures
   #step = 0
   #consecutiveFailures = 0
 
@@ -111,7 +111,7 @@ class CallWindow {
 
   record(now: number, { failed, isRecount }: CallOutcome): void {
     this.#slideTo(now)
-    const index = 2 * (this.#step % STEPS)
+    const index = 2 * (this.#step % STEP_COUNT)
     if (!isRecount) this.#counts[index] = Number(this.#counts[index]) + 1
     if (failed) this.#counts[index + 1] = Number(this.#counts[index + 1]) + 1
     this.#consecutiveFailures = failed ? this.#consecutiveFailures + 1 : 0
@@ -130,9 +130,9 @@ class CallWindow {
 
   /** Clears the steps that have begun since the last call. If the clock is set back, does nothing. */
   #slideTo(now: number): void {
-    const step = Math.floor((now * STEPS) / this.windowMs)
-    for (let next = Math.max(this.#step + 1, step - STEPS + 1); next <= step; next++) {
-      const index = 2 * (next % STEPS)
+    const step = Math.floor((now * STEP_COUNT) / this.windowMs)
+    for (let next = Math.max(this.#step + 1, step - STEP_COUNT + 1); next <= step; next++) {
+      const index = 2 * (next % STEP_COUNT)
       this.#counts[index] = this.#counts[index + 1] = 0
     }
     this.#step = Math.max(this.#step, step)

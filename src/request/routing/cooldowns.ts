@@ -53,8 +53,8 @@ interface BackOff {
 
 /** Maximum cooldown of a provider, in ms. */
 const PROVIDER_MAX_MS = 60_000
-const PROVIDER_CONNECTIONS = 2
-const REFUSED_CLIENTS = 3
+const MIN_PROVIDER_CONNECTIONS = 2
+const MIN_REJECTED_CLIENTS = 3
 const ANY_MODEL = ''
 /** Maximum wait that a provider may request, in ms. */
 const MAX_REQUESTED_MS = 60 * 60 * 1_000
@@ -63,7 +63,7 @@ const MAX_MESSAGE = 300
 /**
  * Maximum random extension of a back-off, as a fraction, so instances don't probe at the same time. Waits requested by a provider are used exactly.
  */
-const JITTER = 0.1
+const JITTER_SHARE = 0.1
 
 /** Returns whether the cooldown began after the call, in which case the outcome of the call reveals nothing about it. */
 export const isNewer = ({ retryAt, cooledIn }: HealthRecord, began: number): boolean =>
@@ -121,7 +121,7 @@ export function createCooldowns(
     if (!failure.owner) return
     const record = records.getRecord(target, 'connection')
     record.refusedTo.add(failure.owner)
-    const isEnough = record.refusedTo.size >= REFUSED_CLIENTS
+    const isEnough = record.refusedTo.size >= MIN_REJECTED_CLIENTS
     count(record, isEnough ? { ...failure, class: 'credentials' } : failure, { backOff: rejectedKeyCooldown, isEnough })
   }
 
@@ -141,7 +141,7 @@ export function createCooldowns(
     record.connections.set(target.connection.id, target.connection.updatedAt)
     record.models.add(failure.level === 'connection' ? ANY_MODEL : target.model)
     const affectsManyModels = record.models.size > 1 || record.models.has(ANY_MODEL) // one failing model must not affect other models
-    const isWide = affectsManyModels && record.connections.size >= PROVIDER_CONNECTIONS
+    const isWide = affectsManyModels && record.connections.size >= MIN_PROVIDER_CONNECTIONS
     const isEnough = isWide && isDown(getCounts(target, 'provider'), terms)
     count(record, { ...failure, retryAfterMs: undefined, isCertain: false }, { backOff: backOffOfProviders, isEnough })
   }
@@ -211,7 +211,7 @@ function countFailure(
     Object.assign(record, cause)
     if (retryAt === undefined && !isEnough && !requestedMs) return
     record.times += 1
-    if (!isWaitUsed(ms, backOff, record)) ms = getBackOffMs(backOff, record) * (1 + JITTER * random())
+    if (!isWaitUsed(ms, backOff, record)) ms = getBackOffMs(backOff, record) * (1 + JITTER_SHARE * random())
   }
   if (ms === undefined) return
   const until = now + Math.ceil(ms)

@@ -21,8 +21,8 @@ export interface ScopedHealthSettings extends HealthTerms {
   combo?: string | undefined
 }
 
-const SECOND = 1_000
-const MINUTE = 60 * SECOND
+const SECOND_MS = 1_000
+const MINUTE_MS = 60 * SECOND_MS
 
 /** The cooldown for occasional failures, because a single failure isn't evidence. */
 export const sporadicCooldown: CooldownRule = { level: 'model', starts: 'by-share' }
@@ -31,8 +31,8 @@ export const sporadicCooldown: CooldownRule = { level: 'model', starts: 'by-shar
 export const rejectedKeyCooldown = {
   level: 'connection',
   starts: 'at-once',
-  baseMs: MINUTE,
-  maxMs: 30 * MINUTE,
+  baseMs: MINUTE_MS,
+  maxMs: 30 * MINUTE_MS,
 } as const
 
 /** How to handle the failures of one class. */
@@ -58,7 +58,7 @@ export const failureRules: Readonly<Record<FailureClass, FailureRule>> = {
   forbidden: { fault: 'account', cooldown: sporadicCooldown }, // also counts against the key if several clients in a row get it
   'rate-limit': {
     fault: 'account',
-    cooldown: { level: 'connection', starts: 'at-once', baseMs: SECOND, maxMs: MINUTE },
+    cooldown: { level: 'connection', starts: 'at-once', baseMs: SECOND_MS, maxMs: MINUTE_MS },
     isOverInTime: true,
   },
   server: { fault: 'provider', cooldown: sporadicCooldown, affectsProvider: true, isOverInTime: true },
@@ -71,7 +71,7 @@ export const failureRules: Readonly<Record<FailureClass, FailureRule>> = {
   unwanted: { fault: 'model' },
   'model-not-found': {
     fault: 'model',
-    cooldown: { level: 'model', starts: 'at-once', baseMs: 5 * MINUTE, maxMs: 60 * MINUTE },
+    cooldown: { level: 'model', starts: 'at-once', baseMs: 5 * MINUTE_MS, maxMs: 60 * MINUTE_MS },
     isLasting: true,
   },
   internal: { fault: 'gateway' },

@@ -9,7 +9,7 @@ import type { RouteTarget } from './group.ts'
 import type { RouteTable } from './route-table.ts'
 
 /** The purpose of each kind of model. */
-export const PURPOSES: Readonly<Record<Kind, string>> = {
+export const PURPOSE_BY_KIND: Readonly<Record<Kind, string>> = {
   llm: 'chat',
   image: 'images',
   tts: 'speech',
@@ -71,7 +71,7 @@ export function requireKind(
   if (kind === undefined || !needsOtherEndpoint(endpoint, kind) || isServedAsChat(endpoint, kind, target)) return
   if (kind === 'llm' && endpoint.operation.isServedBy?.(target)) return
   throw gatewayError('INVALID_REQUEST', {
-    message: `POST ${endpoint.path} does not serve "${getTargetName(target)}", a model for ${PURPOSES[kind]}${suggestEndpoint(kind)}`,
+    message: `POST ${endpoint.path} does not serve "${getTargetName(target)}", a model for ${PURPOSE_BY_KIND[kind]}${suggestEndpoint(kind)}`,
     data: { param: 'model' },
   })
 }

@@ -3,7 +3,7 @@ import {
   findKind,
   type KnownModels,
   type Model,
-  PURPOSES,
+  PURPOSE_BY_KIND,
   type RequestedEndpoint,
   servesKind,
   suggestEndpoint,
@@ -13,7 +13,7 @@ import {
 export const describeOtherKind = (name: string, kind: Kind | undefined, endpoint: RequestedEndpoint): string =>
   kind === undefined || kind === 'llm' || servesKind(endpoint, kind)
     ? ''
-    : `"${name}" is a model for ${PURPOSES[kind]}${suggestEndpoint(kind)}`
+    : `"${name}" is a model for ${PURPOSE_BY_KIND[kind]}${suggestEndpoint(kind)}`
 
 /** Returns the kind of a target's model, from the catalog or a custom model; `undefined` if it is unknown. */
 export const getTargetKind = async (target: Model, table: KnownModels): Promise<Kind | undefined> =>

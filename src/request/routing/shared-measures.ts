@@ -21,7 +21,7 @@ const MAX_AVERAGE_AGE_MS = 10 * 60 * 1_000
 /** Maximum number of published targets; the oldest are dropped first. */
 const MAX_TARGETS = 1_000
 
-const FOLDER = 'measures'
+const MEASURES_PREFIX = 'measures'
 
 /** The measurements of one instance. The averages are absent before the first response. */
 interface Published {
@@ -44,7 +44,7 @@ export function createSharedMeasures(
   stats: TargetStats,
   { state, clock }: { state: SharedState; clock: Clock },
 ): Measures {
-  const ownKey = `${FOLDER}/${crypto.randomUUID()}`
+  const ownKey = `${MEASURES_PREFIX}/${crypto.randomUUID()}`
   const picks = { load: new Map<string, RouteTarget>(), average: new Map<string, RouteTarget>() }
   let published: Published | undefined
   let othersPublished: Published[] = []
@@ -92,7 +92,7 @@ export function createSharedMeasures(
   })
 
   async function read() {
-    const entries = await state.list(FOLDER)
+    const entries = await state.list(MEASURES_PREFIX)
     othersPublished = entries.flatMap(({ key, value }) => (key === ownKey ? [] : parsePublished(value)))
     reading = undefined
   }

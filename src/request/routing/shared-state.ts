@@ -76,20 +76,20 @@ export function createStoredState(
   return {
     read(key) {
       const fallBack = () => localState.read(key)
-      return isPaused() ? fallBack() : attempt(() => storage.get(PREFIX + key), fallBack)
+      return isPaused() ? fallBack() : attempt(() => storage.get(ROUTING_PREFIX + key), fallBack)
     },
     write(key, value, options) {
       if (isPaused()) return localState.write(key, value, options)
       const { ttlMs } = options // omits `ifVersion`, because the storage's versions have no meaning in memory
       const fallBack = () => localState.write(key, value, ttlMs === undefined ? {} : { ttlMs })
-      return attempt(() => storage.set(PREFIX + key, value, { ...options, durability: 'relaxed' }), fallBack)
+      return attempt(() => storage.set(ROUTING_PREFIX + key, value, { ...options, durability: 'relaxed' }), fallBack)
     },
     async drop(key) {
       await localState.drop(key)
       await attempt(
         async () => {
-          await storage.delete(PREFIX + key)
-          for (const below of await storage.list(`${PREFIX}${key}/`)) await storage.delete(below.key)
+          await storage.delete(ROUTING_PREFIX + key)
+          for (const below of await storage.list(`${ROUTING_PREFIX}${key}/`)) await storage.delete(below.key)
         },
         async () => {},
       )
@@ -98,8 +98,8 @@ export function createStoredState(
       const fallBack = () => localState.list(key)
       if (isPaused()) return fallBack()
       return attempt(async () => {
-        const below = await storage.list(`${PREFIX}${key}/`)
-        return below.map(({ key, value }) => ({ key: key.slice(PREFIX.length), value }))
+        const below = await storage.list(`${ROUTING_PREFIX}${key}/`)
+        return below.map(({ key, value }) => ({ key: key.slice(ROUTING_PREFIX.length), value }))
       }, fallBack)
     },
   }
@@ -116,4 +116,4 @@ function limitWait<T>(work: Promise<T>, clock: Clock): Promise<T> {
   })
 }
 
-const PREFIX = 'routing/'
+const ROUTING_PREFIX = 'routing/'

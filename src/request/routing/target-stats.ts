@@ -40,7 +40,7 @@ interface TargetRecord {
 
 /** The weight of the newest response in the average. */
 const NEWEST_WEIGHT = 0.2
-const SAMPLES = 100
+const MAX_SAMPLES = 100
 const MIN_SAMPLES = 20
 /** Maximum number of targets, because clients choose model names. The oldest are dropped first. */
 const MAX_RECORDS = 10_000
@@ -121,7 +121,7 @@ const measure = (): Measure => ({ average: undefined, samples: [], count: 0 })
 
 function add(measure: Measure, ms: number): void {
   measure.average = measure.average === undefined ? ms : measure.average + NEWEST_WEIGHT * (ms - measure.average)
-  measure.samples[measure.count % SAMPLES] = ms
+  measure.samples[measure.count % MAX_SAMPLES] = ms
   measure.count += 1
 }
 

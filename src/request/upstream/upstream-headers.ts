@@ -131,10 +131,10 @@ export const findRequestId = (response: Pick<UpstreamResponse, 'headers'>, reque
 export function pickRequestId(headers: Readonly<Record<string, string>>, requestId: string): string | undefined {
   let id = headers[requestId]
   for (const name of NAMES) id ??= headers[name]
-  return id !== undefined && PRINTABLE.test(id) ? id : undefined
+  return id !== undefined && PRINTABLE_PATTERN.test(id) ? id : undefined
 }
 
 /** The header names of OpenAI and most others, Anthropic, AWS, Azure, and Google. */
 const NAMES = ['x-request-id', 'request-id', 'x-amzn-requestid', 'apim-request-id', 'x-goog-request-id']
 
-const PRINTABLE = /^[\x21-\x7e]{1,300}$/
+const PRINTABLE_PATTERN = /^[\x21-\x7e]{1,300}$/

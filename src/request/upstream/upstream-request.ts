@@ -108,6 +108,6 @@ function addCredential(headers: Record<string, string>, style: string, apiKey: s
 
 /** Removes the endpoint if the base URL already ends with it, as for Messages (`…/v1/messages`). */
 const removeRepeatedPath = (baseUrl: string, path: string): string =>
-  path.startsWith(MESSAGES) && baseUrl.endsWith(MESSAGES) ? path.slice(MESSAGES.length) : path
+  path.startsWith(MESSAGES_PATH) && baseUrl.endsWith(MESSAGES_PATH) ? path.slice(MESSAGES_PATH.length) : path
 
-const MESSAGES = '/messages'
+const MESSAGES_PATH = '/messages'

@@ -1,11 +1,11 @@
 import { integer, type NumberShape, type ObjectOf, object, type Shape } from './shapes.ts'
 
-const HOUR = 3_600_000
+const HOUR_MS = 3_600_000
 
 /** Creates a shape whose limits don't apply to stored values. */
 const amountShape = (shape: Shape<number> & NumberShape): Shape<number> => ({ ...shape, isReadAsAmount: true })
 
-const ms = amountShape(integer(1, 24 * HOUR))
+const ms = amountShape(integer(1, 24 * HOUR_MS))
 
 const healthTerms = {
   /** Share of failed calls that starts a cooldown, above 0 and up to 1; default 0.5. */
@@ -14,7 +14,7 @@ const healthTerms = {
     isOptional: true,
   },
   /** The period in which calls count, in ms; default 60,000. */
-  windowMs: { shape: amountShape(integer(1_000, HOUR)), isOptional: true },
+  windowMs: { shape: amountShape(integer(1_000, HOUR_MS)), isOptional: true },
   /** Calls required before a cooldown can start; default 5. Definitive failures start one immediately. */
   minCalls: { shape: amountShape(integer(1, 10_000)), isOptional: true },
   /** The first cooldown, in ms; default 5,000. It doubles each time a probe fails. */

@@ -1,5 +1,5 @@
-import { LIVE, liveInput } from '../../../features/live/live.ts'
-import { LIVE_USAGE } from '../../../features/live/usage-live.ts'
+import { LIVE_PATH, liveInput } from '../../../features/live/live.ts'
+import { LIVE_USAGE_PATH } from '../../../features/live/usage-live.ts'
 import type { JsonObject } from '../../../lib/json.ts'
 import { acceptsBody, acceptsQuery, type NamedOperation } from '../../operation-table.ts'
 import { TRY_PATH, tryInput } from '../try.ts'
@@ -55,7 +55,11 @@ export function describeManagementPaths(
     const hasBody = acceptsBody(route[0])
     const inPath = listPathParameters(path)
     const parameters = [...inPath, ...queryParameters(route[0]), ...(route[0].ifMatch ? [describeIfMatch()] : [])]
-    const statuses = [...ALWAYS, ...(hasBody ? WITH_BODY : []), ...(inPath.length > 0 ? WITH_PARAMETER : [])]
+    const statuses = [
+      ...COMMON_STATUSES,
+      ...(hasBody ? BODY_STATUSES : []),
+      ...(inPath.length > 0 ? PARAMETER_STATUSES : []),
+    ]
     const template = toTemplate(path)
     const outcomes = route.map(({ output, names }) => (output ? convert(output) : describeResult(names.join('.'))))
     paths[template] = {
@@ -75,7 +79,7 @@ export function describeManagementPaths(
         responses: {
           [status]: {
             description: 'Done.',
-            content: { ...createJsonContent(anyOf(outcomes)), ...(exported && EXPORTS) },
+            content: { ...createJsonContent(anyOf(outcomes)), ...(exported && EXPORT_CONTENT) },
           },
           ...errorResponses([...statuses, ...errors], 'Error', describeType('Error')),
           ...(route[0].ifMatch && errorResponses([409], 'Conflict', describeType('ChangedMeanwhile'))),
@@ -90,7 +94,7 @@ export function describeManagementPaths(
     const members: Array<[string, JsonObject]> = Object.entries(Object(properties))
     return [
       ...members.map(([name, schema]) => createParameter('query', name, parameters[name], schema)),
-      ...(exported ? [createParameter('query', 'format', formatDescription, FORMAT)] : []),
+      ...(exported ? [createParameter('query', 'format', formatDescription, FORMAT_SCHEMA)] : []),
     ]
   }
 
@@ -125,7 +129,7 @@ export function describeManagementPaths(
           description: content ? 'The response to the request.' : 'Done.',
           content: { ...content, 'text/event-stream': { schema: { type: 'string' } } },
         },
-        ...errorResponses([...ALWAYS, ...errors], 'Error', describeType('Error')),
+        ...errorResponses([...COMMON_STATUSES, ...errors], 'Error', describeType('Error')),
       },
     }
   }
@@ -133,33 +137,33 @@ export function describeManagementPaths(
   const liveMembers: Array<[string, JsonObject]> = Object.entries(Object(convert(liveInput).properties))
   const liveParameters = [
     ...liveMembers.map(([name, schema]) => createParameter('query', name, liveParameterDescriptions[name], schema)),
-    createParameter('header', LAST_EVENT, liveParameterDescriptions[LAST_EVENT]),
+    createParameter('header', LAST_EVENT_HEADER, liveParameterDescriptions[LAST_EVENT_HEADER]),
   ]
   const tryBody = { required: true, content: createJsonContent(convert(tryInput)) }
   return {
     ...paths,
-    [LIVE]: { get: describeStream('live', { parameters: liveParameters }) },
-    [LIVE_USAGE]: { get: describeStream('usageLive', { tags: ['usage'] }) },
+    [LIVE_PATH]: { get: describeStream('live', { parameters: liveParameters }) },
+    [LIVE_USAGE_PATH]: { get: describeStream('usageLive', { tags: ['usage'] }) },
     [TRY_PATH]: { post: describeStream('try', { requestBody: tryBody }, createJsonContent({})) },
   }
 }
 
-const LAST_EVENT = 'last-event-id'
+const LAST_EVENT_HEADER = 'last-event-id'
 
 const describeIfMatch = () => createParameter('header', 'If-Match', ifMatchDescription)
 
-const FORMAT = { type: 'string', enum: ['json', 'csv', 'jsonl'] }
+const FORMAT_SCHEMA = { type: 'string', enum: ['json', 'csv', 'jsonl'] }
 
 /** The content types that can be requested instead of JSON. */
-const EXPORTS = {
+const EXPORT_CONTENT = {
   'text/csv': { schema: { type: 'string' } },
   'application/jsonl': { schema: { type: 'string' } },
 }
 
 /** Error statuses of every operation. Operations with a body or a path parameter add their own. */
-const ALWAYS = [400, 401, 403, 500, 503]
-const WITH_BODY = [408, 413, 415]
-const WITH_PARAMETER = [404]
+const COMMON_STATUSES = [400, 401, 403, 500, 503]
+const BODY_STATUSES = [408, 413, 415]
+const PARAMETER_STATUSES = [404]
 
 /** Returns the summary and description of a route; if it has several actions, the description lists them. */
 function describeRoute(route: ManagementRoute) {

@@ -209,14 +209,14 @@ function describeEndpoint(endpoint: Endpoint, builder: Builder): JsonObject {
   const summary = docs?.summary ?? getEntry(summaries, operation.name) ?? operation.name
   const inPath = path.includes('{model}')
   const isInBody = !inPath && !headers
-  const responseContent = responseTypes ? describeContent(responseTypes) : createJsonContent(OPEN_OBJECT)
+  const responseContent = responseTypes ? describeContent(responseTypes) : createJsonContent(OPEN_OBJECT_SCHEMA)
   const stream = {
     'text/event-stream': { schema: { type: 'string', description: 'Server-sent events in this format.' } },
   }
   const body = {
-    ...OPEN_OBJECT,
+    ...OPEN_OBJECT_SCHEMA,
     properties: {
-      ...(isInBody && { model: { type: 'string', description: MODEL } }),
+      ...(isInBody && { model: { type: 'string', description: MODEL_DESCRIPTION } }),
       ...(streams === 'requested' &&
         !headers && {
           ...(streamBy
@@ -238,11 +238,16 @@ function describeEndpoint(endpoint: Endpoint, builder: Builder): JsonObject {
     operationId: createId(path.replace(/\/\{model\}$/, '/by-name').replace('{model}', '')),
     tags: ['inference'],
     summary: `${summary}${streams === 'always' ? ' as a stream' : ''} (${title})`,
-    description: inPath && format === 'gemini' ? `${BODIES} Names with a slash don't need \`models/\`.` : BODIES,
+    description:
+      inPath && format === 'gemini'
+        ? `${BODIES_DESCRIPTION} Names with a slash don't need \`models/\`.`
+        : BODIES_DESCRIPTION,
     externalDocs: { url: reference },
     security: clientSecurity,
     parameters: [
-      ...(inPath ? [createParameter('path', 'model', `${MODEL} Can contain slashes, percent-encoded or not.`)] : []),
+      ...(inPath
+        ? [createParameter('path', 'model', `${MODEL_DESCRIPTION} Can contain slashes, percent-encoded or not.`)]
+        : []),
       ...(headers ? headerParameters(headers) : []),
       ...(streams === 'always'
         ? [createParameter('query', 'alt', 'With `sse`, the stream consists of events; otherwise, it is a JSON array.')]
@@ -261,7 +266,7 @@ function describeEndpoint(endpoint: Endpoint, builder: Builder): JsonObject {
         ),
         content:
           streams === 'always'
-            ? { ...stream, ...createJsonContent({ type: 'array', items: OPEN_OBJECT }) }
+            ? { ...stream, ...createJsonContent({ type: 'array', items: OPEN_OBJECT_SCHEMA }) }
             : { ...responseContent, ...(streams === 'requested' && stream) },
       },
       ...describeErrors([format], CALL_ERRORS, builder),
@@ -275,7 +280,7 @@ function describeEndpoint(endpoint: Endpoint, builder: Builder): JsonObject {
 
 /** Returns the parameters for headers that replace fields of the body. */
 const headerParameters = ({ model, stream }: NonNullable<Endpoint['headers']>): JsonObject[] => [
-  createParameter('header', model, `${MODEL} Default: the body's \`model\`.`),
+  createParameter('header', model, `${MODEL_DESCRIPTION} Default: the body's \`model\`.`),
   ...(stream === undefined
     ? []
     : [createParameter('header', stream, 'Whether to stream the response as events. `true` or `false`.')]),
@@ -283,15 +288,15 @@ const headerParameters = ({ model, stream }: NonNullable<Endpoint['headers']>): 
 
 /** Describes responses of these types. Only JSON has a schema. */
 const describeContent = (types: readonly string[]): JsonObject =>
-  Object.fromEntries(types.map((type) => [type, type === 'application/json' ? { schema: OPEN_OBJECT } : {}]))
+  Object.fromEntries(types.map((type) => [type, type === 'application/json' ? { schema: OPEN_OBJECT_SCHEMA } : {}]))
 
 const BY_HEADERS = "With the header `anthropic-version`, the response is in Anthropic's format, otherwise in OpenAI's."
 
-const OPEN_OBJECT: JsonObject = { type: 'object', additionalProperties: true }
+const OPEN_OBJECT_SCHEMA: JsonObject = { type: 'object', additionalProperties: true }
 
-const BODIES = "Bodies are in the vendor's format; unknown fields are passed through."
+const BODIES_DESCRIPTION = "Bodies are in the vendor's format; unknown fields are passed through."
 
-const MODEL = 'A listed model, an alias, or a combo.'
+const MODEL_DESCRIPTION = 'A listed model, an alias, or a combo.'
 
 /** Omits formats with the same schemas as an earlier one. */
 const distinct = (names: readonly ClientFormat[]): ClientFormat[] => [

@@ -8,7 +8,7 @@ import { addForceAdvice, disableCloud } from './cloud-disable.ts'
 import { addLeftoversAdvice, enableCloud } from './cloud-enable.ts'
 import { type CloudConflict, type CloudOperations, cloudInputs, type SyncedCloud } from './cloud-operations.ts'
 import { createTimeoutError, EXCHANGE_MS, type ProxyContext, type WorkKind } from './cloud-replica.ts'
-import { type CloudDependencies, OFF, readCloudSettings } from './cloud-settings.ts'
+import { CLOUD_OFF_MESSAGE, type CloudDependencies, readCloudSettings } from './cloud-settings.ts'
 
 /** The time limit of `check`, in ms. Clients wait this long for it (src/rules.md, Cloud sync of clients). */
 const CHECK_MS = 8_000
@@ -24,7 +24,7 @@ export function createCloudOperations(deps: CloudDependencies): CloudOperations<
     replica.runExclusive(
       async (signal) => {
         const { cloudUrl, cloudEnabled } = await readCloudSettings(store)
-        if (!cloudEnabled) throw gatewayError('CLOUD_CONFLICT', { message: OFF })
+        if (!cloudEnabled) throw gatewayError('CLOUD_CONFLICT', { message: CLOUD_OFF_MESSAGE })
         return work({ cloudUrl, signal })
       },
       { ms: EXCHANGE_MS, ...(kind && { kind }) },

@@ -4,7 +4,7 @@ import { paths } from '../protocol.ts'
 import { isRejection } from '../proxy-calls.ts'
 import type { CloudConflict } from './cloud-operations.ts'
 import { createTimeoutError, EXCHANGE_MS, isCloudError, type ProxyContext } from './cloud-replica.ts'
-import { type CloudDependencies, OFF, readCloudSettings, setEnabled } from './cloud-settings.ts'
+import { CLOUD_OFF_MESSAGE, type CloudDependencies, readCloudSettings, setEnabled } from './cloud-settings.ts'
 
 /**
  * How long a forced `disable` waits for the proxy before turning cloud sync off anyway, in ms. Shorter than the time that a client has left after
@@ -32,7 +32,7 @@ export async function disableCloud(
     return []
   }
   const { cloudUrl } = await readCloudSettings(store)
-  if (!cloudEnabled) throw gatewayError('CLOUD_CONFLICT', { message: OFF })
+  if (!cloudEnabled) throw gatewayError('CLOUD_CONFLICT', { message: CLOUD_OFF_MESSAGE })
   const ms = force ? FORCED_MS : EXCHANGE_MS
   const conflicts = await runWithDeadline((inTime) => removeCloudReplica(deps, { cloudUrl, signal: inTime }), {
     clock,

@@ -53,7 +53,7 @@ export async function addLeftoversAdvice({ store, replica }: CloudDependencies, 
   } catch {
     return error // reports the original failure instead of the storage's
   }
-  return gatewayError(code, { message: `${message} ${LEFTOVERS}`, cause: error, data })
+  return gatewayError(code, { message: `${message} ${LEFTOVERS_ADVICE}`, cause: error, data })
 }
 
 /** Replicates all data while cloud sync is off. If the proxy rejects a record, removes all data from the proxy again. */
@@ -161,5 +161,5 @@ async function findActiveKey(store: WritableStore): Promise<{ key: string; name:
 /** The maximum number of connections that a warning names. */
 const MAX_NAMED = 5
 
-const LEFTOVERS =
+const LEFTOVERS_ADVICE =
   'The proxy already has some of the data and accepts its keys. Repeat the action, or remove the data with the action "disable".'

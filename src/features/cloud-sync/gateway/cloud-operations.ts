@@ -108,12 +108,16 @@ export interface CloudOptions {
   allowHttp?: boolean
 }
 
-const ENROLLMENT = 'must be the enrollment token of the proxy, at least 32 characters'
+const ENROLLMENT_TOKEN_MESSAGE = 'must be the enrollment token of the proxy, at least 32 characters'
 
 export const cloudInputs = {
   enable: closedObject({
     enrollmentToken: v.exactOptional(
-      v.pipe(v.string(ENROLLMENT), v.minLength(32, ENROLLMENT), v.maxLength(4_096, ENROLLMENT)),
+      v.pipe(
+        v.string(ENROLLMENT_TOKEN_MESSAGE),
+        v.minLength(32, ENROLLMENT_TOKEN_MESSAGE),
+        v.maxLength(4_096, ENROLLMENT_TOKEN_MESSAGE),
+      ),
     ),
   }),
   disable: closedObject({ force: v.exactOptional(fields.flag) }),

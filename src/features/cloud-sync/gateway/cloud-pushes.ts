@@ -1,20 +1,20 @@
 import { isGatewayError, toGatewayError } from '../../../errors.ts'
 import type { CancelDeadline } from '../../../lib/deadline.ts'
 import {
-  ALIASES,
-  COMBOS,
-  CONNECTIONS,
-  CUSTOM_MODELS,
-  GROUPS,
-  GUARDS,
-  KEYS,
-  PROVIDERS,
-  SETTINGS,
+  ALIASES_PREFIX,
+  COMBOS_PREFIX,
+  CONNECTIONS_PREFIX,
+  CUSTOM_MODELS_PREFIX,
+  GROUPS_PREFIX,
+  GUARDS_PREFIX,
+  KEYS_PREFIX,
+  PROVIDERS_PREFIX,
+  SETTINGS_KEY,
 } from '../../../records/record-collections.ts'
 import type { WritableStore } from '../../../records/writable-store.ts'
 import type { Clock } from '../../../types.ts'
 import type { CloudState } from './cloud-operations.ts'
-import { type CloudReplica, EXCHANGE_MS, SUPERSEDED } from './cloud-replica.ts'
+import { type CloudReplica, EXCHANGE_MS, SUPERSEDED_ERROR } from './cloud-replica.ts'
 import type { CloudReplicaStateStore } from './cloud-state.ts'
 
 /** The delay from a change to its sync, in ms. Each further change restarts the delay, up to `MAX_DEBOUNCE_MS` in total. */
@@ -123,7 +123,7 @@ export class Pushes {
       return result
     } catch (error) {
       this.#restoreWaiting()
-      if (isOn && error !== SUPERSEDED && !isGatewayError(error, 'CLOSED'))
+      if (isOn && error !== SUPERSEDED_ERROR && !isGatewayError(error, 'CLOSED'))
         this.#recordFailure(toGatewayError(error).message)
       throw error
     } finally {
@@ -195,7 +195,7 @@ export class Pushes {
     this.#isFollowing = true
     const { freshness } = this.#deps.store
     freshness.onChange((key) => {
-      if (key === SETTINGS || REPLICATED.some((prefix) => key.startsWith(prefix))) void this.changed()
+      if (key === SETTINGS_KEY || REPLICATED_COLLECTIONS.some((prefix) => key.startsWith(prefix))) void this.changed()
     })
     freshness.onGap(() => void this.changed())
   }
@@ -264,7 +264,16 @@ export class Pushes {
   }
 }
 
-const REPLICATED = [KEYS, GROUPS, GUARDS, CONNECTIONS, COMBOS, CUSTOM_MODELS, ALIASES, PROVIDERS]
+const REPLICATED_COLLECTIONS = [
+  KEYS_PREFIX,
+  GROUPS_PREFIX,
+  GUARDS_PREFIX,
+  CONNECTIONS_PREFIX,
+  COMBOS_PREFIX,
+  CUSTOM_MODELS_PREFIX,
+  ALIASES_PREFIX,
+  PROVIDERS_PREFIX,
+]
 
 const isTime = (ms: number | undefined): ms is number => ms !== undefined && Number.isFinite(ms)
 

@@ -76,7 +76,7 @@ export function createCloudReplica({ store, clock, ledger, fetch, options }: Clo
   let isSyncing = false
 
   function cancelRunning(kind: keyof typeof yielding): void {
-    yielding[kind].abort(SUPERSEDED)
+    yielding[kind].abort(SUPERSEDED_ERROR)
     yielding[kind] = new AbortController()
   }
 
@@ -160,7 +160,9 @@ export function createCloudReplica({ store, clock, ledger, fetch, options }: Clo
 }
 
 /** The reason for canceling an automatic sync: the operator requested the same work, or work that includes it. */
-export const SUPERSEDED = gatewayError('CLOUD_CONFLICT', { message: 'Another sync with the cloud proxy has started.' })
+export const SUPERSEDED_ERROR = gatewayError('CLOUD_CONFLICT', {
+  message: 'Another sync with the cloud proxy has started.',
+})
 
 /** Adds a conflict, unless an earlier attempt, whose write failed, has already reported it. */
 function withConflict(conflicts: readonly CloudConflict[], conflict: CloudConflict): CloudConflict[] {
@@ -181,10 +183,10 @@ export const isCloudError = (error: unknown): error is GatewayError =>
 function adviseEnable(error: unknown): never {
   if (!isRejection(error, 'MIRROR_GONE', 'NOT_ENROLLED')) throw error
   const { message, code, data } = error
-  throw gatewayError(code, { message: `${message} ${ENABLE_AGAIN}`, cause: error, data })
+  throw gatewayError(code, { message: `${message} ${ENABLE_AGAIN_ADVICE}`, cause: error, data })
 }
 
-const ENABLE_AGAIN = 'Synchronize both sides again: POST /api/sync/cloud with the action "enable".'
+const ENABLE_AGAIN_ADVICE = 'Synchronize both sides again: POST /api/sync/cloud with the action "enable".'
 
 /**
  * Throws `INVALID_REQUEST` for a URL whose traffic others could read. Encrypted bodies don't protect against a man in the middle while a session is

@@ -17,7 +17,7 @@ export interface CloudDependencies extends CloudReplicaDependencies {
 /** Reads the proxy's URL and whether cloud sync is on. Throws `INVALID_REQUEST` if there is no URL. */
 export async function readCloudSettings(store: WritableStore): Promise<{ cloudUrl: string; cloudEnabled: boolean }> {
   const { cloudUrl, cloudEnabled } = await store.settings.reread()
-  if (cloudUrl === '') throw createInputError(NO_ADDRESS)
+  if (cloudUrl === '') throw createInputError(NO_PROXY_MESSAGE)
   return { cloudUrl, cloudEnabled }
 }
 
@@ -30,12 +30,12 @@ export async function setEnabled(
   if ((await store.settings.reread()).cloudEnabled === cloudEnabled) return
   await store.settings.update((stored) => {
     signal.throwIfAborted()
-    if (stored.cloudUrl !== cloudUrl) throw gatewayError('CLOUD_CONFLICT', { message: MOVED })
+    if (stored.cloudUrl !== cloudUrl) throw gatewayError('CLOUD_CONFLICT', { message: URL_CHANGED_MESSAGE })
     return { cloudEnabled }
   })
 }
 
-const NO_ADDRESS = 'No cloud proxy is set up. Send PATCH /api/settings with its URL as "cloudUrl" first.'
-const MOVED = '"cloudUrl" was changed in the meantime. Send the action again.'
+const NO_PROXY_MESSAGE = 'No cloud proxy is set up. Send PATCH /api/settings with its URL as "cloudUrl" first.'
+const URL_CHANGED_MESSAGE = '"cloudUrl" was changed in the meantime. Send the action again.'
 /** The message of the error for actions that need cloud sync to be on. */
-export const OFF = 'Cloud sync is off. Turn it on first: POST /api/sync/cloud with the action "enable".'
+export const CLOUD_OFF_MESSAGE = 'Cloud sync is off. Turn it on first: POST /api/sync/cloud with the action "enable".'

@@ -27,7 +27,7 @@ interface Claim {
   at: number
 }
 
-const DIRECTORY = 'directory/'
+const DIRECTORY_PREFIX = 'directory/'
 /** Returns the name prefix of a tenant's directory entries. Each name is written before its entry. */
 const getClaimPrefix = (tenant: string) => `claims/${tenant}/`
 
@@ -51,15 +51,18 @@ export function createDirectory(deps: {
   }
 
   async function releaseEntry(tenant: string, name: string): Promise<void> {
-    const entry = await documents.read(DIRECTORY + name, parseClaim)
-    if (entry?.value.tenant === tenant) await documents.remove(DIRECTORY + name, entry.version)
+    const entry = await documents.read(DIRECTORY_PREFIX + name, parseClaim)
+    if (entry?.value.tenant === tenant) await documents.remove(DIRECTORY_PREFIX + name, entry.version)
   }
 
   return {
     async find(credential) {
       const tenant = tenantByCredential.get(credential)
       if (tenant !== undefined || !isClientKey(credential)) return tenant
-      const entry = await documents.read(DIRECTORY + (await getEntryName(await digestKey(credential))), parseClaim)
+      const entry = await documents.read(
+        DIRECTORY_PREFIX + (await getEntryName(await digestKey(credential))),
+        parseClaim,
+      )
       if (!entry) return undefined
       evictOldest(tenantByCredential, MAX_KNOWN)
       tenantByCredential.set(credential, entry.value.tenant)
@@ -73,7 +76,7 @@ export function createDirectory(deps: {
       const claimKey = getClaimPrefix(tenant) + name
       let isListed = false
       for (;;) {
-        const entry = await documents.read(DIRECTORY + name, parseClaim)
+        const entry = await documents.read(DIRECTORY_PREFIX + name, parseClaim)
         const isOwn = entry?.value.tenant === tenant
         if (isOwn && Math.abs(clock.now() - entry.value.at) < CLAIM_MS / 2) return true
         if (entry && !isOwn && (await isHeld(entry.value, digest))) {
@@ -83,7 +86,7 @@ export function createDirectory(deps: {
         if (!isListed) await documents.write(claimKey, {}, {})
         isListed = true
         const claim: Claim = { tenant, at: clock.now() }
-        if (await documents.write(DIRECTORY + name, claim, { ifVersion: entry?.version ?? null })) return true
+        if (await documents.write(DIRECTORY_PREFIX + name, claim, { ifVersion: entry?.version ?? null })) return true
       }
     },
 

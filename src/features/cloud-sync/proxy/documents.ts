@@ -47,10 +47,10 @@ export function createDocuments(storage: Storage): Documents {
 
   async function* pages(prefix: string) {
     for (let after: string | undefined; ; ) {
-      const options = { limit: PAGE, ...(after !== undefined && { after }) }
+      const options = { limit: PAGE_SIZE, ...(after !== undefined && { after }) }
       const page = await storage.list(prefix, options).catch(handleStorageError('list', prefix))
       yield page
-      if (page.length < PAGE) return
+      if (page.length < PAGE_SIZE) return
       after = page.at(-1)?.key
     }
   }
@@ -87,5 +87,5 @@ export function createDocuments(storage: Storage): Documents {
   }
 }
 
-const PAGE = 200
+const PAGE_SIZE = 200
 const DONE = true

@@ -18,8 +18,8 @@ import type { Directory } from './directory.ts'
 import type { Tenants } from './tenants.ts'
 
 /** The root path of the protocol. */
-const CLOUD = '/cloud'
-const isProtocol = (path: string) => path === CLOUD || path.startsWith(`${CLOUD}/`)
+const CLOUD_PATH = '/cloud'
+const isProtocol = (path: string) => path === CLOUD_PATH || path.startsWith(`${CLOUD_PATH}/`)
 
 /** The proxy's areas, only for looking up paths; their handlers reject every request. The proxy never serves `/api`. */
 const AREAS = [...createModelAreas(rejectPlaceholder), createHealthArea(rejectPlaceholder)]
@@ -48,7 +48,7 @@ export const requireKey: NonNullable<KeyAreaOptions['afterCaller']> = async (_, 
 const createUnknownKey = () => gatewayError('KEY_UNKNOWN', { headers: { 'www-authenticate': 'Bearer' } })
 
 /** The proxy's own settings, which require a key for every request. */
-export const KEY_REQUIRED: StoredSettings = { cloudEnabled: false, requireApiKey: true, cloudUrl: '' }
+export const KEY_REQUIRED_SETTINGS: StoredSettings = { cloudEnabled: false, requireApiKey: true, cloudUrl: '' }
 
 /**
  * Creates the proxy's HTTP app. Passes model requests to the gateway of the tenant that has the key. Rejects requests without a known key in the
@@ -109,7 +109,7 @@ export function createProxyApp(deps: {
 
   const keyStore: KeyStore = {
     clock,
-    settings: { read: async () => KEY_REQUIRED },
+    settings: { read: async () => KEY_REQUIRED_SETTINGS },
     loadKeyAccess: once(async () => ({ lookup: { find } })),
   }
   const serveTenant = serveWithKeys(

@@ -17,7 +17,7 @@ import { createProxyError } from './proxy-errors.ts'
 /* Parses gateways' messages by strict schemas. The records inside are validated when they are merged. */
 
 /** Maximum nesting of a message. Its records start at level 4 and may be nested as deeply as in a request to `/api`. */
-const DEEPEST = MAX_DEPTH + 4
+const MAX_MESSAGE_DEPTH = MAX_DEPTH + 4
 
 const text = (max: number) => v.pipe(v.string(), v.maxLength(max))
 const revision = v.tuple([count, count])
@@ -62,7 +62,8 @@ const schemas = {
 /** Throws `INVALID_MESSAGE` for an invalid message. The error names the first invalid field, but never its value. */
 function read<T extends v.GenericSchema>(schema: T, message: string): v.InferOutput<T> {
   const { depth } = scanTopLevel(message, [])
-  if (depth > DEEPEST) throw createProxyError('INVALID_MESSAGE', `The message is nested deeper than ${DEEPEST} levels.`)
+  if (depth > MAX_MESSAGE_DEPTH)
+    throw createProxyError('INVALID_MESSAGE', `The message is nested deeper than ${MAX_MESSAGE_DEPTH} levels.`)
   const { success, issues, output } = v.safeParse(schema, parseJsonObject(message, 0))
   if (success) return output
   const path = v.getDotPath(issues[0])

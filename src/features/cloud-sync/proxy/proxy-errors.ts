@@ -3,7 +3,7 @@ import type { Reply } from '../../../lib/exchange.ts'
 import { createJsonReply } from '../../../request/door/reply.ts'
 import type { CloudCode } from '../protocol.ts'
 
-const ERRORS: Readonly<Record<CloudCode, readonly [status: number, text: string]>> = {
+const ERRORS_BY_CODE: Readonly<Record<CloudCode, readonly [status: number, text: string]>> = {
   SESSION_INVALID: [
     401,
     'This request is not signed for a session of this proxy. Open a session and sign each request once.',
@@ -19,8 +19,8 @@ const ERRORS: Readonly<Record<CloudCode, readonly [status: number, text: string]
 }
 
 /** Creates a protocol error. */
-export const createProxyError = (code: CloudCode, message = ERRORS[code][1]): GatewayError =>
-  gatewayError('INVALID_REQUEST', { status: ERRORS[code][0], message, data: { cloudCode: code } })
+export const createProxyError = (code: CloudCode, message = ERRORS_BY_CODE[code][1]): GatewayError =>
+  gatewayError('INVALID_REQUEST', { status: ERRORS_BY_CODE[code][0], message, data: { cloudCode: code } })
 
 /** Creates the unencrypted reply for an error: `{ error, code }`. Passes internal errors to `onError`, and hides their details from the gateway. */
 export function toErrorReply(thrown: unknown, onError: (error: unknown) => void): Reply {

@@ -8,7 +8,7 @@ import {
   getResponseContext,
   type Hello,
   MAX_MESSAGE_BYTES,
-  PROTOCOL,
+  PROTOCOL_VERSION,
   paths,
   type SessionList,
   type SpendingRequest,
@@ -57,7 +57,7 @@ const MAX_BODY_MS = 30_000
 export function createCloudRoutes(sessions: Sessions, actions: ReplicaActions, time: BodyTime): CloudRoutes {
   return {
     open: [
-      { method: 'GET', path: paths.hello, run: async () => HELLO },
+      { method: 'GET', path: paths.hello, run: async () => HELLO_BODY },
       { method: 'POST', path: paths.challenge, run: async () => ({ challenge: await sessions.challenge() }) },
       {
         method: 'POST',
@@ -76,7 +76,7 @@ export function createCloudRoutes(sessions: Sessions, actions: ReplicaActions, t
         method: 'DELETE',
         path: `${paths.sessions}/:id`,
         async run({ tenant }, id) {
-          if (await sessions.revoke(tenant, id)) return DONE
+          if (await sessions.revoke(tenant, id)) return SUCCESS_BODY
           throw createProxyError('NOT_FOUND', 'This gateway has no such session.')
         },
       },
@@ -95,15 +95,15 @@ export function createCloudRoutes(sessions: Sessions, actions: ReplicaActions, t
         path: paths.replica,
         async run({ tenant }) {
           await actions.remove(tenant)
-          return DONE
+          return SUCCESS_BODY
         },
       },
     ],
   }
 }
 
-const HELLO: Hello = { service: 'signalbox-cloud', protocol: PROTOCOL }
-const DONE = { success: true }
+const HELLO_BODY: Hello = { service: 'signalbox-cloud', protocol: PROTOCOL_VERSION }
+const SUCCESS_BODY = { success: true }
 
 /** Decrypts the body of a signed request. Throws `SESSION_INVALID` if that fails, just as for a wrong signature. */
 function decryptRequest({ key, session, counter, body }: SignedRequest): Promise<string> {

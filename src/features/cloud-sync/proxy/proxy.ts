@@ -16,14 +16,14 @@ import {
   waitForBatch,
 } from '../../../platform.ts'
 import { openKeyring } from '../../../records/open-keyring.ts'
-import { KEYRING } from '../../../records/record-collections.ts'
+import { KEYRING_KEY } from '../../../records/record-collections.ts'
 import { handleStorageError, withTimeouts } from '../../../records/storage-access.ts'
 import { createFetchHandlers } from '../../../request/door/fetch-bridge.ts'
 import { createHealthCheck } from '../../../request/door/health-check.ts'
 import { createReportError } from '../../observe/hooks.ts'
 import { createDirectory } from './directory.ts'
 import { createDocuments } from './documents.ts'
-import { createNotFoundReply, createProxyApp, isProxyPath, KEY_REQUIRED, requireKey } from './front.ts'
+import { createNotFoundReply, createProxyApp, isProxyPath, KEY_REQUIRED_SETTINGS, requireKey } from './front.ts'
 import { createReplicaRecords } from './replica-records.ts'
 import { createRetryingStorage } from './retrying-storage.ts'
 import { createScopes } from './tenant-scope.ts'
@@ -151,8 +151,8 @@ export function createCloudProxy(options: CloudProxyOptions): CloudProxy {
     health: createHealthCheck({
       settings: {
         reread: async () => {
-          await timed.get(KEYRING).catch(handleStorageError('read', KEYRING))
-          return KEY_REQUIRED
+          await timed.get(KEYRING_KEY).catch(handleStorageError('read', KEYRING_KEY))
+          return KEY_REQUIRED_SETTINGS
         },
       },
       clock,

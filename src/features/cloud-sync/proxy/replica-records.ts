@@ -77,7 +77,7 @@ export interface ReplicaRecords {
   close(): void
 }
 
-const MIRRORS = 'mirrors/'
+const MIRRORS_PREFIX = 'mirrors/'
 const MAX_KEPT = 5_000
 
 export function createReplicaRecords(deps: {
@@ -87,7 +87,7 @@ export function createReplicaRecords(deps: {
   maxAgeMs: number
 }): ReplicaRecords {
   const { documents, scopes, clock, maxAgeMs } = deps
-  const freshness = createFreshnessTracker(scopes.scope(MIRRORS), clock, maxAgeMs)
+  const freshness = createFreshnessTracker(scopes.scope(MIRRORS_PREFIX), clock, maxAgeMs)
   const staleFallback = createStaleFallback(clock)
   const cachedRecords = new Map<string, Cached<ReplicaRecord | undefined>>()
   freshness.onChange((tenant) => cachedRecords.get(tenant)?.expire())
@@ -95,7 +95,7 @@ export function createReplicaRecords(deps: {
     for (const cached of cachedRecords.values()) cached.expire()
   })
 
-  const read = async (tenant: string) => (await documents.read(MIRRORS + tenant, parseReplicaRecord))?.value
+  const read = async (tenant: string) => (await documents.read(MIRRORS_PREFIX + tenant, parseReplicaRecord))?.value
 
   function getCached(tenant: string): Cached<ReplicaRecord | undefined> {
     const cached = cachedRecords.get(tenant) ?? createCache(() => read(tenant), { clock, freshness, staleFallback })
@@ -111,11 +111,13 @@ export function createReplicaRecords(deps: {
       return record?.isEnding ? undefined : record
     },
     change: (tenant, change) =>
-      documents.change(MIRRORS + tenant, parseReplicaRecord, change).finally(() => cachedRecords.get(tenant)?.drop()),
+      documents
+        .change(MIRRORS_PREFIX + tenant, parseReplicaRecord, change)
+        .finally(() => cachedRecords.get(tenant)?.drop()),
     remove: async (tenant) =>
-      void (await documents.remove(MIRRORS + tenant).finally(() => cachedRecords.get(tenant)?.drop())),
+      void (await documents.remove(MIRRORS_PREFIX + tenant).finally(() => cachedRecords.get(tenant)?.drop())),
     async *list() {
-      for await (const { key, value } of documents.list(MIRRORS, parseReplicaRecord))
+      for await (const { key, value } of documents.list(MIRRORS_PREFIX, parseReplicaRecord))
         if (!value.isEnding) yield { tenant: key, record: value }
     },
     close: freshness.close,

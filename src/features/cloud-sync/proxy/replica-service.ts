@@ -123,7 +123,7 @@ export function createReplicaService(deps: {
   /** Removes the counters of keys and groups that were deleted on the gateway, so a new one with the same ID starts at 0. */
   async function forgetDeleted(tenant: Tenant, { changes }: SyncRequest, verdicts: readonly Verdict[]): Promise<void> {
     for (const [index, { collection, id, record }] of changes.entries()) {
-      const scope = record === null && SCOPES[collection]
+      const scope = record === null && SCOPE_BY_COLLECTION[collection]
       if (scope && (verdicts[index] === 'taken' || verdicts[index] === 'known'))
         await (await tenant.ledger()).forget({ scope, id })
     }
@@ -169,7 +169,7 @@ export function createReplicaService(deps: {
   }
 }
 
-const SCOPES: { readonly [Name in Collection]?: LimitScope } = { keys: 'key', groups: 'group' }
+const SCOPE_BY_COLLECTION: { readonly [Name in Collection]?: LimitScope } = { keys: 'key', groups: 'group' }
 
 const createId = () => toHex(randomBytes(16))
 

@@ -56,13 +56,13 @@ const CLOCK_MS = 60_000
 /** Time after which no proxy accepts a challenge, in ms, even if its clock is off by the maximum. */
 const USED_MS = CHALLENGE_MS + 3 * CLOCK_MS
 /** The parts of a challenge: a random value, the expiry time, the number of enrolled gateways at that time, and an HMAC. */
-const CHALLENGE = /^([\w-]{43})\.(\d{1,16})\.(\d{1,16})\.([A-Za-z0-9+/]{43}=)$/
+const CHALLENGE_PATTERN = /^([\w-]{43})\.(\d{1,16})\.(\d{1,16})\.([A-Za-z0-9+/]{43}=)$/
 const CHALLENGE_CONTEXT = 'cloud/challenge'
 const getUsedChallengeKey = (random: string) => `challenges/${random}`
 
 /** A session ID, which starts with the tenant ID. Neither is a secret. */
-const SESSION = /^([0-9a-f]{64})-([0-9a-f]{32})$/
-const COUNTER = /^[1-9]\d{0,15}$/
+const SESSION_PATTERN = /^([0-9a-f]{64})-([0-9a-f]{32})$/
+const COUNTER_PATTERN = /^[1-9]\d{0,15}$/
 const MAX_SESSIONS = 100
 const getSessionPrefix = (tenant: string) => `sessions/${tenant}/`
 const getSecretContext = (session: string) => `cloud/sessions/${session}/secret`
@@ -72,7 +72,7 @@ const getEnrollmentKey = (tenant: string) => `enrolments/${tenant}`
 /**
  * The storage key of the number of enrolled gateways. Because clocks may go back, that number shows whether a challenge is older than an enrollment.
  */
-const ENROLLED = 'challenges/enrolled'
+const ENROLLED_KEY = 'challenges/enrolled'
 
 /** Times are in epoch ms, by the proxy's clock. */
 interface Session {
@@ -98,7 +98,7 @@ export function createSessions(deps: {
 
   /** Parses a challenge. Returns `undefined` if it didn't come from this proxy or is too old. */
   async function openChallenge(challenge: string): Promise<{ random: string; enrolled: number } | undefined> {
-    const [, random, expiresAt, enrolled, mac] = CHALLENGE.exec(challenge) ?? []
+    const [, random, expiresAt, enrolled, mac] = CHALLENGE_PATTERN.exec(challenge) ?? []
     if (random === undefined) return undefined
     if (!(await (await keyring()).verify(CHALLENGE_CONTEXT, `${random}.${expiresAt}.${enrolled}`, mac)))
       return undefined
@@ -109,11 +109,11 @@ export function createSessions(deps: {
       : undefined
   }
 
-  const countEnrolled = async () => (await documents.read(ENROLLED, parseCount))?.value.count ?? 0
+  const countEnrolled = async () => (await documents.read(ENROLLED_KEY, parseCount))?.value.count ?? 0
 
   async function enroll(tenant: string, publicKey: string): Promise<void> {
     let count = 0
-    await documents.change(ENROLLED, parseCount, (before) => {
+    await documents.change(ENROLLED_KEY, parseCount, (before) => {
       count = (before?.count ?? 0) + 1
       return { count }
     })
@@ -127,10 +127,10 @@ export function createSessions(deps: {
   }
 
   const createNotEnrolled = (presented: string | undefined) => {
-    if (enrollmentToken === undefined) return createProxyError('NOT_ENROLLED', NO_ENROLLMENT)
+    if (enrollmentToken === undefined) return createProxyError('NOT_ENROLLED', NO_ENROLLMENT_MESSAGE)
     return presented === undefined
       ? createProxyError('NOT_ENROLLED')
-      : createProxyError('NOT_ENROLLED', WRONG_ENROLLMENT)
+      : createProxyError('NOT_ENROLLED', WRONG_ENROLLMENT_MESSAGE)
   }
 
   const readEnrollment = async (tenant: string) =>
@@ -156,12 +156,12 @@ export function createSessions(deps: {
       const { challenge, publicKey, exchangeKey, enrollmentToken: presented } = openingRequest
       const created = await openChallenge(challenge)
       if (!created || !(await verifySignature(publicKey, getOpeningText(openingRequest), signature)))
-        throw createProxyError('SESSION_INVALID', OPENING_INVALID)
+        throw createProxyError('SESSION_INVALID', INVALID_OPENING_MESSAGE)
       const tenant = await getGatewayId(publicKey)
       const enrolled = await readEnrollment(tenant)
       if ((!enrolled || created.enrolled < enrolled.count) && !(await isEnrollmentToken(presented))) {
         // A message that was rejected before the gateway enrolled didn't use up its challenge, so it may be a replay.
-        throw enrolled ? createProxyError('SESSION_INVALID', OPENING_INVALID) : createNotEnrolled(presented)
+        throw enrolled ? createProxyError('SESSION_INVALID', INVALID_OPENING_MESSAGE) : createNotEnrolled(presented)
       }
 
       const keyPair = await createExchangeKeyPair()
@@ -173,7 +173,7 @@ export function createSessions(deps: {
         {},
         { ifVersion: null, ttlMs: USED_MS },
       )
-      if (!isFirst) throw createProxyError('SESSION_INVALID', OPENING_INVALID)
+      if (!isFirst) throw createProxyError('SESSION_INVALID', INVALID_OPENING_MESSAGE)
       if (!enrolled) await enroll(tenant, publicKey)
       await discardOldest(tenant)
       const name = toHex(randomBytes(16))
@@ -187,9 +187,9 @@ export function createSessions(deps: {
 
     async authorize(exchange, readBody) {
       const session = exchange.header(headers.session) ?? ''
-      const counter = Number(COUNTER.exec(exchange.header(headers.counter) ?? '')?.[0])
+      const counter = Number(COUNTER_PATTERN.exec(exchange.header(headers.counter) ?? '')?.[0])
       const signature = exchange.header(headers.signature)
-      const [, tenant, name] = SESSION.exec(session) ?? []
+      const [, tenant, name] = SESSION_PATTERN.exec(session) ?? []
       if (tenant === undefined || signature === undefined || !Number.isSafeInteger(counter) || exchange.query !== '')
         throw createProxyError('SESSION_INVALID')
       const key = getSessionPrefix(tenant) + name
@@ -231,7 +231,7 @@ export function createSessions(deps: {
     },
 
     async revoke(tenant, session) {
-      const [, owner, name] = SESSION.exec(session) ?? []
+      const [, owner, name] = SESSION_PATTERN.exec(session) ?? []
       return owner === tenant && documents.remove(getSessionPrefix(tenant) + name)
     },
 
@@ -241,10 +241,11 @@ export function createSessions(deps: {
   }
 }
 
-const NO_ENROLLMENT =
+const NO_ENROLLMENT_MESSAGE =
   'This cloud proxy does not enroll gateways because it was created without an enrollment token: createCloudProxy({ enrollmentToken }).'
-const WRONG_ENROLLMENT = 'The enrollment token is wrong. Send the one that the operator of this cloud proxy set.'
-const OPENING_INVALID =
+const WRONG_ENROLLMENT_MESSAGE =
+  'The enrollment token is wrong. Send the one that the operator of this cloud proxy set.'
+const INVALID_OPENING_MESSAGE =
   'The session cannot be opened because the challenge was already used, is too old, or came from another proxy, or because the signature does not match.'
 
 function parseSession({ createdAt, lastUsedAt, counter, sealedSecret }: JsonObject): Session | undefined {

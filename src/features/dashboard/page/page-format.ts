@@ -54,7 +54,7 @@ export function formatClockTime(time: string | number, now = Date.now()): string
   return (date.getFullYear() === today.getFullYear() ? dateFormat : dates).format(date)
 }
 
-const UNITS: ReadonlyArray<readonly [Intl.RelativeTimeFormatUnit, number]> = [
+const TIME_UNITS: ReadonlyArray<readonly [Intl.RelativeTimeFormatUnit, number]> = [
   ['year', 31_536_000],
   ['month', 2_592_000],
   ['day', 86_400],
@@ -67,8 +67,8 @@ const UNITS: ReadonlyArray<readonly [Intl.RelativeTimeFormatUnit, number]> = [
 export function formatRelativeTime(time: string | number, now = Date.now()): string {
   const seconds = (new Date(time).getTime() - now) / 1_000
   // 59.6 minutes are an hour, not 60 minutes.
-  const [unit, size] = UNITS.find(
-    ([, each], index) => Math.abs(seconds) >= each - (UNITS[index + 1]?.[1] ?? 0) / 2,
+  const [unit, size] = TIME_UNITS.find(
+    ([, each], index) => Math.abs(seconds) >= each - (TIME_UNITS[index + 1]?.[1] ?? 0) / 2,
   ) ?? ['second', 1]
   return relative.format(Math.round(seconds / size), unit)
 }

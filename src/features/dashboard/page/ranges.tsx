@@ -1,7 +1,7 @@
 import { bindQuery, route, setQuery } from './route.ts'
 import { bindValue, type Choice, SelectField, TextField } from './ui/forms.tsx'
 
-const DAY = 86_400_000
+const DAY_MS = 86_400_000
 
 /** A time range. `to` is exclusive. Without `from` or `to`, the range is open on that side. */
 export interface Range {
@@ -10,7 +10,7 @@ export interface Range {
 }
 
 /** The query parameters for a range. */
-export const RANGE = ['days', 'from', 'to'] as const
+export const RANGE_PARAMS = ['days', 'from', 'to'] as const
 
 /** Returns the UTC day. Days and months are in UTC, as in limits and exports. */
 const toUtcDay = (time: number) => new Date(time).toISOString().slice(0, 10)
@@ -31,15 +31,15 @@ export function getRange(fallback: string, now = Date.now()): Range {
     case 'today':
       return { from: toUtcDay(now) }
     case 'yesterday':
-      return { from: toUtcDay(now - DAY), to: toUtcDay(now) }
+      return { from: toUtcDay(now - DAY_MS), to: toUtcDay(now) }
     case 'month':
       return { from: getUtcMonth(now, 0) }
     case 'last-month':
       return { from: getUtcMonth(now, -1), to: getUtcMonth(now, 0) }
     case 'custom':
-      return { ...parseDay('from', query.get('from')), ...parseDay('to', query.get('to'), DAY) }
+      return { ...parseDay('from', query.get('from')), ...parseDay('to', query.get('to'), DAY_MS) }
     default:
-      return { from: new Date(now - (Number(days) || 1) * DAY).toISOString() }
+      return { from: new Date(now - (Number(days) || 1) * DAY_MS).toISOString() }
   }
 }
 
@@ -51,10 +51,10 @@ function parseDay(name: keyof Range, text: string | null, plus = 0): Range {
 /** Returns the range's query parameters for a link to another view. */
 export function getRangeQuery(fallback: string): Record<string, string> {
   const { query } = route.value
-  return Object.fromEntries(RANGE.map((name) => [name, query.get(name) ?? (name === 'days' ? fallback : '')]))
+  return Object.fromEntries(RANGE_PARAMS.map((name) => [name, query.get(name) ?? (name === 'days' ? fallback : '')]))
 }
 
-const RANGES: readonly Choice<string>[] = [
+const RANGE_CHOICES: readonly Choice<string>[] = [
   ['1', 'Last 24 hours'],
   ['today', 'Today (UTC)'],
   ['yesterday', 'Yesterday (UTC)'],
@@ -69,7 +69,7 @@ const RANGES: readonly Choice<string>[] = [
 /** Renders the fields for a range. `any` is the label of an optional choice for all times. */
 export function RangeFields({ fallback, any }: { fallback: string; any?: string }) {
   const days = route.value.query.get('days') ?? fallback
-  const choices: Choice<string>[] = [...(any === undefined ? [] : [['', any] as const]), ...RANGES]
+  const choices: Choice<string>[] = [...(any === undefined ? [] : [['', any] as const]), ...RANGE_CHOICES]
   return (
     <>
       <SelectField

@@ -6,9 +6,9 @@ import { buildLink, decode, navigate } from './route.ts'
 /** The root URL of the gateway that serves this page, including any prefix. */
 const apiRoot = new URL('..', location.origin + location.pathname).href
 
-const TOKEN = 'signalbox.token'
+const TOKEN_KEY = 'signalbox.token'
 
-const token = signal(sessionStorage.getItem(TOKEN) ?? '')
+const token = signal(sessionStorage.getItem(TOKEN_KEY) ?? '')
 
 /** Returns whether a header can contain the token. Headers can't contain control characters or characters outside Latin-1. */
 function isSendable(value: string): boolean {
@@ -96,14 +96,14 @@ export function takeTokenFromUrl(): void {
 /** Stores the token, or reports that it isn't valid. */
 export function signIn(value: string): void {
   if (isSendable(value)) {
-    sessionStorage.setItem(TOKEN, value)
+    sessionStorage.setItem(TOKEN_KEY, value)
     token.value = value
     access.value = { state: 'unknown' }
   } else signOut('This token contains characters that aren’t allowed in an HTTP header. Copy it again.')
 }
 
 export function signOut(reason = ''): void {
-  sessionStorage.removeItem(TOKEN)
+  sessionStorage.removeItem(TOKEN_KEY)
   token.value = ''
   access.value = { state: 'closed', why: reason }
 }

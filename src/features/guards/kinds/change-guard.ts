@@ -46,16 +46,18 @@ export function createChangeGuard(options: Pick<Guard, 'name'> & Partial<Guard> 
       let text = json
       if (append !== undefined) text = addSystemText(text, { format, added: append, isLast: true })
       if (prepend !== undefined) text = addSystemText(text, { format, added: prepend, isLast: false })
-      for (const name of NAMES) text = setParameter(text, { format, name, value: set[name], most: max[name] })
+      for (const name of PARAMETER_NAMES) text = setParameter(text, { format, name, value: set[name], most: max[name] })
       return text
     },
   }
 }
 
-const NAMES = ['temperature', 'topP', 'maxTokens'] as const
+const PARAMETER_NAMES = ['temperature', 'topP', 'maxTokens'] as const
 
 /** The parameter names of each format; Gemini's are fields of `generationConfig`. */
-const FIELDS: Readonly<Record<ClientFormat, Readonly<Record<(typeof NAMES)[number], readonly string[]>>>> = {
+const FIELDS_BY_FORMAT: Readonly<
+  Record<ClientFormat, Readonly<Record<(typeof PARAMETER_NAMES)[number], readonly string[]>>>
+> = {
   'openai-chat': { temperature: ['temperature'], topP: ['top_p'], maxTokens: ['max_completion_tokens', 'max_tokens'] },
   'openai-responses': { temperature: ['temperature'], topP: ['top_p'], maxTokens: ['max_output_tokens'] },
   'anthropic-messages': { temperature: ['temperature'], topP: ['top_p'], maxTokens: ['max_tokens'] },
@@ -69,7 +71,7 @@ const FIELDS: Readonly<Record<ClientFormat, Readonly<Record<(typeof NAMES)[numbe
 
 interface ParameterOptions {
   format: ClientFormat
-  name: (typeof NAMES)[number]
+  name: (typeof PARAMETER_NAMES)[number]
   value: number | undefined
   most: number | undefined
 }
@@ -77,7 +79,7 @@ interface ParameterOptions {
 function setParameter(json: string, { format, name, value, most }: ParameterOptions): string {
   if (value === undefined && most === undefined) return json
   const change = (holder: string) => {
-    const fields = FIELDS[format][name]
+    const fields = FIELDS_BY_FORMAT[format][name]
     const presentFields = fields.filter((field) => hasField(holder, field))
     const [first = ''] = fields
     if (presentFields.length === 0 && value === undefined && name !== 'maxTokens') return holder

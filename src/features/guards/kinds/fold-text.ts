@@ -3,7 +3,7 @@ import { type RewrittenText, TextRewriter } from './rewritten-text.ts'
 
 /**
  * Returns the code unit that a character reads as: lowercase, without accents, and Latin if it looks like a Latin letter. Returns 0 for an invisible
- * character. Values from `EXPANDED` up stand for several units; `expandFold` returns them.
+ * character. Values from `EXPANDED_FLAG` up stand for several units; `expandFold` returns them.
  */
 export function foldCode(code: number): number {
   if (code < 0x7f) return code >= 0x41 && code <= 0x5a ? code + 0x20 : code >= 0x20 ? code : isSpace(code) ? 0x20 : 0
@@ -15,11 +15,11 @@ export function foldCode(code: number): number {
 }
 
 /** Values from this one up stand for several units, such as those of a ligature. */
-export const EXPANDED = 0x1_0000
+export const EXPANDED_FLAG = 0x1_0000
 
 /** Returns the units of a value from `foldCode`. */
 export const expandFold = (value: number): readonly number[] =>
-  value < EXPANDED ? [value] : (expansions[value - EXPANDED] ?? [])
+  value < EXPANDED_FLAG ? [value] : (expansions[value - EXPANDED_FLAG] ?? [])
 
 const isSpace = (code: number) => code >= 0x09 && code <= 0x0d
 
@@ -28,18 +28,18 @@ const folded = new Uint32Array(0x1_0000)
 const expansions: Array<readonly number[]> = []
 
 function computeFold(character: string): number {
-  if (INVISIBLE.test(character)) return 0
+  if (INVISIBLE_PATTERN.test(character)) return 0
   const code = character.charCodeAt(0)
   if (code >= 0x249c && code <= 0x24b5) return code - 0x249c + 0x61 // parenthesized letters
-  if (SPACE.test(character)) return 0x20
+  if (SPACE_PATTERN.test(character)) return 0x20
   const units: number[] = []
   for (const part of decompose(character)) {
-    if (MARK.test(part)) continue
+    if (MARK_PATTERN.test(part)) continue
     const lowerCase = part.toLowerCase()
     for (const unit of findLookalike(part) ?? readDigit(lowerCase) ?? lowerCase) units.push(unit.charCodeAt(0))
   }
   const [first = 0] = units
-  return units.length < 2 ? first : EXPANDED + expansions.push(units) - 1
+  return units.length < 2 ? first : EXPANDED_FLAG + expansions.push(units) - 1
 }
 
 /**
@@ -66,7 +66,7 @@ function computePair(code: number): number | undefined {
   if (code >= 0x1_f150 && code <= 0x1_f189) return foldCode(0x41 + ((code - 0x1_f150) % 0x20)) // white letters on black
   if (code >= 0x1_f110 && code <= 0x1_f129) return code - 0x1_f110 + 0x61 // parenthesized letters
   const character = String.fromCodePoint(code)
-  if (INVISIBLE.test(character) || MARK.test(character)) return 0
+  if (INVISIBLE_PATTERN.test(character) || MARK_PATTERN.test(character)) return 0
   const lowerCase = character.normalize('NFKC').toLowerCase()
   if (lowerCase.length === 1) return foldCode(lowerCase.charCodeAt(0))
   return (findLookalike(lowerCase) ?? readDigit(lowerCase))?.charCodeAt(0)
@@ -89,7 +89,7 @@ export function foldText(text: string): RewrittenText | undefined {
     const pair = isPair ? foldPair(code, text.charCodeAt(index + 1)) : undefined
     const value = code < 0x80 ? code : (pair ?? foldCode(code))
     if (count === 0) from = index
-    if (value !== 0 && value < EXPANDED && pair === undefined) {
+    if (value !== 0 && value < EXPANDED_FLAG && pair === undefined) {
       codes[count++] = code >= 0x80 && isUpper(code) ? toUpper(value) : value
       if (count === MAX_PIECE) endPiece(index + 1)
       continue
@@ -125,7 +125,7 @@ export function readLetters(text: string): FoldedLetter[] {
   for (const character of text) {
     for (const part of decompose(character)) {
       const last = letters.at(-1)
-      if (MARK.test(part)) {
+      if (MARK_PATTERN.test(part)) {
         if (last) last.marks += part
         continue
       }
@@ -174,22 +174,22 @@ const findLookalike = (character: string): string | undefined =>
 
 /** Returns the ASCII digit of a digit in any script. */
 function readDigit(character: string): string | undefined {
-  if (!DIGIT.test(character)) return undefined
+  if (!DIGIT_PATTERN.test(character)) return undefined
   const code = character.codePointAt(0) ?? 0
   let zero = code
-  while (code - zero < 10 && DIGIT.test(String.fromCodePoint(zero - 1))) zero--
+  while (code - zero < 10 && DIGIT_PATTERN.test(String.fromCodePoint(zero - 1))) zero--
   return code - zero < 10 ? `${code - zero}` : undefined
 }
 
-const DIGIT = /^\p{Nd}$/u
+const DIGIT_PATTERN = /^\p{Nd}$/u
 
 /** Matches characters without a glyph, and marks that only modify the preceding character. */
-const INVISIBLE =
+const INVISIBLE_PATTERN =
   /[\p{Cf}\p{Co}\p{Cn}\p{Default_Ignorable_Code_Point}\u007f-\u0084\u0086-\u009f\u115f\u1160\u17b4\u17b5\u3164\uffa0\ufffc\ufffd]/u
 
-const MARK = /^\p{M}$/u
+const MARK_PATTERN = /^\p{M}$/u
 
 /** Marks that only decorate a letter in its own script. */
 const ACCENT = /[\p{Script=Inherited}\p{Script=Cyrillic}\p{Script=Arabic}\p{Script=Hebrew}\p{Script=Syriac}]/u
 
-const SPACE = /[\s\u0085\u2800]/
+const SPACE_PATTERN = /[\s\u0085\u2800]/

@@ -7,19 +7,20 @@ import type { Match } from './word-finder.ts'
  */
 export function findInvisible(text: string): Match[] {
   const matches: Match[] = []
-  for (const { 0: found, 1: flag = '', index } of text.matchAll(TAGS))
-    if (flag === '' || !FLAGS.has(decodeTags(found.slice(flag.length))))
+  for (const { 0: found, 1: flag = '', index } of text.matchAll(TAGS_PATTERN))
+    if (flag === '' || !SUBDIVISION_FLAGS.has(decodeTags(found.slice(flag.length))))
       matches.push({ start: index + flag.length, end: index + found.length, type: 'INVISIBLE' })
-  for (const { 0: found, index } of text.matchAll(CONTROLS))
+  for (const { 0: found, index } of text.matchAll(CONTROLS_PATTERN))
     matches.push({ start: index, end: index + found.length, type: 'INVISIBLE' })
   return matches
 }
 
-const TAGS = /(\u{1f3f4})?[\u{e0000}-\u{e007f}]+/gu
-const CONTROLS = /[\u202a-\u202e\u2066-\u2069]+|(?<=[A-Za-z\d])[\u200b-\u200d\u2060\ufeff\u00ad]+(?=[A-Za-z\d])/g
+const TAGS_PATTERN = /(\u{1f3f4})?[\u{e0000}-\u{e007f}]+/gu
+const CONTROLS_PATTERN =
+  /[\u202a-\u202e\u2066-\u2069]+|(?<=[A-Za-z\d])[\u200b-\u200d\u2060\ufeff\u00ad]+(?=[A-Za-z\d])/g
 
 /** The flags of England, Scotland, and Wales. */
-const FLAGS = new Set(['gbeng', 'gbsct', 'gbwls'])
+const SUBDIVISION_FLAGS = new Set(['gbeng', 'gbsct', 'gbwls'])
 
 const decodeTags = (tags: string): string =>
   Array.from(tags, (tag) => String.fromCodePoint((tag.codePointAt(0) ?? 0) - 0xe_0000))
@@ -27,7 +28,7 @@ const decodeTags = (tags: string): string =>
     .replace('\u007f', '')
 
 /** Counts tags that may belong to a flag, and zero-width characters that a letter may follow. */
-export const countUnfinishedInvisible = (text: string): number => countAtEnd(text, (unit) => HIDDEN.test(unit))
+export const countUnfinishedInvisible = (text: string): number => countAtEnd(text, (unit) => HIDDEN_PATTERN.test(unit))
 
 /** Matches zero-width characters, the black flag, and the surrogates of tags. */
-const HIDDEN = /[\u200b-\u200d\u2060\ufeff\u00ad\udc00-\udfff\ud83c\udb40]/
+const HIDDEN_PATTERN = /[\u200b-\u200d\u2060\ufeff\u00ad\udc00-\udfff\ud83c\udb40]/

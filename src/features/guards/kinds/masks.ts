@@ -59,7 +59,7 @@ export function unmask(parts: readonly GuardPart[], memory: Map<unknown, unknown
   if (!masks || masks.values.size === 0) return []
   return parts.flatMap((part) => {
     const isJson = part.kind === 'tool-call' && /^\s*[[{]/.test(part.text) && tryParseJson(part.text) !== undefined
-    return [...part.text.matchAll(PLACEHOLDER)].flatMap((found): GuardChange[] => {
+    return [...part.text.matchAll(PLACEHOLDER_PATTERN)].flatMap((found): GuardChange[] => {
       const value = masks.values.get(found[0].toLowerCase())
       if (value === undefined) return []
       const text = isJson ? JSON.stringify(value).slice(1, -1) : value
@@ -69,4 +69,4 @@ export function unmask(parts: readonly GuardPart[], memory: Map<unknown, unknown
 }
 
 /** Matches anything that looks like a placeholder; `unmask` checks whether it is one of ours. */
-const PLACEHOLDER = /(?<![A-Z0-9])[A-Z][A-Z0-9]{0,15}-\d{1,6}-[a-z0-9]{4}(?![A-Z0-9])/gi
+const PLACEHOLDER_PATTERN = /(?<![A-Z0-9])[A-Z][A-Z0-9]{0,15}-\d{1,6}-[a-z0-9]{4}(?![A-Z0-9])/gi

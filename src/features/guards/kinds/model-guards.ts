@@ -12,7 +12,7 @@ export interface ModerationRules {
 const MODEL_TIMEOUT_MS = 5_000
 
 /** The kinds of parts that people or models write. */
-const WRITTEN: ReadonlySet<GuardPart['kind']> = new Set(['text', 'tool-call', 'tool-result', 'reasoning', 'media'])
+const TEXT_KINDS: ReadonlySet<GuardPart['kind']> = new Set(['text', 'tool-call', 'tool-result', 'reasoning', 'media'])
 
 /** Creates a guard that calls a model, unless there is nothing to check. */
 const createModelGuard = (
@@ -23,7 +23,7 @@ const createModelGuard = (
   ...options,
   remembers: true,
   check({ parts }, { callModel }) {
-    const textParts = parts.filter(({ kind }) => WRITTEN.has(kind))
+    const textParts = parts.filter(({ kind }) => TEXT_KINDS.has(kind))
     return textParts.length === 0 ? undefined : ask(textParts, callModel)
   },
 })

@@ -49,10 +49,14 @@ export function findPii(text: string, types: readonly PiiType[], isPiece: boolea
 
 /** Returns the length of a possibly unfinished match at the end of a string: a word, or a number or an IBAN with spaces. */
 export const countUnfinishedPii = (text: string): number =>
-  countAtEnd(text, (unit, index) => IN_WORD.test(unit) || (unit === ' ' && IN_NUMBER.test(text.charAt(index - 1))))
+  countAtEnd(
+    text,
+    (unit, index) => WORD_PATTERN.test(unit) || (unit === ' ' && NUMBER_PATTERN.test(text.charAt(index - 1))),
+  )
 
-const IN_WORD = /[\w.+@:()\u00ad\u00c0-\u052f\u200b-\u200f\u2060-\u2064\ufeff\uff01-\uff5e\ud800-\udfff\p{Nd}&#;%\\-]/u
-const IN_NUMBER = /[\dA-Z)]/
+const WORD_PATTERN =
+  /[\w.+@:()\u00ad\u00c0-\u052f\u200b-\u200f\u2060-\u2064\ufeff\uff01-\uff5e\ud800-\udfff\p{Nd}&#;%\\-]/u
+const NUMBER_PATTERN = /[\dA-Z)]/
 
 function hasLuhnSum(found: string): boolean {
   const digits = found.replace(/\D/g, '')

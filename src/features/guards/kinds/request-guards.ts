@@ -24,7 +24,7 @@ export function createSizeGuard(options: Pick<Guard, 'name'> & Partial<Guard> & 
     older: 'refuse', // removing an older text wouldn't help
     isImmediate: true,
     check: ({ parts }) => {
-      const characters = parts.reduce((sum, { kind, text }) => sum + (COUNTED.has(kind) ? text.length : 0), 0)
+      const characters = parts.reduce((sum, { kind, text }) => sum + (COUNTED_KINDS.has(kind) ? text.length : 0), 0)
       return characters > maxCharacters ? { verdict: 'refuse', category: 'characters' } : undefined
     },
     checkBody(body, parts) {
@@ -37,7 +37,7 @@ export function createSizeGuard(options: Pick<Guard, 'name'> & Partial<Guard> & 
   }
 }
 
-const COUNTED: ReadonlySet<GuardPart['kind']> = new Set([
+const COUNTED_KINDS: ReadonlySet<GuardPart['kind']> = new Set([
   'text',
   'tool-call',
   'tool-result',

@@ -1,4 +1,4 @@
-import { JWT, SHAPES } from '../../../lib/credential-shapes.ts'
+import { CREDENTIAL_PATTERNS, JWT_PATTERN } from '../../../lib/credential-shapes.ts'
 import { redactEncoded } from '../../../lib/encoded-texts.ts'
 import { countAtEnd } from './count-at-end.ts'
 import type { Match } from './word-finder.ts'
@@ -9,30 +9,31 @@ import type { Match } from './word-finder.ts'
 export function findSecrets(text: string): Match[] {
   const matches: Match[] = []
   const add = (start: number, found: string) => matches.push({ start, end: start + found.length, type: 'SECRET' })
-  for (const shape of SHAPES)
+  for (const shape of CREDENTIAL_PATTERNS)
     for (const { 0: found, 1: prefix = '', index } of text.matchAll(shape))
       add(index + prefix.length, found.slice(prefix.length))
-  for (const { 0: found, index } of text.matchAll(JWT)) if (found.includes('.')) add(index, found)
+  for (const { 0: found, index } of text.matchAll(JWT_PATTERN)) if (found.includes('.')) add(index, found)
   if (text.length <= MAX_DECODED_LENGTH)
-    for (const { 0: word, index } of text.matchAll(WORD)) if (redactEncoded(word, isSecret) !== word) add(index, word)
+    for (const { 0: word, index } of text.matchAll(WORD_PATTERN))
+      if (redactEncoded(word, isSecret) !== word) add(index, word)
   return matches
 }
 
 const MAX_DECODED_LENGTH = 1024 * 1024
-const WORD = /[A-Za-z0-9+/_=~.%-]{16,}/g
+const WORD_PATTERN = /[A-Za-z0-9+/_=~.%-]{16,}/g
 
-const isSecret = (text: string): boolean => SHAPES.some((shape) => text.search(shape) !== -1)
+const isSecret = (text: string): boolean => CREDENTIAL_PATTERNS.some((shape) => text.search(shape) !== -1)
 
 /** Counts the last word and an unfinished private key, because the next piece may continue them. */
 export function countUnfinishedSecret(text: string): number {
   const key = text.lastIndexOf('-----BEGIN ')
   if (key !== -1 && !text.includes('-----END ', key)) return text.length - key
-  const word = countAtEnd(text, (unit) => IN_SECRET.test(unit), MAX_UNFINISHED)
+  const word = countAtEnd(text, (unit) => SECRET_PATTERN.test(unit), MAX_UNFINISHED)
   const start = text.length - word
-  const scheme = SCHEME.exec(text.slice(Math.max(0, start - 'bearer'.length - 4), start))
+  const scheme = SCHEME_PATTERN.exec(text.slice(Math.max(0, start - 'bearer'.length - 4), start))
   return word + (scheme?.[0].length ?? 0)
 }
 
 const MAX_UNFINISHED = 1_000
-const IN_SECRET = /[\w.~+/=%@:&#;\\\u00ad\u00c0-\u052f\u200b-\u200f\u2060-\u2064\ufeff\uff01-\uff5e\ud800-\udfff-]/
-const SCHEME = /(?:bearer|basic) {1,4}$/i
+const SECRET_PATTERN = /[\w.~+/=%@:&#;\\\u00ad\u00c0-\u052f\u200b-\u200f\u2060-\u2064\ufeff\uff01-\uff5e\ud800-\udfff-]/
+const SCHEME_PATTERN = /(?:bearer|basic) {1,4}$/i

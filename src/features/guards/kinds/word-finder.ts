@@ -1,7 +1,15 @@
 import { FOUND, type TextScreen, UNCLEAR } from '../text-screen.ts'
 import { MARKUP_STARTS } from './drop-markup.ts'
 import { countHidden, listViews } from './find-hidden.ts'
-import { EXPANDED, expandFold, type FoldedLetter, foldCode, foldPair, isSameLetter, readLetters } from './fold-text.ts'
+import {
+  EXPANDED_FLAG,
+  expandFold,
+  type FoldedLetter,
+  foldCode,
+  foldPair,
+  isSameLetter,
+  readLetters,
+} from './fold-text.ts'
 import type { RewrittenText } from './rewritten-text.ts'
 
 /** A match in a string, in UTF-16 code units; `end` is exclusive. */
@@ -205,7 +213,7 @@ function buildAutomaton(words: readonly string[]) {
           hasMarkup ||= text.charCodeAt(at) === RIGHT_TO_LEFT || (state !== 0 && text.charCodeAt(at) === ANSI)
           continue
         }
-        if (code >= EXPANDED) {
+        if (code >= EXPANDED_FLAG) {
           const codes = expandFold(code)
           for (const [index, foldedCode] of codes.entries()) {
             state = table[state + (columns[foldedCode] ?? 0)] ?? 0
@@ -250,7 +258,7 @@ function findStart(text: string, end: number, length: number): number {
     if (remaining <= 0 && !isRepeated) break
     position -= pair === undefined ? 1 : 2
     if (folded === 0 || isRepeated) continue
-    remaining -= folded >= EXPANDED ? expandFold(folded).length : 1
+    remaining -= folded >= EXPANDED_FLAG ? expandFold(folded).length : 1
     isSpace = folded === 0x20
   }
   return position
@@ -267,9 +275,9 @@ function hasLetters(text: string, letters: readonly FoldedLetter[], isOpen: bool
 
 /** Scripts without spaces have no word boundaries, so their letters don't count. */
 const isLetter = (character: string | undefined): boolean =>
-  character !== undefined && LETTER.test(character) && !SPACELESS.test(character)
-const LETTER = /[\p{L}\p{N}\p{M}]/u
-const SPACELESS =
+  character !== undefined && LETTER_PATTERN.test(character) && !SPACELESS_PATTERN.test(character)
+const LETTER_PATTERN = /[\p{L}\p{N}\p{M}]/u
+const SPACELESS_PATTERN =
   /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}]/u
 
 /** By ASCII code: 1 for characters that begin escapes or markup. */

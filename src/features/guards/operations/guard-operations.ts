@@ -33,7 +33,7 @@ import {
 import { guardNames } from '../../../types/records/limit-fields.ts'
 import type { Clock } from '../../../types.ts'
 import { findGuardProblem } from '../guard-problem.ts'
-import { createGuard, UNSIGNED_GUARD, type UntimedGuard } from '../named-guards.ts'
+import { createGuard, UNSIGNED_GUARD_MESSAGE, type UntimedGuard } from '../named-guards.ts'
 import { applyChange } from './guard-headers.ts'
 import { describeGuardUses } from './guard-uses.ts'
 import { createGuardTest, type GuardTestResult, type GuardTrial, MAX_TRIED } from './try-guards.ts'
@@ -92,7 +92,7 @@ export function createGuardOperations(deps: GuardOperationDependencies): GuardOp
     decryptHeaders(store.keyring, record).catch(() => undefined)
 
   async function diagnose(record: StoredGuard, opened: PlainGuard | undefined): Promise<string | undefined> {
-    if (!(await store.isSignedGuard(record))) return UNSIGNED_GUARD
+    if (!(await store.isSignedGuard(record))) return UNSIGNED_GUARD_MESSAGE
     return opened ? findGuardProblem(opened) : describeUnreadable('headers')
   }
 
@@ -126,7 +126,7 @@ export function createGuardOperations(deps: GuardOperationDependencies): GuardOp
     const changed = await guards.update(name, async (current) => {
       const isSigned = await store.isSignedGuard(current)
       const isComplete = changes.kind !== undefined && (changes.url !== undefined || !changes.headers)
-      if (!isComplete && !isSigned) throw createInputError(UNSIGNED_GUARD)
+      if (!isComplete && !isSigned) throw createInputError(UNSIGNED_GUARD_MESSAGE)
       const next = applyChange(current, changes, await open(current))
       await check(next)
       return encryptHeaders(store.keyring, { ...next, updatedAt: getTimestampAfter(current.updatedAt, clock) })

@@ -30,10 +30,10 @@ export async function describeGuardUses(store: WritableStore, name: string): Pro
 
 function describe(noun: string, entries: ReadonlyArray<{ record: { name: string } }>): string[] {
   if (entries.length === 0) return []
-  const names = entries.slice(0, MOST_NAMED).map(({ record }) => `"${record.name}"`)
+  const names = entries.slice(0, MAX_NAMED).map(({ record }) => `"${record.name}"`)
   const more = entries.length - names.length
   const plural = entries.length === 1 ? '' : 's'
   return [`the ${noun}${plural} ${names.join(', ')}${more > 0 ? `, and ${more} more` : ''}`]
 }
 
-const MOST_NAMED = 5
+const MAX_NAMED = 5

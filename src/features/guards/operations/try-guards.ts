@@ -49,7 +49,7 @@ export function createGuardTest({ clock, own, serve, findGuard }: TestDependenci
   async function tryGuard(guard: Guard, text: string, stage: 'request' | 'answer') {
     const startedAt = clock.now()
     let failure: unknown
-    const request = REQUEST
+    const request = TEST_REQUEST
     const run = new GuardRun([guard], {
       ...{ request, clock, signal: new AbortController().signal },
       onError: (error) => {
@@ -91,7 +91,7 @@ export function createGuardTest({ clock, own, serve, findGuard }: TestDependenci
   }
 }
 
-const REQUEST: GuardedRequest = {
+const TEST_REQUEST: GuardedRequest = {
   ...{ id: 'test', path: '', model: '', format: 'openai-chat', kind: 'llm', stream: false },
   ...{ key: undefined, account: undefined },
 }

@@ -7,7 +7,7 @@ export const aiSdkRejection: RejectionFormat = {
   writeWhole: (response) => ({
     ...pickFields(response, ['usage', 'warnings', 'response', 'providerMetadata']),
     content: [],
-    finishReason: FINISH,
+    finishReason: FINISH_REASON,
   }),
   createEnding() {
     const open = new Map<unknown, string>()
@@ -24,10 +24,10 @@ export const aiSdkRejection: RejectionFormat = {
         const start = isStarted ? '' : write({ type: 'stream-start', warnings: [] })
         const ends = [...open].map(([id, kind]) => write({ type: `${kind}-end`, id }))
         const usage = { inputTokens: { total: inputTokens }, outputTokens: { total: outputTokens } }
-        return start + ends.join('') + write({ type: 'finish', finishReason: FINISH, usage })
+        return start + ends.join('') + write({ type: 'finish', finishReason: FINISH_REASON, usage })
       },
     }
   },
 }
 
-const FINISH = { unified: 'content-filter', raw: 'content-filter' } as const
+const FINISH_REASON = { unified: 'content-filter', raw: 'content-filter' } as const

@@ -27,7 +27,7 @@ export const chatRejection: RejectionFormat = {
       choices: [
         {
           index,
-          ...(isText ? { text: '' } : { delta: started.has(index) ? {} : START }),
+          ...(isText ? { text: '' } : { delta: started.has(index) ? {} : START_DELTA }),
           logprobs: null,
           finish_reason: 'content_filter',
         },
@@ -59,7 +59,7 @@ export const chatRejection: RejectionFormat = {
   },
 }
 
-const START = { role: 'assistant', content: '' }
+const START_DELTA = { role: 'assistant', content: '' }
 
 function rejectChoice(choice: JsonObject, index: number): JsonObject {
   const content = 'text' in choice ? { text: '' } : { message: { role: 'assistant', content: null, refusal: null } }

@@ -4,7 +4,7 @@ import { formatSseEvent } from '../../../lib/sse.ts'
 import { pickFields } from './pick-fields.ts'
 import type { EndedRequest, RejectionFormat } from './rejection-formats.ts'
 
-const INCOMPLETE = { status: 'incomplete', incomplete_details: { reason: 'content_filter' } } as const
+const INCOMPLETE_FIELDS = { status: 'incomplete', incomplete_details: { reason: 'content_filter' } } as const
 
 /** OpenAI's Responses. */
 export const responsesRejection: RejectionFormat = {
@@ -22,7 +22,7 @@ export const responsesRejection: RejectionFormat = {
     ...{ tools: response.tools ?? [], metadata: response.metadata ?? {}, instructions: null, error: null },
     ...{ temperature: response.temperature ?? null, top_p: response.top_p ?? null },
     output: [],
-    ...INCOMPLETE,
+    ...INCOMPLETE_FIELDS,
   }),
   createEnding: (request) => new ResponsesEnding(request),
 }
@@ -122,7 +122,7 @@ class ResponsesEnding {
       output_tokens_details: { reasoning_tokens: 0 },
       total_tokens: inputTokens + outputTokens,
     }
-    write('response.incomplete', { response: { ...this.#response, ...INCOMPLETE, output: this.#done, usage } })
+    write('response.incomplete', { response: { ...this.#response, ...INCOMPLETE_FIELDS, output: this.#done, usage } })
     return events
   }
 }

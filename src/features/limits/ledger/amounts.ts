@@ -23,13 +23,13 @@ export const NO_AMOUNTS: WholeAmounts = Object.freeze({ requests: 0, parallel: 0
 /** The largest count; larger values count as this. */
 const MAX_COUNT = Number.MAX_SAFE_INTEGER
 /** A floating-point product this close to an integer is rounded to that integer. */
-const ROUNDING = 1e-12
+const ROUNDING_TOLERANCE = 1e-12
 
 /** Rounds up to an integer from 0 to the largest safe integer. Returns `fallback` for NaN. */
 export function roundUp(value: number, fallback = MAX_COUNT): number {
   if (Number.isNaN(value)) return fallback
   const nearest = Math.round(value)
-  const rounded = Math.abs(value - nearest) <= Math.abs(nearest) * ROUNDING ? nearest : Math.ceil(value)
+  const rounded = Math.abs(value - nearest) <= Math.abs(nearest) * ROUNDING_TOLERANCE ? nearest : Math.ceil(value)
   return Math.min(MAX_COUNT, Math.max(0, rounded))
 }
 

@@ -61,9 +61,9 @@ export interface SideSpending {
 
 /** The units that are counted by window, in storage order. */
 export const COUNTED_UNITS = ['requests', 'tokens', 'usd'] as const
-const UNITS = COUNTED_UNITS.length
+const UNIT_COUNT = COUNTED_UNITS.length
 /** The number of counters in `used`. */
-export const COUNTER_COUNT = WINDOWS.length * UNITS
+export const COUNTER_COUNT = WINDOWS.length * UNIT_COUNT
 
 export const createBook = (minute: Minute): Book => ({
   minute,
@@ -88,7 +88,7 @@ export const emptyEntry: InstanceEntry = Object.freeze({
 export const isEmptyEntry = (entry: InstanceEntry): boolean => entry.parallel === 0 && entry.held.length === 0
 
 /** Returns the index in `used` for the indexes of a window and a unit. */
-export const getUsedIndex = (window: number, unit: number): number => window * UNITS + unit
+export const getUsedIndex = (window: number, unit: number): number => window * UNIT_COUNT + unit
 
 /** Returns the used amounts as of `minute`, with 0 for windows that have ended. */
 export function rollUsed(used: readonly number[], from: Minute, minute: Minute): number[] {
@@ -107,7 +107,7 @@ export function countSlot(used: number[], minute: Minute, slot: MinuteSlot, by: 
   const starts = getWindowStarts(minute)
   for (let window = 0; window < starts.length; window++) {
     if (slot[0] < (starts[window] ?? 0)) continue
-    for (let unit = 0; unit < UNITS; unit++) {
+    for (let unit = 0; unit < UNIT_COUNT; unit++) {
       const index = getUsedIndex(window, unit)
       const amount = slot[unit + 1] ?? 0
       used[index] = by === 1 ? addClamped(used[index] ?? 0, amount) : subtractClamped(used[index] ?? 0, amount)
@@ -157,7 +157,7 @@ export function subtractSlot(slots: readonly MinuteSlot[], taken: MinuteSlot): r
   return isEmptySlot(rest) ? others : [...others, rest]
 }
 
-const LOST_AS: readonly LostKind[] = ['open', 'spent', 'unspent']
+const LOST_KINDS: readonly LostKind[] = ['open', 'spent', 'unspent']
 
 /** Encodes the counters of a scope as stored text. */
 export function encodeBook({ minute, used, gone, entries, epoch, number, otherSide }: Book): string {
@@ -167,7 +167,7 @@ export function encodeBook({ minute, used, gone, entries, epoch, number, otherSi
       id,
       beat,
       sequence,
-      LOST_AS.indexOf(lostAs),
+      LOST_KINDS.indexOf(lostAs),
       parallel,
       held,
       pendingParallel,
@@ -175,10 +175,19 @@ export function encodeBook({ minute, used, gone, entries, epoch, number, otherSi
     ],
   )
   const other = otherSide && [otherSide.side, otherSide.number, otherSide.used]
-  return JSON.stringify({ v: VERSION, minute, used, gone, entries: encodedEntries, epoch, number, elsewhere: other })
+  return JSON.stringify({
+    v: BOOK_VERSION,
+    minute,
+    used,
+    gone,
+    entries: encodedEntries,
+    epoch,
+    number,
+    elsewhere: other,
+  })
 }
 
-const VERSION = 2
+const BOOK_VERSION = 2
 /** The version of the same encoding without `epoch`, `number`, and `elsewhere`. */
 const VERSION_WITHOUT_SIDES = 1
 
@@ -187,9 +196,9 @@ const VERSION_WITHOUT_SIDES = 1
  */
 export function decodeBook(key: string, text: string): Book {
   const json = tryParseJson(text)
-  if (isObject(json) && (json.v === VERSION || json.v === VERSION_WITHOUT_SIDES)) {
+  if (isObject(json) && (json.v === BOOK_VERSION || json.v === VERSION_WITHOUT_SIDES)) {
     const { minute, used, gone, entries } = json
-    const { epoch, number, elsewhere } = json.v === VERSION ? json : { epoch: 0, number: 0 }
+    const { epoch, number, elsewhere } = json.v === BOOK_VERSION ? json : { epoch: 0, number: 0 }
     const parsedEntries = Array.isArray(entries) ? entries.map(readEntry) : [undefined]
     const otherSide = elsewhere === undefined ? undefined : readOtherSide(elsewhere)
     const isValid = isCount(epoch) && isCount(number) && isDefined(otherSide) === isDefined(elsewhere)
@@ -213,7 +222,7 @@ function readOtherSide(value: unknown): OtherSideUsage | undefined {
 function readEntry(value: unknown): [id: string, entry: InstanceEntry] | undefined {
   if (!Array.isArray(value)) return undefined
   const [id, beat, sequence, lost, parallel, held, pendingParallel, pending]: unknown[] = value
-  const lostAs = typeof lost === 'number' ? LOST_AS[lost] : undefined
+  const lostAs = typeof lost === 'number' ? LOST_KINDS[lost] : undefined
   if (typeof id !== 'string' || !isCount(beat) || !isCount(sequence) || !lostAs) return undefined
   if (!isCount(parallel) || !isSlots(held) || !isCount(pendingParallel) || !isSlots(pending)) return undefined
   return [id, { beat, sequence, lostAs, parallel, held, pendingParallel, pending }]
@@ -224,7 +233,7 @@ const isCount = (value: unknown): value is number => Number.isSafeInteger(value)
 const isCounts = (value: unknown, length: number): value is number[] =>
   Array.isArray(value) && value.length === length && value.every(isCount)
 const isSlots = (value: unknown): value is MinuteSlot[] =>
-  Array.isArray(value) && value.every((slot) => isCounts(slot, UNITS + 1))
+  Array.isArray(value) && value.every((slot) => isCounts(slot, UNIT_COUNT + 1))
 
 /** Merges two books after a store that isn't atomic returned the state before the last write. Keeps all counts from both. */
 export function mergeBooks(stored: Book, local: Book): Book {

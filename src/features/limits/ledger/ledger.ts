@@ -102,7 +102,7 @@ const MAX_SCOPES = 10_000
 const RECENT_MS = 60_000
 /** The order in which to wait for scopes. */
 const SCOPE_ORDER: readonly LimitScope[] = ['gateway', 'group', 'account', 'key', 'run']
-const UNITS: readonly LimitUnit[] = ['requests', 'parallel', 'tokens', 'usd']
+const LIMIT_UNITS: readonly LimitUnit[] = ['requests', 'parallel', 'tokens', 'usd']
 
 export function createLedger(options: LedgerOptions): Ledger {
   return new StoredLedger(options)
@@ -267,7 +267,7 @@ class HeldReservation implements Reservation {
   readonly outputTokens: number | undefined
   readonly limits: readonly LimitState[]
   readonly #parts: readonly HeldPart[]
-  readonly #open = new Set<LimitUnit>(UNITS)
+  readonly #open = new Set<LimitUnit>(LIMIT_UNITS)
   readonly #onEnd: () => void
   /** The held amounts, which are the same in each scope. */
   #held: WholeAmounts
@@ -304,7 +304,7 @@ class HeldReservation implements Reservation {
     return undefined
   }
 
-  settle(spent: Amounts, units: readonly LimitUnit[] = UNITS): void {
+  settle(spent: Amounts, units: readonly LimitUnit[] = LIMIT_UNITS): void {
     const settled = new Set(units.filter((unit) => this.#open.delete(unit)))
     if (settled.size === 0) return
     const released = pickUnits(this.#held, settled)

@@ -9,11 +9,11 @@ const GONE_MS = 3_600_000
 const MAX_GONE = 32
 /** How long to keep the entry of an instance without reservations, in ms, in case it still awaits the result of a write. */
 const IDLE_MS = 600_000
-/** Replaces `IDLE_MS` if there are more than `MANY_IDLE` such entries, for example because each request runs on its own instance. */
+/** Replaces `IDLE_MS` if there are more than `MAX_IDLE_INSTANCES` such entries, for example because each request runs on its own instance. */
 const MANY_IDLE_MS = 60_000
-const MANY_IDLE = 16
+const MAX_IDLE_INSTANCES = 16
 /** The number of slots of instances that won't come back above which they are merged. */
-const MANY_SLOTS = 40
+const MAX_SLOTS = 40
 
 /** Tracks which other instances of a scope are still running. */
 export interface LostInstanceTracker {
@@ -68,7 +68,7 @@ export function pruneBook(
       if (isOver(id, GONE_MS)) remaining.delete(id)
     } else if (!isEmptyEntry(entry)) {
       if (observation.getUnchangedMs(id, now) >= GONE_MS) lost.push([id, entry])
-    } else if (++idle > MANY_IDLE ? observation.getUnchangedMs(id, now) >= MANY_IDLE_MS : isOver(id, IDLE_MS))
+    } else if (++idle > MAX_IDLE_INSTANCES ? observation.getUnchangedMs(id, now) >= MANY_IDLE_MS : isOver(id, IDLE_MS))
       remaining.delete(id)
   }
   if (lost.length <= MAX_GONE) return { entries: remaining, gone }
@@ -77,7 +77,7 @@ export function pruneBook(
     remaining.delete(id)
     for (const [created, ...amounts] of held) slots = addSlot(slots, [getWindowStart('day', created), ...amounts])
   }
-  return { entries: remaining, gone: slots.length > MANY_SLOTS ? mergeSlots(slots, minute) : slots }
+  return { entries: remaining, gone: slots.length > MAX_SLOTS ? mergeSlots(slots, minute) : slots }
 }
 
 /** Merges the slots that only count in the `total` window. */

@@ -9,8 +9,8 @@ import { parseRecordKey, TOKENS_START } from './scope-spending.ts'
 import { toMinute } from './windows.ts'
 
 /** The share of a limit that must be used for it to be near. */
-const NEAR_SHARE = 0.8
-const PAGE = 1_000
+const NEAR_LIMIT_SHARE = 0.8
+const PAGE_SIZE = 1_000
 /** The maximum number of scopes to read. */
 const MAX_SCOPES = 10_000
 
@@ -26,19 +26,21 @@ export async function findNearLimits(
 ): Promise<LimitState[]> {
   const found: LimitState[] = []
   let after = ACCOUNT_LIMITS_END
-  for (let seen = 0; seen < MAX_SCOPES; seen += PAGE) {
-    const page = await storage.list(LIMITS, { limit: PAGE, after }).catch(handleStorageError('list', LIMITS))
+  for (let seen = 0; seen < MAX_SCOPES; seen += PAGE_SIZE) {
+    const page = await storage.list(LIMITS, { limit: PAGE_SIZE, after }).catch(handleStorageError('list', LIMITS))
     const stored = page.filter(({ key }) => key < TOKENS_START)
     for (const { key, value } of stored) {
       const name = parseRecordKey(key)
       const limits = name && getLimits(name)
       if (limits)
         found.push(
-          ...readNearStates(key, value, { name, limits, now }).filter((state) => getUsedShare(state) >= NEAR_SHARE),
+          ...readNearStates(key, value, { name, limits, now }).filter(
+            (state) => getUsedShare(state) >= NEAR_LIMIT_SHARE,
+          ),
         )
     }
     after = stored.at(-1)?.key ?? after
-    if (stored.length < PAGE) break
+    if (stored.length < PAGE_SIZE) break
   }
   return found.sort((a, b) => getUsedShare(b) - getUsedShare(a))
 }

@@ -48,7 +48,7 @@ const RETENTION_MS = { account: 62 * 24 * 60 * 60 * 1_000, run: 2 * 24 * 60 * 60
 /** The maximum number of conflicts in a row; enough for this many concurrent writers. */
 const MAX_CONFLICTS = 200
 /** The number of conflicts or polls after which retries start to wait. */
-const EAGER_RETRIES = 3
+const MAX_EAGER_RETRIES = 3
 
 /**
  * The counters of one scope, which are one record in the storage. All pending changes go into one write, on the condition that the version is the one
@@ -238,12 +238,12 @@ export class ScopeCounters {
           if (this.#mustWrite || !this.#queue.every((operation) => this.#waiting.has(operation))) continue
           if (this.#queue.length === 0) break
           this.#isStale = true
-          if (++polls > EAGER_RETRIES) {
+          if (++polls > MAX_EAGER_RETRIES) {
             this.#retryLater(2 + this.#deps.random() * 8)
             break
           }
         } else if (++conflicts > MAX_CONFLICTS) throw createConflictLimitError()
-        else if (conflicts > EAGER_RETRIES) await this.#wait(this.#deps.random() * Math.min(2 ** conflicts, 50))
+        else if (conflicts > MAX_EAGER_RETRIES) await this.#wait(this.#deps.random() * Math.min(2 ** conflicts, 50))
       } catch (error) {
         this.#isStale = true
         if (isStorageUnavailable(error) && ++failures === 1) continue

@@ -55,9 +55,15 @@ function parseSpending(key: string, text: string, side: string): ScopeSpending |
   }
 }
 
-const SCOPES: Readonly<Record<LimitScope, true>> = { key: true, account: true, group: true, gateway: true, run: true }
+const VALID_SCOPES: Readonly<Record<LimitScope, true>> = {
+  key: true,
+  account: true,
+  group: true,
+  gateway: true,
+  run: true,
+}
 
-const isScope = (text: string): text is LimitScope => Object.hasOwn(SCOPES, text)
+const isScope = (text: string): text is LimitScope => Object.hasOwn(VALID_SCOPES, text)
 
 /** Returns the scope that a storage key belongs to. */
 export function parseRecordKey(key: string): ScopeName | undefined {

@@ -7,11 +7,11 @@ export type Minute = number
 /** The windows in the order of their counters in the storage. */
 export const WINDOWS: readonly LimitWindow[] = ['minute', 'hour', 'day', 'week', 'month', 'total']
 
-const HOUR = 60
-const DAY = 24 * HOUR
-const WEEK = 7 * DAY
+const HOUR_MINUTES = 60
+const DAY_MINUTES = 24 * HOUR_MINUTES
+const WEEK_MINUTES = 7 * DAY_MINUTES
 /** 1970-01-05, the first Monday of the epoch. */
-const FIRST_MONDAY = 4 * DAY
+const FIRST_MONDAY = 4 * DAY_MINUTES
 const MINUTE_MS = 60_000
 
 /** Returns the minute that contains a time in epoch ms. */
@@ -23,11 +23,11 @@ export function getWindowStart(window: LimitWindow, minute: Minute): Minute {
     case 'minute':
       return minute
     case 'hour':
-      return minute - (minute % HOUR)
+      return minute - (minute % HOUR_MINUTES)
     case 'day':
-      return minute - (minute % DAY)
+      return minute - (minute % DAY_MINUTES)
     case 'week':
-      return minute - ((minute - FIRST_MONDAY + WEEK) % WEEK)
+      return minute - ((minute - FIRST_MONDAY + WEEK_MINUTES) % WEEK_MINUTES)
     case 'month':
       return getMonthStart(minute, 0)
     case 'total':
@@ -43,11 +43,11 @@ export function getWindowEnd(window: LimitWindow, minute: Minute): Minute | unde
     case 'minute':
       return minute + 1
     case 'hour':
-      return getWindowStart(window, minute) + HOUR
+      return getWindowStart(window, minute) + HOUR_MINUTES
     case 'day':
-      return getWindowStart(window, minute) + DAY
+      return getWindowStart(window, minute) + DAY_MINUTES
     case 'week':
-      return getWindowStart(window, minute) + WEEK
+      return getWindowStart(window, minute) + WEEK_MINUTES
     case 'month':
       return getMonthStart(minute, 1)
     case 'total':

@@ -29,16 +29,16 @@ export interface KeyUsage {
   lastUsedAt?: IsoTime
 }
 
-const IDS = 'must be 1 to 100 key IDs'
+const IDS_MESSAGE = 'must be 1 to 100 key IDs'
 const parseIds = (ids: string[] | string): string[] => (typeof ids === 'string' ? ids.split(',').filter(Boolean) : ids)
 
-const idText = v.string(IDS)
-const idArray = v.array(idText, IDS)
+const idText = v.string(IDS_MESSAGE)
+const idArray = v.array(idText, IDS_MESSAGE)
 
 export const keyUsageInput = closedObject({
   ids: v.pipe(
     alternatives([idText, idArray], (input) => (Array.isArray(input) ? idArray : idText)),
-    v.check<string[] | string, string>((ids) => parseIds(ids).length >= 1 && parseIds(ids).length <= 100, IDS),
+    v.check<string[] | string, string>((ids) => parseIds(ids).length >= 1 && parseIds(ids).length <= 100, IDS_MESSAGE),
   ),
 })
 

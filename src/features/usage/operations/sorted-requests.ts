@@ -25,7 +25,7 @@ interface SortPosition {
 }
 
 /** The number of requests read at a time. */
-const BATCH = 5_000
+const BATCH_SIZE = 5_000
 /** Maximum matching requests to sort. */
 const MAX_SORTED = 1_000_000
 
@@ -55,7 +55,7 @@ export async function listSortedRequests(
       from,
       to,
       before: next,
-      limit: BATCH,
+      limit: BATCH_SIZE,
       countsMissing: next === undefined,
     })
     missing ??= batch.missing
@@ -103,14 +103,14 @@ function createComparison({ sort, order }: Sorting) {
 
 const formatCursor = ({ id, value }: SortPosition) => `${value ?? ''}~${id}`
 
-const CURSOR = /^(\d{0,20})~(.+)$/
+const CURSOR_PATTERN = /^(\d{0,20})~(.+)$/
 
 /** Whether a string is a cursor for a sorted page. */
-export const isSortedCursor = (text: string): boolean => isRequestIdOrPrefix(CURSOR.exec(text)?.[2] ?? '')
+export const isSortedCursor = (text: string): boolean => isRequestIdOrPrefix(CURSOR_PATTERN.exec(text)?.[2] ?? '')
 
 /** Throws `INVALID_REQUEST` if the string isn't a cursor for a sorted page. */
 function parseCursor(cursor: string): SortPosition {
-  const [, value = '', id = ''] = CURSOR.exec(cursor) ?? []
+  const [, value = '', id = ''] = CURSOR_PATTERN.exec(cursor) ?? []
   if (id === '') throw createInputError('"before" comes from a page with a different "sort" or "order"')
   return { id, value: value === '' ? undefined : Number(value) }
 }

@@ -150,9 +150,9 @@ function formatCell(value: unknown): string {
   if (value === undefined || value === null) return ''
   if (typeof value === 'number' || typeof value === 'boolean') return String(value)
   const text = typeof value === 'string' ? value : JSON.stringify(value)
-  const safe = FORMULA.test(text) ? `'${text}` : text
-  return NEEDS_QUOTES.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe
+  const safe = FORMULA_PATTERN.test(text) ? `'${text}` : text
+  return NEEDS_QUOTES_PATTERN.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe
 }
 
-const FORMULA = /^[=+\-@\t\r]/
-const NEEDS_QUOTES = /[",\r\n]/
+const FORMULA_PATTERN = /^[=+\-@\t\r]/
+const NEEDS_QUOTES_PATTERN = /[",\r\n]/

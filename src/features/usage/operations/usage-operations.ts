@@ -129,11 +129,12 @@ export interface UsageOperations<Input = never> {
   keys(query: KeyUsageQuery | Input): Promise<{ from: IsoTime; keys: KeyUsage[] }>
 }
 
-const TIME = 'must be an ISO 8601 time with a time zone, such as "2027-01-31T09:00:00Z", or a day such as "2027-01-31"'
+const TIME_MESSAGE =
+  'must be an ISO 8601 time with a time zone, such as "2027-01-31T09:00:00Z", or a day such as "2027-01-31"'
 
 const time = v.pipe(
-  v.string(TIME),
-  v.check((text) => parseTime(text) !== undefined, TIME),
+  v.string(TIME_MESSAGE),
+  v.check((text) => parseTime(text) !== undefined, TIME_MESSAGE),
 )
 const text = v.exactOptional(fields.filter)
 
@@ -155,14 +156,14 @@ const filterFields = {
   connectionId: text,
 }
 
-const BY = `must be a comma-separated list of ${dimensions.join(', ')}`
+const BY_MESSAGE = `must be a comma-separated list of ${dimensions.join(', ')}`
 
 const isCursor = (text: string) => isRequestIdOrPrefix(text) || isSortedCursor(text)
 
 export const usageInputs = {
   summary: closedObject({
     ...filterFields,
-    by: v.exactOptional(choices(dimensions, BY)),
+    by: v.exactOptional(choices(dimensions, BY_MESSAGE)),
     order: v.exactOptional(choice(usageOrders)),
     top: v.exactOptional(fields.pageSize),
     series: v.exactOptional(choice(['hour', 'day'])),
@@ -187,15 +188,15 @@ const HOUR_MS = 60 * 60 * 1_000
 const DAY_MS = 24 * HOUR_MS
 /** The longest time range that can have hourly rows. */
 const MAX_HOURS_MS = 32 * DAY_MS
-const PAGE = 100
+const PAGE_SIZE = 100
 
-const LESS_PRECISE =
+const LESS_PRECISE_WARNING =
   'Some hours or days had too many rows, so some of their totals are not broken down by account, end user, connection, or model.'
 
 /** Maximum rows in a series; the rest are summed. */
 const MAX_SERIES_ROWS = 10
 
-const TIMES = ['hour', 'day', 'month'] as const
+const TIME_DIMENSIONS = ['hour', 'day', 'month'] as const
 
 /** Creates the operations on stored usage. `store` contains the names of keys and groups. */
 export function createUsageOperations({
@@ -213,7 +214,7 @@ export function createUsageOperations({
   nextTurn?: () => Promise<void>
 }): Omit<UsageOperations<unknown>, 'keys'> {
   const reader = async (): Promise<UsageReader> => {
-    if (!usage) throw gatewayError('USAGE_NOT_KEPT', { message: NOT_KEPT })
+    if (!usage) throw gatewayError('USAGE_NOT_KEPT', { message: NOT_STORED_MESSAGE })
     return usage.reader()
   }
 
@@ -230,7 +231,7 @@ export function createUsageOperations({
         throw createInputError(
           `"from" must be at most 32 days before "to" when ${series ? '"series" is' : '"by" contains'} "hour"; use "day" instead`,
         )
-      if ((top !== undefined || series) && TIMES.some((time) => groupBy.has(time)))
+      if ((top !== undefined || series) && TIME_DIMENSIONS.some((time) => groupBy.has(time)))
         throw createInputError(`"by" must not contain hour, day, or month when "${series ? 'series' : 'top'}" is given`)
       const filter = await toFilter(filterFields, accounts)
       const usageReader = await reader()
@@ -256,7 +257,7 @@ export function createUsageOperations({
         if (found.from < found.to) summary.before = { ...formatRange(found), totals: previousTotals.getTotals() }
       }
       if (names) summary.names = await readNames([{ ...filterFields, ...filter }, ...rows], { ...store, accounts })
-      if (range.isLessPrecise) summary.warnings = [LESS_PRECISE]
+      if (range.isLessPrecise) summary.warnings = [LESS_PRECISE_WARNING]
       return summary
     },
 
@@ -264,7 +265,7 @@ export function createUsageOperations({
       const {
         from,
         to,
-        limit = PAGE,
+        limit = PAGE_SIZE,
         before,
         sort = 'time',
         order = 'desc',
@@ -321,7 +322,7 @@ async function readNames(
 /** Maximum number of accounts to read names for. */
 const MAX_NAMES = 1_000
 
-const NOT_KEPT =
+const NOT_STORED_MESSAGE =
   'This gateway does not record usage, because its storage can\'t handle the write volume or the option "usage" of createGateway is false. To record it, set "usage" to true.'
 
 function parseTime(text: string): number | undefined {

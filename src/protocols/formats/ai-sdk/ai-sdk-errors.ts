@@ -5,7 +5,7 @@ import type { ErrorFacts, FormatErrors } from '../format.ts'
 export const aiSdkErrors: FormatErrors = {
   body: writeErrorBody,
   event: (error) => `data: ${JSON.stringify({ type: 'error', ...writeErrorBody(error) })}\n\n`,
-  isReadable: (body) => TYPES.has(String(getErrorObject(body)?.type)),
+  isReadable: (body) => KNOWN_TYPES.has(String(getErrorObject(body)?.type)),
   isErrorEvent: () => false, // errors are never passed through
   isOverflowError: () => true, // errors are never passed through
   read: readMessage,
@@ -28,7 +28,7 @@ export function getErrorType(status: number, code: string): string {
   return status === 404 && code !== 'NOT_FOUND' ? 'model_not_found' : 'invalid_request_error'
 }
 
-const TYPES: ReadonlySet<string> = new Set([
+const KNOWN_TYPES: ReadonlySet<string> = new Set([
   ...['authentication_error', 'forbidden', 'model_not_found', 'rate_limit_exceeded'],
   ...['invalid_request_error', 'internal_server_error'],
 ])

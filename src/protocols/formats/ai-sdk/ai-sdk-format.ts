@@ -1,11 +1,11 @@
 import { type Endpoint, type Format, toContentFields } from '../format.ts'
-import { COMMENT } from '../keep-alive-texts.ts'
+import { COMMENT_KEEP_ALIVE } from '../keep-alive-texts.ts'
 import { loadFormatErrors } from '../load-format-errors.ts'
 import { loadTranslators } from '../load-translators.ts'
 import { operations } from '../model-operations.ts'
 
 /** The versions of the protocol, which are part of its paths: AI SDK 7 uses `/v4/ai`, and AI SDK 6 uses `/v3/ai`. */
-export const PROTOCOLS = ['4', '3'] as const
+export const PROTOCOL_VERSIONS = ['4', '3'] as const
 
 const createEndpoint = (version: string): Endpoint => ({
   path: `/v${version}/ai/language-model`,
@@ -26,11 +26,11 @@ const createEndpoint = (version: string): Endpoint => ({
 /** The protocol of `@ai-sdk/gateway`, which is part of every AI SDK installation. It sends the call options of models and the parts of their responses. */
 export const aiSdk: Format = {
   name: 'ai-sdk',
-  endpoints: PROTOCOLS.map(createEndpoint),
+  endpoints: PROTOCOL_VERSIONS.map(createEndpoint),
   clientDetection: { headers: [], paths: /^\/v[34]\/ai\// },
   requestIdHeader: 'x-request-id',
   loadErrors: async () => (await loadFormatErrors()).aiSdkErrors,
-  keepAlive: COMMENT,
+  keepAlive: COMMENT_KEEP_ALIVE,
   contentFields: { ...toContentFields('text', 'input'), streamed: ['delta'] },
   describesAttempts: true,
   loadTranslator: async () => (await loadTranslators()).loadAiSdkTranslator(),

@@ -1,6 +1,6 @@
 import { once } from '../../../lib/promises.ts'
 import { createFixedEndpoint, type SharedFormat } from '../format.ts'
-import { PING } from '../keep-alive-texts.ts'
+import { PING_KEEP_ALIVE } from '../keep-alive-texts.ts'
 import { loadFormatErrors } from '../load-format-errors.ts'
 import { loadTranslators } from '../load-translators.ts'
 import { operations } from '../model-operations.ts'
@@ -20,7 +20,7 @@ export const anthropicMessages: SharedFormat = {
   clientDetection: { paths: /^\/v1\/(?:v1\/)?messages/, headers: ['anthropic-version'] }, // repeating /v1 is a common client mistake
   requestIdHeader: 'request-id',
   loadErrors: async () => (await loadFormatErrors()).messageErrors,
-  keepAlive: PING,
+  keepAlive: PING_KEEP_ALIVE,
   loadReaders: once(async () => (await import('./anthropic-readers.ts')).anthropicReaders),
   loadEventFilter: once(async () => (await import('./anthropic-one-message.ts')).createMessageFilter),
   loadTranslator: async () => (await loadTranslators()).messagesTranslator,

@@ -1,7 +1,7 @@
 import { concatBytes, createFinder, decodeUtf8Lenient, encodeUtf8 } from '../../../lib/bytes.ts'
 import { isObject, tryParseJson } from '../../../lib/json.ts'
 import { createSseParser, formatSseEvent, type SseEvent, splitEvents } from '../../../lib/sse.ts'
-import { RESTARTED } from '../restart-detector.ts'
+import { RESTARTED_MESSAGE } from '../restart-detector.ts'
 import { createMessageStarts } from './anthropic-stream-state.ts'
 
 /**
@@ -26,10 +26,10 @@ export function createMessageFilter(): (events: Uint8Array) => Uint8Array {
         return NO_BYTES
       case 'restart':
         isOver = true
-        return CUT
+        return CUT_EVENT
       case 'next':
         isOver = true
-        return hasStopped ? NO_BYTES : STOP
+        return hasStopped ? NO_BYTES : STOP_EVENT
       default:
         return bytes
     }
@@ -54,12 +54,12 @@ function parseEvent(bytes: Uint8Array): SseEvent | undefined {
   return parsed
 }
 
-const STOP = encodeUtf8(formatSseEvent({ event: 'message_stop', data: '{"type":"message_stop"}' }))
+const STOP_EVENT = encodeUtf8(formatSseEvent({ event: 'message_stop', data: '{"type":"message_stop"}' }))
 /** As `messageErrors` writes it, which is loaded with the first error. */
-const CUT = encodeUtf8(
+const CUT_EVENT = encodeUtf8(
   formatSseEvent({
     event: 'error',
-    data: JSON.stringify({ type: 'error', error: { type: 'api_error', message: RESTARTED }, request_id: null }),
+    data: JSON.stringify({ type: 'error', error: { type: 'api_error', message: RESTARTED_MESSAGE }, request_id: null }),
   }),
 )
 const NO_BYTES = new Uint8Array(0)

@@ -2,11 +2,11 @@ import { gatewayError } from '../../../errors.ts'
 import { isObject, type JsonObject, tryParseJson } from '../../../lib/json.ts'
 import type { SseEvent } from '../../../lib/sse.ts'
 import { readTokenCount } from '../canonical/canonical-values.ts'
-import { NO_REASON, pickStreamError } from '../canonical/late-reason.ts'
+import { NO_REASON_MESSAGE, pickStreamError } from '../canonical/late-reason.ts'
 import { isBlank } from '../canonical/reported-usage.ts'
 import { toEmbeddedError } from '../errors/load-error-readers.ts'
 import { createStreamProgress, type StreamState } from '../format.ts'
-import { RESTARTED, RestartDetector } from '../restart-detector.ts'
+import { RESTARTED_MESSAGE, RestartDetector } from '../restart-detector.ts'
 import { parseMessageUsage } from './anthropic-response.ts'
 
 /**
@@ -16,24 +16,24 @@ import { parseMessageUsage } from './anthropic-response.ts'
 export function mergeCounts(counts: JsonObject, usage: unknown): void {
   if (!isObject(usage)) return
   const previousInput = sumInput(counts)
-  const isWhole = CACHED.some((name) => typeof usage[name] === 'number') && sumInput(usage) >= previousInput
+  const isWhole = CACHE_COUNTS.some((name) => typeof usage[name] === 'number') && sumInput(usage) >= previousInput
   for (const name in usage) {
     const value = usage[name]
-    if (value !== null && ((value !== 0 && value !== '0') || !counts[name] || (isWhole && INPUT.includes(name))))
+    if (value !== null && ((value !== 0 && value !== '0') || !counts[name] || (isWhole && INPUT_COUNTS.includes(name))))
       counts[name] = value
   }
   if (isWhole && sumInput(usage) === previousInput)
-    for (const name of INPUT) if (!Object.hasOwn(usage, name)) delete counts[name]
+    for (const name of INPUT_COUNTS) if (!Object.hasOwn(usage, name)) delete counts[name]
   if (isWhole || usage.input_tokens !== 0) return
   const uncached = readTokenCount(counts.input_tokens)
   counts.input_tokens = Math.max(0, Math.min(uncached, previousInput - sumInput(counts) + uncached)) // keeps the total
 }
 
-const CACHED = ['cache_read_input_tokens', 'cache_creation_input_tokens']
-const INPUT = ['input_tokens', ...CACHED]
+const CACHE_COUNTS = ['cache_read_input_tokens', 'cache_creation_input_tokens']
+const INPUT_COUNTS = ['input_tokens', ...CACHE_COUNTS]
 
 /** Sums the input tokens, including cached ones. */
-const sumInput = (usage: JsonObject): number => INPUT.reduce((sum, name) => sum + readTokenCount(usage[name]), 0)
+const sumInput = (usage: JsonObject): number => INPUT_COUNTS.reduce((sum, name) => sum + readTokenCount(usage[name]), 0)
 
 /** Returns whether the usage of a stream event counts anything. */
 export function hasCounts(usage: unknown): boolean {
@@ -81,7 +81,7 @@ export function createMessageStreamState(): StreamState {
     if (!isObject(message)) return // a start without a message has no content
     const type = message.type ?? event
     if (trackStart(type, message) === 'restart' && !state.started)
-      throw gatewayError('UPSTREAM_CUT', { message: RESTARTED })
+      throw gatewayError('UPSTREAM_CUT', { message: RESTARTED_MESSAGE })
     switch (type) {
       case 'ping':
         return
@@ -111,7 +111,7 @@ export function createMessageStreamState(): StreamState {
         count(message.usage)
         state.error = pickStreamError(
           state.error,
-          toEmbeddedError(message.error) ?? { message: NO_REASON, status: 502, isVague: true },
+          toEmbeddedError(message.error) ?? { message: NO_REASON_MESSAGE, status: 502, isVague: true },
         )
         return
       default:

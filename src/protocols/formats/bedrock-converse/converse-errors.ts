@@ -26,7 +26,7 @@ export function readException(event: string | undefined, data: string): Embedded
   if (!event?.endsWith('Exception')) return undefined
   const error = tryParseJson(data)
   const message = readMessage(error) ?? `The provider reported ${event}.`
-  const status = STATUSES[event.charAt(0).toLowerCase() + event.slice(1)] ?? 502
+  const status = STATUS_BY_EXCEPTION[event.charAt(0).toLowerCase() + event.slice(1)] ?? 502
   return { message, status: resolveStatus(status, readProviderError(error)), error }
 }
 
@@ -37,7 +37,7 @@ export function parseStreamError(source: EmbeddedError): CanonicalError {
 }
 
 /** The HTTP statuses that these errors have outside streams. A model failure isn't the request's fault. */
-const STATUSES: Readonly<Record<string, number>> = {
+const STATUS_BY_EXCEPTION: Readonly<Record<string, number>> = {
   accessDeniedException: 403,
   internalServerException: 500,
   modelStreamErrorException: 502,
@@ -56,9 +56,9 @@ function readMessage(body: unknown): string | undefined {
 export const converseErrors: ErrorReader = {
   read: readError,
   writeBody: (error) => error,
-  cannotCount: (body) => NO_COUNTER.test(readError(body).message ?? ''),
+  cannotCount: (body) => NO_COUNTER_MESSAGE.test(readError(body).message ?? ''),
 }
 
 /** Errors that mean that tokens can't be counted. Counting requires a permission and only works with some model IDs. The model itself works. */
-const NO_COUNTER =
+const NO_COUNTER_MESSAGE =
   /support counting tokens|\bbedrock:CountTokens\b|\bprovided model identifier\b|\bwith on-demand throughput\b/i

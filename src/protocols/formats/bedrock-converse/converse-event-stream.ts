@@ -3,16 +3,16 @@ import { crc32, decodeUtf8Lenient } from '../../../lib/bytes.ts'
 import { createEventTooLongError, MAX_EVENT_SIZE, type SseEvent, type StreamFraming } from '../../../lib/sse.ts'
 
 /** The length of a prelude: the total length, the length of the headers, and a checksum of both. */
-const PRELUDE = 12
+const PRELUDE_BYTES = 12
 /** The length of the shortest frame: a prelude and the checksum of the frame. */
-const MIN_FRAME = PRELUDE + 4
+const MIN_FRAME_BYTES = PRELUDE_BYTES + 4
 
 /**
  * Splits `application/vnd.amazon.eventstream` into frames. Each becomes an event with its type as the name and its payload as the data. Throws
  * `UPSTREAM_INVALID` on a wrong checksum or length, and on a frame of more than 16 MiB. Only the incomplete frame is kept in memory.
  */
 export const eventStreamFraming: StreamFraming = (onEvent) => {
-  const prelude = new Uint8Array(PRELUDE)
+  const prelude = new Uint8Array(PRELUDE_BYTES)
   let frame: Uint8Array = prelude // the prelude comes first, and states the frame's length
   let filled = 0
 
@@ -49,15 +49,15 @@ function readLength(prelude: Uint8Array): number {
   if (crc32(prelude.subarray(0, 8)) !== readUint32(prelude, 8)) throw createStreamError()
   const total = readUint32(prelude, 0)
   if (total > MAX_EVENT_SIZE) throw createEventTooLongError()
-  if (total < MIN_FRAME + readUint32(prelude, 4)) throw createStreamError()
+  if (total < MIN_FRAME_BYTES + readUint32(prelude, 4)) throw createStreamError()
   return total
 }
 
 function readEvent(frame: Uint8Array): SseEvent {
   const end = frame.length - 4
   if (crc32(frame.subarray(0, end)) !== readUint32(frame, end)) throw createStreamError()
-  const payloadStart = PRELUDE + readUint32(frame, 4)
-  const headers = readHeaders(frame.subarray(PRELUDE, payloadStart))
+  const payloadStart = PRELUDE_BYTES + readUint32(frame, 4)
+  const headers = readHeaders(frame.subarray(PRELUDE_BYTES, payloadStart))
   const data = decodeUtf8Lenient(frame.subarray(payloadStart, end))
   switch (headers.get(':message-type')) {
     case 'exception':
@@ -72,7 +72,7 @@ function readEvent(frame: Uint8Array): SseEvent {
 }
 
 /** The sizes of header values by type. Strings and bytes state their own length. */
-const SIZES = [0, 0, 1, 2, 4, 8, undefined, undefined, 8, 16]
+const SIZE_BY_TYPE = [0, 0, 1, 2, 4, 8, undefined, undefined, 8, 16]
 const TEXT = 7
 
 function readHeaders(bytes: Uint8Array): Map<string, string> {
@@ -82,9 +82,9 @@ function readHeaders(bytes: Uint8Array): Map<string, string> {
     for (let offset = 0; offset < bytes.length; ) {
       const nameEnd = offset + 1 + view.getUint8(offset)
       const type = view.getUint8(nameEnd)
-      const size = SIZES[type] ?? view.getUint16(nameEnd + 1)
-      const start = nameEnd + (SIZES[type] === undefined ? 3 : 1)
-      if (type >= SIZES.length || start + size > bytes.length) throw createStreamError()
+      const size = SIZE_BY_TYPE[type] ?? view.getUint16(nameEnd + 1)
+      const start = nameEnd + (SIZE_BY_TYPE[type] === undefined ? 3 : 1)
+      if (type >= SIZE_BY_TYPE.length || start + size > bytes.length) throw createStreamError()
       if (type === TEXT)
         headers.set(
           decodeUtf8Lenient(bytes.subarray(offset + 1, nameEnd)),

@@ -1,7 +1,7 @@
 import type { Effort, Traits } from '../../../traits.ts'
 
 /** Reasoning tokens by effort. This is a convention, not a standard: the vendors' own compatibility layers differ by a factor of two. */
-const BUDGETS: Readonly<Record<Effort, number>> = {
+const DEFAULT_BUDGETS: Readonly<Record<Effort, number>> = {
   none: 0,
   minimal: 1_024,
   low: 2_048,
@@ -11,9 +11,9 @@ const BUDGETS: Readonly<Record<Effort, number>> = {
   max: 65_536,
 }
 
-export const EFFORTS: readonly Effort[] = ['none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max']
+export const ALL_EFFORTS: readonly Effort[] = ['none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max']
 
-const NAME = { characters: 'A-Za-z0-9_-', maxLength: 64 }
+const TOOL_NAME_ALPHABET = { characters: 'A-Za-z0-9_-', maxLength: 64 }
 
 /** The traits of a permissive provider. Each format overrides the ones that differ. */
 export const baseTraits: Traits = {
@@ -34,10 +34,10 @@ export const baseTraits: Traits = {
   lateSystem: true,
   emptyText: 'taken',
   prefill: true,
-  toolIds: NAME,
+  toolIds: TOOL_NAME_ALPHABET,
   textAfterCalls: true,
   callIds: true,
-  toolNames: NAME,
+  toolNames: TOOL_NAME_ALPHABET,
   freeFormTools: false,
   ownTools: false,
   unionTools: false,
@@ -55,8 +55,8 @@ export const baseTraits: Traits = {
   jsonNeedsWord: false,
   reasoning: {
     by: 'effort',
-    efforts: EFFORTS,
-    budgets: BUDGETS,
+    efforts: ALL_EFFORTS,
+    budgets: DEFAULT_BUDGETS,
     minBudget: 1_024,
     maxBudget: 65_536,
     field: 'reasoning_content',

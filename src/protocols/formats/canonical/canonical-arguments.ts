@@ -4,7 +4,7 @@ import type { Warnings } from './canonical-warnings.ts'
 import { parseOpaque, rejectDeepResponse } from './exact-json.ts'
 
 /** The field for arguments that aren't a JSON object, in formats that require an object. */
-const RAW = '_raw'
+const RAW_ARGUMENTS_FIELD = '_raw'
 
 /** Parses arguments in a response: `{}` if there are none, `{ _raw }` if they aren't an object. Throws `UPSTREAM_INVALID` beyond 64 levels. */
 export const parseArguments = (text: string): JsonObject => parseObject(text, rejectDeepResponse)
@@ -22,7 +22,7 @@ function parseObject(text: string, reject: () => never): JsonObject {
   if (text.trim() === '') return {}
   if (isTooDeep(text)) reject()
   const value = parseOpaque(text)
-  return isObject(value) ? value : { [RAW]: text }
+  return isObject(value) ? value : { [RAW_ARGUMENTS_FIELD]: text }
 }
 
 /** Returns whether the text is a placeholder that some models write for a call without arguments. */
@@ -32,7 +32,7 @@ export const isEmptyArguments = (text: string): boolean => text === '{}' || text
 export function stringifyArguments(value: unknown): string {
   if (typeof value === 'string') return isEmptyArguments(value) ? '{}' : value
   if (!isObject(value)) return value === undefined || value === null ? '{}' : JSON.stringify(value)
-  const raw = value[RAW]
+  const raw = value[RAW_ARGUMENTS_FIELD]
   if (typeof raw === 'string' && Object.keys(value).length === 1) return raw
   return stringifyObject(value)
 }

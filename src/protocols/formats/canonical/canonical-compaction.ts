@@ -24,10 +24,10 @@ const DEFAULT_SHARE = 0.8
 /** Returns how many estimated tokens of user messages to keep next to a summary. A low threshold reduces the number. */
 export const getKeptTokens = (compact: CompactionMode | undefined): number =>
   compact === undefined || compact === 'now'
-    ? KEPT_TOKENS
-    : Math.min(KEPT_TOKENS, (compact.above ?? KEPT_TOKENS * 2) / 2)
+    ? RETAINED_TOKENS
+    : Math.min(RETAINED_TOKENS, (compact.above ?? RETAINED_TOKENS * 2) / 2)
 
-const KEPT_TOKENS = 64_000
+const RETAINED_TOKENS = 64_000
 
 /** Keeps the last entries that fit into `budget` estimated tokens. Uncounted entries and the last counted entry are always kept. */
 export function keepLast<T extends object>(list: readonly T[], budget: number, isCounted: (item: T) => boolean): T[] {
@@ -51,13 +51,14 @@ export function compactTurns(turns: readonly Turn[], summary: string, budget: nu
 
 const createSummaryTurn = (summary: string): UserTurn => ({
   role: 'user',
-  content: [{ type: 'text', text: `${INTRODUCTION}\n\n<summary>\n${summary.trim()}\n</summary>` }],
+  content: [{ type: 'text', text: `${SUMMARY_INTRODUCTION}\n\n<summary>\n${summary.trim()}\n</summary>` }],
 })
 
 /** Returns whether the turn is an earlier summary, which the new one includes. */
-const isSummary = ({ content: [first] }: UserTurn) => first?.type === 'text' && first.text.startsWith(INTRODUCTION)
+const isSummary = ({ content: [first] }: UserTurn) =>
+  first?.type === 'text' && first.text.startsWith(SUMMARY_INTRODUCTION)
 
-const INTRODUCTION =
+const SUMMARY_INTRODUCTION =
   'The conversation before this point had become too long and was replaced by the summary below. My messages before it, as far as they are still here, are my own words; what you said and did, and what tools returned, is only in the summary. Go on from where it ends, without mentioning it.'
 
 /** Builds the request for a summary. It has no tools, and earlier tool calls become text, so any target accepts it. */
@@ -65,7 +66,7 @@ export function buildSummaryRequest({ turns, options, ...others }: CanonicalRequ
   const { output: _, toolChoice: __, ...rest } = others
   return {
     ...rest,
-    turns: [...convertToolsToText(turns), { role: 'user', content: [{ type: 'text', text: PROMPT }] }],
+    turns: [...convertToolsToText(turns), { role: 'user', content: [{ type: 'text', text: SUMMARY_PROMPT }] }],
     tools: [],
     options: omitUndefined<RequestOptions>({
       cacheKey: options.cacheKey,
@@ -77,7 +78,7 @@ export function buildSummaryRequest({ turns, options, ...others }: CanonicalRequ
   }
 }
 
-const PROMPT = `Stop here and write a summary of the whole conversation above. It will replace everything but the instructions and my own messages, so that a reader who has nothing else can go on with the work without asking again. Do not answer my last message, do not continue the work and do not call any tool; write only the summary, in the language of the conversation, under these headings, leaving out those that have nothing to say:
+const SUMMARY_PROMPT = `Stop here and write a summary of the whole conversation above. It will replace everything but the instructions and my own messages, so that a reader who has nothing else can go on with the work without asking again. Do not answer my last message, do not continue the work and do not call any tool; write only the summary, in the language of the conversation, under these headings, leaving out those that have nothing to say:
 
 1. Task: what I want, with all requirements, limits and preferences, in my own words where the wording matters.
 2. Done: what has been done and found, in order, with decisions and their reasons.
@@ -124,11 +125,11 @@ export const buildContinuedRequest = (request: CanonicalRequest, summary: string
 /** Gets the text of the response to a summary request. Throws `UPSTREAM_INVALID` if there is none. */
 export function getSummary({ choices }: CanonicalResponse): string {
   const text = (choices[0]?.content ?? []).map((part) => (part.type === 'text' ? part.text : '')).join('')
-  if (text.trim() === '') throw gatewayError('UPSTREAM_INVALID', { message: NO_SUMMARY })
+  if (text.trim() === '') throw gatewayError('UPSTREAM_INVALID', { message: NO_SUMMARY_MESSAGE })
   return text
 }
 
-const NO_SUMMARY = 'The model wrote no summary of the conversation.'
+const NO_SUMMARY_MESSAGE = 'The model wrote no summary of the conversation.'
 
 /** Converts the response to a summary request to a compaction. Throws `UPSTREAM_INVALID` if it has no text. */
 export const toCompaction = (response: CanonicalResponse): CanonicalResponse => ({
@@ -152,7 +153,7 @@ export function toCompactionStream(emit: (event: StreamEvent) => void): (event: 
   function end(event: StreamEvent & { type: 'end' }) {
     if (!hasText) {
       const { usage } = event
-      const error = { kind: 'server', status: 502, code: 'UPSTREAM_INVALID', message: NO_SUMMARY } as const
+      const error = { kind: 'server', status: 502, code: 'UPSTREAM_INVALID', message: NO_SUMMARY_MESSAGE } as const
       return emit(usage ? { type: 'error', error, usage } : { type: 'error', error })
     }
     emit({ type: 'part-end', key: 0 })
@@ -211,9 +212,9 @@ export function rejectForeignCompaction(
   if (origin.format === 'openai-responses') return
   for (const turn of turns) {
     const foreign = turn.role === 'assistant' && turn.content.find(({ type }) => type === 'compaction')
-    if (foreign) warnings.reject(warnings.getPath(foreign, 'compaction'), FOREIGN)
+    if (foreign) warnings.reject(warnings.getPath(foreign, 'compaction'), FOREIGN_COMPACTION_MESSAGE)
   }
 }
 
-const FOREIGN =
+const FOREIGN_COMPACTION_MESSAGE =
   "was compacted and encrypted by another provider, so only that provider's models can read it. Send the original items, or send the request to that provider."

@@ -56,13 +56,13 @@ function decode(text: string): string {
 const MAX_HEAD = 200
 
 /** Returns whether Google stores this file for a customer, in which case no other provider can read it. */
-export const isGoogleFileUrl = (url: string): boolean => GOOGLE_FILE.test(url)
+export const isGoogleFileUrl = (url: string): boolean => GOOGLE_FILE_PATTERN.test(url)
 
 /** Returns whether this is a YouTube video, which Google's models read by URL and which can't be downloaded. */
-export const isYouTubeUrl = (url: string): boolean => YOUTUBE.test(url)
+export const isYouTubeUrl = (url: string): boolean => YOUTUBE_PATTERN.test(url)
 
-const GOOGLE_FILE = /^(?:gs:|https?:\/\/[a-z0-9.-]*googleapis\.com\/v[^/]*\/files\/)/i
-const YOUTUBE = /^https?:\/\/(?:www\.|m\.)?youtu(?:\.be|be\.com)\//i
+const GOOGLE_FILE_PATTERN = /^(?:gs:|https?:\/\/[a-z0-9.-]*googleapis\.com\/v[^/]*\/files\/)/i
+const YOUTUBE_PATTERN = /^https?:\/\/(?:www\.|m\.)?youtu(?:\.be|be\.com)\//i
 
 /** Guesses the media type from the file extension of a URL. */
 export function guessMediaType(url: string): string | undefined {

@@ -27,7 +27,7 @@ const MAX_SHAPES = 1_000
  * of MCP servers use them. Returns `undefined` if the root has none of them or doesn't describe an object.
  */
 export function flattenSchema(schema: JsonObject): FlatSchema | undefined {
-  if (!COMBINING.some((keyword) => schema[keyword] !== undefined)) return undefined
+  if (!COMBINING_KEYWORDS.some((keyword) => schema[keyword] !== undefined)) return undefined
   const shape = readObjectSchema(schema, { root: schema, shapes: 0 }, MAX_DEPTH)
   if (!shape) return undefined
   const { annotations, properties, required, isClosed, isBroader } = shape
@@ -37,7 +37,7 @@ export function flattenSchema(schema: JsonObject): FlatSchema | undefined {
   return { schema: flat, isBroader }
 }
 
-const COMBINING = ['$ref', 'allOf', 'anyOf', 'oneOf', 'enum', 'not'] as const
+const COMBINING_KEYWORDS = ['$ref', 'allOf', 'anyOf', 'oneOf', 'enum', 'not'] as const
 
 interface ObjectSchema {
   annotations: JsonObject
@@ -156,10 +156,10 @@ function mergeAlternatives(schemas: readonly unknown[]): unknown {
  * require all properties, and only some keywords are allowed.
  */
 export function isEnforceable(schema: unknown): boolean {
-  if (!isObject(schema) || !Object.keys(schema).every((keyword) => ENFORCED.has(keyword))) return false
+  if (!isObject(schema) || !Object.keys(schema).every((keyword) => ENFORCED_KEYWORDS.has(keyword))) return false
   const { properties, required, items, anyOf: mergeAlternatives, additionalProperties, format, pattern } = schema
-  if (!KINDS.some((keyword) => schema[keyword] !== undefined)) return false // a schema without these keywords allows any value
-  if (typeof pattern === 'string' && LOOKAROUND.test(pattern)) return false
+  if (!TYPE_KEYWORDS.some((keyword) => schema[keyword] !== undefined)) return false // a schema without these keywords allows any value
+  if (typeof pattern === 'string' && LOOKAROUND_PATTERN.test(pattern)) return false
   const isObjectSchema = isObject(properties) || [schema.type].flat().includes('object')
   const isClosed =
     additionalProperties === false &&
@@ -170,7 +170,7 @@ export function isEnforceable(schema: unknown): boolean {
   )
   return (
     (!isObjectSchema || isClosed) &&
-    (format === undefined || FORMATS.has(formatScalar(format))) &&
+    (format === undefined || ENFORCED_FORMATS.has(formatScalar(format))) &&
     [
       ...inner,
       ...(Array.isArray(mergeAlternatives) ? mergeAlternatives : []),
@@ -179,16 +179,16 @@ export function isEnforceable(schema: unknown): boolean {
   )
 }
 
-const KINDS = ['type', 'enum', 'const', 'anyOf', '$ref']
+const TYPE_KEYWORDS = ['type', 'enum', 'const', 'anyOf', '$ref']
 
-const LOOKAROUND = /\(\?<?[=!]/
+const LOOKAROUND_PATTERN = /\(\?<?[=!]/
 
-const ENFORCED: ReadonlySet<string> = new Set([
+const ENFORCED_KEYWORDS: ReadonlySet<string> = new Set([
   ...['$schema', '$defs', 'definitions', '$ref', 'title', 'description', 'type', 'enum', 'const', 'anyOf'],
   ...['properties', 'required', 'additionalProperties', 'items', 'minItems', 'maxItems', 'pattern', 'format'],
   ...['minimum', 'maximum', 'exclusiveMinimum', 'exclusiveMaximum', 'multipleOf'],
 ])
 
-const FORMATS: ReadonlySet<string> = new Set([
+const ENFORCED_FORMATS: ReadonlySet<string> = new Set([
   ...['date-time', 'time', 'date', 'duration', 'email', 'hostname', 'ipv4', 'ipv6', 'uuid'],
 ])

@@ -75,7 +75,7 @@ export function createSequence(
         return
       case 'unreadable': // ignored before the response starts and after it finishes
         if (isStarted && !isComplete())
-          fail({ kind: 'server', status: 502, code: 'UPSTREAM_INVALID', message: UNREADABLE })
+          fail({ kind: 'server', status: 502, code: 'UPSTREAM_INVALID', message: UNREADABLE_MESSAGE })
         return
       case 'done':
         return complete()
@@ -110,7 +110,7 @@ export function createSequence(
     if (isOver) return
     start()
     const broken = candidates.find(({ finish }) => finish?.reason === 'malformed-call')?.finish
-    if (broken) return fail({ ...MALFORMED, ...(broken.explanation && { message: broken.explanation }) })
+    if (broken) return fail({ ...MALFORMED_ERROR, ...(broken.explanation && { message: broken.explanation }) })
     isOver = true
     for (const key of open) emit({ type: 'part-end', key })
     const finishes = candidates.map(({ finish, hasToolCalls }) => resolveFinish(finish, hasToolCalls))
@@ -139,7 +139,7 @@ export function createSequence(
     end() {
       if (vague) fail(vague)
       else if (isComplete()) complete()
-      else fail({ kind: 'server', status: 502, code: 'UPSTREAM_CUT', message: CUT })
+      else fail({ kind: 'server', status: 502, code: 'UPSTREAM_CUT', message: CUT_MESSAGE })
     },
   }
 }
@@ -151,11 +151,11 @@ interface CandidateFinish {
   hasToolCalls: boolean
 }
 
-const MALFORMED = {
+const MALFORMED_ERROR = {
   kind: 'server',
   status: 502,
   code: MALFORMED_CALL,
   message: 'The model made a malformed tool call.',
 } as const
-const UNREADABLE = 'The provider sent a malformed event.'
-const CUT = 'The provider ended the stream before the response was complete.'
+const UNREADABLE_MESSAGE = 'The provider sent a malformed event.'
+const CUT_MESSAGE = 'The provider ended the stream before the response was complete.'

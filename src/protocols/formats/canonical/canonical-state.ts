@@ -33,7 +33,7 @@ export function belongsTo(state: OpaqueState, target: Origin): boolean {
 
 /** Writes state as one string for a field that clients echo: `thinking.signature`, `encrypted_content`, and so on. `unsealState` reads it. */
 export function sealState({ origin, kind, data, id = '' }: OpaqueState): string {
-  return [MARK, origin.format, kind, encodeURIComponent(origin.account), encodeURIComponent(id), data].join(':')
+  return [STATE_MARK, origin.format, kind, encodeURIComponent(origin.account), encodeURIComponent(id), data].join(':')
 }
 
 /** Reads the state in a client's string. A string that the gateway didn't seal is state in the client's own format, from an unknown account. */
@@ -43,10 +43,10 @@ export function unsealState(text: string, bare: { format: ProviderFormat; kind: 
 
 /** Reads the state in a string if the gateway sealed it. */
 export function readEncryptedBody(text: string): OpaqueState | undefined {
-  if (!text.startsWith(MARK)) return undefined
-  const [, format = '', kind = '', account = '', id = ''] = text.slice(MARK.length).split(':', 5)
+  if (!text.startsWith(STATE_MARK)) return undefined
+  const [, format = '', kind = '', account = '', id = ''] = text.slice(STATE_MARK.length).split(':', 5)
   if (!isFormat(format) || !isKind(kind)) return undefined
-  const data = text.slice([MARK, format, kind, account, id].join(':').length + 1)
+  const data = text.slice([STATE_MARK, format, kind, account, id].join(':').length + 1)
   const state: OpaqueState = { origin: { format, account: decode(account) }, kind, data }
   if (id !== '') state.id = decode(id)
   return state
@@ -59,22 +59,22 @@ function createBareState(data: string, { format, kind, id }: { format: ProviderF
 }
 
 /** The prefix of all sealed state. The number is the version. */
-const MARK = 'signalbox-1'
+const STATE_MARK = 'signalbox-1'
 
 /**
  * The signature for reasoning that came without one. It makes the gateway translate a request even if both formats are the same, because vendors
  * reject unsigned reasoning from other vendors.
  */
-export const UNSIGNED = `${MARK}:unsigned`
+export const UNSIGNED_PREFIX = `${STATE_MARK}:unsigned`
 
 /** Writes the gateway's summary of a conversation as one string for clients to send back. `readSummary` reads it. */
-export const sealSummary = (text: string): string => SUMMARY + text
+export const sealSummary = (text: string): string => SUMMARY_PREFIX + text
 
 /** Reads the summary in a string from a client. Returns `undefined` if the gateway didn't write it. */
 export const readSummary = (text: string): string | undefined =>
-  text.startsWith(SUMMARY) ? text.slice(SUMMARY.length) : undefined
+  text.startsWith(SUMMARY_PREFIX) ? text.slice(SUMMARY_PREFIX.length) : undefined
 
-const SUMMARY = `${MARK}:summary:`
+const SUMMARY_PREFIX = `${STATE_MARK}:summary:`
 
 const formats: readonly string[] = providerFormats
 const kinds: readonly string[] = listMembers<StateKind>({

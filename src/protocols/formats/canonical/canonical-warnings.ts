@@ -43,10 +43,10 @@ interface WarningOptions {
   names?: FieldNames
 }
 
-const LOCATION = Symbol('path in the request')
+const LOCATION_SYMBOL = Symbol('path in the request')
 
 interface LocatedObject {
-  [LOCATION]?: { path: string; names: FieldNames }
+  [LOCATION_SYMBOL]?: { path: string; names: FieldNames }
 }
 
 export function createWarnings({ isStrict, names = {} }: WarningOptions): Warnings {
@@ -91,7 +91,7 @@ export function createWarnings({ isStrict, names = {} }: WarningOptions): Warnin
     spell(words) {
       spelling = words
     },
-    setPath: (part, path, fields = {}) => void Object.assign(part, { [LOCATION]: { path, names: fields } }),
+    setPath: (part, path, fields = {}) => void Object.assign(part, { [LOCATION_SYMBOL]: { path, names: fields } }),
     label: (path, label) => void labels.set(path, label),
     getPath,
     list: () => [...found].filter((loss) => !isWithin(loss, found)),
@@ -99,7 +99,7 @@ export function createWarnings({ isStrict, names = {} }: WarningOptions): Warnin
 }
 
 function getPath(part: object, fallback: string, field?: string): string {
-  const { [LOCATION]: location }: LocatedObject = part
+  const { [LOCATION_SYMBOL]: location }: LocatedObject = part
   const path = location?.path ?? fallback
   if (field === undefined) return path
   const name = location?.names[field] ?? field
@@ -137,7 +137,7 @@ export function createResponseWarnings(): ResponseWarnings {
   return {
     noteDropped: (name) => note('dropped', name),
     noteReplaced: (name) => note('replaced', name),
-    list: () => (found ? [...found] : NONE),
+    list: () => (found ? [...found] : NO_WARNINGS),
   }
 }
 
@@ -145,7 +145,7 @@ export function createResponseWarnings(): ResponseWarnings {
 const MAX_NAMES = 100
 const MAX_NAME_LENGTH = 100
 
-const NONE: readonly string[] = []
+const NO_WARNINGS: readonly string[] = []
 
 /** The format's names for a canonical field, with `.` before nested fields. If a request has several of them, the first one counts. */
 export type Synonyms = Readonly<Record<string, readonly string[]>>

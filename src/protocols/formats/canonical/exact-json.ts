@@ -16,7 +16,7 @@ export const parseOpaque = (text: string): unknown => parsePreserving(text, (val
 
 /** Parses `text` again if some of the integers in `parsed` were rounded. */
 export function parseExactObject(text: string, parsed: JsonObject): JsonObject {
-  const exact = CANDIDATE.test(text) ? parseExactly(text) : undefined
+  const exact = CANDIDATE_PATTERN.test(text) ? parseExactly(text) : undefined
   return isObject(exact) ? exact : parsed
 }
 
@@ -34,10 +34,10 @@ const json = JSON as Partial<SourceJson> & Pick<SourceJson, 'parse'> // these fu
 
 function parsePreserving(text: string, isLost: (value: number, source: string) => boolean): unknown {
   const { rawJSON } = json
-  if (!rawJSON || !CANDIDATE.test(text)) return tryParseJson(text)
+  if (!rawJSON || !CANDIDATE_PATTERN.test(text)) return tryParseJson(text)
   try {
     return json.parse(text, (_, value, { source = '' }) =>
-      typeof value === 'number' && source.length > SHORT && isLost(value, source) ? rawJSON(source) : value,
+      typeof value === 'number' && source.length > SHORT_LENGTH && isLost(value, source) ? rawJSON(source) : value,
     )
   } catch {
     return undefined
@@ -45,10 +45,10 @@ function parsePreserving(text: string, isLost: (value: number, source: string) =
 }
 
 /** Finds numbers that may have too many digits. Few strings contain any. */
-const CANDIDATE = /[:,[\s]-?\d(?:[\d.]{15}|[\d.]*[eE]\+?\d{3})/
+const CANDIDATE_PATTERN = /[:,[\s]-?\d(?:[\d.]{15}|[\d.]*[eE]\+?\d{3})/
 
 /** Numbers of up to this many characters are always exact. */
-const SHORT = 4
+const SHORT_LENGTH = 4
 
 const isRounded = (value: number, source: string): boolean =>
   !Number.isFinite(value) || (/^-?\d+$/.test(source) && !isSame(value, source))

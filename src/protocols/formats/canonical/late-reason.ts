@@ -1,20 +1,21 @@
 import type { EmbeddedError } from './canonical-errors.ts'
 
-export const NO_REASON = 'The provider reported an error.'
+export const NO_REASON_MESSAGE = 'The provider reported an error.'
 
 /** How many events a provider may send between a failure without a reason and the event that explains it, such as keep-alives. */
 export const MAX_EVENTS_BEFORE_REASON = 8
 
 /** Returns whether an error gives a reason. All its fields may be blank. */
 export function hasReason(error: unknown, depth = 0): boolean {
-  if (typeof error === 'string') return !NO_DETAIL.test(error.trim()) && error !== NO_REASON
+  if (typeof error === 'string') return !NO_DETAIL_PATTERN.test(error.trim()) && error !== NO_REASON_MESSAGE
   if (typeof error === 'number') return error >= 400 && error < 500
   if (typeof error !== 'object' || error === null) return false
   if (depth > MAX_DEPTH) return true
   return Object.entries(error).some(([name, value]) => !UNRELATED_FIELDS.has(name) && hasReason(value, depth + 1))
 }
 
-const NO_DETAIL = /^(?:(?:internal_server|server|api|upstream|unknown|internal)_error|error|internal|unknown|)$/i
+const NO_DETAIL_PATTERN =
+  /^(?:(?:internal_server|server|api|upstream|unknown|internal)_error|error|internal|unknown|)$/i
 
 const MAX_DEPTH = 8
 

@@ -19,7 +19,7 @@ export function readCost(usage: JsonObject): Charge {
   if (nanos !== undefined) return { costUsd: nanos / NANOS_PER_USD }
   if (isObject(usage.cost)) return readTotal(usage.cost)
   const cost = readAmount(usage.cost)
-  return cost === undefined ? readFirstAmount(usage, NAMES) : addUpstreamCost(cost, usage)
+  return cost === undefined ? readFirstAmount(usage, COST_FIELDS) : addUpstreamCost(cost, usage)
 }
 
 /**
@@ -57,7 +57,8 @@ function hasCostName(usage: JsonObject): boolean {
 }
 
 const isCostName = memoizeByName(
-  (name) => name === 'cost' || name === 'cost_in_usd_ticks' || name === 'cost_in_nano_usd' || NAMES.includes(name),
+  (name) =>
+    name === 'cost' || name === 'cost_in_usd_ticks' || name === 'cost_in_nano_usd' || COST_FIELDS.includes(name),
 )
 
 function readFirstAmount(object: JsonObject, names: readonly string[], depth = 0): Charge {
@@ -70,7 +71,7 @@ function readFirstAmount(object: JsonObject, names: readonly string[], depth = 0
   return {}
 }
 
-const NAMES = [
+const COST_FIELDS = [
   ...['cost_usd', 'costUsd', 'cost_in_usd', 'cost_usd_total', 'total_cost', 'totalCost', 'total_cost_usd'],
   ...['estimated_cost', 'search_cost_usd', 'fetch_cost_usd', 'usd_spent', 'cost_details'],
 ]
@@ -104,7 +105,7 @@ function readOuterCost(response: JsonObject, header: ((name: string) => string |
   }
   const cost = isObject(costDollars) ? readTotal(costDollars) : readCost(response)
   if (cost.costUsd !== undefined) return cost
-  for (const name of header ? HEADERS : []) {
+  for (const name of header ? COST_HEADERS : []) {
     const costUsd = readAmount(header?.(name))
     if (costUsd) return { costUsd } // a cost of 0 isn't known yet
   }
@@ -118,7 +119,7 @@ function readGateway(message: unknown): unknown {
   return isObject(metadata) ? metadata.gateway : undefined
 }
 
-const HEADERS = ['x-litellm-response-cost', 'x-signalbox-cost', 'x-response-cost', 'x-cost-usd']
+const COST_HEADERS = ['x-litellm-response-cost', 'x-signalbox-cost', 'x-response-cost', 'x-cost-usd']
 
 const TICKS_PER_USD = 10_000_000_000
 const NANOS_PER_USD = 1_000_000_000
@@ -128,10 +129,11 @@ const MAX_USD = 1_000_000
 
 /** Reads an amount from a number or a string such as `$0.01`. Returns `undefined` if it is negative, at least `max`, or not an amount. */
 function readAmount(value: unknown, max = MAX_USD): number | undefined {
-  const number = typeof value === 'string' && DECIMAL.test(value) ? Number(value.trim().replace(/^\$/, '')) : value
+  const number =
+    typeof value === 'string' && DECIMAL_PATTERN.test(value) ? Number(value.trim().replace(/^\$/, '')) : value
   return typeof number === 'number' && number >= 0 && number < max ? number : undefined
 }
 
-const DECIMAL = /^\s*\$?(?:\d+(?:\.\d*)?|\.\d+)(?:e[+-]?\d+)?\s*$/i
+const DECIMAL_PATTERN = /^\s*\$?(?:\d+(?:\.\d*)?|\.\d+)(?:e[+-]?\d+)?\s*$/i
 
 const isCrossSite = (currency: unknown) => typeof currency === 'string' && !/^(?:usd|us\$|\$|)$/i.test(currency)

@@ -119,15 +119,15 @@ function createStreamRestorer(
 }
 
 /** The property of the wrapper object that contains the output. */
-export const WRAPPER = 'answer'
+export const WRAPPER_FIELD = 'answer'
 
 /** Takes the output out of its wrapper object, even a truncated one. Throws `UPSTREAM_INVALID` if the JSON is nested too deep. */
 function unwrapOutput(text: string): string {
   if (isTooDeep(text)) rejectDeepResponse()
   const value = parseOpaque(text)
-  if (value === undefined) return text.replace(BEGINNING, '')
-  const isWrapped = isObject(value) && Object.hasOwn(value, WRAPPER) && Object.keys(value).length === 1
-  return isWrapped ? JSON.stringify(value[WRAPPER]) : text
+  if (value === undefined) return text.replace(WRAPPER_START_PATTERN, '')
+  const isWrapped = isObject(value) && Object.hasOwn(value, WRAPPER_FIELD) && Object.keys(value).length === 1
+  return isWrapped ? JSON.stringify(value[WRAPPER_FIELD]) : text
 }
 
-const BEGINNING = new RegExp(`^\\s*\\{\\s*"${WRAPPER}"\\s*:\\s*`)
+const WRAPPER_START_PATTERN = new RegExp(`^\\s*\\{\\s*"${WRAPPER_FIELD}"\\s*:\\s*`)

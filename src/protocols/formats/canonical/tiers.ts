@@ -11,14 +11,14 @@ export function findPremiumTier(tier: unknown, depth = 0): string | undefined {
     return inner.map((value) => findPremiumTier(value, depth + 1)).find((name) => name !== undefined)
   }
   if (typeof tier !== 'string') return tier ? String(tier) : undefined // Google also accepts its enums as numbers, where 0 means unspecified
-  const name = tier.trim().replace(PREFIX, '')
+  const name = tier.trim().replace(TIER_PREFIX_PATTERN, '')
   return STANDARD_PATTERN.test(name) ? undefined : name.toLowerCase()
 }
 
 /** No vendor nests a tier deeper than this, but responses may nest 10,000 levels (lib/json.ts). */
 const MAX_DEPTH = 4
 
-const PREFIX = /^(?:.*(?:tier|type|speed|geo|latency)[_. -]+)/i
+const TIER_PREFIX_PATTERN = /^(?:.*(?:tier|type|speed|geo|latency)[_. -]+)/i
 
 /** `on_demand` is the regular price at Groq and Vertex AI; `global` and `not_available` are regular at Anthropic. */
 const STANDARD_PATTERN =

@@ -1,6 +1,6 @@
 /** Reads the context window, in tokens, from the message of a context overflow. Returns `undefined` if it names none. */
 export function readContextWindow(message: string): number | undefined {
-  for (const words of WINDOW) {
+  for (const words of WINDOW_PATTERNS) {
     const [, figure] = words.exec(message) ?? []
     if (figure !== undefined) return Number(figure.replaceAll(',', ''))
   }
@@ -8,7 +8,7 @@ export function readContextWindow(message: string): number | undefined {
 }
 
 /** The patterns for the limit. They must not match the request size that appears next to it. */
-const WINDOW = [
+const WINDOW_PATTERNS = [
   '(?:context|prompt|model|input) (?:length|window|size|limit) (?:is|of)(?: only)? #', // OpenAI, vLLM, xAI, LM Studio
   'tokens > # maximum', // Anthropic
   'context limit: [^>]{0,60}> ?#', // Anthropic, including the tokens of the response

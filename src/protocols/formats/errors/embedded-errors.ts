@@ -1,6 +1,6 @@
 import { isObject, type JsonObject } from '../../../lib/json.ts'
 import { readString } from '../canonical/canonical-values.ts'
-import { hasReason, NO_REASON } from '../canonical/late-reason.ts'
+import { hasReason, NO_REASON_MESSAGE } from '../canonical/late-reason.ts'
 import type { EmbeddedError } from '../format.ts'
 import { resolveStatus } from './error-kinds.ts'
 import { isAboutRequest, readProviderError } from './read-error.ts'
@@ -49,7 +49,7 @@ export function readUnnamedError(body: JsonObject, namedError?: EmbeddedError): 
   if (namedError && isAboutRequest(readProviderError({ error: namedError.error }))) return namedError
   const providerError = readProviderError(body)
   if (!isAboutRequest(providerError)) return namedError
-  const { message = NO_REASON } = providerError
+  const { message = NO_REASON_MESSAGE } = providerError
   return {
     message,
     status: 400,

@@ -121,7 +121,7 @@ export function classifyError(status: number, error: ProviderError, requestsWait
     return isQuotaExhausted(error) && !requestsWait && parseWait(error.text) === undefined ? 'quota' : 'rate-limit'
   if (isServiceQuotaExceeded(error)) return 'rate-limit'
   if (status === 413 && error.codes.includes('rate_limit_exceeded')) return 'rate-limit' // Groq, for tokens per minute
-  if (OVERFLOWS.has(status) && isContextOverflow(error)) return 'context-overflow'
+  if (OVERFLOW_STATUSES.has(status) && isContextOverflow(error)) return 'context-overflow'
   if (isModelFailure(error)) return 'server'
   if (status >= 500) return classifyServerError(status, error)
   if (status < 400) return 'wrong-address'
@@ -163,7 +163,7 @@ function classifyClientError(status: number, error: ProviderError): ProviderErro
 }
 
 /** The statuses with which servers reject a prompt that is too long. Some send a server error. */
-const OVERFLOWS: ReadonlySet<number> = new Set([400, 413, 422, 500])
+const OVERFLOW_STATUSES: ReadonlySet<number> = new Set([400, 413, 422, 500])
 
 const kindByType: ReadonlyMap<string, ProviderErrorKind> = new Map<string, ProviderErrorKind>([
   ['authentication_error', 'authentication'],

@@ -1,11 +1,11 @@
 /** Returns whether the code is about the identity, limits, or permissions of a client. Clients get such codes in lowercase, unlike provider codes. */
-export const isKeyErrorCode = (code: string): boolean => CODES.has(code)
+export const isKeyErrorCode = (code: string): boolean => KEY_ERROR_CODES.has(code)
 
 /** Writes the code for clients if the error is about their identity, limits, or permissions. */
 export const toKeyErrorCode = (code: string | undefined): string | undefined =>
   code !== undefined && isKeyErrorCode(code) ? code.toLowerCase() : undefined
 
-const CODES: ReadonlySet<string> = new Set([
+const KEY_ERROR_CODES: ReadonlySet<string> = new Set([
   'ACCOUNT_NOT_ALLOWED',
   'ACCOUNT_PAUSED',
   'BUDGET_EXCEEDED',

@@ -1,6 +1,6 @@
 import { once } from '../../../lib/promises.ts'
 import type { EmbeddedError } from '../canonical/canonical-errors.ts'
-import { hasReason, NO_REASON } from '../canonical/late-reason.ts'
+import { hasReason, NO_REASON_MESSAGE } from '../canonical/late-reason.ts'
 
 /** The readers of providers' errors, once they are loaded. */
 export let errorReaders: typeof import('./error-readers.ts') | undefined
@@ -17,7 +17,9 @@ export const loadErrorReaders = once(async () => {
  */
 export function toEmbeddedError(error: unknown): EmbeddedError | undefined {
   if (errorReaders) return errorReaders.readEmbeddedError(error)
-  return error ? { message: NO_REASON, status: 502, error, isUnread: true, ...(!hasReason(error) && VAGUE) } : undefined
+  return error
+    ? { message: NO_REASON_MESSAGE, status: 502, error, isUnread: true, ...(!hasReason(error) && VAGUE_ERROR) }
+    : undefined
 }
 
-const VAGUE = { isVague: true } as const
+const VAGUE_ERROR = { isVague: true } as const

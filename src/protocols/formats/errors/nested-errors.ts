@@ -22,9 +22,9 @@ export function findNestedErrors(body: unknown): NestedError[] {
   }
 
   function visitObject(value: JsonObject, depth: number): void {
-    const codes = CODES.flatMap((name) => (isText(value[name]) ? [value[name]] : []))
+    const codes = CODE_FIELDS.flatMap((name) => (isText(value[name]) ? [value[name]] : []))
     for (const [name, member] of Object.entries(value)) {
-      if (!WRAPPER.test(name) && !(isObject(member) && OBJECT_WRAPPER.test(name))) continue
+      if (!WRAPPER_PATTERN.test(name) && !(isObject(member) && OBJECT_WRAPPER_PATTERN.test(name))) continue
       if (isText(member) && !isJson(member)) found.push({ message: member.slice(0, MAX_TEXT), codes })
       visit(member, depth + 1)
     }
@@ -38,7 +38,7 @@ export function findNestedErrors(body: unknown): NestedError[] {
     const json = tryParseShallow(text.slice(start, Math.max(text.lastIndexOf('}'), text.lastIndexOf(']')) + 1))
     if (json !== undefined) visit(json, depth + 1)
     else
-      for (const [, double, single] of text.slice(start, start + MAX_SEARCHED).matchAll(QUOTED)) {
+      for (const [, double, single] of text.slice(start, start + MAX_SEARCHED).matchAll(QUOTED_PATTERN)) {
         const words = (double ?? single ?? '').replace(/\\(["'\\/])/g, '$1')
         if (isJson(words)) visit(words, depth + 1)
         else if (words !== '') found.push({ message: words.slice(0, MAX_TEXT), codes: [] })
@@ -60,15 +60,15 @@ const isText = (value: unknown): value is string => typeof value === 'string' &&
 /** Returns whether the text is JSON. Other messages can begin with a bracket too: `[ORIGINAL ERROR] generic::invalid_argument`. */
 const isJson = (text: string): boolean => /^\s*(?:\{|\[\s*[[{"\]])/.test(text)
 
-const CODES = ['code', 'type', 'status', 'error_type', 'reason'] as const
+const CODE_FIELDS = ['code', 'type', 'status', 'error_type', 'reason'] as const
 
 /** The names of fields that contain or lead to an error. */
-const WRAPPER =
+const WRAPPER_PATTERN =
   /^(?:(?:inner|original|upstream|provider|raw|nested|previous|last|source|wrapped)?_?(?:errors?|exceptions?|responses?|messages?|body|details?)|inner|raw|causes?|error_?(?:message|msg|description|details?|info|body|response)|msg|data|metadata|provider_?(?:metadata|specific_fields)|providers|attempts|failures|failed_?(?:attempts|providers)|reasons?|descriptions?|routing|gateway|response_?(?:body|data|text)|extra|(?:upstream|original|nested|wrapped|previous|underlying|remote|backend|vendor)|[a-z]+_?(?:errors?|exceptions?|causes?|reasons?|responses?))$/i
 
 /** The names of fields that only contain an error if they are objects: a string names a field of the request. */
-const OBJECT_WRAPPER = /^(?:params?|context|payload|result)$/i
+const OBJECT_WRAPPER_PATTERN = /^(?:params?|context|payload|result)$/i
 
 /** Matches a message in JSON that can't be parsed. */
-const QUOTED =
+const QUOTED_PATTERN =
   /["'](?:message|msg|detail|error|error_message)["']\s{0,9}:\s{0,9}(?:"((?:[^"\\]|\\.){1,2000})|'((?:[^'\\]|\\.){1,2000}))/g

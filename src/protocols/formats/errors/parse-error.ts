@@ -1,6 +1,6 @@
 import { isObject } from '../../../lib/json.ts'
 import type { CanonicalError } from '../canonical/canonical-errors.ts'
-import { NO_REASON } from '../canonical/late-reason.ts'
+import { NO_REASON_MESSAGE } from '../canonical/late-reason.ts'
 import type { ErrorResponse } from '../translator.ts'
 import { readEmbeddedError } from './embedded-errors.ts'
 import { classifyError, getErrorMeaning, readErrorResponse } from './error-kinds.ts'
@@ -21,7 +21,7 @@ export function parseProviderError(response: ErrorResponse): CanonicalError {
 
 /** Parses an error in a stream or in a response of status 200. */
 export function parseEmbeddedError(error: unknown): CanonicalError {
-  const source = readEmbeddedError(error) ?? { message: NO_REASON, status: 502, isVague: true }
+  const source = readEmbeddedError(error) ?? { message: NO_REASON_MESSAGE, status: 502, isVague: true }
   const { message, status } = source
   const providerError = readProviderError({ error })
   const found: CanonicalError = {

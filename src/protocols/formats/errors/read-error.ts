@@ -140,20 +140,21 @@ const toMember = <K extends string>(name: K, value: unknown): { [P in K]?: strin
 
 /** Shortens plain text. Returns `undefined` for an HTML page and for text without words, such as `{}`. */
 function toPlainText(body: unknown): string | undefined {
-  if (typeof body !== 'string' || !WORDS.test(body) || body.trimStart().startsWith('<')) return undefined
+  if (typeof body !== 'string' || !WORD_CHARACTER_PATTERN.test(body) || body.trimStart().startsWith('<'))
+    return undefined
   if (body.trim() === 'null') return undefined
   return body.length > MAX_TEXT ? `${body.slice(0, MAX_TEXT)}…` : body
 }
 
 const MAX_TEXT = 500
 
-const WORDS = /[\p{L}\p{N}]/u
+const WORD_CHARACTER_PATTERN = /[\p{L}\p{N}]/u
 
 function listCodes({ code, type, status, error_type, details, innererror, metadata }: JsonObject): string[] {
   const detailCodes = isObject(details) ? [details.error_code] : listDetails(details).map(({ reason }) => reason)
   const azureCode = isObject(innererror) ? innererror.code : undefined
   const routerCodes = isObject(metadata) ? [metadata.limit_source, metadata.reason] : []
-  const moderationCode = isObject(metadata) && isFlagged(metadata) ? FLAGGED : undefined
+  const moderationCode = isObject(metadata) && isFlagged(metadata) ? FLAGGED_FIELD : undefined
   return [code, type, status, error_type, ...detailCodes, azureCode, ...routerCodes, moderationCode].filter(isText)
 }
 
@@ -163,7 +164,7 @@ const readParam = ({ param }: JsonObject) => (isText(param) ? { param } : undefi
 const isFlagged = ({ reasons, flagged_input }: JsonObject) =>
   isText(flagged_input) || (Array.isArray(reasons) && reasons.length > 0)
 
-const FLAGGED = 'flagged_input'
+const FLAGGED_FIELD = 'flagged_input'
 
 const listQuotas = ({ details }: JsonObject) =>
   listDetails(details)

@@ -4,19 +4,19 @@ import { readProviderError } from './read-error.ts'
 export function findRejectedFields(body: unknown, fields: readonly string[]): string[] {
   const { message: fullMessage = '', param } = readProviderError(body)
   const message = fullMessage.slice(0, MAX_READ)
-  if (ABOUT_VALUE.test(message)) return []
+  if (VALUE_ERROR_PATTERN.test(message)) return []
   return fields.filter((field) => {
     const last = field.slice(field.lastIndexOf('.') + 1) // some vendors name a nested field without its path
-    const isNamed = (param === field || param === last) && UNKNOWN.test(message)
+    const isNamed = (param === field || param === last) && UNKNOWN_FIELD_PATTERN.test(message)
     return isNamed || [field, last].some((name) => isUnknownField(message, name) || isExtraField(message, name))
   })
 }
 
 const MAX_READ = 2_000
 
-const ABOUT_VALUE = /\b(?:unsupported|invalid|illegal) values?\b/i
+const VALUE_ERROR_PATTERN = /\b(?:unsupported|invalid|illegal) values?\b/i
 
-const UNKNOWN =
+const UNKNOWN_FIELD_PATTERN =
   /\b(?:unknown|unrecogni[sz]ed|unexpected|unsupported|not (?:supported|permitted|allowed|recogni[sz]ed))\b/i
 
 /** Returns whether a sentence calls the field unknown: `unknown field "top_k"`, `top_k is not supported`. Expected fields may follow a comma. */

@@ -45,13 +45,13 @@ function readRetryAfter(header: WaitSource['header'], now: number): number | und
 
 /** Reads the longest wait in a header. A proxy may have joined several headers. */
 function readLongest(header: string | undefined, parse: (text: string) => number | undefined): number | undefined {
-  const found = header?.match(JOINED)?.map((text) => parse(text.trim())) ?? []
+  const found = header?.match(JOINED_PATTERN)?.map((text) => parse(text.trim())) ?? []
   const waits = found.filter((wait) => wait !== undefined)
   return waits.length > 0 ? Math.max(...waits) : undefined
 }
 
 /** Matches each of several joined values. The comma after the day of the week belongs to the date. */
-const JOINED = /\s*(?:[A-Z][a-z]+, )?[^,]+/g
+const JOINED_PATTERN = /\s*(?:[A-Z][a-z]+, )?[^,]+/g
 
 function parseDateWait(text: string, now: number): number | undefined {
   const date = parseHttpDate(text, now)
@@ -115,7 +115,10 @@ function getInnerHeader(error: JsonObject): WaitSource['header'] {
 
 /** Reads the time until the exhausted limit resets, in ms from `now` (epoch ms), from the headers of vendors and IETF drafts. */
 function readReset(header: WaitSource['header'], now: number): number | undefined {
-  const separate: Limit[] = NAMES.map((names) => ({ remaining: header(names.remaining), reset: header(names.reset) }))
+  const separate: Limit[] = RESET_NAMES.map((names) => ({
+    remaining: header(names.remaining),
+    reset: header(names.reset),
+  }))
   const waits = [...separate, ...parseJoinedLimits(header('ratelimit'))].flatMap(({ reset, remaining }) => {
     const wait = parseWaitValue(reset, now)
     return wait === undefined ? [] : [{ wait, left: remaining === undefined ? undefined : Number(remaining) }]
@@ -132,7 +135,7 @@ interface Limit {
   remaining: string | undefined
 }
 
-const NAMES = [
+const RESET_NAMES = [
   'x-ratelimit-%-requests',
   'x-ratelimit-%-tokens',
   'x-ratelimit-%-requests-minute',
@@ -164,21 +167,24 @@ function parseWaitValue(text: string | undefined, now: number): number | undefin
   if (text === undefined) return undefined
   if (/^\d+(\.\d+)?$/.test(text)) {
     const number = Number(text)
-    return number < EPOCH_SECONDS ? number * 1000 : Math.max(0, (number < EPOCH_MS ? number * 1000 : number) - now)
+    return number < MIN_EPOCH_SECONDS
+      ? number * 1000
+      : Math.max(0, (number < MIN_EPOCH_MS ? number * 1000 : number) - now)
   }
   const date = /^\d{4}-\d\d-\d\dT/.test(text) ? Date.parse(text) : Number.NaN
   return Number.isNaN(date) ? parseDuration(text) : Math.max(0, date - now)
 }
 
-const EPOCH_SECONDS = 1e9
-const EPOCH_MS = 1e12
+const MIN_EPOCH_SECONDS = 1e9
+const MIN_EPOCH_MS = 1e12
 
 /** Parses the wait that a sentence requests, in ms: "try again in 1m30.5s", "Please retry after 59 seconds", "wait 5 minutes before retrying". */
 export function parseWait(text: string): number | undefined {
-  const wait = WAIT.exec(text.slice(0, MAX_CHARACTERS))?.[1]
+  const wait = WAIT_PATTERN.exec(text.slice(0, MAX_CHARACTERS))?.[1]
   if (wait === undefined) return undefined
   let ms = 0
-  for (const [, amount, unit = 's'] of wait.matchAll(PART)) ms += Number(amount) * (UNITS[unit.toLowerCase()] ?? 0)
+  for (const [, amount, unit = 's'] of wait.matchAll(PART_PATTERN))
+    ms += Number(amount) * (MS_PER_UNIT[unit.toLowerCase()] ?? 0)
   return ms
 }
 
@@ -186,13 +192,13 @@ export function parseWait(text: string): number | undefined {
 const MAX_CHARACTERS = 2_000
 
 const DURATION = String.raw`\d{1,9}(?:\.\d{1,9})?\s?(?:milliseconds?|ms|seconds?|secs?|s|minutes?|mins?|m|hours?|h|days?|d)(?![a-z])`
-const WAIT = new RegExp(
+const WAIT_PATTERN = new RegExp(
   String.raw`\b(?:(?:try again|retry(?: your requests?)?) (?:in|after)|resets? in|wait(?: for)?) (${DURATION}(?:,? ?(?:and )?${DURATION}){0,3})`,
   'i',
 )
-const PART = /(?<![\d.])(\d+(?:\.\d+)?)\s?(milli|ms|[smhd])/gi
+const PART_PATTERN = /(?<![\d.])(\d+(?:\.\d+)?)\s?(milli|ms|[smhd])/gi
 
-const UNITS: Readonly<Record<string, number>> = {
+const MS_PER_UNIT: Readonly<Record<string, number>> = {
   milli: 1,
   ms: 1,
   s: 1_000,
@@ -206,7 +212,7 @@ function parseDuration(text: string): number | undefined {
   if (!/^(?:\d+(?:\.\d+)?(?:ms|[dhms]))+$/.test(text)) return undefined
   let ms = 0
   for (const [, amount, unit = ''] of text.matchAll(/(?<![\d.])(\d+(?:\.\d+)?)(ms|[dhms])/g))
-    ms += Number(amount) * (UNITS[unit] ?? 0)
+    ms += Number(amount) * (MS_PER_UNIT[unit] ?? 0)
   return ms
 }
 

@@ -28,7 +28,7 @@ function body({ status, code, message, retryAfter }: ErrorFacts): object {
   const error = { code: status, message: text, status: name }
   if (!isKeyErrorCode(code)) return { error }
   const details: JsonObject[] = [createErrorInfo(code.toLowerCase())]
-  if (retryAfter !== undefined) details.push({ '@type': `${RPC}.RetryInfo`, retryDelay: `${retryAfter}s` })
+  if (retryAfter !== undefined) details.push({ '@type': `${RPC_TYPE_PREFIX}.RetryInfo`, retryDelay: `${retryAfter}s` })
   return { error: { ...error, details } }
 }
 
@@ -101,17 +101,18 @@ export function writeError(error: CanonicalError): {
 } {
   const { kind, message, param, retryAfterMs } = error
   const reason = toKeyErrorCode(error.code)
-  const [defaultStatus, name] = reason !== undefined && kind === 'billing' ? BUDGET : responseByKind[kind]
+  const [defaultStatus, name] = reason !== undefined && kind === 'billing' ? BUDGET_STATUS : responseByKind[kind]
   const code = kind === 'server' ? getClientStatus(error, defaultStatus) : defaultStatus
   const headers: Record<string, string> = {}
   const details: JsonObject[] = reason === undefined ? [] : [createErrorInfo(reason)]
   if (retryAfterMs !== undefined) {
     const seconds = Math.ceil(retryAfterMs / 1000)
     headers['retry-after'] = String(seconds)
-    details.push({ '@type': `${RPC}.RetryInfo`, retryDelay: `${seconds}s` })
+    details.push({ '@type': `${RPC_TYPE_PREFIX}.RetryInfo`, retryDelay: `${seconds}s` })
   }
   if (kind === 'billing') headers['x-should-retry'] = 'false'
-  if (param !== undefined) details.push({ '@type': `${RPC}.BadRequest`, fieldViolations: [{ field: param }] })
+  if (param !== undefined)
+    details.push({ '@type': `${RPC_TYPE_PREFIX}.BadRequest`, fieldViolations: [{ field: param }] })
   const body = {
     code,
     message: kind === 'context-overflow' ? writeOverflowMessage(message) : message,
@@ -120,11 +121,15 @@ export function writeError(error: CanonicalError): {
   return { status: code, headers, body: { error: details.length > 0 ? { ...body, details } : body } }
 }
 
-const RPC = 'type.googleapis.com/google.rpc'
-const createErrorInfo = (reason: string): JsonObject => ({ '@type': `${RPC}.ErrorInfo`, reason, domain: 'signalbox' })
+const RPC_TYPE_PREFIX = 'type.googleapis.com/google.rpc'
+const createErrorInfo = (reason: string): JsonObject => ({
+  '@type': `${RPC_TYPE_PREFIX}.ErrorInfo`,
+  reason,
+  domain: 'signalbox',
+})
 
 /** The error for a key whose remaining budget is too small. */
-const BUDGET = [402, 'FAILED_PRECONDITION'] as const
+const BUDGET_STATUS = [402, 'FAILED_PRECONDITION'] as const
 
 const responseByKind: Readonly<Record<ErrorKind, readonly [status: number, name: string]>> = {
   'bad-request': [400, 'INVALID_ARGUMENT'],

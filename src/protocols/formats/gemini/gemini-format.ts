@@ -1,7 +1,7 @@
 import { replaceSpans, scanTopLevel } from '../../../lib/json-scan.ts'
 import { once } from '../../../lib/promises.ts'
 import type { Endpoint, SharedFormat } from '../format.ts'
-import { BLANK_LINES } from '../keep-alive-texts.ts'
+import { BLANK_KEEP_ALIVE } from '../keep-alive-texts.ts'
 import { loadFormatErrors } from '../load-format-errors.ts'
 import { loadTranslators } from '../load-translators.ts'
 import { operations } from '../model-operations.ts'
@@ -19,7 +19,7 @@ export const gemini: SharedFormat = {
   },
   requestIdHeader: 'x-request-id',
   loadErrors: async () => (await loadFormatErrors()).geminiErrors,
-  keepAlive: BLANK_LINES,
+  keepAlive: BLANK_KEEP_ALIVE,
   streamsArrays: true,
   loadReaders: once(async () => (await import('./gemini-readers.ts')).geminiReaders),
   loadTranslator: async () => (await loadTranslators()).geminiTranslator,

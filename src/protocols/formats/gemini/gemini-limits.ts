@@ -5,12 +5,12 @@ import { getHighestLimit, readResponseCount } from '../request-numbers.ts'
 
 /** The output limit in the generation options. Google accepts both spellings of each name. */
 export const geminiOutputLimit: OutputLimit = {
-  get: (body) => getHighestLimit(listConfigs(body).flatMap((config) => INNER.map((name) => config[name]))),
+  get: (body) => getHighestLimit(listConfigs(body).flatMap((config) => LIMIT_FIELDS.map((name) => config[name]))),
   set({ text, body }, tokens) {
-    const outers = OUTER.filter((name) => isObject(body[name]))
-    return (outers.length > 0 ? outers : OUTER.slice(0, 1)).reduce((written, outer) => {
-      const present = INNER.filter((name) => (getConfig(body, outer)[name] ?? null) !== null)
-      const inners = present.length > 0 ? present : INNER.slice(0, 1)
+    const outers = CONFIG_FIELDS.filter((name) => isObject(body[name]))
+    return (outers.length > 0 ? outers : CONFIG_FIELDS.slice(0, 1)).reduce((written, outer) => {
+      const present = LIMIT_FIELDS.filter((name) => (getConfig(body, outer)[name] ?? null) !== null)
+      const inners = present.length > 0 ? present : LIMIT_FIELDS.slice(0, 1)
       return withMember(written, outer, (config) =>
         inners.reduce(
           (json, inner) => withMember(json, inner, () => String(tokens)),
@@ -33,10 +33,10 @@ export const geminiBound: RequestBound = {
     ),
 }
 
-const OUTER = ['generationConfig', 'generation_config']
-const INNER = ['maxOutputTokens', 'max_output_tokens']
+const CONFIG_FIELDS = ['generationConfig', 'generation_config']
+const LIMIT_FIELDS = ['maxOutputTokens', 'max_output_tokens']
 
-const listConfigs = (body: JsonObject): JsonObject[] => OUTER.map((name) => getConfig(body, name))
+const listConfigs = (body: JsonObject): JsonObject[] => CONFIG_FIELDS.map((name) => getConfig(body, name))
 
 function getConfig(body: JsonObject, name: string): JsonObject {
   const config = body[name]

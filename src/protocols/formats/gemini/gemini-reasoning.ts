@@ -61,7 +61,7 @@ const levels: Readonly<Record<Effort, WireLevel>> = {
 
 /** Parses a signature from a client: state that the gateway sealed, or a Google signature from an unknown account. */
 export function parseSignature(signature: string | undefined): OpaqueState | undefined {
-  if (!signature || PLACEHOLDERS.has(signature)) return undefined
+  if (!signature || PLACEHOLDER_SIGNATURES.has(signature)) return undefined
   const sealed = decodeBase64Text(signature) // Google's own signatures aren't UTF-8
   const state = sealed === undefined ? undefined : readEncryptedBody(sealed)
   return state ?? { origin: { format: 'gemini', account: '' }, kind: 'thought-signature', data: signature }
@@ -71,6 +71,6 @@ export function parseSignature(signature: string | undefined): OpaqueState | und
 export const writeSignature = (state: OpaqueState): string => toBase64(encodeUtf8(sealState(state)))
 
 /** Google's documented placeholder for a call by another model, which has no signature. Newer models reject the call without it. */
-export const NO_SIGNATURE = 'skip_thought_signature_validator'
+export const SKIP_SIGNATURE = 'skip_thought_signature_validator'
 
-const PLACEHOLDERS: ReadonlySet<string> = new Set([NO_SIGNATURE, toBase64(encodeUtf8(NO_SIGNATURE))])
+const PLACEHOLDER_SIGNATURES: ReadonlySet<string> = new Set([SKIP_SIGNATURE, toBase64(encodeUtf8(SKIP_SIGNATURE))])

@@ -52,7 +52,7 @@ export function toMalformedError(
   { finishReason, finishMessage }: JsonObject,
   isStarted: boolean,
 ): EmbeddedError | undefined {
-  if (!(isStarted ? BROKEN : BROKEN_IF_EMPTY).test(formatScalar(finishReason))) return undefined
+  if (!(isStarted ? BROKEN_PATTERN : BROKEN_IF_EMPTY).test(formatScalar(finishReason))) return undefined
   return {
     class: 'content',
     status: 502,
@@ -60,6 +60,6 @@ export function toMalformedError(
   }
 }
 
-const BROKEN = /^(?:MALFORMED_|UNEXPECTED_TOOL|TOO_MANY_TOOL|MISSING_THOUGHT)/
+const BROKEN_PATTERN = /^(?:MALFORMED_|UNEXPECTED_TOOL|TOO_MANY_TOOL|MISSING_THOUGHT)/
 
-const BROKEN_IF_EMPTY = new RegExp(`${BROKEN.source}|^(?:OTHER|5|NO_IMAGE)$`)
+const BROKEN_IF_EMPTY = new RegExp(`${BROKEN_PATTERN.source}|^(?:OTHER|5|NO_IMAGE)$`)

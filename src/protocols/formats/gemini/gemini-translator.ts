@@ -1,5 +1,5 @@
 import type { OptionName, Traits } from '../../../traits.ts'
-import { baseTraits, EFFORTS } from '../canonical/base-traits.ts'
+import { ALL_EFFORTS, baseTraits } from '../canonical/base-traits.ts'
 import type { Translator } from '../translator.ts'
 import { parseCountRequest, parseRequest } from './client/gemini-client-request.ts'
 import { writeCount, writeResponse } from './client/gemini-client-response.ts'
@@ -85,7 +85,7 @@ function createTraits(): Traits {
     reasoning: {
       ...baseTraits.reasoning,
       by: 'budget',
-      efforts: EFFORTS,
+      efforts: ALL_EFFORTS,
       budgets: { none: 0, minimal: 512, low: 1_024, medium: 8_192, high: 24_576, xhigh: 24_576, max: 24_576 },
       minBudget: 512,
       maxBudget: 24_576,

@@ -12,14 +12,14 @@ import {
   toContentFields,
   type UsageRequest,
 } from '../format.ts'
-import { COMMENT } from '../keep-alive-texts.ts'
+import { COMMENT_KEEP_ALIVE } from '../keep-alive-texts.ts'
 import { loadFormatErrors } from '../load-format-errors.ts'
 import { loadTranslators } from '../load-translators.ts'
 import { operations } from '../model-operations.ts'
 import { findChoiceError, getChunkError, parseChatUsage } from './chat-response.ts'
 
 /** Matches chunks with usage. Most have none or null, so they don't need to be parsed. */
-const HAS_USAGE = /"usage"\s*:\s*\{/
+const USAGE_PATTERN = /"usage"\s*:\s*\{/
 
 const USAGE_OPTION = '"stream_options":{"include_usage":true}'
 
@@ -35,7 +35,7 @@ const chatUsageRequest: UsageRequest = {
           withMember(options?.startsWith('{') ? options : '{}', 'include_usage', () => 'true'),
         ),
   isAnswer({ data }) {
-    if (!HAS_USAGE.test(data)) return false
+    if (!USAGE_PATTERN.test(data)) return false
     const chunk = tryParseJson(data)
     if (!isObject(chunk) || !isObject(chunk.usage) || chunk.error) return false
     const { choices = null } = chunk
@@ -84,7 +84,7 @@ export const openaiChat: SharedFormat = {
   clientDetection: { headers: [] },
   requestIdHeader: 'x-request-id',
   loadErrors: async () => (await loadFormatErrors()).chatErrors,
-  keepAlive: COMMENT,
+  keepAlive: COMMENT_KEEP_ALIVE,
   loadReaders: async () => chatReaders, // loaded with the gateway, because most requests are of this format
   loadTranslator: async () => (await loadTranslators()).chatTranslator,
 }

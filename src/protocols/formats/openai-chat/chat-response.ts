@@ -57,9 +57,9 @@ export const getChunkError = (chunk: JsonObject): unknown =>
 
 /** Returns a choice's error. OpenRouter and Z.ai report an upstream failure as a finish reason. */
 export const getChoiceError = ({ error, finish_reason: reason }: JsonObject): unknown =>
-  error || (reason === 'error' || reason === 'network_error' ? FAILED_CHOICE : undefined)
+  error || (reason === 'error' || reason === 'network_error' ? FAILED_CHOICE_MESSAGE : undefined)
 
-const FAILED_CHOICE = 'The provider reported that the response ended in an error.'
+const FAILED_CHOICE_MESSAGE = 'The provider reported that the response ended in an error.'
 
 export function findChoiceError(choices: unknown): unknown {
   if (!Array.isArray(choices)) return undefined

@@ -1,7 +1,7 @@
 import { isObject, type JsonObject, tryParseJson } from '../../../lib/json.ts'
 import type { SseEvent } from '../../../lib/sse.ts'
 import type { TokenUsage } from '../canonical/canonical-response.ts'
-import { NO_REASON, pickStreamError } from '../canonical/late-reason.ts'
+import { NO_REASON_MESSAGE, pickStreamError } from '../canonical/late-reason.ts'
 import { addCharges } from '../canonical/reported-cost.ts'
 import { updateUsage } from '../canonical/reported-usage.ts'
 import { errorReaders, toEmbeddedError } from '../errors/load-error-readers.ts'
@@ -45,7 +45,7 @@ export function parseChunk(data: string): unknown {
 
 /** Returns the error in an event named `error`. Providers of this format don't name other events. */
 export const getNamedError = (chunk: unknown, data: string): unknown =>
-  (isObject(chunk) ? (chunk.error ?? chunk) : data) || NO_REASON
+  (isObject(chunk) ? (chunk.error ?? chunk) : data) || NO_REASON_MESSAGE
 
 /**
  * Tracks a stream of chunks with `choices[].delta`, which ends with a finish reason or `[DONE]`. Neither a chunk that only names the role nor the end

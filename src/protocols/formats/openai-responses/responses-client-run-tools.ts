@@ -30,11 +30,11 @@ type ClientCall = WithoutItemFields<WireClientCall>
 
 type WithoutItemFields<Call> = Call extends unknown ? Omit<Call, 'id' | 'call_id' | 'status'> : never
 
-const TEXT = { type: 'string' }
+const STRING_SCHEMA = { type: 'string' }
 
-const NUMBER = { type: 'integer' }
+const INTEGER_SCHEMA = { type: 'integer' }
 
-const LIST = { type: 'array', items: TEXT }
+const STRING_LIST_SCHEMA = { type: 'array', items: STRING_SCHEMA }
 
 const createSchema = (properties: JsonObject, ...required: string[]): JsonObject => ({
   type: 'object',
@@ -47,9 +47,12 @@ const definitions: Readonly<Record<ClientToolKind, Definition>> = {
     description: 'Runs shell commands on the machine of the user, side by side, and returns what each of them prints.',
     schema: createSchema(
       {
-        commands: { ...LIST, description: 'The commands, each one line for the shell.' },
-        timeout_ms: { ...NUMBER, description: 'The longest time that a command may take, in milliseconds.' },
-        max_output_length: { ...NUMBER, description: 'The most characters to return of the output of a command.' },
+        commands: { ...STRING_LIST_SCHEMA, description: 'The commands, each one line for the shell.' },
+        timeout_ms: { ...INTEGER_SCHEMA, description: 'The longest time that a command may take, in milliseconds.' },
+        max_output_length: {
+          ...INTEGER_SCHEMA,
+          description: 'The most characters to return of the output of a command.',
+        },
       },
       'commands',
     ),
@@ -70,10 +73,10 @@ const definitions: Readonly<Record<ClientToolKind, Definition>> = {
     description: 'Runs one command on the machine of the user and returns what it prints.',
     schema: createSchema(
       {
-        command: { ...LIST, description: 'The program and its arguments.' },
-        working_directory: TEXT,
-        timeout_ms: { ...NUMBER, description: 'The longest time that the command may take, in milliseconds.' },
-        env: { type: 'object', additionalProperties: TEXT, description: 'Environment variables to set.' },
+        command: { ...STRING_LIST_SCHEMA, description: 'The program and its arguments.' },
+        working_directory: STRING_SCHEMA,
+        timeout_ms: { ...INTEGER_SCHEMA, description: 'The longest time that the command may take, in milliseconds.' },
+        env: { type: 'object', additionalProperties: STRING_SCHEMA, description: 'Environment variables to set.' },
       },
       'command',
     ),
@@ -102,8 +105,8 @@ const definitions: Readonly<Record<ClientToolKind, Definition>> = {
     schema: createSchema(
       {
         type: { type: 'string', enum: ['create_file', 'update_file', 'delete_file'] },
-        path: { ...TEXT, description: 'The path of the file, within the project.' },
-        diff: { ...TEXT, description: 'The diff; left out to delete a file.' },
+        path: { ...STRING_SCHEMA, description: 'The path of the file, within the project.' },
+        diff: { ...STRING_SCHEMA, description: 'The diff; left out to delete a file.' },
       },
       'type',
       'path',

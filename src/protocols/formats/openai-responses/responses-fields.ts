@@ -46,18 +46,18 @@ const finishReasons = new Map<string, FinishReason>(
 
 type Ending = Pick<WireOutcome, 'incomplete_details'> & { status: 'completed' | 'incomplete' | 'failed' }
 
-const COMPLETED: Ending = { status: 'completed', incomplete_details: null }
+const COMPLETED_ENDING: Ending = { status: 'completed', incomplete_details: null }
 
-const INCOMPLETE: Ending = { status: 'incomplete', incomplete_details: { reason: 'max_output_tokens' } }
+const INCOMPLETE_ENDING: Ending = { status: 'incomplete', incomplete_details: { reason: 'max_output_tokens' } }
 
 /** Maps canonical finish reasons to the response status for a client. */
 export const wireEndings: Readonly<Record<FinishReason, Ending>> = {
-  stop: COMPLETED,
-  'stop-sequence': COMPLETED,
-  'tool-calls': COMPLETED,
-  length: INCOMPLETE,
-  pause: INCOMPLETE,
-  'context-window': INCOMPLETE,
+  stop: COMPLETED_ENDING,
+  'stop-sequence': COMPLETED_ENDING,
+  'tool-calls': COMPLETED_ENDING,
+  length: INCOMPLETE_ENDING,
+  pause: INCOMPLETE_ENDING,
+  'context-window': INCOMPLETE_ENDING,
   'content-filter': { status: 'incomplete', incomplete_details: { reason: 'content_filter' } },
   'malformed-call': { status: 'failed', incomplete_details: null },
 }

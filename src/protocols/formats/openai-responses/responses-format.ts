@@ -1,6 +1,6 @@
 import { once } from '../../../lib/promises.ts'
 import { createFixedEndpoint, type Endpoint, type SharedFormat } from '../format.ts'
-import { COMMENT } from '../keep-alive-texts.ts'
+import { COMMENT_KEEP_ALIVE } from '../keep-alive-texts.ts'
 import { loadFormatErrors } from '../load-format-errors.ts'
 import { loadTranslators } from '../load-translators.ts'
 import { operations } from '../model-operations.ts'
@@ -42,7 +42,7 @@ export const openaiResponses: SharedFormat = {
   clientDetection: { paths: /^\/v1\/responses/, headers: [] },
   requestIdHeader: 'x-request-id',
   loadErrors: async () => (await loadFormatErrors()).responseErrors,
-  keepAlive: COMMENT,
+  keepAlive: COMMENT_KEEP_ALIVE,
   loadReaders: once(async () => (await import('./responses-readers.ts')).responsesReaders),
   loadTranslator: async () => (await loadTranslators()).responsesTranslator,
 }

@@ -1,6 +1,6 @@
 import { isObject, type JsonObject } from '../../../lib/json.ts'
 import type { ReasoningPart } from '../canonical/canonical-parts.ts'
-import { type OpaqueState, type Origin, sealState, UNSIGNED, unsealState } from '../canonical/canonical-state.ts'
+import { type OpaqueState, type Origin, sealState, UNSIGNED_PREFIX, unsealState } from '../canonical/canonical-state.ts'
 import type { WireReasoning, WireReasoningInput } from './responses-wire.ts'
 
 /*
@@ -29,7 +29,7 @@ function getTexts(parts: unknown): string[] {
 /** Reads the state in a provider's item. An item with only summaries has none, because providers don't need them back. */
 export function readReasoningState(item: JsonObject, origin: Origin): OpaqueState | undefined {
   const { encrypted_content: data, id, content } = item
-  if (typeof data === 'string' && data !== '' && data !== UNSIGNED)
+  if (typeof data === 'string' && data !== '' && data !== UNSIGNED_PREFIX)
     return { origin, kind: 'encrypted', data, ...(typeof id === 'string' && id !== '' && { id }) }
   return getTexts(content).length > 0 ? { origin, kind: 'text', data: '' } : undefined
 }
@@ -42,7 +42,7 @@ export function parseReasoningItem(item: JsonObject, origin: Origin): ReasoningP
 /** Parses an item that a client sends back: the gateway's own, with state of any format, or OpenAI's. */
 export function parseReasoningInput(item: JsonObject): ReasoningPart | undefined {
   const { encrypted_content: data, id } = item
-  if (typeof data !== 'string' || data === '' || data === UNSIGNED)
+  if (typeof data !== 'string' || data === '' || data === UNSIGNED_PREFIX)
     return createReasoningPart(item, readReasoningState(item, UNKNOWN_ORIGIN))
   const defaults = { format: 'openai-responses', kind: 'encrypted' } as const
   const part = createReasoningPart(item, unsealState(data, typeof id === 'string' ? { ...defaults, id } : defaults))
@@ -76,7 +76,7 @@ export function writeReasoningInput({ text, state }: ReasoningPart): WireReasoni
 export function writeReasoning(id: string, text: string, state: OpaqueState | undefined): WireReasoning {
   const summary = writeSummary(text)
   if (!state && text === '') return { type: 'reasoning', id, summary }
-  return { type: 'reasoning', id, summary, encrypted_content: state ? sealState(state) : UNSIGNED }
+  return { type: 'reasoning', id, summary, encrypted_content: state ? sealState(state) : UNSIGNED_PREFIX }
 }
 
 const writeSummary = (text: string): WireReasoning['summary'] => (text === '' ? [] : [{ type: 'summary_text', text }])

@@ -2,12 +2,12 @@ import { gatewayError } from '../../../errors.ts'
 import { isObject, type JsonObject, tryParseJson } from '../../../lib/json.ts'
 import type { SseEvent } from '../../../lib/sse.ts'
 import type { TokenUsage } from '../canonical/canonical-response.ts'
-import { NO_REASON, pickStreamError } from '../canonical/late-reason.ts'
+import { NO_REASON_MESSAGE, pickStreamError } from '../canonical/late-reason.ts'
 import { addCharges } from '../canonical/reported-cost.ts'
 import { updateUsage } from '../canonical/reported-usage.ts'
 import { toEmbeddedError } from '../errors/load-error-readers.ts'
 import { createStreamProgress, type StreamPosition, type StreamState } from '../format.ts'
-import { RESTARTED, RestartDetector } from '../restart-detector.ts'
+import { RESTARTED_MESSAGE, RestartDetector } from '../restart-detector.ts'
 import { parseResponseUsage } from './responses-response.ts'
 import type { WireOutcome } from './responses-wire.ts'
 
@@ -74,7 +74,7 @@ export function createResponseStreamState(): StreamState {
     switch (message.type ?? event) {
       case 'response.created':
         if (starts.start(response.id) === 'restart' && !state.started)
-          throw gatewayError('UPSTREAM_CUT', { message: RESTARTED })
+          throw gatewayError('UPSTREAM_CUT', { message: RESTARTED_MESSAGE })
         return
       case 'response.completed':
         starts.complete() // a stream without content is read again from the beginning when it is passed on
@@ -112,7 +112,7 @@ export function createResponseStreamState(): StreamState {
   }
 
   function fail(error: unknown) {
-    const streamError = toEmbeddedError(error) ?? { message: NO_REASON, status: 502, isVague: true }
+    const streamError = toEmbeddedError(error) ?? { message: NO_REASON_MESSAGE, status: 502, isVague: true }
     state.error = pickStreamError(state.error, streamError) // Azure sends the reason in a later event
   }
 

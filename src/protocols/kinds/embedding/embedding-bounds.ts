@@ -4,16 +4,16 @@
  */
 
 /** https://platform.openai.com/docs/api-reference/embeddings/create */
-export const OPENAI_TOKENS = 300_000
+export const MAX_OPENAI_TOKENS = 300_000
 
 /** Mistral rejects more than 16,384 tokens with "Too many tokens overall, split into more batches". */
-export const MISTRAL_TOKENS = 16_000
+export const MAX_MISTRAL_TOKENS = 16_000
 
 /** The context window of Cohere's newest model; older models truncate each string much earlier. */
-export const COHERE_TOKENS = 128_000
+export const MAX_COHERE_TOKENS = 128_000
 
 /** Documented for Vertex AI; LangChain's clients also apply it to the Gemini API. */
-export const GOOGLE_TOKENS = 20_000
+export const MAX_GOOGLE_TOKENS = 20_000
 
 /** Returns the limit of a Voyage model: https://docs.voyageai.com/docs/embeddings */
 export function getVoyageTokens(model: string): number {
@@ -23,8 +23,8 @@ export function getVoyageTokens(model: string): number {
 
 /** Returns the limit of a model on a server that forwards requests to the model's vendor, or that applies OpenAI's limit. */
 export function getModelTokens({ model }: { model: string }): number {
-  if (/mistral-embed|codestral-embed/.test(model)) return MISTRAL_TOKENS
-  if (/gemini-embedding|text-(?:multilingual-)?embedding-\d{3}/.test(model)) return GOOGLE_TOKENS
+  if (/mistral-embed|codestral-embed/.test(model)) return MAX_MISTRAL_TOKENS
+  if (/gemini-embedding|text-(?:multilingual-)?embedding-\d{3}/.test(model)) return MAX_GOOGLE_TOKENS
   if (/voyage-/.test(model)) return getVoyageTokens(model)
-  return /(?:^|\/)embed-(?:v|english|multilingual)/.test(model) ? COHERE_TOKENS : OPENAI_TOKENS
+  return /(?:^|\/)embed-(?:v|english|multilingual)/.test(model) ? MAX_COHERE_TOKENS : MAX_OPENAI_TOKENS
 }

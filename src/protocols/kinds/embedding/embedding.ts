@@ -90,16 +90,16 @@ function estimateMaxTokens({ text = '', tokens, parts = [{ text }], title = '' }
   if (tokens) return tokens.length
   return parts.reduce(
     (sum, part) => sum + ('text' in part ? countMaxTokens(part.text) : TOKENS_PER_IMAGE),
-    countMaxTokens(title) + EXTRA_TOKENS,
+    countMaxTokens(title) + EXTRA_INPUT_TOKENS,
   )
 }
 
 /** The number of tokens in an image, and the number that vendors may add to a string, for example for its task. */
 const TOKENS_PER_IMAGE = 1_000
-const EXTRA_TOKENS = 10
+const EXTRA_INPUT_TOKENS = 10
 
 /** All vendors' names for each task. */
-const TASKS: Readonly<Record<Task, RegExp>> = {
+const TASK_PATTERNS: Readonly<Record<Task, RegExp>> = {
   query: /^(?:(?:search|retrieval)[_.])?query$/i,
   document: /^(?:(?:search|retrieval)[_.])?(?:document|passage)$/i,
   similarity: /^(?:semantic[_-]similarity|text-matching|similarity)$/i,
@@ -112,7 +112,9 @@ const TASKS: Readonly<Record<Task, RegExp>> = {
 
 /** Parses a vendor's name for a task, or returns `undefined` if it is unknown. */
 export const parseTask = (word: unknown): Task | undefined =>
-  typeof word === 'string' ? (Object.keys(TASKS) as Task[]).find((task) => TASKS[task].test(word)) : undefined // `TASKS` has no other keys
+  typeof word === 'string'
+    ? (Object.keys(TASK_PATTERNS) as Task[]).find((task) => TASK_PATTERNS[task].test(word))
+    : undefined // `TASKS` has no other keys
 
 /** The tasks whose queries are matched with documents. */
 const RETRIEVAL_TASKS: ReadonlySet<Task> = new Set(['question', 'fact', 'code'])

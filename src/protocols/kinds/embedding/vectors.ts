@@ -11,10 +11,10 @@ export function isVector(value: unknown, as: 'float' | 'base64' | 'raw'): value 
   if (typeof value !== 'string')
     return Array.isArray(value) && value.length > 0 && value.every((item) => typeof item === 'number')
   if (value === '') return false
-  return as === 'raw' || (Number.isInteger(getDimensions(value)) && (as === 'base64' || BASE64.test(value)))
+  return as === 'raw' || (Number.isInteger(getDimensions(value)) && (as === 'base64' || BASE64_PATTERN.test(value)))
 }
 
-const BASE64 = /^[A-Za-z0-9+/]+={0,2}$/
+const BASE64_PATTERN = /^[A-Za-z0-9+/]+={0,2}$/
 
 export const getDimensions = (vector: Vector): number =>
   typeof vector === 'string' ? Math.floor((getUnpaddedLength(vector) * 3) / 4) / 4 : vector.length

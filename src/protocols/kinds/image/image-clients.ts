@@ -24,7 +24,7 @@ const NON_OPTION_FIELDS: ReadonlySet<string> = new Set([
   ...['image', 'images', 'input_references', 'mask', 'markup'],
 ])
 
-const NUMBERS = ['output_compression', 'partial_images', 'seed']
+const NUMBER_FIELDS = ['output_compression', 'partial_images', 'seed']
 
 function createClient(event: 'image_generation' | 'image_edit', isEdit: boolean): ImageClient {
   return {
@@ -37,10 +37,10 @@ function createClient(event: 'image_generation' | 'image_edit', isEdit: boolean)
 /** OpenAI's API: https://platform.openai.com/docs/api-reference/images. Edits are sent as a form or as JSON. */
 export const clients = { generate: createClient('image_generation', false), edit: createClient('image_edit', true) }
 
-const shouldStream = ({ options }: ImageRequest) => options[STREAM] === true
+const shouldStream = ({ options }: ImageRequest) => options[STREAM_FIELD] === true
 
 /** The option that requests a stream. Vendors that stream support it like any other option. */
-const STREAM = 'stream'
+const STREAM_FIELD = 'stream'
 
 function readRequest(
   body: JsonObject,
@@ -58,8 +58,8 @@ function readRequest(
   if (otherMasks.length > 0) warnings.reject('mask', 'must be a single image.')
   if (mask && markup) warnings.reject('markup', 'cannot be used together with "mask".')
   if (!isEdit && mask) warnings.reject('mask', 'is only for edits (POST /v1/images/edits).')
-  for (const name of NUMBERS) fields.number(name)
-  const isStream = fields.boolean(STREAM) ?? false
+  for (const name of NUMBER_FIELDS) fields.number(name)
+  const isStream = fields.boolean(STREAM_FIELD) ?? false
   const others = Object.entries(fields.value).filter(([name, value]) => value !== null && !NON_OPTION_FIELDS.has(name))
   return {
     prompt,
@@ -72,7 +72,7 @@ function readRequest(
       files.length > 0 &&
       [...inputImages, mask, markup].every((image) => image === undefined || ('bytes' in image && 'fileName' in image)),
     shouldReturnUrl: fields.oneOf('response_format', ['url', 'b64_json']) === 'url',
-    options: { ...Object.fromEntries(others), ...(isStream && { [STREAM]: true }) },
+    options: { ...Object.fromEntries(others), ...(isStream && { [STREAM_FIELD]: true }) },
   }
 }
 
@@ -99,9 +99,9 @@ function parseNumbers(body: JsonObject, files: readonly FormFile[]): JsonObject 
   return Object.fromEntries(
     Object.entries(body).map(([name, value]) => {
       if (typeof value !== 'string') return [name, value]
-      if ((name === 'n' || NUMBERS.includes(name)) && value.trim() !== '' && Number.isFinite(Number(value)))
+      if ((name === 'n' || NUMBER_FIELDS.includes(name)) && value.trim() !== '' && Number.isFinite(Number(value)))
         return [name, Number(value)]
-      return [name, name === STREAM && /^(?:true|false)$/.test(value) ? value === 'true' : value]
+      return [name, name === STREAM_FIELD && /^(?:true|false)$/.test(value) ? value === 'true' : value]
     }),
   )
 }

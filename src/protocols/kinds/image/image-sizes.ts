@@ -7,8 +7,8 @@ export interface PixelSize {
 }
 
 /** The names of the size tiers, from small to large. */
-export const TIERS = ['512', '1K', '2K', '4K'] as const
-export type Tier = (typeof TIERS)[number]
+export const SIZE_TIERS = ['512', '1K', '2K', '4K'] as const
+export type Tier = (typeof SIZE_TIERS)[number]
 
 const MAX_MEGAPIXELS: Readonly<Record<Tier, number>> = {
   '512': 0.4,
@@ -19,11 +19,11 @@ const MAX_MEGAPIXELS: Readonly<Record<Tier, number>> = {
 
 /** Returns the tier of a size in pixels. */
 export const getTier = ({ width, height }: PixelSize): Tier =>
-  TIERS.find((tier) => (width * height) / 1_000_000 <= MAX_MEGAPIXELS[tier]) ?? '4K'
+  SIZE_TIERS.find((tier) => (width * height) / 1_000_000 <= MAX_MEGAPIXELS[tier]) ?? '4K'
 
 /** Parses the name of a size tier. */
 export const parseTier = (text: string | undefined): Tier | undefined =>
-  TIERS.find((tier) => tier === text?.toUpperCase())
+  SIZE_TIERS.find((tier) => tier === text?.toUpperCase())
 
 /** Parses a size such as `1536x1024`. */
 export function parsePixels(text: string | undefined): PixelSize | undefined {
@@ -32,7 +32,7 @@ export function parsePixels(text: string | undefined): PixelSize | undefined {
 }
 
 /** The ratios that most vendors support. */
-export const RATIOS = ['1:1', '2:3', '3:2', '3:4', '4:3', '4:5', '5:4', '9:16', '16:9', '21:9'] as const
+export const ASPECT_RATIOS = ['1:1', '2:3', '3:2', '3:4', '4:3', '4:5', '5:4', '9:16', '16:9', '21:9'] as const
 
 /** Parses a ratio such as `16:9`, or returns `undefined` if the text isn't one. */
 export function parseRatio(text: string): number | undefined {
@@ -42,7 +42,7 @@ export function parseRatio(text: string): number | undefined {
 }
 
 /** Finds the closest ratio, comparing logarithms. */
-export function findNearestRatio(ratio: number, ratios: readonly string[] = RATIOS): string {
+export function findNearestRatio(ratio: number, ratios: readonly string[] = ASPECT_RATIOS): string {
   const getDistance = (name: string) => Math.abs(Math.log(ratio) - Math.log(parseRatio(name) ?? 1))
   return ratios.reduce((best, name) => (getDistance(name) < getDistance(best) ? name : best))
 }
@@ -60,7 +60,7 @@ const isNear = (a: number, b: number) => Math.abs(a / b - 1) < 0.02
 export function chooseShape(
   request: ImageRequest,
   context: VendorContext,
-  { ratios = RATIOS, tiers = TIERS }: { ratios?: readonly string[]; tiers?: readonly Tier[] } = {},
+  { ratios = ASPECT_RATIOS, tiers = SIZE_TIERS }: { ratios?: readonly string[]; tiers?: readonly Tier[] } = {},
 ): { ratio?: string; tier?: Tier } {
   const { size, aspectRatio, tier } = request
   const { warnings } = context
@@ -77,12 +77,12 @@ export function chooseShape(
 
 /** Returns the largest tier up to the requested one, or else the smallest. */
 function findNearestTier(requested: Tier, tiers: readonly Tier[]): Tier | undefined {
-  const smaller = tiers.filter((tier) => TIERS.indexOf(tier) <= TIERS.indexOf(requested))
+  const smaller = tiers.filter((tier) => SIZE_TIERS.indexOf(tier) <= SIZE_TIERS.indexOf(requested))
   return smaller.at(-1) ?? tiers[0]
 }
 
 /** The edge of a square, in pixels. */
-const EDGES: Readonly<Record<Tier, number>> = { '512': 512, '1K': 1_024, '2K': 2_048, '4K': 4_096 }
+const EDGE_BY_TIER: Readonly<Record<Tier, number>> = { '512': 512, '1K': 1_024, '2K': 2_048, '4K': 4_096 }
 
 /** Chooses pixels, in multiples of `step`, for vendors that only support pixels. Returns `undefined` if the request has no size. */
 export function choosePixels(
@@ -95,7 +95,7 @@ export function choosePixels(
   noteRatioConflict(request, context)
   const ratio = aspectRatio === undefined ? undefined : parseRatio(aspectRatio)
   if (!size && ratio === undefined && !tier) return undefined
-  const edge = EDGES[tier ?? '1K']
+  const edge = EDGE_BY_TIER[tier ?? '1K']
   const requested = size ?? { width: edge * Math.sqrt(ratio ?? 1), height: edge / Math.sqrt(ratio ?? 1) }
   const scale = Math.min(1, max / Math.max(requested.width, requested.height))
   const roundToStep = (pixels: number) => Math.max(min, Math.round((pixels * scale) / step) * step)

@@ -4,7 +4,7 @@ import type { Warnings } from '../../formats/canonical/canonical-warnings.ts'
 import type { ClientAdapter } from '../kind-adapters.ts'
 import type { ModerationInput, ModerationRequest, ModerationResponse } from './moderation.ts'
 
-const CATEGORIES = [
+const OPENAI_CATEGORIES = [
   'harassment',
   'harassment/threatening',
   'hate',
@@ -33,7 +33,7 @@ const openai: ClientAdapter<ModerationRequest, ModerationResponse> = {
   },
   write({ id, results }, { model, newId, warnings }) {
     const knownCategories = new Set(results.flatMap(({ categories }) => Object.keys(categories)))
-    for (const name of CATEGORIES) if (!knownCategories.has(name)) warnings.noteDropped(`categories.${name}`)
+    for (const name of OPENAI_CATEGORIES) if (!knownCategories.has(name)) warnings.noteDropped(`categories.${name}`)
     return {
       id: id ?? `modr-${newId()}`,
       model,

@@ -11,9 +11,9 @@ export const rerankBound: RequestBound = {
   inputTokens: ({ query, documents }, estimate) =>
     estimate() + estimateTokens({ query }) * 2 * Math.max(0, toList(documents).length - 1),
   units({ documents, max_tokens_per_doc: length = MAX_TOKENS }) {
-    const maxChunks = Math.ceil((typeof length === 'number' && length > 0 ? length : MAX_TOKENS) / CHUNK_TOKENS)
+    const maxChunks = Math.ceil((typeof length === 'number' && length > 0 ? length : MAX_TOKENS) / TOKENS_PER_CHUNK)
     const chunks = toList(documents).map((document) =>
-      Math.min(maxChunks, Math.ceil(getLength(document) / CHUNK_TOKENS)),
+      Math.min(maxChunks, Math.ceil(getLength(document) / TOKENS_PER_CHUNK)),
     )
     return { search: Math.max(1, Math.ceil(chunks.reduce((sum, count) => sum + Math.max(1, count), 0) / 100)) }
   },
@@ -26,5 +26,5 @@ const getLength = (document: unknown): number =>
   typeof document === 'string' ? document.length : JSON.stringify(document ?? '').length
 
 /** The chunk size for long documents, and the default truncation, in tokens. */
-const CHUNK_TOKENS = 500
+const TOKENS_PER_CHUNK = 500
 const MAX_TOKENS = 4_096

@@ -38,7 +38,7 @@ function read(body: JsonObject, { warnings }: ClientReadContext, isVoyage = fals
   const documents = readDocuments(fields.list('documents'), warnings)
   const rankFields = fields.strings('rank_fields')
   const returnsDocuments = fields.boolean('return_documents')
-  for (const name of NUMBERS) fields.number(name)
+  for (const name of NUMBER_FIELDS) fields.number(name)
   fields.boolean('truncation')
   const top = isVoyage ? 'top_k' : 'top_n'
   const requested = fields.number(top) ?? documents.length
@@ -70,7 +70,7 @@ const NON_OPTION_FIELDS: ReadonlySet<string> = new Set([
 ])
 
 /** Numeric options. */
-const NUMBERS = ['max_tokens_per_doc', 'max_chunks_per_doc', 'priority']
+const NUMBER_FIELDS = ['max_tokens_per_doc', 'max_chunks_per_doc', 'priority']
 
 function readDocuments(list: unknown[] | undefined, warnings: Warnings): RankedDocument[] {
   if (!list?.length) return warnings.reject('documents', 'is required: at least one string or object.')

@@ -109,7 +109,7 @@ function writeDocuments(
  * Reads the requested number of results, best first, from any of the fields that vendors use. If anything is missing, returns a description of it.
  */
 function readResults(json: JsonObject, { documents, topN }: RerankRequest): RankedResult[] | string {
-  const list = LISTS.map((name) => json[name]).find(Array.isArray)
+  const list = RESULT_FIELDS.map((name) => json[name]).find(Array.isArray)
   if (!list) return 'results'
   const results = list.map(readResult)
   if (results.length === 0) return 'any result'
@@ -122,13 +122,13 @@ function readResults(json: JsonObject, { documents, topN }: RerankRequest): Rank
     .slice(0, topN)
 }
 
-const LISTS = ['results', 'data', 'rankings', 'records']
-const SCORES = ['relevance_score', 'relevanceScore', 'score', 'logit']
+const RESULT_FIELDS = ['results', 'data', 'rankings', 'records']
+const SCORE_FIELDS = ['relevance_score', 'relevanceScore', 'score', 'logit']
 
 function readResult(result: unknown): RankedResult | undefined {
   if (!isObject(result)) return undefined
   const { index } = result
-  const score = SCORES.map((name) => result[name]).find((value) => typeof value === 'number')
+  const score = SCORE_FIELDS.map((name) => result[name]).find((value) => typeof value === 'number')
   const isIndex = typeof index === 'number' && Number.isInteger(index) && index >= 0
   return isIndex && typeof score === 'number' ? { index, score } : undefined
 }

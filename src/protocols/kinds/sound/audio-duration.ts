@@ -41,12 +41,12 @@ function getWavDuration(file: Uint8Array): number | undefined {
 }
 
 /** Bit rates in kbit/s, by the index in a layer III frame header: for MPEG 1, then for MPEG 2 and 2.5. */
-const RATES = [
+const BIT_RATES = [
   [0, 32, 40, 48, 56, 64, 80, 96, 112, 128, 160, 192, 224, 256, 320],
   [0, 8, 16, 24, 32, 40, 48, 56, 64, 80, 96, 112, 128, 144, 160],
 ]
 /** In Hz, for MPEG 1. The frequency is halved for MPEG 2, and quartered for MPEG 2.5. */
-const FREQUENCIES = [44_100, 48_000, 32_000]
+const SAMPLE_RATES = [44_100, 48_000, 32_000]
 
 function getMp3Duration(file: Uint8Array): number | undefined {
   const [a = 0, b = 0, c = 0, d = 0] = file.subarray(6, 10)
@@ -70,8 +70,8 @@ function readFrame(file: Uint8Array, offset: number): { length: number; seconds:
   const [sync, version = 0, rates = 0] = file.subarray(offset, offset + 3)
   if (sync !== 0xff || (version & 0xe6) !== 0xe2 || (version & 0x18) === 0x08) return undefined
   const isFirst = (version & 0x18) === 0x18
-  const rate = RATES[isFirst ? 0 : 1]?.[rates >> 4]
-  const frequency = (FREQUENCIES[(rates >> 2) & 3] ?? 0) / (isFirst ? 1 : (version & 0x18) === 0x10 ? 2 : 4)
+  const rate = BIT_RATES[isFirst ? 0 : 1]?.[rates >> 4]
+  const frequency = (SAMPLE_RATES[(rates >> 2) & 3] ?? 0) / (isFirst ? 1 : (version & 0x18) === 0x10 ? 2 : 4)
   if (!rate || !frequency) return undefined
   const samples = isFirst ? 1_152 : 576
   const length = Math.floor((samples / 8) * ((rate * 1_000) / frequency)) + ((rates >> 1) & 1)

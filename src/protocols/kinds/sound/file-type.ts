@@ -13,7 +13,7 @@ export interface Recording {
 }
 
 /** The file extensions of each format, most common first, and its media types without `x-`. */
-const FORMATS: Readonly<Record<string, { extensions: readonly string[]; types: readonly string[] }>> = {
+const AUDIO_FORMATS: Readonly<Record<string, { extensions: readonly string[]; types: readonly string[] }>> = {
   mp3: { extensions: ['mp3', 'mpga', 'mpeg'], types: ['audio/mpeg', 'audio/mp3', 'audio/mpga', 'video/mpeg'] },
   wav: { extensions: ['wav'], types: ['audio/wav', 'audio/wave', 'audio/vnd.wave', 'audio/pn-wav'] },
   mp4: {
@@ -29,9 +29,11 @@ const FORMATS: Readonly<Record<string, { extensions: readonly string[]; types: r
 }
 
 const formatByExtension = new Map(
-  Object.entries(FORMATS).flatMap(([name, { extensions }]) => extensions.map((extension) => [extension, name])),
+  Object.entries(AUDIO_FORMATS).flatMap(([name, { extensions }]) => extensions.map((extension) => [extension, name])),
 )
-const formatByType = new Map(Object.entries(FORMATS).flatMap(([name, { types }]) => types.map((type) => [type, name])))
+const formatByType = new Map(
+  Object.entries(AUDIO_FORMATS).flatMap(([name, { types }]) => types.map((type) => [type, name])),
+)
 
 /** The bytes that identify a format, with their offset. */
 const SIGNATURES: ReadonlyArray<readonly [format: string, offset: number, signature: Uint8Array]> = [
@@ -74,7 +76,7 @@ export function nameRecording({ bytes, type, fileName }: Recording): Recording {
       fileName: fileExtension === '' ? `${replaceBlob(fileName)}.${isExtension ? extension : 'mp3'}` : fileName,
     }
   }
-  const { extensions, types } = FORMATS[format] ?? { extensions: ['mp3'], types: ['audio/mpeg'] }
+  const { extensions, types } = AUDIO_FORMATS[format] ?? { extensions: ['mp3'], types: ['audio/mpeg'] }
   return {
     bytes,
     type: typed === format && isAudioType ? bareType : (types[0] ?? ''),

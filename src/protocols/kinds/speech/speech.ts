@@ -172,12 +172,12 @@ export function createSpeechAdapter(vendor: SpeechVendor): SpeechAdapter {
 }
 
 function readAudio({ sound, type }: JsonObject): SpeechResponse | string {
-  return typeof sound === 'string' && typeof type === 'string' && BASE64.test(sound)
+  return typeof sound === 'string' && typeof type === 'string' && BASE64_PATTERN.test(sound)
     ? { audio: fromBase64(sound) }
     : 'sound'
 }
 
-const BASE64 = /^[\w+/]+={0,2}$/
+const BASE64_PATTERN = /^[\w+/]+={0,2}$/
 
 /** Creates a reader for a stream of bytes. A text content type indicates an error. */
 export const createByteStream = (

@@ -86,8 +86,8 @@ export function getLanguageCode(language: string): string {
   return listCodes().find((code) => getLanguageName(code) === name) ?? language
 }
 
-const listCodes = () => LETTERS.flatMap((first) => LETTERS.map((second) => first + second))
-const LETTERS = [...'abcdefghijklmnopqrstuvwxyz']
+const listCodes = () => SPEAKER_LETTERS.flatMap((first) => SPEAKER_LETTERS.map((second) => first + second))
+const SPEAKER_LETTERS = [...'abcdefghijklmnopqrstuvwxyz']
 
 /** Returns a language's English name in lowercase, as in OpenAI's `verbose_json`: `english` for `en` and `eng`. */
 export function getLanguageName(language: string): string {

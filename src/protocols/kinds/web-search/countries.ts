@@ -1,5 +1,5 @@
 /** Tavily's country names, by ISO 3166-1 code. */
-const NAMES =
+const COUNTRY_NAMES =
   'AF afghanistan, AL albania, DZ algeria, AD andorra, AO angola, AR argentina, AM armenia, AU australia, AT austria, AZ azerbaijan, ' +
   'BS bahamas, BH bahrain, BD bangladesh, BB barbados, BY belarus, BE belgium, BZ belize, BJ benin, BT bhutan, BO bolivia, ' +
   'BA bosnia and herzegovina, BW botswana, BR brazil, BN brunei, BG bulgaria, BF burkina faso, BI burundi, KH cambodia, CM cameroon, ' +
@@ -20,5 +20,5 @@ const NAMES =
   'ZM zambia, ZW zimbabwe'
 
 export const countryNames: ReadonlyMap<string, string> = new Map(
-  NAMES.split(', ').map((entry) => [entry.slice(0, 2), entry.slice(3)]),
+  COUNTRY_NAMES.split(', ').map((entry) => [entry.slice(0, 2), entry.slice(3)]),
 )

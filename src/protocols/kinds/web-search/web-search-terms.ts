@@ -62,15 +62,17 @@ export const toUsDate = (day: string): string => day.replace(/^(\d+)-(\d+)-(\d+)
 
 /** Returns the earliest time for results in ISO 8601, from the request's day and age. */
 export function getStartTime({ recency, after, now }: SearchRequest): string | undefined {
-  const times = [recency && now - AGES[recency], after && Date.parse(after)].filter((time) => typeof time === 'number')
+  const times = [recency && now - AGE_MS[recency], after && Date.parse(after)].filter(
+    (time) => typeof time === 'number',
+  )
   return times.length === 0 ? undefined : new Date(Math.max(...times)).toISOString()
 }
 
-const DAY = 86_400_000
-const AGES: Readonly<Record<Recency, number>> = {
+const DAY_MS = 86_400_000
+const AGE_MS: Readonly<Record<Recency, number>> = {
   hour: 3_600_000,
-  day: DAY,
-  week: 7 * DAY,
-  month: 30 * DAY,
-  year: 365 * DAY,
+  day: DAY_MS,
+  week: 7 * DAY_MS,
+  month: 30 * DAY_MS,
+  year: 365 * DAY_MS,
 }

@@ -30,11 +30,11 @@ const MAX_LINE_LENGTH = 500
 const MAX_LINES = 50
 
 /** The names under which a client may group the options of one vendor. */
-const VENDORS: ReadonlySet<string> = new Set([
+const VENDOR_NAMES: ReadonlySet<string> = new Set([
   ...['perplexity', 'perplexity-agent', 'pplx', 'tavily', 'exa', 'brave', 'serper', 'firecrawl', 'jina', 'searxng'],
 ])
 
-const PATH = 'provider_options'
+const OPTIONS_PATH = 'provider_options'
 
 /**
  * Reads the options for one vendor from a client's `provider_options`: those under the vendor's `names`, and those that aren't under any vendor's
@@ -56,10 +56,11 @@ export function readVendorOptions(
 
   const optionSets: Array<[string, JsonObject]> = []
   for (const [name, value] of Object.entries(clientOptions ?? {})) {
-    if (!isObject(value) || !(VENDORS.has(name) || names.includes(name))) choose(name, value, `${PATH}.${name}`)
+    if (!isObject(value) || !(VENDOR_NAMES.has(name) || names.includes(name)))
+      choose(name, value, `${OPTIONS_PATH}.${name}`)
     else if (names.includes(name)) optionSets.push([name, value])
   }
   for (const [vendor, options] of optionSets)
-    for (const [name, value] of Object.entries(options)) choose(name, value, `${PATH}.${vendor}.${name}`)
+    for (const [name, value] of Object.entries(options)) choose(name, value, `${OPTIONS_PATH}.${vendor}.${name}`)
   return chosen
 }

@@ -1,14 +1,14 @@
 /** Removes inline tags and decodes entities, because vendors send titles and snippets as HTML. */
 export function toPlainText(text: unknown): string {
   if (typeof text !== 'string') return ''
-  const bare = text.includes('<') ? text.replace(MARK, '') : text
-  return bare.includes('&') ? bare.replace(ENTITY, decodeEntity) : bare
+  const bare = text.includes('<') ? text.replace(MARK_PATTERN, '') : text
+  return bare.includes('&') ? bare.replace(ENTITY_PATTERN, decodeEntity) : bare
 }
 
 /** Matches only inline tags, because a title may contain `List<String>`. */
-const MARK = /<\/?(?:a|b|br|code|em|i|mark|p|s|small|span|strong|sub|sup|u|wbr)(?:\s[^<>]{0,500})?\/?>/gi
+const MARK_PATTERN = /<\/?(?:a|b|br|code|em|i|mark|p|s|small|span|strong|sub|sup|u|wbr)(?:\s[^<>]{0,500})?\/?>/gi
 
-const ENTITY =
+const ENTITY_PATTERN =
   /&(?:#(\d{1,7})|#x([\da-f]{1,6})|(amp|lt|gt|quot|apos|nbsp|hellip|ndash|mdash|lsquo|rsquo|ldquo|rdquo));/gi
 
 function decodeEntity(entity: string, decimal?: string, hexadecimal?: string, name?: string): string {
@@ -40,36 +40,36 @@ const NAMED_ENTITIES: Readonly<Record<string, string>> = {
  */
 export function parseDate(value: unknown, now: number): string | undefined {
   if (typeof value !== 'string' || value.length > MAX_DATE) return undefined
-  const text = value.trim().replace(WEEKDAY, '')
+  const text = value.trim().replace(WEEKDAY_PATTERN, '')
   if (/^\d{4}-\d{2}-\d{2}(?:$|[T ])/.test(text)) return Number.isNaN(Date.parse(text)) ? undefined : text
-  const age = AGO.exec(text)
-  if (age) return toDay(now - parseAmount(age[1]) * (UNITS[(age[2] ?? '').toLowerCase()] ?? 0))
-  if (/^yesterday$/i.test(text)) return toDay(now - DAY)
-  const [, usMonth = '', usDay, usYear] = MONTH_FIRST.exec(text) ?? []
-  const [, euDay, euMonth = '', euYear] = DAY_FIRST.exec(text) ?? []
+  const age = AGO_PATTERN.exec(text)
+  if (age) return toDay(now - parseAmount(age[1]) * (MS_PER_UNIT[(age[2] ?? '').toLowerCase()] ?? 0))
+  if (/^yesterday$/i.test(text)) return toDay(now - DAY_MS)
+  const [, usMonth = '', usDay, usYear] = MONTH_FIRST_PATTERN.exec(text) ?? []
+  const [, euDay, euMonth = '', euYear] = DAY_FIRST_PATTERN.exec(text) ?? []
   const month = MONTHS.indexOf((usMonth || euMonth).slice(0, 3).toLowerCase())
   if (month < 0) return undefined
   return toDay(Date.UTC(Number(usYear ?? euYear), month, Number(usDay ?? euDay)))
 }
 
 const MAX_DATE = 60
-const WEEKDAY = /^(?:mon|tue|wed|thu|fri|sat|sun)[a-z]{0,6}, /i
-const DAY = 86_400_000
-const UNITS: Readonly<Record<string, number>> = {
+const WEEKDAY_PATTERN = /^(?:mon|tue|wed|thu|fri|sat|sun)[a-z]{0,6}, /i
+const DAY_MS = 86_400_000
+const MS_PER_UNIT: Readonly<Record<string, number>> = {
   second: 1_000,
   sec: 1_000,
   minute: 60_000,
   min: 60_000,
   hour: 3_600_000,
-  day: DAY,
-  week: 7 * DAY,
-  month: 30 * DAY,
-  year: 365 * DAY,
+  day: DAY_MS,
+  week: 7 * DAY_MS,
+  month: 30 * DAY_MS,
+  year: 365 * DAY_MS,
 }
-const AGO = /^(an?|\d{1,4}) (second|sec|minute|min|hour|day|week|month|year)s? ago$/i
+const AGO_PATTERN = /^(an?|\d{1,4}) (second|sec|minute|min|hour|day|week|month|year)s? ago$/i
 const parseAmount = (word = '') => (/^an?$/i.test(word) ? 1 : Number(word))
-const MONTH_FIRST = /^([a-z]{3,9})\.? (\d{1,2}),? (\d{4})(?:,? \d{1,2}:.*)?$/i
-const DAY_FIRST = /^(\d{1,2})\.? ([a-z]{3,9})\.?,? (\d{4})(?:,? \d{1,2}:.*)?$/i
+const MONTH_FIRST_PATTERN = /^([a-z]{3,9})\.? (\d{1,2}),? (\d{4})(?:,? \d{1,2}:.*)?$/i
+const DAY_FIRST_PATTERN = /^(\d{1,2})\.? ([a-z]{3,9})\.?,? (\d{4})(?:,? \d{1,2}:.*)?$/i
 const MONTHS = ['jan', 'feb', 'mar', 'apr', 'may', 'jun', 'jul', 'aug', 'sep', 'oct', 'nov', 'dec']
 
 /** Converts a time to a day, or returns `undefined` if the time is invalid. */

@@ -1,7 +1,7 @@
 import type { TargetDifference } from './difference.ts'
 
 const formats = /^anthropic-messages$/
-const SAMPLING = ['temperature', 'topP', 'topK'] as const
+const SAMPLING_OPTIONS = ['temperature', 'topP', 'topK'] as const
 const UP_TO_MAX = ['low', 'medium', 'high', 'xhigh', 'max'] as const
 
 /*
@@ -13,7 +13,7 @@ export const anthropic: readonly TargetDifference[] = [
   {
     formats,
     models: /^claude-/,
-    lacks: SAMPLING,
+    lacks: SAMPLING_OPTIONS,
     prefill: false,
     lateSystem: 'before-answer',
     toolChoices: ['none'],
@@ -33,13 +33,13 @@ export const anthropic: readonly TargetDifference[] = [
   {
     formats,
     models: /^claude-[a-z]+-4[-.]6/,
-    takes: SAMPLING,
+    takes: SAMPLING_OPTIONS,
     reasoning: { efforts: ['none', 'low', 'medium', 'high', 'max'] },
   },
   {
     formats,
     models: /^claude-(?:[123]|instant|4-|[a-z]+-4(?:$|[-.:@][0-5](?!\d)|[-@:]20|:))/,
-    takes: SAMPLING,
+    takes: SAMPLING_OPTIONS,
     prefill: true,
     lateSystem: false,
     toolChoices: ['none', 'required', 'tool', 'search'],
@@ -58,7 +58,7 @@ export const anthropic: readonly TargetDifference[] = [
   {
     formats,
     models: /^(?!claude-)/,
-    takes: SAMPLING,
+    takes: SAMPLING_OPTIONS,
     prefill: true,
     inputs: ['image', 'image-url', 'file', 'file-url'],
     toolResultInputs: ['image', 'image-url'],

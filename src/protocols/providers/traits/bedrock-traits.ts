@@ -2,7 +2,7 @@ import { anthropic } from './anthropic-traits.ts'
 import type { TargetDifference } from './difference.ts'
 
 /** The models before Claude 4.5. */
-const OLDER_CLAUDE = /^claude-(?:\d|(?:opus|sonnet)-4-(?:1-)?\d{8})/
+const OLDER_CLAUDE_PATTERN = /^claude-(?:\d|(?:opus|sonnet)-4-(?:1-)?\d{8})/
 
 /**
  * How the models on the Converse API differ. Sources: its reference by model, October 2026, and the profiles of
@@ -26,7 +26,7 @@ const rows: readonly TargetDifference[] = [
     .map(({ toolChoices, ...row }) =>
       toolChoices ? { ...row, toolChoices: toolChoices.filter((choice) => choice !== 'none') } : row,
     ),
-  { models: OLDER_CLAUDE, maxCacheTtl: '5m' },
+  { models: OLDER_CLAUDE_PATTERN, maxCacheTtl: '5m' },
   {
     models: /^nova-/,
     inputs: ['image', 'file', 'video'],

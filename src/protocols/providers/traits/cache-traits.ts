@@ -26,7 +26,7 @@ export interface BreakpointTraits {
   hour: boolean
 }
 
-const MINUTE = 60_000
+const MINUTE_MS = 60_000
 
 const blocks = { tools: true, top: false, conversation: true, hour: true } as const
 
@@ -77,7 +77,7 @@ const rows: readonly CacheDifference[] = [
     models: /^(?!o\d|gpt-[34]|chatgpt|gpt-5(?!\.[6-9]))/,
     traits: {
       breakpoints: { form: 'breakpoint', tools: false, top: false, conversation: false, hour: false },
-      ttlMs: 30 * MINUTE,
+      ttlMs: 30 * MINUTE_MS,
     },
   },
   { formats: /^openai-/, providers: /^azure$/, models: /^(?:gpt-\d|o\d|codex)/, traits: { acceptsKey: true } },
@@ -89,7 +89,7 @@ const rows: readonly CacheDifference[] = [
 
 /** Returns how a target caches prompts. Unlike other traits, they don't depend on a translator, which passed-through requests don't load. */
 export function getCacheTraits(target: { provider: string; model: string; format: ProviderFormat }): CacheTraits {
-  const traits: CacheTraits = { minTokens: 1_024, ttlMs: 5 * MINUTE }
+  const traits: CacheTraits = { minTokens: 1_024, ttlMs: 5 * MINUTE_MS }
   const model = target.model.toLowerCase()
   for (const { formats, providers, models, traits: difference } of rows)
     if (formats.test(target.format) && providers?.test(target.provider) !== false && models?.test(model) !== false)

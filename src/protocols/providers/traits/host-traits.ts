@@ -1,7 +1,7 @@
 import type { TargetDifference } from './difference.ts'
 
 const formats = /^openai-chat$/
-const PENALTIES = ['frequencyPenalty', 'presencePenalty'] as const
+const PENALTY_OPTIONS = ['frequencyPenalty', 'presencePenalty'] as const
 
 /** How hosts of many vendors' models, and local servers, differ from other providers of OpenAI's formats. Sources: as in vendor-traits.ts. */
 export const hosts: readonly TargetDifference[] = [
@@ -34,7 +34,7 @@ export const hosts: readonly TargetDifference[] = [
   {
     formats,
     providers: /^cerebras$/,
-    lacks: [...PENALTIES, 'parallelToolCalls'],
+    lacks: [...PENALTY_OPTIONS, 'parallelToolCalls'],
     inputs: ['image'],
     outputLimitField: 'max_completion_tokens',
     strictTools: true,

@@ -2,7 +2,14 @@ import type { TargetDifference } from './difference.ts'
 
 const formats = /^openai-/
 const chat = /^openai-chat$/
-const SAMPLING = ['temperature', 'topP', 'frequencyPenalty', 'presencePenalty', 'logprobs', 'logitBias'] as const
+const SAMPLING_OPTIONS = [
+  'temperature',
+  'topP',
+  'frequencyPenalty',
+  'presencePenalty',
+  'logprobs',
+  'logitBias',
+] as const
 
 /*
  * How OpenAI's models differ, at every provider. Sources: https://developers.openai.com/api/docs/guides/reasoning and the model pages, October 2026;
@@ -18,7 +25,7 @@ export const openai: readonly TargetDifference[] = [
     reasoning: {
       by: 'effort',
       efforts: ['none', 'low', 'medium', 'high', 'xhigh', 'max'],
-      excludes: SAMPLING,
+      excludes: SAMPLING_OPTIONS,
       isDefault: true,
     },
   },
@@ -47,7 +54,7 @@ export const openai: readonly TargetDifference[] = [
     freeFormTools: false,
     reasoning: { by: 'none' },
   },
-  { formats, models: /^chat-latest/, lacks: [...SAMPLING, 'stop'], reasoning: { by: 'none' } },
+  { formats, models: /^chat-latest/, lacks: [...SAMPLING_OPTIONS, 'stop'], reasoning: { by: 'none' } },
   // Cache breakpoints are supported since GPT-5.6. Since GPT-5.2, Chat Completions rejects tools together with reasoning, except through routers.
   { formats, models: /^(?:o\d|gpt-[34]|chatgpt|gpt-5(?!\.[6-9]))/, lacks: ['cacheOptions'], cacheBreakpoints: 'none' },
   // GPT-4.1 to GPT-5.5 have a separate option for how long a prompt is cached.

@@ -2,7 +2,7 @@ import { REJECTS_USAGE_REQUEST } from '../rejects-usage-request.ts'
 import type { TargetDifference } from './difference.ts'
 
 const formats = /^openai-chat$/
-const PENALTIES = ['frequencyPenalty', 'presencePenalty'] as const
+const PENALTY_OPTIONS = ['frequencyPenalty', 'presencePenalty'] as const
 const ALL_EFFORTS = ['none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max'] as const
 
 /*
@@ -20,7 +20,7 @@ export const vendors: readonly TargetDifference[] = [
     reasoning: {
       by: 'thinking-effort',
       efforts: ['none', 'low', 'high', 'max'],
-      excludes: ['temperature', 'topP', ...PENALTIES],
+      excludes: ['temperature', 'topP', ...PENALTY_OPTIONS],
       isDefault: true,
       rejectsForcedTool: true,
       replay: 'always',
@@ -50,7 +50,7 @@ export const vendors: readonly TargetDifference[] = [
   {
     formats,
     providers: /^xai$/,
-    lacks: [...PENALTIES, 'stop'],
+    lacks: [...PENALTY_OPTIONS, 'stop'],
     reasoning: { by: 'effort', efforts: ['low', 'medium', 'high'] },
   },
   { formats: /^openai-responses$/, providers: /^xai$/, takes: ['cacheKey'] },
@@ -75,7 +75,7 @@ export const vendors: readonly TargetDifference[] = [
     formats,
     providers: /^moonshot$/,
     models: /^kimi-/,
-    lacks: ['temperature', 'topP', ...PENALTIES],
+    lacks: ['temperature', 'topP', ...PENALTY_OPTIONS],
     maxStopSequences: 5,
     outputLimitField: 'max_completion_tokens',
     toolChoices: ['none'],
@@ -91,7 +91,7 @@ export const vendors: readonly TargetDifference[] = [
   {
     formats,
     providers: /^zai$/,
-    lacks: [...PENALTIES, 'seed', 'parallelToolCalls'],
+    lacks: [...PENALTY_OPTIONS, 'seed', 'parallelToolCalls'],
     maxTemperature: 1,
     maxStopSequences: 1,
     outputFormats: ['json'],
@@ -133,7 +133,7 @@ export const vendors: readonly TargetDifference[] = [
   {
     formats,
     providers: /^minimax$/,
-    lacks: [...PENALTIES, 'seed', 'parallelToolCalls'],
+    lacks: [...PENALTY_OPTIONS, 'seed', 'parallelToolCalls'],
     maxTemperature: 1,
     outputLimitField: 'max_completion_tokens',
     outputFormats: [],

@@ -14,9 +14,9 @@ export function createAzureCall(
   { target, data, apiKey }: { target: Pick<ProviderTarget, 'model'>; data: ProviderSpecificData; apiKey: string },
 ): UpstreamCall {
   const { apiVersion, deployment } = data
-  if (TOKEN.test(apiKey)) headers.authorization = `Bearer ${apiKey}`
+  if (ENTRA_TOKEN_PATTERN.test(apiKey)) headers.authorization = `Bearer ${apiKey}`
   else headers['api-key'] = apiKey
-  const isOlder = apiVersion !== undefined && DATED.test(apiVersion)
+  const isOlder = apiVersion !== undefined && DATED_VERSION_PATTERN.test(apiVersion)
   // In the older URL, only chats are below a deployment.
   const place = !isOlder
     ? '/v1'
@@ -41,7 +41,7 @@ function getBaseUrl({ baseUrl, resource }: ProviderSpecificData): string {
   return trimmedUrl ? trimmedUrl.replace(/\/openai(?:\/.*|$)/s, '') : `https://${resource}.openai.azure.com`
 }
 
-const DATED = /^\d{4}-/
+const DATED_VERSION_PATTERN = /^\d{4}-/
 
 /** A JSON Web Token. */
-const TOKEN = /^eyJ[\w-]*\.[\w-]+\.[\w-]*$/
+const ENTRA_TOKEN_PATTERN = /^eyJ[\w-]*\.[\w-]+\.[\w-]*$/

@@ -56,7 +56,7 @@ const vertexRules: CloudRules = {
     return 'Vertex AI needs "providerSpecificData.project" (a Google Cloud project ID) unless the credential contains it.'
   },
   credentialProblem(apiKey) {
-    if (PATH.test(apiKey)) return '"apiKey" is a file path. Set it to the contents of the key file instead.'
+    if (PATH_PATTERN.test(apiKey)) return '"apiKey" is a file path. Set it to the contents of the key file instead.'
     return apiKey.startsWith('{') && !parseServiceAccount(apiKey)
       ? 'If "apiKey" is JSON, it must be a service account key file.'
       : undefined
@@ -64,7 +64,7 @@ const vertexRules: CloudRules = {
 }
 
 /** The beginnings and endings of paths to key files, which variables such as `GOOGLE_APPLICATION_CREDENTIALS` contain. */
-const PATH = /^(?:[./~]|[A-Za-z]:[\\/])|\.json$/i
+const PATH_PATTERN = /^(?:[./~]|[A-Za-z]:[\\/])|\.json$/i
 
 /** The prefixes of Google API keys; access tokens have others. */
 export const API_KEY = /^(?:AIza|AQ\.)/
@@ -83,19 +83,19 @@ export function parseServiceAccount(text: string): ServiceAccount | undefined {
   const file = tryParseJson(text)
   if (!isObject(file)) return undefined
   const { client_email: email, private_key: privateKey, private_key_id: keyId, project_id: project } = file
-  if (typeof email !== 'string' || typeof privateKey !== 'string' || !PEM.test(privateKey)) return undefined
+  if (typeof email !== 'string' || typeof privateKey !== 'string' || !PEM_PATTERN.test(privateKey)) return undefined
   return {
     email,
     privateKey,
     ...(typeof keyId === 'string' && { keyId }),
-    ...(typeof project === 'string' && PROJECT.test(project) && { project }),
+    ...(typeof project === 'string' && PROJECT_PATTERN.test(project) && { project }),
   }
 }
 
-const PEM = /^\s*-----BEGIN PRIVATE KEY-----[\sA-Za-z0-9+/=]+-----END PRIVATE KEY-----\s*$/
+const PEM_PATTERN = /^\s*-----BEGIN PRIVATE KEY-----[\sA-Za-z0-9+/=]+-----END PRIVATE KEY-----\s*$/
 
 /** The format of a project id, which becomes part of a URL. */
-const PROJECT = /^[a-z0-9][a-z0-9.:-]*$/
+const PROJECT_PATTERN = /^[a-z0-9][a-z0-9.:-]*$/
 
 /** The rules of every cloud. */
 export const cloudRules: Readonly<Record<Cloud, CloudRules>> = {

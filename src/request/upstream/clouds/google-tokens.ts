@@ -29,7 +29,7 @@ export function createGoogleTokens(clock: Clock): GoogleTokens {
     tokens.set(account.privateKey, knownToken)
     exchanged.then(
       ({ seconds }) => {
-        knownToken.until = clock.now() + (seconds - MARGIN_S) * 1_000
+        knownToken.until = clock.now() + (seconds - EXPIRY_MARGIN_S) * 1_000
       },
       () => tokens.delete(account.privateKey),
     )
@@ -43,7 +43,7 @@ export function createGoogleTokens(clock: Clock): GoogleTokens {
 }
 
 const MAX_ACCOUNTS = 1_000
-const MARGIN_S = 60
+const EXPIRY_MARGIN_S = 60
 
 /** Google's token URL. The URL in a key file is ignored, because anyone who receives the assertion can use it. */
 const TOKEN_URL = 'https://oauth2.googleapis.com/token'
@@ -82,14 +82,14 @@ const createTokenError = (reason: string) =>
 /** Creates a JWT, signed with RS256 (RFC 7519). It is valid for an hour, the longest that Google accepts. */
 async function signAssertion({ email, privateKey, keyId }: ServiceAccount, now: number): Promise<string> {
   const issuedAt = Math.floor(now / 1_000)
-  const jwt = new SignJWT({ scope: SCOPE })
-    .setProtectedHeader({ alg: ALGORITHM, typ: 'JWT', ...(keyId !== undefined && { kid: keyId }) })
+  const jwt = new SignJWT({ scope: TOKEN_SCOPE })
+    .setProtectedHeader({ alg: JWT_ALGORITHM, typ: 'JWT', ...(keyId !== undefined && { kid: keyId }) })
     .setIssuer(email)
     .setAudience(TOKEN_URL)
     .setIssuedAt(issuedAt)
     .setExpirationTime(issuedAt + 3_600)
   try {
-    return await jwt.sign(await importPKCS8(privateKey.trim(), ALGORITHM))
+    return await jwt.sign(await importPKCS8(privateKey.trim(), JWT_ALGORITHM))
   } catch {
     throw gatewayError('UPSTREAM_CREDENTIALS', {
       message: 'The service account\'s private key cannot be read. Set "apiKey" to the complete key file.',
@@ -97,5 +97,5 @@ async function signAssertion({ email, privateKey, keyId }: ServiceAccount, now: 
   }
 }
 
-const SCOPE = 'https://www.googleapis.com/auth/cloud-platform'
-const ALGORITHM = 'RS256'
+const TOKEN_SCOPE = 'https://www.googleapis.com/auth/cloud-platform'
+const JWT_ALGORITHM = 'RS256'

@@ -23,34 +23,34 @@ function toVertexClaude(
   const version = { anthropic_version: 'vertex-2023-10-16' }
   if (path.endsWith('/count_tokens')) {
     // Vertex counts tokens with its own model, without betas.
-    const counted = withMembers(text, { without: REFUSED, added: version })
-    return { path: `${PUBLISHER}/count-tokens:rawPredict`, headers, body: counted }
+    const counted = withMembers(text, { without: REJECTED_FIELDS, added: version })
+    return { path: `${PUBLISHER_PATH}/count-tokens:rawPredict`, headers, body: counted }
   }
   const betas = betaHeader.split(',').map((beta) => beta.trim())
-  const inHeader = [...new Set(betas.flatMap((beta) => HEADER[beta] ?? []))].join(',')
-  const inBody = betas.filter((beta) => BODY.test(beta))
+  const inHeader = [...new Set(betas.flatMap((beta) => HEADER_BY_FIELD[beta] ?? []))].join(',')
+  const inBody = betas.filter((beta) => BODY_BETA_PATTERN.test(beta))
   const [stream] = scanTopLevel(text, ['stream']).spans
   const isStream = stream !== undefined && text.slice(stream.start, stream.end) === 'true'
   const name = encodePathSegment(model).replaceAll('%40', '@')
   return {
-    path: `${PUBLISHER}/${name}:${isStream ? 'streamRawPredict' : 'rawPredict'}`,
+    path: `${PUBLISHER_PATH}/${name}:${isStream ? 'streamRawPredict' : 'rawPredict'}`,
     headers: inHeader === '' ? headers : { ...headers, 'anthropic-beta': inHeader },
     body: withMembers(addBlockBreakpoint(text), {
-      without: ['model', ...REFUSED],
+      without: ['model', ...REJECTED_FIELDS],
       added: inBody.length > 0 ? { ...version, anthropic_beta: inBody } : version,
     }),
   }
 }
 
-const PUBLISHER = '/publishers/anthropic/models'
+const PUBLISHER_PATH = '/publishers/anthropic/models'
 
 /**
  * The fields that Vertex rejects. Only Anthropic itself supports `cache_control` on the entire request, so it becomes a breakpoint on the last block.
  */
-const REFUSED = ['anthropic_version', 'cache_control']
+const REJECTED_FIELDS = ['anthropic_version', 'cache_control']
 
 /** The betas that Vertex accepts in the header; it rejects all others. Sources: issues of https://github.com/BerriAI/litellm, 2026. */
-const HEADER: Readonly<Record<string, string>> = {
+const HEADER_BY_FIELD: Readonly<Record<string, string>> = {
   'advanced-tool-use-2025-11-20': 'tool-search-tool-2025-10-19',
   'compact-2026-01-12': 'compact-2026-01-12',
   'computer-use-2025-01-24': 'computer-use-2025-01-24',
@@ -62,7 +62,7 @@ const HEADER: Readonly<Record<string, string>> = {
 }
 
 /** Matches betas that Vertex accepts only in the body. */
-const BODY = /^context-1m-/
+const BODY_BETA_PATTERN = /^context-1m-/
 
 /** Removes the cache scope, which only Anthropic itself supports. The pattern can't match inside a string, because quotes in it are escaped. */
 const removeScopes = (text: string): string =>
@@ -87,12 +87,12 @@ const REMOVABLE_FIELDS = /"(?:id|store|generateContentRequest|generate_content_r
 /** Adapts the body to Vertex, which has no storage, counts only bare contents, and matches calls to results by name and order. */
 function adaptGemini(json: JsonObject): JsonObject {
   const fullRequest = json.generateContentRequest ?? json.generate_content_request
-  const { store: _, ...request } = isObject(fullRequest) ? pick(fullRequest, COUNTED) : json
+  const { store: _, ...request } = isObject(fullRequest) ? pick(fullRequest, COUNTED_FIELD_PATTERN) : json
   const { contents } = request
   return Array.isArray(contents) ? { ...request, contents: contents.map(removeIds) } : request
 }
 
-const COUNTED = /^(?:contents|system_?instruction|tools|generation_?config)$/i
+const COUNTED_FIELD_PATTERN = /^(?:contents|system_?instruction|tools|generation_?config)$/i
 
 const pick = (json: JsonObject, names: RegExp): JsonObject =>
   Object.fromEntries(Object.entries(json).filter(([name]) => names.test(name)))
@@ -101,13 +101,13 @@ function removeIds(content: unknown): unknown {
   if (!isObject(content) || !Array.isArray(content.parts)) return content
   const parts = content.parts.map((part: unknown) => {
     if (!isObject(part)) return part
-    const callNames = CALLS.filter((name) => isObject(part[name]))
+    const callNames = CALL_FIELDS.filter((name) => isObject(part[name]))
     return { ...part, ...Object.fromEntries(callNames.map((name) => [name, removeId(part[name])])) }
   })
   return { ...content, parts }
 }
 
-const CALLS = ['functionCall', 'function_call', 'functionResponse', 'function_response']
+const CALL_FIELDS = ['functionCall', 'function_call', 'functionResponse', 'function_response']
 
 function removeId(call: unknown): unknown {
   if (!isObject(call)) return call

@@ -63,9 +63,9 @@ export default function Accounts() {
   )
 }
 
-const PAGE = 25
+const PAGE_SIZE = 25
 /** Maximum accounts per usage query. */
-const MOST_ROWS = 1_000
+const MAX_ROWS = 1_000
 
 async function load() {
   const { query } = route.value
@@ -74,13 +74,13 @@ async function load() {
   const filter = Object.fromEntries(
     ['state', 'plan', 'after'].flatMap((name) => (query.get(name) ? [[name, query.get(name)]] : [])),
   )
-  const listing = id === undefined ? accountApi.list({ ...filter, limit: PAGE }) : findAccount(id)
+  const listing = id === undefined ? accountApi.list({ ...filter, limit: PAGE_SIZE }) : findAccount(id)
   const now = new Date()
   const from = new Date(Date.UTC(now.getUTCFullYear(), now.getUTCMonth())).toISOString()
   const [{ accounts, after = '' }, { groups }, spent] = await Promise.all([
     listing,
     api.value.groups.list(),
-    usage.summary({ from, by: 'account', top: MOST_ROWS }).catch(() => undefined), // may fail, for example if the storage is unavailable
+    usage.summary({ from, by: 'account', top: MAX_ROWS }).catch(() => undefined), // may fail, for example if the storage is unavailable
   ])
   const limits = new Map<string, Awaited<ReturnType<typeof accountApi.limits.get>>['limits']>()
   const work = accounts.map(async ({ ref }) => void limits.set(ref, (await accountApi.limits.get(ref)).limits))

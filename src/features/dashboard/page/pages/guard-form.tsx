@@ -75,7 +75,7 @@ const choiceLabels: Readonly<Record<string, string>> = {
 const getChoiceLabel = (field: string, choice: string) =>
   choiceLabels[`${field}.${choice}`] ?? choiceLabels[choice] ?? choice
 
-const COMMON = ['on', 'mode', 'message']
+const COMMON_FIELDS = ['on', 'mode', 'message']
 
 /** The form for a guard. Fields that few guards need are collapsed. */
 export function GuardForm({ guard, onSaved }: { guard?: Guard; onSaved: () => void }) {
@@ -121,10 +121,10 @@ export function GuardForm({ guard, onSaved }: { guard?: Guard; onSaved: () => vo
           options={kindNames.map((kindName) => [kindName, getKindLabel(kindName)])}
         />
       )}
-      {[...own(), ...options.filter(([field]) => COMMON.includes(field))].map(renderField)}
+      {[...own(), ...options.filter(([field]) => COMMON_FIELDS.includes(field))].map(renderField)}
       <details>
         <summary>More options</summary>
-        {options.filter(([field]) => !COMMON.includes(field)).map(renderField)}
+        {options.filter(([field]) => !COMMON_FIELDS.includes(field)).map(renderField)}
       </details>
     </Form>
   )

@@ -88,7 +88,7 @@ export default function Keys() {
   )
 }
 
-const PAGE = 50
+const PAGE_SIZE = 50
 
 async function load() {
   const { query } = route.value
@@ -96,7 +96,7 @@ async function load() {
     ['q', 'group', 'account', 'state', 'after'].map((name) => [name, query.get(name) || undefined]),
   )
   const [{ keys, after = '' }, { groups }] = await Promise.all([
-    api.value.keys.list({ ...filter, values: 'none', limit: PAGE }),
+    api.value.keys.list({ ...filter, values: 'none', limit: PAGE_SIZE }),
     api.value.groups.list(),
   ])
   const ids = keys.map(({ id }) => id)
@@ -106,14 +106,14 @@ async function load() {
 }
 
 /** Maximum number of groups whose limits are read one by one. The usage of a listed key already includes its group's limits. */
-const MOST_GROUPS = 20
+const MAX_GROUPS = 20
 
 async function loadGroupLimits(groups: readonly Group[], keys: ReadonlyArray<{ limits: LimitState[] }>) {
   const knownLimits = keys.flatMap(({ limits }) => limits)
   const pickGroupFields = (id: string, states: readonly LimitState[]) =>
     states.filter((state) => state.scope === 'group' && state.id === id)
   const found = new Map(groups.map(({ id }) => [id, dedupeLimits(pickGroupFields(id, knownLimits))]))
-  const others = groups.filter(({ id, limits }) => limits && found.get(id)?.length === 0).slice(0, MOST_GROUPS)
+  const others = groups.filter(({ id, limits }) => limits && found.get(id)?.length === 0).slice(0, MAX_GROUPS)
   const work = others.map(async ({ id }) => {
     const { limits } = await api.value.groups.limits.get(id)
     found.set(id, pickGroupFields(id, limits))

@@ -54,13 +54,13 @@ export default function Models() {
   )
 }
 
-const PAGE = 200
+const PAGE_SIZE = 200
 
 async function load() {
   const { query } = route.value
   const filter = Object.fromEntries(['q', 'kinds', 'after'].map((name) => [name, query.get(name) || undefined]))
   const [{ data, after = '' }, { models }] = await Promise.all([
-    uncheckedApi.value.models.published({ ...filter, limit: PAGE }),
+    uncheckedApi.value.models.published({ ...filter, limit: PAGE_SIZE }),
     api.value.customModels.list(),
   ])
   return { published: data, after, custom: models }

@@ -19,7 +19,7 @@ import { Await, Button, State, Text } from '../ui/basics.tsx'
 import { Chart } from '../ui/chart.tsx'
 import { Cards, Section } from '../ui/sections.tsx'
 
-const HOUR = 3_600_000
+const HOUR_MS = 3_600_000
 
 type OverviewData = Awaited<ReturnType<typeof load>>
 type Summary = NonNullable<OverviewData['usage']>
@@ -55,11 +55,11 @@ export default function Overview() {
 
 const load = () => api.value.overview()
 
-const SKIPPED = 'signalbox.first-steps'
+const SKIPPED_KEY = 'signalbox.first-steps'
 
 /** Shows the first steps to set up a gateway. */
 function FirstSteps({ counts: { connections, keys }, usage }: OverviewData) {
-  const isSkipped = useSignal(localStorage.getItem(SKIPPED) !== null)
+  const isSkipped = useSignal(localStorage.getItem(SKIPPED_KEY) !== null)
   const steps = [
     { text: 'Connect a provider', isDone: connections > 0, link: buildLink('targets') },
     { text: 'Create an API key', isDone: keys > 0, link: buildLink('keys') },
@@ -82,7 +82,7 @@ function FirstSteps({ counts: { connections, keys }, usage }: OverviewData) {
       </ol>
       <Button
         onClick={() => {
-          localStorage.setItem(SKIPPED, '1')
+          localStorage.setItem(SKIPPED_KEY, '1')
           isSkipped.value = true
         }}
       >
@@ -121,7 +121,7 @@ function Figures({ totals, before }: Summary) {
 const formatFailedShare = ({ failed, requests }: Summary['totals']) => formatPercent(failed / Math.max(1, requests))
 
 function toChart({ from, rows }: Summary) {
-  const hours = Array.from({ length: 24 }, (_, index) => Date.parse(from) + index * HOUR)
+  const hours = Array.from({ length: 24 }, (_, index) => Date.parse(from) + index * HOUR_MS)
   const row = (at: number) => rows.find(({ hour }) => hour !== undefined && Date.parse(hour) === at)
   const failed = hours.map((hour) => row(hour)?.failed ?? 0)
   const answered = hours.map((hour, index) => (row(hour)?.requests ?? 0) - (failed[index] ?? 0))

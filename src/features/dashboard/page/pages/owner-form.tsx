@@ -69,7 +69,7 @@ interface OwnerFormProps {
 }
 
 /** Returns the names in a field; `null` if there are none. */
-const ANY = '*'
+const ANY_NAME = '*'
 
 /** The form for a key, a group, or an account. */
 export function OwnerForm({ of, owner, groups, onSave }: OwnerFormProps) {
@@ -79,7 +79,7 @@ export function OwnerForm({ of, owner, groups, onSave }: OwnerFormProps) {
   const models = useSignal(owner?.models?.join(', ') ?? '')
   const expires = useSignal(owner?.expiresAt === undefined ? '' : toLocalInput(owner.expiresAt))
   const group = useSignal(owner?.group ?? owner?.plan ?? '')
-  const actsFor = useSignal(owner?.actsFor ? (owner.actsFor.plan ?? ANY) : '')
+  const actsFor = useSignal(owner?.actsFor ? (owner.actsFor.plan ?? ANY_NAME) : '')
   const promptCaching = useSignal(toCachingChoice(owner?.promptCaching))
   const limits = useLimits(owner?.limits)
   const each = useLimits(owner?.each)
@@ -102,7 +102,7 @@ export function OwnerForm({ of, owner, groups, onSave }: OwnerFormProps) {
       promptCaching: fromCachingChoice(promptCaching.value),
       ...(of === 'key' && {
         group: group.value || null,
-        actsFor: actsFor.value ? (actsFor.value === ANY ? {} : { plan: actsFor.value }) : null,
+        actsFor: actsFor.value ? (actsFor.value === ANY_NAME ? {} : { plan: actsFor.value }) : null,
         expiresAt: expires.value === '' ? null : new Date(expires.value).toISOString(),
       }),
       ...(!isAccount && { guards: toNames(guards.value) }),
@@ -144,7 +144,7 @@ export function OwnerForm({ of, owner, groups, onSave }: OwnerFormProps) {
                 of={actsFor}
                 options={[
                   ['', 'No'],
-                  [ANY, 'Yes'],
+                  [ANY_NAME, 'Yes'],
                   ...groups.map(({ id: groupId, name: text }) => [groupId, `Yes, default plan: ${text}`] as const),
                 ]}
               />

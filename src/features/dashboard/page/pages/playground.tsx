@@ -83,7 +83,7 @@ export default function Playground() {
   function note(change: Partial<Progress>, stop: AbortController) {
     const previous = progress.peek()
     if (asking.current === stop)
-      progress.value = { ...(change.phase === 'waiting' || !previous ? NOTHING : previous), ...change }
+      progress.value = { ...(change.phase === 'waiting' || !previous ? INITIAL_PROGRESS : previous), ...change }
   }
 
   return (
@@ -152,7 +152,7 @@ export default function Playground() {
   )
 }
 
-const NOTHING: Progress = { phase: 'waiting', text: '', raw: '', images: [], startedAt: 0, facts: [] }
+const INITIAL_PROGRESS: Progress = { phase: 'waiting', text: '', raw: '', images: [], startedAt: 0, facts: [] }
 
 const getInitialBody = (format: FormatName) => JSON.stringify(formats[format].body, null, 2)
 

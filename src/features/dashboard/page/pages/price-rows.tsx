@@ -64,13 +64,13 @@ export const PriceRows = ({ of }: { of: { value: PriceRow[] } }) => (
       <>
         <TextField label="Model ID" path={getPath(row)} required of={bindField(row, 'model')} />
         <TokenFields of={row} path={getPath(row)} />
-        <TextField label={OTHER} hint={'For example, {"image": 0.04}.'} of={bindField(row, 'other')} />
+        <TextField label={OTHER_LABEL} hint={'For example, {"image": 0.04}.'} of={bindField(row, 'other')} />
       </>
     )}
   </Rows>
 )
 
-const OTHER = 'Other prices (JSON)'
+const OTHER_LABEL = 'Other prices (JSON)'
 
 const getPath = ({ value: { model } }: { value: PriceRow }) => `prices.${model.trim()}`
 
@@ -125,5 +125,5 @@ function parseJsonObject(text: string): object {
     const value: unknown = JSON.parse(text)
     if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value
   } catch {} // the error below also covers invalid JSON
-  throw new Error(`"${OTHER}" must be a JSON object.`)
+  throw new Error(`"${OTHER_LABEL}" must be a JSON object.`)
 }

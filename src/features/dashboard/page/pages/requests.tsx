@@ -33,9 +33,16 @@ const filterLabels = {
   end: 'Result',
   error: 'Error code',
 } as const
-const FILTERS = toChoices(filterLabels)
-const MORE: ReadonlyArray<keyof typeof filterLabels> = ['target', 'status', 'error', 'groupId', 'account', 'user']
-const MOST_ROWS = 2_000
+const FILTER_CHOICES = toChoices(filterLabels)
+const EXTRA_FILTERS: ReadonlyArray<keyof typeof filterLabels> = [
+  'target',
+  'status',
+  'error',
+  'groupId',
+  'account',
+  'user',
+]
+const MAX_ROWS = 2_000
 
 /** Shows live and past requests. */
 export default function Requests() {
@@ -51,7 +58,7 @@ function RequestList() {
   const older = useSignal<StoredRequest[]>([])
   const before = useSignal<string | undefined>(undefined) // empty if there are no older requests; `undefined` until the first page has loaded
   const filter = route.value.query.toString()
-  const isSorted = getSort() !== NEWEST
+  const isSorted = getSort() !== NEWEST_FIRST
   useEffect(() => {
     older.value = []
     before.value = undefined
@@ -88,7 +95,7 @@ function RequestList() {
               <Table
                 caption="Requests"
                 columns={getColumns(names)}
-                rows={rows.slice(0, MOST_ROWS)}
+                rows={rows.slice(0, MAX_ROWS)}
                 getKey={(request) => request.id}
                 order={bindQuery('sort', getSort())}
                 empty="No matching requests."
@@ -128,7 +135,7 @@ async function load() {
 
 function getFilter() {
   const { query } = route.value
-  const filters = FILTERS.flatMap(([name]) => {
+  const filters = FILTER_CHOICES.flatMap(([name]) => {
     const value = query.get(name) ?? ''
     return value === '' ? [] : [[name, name === 'status' ? Number(value) : value] as const]
   })
@@ -136,15 +143,15 @@ function getFilter() {
 }
 
 /** Returns the sort order in the table's syntax, such as `cost desc`. */
-const getSort = () => route.value.query.get('sort') || NEWEST
-const NEWEST = 'time desc'
+const getSort = () => route.value.query.get('sort') || NEWEST_FIRST
+const NEWEST_FIRST = 'time desc'
 
 function getQuery(): Parameters<typeof api.value.usage.requests>[0] {
   const [sort = '', order] = getSort().split(' ')
   return {
     ...getFilter(),
     ...getRange(''),
-    ...(getSort() !== NEWEST && { sort: sort === 'cost' || sort === 'duration' ? sort : 'time' }),
+    ...(getSort() !== NEWEST_FIRST && { sort: sort === 'cost' || sort === 'duration' ? sort : 'time' }),
     ...(order === 'asc' && { order }),
   }
 }
@@ -166,7 +173,7 @@ function useLive(fresh: Signal<StoredRequest[]>, isLive: Signal<boolean>, reload
     if (!isLive.value) return undefined
     return onEvents((events) => {
       const finishedRequests = events.flatMap(({ type, data }) => (type === 'finished' ? data : []))
-      if (finishedRequests.length > 0) fresh.value = [...finishedRequests.reverse(), ...fresh.value].slice(0, MOST_ROWS)
+      if (finishedRequests.length > 0) fresh.value = [...finishedRequests.reverse(), ...fresh.value].slice(0, MAX_ROWS)
       if (events.some(({ type }) => type === 'lost')) reload()
     })
   }, [isLive.value])
@@ -196,9 +203,9 @@ function Filters() {
       <KeyField label="Key" of={bindQuery('keyId')} />
       {text('model')}
       <SelectField label="Result" of={bindQuery('end')} options={[['', 'Any'], ...Object.entries(endLabels)]} />
-      <details open={MORE.some((name) => query.has(name))}>
+      <details open={EXTRA_FILTERS.some((name) => query.has(name))}>
         <summary>More filters</summary>
-        <div class="tools">{MORE.map(text)}</div>
+        <div class="tools">{EXTRA_FILTERS.map(text)}</div>
       </details>
     </div>
   )

@@ -39,11 +39,11 @@ const filters = {
 const measures = { costUsd: 'Cost', requests: 'Requests', tokens: 'Tokens' } as const
 type Measure = keyof typeof measures
 
-const HOUR = 3_600_000
-const DAY = 24 * HOUR
-const RANGE = '1'
+const HOUR_MS = 3_600_000
+const DAY_MS = 24 * HOUR_MS
+const DEFAULT_RANGE = '1'
 /** The length, in hours, above which a range is shown by day. */
-const MOST_HOURS = 72
+const MAX_HOURS = 72
 
 /** Shows usage by key, group, account, model, target, or end user. */
 export default function Usage() {
@@ -85,15 +85,15 @@ const getSelection = () => {
   const filter = Object.fromEntries(
     Object.keys(filters).flatMap((name) => (query.has(name) ? [[name, query.get(name) ?? '']] : [])),
   )
-  return { by, measure, range: getRange(RANGE), filter }
+  return { by, measure, range: getRange(DEFAULT_RANGE), filter }
 }
 
 type Names = ReadonlyMap<string, string>
 
 async function load() {
   const { by, measure, range, filter } = getSelection()
-  const { from = new Date(Date.now() - 30 * DAY).toISOString(), to } = range // a custom range may lack its start date
-  const isHourly = (to === undefined ? Date.now() : Date.parse(to)) - Date.parse(from) <= MOST_HOURS * HOUR
+  const { from = new Date(Date.now() - 30 * DAY_MS).toISOString(), to } = range // a custom range may lack its start date
+  const isHourly = (to === undefined ? Date.now() : Date.parse(to)) - Date.parse(from) <= MAX_HOURS * HOUR_MS
   const { names = {}, ...summary } = await api.value.usage.summary({
     ...filter,
     from,
@@ -113,7 +113,7 @@ function Filters({ names = new Map() }: { names: Names | undefined }) {
   const isFiltered = Object.keys(filter).length > 0
   return (
     <div class="tools">
-      <RangeFields fallback={RANGE} />
+      <RangeFields fallback={DEFAULT_RANGE} />
       <SelectField label="Group by" of={bindQuery('by', by)} options={toChoices(groupings)} />
       <SelectField label="Metric" of={bindQuery('show', measure)} options={toChoices(measures)} />
       {toChoices(filters).map(([name, title]) => {
@@ -127,7 +127,7 @@ function Filters({ names = new Map() }: { names: Names | undefined }) {
         )
       })}
       {isFiltered && (
-        <a href={buildLink('requests', '', { ...getRangeQuery(RANGE), ...filter })}>View matching requests</a>
+        <a href={buildLink('requests', '', { ...getRangeQuery(DEFAULT_RANGE), ...filter })}>View matching requests</a>
       )}
     </div>
   )
@@ -214,7 +214,7 @@ function toChart(summary: Summary & { isHourly: boolean }, names: Names) {
 
 /** Lists all hours or days of the summary, including ones without requests. */
 function listHoursOrDays({ from, to }: Summary, isHourly: boolean): string[] {
-  const [step, length] = isHourly ? [HOUR, 24] : [DAY, 10]
+  const [step, length] = isHourly ? [HOUR_MS, 24] : [DAY_MS, 10]
   const times: string[] = []
   for (let index = Math.floor(Date.parse(from) / step) * step; index < Date.parse(to); index += step)
     times.push(new Date(index).toISOString().slice(0, length))
@@ -292,7 +292,7 @@ const getColumns = (names: Names, totals: Totals): Column<Row>[] => [
       row.others === undefined ? (
         <a
           href={buildLink('requests', '', {
-            ...getRangeQuery(RANGE),
+            ...getRangeQuery(DEFAULT_RANGE),
             ...getSelection().filter,
             [groupFields[getSelection().by]]: getRowValue(row),
           })}

@@ -17,22 +17,22 @@ type ChartProps = {
   format: (value: number) => string
 }
 
-const HEIGHT = 220
-const LEFT = 64
-const BOTTOM = 22
+const CHART_HEIGHT = 220
+const LEFT_MARGIN = 64
+const BOTTOM_MARGIN = 22
 const MAX_PARTS = 6
-const WIDTH = 1_200
+const CHART_WIDTH = 1_200
 
 /** Renders a stacked bar chart. The arrow keys move a cursor, and screen readers announce its values. A hidden table contains the same figures. */
 export function Chart({ title, labels, parts, format }: ChartProps) {
   const cursor = useSignal<number | undefined>(undefined)
   const id = useId()
   // One unit is one pixel, so labels keep their size.
-  const width = useSignal(WIDTH)
+  const width = useSignal(CHART_WIDTH)
   const figure = useRef<HTMLElement>(null)
   useLayoutEffect(() => {
     const measure = () => {
-      width.value = figure.current?.clientWidth || WIDTH
+      width.value = figure.current?.clientWidth || CHART_WIDTH
     }
     const observer = new ResizeObserver(measure)
     if (figure.current) observer.observe(figure.current)
@@ -42,8 +42,8 @@ export function Chart({ title, labels, parts, format }: ChartProps) {
   const wide = width.value
   const all = labels.map((_, index) => parts.reduce((sum, { values }) => sum + (values[index] ?? 0), 0))
   const top = roundUp(Math.max(...all, 0))
-  const barWidth = (wide - LEFT) / Math.max(labels.length, 1)
-  const y = (value: number) => (HEIGHT - BOTTOM) * (1 - value / top)
+  const barWidth = (wide - LEFT_MARGIN) / Math.max(labels.length, 1)
+  const y = (value: number) => (CHART_HEIGHT - BOTTOM_MARGIN) * (1 - value / top)
   const at = cursor.value
   const announcement =
     at === undefined
@@ -64,7 +64,7 @@ export function Chart({ title, labels, parts, format }: ChartProps) {
       </ul>
       <svg
         class="chart"
-        viewBox={`0 0 ${wide} ${HEIGHT}`}
+        viewBox={`0 0 ${wide} ${CHART_HEIGHT}`}
         role="img"
         aria-labelledby={`${id}-title`}
         aria-describedby={`${id}-said`}
@@ -78,7 +78,7 @@ export function Chart({ title, labels, parts, format }: ChartProps) {
         }}
         onPointerMove={(event) => {
           const box = event.currentTarget.getBoundingClientRect()
-          const index = Math.floor((((event.clientX - box.left) / box.width) * wide - LEFT) / barWidth)
+          const index = Math.floor((((event.clientX - box.left) / box.width) * wide - LEFT_MARGIN) / barWidth)
           cursor.value = index >= 0 && index < labels.length ? index : undefined
         }}
         onPointerLeave={() => {
@@ -88,8 +88,8 @@ export function Chart({ title, labels, parts, format }: ChartProps) {
         <title id={`${id}-title`}>{title}</title>
         {[0, 0.5, 1].map((share) => (
           <g key={share}>
-            <line class="grid" x1={LEFT} x2={wide} y1={y(top * share)} y2={y(top * share)} />
-            <text x={LEFT - 6} y={y(top * share) + 4} text-anchor="end">
+            <line class="grid" x1={LEFT_MARGIN} x2={wide} y1={y(top * share)} y2={y(top * share)} />
+            <text x={LEFT_MARGIN - 6} y={y(top * share) + 4} text-anchor="end">
               {format(top * share)}
             </text>
           </g>
@@ -106,7 +106,7 @@ export function Chart({ title, labels, parts, format }: ChartProps) {
                   <rect
                     key={name}
                     class={`series s${(index % MAX_PARTS) + 1}`}
-                    x={LEFT + bar * barWidth + barWidth * 0.1}
+                    x={LEFT_MARGIN + bar * barWidth + barWidth * 0.1}
                     width={barWidth * 0.8}
                     y={y(below)}
                     height={Math.max(0, y(from) - y(below))}
@@ -117,14 +117,20 @@ export function Chart({ title, labels, parts, format }: ChartProps) {
           )
         })}
         {at !== undefined && (
-          <rect class="cursor" x={LEFT + at * barWidth} width={barWidth} y={0} height={HEIGHT - BOTTOM} />
+          <rect
+            class="cursor"
+            x={LEFT_MARGIN + at * barWidth}
+            width={barWidth}
+            y={0}
+            height={CHART_HEIGHT - BOTTOM_MARGIN}
+          />
         )}
         {[0, Math.floor(labels.length / 2), labels.length - 1].map((bar, index) =>
           labels[bar] === undefined || (index > 0 && labels.length < 3) ? null : (
             <text
               key={index}
-              x={LEFT + (bar + 0.5) * barWidth}
-              y={HEIGHT - 6}
+              x={LEFT_MARGIN + (bar + 0.5) * barWidth}
+              y={CHART_HEIGHT - 6}
               text-anchor={index === 0 ? 'start' : index === 2 ? 'end' : 'middle'}
             >
               {labels[bar]}

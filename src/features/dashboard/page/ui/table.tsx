@@ -29,7 +29,7 @@ type TableProps<Row> = {
 /** Renders a table with a caption and sortable columns. Shows 200 rows at a time. */
 export function Table<Row>({ caption, columns, rows, getKey, empty = 'No results.', order, totals }: TableProps<Row>) {
   const sort = useSignal<{ at: number; isDown: boolean } | undefined>(undefined)
-  const most = useSignal(PAGE)
+  const most = useSignal(PAGE_SIZE)
   const sortColumn = sort.value && columns[sort.value.at]?.by
   const sorted =
     typeof sortColumn === 'function'
@@ -117,7 +117,7 @@ export function Table<Row>({ caption, columns, rows, getKey, empty = 'No results
       {sorted.length > most.value && (
         <p class="more">
           Showing {formatNumber(most.value)} of {formatNumber(sorted.length)}{' '}
-          <button type="button" onClick={() => (most.value += PAGE)}>
+          <button type="button" onClick={() => (most.value += PAGE_SIZE)}>
             Show more
           </button>
         </p>
@@ -126,7 +126,7 @@ export function Table<Row>({ caption, columns, rows, getKey, empty = 'No results
   )
 }
 
-const PAGE = 200
+const PAGE_SIZE = 200
 
 const compare = (a: string | number, b: string | number) =>
   typeof a === 'number' && typeof b === 'number' ? a - b : String(a).localeCompare(String(b))

@@ -46,7 +46,10 @@ function addOptions(part: AnyMediaPart, options: Fields | undefined): AnyMediaPa
   const getOptions = (provider: string) => (isObject(options?.value[provider]) ? options?.fields(provider) : undefined)
   switch (part.type) {
     case 'image':
-      return omitUndefined<ImagePart>({ ...part, detail: getOptions('openai')?.oneOfOrDrop('imageDetail', DETAILS) })
+      return omitUndefined<ImagePart>({
+        ...part,
+        detail: getOptions('openai')?.oneOfOrDrop('imageDetail', DETAIL_LEVELS),
+      })
     case 'file': {
       const anthropic = getOptions('anthropic')
       return omitUndefined<FilePart>({
@@ -72,7 +75,7 @@ function addOptions(part: AnyMediaPart, options: Fields | undefined): AnyMediaPa
   }
 }
 
-const DETAILS = ['auto', 'low', 'high', 'original'] as const
+const DETAIL_LEVELS = ['auto', 'low', 'high', 'original'] as const
 
 interface SourceContext extends FileContext {
   mediaType: string

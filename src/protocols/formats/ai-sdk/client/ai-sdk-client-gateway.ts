@@ -2,10 +2,10 @@ import type { Fields } from '../../canonical/canonical-fields.ts'
 import type { Warnings } from '../../canonical/canonical-warnings.ts'
 
 /** Maximum number of labels per request, and their maximum length. */
-export const LABELS = { most: 10, maxLength: 64 }
+export const LABEL_LIMITS = { most: 10, maxLength: 64 }
 
 /** The options for the AI SDK's own gateway that this gateway has applied before a target was chosen. */
-const APPLIED = [
+const APPLIED_OPTIONS = [
   ...['order', 'only', 'sort', 'models', 'has', 'tags', 'user', 'quotaEntityId'],
   ...['zeroDataRetention', 'disallowPromptTraining'],
 ]
@@ -13,9 +13,9 @@ const APPLIED = [
 /** Marks the options for the AI SDK's own gateway that have been applied, and warns about options that were only partly applied. */
 export function noteGatewayOptions(gateway: Fields, warnings: Warnings): void {
   const { sort, tags = [] } = gateway.value
-  gateway.ignore(...APPLIED)
+  gateway.ignore(...APPLIED_OPTIONS)
   if (sort === 'tps') warnings.noteChanged(gateway.path('sort'), 'replaced') // by `ttft`, because throughput isn't measured
   if (!Array.isArray(tags)) return
-  if (tags.length > LABELS.most || tags.some((tag) => String(tag).length > LABELS.maxLength))
+  if (tags.length > LABEL_LIMITS.most || tags.some((tag) => String(tag).length > LABEL_LIMITS.maxLength))
     warnings.noteChanged(gateway.path('tags'), 'clamped')
 }

@@ -83,15 +83,15 @@ export function writeHostedCall({ name, input, result, isError }: HostedCall, na
   }
 }
 
-const IMAGE = 'image_generation'
+const IMAGE_TOOL = 'image_generation'
 
 /** Creates a call to OpenAI's image tool with the image as its result, if the client offered that tool. */
 export const createImageCall = (
   { source }: ImagePart,
   names: Readonly<Record<string, string>>,
 ): HostedCall | undefined =>
-  source.type === 'base64' && getEntry(names, IMAGE) !== undefined
-    ? { name: IMAGE, input: {}, result: { result: source.data } }
+  source.type === 'base64' && getEntry(names, IMAGE_TOOL) !== undefined
+    ? { name: IMAGE_TOOL, input: {}, result: { result: source.data } }
     : undefined
 
 /** Parses an image that a client sends back as the result of OpenAI's image tool. */

@@ -14,8 +14,8 @@ export function parseOpenAITool(id: string, name: string, { environment }: JsonO
   return tool && (host ?? 'local') === 'local' ? { type: 'function', name, ...tool } : undefined
 }
 
-const TEXT = { type: 'string' }
-const NUMBER = { type: 'integer' }
+const STRING_SCHEMA = { type: 'string' }
+const INTEGER_SCHEMA = { type: 'integer' }
 
 const createSchema = (properties: JsonObject, ...required: string[]): JsonObject => ({
   type: 'object',
@@ -24,7 +24,7 @@ const createSchema = (properties: JsonObject, ...required: string[]): JsonObject
   additionalProperties: false,
 })
 
-const createListSchema = (description: string) => ({ type: 'array', items: TEXT, description })
+const createListSchema = (description: string) => ({ type: 'array', items: STRING_SCHEMA, description })
 
 const createEnumSchema = (...types: string[]): JsonObject => ({ type: 'string', enum: types })
 
@@ -36,8 +36,11 @@ const tools: Readonly<Record<string, Required<Pick<FunctionTool, 'description' |
         action: createSchema(
           {
             commands: createListSchema('The commands, each one line for the shell.'),
-            timeoutMs: { ...NUMBER, description: 'The longest time that a command may take, in milliseconds.' },
-            maxOutputLength: { ...NUMBER, description: 'The most characters to return of the output of a command.' },
+            timeoutMs: { ...INTEGER_SCHEMA, description: 'The longest time that a command may take, in milliseconds.' },
+            maxOutputLength: {
+              ...INTEGER_SCHEMA,
+              description: 'The most characters to return of the output of a command.',
+            },
           },
           'commands',
         ),
@@ -53,9 +56,12 @@ const tools: Readonly<Record<string, Required<Pick<FunctionTool, 'description' |
           {
             type: createEnumSchema('exec'),
             command: createListSchema('The program and its arguments.'),
-            timeoutMs: { ...NUMBER, description: 'The longest time that the command may take, in milliseconds.' },
-            workingDirectory: TEXT,
-            env: { type: 'object', additionalProperties: TEXT, description: 'Environment variables to set.' },
+            timeoutMs: {
+              ...INTEGER_SCHEMA,
+              description: 'The longest time that the command may take, in milliseconds.',
+            },
+            workingDirectory: STRING_SCHEMA,
+            env: { type: 'object', additionalProperties: STRING_SCHEMA, description: 'Environment variables to set.' },
           },
           'type',
           'command',
@@ -69,12 +75,12 @@ const tools: Readonly<Record<string, Required<Pick<FunctionTool, 'description' |
       'Creates, changes or deletes one file of the user. A diff has no header and no line numbers. To create a file, each line of the diff is "+" and a line of the file. To change one, each hunk begins with a line "@@" and goes on with lines that stay (" "), go ("-") and come ("+"), with about three lines around each change.',
     schema: createSchema(
       {
-        callId: { ...TEXT, description: 'Any name for this call.' },
+        callId: { ...STRING_SCHEMA, description: 'Any name for this call.' },
         operation: createSchema(
           {
             type: createEnumSchema('create_file', 'update_file', 'delete_file'),
-            path: { ...TEXT, description: 'The path of the file, within the project.' },
-            diff: { ...TEXT, description: 'The diff; left out to delete a file.' },
+            path: { ...STRING_SCHEMA, description: 'The path of the file, within the project.' },
+            diff: { ...STRING_SCHEMA, description: 'The diff; left out to delete a file.' },
           },
           'type',
           'path',

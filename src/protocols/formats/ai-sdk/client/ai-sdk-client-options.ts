@@ -1,7 +1,7 @@
 import { isObject, type JsonObject } from '../../../../lib/json.ts'
 import type { Effort } from '../../../../traits.ts'
 import type { ProviderFormat } from '../../../../types.ts'
-import { EFFORTS } from '../../canonical/base-traits.ts'
+import { ALL_EFFORTS } from '../../canonical/base-traits.ts'
 import { type Fields, readFields } from '../../canonical/canonical-fields.ts'
 import type { NativeValue } from '../../canonical/canonical-parts.ts'
 import type { ReasoningOptions, RequestOptions } from '../../canonical/canonical-request.ts'
@@ -227,7 +227,7 @@ function parseReasoning(providers: Record<string, Fields>, { warnings, targetFor
     const fields = providers[provider]
     if (fields?.value[name] !== undefined) warnings.useName('reasoning', fields.path(name))
   }
-  const general = body?.oneOfOrDrop('reasoning', ['provider-default', ...EFFORTS])
+  const general = body?.oneOfOrDrop('reasoning', ['provider-default', ...ALL_EFFORTS])
   const thinking = anthropic?.fields('thinking')
   const type = thinking?.string('type')
   const display = thinking?.string('display')
@@ -236,10 +236,10 @@ function parseReasoning(providers: Record<string, Fields>, { warnings, targetFor
   const isShown = config?.boolean('includeThoughts')
   const summary = openai?.string('reasoningSummary')
   const effort: Effort | undefined =
-    signalbox?.oneOfOrDrop('reasoning', EFFORTS) ??
-    openai?.oneOfOrDrop('reasoningEffort', EFFORTS) ??
-    anthropic?.oneOfOrDrop('effort', EFFORTS) ??
-    config?.oneOfOrDrop('thinkingLevel', EFFORTS) ??
+    signalbox?.oneOfOrDrop('reasoning', ALL_EFFORTS) ??
+    openai?.oneOfOrDrop('reasoningEffort', ALL_EFFORTS) ??
+    anthropic?.oneOfOrDrop('effort', ALL_EFFORTS) ??
+    config?.oneOfOrDrop('thinkingLevel', ALL_EFFORTS) ??
     (type === 'disabled' ? 'none' : general === 'provider-default' ? undefined : general)
   thinking?.drop()
   config?.drop()

@@ -4,7 +4,7 @@ import type { AssistantPart, Citation } from '../../canonical/canonical-parts.ts
 import { omitTurns } from '../../canonical/canonical-request.ts'
 import type { OpaqueState } from '../../canonical/canonical-state.ts'
 import type { EndEvent, PartStartEvent, StreamEvent } from '../../canonical/canonical-stream.ts'
-import { COMMENT } from '../../keep-alive-texts.ts'
+import { COMMENT_KEEP_ALIVE } from '../../keep-alive-texts.ts'
 import type { StreamWriter, WriteContext } from '../../translator.ts'
 import type { WirePart } from '../ai-sdk-wire.ts'
 import { writeError } from './ai-sdk-client-error.ts'
@@ -143,7 +143,7 @@ export function createWriter(fullContext: WriteContext, write: (event: string) =
     }
   }
 
-  const writer: StreamWriter = { push, keepAlive: () => COMMENT }
+  const writer: StreamWriter = { push, keepAlive: () => COMMENT_KEEP_ALIVE }
   if (!client.isRaw) return writer
   return {
     ...writer,

@@ -53,7 +53,7 @@ function parseTool(tool: Fields, context: FileContext): OfferedTool {
   const name = requireString(tool, 'name', warnings)
   if (type === 'function') return parseFunction(tool, name, context)
   const id = tool.string('id') ?? ''
-  if (SEARCHES.test(id)) return parseSearch(tool)
+  if (SEARCH_TOOL_PATTERN.test(id)) return parseSearch(tool)
   if (id === 'openai.custom') return parseCustom(tool, name)
   const args = tool.object('args') ?? {}
   const parsedTool =
@@ -65,7 +65,7 @@ function parseTool(tool: Fields, context: FileContext): OfferedTool {
 }
 
 /** The web searches of the AI SDK's providers: `openai.web_search`, `anthropic.web_search_20250305`, `google.google_search`, `xai.web_search`. */
-const SEARCHES = /^[a-z.-]+\.(?:web_search(?:_preview|_\d+)?|google_search)$/i
+const SEARCH_TOOL_PATTERN = /^[a-z.-]+\.(?:web_search(?:_preview|_\d+)?|google_search)$/i
 
 function parseFunction(tool: Fields, name: string, { warnings, targetFormat }: FileContext): FunctionTool {
   const examples = tool

@@ -174,10 +174,10 @@ function collectTexts(value: unknown): string[] {
   if (Array.isArray(value)) return value.flatMap(collectTexts)
   if (!isObject(value)) return []
   if (value.type === 'base64') return []
-  return Object.keys(value).flatMap((name) => (READABLE.has(name) ? collectTexts(value[name]) : []))
+  return Object.keys(value).flatMap((name) => (READABLE_BLOCK_TYPES.has(name) ? collectTexts(value[name]) : []))
 }
 
-const READABLE: ReadonlySet<string> = new Set([
+const READABLE_BLOCK_TYPES: ReadonlySet<string> = new Set([
   ...['content', 'text', 'title', 'url', 'source', 'data', 'lines'],
   ...['stdout', 'stderr', 'error_code', 'error_message'],
 ])

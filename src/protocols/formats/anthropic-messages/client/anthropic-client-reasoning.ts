@@ -1,16 +1,16 @@
 import { assertNever } from '../../../../lib/assert-never.ts'
-import { EFFORTS } from '../../canonical/base-traits.ts'
+import { ALL_EFFORTS } from '../../canonical/base-traits.ts'
 import type { Fields } from '../../canonical/canonical-fields.ts'
 import type { ReasoningPart } from '../../canonical/canonical-parts.ts'
 import type { ReasoningOptions } from '../../canonical/canonical-request.ts'
-import { type OpaqueState, sealState, UNSIGNED, unsealState } from '../../canonical/canonical-state.ts'
+import { type OpaqueState, sealState, UNSIGNED_PREFIX, unsealState } from '../../canonical/canonical-state.ts'
 import { omitUndefined } from '../../canonical/canonical-values.ts'
 import type { Warnings } from '../../canonical/canonical-warnings.ts'
 import type { WireRedacted, WireThinking } from '../anthropic-wire.ts'
 
 /** Parses the reasoning options: `thinking`, and the effort in `output_config`. */
 export function parseReasoning(body: Fields, warnings: Warnings): ReasoningOptions | undefined {
-  const effort = body.fields('output_config')?.oneOfOrDrop('effort', EFFORTS)
+  const effort = body.fields('output_config')?.oneOfOrDrop('effort', ALL_EFFORTS)
   const thinking = body.fields('thinking')
   if (!thinking) return effort && { effort }
   const type = thinking.oneOf('type', ['enabled', 'disabled', 'adaptive', 'between_tools'])
@@ -51,7 +51,7 @@ export function writeReasoning(
 ): WireThinking | WireRedacted | undefined {
   if (state?.kind === 'redacted' && text === '') return { type: 'redacted_thinking', data: sealState(state) }
   const thinking = isHidden ? '' : text
-  if (!state) return thinking === '' ? undefined : { type: 'thinking', thinking, signature: UNSIGNED }
+  if (!state) return thinking === '' ? undefined : { type: 'thinking', thinking, signature: UNSIGNED_PREFIX }
   const signature = writeSignature(state, isHidden ? text : '')
   return thinking === '' && signature === '' ? undefined : { type: 'thinking', thinking, signature }
 }
@@ -62,7 +62,7 @@ export const writeSignature = (state: OpaqueState, hidden: string): string =>
 
 /** Parses a thinking block that a client sends back. */
 export function parseThinking(thinking: string, signature: string): ReasoningPart | undefined {
-  if (signature === '' || signature === UNSIGNED)
+  if (signature === '' || signature === UNSIGNED_PREFIX)
     return thinking === '' ? undefined : { type: 'reasoning', text: thinking }
   const state = unsealState(signature, { format: 'anthropic-messages', kind: 'signature' })
   if (state.kind !== 'text') return { type: 'reasoning', text: thinking, state }

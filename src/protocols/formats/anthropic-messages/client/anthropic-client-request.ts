@@ -9,7 +9,7 @@ import { parseTurns } from './anthropic-client-conversation.ts'
 import { parseReasoning } from './anthropic-client-reasoning.ts'
 import { parseToolChoice, parseTools } from './anthropic-client-tools.ts'
 
-const SYNONYMS = {
+const FIELD_SYNONYMS = {
   reasoning: ['thinking', 'output_config.effort'],
   serviceTier: ['speed', 'service_tier'],
   output: ['output_config.format', 'output_format'],
@@ -18,7 +18,7 @@ const SYNONYMS = {
 /** Parses a client's Messages request, or its token-count request, which has no token limit. */
 export function parseRequest(json: JsonObject, { warnings, version }: ParseContext): CanonicalRequest {
   const body = readFields(json, '', warnings)
-  noteNames(json, SYNONYMS, warnings)
+  noteNames(json, FIELD_SYNONYMS, warnings)
   const { toolChoice, parallelToolCalls } = parseToolChoice(body, warnings)
   const options = parseOptions(body, version, warnings)
   const request = omitUndefined<CanonicalRequest>({
@@ -52,14 +52,14 @@ function parseOptions(body: Fields, version: string | undefined, warnings: Warni
     endUser: parseUser(body),
     cacheOptions: auto && { auto },
   })
-  if (version !== undefined && version >= WITHOUT_SAMPLING)
+  if (version !== undefined && version >= NO_SAMPLING_VERSION)
     for (const name of ['temperature', 'top_p', 'top_k'])
       if (body.any(name) !== undefined) warnings.reject(name, `is not part of version ${version} of this API.`)
   return options
 }
 
 /** From this API version on, Anthropic rejects the sampling fields. */
-const WITHOUT_SAMPLING = '2026-10-21'
+const NO_SAMPLING_VERSION = '2026-10-21'
 
 function rejectServerState(body: Fields, warnings: Warnings) {
   for (const name of ['container', 'mcp_servers', 'thread']) {

@@ -3,12 +3,12 @@ import { escapeJson } from '../../../../lib/json.ts'
 import type { AssistantPart, Citation, ReasoningPart, ToolCallPart } from '../../canonical/canonical-parts.ts'
 import { omitTurns } from '../../canonical/canonical-request.ts'
 import type { TokenUsage } from '../../canonical/canonical-response.ts'
-import { type OpaqueState, UNSIGNED } from '../../canonical/canonical-state.ts'
+import { type OpaqueState, UNSIGNED_PREFIX } from '../../canonical/canonical-state.ts'
 import type { EndEvent, PartStartEvent, StreamEvent } from '../../canonical/canonical-stream.ts'
 import { serializeParts } from '../../canonical/serialize-parts.ts'
 import { moveStreamStateToReasoning } from '../../canonical/state-in-reasoning.ts'
 import { estimateTokens } from '../../estimate-tokens.ts'
-import { PING } from '../../keep-alive-texts.ts'
+import { PING_KEEP_ALIVE } from '../../keep-alive-texts.ts'
 import type { StreamWriter, WriteContext } from '../../translator.ts'
 import { writeCitation } from '../anthropic-citations.ts'
 import { writeError } from '../anthropic-errors.ts'
@@ -101,7 +101,7 @@ export function createWriter(fullContext: WriteContext, write: (event: string) =
     }
   }
 
-  return { push: moveStreamStateToReasoning(serializeParts(push)), keepAlive: () => PING }
+  return { push: moveStreamStateToReasoning(serializeParts(push)), keepAlive: () => PING_KEEP_ALIVE }
 }
 
 /** Clients keep the count from the start if a count here is null. */
@@ -200,7 +200,8 @@ function createReasoningWriter(
         : writeReasoning(state ? { ...part, text, state } : { ...part, text }, isHidden)
       if (reasoningBlock?.type === 'redacted_thinking') start(reasoningBlock)
       else if (reasoningBlock) open()
-      if (isOpen) writeDelta({ type: 'signature_delta', signature: state ? writeSignature(state, text) : UNSIGNED })
+      if (isOpen)
+        writeDelta({ type: 'signature_delta', signature: state ? writeSignature(state, text) : UNSIGNED_PREFIX })
       if (reasoningBlock || isOpen) stop()
     },
   }

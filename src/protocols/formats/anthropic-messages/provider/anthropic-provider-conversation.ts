@@ -181,15 +181,15 @@ function writeImageSource(part: ImagePart, { warnings }: TargetContext): WireIma
   const { source } = part
   if (source.type === 'url') return { type: 'url', url: source.url }
   if (source.type === 'file-id') return { type: 'file', file_id: source.id }
-  const media_type = source.type === 'base64' ? IMAGES.find((type) => type === source.mediaType) : undefined
+  const media_type = source.type === 'base64' ? IMAGE_MEDIA_TYPES.find((type) => type === source.mediaType) : undefined
   if (source.type === 'base64' && media_type) return { type: 'base64', media_type, data: source.data }
   return warnings.reject(
     warnings.getPath(part, 'image'),
-    `the target only supports images of type ${IMAGES.join(', ')}.`,
+    `the target only supports images of type ${IMAGE_MEDIA_TYPES.join(', ')}.`,
   )
 }
 
-const IMAGES = ['image/jpeg', 'image/png', 'image/gif', 'image/webp'] as const
+const IMAGE_MEDIA_TYPES = ['image/jpeg', 'image/png', 'image/gif', 'image/webp'] as const
 
 /** Writes the source of a document: a PDF, or text of any kind. */
 function writeDocumentSource(part: FilePart, { warnings }: TargetContext): WireDocumentSource {
@@ -199,7 +199,7 @@ function writeDocumentSource(part: FilePart, { warnings }: TargetContext): WireD
   if (source.type === 'text') return { type: 'text', media_type: 'text/plain', data: source.text }
   const { mediaType, data } = source
   if (mediaType === 'application/pdf') return { type: 'base64', media_type: mediaType, data }
-  const text = TEXT.test(mediaType) ? decodeText(data) : undefined
+  const text = TEXT_MEDIA_TYPE_PATTERN.test(mediaType) ? decodeText(data) : undefined
   if (text !== undefined) return { type: 'text', media_type: 'text/plain', data: text }
   return warnings.reject(
     warnings.getPath(part, 'file'),
@@ -207,7 +207,7 @@ function writeDocumentSource(part: FilePart, { warnings }: TargetContext): WireD
   )
 }
 
-const TEXT = /^text\/|^application\/(?:json|xml|yaml|x-yaml|javascript|sql)\b|\+(?:json|xml)$/
+const TEXT_MEDIA_TYPE_PATTERN = /^text\/|^application\/(?:json|xml|yaml|x-yaml|javascript|sql)\b|\+(?:json|xml)$/
 
 function decodeText(base64: string): string | undefined {
   try {

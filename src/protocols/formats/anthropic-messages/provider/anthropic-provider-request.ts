@@ -125,10 +125,10 @@ const MAX_USER_CHARACTERS = 256
 function getMaxTokens({ maxOutputTokens, reasoning }: RequestOptions, { traits }: TargetContext): number {
   const isThinking = reasoning && reasoning.effort !== 'none'
   const reasoningTokens = isThinking ? getBudget(reasoning, traits.reasoning) : 0
-  return maxOutputTokens ?? traits.maxOutputTokens ?? ANSWER_TOKENS + reasoningTokens
+  return maxOutputTokens ?? traits.maxOutputTokens ?? RESPONSE_TOKENS + reasoningTokens
 }
 
-const ANSWER_TOKENS = 8_192
+const RESPONSE_TOKENS = 8_192
 
 /** Puts the name and description into the schema, because the format has no fields for them. */
 function writeSchema(

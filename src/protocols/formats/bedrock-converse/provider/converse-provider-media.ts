@@ -11,7 +11,7 @@ export function writeImage(part: ImagePart, target: TargetContext): WireImage {
 
 export function writeVideo(part: VideoPart, target: TargetContext): WireVideo {
   const { bytes, mediaType } = getBytes(part, target)
-  const format = getEntry(VIDEOS, mediaType) ?? /^video\/(mp4|mkv|webm|flv|mpeg|mpg|wmv)$/.exec(mediaType)?.[1]
+  const format = getEntry(VIDEO_FORMATS, mediaType) ?? /^video\/(mp4|mkv|webm|flv|mpeg|mpg|wmv)$/.exec(mediaType)?.[1]
   return { video: { format: format ?? rejectType(part, mediaType, target), source: { bytes } } }
 }
 
@@ -20,7 +20,8 @@ export function writeDocument(part: FilePart, names: Set<string>, target: Target
   const { source: from, context, citable } = part
   const mediaType = from.type === 'text' || from.type === 'base64' ? from.mediaType : ''
   const format =
-    getEntry(DOCUMENTS, mediaType) ?? (mediaType.startsWith('text/') ? 'txt' : rejectType(part, mediaType, target))
+    getEntry(DOCUMENT_FORMATS, mediaType) ??
+    (mediaType.startsWith('text/') ? 'txt' : rejectType(part, mediaType, target))
   const source: WireText | WireBytes =
     from.type === 'text' ? { text: from.text } : { bytes: getBytes(part, target).bytes }
   return {
@@ -67,7 +68,7 @@ function rejectType(part: ImagePart | VideoPart | FilePart, mediaType: string, {
 
 const SUGGESTED_TYPES = { image: 'PNG or JPEG', video: 'MP4', file: 'PDF' } as const
 
-const VIDEOS: Readonly<Record<string, string>> = {
+const VIDEO_FORMATS: Readonly<Record<string, string>> = {
   'video/quicktime': 'mov',
   'video/x-matroska': 'mkv',
   'video/x-flv': 'flv',
@@ -75,7 +76,7 @@ const VIDEOS: Readonly<Record<string, string>> = {
   'video/3gpp': 'three_gp',
 }
 
-const DOCUMENTS: Readonly<Record<string, string>> = {
+const DOCUMENT_FORMATS: Readonly<Record<string, string>> = {
   'application/pdf': 'pdf',
   'text/csv': 'csv',
   'application/msword': 'doc',

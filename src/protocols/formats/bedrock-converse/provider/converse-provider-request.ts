@@ -68,7 +68,7 @@ function resolveOptions(requested: RequestOptions, messages: readonly WireMessag
   if (isClaude && options.temperature !== undefined && options.topP !== undefined)
     dropOptions(options, ['topP'], target)
   const budget = options.reasoning?.budget
-  if (isReasoning && by === 'budget' && typeof budget === 'number') options.maxOutputTokens ??= budget + ANSWER_TOKENS
+  if (isReasoning && by === 'budget' && typeof budget === 'number') options.maxOutputTokens ??= budget + RESPONSE_TOKENS
   const { topK } = options
   if (topK !== undefined)
     Object.assign(fields, traits.topKField === 'top_k' ? { top_k: topK } : { inferenceConfig: { topK } })
@@ -76,7 +76,7 @@ function resolveOptions(requested: RequestOptions, messages: readonly WireMessag
 }
 
 /** The tokens for the response if the client sets no limit. */
-const ANSWER_TOKENS = 8_192
+const RESPONSE_TOKENS = 8_192
 
 function dropOptions(
   options: RequestOptions,
@@ -176,10 +176,10 @@ export function writeCountRequest(request: CanonicalRequest, target: TargetConte
 
 /** Gets the model of an inference profile (ID or ARN), because tokens can't be counted for profiles. The count is the same. */
 const getBaseModel = (model: string): string =>
-  model.replace(/^arn:.*:(?:inference-profile|foundation-model)\//, '').replace(REGIONS, '')
+  model.replace(/^arn:.*:(?:inference-profile|foundation-model)\//, '').replace(REGION_PREFIX_PATTERN, '')
 
 /** The ID prefix of profiles that span regions: `us.`, `apac.`, `global.`. */
-const REGIONS = /^(?:[a-z]{2}|us-gov|apac|global)\.(?=[a-z])/
+const REGION_PREFIX_PATTERN = /^(?:[a-z]{2}|us-gov|apac|global)\.(?=[a-z])/
 
 /** Sets the smallest reasoning budget. Count requests have no output limit, and without one, a large budget is rejected. */
 function lowerBudget(fields: JsonObject): JsonObject {

@@ -159,9 +159,9 @@ function listBreakpointCandidates({ tools, turns }: CacheableItems): BreakpointC
 }
 
 /** Returns whether the part can have a breakpoint. Reasoning and server tools can't. */
-const canHaveBreakpoint = (part: Part): part is CacheablePart => CACHEABLE.has(part.type)
+const canHaveBreakpoint = (part: Part): part is CacheablePart => CACHEABLE_PART_TYPES.has(part.type)
 
-const CACHEABLE: ReadonlySet<Part['type']> = new Set<CacheablePart['type']>([
+const CACHEABLE_PART_TYPES: ReadonlySet<Part['type']> = new Set<CacheablePart['type']>([
   ...(['text', 'image', 'file', 'audio', 'search-result', 'tool-call'] as const),
 ])
 

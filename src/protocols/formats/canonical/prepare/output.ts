@@ -5,7 +5,7 @@ import type { CanonicalRequest, OutputFormat } from '../canonical-request.ts'
 import { isEnforceable } from '../canonical-schema.ts'
 import type { FunctionTool, ToolChoice } from '../canonical-tools.ts'
 import type { SystemTurn, Turn } from '../canonical-turns.ts'
-import { WRAPPER } from '../restore.ts'
+import { WRAPPER_FIELD } from '../restore.ts'
 
 interface PreparedOutput {
   output: OutputFormat | undefined
@@ -35,7 +35,7 @@ export function prepareOutput(
     return { ...same, output: undefined }
   warnings.noteChanged('output', 'replaced')
   if (output.type === 'json') return { ...same, output: undefined, turns: addInstruction(turns) }
-  const { name = OUTPUT_TOOL, description = 'Give the answer by calling this.', schema } = output
+  const { name = OUTPUT_TOOL_NAME, description = 'Give the answer by calling this.', schema } = output
   const tool: FunctionTool = { type: 'function', name, description, schema }
   warnings.setPath(tool, 'output', { schema: '/output' })
   return { ...same, output: undefined, tool }
@@ -58,15 +58,15 @@ const mentionsJson = (turns: readonly Turn[]) =>
     (turn) => turn.role !== 'tool' && turn.content.some((part) => part.type === 'text' && /json/i.test(part.text)),
   )
 
-const OUTPUT_TOOL = 'answer'
+const OUTPUT_TOOL_NAME = 'answer'
 
 function addInstruction(turns: readonly Turn[]): Turn[] {
   const first = turns.findIndex(({ role }) => role !== 'system')
   const index = first === -1 ? turns.length : first
-  return [...turns.slice(0, index), JSON_ONLY, ...turns.slice(index)]
+  return [...turns.slice(0, index), JSON_INSTRUCTION, ...turns.slice(index)]
 }
 
-const JSON_ONLY: SystemTurn = {
+const JSON_INSTRUCTION: SystemTurn = {
   role: 'system',
   as: 'instructions',
   content: [{ type: 'text', text: 'Answer with one JSON object and nothing else: no words around it, no code fence.' }],
@@ -84,8 +84,8 @@ function wrapOutput(output: OutputFormat): OutputFormat | undefined {
 function wrapSchema({ $schema, $defs, definitions, ...schema }: JsonObject): JsonObject {
   return {
     type: 'object',
-    properties: { [WRAPPER]: schema },
-    required: [WRAPPER],
+    properties: { [WRAPPER_FIELD]: schema },
+    required: [WRAPPER_FIELD],
     additionalProperties: false,
     ...($defs !== undefined && { $defs }),
     ...(definitions !== undefined && { definitions }),

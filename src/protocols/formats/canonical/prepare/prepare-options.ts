@@ -22,7 +22,7 @@ export function prepareOptions(
     // `RequestOptions` has no other keys
     if (isAccepted(name)) continue
     if (!isDefault(name, accepted[name])) {
-      if (ESSENTIAL.has(name)) warnings.reject(name, 'the target does not support this.')
+      if (ESSENTIAL_OPTIONS.has(name)) warnings.reject(name, 'the target does not support this.')
       warnings.noteDropped(name)
     }
     delete accepted[name]
@@ -44,9 +44,9 @@ function resolveRetention(options: RequestOptions, isAccepted: boolean, warnings
 
 /** Returns whether this is the default value of the option. Some clients send all defaults. */
 const isDefault = (name: OptionName, value: unknown): boolean =>
-  typeof value === 'object' && value !== null ? Object.keys(value).length === 0 : value === DEFAULTS[name]
+  typeof value === 'object' && value !== null ? Object.keys(value).length === 0 : value === OPTION_DEFAULTS[name]
 
-const DEFAULTS: { readonly [Name in OptionName]?: RequestOptions[Name] } = {
+const OPTION_DEFAULTS: { readonly [Name in OptionName]?: RequestOptions[Name] } = {
   frequencyPenalty: 0,
   parallelToolCalls: true,
   presencePenalty: 0,
@@ -58,7 +58,12 @@ const DEFAULTS: { readonly [Name in OptionName]?: RequestOptions[Name] } = {
 }
 
 /** Options without which the response would be different. They are rejected rather than dropped. */
-const ESSENTIAL: ReadonlySet<OptionName> = new Set<OptionName>(['candidates', 'modalities', 'speech', 'moderation'])
+const ESSENTIAL_OPTIONS: ReadonlySet<OptionName> = new Set<OptionName>([
+  'candidates',
+  'modalities',
+  'speech',
+  'moderation',
+])
 
 function clamp(options: RequestOptions, traits: Traits, warnings: Warnings) {
   const { temperature, stop, maxOutputTokens } = options

@@ -85,7 +85,7 @@ function prepareTool(tool: Tool, { traits, warnings, rename }: ToolContext): Too
     if (traits.freeFormTools) return { ...tool, name }
     if (tool.grammar) warnings.noteDropped(warnings.getPath(tool, 'tools', 'grammar'))
     const { description } = tool
-    return { type: 'function', name, schema: FREE_FORM, ...(description !== undefined && { description }) }
+    return { type: 'function', name, schema: FREE_FORM_SCHEMA, ...(description !== undefined && { description }) }
   }
   const flat = traits.unionTools || !tool.schema ? undefined : flattenSchema(tool.schema)
   if (flat?.isBroader) warnings.noteChanged(warnings.getPath(tool, 'tools', 'schema'), 'replaced')
@@ -97,7 +97,7 @@ function prepareTool(tool: Tool, { traits, warnings, rename }: ToolContext): Too
 }
 
 /** The schema of a function that replaces a free-form tool. */
-const FREE_FORM: JsonObject = {
+const FREE_FORM_SCHEMA: JsonObject = {
   type: 'object',
   properties: { input: { type: 'string' } },
   required: ['input'],
@@ -135,7 +135,7 @@ export function prepareToolChoice(
     case 'tool': {
       const name = rename(choice.name)
       if (!includesTool(tools, name) && tools.some(({ type }) => type === 'web-search')) {
-        if (supports('search')) return { toolChoice: { type: 'tool', name: SEARCH }, tools: all }
+        if (supports('search')) return { toolChoice: { type: 'tool', name: SEARCH_TOOL_NAME }, tools: all }
         warnings.noteChanged(chosenBy, 'replaced') // the choice was a web search, which has no name in the canonical format
         return { toolChoice: { type: 'auto' }, tools: all }
       }
@@ -153,7 +153,7 @@ export function prepareToolChoice(
 }
 
 /** Anthropic's name for its web search, the only one that can be chosen. */
-const SEARCH = 'web_search'
+const SEARCH_TOOL_NAME = 'web_search'
 
 /** Declares tools that only the history mentions, as briefly as possible, for targets that require declarations. */
 export const declareTools = (names: Iterable<string>): FunctionTool[] =>

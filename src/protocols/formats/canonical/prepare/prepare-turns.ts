@@ -130,7 +130,7 @@ export function fitEnd(turns: readonly Turn[], { traits, warnings }: TargetConte
   if (traits.prefill || last?.role !== 'assistant' || last.content.some(({ type }) => type === 'tool-call'))
     return [...turns]
   warnings.noteChanged('turns', 'added')
-  return [...turns, CONTINUE]
+  return [...turns, CONTINUE_TURN]
 }
 
-const CONTINUE: UserTurn = { role: 'user', content: [{ type: 'text', text: CONTINUE_TEXT }] }
+const CONTINUE_TURN: UserTurn = { role: 'user', content: [{ type: 'text', text: CONTINUE_TEXT }] }

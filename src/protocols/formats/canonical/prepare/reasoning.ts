@@ -1,6 +1,6 @@
 import type { Effort, ReasoningTraits, Traits } from '../../../../traits.ts'
 import type { TargetContext } from '../../translator.ts'
-import { EFFORTS } from '../base-traits.ts'
+import { ALL_EFFORTS } from '../base-traits.ts'
 import type { AssistantPart, UserPart } from '../canonical-parts.ts'
 import type { ReasoningOptions, RequestOptions } from '../canonical-request.ts'
 import { belongsTo, type Origin } from '../canonical-state.ts'
@@ -114,11 +114,11 @@ export function toEffort(budget: number): Effort {
 
 function findNearestEffort(requested: Effort, efforts: readonly Effort[]): Effort {
   if (efforts.length === 0 || efforts.includes(requested)) return requested
-  const index = EFFORTS.indexOf(requested)
+  const index = ALL_EFFORTS.indexOf(requested)
   // `none` isn't near any other effort. A request for reasoning must get some.
   const others = requested === 'none' ? efforts : efforts.filter((effort) => effort !== 'none')
   const candidates = others.length > 0 ? others : efforts
-  const getDistance = (effort: Effort) => Math.abs(EFFORTS.indexOf(effort) - index)
+  const getDistance = (effort: Effort) => Math.abs(ALL_EFFORTS.indexOf(effort) - index)
   return candidates.reduce((best, effort) => (getDistance(effort) < getDistance(best) ? effort : best))
 }
 

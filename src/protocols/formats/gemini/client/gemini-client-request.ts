@@ -17,7 +17,7 @@ export function parseRequest(json: JsonObject, { warnings, route }: ParseContext
   const spelling = new Map<string, string>()
   const body = readFields(toCamelCase(json, spelling), '', warnings)
   warnings.spell(spelling)
-  noteNames(json, SYNONYMS, warnings)
+  noteNames(json, FIELD_SYNONYMS, warnings)
   rejectServerState(body, warnings)
   const config = body.fields('generationConfig') ?? readFields({}, 'generationConfig', warnings)
   const stream = route?.stream ?? false
@@ -71,7 +71,7 @@ function addDetail(turns: readonly Turn[], config: Fields, warnings: Warnings): 
   return [...turns]
 }
 
-const SYNONYMS = {
+const FIELD_SYNONYMS = {
   output: [
     'generationConfig.responseFormat',
     'generationConfig.responseSchema',

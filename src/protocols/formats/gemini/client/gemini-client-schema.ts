@@ -33,7 +33,7 @@ function convertKeyword(name: string, value: unknown): [name: string, value: unk
     case 'prefixItems':
       return [[name, convertNested(value)]]
     default:
-      return [[name, COUNTS.has(name) && typeof value === 'string' ? Number(value) : value]]
+      return [[name, COUNT_KEYWORDS.has(name) && typeof value === 'string' ? Number(value) : value]]
   }
 }
 
@@ -44,15 +44,15 @@ function convertNested(value: unknown): unknown {
 
 /** Converts the type, which is uppercase or the number of the enum value. */
 function convertType(value: unknown): [string, unknown][] {
-  const name = typeof value === 'number' ? TYPES[value] : value
+  const name = typeof value === 'number' ? SCHEMA_TYPES[value] : value
   if (typeof name !== 'string') return name === undefined ? [] : [['type', name]]
   return name === 'TYPE_UNSPECIFIED' ? [] : [['type', name.toLowerCase()]]
 }
 
-const TYPES = ['TYPE_UNSPECIFIED', 'STRING', 'NUMBER', 'INTEGER', 'BOOLEAN', 'ARRAY', 'OBJECT', 'NULL']
+const SCHEMA_TYPES = ['TYPE_UNSPECIFIED', 'STRING', 'NUMBER', 'INTEGER', 'BOOLEAN', 'ARRAY', 'OBJECT', 'NULL']
 
 /** Limits that are 64-bit integers, which are strings in Google's JSON. */
-const COUNTS: ReadonlySet<string> = new Set([
+const COUNT_KEYWORDS: ReadonlySet<string> = new Set([
   'minItems',
   'maxItems',
   'minLength',

@@ -10,7 +10,7 @@ export function toCamelCase(object: JsonObject, spelling = new Map<string, strin
     Object.entries(object).map(([name, value]) => {
       const field = toCamelName(name)
       if (field !== name) spelling.set(field, name)
-      return [field, OPAQUE.has(field) ? value : convertNested(value, spelling)]
+      return [field, OPAQUE_FIELDS.has(field) ? value : convertNested(value, spelling)]
     }),
   )
 }
@@ -24,7 +24,7 @@ function convertNested(value: unknown, spelling: Map<string, string>): unknown {
 export const toCamelName = (name: string): string =>
   name.includes('_') ? name.replace(/(?<=[a-z0-9])_([a-z0-9])/g, (_, letter: string) => letter.toUpperCase()) : name
 
-const OPAQUE: ReadonlySet<string> = new Set([
+const OPAQUE_FIELDS: ReadonlySet<string> = new Set([
   'args',
   'response',
   'parameters',

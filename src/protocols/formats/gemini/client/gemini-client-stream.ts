@@ -4,7 +4,7 @@ import type { AssistantPart, Citation, TokenLogprob, ToolCallPart } from '../../
 import { omitTurns } from '../../canonical/canonical-request.ts'
 import type { OpaqueState } from '../../canonical/canonical-state.ts'
 import type { EndEvent, PartStartEvent, StreamEvent } from '../../canonical/canonical-stream.ts'
-import { BLANK_LINES } from '../../keep-alive-texts.ts'
+import { BLANK_KEEP_ALIVE } from '../../keep-alive-texts.ts'
 import type { StreamWriter, WriteContext } from '../../translator.ts'
 import { type CitedTextPart, writeGrounding } from '../gemini-citations.ts'
 import { writeError } from '../gemini-errors.ts'
@@ -175,7 +175,7 @@ const sseFrame: Frame = {
   contentType: 'text/event-stream',
   chunk: (json) => `data: ${json}\n\n`,
   end: () => '',
-  keepAlive: () => BLANK_LINES,
+  keepAlive: () => BLANK_KEEP_ALIVE,
 }
 
 /** Frames chunks as one growing JSON array, for clients that don't request `alt=sse`. */

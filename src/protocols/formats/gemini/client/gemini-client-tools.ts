@@ -33,7 +33,7 @@ function parseOwn(entry: Fields, warnings: Warnings): OfferedTool[] {
     const at = entry.path(name)
     warnings.label(at, `tool "${name}"`)
     warnings.label(path, `tool "${name}"`)
-    const tool: OfferedTool = SEARCHES.has(name)
+    const tool: OfferedTool = SEARCH_TOOLS.has(name)
       ? parseSearch(entry.fields(name))
       : { type: 'vendor', refusal: 'this tool only works with Google.' }
     warnings.setPath(tool, path, { kind: `/${at}`, blockedDomains: `/${at}.excludeDomains` })
@@ -41,7 +41,7 @@ function parseOwn(entry: Fields, warnings: Warnings): OfferedTool[] {
   })
 }
 
-const SEARCHES: ReadonlySet<string> = new Set(['googleSearch', 'googleSearchRetrieval'])
+const SEARCH_TOOLS: ReadonlySet<string> = new Set(['googleSearch', 'googleSearchRetrieval'])
 
 function parseFunction(declaration: Fields, warnings: Warnings): FunctionTool {
   const parameters = declaration.object('parameters')

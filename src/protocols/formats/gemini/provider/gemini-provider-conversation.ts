@@ -7,7 +7,7 @@ import type { Warnings } from '../../canonical/canonical-warnings.ts'
 import type { TargetContext } from '../../translator.ts'
 import { writeResponse } from '../gemini-function-calls.ts'
 import { writeMedia, writeSource } from '../gemini-media.ts'
-import { NO_SIGNATURE } from '../gemini-reasoning.ts'
+import { SKIP_SIGNATURE } from '../gemini-reasoning.ts'
 import type { WireContent, WireFunctionResponse, WirePart } from '../gemini-wire.ts'
 
 /** Writes `contents`, in which user and model alternate. Tool results belong to the user. */
@@ -74,7 +74,7 @@ function writeModel(content: readonly AssistantPart[], target: TargetContext): W
     const [wirePart, ...others] = writeModelPart(part, target)
     if (!wirePart) return []
     const state = 'state' in part ? part.state : undefined
-    const signature = state?.kind === 'thought-signature' ? state.data : isSigned(part) ? NO_SIGNATURE : undefined
+    const signature = state?.kind === 'thought-signature' ? state.data : isSigned(part) ? SKIP_SIGNATURE : undefined
     return signature === undefined ? [wirePart, ...others] : [{ ...wirePart, thoughtSignature: signature }, ...others]
   })
 }

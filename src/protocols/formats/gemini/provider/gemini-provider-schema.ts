@@ -161,7 +161,7 @@ function writeEnum(schema: JsonObject, noteDropped: NoteDropped): JsonObject {
 function writeLimits(schema: JsonObject, noteDropped: NoteDropped): JsonObject {
   if (schema.enum !== undefined || schema.const !== undefined) return {}
   const result: JsonObject = {}
-  for (const keyword of LIMITS) if (typeof schema[keyword] === 'number') result[keyword] = schema[keyword]
+  for (const keyword of LIMIT_KEYWORDS) if (typeof schema[keyword] === 'number') result[keyword] = schema[keyword]
   const isInteger = [schema.type].flat().includes('integer')
   const least = readExclusiveLimit(schema, 'exclusiveMinimum', { limit: 'minimum', step: 1, isInteger })
   const most = readExclusiveLimit(schema, 'exclusiveMaximum', { limit: 'maximum', step: -1, isInteger })
@@ -170,7 +170,7 @@ function writeLimits(schema: JsonObject, noteDropped: NoteDropped): JsonObject {
   if (least && !isInteger) noteDropped('exclusiveMinimum')
   if (most && !isInteger) noteDropped('exclusiveMaximum')
   if (typeof schema.format === 'string') {
-    if (FORMATS.has(schema.format)) result.format = schema.format
+    if (SUPPORTED_FORMATS.has(schema.format)) result.format = schema.format
     else noteDropped('format')
   }
   return result
@@ -186,7 +186,7 @@ function readExclusiveLimit(
   return typeof value === 'number' ? { value: isInteger ? value + step : value } : undefined
 }
 
-const LIMITS = [
+const LIMIT_KEYWORDS = [
   'minimum',
   'maximum',
   'minLength',
@@ -197,7 +197,7 @@ const LIMITS = [
   'maxProperties',
 ] as const
 
-const FORMATS: ReadonlySet<string> = new Set(['date-time', 'int32', 'int64', 'float', 'double'])
+const SUPPORTED_FORMATS: ReadonlySet<string> = new Set(['date-time', 'int32', 'int64', 'float', 'double'])
 
 /** A schema without references and `allOf`, and the list of references that were followed. */
 interface Resolved {

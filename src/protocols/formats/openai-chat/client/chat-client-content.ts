@@ -73,7 +73,7 @@ function parsePart(fields: Fields, warnings: Warnings): UserPart | undefined {
 export function parseImage(fields: Fields, cache: CacheBreakpoint | undefined): ImagePart {
   const source = parseMediaUrl(readUrl(fields, 'image_url'), 'image/png')
   const image = typeof fields.any('image_url') === 'string' ? undefined : fields.fields('image_url')
-  const detail = image?.oneOfOrDrop('detail', DETAILS)
+  const detail = image?.oneOfOrDrop('detail', DETAIL_LEVELS)
   image?.ignore('url')
   image?.drop()
   return omitUndefined<ImagePart>({ type: 'image', source, detail, cache })
@@ -106,6 +106,6 @@ export function parseBreakpoint(fields: Fields, warnings: Warnings): CacheBreakp
   return readCacheBreakpoint(breakpoint, ['5m', '30m', '1h', '12h'], warnings)
 }
 
-const DETAILS = ['auto', 'low', 'high', 'original'] as const
+const DETAIL_LEVELS = ['auto', 'low', 'high', 'original'] as const
 
 const audioTypes: Readonly<Record<string, string>> = { wav: 'audio/wav', mp3: 'audio/mpeg' }

@@ -14,7 +14,7 @@ import { returnStateToParts } from '../../canonical/state-in-reasoning.ts'
 import { parseContent, parseTexts } from '../../openai-fields.ts'
 import { getContentText, getToolType, hasValues, readGoogleSignature } from '../chat-fields.ts'
 import { contentSyntax, parseBreakpoint, parseImage } from './chat-client-content.ts'
-import { insertReasoning, PLAIN_TEXT, parseReasoning, UNKNOWN_ORIGIN } from './chat-client-reasoning-details.ts'
+import { insertReasoning, PLAIN_TEXT_STATE, parseReasoning, UNKNOWN_ORIGIN } from './chat-client-reasoning-details.ts'
 
 /** Parses `messages`. Each message becomes a turn, except that consecutive tool messages become one. */
 export function parseTurns(messages: readonly unknown[], warnings: Warnings): Turn[] {
@@ -141,7 +141,7 @@ function parseContentParts(message: Fields, warnings: Warnings): AssistantPart[]
     if (type === 'thinking') {
       const text = getContentText(part.any('thinking'))
       part.ignore('closed')
-      return text === '' ? [] : [{ type: 'reasoning', text, state: PLAIN_TEXT }]
+      return text === '' ? [] : [{ type: 'reasoning', text, state: PLAIN_TEXT_STATE }]
     }
     if (type === 'image_url') return [parseGeneratedImage(part, warnings)]
     if (type !== 'text' && type !== 'refusal')

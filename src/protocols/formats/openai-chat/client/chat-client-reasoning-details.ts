@@ -10,22 +10,23 @@ import type { WireDetail } from '../chat-wire.ts'
  * which clients send back unchanged. The gateway uses these details to pass the opaque state of other formats through clients.
  */
 
-const FORMAT = 'signalbox-v1'
+const DETAIL_FORMAT = 'signalbox-v1'
 
 /** The origin of state that the gateway didn't seal. */
 export const UNKNOWN_ORIGIN: Origin = { format: 'openai-chat', account: '' }
 
 /** The state of text-only reasoning. */
-export const PLAIN_TEXT: OpaqueState = { origin: UNKNOWN_ORIGIN, kind: 'text', data: '' }
+export const PLAIN_TEXT_STATE: OpaqueState = { origin: UNKNOWN_ORIGIN, kind: 'text', data: '' }
 
 /** Writes reasoning for a client. `index` is its index among the parts of the turn. Returns `undefined` if the reasoning has no state. */
 export function writeDetail({ text, isSummary, state }: ReasoningPart, index: number): WireDetail | undefined {
   if (!state) return undefined
   const sealed = sealState(state)
   const id = state.id === undefined ? {} : { id: state.id }
-  if (text === '') return { type: 'reasoning.encrypted', data: sealed, ...id, index, format: FORMAT }
-  if (isSummary) return { type: 'reasoning.summary', summary: text, signature: sealed, ...id, index, format: FORMAT }
-  return { type: 'reasoning.text', text, signature: sealed, ...id, index, format: FORMAT }
+  if (text === '') return { type: 'reasoning.encrypted', data: sealed, ...id, index, format: DETAIL_FORMAT }
+  if (isSummary)
+    return { type: 'reasoning.summary', summary: text, signature: sealed, ...id, index, format: DETAIL_FORMAT }
+  return { type: 'reasoning.text', text, signature: sealed, ...id, index, format: DETAIL_FORMAT }
 }
 
 /**
@@ -54,7 +55,8 @@ export function parseReasoning(message: Fields): IndexedReasoning[] {
   const details = (message.list('reasoning_details') ?? []).filter(isObject)
   const text = message.string('reasoning_content') ?? message.string('reasoning')
   message.ignore('reasoning')
-  if (details.length === 0 && text) return [{ part: { type: 'reasoning', text, state: PLAIN_TEXT }, index: undefined }]
+  if (details.length === 0 && text)
+    return [{ part: { type: 'reasoning', text, state: PLAIN_TEXT_STATE }, index: undefined }]
   return details.map((detail) => {
     const { signature, data, index } = detail
     const state = [signature, data]

@@ -1,5 +1,5 @@
 import type { JsonObject } from '../../../../lib/json.ts'
-import { EFFORTS } from '../../canonical/base-traits.ts'
+import { ALL_EFFORTS } from '../../canonical/base-traits.ts'
 import { type Fields, readFields, requireFields } from '../../canonical/canonical-fields.ts'
 import type {
   CanonicalRequest,
@@ -104,7 +104,7 @@ const isModality = (value: unknown): value is 'text' | 'audio' | 'image' =>
 function parseReasoning(body: Fields): ReasoningOptions | undefined {
   const { effort, budget, show } = parseVendorReasoning(body)
   const reasoning = omitUndefined<ReasoningOptions>({
-    effort: body.oneOfOrDrop('reasoning_effort', EFFORTS) ?? effort,
+    effort: body.oneOfOrDrop('reasoning_effort', ALL_EFFORTS) ?? effort,
     budget,
     show,
   })
@@ -123,7 +123,7 @@ function parseVendorReasoning(body: Fields): { [K in keyof ReasoningOptions]: Re
   const isOff = object?.boolean('enabled') === false || type === 'disabled' || isEnabled === false
   const isOn = object?.boolean('enabled') || type === 'enabled' || type === 'adaptive' || isEnabled
   const budget = object?.number('max_tokens') ?? thinking?.number('budget_tokens') ?? body.number('thinking_budget')
-  const effort = object?.oneOfOrDrop('effort', EFFORTS)
+  const effort = object?.oneOfOrDrop('effort', ALL_EFFORTS)
   for (const switches of [object, thinking, template]) switches?.drop()
   return {
     effort: effort ?? (isOff ? 'none' : undefined),

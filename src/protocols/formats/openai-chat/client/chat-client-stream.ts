@@ -5,7 +5,7 @@ import type { AssistantPart, Citation, ReasoningPart, TokenLogprob } from '../..
 import { omitTurns } from '../../canonical/canonical-request.ts'
 import type { EndEvent, PartStartEvent, StreamEvent } from '../../canonical/canonical-stream.ts'
 import { moveStreamStateToReasoning } from '../../canonical/state-in-reasoning.ts'
-import { COMMENT } from '../../keep-alive-texts.ts'
+import { COMMENT_KEEP_ALIVE } from '../../keep-alive-texts.ts'
 import { writeError } from '../../openai-errors.ts'
 import type { StreamWriter, WriteContext } from '../../translator.ts'
 import { writeUsage } from '../chat-fields.ts'
@@ -188,5 +188,5 @@ export function createWriter(fullContext: WriteContext, write: (event: string) =
     }
   }
 
-  return { push: moveStreamStateToReasoning(push), keepAlive: () => COMMENT }
+  return { push: moveStreamStateToReasoning(push), keepAlive: () => COMMENT_KEEP_ALIVE }
 }

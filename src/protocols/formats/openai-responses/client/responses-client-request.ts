@@ -1,5 +1,5 @@
 import { isObject, type JsonObject } from '../../../../lib/json.ts'
-import { EFFORTS } from '../../canonical/base-traits.ts'
+import { ALL_EFFORTS } from '../../canonical/base-traits.ts'
 import { type Fields, readFields } from '../../canonical/canonical-fields.ts'
 import type {
   CanonicalRequest,
@@ -120,21 +120,21 @@ function parseOptions(body: Fields, text: Fields | undefined, warnings: Warnings
 function parseLogprobs(body: Fields, warnings: Warnings): number | undefined {
   const top = body.number('top_logprobs')
   const included = body.strings('include') ?? []
-  const isIncluded = included.includes(LOGPROBS)
-  if (included.some((name) => name !== LOGPROBS && name !== ENCRYPTED_REASONING)) warnings.noteDropped('include')
+  const isIncluded = included.includes(LOGPROBS_INCLUDE)
+  if (included.some((name) => name !== LOGPROBS_INCLUDE && name !== REASONING_INCLUDE)) warnings.noteDropped('include')
   return isIncluded || top ? (top ?? 0) : undefined
 }
 
-const LOGPROBS = 'message.output_text.logprobs'
+const LOGPROBS_INCLUDE = 'message.output_text.logprobs'
 
 /** The `include` value for encrypted reasoning, which the gateway always includes. */
-const ENCRYPTED_REASONING = 'reasoning.encrypted_content'
+const REASONING_INCLUDE = 'reasoning.encrypted_content'
 
 function parseReasoning(body: Fields): ReasoningOptions | undefined {
   const reasoning = body.fields('reasoning')
   if (!reasoning) return undefined
   const { value } = reasoning
-  const effort = reasoning.oneOfOrDrop('effort', EFFORTS)
+  const effort = reasoning.oneOfOrDrop('effort', ALL_EFFORTS)
   const summary = reasoning.string('summary') ?? reasoning.string('generate_summary')
   if (value.context === 'auto') reasoning.ignore('context')
   if (value.mode === 'standard') reasoning.ignore('mode')

@@ -77,12 +77,12 @@ export function writeOutcome(
     status,
     incomplete_details,
     completed_at: status === 'completed' ? now : null,
-    error: status === 'failed' ? { code: 'server_error', message: finish.explanation ?? MALFORMED } : null,
+    error: status === 'failed' ? { code: 'server_error', message: finish.explanation ?? MALFORMED_CALL_MESSAGE } : null,
     usage: usage ? writeUsage(usage) : null,
   }
 }
 
-const MALFORMED = 'The model made a malformed tool call.'
+const MALFORMED_CALL_MESSAGE = 'The model made a malformed tool call.'
 
 /** Returns the request fields that the response repeats. */
 export function getEchoedFields(body: JsonObject): JsonObject {

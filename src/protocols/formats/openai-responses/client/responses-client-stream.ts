@@ -6,7 +6,7 @@ import { omitTurns } from '../../canonical/canonical-request.ts'
 import type { EndEvent, StreamEvent } from '../../canonical/canonical-stream.ts'
 import { serializeParts } from '../../canonical/serialize-parts.ts'
 import { moveStreamStateToReasoning } from '../../canonical/state-in-reasoning.ts'
-import { COMMENT } from '../../keep-alive-texts.ts'
+import { COMMENT_KEEP_ALIVE } from '../../keep-alive-texts.ts'
 import { writeOpenAIError } from '../../openai-errors.ts'
 import type { StreamWriter, WriteContext } from '../../translator.ts'
 import { inProgress } from '../responses-stream-state.ts'
@@ -148,7 +148,7 @@ export function createWriter(fullContext: WriteContext, write: (event: string) =
     }
   }
 
-  return { push: moveStreamStateToReasoning(serializeParts(push)), keepAlive: () => COMMENT }
+  return { push: moveStreamStateToReasoning(serializeParts(push)), keepAlive: () => COMMENT_KEEP_ALIVE }
 }
 
 function createEventWriter(write: (event: string) => void): EventWriter {

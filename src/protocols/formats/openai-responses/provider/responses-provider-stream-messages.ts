@@ -41,8 +41,8 @@ export function createMessageReader(
     const text = getText(partKey, type)
     text.length += piece.length
     text.lastPieces.push(piece)
-    if (text.lastPieces.length > MAX_PIECES || piece.length > TAIL)
-      text.lastPieces = [text.lastPieces.join('').slice(-TAIL)]
+    if (text.lastPieces.length > MAX_PIECES || piece.length > TAIL_LENGTH)
+      text.lastPieces = [text.lastPieces.join('').slice(-TAIL_LENGTH)]
     const { key } = text
     emit(tokens ? { type: 'part-delta', key, text: piece, logprobs: tokens } : { type: 'part-delta', key, text: piece })
   }
@@ -114,17 +114,20 @@ export function createMessageReader(
 }
 
 /** How many of the last characters to keep, to check that a complete text continues the pieces. */
-const TAIL = 256
+const TAIL_LENGTH = 256
 
 /** The number of pieces after which they are trimmed to the last characters. Each trim copies them, so trimming for every piece would be slow. */
 const MAX_PIECES = 128
 
 /** Returns the text after the emitted pieces. It is empty if the text doesn't continue them. */
-function getRest(text: unknown, { length, lastPieces }: Pick<StreamText, 'length' | 'lastPieces'> = NO_TEXT): string {
+function getRest(
+  text: unknown,
+  { length, lastPieces }: Pick<StreamText, 'length' | 'lastPieces'> = EMPTY_TEXT,
+): string {
   const tail = lastPieces.join('')
   return typeof text === 'string' && text.startsWith(tail, length - tail.length) ? text.slice(length) : ''
 }
 
-const NO_TEXT = { length: 0, lastPieces: [] }
+const EMPTY_TEXT = { length: 0, lastPieces: [] }
 
 const hasText = (part: JsonObject): boolean => Boolean(part.text || part.refusal)

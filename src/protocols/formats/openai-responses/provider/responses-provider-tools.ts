@@ -70,7 +70,7 @@ function writeSearch(tool: WebSearchTool, { traits, warnings }: TargetContext) {
 }
 
 /** Tools that OpenAI runs. A tool choice names them only by type. */
-const HOSTED = ['code_interpreter', 'file_search', 'image_generation'] as const
+const HOSTED_TOOLS = ['code_interpreter', 'file_search', 'image_generation'] as const
 
 /** Writes `tool_choice`. */
 export function writeToolChoice(
@@ -84,7 +84,7 @@ export function writeToolChoice(
       (tool) => tool.type === 'function' && tool.name === name && getOriginalTool(tool, target),
     )
     if (original && (name === 'shell' || name === 'apply_patch')) return { type: name }
-    const hosted = original && HOSTED.find((type) => type === name)
+    const hosted = original && HOSTED_TOOLS.find((type) => type === name)
     if (hosted) return { type: hosted }
     const isFreeForm = tools.some((tool) => tool.type === 'free-form' && tool.name === name)
     return { type: isFreeForm ? 'custom' : 'function', name }

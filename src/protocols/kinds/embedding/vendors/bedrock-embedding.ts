@@ -13,7 +13,7 @@ import {
   requireTruncation,
   toUsage,
 } from '../embedding.ts'
-import { COHERE_TOKENS } from '../embedding-bounds.ts'
+import { MAX_COHERE_TOKENS } from '../embedding-bounds.ts'
 import { readCohereResponse, writeCohereBody } from './cohere-embedding.ts'
 
 /** Creates the adapter for a model family on AWS Bedrock, because each family has its own format. */
@@ -46,7 +46,7 @@ export const bedrockCohere = createBedrockAdapter({
   name: 'bedrock-cohere',
   models: /(?:^|\.)cohere\./,
   getMaxEntries: () => 96,
-  getMaxTokens: () => COHERE_TOKENS,
+  getMaxTokens: () => MAX_COHERE_TOKENS,
   body: writeCohereBody,
   readResponse: readCohereResponse,
 })

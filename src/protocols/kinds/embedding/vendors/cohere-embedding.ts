@@ -10,7 +10,7 @@ import {
   readVectors,
   toUsage,
 } from '../embedding.ts'
-import { COHERE_TOKENS } from '../embedding-bounds.ts'
+import { MAX_COHERE_TOKENS } from '../embedding-bounds.ts'
 
 /** https://docs.cohere.com/reference/embed */
 export const cohere: VendorAdapter<EmbeddingRequest, EmbeddingResponse> = {
@@ -19,34 +19,34 @@ export const cohere: VendorAdapter<EmbeddingRequest, EmbeddingResponse> = {
   adaptBaseUrl: (baseUrl) =>
     baseUrl.replace(/(?:\/compatibility)?\/v\d+$/, '').replace(/^https:\/\/api\.cohere\.ai$/, 'https://api.cohere.com'),
   getMaxEntries: () => 96,
-  getMaxTokens: () => COHERE_TOKENS,
-  passThrough: [{ client: 'cohere', path: () => PATH, listFields: ['texts', 'images', 'inputs'] }],
+  getMaxTokens: () => MAX_COHERE_TOKENS,
+  passThrough: [{ client: 'cohere', path: () => EMBED_PATH, listFields: ['texts', 'images', 'inputs'] }],
   writeRequest: (request, context) => ({
-    path: PATH,
+    path: EMBED_PATH,
     body: { model: context.target.model, ...writeCohereBody(request, context) },
   }),
   readResponse: readCohereResponse,
 }
 
-const PATH = '/v2/embed'
+const EMBED_PATH = '/v2/embed'
 
 /** Writes a body without the model's name, which is part of the URL on AWS. Cohere's models require a task. */
 export function writeCohereBody(request: EmbeddingRequest, { warnings }: VendorContext): JsonObject {
   const { dimensions, truncation, types, user, inputs } = request
   noteDroppedTitles(request, warnings)
   if (user !== undefined) warnings.noteDropped('user')
-  const task = chooseTaskName(request, TASKS, warnings)
+  const task = chooseTaskName(request, COHERE_TASKS, warnings)
   if (task === undefined) warnings.noteChanged('task', 'added')
   return {
     ...(inputs.some(hasImage) ? { inputs: inputs.map(writeContent) } : { texts: getTexts(request, warnings) }),
-    input_type: task ?? TASKS.document,
+    input_type: task ?? COHERE_TASKS.document,
     embedding_types: types ?? ['float'],
     ...(dimensions !== undefined && { output_dimension: dimensions }),
     ...(truncation && { truncate: truncation.toUpperCase() }),
   }
 }
 
-const TASKS = {
+const COHERE_TASKS = {
   query: 'search_query',
   document: 'search_document',
   classification: 'classification',

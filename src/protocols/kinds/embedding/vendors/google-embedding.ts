@@ -12,14 +12,14 @@ import {
   type Task,
   toUsage,
 } from '../embedding.ts'
-import { GOOGLE_TOKENS } from '../embedding-bounds.ts'
+import { MAX_GOOGLE_TOKENS } from '../embedding-bounds.ts'
 
 /** https://ai.google.dev/api/embeddings. Google truncates the end of strings that are too long. */
 export const google: VendorAdapter<EmbeddingRequest, EmbeddingResponse> = {
   name: 'google',
   matches: ({ format, cloud }) => format === 'gemini' && cloud === undefined,
   getMaxEntries: () => 100,
-  getMaxTokens: () => GOOGLE_TOKENS,
+  getMaxTokens: () => MAX_GOOGLE_TOKENS,
   passThrough: [
     { client: 'gemini', path: (target) => getPath(target, 'embedContent'), getExcludedFields: () => ['model'] },
     {
@@ -71,7 +71,7 @@ export function writeGoogleInput(
   const isInText = TASK_IN_TEXT.test(target.model)
   const content = parts.map((part) => {
     if ('image' in part) return writeImagePart(part.image, warnings)
-    return { text: isInText && task ? PREFIXES[task](title) + part.text : part.text }
+    return { text: isInText && task ? PREFIX_BY_TASK[task](title) + part.text : part.text }
   })
   if (isInText) return { content: { parts: content } }
   return {
@@ -85,7 +85,7 @@ const TASK_IN_TEXT = /^gemini-embedding-(?:[2-9]|[1-9]\d)/
 
 /** Prefixes for strings: https://ai.google.dev/gemini-api/docs/embeddings */
 const createPrefix = (task: string) => () => `task: ${task} | query: `
-const PREFIXES: Readonly<Record<Task, (title: string | undefined) => string>> = {
+const PREFIX_BY_TASK: Readonly<Record<Task, (title: string | undefined) => string>> = {
   query: createPrefix('search result'),
   document: (title = 'none') => `title: ${title} | text: `,
   similarity: createPrefix('sentence similarity'),

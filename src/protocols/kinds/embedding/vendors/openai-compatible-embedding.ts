@@ -58,15 +58,15 @@ export function createOpenaiAdapter(dialect: Dialect): VendorAdapter<EmbeddingRe
     passThrough: [
       {
         client: 'openai',
-        path: () => PATH,
+        path: () => EMBEDDINGS_PATH,
         listFields: ['input'],
         getExcludedFields(request, context) {
           if (keepsClientOptions(dialect, context))
             return [
-              ...(base64 ? [] : ENCODINGS),
+              ...(base64 ? [] : ENCODING_OPTIONS),
               ...(usesVoyageDimensions(dialect, context) ? [VOYAGE_DIMENSIONS] : []),
             ]
-          return request.encoding === 'raw' ? OPTIONS : [...OPTIONS, ...ENCODINGS]
+          return request.encoding === 'raw' ? EMBEDDING_OPTIONS : [...EMBEDDING_OPTIONS, ...ENCODING_OPTIONS]
         },
         getAddedFields(request, context) {
           if (!keepsClientOptions(dialect, context)) return writeOptions(dialect, request, context)
@@ -82,17 +82,17 @@ export function createOpenaiAdapter(dialect: Dialect): VendorAdapter<EmbeddingRe
       requireFloats(request, warnings)
       noteDroppedTitles(request, warnings)
       const options = writeOptions(dialect, request, context)
-      return { path: PATH, body: { model: target.model, input: writeInputs(request, context), ...options } }
+      return { path: EMBEDDINGS_PATH, body: { model: target.model, input: writeInputs(request, context), ...options } }
     },
     readResponse: readOpenaiResponse,
   }
 }
 
-const PATH = '/embeddings'
+const EMBEDDINGS_PATH = '/embeddings'
 
 /** The request fields that vendors name differently. */
-const OPTIONS = ['dimensions', 'output_dimension', 'input_type', 'task', 'truncate', 'truncation', 'user']
-const ENCODINGS = ['encoding_format']
+const EMBEDDING_OPTIONS = ['dimensions', 'output_dimension', 'input_type', 'task', 'truncate', 'truncation', 'user']
+const ENCODING_OPTIONS = ['encoding_format']
 
 /** The options that OpenAI doesn't have. */
 const FOREIGN_OPTIONS = ['output_dimension', 'input_type', 'task', 'truncate', 'truncation']

@@ -1,4 +1,4 @@
-import { getModelTokens, OPENAI_TOKENS } from '../embedding-bounds.ts'
+import { getModelTokens, MAX_OPENAI_TOKENS } from '../embedding-bounds.ts'
 import { createOpenaiAdapter, type Dialect } from './openai-compatible-embedding.ts'
 
 const shared = {
@@ -13,7 +13,7 @@ export const openai = createOpenaiAdapter({
   name: 'openai',
   providers: ['openai', 'azure'],
   maxInputs: 2_048,
-  getMaxTokens: () => OPENAI_TOKENS,
+  getMaxTokens: () => MAX_OPENAI_TOKENS,
   base64: { encoding_format: 'base64' },
   keepsOptions: 'plain',
 })

@@ -29,24 +29,28 @@ interface List {
 /** Finds the number lists in fields named `embedding`, or returns none if one of them contains anything else. */
 function findLists(text: string): List[] {
   const lists: List[] = []
-  for (let key = text.indexOf(KEY); key >= 0; key = text.indexOf(KEY, key + KEY.length)) {
-    START.lastIndex = key + KEY.length
-    if (!START.test(text)) continue // the match is a value and not a field name
-    const start = START.lastIndex
+  for (
+    let key = text.indexOf(EMBEDDING_FIELD);
+    key >= 0;
+    key = text.indexOf(EMBEDDING_FIELD, key + EMBEDDING_FIELD.length)
+  ) {
+    ARRAY_START_PATTERN.lastIndex = key + EMBEDDING_FIELD.length
+    if (!ARRAY_START_PATTERN.test(text)) continue // the match is a value and not a field name
+    const start = ARRAY_START_PATTERN.lastIndex
     const end = text.indexOf(']', start)
     if (end < 0) return []
     const numbers = text.slice(start, end)
-    if (NON_NUMBERS.some((sign) => numbers.includes(sign))) return []
+    if (NON_NUMBER_STARTS.some((sign) => numbers.includes(sign))) return []
     lists.push({ start, end })
   }
   return lists
 }
 
-const KEY = '"embedding"'
-const START = /\s*:\s*\[/y
+const EMBEDDING_FIELD = '"embedding"'
+const ARRAY_START_PATTERN = /\s*:\s*\[/y
 
 /** Characters that occur only in values that aren't numbers. */
-const NON_NUMBERS = ['"', '[', '{', 'n', 't', 'f']
+const NON_NUMBER_STARTS = ['"', '[', '{', 'n', 't', 'f']
 
 /** Counts numbers by searching for commas. Checking every character would take five times as long. */
 function countNumbers(text: string, { start, end }: List): number {

@@ -11,7 +11,7 @@ import {
   requireTruncation,
   toUsage,
 } from '../embedding.ts'
-import { GOOGLE_TOKENS } from '../embedding-bounds.ts'
+import { MAX_GOOGLE_TOKENS } from '../embedding-bounds.ts'
 import { getValues, readGoogleUsage, TASK_TYPES, writeGoogleInput } from './google-embedding.ts'
 
 const isVertex = ({ cloud, format }: ProviderTarget) => cloud === 'vertex' && format === 'gemini'
@@ -27,7 +27,7 @@ export const vertex: VendorAdapter<EmbeddingRequest, EmbeddingResponse> = {
   name: 'vertex',
   matches: (target) => isVertex(target) && PREDICT_MODELS.test(target.model),
   getMaxEntries: ({ model }) => (model === 'gemini-embedding-001' ? 1 : 250),
-  getMaxTokens: () => GOOGLE_TOKENS,
+  getMaxTokens: () => MAX_GOOGLE_TOKENS,
   writeRequest(request, context) {
     const { inputs, dimensions } = request
     const { warnings, target } = context

@@ -17,7 +17,7 @@ export const bfl: ImageVendor = {
     const isFill = model.includes('fill')
     if (!isFill || markup) rejectMask(request, context)
     limitInputImages(request, EDIT_MODELS.test(model) ? 8 : 1, context)
-    const { moderation, ...options } = pickOptions(request, OPTIONS, context)
+    const { moderation, ...options } = pickOptions(request, IMAGE_OPTIONS, context)
     const [first, ...others] = inputImages.map(toPlainUrl)
     const shape = RATIO_MODELS.test(model)
       ? {
@@ -55,7 +55,7 @@ export const bfl: ImageVendor = {
   },
 }
 
-const OPTIONS = [
+const IMAGE_OPTIONS = [
   ...['seed', 'prompt_upsampling', 'safety_tolerance', 'raw', 'output_format', 'moderation', 'steps', 'guidance'],
 ]
 

@@ -25,9 +25,9 @@ export const fireworks: ImageVendor = {
   writeRequest(request, context) {
     rejectMask(request, context)
     const { model } = context.target
-    const isKontext = KONTEXT.test(model)
+    const isKontext = KONTEXT_PATTERN.test(model)
     limitInputImages(request, isKontext ? 1 : 0, context)
-    const options = pickOptions(request, isKontext ? [...OPTIONS, ...KONTEXT_OPTIONS] : OPTIONS, context)
+    const options = pickOptions(request, isKontext ? [...IMAGE_OPTIONS, ...KONTEXT_OPTIONS] : IMAGE_OPTIONS, context)
     const { ratio } = chooseShape(request, context, { tiers: ['1K'] })
     const [inputImage] = request.inputImages
     return {
@@ -55,8 +55,8 @@ export const fireworks: ImageVendor = {
   },
 }
 
-const KONTEXT = /kontext/
-const OPTIONS = ['seed', 'guidance_scale', 'num_inference_steps']
+const KONTEXT_PATTERN = /kontext/
+const IMAGE_OPTIONS = ['seed', 'guidance_scale', 'num_inference_steps']
 const KONTEXT_OPTIONS = ['output_format', 'prompt_upsampling', 'safety_tolerance']
 
 /** Reads `base64`, with or without a data URL prefix, or the URL of a finished job. */

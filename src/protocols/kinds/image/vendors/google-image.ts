@@ -12,9 +12,9 @@ import {
   pickOptions,
   rejectMask,
 } from '../image.ts'
-import { chooseShape, RATIOS } from '../image-sizes.ts'
+import { ASPECT_RATIOS, chooseShape } from '../image-sizes.ts'
 
-const NEWER_RATIOS = [...RATIOS, '1:4', '4:1', '1:8', '8:1']
+const GEMINI_RATIOS = [...ASPECT_RATIOS, '1:4', '4:1', '1:8', '8:1']
 
 /** Gemini's image models, also on Vertex AI. https://ai.google.dev/gemini-api/docs/image-generation */
 export const google: ImageVendor = {
@@ -28,7 +28,7 @@ export const google: ImageVendor = {
     rejectMask(request, context)
     limitInputImages(request, 14, context)
     const { seed } = pickOptions(request, ['seed'], context)
-    const { ratio, tier } = chooseShape(request, context, isOlder ? { tiers: ['1K'] } : { ratios: NEWER_RATIOS })
+    const { ratio, tier } = chooseShape(request, context, isOlder ? { tiers: ['1K'] } : { ratios: GEMINI_RATIOS })
     const imageConfig = {
       ...(ratio !== undefined && { aspectRatio: ratio }),
       ...(tier && !isOlder && { imageSize: tier }),

@@ -9,10 +9,10 @@ import { chooseShape, chooseSizeText } from '../image-sizes.ts'
 
 type StreamingVendor = VendorAdapter<ImageRequest, ImageResponse, ImageChunk>
 
-const GENERATIONS = '/images/generations'
-const EDITS = '/images/edits'
+const GENERATIONS_PATH = '/images/generations'
+const EDITS_PATH = '/images/edits'
 
-const OPTIONS = [
+const IMAGE_OPTIONS = [
   ...['quality', 'background', 'output_format', 'output_compression', 'moderation', 'stream', 'partial_images'],
   ...['user', 'safety_identifier', 'input_fidelity', 'complexity', 'svg', 'style'],
 ]
@@ -52,8 +52,8 @@ export const compatible: StreamingVendor = {
   name: 'compatible',
   needsImageBytes: true,
   passThrough: [
-    { ...createPassThrough('generate', GENERATIONS), accepts: ({ inputImages }) => inputImages.length === 0 },
-    { ...createPassThrough('edit', EDITS), accepts: ({ isForm }) => isForm, rewriteForm: normalizeForm },
+    { ...createPassThrough('generate', GENERATIONS_PATH), accepts: ({ inputImages }) => inputImages.length === 0 },
+    { ...createPassThrough('edit', EDITS_PATH), accepts: ({ isForm }) => isForm, rewriteForm: normalizeForm },
   ],
   createStream,
   writeRequest: (request, context) => writeOpenaiRequest(request, context, { supported: undefined }),
@@ -67,18 +67,18 @@ export const openai: StreamingVendor = {
   providers: ['openai', 'azure'],
   passThrough: [
     {
-      ...createPassThrough('generate', GENERATIONS),
+      ...createPassThrough('generate', GENERATIONS_PATH),
       accepts: isPlainRequest,
       getExcludedFields: excludeResponseFormat,
     },
     {
-      ...createPassThrough('edit', EDITS),
+      ...createPassThrough('edit', EDITS_PATH),
       accepts: isPlainForm,
       rewriteForm: normalizeForm,
       getExcludedFields: excludeResponseFormat,
     },
   ],
-  writeRequest: (request, context) => writeOpenaiRequest(request, context, { supported: OPTIONS }),
+  writeRequest: (request, context) => writeOpenaiRequest(request, context, { supported: IMAGE_OPTIONS }),
 }
 
 /** Excludes `response_format`, because OpenAI always returns base64. */
@@ -107,14 +107,14 @@ function writeOpenaiRequest(
     ...(!supported && shouldReturnUrl && { response_format: 'url' }),
     ...options,
   }
-  if (inputImages.length === 0) return { path: GENERATIONS, body }
+  if (inputImages.length === 0) return { path: GENERATIONS_PATH, body }
   const toFilePart = (name: string, image: InputImage): FormPart => ({
     name,
     fileName: undefined,
     ...getImageBytes(image, context),
   })
   return {
-    path: EDITS,
+    path: EDITS_PATH,
     form: [
       ...Object.entries({ ...body, model: getFormModelName(context.target) }).map(([name, value]) => ({
         name,
@@ -128,15 +128,15 @@ function writeOpenaiRequest(
 }
 
 /** The sizes of models before gpt-image-2, by their ratios. */
-const OLD_SIZES = new Map([
+const DALLE_SIZES = new Map([
   ['1:1', '1024x1024'],
   ['3:2', '1536x1024'],
   ['2:3', '1024x1536'],
 ])
 
 function chooseOldSize(request: ImageRequest, context: VendorContext): string | undefined {
-  const { ratio } = chooseShape(request, context, { ratios: [...OLD_SIZES.keys()], tiers: ['1K'] })
-  return OLD_SIZES.get(ratio ?? '')
+  const { ratio } = chooseShape(request, context, { ratios: [...DALLE_SIZES.keys()], tiers: ['1K'] })
+  return DALLE_SIZES.get(ratio ?? '')
 }
 
 /** Reads a response in the format of OpenAI's API. If anything is missing, returns a description of what is missing. */

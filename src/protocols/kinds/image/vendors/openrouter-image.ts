@@ -23,7 +23,7 @@ export const openrouter: VendorAdapter<ImageRequest, ImageResponse, ImageChunk> 
         ...(size && { size: `${size.width}x${size.height}` }),
         ...(!size && tier && { resolution: tier }),
         ...(!size && aspectRatio !== undefined && { aspect_ratio: aspectRatio }),
-        ...pickOptions(request, OPTIONS, context),
+        ...pickOptions(request, IMAGE_OPTIONS, context),
         ...(inputImages.length > 0 && {
           input_references: inputImages.map((image) => ({
             type: 'image_url',
@@ -36,4 +36,4 @@ export const openrouter: VendorAdapter<ImageRequest, ImageResponse, ImageChunk> 
   readResponse: (json) => readOpenaiResponse(json),
 }
 
-const OPTIONS = ['quality', 'background', 'output_format', 'output_compression', 'seed', 'stream', 'user']
+const IMAGE_OPTIONS = ['quality', 'background', 'output_format', 'output_compression', 'seed', 'stream', 'user']

@@ -9,7 +9,7 @@ export const together: ImageVendor = {
   writeRequest(request, context) {
     const { prompt, count, inputImages, shouldReturnUrl } = request
     rejectMask(request, context)
-    const { moderation, ...options } = pickOptions(request, OPTIONS, context)
+    const { moderation, ...options } = pickOptions(request, IMAGE_OPTIONS, context)
     const [image, ...others] = inputImages.map(toImageUrl)
     return {
       path: '/images/generations',
@@ -29,4 +29,4 @@ export const together: ImageVendor = {
   readResponse: (json) => readOpenaiResponse(json),
 }
 
-const OPTIONS = ['seed', 'negative_prompt', 'steps', 'guidance_scale', 'output_format', 'moderation']
+const IMAGE_OPTIONS = ['seed', 'negative_prompt', 'steps', 'guidance_scale', 'output_format', 'moderation']

@@ -1,12 +1,15 @@
 import { getTexts, type ModerationAdapter, readModeration } from '../moderation-vendor.ts'
 
-const PATH = '/moderations'
+const MODERATIONS_PATH = '/moderations'
 
 /** OpenAI-compatible servers. */
 export const openaiCompatible: ModerationAdapter = {
   name: 'compatible',
-  passThrough: [{ client: 'openai', path: () => PATH }],
-  writeRequest: (request, { target: { model } }) => ({ path: PATH, body: { model, input: getTexts(request) } }),
+  passThrough: [{ client: 'openai', path: () => MODERATIONS_PATH }],
+  writeRequest: (request, { target: { model } }) => ({
+    path: MODERATIONS_PATH,
+    body: { model, input: getTexts(request) },
+  }),
   readResponse: (json, request) => readModeration(json, request),
 }
 

@@ -1,6 +1,6 @@
 import { createRerankAdapter } from '../rerank-vendor.ts'
 
-const PATH = '/v2/rerank'
+const RERANK_PATH = '/v2/rerank'
 
 /** Version 2 of Cohere's API: https://docs.cohere.com/reference/rerank */
 export const cohere = createRerankAdapter({
@@ -8,12 +8,12 @@ export const cohere = createRerankAdapter({
   providers: ['cohere'],
   baseUrl: 'https://api.cohere.com',
   adaptBaseUrl: (baseUrl) => baseUrl.replace(/(?:\/compatibility)?\/v[12]$/, ''),
-  path: PATH,
+  path: RERANK_PATH,
   supports: ['max_tokens_per_doc', 'priority'],
   passThrough: [
     {
       client: 'v2',
-      path: () => PATH,
+      path: () => RERANK_PATH,
       accepts: ({ documents, returnsDocuments, rankFields, options }) =>
         returnsDocuments === undefined &&
         rankFields === undefined &&

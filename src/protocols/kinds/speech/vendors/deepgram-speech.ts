@@ -39,17 +39,17 @@ function addVoice(
   { voice, language }: { voice: string; language: string | undefined },
   warnings: Warnings,
 ): string {
-  if (/^aura(?:-2)?$/.test(model) && !WHOLE_NAME.test(voice)) {
+  if (/^aura(?:-2)?$/.test(model) && !VOICE_NAME_PATTERN.test(voice)) {
     const isName = /^\w+$/.test(voice)
     if (voice !== '' && !isName) warnings.noteChanged('voice', 'replaced')
     return `${model}-${isName ? voice.toLowerCase() : DEFAULT_VOICE}-${language ?? 'en'}`
   }
-  const name = WHOLE_NAME.test(voice) ? voice : model
-  const [, ownVoice, ownLanguage = ''] = WHOLE_NAME.exec(name) ?? []
+  const name = VOICE_NAME_PATTERN.test(voice) ? voice : model
+  const [, ownVoice, ownLanguage = ''] = VOICE_NAME_PATTERN.exec(name) ?? []
   if (voice !== '' && voice !== name && voice.toLowerCase() !== ownVoice) warnings.noteChanged('voice', 'replaced')
   if (language !== undefined && !language.toLowerCase().startsWith(ownLanguage || ' ')) warnings.noteDropped('language')
   return name
 }
 
-const WHOLE_NAME = /^aura(?:-2)?-(\w+)-(\w\w)$/
+const VOICE_NAME_PATTERN = /^aura(?:-2)?-(\w+)-(\w\w)$/
 const DEFAULT_VOICE = 'thalia'

@@ -62,7 +62,7 @@ const createAdapter = (
 
 const mapToSameNames = (formats: readonly string[]) => Object.fromEntries(formats.map((format) => [format, format]))
 
-const FORMATS = mapToSameNames(['mp3', 'opus', 'aac', 'flac', 'wav', 'pcm'])
+const SPEECH_FORMATS = mapToSameNames(['mp3', 'opus', 'aac', 'flac', 'wav', 'pcm'])
 
 /** https://platform.openai.com/docs/api-reference/audio/createSpeech. OpenAI requires a voice. */
 export const openai: SpeechAdapter = {
@@ -71,12 +71,15 @@ export const openai: SpeechAdapter = {
       name: 'openai',
       providers: ['openai', 'azure'],
       supports: ['instructions', 'speed'],
-      formats: FORMATS,
+      formats: SPEECH_FORMATS,
     },
     'alloy',
   ),
   passThrough: [
-    { ...passThrough, accepts: ({ format }) => FORMATS[format] !== undefined || AUDIO_TYPES[format] === undefined },
+    {
+      ...passThrough,
+      accepts: ({ format }) => SPEECH_FORMATS[format] !== undefined || AUDIO_TYPES[format] === undefined,
+    },
   ],
 }
 

@@ -7,7 +7,7 @@ export const openrouter = createSpeechAdapter({
   providers: ['openrouter'],
   formats: { mp3: 'mp3', pcm: 'pcm' },
   fallbackFormat: 'mp3',
-  voice: (model) => VOICES.find(([name]) => model.startsWith(name))?.[1],
+  voice: (model) => SPEECH_VOICES.find(([name]) => model.startsWith(name))?.[1],
   supports: ['instructions', 'speed'],
   writeRequest: (request, { voice, format, target }) => ({
     path: '/audio/speech',
@@ -16,7 +16,7 @@ export const openrouter = createSpeechAdapter({
 })
 
 /** The voices that replace OpenAI's voices, for models whose vendors don't support those. */
-const VOICES = [
+const SPEECH_VOICES = [
   ['mistralai/', 'en_paul_neutral'],
   ['google/', 'Kore'],
   ['hexgrad/', 'af_heart'],

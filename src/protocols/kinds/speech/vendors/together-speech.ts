@@ -2,7 +2,7 @@ import type { ProviderTarget } from '../../../providers/target.ts'
 import { createSpeechAdapter, isForeignVoice, SAMPLE_RATE, type SpeechRequest } from '../speech.ts'
 import { passThrough, writeOpenaiBody } from './openai-speech.ts'
 
-const FORMATS: Readonly<Record<string, string>> = { mp3: 'mp3', wav: 'wav', raw: 'raw', pcm: 'raw' }
+const SPEECH_FORMATS: Readonly<Record<string, string>> = { mp3: 'mp3', wav: 'wav', raw: 'raw', pcm: 'raw' }
 
 /** Returns the default voice; each of Together's models has its own voices. */
 const getDefaultVoice = (model: string) =>
@@ -13,7 +13,7 @@ export const together = {
   ...createSpeechAdapter({
     name: 'together',
     providers: ['together'],
-    formats: FORMATS,
+    formats: SPEECH_FORMATS,
     fallbackFormat: 'mp3',
     voice: getDefaultVoice,
     supports: ['language'],
@@ -31,7 +31,7 @@ export const together = {
       accepts: ({ format, voice, isEvents, speed }: SpeechRequest, { model }: ProviderTarget) =>
         !isEvents &&
         format !== 'pcm' &&
-        FORMATS[format] !== undefined &&
+        SPEECH_FORMATS[format] !== undefined &&
         speed === undefined &&
         voice !== undefined &&
         !isForeignVoice(voice, getDefaultVoice(model)),

@@ -34,7 +34,7 @@ export const google: TranscriptionAdapter = {
         ...((temperature !== undefined || needsTimes(request)) && {
           generationConfig: {
             ...(temperature !== undefined && { temperature }),
-            ...(needsTimes(request) && { responseMimeType: 'application/json', responseSchema: SCHEMA }),
+            ...(needsTimes(request) && { responseMimeType: 'application/json', responseSchema: TRANSCRIPT_SCHEMA }),
           },
         }),
       },
@@ -48,7 +48,7 @@ export const google: TranscriptionAdapter = {
   },
 }
 
-const SCHEMA = {
+const TRANSCRIPT_SCHEMA = {
   type: 'OBJECT',
   properties: {
     language: { type: 'STRING' },

@@ -42,10 +42,10 @@ const normalizeForm = (parts: readonly FormPart[], { file }: TranscriptionReques
   parts.map((part) => {
     if (isFile(part)) return part.name === 'file' ? { ...part, ...file } : part
     const name = part.name.replace(/\[\d{0,3}\]$/, '')
-    return LISTS.has(name) ? { ...part, name: `${name}[]` } : part
+    return LIST_FIELDS.has(name) ? { ...part, name: `${name}[]` } : part
   })
 
-const LISTS: ReadonlySet<string> = new Set([
+const LIST_FIELDS: ReadonlySet<string> = new Set([
   ...['timestamp_granularities', 'include', 'known_speaker_names', 'known_speaker_references', 'keywords', 'languages'],
 ])
 
@@ -92,10 +92,10 @@ const createAdapter = (
   }
 }
 
-const ALL = ['json', 'text', 'srt', 'verbose_json', 'vtt', 'diarized_json']
+const RESPONSE_FORMATS = ['json', 'text', 'srt', 'verbose_json', 'vtt', 'diarized_json']
 
 /** https://platform.openai.com/docs/api-reference/audio/createTranscription, and all compatible servers. */
-export const compatible = createAdapter({ name: 'compatible' }, { formats: ALL, streams: true })
+export const compatible = createAdapter({ name: 'compatible' }, { formats: RESPONSE_FORMATS, streams: true })
 
 /** https://console.groq.com/docs/api-reference#audio-transcription. Groq doesn't support subtitles and streams, so the gateway creates them. */
 export const groq = createAdapter(

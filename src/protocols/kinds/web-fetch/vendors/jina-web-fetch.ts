@@ -90,12 +90,14 @@ const writeStatusError = (status: number) => `The page returned status ${status}
 /** Reads a page's error status from Jina's warning, which is in a separate field or at the beginning of the text. */
 function readStatus(data: JsonObject, text: unknown): number | undefined {
   const [, status] =
-    STATUS_WARNING.exec(getText(data.warning) ?? '') ?? STATUS_IN_TEXT.exec(typeof text === 'string' ? text : '') ?? []
+    STATUS_WARNING_PATTERN.exec(getText(data.warning) ?? '') ??
+    STATUS_TEXT_PATTERN.exec(typeof text === 'string' ? text : '') ??
+    []
   return status === undefined ? undefined : Number(status)
 }
 
-const STATUS_WARNING = /Target URL returned error (\d{3})\b/
-const STATUS_IN_TEXT =
+const STATUS_WARNING_PATTERN = /Target URL returned error (\d{3})\b/
+const STATUS_TEXT_PATTERN =
   /^(?:Title: [^\n]{0,1000}\n{1,2})?(?:URL Source: [^\n]{0,3000}\n{1,2})?Warning: Target URL returned error (\d{3})\b/
 
 /** Reads a summary of URLs, which is an object keyed by link text, or a list of pairs. */

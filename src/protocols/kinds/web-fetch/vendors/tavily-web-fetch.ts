@@ -84,13 +84,13 @@ function readFailures(json: JsonObject, urls: readonly string[]): PageFailures {
     url: matchUrl(getText(item.url), urls, index),
     error: getText(item.error) ?? 'It gave no reason.',
   }))
-  const isGone = ({ error }: FailedPage) => MISSING_STATUS.test(error)
+  const isGone = ({ error }: FailedPage) => MISSING_STATUS_PATTERN.test(error)
   return {
     missing: all
       .filter(isGone)
-      .map(({ url, error }) => createMissingPage(url, Number(MISSING_STATUS.exec(error)?.[0]))),
+      .map(({ url, error }) => createMissingPage(url, Number(MISSING_STATUS_PATTERN.exec(error)?.[0]))),
     failed: all.filter((page) => !isGone(page)),
   }
 }
 
-const MISSING_STATUS = /\b(?:404|410)\b/
+const MISSING_STATUS_PATTERN = /\b(?:404|410)\b/

@@ -161,7 +161,7 @@ function readDomains(fields: Fields, warnings: Warnings): Pick<SearchRequest, 'i
   })
   if (list.length > MAX_DOMAINS) warnings.reject('include', `must contain at most ${MAX_DOMAINS} domains.`)
   for (const domain of list)
-    if (!DOMAIN.test(domain))
+    if (!DOMAIN_PATTERN.test(domain))
       warnings.reject('include', 'must be domains, such as "example.com"; a leading "-" excludes a domain.')
   return {
     include: list.filter((domain) => !domain.startsWith('-')),
@@ -170,7 +170,7 @@ function readDomains(fields: Fields, warnings: Warnings): Pick<SearchRequest, 'i
 }
 
 /** Matches a domain, a top-level domain (`.gov`), or part of a site (`example.com/docs`). Excludes characters that would add words to a query. */
-const DOMAIN =
+const DOMAIN_PATTERN =
   /^-?(?:\*\.|\.)?[\p{L}\p{N}_][\p{L}\p{N}_-]{0,62}(?:\.[\p{L}\p{N}_-]{1,63}){0,20}(?:\/[\w./~%-]{0,200})?$/u
 
 function readPage(fields: Fields, warnings: Warnings): SearchRequest['page'] {

@@ -10,7 +10,7 @@ import { noteUnsupported, type SearchFeature, type SearchRequest } from '../web-
 import { readResults, type SearchResponse } from '../web-search-results.ts'
 import { addSites, chooseCount, chooseLanguage, choosePage, stripRegion } from '../web-search-terms.ts'
 
-const SUPPORTED: ReadonlySet<SearchFeature> = new Set<SearchFeature>([
+const SUPPORTED_FEATURES: ReadonlySet<SearchFeature> = new Set<SearchFeature>([
   ...(['country', 'languages', 'recency', 'after', 'before', 'include', 'exclude', 'offset'] as const),
 ])
 
@@ -61,7 +61,7 @@ export const brave: VendorAdapter<SearchRequest, SearchResponse> = {
   getMaxEntries: () => 1,
   writeRequest(request, { target, warnings }) {
     const isNews = request.type === 'news'
-    noteUnsupported(request, isNews ? new Set([...SUPPORTED, 'type']) : SUPPORTED, warnings)
+    noteUnsupported(request, isNews ? new Set([...SUPPORTED_FEATURES, 'type']) : SUPPORTED_FEATURES, warnings)
     const options = readVendorOptions(request.options, { names: ['brave', target.provider], shapes: OPTIONS, warnings })
     const query = addSites(request, 'NOT ')
     if (query.length > MAX_CHARACTERS || query.split(/\s+/).length > MAX_WORDS)

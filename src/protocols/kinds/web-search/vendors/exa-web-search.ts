@@ -8,7 +8,7 @@ import { noteUnsupported, type SearchFeature, type SearchRequest } from '../web-
 import { readResults, type SearchResponse } from '../web-search-results.ts'
 import { chooseCount, choosePageFormat, getStartTime } from '../web-search-terms.ts'
 
-const SUPPORTED: ReadonlySet<SearchFeature> = new Set<SearchFeature>([
+const SUPPORTED_FEATURES: ReadonlySet<SearchFeature> = new Set<SearchFeature>([
   ...(['country', 'recency', 'after', 'before', 'include', 'exclude', 'type', 'page'] as const),
 ])
 
@@ -28,7 +28,7 @@ export const exa: VendorAdapter<SearchRequest, SearchResponse> = {
   keyHeader: 'x-api-key',
   getMaxEntries: () => 1,
   writeRequest(request, { target, warnings }) {
-    noteUnsupported(request, SUPPORTED, warnings)
+    noteUnsupported(request, SUPPORTED_FEATURES, warnings)
     const options = readVendorOptions(request.options, { names: ['exa', target.provider], shapes: OPTIONS, warnings })
     const { page } = request
     const isHtml = choosePageFormat(request, FORMATS, warnings) === 'html'

@@ -9,7 +9,7 @@ import { noteUnsupported, type SearchFeature, type SearchRequest } from '../web-
 import { readResults, type SearchResponse } from '../web-search-results.ts'
 import { addSites, chooseCount, chooseLanguage, choosePage } from '../web-search-terms.ts'
 
-const SUPPORTED: ReadonlySet<SearchFeature> = new Set<SearchFeature>([
+const SUPPORTED_FEATURES: ReadonlySet<SearchFeature> = new Set<SearchFeature>([
   ...(['country', 'languages', 'include', 'exclude', 'offset', 'page'] as const),
 ])
 
@@ -28,7 +28,7 @@ export const jina: VendorAdapter<SearchRequest, SearchResponse> = {
   getMaxEntries: () => 1,
   writeRequest(request, { target, warnings }) {
     const isNews = request.type === 'news'
-    noteUnsupported(request, isNews ? new Set([...SUPPORTED, 'type']) : SUPPORTED, warnings)
+    noteUnsupported(request, isNews ? new Set([...SUPPORTED_FEATURES, 'type']) : SUPPORTED_FEATURES, warnings)
     const options = readVendorOptions(request.options, { names: ['jina', target.provider], shapes: OPTIONS, warnings })
     const size = chooseCount(request, 20, warnings)
     const { page } = request

@@ -8,7 +8,7 @@ import { noteUnsupported, type SearchFeature, type SearchRequest } from '../web-
 import { readResults, type SearchResponse } from '../web-search-results.ts'
 import { chooseCount, stripRegion, toUsDate } from '../web-search-terms.ts'
 
-const SUPPORTED: ReadonlySet<SearchFeature> = new Set<SearchFeature>([
+const SUPPORTED_FEATURES: ReadonlySet<SearchFeature> = new Set<SearchFeature>([
   ...(['country', 'languages', 'recency', 'after', 'before', 'updatedAfter', 'updatedBefore', 'include'] as const),
   ...(['exclude', 'maxTokens', 'maxTokensPerPage', 'mode', 'contextSize', 'serverTime'] as const),
 ])
@@ -22,7 +22,7 @@ export const perplexity: VendorAdapter<SearchRequest, SearchResponse> = {
   providers: ['perplexity', 'perplexity-agent'],
   writeRequest(request, { target, warnings }) {
     const searchesPeople = request.type === 'people'
-    noteUnsupported(request, searchesPeople ? new Set([...SUPPORTED, 'type']) : SUPPORTED, warnings)
+    noteUnsupported(request, searchesPeople ? new Set([...SUPPORTED_FEATURES, 'type']) : SUPPORTED_FEATURES, warnings)
     readVendorOptions(request.options, { names: ['perplexity', 'pplx', target.provider], shapes: {}, warnings })
     const { queries } = request
     const domains = [...request.include, ...request.exclude.map((domain) => `-${domain}`)]

@@ -6,7 +6,7 @@ import { noteUnsupported, type SearchFeature, type SearchRequest } from '../web-
 import { readResults, type SearchResponse } from '../web-search-results.ts'
 import { addSites, chooseLanguage, choosePage } from '../web-search-terms.ts'
 
-const SUPPORTED: ReadonlySet<SearchFeature> = new Set<SearchFeature>([
+const SUPPORTED_FEATURES: ReadonlySet<SearchFeature> = new Set<SearchFeature>([
   ...(['languages', 'recency', 'include', 'exclude', 'offset'] as const),
 ])
 
@@ -23,7 +23,7 @@ export const searxng: VendorAdapter<SearchRequest, SearchResponse> = {
   getMaxEntries: () => 1,
   writeRequest(request, { target, warnings }) {
     const isNews = request.type === 'news'
-    noteUnsupported(request, isNews ? new Set([...SUPPORTED, 'type']) : SUPPORTED, warnings)
+    noteUnsupported(request, isNews ? new Set([...SUPPORTED_FEATURES, 'type']) : SUPPORTED_FEATURES, warnings)
     const options = readVendorOptions(request.options, {
       names: ['searxng', target.provider],
       shapes: OPTIONS,

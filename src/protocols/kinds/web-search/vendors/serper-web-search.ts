@@ -7,7 +7,7 @@ import { noteUnsupported, type SearchFeature, type SearchRequest } from '../web-
 import { readResults, type SearchResponse } from '../web-search-results.ts'
 import { addSites, chooseCount, chooseLanguage, choosePage, writeGoogleTimes } from '../web-search-terms.ts'
 
-const SUPPORTED: ReadonlySet<SearchFeature> = new Set<SearchFeature>([
+const SUPPORTED_FEATURES: ReadonlySet<SearchFeature> = new Set<SearchFeature>([
   ...(['country', 'languages', 'recency', 'after', 'before', 'include', 'exclude', 'offset'] as const),
 ])
 
@@ -21,7 +21,7 @@ export const serper: VendorAdapter<SearchRequest, SearchResponse> = {
   getMaxEntries: () => 1,
   writeRequest(request, { target, warnings }) {
     const isNews = request.type === 'news'
-    noteUnsupported(request, isNews ? new Set([...SUPPORTED, 'type']) : SUPPORTED, warnings)
+    noteUnsupported(request, isNews ? new Set([...SUPPORTED_FEATURES, 'type']) : SUPPORTED_FEATURES, warnings)
     const options = readVendorOptions(request.options, {
       names: ['serper', target.provider],
       shapes: OPTIONS,

@@ -8,7 +8,7 @@ import { noteUnsupported, type SearchFeature, type SearchRequest } from '../web-
 import { readResults, type SearchResponse } from '../web-search-results.ts'
 import { chooseCount, chooseLanguage, choosePageFormat, stripRegion } from '../web-search-terms.ts'
 
-const SUPPORTED: ReadonlySet<SearchFeature> = new Set<SearchFeature>([
+const SUPPORTED_FEATURES: ReadonlySet<SearchFeature> = new Set<SearchFeature>([
   ...(['country', 'languages', 'recency', 'after', 'before', 'include', 'exclude', 'page'] as const),
 ])
 
@@ -33,7 +33,7 @@ export const tavily: VendorAdapter<SearchRequest, SearchResponse> = {
   getMaxEntries: () => 1,
   writeRequest(request, { target, warnings }) {
     const isNews = request.type === 'news'
-    noteUnsupported(request, isNews ? new Set([...SUPPORTED, 'type']) : SUPPORTED, warnings)
+    noteUnsupported(request, isNews ? new Set([...SUPPORTED_FEATURES, 'type']) : SUPPORTED_FEATURES, warnings)
     const options = readVendorOptions(request.options, {
       names: ['tavily', target.provider],
       shapes: OPTIONS,
