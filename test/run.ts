@@ -3,16 +3,13 @@ import { parseArgs } from 'node:util'
 import { runTests } from './runner/main.ts'
 
 /*
- * The test runner: `node test/run.ts [--all] [--isolate] [--workers N] [part of a path ...]`.
- * Without `--all` it leaves out the folders in `test/heavy.json`, whose packages only `npm test -- --all` installs, and, unless there is a filter,
- * the files in `test/long.json`, which lists the seconds of CPU that each takes with `CI=true`. The longest start first. Files in a heavy folder are
- * listed for that reason only.
- * Files share three processes, or one more than there are cores, since one lane mostly waits; one more with `--all`, whose tests wait more. With
- * `--isolate` each file has its own process.
- * Properties meet the same cases and `Math.random` draws the same numbers each time; `SEED=<number>` has them be others.
- * A test may take 90 s, or 180 s with `CI=true`, unless it says otherwise, and loading a file three times that: that ends what hangs, also on a slow
- * machine under load.
- * The last line is `N passed, N failed, N skipped`; any failure exits with 1.
+ * The test runner: `node test/run.ts [--all] [--isolate] [--workers N] [part of a path ...]`. Without `--all`, it leaves out the folders in
+ * `test/heavy.json`, whose packages only `npm test -- --all` installs. Without a filter, it also leaves out the files in `test/long.json`, which
+ * lists their CPU time in seconds with `CI=true`. The longest files start first; files in a heavy folder are only listed for that. By default, files
+ * share three processes, or one more than there are cores, because one lane mostly waits. With `--all`, there is another one, because those tests
+ * wait more. With `--isolate`, each file has its own process. Property tests and `Math.random` repeat the same cases; `SEED=<number>` changes them. A
+ * test may take 90 s, or 180 s with `CI=true`, unless it sets another limit. Loading a file may take three times that. The limit ends tests that
+ * hang, even on a slow machine under load. The last line is `N passed, N failed, N skipped`. The exit code is 1 if anything failed.
  */
 
 const isCi = /^(?:1|true)$/.test(process.env.CI ?? '')

@@ -115,7 +115,7 @@ test('`check --all` builds and installs everything for the tests, and fails if t
   assert.equal([good.code, good.stderr], [0, ''])
 })
 
-/** The folders of the packages that heavy tests need: their own, or that of the documentation site. */
+/** Returns the folders of the packages that heavy tests need: their own, or that of the documentation site. */
 async function heavyPackages(): Promise<string[]> {
   const names: string[] = JSON.parse(await readFile(join(dirname(setup), 'test/heavy.json'), 'utf8'))
   return names.map((name) => (name === 'site' ? 'docs' : `test/${name}`))
@@ -222,7 +222,7 @@ for (const script of ['start', 'test']) {
   })
 }
 
-/** A project that starts `program` on another Node than the one of this machine. */
+/** Creates a project that starts `program` with a Node other than this machine's. */
 async function onOtherNode(folder: string, program: string): Promise<string> {
   const place = await project(await mkdtemp(join(folder, 'other-')), {
     ...BUILDS,
@@ -273,7 +273,7 @@ for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP', 'SIGKILL'] as const)
       stdout += text
       if (/^ready/m.test(text)) child.kill(signal)
     })
-    const [code, killedBy] = await once(child, 'close') // once the output of both has ended
+    const [code, killedBy] = await once(child, 'close') // after both streams have ended
     assert.match(stdout, /drained/)
     assert.equal([code, killedBy], signal === 'SIGKILL' ? [null, signal] : [0, null])
   })
@@ -305,7 +305,7 @@ interface Lock {
   >
 }
 
-/** Is there a package of this name in the folder of the one that needs it, or in one above? */
+/** Returns whether a package with this name is in the folder of the package that needs it, or in a folder above. */
 function isFound(name: string, path: string, packages: Lock['packages']): boolean {
   if (Object.hasOwn(packages, join(path, 'node_modules', name))) return true
   return path !== '' && isFound(name, path.slice(0, Math.max(0, path.lastIndexOf('node_modules/') - 1)), packages)
@@ -323,7 +323,7 @@ async function project(place: string, files: Record<string, string>): Promise<st
   return place
 }
 
-/** A project whose builds have many parts and end on a common tick. */
+/** A project whose builds have many parts that end together. */
 const BUILDS = {
   'package.json': '{"type":"module"}',
   'package-lock.json': '{"packages":{"":{}}}',
@@ -342,7 +342,7 @@ setTimeout(() => {}, 500 - (Date.now() % 500))
 `,
 }
 
-/** Ends a while after a signal, or on its own without one. */
+/** Ends some time after a signal, or by itself without one. */
 const DRAINS = `
 const left = setTimeout(() => process.exit(3), 5_000)
 process.on('SIGTERM', () => setTimeout(() => { console.log('drained'); clearTimeout(left) }, 100))

@@ -5,7 +5,7 @@ const root = new URL('..', import.meta.url).pathname
 
 const test = suite('src/README.md, the map of the source')
 
-/** The files and folders that the map names, from the root of the repository. */
+/** Returns the files and folders that the map names, relative to the root of the repository. */
 function namedPaths(): string[] {
   const text = readFileSync(`${root}src/README.md`, 'utf8')
   const names = [...text.matchAll(/`([\w./-]+(?:\/|\.ts))`/g)].map(([, name = '']) => name)

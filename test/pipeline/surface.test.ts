@@ -18,12 +18,12 @@ async function open(options = {}) {
 }
 
 const concrete = (path: string) => path.replace(/:\w+\+?/g, 'x')
-/** Whether a route serves the concrete path of another one, as `/api/guards/:name` serves `/api/guards/test`. */
+/** Returns whether a route also matches another route's path, as `/api/guards/:name` matches `/api/guards/test`. */
 const matches = (route: string, path: string) =>
   new RegExp(`^${route.replace(/:\w+\+/g, '.+').replace(/:\w+/g, '[^/]+')}$`).test(concrete(path))
 const methods = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'] as const
 
-/** The result of each credential in an area before a route is matched: a status, or access. */
+/** The result for each credential in an area before a route is matched: a status, or access. */
 const gates = {
   models: { none: 401, wrong: 401, client: 'through', paused: 403, admin: 401 },
   management: { none: 401, wrong: 401, client: 401, paused: 401, admin: 'through' },
@@ -55,7 +55,7 @@ test('every route × method × credential is accepted or rejected as the tables 
             .map((route) => route.method as string)
           const isProbe = method === 'HEAD' || method === 'OPTIONS'
           const isServed = served.includes(method === 'HEAD' ? 'GET' : method) || (isProbe && response.status === 204)
-          const isBare = method === 'POST' && path.endsWith('/models/:id+') // only with a method behind the model's name
+          const isBare = method === 'POST' && path.endsWith('/models/:id+') // only matches with a method after the model's name
           assert.is(response.status === 405, !isServed || isBare, where)
         }
         const text = await response.text()
@@ -72,7 +72,7 @@ for (const basePath of ['', '/ai']) {
   test(`the authorized path is always the routed path (${spellings.length} spellings below "${basePath}")`, async () => {
     const { world, key } = await open({ basePath })
     for (const [spelling, area] of spellings) {
-      if (basePath && /^[/\\]{1,3}(?:\.|x|\t|%|[/\\])|^\\/.test(spelling)) continue // these leave the base path, or begin outside it
+      if (basePath && /^[/\\]{1,3}(?:\.|x|\t|%|[/\\])|^\\/.test(spelling)) continue // these leave the base path, or start outside it
       const send = async (credential: string) => {
         const url = `http://gateway${basePath}${spelling}`
         const response = await world.gateway.fetch(
@@ -144,7 +144,7 @@ test("a Host that isn't a host name is rejected, because some runtimes build the
   const { world } = await open()
   const { gateway } = world
   const refused = '{"error":"The Host header is not a valid host name."}'
-  /** As Deno and Bun hand it over: what `new Request` does not make. */
+  /** Creates a request as Deno and Bun pass it, which `new Request` can't create. */
   const requested = (url: string, host?: string) =>
     Object.defineProperty(new Request('http://gateway/', host === undefined ? {} : { headers: { host } }), 'url', {
       value: url,

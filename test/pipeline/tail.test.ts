@@ -6,10 +6,10 @@ import { assert, suite } from '../support/suite.ts'
 
 const test = suite('the tail of a stream')
 
-/** An event of this many bytes, with a different number for each byte. */
+/** Creates an event of this many bytes that starts with this number. */
 const eventOf = (number: number, bytes: number) => `data: ${`${number} `.padEnd(bytes - 8, '.')}\n\n`
 
-/** A tail, and the numbers of the events that it has kept. */
+/** Creates a tail, and returns the numbers of the events it has kept. */
 function tailOf(pieces: readonly string[]): number[] {
   const seen: number[] = []
   const tail = new StreamTail(

@@ -12,7 +12,7 @@ const lab = (name: string): NewConnection => ({
   prefix: name,
 })
 
-/** A gateway whose response is the host that was called; for a model, returns that host and the name of the target. */
+/** Opens a gateway whose response is the host that was called. With a model, it returns that host and the name of the target. */
 async function open(connections: NewConnection[], status = 200) {
   const { gateway } = openDoor({
     catalog,

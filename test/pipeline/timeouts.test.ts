@@ -7,7 +7,7 @@ import { openWorld, type WorldOptions } from './support/world.ts'
 
 const test = suite('timeouts')
 
-/** A gateway whose provider sends this response, a request in flight, and a function that returns whether it has ended. */
+/** Opens a gateway whose provider sends this response, sends it a request, and returns a function that tells whether the request has ended. */
 async function createRequest(
   first: (clock: FakeClock) => Response | Promise<Response>,
   body: object,

@@ -99,7 +99,7 @@ for (const { at, kind, body } of all)
       const alone = await post(at, { model: 'one/of-any-kind', ...body })
       assert.is(alone.status, refusal().status, await alone.clone().text())
       assert.equal(recorded.errors, [])
-      // The target stays in use for what isn't too large for it.
+      // The target remains available for requests that aren't too large.
       assert.equal((await post(at, { model: 'one/of-any-kind', ...body })).status, refusal().status)
     })
 

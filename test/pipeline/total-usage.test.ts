@@ -30,7 +30,7 @@ test("total usage matches the providers' reports exactly across failures, fallba
   const random = createRandom()
   const reported = { input: 0, output: 0 }
 
-  /** Reports some usage, in one of the ways in which providers end. */
+  /** Reports some usage in one of the ways in which providers end. */
   function respond(provider: string, isStream: boolean): Response {
     const [input, output] = [1 + random.below(1_000), 1 + random.below(100)]
     const tell = (isAll = true) => {
@@ -80,7 +80,7 @@ test("total usage matches the providers' reports exactly across failures, fallba
     const body = { model, stream, max_tokens: 100, messages: [{ role: 'user', content: 'Hi' }] }
     const response = random.below(3) === 0 ? await world.messages(body) : await world.chat(body)
     await response.text()
-    await world.clock.advance(60_000) // what has failed has recovered
+    await world.clock.advance(60_000) // the failed targets have recovered
   }
   const sum = (counts: ReadonlyArray<number | undefined>) => counts.reduce<number>((all, one) => all + (one ?? 0), 0)
   const { requests } = world.recorded

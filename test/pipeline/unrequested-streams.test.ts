@@ -36,7 +36,7 @@ const streamOf = (format: ProviderFormat, end?: End) =>
     end,
   )
 
-/** A gateway with a provider of each format, all of which stream. */
+/** Opens a gateway with a provider of each format. All of them stream. */
 async function openAll(respond: (format: ProviderFormat) => Response) {
   const formats = new Map(providerFormats.map((format) => [providers[format], format]))
   const upstream = fakeUpstream(({ provider }) =>
@@ -67,7 +67,7 @@ test('an unrequested stream ends with its end marker, even if the connection sta
   for (const end of ['hang', 'error'] as const) {
     const { upstream, world } = await openAll((format) => streamOf(format, end))
     for (const [format, provider] of Object.entries(providers)) {
-      if (format === 'gemini') continue // it has none
+      if (format === 'gemini') continue // it has no end mark
       const response = await world.post(...questions['openai-chat'](`${provider}/m`, false))
       assert.equal(await wholeClients['openai-chat'](response), looked, `${format}, ${end}`)
     }

@@ -11,7 +11,7 @@ const hello = [{ role: 'user', content: 'Hi' }]
 const tools = [{ type: 'function', function: { name: 'look', parameters: { type: 'object', properties: {} } } }]
 const tool = { name: 'look', input_schema: { type: 'object', properties: {} } }
 
-/** The request that a model's provider gets, and the losses reported to the client. */
+/** Resolves to the request that a model's provider gets, and the losses reported to the client. */
 async function send(client: 'chat' | 'messages', model: string, body: JsonObject) {
   const upstream = fakeUpstream(({ url }) => json(url.pathname.endsWith('/messages') ? messageAnswer() : chatAnswer()))
   const [provider = ''] = model.split('/')

@@ -15,7 +15,7 @@ const ok = () => json(whole['anthropic-messages'])
 const write = clientWriters['anthropic-messages']
 const steps = createConversation(createRandom(5), 1).slice(0, 1)
 
-/** A gateway with accounts of one provider, whose API keys say which one was called. */
+/** Opens a gateway with accounts of one provider, whose API keys tell which one was called. */
 async function openPool(
   size: number,
   { strategy = 'random', respond = ok }: { strategy?: Strategy; respond?: Answering } = {},

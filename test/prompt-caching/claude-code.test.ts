@@ -9,7 +9,7 @@ import { clientWriters, createConversation, listRequestEnds } from './support/co
 
 const test = suite("prompt caching: Claude Code's sessions")
 
-/** The bodies of a session of Claude Code: each has another nonce in its billing line, and marks of its own. */
+/** Creates the bodies of a Claude Code session. Each has a different nonce in its billing line, and marks of its own. */
 function createSession(model: string, turns: number): JsonObject[] {
   const steps = createConversation(createRandom(7), turns)
   const write = clientWriters['anthropic-messages']
@@ -25,7 +25,7 @@ function createSession(model: string, turns: number): JsonObject[] {
   })
 }
 
-/** Sends a session, and returns the bodies that the provider got. */
+/** Sends a session. Returns the bodies that the provider got. */
 async function sendSession(model: string, { catalog, respond }: { catalog: Catalog; respond: Answering }) {
   const [provider = ''] = model.split('/')
   const { upstream, world } = await openDoor(respond, { catalog, connections: [provider] })

@@ -25,7 +25,7 @@ test('check 26: a hedge gets no breakpoints', async () => {
   assert.is(hedge?.promptCache?.stoodDown, 'hedge')
 })
 
-/** Returns the CPU time of a request, in ms: the mean of `count` requests. */
+/** Returns the mean CPU time of `count` requests, in ms. */
 async function measureRequest(promptCaching: 'off' | 'auto', count: number): Promise<number> {
   const { world } = await openDoor(() => json(whole['anthropic-messages']), {
     catalog: defaultCatalog,
@@ -74,7 +74,7 @@ test('check 49: adding breakpoints to a translated request of 75 kB takes at mos
     format: 'anthropic-messages',
   }
   let marked: JsonObject = {}
-  /** Marks the request of one attempt. Its translated body is given, since only the marks count. */
+  /** Marks the request of one attempt. Its translated body is given, because only the marks are measured. */
   const mark = (nth: number) => {
     const call = { text, body: { messages: [{ role: 'user', content: `${nth}` }] }, model: 'm' }
     const request = { call, owner: 'o', exchange: { header: () => undefined }, format: { name: 'openai-chat' } }
@@ -93,5 +93,5 @@ test('check 49: adding breakpoints to a translated request of 75 kB takes at mos
   assert.ok(Math.min(...rounds) <= 0.05, `it takes ${rounds.map((ms) => ms.toFixed(3))} ms`)
 })
 
-/** Only targets that take keys read the keyring. */
+/** The keyring is only read for targets that take cache keys. */
 const memory = { keyring: () => Promise.reject(new Error('not read')) }

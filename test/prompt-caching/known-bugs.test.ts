@@ -12,7 +12,7 @@ const test = suite('prompt caching: bugs of other gateways')
 
 const mark = { cache_control: { type: 'ephemeral' } }
 
-/** Sends requests of one client to a simulated provider, a second apart. Returns the bodies that it got, and what it counted. */
+/** Sends a client's requests to a simulated provider, one per second. Returns the bodies it got, and the usage it counted. */
 async function send(
   name: string,
   path: string,
@@ -170,7 +170,7 @@ test('new-api #3389: a passed-through request stays byte-identical, and each req
 
 const NOTHING = { input: 1, read: 0, written: 0 }
 
-/** Marks the instructions, and the last block of the conversation, as clients do that move their mark along. */
+/** Marks the instructions and the last block of the conversation, like clients that move their mark along. */
 const markEnds = (body: JsonObject): JsonObject => {
   const messages = structuredClone(body.messages) as Array<{ content: JsonObject[] }>
   Object.assign(messages.at(-1)?.content.at(-1) ?? {}, mark)

@@ -140,7 +140,7 @@ test("a request whose cache fields are rejected doesn't turn prompt caching off 
 
 const ownMark = { cache_control: { type: 'ephemeral' } }
 
-/** Opens a gateway whose provider rejects bodies that match, and asks it with the client's own breakpoint. */
+/** Opens a gateway whose provider rejects bodies that match, and sends it a request with the client's own breakpoint. */
 async function openRejecting(rejected: RegExp, message: string) {
   const { upstream, world } = await openDoor(
     ({ body }) => (rejected.test(body) ? json({ error: { message, type: 'invalid_request_error' } }, 400) : chat()),

@@ -13,7 +13,7 @@ const test = suite('prompt caching: accounts, groups, and plans')
 const steps = createConversation(createRandom(3), 4)
 const body = { ...clientWriters['openai-chat'](steps.slice(0, listRequestEnds(steps)[3])) }
 
-/** A gateway without prompt caching, and whether requests with a key are marked. */
+/** Opens a gateway without prompt caching. Returns whether requests with a key are marked. */
 async function open() {
   const { upstream, world } = await openDoor(() => json(whole['anthropic-messages']), {
     catalog: defaultCatalog,

@@ -12,7 +12,7 @@ const test = suite('prompt caching: breakpoints that save nothing')
 
 const write = clientWriters['anthropic-messages']
 
-/** A gateway whose provider writes each marked prompt to its cache and reads none. */
+/** Opens a gateway whose provider writes each marked prompt to its cache and never reads one. */
 async function openWriting() {
   const clock = fakeClock()
   const warnings: string[] = []
@@ -34,7 +34,7 @@ async function openWriting() {
   )
   await world.api.settings.update({ promptCaching: 'auto' })
   let count = 0
-  /** Sends a prompt that is like no other, and returns whether it was marked. */
+  /** Sends a unique prompt. Returns whether it was marked. */
   const send = async (session: string, { hasTools = true, model = 'claude-sonnet-4-5' } = {}) => {
     const { tools, system, ...body } = write(createConversation(createRandom(count), 1).slice(0, 1))
     const unique = { ...body, system: `${++count}. ${system}`, ...(hasTools && { tools }) }

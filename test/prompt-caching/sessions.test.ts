@@ -32,7 +32,10 @@ const endpoints: Record<ClientFormat, (model: string) => { path: string; headers
   }),
 }
 
-/** Sends a session through a gateway to a simulated provider, 20 s apart. Returns what the provider counted, and the records of the requests. */
+/**
+ * Sends a session through a gateway to a simulated provider, one request every 20 s. Returns the usage that the provider counted, and the records of
+ * the requests.
+ */
 async function play(
   client: ClientFormat,
   provider: SimulatedProvider,
@@ -64,7 +67,7 @@ async function play(
   return { usages, requests: world.recorded.requests }
 }
 
-/** The share of the input from the third request on that was read from the cache. */
+/** Returns the share of the input that was read from the cache, from the third request on. */
 const getReadShare = (usages: readonly SimulatedUsage[]) => {
   const later = usages.slice(2)
   return later.reduce((sum, { read }) => sum + read, 0) / later.reduce((sum, { input }) => sum + input, 0)

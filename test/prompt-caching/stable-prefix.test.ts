@@ -58,7 +58,7 @@ async function createSender(client: ClientFormat, target: Target, order = <T>(va
   }
 }
 
-/** Splits the bytes of a request: everything that comes before its last message, and all other fields. */
+/** Splits the bytes of a request into everything before its last message and all other fields. */
 function split(body: JsonObject): { messages: string[]; rest: string } {
   const name = ['messages', 'input', 'contents'].find((one) => Array.isArray(body[one])) ?? ''
   const messages = body[name]
@@ -68,10 +68,10 @@ function split(body: JsonObject): { messages: string[]; rest: string } {
   }
 }
 
-/** What to do with thinking that no longer fits, set once there is some. It isn't part of the prompt. */
+/** The setting for thinking that no longer fits, which is sent once there is any. It isn't part of the prompt. */
 const BINDING = /,"thinking":\{"type":"adaptive","block_binding":\{[^}]*\}\}/
 
-/** Asserts that each request begins with the bytes of the one before, up to its last message. */
+/** Asserts that each request starts with the bytes of the previous one, up to its last message. */
 function assertStable(bodies: readonly JsonObject[], hint: string): void {
   let before: ReturnType<typeof split> | undefined
   for (const [at, body] of bodies.entries()) {

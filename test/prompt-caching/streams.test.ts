@@ -16,7 +16,7 @@ type Events = Array<JsonObject | '[DONE]'>
 const end = (events: Events, change: (last: JsonObject) => JsonObject): Events =>
   events.map((event, at) => (at === events.length - 1 && event !== '[DONE]' ? change(event) : event))
 
-/** The events of a provider's stream with its usage. */
+/** Returns the events of a provider's stream with its usage. */
 const streams: Partial<Record<WireFormat, (usage: SimulatedUsage) => Events>> = {
   'anthropic-messages': ({ input, read, written }) => [
     messageStart({

@@ -57,7 +57,7 @@ test('the built-in catalog has all popular providers', () => {
 test('the built-in catalog has everything that a call needs for every provider', () => {
   for (const [id, provider] of Object.entries(defaultCatalog)) {
     const { baseUrl, cloud, searchConfig, fetchConfig, models: list = [] } = provider
-    if (cloud) continue // its address comes from the connection
+    if (cloud) continue // its URL comes from the connection
     assert.ok(baseUrl ? list.length > 0 : searchConfig || fetchConfig, `${id} has no address, or no models at it`)
     assert.ok(provider.name && provider.docsUrl, `${id} has no name or documentation`)
   }

@@ -26,7 +26,7 @@ export function traitsOf(name: string, format?: WireFormat): Traits {
   return getTraits(bases[target.format], target, defaultCatalog)
 }
 
-/** The expected traits: all named ones, and the options that must be in `lacks` (`lacks`) or must not (`takes`). */
+/** The expected traits: all given traits, the options that must be in `lacks`, and the options that must not (`takes`). */
 export type Expected = Partial<Omit<Traits, 'reasoning' | 'lacks'>> & {
   reasoning?: Partial<ReasoningTraits>
   lacks?: Traits['lacks']

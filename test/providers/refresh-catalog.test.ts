@@ -129,7 +129,7 @@ test('the catalog data file matches the output of the refresh script', async () 
   assert.is(file, renderCatalog(Object.fromEntries(entries)))
 })
 
-/** Runs the script on a source with one provider; returns its exit code, output, and written file. */
+/** Runs the script on a source with one provider. Returns its exit code, output, and written file. */
 async function run(source: object | string, only: string) {
   const folder = await mkdtemp(join(tmpdir(), 'catalog-'))
   const [from, out] = [join(folder, 'api.json'), join(folder, 'catalog.data.ts')]

@@ -39,7 +39,7 @@ test('validateCatalog finds no problem in a complete catalog', () => {
   assert.equal(validateCatalog({ acme: provider, find: search, home }), [])
 })
 
-/** Each malformed catalog, and the one line it must give. */
+/** Malformed catalogs, each with the line it must cause. */
 const malformed: Record<string, [catalog: unknown, line: string]> = {
   'a value that is not an object': [[], 'the catalog is not an object'],
   'a provider that is not an object': [{ acme: 'Acme' }, 'acme: is not an object'],

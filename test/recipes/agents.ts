@@ -14,7 +14,7 @@ import { DAILY } from './scenario.ts'
 
 const KEY = `sbx_${'a'.repeat(64)}`
 
-/** A provider on loopback that calls a tool twice, and answers once it has the results. It keeps the bodies that it gets. */
+/** Starts a provider on loopback that calls a tool twice, and answers when it has the results. It keeps the bodies it gets. */
 async function startProvider() {
   const bodies: string[] = []
   const server = createServer(async (req, res) => {
@@ -27,7 +27,7 @@ async function startProvider() {
       : modelOutput.calls
     res.setHeader('content-type', body.stream ? 'text/event-stream' : 'application/json')
     const response = body.stream ? events.join('') : JSON.stringify(whole)
-    res.end(response.replaceAll('chatcmpl-1', `chatcmpl-${bodies.length}`)) // LangGraph takes messages with the same ID for one
+    res.end(response.replaceAll('chatcmpl-1', `chatcmpl-${bodies.length}`)) // LangGraph merges messages with the same ID
   })
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   const { port } = server.address() as AddressInfo // it listens on a port
@@ -38,7 +38,9 @@ async function startProvider() {
   return { bodies, url: `http://127.0.0.1:${port}/v1`, close }
 }
 
-/** Runs as a file of the app: one user asks until their limit is reached, then another one asks. Prints the responses and the error. */
+/**
+ * Runs as a file of the app: one user sends requests until the limit is reached, and then another user sends one. Prints the responses and the error.
+ */
 const DRIVER = `
 import { ask } from './for-user.ts'
 const answers = []
@@ -53,8 +55,10 @@ console.log(JSON.stringify({ answers, status, other: await ask('barbara', ${JSON
 process.exit()
 `
 
-/** Tests that the page `slug` makes an agent that streams a response from a gateway, after it has called a tool. `limited` is the status of the error at
- * the limit. */
+/**
+ * Tests that the page `slug` builds an agent that calls a tool through the gateway and then streams a response. `limited` is the status of the error
+ * at the limit.
+ */
 export function converses(slug: string, limited: number | string = 429) {
   const test = suite<{ app: App }>(`the recipe ${slug}`)
   let provider: Awaited<ReturnType<typeof startProvider>>

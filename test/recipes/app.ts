@@ -8,34 +8,34 @@ import { readRecipe } from './page.ts'
 
 const here = new URL('.', import.meta.url)
 
-/** The pages' connection. Tests add the URL of a mocked provider. Except for that, ports, and secrets, the code is the page's. */
+/** The pages' connection, to which tests add the URL of a mocked provider. Apart from that, ports, and secrets, the code is the page's. */
 const CONNECTION = /(openai: \{ apiKey: [^}]*[^} ])(?= \})/g
 
-/** The time limit for a build and a start on a busy machine. */
+/** The time limit for a build and a start on a busy machine, in ms. */
 const START_MS = 240_000
 
 export interface AppOptions {
-  /** The address of the server on the page, whose port is replaced. Default: `127.0.0.1:3000`. */
+  /** The server's address on the page. Its port is replaced. Default: `127.0.0.1:3000`. */
   address?: string
   /** Texts on the page that stand for secrets, and what to use instead. */
   secrets?: Record<string, string>
-  /** Is the app built by a bundler, which may reject links that lead out of its folder? Default `false`. */
+  /** Whether a bundler builds the app. It may reject links that lead out of the app's folder. Default: `false`. */
   isBundled?: boolean
-  /** Files that the page takes for granted, by path. */
+  /** Files that the page expects to exist, by path. */
   files?: Record<string, string>
 }
 
 /** An app that consists of the files on a page. */
 export interface App {
   readonly folder: string
-  /** In place of the page's port. */
+  /** Replaces the page's port. */
   readonly port: number
   readonly files: ReadonlyMap<string, string>
-  /** Starts the app with the commands of the page's first block, and resolves to its origin once it responds. */
+  /** Starts the app with the commands in the page's first block. Resolves to its origin when it responds. */
   serve(): Promise<string>
-  /** Runs the commands of the page's last block, and resolves to what they print. */
+  /** Runs the commands in the page's last block. Resolves to their output. */
   send(): Promise<string>
-  /** Runs commands to their end, and resolves to what they print. Rejects if they fail. */
+  /** Runs commands to their end. Resolves to their output, and rejects if they fail. */
   run(script: string, env?: Record<string, string>): Promise<string>
   remove(): Promise<void>
 }

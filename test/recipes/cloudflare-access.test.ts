@@ -13,7 +13,7 @@ const { publicKey, privateKey } = await generateKeyPair('RS256')
 const other = await generateKeyPair('RS256')
 let team = ''
 
-/** A token as Access makes it. */
+/** Creates a token like Access does. */
 function tokenOf(user: string, { audience = AUDIENCE, issuer = team, expires = '1h', key = privateKey } = {}) {
   const payload = { email: `${user}@example.com`, type: 'app', identity_nonce: 'n', country: 'NL' }
   return new SignJWT(payload)

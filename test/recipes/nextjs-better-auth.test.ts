@@ -22,7 +22,7 @@ serves(
   async (origin, user) => {
     const signedUp = await fetch(`${origin}/api/auth/sign-up/email`, {
       method: 'POST',
-      headers: { 'content-type': 'application/json', origin, 'x-forwarded-for': addressOf(user) }, // few sign-ups may have the same
+      headers: { 'content-type': 'application/json', origin, 'x-forwarded-for': addressOf(user) }, // few sign-ups may come from the same IP address
       body: JSON.stringify({ name: user, email: `${user}@example.com`, password: 'a long password' }),
     })
     assert.is(signedUp.status, 200, await signedUp.text())

@@ -5,9 +5,9 @@ export const PAGES = new URL('../../docs/src/content/docs/guides/recipes/', impo
 /** A page of `guides/recipes`. */
 export interface Recipe {
   slug: string
-  /** By its path, the code of each file. The first line of a block of code names the file in a comment, which stays. */
+  /** The code of each file by path. The first line of a block names the file in a comment, and stays in the code. */
   files: Map<string, string>
-  /** The commands of each shell block, except those that install packages, and blocks that the page marks as not run. */
+  /** The commands of each shell block, without installations and blocks marked as not run. */
   commands: string[]
   /** The packages that the page installs, without versions. */
   installs: string[]

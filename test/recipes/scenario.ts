@@ -2,21 +2,21 @@ import { startUpstream } from '../runtimes/upstream.ts'
 import { assert, suite } from '../support/suite.ts'
 import { type AppOptions, openApp } from './app.ts'
 
-/** The requests of a day that the pages' plan allows. */
+/** The number of requests per day that the pages' plan allows. */
 export const DAILY = 20
 const STREAM = /"Hel"[\s\S]*"lo"[\s\S]*data: \[DONE\]/
 
 interface ServedApp {
   origin: string
-  /** Runs the page's own request, and resolves to what it prints. */
+  /** Runs the page's own request. Resolves to its output. */
   request?(): Promise<string>
   close(): Promise<unknown>
 }
 
-/** The headers of the requests of a user who has signed in, such as a cookie. */
+/** Signs a user in. Resolves to the headers of the user's requests, such as a cookie. */
 type SignIn = (origin: string, user: string) => Promise<Record<string, string>>
 
-/** Starts the app of the page `slug` as the page says. */
+/** Starts the app of the page `slug` as the page describes. */
 const start = (slug: string, options?: AppOptions) => async (providerUrl: string) => {
   const { serve, send: request, remove } = await openApp(slug, { ...options, providerUrl })
   try {
@@ -27,12 +27,12 @@ const start = (slug: string, options?: AppOptions) => async (providerUrl: string
   }
 }
 
-/** Tests that the page `slug` makes an app whose signed-in users chat within their own limits, and nobody else does. */
+/** Tests that the page `slug` builds an app in which signed-in users can chat within their own limits, and nobody else can chat. */
 export function serves(slug: string, signIn: SignIn, options?: AppOptions) {
   return servesBy(slug, signIn, start(slug, options))
 }
 
-/** The same for an app that `open` starts. */
+/** Tests the same for an app that `open` starts. */
 export function servesBy(slug: string, signIn: SignIn, open: (providerUrl: string) => Promise<ServedApp>) {
   const test = suite<{ app: ServedApp }>(`the recipe ${slug}`)
   let upstream: Awaited<ReturnType<typeof startUpstream>>

@@ -5,18 +5,18 @@ const login = (origin: string, user: string) =>
     body: JSON.stringify({ user }),
   })
 
-/** Signs in at an app that returns a token. */
+/** Signs in to an app that returns a token. */
 export async function withToken(origin: string, user: string): Promise<Record<string, string>> {
   const { token } = await (await login(origin, user)).json()
   return { authorization: `Bearer ${token}` }
 }
 
-/** Signs in at an app that sets cookies. */
+/** Signs in to an app that sets cookies. */
 export async function withCookies(origin: string, user: string): Promise<Record<string, string>> {
   return { cookie: getCookies(await login(origin, user)) }
 }
 
-/** The cookies that a response sets, for the requests that follow. */
+/** Returns the cookies that a response sets, for later requests. */
 export const getCookies = ({ headers }: Response): string =>
   headers
     .getSetCookie()

@@ -32,9 +32,9 @@ async function send(client: ReturnType<CreateClient>): Promise<string[]> {
   return parts
 }
 
-/** Returns the name and the HTTP status of the error that `work` rejects with. */
+/** Returns the name and the HTTP status of the error with which `work` rejects. */
 async function rejectionOf(work: Promise<unknown>): Promise<{ code: string; httpStatus: number }> {
-  const [{ reason }] = (await Promise.allSettled([work])) as [PromiseRejectedResult] // a work that succeeds has no reason
+  const [{ reason }] = (await Promise.allSettled([work])) as [PromiseRejectedResult] // the type covers promises that resolve, which have no reason
   const { code, httpStatus } = reason.data
   return { code, httpStatus }
 }

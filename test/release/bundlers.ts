@@ -4,15 +4,15 @@ import { root } from '../dist/built.ts'
 import { type Check, consumer, npmInstall, readVersion, runProgram } from './installed.ts'
 import { expect, PROGRAM, SAMPLE } from './sample.ts'
 
-/* The installed package through each bundler: the bundle holds all of it, and answers as the package does. */
+/* Bundles the installed package with each bundler. The bundle must contain all of it, and respond like the package. */
 
-/** The versions that the tests of hosts have. */
+/** Returns the version of a package that the tests of hosts use. */
 async function hostVersion(name: string): Promise<string> {
   const { devDependencies } = JSON.parse(await readFile(new URL('../hosts/package.json', import.meta.url), 'utf8'))
   return `${name}@${devDependencies[name]}`
 }
 
-/** Runs a bundle away from every package. */
+/** Runs a bundle in a folder without packages. */
 async function runBundle(folder: string, name: string): Promise<string> {
   expect(await runProgram(process.execPath, [name], { cwd: folder }))
   const files = (await readdir(folder, { recursive: true })).filter((file) => /\.m?js$/.test(file))
@@ -21,7 +21,7 @@ async function runBundle(folder: string, name: string): Promise<string> {
   return `${files.length} files, ${texts.reduce((sum, text) => sum + text.length, 0)} bytes`
 }
 
-/** A build of an app of Next, which is asked for a route that has a gateway. */
+/** Builds a Next app, and requests a route that has a gateway. */
 function next(flag: string): Check {
   return async (installed) => {
     const place = await consumer(installed, {
@@ -38,7 +38,7 @@ function next(flag: string): Check {
       cwd: place,
       env: { NEXT_TELEMETRY_DISABLED: '1', CI: '1' },
     })
-    expect(await readFile(join(place, '.next/server/app/ask.body'), 'utf8')) // the route ran while it was built
+    expect(await readFile(join(place, '.next/server/app/ask.body'), 'utf8')) // the route ran during the build
     return readVersion(place, 'next')
   }
 }

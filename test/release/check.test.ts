@@ -84,7 +84,7 @@ async function checked(folder: string, check: string, files: Readonly<Record<str
   return run({ folder: place, tarball })
 }
 
-/** Why a check refuses a package that has these files. */
+/** Returns why a check rejects a package with these files. */
 const refusal = (folder: string, check: string, files: Readonly<Record<string, string>>) =>
   checked(folder, check, files).then(
     () => 'it does not',

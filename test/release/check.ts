@@ -13,9 +13,10 @@ import { typeChecks } from './types.ts'
 
 /*
  * npm run release -- --check [--tag v0.2.0] [--out release] [--files] [--only part]
- * Makes the package of this clone, and checks it as its users get it: everything of a release that needs no account. With --tag, the clone has to be that tag of
- * main, without a change. With --out, the package, its SBOM, its checksums and its notes are left there. --files: only the checks of the package's files, which
- * run no code but what package-lock.json names. --only: the checks whose names hold this text.
+ *
+ * Builds the package of this clone, and checks it as its users get it: everything about a release that needs no account. With --tag, the clone must
+ * be that tag of main without changes. --out is the folder for the package, its SBOM, its checksums, and its notes. --files only checks the package's
+ * files, and runs no code except packages in package-lock.json. --only runs the checks whose names contain this text.
  */
 
 async function main(): Promise<void> {
@@ -58,7 +59,7 @@ async function main(): Promise<void> {
     notes = readNotes(await readFile(join(root, 'CHANGELOG.md'), 'utf8'), version, tag)
     return `${notes.length} characters for ${version}`
   })
-  throwIfFailed() // before minutes are spent on what cannot be released
+  throwIfFailed() // before minutes are spent on a package that can't be released
 
   const work = await mkdtemp(join(tmpdir(), 'signalbox-release-'))
   const out = values.out === undefined ? join(work, 'release') : resolve(root, values.out)
@@ -97,7 +98,7 @@ async function packAndInstall(out: string, work: string): Promise<Installed> {
   return { folder, tarball }
 }
 
-/** The names of the files in the tarball, from the package's folder. */
+/** Returns the names of the files in the tarball, relative to the package's folder. */
 async function listFiles({ folder, tarball }: Installed): Promise<string[]> {
   const listed = await runProgram('tar', ['-tzf', tarball], { cwd: folder })
   return listed
@@ -106,14 +107,14 @@ async function listFiles({ folder, tarball }: Installed): Promise<string[]> {
     .map((name) => name.replace(/^package\//, ''))
 }
 
-/** The bytes of the tarball, of the package's files, and of all that is installed with it. */
+/** Returns the sizes of the tarball, of the package's files, and of everything installed with it, in bytes. */
 const countBytes = async ({ folder, tarball }: Installed) => ({
   packed: (await stat(tarball)).size,
   unpacked: await bytesBelow(join(folder, 'node_modules', manifest.name)),
   installed: await bytesBelow(join(folder, 'node_modules')),
 })
 
-/** The checks of the package's own files and of what is installed with it. `out`: where the SBOM goes. */
+/** The checks of the package's own files, and of the packages installed with it. `out` is the folder for the SBOM. */
 export function packageChecks(out: string): Record<string, Check> {
   return {
     'files and bytes': async (installed) => {

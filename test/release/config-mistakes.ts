@@ -1,4 +1,4 @@
-/** A program that configures a gateway in code. Each mistake follows a comment that expects an error in the next line, and nowhere else. */
+/** A program that configures a gateway in code. Each mistake follows a comment that expects an error on the next line, and only there. */
 export const CONFIG_CONSUMER = `import { createGateway, type CredentialSource } from 'signalbox'
 
 const fromVault: CredentialSource = async ({ connectionId, account, reason, signal }) => {

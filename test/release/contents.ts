@@ -1,13 +1,13 @@
 import { manifest } from '../dist/built.ts'
 
-/** The files that the package may have. */
+/** Matches the files that the package may contain. */
 const KNOWN =
   /^(?:dist\/(?:[\w-]+\/)*[\w.-]+\.(?:js|d\.ts)$|dist\/config\.schema\.json$|examples\/[\w-]+\/(?:[\w-]+(?:\.test)?\.m?js|app\/ai\/\[\.\.\.path\]\/route\.js|index\.html|package\.json|wrangler(?:\.kv)?\.jsonc|README\.md)$|examples\/vercel\/(?:(?:app|lib)\/(?:[\w.[\]-]+\/)*[\w-]+\.(?:tsx?|css|svg)|(?:next\.config\.ts|tsconfig\.json))$|examples\/container\/(?:Dockerfile|compose\.yaml|[\w-]+\.(?:ya?ml|json)|[\w-]+\/[\w-]+\.ya?ml)$|(?:src\/features\/observe|dist)\/grafana\/[\w-]+\.(?:json|ya?ml)$|package\.json$|LICENSE$|docs\/src\/content\/docs\/(?:[a-z-]+\/)*[\w-]+\.md$|llms\.txt$|(?:examples\/)?[A-Z]+\.md$)/
 
-/** The sizes that every user downloads and stores, in bytes. */
+/** The maximum number of files, and the maximum sizes that users download and store, in bytes. */
 export const PACKAGE_BUDGETS = { files: 430, packed: 1_450_000, unpacked: 5_250_000, installed: 12_000_000 }
 
-/** The files of a package that should not be in it. */
+/** Returns the files of a package that shouldn't be in it. */
 export const strangeFiles = (names: readonly string[]): string[] => names.filter((name) => !KNOWN.test(name))
 
 /** Lists the sizes over their budget, one per line. */
@@ -18,7 +18,7 @@ export function overBudget(sizes: Readonly<Partial<Record<keyof typeof PACKAGE_B
   })
 }
 
-/** What the front page says of the package's size and of what is installed with it, in megabytes, where another size was measured. */
+/** Returns the sizes on the front page that differ from the measured sizes, in MB. */
 export function misstated(page: string, sizes: { packed: number; installed: number }): string[] {
   const stated = { packed: /The package is (\d+) MB/, installed: /installed size is (\d+) MB/ }
   return Object.entries(stated).flatMap(([name, pattern]) => {
@@ -29,8 +29,8 @@ export function misstated(page: string, sizes: { packed: number; installed: numb
 }
 
 /**
- * The notes of a version in the changelog. Throws when there are none; with `tag`, the name of what is released, also when it is of another version, or when
- * the heading has no day yet.
+ * Returns a version's notes from the changelog. Throws if there are none. With `tag`, the name of the release, it also throws if that is another
+ * version or the heading has no date.
  */
 export function readNotes(changelog: string, version: string, tag?: string): string {
   const sections = changelog.split(/^## /m).slice(1)
@@ -46,10 +46,10 @@ export function readNotes(changelog: string, version: string, tag?: string): str
   return notes
 }
 
-/** What the build puts into the package's own files: development dependencies to npm, parts of the package to its users. */
+/** The development dependencies that the build bundles into the package's own files. */
 export const BUNDLED = ['@hapi/boom', '@preact/signals', '@preact/signals-core', 'preact', 'yaml']
 
-/** A part of an SBOM, as CycloneDX names its fields. */
+/** A part of an SBOM, with CycloneDX's names. */
 export interface Component {
   'bom-ref': string
   name: string
@@ -71,8 +71,8 @@ export interface Sbom {
 }
 
 /**
- * The SBOM of the package, made from npm's of a folder in which nothing else is installed: its subject is the package, not that folder, no path of this machine
- * is in it, and what the build has put into the package's files is. `lock`: the packages of package-lock.json, which has the versions of those.
+ * Creates the package's SBOM from npm's SBOM of a folder that only contains the package. Its subject is the package instead of the folder, paths of
+ * this machine are removed, and bundled packages are added. `lock` contains the packages of package-lock.json with their versions.
  */
 export function packageSbom(
   sbom: Sbom,
@@ -119,7 +119,7 @@ export function packageSbom(
   }
 }
 
-/** Lists packages that are missing from the package's SBOM, or that should not be in the SBOM, one per line. */
+/** Lists packages that are missing from the package's SBOM or shouldn't be in it, one per line. */
 export function sbomFaults({ bomFormat, metadata, components, dependencies }: Sbom): string[] {
   const names = components.map(({ name }) => name)
   const refs = new Set([metadata.component, ...components].map((component) => component['bom-ref']))
@@ -142,7 +142,7 @@ export function sbomFaults({ bomFormat, metadata, components, dependencies }: Sb
   ]
 }
 
-/** Finds traces of the build machine in a file of the package: a path, or the map of a source. */
+/** Finds traces of the build machine in a file of the package: a path, or a source map. */
 export function machineTraces(text: string, folders: readonly string[]): string[] {
   return [...folders, 'file:///', 'sourceMappingURL='].filter((trace) => text.includes(trace))
 }

@@ -5,23 +5,23 @@ import { promisify } from 'node:util'
 
 const execute = promisify(execFile)
 
-/** An installed package in its own folder, with nothing else in it. */
+/** A package that is installed alone in its folder. */
 export interface Installed {
   folder: string
   tarball: string
 }
 
-/** A check: rejects with what is wrong; what it resolves to is printed. */
+/** A check. It rejects with the problem, or resolves to the text to print. */
 export type Check = (installed: Installed) => Promise<string>
 
-/** Runs a program to its end; rejects with what it has written. */
+/** Runs a program to its end. Rejects with its output. */
 export async function runProgram(
   command: string,
   args: readonly string[],
   { cwd, env = {} }: { cwd: string; env?: Record<string, string> },
 ): Promise<string> {
   const outside = { ...process.env, ...env }
-  for (const name of Object.keys(outside)) if (name.startsWith('npm_')) delete outside[name] // those of npm run
+  for (const name of Object.keys(outside)) if (name.startsWith('npm_')) delete outside[name] // set by `npm run`
   const options = { cwd, env: outside, maxBuffer: 1e8, timeout: 600_000 }
   const { stdout } = await execute(command, [...args], options).catch((error) => {
     throw new Error(`${command} ${args.join(' ')}: ${error.stdout ?? ''}${error.stderr ?? ''}${error.signal ?? ''}`)
@@ -29,18 +29,18 @@ export async function runProgram(
   return stdout
 }
 
-/** Installs packages into a folder, none of whose scripts is run. */
+/** Installs packages into a folder without running their scripts. */
 export const npmInstall = (cwd: string, ...packages: string[]) =>
   runProgram('npm', ['install', '--ignore-scripts', '--no-audit', '--no-fund', '--loglevel=error', ...packages], {
     cwd,
   })
 
-/** The version of a package that is installed in a folder. */
+/** Returns the version of a package that is installed in a folder. */
 export async function readVersion(folder: string, name: string): Promise<string> {
   return JSON.parse(await readFile(join(folder, 'node_modules', name, 'package.json'), 'utf8')).version
 }
 
-/** A folder with a copy of the installed package and with files, for one check. */
+/** Creates a folder with a copy of the installed package and other files, for one check. */
 export async function consumer({ folder }: Installed, files: Readonly<Record<string, string>>): Promise<string> {
   const place = await mkdtemp(join(folder, '../consumer-'))
   await cp(join(folder, 'package.json'), join(place, 'package.json'))

@@ -6,24 +6,24 @@ import { portable } from '../dist/portable.ts'
 import { type Check, consumer, npmInstall, readVersion, runProgram } from './installed.ts'
 import { expect, PROGRAM, SAMPLE } from './sample.ts'
 
-/* The installed package on each runtime. */
+/* Tests the installed package on each runtime. */
 
 const inRuntimes = (path: string) => join(root, 'test/runtimes/node_modules', path)
 
-/** Modules that load on one runtime only. */
+/** Modules that load on only one runtime. */
 const OWN = ['bun', 'deno', 'workers', 'service-worker']
 
-/** The entries of the package that every runtime loads. */
+/** The package's entries that every runtime loads. */
 const entryNames = Object.keys(manifest.exports)
   .filter((name) => !name.endsWith('.json') && !OWN.includes(name.slice(2)))
   .map((name) => name.replace(/^\./, manifest.name))
 
 const imports = `${entryNames.map((name) => `await import('${name}')`).join('\n')}\n`
 
-/** Since it keeps its data in the SQLite of Node. Everything else loads on Node 20. */
+/** The command keeps its data in Node's SQLite. Everything else loads on Node 20. */
 const OLDEST_OF_THE_COMMAND = 22
 
-/** A version of Node from npm, whose package holds nothing but the program. */
+/** Runs a version of Node from npm, whose package only contains the program. */
 function onNode(major: number): Check {
   return async (installed) => {
     const tools = await mkdtemp(join(installed.folder, '../node-'))

@@ -1,6 +1,6 @@
 /**
- * A program that embeds a gateway: it makes connections and a combo whose first target fails, asks by HTTP and as the AI SDK does, and prints what came of it.
- * It is written in what all runtimes have.
+ * A program that embeds a gateway: it creates connections and a combo whose first target fails, sends requests over HTTP and with the AI SDK, and
+ * prints the results. It only uses what all runtimes have.
  */
 export const SAMPLE = `import { createGateway } from 'signalbox'
 import { createSignalbox } from 'signalbox/ai'
@@ -39,10 +39,10 @@ export async function ask() {
 
 const EXPECTED = '200 Hello groq/llama-3.3-70b-versatile Hello 200 function'
 
-/** The same as a program. */
+/** The same code as a program. */
 export const PROGRAM = `${SAMPLE}\nconsole.log(await ask())\n`
 
-/** Throws unless the program has printed what it should. */
+/** Throws unless the program has printed the expected result. */
 export function expect(content: string): void {
   if (content.trim() !== EXPECTED) throw new Error(`it answers ${content.trim()}, not ${EXPECTED}`)
 }

@@ -1,8 +1,8 @@
 import { runProgram } from './installed.ts'
 
 /**
- * What speaks against releasing the clone in `folder` under a tag, a line each: its files have to be those of the tag, none changed or added, and the tag
- * has to be on `main` of `origin`, so that nothing is released which was not merged. The clone needs the history of `main`.
+ * Returns why the clone in `folder` can't be released under a tag, one reason per line. Its files must be the tag's, without changes or additions,
+ * and the tag must be on `main` of `origin`, so nothing unmerged is released. The clone needs the history of `main`.
  */
 export async function sourceFaults(folder: string, tag: string): Promise<string[]> {
   const git = async (...args: string[]) => (await runProgram('git', args, { cwd: folder })).trim()

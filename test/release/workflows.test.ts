@@ -32,7 +32,7 @@ interface Workflow {
 const folder = `${root}.github/workflows/`
 const files = readdirSync(folder).map((name) => ({ name, text: readFileSync(folder + name, 'utf8') }))
 
-/** The first versions of the actions that run on Node 24: runners have no Node 20 since September 2026. */
+/** The first versions of the actions that run on Node 24. Runners have had no Node 20 since September 2026. */
 const ON_NODE_24: Readonly<Record<string, number>> = {
   'actions/checkout': 5,
   'actions/setup-node': 5,
@@ -42,7 +42,7 @@ const ON_NODE_24: Readonly<Record<string, number>> = {
   'actions/deploy-pages': 5,
 }
 
-/** The rights of jobs that may do more than read the repository. */
+/** The permissions of jobs that may do more than read the repository. */
 const RIGHTS: Readonly<Record<string, string>> = {
   stage: 'id-token: write',
   draft: 'contents: write',

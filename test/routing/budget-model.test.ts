@@ -6,19 +6,19 @@ const test = suite('retry budgets compared with a model')
 
 type Step = 'request' | 'a rush of requests' | 'spend' | 'a rush of spending' | { passMs: number }
 
-const RUSH = 59 // earns just less than a whole one
+const RUSH = 59 // earns just under one retry
 
 const step: fc.Arbitrary<Step> = fc.oneof(
   { weight: 3, arbitrary: fc.constantFrom<Step>('request', 'a rush of requests', 'spend', 'a rush of spending') },
   { weight: 1, arbitrary: fc.record({ passMs: fc.constantFrom(1, 99, 100, 900, 999, 1_000, 5_000, 60_000) }) },
 )
 
-/** What a budget has to answer, in hundredths, so that nothing is rounded. */
+/** The budget's correct results, in hundredths to avoid rounding. */
 interface Model {
   request(nowMs: number): void
-  /** Answers what there is to spend, and takes one of it if there is. */
+  /** Returns the available amount, and spends one if there is one. */
   spend(nowMs: number): number
-  /** The most that the budget allows since the last idle period. */
+  /** Returns the most that the budget allows since the last idle period. */
   promised(requests: number, sinceMs: number): number
 }
 
@@ -97,7 +97,7 @@ for (const [what, { create, model: createModel }] of Object.entries(budgets)) {
           if (typeof one === 'object') {
             nowMs += one.passMs
             if (one.passMs < 2_000) continue
-            requests = spent = 0 // nothing from before a quiet time counts
+            requests = spent = 0 // nothing from before an idle period counts
             firstMs = undefined
           } else {
             const act = one.includes('request') ? request : spend

@@ -15,7 +15,7 @@ const meta = (metadata: unknown) => ({ metadata })
 const tool = { type: 'function', function: { name: 'f' } }
 
 type Request = [body: object, init?: RequestInit]
-/** A condition, requests that meet it, and requests that do not. */
+/** A condition, requests that meet it, and requests that don't. */
 const rows: Array<[when: Condition, meeting: Request[], others: Request[]]> = [
   [{ model: 'pool' }, [[{}], [{ model: 'pool' }]], [[{ model: 'nick' }], [{ model: 'outer' }]]],
   [{ model: ['x', 'nick'] }, [[{ model: 'nick' }]], [[{}]]],

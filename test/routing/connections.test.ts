@@ -10,9 +10,9 @@ const test = suite("a provider's connections")
 
 const keyOf = ({ headers }: Call) => headers.get('authorization')?.replace('Bearer key-', '') ?? ''
 
-/** A provider `one` with the connections `a`, `b`, and `c`, and a provider `two` with one connection. */
+/** Opens a provider `one` with the connections `a`, `b`, and `c`, and a provider `two` with one connection. */
 async function openOne(options: WorldOptions = {}) {
-  /** The status for `<connection>` or `<connection>/<model>`. */
+  /** Failure statuses by `<connection>` or `<connection>/<model>`. */
   const down = new Map<string, number>()
   const upstream = fakeUpstream((call) => {
     const key = keyOf(call)
@@ -23,7 +23,7 @@ async function openOne(options: WorldOptions = {}) {
   const connections = ['a', 'b', 'c'].map((name) => ({ provider: 'one', name, apiKey: `key-${name}` }))
   const two = { provider: 'two', apiKey: 'key-two' }
   const world = await openWorld({ fetch: upstream, connections: [...connections, two], ...options })
-  /** The connections that each of this many requests called. */
+  /** Sends this many requests. Resolves to the connections that each of them called. */
   async function sendAll(times: number, body: object = {}) {
     const seen: string[] = []
     for (let time = 0; time < times; time++) {

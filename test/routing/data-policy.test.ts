@@ -10,7 +10,7 @@ const test = suite('data policies')
 const zdr = { provider: 'two', tags: { zdr: true, region: 'eu', training: false } }
 const either: Answering = ({ body }) => (body.includes('"stream":true') ? sse(chatEvents()) : json(chatAnswer()))
 
-/** A combo of three models, only the second of which is at a connection with tags. */
+/** Opens a combo of three models. Only the second is at a connection with tags. */
 async function open(respond: Answering = either, more: WorldOptions = {}) {
   const upstream = fakeUpstream(respond)
   const combos = { pool: ['one/m', 'two/m', 'three/m'] }

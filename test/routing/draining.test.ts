@@ -7,7 +7,7 @@ import { openPool, type Pool, type PoolOptions } from './support/pool.ts'
 
 const test = suite('draining connections')
 
-/** A pool of the first models of two providers, and how to drain one of them. */
+/** Opens a pool of the first models of two providers, and a function that drains one of them. */
 async function pool(combo: Parameters<typeof openPool>[0], options: PoolOptions = {}) {
   const opened = await openPool(combo, options)
   return { ...opened, drain: (provider: string, draining = true) => drain(opened, provider, draining) }
@@ -101,7 +101,7 @@ test("sessions on a provider's sticky connections stay on the draining one", asy
     await (await world.chat({ model: 'one/m', user })).text()
     return upstream.calls.at(-1)?.headers.get('authorization')?.slice('Bearer key-of-'.length)
   }
-  // The ids of the connections are random, and decide where a session goes: eight sessions may all be at one connection, 64 are not.
+  // The connections' IDs are random and determine where a session goes. Eight sessions may all go to one connection, but 64 won't.
   const homes = new Map<string, string | undefined>()
   for (let nth = 0; nth < 64 && (nth < 8 || new Set(homes.values()).size < 2); nth++)
     homes.set(`user-${nth}`, await keyFor(`user-${nth}`))

@@ -6,7 +6,7 @@ import { openPool } from './support/pool.ts'
 
 const test = suite("unhealthy targets and targets whose format doesn't support a request")
 
-/** More than one answer is what messages cannot be asked for. */
+/** The Messages format can't request several choices. */
 const body = { n: 2, messages: [{ role: 'user', content: 'hi' }] }
 
 /** Returns the targets that an explanation predicts, and the targets that a request then calls. */
@@ -15,7 +15,7 @@ async function predicted(pool: Awaited<ReturnType<typeof openPool>>) {
   return { uses, called: await pool.sendAll(1, body) }
 }
 
-/** A combo whose first model uses the Messages format; the others fail for this many seconds. */
+/** Opens a combo whose first model uses the Messages format. The others fail for this many seconds. */
 async function cooling(models: string[], seconds: Record<string, number>) {
   const connections = ['claude', 'one', 'two']
   const limited: Record<string, () => Response> = {}

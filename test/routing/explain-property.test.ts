@@ -11,7 +11,7 @@ import { assert, suite } from '../support/suite.ts'
 
 const test = suite('explanations predict requests')
 
-/** Those that leave nothing to chance. */
+/** Strategies that don't use random numbers. */
 const strategies: Strategy[] = ['fallback', 'round-robin', 'sticky', 'least-cost', 'least-busy', 'conditional']
 
 /** The responses of a target. */

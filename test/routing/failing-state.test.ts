@@ -10,7 +10,7 @@ const turns = { models: ['one/m', 'two/m', 'three/m'], strategy: 'round-robin' a
 
 type Failing = Pick<Storage, 'get' | 'set' | 'delete'>
 
-/** `broken` names what fails, and how often it was called while it did. */
+/** Creates a store whose methods in `broken` fail, and counts their calls meanwhile. */
 function failingStorage(how: (method: string) => Promise<never>) {
   const clock = fakeClock()
   const inner = memoryStorage({ clock })

@@ -74,7 +74,7 @@ for (const [what, dead] of [
     )
 }
 
-/** The maximum duration of a call. */
+/** The maximum duration of a call, in ms. */
 const SLOWEST_MS = 150
 
 test(

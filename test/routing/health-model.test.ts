@@ -10,7 +10,7 @@ import { createModel, type ModelCall } from './support/health-model.ts'
 await loadFailureCode()
 const test = suite('health compared with a model')
 
-/** A call to a target begins, an in-flight call ends, or something else happens. */
+/** A call to a target starts, an in-flight call ends, or something else happens. */
 type Step = { begin: number } | { end: number; as: End } | { change: number } | { passMs: number }
 type End = 'answer' | 'stream' | 'drop' | { fail: FailureClass; requested?: number; level?: 'connection' }
 
@@ -66,7 +66,7 @@ test(`over ${times(10_000)} histories of four targets, health agrees with the mo
       const underWay: Array<{ trial: CircuitPermit; call: ModelCall; isStream: boolean }> = []
 
       function begin(target: HealthTarget) {
-        const kept = { ...target, connection: { ...target.connection } } // as it is now, whatever is changed later
+        const kept = { ...target, connection: { ...target.connection } } // a copy, because the target changes later
         underWay.push({ trial: health.begin(kept), call: model.begin(kept, nowMs), isStream: false })
       }
 
@@ -75,7 +75,7 @@ test(`over ${times(10_000)} histories of four targets, health agrees with the mo
           trial.succeed()
           model.close(call, nowMs)
         } else if (isStream) {
-          if (as === 'drop' || as === 'stream') return // the client has left
+          if (as === 'drop' || as === 'stream') return // the client has disconnected
           trial.breakOff({ class: 'network', message: '' })
           model.cut(call, nowMs)
         } else if (as === 'stream') {

@@ -8,7 +8,7 @@ const test = suite('least-busy')
 const busy = (...models: string[]) => ({ models, strategy: 'least-busy' as const })
 const pair = busy('one/m', 'two/m')
 
-/** Responds to the first call as given, and to all others immediately. */
+/** Responds to the first call as given, and immediately to all others. */
 const first = (respond: Answering): PoolOptions => ({
   respond: (call, nth) => (nth === 1 ? respond(call, nth) : json(chatAnswer())),
 })
@@ -34,7 +34,7 @@ test('a burst is spread evenly if one of the targets is in cooldown', async () =
   assert.equal(countOf(upstream.providers), { two: 5, three: 5 })
 })
 
-/** Sends requests one after another whose responses never come, and returns the targets that they wait for. */
+/** Sends requests one by one whose responses never arrive. Returns the targets that they wait for. */
 async function waitingFor(pool: Pick<Pool, 'world' | 'upstream'>, times: number) {
   const { world, upstream } = pool
   upstream.calls.length = 0

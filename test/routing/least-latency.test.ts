@@ -8,10 +8,10 @@ const test = suite('least-latency')
 
 const fastest = (...models: string[]) => ({ models, strategy: 'least-latency' as const })
 
-/** Time passes only while a target is called. */
+/** Time only passes while a target is called, in steps of this many ms. */
 const STEP = 50
 
-/** Targets with these latencies in ms, to a complete response or to the first event of a stream; by key if one is named. */
+/** Opens targets with these latencies in ms, to a complete response or the first event of a stream. Latencies may be given by key. */
 async function openRace(
   ms: Record<string, number>,
   { streamMs = ms, ...options }: PoolOptions & { streamMs?: Record<string, number> } = {},
@@ -31,7 +31,7 @@ async function openRace(
     },
     ...options,
   })
-  /** Sends `times` requests and returns the target of each. */
+  /** Sends `times` requests. Resolves to the target of each. */
   async function race(times: number, body: object = {}) {
     let isOver = false
     const requested = pool.sendAll(times, body).finally(() => {
@@ -43,7 +43,7 @@ async function openRace(
   return { ...pool, clock, race }
 }
 
-/** One request of twenty tries another one: of a hundred, far fewer than thirty do. */
+/** One of twenty requests tries another target, so of a hundred, far fewer than thirty do. */
 function isMostly(seen: readonly string[], provider: string) {
   const { [provider]: count = 0 } = countOf(seen)
   assert.ok(count > 0.7 * seen.length, JSON.stringify(countOf(seen)))
@@ -99,7 +99,7 @@ test('the latency of the next usable connection counts, not the latency of a fai
 
 test("failures aren't measured", async () => {
   const { world, clock, down, race } = await openRace({ one: 200, two: 500, three: 900 })
-  down.set('three', 500) // quickly
+  down.set('three', 500) // responds quickly
   await race(9)
   down.clear()
   await clock.advance(60_000)

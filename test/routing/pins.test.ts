@@ -18,7 +18,7 @@ const group: Group = {
   entries: [entry],
 }
 
-/** Two texts of the same hash: among 300,000 there are some. */
+/** Finds two texts with the same hash. There are some among 300,000. */
 function twins(): [string, string] {
   const seen = new Map<number, string>()
   const random = createRandom(1)

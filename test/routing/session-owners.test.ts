@@ -7,7 +7,7 @@ const test = suite('session owners')
 const sticky = { models: ['one/m', 'two/m', 'three/m'], strategy: 'sticky' as const }
 const body = { user: 'somebody' }
 
-/** Two keys, and how each of them names the same session. */
+/** Creates two keys, and the headers with which each names the same session. */
 async function createKeys({ world }: Pick<Pool, 'world'>) {
   const [alice, bob] = await Promise.all(['alice', 'bob'].map((name) => world.api.keys.create({ name })))
   return {

@@ -11,7 +11,7 @@ const test = suite('load and latency shared by several instances')
 const busy = { models: ['one/m', 'two/m'], strategy: 'least-busy' as const }
 const fastest = { models: ['one/m', 'two/m', 'three/m'], strategy: 'least-latency' as const }
 
-/** The maximum age of the data that instances have about each other. */
+/** The maximum age of the data that instances have about each other, in ms. */
 const NEWS = 100
 
 type Instance = Pick<Pool, 'world' | 'sendAll'>
@@ -42,7 +42,7 @@ async function openTwo(combo: typeof busy | typeof fastest, options: TwoOptions 
   })
   const second = await joinPool(first, { ...more, storage })
 
-  /** Starts a request whose response waits for `release`, and returns its target. */
+  /** Starts a request whose response waits for `release`. Returns its target. */
   async function hold({ world }: Instance) {
     const { calls } = first.upstream
     const before = calls.length
@@ -58,7 +58,7 @@ async function openTwo(combo: typeof busy | typeof fastest, options: TwoOptions 
     await clock.advance(NEWS)
   }
 
-  /** Sends `times` requests one after another and returns the target of each. */
+  /** Sends `times` requests one by one. Resolves to the target of each. */
   async function race({ sendAll }: Instance, times: number) {
     let isOver = false
     const pending = sendAll(times).finally(() => {

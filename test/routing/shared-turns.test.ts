@@ -11,7 +11,7 @@ const test = suite('turns shared by several instances')
 
 const turns = { models: ['one/m', 'two/m', 'three/m'], strategy: 'round-robin' as const }
 
-/** A store whose reads and writes of routing state take up to 4 ms, as over a network; `lost` counts lost races. */
+/** Creates a store whose reads and writes of routing state take up to 4 ms, as over a network. `lost` counts lost races. */
 function slowStorage(clock: FakeClock, seed: number): Storage & { lost: number } {
   const inner = memoryStorage({ clock })
   const random = createRandom(seed)
@@ -36,7 +36,7 @@ function slowStorage(clock: FakeClock, seed: number): Storage & { lost: number }
   return slow
 }
 
-/** Lets time pass until the work is done. */
+/** Advances the clock until the work is done. */
 async function passing<T>(clock: FakeClock, work: Promise<T>): Promise<T> {
   let isOver = false
   const settled = work.finally(() => {
@@ -101,7 +101,7 @@ test('every instance starts again at the first model after a PUT or DELETE of a 
 })
 
 test('a new combo starts at its first model, even if an instance kept using the deleted one', async () => {
-  const { watch: _, ...storage } = memoryStorage() // so that others hear of a change after a while
+  const { watch: _, ...storage } = memoryStorage() // so other instances learn of a change later
   const first = await openPool(turns, { storage })
   const second = await joinPool(first, { storage })
   assert.is(`${await first.sendAll(1)} ${await second.sendAll(1)}`, 'one two')

@@ -10,7 +10,7 @@ const test = suite('sticky')
 const sticky = { models: ['one/m', 'two/m', 'three/m'], strategy: 'sticky' as const }
 const HOUR = 60 * 60 * 1_000
 
-/** Requests that identify their user, each in its own way. */
+/** Requests that identify their user in different ways. */
 const ways: Record<string, (who: string) => [body: object, init?: RequestInit]> = {
   'the header x-signalbox-session': (who) => [{}, { headers: { 'x-signalbox-session': who } }],
   'the header x-session-id': (who) => [{}, { headers: { 'X-Session-Id': who } }],

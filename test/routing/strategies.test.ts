@@ -20,7 +20,7 @@ const nothing: StrategyInputs = {
   getLoad: never('a load'),
 }
 
-/** Small enough to see, seeded so that a failure comes again. */
+/** Creates a seeded random number generator, so failures can be reproduced. */
 function generator(seed: number): () => number {
   let state = seed >>> 0
   return () => {
@@ -31,7 +31,7 @@ function generator(seed: number): () => number {
   }
 }
 
-/** Entries by name, as they are listed; `b:6` has weight 6. */
+/** Creates entries from names, in order. `b:6` has a weight of 6. */
 const listed = (...names: string[]): GroupEntry[] =>
   names.map((text, index) => {
     const [name = '', weight = '1'] = text.split(':')
@@ -40,7 +40,7 @@ const listed = (...names: string[]): GroupEntry[] =>
 
 const namesOf = (entries: readonly GroupEntry[]) => entries.map(({ name }) => name).join('')
 
-/** Counts how often each order occurred, by the entries' names. */
+/** Counts how often each order of the entries' names occurred. */
 function tally(
   strategy: Strategy,
   entries: GroupEntry[],

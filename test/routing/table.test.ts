@@ -203,5 +203,5 @@ test('forty least-cost combos of forty entries, nested four deep, are each price
     for (const entry of entries) for (const _ of listTargets(entry)) assert.unreachable('there is no target')
     return { entries, inputs }
   }
-  assert.equal(await allOf(routesOf('level0-0', table, priced)), []) // or it would take hours
+  assert.equal(await allOf(routesOf('level0-0', table, priced)), []) // otherwise, it would take hours
 })

@@ -1,28 +1,28 @@
 import { readdir, readFile } from 'node:fs/promises'
 import { join, relative, sep } from 'node:path'
 
-/** Tests that mostly wait for processes of their own. */
+/** Tests that mostly wait for their own processes. */
 const WAITING = ['runtimes', 'cli', 'docs', 'setup', 'storage/file-', 'dist', 'runner', 'keys/pause']
 
 export interface Discovery {
-  /** In the order of `arrange`. */
+  /** In the order that `arrange` returns. */
   readonly files: string[]
-  /** The files that only `isAll` would run. */
+  /** The files that only run with `isAll`. */
   readonly leftOut: LeftOut
-  /** Filters that match no file: each one is a mistake. */
+  /** Filters that match no file, which are mistakes. */
   readonly unmatched: string[]
 }
 
 export interface LeftOut {
-  /** In a folder of `heavy.json`. */
+  /** Files in a folder of `heavy.json`. */
   readonly heavy: string[]
-  /** In `long.json`. */
+  /** Files in `long.json`. */
   readonly long: string[]
 }
 
 /**
- * Finds every `*.test.ts` under `root` whose path contains one of the filters, or all of them without a filter. Files in the folders that
- * `heavy.json` lists need `isAll`, because their packages are installed separately. Files that `long.json` lists need `isAll` or a filter.
+ * Finds every `*.test.ts` under `root` whose path contains one of the filters, or all of them without a filter. Files in the folders of `heavy.json`
+ * need `isAll`, because their packages are installed separately. Files in `long.json` need `isAll` or a filter.
  */
 export async function discover(root: string, filters: readonly string[], isAll = false): Promise<Discovery> {
   const heavy: string[] = await readList(root, 'heavy.json', [])
@@ -72,8 +72,8 @@ function withSlashes(path: string): string {
 }
 
 /**
- * Puts the files that mostly wait first, in turn from each of the places that `waiting` lists, because neighbors would wait for the same thing, such
- * as the disk. The longest files are at both ends, where the lanes start, so that the lanes end with short ones.
+ * Puts the files that mostly wait first, alternating between the places in `waiting`, because neighbors would wait for the same resource, such as the
+ * disk. The longest files are at both ends, where the lanes start, so lanes end with short files.
  */
 function arrange<File extends { name: string }>(
   files: readonly File[],

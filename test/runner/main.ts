@@ -4,15 +4,15 @@ import { type PoolOptions, runFiles } from './pool.ts'
 import { createTally, type TallyOptions } from './tally.ts'
 
 export interface RunOptions extends Omit<PoolOptions, 'onResult'>, TallyOptions {
-  /** The folder to look for tests in. */
+  /** The folder to search for tests. */
   root: string
-  /** Parts of paths; each must match a file. */
+  /** Parts of paths. Each must match a file. */
   filters: readonly string[]
-  /** Also the heavy and the long files. */
+  /** Whether to also run the heavy and long files. */
   isAll?: boolean
 }
 
-/** Finds, runs and reports. True when every test of every file passed. */
+/** Finds and runs tests, and reports their results. Resolves to `true` if every test of every file passed. */
 export async function runTests(options: RunOptions): Promise<boolean> {
   const tally = createTally(options)
   const { files, leftOut, unmatched } = await discover(resolve(options.root), options.filters, options.isAll)

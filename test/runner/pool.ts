@@ -5,7 +5,7 @@ import type { Order, Report } from './protocol.ts'
 /** The cache of compiled code, which all processes share. */
 const COMPILED = fileURLToPath(new URL('../../node_modules/.cache/compiled', import.meta.url))
 
-/** Tests leave little behind: with more room for what is young, a tenth less time goes into collecting it. In MiB. */
+/** In MiB. Tests leave little behind, so a larger young generation saves a tenth of the time for garbage collection. */
 const ROOM = ['--max-semi-space-size=64']
 
 export interface FileResult {
@@ -19,18 +19,18 @@ export interface FileResult {
 export interface PoolOptions {
   /** The number of concurrent processes. */
   workers: number
-  /** A new process for each file. */
+  /** Whether each file gets a new process. */
   isolate: boolean
-  /** For tests that name none. */
+  /** The timeout of tests that don't set one. */
   timeoutMs: number
-  /** The time that a step may block beyond its own timeout before its process is ended. */
+  /** How long a step may block beyond its own timeout before its process is ended, in ms. */
   graceMs: number
   onResult(result: FileResult): void
 }
 
 /**
- * Runs every file and settles when all have a result; a process that dies or blocks costs its file a failure, no more. Every third lane starts
- * with the first file, since those mostly wait; the others start with the last, and keep the cores busy.
+ * Runs every file and settles when all have a result. If a process dies or blocks, only its file fails. Every third lane starts with the first file,
+ * because those mostly wait. The others start with the last file, and keep the cores busy.
  */
 export async function runFiles(paths: readonly string[], options: PoolOptions): Promise<void> {
   const waiting = [...paths]
@@ -46,10 +46,10 @@ interface Queue {
   take(): string | undefined
 }
 
-/** One process, from its start until no file is waiting, it is stopped, or it dies. */
+/** Runs one process until no file is waiting, it is stopped, or it dies. */
 function runWorker({ waiting, take }: Queue, { isolate, timeoutMs, graceMs, onResult }: PoolOptions): Promise<void> {
   const child = fork(new URL('./worker.ts', import.meta.url), [String(timeoutMs)], {
-    stdio: ['inherit', 'inherit', 'inherit', 'ipc', 'pipe'], // the last is the leash
+    stdio: ['inherit', 'inherit', 'inherit', 'ipc', 'pipe'], // the last one is the leash
     env: { NODE_COMPILE_CACHE: COMPILED, ...process.env },
     execArgv: [...process.execArgv, ...ROOM],
   })
@@ -110,7 +110,7 @@ function runWorker({ waiting, take }: Queue, { isolate, timeoutMs, graceMs, onRe
     child.on('exit', (code, signal) => {
       const text = hung ? 'blocked its process and was ended' : `ended its process (${signal ?? `exit code ${code}`})`
       if (result || code !== 0 || signal) fail({ title: phase, text })
-      if (!result && phase === 'starting') waiting.length = 0 // a worker that cannot start never will
+      if (!result && phase === 'starting') waiting.length = 0 // a worker that can't start never will
       finish()
       resolve()
     })

@@ -16,12 +16,12 @@ export interface Phase {
 }
 
 export interface FileRecord {
-  /** For tests and hooks without their own timeout. */
+  /** The timeout of tests and hooks that don't set one. */
   readonly timeoutMs: number
   readonly tests: TestRecord[]
-  /** Starts each suite of the file, in the order of declaration. */
+  /** Starts each suite of the file, in order of declaration. */
   readonly starts: Array<() => void>
-  /** Called before each phase, so that the parent process can end a phase that blocks. */
+  /** Called before each phase, so the parent process can end a phase that blocks. */
   onPhase(phase: Phase): void
   onOutcome(test: TestRecord): void
   /** Called for failures outside a single test, such as in a hook, or for a leftover `.only`. */
@@ -34,21 +34,21 @@ export class SkipSignal extends Error {
 }
 
 const slot = Symbol.for('signalbox.test.file')
-const holder = globalThis as { [slot]?: FileRecord } // one file at a time, whichever copy of this module asks
+const holder = globalThis as { [slot]?: FileRecord } // all copies of this module share the current file
 
 export function openFile(record: FileRecord | undefined): void {
   if (record) holder[slot] = record
   else delete holder[slot]
 }
 
-/** The file being loaded. Throws when a test file is started without the runner, which would report nothing. */
+/** Returns the file being loaded. Throws if a test file is started without the runner, because nothing would be reported. */
 export function currentFile(): FileRecord {
   const file = holder[slot]
   if (!file) throw new Error('test files run under the runner: npm test -- <part of the path>')
   return file
 }
 
-/** Settles with the body, or rejects when it takes longer than `timeoutMs`. */
+/** Settles with the body, or rejects if it takes longer than `timeoutMs`. */
 export async function within(phase: Phase, body: () => unknown): Promise<void> {
   let timer: ReturnType<typeof setTimeout> | undefined
   const late = new Promise<never>((_, reject) => {

@@ -22,7 +22,7 @@ interface Case {
   counts: [passed: number, failed: number, skipped: number]
   says: RegExp
   options?: Partial<RunOptions>
-  /** For a fixture whose left-overs would fall upon the next one. */
+  /** Whether the fixture runs alone, because its leftovers would affect the next one. */
   isAlone?: boolean
 }
 
@@ -240,7 +240,7 @@ test('the list of long files contains only existing files, and the default run i
   const foldersWith = (paths: string[]) => new Set(paths.map((path) => nameBelowTests(path).split('/')[0] ?? ''))
   const kept = foldersWith(files)
   const emptied = [...foldersWith(leftOut.long)].filter((folder) => !kept.has(folder))
-  const single = names.filter((name) => !name.includes('/')) // a topic in one file at the top
+  const single = names.filter((name) => !name.includes('/')) // topics with a single file at the top level
   assert.equal(emptied.toSorted(), ['runtimes', ...single].toSorted())
 })
 
@@ -269,7 +269,7 @@ test('the workers of the test runner end when the runner is killed, even a block
     process.kill(Number(pid), 'SIGKILL')
   }, 5_000)
   runner.kill('SIGKILL')
-  await once(runner, 'close') // when nobody holds its output any more
+  await once(runner, 'close') // resolves when nobody holds its output open
   clearTimeout(timer)
   assert.not(isLeft)
 })
@@ -282,7 +282,7 @@ test('a test file that is started without the test runner fails', async () => {
 
 const isAlone = ({ options, isAlone = Boolean(options) }: Case) => isAlone
 
-/** Runs the files of a fixture as the command does, in workers of their own. */
+/** Runs the files of a fixture like the command does, in separate workers. */
 async function runFixture(name: string, options: Partial<RunOptions> = {}): Promise<Outcome> {
   const lines: string[] = []
   const write = (line: string) => void lines.push(line)

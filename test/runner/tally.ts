@@ -1,6 +1,6 @@
 import type { FileResult } from './pool.ts'
 
-/** Skips that may stand on a continuous-integration machine: what they need cannot be in the repository, or is not made for each platform. */
+/** Tags of skips that are allowed in CI, because what they need can't be in the repository or isn't available for every platform. */
 const ALLOWED_SKIP_TAGS = ['recordings:', 'tools:']
 
 const SLOWEST_COUNT = 5
@@ -9,16 +9,16 @@ const SLOWEST_COUNT = 5
 const SUMMARY_LINES = 20
 
 export interface TallyOptions {
-  /** A skip without an allowed tag is then a failure. */
+  /** Whether a skip without an allowed tag is a failure. */
   isCi: boolean
   write(line: string): void
 }
 
-/** Counts results, prints each file as it comes, and closes with the line that others read. */
+/** Counts results, prints each file as it finishes, and ends with the line that other programs read. */
 export function createTally({ isCi, write }: TallyOptions) {
   const counts = { passed: 0, failed: 0, skipped: 0 }
   const files: Array<{ path: string; ms: number }> = []
-  /** The tests that were skipped, by the reason. */
+  /** The skipped tests by reason. */
   const skips = new Map<string, string[]>()
   const failures: string[] = []
 
@@ -45,7 +45,7 @@ export function createTally({ isCi, write }: TallyOptions) {
     }
   }
 
-  /** Prints the summary, with the number of skipped files; returns whether everything passed. */
+  /** Prints the summary with the number of skipped files. Returns whether everything passed. */
   const close = (leftOut = { long: 0, heavy: 0 }): boolean => {
     const leftOutLine = describeLeftOut(leftOut)
     if (counts.passed + counts.failed + counts.skipped === 0) fail('no test', 'not one test ran')
@@ -66,7 +66,7 @@ function shortened(text: string): string {
   return lines.length > SUMMARY_LINES ? [...lines.slice(0, SUMMARY_LINES), '    …'].join('\n') : lines.join('\n')
 }
 
-/** Many tests with one reason, such as files that a clone does not have, are one line. */
+/** Tests with the same reason, such as files that a clone doesn't have, share one line. */
 function skipLine([reason, tests]: [reason: string, tests: string[]]): string {
   const [first = '', ...others] = tests
   const files = new Set(tests.map((test) => test.split(' › ')[0])).size

@@ -8,8 +8,8 @@ import type { Order, Report } from './protocol.ts'
 import { type FileRecord, openFile, SkipSignal, within } from './registry.ts'
 
 /*
- * Loads and runs test files, one after the other, and reports each step to the process that started it,
- * which ends this one when a step blocks. Its argument is the default timeout of tests.
+ * Loads and runs test files one by one, and reports each step to its parent process, which ends this process if a step blocks. The argument is the
+ * default timeout of tests, in ms.
  */
 
 /** The seed of all random numbers. */
@@ -20,7 +20,7 @@ const LATE_MS = 20
 
 type Queue = Array<() => Promise<unknown>>
 const uvu = globalThis as { UVU_DEFER?: number; UVU_QUEUE?: Queue[] }
-uvu.UVU_DEFER = 1 // must be set before uvu is loaded, so that uvu starts nothing on its own
+uvu.UVU_DEFER = 1 // must be set before uvu is loaded, so uvu starts nothing itself
 
 const timeoutMs = Number(process.argv[2])
 /** Loading a file may take this many times as long as a test, because the file may start another runtime. */
@@ -56,14 +56,14 @@ async function runFile(path: string): Promise<void> {
     },
   }
   openFile(file)
-  Math.random = createRandom(SEED).next // a test that fails by chance could not be looked into
+  Math.random = createRandom(SEED).next // a test that fails by chance couldn't be debugged
   try {
     await runSuites(path, file)
   } catch (error) {
     if (error instanceof SkipSignal) send({ at: 'skipped', title: 'the whole file', reason: error.message })
     else fail('the file itself', error)
   }
-  // Two turns, so that a rejection nobody handles is seen while its file is still the current one.
+  // Waits two turns, so an unhandled rejection is noticed while its file is still current.
   for (let turn = 0; turn < 2; turn += 1) await new Promise((resolve) => setImmediate(resolve))
   openFile(undefined)
 }
@@ -81,17 +81,17 @@ async function runSuites(path: string, file: FileRecord): Promise<void> {
   await within(loading, () => import(pathToFileURL(path).href))
   if (file.tests.length === 0) throw 'it declares no test'
   for (const start of file.starts) start()
-  for (const runSuite of queue) await runSuite().catch(() => {}) // a hook that threw was reported
+  for (const runSuite of queue) await runSuite().catch(() => {}) // a hook's error has been reported
   for (const { outcome, suite, name } of file.tests) if (!outcome) fail(`${suite} › ${name}`, 'it did not run')
 }
 
-/** Properties meet the same cases in every run. */
+/** Makes property tests use the same cases in every run. */
 async function seedProperties(): Promise<void> {
   const { configureGlobal } = await import('fast-check')
   configureGlobal({ seed: SEED })
 }
 
-/** uvu prints a dot a test; the report is somebody else's. */
+/** Disables uvu's dots, because the runner prints the report. */
 function quietUvu(): void {
   const write = process.stdout.write.bind(process.stdout)
   const isUvu = /^(?:[•✘] | {2}\(\d+ \/ \d+\)\n)$/

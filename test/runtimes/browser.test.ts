@@ -9,7 +9,7 @@ import { workerServesPages } from './browser/worker-requests.ts'
 if (!chromiumPath) skip('there is no Chromium: install it, or name it in SIGNALBOX_TEST_CHROMIUM')
 const path = chromiumPath
 
-/** One browser for all that is in this file. */
+/** All tests in this file share one browser. */
 const test = suite<{ browser?: Browser }>('in Chromium')
 test.before({ timeoutMs: 300_000 }, async (context) => {
   context.browser = await launchChromium(path)

@@ -31,7 +31,7 @@ keepsToFakeTimers('Bun', ['byHand', 'jest'], bun)
 mountGuardsAndCloses('serveBun', mount)
 guardsContent('Bun', async () => JSON.parse(await runScript(bun, ['apps/guards.mjs'])))
 
-/** Only what `Bun.serve` passes may be listened to later. */
+/** The gateway may only add abort listeners later to requests that `Bun.serve` passes. */
 function callsInProcessEndAtOnce() {
   const test = suite('a client that disconnects in the same Bun process')
   test('the gateway notices a disconnecting client in the same Bun process, even with a replaced fetch that never settles', async () => {
@@ -40,7 +40,7 @@ function callsInProcessEndAtOnce() {
   })
 }
 
-/** Only Bun's own fetch is known to end its calls. */
+/** Only Bun's own `fetch` is known to end its calls. */
 function wrappedFetchesAreGuarded() {
   const test = suite('a fetch that replaced Bun\u2019s before the package was loaded')
   for (const way of ['plain', 'bound', 'disguised', 'proxy', 'spy'])
@@ -50,7 +50,7 @@ function wrappedFetchesAreGuarded() {
     })
 }
 
-/** Bun reads how many calls it makes at once when it starts. */
+/** Bun reads the maximum number of concurrent calls when it starts. */
 function waitingCallsAreReported() {
   const test = suite('300 concurrent streams under serveBun')
   const run = async (command: string, ...args: string[]) =>

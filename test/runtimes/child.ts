@@ -3,12 +3,12 @@ import { delimiter, join } from 'node:path'
 import { promisify } from 'node:util'
 import { linkPackage } from './package-link.ts'
 
-/** Less than a test's own time, so that the failure contains what the app wrote. */
+/** In ms. Less than a test's timeout, so the failure contains the app's output. */
 const START_MS = 60_000
 
 export interface Served {
   readonly url: string
-  /** Writes a line to the app, waits for the app to exit, and returns its exit code. */
+  /** Writes a line to the app, waits for it to exit, and returns its exit code. */
   send(): Promise<number | null>
   stop(): Promise<void>
 }
@@ -19,7 +19,7 @@ export interface ChildOptions {
   env?: Record<string, string>
 }
 
-/** Starts an app that prints its URL at the end of a line. Rejects with what it wrote when it ends or takes too long. */
+/** Starts an app that prints its URL at the end of a line. Rejects with its output if it ends or takes too long. */
 export async function startChild(
   command: string,
   args: string[],
@@ -27,7 +27,7 @@ export async function startChild(
 ): Promise<Served> {
   await linkPackage(folder)
   const cwd = folder.pathname
-  const env = { ...process.env, BUN_PORT: '0', ...more } // any free port where an app names none
+  const env = { ...process.env, BUN_PORT: '0', ...more } // any free port for apps that don't set one
   const child = spawn(command, args, { cwd, env, stdio: ['pipe', 'pipe', 'pipe'] })
   const ended = new Promise<number | null>((resolve) => void child.on('close', resolve))
   const kill = () => void child.kill('SIGKILL')
@@ -55,7 +55,7 @@ export async function startChild(
   })
 }
 
-/** By version, the Node of these tests and the machine's own one, which may be as old as the package allows. */
+/** The Node of these tests, and the machine's own Node, which may be as old as the package allows, by version. */
 export const nodes = new Map(
   [process.execPath, ...pathNodes()].flatMap((path) => {
     const version = versionOf(path)
@@ -76,7 +76,7 @@ function versionOf(node: string): string | undefined {
   }
 }
 
-/** Runs a script to its end; answers what it has written. Rejects when it fails, or takes too long. */
+/** Runs a script to its end. Resolves to its output, and rejects if it fails or takes too long. */
 export async function runScript(command: string, args: string[], timeoutMs = 60_000): Promise<string> {
   await linkPackage()
   const cwd = new URL('.', import.meta.url).pathname
@@ -84,7 +84,7 @@ export async function runScript(command: string, args: string[], timeoutMs = 60_
   return stdout
 }
 
-/** The same app for so many suites, one after the other: the first one starts it, the last one stops it. */
+/** Shares an app between this many suites, which run one after the other. The first suite starts it, and the last one stops it. */
 export function sharedBy(suites: number, start: () => Promise<Served>): () => Promise<Served> {
   let starting: Promise<Served> | undefined
   let left = suites

@@ -18,12 +18,12 @@ const routes = [
 /** The number of bytes that a client sends before it disconnects in the middle of its body. */
 const PART = 5_000
 
-/** On every route in every phase; a thousand of them make the figure in CI. */
+/** The number of clients per route and phase. CI runs a thousand in total, as documented. */
 const EACH = isCi ? 28 : 4
-/** So few that the budget always has room for those who are answered by a second target. */
+/** Few enough that the budget always has room for clients that a second target serves. */
 const AT_ONCE = phases.length * routes.length
 
-/** Clients on sockets of their own that leave, so many on every route in every phase, and what they leave behind. */
+/** Tests clients on separate sockets that disconnect, this many per route and phase, and what they leave behind. */
 export function clientsLeave(name: string, start: () => Promise<Served>): void {
   const clients = EACH * phases.length * routes.length
   const test = suite(`${clients} clients that disconnect from ${name}`)
@@ -54,7 +54,7 @@ export function clientsLeave(name: string, start: () => Promise<Served>): void {
   })
 }
 
-/** Two accounts each of a provider of either format. */
+/** Creates two accounts each for a provider of either format. */
 async function connectTo(baseUrl: string, url: string) {
   for (const [provider, prefix] of [
     ['openai-compatible-test', 'chat'],
@@ -74,7 +74,7 @@ interface Stage {
   upstream: Awaited<ReturnType<typeof startHangingUpstream>>
 }
 
-/** One client, from its connection until it disconnects. Returns output that it should not have received. */
+/** Runs a client from its connection until it disconnects. Returns output that it shouldn't have received. */
 async function leave(client: number, { server, upstream }: Stage): Promise<string> {
   const phase = phases[client % phases.length] ?? 'upload'
   const { path, prefix, stream } = routes[Math.floor(client / phases.length) % routes.length] ?? routes[0]
@@ -94,7 +94,7 @@ async function leave(client: number, { server, upstream }: Stage): Promise<strin
   const isUpload = phase === 'upload'
   const isRead = phase === 'mid-answer' && stream
   let text = ''
-  socket.on('error', () => {}) // seen by its close
+  socket.on('error', () => {}) // `close` follows and handles it
   socket.on('data', (part) => {
     text += part
     if (isRead && text.includes('Hel')) moment.resolve()
@@ -102,7 +102,7 @@ async function leave(client: number, { server, upstream }: Stage): Promise<strin
   socket.write(isUpload ? head + body.slice(0, PART) : head + body, () => isUpload && moment.resolve())
   if (!isRead) upstream.onMoment(model, moment.resolve)
   await Promise.race([moment.promise, closed])
-  if (client % 4 > 1) await new Promise((resolve) => setTimeout(resolve, 3)) // what was sent has arrived
+  if (client % 4 > 1) await new Promise((resolve) => setTimeout(resolve, 3)) // the sent data has arrived
   if (client % 5 === 0) socket.resetAndDestroy()
   else socket.destroy()
   await closed

@@ -1,13 +1,16 @@
 import { assert } from '../support/suite.ts'
 
-/** As long as the first requests of coding tools at least: a runtime may see a client leave only after a request that came in one packet. */
+/**
+ * At least as long as the first requests of coding tools, because a runtime may only notice that a client disconnects if its request came in one
+ * packet.
+ */
 export const LONG_PROMPT = 'Hi '.repeat(7_000)
 
 export const TOKEN = 'test-token-of-thirty-two-characters'
 
 const long = { role: 'user', content: LONG_PROMPT }
 
-/** A client of a gateway at `url`, with the administrator's token. */
+/** Creates a client of a gateway at `url`, with the administrator's token. */
 export function clientOf(url: string) {
   const manage = (path: string, body?: object) =>
     fetch(`${url}/api${path}`, {
@@ -18,7 +21,7 @@ export function clientOf(url: string) {
 
   return {
     manage,
-    /** Connects the gateway to a provider; its model is then `up/m`. */
+    /** Connects the gateway to a provider, whose model is then `up/m`. */
     async connect(baseUrl: string): Promise<void> {
       const created = await manage('/connections', {
         provider: 'openai-compatible-up',

@@ -71,7 +71,7 @@ for (const [store, name] of [
 
     const message = await home.client.signed('GET', paths.sessions)
     assert.is((await home.client.send(message)).status, 200)
-    host = `new.${name}` // each request comes to a proxy that has just started
+    host = `new.${name}` // a proxy that has just started gets each request
     assert.is((await home.client.send(message)).status, 401)
     assert.is(await models(), 200)
     const { state: paused } = await keyState('one', { value, edits: 2, isActive: false })

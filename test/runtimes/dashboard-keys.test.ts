@@ -3,7 +3,7 @@ import { skip, suite } from '../support/suite.ts'
 import { chromiumPath, launchChromium } from './browser/chromium.ts'
 import { keysAreFound } from './browser/dashboard/keys.ts'
 
-/* Apart from the other tests of the dashboard, since making 100,000 keys takes as long as a third of those. */
+/* Separate from the dashboard's other tests, because creating 100,000 keys takes as long as a third of them. */
 
 if (!chromiumPath) skip('there is no Chromium: install it, or name it in SIGNALBOX_TEST_CHROMIUM')
 const path = chromiumPath

@@ -28,7 +28,7 @@ guardsContent('Deno', async () =>
   JSON.parse(await runScript(deno, ['run', '--allow-net', '--no-prompt', 'apps/guards.mjs'])),
 )
 
-/** Node's own server listens a turn of the event loop later. */
+/** Node's own server listens one turn of the event loop later. */
 function opensAtOnce() {
   const test = suite('serveDeno on an address')
   test('listens before it returns, throws if the port is taken, and releases the port when closed', async () => {

@@ -1,7 +1,7 @@
 import { assert, suite } from '../support/suite.ts'
 import { runScript } from './child.ts'
 
-/** Requests in the time of a host's tests. `ways`: how they put it in place; `program` and `options`: how the runtime runs a script. */
+/** Tests requests in the fake time of a host's tests. `ways` are the ways to install it. `program` and `options` run a script in the runtime. */
 export function keepsToFakeTimers(
   runtime: string,
   ways: readonly string[],

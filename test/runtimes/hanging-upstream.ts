@@ -1,13 +1,13 @@
 import { createServer, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 
-/** When a client leaves. The upstream does what its model's name says, `<phase>-<number of the client>`, and is then silent. */
+/** When a client disconnects. The upstream does what its model's name says, `<phase>-<number of the client>`, and then sends nothing. */
 export const phases = ['upload', 'headers', 'first-event', 'mid-answer', 'error-body', 'between'] as const
 
-/** The accounts of each provider; the first one fails what is asked `between` two targets. */
+/** The accounts of each provider. The first one fails requests that end `between` two targets. */
 export const accounts = ['sk-first', 'sk-second'] as const
 
-/** A provider of both formats that never comes to an end, and knows which of its calls are open. */
+/** Starts a provider of both formats that never finishes, and tracks its open calls. */
 export async function startHangingUpstream() {
   const open = new Set<ServerResponse>()
   const moments = new Map<string, () => void>()
@@ -24,7 +24,7 @@ export async function startHangingUpstream() {
     try {
       for await (const part of req.setEncoding('utf8')) text += part
     } catch {
-      return // it was given up while it was sent
+      return // canceled while it was being sent
     }
     const { model, stream = false } = JSON.parse(text)
     const [, phase = '', client = ''] = /^(.*)-(\d+)$/.exec(model) ?? []
@@ -32,7 +32,7 @@ export async function startHangingUpstream() {
     const name = phase === 'between' && !isFirst ? 'second' : phase
     calls[name] = (calls[name] ?? 0) + 1
     hang(res, { phase: name, stream, isChat: req.url === '/v1/chat/completions' })
-    // Half of those who leave between two targets leave when they have come to the second one.
+    // Half of the clients that disconnect between two targets do so when they have reached the second.
     const isMoment = phase !== 'between' || isFirst === (Number(client) % 2 === 0)
     if (isMoment) moments.get(model)?.()
   })
@@ -45,9 +45,9 @@ export async function startHangingUpstream() {
     get open() {
       return open.size
     },
-    /** Calls `listener` when the model has been called and has done all that it will do. */
+    /** Calls `listener` after the model has been called and has done everything it will do. */
     onMoment: (model: string, listener: () => void) => void moments.set(model, listener),
-    /** Settles when no call is open, after `ms` at the latest. */
+    /** Settles when no call is open, or after `ms`. */
     idle: (ms: number) =>
       new Promise<void>((resolve) => {
         const timer = setTimeout(resolve, ms)

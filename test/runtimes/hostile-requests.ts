@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { assert, suite } from '../support/suite.ts'
 import type { Served } from './child.ts'
 
-/** The limits of the gateway of the apps. */
+/** The limits of the apps' gateway, in bytes. */
 const MAX_BYTES = 1024 * 1024
 const TIMEOUT_MS = 3_000
 
@@ -75,7 +75,7 @@ export function refusesHostileRequests(name: string, start: () => Promise<Served
 const head = (base: string, length: string) =>
   `POST ${base}/v1/chat/completions HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n${length}\r\n\r\n`
 
-/** A connection, all that comes by it until it is closed, and the moment at which its JSON has come. */
+/** Opens a connection. Collects everything received until it is closed, and resolves when its JSON has arrived. */
 function open(url: string) {
   const socket = connect(Number(new URL(url).port), '127.0.0.1')
   let text = ''
@@ -86,11 +86,11 @@ function open(url: string) {
     })
     socket.on('close', () => resolve())
   })
-  socket.on('error', () => {}) // seen by its close
+  socket.on('error', () => {}) // `close` follows and handles it
   return { socket, answered, text: new Promise<string>((resolve) => socket.on('close', () => resolve(text))) }
 }
 
-/** Sends blanks for as long as they are taken. */
+/** Sends spaces for as long as they are accepted. */
 function sendOn(socket: Socket, isChunked: boolean): { stop(): void } {
   const block = Buffer.alloc(64 * 1024, ' ')
   const piece = isChunked ? Buffer.concat([Buffer.from('10000\r\n'), block, Buffer.from('\r\n')]) : block

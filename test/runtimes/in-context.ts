@@ -1,7 +1,7 @@
 import { assert, suite } from '../support/suite.ts'
 import { runScript } from './child.ts'
 
-/** Timeouts of several requests at once. `program` and `options`: how the runtime runs a script. */
+/** Tests the timeouts of several concurrent requests. `program` and `options` run a script in the runtime. */
 export function tellsInContext(runtime: string, program: string, ...options: string[]): void {
   const test = suite(`timeouts of the same length in ${runtime}`)
   test('timeouts fire on time, and reach hooks and calls in the async context of their own request', async () => {

@@ -4,7 +4,9 @@ import type { Served } from './child.ts'
 import { clientOf } from './client.ts'
 import { startUpstream } from './upstream.ts'
 
-/** Tests the guarantees of a mount with its own server. On request, the app closes the server with a grace period of 200 ms, and exits with 7. */
+/**
+ * Tests the guarantees of a mount with its own server. On request, the app closes the server with a grace period of 200 ms, and exits with code 7.
+ */
 export function mountGuardsAndCloses(name: string, start: () => Promise<Served>): void {
   const test = suite(name)
   let server: Served
@@ -46,7 +48,7 @@ async function readToEnd(reader: ReadableStreamDefaultReader<Uint8Array> | undef
   while (!(await reader?.read())?.done);
 }
 
-/** The response to a request with another Host header, which `fetch` can't set. */
+/** Returns the response to a request with another Host header, which `fetch` can't set. */
 function answerTo(host: string, url: string): Promise<IncomingMessage> {
   return new Promise((resolve, reject) => {
     get(`${url}/v1/models`, { headers: { host }, agent: false }, (response) => {

@@ -10,7 +10,7 @@ import { readsPaths } from './paths.ts'
 import { runsIn } from './scenario.ts'
 import { startUpstream } from './upstream.ts'
 
-/** Takes 25 seconds on a quiet machine, and over two minutes with a third of a core. */
+/** In ms. Measuring takes 25 s on an idle machine, and over two minutes with a third of a core. */
 const MEASURE_MS = 400_000
 
 for (const [version, node] of nodes) {
@@ -30,7 +30,7 @@ for (const [version, node] of nodes) {
 
 unreadStreamsHoldLittle()
 
-/** In the process, in addition to kernel buffers, which take megabytes on loopback. */
+/** Measures the process's memory, without kernel buffers, which take megabytes on loopback. */
 function unreadStreamsHoldLittle(): void {
   const test = suite('streams whose client does not read')
   test("a stream whose client doesn't read buffers at most 128 KiB on Node", { timeoutMs: MEASURE_MS }, async () => {
@@ -42,7 +42,7 @@ function unreadStreamsHoldLittle(): void {
   })
 }
 
-/** Node 20 tells only the request whose turn it is. */
+/** Node 20 only notifies the request whose turn it is. */
 function pipelinedClientsLeave(version: string, start: () => Promise<Served>): void {
   const test = suite(`a client that disconnects from Node ${version}`)
   test(`all pipelined streams end when their client disconnects from Node ${version}`, async () => {

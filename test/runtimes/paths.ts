@@ -3,7 +3,7 @@ import { spellings } from '../support/spellings.ts'
 import { assert, suite } from '../support/suite.ts'
 import type { Served } from './child.ts'
 
-/** Those that a request line can hold. */
+/** Spellings that a request line can contain. */
 const sendable = spellings.filter(([spelling]) => !spelling.includes('\t'))
 
 const hosts = [
@@ -18,7 +18,7 @@ const hosts = [
   'a?',
 ]
 
-/** The authorized path is the path of the request line, no matter how a runtime builds its URLs. */
+/** Tests that the authorized path is the path of the request line, no matter how a runtime builds its URLs. */
 export function readsPaths(name: string, start: () => Promise<Served>): void {
   const test = suite(`the paths of ${name}`)
   let server: Served
@@ -34,7 +34,7 @@ export function readsPaths(name: string, start: () => Promise<Served>): void {
     for (const [spelling, area] of sendable) {
       if (below && !spelling.startsWith('/')) continue // not below the mount
       const { status, text } = await send(server.url, `${below}${spelling}`, 'localhost')
-      if (status === 400) continue // refused before anybody looks at it
+      if (status === 400) continue // rejected before routing
       answered += 1
       const where = `${spelling}: ${text}`
       assert.ok(status > 0 && status < 500, where)
@@ -57,7 +57,7 @@ export function readsPaths(name: string, start: () => Promise<Served>): void {
   })
 }
 
-/** Returns a server's response to a handwritten request line and `Host`; status 0 if the server hangs up without a response. */
+/** Sends a handwritten request line and `Host`. Resolves to the response, with status 0 if the server hangs up without one. */
 function send(url: string, target: string, host: string): Promise<{ status: number; text: string }> {
   const { hostname, port } = new URL(url)
   return new Promise((resolve) => {
@@ -67,7 +67,7 @@ function send(url: string, target: string, host: string): Promise<{ status: numb
     socket.on('data', (part) => {
       text += part
     })
-    socket.on('error', () => {}) // seen by its close
+    socket.on('error', () => {}) // `close` follows and handles it
     socket.on('close', () => resolve({ status: Number(/^HTTP\/1\.[01] (\d{3})/.exec(text)?.[1] ?? 0), text }))
     socket.write(`GET ${target} HTTP/1.1\r\nHost: ${host}\r\nConnection: close\r\n\r\n`, 'latin1')
   })

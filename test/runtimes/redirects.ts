@@ -1,7 +1,7 @@
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 
-/** A provider that sends everything elsewhere, and the server there, which is never to hear of it. */
+/** Starts a provider that redirects everything, and the server at the new location, which must never get a request. */
 export async function startRedirects() {
   let isAsked = false
   const canary = createServer((_, res) => {

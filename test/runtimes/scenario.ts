@@ -7,7 +7,7 @@ import { startRedirects } from './redirects.ts'
 import { streamsAsItComes } from './streams.ts'
 import { startUpstream } from './upstream.ts'
 
-/** Tests the built package in a runtime, with the runtime's own HTTP server and `fetch`. */
+/** Tests the built package in a runtime with the runtime's own HTTP server and `fetch`. */
 export function runsIn(name: string, start: () => Promise<Pick<Served, 'url' | 'stop'>>): void {
   const test = suite(name)
   const closers: Array<() => unknown> = []
@@ -105,7 +105,7 @@ export function runsIn(name: string, start: () => Promise<Pick<Served, 'url' | '
     for (const path of ['/v1/responses', '/v1/realtime?model=m']) {
       const response = await askForWebSocket(`${url}${path}`)
       assert.match(response, /^HTTP\/1\.1 426 /)
-      if (!name.startsWith('workerd')) assert.match(response, /^upgrade: HTTP\/1\.1\r$/im) // which keeps headers of one hop to itself
+      if (!name.startsWith('workerd')) assert.match(response, /^upgrade: HTTP\/1\.1\r$/im) // workerd doesn't expose hop-by-hop headers
       assert.match(response, /WebSockets are not supported here/)
     }
     assert.is((await client.chat('Hi', false)).status, 200)
@@ -133,7 +133,7 @@ export function runsIn(name: string, start: () => Promise<Pick<Served, 'url' | '
           assert.not.match(text, /canary/)
         }
       }
-      await (await fetch(`${url}/v1/models`)).text() // asks the compatible ones for theirs
+      await (await fetch(`${url}/v1/models`)).text() // asks compatible providers for their models
       assert.ok(redirects.calls >= 14, `${redirects.calls} calls`)
       assert.not.ok(redirects.isAsked)
     } finally {
@@ -166,7 +166,7 @@ export function runsIn(name: string, start: () => Promise<Pick<Served, 'url' | '
   })
 }
 
-/** All that a server writes to a request for a WebSocket until it has written a whole JSON body or hangs up. */
+/** Returns everything a server writes in response to a WebSocket request until a complete JSON body has arrived or it hangs up. */
 function askForWebSocket(url: string): Promise<string> {
   const { hostname, port, pathname, search } = new URL(url)
   return new Promise((resolve) => {
@@ -177,7 +177,7 @@ function askForWebSocket(url: string): Promise<string> {
       text += part
       if (text.includes('}}')) socket.destroy()
     })
-    socket.on('error', () => {}) // seen by its close
+    socket.on('error', () => {}) // `close` follows and handles it
     socket.on('close', () => resolve(text))
     socket.write(
       `GET ${pathname}${search} HTTP/1.1\r\nHost: ${hostname}:${port}\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n` +

@@ -7,7 +7,7 @@ interface Stage {
   upstream: Awaited<ReturnType<typeof startUpstream>>
 }
 
-/** A stream comes to its client as the provider sends it, and ends as it ends. */
+/** Tests that a stream reaches its client as the provider sends it, and ends in the same way. */
 export function streamsAsItComes(test: ReturnType<typeof suite>, stage: () => Stage): void {
   test('the first piece of a stream arrives before the provider has sent the last', async () => {
     const { client, upstream } = stage()

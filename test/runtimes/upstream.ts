@@ -5,9 +5,9 @@ const chunk = (delta: object, finish: string | null = null) =>
   `data: ${JSON.stringify({ id: 'c', object: 'chat.completion.chunk', created: 1, model: 'm', choices: [{ index: 0, delta, finish_reason: finish }] })}\n\n`
 
 /**
- * A provider on loopback that speaks openai-chat, and Converse without streams. A prompt that starts with `forever` is streamed until its client leaves, one that starts with
- * `never` is not answered until then. `held` is answered by a stream that waits for `release` after its first chunk, `broken` by one that
- * breaks off there. `odd` gets a status that HTTP does not have.
+ * Starts a provider on loopback for openai-chat, and for Converse without streams. A prompt that starts with `forever` is streamed until its client
+ * disconnects, and one with `never` gets no response until then. `held` gets a stream that waits for `release` after its first chunk, and `broken`
+ * one that breaks off there. `odd` gets a status that HTTP doesn't have.
  */
 export async function startUpstream() {
   let cut = Promise.withResolvers<void>()
@@ -65,13 +65,13 @@ export async function startUpstream() {
   const { port } = server.address() as AddressInfo // it listens on a port
   return {
     url: `http://127.0.0.1:${port}/v1`,
-    /** Settles when the next `count` streams are given up by their client. */
+    /** Settles when clients have canceled the next `count` streams. */
     nextCut(count = 1) {
       cut = Promise.withResolvers<void>()
       cutsToCome = count
       return cut.promise
     },
-    /** In-flight calls with such prompts. */
+    /** The number of in-flight calls with these prompts. */
     get open() {
       return open
     },
@@ -79,7 +79,7 @@ export async function startUpstream() {
     get signed() {
       return signed
     },
-    /** Lets the stream that waits go on. */
+    /** Lets the waiting stream continue. */
     release: () => release(),
     close() {
       server.close()

@@ -2,7 +2,7 @@ import { build } from 'esbuild'
 import { Miniflare, type WorkerOptions } from 'miniflare'
 import { linkPackage } from './package-link.ts'
 
-/** Bundles an app, at a URL or in the folder `apps`, for Workers and serves it in workerd, on loopback: at any port unless told otherwise. */
+/** Bundles an app, given by URL or in the folder `apps`, for Workers, and serves it in workerd on loopback. Default: any free port. */
 export async function startWorker(
   app: string | URL,
   { port = 0, ...options }: Partial<WorkerOptions> & { port?: number },
@@ -18,7 +18,7 @@ export async function startWorker(
     conditions: ['workerd', 'worker', 'browser'],
   })
   const worker = new Miniflare({
-    // Named, so that nobody parses it for modules that it could import: it is one.
+    // Listed explicitly, because otherwise Miniflare would search it for imports.
     modules: [{ type: 'ESModule', path: 'worker.mjs', contents: outputFiles[0]?.text ?? '' }],
     compatibilityDate: '2026-07-01',
     compatibilityFlags: ['enable_request_signal'],

@@ -9,17 +9,17 @@ const SECRET = 'secret-of-the-proxy-of-forty-characters-'
 const ENROLLMENT_TOKEN = 'enrollment-token-with-forty-characters-1'
 const HELLO = /"Hel"[\s\S]*"lo"[\s\S]*data: \[DONE\]/
 
-/** A request that home has sent, as whoever has recorded it sends it again. */
+/** A request that home has sent, as whoever recorded it would replay it. */
 type Sent = [url: string, init: RequestInit]
 
-/** A cloud proxy in workerd, on a store that survives it, and a gateway here that mirrors itself there. */
+/** A cloud proxy in workerd, on a store that survives it, and a gateway in this process that syncs to it. */
 interface World {
   home: Gateway
   key: string
   keyId: string
   url: string
   sent: Sent[]
-  /** Another workerd on the same data, at the same address. */
+  /** Starts another workerd on the same data and address. */
   restart(): Promise<void>
   models(): Promise<number>
   chat(model: string): Promise<{ status: number; text: string }>
@@ -89,7 +89,7 @@ async function openWorld(options: object): Promise<World> {
 const isSigned = ([, { headers }]: Sent) => headers !== undefined && 'x-signalbox-cloud-signature' in headers
 const isOpening = ([url, { method }]: Sent) => method === 'POST' && url.endsWith('/cloud/1/sessions')
 
-/** Sends again what opens something, and expects that none of it does. */
+/** Replays requests that open something, and expects that all of them are rejected. */
 async function refusesReplays(sent: Sent[]): Promise<void> {
   const opening = sent.filter((one) => isSigned(one) || isOpening(one))
   assert.ok(opening.length > 3)

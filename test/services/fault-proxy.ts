@@ -2,15 +2,15 @@ import { once } from 'node:events'
 import { connect, createServer, type Socket } from 'node:net'
 
 /**
- * The fault in the traffic: `loses` ends the connection of every third write once the server has answered it, and that answer with it; `swallows`
- * keeps connections open and passes nothing on; `refuses` ends all connections, also new ones; `slows` passes everything on to the server after five
- * seconds; `mutes` does as `swallows` to the connections that there are, for good, and passes on what new ones send.
+ * The fault in the traffic. `loses` closes the connection of every third write after the server's response, which is lost. `swallows` keeps
+ * connections open and forwards nothing. `refuses` closes all connections, including new ones. `slows` forwards everything to the server after 5 s.
+ * `mutes` swallows the traffic of existing connections forever, and forwards that of new ones.
  */
 export type Fault = 'none' | 'loses' | 'swallows' | 'refuses' | 'slows' | 'mutes'
 
 const SLOW_MS = 5_000
 
-/** A TCP proxy before a server on loopback. `isWrite` says whether what a client sends is a write. */
+/** Starts a TCP proxy in front of a server on loopback. `isWrite` returns whether data from a client is a write. */
 export async function startProxy(port: number, isWrite: (bytes: Buffer) => boolean) {
   let fault: Fault = 'none'
   let writes = 0
@@ -29,7 +29,7 @@ export async function startProxy(port: number, isWrite: (bytes: Buffer) => boole
         to.destroy()
       })
     }
-    let sending = Promise.resolve() // in the order in which it came
+    let sending = Promise.resolve() // keeps the order in which data arrived
     follow(client, upstream, (bytes) => {
       if (fault === 'loses' && isWrite(bytes) && ++writes % 3 === 0) isLosing = true
       const slow = fault === 'slows' ? new Promise((resolve) => setTimeout(resolve, SLOW_MS).unref()) : undefined
@@ -58,8 +58,8 @@ export async function startProxy(port: number, isWrite: (bytes: Buffer) => boole
   }
 }
 
-/** Does a client of Redis send a write of the store? Each is a script. */
+/** Returns whether a Redis client sends a write of the store. Each write is a script. */
 export const isRedisWrite = (bytes: Buffer) => bytes.includes('EVAL')
 
-/** The same for Postgres: each write tells of itself. */
+/** Returns the same for Postgres, where each write sends a notification. */
 export const isPostgresWrite = (bytes: Buffer) => bytes.includes('pg_notify')

@@ -50,7 +50,7 @@ const OPTIONS: Record<Package, object> = {
   },
 }
 
-/** Opens a store by a client with the options of the README. */
+/** Opens a store with a client that has the README's options. */
 async function openStore(name: Client, { port, id }: { port: number; id: number }): Promise<Opened> {
   if (name === 'pg') {
     const pool = openPool(`postgres://postgres@127.0.0.1:${port}/postgres`)
@@ -61,8 +61,8 @@ async function openStore(name: Client, { port, id }: { port: number; id: number 
 }
 
 /**
- * A gateway that reaches its store through a proxy, another one that has read nothing, and one that reaches it without. `openAnew` opens one more
- * without the proxy.
+ * Opens a gateway that reaches its store through a proxy, another that has read nothing, and one without the proxy. `openAnew` opens another without
+ * the proxy.
  */
 async function open(name: Client) {
   const id = ++stores
@@ -127,7 +127,7 @@ async function manage(gateway: Gateway, [method, path]: readonly [string, string
   return { status: response.status, body: JSON.parse(text) as { error?: unknown; id?: string } }
 }
 
-/** Tries for so long until it does not throw. */
+/** Retries for this long until it doesn't throw. */
 async function soon(check: () => Promise<void>, withinMs: number) {
   const startedAt = performance.now()
   for (;;) {
@@ -140,7 +140,7 @@ async function soon(check: () => Promise<void>, withinMs: number) {
   }
 }
 
-/** Five clients at once share the processor with other tests. */
+/** In ms, because five clients and other tests share the CPU. */
 const LOAD_MS = 1_000
 
 const FAULTS: Array<[fault: Fault, what: string, ms: number]> = [
@@ -230,7 +230,7 @@ test('a gateway loses, duplicates, or reverts no acknowledged change, even if re
         for (const proxy of proxies) proxy.is(fault)
         await sleep(1_200)
       }
-    } while (proxies.some((proxy) => proxy.lost() === 0)) // a slow machine may not have a reply in that time
+    } while (proxies.some((proxy) => proxy.lost() === 0)) // a slow machine may not get a response in that time
   })
   assert.ok(
     lost.every((replies) => replies > 0),
@@ -255,7 +255,7 @@ test(
 
 type World = Awaited<ReturnType<typeof open>> & { name: Client }
 
-/** Has gateways by each client written to while `disturb` runs, and looks at what they hold. Resolves to how many replies each was due to lose. */
+/** Writes to gateways with each client while `disturb` runs, and checks their data. Resolves to the number of responses that each was due to lose. */
 async function keepHistory(disturb: (proxies: Array<World['proxy']>) => Promise<void>): Promise<number[]> {
   const worlds = await Promise.all(CLIENTS.map(async (name) => ({ name, ...(await open(name)) })))
   const disturbed = disturb(worlds.map(({ proxy }) => proxy))
@@ -263,12 +263,12 @@ async function keepHistory(disturb: (proxies: Array<World['proxy']>) => Promise<
   return worlds.map(({ proxy }) => proxy.lost())
 }
 
-/** Random writers at two gateways until then; the store must hold what was acknowledged. */
+/** Lets random writers use two gateways until then. The store must contain the acknowledged writes. */
 async function keepsHistory({ name, gateway, elsewhere, openAnew, close }: World, until: Promise<void>): Promise<void> {
   let isOver = false
-  const left = new Set<string>() // acknowledged
+  const left = new Set<string>() // acknowledged writes
   const gone = new Set<string>()
-  const last = new Map<string, number>() // the step of each key that was acknowledged last
+  const last = new Map<string, number>() // the last acknowledged step of each key
 
   async function lane(by: Gateway, lane: string) {
     const key = await elsewhere.api.keys.create({ name: lane })
@@ -294,9 +294,9 @@ async function keepsHistory({ name, gateway, elsewhere, openAnew, close }: World
   await until
   isOver = true
   await Promise.all(lanes)
-  await sleep(4_500) // what a client may still send
+  await sleep(4_500) // lets clients send what they still have
   const list = async (by: Gateway) => (await by.api.combos.list()).combos.map((combo) => combo.name)
-  const reader = await openAnew() // has nothing in memory that it could return while a slow machine reads the store
+  const reader = await openAnew() // has nothing cached that it could return while a slow machine reads the store
   const stored = await list(reader)
   assert.is(stored.length, new Set(stored).size, name)
   assert.equal(

@@ -5,9 +5,9 @@ import { createGateway } from '../../src/gateway.ts'
 import { openStore } from './open-store.ts'
 
 /*
- * A process that starts on a store with data: `first-answers <place> <secret> <token> <key>`. It says what its first requests, made at once, were
- * answered with, each with the time since the process was started, and how much processor time the whole took and how much the cryptography
- * alone takes on this machine: one AES-256-GCM decryption and one HMAC-SHA-256 a key. All times are in ms.
+ * A process that starts on a store with data: `first-answers <place> <secret> <token> <key>`. It prints the responses to its first, concurrent
+ * requests with their time since the process started. It also prints the CPU time of the entire start, and the CPU time of the cryptography alone on
+ * this machine: one AES-256-GCM decryption and one HMAC-SHA-256 per key. All times are in ms.
  */
 
 const [place = '', secret = '', token = '', key = ''] = process.argv.slice(2)
@@ -42,7 +42,7 @@ const responses = Object.entries(requests).map(async ([name, [path, bearer, body
     }),
   )
   const text = await response.text()
-  const ms = Math.round(performance.now()) // from the start of the process
+  const ms = Math.round(performance.now()) // since the process started
   return [name, { status: response.status, ms, keys: name === 'keys' ? JSON.parse(text).keys?.length : undefined }]
 })
 const answered = Object.fromEntries(await Promise.all(responses))

@@ -19,7 +19,7 @@ interface Step {
   condition?: object | null
 }
 
-/** Starts libSQL's protocol over HTTP, `POST /v2/pipeline` and `/v3/cursor`, over a database in memory. */
+/** Starts a server for libSQL's protocol over HTTP, `POST /v2/pipeline` and `/v3/cursor`, with an in-memory database. */
 export async function startHrana(): Promise<Front> {
   const database = new DatabaseSync(':memory:')
 
@@ -29,7 +29,7 @@ export async function startHrana(): Promise<Front> {
     const columns = statement.columns()
     const named = Object.fromEntries(named_args.map(({ name, value }) => [name, decode(value)]))
     const values = [...(named_args.length > 0 ? [named] : []), ...args.map(decode)]
-    const rows = statement.all(...(values as never[])) as Array<Record<string, unknown>> // node:sqlite types its values narrowly
+    const rows = statement.all(...(values as never[])) as Array<Record<string, unknown>> // node:sqlite has narrow types for values
     const changes = database.prepare('SELECT changes() AS changes').get() as { changes: number }
     return {
       cols: columns.map(({ name, type }) => ({ name, decltype: type })),

@@ -3,20 +3,20 @@ import type { AddressInfo } from 'node:net'
 import { text } from 'node:stream/consumers'
 import { setTimeout as sleep } from 'node:timers/promises'
 
-/** What a front does with a request instead of answering it. */
+/** What a front does with a request instead of responding to it. */
 export type Fault =
-  | 'cut before' // closes the connection, and runs nothing
+  | 'cut before' // closes the connection without running the request
   | 'cut after' // runs the request, and closes the connection
   | 'cut within' // runs the request, and closes the connection in the middle of the response
-  | 'stall' // runs the request, and never answers
-  | 'twice' // gets the request twice, as from a proxy that repeats it, and answers the second one
-  | 'busy' // 429
-  | 'error' // 500 with a page
-  | 'down' // 503
-  | 'html' // 200 with a page, as from a proxy that wants a login
-  | 'slow' // waits for `SLOW_MS`, as for a database that sleeps
+  | 'stall' // runs the request, and never responds
+  | 'twice' // runs the request twice, as if a proxy had repeated it, and sends the second response
+  | 'busy' // sends a 429
+  | 'error' // sends a 500 with a web page
+  | 'down' // sends a 503
+  | 'html' // sends a 200 with a web page, like a proxy that requires a login
+  | 'slow' // waits for `SLOW_MS`, like a sleeping database
 
-/** How long a slow request takes, in ms. */
+/** The duration of a slow request, in ms. */
 export const SLOW_MS = 2_000
 
 export interface FrontReply {
@@ -25,21 +25,21 @@ export interface FrontReply {
   headers?: Record<string, string>
 }
 
-/** A service that is called over HTTP, with its network. */
+/** A service that is called over HTTP, and its network. */
 export interface Front {
   url: string
   /** The number of requests so far. */
   requests: number
-  /** Faults of the next requests, one each; `undefined` is none. */
+  /** The faults of the next requests, one per request. `undefined` means none. */
   faults: Array<Fault | undefined>
-  /** How long each request takes, in ms. */
+  /** The duration of each request, in ms. */
   delayMs: number
-  /** How many of the requests came one after another: each of them was sent after the one before was answered. */
+  /** The number of requests that were sent after the previous one had got its response. */
   roundTrips: number
   close(): Promise<void>
 }
 
-/** Starts a service on loopback whose requests `answer` runs. */
+/** Starts a service on loopback that runs requests with `answer`. */
 export async function startFront(
   respond: (request: IncomingMessage, body: string) => Promise<FrontReply> | FrontReply,
 ): Promise<Front> {

@@ -20,7 +20,7 @@ test.after(async () => {
   await redis.remove()
 })
 
-/** A store, what its adapter has sent for reads and writes (its watch apart), and what ends it. */
+/** A store, the reads and writes that its adapter has sent (without its watch), and a function that closes it. */
 interface Counted {
   storage: Storage
   sent: string[]
@@ -31,7 +31,7 @@ async function onPostgres(): Promise<Counted> {
   const pool = openPool(postgres.url)
   const sent: string[] = []
   const counted: PostgresPool = {
-    connect: () => pool.connect?.() as ReturnType<NonNullable<PostgresPool['connect']>>, // a pool of pg has it
+    connect: () => pool.connect?.() as ReturnType<NonNullable<PostgresPool['connect']>>, // pools of `pg` have it
     query(text, values) {
       if (
         !/changed_at > |clock_timestamp\(\)::text AS now|interval '1 millisecond'\)::text|pg_notify\('\w+', ''\)/.test(
@@ -47,7 +47,7 @@ async function onPostgres(): Promise<Counted> {
 
 async function onRedis(): Promise<Counted> {
   const { client, end } = await openClient('ioredis', redis.url)
-  const ioredis = client as IoredisClient // as asked for
+  const ioredis = client as IoredisClient // the package that was requested
   const sent: string[] = []
   const counted: IoredisClient = {
     call(command, ...args) {
@@ -103,7 +103,7 @@ for (const [name, open] of [
       sent.length = 0
       await sleep(200)
       assert.is(await send(), 200)
-      if (sent.length === 0) break // it has heard of its own changes
+      if (sent.length === 0) break // the store has reported its own changes
     }
     sent.length = 0
     for (let times = 0; times < 50; times++) assert.is(await send(), 200)

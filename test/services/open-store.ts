@@ -5,7 +5,7 @@ import { redisStorage } from '../../adapters/storage/redis.ts'
 import type { Storage } from '../../src/index.ts'
 import { openClient } from './redis-clients.ts'
 
-/** A store and what ends the host's own connections to it. */
+/** A store, and a function that closes the host's own connections to it. */
 export interface OpenedStore {
   storage: Storage
   end(): Promise<void> | void
@@ -17,10 +17,10 @@ export interface Pool extends PostgresPool {
   on(event: 'error', listener: () => void): void
 }
 
-/** From the root, where tests run: a program of a test may be bundled elsewhere. */
+/** Resolves packages from the root, where tests run, because a test's program may be bundled elsewhere. */
 const require = createRequire(`${process.cwd()}/test/services/`)
 
-/** Opens a pool of `pg` as the README has it. */
+/** Opens a `pg` pool as in the README. */
 export function openPool(connectionString: string, options: object = {}): Pool {
   const { Pool } = require('pg') as { Pool: new (options: object) => Pool }
   const pool = new Pool({ connectionString, connectionTimeoutMillis: 4_000, query_timeout: 4_000, ...options })

@@ -6,9 +6,9 @@ import type { Fault, Front } from './http-front.ts'
 /** A store that is reached over HTTP. */
 export interface HttpStore {
   front: Front
-  /** Returns a function that opens the same new store each time, as a cold instance does. */
+  /** Returns a function that opens the same new store each time, like a cold instance. */
   create(): () => Storage
-  /** Whether the adapter sends a request again after a failure, so that a single fault is not noticed. */
+  /** Whether the adapter repeats a request after a failure, so a single fault isn't noticed. */
   retries: boolean
   /** Whether its client sends a request only after the one before was answered. */
   isSerial?: boolean
@@ -22,7 +22,7 @@ export function withIncrement(storage: Storage): Incrementing {
   return storage as Incrementing // checked above
 }
 
-/** Every fault after which the store is back, and whether the write was run. */
+/** Every fault after which the store recovers, and whether the write was run. */
 const FAULTS: Record<Exclude<Fault, 'slow' | 'twice'>, 'run' | 'not run'> = {
   'cut before': 'not run',
   'cut after': 'run',
@@ -37,7 +37,7 @@ const FAULTS: Record<Exclude<Fault, 'slow' | 'twice'>, 'run' | 'not run'> = {
 const SECRET = 'a secret of 32 characters or more'
 const TOKEN = 'a-management-token-of-32-characters-or-more'
 
-/** Registers the tests of a store over HTTP: its round trips, and what it does when the network fails. */
+/** Registers the tests of a store over HTTP: its round trips, and its behavior when the network fails. */
 export function testOverHttp(
   test: Suite<object>,
   name: string,
@@ -101,7 +101,7 @@ export function testOverHttp(
       const version = await other.set('old', '1')
       const write = async (work: (storage: Incrementing) => Promise<unknown>) => {
         const storage = withIncrement(open())
-        if (retries) await storage.list('') // its first request may be one more
+        if (retries) await storage.list('') // the first request may add one more
         front.faults = [fault]
         const result = await within(work(storage)).then(
           (value) => ({ value, error: undefined }),
@@ -211,10 +211,10 @@ const send = (gateway: Pick<ReturnType<typeof createGateway>, 'fetch'>, key: str
     body: JSON.stringify({ model: 'openai/gpt-5', messages: [{ role: 'user', content: 'Hi' }] }),
   })
 
-/** The error that rejects a write without a response here. A gateway rejects it after 5 s. */
+/** Rejects a write without a response in these tests. A gateway rejects it after 5 s. */
 const LATE = new Error('it is late')
 
-/** Resolves as `work` does; rejects with `LATE` after 3.5 s, which is longer than an adapter waits for one answer. */
+/** Resolves like `work`, or rejects with `LATE` after 3.5 s, which is longer than an adapter waits for a response. */
 function within<T>(work: Promise<T>): Promise<T> {
   return Promise.race([work, new Promise<never>((_, reject) => setTimeout(reject, 3_500, LATE).unref())])
 }

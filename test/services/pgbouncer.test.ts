@@ -42,7 +42,7 @@ conformance('with a pool that cannot listen', { logger: false })
 
 const test = suite('PgBouncer')
 
-/** Two stores on one table, and what the first one reported and logged. */
+/** Opens two stores on one table, and records what the first one reports and logs. */
 function pair(options: PostgresStorageOptions) {
   const table = newTable()
   const lines: string[] = []

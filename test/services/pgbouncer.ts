@@ -11,7 +11,7 @@ import { freePort, runner } from './postgres-server.ts'
 
 const PROGRAM = '/usr/sbin/pgbouncer'
 
-/** A PgBouncer in transaction mode before a Postgres. Skips the file with a reason if PgBouncer isn't available. */
+/** Starts a PgBouncer in transaction mode in front of a Postgres. Skips the file with a reason if PgBouncer isn't available. */
 export async function startBouncer(postgres: string): Promise<{ url: string; remove(): Promise<void> }> {
   if (!existsSync(PROGRAM)) skip('there is no PgBouncer: install pgbouncer')
   const { hostname, port, username, password, pathname } = new URL(postgres)

@@ -10,7 +10,7 @@ export interface Pool extends PostgresPool {
   listenerCount(event: 'error'): number
 }
 
-/** From the root, where tests run. */
+/** Resolves packages from the root, where tests run. */
 const require = createRequire(`${process.cwd()}/test/services/`)
 
 /** Opens a pool with the options of the README. */

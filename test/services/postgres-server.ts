@@ -6,15 +6,15 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { skip } from '../support/suite.ts'
 
-/** A Postgres for tests: `SIGNALBOX_TEST_POSTGRES_URL`, or one that is started here from Debian's packages. */
+/** A Postgres for tests: `SIGNALBOX_TEST_POSTGRES_URL`, or a server started here from Debian's packages. */
 export interface PostgresServer {
   url: string
-  /** 0 of one that is named. */
+  /** The port, or 0 for a server from the environment. */
   port: number
-  /** Whether `stop` and `start` work: only where the server is the tests' own. */
+  /** Whether `stop` and `start` work, which requires a server that the tests started. */
   isOwn: boolean
   start(): Promise<void>
-  /** At once and without its doing anything, as a crash would. */
+  /** Kills the server immediately, like a crash. */
   kill(): Promise<void>
   remove(): Promise<void>
 }
@@ -45,7 +45,7 @@ export async function startPostgres({ mayDie = false } = {}): Promise<PostgresSe
   async function start(): Promise<void> {
     const options = ['-D', data, '-p', String(port), '-h', '127.0.0.1', '-k', folder, '-c', 'fsync=off']
     for (let tries = 0; tries < 200; tries++) {
-      // Processes of one that was killed end a moment after it; until then none can start.
+      // The processes of a killed server end a moment later. Until then, no server can start.
       if (!child || hasEnded(child)) child = spawn(join(bin ?? '', 'postgres'), options, { ...user, stdio: 'ignore' })
       try {
         execFileSync(join(bin ?? '', 'pg_isready'), ['-h', '127.0.0.1', '-p', String(port)], { stdio: 'ignore' })
@@ -86,14 +86,14 @@ function binaries(): string | undefined {
   return versions.map((version) => join(folder, version, 'bin')).find((bin) => existsSync(join(bin, 'initdb')))
 }
 
-/** The user to run as: neither Postgres nor PgBouncer runs as root. */
+/** Returns the user to run as, because neither Postgres nor PgBouncer runs as root. */
 export function runner(): { uid?: number; gid?: number } {
   if (process.getuid?.() !== 0) return {}
   const id = (flag: string) => Number(execFileSync('id', [flag, 'postgres'], { encoding: 'utf8' }))
   return { uid: id('-u'), gid: id('-g') }
 }
 
-/** A port on which nothing listens. */
+/** Finds a port on which nothing listens. */
 export function freePort(): Promise<number> {
   const server = createServer()
   return new Promise((resolve) =>

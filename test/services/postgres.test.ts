@@ -11,7 +11,7 @@ let tables = 0
 const openPool = () => openPoolAt(server.url, { connectionTimeoutMillis: 2_000 })
 const pool = openPool()
 
-/** Lets `ms` pass for what lies in a table: every expiry comes nearer. */
+/** Lets `ms` pass for the entries of a table, by moving their expiries. */
 const passTime = (table: string) => async (ms: number) =>
   void (await pool.query(`UPDATE ${table} SET expires_at = expires_at - ${ms} * interval '1 millisecond'`))
 

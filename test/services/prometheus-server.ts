@@ -9,16 +9,16 @@ import { freePort } from './postgres-server.ts'
 
 /** A Prometheus server on its own port that scrapes every half second. */
 export interface PrometheusServer {
-  /** The values that a query gives, by the label `name`; of several series with one value of it, the last. */
+  /** Returns the values of a query's result by the label `name`. If several series have the same label, the last one counts. */
   query(promql: string, name?: string): Promise<Record<string, number>>
-  /** Waits until a query gives something that is right, for 20 s at most. */
+  /** Waits until the result of a query is right, for at most 20 s. */
   until(promql: string, isRight: (value: number) => boolean): Promise<void>
-  /** The jobs whose last scrape went wrong, with why. */
+  /** Returns the jobs whose last scrape failed, and why. */
   problems(): Promise<Record<string, string>>
   remove(): Promise<void>
 }
 
-/** One address to scrape. `protocol`: the only requested format. Default: the formats that Prometheus prefers. */
+/** An address to scrape. `protocol` is the only requested format. Default: the formats that Prometheus prefers. */
 export interface ScrapeJob {
   name: string
   target: string
@@ -47,7 +47,7 @@ export async function startPrometheus(jobs: readonly ScrapeJob[]): Promise<Prome
     })),
   }
   const file = join(folder, 'prometheus.yml')
-  await writeFile(file, JSON.stringify(config)) // which is YAML
+  await writeFile(file, JSON.stringify(config)) // JSON is valid YAML
   const port = await freePort()
   const url = `http://127.0.0.1:${port}`
   const child = spawn(

@@ -102,7 +102,7 @@ test('promtool accepts the metrics without warnings, and a scrape that prefers O
 }) => {
   const scrape = (accept: string) => fetch(url, { headers: { authorization: `Bearer ${TOKEN}`, accept } })
   const text = await (await scrape('text/plain')).text()
-  // It knows that histograms are in base units, and warns of what the names of OpenTelemetry's conventions are.
+  // It expects base units for histograms, and warns about names from OpenTelemetry's conventions.
   assert.equal(promtool(['check', 'metrics'], text), '')
   const accept = 'application/openmetrics-text;version=1.0.0;q=0.9,text/plain;version=0.0.4;q=0.5,*/*;q=0.1'
   const open = await scrape(accept)
@@ -126,6 +126,6 @@ test('promtool accepts the alert rules, and they fire when they should and not b
   }
 })
 
-/** What it says; throws where it finds a fault. */
+/** Returns its output. Throws if it finds a fault. */
 const promtool = (args: string[], input = '') =>
   execFileSync('promtool', args, { input, encoding: 'utf8', stdio: ['pipe', 'pipe', 'pipe'] })

@@ -1,11 +1,11 @@
 import { createRequire } from 'node:module'
 import type { IoredisClient, NodeRedisClient } from '../../adapters/storage/redis.ts'
 
-/** The packages that the tests take clients from, and the generation of each. */
+/** The packages from which the tests take clients, and the generation of each. */
 export const PACKAGES = ['redis', 'redis-5', 'ioredis', 'ioredis-5'] as const
 export type Package = (typeof PACKAGES)[number]
 
-/** A connected client, with what differs between the packages. */
+/** A connected client, and what differs between the packages. */
 export interface OpenClient {
   client: NodeRedisClient | IoredisClient
   command(...args: string[]): Promise<unknown>
@@ -28,10 +28,10 @@ interface Ioredis extends IoredisClient {
   status: string
 }
 
-/** From the root, where tests run: a program of a test may be bundled elsewhere. */
+/** Resolves packages from the root, where tests run, because a test's program may be bundled elsewhere. */
 const require = createRequire(`${process.cwd()}/test/services/`)
 
-/** Opens a client with options of its package; a cluster if `isCluster` is set. */
+/** Opens a client with its package's options, or a cluster if `isCluster` is set. */
 export async function openClient(
   name: Package,
   url: string,
@@ -59,7 +59,7 @@ async function openNodeRedis(
   await client.connect()
   return {
     client,
-    // Of commands for a cluster, the tests send scripts only, whose first key is the third argument.
+    // On a cluster, the tests only send scripts, whose first key is the third argument.
     command: (...args) => client.sendCommand(...(isCluster ? [args[3], false, args] : [args])),
     isOpen: () => client.isOpen,
     end: () => client.destroy(),
@@ -85,7 +85,7 @@ async function openIoredis(
   }
 }
 
-/** A place for a store in Redis under a prefix that no other test has, and how it is removed. */
+/** Returns a place for a store in Redis under a prefix that no other test has, and a function that removes it. */
 export const redisPlace = (url: string, prefix: string) => ({
   place: `${url}?prefix=${encodeURIComponent(prefix)}`,
   async remove() {

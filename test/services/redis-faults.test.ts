@@ -230,7 +230,7 @@ test('failing Redis: each change returns a 503 within six seconds while the serv
         body: JSON.stringify({ name: `new-${stores}`, models: ['openai/gpt-5'] }),
       })
     const models = async () => (await gateway.fetch('http://gateway/v1/models')).status
-    assert.equal([await models(), await models()], [200, 200]) // the first one writes what a new store lacks
+    assert.equal([await models(), await models()], [200, 200]) // the first request writes what a new store lacks
     await server.kill()
     assert.is(await models(), 200)
     const startedAt = performance.now()

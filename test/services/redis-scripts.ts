@@ -5,5 +5,5 @@ for _, name in ipairs(redis.call('KEYS', '*' .. ARGV[1] .. 'k:*')) do
   if left > 0 then redis.call('PEXPIRE', name, left) elseif redis.call('PTTL', name) > 0 then redis.call('DEL', name) end
 end`
 
-/** A script that removes every key whose name has the root of a store in it. */
+/** A script that deletes every key whose name contains a store's root. */
 export const EMPTY = "for _, name in ipairs(redis.call('KEYS', '*' .. ARGV[1] .. '*')) do redis.call('DEL', name) end"

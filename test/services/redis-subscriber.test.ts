@@ -49,7 +49,7 @@ for (const name of PACKAGES)
     await waitForMessage(recorded, 'after')
 
     await storage.close?.()
-    await sleep(1_200) // what it waited for is over
+    await sleep(1_200) // the wait has ended
     assert.ok(subscriber.isOpen())
     assert.is(await subscriber.command('PING'), 'PONG')
     assert.is(await main.command('PING'), 'PONG')

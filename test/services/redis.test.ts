@@ -36,7 +36,7 @@ test.after(async ({ program }) => {
   await server.remove()
 })
 
-/** A store with the default prefix, emptied, as the programs of these tests open it. */
+/** Opens a store with the default prefix and empties it, like the programs of these tests. */
 async function shared() {
   const { client, command, end } = await openClient('ioredis', server.url)
   await command('EVAL', EMPTY, '1', '{signalbox}:', '{signalbox}:')
@@ -48,7 +48,7 @@ test('Redis storage keeps all of 4 x 200 read-modify-writes of four processes', 
   const children = Array.from(
     { length: PROCESSES },
     () => program?.start(server.url, 'a secret of 32 characters or more') as Child,
-  ) // `before` made it
+  ) // set by `before`
   await Promise.all(children.map((child) => child.output('ready')))
   for (const child of children) child.go('add')
   await Promise.all(children.map((child) => child.output('added')))

@@ -16,7 +16,7 @@ const server = await startHrana()
 
 type Open = (options: { url: string; authToken: string }) => LibsqlClient & { close(): void }
 
-/** By package, how it opens a client without a connection. */
+/** How each package opens a client without connecting. */
 const CLIENTS = {
   '@libsql/client/web': require('@libsql/client/web').createClient as Open,
   '@tursodatabase/serverless/compat': require('@tursodatabase/serverless/compat').createClient as Open,

@@ -7,7 +7,7 @@ export const TOKEN = 'a token of the REST API'
 
 let stores = 0
 
-/** A new prefix, which no other process has. */
+/** Returns a new prefix that no other process has. */
 export const newPrefix = () => `upstash ${crypto.randomUUID()} ${++stores}`
 
 /** The conformance suite's options for Upstash's REST API at this URL. */

@@ -3,7 +3,7 @@ import { type Front, startFront } from './http-front.ts'
 import type { OpenClient } from './redis-clients.ts'
 import { TOKEN } from './upstash-conformance.ts'
 
-/** Starts Upstash's REST API over a client's Redis: `/`, `/pipeline`, `/multi-exec`, encoded replies, sync tokens, and errors. */
+/** Starts Upstash's REST API in front of a client's Redis: `/`, `/pipeline`, `/multi-exec`, encoded responses, sync tokens, and errors. */
 export function startUpstash(redis: Pick<OpenClient, 'command'>): Promise<Front> {
   return startFront(async ({ url, headers }, body) => {
     const reply = (status: number, value: unknown, more = {}) => ({
@@ -30,7 +30,7 @@ export function startUpstash(redis: Pick<OpenClient, 'command'>): Promise<Front>
   })
 }
 
-/** Encodes the strings of a reply as `Upstash-Encoding: base64` asks. */
+/** Encodes the strings of a response if the request has `Upstash-Encoding: base64`. */
 function encode(reply: unknown): unknown {
   if (Array.isArray(reply)) return reply.map(encode)
   return typeof reply === 'string' && reply !== 'OK' ? Buffer.from(reply).toString('base64') : reply

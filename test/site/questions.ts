@@ -1,4 +1,4 @@
-/** What users of other gateways look for, and the page that answers it. */
+/** What users of other gateways look for, and the page with the answer. */
 export const QUESTIONS: [question: string, page: string][] = [
   ['portkey alternative', 'project/comparison'],
   ['fallback', 'guides/fallbacks'],

@@ -107,7 +107,7 @@ test('the references have a page for each operation and each entry point', ({ ou
     ids.filter((id) => !slugs.has(id.toLowerCase().replace(/[^\w-]/g, ''))),
     [],
   )
-  // TypeDoc numbers a page whose name differs from a type's only in case.
+  // TypeDoc adds a number to a page whose name differs from a type's only by case.
   for (const name of Object.keys(entries).filter((entry) => entry !== 'index' && entry !== 'cli'))
     assert.ok(
       [name, `${name}-1`].some((slug) => existsSync(join(out, 'typescript/signalbox', slug, 'index.html'))),

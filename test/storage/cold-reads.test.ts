@@ -6,7 +6,7 @@ import { assert, suite } from '../support/suite.ts'
 const test = suite('cold reads')
 const SECRET = 'a secret of 32 characters or more'
 
-/** A store over a network: counts the round trips, which are the operations that begin after another one has ended. */
+/** Creates a store over a network that counts round trips: operations that start after another has ended. */
 function remote(storage: Storage) {
   const counted = { trips: 0, operations: [] as string[] }
   let isSent = false

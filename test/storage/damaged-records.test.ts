@@ -9,10 +9,10 @@ import { damaged, type Envelope, filled, kinds } from './support/damaged-store.t
 
 const test = suite('a damaged record in the storage')
 
-/** Odd values for any field. */
+/** Unusual values for any field. */
 const values: unknown[] = [null, 0, -1, 1e300, true, false, '', ' ', 'odd', '\u0000', [], [null], {}, { a: 1 }, [[]]]
 
-/** Every field of a record with every odd value, without it, and what is no record at all. */
+/** Returns the record with each odd value in each field, without each field, and replaced by texts that aren't records. */
 function damages(text: string): string[] {
   const envelope: Envelope = JSON.parse(text)
   const texts = [
@@ -51,7 +51,7 @@ function damages(text: string): string[] {
   return texts
 }
 
-/** A gateway on a store, and all of its responses about the records. */
+/** Opens a gateway on a store, and returns all of its responses about the records. */
 async function looking(storage: Storage, key: string) {
   const upstream = fakeUpstream(() => json(chatAnswer()))
   const world = await openWorld({ storage, fetch: upstream, connections: [] })
@@ -113,7 +113,7 @@ for (const prefix of Object.keys(kinds) as Array<keyof typeof kinds>) {
   })
 }
 
-/** Changes a field of the damaged record of a kind, and returns a gateway's view of the storage. */
+/** Changes a field of a kind's damaged record. Returns a gateway's view of the storage. */
 async function afterChange(prefix: keyof typeof kinds, change: object) {
   const { storage, key } = await filled()
   const where = await damaged(storage, prefix, (text) => {

@@ -1,7 +1,7 @@
 import { durableObjectStorage } from '../../adapters/storage/durable-object.ts'
 import { assert, suite } from '../support/suite.ts'
 
-/* The conformance suite of this store runs in workerd: see test/services/stores. */
+/* This store's conformance suite runs in workerd (see test/services/stores). */
 
 const test = suite('a Durable Object as a storage')
 

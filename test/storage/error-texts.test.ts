@@ -12,7 +12,7 @@ const errorOf = (work: Promise<unknown>) =>
     (error: { code?: string; message?: string }) => `${error.code}: ${error.message}`,
   )
 
-/** A Postgres with this response, behind a pool whose table is `t`. */
+/** Creates a Postgres store whose pool always fails with this code, and whose table is `t`. */
 const postgres = (code: string): Storage => {
   const query = async () => Promise.reject(Object.assign(new Error('as the server says'), { code }))
   return postgresStorage({ query }, { table: 't', migrate: false })

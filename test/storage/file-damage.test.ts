@@ -219,7 +219,7 @@ test('file storage rejects writes while the disk is full, keeps what it acknowle
 }) =>
   inFolder(async (path) => {
     await fileStorage({ path, logger: false }).set('first', 'value')
-    const child = program?.start('fill', path) as Child // `before` made it
+    const child = program?.start('fill', path) as Child // set by `before`
     child.go()
     const lines = await child.ended()
     assert.ok(lines.includes('refused STORAGE_UNWRITABLE'), String(lines))
@@ -247,7 +247,7 @@ test("file storage never reuses a version that a restored backup doesn't know", 
     await later.close?.()
   }))
 
-/** A store with records and entries, closed. Answers its files and its values. */
+/** Creates a closed store with records and entries. Resolves to its files and values. */
 async function filledStore(path: string): Promise<{ files: Record<string, Buffer>; contents: Record<string, string> }> {
   const storage = fileStorage({ path, logger: false })
   const writes = Array.from({ length: RECORDS }, (_, number) => plannedWrite(number))
@@ -275,7 +275,7 @@ function changed(path: string, sql: string): void {
   database.close()
 }
 
-/** Puts a copy of the database in its place. */
+/** Replaces the database with a copy. */
 async function putBack(path: string): Promise<void> {
   await copyFile(join(path, 'store.db'), join(path, 'copy'))
   await rename(join(path, 'copy'), join(path, 'store.db'))

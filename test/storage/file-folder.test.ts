@@ -206,7 +206,7 @@ test('file storage reports an error if it lacks permission to read or write', ({
       await chmod(join(path, 'store'), modes.store)
       await chmod(join(path, 'store.db'), modes.database)
       await chmod(join(path, 'secret'), modes.secret)
-      const child = program?.start('denied', path) as Child // `before` made it
+      const child = program?.start('denied', path) as Child // set by `before`
       child.go()
       return (await child.ended()).slice(1).map((line) => line.split(' ')[1])
     }
@@ -319,7 +319,7 @@ test('file storage rejects every operation after it was closed', () =>
     }
   }))
 
-/** The number of rows of a table. */
+/** Returns the number of rows in a table. */
 function countOf(path: string, table: string): number {
   const database = new DatabaseSync(join(path, 'store.db'), { readOnly: true })
   const count = Number(database.prepare(`SELECT count(*) AS count FROM ${table}`).get()?.count)

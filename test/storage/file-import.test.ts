@@ -18,7 +18,7 @@ import { release } from './support/release.ts'
 /** The last release that kept all data in a single file with its own format. */
 const FORMER = '4c660ae9'
 const LANES = 4
-/** At a desk, some of the steps. */
+/** Locally, only some steps are tested. */
 const STRIDE = isCi ? 1 : 3
 const STALE_MS = 250
 
@@ -123,7 +123,7 @@ test('file storage imports a store whose setup was killed at any step', async ({
     'store.previous': formerStore(6, new Map([['count', { value: '40', version: 'v' }]])),
   }
   const start = (path: string, ...args: string[]) => {
-    const child = program?.start('step', path, ...args) as Child // `before` made it
+    const child = program?.start('step', path, ...args) as Child // set by `before`
     child.go()
     return child
   }

@@ -9,9 +9,9 @@ import { inFolder } from './support/folder.ts'
 import { KEYS, plannedWrite } from './support/plan.ts'
 
 const LANES = 2
-/** As many as make a figure in CI; few at a desk, where each costs a tenth of a second. */
+/** As many as the documentation claims in CI. Locally there are few, because each takes 0.1 s. */
 const KILLS = Math.ceil(randomCases(500, 24) / LANES) * LANES
-/** A kill falls anywhere into a time like that of a commit, after up to so many acknowledged writes. */
+/** A kill comes within about the duration of a commit in ms, after a random number of acknowledged writes. */
 const WINDOW_MS = 8
 const MOST_WRITES = 6
 
@@ -27,8 +27,8 @@ test(`file storage loses nothing when its process is killed ${KILLS} times`, { t
 }) => {
   const random = createRandom()
   const start = (path: string) => {
-    const opened = random.below(3) > 0 ? ['opened'] : [] // the others are killed while they open it, too
-    return program?.start('write', path, ...opened) as Child // `before` made it
+    const opened = random.below(3) > 0 ? ['opened'] : [] // others are also killed while they open the store
+    return program?.start('write', path, ...opened) as Child // set by `before`
   }
   const counts = { kills: 0, acknowledged: 0, interrupted: 0, lost: [] as string[], unreadable: 0, temporaries: 0 }
 
@@ -43,9 +43,9 @@ test(`file storage loses nothing when its process is killed ${KILLS} times`, { t
       await Promise.all(Array.from(expected, ([key, value]) => fill.set(key, value)))
       let child = start(path)
       for (let number = KEYS, round = 0; round < KILLS / LANES; round++) {
-        const following = start(path) // it loads while the other one works
+        const following = start(path) // it loads while the other process works
         child.go(String(number))
-        await child.saidLines(1 + random.below(MOST_WRITES)).catch(() => {}) // it failed: the check tells why
+        await child.saidLines(1 + random.below(MOST_WRITES)).catch(() => {}) // if it fails, the check tells why
         await sleep(random.next() * WINDOW_MS)
         child.kill('SIGKILL')
         const acknowledged = new Set((await child.ended()).slice(1).map(Number))
@@ -74,11 +74,11 @@ interface Round {
   /** The earlier contents of the store. */
   expected: ReadonlyMap<string, string>
   acknowledged: ReadonlySet<number>
-  /** The first write of the process that was killed. */
+  /** The first write of the killed process. */
   number: number
 }
 
-/** Starts on what the killed process has left, and answers what the store holds now. */
+/** Starts a process on what the killed process has left. Resolves to the store's current contents. */
 async function check(
   path: string,
   { expected, acknowledged, number }: Round,
@@ -88,7 +88,7 @@ async function check(
   const listed = await storage.list('').catch(() => undefined)
   if (!listed) counts.unreadable += 1
   const found = new Map(listed?.map(({ key, value }) => [key, value]))
-  /** The last value of a key that was acknowledged, and those that were attempted since. A process may have come to a key again. */
+  /** The last acknowledged value of each key, and the values attempted since. A process may return to a key. */
   const possible = new Map<string, Array<string | undefined>>()
   for (const key of [...expected.keys(), ...found.keys()]) possible.set(key, [expected.get(key)])
   for (let at = number; at < Math.max(number, ...acknowledged) + 5; at++) {
@@ -103,5 +103,5 @@ async function check(
   return found
 }
 
-/** The log of a database is there while the database is open. */
+/** A database's log exists while the database is open. */
 const isTemporary = (name: string) => !/^store(?:\.db(?:-wal|-shm)?)?$/.test(name)

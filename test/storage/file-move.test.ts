@@ -3,7 +3,7 @@ import { assert, suite } from '../support/suite.ts'
 
 const test = suite('moving a file into place')
 
-/** Fails with these codes, one after the other, and then succeeds. */
+/** Creates a rename that fails with these codes, one after the other, and then succeeds. */
 function renameWith(codes: string[]) {
   const calls: string[] = []
   const rename = async (from: string, to: string) => {

@@ -12,7 +12,7 @@ import { inFolder } from './support/folder.ts'
 import { listeningLogger } from './support/logger.ts'
 
 const PROCESSES = 4
-/** As many as make a figure in CI. */
+/** As many as the documentation claims in CI. */
 const TIMES = times(200)
 const CHANGES = 10
 const TOLD_WITHIN_MS = 100
@@ -28,7 +28,7 @@ test.after((context) => context.program?.remove())
 
 test(`file storage loses none of ${PROCESSES} x ${TIMES} read-modify-writes`, async ({ program }) => {
   await inFolder(async (path) => {
-    const start = () => program?.start('add', path, 'sum', String(TIMES)) as Child // `before` made it
+    const start = () => program?.start('add', path, 'sum', String(TIMES)) as Child // set by `before`
     const children = Array.from({ length: PROCESSES }, start)
     await Promise.all(children.map((child) => child.output('ready')))
     for (const child of children) child.go()
@@ -67,7 +67,7 @@ test('file storage reports once that another process also writes', async ({ prog
         isDone = true
       })
       while (!isDone) {
-        await storage.get('own') // at every moment of a commit
+        await storage.get('own') // reads at every moment of a commit
         await setImmediate()
       }
     }

@@ -1,7 +1,7 @@
 import { type KvNamespace, kvStorage } from '../../adapters/storage/kv.ts'
 import { assert, suite } from '../support/suite.ts'
 
-/* The conformance suite of this store runs in workerd: see test/services/stores. */
+/* This store's conformance suite runs in workerd (see test/services/stores). */
 
 const test = suite('Workers KV as a storage')
 

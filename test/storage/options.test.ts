@@ -26,7 +26,7 @@ const refused: Array<[name: keyof typeof makers, given: unknown, says: string]> 
 for (const [name, given, says] of refused) {
   test(`${name} rejects ${JSON.stringify(given)}: ${says}`, () => {
     assert.throws(
-      () => Reflect.apply(makers[name], undefined, [given]), // as a caller without types would
+      () => Reflect.apply(makers[name], undefined, [given]), // like a caller without types
       (error: unknown) => error instanceof TypeError && error.message === says,
     )
   })

@@ -7,7 +7,7 @@ import { damaged, type Envelope, filled, kinds } from './support/damaged-store.t
 
 const mending = suite('repairing damaged records')
 
-/** A gateway whose storage holds the damage, and its management over HTTP. */
+/** Opens a gateway whose storage contains the damage, and its management API over HTTP. */
 async function managed(prefix: keyof typeof kinds, how: (text: string) => string) {
   const { storage, key } = await filled()
   const where = await damaged(storage, prefix, how)
@@ -68,7 +68,7 @@ mending('a repaired key is signed again', async () => {
   assert.is((await manage('PUT', path, { record: { ...body.record, id: 'mended', isActive: false } })).status, 200)
   const mended = (await api.keys.list()).keys.find(({ id }) => id === 'mended')
   assert.is(mended?.isActive, false)
-  assert.match(mended?.error ?? '', /cannot be decrypted/) // it was sealed for the id that is lost
+  assert.match(mended?.error ?? '', /cannot be decrypted/) // it was encrypted for the lost ID
 })
 
 mending('an intact record returns 404 and stays unchanged', async () => {

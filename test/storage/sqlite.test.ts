@@ -163,7 +163,7 @@ test('removing expired rows never rolls back a transaction of your app', async (
       rows.put('key', { value: 'value', version })
     })
   for (let commits = 0; commits < 99; commits++) await write(0)
-  const first = write(6) // leaves no time for the next write in the same transaction, after which rows are removed
+  const first = write(6) // leaves no time for the next write in the same transaction, after which rows are deleted
   const next = write(0).catch((error: unknown) => Reflect.get(Object(error), 'code'))
   await first
   database.exec('BEGIN; INSERT INTO orders VALUES (1)')

@@ -15,7 +15,7 @@ test('rows in memory are listed in sorted order while thousands are added and re
   table.list('', { now: 0 })
   for (let step = 0; step < 20_000; step++) {
     const isGrowing = Math.floor(step / 5_000) % 2 === 0
-    const key = keys[isGrowing ? random.below(4_000) : step % 4_000] ?? '' // shrinks from the start on
+    const key = keys[isGrowing ? random.below(4_000) : step % 4_000] ?? '' // shrinks from the start
     if (random.next() < (isGrowing ? 0.95 : 0.02)) {
       table.put(key, ROW)
       model.add(key)
@@ -49,7 +49,7 @@ function filled(count: number) {
   return table
 }
 
-/** The best of several runs: somebody else may have had the processor in the others. */
+/** Returns the time of the fastest run, because other processes may use the CPU during some. */
 function fastest(table: ReturnType<typeof createTable>): number {
   const run = () => {
     for (let round = 0; round < 200; round++) {

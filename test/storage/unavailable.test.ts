@@ -14,7 +14,7 @@ const test = suite('an unavailable storage')
 
 type Fault = 'rejects calls' | 'hangs' | 'is slow' | 'takes 400 ms' | 'loses replies'
 
-/** A gateway whose storage fails from `fail` until `mend`, and another gateway whose storage never does. */
+/** Opens a gateway whose storage fails between `fail` and `mend`, and another whose storage never does. */
 async function open({ watched = true } = {}) {
   const clock = fakeClock()
   const memory = memoryStorage({ clock })
@@ -63,7 +63,7 @@ async function open({ watched = true } = {}) {
   }
 }
 
-/** Returns the result of a request, and its duration on the fake clock. */
+/** Resolves to the result of a request, and its duration by the fake clock. */
 async function within<T>(clock: ReturnType<typeof fakeClock>, work: Promise<T>): Promise<{ result: T; ms: number }> {
   let result: { value: T } | undefined
   let failure: unknown
@@ -91,7 +91,7 @@ for (const watched of [true, false])
       for (let second = 0; second < 12; second++) {
         const { result, ms } = await within(clock, status(key))
         assert.is(result, 200)
-        assert.ok(ms <= 1_000, `took ${ms} ms`) // the settings, the key and the routes are each read again
+        assert.ok(ms <= 1_000, `took ${ms} ms`) // the settings, the key, and the routes are each read again
         await clock.advance(1_000)
       }
     })

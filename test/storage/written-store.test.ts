@@ -15,7 +15,7 @@ const catalog: Catalog = {
   azure: { cloud: 'azure', models: [{ id: 'm' }] },
 }
 
-/** The store by its storage keys: a plain record of each kind, and one with every field. */
+/** The stored records by key: a plain record of each kind, and one with every field. */
 const written: Record<string, string> = JSON.parse(
   readFileSync(new URL('support/written-store.json', import.meta.url), 'utf8'),
 )
@@ -23,7 +23,7 @@ const written: Record<string, string> = JSON.parse(
 const texts = async (storage: Storage) =>
   Object.fromEntries((await storage.list('')).map(({ key, value }) => [key, value]))
 
-/** A store with the store, and a gateway on it. */
+/** Creates a storage with these records, and opens a gateway on it. */
 async function open() {
   const storage = memoryStorage()
   for (const [key, value] of Object.entries(written)) await storage.set(key, value)
@@ -104,7 +104,7 @@ test("a store written by an earlier release opens with all its data, and reading
   assert.equal(await texts(storage), written)
 })
 
-/** Changes a field of each kind of record, and changes it back. */
+/** Changes a field of each kind of record and changes it back. */
 async function thereAndBack({ api }: Awaited<ReturnType<typeof open>>): Promise<void> {
   for (const isActive of [false, true]) await api.keys.update('active', { isActive })
   for (const isActive of [true, false]) await api.keys.update('paused', { isActive })
@@ -117,7 +117,7 @@ async function thereAndBack({ api }: Awaited<ReturnType<typeof open>>): Promise<
   for (const requireApiKey of [false, true]) await api.settings.update({ requireApiKey })
 }
 
-/** A stored text without the mark of the last call that set `isActive` or `requireApiKey`, which earlier releases did not leave. */
+/** Returns a stored text without the mark of the last call that set `isActive` or `requireApiKey`, which earlier releases didn't write. */
 const unmarked = (text: string) => text.replace(/,"edit":"[^"]*"/, '')
 
 test('a store written by an earlier release gets the same fields and signatures when its records are written', async () => {

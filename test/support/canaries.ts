@@ -3,7 +3,7 @@ import type { Logger } from '../../src/types.ts'
 
 /*
  * Every credential that a test gives to a gateway is a canary. A test fails if a canary appears anywhere except in the header of a call to its
- * provider, whatever else the test checks.
+ * provider.
  */
 
 const canaries = new Set<string>()
@@ -17,10 +17,10 @@ export function plant(credential: string | undefined): void {
   watchResponses()
 }
 
-/** Forgets all canaries. Called for each suite, so that no file depends on others. */
+/** Forgets all canaries before each suite, so no file depends on others. */
 export const forgetCanaries = (): void => canaries.clear()
 
-/** Returns an error if the exposed value contains a canary; otherwise `undefined`. */
+/** Returns an error if the exposed value contains a canary, and otherwise `undefined`. */
 export function canaryIn(shown: unknown, where: string): Error | undefined {
   const canary = canaries.size > 0 ? find(shown, new Set()) : undefined
   if (canary === undefined) return undefined
@@ -46,7 +46,7 @@ function find(shown: unknown, seen: Set<unknown>): string | undefined {
   return isHolder ? find([...shown], seen) : undefined
 }
 
-/** Fails the file if a canary is exposed. Uses a separate rejection, because the gateway tolerates everything that hooks and loggers throw. */
+/** Fails the file if a canary is exposed. Uses a separate rejection, because the gateway ignores everything that hooks and loggers throw. */
 export function watch(shown: unknown, where: string): void {
   const error = canaryIn(shown, where)
   if (error) void Promise.reject(error)

@@ -1,12 +1,12 @@
 import type { Clock } from '../../src/types.ts'
 
-/** A clock that stands still until a test moves it. */
+/** A clock that only moves when a test moves it. */
 export interface FakeClock extends Clock {
-  /** Advances time by `ms`. Wakes each sleeper at its own time, and lets the woken code settle before the next one. */
+  /** Advances time by `ms`. Wakes each sleeper at its time, and lets the woken code settle before waking the next. */
   advance(ms: number): Promise<void>
   /** Returns the number of sleeps that have neither ended nor been aborted. */
   pending(): number
-  /** Waits until at least `count` sleeps are pending. The code under test has then reached its wait. */
+  /** Waits until at least `count` sleeps are pending, so the code under test has reached its wait. */
   untilPending(count?: number): Promise<void>
 }
 
@@ -15,7 +15,7 @@ interface Sleeper {
   wake(): void
 }
 
-/** Creates a clock for tests, which starts at 2026-01-01T00:00:00Z by default. */
+/** Creates a clock for tests. By default, it starts at 2026-01-01T00:00:00Z. */
 export function fakeClock(startMs = Date.UTC(2026, 0, 1)): FakeClock {
   const sleepers = new Set<Sleeper>() // in order of creation
   let nowMs = startMs
@@ -68,7 +68,7 @@ export function fakeClock(startMs = Date.UTC(2026, 0, 1)): FakeClock {
   return { now: () => nowMs, sleep, advance, pending: () => sleepers.size, untilPending }
 }
 
-const TURNS = 5 // enough for promises that take several turns of the event loop: streams, message ports, cached files
+const TURNS = 5 // enough for promises that take several turns of the event loop, such as streams, message ports, and cached files
 
 async function settle(): Promise<void> {
   for (let left = TURNS; left > 0; left--) {

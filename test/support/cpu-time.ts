@@ -14,7 +14,7 @@ export function cpuMs(work: () => void): number {
 const MOST_ROUNDS = 40
 
 /**
- * Measures in rounds until one result is at most `enough`, and returns all results. The first rounds run unoptimized code, and any round may have to
+ * Measures in rounds until a result is at most `enough`, and returns all results. The first rounds run unoptimized code, and any round may have to
  * share its core.
  */
 export async function roundsUntil(enough: number, measure: () => number | Promise<number>): Promise<number[]> {

@@ -3,7 +3,7 @@ import { runInNewContext } from 'node:vm'
 
 setFlagsFromString('--expose-gc')
 const collect: () => void = runInNewContext('gc')
-setFlagsFromString('--no-expose-gc') // for files that run later
+setFlagsFromString('--no-expose-gc') // restores the default for files that run later
 
 /** Collects all garbage. Waits between rounds, because objects returned by `deref()` are kept until the end of the turn. */
 export async function collectGarbage(): Promise<void> {

@@ -77,7 +77,7 @@ const { value } = fc.letrec<{ value: string }>((tie) => ({
   ),
 }))
 
-/** Returns the JSON of a body in which the values at these places, at any depth, are replaced. */
+/** Returns a body's JSON with the values at these places replaced, at any depth. */
 function textOf(body: unknown, places: readonly number[], values: readonly string[], at = { nth: 0 }): string {
   const replaced = places.indexOf(at.nth++)
   const found = values[replaced]

@@ -1,4 +1,4 @@
-/** Random numbers that can be repeated with the same seed. Include the seed in every failure message. */
+/** Random numbers that are the same for the same seed. Include the seed in every failure message. */
 export interface Random {
   readonly seed: number
   /** Returns a number from 0 up to, but not including, 1. */

@@ -13,7 +13,7 @@ export interface Signable {
   body: string | Uint8Array
 }
 
-/** The credentials and their scope; `now` in epoch ms. */
+/** The credentials and their scope. `now` is in ms since the epoch. */
 export interface Scope {
   accessKeyId: string
   secretAccessKey: string
@@ -24,8 +24,8 @@ export interface Scope {
 }
 
 /**
- * Returns the headers of AWS Signature Version 4, implemented from its specification, to compare with what the gateway sends. Encodes the path twice,
- * as all services except S3 require.
+ * Returns the headers of AWS Signature Version 4, implemented from its specification, to compare with the headers that the gateway sends. Encodes the
+ * path twice, as all services except S3 require.
  */
 export function signV4(request: Signable, scope: Scope): Record<string, string> {
   const { accessKeyId, secretAccessKey, sessionToken, region, service, now } = scope

@@ -1,4 +1,4 @@
-/** Spellings of a path, and the area that each must be assigned to. */
+/** Spellings of a path, and the area to which each must be assigned. */
 export const spellings: ReadonlyArray<[spelling: string, area: 'models' | 'management' | 'health' | 'elsewhere']> = [
   ['/api/keys', 'management'],
   ['/api/keys/', 'management'],

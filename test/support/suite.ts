@@ -39,7 +39,7 @@ interface Hook<Context> extends RegisterHook<Context> {
 }
 
 export interface Suite<Context> extends Register<Context> {
-  /** Runs only this test while you work on it. The whole run then fails, so that `only` is never left in. */
+  /** Runs only this test while you work on it. The run then fails, so `only` is never left in. */
   only: Register<Context>
   /** Declares a test that doesn't run, with the reason. */
   skip(name: string, reason: string, body?: Body<Context>): void
@@ -47,13 +47,13 @@ export interface Suite<Context> extends Register<Context> {
   after: Hook<Context>
 }
 
-/** Skips from here on: in a test, that test; in `before`, every test of the suite; at the top of a file, the whole file. */
+/** Skips everything that follows: in a test, that test; in `before`, every test of the suite; at the top of a file, the entire file. */
 export function skip(reason: string): never {
   if (!reason) throw new TypeError('skip() needs a reason')
   throw new SkipSignal(reason)
 }
 
-/** Opens a suite. The runner runs it once the file is loaded, so there is no `run()` to forget. Every test and hook receives `context`. */
+/** Opens a suite. The runner runs it after the file is loaded, so there is no `run()` to forget. Every test and hook receives `context`. */
 export function suite<Context extends object = Record<string, unknown>>(
   name: string,
   context: Context = {} as Context, // used only if `Context` is the open record
@@ -146,7 +146,7 @@ async function inTurn<Context>(steps: Body<Context>[], value: Context): Promise<
   for (const step of steps) await step(value)
 }
 
-/** Returns the outcome of a test. Anything thrown is a failure, even a string or `undefined`. A skip counts only if nothing else went wrong. */
+/** Returns the outcome of a test. Anything thrown is a failure, even a string or `undefined`. A skip only counts if nothing else went wrong. */
 function outcomeOf(errors: unknown[]): Outcome {
   const failures = errors.filter((error) => !(error instanceof SkipSignal))
   if (failures.length > 0) return { kind: 'failed', errors: failures }

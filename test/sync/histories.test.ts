@@ -7,8 +7,8 @@ import { withQuickCrypto } from './support/quick-crypto.ts'
 const test = suite('random replica histories')
 
 /*
- * Edits through the management operations, messages that are lost, duplicated, or replayed, clocks an hour apart, and processes that restart or die
- * at any write. `check` verifies the state at the end.
+ * Histories with edits through management operations; lost, duplicated, or replayed messages; clocks that are an hour apart; and processes that
+ * restart or die at any write. `check` verifies the final state.
  */
 const hold = (any: fc.Arbitrary<History>, count: number) =>
   withQuickCrypto(() =>

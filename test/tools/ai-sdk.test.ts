@@ -84,7 +84,7 @@ for (const generation of [5, 6, 7]) {
   }
 }
 
-/** A gateway before a provider that answers with these words, held to the rules of the vendor where the request is translated. */
+/** Opens a gateway in front of a provider that responds with this text. Translated requests must follow the vendor's rules. */
 async function openAnswering(format: WireFormat, client: WireFormat, words = ANSWER.join('')) {
   const requests: JsonObject[] = []
   const provider = upstream(
@@ -101,7 +101,7 @@ async function openAnswering(format: WireFormat, client: WireFormat, words = ANS
   return { ...(await openBefore(format, provider)), requests }
 }
 
-/** A Gemini response that cites a page by its URL only. */
+/** Creates a Gemini response that cites a page only by its URL. */
 function citing(stream: boolean): Response {
   const response = {
     candidates: [
@@ -122,7 +122,7 @@ function citing(stream: boolean): Response {
   return new HttpResponse(`data: ${JSON.stringify(response)}\n\n`, { headers: { 'content-type': 'text/event-stream' } })
 }
 
-/** A provider's response with other text, all of it in the first chunk. */
+/** Returns a provider's response with another text, all of it in the first chunk. */
 function saying(words: string, response: string): string {
   const escaped = (text: string) => JSON.stringify(text).slice(1, -1)
   const [first, second] = ANSWER

@@ -2,25 +2,25 @@ import { createServer, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { isObject, type JsonObject } from '../../src/lib/json.ts'
 
-/** A call of a tool, as the mocked model makes it. */
+/** A tool call by the mocked model. */
 export interface MockedCall {
   name: string
   arguments: JsonObject
 }
 
 interface Script {
-  /** The prompt at which the model makes the call. */
+  /** The prompt that triggers the call. */
   request: string
   call: MockedCall
-  /** The word that the result of the call contains. */
+  /** The word that the call's result contains. */
   word: string
 }
 
 const usage = { prompt_tokens: 20, completion_tokens: 10, total_tokens: 30 }
 
 /**
- * A provider of Chat Completions on loopback, without a search of its own. Its model makes the call of the script, if its client offers that
- * tool, and then says whether it has read the word.
+ * Starts a Chat Completions provider on loopback, without a search of its own. Its model makes the scripted call if the client offers that tool, and
+ * then tells whether it has read the word.
  */
 export async function startProvider(script: Script) {
   const server = createServer(async (req, res) => {
@@ -48,7 +48,7 @@ function messageFor({ messages, tools }: JsonObject, { request, call, word }: Sc
     return { content: JSON.stringify(result.content).includes(word) ? `I have read ${word}.` : 'I read nothing.' }
   const isAsked = JSON.stringify(output).includes(request)
   const isOffered = JSON.stringify(tools ?? []).includes(`"name":"${call.name}"`)
-  if (!isAsked || !isOffered) return { content: 'Something else.' } // such as a title of the conversation
+  if (!isAsked || !isOffered) return { content: 'Something else.' } // such as a request for the conversation's title
   const callee = { name: call.name, arguments: JSON.stringify(call.arguments) }
   return { content: null, tool_calls: [{ index: 0, id: 'call_1', type: 'function', function: callee }] }
 }

@@ -7,7 +7,7 @@ if (process.platform === 'win32') skip('tools: the recipes are for a POSIX shell
 
 const recipes = await readRecipes()
 
-/** A tool, and what a test adds to its recipe to keep it from asking a user and from calling its maker. `~` is the tool's home. */
+/** A tool, and additions to its recipe that keep it from asking a user or contacting its vendor. `~` is the tool's home. */
 interface Tool {
   command: string
   call(path: string): MockedCall
@@ -52,7 +52,7 @@ const tools: Readonly<Record<string, Tool>> = {
   Cline: {
     command: 'cline',
     call: (path) => ({ name: 'read_files', arguments: { paths: [path] } }),
-    // Without a process in the background.
+    // Runs without a background process.
     env: { CLINE_SESSION_BACKEND_MODE: 'local', CLINE_GLOBAL_SETTINGS_PATH: '~/settings.json' },
     files: { 'settings.json': JSON.stringify({ telemetryOptOut: true }) },
   },
@@ -63,7 +63,7 @@ const tools: Readonly<Record<string, Tool>> = {
   },
 }
 
-/** Follows the recipe of a tool whose model reads a file; skips the test where the tool is not installed. */
+/** Follows the recipe of a tool whose model reads a file. Skips the test if the tool isn't installed. */
 async function follow(
   name: string,
   check: (run: ToolRun, bench: Workbench) => void,

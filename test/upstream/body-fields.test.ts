@@ -6,7 +6,7 @@ const test = suite('JSON body fields')
 
 const added = { v: 'x' }
 
-/** Without `model` and `other`, and with `v`. */
+/** The result without `model` and `other`, and with `v`. */
 const cases: [body: string, expected: string][] = [
   ['{"model":"m","n":1.0}', '{"v":"x","n":1.0}'],
   ['{"n":1,"model":"m"}', '{"v":"x","n":1}'],

@@ -13,7 +13,7 @@ const bare = { status: 200, headers: new Headers() }
 const smallJson = { headers: { 'content-type': 'application/json', 'content-length': '2' } }
 const limits = { headersTimeoutMs: 1_000, idleTimeoutMs: 1_000, totalTimeoutMs: 1_000 }
 
-/** An open call and its response. */
+/** Opens a call. Returns it with its response. */
 function callBy(fetch: UpstreamFetch) {
   const call = new ProviderCall({ clock: fakeClock(), limits })
   return Object.assign(call, { response: call.open(request, fetch) })
@@ -26,7 +26,7 @@ const rejection = (work: Promise<unknown> = Promise.resolve()): Promise<unknown>
     (reason: unknown) => reason,
   )
 
-/** Rejects as some platforms do, with a copy of the signal's reason. */
+/** Rejects with a copy of the signal's reason, as on some platforms. */
 const untilAborted = (signal: AbortSignal | null | undefined): Promise<never> =>
   new Promise((_, reject) => {
     signal?.addEventListener('abort', () => reject(new Error(String(signal.reason.message))))

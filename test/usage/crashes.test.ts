@@ -10,7 +10,7 @@ import { noAccounts, noNames, openInstance, requestAt } from './support/instance
 
 const test = suite('usage with crashes and several instances')
 
-/** A connection to a shared store that can be killed: after that, nothing reaches the storage. */
+/** Opens a connection to a shared store that can be killed. After that, nothing reaches the storage. */
 function killable(shared: Storage) {
   let left = Number.POSITIVE_INFINITY
   const never = new Promise<never>(() => {})
@@ -47,7 +47,7 @@ async function allRequests(api: Pick<UsageOperations<unknown>, 'summary' | 'requ
   }
 }
 
-/** The totals of requests by key. */
+/** Returns the totals of requests by key. */
 function sumsOf(requests: readonly StoredRequest[]) {
   const sums: Record<string, [requests: number, input: number, nano: number]> = {}
   for (const { keyId = '', tokens, costUsd = 0 } of requests) {
@@ -99,7 +99,7 @@ for (const atomic of [true, false])
       fc.asyncProperty(fc.array(step, { minLength: 5, maxLength: 40 }), async (steps) => {
         const clock = fakeClock()
         const shared: Storage = { ...memoryStorage({ clock }), atomic }
-        const written = new Set<string>() // the ids of requests that have reached the storage
+        const written = new Set<string>() // the IDs of requests that have reached the storage
         const requested = new Map<string, StoredRequest>()
         const watched: Storage = {
           ...shared,
@@ -136,7 +136,7 @@ for (const atomic of [true, false])
             send({ ...one, times: 5, ago: 0 })
             await clock.advance(125_000)
             instances[one.of]?.killAfter(one.writes)
-            send({ ...one, times: 1, ago: 0 }) // with it the batches are folded
+            send({ ...one, times: 1, ago: 0 }) // makes the batches fold
             await clock.advance(2_000)
             instances[one.of]?.killAfter(0)
             instances[one.of] = open()

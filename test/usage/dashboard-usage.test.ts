@@ -21,7 +21,7 @@ const store = {
   groups: { all: async () => [{ id: 'g1', name: 'customers' }] },
 }
 
-/** Operations on folded requests. */
+/** Opens the operations on folded requests. */
 async function openWith(requests: readonly StoredRequest[], days?: { requests: number; totals: number }) {
   const clock = fakeClock(now)
   const usage = openInstance(memoryStorage({ clock }), clock, days)
@@ -65,7 +65,7 @@ test('a preceding period past retention is omitted, and a partial one is marked'
   assert.equal([before?.from, before?.to], ['2026-01-17T12:00:00.000Z', '2026-01-18T12:00:00.000Z'])
 })
 
-/** As many requests of each key as its number, in each of the last three hours. */
+/** In each of the last three hours, each key has as many requests as its number. */
 const many = Array.from({ length: 14 }, (_, key) =>
   Array.from({ length: (key + 1) * 3 }, (_, nth) =>
     requestAt(now - (nth % 3) * HOUR, { keyId: `k${key + 1}`, input: 100 - key, durationMs: 10 * (key + 1) }),

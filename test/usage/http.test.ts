@@ -210,7 +210,7 @@ test('reading usage fails with advice if none is stored', async () => {
   }
 })
 
-/** The events of a stream as they arrive. */
+/** Reads the events of a stream as they arrive. */
 function eventsOf(response: Response) {
   const reader = response.body?.pipeThrough(new TextDecoderStream()).getReader()
   let text = ''

@@ -51,7 +51,7 @@ const modelOf = ({ url, request }: Exchange): string => {
   )
 }
 
-/** The provider's count of a request's input; `undefined` if it isn't a model request or nothing was counted. */
+/** Returns the provider's count of a request's input, or `undefined` if it isn't a model request or nothing was counted. */
 async function countedInput(exchange: Exchange): Promise<{ format: ProviderFormat; tokens: number } | undefined> {
   const format = formatsByAddress.find(([address]) => address.test(exchange.url))?.[1]
   if (exchange.status !== 200 || !format) return undefined
@@ -73,7 +73,7 @@ async function countedInput(exchange: Exchange): Promise<{ format: ProviderForma
   }
 }
 
-/** The recorded requests whose text and tools are all in the body, with the bound relative to the count. */
+/** Returns the recorded requests whose text and tools are all in the body, with the ratio of the bound to the count. */
 async function ratios(): Promise<Counted[]> {
   const found: Counted[] = []
   for (const exchange of recordedExchanges(folders)) {
@@ -89,7 +89,7 @@ async function ratios(): Promise<Counted[]> {
   return found.sort((one, other) => one.ratio - other.ratio)
 }
 
-/** The endpoint's bound. */
+/** Returns the endpoint's bound. */
 function boundOf(request: JsonObject, { url, model }: { url: string; model: string }): number {
   const estimate = () => boundInputTokens(request, { provider: 'any', model })
   const path = url.includes('/responses/compact') ? '/v1/responses/compact' : undefined

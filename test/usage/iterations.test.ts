@@ -125,7 +125,7 @@ test('iterations count toward a dollar limit', async () => {
   let answered = 0
   for (let time = 0; time < 10; time++)
     if ((await world.post(path, body, { headers: { authorization: `Bearer ${key}` } })).status === 200) answered++
-  assert.is(answered, 5) // of 1.14 dollars each, the last of which begins below the limit
+  assert.is(answered, 5) // each costs $1.14, and the last one starts below the limit
 })
 
 test("iterations use the connection's prices, if any", async () => {

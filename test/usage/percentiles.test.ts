@@ -12,11 +12,11 @@ const test = suite('duration percentiles')
 const HOUR = 3_600_000
 const now = Date.parse('2026-01-20T12:30:00Z')
 
-/** Nearest-rank percentile. */
+/** Returns the nearest-rank percentile. */
 const exactly = (times: readonly number[], share: number) =>
   times.toSorted((one, other) => one - other)[Math.ceil(times.length * share) - 1] ?? 0
 
-/** Times from 1 ms to an hour, evenly distributed on a log scale; the same with each run. */
+/** Returns times from 1 ms to an hour, evenly distributed on a log scale, and the same in each run. */
 const timesOf = (count: number) =>
   Array.from({ length: count }, (_, nth) => Math.round(HOUR ** Math.abs(Math.sin(nth * 12.9898))))
 
@@ -107,7 +107,7 @@ test('a rejected request has no duration, and a request without a response has n
 
 const shard = getShard({ keyId: 'k1' })
 const hour = getTotalsKey('hour', shard, now)
-/** A row from before there were histograms: string indexes, counts, tokens, nano-dollars. */
+/** A row from before histograms existed: string indexes, counts, tokens, and nano-dollars. */
 const formerRow = [1, 0, 2, 3, 4, 5, 0, 3, 1, 0, 0, 30, 6, 0, 0, 0, 30]
 const formerTotals = {
   through: { former: 7 },
@@ -133,7 +133,7 @@ test('totals of an earlier release are readable and extendable, and only later r
   isNear(rows[0]?.firstByteMs?.p50 ?? 0, 1_000, 'first byte')
 })
 
-/** The fields of a row that earlier releases read and add up: the first 17, and the units. */
+/** Returns the fields of a row that earlier releases read and add up: the first 17, and the units. */
 const readBefore = ([...row]: unknown[]) => [row.slice(0, 17), Object.entries(row[17] ?? {})]
 
 test('earlier releases can read the rows, with and without units', async () => {

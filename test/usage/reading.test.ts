@@ -10,7 +10,7 @@ const test = suite('reading usage')
 const HOUR = 3_600_000
 const at = (text: string) => Date.parse(text)
 
-/** An instance with these requests, folded or in memory, and the operations that read them. */
+/** Opens an instance with these requests, folded or in memory, and the operations that read them. */
 async function openWith(
   requests: readonly StoredRequest[],
   { isFolded = true, now = '2026-01-20T12:30:00Z' }: { isFolded?: boolean; now?: string } = {},

@@ -106,7 +106,7 @@ const whole = (recorded: Recorded, body: object) => {
   return response
 }
 
-/** The endpoints with a provider's responses. `hasNoHeaders` means that a stream's headers come before its cost is known. */
+/** The endpoints, with a provider's responses. `hasNoHeaders` means that a stream's headers are sent before its cost is known. */
 const places: Record<
   string,
   {

@@ -14,7 +14,7 @@ const test = suite('sorted requests')
 
 const NOW = Date.parse('2026-01-20T12:30:00Z')
 
-/** Requests over two days, with repeated durations and costs, and some without a cost. */
+/** Creates requests over two days, with repeated durations and costs, and some without a cost. */
 function requests(): StoredRequest[] {
   return Array.from({ length: 60 }, (_, nth) => {
     const durationMs = [900, 40.4, 40.2, 7_000, 12][nth % 5] ?? 0
@@ -37,7 +37,7 @@ const stores: Record<string, (clock: FakeClock, folder: string) => Storage> = {
   file: (_, folder) => fileStorage(join(folder, 'data.json')),
 }
 
-/** All pages of a query, in order. */
+/** Returns all pages of a query, in order. */
 async function pagesOf(
   api: { requests(query: RequestsQuery): Promise<{ requests: StoredRequest[]; before?: string }> },
   query: RequestsQuery,

@@ -13,7 +13,7 @@ import { noAccounts, noNames, openInstance, requestAt } from './support/instance
 
 const test = suite('usage while the storage is unavailable')
 
-/** A store that rejects usage writes while `isAway`. */
+/** Creates a store that rejects usage writes while `isAway`. */
 function flaky(clock = fakeClock()) {
   const inner = memoryStorage({ clock })
   const state = { isAway: false, writes: 0 }
@@ -108,7 +108,7 @@ test('during a long outage, 10,000 requests get records, totals include all, and
   const { id: keyId, key } = await world.api.keys.create({ name: 'a' })
   const { id: other } = await world.api.keys.create({ name: 'b' })
   await clock.advance(90_000)
-  const from = new Date(Math.floor(clock.now() / 60_000) * 60_000).toISOString() // sums without records are told apart by the minute
+  const from = new Date(Math.floor(clock.now() / 60_000) * 60_000).toISOString() // totals without records only have a resolution of a minute
   state.isAway = true
   for (let times = 0; times < 10_050; times++)
     await world.chat({ model: 'nobody/x' }, { headers: { authorization: `Bearer ${key}` } })
@@ -215,7 +215,7 @@ test("a storage that can't keep up isn't reported as unavailable, and totals are
   assert.not.ok(lines.some((line) => /away/.test(line)))
 })
 
-/** Requests never all end in one turn, so the code for totals without records is there before it is needed. */
+/** Requests never all end in the same turn, so the code for totals without records is loaded before it is needed. */
 const untilLoaded = () => import('../../src/features/usage/unlisted.ts')
 
 test('another instance folds the totals of a killed instance', async () => {
@@ -228,7 +228,7 @@ test('another instance folds the totals of a killed instance', async () => {
       if (isSlow && key.startsWith('usage/journal/')) await new Promise<void>((resolve) => (finish = resolve))
       return storage.set(key, ...rest)
     },
-    delete: () => new Promise(() => {}), // killed before it has deleted what it has folded
+    delete: () => new Promise(() => {}), // killed before it deletes what it has folded
   }
   const killed = openInstance(slow, clock)
   for (let nth = 0; nth < 10_700; nth++) {
@@ -311,7 +311,7 @@ test('a killed gateway loses at most its last batch, and another gateway reads a
   const first = await openWorld({ usage: true, clock, storage, fetch: respond() })
   for (let times = 0; times < 3; times++) await first.chat({})
   await clock.advance(1_000)
-  await first.chat({}) // not written when the process ends
+  await first.chat({}) // not written before the process ends
   const second = await openWorld({ usage: true, clock, storage, connections: [], fetch: respond() })
   assert.is((await second.api.usage.summary()).totals.requests, 3)
   await second.chat({ model: 'nobody/x' })

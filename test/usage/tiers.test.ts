@@ -21,7 +21,7 @@ const cost = (...given: Parameters<typeof used>) => Number(calculateCost(price, 
 test('an entire request is billed at the highest tier that its input exceeds', () => {
   assert.is(cost(200_000), 0.4 + 12)
   assert.is(cost(200_001), Number((0.800004 + 18).toFixed(9)))
-  assert.is(cost(600_000), Number((4.8 + 12).toFixed(9))) // a tier stands for itself
+  assert.is(cost(600_000), Number((4.8 + 12).toFixed(9))) // a tier doesn't inherit prices from lower tiers
 })
 
 test('cached tokens count toward the threshold, and prices missing from a tier stay the same', () => {

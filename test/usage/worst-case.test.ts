@@ -28,7 +28,7 @@ const messages = [{ role: 'user', content: 'Hi' }]
 const chat = (body: JsonObject, model?: string) =>
   worst('openai-chat', /chat\/completions/, { messages, ...body }, model)
 
-/** A request's output settings, and its maximum output; without a number, the model's maximum. */
+/** A request's output settings, and its maximum output. Without a number, it is the model's maximum. */
 const given: Array<[WireFormat, RegExp, JsonObject, number | undefined]> = [
   ['openai-chat', /chat/, {}, undefined],
   ['openai-chat', /chat/, { max_tokens: 100 }, 100],
@@ -108,6 +108,6 @@ test('possible audio input costs the audio price, and output the highest price',
     const { usd, inputTokens } = chat({ messages: [{ role: 'user', content }] }, 'hears')
     return [Math.round(((usd?.fixed ?? 0) / inputTokens) * 1e6), Math.round((usd?.perOutputToken ?? 0) * 1e6)]
   }
-  assert.equal(perInput('Hi'), [2, 64]) // as if it were kept in a cache for an hour
+  assert.equal(perInput('Hi'), [2, 64]) // as if it were cached for an hour
   assert.equal(perInput([{ type: 'input_audio', input_audio: { data: 'AAAA', format: 'wav' } }]), [32, 64])
 })

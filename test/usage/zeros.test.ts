@@ -62,7 +62,7 @@ for (const { name, speaking, send } of pairs) {
       [speaking.usage(ZERO), real],
     ]) {
       const { counts, source, usd } = await usageOf(() => speaking.stream(reports), send(true))
-      const isClaude = speaking === providers.claude && reports[0] === real // whose first report is preliminary
+      const isClaude = speaking === providers.claude && reports[0] === real // Claude's first report is preliminary
       assert.is(source, isClaude ? 'estimated' : 'counted', JSON.stringify(reports))
       if (isClaude) assert.is(counts.input, 30)
       else assert.equal([counts, usd], [REAL, COST], JSON.stringify(reports))
@@ -156,7 +156,7 @@ test("zeros don't count as usage of an image response", async () => {
 
 test('zeros are real usage for an empty response', async () => {
   for (const [provider, speaking] of Object.entries({ ...providers, completions })) {
-    if (provider === 'google') continue // Google reports no zeros of its own
+    if (provider === 'google') continue // Google doesn't report zeros itself
     const [path, body] =
       provider === 'completions'
         ? (['/v1/completions', { model: 'chat/m', prompt: 'Hi' }] as const)

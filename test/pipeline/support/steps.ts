@@ -37,7 +37,7 @@ export async function openWith(steps: Partial<Steps>, events = chatEvents()) {
     storage: memoryStorage(),
     fetch: upstream,
     logger: false,
-    includeStreamUsage: false, // the provider reports usage without being asked
+    includeStreamUsage: false, // the provider always reports usage
     allowedOrigins: ['https://page.test'],
     hooks: { onRequest: (record) => void requests.push(record) },
     extend: toFeatures(steps),

@@ -6,14 +6,14 @@ export interface StreamMap {
   ends: number[]
   /** The position at which the first event with content is known to be complete. */
   commit: number
-  /** Returns what a client can have received with the first `length` bytes. */
+  /** Returns what a client can have received from the first `length` bytes. */
   output(length: number): ModelOutput
 }
 
 export interface ModelOutput {
-  /** The complete events. If the last one lacks only its blank line, that is added. */
+  /** The complete events. If the last one only lacks its blank line, that is added. */
   text: string
-  /** Whether they contain the full response. */
+  /** Whether they contain the complete response. */
   isFinished: boolean
   /** Whether nothing can follow. */
   isClosed: boolean
@@ -39,13 +39,13 @@ export function mapStream({ api, bytes, name }: Pick<Recording, 'api' | 'bytes' 
     }
   }
 
-  const isKnownEarly = oneCharacterAByte.endsWith('\r\n') // a carriage return alone may already end the blank line
+  const isKnownEarly = oneCharacterAByte.endsWith('\r\n') // a single carriage return may already end the blank line
   return { ends, commit: isKnownEarly ? commit - 1 : commit, output }
 }
 
 const decode = (bytes: Uint8Array) => new TextDecoder().decode(bytes)
 
-/** Parses the value of `data:`; `undefined` if it is incomplete. */
+/** Parses the value of `data:`. Returns `undefined` if it is incomplete. */
 function dataOf(event: string): Data | undefined {
   const data = /^data: ?(.*?)\s*$/m.exec(event)?.[1] ?? ''
   if (data === '[DONE]') return { type: data }
@@ -66,7 +66,7 @@ interface Data {
 /** A check of events, by format. */
 type Sign = Record<Recording['api'], (data: Data | undefined) => boolean | undefined>
 
-/** Whether an event contains more than the role and the announcement of content. */
+/** Returns whether an event contains more than the role and the announcement of content. */
 const saysSomething: Sign = {
   chat: (data) =>
     finishes.chat(data) ||

@@ -1,9 +1,9 @@
 import type { ErrorAnswer } from './responses.ts'
 
-/** Timeouts that differ, so that a test can tell them apart. */
+/** Timeouts that all differ, so a test can tell them apart. */
 export const limits = { headersTimeoutMs: 1_000, idleTimeoutMs: 200, totalTimeoutMs: 3_000 }
 
-/** Returns `<status> <message>` of an error response. */
+/** Returns `<status> <message>` for an error response. */
 export const textOf = async (response: Response | undefined) => {
   const { error }: ErrorAnswer = JSON.parse((await response?.text()) ?? '')
   return `${response?.status} ${error.message}`

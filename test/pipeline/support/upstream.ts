@@ -24,7 +24,7 @@ export interface FakeUpstream extends Fetch {
 
 export type Answering = (call: Call, nth: number) => Response | Promise<Response>
 
-/** Creates providers as a single `fetch` function. It tracks open calls. Aborting ends a call in any phase, as with a real `fetch`. */
+/** Creates providers as a single `fetch` function, and tracks open calls. Aborting ends a call in any phase, as with a real `fetch`. */
 export function fakeUpstream(respond: Answering): FakeUpstream {
   const calls: Call[] = []
   const open = new Set<Call>()
@@ -114,7 +114,7 @@ export const json = (body: unknown, status = 200, headers: Record<string, string
     headers: { 'content-type': 'application/json', ...headers },
   })
 
-/** The end of a body after its last chunk. */
+/** How a body ends after its last chunk. */
 export type End = 'close' | 'error' | 'hang'
 
 const encoder = new TextEncoder()

@@ -30,21 +30,21 @@ export interface WorldOptions {
   includeStreamUsage?: boolean
   endRequestsOfPausedKeys?: boolean
   observe?: readonly GatewayObserver[]
-  /** Whether usage is recorded. Default: `false`, so that all timers and storage calls belong to the requests. */
+  /** Whether usage is recorded. Default: `false`, so all timers and storage calls belong to requests. */
   usage?: boolean
-  /** The connections, oldest first; a name means a connection to that provider. Default: one each to `one`, `two`, `three`, and `claude`. */
+  /** The connections, oldest first. A name means a connection to that provider. Default: one each to `one`, `two`, `three`, and `claude`. */
   connections?: ReadonlyArray<string | (Partial<Connection> & { provider: string })>
   combos?: Record<string, string[] | Omit<NewCombo, 'name'>>
   aliases?: Record<string, string>
 }
 
-/** A gateway with its connections, a manual clock, and what its hooks received. */
+/** A gateway with its connections, a manual clock, and the data its hooks received. */
 export interface World {
   gateway: Gateway
   api: Gateway['api']
   clock: FakeClock
   recorded: Recorded
-  /** Sends `POST path` with a body. Strings are sent unchanged, anything else as JSON. */
+  /** Sends `POST path` with a body. Strings are sent unchanged, and anything else as JSON. */
   post(path: string, body: unknown, init?: RequestInit): Promise<Response>
   chat(body: object, init?: RequestInit): Promise<Response>
   messages(body: object, init?: RequestInit): Promise<Response>
@@ -68,7 +68,7 @@ export const catalog: Catalog = {
 
 export const token = 'an-admin-token-of-more-than-32-characters'
 
-/** Returns the credential of a provider's connection, unless the test sets another one. */
+/** Returns the credential of a provider's connection, unless the test sets another. */
 export const apiKeyOf = (provider: string): string => `secret-of-${provider}`
 
 export async function openWorld(options: WorldOptions = {}): Promise<World> {
@@ -101,7 +101,7 @@ export async function openWorld(options: WorldOptions = {}): Promise<World> {
     const whole = { apiKey: apiKeyOf(connection.provider), ...connection }
     plant(whole.apiKey)
     await api.connections.create(whole)
-    await clock.advance(1) // so that they all have different creation times
+    await clock.advance(1) // so they all have different creation times
   }
   for (const [alias, model] of Object.entries(aliases)) await api.aliases.set({ alias, model })
   for (const [name, combo] of Object.entries(combos)) {

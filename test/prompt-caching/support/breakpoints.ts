@@ -1,6 +1,6 @@
 import { isObject, type JsonObject } from '../../../src/lib/json.ts'
 
-/** A mark in a request for a provider, and the text or name of the block that it is on. */
+/** A mark in a request for a provider, and the text or name of the marked block. */
 export interface Marked {
   place: 'tools' | 'system' | 'messages' | 'top'
   ttl: string

@@ -2,7 +2,7 @@ import type { JsonObject } from '../../../src/lib/json.ts'
 import type { ClientFormat } from '../../../src/types.ts'
 import type { Random } from '../../support/random.ts'
 
-/** A message of an agent's conversation, in no format. */
+/** A message of an agent's conversation, independent of the format. */
 export type Step =
   | { type: 'user'; text: string; image?: string | undefined }
   | { type: 'system'; text: string }
@@ -24,7 +24,7 @@ export interface ConversationOptions {
   hasReasoning?: boolean
   /** Whether users send images by URL. */
   hasImages?: boolean
-  /** Whether instructions come after the first turn, too. */
+  /** Whether some instructions come after the first turn. */
   hasLateSystem?: boolean
 }
 
@@ -32,8 +32,8 @@ const words = (random: Random, most: number) =>
   Array.from({ length: 1 + random.below(most) }, () => (random.next() + 1).toString(36).slice(2, 9)).join(' ')
 
 /**
- * Creates the messages of an agent with `turns` calls of the model. Each call gets the messages before one of the responses, or all of them. Call IDs
- * have characters that some providers reject, and some repeat.
+ * Creates the messages of an agent with `turns` calls of the model. Each call gets the messages before one of the responses, or all messages. Call
+ * IDs contain characters that some providers reject, and some IDs repeat.
  */
 export function createConversation(random: Random, turns: number, options: ConversationOptions = {}): Step[] {
   const { hasReasoning, hasImages, hasImageData, hasLateSystem, isAgent } = options
@@ -62,13 +62,13 @@ export function createConversation(random: Random, turns: number, options: Conve
   return steps
 }
 
-/** Agents mostly call one to three tools, at times many, and rarely return to their user. */
+/** Agents usually call one to three tools, sometimes many, and rarely return to their user. */
 function countCalls(random: Random): number {
   const chance = random.next()
   return chance < 0.12 ? 0 : chance < 0.2 ? 11 : 1 + random.below(3)
 }
 
-/** A pixel. */
+/** A single pixel. */
 const PNG = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=='
 
 const SYSTEM = 'You are an agent. '.repeat(900)
@@ -78,7 +78,7 @@ const TOOLS = ['search', 'files.read'].map((name) => ({
   schema: { type: 'object', properties: { query: { type: 'string' }, limit: { type: 'integer' } } },
 }))
 
-/** Writes a request of a client whose conversation has these messages. */
+/** Writes the request of a client whose conversation has these messages. */
 export type ClientWriter = (steps: readonly Step[]) => JsonObject
 
 const writeChat: ClientWriter = (steps) => ({
@@ -173,7 +173,7 @@ function writeMessage(step: Step): JsonObject {
   }
 }
 
-/** Gemini's calls have no IDs, and its conversations no late instructions. */
+/** Gemini's calls have no IDs, and its conversations have no late instructions. */
 const writeGemini: ClientWriter = (steps) => ({
   systemInstruction: { parts: [{ text: SYSTEM }] },
   tools: [
@@ -260,6 +260,6 @@ export const clientWriters: Readonly<Record<ClientFormat, ClientWriter>> = {
   'ai-sdk': writeAiSdk,
 }
 
-/** Returns the ends of the requests of a conversation: each has the messages before a response of the model, without that response. */
+/** Returns where the requests of a conversation end. Each request has the messages before one of the model's responses. */
 export const listRequestEnds = (steps: readonly Step[]): number[] =>
   steps.flatMap(({ type }, at) => (type === 'assistant' ? [at] : []))

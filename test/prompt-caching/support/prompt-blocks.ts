@@ -1,6 +1,6 @@
 import { isObject, type JsonObject } from '../../../src/lib/json.ts'
 
-/** A piece of a prompt that a provider's cache compares as a whole. */
+/** A part of a prompt that a provider's cache compares as a unit. */
 export interface Block {
   text: string
   tokens: number
@@ -46,7 +46,7 @@ export const readMessages: PromptReader = (body) => {
   ]
 }
 
-/** A cache point belongs to the block before it. */
+/** A cache point belongs to the block in front of it. */
 function addPoints(role: unknown, values: unknown): Block[] {
   const blocks: Block[] = []
   for (const value of toList(values)) {
@@ -68,7 +68,7 @@ export const readConverse: PromptReader = (body) => {
   ]
 }
 
-/** Chat Completions with `cache_control` or `prompt_cache_breakpoint` on parts. */
+/** Reads Chat Completions requests, with `cache_control` or `prompt_cache_breakpoint` on parts. */
 export const readChat: PromptReader = (body) => {
   const { tools, messages } = Object(body)
   return [
@@ -83,7 +83,7 @@ export const readChat: PromptReader = (body) => {
   ]
 }
 
-/** Instructions come before the input. Marks are anywhere in an item. */
+/** Reads Responses requests. Instructions come before the input, and marks can be anywhere in an item. */
 export const readResponses: PromptReader = (body) => {
   const { tools, instructions, input } = Object(body)
   return [

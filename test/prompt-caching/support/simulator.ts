@@ -1,7 +1,7 @@
 import { isObject } from '../../../src/lib/json.ts'
 import { type Block, countTokens, type PromptReader } from './prompt-blocks.ts'
 
-/** The tokens of one request, as a provider reports them. */
+/** The usage of one request in tokens, as a provider reports it. */
 export interface SimulatedUsage {
   /** All input tokens. */
   input: number
@@ -13,18 +13,18 @@ export interface SimulatedUsage {
 export interface SimulatedRequest {
   body: object
   headers?: Headers
-  /** In ms. */
+  /** In ms since the epoch. */
   now: number
 }
 
-/** A provider's cache of prompts, with its rules. Throws if the request breaks one. */
+/** Simulates a provider's prompt cache with its rules. Throws if a request breaks a rule. */
 export type CacheSimulator = (request: SimulatedRequest) => SimulatedUsage
 
 const MINUTE = 60_000
 
 /**
  * Simulates the rules of Claude, which Bedrock, Nova, and OpenRouter share: at most four marks, longer lifetimes first, no prefix below the minimum,
- * and from each mark a look back over at most 20 blocks for an entry that is still alive. A read renews an entry.
+ * and a search of at most 20 blocks before each mark for an entry that hasn't expired. A read renews an entry.
  */
 export function simulateMarks(readPrompt: PromptReader, { minTokens = 1_024 } = {}): CacheSimulator {
   const entries = new Map<string, { until: number; ttlMs: number }>()
@@ -67,8 +67,8 @@ export function simulateMarks(readPrompt: PromptReader, { minTokens = 1_024 } = 
 }
 
 /**
- * Simulates the rules of GPT-5.6: one breakpoint of its own at the newest message unless the mode is explicit, and the latest three explicit ones. A
- * prefix is found only at a breakpoint, and on the machine that the cache key leads to. Writes last 30 minutes.
+ * Simulates the rules of GPT-5.6: an automatic breakpoint at the newest message unless the mode is explicit, plus the last three explicit ones. A
+ * prefix is only found at a breakpoint, on the machine that the cache key leads to. Writes last 30 minutes.
  */
 export function simulateBreakpoints(readPrompt: PromptReader, { minTokens = 1_024 } = {}): CacheSimulator {
   const entries = new Map<string, number>()
@@ -94,11 +94,11 @@ export function simulateBreakpoints(readPrompt: PromptReader, { minTokens = 1_02
 }
 
 interface AutomaticRules {
-  /** The smallest prefix that is cached. */
+  /** The smallest prefix that is cached, in tokens. */
   minTokens?: number
   /** Prefixes are cached in steps of this many tokens. */
   step?: number
-  /** Returns what leads a request to its server. Without it, or for `null`, requests go to the servers in turn. */
+  /** Returns what assigns a request to a server. Without it, or for `null`, the servers take turns. */
   findServer?(request: { body: Record<string, unknown>; headers: Headers }): unknown
   /** The number of servers, each with its own cache. */
   servers?: number
@@ -131,8 +131,8 @@ function countShared(one: string, other: string): number {
 }
 
 /**
- * Simulates the rules of DeepSeek: a prefix is found only as a whole unit. A unit ends where the user's input ends, and where a prefix ended that two
- * requests share.
+ * Simulates the rules of DeepSeek: a prefix is only found as a complete unit. A unit ends at the end of the user's input, and at the end of a prefix
+ * that two requests share.
  */
 export function simulateUnits(readPrompt: PromptReader): CacheSimulator {
   const units = new Set<string>()

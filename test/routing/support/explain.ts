@@ -4,7 +4,7 @@ import { openPool, type Pool, type PoolOptions } from './pool.ts'
 /** The models of the combo `pool`. */
 export const models: ComboModel[] = ['one/m', 'two/m', 'three/m']
 
-/** Their providers: an expensive one, a cheap one, and one without a price. */
+/** The models' providers: an expensive one, a cheap one, and one without a price. */
 export const catalog = {
   one: { baseUrl: 'http://one.test/v1', models: [{ id: 'm', price: { input: 5, output: 15 } }] },
   two: { baseUrl: 'http://two.test/v1', models: [{ id: 'm', price: { input: 0.1, output: 0.25 } }] },

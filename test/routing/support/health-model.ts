@@ -12,7 +12,7 @@ export interface ModelCall {
   isCounted?: boolean
 }
 
-/** A call that has ended: when, and whether it failed. A stream that was counted as successful and then breaks off has two of these. */
+/** The end of a call: its time, and whether the call failed. A stream that counted as successful and then breaks off has two of them. */
 interface Ended {
   at: number
   failed: boolean
@@ -50,7 +50,7 @@ export function createModel() {
     model: `p ${connection.id}@${connection.updatedAt} ${model}`,
   })
 
-  /** Removes a provider's record once an account that failed there has been changed. */
+  /** Removes a provider's record after an account that failed there was changed. */
   function mend({ connection: { id, updatedAt } }: HealthTarget) {
     const failedAt = held.get('p')?.accounts.get(id)
     if (failedAt !== undefined && failedAt < updatedAt) held.delete('p')
@@ -61,7 +61,7 @@ export function createModel() {
     return Object.values(keysOf(target)).flatMap((key) => held.get(key) ?? [])
   }
 
-  /** Removes a record. If it had a cooldown, also forgets the calls of its level and of the levels below. */
+  /** Removes a record. If it had a cooldown, also forgets the calls at its level and lower levels. */
   function forget(record: Held, target: HealthTarget) {
     if (held.get(record.key) === record) held.delete(record.key)
     if (record.until === undefined) return
@@ -96,7 +96,7 @@ export function createModel() {
     return calls >= minCalls && (failures >= failureShare * calls || isOut)
   }
 
-  /** Returns whether a call that began this early can't end the cooldown. */
+  /** Returns whether a call started too early to end the cooldown. */
   const isBehind = (record: Held, began: number) => record.until !== undefined && record.cooledIn > began
 
   function giveBack(call: ModelCall) {
@@ -222,7 +222,7 @@ interface Held {
   isProbed: boolean
   /** Whether streams have broken off. */
   isCut?: boolean
-  /** The accounts of the provider that failed, and when they were last changed. */
+  /** The provider's accounts that failed, and the times of their last changes. */
   accounts: Map<string, string>
   models: Set<string>
 }

@@ -21,7 +21,7 @@ export const failure = (what: FailureClass, retryAfterMs?: number) => ({
   retryAfterMs,
 })
 
-/** Creates health tracking on a manual clock, without jitter unless `random` is set. */
+/** Creates health tracking on a manual clock. There is no jitter unless `random` is set. */
 export function open(random = () => 0) {
   let nowMs = 1_000_000
   const clock = { now: () => nowMs, sleep: () => new Promise<void>(() => {}) }

@@ -9,7 +9,7 @@ export interface Pool {
   upstream: FakeUpstream
   /** The failure status of each provider. Providers that aren't listed respond normally. */
   down: Map<string, number>
-  /** Sends this many requests one after another. Returns the providers that each one called, such as `one>two` when `one` failed. */
+  /** Sends this many requests one by one. Returns the providers that each one called, such as `one>two` if `one` failed. */
   sendAll(times: number, body?: object, init?: RequestInit): Promise<string>
 }
 

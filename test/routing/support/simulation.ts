@@ -10,19 +10,19 @@ import { createRandom, type Random } from '../../support/random.ts'
 export type Behaviour = (ms: number, random: Random) => Response | Error
 
 export interface Simulated {
-  /** By provider ID. Each provider has one connection and the model `m`. */
+  /** The providers by ID. Each has one connection and the model `m`. */
   providers: Record<string, Behaviour>
   combo?: Omit<NewCombo, 'name' | 'models'>
-  /** The number of clients, each of which sends one request after another. Default: 100. */
+  /** The number of clients. Each sends one request after another. Default: 100. */
   clients?: number
-  /** Default: 10. */
+  /** The duration of the simulation, in s. Default: 10. */
   seconds?: number
 }
 
 /** The results of the requests, and their cost. */
 export interface Outcome {
   callsTo: Record<string, number>
-  /** For each second: the requests and calls that began, and the requests that failed. */
+  /** By second: the requests and calls that started, and the requests that failed. */
   perSecond: Second[]
   seed: number
 }
@@ -33,11 +33,11 @@ interface Second {
   failed: number
 }
 
-/** Sums a value from the second `from` on. */
+/** Sums a value, starting at the second `from`. */
 export const sumOf = ({ perSecond }: Outcome, what: keyof Second, from = 0): number =>
   perSecond.slice(from).reduce((total, second) => total + second[what], 0)
 
-/** Returns the percentage of failed requests from the second `from` on. */
+/** Returns the percentage of failed requests, starting at the second `from`. */
 export const failedShare = (outcome: Outcome, from = 0): number =>
   (100 * sumOf(outcome, 'failed', from)) / sumOf(outcome, 'requests', from)
 
@@ -50,7 +50,7 @@ export const broken =
   () =>
     Response.json({ error: { message: 'The server had an error' } }, { status })
 
-/** A connection that is refused. */
+/** Rejects all connections. */
 export const unreachable: Behaviour = () =>
   Object.assign(new TypeError('fetch failed'), {
     cause: Object.assign(new Error('connect'), { code: 'ECONNREFUSED' }),
@@ -81,7 +81,7 @@ function shuffled(count: number, marked: number, random: Random): boolean[] {
 
 /**
  * Simulates clients that send requests through `gateway.fetch`, one after another, on a clock that stops while anything is running. Calls take 50 to
- * 150 ms. They end at multiples of 10 ms, so that the clock has few steps.
+ * 150 ms. They end at multiples of 10 ms, so the clock has few steps.
  */
 export async function simulate({ providers, combo = {}, clients = 100, seconds = 10 }: Simulated): Promise<Outcome> {
   await loadLateParts()
@@ -141,7 +141,7 @@ export async function simulate({ providers, combo = {}, clients = 100, seconds =
       await response.text()
       if (response.status === 200) continue
       count('failed')
-      await clock.sleep(10) // otherwise, time would never pass for a client that is rejected without any call
+      await clock.sleep(10) // otherwise, time would never pass for a client that is rejected without a call
     }
   }
   const running = Promise.all(Array.from({ length: clients }, client))

@@ -2,9 +2,7 @@ import { createGateway } from 'signalbox'
 import { createSignalbox } from 'signalbox/ai'
 import { memoryStorage } from 'signalbox/storage/memory'
 
-/*
- * Asks each model of `signalbox/ai` once, in the process of a gateway whose provider is a function. Says what each answered, as texts.
- */
+/* Calls each model of `signalbox/ai` once, in the process of a gateway whose provider is a function. Prints the responses as text. */
 
 const base64 = (text) => btoa(text)
 const json = (value) => new Response(JSON.stringify(value), { headers: { 'content-type': 'application/json' } })
@@ -12,7 +10,7 @@ const chunk = (delta, more = {}) =>
   `data: ${JSON.stringify({ id: 'c', model: 'm', choices: [{ index: 0, delta, finish_reason: null, ...more }] })}\n\n`
 const usage = { prompt_tokens: 1, completion_tokens: 2, total_tokens: 3 }
 
-/** What a provider of OpenAI's form answers. */
+/** Responds like a provider with OpenAI's format. */
 async function provider(url, { body, signal } = {}) {
   signal?.throwIfAborted()
   const { pathname } = new URL(url)
@@ -68,7 +66,7 @@ export async function askAll() {
       .imageModel('test/i')
       .doGenerate({ prompt: 'a', n: 99 })
       .catch((error) => error)
-    const broken = (nth) => `test/broken-${specification}-${nth}` // one that has failed cools
+    const broken = (nth) => `test/broken-${specification}-${nth}` // a failed model goes into cooldown
     const careful = signalbox([broken(1), { model: 'test/m', params: { maxTokens: 7 } }])
     const listed = [
       await careful.doGenerate({ prompt }),

@@ -1,9 +1,9 @@
-// What a page can try at a gateway on the machine of its visitor. Each attempt answers what it could read.
+// What a web page can try against a gateway on its visitor's machine. Each attempt returns what it could read.
 {
   const json = { 'content-type': 'application/json' }
   const read = (url, init) => fetch(url, init).then((response) => response.text())
 
-  /** Ways to read. */
+  /** Ways to read a URL. */
   const readings = {
     fetch: (url) => read(url),
     'fetch with cookies': (url) => read(url, { credentials: 'include' }),
@@ -32,7 +32,7 @@
     },
   }
 
-  /** Ways to write. */
+  /** Ways to make a change. */
   const writings = {
     'fetch of json': (url, method, body) => read(url, { method, body, headers: json }),
     'fetch of text': (url, method, body) => read(url, { method, body }),
@@ -75,8 +75,8 @@
   ]
 
   /**
-   * Every way to read the first of the paths and to make the first of the changes, and the plain ways for the others, all at once. Answers
-   * the attempts that could read something.
+   * Tries every way to read the first path and to make the first change, and the simple ways for the others, all concurrently. Returns the attempts
+   * that could read something.
    */
   globalThis.attack = async (url, paths, changes) => {
     const attempts = []

@@ -1,4 +1,4 @@
-// What the tests have a page do, through the gateway in its service worker.
+// What the tests tell a page to do, through the gateway in its service worker.
 import Anthropic from '@anthropic-ai/sdk'
 import OpenAI from 'openai'
 
@@ -34,7 +34,7 @@ globalThis.actions = {
     return content[0].text
   },
 
-  /** The pieces of a stream, and how it failed; asks for the next part when it has seen one. */
+  /** Returns the pieces of a stream and its error. It requests the next part after each piece. */
   async openaiStream(model, step) {
     const pieces = []
     try {
@@ -65,7 +65,7 @@ globalThis.actions = {
     }
   },
 
-  /** Begins a stream and gives it up after its first piece. */
+  /** Starts a stream and cancels it after the first piece. */
   async leave(model) {
     const stream = await openai.chat.completions.create({ model, messages, stream: true })
     for await (const _ of stream) stream.controller.abort()

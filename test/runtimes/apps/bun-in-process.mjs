@@ -2,8 +2,8 @@ import { createGateway } from 'signalbox'
 import { memoryStorage } from 'signalbox/storage/memory'
 
 /*
- * Calls a gateway in the same process for clients that have left, in each way, and for one that leaves while a fetch that the host has put in
- * place of Bun's never answers. Says what became of it.
+ * Calls a gateway in the same process with clients that have disconnected, in each way, and with one that disconnects during a call of a `fetch` that
+ * replaces Bun's and never responds. Prints the results.
  */
 
 let calls = 0
@@ -31,7 +31,7 @@ const request = (signal) => ({
   signal,
 })
 const left = AbortSignal.abort()
-/** The status of the response, or the name of the error that rejects the call, as for a client. */
+/** Returns the status of the response, or the name of the error with which the call rejects, as a client sees it. */
 const endOf = (answer) =>
   answer.then(
     ({ status }) => status,

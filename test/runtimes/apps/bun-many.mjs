@@ -3,9 +3,9 @@ import { createGateway } from 'signalbox'
 import { serveBun } from 'signalbox/bun'
 import { memoryStorage } from 'signalbox/storage/memory'
 
-/** Three hundred streams at once under `serveBun`: how many of them have begun, and what the logger was told. */
+/** Starts 300 concurrent streams under `serveBun`. Prints how many of them have started, and what was logged. */
 const CLIENTS = 300
-/** Bun makes so many calls at once at least; a machine under load may take a while to begin them. */
+/** Bun makes at least this many concurrent calls. A busy machine may take a while to start them. */
 const LEAST = 256
 const WAIT_MS = 30_000
 const SETTLED_MS = 500
@@ -19,7 +19,7 @@ const provider = Bun.serve({
   idleTimeout: 0,
   fetch() {
     calls += 1
-    const body = new ReadableStream({ start: (controller) => controller.enqueue(chunk) }) // and no end
+    const body = new ReadableStream({ start: (controller) => controller.enqueue(chunk) }) // without an end
     return new Response(body, { headers: { 'content-type': 'text/event-stream' } })
   },
 })
@@ -33,7 +33,7 @@ let begun = 0
 const body = JSON.stringify({ model: 'up/m', stream: true, messages: [{ role: 'user', content: 'Hi' }] })
 const request = `POST /v1/chat/completions HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body}`
 for (let client = 0; client < CLIENTS; client++) {
-  const socket = connect(server.port, '127.0.0.1') // Bun's fetch would wait as the gateway's calls do
+  const socket = connect(server.port, '127.0.0.1') // Bun's `fetch` would queue like the gateway's calls
   socket.once('data', () => {
     begun += 1
   })

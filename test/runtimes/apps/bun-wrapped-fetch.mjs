@@ -2,7 +2,8 @@ import { spyOn } from 'bun:test'
 import { memoryStorage } from 'signalbox/storage/memory'
 
 /*
- * Puts another fetch, which never ends, instead of Bun's before the package is loaded, in a way that the argument names. Says what becomes of a client that leaves.
+ * Replaces Bun's `fetch` with one that never ends before the package is loaded, in the way that the argument names. Prints what happens to a client
+ * that disconnects.
  */
 
 const never = function fetch() {

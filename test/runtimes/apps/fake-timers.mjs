@@ -2,8 +2,8 @@ import { createGateway } from 'signalbox'
 import { memoryStorage } from 'signalbox/storage/memory'
 
 /*
- * Has a time of its own while a first request is in flight, as tests of a host may, in a way that the argument names. Says what becomes of a
- * second request with the same timeout in the platform's time, and the other way around.
+ * Uses fake timers while a first request is in flight, as a host's tests may, in the way that the argument names. Prints what happens to a second
+ * request with the same timeout in real time, and vice versa.
  */
 
 const { setTimeout: platformSetTimeout } = globalThis
@@ -48,7 +48,7 @@ await gateway.api.connections.create({
   providerSpecificData: { prefix: 'test', baseUrl: 'http://upstream.invalid/v1' },
 })
 
-/** Calls a provider that never responds. The call is in flight when this resolves. */
+/** Calls a provider that never responds. Resolves when the call is in flight. */
 async function ask() {
   const before = asked
   const answer = gateway.fetch('http://gateway/v1/chat/completions', {
@@ -63,7 +63,7 @@ const within = (ms, { answer }) =>
   Promise.race([answer, new Promise((resolve) => platformSetTimeout(() => resolve('no answer'), ms))])
 
 fake.begin()
-await ask() // and nobody lets its time pass
+await ask() // nobody advances its fake time
 fake.end()
 const behindFake = await within(20_000, await ask())
 

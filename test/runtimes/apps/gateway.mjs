@@ -1,7 +1,7 @@
 import { createGateway } from 'signalbox'
 import { memoryStorage } from 'signalbox/storage/memory'
 
-/** The gateway that each runtime serves: empty, and managed with the token of the tests. */
+/** The gateway that each runtime serves. It is empty, and managed with the tests' token. */
 export const openGateway = (storage = memoryStorage()) =>
   createGateway({
     storage,

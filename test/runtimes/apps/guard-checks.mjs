@@ -6,7 +6,7 @@ const encoder = new TextEncoder()
 const chunk = (delta, finish_reason = null) =>
   `data: ${JSON.stringify({ id: 'c', object: 'chat.completion.chunk', created: 1, model: 'm', choices: [{ index: 0, delta, finish_reason }] })}\n\n`
 
-/** A provider that repeats the last prompt, letter by letter if it streams, or that says a refused word. */
+/** A provider that repeats the last prompt, letter by letter when streaming, or sends a rejected word. */
 async function callProvider(_, { body }) {
   const { stream, messages } = JSON.parse(typeof body === 'string' ? body : await new Response(body).text())
   const prompt = messages.at(-1).content

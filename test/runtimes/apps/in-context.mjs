@@ -3,9 +3,8 @@ import { createGateway } from 'signalbox'
 import { memoryStorage } from 'signalbox/storage/memory'
 
 /*
- * Asks a provider that never answers three times at once, each time with the same timeout and in an async context of its own: first with the
- * client's timeout, then with the gateway's. Says in which context the hooks and the provider's call were recorded, and whether the responses came
- * in time.
+ * Sends three concurrent requests with the same timeout to a provider that never responds, each in a separate async context, first with the client's
+ * timeout and then with the gateway's. Prints in which context the hooks and the provider's calls ran, and whether the responses came in time.
  */
 
 const context = new AsyncLocalStorage()

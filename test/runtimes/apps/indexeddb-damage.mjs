@@ -1,4 +1,4 @@
-// Does damage to the records of a gateway in this page, as the other stores have it done to theirs.
+// Damages the records of a gateway on this page, as the tests of other stores do.
 import { indexeddbStorage } from '../../../adapters/storage/indexeddb.ts'
 import { damagedRecords } from '../../conformance/damaged-records.ts'
 import { deleteDatabase, runTest } from '../indexeddb/run.ts'

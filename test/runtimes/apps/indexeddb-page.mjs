@@ -1,4 +1,4 @@
-// Runs tests of the conformance suite in this page, in its service worker, or in both at once; and what the tests of the adapter do in a page.
+// Runs tests of the conformance suite on this page, in its service worker, or in both concurrently, and does what the adapter's tests need on a page.
 import { indexeddbStorage } from '../../../adapters/storage/indexeddb.ts'
 import { setElsewhere } from '../indexeddb/conformance.ts'
 import { runTest } from '../indexeddb/run.ts'
@@ -17,14 +17,14 @@ async function ask(message) {
 
 setElsewhere((call) => ask({ call }))
 
-/** Settles as a request of IndexedDB does. */
+/** Settles like an IndexedDB request. */
 const settled = (request) =>
   new Promise((resolve, reject) => {
     request.onsuccess = () => resolve(request.result)
     request.onerror = () => reject(request.error)
   })
 
-/** What a test has opened here. */
+/** What a test has opened on this page. */
 const opened = {}
 
 globalThis.actions = {
@@ -50,14 +50,14 @@ globalThis.actions = {
 
   received: () => opened.received,
 
-  /** What a method answers, or its error. */
+  /** Returns a method's result, or its error. */
   call: (method, ...args) =>
     opened.storage[method](...args).then(
       (result) => ({ result }),
       ({ name, code, message }) => ({ name, code, message }),
     ),
 
-  /** Opens a database as another program does, one that never lets go of it. */
+  /** Opens a database like another program that never releases it. */
   async hold(name, version, stores = []) {
     const request = indexedDB.open(name, version)
     request.onupgradeneeded = () => {
@@ -68,7 +68,7 @@ globalThis.actions = {
 
   release: () => opened.database.close(),
 
-  /** Keeps a transaction going until `leave` is called; resolves once it has begun. */
+  /** Keeps a transaction open until `leave` is called. Resolves when it has started. */
   async occupy() {
     const records = opened.database.transaction('records', 'readwrite').objectStore('records')
     opened.isOver = false
@@ -85,14 +85,14 @@ globalThis.actions = {
     opened.isOver = true
   },
 
-  /** Empties the log of changes but for one entry, as if thousands had been added to it. */
+  /** Empties the change log except for one entry, as if thousands had been added. */
   cutLog(key) {
     const changes = opened.database.transaction('changes', 'readwrite').objectStore('changes')
     changes.clear()
     return settled(changes.add({ key, writer: 'another' }))
   },
 
-  /** Writes what no gateway does: values of any kind under texts, and keys of other types. */
+  /** Writes what no gateway writes: values of any kind under text keys, and keys of other types. */
   plant() {
     const records = opened.database.transaction('records', 'readwrite').objectStore('records')
     const loop = {}
@@ -114,7 +114,7 @@ globalThis.actions = {
 
   count: (store) => settled(opened.database.transaction(store).objectStore(store).count()),
 
-  /** Begins a deletion; answers whether another tab keeps it from happening. */
+  /** Starts a deletion. Returns whether another tab blocks it. */
   remove: (name) =>
     new Promise((resolve, reject) => {
       const request = indexedDB.deleteDatabase(name)
@@ -125,12 +125,12 @@ globalThis.actions = {
 
   names: () => indexedDB.databases().then((databases) => databases.map(({ name }) => name)),
 
-  /** From now on this page announces nothing, as one that is killed between its write and its word of it. */
+  /** From now on, this page announces no changes, as if it were killed after each write. */
   silence() {
     BroadcastChannel.prototype.postMessage = () => {}
   },
 
-  /** How reading the secret fails in each of the ways to do it. */
+  /** Returns how each way to read the secret fails. */
   async exports() {
     const key = await opened.storage.ownSecret()
     const info = new Uint8Array(0)

@@ -1,4 +1,4 @@
-// Runs tests of the conformance suite in a service worker, or does what those in a page ask.
+// Runs tests of the conformance suite in a service worker, or actions that tests on a page request.
 import { answer } from '../indexeddb/conformance.ts'
 import { runTest } from '../indexeddb/run.ts'
 

@@ -1,4 +1,5 @@
-// As open as a gateway can be: whoever reaches it may manage it, also by the name evil.test. Its arguments are origins whose pages may use it.
+// The most open gateway possible: anyone who reaches it can manage it, even under the name evil.test. The arguments are the origins whose pages may
+// use it.
 import { createGateway } from 'signalbox'
 import { serveNode } from 'signalbox/node'
 import { memoryStorage } from 'signalbox/storage/memory'

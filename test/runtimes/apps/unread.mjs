@@ -6,8 +6,8 @@ import { setTimeout } from 'node:timers/promises'
 import { isMainThread, parentPort, Worker } from 'node:worker_threads'
 
 /*
- * What Node holds of streams whose clients do not read, in KiB for each: prints it as JSON by case. The provider, which does not stop, and
- * the clients have a thread of their own, whose memory is counted apart.
+ * Measures the memory that Node holds for streams whose clients don't read, in KiB per stream. Prints it as JSON by case. The provider, which never
+ * stops, and the clients run in a separate thread whose memory isn't counted.
  */
 if (isMainThread) await measure()
 else serveProvider()
@@ -34,20 +34,20 @@ async function measure() {
   await once(host, 'listening')
   const urls = { serveNode: own.url, toNodeHandler: `http://127.0.0.1:${host.address().port}` }
 
-  /** Answers how many events the provider has written. */
+  /** Returns the number of events that the provider has written. */
   async function ask(message) {
     worker.postMessage(message)
     return (await once(worker, 'message'))[0]
   }
 
-  /** Resolves to a number that changes with each byte that the gateway receives or sends, and each event that the provider writes. */
+  /** Resolves to a number that changes with each byte the gateway receives or sends, and each event the provider writes. */
   async function look() {
     let moved = await ask('look')
     for (const { bytesRead, bytesWritten } of sockets) moved += bytesRead + bytesWritten
     return moved
   }
 
-  /** Measures once all buffers are full: as long as a stream flows, its garbage counts as held. */
+  /** Measures after all buffers are full, because the garbage of a flowing stream would count as held. */
   async function stillBytes() {
     let moved = await look()
     for (let still = 0; still < 3; ) {
@@ -74,7 +74,7 @@ async function measure() {
     ['toNodeHandler', '/v1/messages', 'messages/m'],
   ]) {
     const terms = { url: urls[mount], path, model }
-    await heldBy(terms) // loads and compiles what such a request needs
+    await heldBy(terms) // warms up the code for such a request
     held[`${mount}: ${path} of ${model}`] = Math.round((await heldBy(terms)) / 1024)
   }
   console.log(JSON.stringify(held))
@@ -124,7 +124,7 @@ function serveProvider() {
     socket.on('error', () => {})
     socket.write(`POST ${path} HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n`)
     socket.write(`Content-Length: ${body.length}\r\n\r\n${body}`)
-    await once(socket, 'readable') // and is not read
+    await once(socket, 'readable') // the client doesn't read it
     return socket
   }
 

@@ -11,26 +11,26 @@ const FLAGS = [
   '--disable-background-networking',
   '--disable-component-update',
   '--disable-sync',
-  '--host-resolver-rules=MAP *.test 127.0.0.1', // pages that have a name of their own, on this machine
+  '--host-resolver-rules=MAP *.test 127.0.0.1', // gives pages on this machine their own names
 ]
 
-/** The Chromium of this machine: the one that the environment names, otherwise the first in the path. */
+/** The path of this machine's Chromium: the one that the environment names, or else the first in the `PATH`. */
 export const chromiumPath: string | undefined = [
   process.env.SIGNALBOX_TEST_CHROMIUM,
   process.env.CHROME_PATH,
   ...NAMES.flatMap((name) => (process.env.PATH ?? '').split(delimiter).map((folder) => join(folder, name))),
 ].find((path) => path && existsSync(path))
 
-/** The visitor's way back leads to the page as it was, as in every browser: Playwright turns that off. */
+/** Lets going back restore the previous page as it was, like in every browser. Playwright turns this off by default. */
 const ignoreDefaultArgs = ['--disable-back-forward-cache']
 const options = { args: FLAGS, ignoreDefaultArgs, timeout: 120_000 }
 
-/** Starts it without a window, on a profile of its own, which goes with it. Every host name under `test` is this machine. */
+/** Starts Chromium without a window, with a temporary profile. Every hostname under `test` resolves to this machine. */
 export function launchChromium(executablePath: string): Promise<Browser> {
   return chromium.launch({ executablePath, ...options })
 }
 
-/** Likewise, on the profile in a folder, which stays. */
+/** Starts Chromium in the same way, with a profile in a folder that is kept. */
 export function launchWithProfile(executablePath: string, folder: string): Promise<BrowserContext> {
   return chromium.launchPersistentContext(folder, { executablePath, ...options })
 }

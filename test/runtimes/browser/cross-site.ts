@@ -21,7 +21,7 @@ const spending = [
   ['POST', '/v1/messages', { model: 'up/m', max_tokens: 9, messages }],
 ]
 
-/** Pages that are not the gateway's own, before a gateway on this machine that lets everybody in. */
+/** Tests pages that aren't the gateway's own, with a gateway on this machine that is open to everyone. */
 export function guardHolds(test: Suite<{ browser?: Browser }>): void {
   let server: Served
   let provider: Awaited<ReturnType<typeof startProvider>>
@@ -29,13 +29,13 @@ export function guardHolds(test: Suite<{ browser?: Browser }>): void {
   let context: BrowserContext
   let page: Page
   let script = ''
-  /** The data that the documents could read, and the state before they tried. */
+  /** What the documents could read, and the state before they tried. */
   const seen = new Map<string, Seen>()
   let before = ''
 
   const site = (host: string) => `http://${host}:${elsewhere.port}/`
   const gateway = (host: string) => `http://${host}:${new URL(server.url).port}`
-  /** Documents that are foreign to the gateway at localhost, and whose they are. */
+  /** Documents that are foreign to the gateway at localhost, and their origins. */
   const foreign: [name: string, address: () => string][] = [
     ['another site', () => site('evil.test')],
     ['another name of this machine', () => site('127.0.0.1')],
@@ -52,14 +52,14 @@ export function guardHolds(test: Suite<{ browser?: Browser }>): void {
       startChild(process.execPath, ['apps/node-open.mjs', site('app.test').slice(0, -1)]),
       startProvider(),
     ])
-    context = await (browser as Browser).newContext() // it was launched before
+    context = await (browser as Browser).newContext() // launched by `before`
     page = await context.newPage()
     await Promise.all([prepare(), page.goto(site('evil.test'))])
     before = await state()
     const all = [...changes, ...spending]
     await Promise.all([
       ...foreign.map(([name, address]) => attack(name, address(), { url: gateway('localhost'), changes: all })),
-      // What a page does whose name is pointed at this machine after it was loaded is done by the name that the gateway hears.
+      // A page whose name is pointed at this machine after it was loaded uses that name, which the gateway sees.
       attack('known name', `${gateway('evil.test')}/v1/models`, { changes }),
       attack('unknown name', `${gateway('other.test')}/v1/models`, { changes: all }),
     ])
@@ -81,13 +81,13 @@ export function guardHolds(test: Suite<{ browser?: Browser }>): void {
     assert.is(status, 200)
   }
 
-  /** All that somebody could have changed. */
+  /** Returns everything that somebody could have changed. */
   async function state(): Promise<string> {
     const paths = [...managed, '/api/models/aliases']
     return (await Promise.all(paths.map(async (path) => (await fetch(server.url + path)).text()))).join('\n')
   }
 
-  /** Opens a document in a frame of its own, of no origin if the address says so, and has it try everything. */
+  /** Opens a document in a separate frame, with an opaque origin if the URL says so, and lets it try everything. */
   async function attack(name: string, address: string, { url = '', changes }: { url?: string; changes: unknown[] }) {
     const sandbox = address.endsWith('sandboxed') ? "frame.sandbox = 'allow-scripts allow-forms'" : ''
     const navigated = page.waitForEvent('framenavigated', (one) => one.name() === name && one.url() === address)
@@ -97,7 +97,7 @@ export function guardHolds(test: Suite<{ browser?: Browser }>): void {
       frame.src = '${address}'
       document.body.append(frame)
     })`)
-    const frame = await navigated // of another process, which may be heard of later
+    const frame = await navigated // a frame in another process, which may be reported later
     seen.set(name, await frame.evaluate<Seen>(`${script}\nattack(...${JSON.stringify([url, managed, changes])})`))
   }
 

@@ -5,7 +5,7 @@ import { linkPackage } from '../package-link.ts'
 import { startServer } from './server.ts'
 import { bundle } from './site.ts'
 
-/** Guards of a gateway in a page. */
+/** Tests guards of a gateway on a page. */
 export function pageHasGuards(test: Suite<{ browser?: Browser }>): void {
   test('check 78: guards reject, end, and mask content in a page', async ({ browser }) => {
     await linkPackage()
@@ -15,7 +15,7 @@ export function pageHasGuards(test: Suite<{ browser?: Browser }>): void {
         ? res.setHeader('content-type', 'text/javascript; charset=utf-8').end(script)
         : res.setHeader('content-type', 'text/html').end('<title>A page</title>'),
     )
-    const page = await (browser as Browser).newPage() // it was launched before
+    const page = await (browser as Browser).newPage() // launched by `before`
     try {
       await page.goto(`http://localhost:${site.port}/`)
       const outcome = await page.evaluate("import('/guards.js').then(({ checkGuards }) => checkGuards())")

@@ -2,15 +2,15 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import { responses } from './events.ts'
 import { startServer } from './server.ts'
 
-/** The headers that a provider lets pages send, and the one without which Anthropic lets none call it. */
+/** The headers that a provider allows pages to send, and the header without which Anthropic rejects pages. */
 const ALLOWED = ['authorization', 'content-type']
 const ALLOWED_BY_ANTHROPIC = ['anthropic-beta', 'anthropic-version', 'content-type', 'x-api-key']
 const OPT_IN = 'anthropic-dangerous-direct-browser-access'
 
 /**
- * A provider of two formats that pages may call, as narrowly as real ones let them. After each part its streams wait until a page calls
- * `/step`, except those of the model `at-once`. A stream of the model `forever` goes on until its client leaves, one of `cut` breaks off
- * after the first part, and `moved` is elsewhere.
+ * Starts a provider of two formats that pages may call, as restrictive as real ones. After each part, its streams wait until a page calls `/step`,
+ * except those of the model `at-once`. A stream of the model `forever` continues until its client disconnects, `cut` breaks off after the first part,
+ * and `moved` redirects.
  */
 export async function startProvider() {
   const calls: string[] = []
@@ -57,9 +57,9 @@ export async function startProvider() {
   return {
     ...server,
     url: `http://127.0.0.1:${server.port}`,
-    /** The models that were asked for. */
+    /** The requested models. */
     calls,
-    /** Settles when the next stream is given up by its client. */
+    /** Settles when a client cancels the next stream. */
     nextLeft() {
       left = Promise.withResolvers<void>()
       return left.promise
@@ -67,7 +67,7 @@ export async function startProvider() {
   }
 }
 
-/** Sets the headers by which a page may call; false when it may not. */
+/** Sets the headers that let a page call. Returns `false` if it may not. */
 function allow({ url, method, headers }: IncomingMessage, res: ServerResponse): boolean {
   const isAnthropic = url?.endsWith('/messages')
   const requested = headers['access-control-request-headers']?.split(',') ?? []

@@ -4,7 +4,7 @@ import { startServer } from './server.ts'
 
 const at = (path: string) => new URL(`../../../${path}`, import.meta.url).pathname
 
-/** A site with the example of a service worker, bundled as its README says, its page, and a page with the clients of the tests. */
+/** Starts a site with the service worker example, bundled as its README describes, the example's page, and a page with the tests' clients. */
 export async function startSite() {
   const [worker, page] = await Promise.all([
     bundle(at('examples/browser/worker.mjs'), 'iife'),
@@ -27,7 +27,7 @@ export async function startSite() {
   return { ...server, url: `http://localhost:${server.port}` }
 }
 
-/** An app as one script. */
+/** Bundles an app as one script. */
 export async function bundle(path: string, format: 'esm' | 'iife'): Promise<string> {
   const { outputFiles } = await build({
     entryPoints: [path],

@@ -24,7 +24,7 @@ export function sitesOfUsers(test: Suite<{ browser?: Browser }>): void {
   let context: BrowserContext
   let page: Page
   let calls = 0
-  /** The cookies that `identify` has seen, and the statuses that the gateway has replied with. */
+  /** The cookies that `identify` has seen, and the statuses of the gateway's responses. */
   const requests: Array<string | null> = []
   const replied: number[] = []
 
@@ -58,7 +58,7 @@ export function sitesOfUsers(test: Suite<{ browser?: Browser }>): void {
     })
     await gateway.api.connections.create({ provider: 'one', apiKey: 'secret-of-one' })
     handle = toNodeHandler(gateway)
-    context = await (browser as Browser).newContext() // it was launched before
+    context = await (browser as Browser).newContext() // launched by `before`
     page = await context.newPage()
   })
   test.after(async () => {
@@ -126,7 +126,7 @@ export function sitesOfUsers(test: Suite<{ browser?: Browser }>): void {
     test(`checks 21, 23, and 24: a page on ${name} changes nothing and reads nothing`, async () => {
       const outcomes = await tryAll(host)
       for (const read of ['json', 'plain text', 'account']) assert.is(outcomes.get(read)?.status, -1, read)
-      for (const blind of ['no-cors', 'form']) assert.is(outcomes.get(blind)?.status, 0, blind) // opaque
+      for (const blind of ['no-cors', 'form']) assert.is(outcomes.get(blind)?.status, 0, blind) // opaque responses
       assert.is(calls, 0)
       assert.is(replied.filter((status) => status === 403).length, 3, `${replied}`) // not JSON, which needs a preflight
       const { length } = requests
@@ -148,7 +148,7 @@ export function sitesOfUsers(test: Suite<{ browser?: Browser }>): void {
 
   test('check 23: a page on an allowed origin is served without the cookie', async () => {
     const outcomes = await tryAll('partner.app')
-    assert.is(outcomes.get('json')?.status, -1) // it asked for credentials, which the response doesn't allow
+    assert.is(outcomes.get('json')?.status, -1) // it sent credentials, which the response doesn't allow
     assert.is(calls, 0)
     assert.ok(
       requests.every((cookie) => cookie === null),

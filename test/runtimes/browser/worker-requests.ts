@@ -15,13 +15,13 @@ interface Streamed {
   error?: { name: string; status?: number; message: string }
 }
 
-/** A page and the gateway in its service worker, with providers that are across real CORS. */
+/** Tests a page and the gateway in its service worker, with providers across real CORS. */
 export function workerServesPages(test: Suite<{ browser?: Browser }>): void {
   let site: Awaited<ReturnType<typeof startSite>>
   let provider: Awaited<ReturnType<typeof startProvider>>
   let context: BrowserContext
   let page: Page
-  /** Has the page do something (`apps/browser-page.mjs`). */
+  /** Makes the page do something (`apps/browser-page.mjs`). */
   const act = <T>(name: string, ...args: unknown[]): Promise<T> =>
     page.evaluate(`actions.${name}(...${JSON.stringify(args)})`)
   const call = (path: string, init: object = {}) => act<Answer>('call', path, init)
@@ -29,7 +29,7 @@ export function workerServesPages(test: Suite<{ browser?: Browser }>): void {
   test.before({ timeoutMs: 300_000 }, async ({ browser }) => {
     await linkPackage()
     ;[site, provider] = await Promise.all([startSite(), startProvider()])
-    context = await (browser as Browser).newContext() // launched before
+    context = await (browser as Browser).newContext() // launched by `before`
     page = await context.newPage()
     await page.goto(site.url)
     await act('register')

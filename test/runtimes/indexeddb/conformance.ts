@@ -4,11 +4,11 @@ import type { Storage } from '../../../src/index.ts'
 import { storageConformance } from '../../conformance/storage.ts'
 import { deleteDatabase } from './run.ts'
 
-/* The conformance suite of the stores of a browser: of IndexedDB in a page or in a worker, of memory in a page. */
+/* The conformance suite for browser stores: IndexedDB on a page or in a worker, and memory on a page. */
 
 type Method = 'get' | 'set' | 'delete' | 'list' | 'increment' | 'ownSecret' | 'close'
 
-/** One call of a store that another context has open. */
+/** A call of a store that is open in another context. */
 export interface RemoteCall {
   /** The ID of the opened store, because one context may open a database more than once. */
   id: string
@@ -20,7 +20,7 @@ export interface RemoteCall {
 
 let sendElsewhere: (call: RemoteCall) => Promise<unknown> = () => Promise.reject(new Error('there is no elsewhere'))
 
-/** Names where the tests of the suite `shared` open their database once more. */
+/** Sets where the tests of the suite `shared` open their database again. */
 export function setElsewhere(send: (call: RemoteCall) => Promise<unknown>): void {
   sendElsewhere = send
 }
@@ -57,7 +57,7 @@ function openElsewhere(name: string, clock: { now(): number }): Storage {
     set: method('set'),
     delete: method('delete'),
     list: method('list'),
-  }) as Storage // the other side answers with what its storage answers
+  }) as Storage // the other side returns its storage's results
 }
 
 const opened = new Map<string, { storage: Storage; setNow(now: number): void }>()

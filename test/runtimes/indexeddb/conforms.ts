@@ -10,7 +10,7 @@ const PLACES = [
   ['a page, in memory', 'memory'],
 ] as const
 
-/** The whole conformance suite, in the places where an IndexedDB is, and of the memory of a page. */
+/** Runs the entire conformance suite everywhere IndexedDB is available, and for the memory of a page. */
 export function conforms(test: Suite<{ browser?: Browser }>): void {
   let site: Awaited<ReturnType<typeof startSite>>
   let context: BrowserContext
@@ -18,7 +18,7 @@ export function conforms(test: Suite<{ browser?: Browser }>): void {
 
   test.before({ timeoutMs: 300_000 }, async ({ browser }) => {
     site = await startSite('indexeddb-page.mjs', 'indexeddb-worker.mjs')
-    context = await (browser as Browser).newContext() // launched before
+    context = await (browser as Browser).newContext() // launched by `before`
     page = await context.newPage()
     await page.goto(site.url)
     await act(page, 'register')

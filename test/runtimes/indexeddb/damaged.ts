@@ -3,7 +3,7 @@ import { damagedRecordsTests } from '../../conformance/damaged-records.ts'
 import type { Suite } from '../../support/suite.ts'
 import { act, startSite } from './site.ts'
 
-/** A gateway in a page, whose database holds damaged records. */
+/** Tests a gateway on a page whose database contains damaged records. */
 export function damaged(test: Suite<{ browser?: Browser }>): void {
   let site: Awaited<ReturnType<typeof startSite>>
   let context: BrowserContext
@@ -11,7 +11,7 @@ export function damaged(test: Suite<{ browser?: Browser }>): void {
 
   test.before({ timeoutMs: 300_000 }, async ({ browser }) => {
     site = await startSite('indexeddb-damage.mjs', 'indexeddb-worker.mjs')
-    context = await (browser as Browser).newContext() // launched before
+    context = await (browser as Browser).newContext() // launched by `before`
     page = await context.newPage()
     await page.goto(site.url)
   })

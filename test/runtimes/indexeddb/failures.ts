@@ -10,11 +10,11 @@ interface Answer {
   message?: string
 }
 
-/** Failures of a browser's database, and what its watchers receive. */
+/** Tests failures of a browser's database, and what its watchers receive. */
 export function failures(test: Suite<{ browser?: Browser }>): void {
   let site: Awaited<ReturnType<typeof startSite>>
   let context: BrowserContext
-  /** Two tabs. Each test begins with its own database. */
+  /** Two tabs. Each test starts with its own database. */
   let page: Page
   let other: Page
   let cdp: CDPSession
@@ -23,7 +23,7 @@ export function failures(test: Suite<{ browser?: Browser }>): void {
 
   test.before({ timeoutMs: 300_000 }, async ({ browser }) => {
     site = await startSite('indexeddb-page.mjs', 'indexeddb-worker.mjs')
-    context = await (browser as Browser).newContext() // launched before
+    context = await (browser as Browser).newContext() // launched by `before`
   })
   test.after(async () => {
     await context?.close()
@@ -31,7 +31,7 @@ export function failures(test: Suite<{ browser?: Browser }>): void {
   })
 
   const call = (where: Page, method: string, ...args: unknown[]) => act<Answer>(where, 'call', method, ...args)
-  const textOf = ({ result }: Answer) => (result as { value?: string } | undefined)?.value // of a `get`
+  const textOf = ({ result }: Answer) => (result as { value?: string } | undefined)?.value // the result of a `get`
   const until = async (is: () => Promise<boolean>) => {
     for (const end = performance.now() + 30_000; !(await is()); await page.waitForTimeout(20))
       if (performance.now() > end) throw new Error('waited for 30 s')
@@ -42,7 +42,7 @@ export function failures(test: Suite<{ browser?: Browser }>): void {
     assert.match(response.message ?? '', name)
   }
 
-  /** A test with two tabs, both of which have opened the storage. */
+  /** Runs a test with two tabs that have both opened the storage. */
   const inTabs = (title: string, body: () => Promise<void>) =>
     test(title, async () => {
       name = `database ${++databases}`
@@ -150,12 +150,12 @@ export function failures(test: Suite<{ browser?: Browser }>): void {
         origin: new URL(site.url).origin,
         ...(quotaSize !== undefined && { quotaSize }),
       })
-    const value = randomBytes(50_000).toString('base64') // the browser compresses what it keeps
+    const value = randomBytes(50_000).toString('base64') // incompressible, because the browser compresses stored values
     await quota(1_000)
     let writes = 0
     let response: Answer = {}
     await until(async () => {
-      response = await call(page, 'set', `large ${++writes}`, value) // the browser remembers for seconds how much room there was
+      response = await call(page, 'set', `large ${++writes}`, value) // the browser caches the available quota for seconds
       return response.code !== undefined
     })
     refused(response, 'STORAGE_UNWRITABLE', /quota.*Nothing was written/)
@@ -179,7 +179,7 @@ export function failures(test: Suite<{ browser?: Browser }>): void {
     const { bits, ...exports } = await act<Record<string, string>>(page, 'exports')
     assert.is(bits, 'InvalidAccessError')
     assert.equal(Object.keys(exports), ['raw', 'jwk'])
-    // Versions of Chromium differ in what they look at first: that such keys have no export, or that this one is not extractable.
+    // Chromium versions differ in what they check first: that such keys can't be exported, or that this key isn't extractable.
     for (const refusal of Object.values(exports)) assert.match(refusal, /^(NotSupported|InvalidAccess)Error$/)
   })
 
@@ -199,7 +199,7 @@ export function failures(test: Suite<{ browser?: Browser }>): void {
   })
 
   inTabs('a page restored from the back/forward cache first assumes that all keys have changed', async () => {
-    await act(page, 'silence') // a message ends a page that is kept: the visitor gets a new one
+    await act(page, 'silence') // a message ends a cached page, so the visitor gets a new one
     await other.goto(`${site.url}?elsewhere`)
     await call(page, 'set', 'meanwhile', 'value')
     await other.goBack({ waitUntil: 'commit' })

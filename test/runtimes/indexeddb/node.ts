@@ -1,4 +1,4 @@
-/* What stands in for `node:timers/promises` and `node:util` in a browser. */
+/* Replaces `node:timers/promises` and `node:util` in a browser. */
 
 export const setTimeout = (ms: number): Promise<void> =>
   new Promise((resolve) => {

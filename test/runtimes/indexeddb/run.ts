@@ -14,7 +14,7 @@ export async function runTest(name: string): Promise<string | undefined> {
   }
 }
 
-/** Fails when a connection was left open that does not let go. */
+/** Fails if an open connection doesn't close. */
 export const deleteDatabase = (name: string): Promise<void> =>
   new Promise((resolve, reject) => {
     const request = indexedDB.deleteDatabase(name)

@@ -1,8 +1,8 @@
-/* What stands in for `test/support/suite.ts` where the conformance suite runs in a browser. */
+/* Replaces `test/support/suite.ts` when the conformance suite runs in a browser. */
 
 export * as assert from 'uvu/assert'
 
-/** The bodies of all tests by the name of their suite and their own. */
+/** The bodies of all tests, by the names of the suite and the test. */
 export const tests = new Map<string, () => Promise<void>>()
 
 export function suite(name: string) {

@@ -11,7 +11,7 @@ interface Kv extends DenoKv {
   close(): void
 }
 
-/** Tests of Deno KV beyond the conformance suite; they run in Deno. */
+/** Tests of Deno KV in addition to the conformance suite. They run in Deno. */
 export function denoKvTests(test: Suite<Record<string, unknown>>): void {
   const withKv = (name: string, body: (kv: Kv) => Promise<void>) =>
     test(name, async () => {
@@ -58,7 +58,7 @@ export function denoKvTests(test: Suite<Record<string, unknown>>): void {
     await storage.list('')
     await other.set('lost', 'value')
     const log = kv.list({ start: ['signalbox', 'log'], end: ['signalbox', 'log', Infinity] }, { batchSize: 100 })
-    for await (const { key } of log) await kv.delete([...key] as Key) // as it was listed
+    for await (const { key } of log) await kv.delete([...key] as Key) // the key as listed
     const { keys, gaps } = await received(storage, 1)
     assert.equal([keys.size, gaps], [0, 1])
   })
@@ -122,7 +122,7 @@ export function denoKvTests(test: Suite<Record<string, unknown>>): void {
   })
 }
 
-/** Resolves once a new watcher has received `count` keys and gaps. */
+/** Resolves when a new watcher has received `count` keys and gaps. */
 async function received(storage: ReturnType<typeof denoKvStorage>, count: number) {
   const keys = new Set<string>()
   let gaps = 0

@@ -4,20 +4,20 @@ import { describeError } from '../../runner/describe.ts'
 import { type FileRecord, openFile, type TestRecord } from '../../runner/registry.ts'
 import { fakeClock } from '../../support/clock.ts'
 
-/** One test, as the other side declares it. */
+/** A test as the other side declares it. */
 export type Declared = Pick<TestRecord, 'suite' | 'name'>
-/** Its outcome: what it failed with, if it did. */
+/** The test's outcome: the failure, if any. */
 export type Reported = Declared & { failure?: string }
 
-/** Opens a store in the current runtime; may declare more tests. */
+/** Opens a store in the current runtime. May declare more tests. */
 export type Subject = () => Opening | Promise<Opening>
 
-/** `holdsDamage`: no other test does damage to the records of this store. */
+/** `holdsDamage` means that no other test damages the records of this store. */
 type Opening = StorageConformance & { holdsDamage?: true }
 
 /**
- * Runs the conformance suite of stores where it is called, without the runner. Writes lines of JSON, each with a line break before it, as uvu
- * writes dots: first the tests that there are, then the outcome of each. uvu must have been told by `UVU_DEFER` to start nothing on its own.
+ * Runs the conformance suite of stores in the current runtime, without the runner. Writes lines of JSON, each with a line break in front of it,
+ * because uvu writes dots: first the list of tests, and then the outcome of each. `UVU_DEFER` must be set, so uvu starts nothing itself.
  */
 export async function reportSuites(
   names: string[],

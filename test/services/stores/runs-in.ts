@@ -13,20 +13,20 @@ import { findRedis } from '../redis-server.ts'
 import { startUpstash } from '../upstash-server.ts'
 import type { Declared, Reported } from './report.ts'
 
-/** A process that runs elsewhere: its output, and the function that ends it. */
+/** A process that runs elsewhere: its output, and a function that ends it. */
 export interface Run {
   written: AsyncIterable<string>
   end(): Promise<void>
 }
 
-/** A test waits for those before it in the other process. */
+/** In ms, because a test waits for earlier tests in the other process. */
 const TIMEOUT_MS = 300_000
-/** So many tests has the suite for a store that claims nothing. */
+/** The number of tests in the suite for a store without optional features. */
 const LEAST_TESTS = 25
 
 /**
- * Runs the conformance suite of all stores that the matrix has in a runtime, in that runtime, and declares a test here for each of theirs.
- * `start`: begins to report the suites of these stores. `missing`: by store, why it cannot be there.
+ * Runs the conformance suite for all stores that the matrix has in a runtime, in that runtime, and declares a test here for each of them. `start`
+ * starts reporting the suites of these stores. `missing` tells by store why it isn't available.
  */
 export async function storesRunIn(
   runtime: Runtime,
@@ -53,7 +53,7 @@ export async function storesRunIn(
     })
 }
 
-/** The same by a command that runs a script, with the servers that some of the stores need. */
+/** Does the same with a command that runs a script, and with the servers that some stores need. */
 export async function storesRunBy(runtime: Runtime, command: string, ...args: string[]): Promise<void> {
   const folder = await temporaryFolder()
   const program = join(folder.path, 'program.mjs')
@@ -85,7 +85,7 @@ export async function storesRunBy(runtime: Runtime, command: string, ...args: st
   })
 }
 
-/** A program in this folder, bundled into one file, in which uvu starts nothing on its own. */
+/** Bundles a program in this folder into one file, in which uvu starts nothing itself. */
 export async function bundle(entry: string, options: BuildOptions): Promise<string> {
   const { outputFiles } = await build({
     entryPoints: [fileURLToPath(new URL(entry, import.meta.url))],
@@ -101,7 +101,7 @@ export async function bundle(entry: string, options: BuildOptions): Promise<stri
 
 const titleOf = ({ suite, name }: Declared) => `${suite} › ${name}`
 
-/** Resolves once the tests are declared. When the run ends early, that is the failure of all that have no outcome. */
+/** Resolves when the tests are declared. If the run ends early, all tests without an outcome fail. */
 async function follow(written: AsyncIterable<string>) {
   const outcomes = new Map<string, PromiseWithResolvers<{ failure?: string }>>()
   const declared = Promise.withResolvers<Declared[]>()
@@ -109,7 +109,7 @@ async function follow(written: AsyncIterable<string>) {
 
   function read(line: string): void {
     if (line.startsWith('[{')) {
-      const tests = JSON.parse(line) as Declared[] // as report.ts writes
+      const tests = JSON.parse(line) as Declared[] // the line that report.ts writes
       for (const one of tests) outcomes.set(titleOf(one), Promise.withResolvers())
       declared.resolve(tests)
     } else if (line.startsWith('{"suite"')) {
@@ -173,7 +173,7 @@ function startProgram(command: string, args: string[]): Run {
   }
 }
 
-/** Upstash's REST API over a Redis; skips with the reason why there is no Redis. */
+/** Starts Upstash's REST API in front of a Redis. Skips with the reason if there is no Redis. */
 export async function startUpstashOver({ url, missing }: Server & { missing?: string }): Promise<Server> {
   if (missing) throw new SkipSignal(missing)
   const client = await openClient('ioredis', url)
@@ -192,7 +192,7 @@ interface Server {
   remove(): Promise<void>
 }
 
-/** A server, or why there is none. */
+/** Returns a server, or why there is none. */
 export async function found(start: () => Promise<Server>): Promise<Server & { missing?: string }> {
   return start().catch((error: unknown) => {
     if (error instanceof SkipSignal) return { url: '', remove: async () => {}, missing: error.message }

@@ -19,14 +19,14 @@ import type { Subject } from './report.ts'
 export interface Servers {
   redis: string
   postgres: string
-  /** Upstash's REST API over that Redis. */
+  /** Upstash's REST API in front of that Redis. */
   upstash: string
 }
 
-/** From the root, where tests run: the program is bundled elsewhere. */
+/** Resolves packages from the root, where tests run, because the program is bundled elsewhere. */
 const require = createRequire(`${process.cwd()}/test/services/`)
 
-/** By its name in the matrix, how the conformance suite opens a store in Node, Bun or Deno. */
+/** How the conformance suite opens each store of the matrix in Node, Bun, or Deno. */
 export const subjectsOn = (servers: Servers): Record<string, Subject> => ({
   memory: () => ({
     create({ clock }) {

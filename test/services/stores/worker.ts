@@ -9,7 +9,7 @@ import { type SqliteDatabase, sqliteStorage } from '../../../adapters/storage/sq
 import { upstashConformance } from '../upstash-conformance.ts'
 import { reportSuites, type Subject } from './report.ts'
 
-/* A Worker that reports the suites of the stores of Workers. The body of a request: their names, in JSON. */
+/* A Worker that reports the suites of stores on Workers. The body of a request is JSON with their names. */
 
 interface Env {
   KV: KvNamespace
@@ -19,7 +19,7 @@ interface Env {
   UPSTASH: string
 }
 
-/** An object whose clock a test moves; its alarm then goes off. */
+/** An object whose clock a test advances, which triggers its alarm. */
 const now = Date.now
 let aheadMs = 0
 Date.now = () => now() + aheadMs
@@ -83,7 +83,7 @@ function subjectsOn({ KV, DB, STORE, UPSTASH }: Env): Record<string, Subject> {
 
 export default {
   async fetch(request: Request, env: Env): Promise<Response> {
-    const names = (await request.json()) as string[] // as workerd.test.ts sends
+    const names = (await request.json()) as string[] // the body that workerd.test.ts sends
     const { readable, writable } = new TransformStream<Uint8Array, Uint8Array>()
     const writer = writable.getWriter()
     const encoder = new TextEncoder()

@@ -27,7 +27,7 @@ await storesRunIn(
       kvNamespaces: ['KV'],
       d1Databases: ['DB'],
       bindings: { UPSTASH: upstash.url },
-      handleRuntimeStdio: (...outputs: Readable[]) => outputs.map((output) => output.resume()), // the dots of uvu
+      handleRuntimeStdio: (...outputs: Readable[]) => outputs.map((output) => output.resume()), // discards uvu's dots
       durableObjects: { STORE: { className: 'SignalboxStore', useSQLite: true } },
     })
     const body = JSON.stringify(names)

@@ -7,8 +7,8 @@ import { plannedWrite } from './plan.ts'
 import { interceptSteps } from './steps.ts'
 
 /*
- * The other processes in the file store's tests: `child <program> <folder> <arguments>`. Each prints "ready", waits for a line, and then prints what
- * was acknowledged to it, immediately and unbuffered.
+ * The other processes in the file store's tests: `child <program> <folder> <arguments>`. Each prints "ready", waits for a line, and then prints its
+ * acknowledged writes, immediately and unbuffered.
  */
 
 const [program = '', path = '', ...args] = process.argv.slice(2)
@@ -22,7 +22,7 @@ const [order] = await once(process.stdin.setEncoding('utf8'), 'data')
 process.stdin.destroy()
 await programs[program]?.(String(order).trim())
 
-/** Writes the planned values from number `order` on, four at a time, until it is killed. */
+/** Writes the planned values from number `order` on, four concurrently, until it is killed. */
 async function write(order: string) {
   for (let first = Number(order); ; first += 4) {
     const numbers = [first, first + 1, first + 2, first + 3]
@@ -36,7 +36,7 @@ async function write(order: string) {
   }
 }
 
-/** Adds one to the value of a key `args[1]` times, by reading and writing it. */
+/** Increments the value of a key `args[1]` times, by reading and writing it. */
 async function add() {
   const [key = '', times] = args
   for (let done = 0; done < Number(times); ) {
@@ -48,8 +48,8 @@ async function add() {
 }
 
 /**
- * Opens the store, which may require setup or an import, or creates the secret (`args[2]`). Before step `args[1]` of that, it is killed, stopped, or
- * made to fail (`args[0]`). Prints the number of steps.
+ * Opens the store, which may include setup or an import, or creates the secret (`args[2]`). Before step `args[1]` of that, the process is killed or
+ * stopped, or the step fails (`args[0]`). Prints the number of steps.
  */
 async function step() {
   const [fate, at, what] = args
@@ -103,7 +103,7 @@ async function denied() {
   }
 }
 
-/** Only watches. The process must end on its own. */
+/** Only watches. The process must end by itself. */
 async function idle() {
   storage.watch?.(() => {})
   await storage.set('key', 'value')
@@ -115,7 +115,7 @@ function say(line: string): void {
     try {
       return void writeSync(1, `${line}\n`)
     } catch (error) {
-      if (codeOf(error) !== 'EAGAIN') throw error // the other end reads slowly
+      if (codeOf(error) !== 'EAGAIN') throw error // the reader is slow
     }
   }
 }
@@ -124,7 +124,7 @@ function codeOf(error: unknown): string {
   return String(Reflect.get(Object(error), 'code'))
 }
 
-/** Changes a key `order` times, 30 ms apart. Prints the time of each change. */
+/** Changes a key `order` times, every 30 ms. Prints the time of each change. */
 async function announce(order: string) {
   for (let number = 0; number < Number(order); number++) {
     await storage.set(`news/${number}`, 'new')

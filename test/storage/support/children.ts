@@ -11,18 +11,18 @@ export interface Child {
   readonly process: ChildProcess
   /** The lines that it has printed so far. */
   readonly lines: string[]
-  /** Sends the order that the process is waiting for. */
+  /** Sends the order. */
   go(order?: string): void
   kill(signal: NodeJS.Signals): void
-  /** Resolves once it has printed a line with this start. */
+  /** Resolves when it has printed a line that starts with this. */
   output(start: string): Promise<string>
-  /** Resolves once it has printed this many lines. */
+  /** Resolves when it has printed this many lines. */
   saidLines(count: number): Promise<void>
-  /** Resolves to all printed lines once the process has ended. */
+  /** Resolves to all printed lines when the process has ended. */
   ended(): Promise<string[]>
 }
 
-/** Bundles a program into one small JavaScript file to start processes from. They start in a third of the time that the sources would take. */
+/** Bundles a program into one small JavaScript file, which starts in a third of the time that the sources would take. */
 export async function childProgram(
   source = new URL('./child.ts', import.meta.url),
 ): Promise<{ start(...args: string[]): Child; remove(): Promise<void> }> {

@@ -2,7 +2,7 @@ import { memoryStorage } from '../../../adapters/storage/memory.ts'
 import type { Storage } from '../../../src/types.ts'
 import { openWorld } from '../../pipeline/support/world.ts'
 
-/** A record in its stored form. */
+/** A record as stored. */
 export type Envelope = { order: unknown; record: Record<string, unknown> }
 
 /** Fills a store with two records of each kind: a good one, and one to damage. */

@@ -21,7 +21,7 @@ export async function contentsOf(storage: Storage): Promise<Record<string, strin
   return Object.fromEntries((await storage.list('')).map(({ key, value }) => [key, value]))
 }
 
-/** Returns the code and message of the error that a promise rejects with. */
+/** Returns the code and message of the error with which a promise rejects. */
 export async function failureOf(work: Promise<unknown> | undefined): Promise<{ code: unknown; message: string }> {
   const error: unknown = await work?.then(
     () => new Error('it worked'),

@@ -1,4 +1,4 @@
-/** Runs the work `count` times (0, 1, …), `lanes` at a time. */
+/** Runs the work `count` times (0, 1, …), `lanes` of them concurrently. */
 export async function inLanes(lanes: number, count: number, work: (index: number) => Promise<void>): Promise<void> {
   let next = 0
   const lane = async () => {

@@ -1,11 +1,11 @@
-/** A planned write of a process that will be killed. Each has a number, so that the test knows afterwards what it was. */
+/** A planned write of a process that will be killed. Its number tells the test what was written. */
 export interface PlannedWrite {
   readonly key: string
   /** `undefined` if the key is deleted. */
   readonly value: string | undefined
 }
 
-/** The number of keys. That many consecutive writes change each key once. */
+/** The number of keys. This many consecutive writes change each key once. */
 export const KEYS = 200
 
 /** Returns the planned write with this number. All writes together are about 200 kB. */

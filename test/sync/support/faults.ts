@@ -3,12 +3,12 @@ import type { SyncResponse } from '../../../src/features/cloud-sync/protocol.ts'
 import type { Storage } from '../../../src/types.ts'
 import type { CloudEnd } from './pair.ts'
 
-/** The fault of one message. `replay` sends an older request first, this many requests old. */
+/** The fault of one message. `replay` sends an older request first; its number tells how many requests old it is. */
 export type Fault = 'none' | 'lost request' | 'lost answer' | 'twice' | { replay: number }
 
 /**
- * Creates a transport that sends requests to a proxy. Each request has one fault; after the last fault, there are none. Records everything it has
- * sent. `isBlind` replays old requests as if the proxy didn't check stamps.
+ * Creates a transport that sends requests to a proxy, and records everything it sends. Each fault applies to one request, and later requests have
+ * none. `isBlind` replays old requests as if the proxy didn't check stamps.
  */
 export function createTransport({ isBlind = true } = {}) {
   const sent: string[] = []
@@ -31,7 +31,7 @@ export function createTransport({ isBlind = true } = {}) {
   }
 }
 
-/** Returns an old request with the stamp of a current one. Revisions alone must make it harmless. */
+/** Returns an old request with the stamp of a current one. Its revisions alone must make it harmless. */
 function withStampOf(text: string, old: string): string {
   const { stamp, attempts } = JSON.parse(text)
   return JSON.stringify({ ...JSON.parse(old), stamp, attempts })
@@ -39,7 +39,7 @@ function withStampOf(text: string, old: string): string {
 
 /** A store whose process can die at a write, before or after it, or run other work before a write. */
 export interface Mortal extends Storage {
-  /** Runs work before the write that follows `writes` more writes. All other writes wait for it, so that it sees a consistent state. */
+  /** Runs work before the write that follows `writes` more writes. All other writes wait for it, so it sees a consistent state. */
   interruptAfter(writes: number, work: () => Promise<void>): void
   /** Dies at the write that follows `writes` more writes. */
   dieAfter(writes: number, options: { isMade: boolean }): void

@@ -93,7 +93,7 @@ export async function checkEqual(world: World): Promise<View> {
   return final
 }
 
-/** Returns whether the event is about another combo with a name that this one has had. */
+/** Returns whether the event is about another combo with a name that this combo has had. */
 function isRival(event: Event, own: Event[]): boolean {
   if (!event.id.startsWith('combos/')) return false
   const names = new Set(own.flatMap(namesOf))

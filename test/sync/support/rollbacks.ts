@@ -57,7 +57,7 @@ export const rollbackHistories: fc.Arbitrary<RollbackHistory> = fc.record({
   variant: fc.nat(3),
 })
 
-/** The changes that a side has made or received: those that are certain, and those that are possible. */
+/** The changes that a side has certainly or possibly made or received. */
 interface Known {
   sure: ReadonlySet<Made>
   perhaps: ReadonlySet<Made>
@@ -66,7 +66,7 @@ interface Known {
 }
 
 type Made = Event & {
-  /** The changes that its side had possibly seen. */
+  /** The changes that its side may have seen. */
   saw: ReadonlySet<Made>
   /** The number of conflicts reported until then. */
   conflicts: number
@@ -161,7 +161,7 @@ function isUnheardOf({ id, side: by, what, saw, exchanges }: Made): boolean {
   return what === 'content' && last?.exchanges === exchanges
 }
 
-/** Returns what undoes a pause, a deletion, or the requirement of keys; `undefined` if nothing needs undoing. */
+/** Returns what undoes a pause, a deletion, or the requirement of keys, or `undefined` if nothing needs undoing. */
 function undoingOf(event: Event, final: View): ((other: Event) => boolean) | undefined {
   const state = final.get(event.id)
   if (!state) return undefined

@@ -67,7 +67,7 @@ const silent = { warn: () => {}, error: () => {} }
 
 function createOperations(store: WritableStore, clock: Clock) {
   const runInOrder = createMutex()
-  // Contains only what the operations use.
+  // Only contains what the operations use.
   const table = {
     findCombo: () => undefined,
     resolveModel: () => ({}),

@@ -9,7 +9,7 @@ import type { Side } from './sides.ts'
 
 export type SideName = 'home' | 'cloud'
 
-/** An administrator's action; `pick` selects the record. */
+/** An administrator's action. `pick` selects the record. */
 export interface Edit {
   do: 'create' | 'change' | 'delete' | 'pause' | 'resume' | 'swap combos' | 'require keys' | 'give another value'
   what: Kind
@@ -19,11 +19,11 @@ export interface Edit {
 export const kinds = ['keys', 'combos', 'connections', 'aliases', 'providers', 'customModels'] as const
 export type Kind = (typeof kinds)[number]
 
-/** The observed state of a record: a string that every change modifies and, for some records, whether it is active. */
+/** The observed state of a record: a string that changes with every edit and, for some records, whether it is active. */
 export interface Seen {
   tag: string
   isActive?: boolean
-  /** Identifies the last call that set these values; known to this side only. */
+  /** Identifies the last call that set these values. Only this side knows it. */
   edit?: string
 }
 export type View = Map<string, Seen>
@@ -37,7 +37,7 @@ export interface World {
   dieAfter(side: SideName, writes: number, isMade: boolean): void
   /** Runs work before a side's next write. */
   interruptAfter(side: SideName, writes: number, work: () => Promise<void>): void
-  /** Restarts the processes of sides that died, or all. */
+  /** Restarts the processes of sides that died, or of all sides. */
   restart(which?: SideName): void
   view(side: SideName): Promise<View>
   /** Copies the whole storage of a side. */
@@ -163,7 +163,7 @@ export const clockOf = (now: () => number): Clock => ({
 export const isRefused = (error: unknown) =>
   isGatewayError(error) && ['NAME_TAKEN', 'NOT_FOUND', 'INVALID_REQUEST'].includes(error.code)
 
-/** Performs an administrator's action; `tag` makes each change unique. */
+/** Performs an administrator's action. `tag` makes each change unique. */
 export async function perform({ api, store }: Side, edit: Edit, tag: () => string): Promise<void> {
   const name = NAMES[edit.pick % NAMES.length] ?? ''
   const chosen = <T>(all: readonly T[]) => all[edit.pick % Math.max(1, all.length)]

@@ -4,7 +4,7 @@ import { assert, suite } from '../../support/suite.ts'
 
 const test = suite('AWS signatures, version 4')
 
-/** As in the test suite that AWS publishes (aws-c-auth, aws-signing-test-suite/v4). */
+/** The scope of AWS's published test suite (aws-c-auth, aws-signing-test-suite/v4). */
 const scope = {
   accessKeyId: 'AKIDEXAMPLE',
   secretAccessKey: 'wJalrXUtnFEMI/K7MDENG+bPxRfiCYEXAMPLEKEY',
@@ -19,7 +19,7 @@ const unreserved = '-._~0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrst
 const stsToken =
   'AQoDYXdzEPT//////////wEXAMPLEtc764bNrC9SAPBSM22wDOk4x4HIZ8j4FZTwdQWLWsKWHGBuFqwAeMicRXmxfpSPfIeoIYRqTflfKD8YUuwthAx7mSEI/qkPpKPi/kMcGdQrmGdeehM4IC1NtBmUpp2wUE8phUZampKsburEDy0KPkyQDYwT7WZ0wq5VSXDvp75YU9HFvlRd8Tx6q6fE8YQcHNVXAkiY9q6d+xo0rKwT38xVqr7ZD0u0iPPkUL64lIZbqBAz+scqKmlzm8FDrypNC9Yjc8fPOLn9FX9KSYvKTr4rvx3iSIlTJabIQwj2ICCR/oLxBA=='
 
-/** A request, the names of its signed headers, its signature, and its session's token. */
+/** A request, the names of its signed headers, its signature, and its session token. */
 const vectors: Record<string, [request: Signable, names: string, signature: string, sessionToken?: string]> = {
   'get-vanilla': [get, 'host;x-amz-date', '5fa00fa31553b73ebf1942676e86291e8372ff2a2260956d9b8aae1d763fbf31'],
   'post-vanilla': [post, 'host;x-amz-date', '5da7c1a2acd57cee7505fc6676e4e544621c30862966e37dddb68e92efbe5d6b'],
@@ -103,7 +103,7 @@ for (const [name, [request, names, signature, sessionToken]] of Object.entries(v
     const signer = new AwsV4Signer({
       ...{ ...scope, ...session, method, headers, body: String(body), datetime: '20150830T123600Z' },
       ...{ url: `https://${host}${pathname}${search}`, allHeaders: true },
-      singleEncode: true, // the vectors' paths are those before any encoding
+      singleEncode: true, // the vectors contain paths without encoding
     })
     assert.is((await signer.sign()).headers.get('authorization'), authorization)
   })

@@ -39,9 +39,9 @@ export const dataOf = (value: object) => `data: ${JSON.stringify(value)}\n\n`
 interface Speaking {
   usage(counts: Counts): object
   whole(usage: object | undefined, text?: string): Response
-  /** Streams these usage reports, one after another. */
+  /** Streams these usage reports one by one. */
   stream(reports: readonly object[], text?: string): Response
-  /** Returns the endings of failed streams; each reports this usage. */
+  /** Returns the endings of failed streams. Each reports this usage. */
   failures(usage: object): readonly string[]
   /** Creates a stream with this text and ending. */
   failing(end: string, text: string): Response
@@ -267,7 +267,7 @@ export async function usageOf(respond: () => Response, [path, body]: readonly [p
   }
 }
 
-/** Sends requests with a one-cent key until one is rejected, up to a maximum; returns the statuses. */
+/** Sends requests with a key limited to one cent until one is rejected, up to a maximum. Returns the statuses. */
 export async function spendACent(
   respond: () => Response,
   [path, body]: readonly [path: string, body: object],

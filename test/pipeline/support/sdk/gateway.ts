@@ -33,7 +33,7 @@ const vendors: Readonly<Record<WireFormat, { provider: string; baseUrl: string; 
   },
 }
 
-/** The model name that clients use, whoever serves the model. It has no slash, because some clients put it into the path unescaped. */
+/** The model name that clients use, no matter who serves the model. It has no slash, because some clients put it in the path unescaped. */
 export const MODEL = 'the-model'
 
 /** Opens a gateway in front of a provider of a format, and a `fetch` that calls it. */
@@ -53,8 +53,8 @@ export async function openBefore(format: WireFormat, providerFetch: Fetch) {
 export const outputBy = (format: WireFormat): Provider => vendors[format].output
 
 /**
- * Opens a gateway in front of one provider, which calls tools, and responds once it has their results. `asked` contains the bodies that it received.
- * Bodies that were translated must follow the vendor's rules. For bodies in the client's own format, the client is responsible.
+ * Opens a gateway in front of a provider that calls tools, and answers when it has their results. `asked` contains the bodies it received. Translated
+ * bodies must follow the vendor's rules. Bodies in the client's own format are the client's responsibility.
  */
 export async function openToolLoop(format: WireFormat, clientFormat: ClientFormat) {
   const { baseUrl, output } = vendors[format]

@@ -3,21 +3,21 @@ import type { WireFormat } from '../../../../src/types.ts'
 import type { ModelOutput } from './providers/provider.ts'
 import { data, named } from './providers/provider.ts'
 
-/** A model's output, independent of any format. */
+/** A model's output in no particular format. */
 export type Block =
   | { type: 'text' | 'refusal'; text: string; citations?: Cited[] }
-  /** `redacted` is what Anthropic sends instead of the text. */
+  /** `redacted` is Anthropic's replacement for the text. */
   | { type: 'reasoning'; text: string; signature: string; redacted?: string }
   | { type: 'call'; id: string; name: string; input: JsonObject }
   | { type: 'image'; data: string }
 
-/** A web page, or a document of the request by index. */
+/** A web page, or a document in the request, given by index. */
 type Cited = { url: string; title: string } | { document: number; quote: string }
 
 export interface Answered {
   blocks: Block[]
   finish?: 'stop' | 'length' | 'filter' | 'calls'
-  /** In tokens; `cached` is part of the input, `reasoning` of the output. */
+  /** Token counts. `input` includes `cached`, and `output` includes `reasoning`. */
   usage?: { input: number; output: number; cached: number; reasoning: number }
   /** Splits each text into the pieces that events contain. Default: two. */
   split?: Split
@@ -27,7 +27,7 @@ type Split = (text: string) => string[]
 
 const USAGE = { input: 100, output: 40, cached: 60, reasoning: 10 }
 
-/** Returns a response as a provider of a format sends it, whole and as events. */
+/** Returns a response as a provider of a format sends it, complete and as events. */
 export const outputIn = (format: WireFormat, answered: Answered): ModelOutput => writers[format](answered)
 
 const halves: Split = (text) => [text.slice(0, 3), text.slice(3)].filter((piece) => piece !== '')
@@ -235,7 +235,7 @@ const writers: Readonly<Record<WireFormat, (answered: Answered) => ModelOutput>>
     const pieces = parts.flatMap((part): JsonObject[] => {
       const { text, thoughtSignature, ...rest } = part
       if (typeof text !== 'string') return [part]
-      const last = thoughtSignature === undefined ? [] : [{ text: '', thoughtSignature }] // as Google sends it after text
+      const last = thoughtSignature === undefined ? [] : [{ text: '', thoughtSignature }] // Google's form for a signature after text
       return [...split(text).map((piece) => ({ text: piece, ...rest })), ...last]
     })
     return {

@@ -6,7 +6,7 @@ import { fill } from './fill.ts'
 import { type Served, serveDashboard } from './site.ts'
 import { goTo, settled, visit } from './visit.ts'
 
-/** The page of each dialog and the button that opens it; then the button to press in it, and the text that it shows after the gateway's response. */
+/** The page of each dialog, the button that opens it, the button to press in it, and the text it shows after the gateway responds. */
 const DIALOGS: ReadonlyArray<readonly [link: string, button: RegExp, then?: RegExp, shows?: string]> = [
   ['#/keys', /^Create key$/, /^Add limit$/],
   ['#/keys', /^Create group$/],
@@ -23,7 +23,7 @@ const DIALOGS: ReadonlyArray<readonly [link: string, button: RegExp, then?: RegE
   ['#/combos', /^Delete: fast$/],
 ]
 
-/** Can everybody use each page and dialog, in light and dark, on a desk and in a hand? */
+/** Tests that each page and dialog is accessible, light and dark, on desktops and phones. */
 export function everybodyCanUseIt(test: Suite<{ browser?: Browser }>): void {
   let server: Served
   test.before(async () => {
@@ -36,12 +36,12 @@ export function everybodyCanUseIt(test: Suite<{ browser?: Browser }>): void {
     test(`axe finds nothing serious in any page or dialog, light and dark, ${width} pixels wide`, {
       timeoutMs: 300_000,
     }, async ({ browser }) => {
-      // One after the other: a key that is pressed can miss a window while another one of the browser is used.
+      // One after the other, because a key press can miss a window while another window of the browser is used.
       for (const scheme of ['light', 'dark'] as const) await lookAround(browser as Browser, server, { scheme, width })
     })
 }
 
-/** Looks at each page and dialog with axe. */
+/** Checks each page and dialog with axe. */
 async function lookAround(
   browser: Browser,
   server: Served,
@@ -90,7 +90,7 @@ interface Looked {
   violations: string[]
 }
 
-/** What axe finds that is serious. It is put into words in the page: what axe has passed is megabytes. */
+/** Returns axe's serious findings. They are formatted on the page, because the full results are megabytes. */
 const LOOK = `axe.run({ resultTypes: ['violations'] }).then(({ passes, violations }) => ({
   passes: passes.length,
   violations: violations

@@ -8,14 +8,14 @@ import { builtDashboard } from '../../../dashboard/built.ts'
 import { TOKEN } from './site.ts'
 import { settled, visit } from './visit.ts'
 
-/** A picture of the page, and how long it stays. */
+/** A picture of the page, and its duration. */
 interface Frame {
   png: string
   ms: number
 }
 
 const SIZE = { width: 1120, height: 640 }
-/** How often it plays before it stops at its last frame. */
+/** How often the animation plays before it stops at its last frame. */
 const LOOPS = 2
 
 /** Records a failover in the playground as an animated WebP: the first target fails, the second one streams its response. */
@@ -82,7 +82,7 @@ async function play(page: Page): Promise<Frame[]> {
   return frames
 }
 
-/** In a page: cuts each picture down to what differs from the one before it, and encodes that as WebP. */
+/** Runs on a page. It crops each picture to what differs from the previous one, and encodes it as WebP. */
 const ENCODE = `async (frames) => {
   const canvas = Object.assign(document.createElement('canvas'), { width: ${SIZE.width}, height: ${SIZE.height} })
   const context = canvas.getContext('2d', { willReadFrequently: true })
@@ -110,15 +110,15 @@ const ENCODE = `async (frames) => {
   return parts
 }`
 
-/** Puts the pictures together: https://developers.google.com/speed/webp/docs/riff_container */
+/** Combines the pictures: https://developers.google.com/speed/webp/docs/riff_container */
 async function encode(blank: Page, frames: readonly Frame[]): Promise<Buffer> {
   const parts: Array<{ left: number; top: number; width: number; height: number; ms: number; webp: string }> =
     await blank.evaluate(`(${ENCODE})(${JSON.stringify(frames)})`)
   const header = Buffer.alloc(10)
-  header[0] = 0b10 // it is animated
+  header[0] = 0b10 // sets the animation flag
   header.writeUIntLE(SIZE.width - 1, 4, 3)
   header.writeUIntLE(SIZE.height - 1, 7, 3)
-  const animation = Buffer.from([0, 0, 0, 0, LOOPS, 0]) // background and number of loops
+  const animation = Buffer.from([0, 0, 0, 0, LOOPS, 0]) // background color and number of loops
   const content = [
     chunk('VP8X', header),
     chunk('ANIM', animation),
@@ -126,14 +126,14 @@ async function encode(blank: Page, frames: readonly Frame[]): Promise<Buffer> {
       const place = Buffer.alloc(16)
       const figures = [part.left / 2, part.top / 2, part.width - 1, part.height - 1, part.ms]
       for (const [nth, figure] of figures.entries()) place.writeUIntLE(figure, nth * 3, 3)
-      place[15] = 0b10 // replaces what is below, and stays
+      place[15] = 0b10 // replaces the pixels below, and stays
       return chunk('ANMF', Buffer.concat([place, readPicture(Buffer.from(part.webp, 'base64'))]))
     }),
   ]
   return chunk('RIFF', Buffer.concat([Buffer.from('WEBP'), ...content]))
 }
 
-/** The chunk with the pixels of a still WebP. */
+/** Returns the chunk with the pixels of a still WebP. */
 function readPicture(webp: Buffer): Buffer {
   for (let at = 12; at < webp.length; ) {
     const size = webp.readUInt32LE(at + 4)

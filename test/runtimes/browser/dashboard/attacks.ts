@@ -4,7 +4,7 @@ import { assert, type Suite } from '../../../support/suite.ts'
 import { type Served, serveDashboard } from './site.ts'
 import { goTo, settled, visit } from './visit.ts'
 
-/** Names, models, and errors that others may choose, and their effect if the page treated them as more than text. */
+/** Names, models, and errors that others may choose, and what they would do if the page treated them as more than text. */
 const TEXTS = [
   '<img src=x onerror="alert(1)">',
   '<script>alert(1)</script>',
@@ -24,7 +24,7 @@ const TEXTS = [
   'x'.repeat(10_000),
 ]
 
-/** Texts of attackers stay texts, and stay where they belong. */
+/** Tests that texts by attackers remain texts, and stay in place. */
 export function attackersWriteText(test: Suite<{ browser?: Browser }>): void {
   test('attacker-controlled strings are shown as text on every page, at widths of 1,280 and 360 pixels', {
     timeoutMs: 300_000,
@@ -79,7 +79,7 @@ export function attackersWriteText(test: Suite<{ browser?: Browser }>): void {
   })
 }
 
-/** Looks at all pages and at the dialogs of keys in a window of this width. */
+/** Checks all pages and the dialogs of keys in a window of this width. */
 async function textsStayTexts(browser: Browser, server: Served, width: number): Promise<void> {
   const { page, faults, close } = await visit(browser, server.url, { width })
   await settled(page)
@@ -104,7 +104,7 @@ async function textsStayTexts(browser: Browser, server: Served, width: number): 
   await close()
 }
 
-/** Elements that the page never makes, and characters that turn or end a text. */
+/** Returns elements that the page never creates, and characters that change the direction of a text or end it. */
 const STRANGE = `[
   ...[...document.querySelectorAll('img, iframe, script:not([src]), [onerror], [onload], a[href^="javascript"]')].map(({ outerHTML }) => outerHTML),
   ...(document.body.innerText.match(/[\\u202a-\\u202e\\u2066-\\u2069\\u0000-\\u0008\\u001b]/g) ?? []),

@@ -36,7 +36,7 @@ export function attentionIsDrawn(test: Suite<{ browser?: Browser }>): void {
           const whole: object = await response.json()
           return route.fulfill({ response, json: { ...whole, mirrorError: 'it <b>cannot</b> be reached' } })
         }),
-    }) // launched before
+    }) // launched by `before`
     await settled(page)
     const items = page.getByRole('region', { name: 'Needs attention' }).getByRole('link')
     await items.first().waitFor()

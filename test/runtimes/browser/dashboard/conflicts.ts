@@ -6,11 +6,11 @@ import { goTo, until, visit } from './visit.ts'
 
 type Api = Served['gateway']['api']
 
-/** An edit on the page of a record that someone else changes at the same time. */
+/** An edit on a record's page while someone else changes the record. */
 interface Conflict {
   name: string
   link: string
-  /** Opens it, and types. */
+  /** Opens the page, and types. */
   begin: (page: Page) => Promise<unknown>
   /** The change that another user makes. */
   theirs: (api: Api) => Promise<unknown>
@@ -18,9 +18,9 @@ interface Conflict {
   says: string
   /** The button that saves. */
   button: string
-  /** A field that was typed into, and what it holds. */
+  /** A field that was typed into, and its text. */
   typed?: readonly [label: string, value: string]
-  /** Once it was saved again. */
+  /** The record after it was saved again. */
   mine: (api: Api) => Promise<unknown>
   becomes: unknown
 }
@@ -203,7 +203,7 @@ const conflicts: Conflict[] = [
   },
 ]
 
-/** Holds what the page asks for a second time, between the two functions that it returns. */
+/** Delays what the page loads again, between calls of the two functions that it returns. */
 async function holdReloads(page: Page): Promise<{ hold: () => void; release: () => void }> {
   const requested = new Set<string>()
   let release = () => {}
@@ -224,7 +224,7 @@ async function holdReloads(page: Page): Promise<{ hold: () => void; release: () 
   return { hold, release: () => release() }
 }
 
-/** What two people change at the same time. */
+/** Tests concurrent changes by two people. */
 export function twoPeopleChange(test: Suite<{ browser?: Browser }>): void {
   test("a conflicting edit shows both versions, keeps the user's input, and is saved when repeated", {
     timeoutMs: 300_000,
@@ -234,7 +234,7 @@ export function twoPeopleChange(test: Suite<{ browser?: Browser }>): void {
     await fill(server)
     await api.settings.update({ maxAttempts: 3 })
     await api.customModels.create({ providerAlias: 'openai', id: 'own', type: 'llm', prices: { input: 1 } })
-    const { page, faults, close } = await visit(browser as Browser, server.url) // launched before
+    const { page, faults, close } = await visit(browser as Browser, server.url) // launched by `before`
     const reloads = await holdReloads(page)
     for (const { name, link, begin, theirs, says, button, typed, mine, becomes } of conflicts) {
       await goTo(page, '#/')
@@ -242,7 +242,7 @@ export function twoPeopleChange(test: Suite<{ browser?: Browser }>): void {
       await begin(page)
       await theirs(api)
       const before = await mine(api)
-      reloads.hold() // the page says what is different, whether it shows that by then or not
+      reloads.hold() // the page shows the differences even before it has reloaded the record
       const place = (await page.getByRole('dialog').count()) > 0 ? page.getByRole('dialog') : page.locator('main')
       await place.getByRole('button', { name: button, exact: true }).click()
       if (name === 'a deleted key') {

@@ -165,7 +165,7 @@ export function recordsAreEdited(test: Suite<{ browser?: Browser }>): void {
       await page.getByRole('button', { name: 'Edit: spare' }).click()
       await dialog.getByText('Base URL, format, and models').click()
       await dialog.getByLabel('Base URL', { exact: true }).fill('ftp://nowhere')
-      await dialog.getByText('Base URL, format, and models').click() // closed again: it opens with the error
+      await dialog.getByText('Base URL, format, and models').click() // closed, but it opens with the error
       await saidAt(page, dialog, 'Base URL', /^"providerSpecificData\.baseUrl" must/)
       await dialog.press('Escape')
 
@@ -243,7 +243,7 @@ export function recordsAreEdited(test: Suite<{ browser?: Browser }>): void {
       })
     const spare = connections.find(({ name }) => name === 'spare')
     await server.gateway.api.connections.update(spare?.id ?? '', { isActive: true })
-    await (await server.send({ model: 'fast' })).text() // "groq" fails: there is health to reset
+    await (await server.send({ model: 'fast' })).text() // "groq" fails, so there is health to reset
     const { page, close } = await visit(browser as Browser, server.url)
     for (const link of ['#/targets', '#/keys', '#/combos', '#/models']) {
       await goTo(page, link)
@@ -253,7 +253,7 @@ export function recordsAreEdited(test: Suite<{ browser?: Browser }>): void {
       assert.equal(cut, [], `nothing is cut off on ${link}`)
     }
     await goTo(page, '#/usage')
-    await page.setViewportSize({ width: 360, height: 800 }) // as a window that was wider before
+    await page.setViewportSize({ width: 360, height: 800 }) // as if the window had been wider
     await until(async () => (await labelHeight(page)) < 20)
     for (const link of ['#/usage', '#/']) {
       await goTo(page, link)
@@ -284,7 +284,7 @@ interface Opened {
   page: Page
   dialog: Locator
   api: Served['gateway']['api']
-  /** Opens the dialog again, of the record as it is stored now. */
+  /** Opens the dialog again, for the record as it is stored now. */
   reopen(): Promise<void>
 }
 
@@ -295,7 +295,7 @@ async function withDialog(
 ): Promise<void> {
   const server = await serveDashboard()
   await fill(server)
-  const { page, faults, close } = await visit(browser as Browser, server.url) // launched before
+  const { page, faults, close } = await visit(browser as Browser, server.url) // launched by `before`
   const dialog = page.getByRole('dialog')
   async function reopen() {
     await goTo(page, '#/nowhere')

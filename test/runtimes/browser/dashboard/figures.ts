@@ -14,7 +14,7 @@ const catalog = {
   },
 } as const
 
-/** The views with figures: what they show, and that each sends one request to the gateway. */
+/** Tests the views with figures: what they show, and that each sends only one request to the gateway. */
 export function figuresAreShown(test: Suite<{ browser?: Browser }>): void {
   test('the overview and the usage page show percentiles and the preceding period, from one call each', async ({
     browser,
@@ -69,7 +69,7 @@ export function figuresAreShown(test: Suite<{ browser?: Browser }>): void {
   })
 }
 
-/** A gateway whose key "app" has asked once on the day before, and three times since. */
+/** Opens a gateway whose key "app" sent one request on the previous day, and three since. */
 async function withTwoDays(): Promise<{ server: Served; now: number }> {
   const start = Date.now()
   let now = start
@@ -84,7 +84,7 @@ async function withTwoDays(): Promise<{ server: Served; now: number }> {
   return { server, now }
 }
 
-/** The paths below `/api` that a page requests from now on, without streams. Each call starts over. */
+/** Returns the paths below `/api` that a page requests from now on, without streams. Each call of the result starts over. */
 function callsOf(page: Page): () => string[] {
   const paths: string[] = []
   page.on('request', (request) => {

@@ -1,6 +1,6 @@
 import type { Served } from './site.ts'
 
-/** Records and requests of each kind, so that every page has something to show. */
+/** Creates records and requests of each kind, so every page has something to show. */
 export async function fill({ gateway: { api }, send }: Served): Promise<void> {
   const group = await api.groups.create({ name: 'team', limits: { usd: { month: 50 } } })
   await api.connections.create({ provider: 'openai', name: 'main', apiKey: 'sk-0123456789abcdef', priority: 1 })

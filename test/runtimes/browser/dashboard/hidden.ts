@@ -9,7 +9,7 @@ export function hiddenTabsRest(test: Suite<{ browser?: Browser }>): void {
   test('a hidden tab sends no requests, and catches up once it is visible again', async ({ browser }) => {
     const server = await serveDashboard()
     await fill(server)
-    const { page, faults, close } = await visit(browser as Browser, server.url, { movesTime: true }) // launched before
+    const { page, faults, close } = await visit(browser as Browser, server.url, { movesTime: true }) // launched by `before`
     await settled(page)
     await page.evaluate(
       "Object.defineProperty(document, 'hidden', { configurable: true, get: () => globalThis.isAway === true })",
@@ -18,7 +18,7 @@ export function hiddenTabsRest(test: Suite<{ browser?: Browser }>): void {
       page.evaluate(`globalThis.isAway = ${isAway}; document.dispatchEvent(new Event('visibilitychange'))`)
     await goTo(page, '#/keys')
     await page.getByRole('button', { name: 'Limits: ci' }).click()
-    const dialog = page.getByRole('dialog') // loads once it has opened, then every two seconds; the tables have meters too
+    const dialog = page.getByRole('dialog') // loads when it opens, and then every two seconds; tables also have meters
     await dialog.getByRole('meter').first().waitFor()
 
     const left = page.waitForEvent('requestfailed', (request) => request.url().endsWith('/api/live'))
@@ -29,7 +29,7 @@ export function hiddenTabsRest(test: Suite<{ browser?: Browser }>): void {
     await server.gateway.api.keys.create({ name: 'made-meanwhile' })
     await (await server.send({ model: 'cheap' })).text()
     await page.clock.runFor(60_000)
-    await page.waitForTimeout(200) // for requests on their way
+    await page.waitForTimeout(200) // waits for requests in flight
     assert.equal(sent, [])
 
     await turn(false)

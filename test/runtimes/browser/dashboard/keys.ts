@@ -4,13 +4,15 @@ import { fill } from './fill.ts'
 import { type Served, serveDashboard } from './site.ts'
 import { goTo, settled, visit } from './visit.ts'
 
-/** So many keys by 100,000 are made where time is no matter. */
+/** In CI, where time doesn't matter, there are 100,000 keys. */
 const MANY = process.env.CI ? 100_000 : 1_000
-/** Other tests have the processor, too: 50 ms on a quiet machine (`test/bench/dashboard.ts`), seconds for a page that handles all keys. */
+/**
+ * In ms, because other tests also use the CPU. It takes 50 ms on an idle machine (`test/bench/dashboard.ts`), and seconds if a page handles all keys.
+ */
 const BUSY_MS = 1_000
 const READ_TOKEN = 'a-token-of-a-visitor-0123456789-abc'
 
-/** Tests the page of keys with many keys, with few permissions, and without access to the clipboard. */
+/** Tests the keys page with many keys, with few permissions, and without access to the clipboard. */
 export function keysAreFound(test: Suite<{ browser?: Browser }>): void {
   test('the gateway pages and searches keys, and the dashboard never blocks for long', {
     timeoutMs: 400_000,
@@ -103,14 +105,14 @@ export function keysAreFound(test: Suite<{ browser?: Browser }>): void {
   })
 }
 
-/** A gateway with this many keys, the last of which is in a group. */
+/** Opens a gateway with this many keys, the last of which is in a group. */
 async function manyKeys(): Promise<Served> {
   const server = await serveDashboard()
   const { keys, groups } = server.gateway.api
   const group = await groups.create({ name: 'team' })
   const make = (nth: number) =>
     keys.create({ name: `key-${String(nth).padStart(6, '0')}`, ...(nth === MANY - 1 && { group: group.id }) })
-  for (let nth = 0; nth < 100; nth++) await make(nth) // those that the test sees are in their order
+  for (let nth = 0; nth < 100; nth++) await make(nth) // the keys that the test sees are created in order
   for (let at = 100; at < MANY; at += 100) await Promise.all(Array.from({ length: 100 }, (_, nth) => make(at + nth)))
   return server
 }

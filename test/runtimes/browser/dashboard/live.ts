@@ -37,7 +37,7 @@ export function whatRunsIsSeen(test: Suite<{ browser?: Browser }>): void {
     await api.connections.create({ provider: 'openai', apiKey: 'sk-0123456789abcdef' })
     await api.combos.create({ name: 'fast', models: ['groq/llama-3.3-70b-versatile', 'openai/gpt-5-mini'] })
 
-    const { page, faults, close } = await visit(browser as Browser, first.url) // launched before
+    const { page, faults, close } = await visit(browser as Browser, first.url) // launched by `before`
     await goTo(page, '#/requests')
     const reply = await first.send({ model: 'fast' })
     const running = page.getByRole('row', {

@@ -6,7 +6,7 @@ import { goTo, visit } from './visit.ts'
 /** A red pixel. */
 const PNG = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8BQDwAEhQGAhKmMIQAAAABJRU5ErkJggg=='
 
-/** A tenth of a second of silence, as WAV. */
+/** Creates 0.1 s of silence, as WAV. */
 function silence(): Uint8Array<ArrayBuffer> {
   const samples = 800
   const view = new DataView(new ArrayBuffer(44 + samples))
@@ -49,7 +49,7 @@ const media: typeof fetch = async (input, init) => {
   return Response.json({ error: { message: `nothing is at ${pathname}` } }, { status: 404 })
 }
 
-/** The page's policy lets no test wait by a function of its own there. */
+/** Waits for an expression, because the page's policy doesn't allow tests to wait for a function. */
 async function until(page: Page, expression: string): Promise<void> {
   for (let tries = 0; tries < 200; tries++) {
     if (await page.evaluate(expression)) return
@@ -58,14 +58,14 @@ async function until(page: Page, expression: string): Promise<void> {
   assert.unreachable(`never: ${expression}`)
 }
 
-/** Models of other kinds than chat, in the playground. */
+/** Tests models of kinds other than chat in the playground. */
 export function mediaIsMade(test: Suite<{ browser?: Browser }>): void {
   test('the playground shows an image, plays speech, and transcribes a file, under the strict content security policy', async ({
     browser,
   }) => {
     const server = await serveDashboard({ fetch: media })
     await server.gateway.api.connections.create({ provider: 'openai', name: 'OpenAI', apiKey: 'sk-0123456789abcdef' })
-    const { page, faults, close } = await visit(browser as Browser, server.url) // launched before
+    const { page, faults, close } = await visit(browser as Browser, server.url) // launched by `before`
     await goTo(page, '#/playground')
     const send = async (format: string, model: string) => {
       await page.getByLabel('API format').selectOption(format)

@@ -6,7 +6,7 @@ import { bundle } from '../site.ts'
 import { serveDashboard, TOKEN } from './site.ts'
 import { goTo, settled, visit } from './visit.ts'
 
-/** Below any path, behind proxies, without a network, and with a token that is over. */
+/** Tests the dashboard below any path, behind proxies, without a network, and with an expired token. */
 export function worksAnywhere(test: Suite<{ browser?: Browser }>): void {
   for (const basePath of ['', '/ai', '/a/b'])
     test(`the dashboard works below "${basePath}/"`, async ({ browser }) => {
@@ -89,7 +89,7 @@ export function worksAnywhere(test: Suite<{ browser?: Browser }>): void {
     })
 }
 
-/** Opens it without the last slash, and writes something. */
+/** Opens the dashboard without the trailing slash, and writes something. */
 async function works(browser: Browser, url: string, path: string): Promise<void> {
   const { page, faults, close } = await visit(browser, url, { path })
   await page.getByRole('heading', { name: 'Overview' }).waitFor()
@@ -108,10 +108,10 @@ async function makeGroup(page: Awaited<ReturnType<typeof visit>>['page']): Promi
   await page.getByRole('button', { name: 'Delete: team' }).waitFor()
 }
 
-/** The browser itself logs each 401. */
+/** Ignores what the browser itself logs for each 401. */
 const withoutStatus = (faults: string[]) => faults.filter((fault) => !fault.includes('status of 401'))
 
-/** Passes everything on under a path that it may change. */
+/** Forwards all requests, under a path that it may change. */
 const startProxy = (target: string, pathOf: (path: string) => string) =>
   startServer(async (req, res) => {
     const chunks: Uint8Array[] = []
@@ -133,6 +133,6 @@ const startProxy = (target: string, pathOf: (path: string) => string) =>
       for await (const chunk of reply.body ?? []) res.write(chunk)
       res.end()
     } catch {
-      res.destroy() // the gateway has closed in the midst of a stream
+      res.destroy() // the gateway has closed in the middle of a stream
     }
   })

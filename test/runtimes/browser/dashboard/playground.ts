@@ -5,7 +5,7 @@ import { goTo, visit } from './visit.ts'
 
 const HOSTILE = '<img src=x onerror=alert(1)>\u202e</textarea><script>alert(2)</script>'
 
-/** A provider that answers with what would be code in a page that is not careful. */
+/** A provider whose response would be code on a careless page. */
 const hostile: typeof fetch = async () => {
   const event = {
     id: 'c',
@@ -29,7 +29,7 @@ async function connect({ gateway }: Served) {
   return gateway.api.keys.create({ name: 'ci', models: ['openai/*'] })
 }
 
-/** Real requests that an operator makes from the dashboard. */
+/** Tests real requests that an operator sends from the dashboard. */
 export function modelsAreAsked(test: Suite<{ browser?: Browser }>): void {
   test("an operator can test connections, and see why one doesn't respond", async ({ browser }) => {
     const server = await serveDashboard()

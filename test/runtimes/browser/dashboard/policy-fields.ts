@@ -4,7 +4,7 @@ import { fill } from './fill.ts'
 import { type Served, serveDashboard } from './site.ts'
 import { goTo, visit } from './visit.ts'
 
-/** Fields of keys, groups, connections, combos, and settings that decide where requests may go. */
+/** Tests fields of keys, groups, connections, combos, and settings that determine where requests may go. */
 export function policiesAreEdited(test: Suite<{ browser?: Browser }>): void {
   test('connections have tags, and keys and groups require them, until the form removes them', async ({ browser }) => {
     await withPage(browser, async ({ page, dialog, api }) => {
@@ -104,7 +104,7 @@ interface Opened {
 async function withPage(browser: Browser | undefined, use: (opened: Opened) => Promise<void>): Promise<void> {
   const server = await serveDashboard()
   await fill(server)
-  const { page, faults, close } = await visit(browser as Browser, server.url) // launched before
+  const { page, faults, close } = await visit(browser as Browser, server.url) // launched by `before`
   await use({ page, dialog: page.getByRole('dialog'), api: server.gateway.api })
   assert.equal(faults, [])
   await close()
@@ -114,7 +114,7 @@ async function withPage(browser: Browser | undefined, use: (opened: Opened) => P
 const findNamed = async (api: Opened['api'], wanted: string) =>
   (await api.connections.list()).connections.find(({ name }) => name === wanted)
 
-/** Opens the form of a record as it is stored now. */
+/** Opens a record's form with the stored values. */
 async function edit(page: Page, link: string, button: string): Promise<void> {
   await page.keyboard.press('Escape')
   await goTo(page, '#/nowhere')

@@ -161,7 +161,7 @@ export function timesAreShown(test: Suite<{ browser?: Browser }>): void {
 
 const rowCount = (page: Page) => page.locator('tbody tr').count()
 
-/** A gateway with a request in each hour from the evening of 31 October on, the first ones of a day slower and more expensive. */
+/** Opens a gateway with one request per hour since the evening of October 31. The first requests of a day are slower and more expensive. */
 async function withHistory(): Promise<{ server: Served; key: string }> {
   const clock = { now: () => NOW, sleep: (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms)) }
   const storage = memoryStorage()

@@ -18,7 +18,7 @@ export function codeIsReadOnly(test: Suite<{ browser?: Browser }>): void {
     })
     await fill(server)
     await server.gateway.api.customModels.create({ providerAlias: 'openai', id: 'stored' })
-    const { page, faults, close } = await visit(browser as Browser, server.url) // launched before
+    const { page, faults, close } = await visit(browser as Browser, server.url) // launched by `before`
     const seen: Record<string, string[]> = {}
     for (const [link, captions] of [
       ['#/targets', ['Connections']],
@@ -68,7 +68,7 @@ export function codeIsReadOnly(test: Suite<{ browser?: Browser }>): void {
   })
 }
 
-/** The buttons in each row of a table, by the text of the row's first cell. */
+/** Returns the buttons in each row of a table by the text of the row's first cell. */
 async function readButtons(page: Page, caption: string): Promise<Record<string, string[]>> {
   const rows = await page.getByRole('region', { name: caption, exact: true }).locator('tbody tr').all()
   const entries = rows.map(async (row) => {

@@ -11,16 +11,16 @@ import { assert, type Suite } from '../../../support/suite.ts'
 import { TOKEN } from './site.ts'
 import { goTo, settled, visit } from './visit.ts'
 
-/** The folder with the pictures of the documentation. */
+/** The folder with the documentation's pictures. */
 export const PICTURES = new URL('../../../../src/features/dashboard/pictures/', import.meta.url)
 
-/** The width of a text in pixels, which distinguishes fonts. */
+/** The width of a text in pixels, which identifies the font. */
 export const FONT = new URL('font.json', PICTURES)
 
 const NOW = Date.parse('2026-11-20T18:20:00Z')
 const VIEWS = { overview: '#/', usage: '#/usage?days=7&by=key', keys: '#/keys', request: '' } as const
 
-/** Takes the pictures of the views, light and dark, of a gateway with the demo's data at a fixed time. */
+/** Takes pictures of the views, light and dark, of a gateway with the demo's data at a fixed time. */
 export async function takePictures(
   browser: Browser,
   take: (name: string, page: Page) => Promise<void>,
@@ -70,7 +70,7 @@ export async function takePictures(
   }
 }
 
-/** Measures the width of a text in the page's font. */
+/** Measures the width of a text in the page's font, in pixels. */
 export const fontWidth = (page: Page): Promise<number> =>
   page.evaluate(
     "(() => { const span = document.createElement('span'); span.textContent = 'Signalbox 0123456789 mmmWWWiii'; span.style.whiteSpace = 'nowrap'; document.body.append(span); const { width } = span.getBoundingClientRect(); span.remove(); return width })()",
@@ -86,7 +86,7 @@ const DRAWN = `async (src) => {
   return { canvas, pixels: context.getImageData(0, 0, image.width, image.height).data }
 }`
 
-/** The page as WebP, which is half as long as PNG. `blank`: a page without a policy, in which the picture is encoded. */
+/** Returns the page as WebP, which is half the size of PNG. `blank` is a page without a policy, which encodes the picture. */
 export async function webpOf(page: Page, blank: Page): Promise<Buffer> {
   const png = (await page.screenshot()).toString('base64')
   const url: string = await blank.evaluate(
@@ -95,7 +95,7 @@ export async function webpOf(page: Page, blank: Page): Promise<Buffer> {
   return Buffer.from(url.slice(url.indexOf(',') + 1), 'base64')
 }
 
-/** The share of pixels that differ; 1 where two pictures have not the same size. */
+/** Returns the share of pixels that differ, or 1 if the sizes differ. */
 async function difference(blank: Page, one: Buffer, other: Buffer): Promise<number> {
   const [a, b] = [one, other].map((webp) => `'data:image/webp;base64,${webp.toString('base64')}'`)
   return blank.evaluate(`(async () => {
@@ -109,13 +109,13 @@ async function difference(blank: Page, one: Buffer, other: Buffer): Promise<numb
   })()`)
 }
 
-/** The pictures of the documentation are those of the page. */
+/** Tests that the documentation's pictures match the page. */
 export function looksAsItDid(test: Suite<{ browser?: Browser }>): void {
   test('the screenshots in the documentation match the current dashboard', { timeoutMs: 300_000 }, async ({
     browser,
   }) => {
     const { width } = JSON.parse(await readFile(FONT, 'utf8'))
-    const blank = await (browser as Browser).newPage() // launched before
+    const blank = await (browser as Browser).newPage() // launched by `before`
     const found: string[] = []
     let isOtherFont = false
     await takePictures(browser as Browser, async (name, page) => {

@@ -7,7 +7,7 @@ import { builtDashboard } from '../../../dashboard/built.ts'
 /** The admin token of these gateways. */
 export const TOKEN = 'a-token-of-the-operator-0123456789'
 
-/** A gateway with its dashboard on a free port. Its provider "openai" answers, and costs more than it seems; "groq" always fails. */
+/** Opens a gateway with its dashboard on a free port. Its provider "openai" responds, and costs more than it seems. "groq" always fails. */
 export async function serveDashboard({ port = 0, ...options }: Partial<GatewayOptions> & { port?: number } = {}) {
   const { dashboard } = await builtDashboard()
   const gateway = createGateway({

@@ -16,7 +16,7 @@ export function operatorWorks(test: Suite<{ browser?: Browser }>): void {
     ] as const)
       await server.gateway.api.connections.create({ provider, apiKey })
     await server.gateway.api.settings.update({ requireApiKey: true })
-    const { page, faults, close } = await visit(browser as Browser, server.url) // launched before
+    const { page, faults, close } = await visit(browser as Browser, server.url) // launched by `before`
 
     await page.getByRole('heading', { name: 'Overview' }).waitFor()
     assert.not.match(page.url(), TOKEN)
@@ -79,7 +79,7 @@ export function operatorWorks(test: Suite<{ browser?: Browser }>): void {
   })
 }
 
-/** Its value, which is shown once. */
+/** Creates a key. Resolves to its value, which is only shown once. */
 async function makeKey(page: Page): Promise<string> {
   await page.getByRole('link', { name: 'Keys', exact: true }).click()
   await page.getByRole('button', { name: 'Create key' }).click()
@@ -107,7 +107,7 @@ async function makeCombo(page: Page): Promise<void> {
   const models = dialog.getByLabel('Model', { exact: true })
   await models.nth(0).fill('openai/gpt-5-mini')
   await models.nth(1).fill('groq/llama-3.3-70b-versatile')
-  await dialog.getByRole('button', { name: /^Move groq/ }).press('Alt+ArrowUp') // by the keyboard alone
+  await dialog.getByRole('button', { name: /^Move groq/ }).press('Alt+ArrowUp') // with the keyboard only
   await dialog.getByRole('button', { name: 'Create', exact: true }).click()
   await page.getByRole('cell', { name: 'groq/llama-3.3-70b-versatile → openai/gpt-5-mini' }).waitFor()
 }

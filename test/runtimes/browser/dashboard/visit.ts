@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { Browser, Page } from 'playwright-core'
 import { TOKEN } from './site.ts'
 
-/** The time limit for a page, while other tests use the CPU. */
+/** The time limit for a page while other tests use the CPU, in ms. */
 const WAIT_MS = 20_000
 
 export interface VisitOptions {
@@ -11,22 +11,22 @@ export interface VisitOptions {
   /** The path of the dashboard. */
   path?: string
   token?: string
-  /** The time that the page takes it to be, epoch ms; default: the real one. */
+  /** The page's current time, in ms since the epoch. Default: the real time. */
   now?: number
-  /** May the test move the time of the page's timers (`page.clock.runFor`)? */
+  /** Whether the test may move the time of the page's timers (`page.clock.runFor`). */
   movesTime?: true
   /** Prepares the page before it opens. */
   before?: (page: Page) => Promise<unknown>
 }
 
-/** A page of a browser on a dashboard, and what went wrong in it: errors, violations of its policy, requests to other origins, dialogs. */
+/** A browser page with a dashboard, and its faults: errors, policy violations, requests to other origins, and dialogs. */
 export interface Visit {
   page: Page
   faults: string[]
   close(): Promise<void>
 }
 
-/** Opens the dashboard of a gateway by the address that the command prints. */
+/** Opens the dashboard of a gateway at the URL that the command prints. */
 export async function visit(browser: Browser, url: string, options: VisitOptions = {}): Promise<Visit> {
   const { width = 1280, scheme = 'light', path = '/admin/', token = TOKEN, now, movesTime, before } = options
   const context = await browser.newContext({ viewport: { width, height: 900 }, colorScheme: scheme, locale: 'en-GB' })
@@ -56,19 +56,19 @@ export async function visit(browser: Browser, url: string, options: VisitOptions
   return { page, faults, close: () => context.close() }
 }
 
-/** Goes to a view by its address, and waits until it shows what it has loaded. */
+/** Opens a view by its URL, and waits until it shows what it has loaded. */
 export async function goTo(page: Page, link: string): Promise<void> {
   await page.evaluate(`location.hash = ${JSON.stringify(link)}`)
   await settled(page)
 }
 
-/** Waits until nothing is being loaded for the first time. */
+/** Waits until nothing is loading for the first time. */
 export async function settled(page: Page): Promise<void> {
   await page.locator('main h1').waitFor()
   await page.locator('.loading').first().waitFor({ state: 'detached' })
 }
 
-/** Waits until something holds, or for as long as the page is given for anything: the assertion that follows then says what is missing. */
+/** Waits until something holds, or for the page's time limit. In that case, the assertion that follows tells what is missing. */
 export async function until(holds: () => Promise<boolean>): Promise<void> {
   for (const end = performance.now() + WAIT_MS; performance.now() < end && !(await holds()); ) await sleep(20)
 }

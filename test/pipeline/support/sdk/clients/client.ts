@@ -4,21 +4,21 @@ import type { Received } from '../conversation.ts'
 export interface Manner {
   stream: boolean
   signal?: AbortSignal
-  /** Called with each piece of the response. */
+  /** Receives each piece of the response. */
   onText?(piece: string): void
 }
 
-/** A client, used as its own documentation says. Rejects with the client's own errors. */
+/** A client, used as its own documentation describes. Rejects with the client's own errors. */
 export interface Client {
   /** Sends a single request without tools. */
   send(model: string, manner: Manner): Promise<string>
-  /** Runs the whole conversation, including tools. */
+  /** Runs the entire conversation, including tools. */
   converse(model: string, manner: Manner): Promise<Received>
 }
 
 export type CreateClient = (fetch: typeof globalThis.fetch) => Client
 
-/** With more responses than this, the conversation is going in circles. */
+/** After more responses than this, the conversation is going in circles. */
 export const MAX_STEPS = 3
 
 /** Collects text, and reports each piece. */

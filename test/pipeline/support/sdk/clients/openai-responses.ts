@@ -3,7 +3,7 @@ import type { ResponseInput } from 'openai/resources/responses/responses'
 import { QUESTION, type Received, weather, weatherIn } from '../conversation.ts'
 import { type Client, type CreateClient, listen, MAX_STEPS, type Manner } from './client.ts'
 
-/** Uses `responses` without storage at the provider: sends everything it has received back, along with the results. */
+/** Uses `responses` without storage at the provider, so it sends back everything it has received, along with the results. */
 export const createResponsesClient: CreateClient = (fetch) => {
   const client = new OpenAI({ baseURL: 'http://gateway/v1', apiKey: 'x', maxRetries: 0, fetch })
 

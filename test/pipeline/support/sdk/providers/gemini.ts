@@ -9,7 +9,7 @@ const usage = (prompt: number, candidates: number, thoughts = 0) => ({
   totalTokenCount: prompt + candidates + thoughts,
 })
 
-/** Builds a response as Google sends it: calls have no ID, and also end with `STOP`. */
+/** Builds a response as Google sends it: calls have no ID, and the finish reason is `STOP` even for calls. */
 const respond = (parts: Part[], counts: object, finishReason?: FinishReason) => ({
   candidates: [{ content: { role: 'model', parts }, index: 0, ...(finishReason && { finishReason }) }],
   usageMetadata: counts,

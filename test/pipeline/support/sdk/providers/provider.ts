@@ -6,7 +6,7 @@ export interface Provider {
 
 export interface ModelOutput {
   whole: object
-  /** One server-sent event each. */
+  /** One server-sent event per element. */
   events: string[]
 }
 
