@@ -210,3 +210,42 @@ test('a target that a step rejects with a 5xx is skipped', async () => {
   assert.is((await chat({ model: 'one/away' })).status, 501)
   assert.equal(errors, [])
 })
+
+test('the record of a feature route has no format', async () => {
+  const { gateway, send, chat } = await openExtended([
+    {
+      name: 'notes',
+      areas: [{ path: '/notes', routes: [{ method: 'GET', path: '/notes', run: () => Response.json({}) }] }],
+    },
+  ])
+  await (await send('GET', '/notes')).text()
+  await (await chat({})).text()
+  await turn()
+  const { requests } = await gateway.api.usage.requests({})
+  assert.equal(
+    requests.map(({ endpoint, ...record }) => [endpoint, 'format' in record && record.format]),
+    [
+      ['/v1/chat/completions', 'openai-chat'],
+      ['/notes', false],
+    ],
+  )
+})
+
+test("a key's models and kinds don't apply to a feature route, but its state and limits do", async () => {
+  const { gateway, send } = await openExtended([
+    {
+      name: 'notes',
+      areas: [{ path: '/notes', routes: [{ method: 'GET', path: '/notes', run: () => Response.json({}) }] }],
+    },
+  ])
+  const { id, key } = await gateway.api.keys.create({
+    name: 'embedding',
+    kinds: ['embedding'],
+    models: ['nothing'],
+    limits: { requests: { day: 2 } },
+  })
+  const getStatus = async () => (await send('GET', '/notes', undefined, key)).status
+  assert.equal([await getStatus(), await getStatus(), await getStatus()], [200, 200, 429])
+  await gateway.api.keys.update(id, { isActive: false })
+  assert.is(await getStatus(), 403)
+})

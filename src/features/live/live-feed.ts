@@ -305,7 +305,7 @@ function createRunningRequest(log: RequestLog): RunningRequest {
     id: log.id,
     time: new Date(startedAt).toISOString(),
     endpoint: route.path,
-    format: route.format,
+    ...(route.operation.kind && { format: route.format }),
     streamed,
     ...(key && { keyId: key.id }),
     ...(key?.group && { groupId: key.group.id }),

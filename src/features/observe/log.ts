@@ -36,7 +36,7 @@ function formatLine(request: ObservedRequest, record: RequestRecord, firstConten
     id: record.id,
     route: request.route,
     op: getOperationName(request.operation),
-    format: request.format,
+    format: request.kind && request.format,
     key: record.keyId,
     group: record.groupId,
     account: record.accountRef,

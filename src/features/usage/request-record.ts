@@ -100,7 +100,8 @@ export interface StoredRequest extends UsageCost {
   user?: string
   /** The path of the endpoint, such as `/v1/chat/completions`. */
   endpoint: string
-  format: ClientFormat
+  /** Absent for routes that don't call a model. */
+  format?: ClientFormat
   /** The requested model; absent if the request couldn't be read. */
   model?: string
   /** The target whose response the client received, or the last target called; absent if none was called. */

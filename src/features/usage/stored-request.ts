@@ -42,7 +42,7 @@ export function createStoredRequest(log: RequestLog, ending: RequestEnding & { d
     id: log.id,
     time: formatIsoTime(startedAt),
     endpoint: route.path,
-    format: route.format,
+    ...(route.operation.kind && { format: route.format }),
     streamed: log.streamed,
     attempts,
     durationMs,

@@ -264,7 +264,7 @@ function parseRequestRow(row: RequestRow, texts: readonly string[]): StoredReque
     id,
     time: new Date(getRequestTime(id)).toISOString(),
     endpoint: text(endpoint) ?? '',
-    format: text(format) as ClientFormat, // written by `toRequestRow`
+    ...(format && { format: text(format) as ClientFormat }), // written by `toRequestRow`
     streamed: streamed === 1,
     attempts,
     durationMs,

@@ -99,7 +99,7 @@ function RequestFacts({ request, names }: { request: StoredRequest; names: Reado
   const facts: Array<[string, ComponentChild]> = [
     ['Result', <State kind={endKinds[request.end]}>{endLabels[request.end]}</State>],
     ['Requested model', request.model],
-    ['Endpoint', `${request.endpoint} (${request.format})`],
+    ['Endpoint', request.format ? `${request.endpoint} (${request.format})` : request.endpoint],
     ['Key', named(request.keyId)],
     ['Group', named(request.groupId)],
     ['Account', request.account],
