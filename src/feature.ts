@@ -189,7 +189,7 @@ export interface FeatureRouteRequest extends GatewayRequest {
   /** The parameters of the path, percent-decoded. */
   readonly params: Readonly<Record<string, string>>
   readonly query: URLSearchParams
-  /** Reads the JSON body. Rejects with a 400, 408, 413, or 415, which the client receives. */
+  /** Reads the body, which must be a JSON object. Rejects with a 400, 408, 413, or 415, which the client receives. */
   json(): Promise<JsonObject>
   /** Reads the body; at most `limits.maxBodyBytes`. */
   bytes(): Promise<Uint8Array>
