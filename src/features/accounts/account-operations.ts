@@ -8,25 +8,20 @@ import {
   parseInput,
   parsePut,
 } from '../../admin/input.ts'
-import { getTimestamp, isSameJson, pickShownFields, requirePresent, withChange } from '../../admin/record-operations.ts'
+import { getTimestamp, pickShownFields, requirePresent } from '../../admin/record-operations.ts'
 import { createInputSchema } from '../../admin/schemas.ts'
 import { listLimitWarnings, type WithWarnings, withWarnings } from '../../admin/warnings.ts'
-import { gatewayError, isGatewayError } from '../../errors.ts'
+import { isGatewayError } from '../../errors.ts'
 import { isAccountId, isAccountRef } from '../../lib/account-ids.ts'
 import {
   type AccountNames,
   type AccountProfile,
   type AccountRecord,
   decryptProfile,
-  encryptProfile,
   isSignedAccount,
   listAccounts,
   readAccount,
-  removeAccount,
-  signAccount,
-  writeAccount,
 } from '../../records/account-records.ts'
-import { retryOnConflict } from '../../records/storage-access.ts'
 import type { WritableStore } from '../../records/writable-store.ts'
 import {
   type AccountPut,
@@ -34,8 +29,9 @@ import {
   type AppAccountChange,
   accountFields,
 } from '../../types/records/account-fields.ts'
-import type { Clock } from '../../types.ts'
+import type { Clock, Storage } from '../../types.ts'
 import type { ScopeName } from '../limits/ledger/ledger.ts'
+import { type AccountInput, AccountWriter } from './account-writer.ts'
 import type { Accounts } from './accounts.ts'
 import { UNSIGNED_ACCOUNT_MESSAGE } from './known-accounts.ts'
 
@@ -112,12 +108,6 @@ export const accountInputs = {
   delete: closedObject({ usage: v.exactOptional(choice(['keep', 'erase'])) }),
 }
 
-/** The fields that an input can change. */
-type AccountInput = Pick<
-  AppAccountChange,
-  'name' | 'plan' | 'isActive' | 'limits' | 'models' | 'kinds' | 'require' | 'promptCaching' | 'metadata'
->
-
 interface AccountOperationsDependencies {
   store: WritableStore
   clock: Clock
@@ -141,17 +131,10 @@ export function createAccountOperations(deps: AccountOperationsDependencies): {
    */
   resolveAccount(idOrRef: string): Promise<string>
 } {
-  const { store, clock, nextTurn, forgetLimits, revokeTokens } = deps
-  const { storage, keyring } = store
-
-  async function show(record: AccountRecord): Promise<ShownAccount> {
-    const opened = await keyring()
-    const profile = await decryptProfile(opened, record).catch((): AccountProfile => ({ id: '' }))
-    const isValid = profile.id !== '' && (await isSignedAccount(opened, record.ref, record))
-    const isActive = record.isActive !== false
-    const account = pickShownFields(accountFields, { ...record, ...profile, isActive })
-    return { ...account, ...(!isValid && { error: UNSIGNED_ACCOUNT_MESSAGE }) }
-  }
+  const { store, clock, forgetLimits, revokeTokens } = deps
+  const { storage } = store
+  const writer = new AccountWriter(store, clock)
+  const show = (record: AccountRecord) => showAccount(record, store)
 
   const showWithWarnings = async (record: AccountRecord) =>
     withWarnings(await show(record), listLimitWarnings(record, storage))
@@ -170,32 +153,8 @@ export function createAccountOperations(deps: AccountOperationsDependencies): {
       throw createInputError(`"plan" must be the ID of a group; no group has the ID "${plan}"`)
   }
 
-  /** Changes an account, or creates it if `id` is given. Rejects an unsigned record unless `isActive` is given. */
-  async function change(
-    ref: string,
-    changes: AccountInput & { tokensFrom?: string },
-    id?: string,
-  ): Promise<AccountRecord> {
-    const opened = await keyring()
-    const { name, metadata, ...others } = changes
-    const changed = await retryOnConflict(async () => {
-      const { record: found, version = null } = (await readAccount(storage, ref)) ?? {}
-      const existing = found?.deletedAt === undefined ? found : undefined
-      if (!existing && id === undefined) throw gatewayError('NOT_FOUND', { message: 'Account not found' })
-      if (existing && changes.isActive === undefined && !(await isSignedAccount(opened, ref, existing)))
-        throw createInputError(UNSIGNED_ACCOUNT_MESSAGE)
-      const storedProfile = existing ? await decryptProfile(opened, existing) : { id: id ?? '' }
-      const profile = withChange(storedProfile, {
-        ...(name !== undefined && { name }),
-        ...(metadata !== undefined && { metadata }),
-      })
-      const start = existing ?? { ref, isActive: true, createdAt: getTimestamp(clock), sealedProfile: '' }
-      const next: AccountRecord = { ...withChange(start, others), isManaged: true }
-      if (existing && isSameJson(storedProfile, profile) && isSameJson(existing, next)) return existing
-      const sealedProfile = await encryptProfile(opened, ref, profile)
-      const signed = await signAccount(opened, { ...next, sealedProfile })
-      return (await writeAccount(storage, signed, { ifVersion: version, ttlMs: undefined })) && signed
-    })
+  async function change(ref: string, changes: AccountInput & { tokensFrom?: string }, id?: string) {
+    const changed = await writer.change(ref, changes, id)
     const accounts = await deps.accounts()
     accounts.changed(ref)
     return changed
@@ -211,25 +170,8 @@ export function createAccountOperations(deps: AccountOperationsDependencies): {
 
   const operations: AccountOperations<unknown> = {
     async list(query = {}) {
-      const { limit = 100, after: start, state, plan } = parseInput(accountInputs.list, query)
-      const isMatch = (record: AccountRecord) =>
-        record.deletedAt === undefined &&
-        (state === undefined || (record.isActive === false) === (state === 'paused')) &&
-        (plan === undefined || record.plan === plan)
-      const found: AccountRecord[] = []
-      let after = start
-      let last: string | undefined
-      for (let pages = 0; pages < MAX_PAGES && found.length < limit; pages++) {
-        const page = await listAccounts(storage, { after, limit: PAGE_SIZE })
-        const match = page.accounts.map(({ record }) => record).filter(isMatch)
-        const selected = match.slice(0, limit - found.length)
-        found.push(...selected)
-        last = selected.length < match.length ? selected.at(-1)?.ref : page.last
-        if (last === undefined) break
-        after = last
-      }
-      const accounts = await Promise.all(found.map(show))
-      return { accounts, ...(last !== undefined && { after: last }) }
+      const { records, ...next } = await findPage(storage, parseInput(accountInputs.list, query))
+      return { accounts: await Promise.all(records.map(show)), ...next }
     },
 
     get: async (id) => show(await find(await toRef(id))),
@@ -270,17 +212,7 @@ export function createAccountOperations(deps: AccountOperationsDependencies): {
       const keys = await store.keys.entries({ fresh: true })
       const count = keys.filter((key) => key.record.account === ref).length
       if (count > 0) throw createInputError(hasKeys(count))
-      await retryOnConflict(async () => {
-        const { version } = (await readAccount(storage, ref)) ?? {}
-        if (version === undefined) return true
-        if (usage === 'erase') return removeAccount(storage, ref, version)
-        const opened = await keyring()
-        const { id: profileId } = await decryptProfile(opened, record)
-        const sealedProfile = await encryptProfile(opened, ref, { id: profileId })
-        const { createdAt } = record
-        const tombstone = await signAccount(opened, { ref, createdAt, deletedAt: getTimestamp(clock), sealedProfile })
-        return writeAccount(storage, tombstone, { ifVersion: version, ttlMs: USAGE_MS })
-      })
+      await writer.remove(record, usage)
       await revokeTokens(ref)
       await forgetLimits({ scope: 'account', id: ref })
       ;(await deps.accounts()).changed(ref)
@@ -288,32 +220,10 @@ export function createAccountOperations(deps: AccountOperationsDependencies): {
     },
   }
 
-  const names: AccountNames = {
-    findRef: toRef,
-    async findNames(refs) {
-      const opened = await keyring()
-      const found = refs.map(async (ref): Promise<Array<[ref: string, name: string]>> => {
-        const { record } = (await readAccount(storage, ref)) ?? {}
-        if (!record) return []
-        const { id, name = id } = await decryptProfile(opened, record).catch((): AccountProfile => ({ id: ref }))
-        return [[ref, name]]
-      })
-      return new Map((await Promise.all(found)).flat())
-    },
-  }
-
   return {
     operations,
-    names,
-    async hasAccounts(plan) {
-      for (let after: string | undefined; ; ) {
-        const { accounts, last } = await listAccounts(storage, { after, limit: PAGE_SIZE })
-        if (accounts.some(({ record }) => record.plan === plan && record.deletedAt === undefined)) return true
-        if (last === undefined) return false
-        after = last
-        await nextTurn()
-      }
-    },
+    names: { findRef: toRef, findNames: (refs) => findNames(refs, store) },
+    hasAccounts: (plan) => hasAccounts(plan, { storage, nextTurn: deps.nextTurn }),
     async resolveAccount(idOrRef) {
       const id = toId(idOrRef)
       const ref = await toRef(idOrRef)
@@ -327,11 +237,71 @@ export function createAccountOperations(deps: AccountOperationsDependencies): {
   }
 }
 
+/** Returns the account as the API shows it. Doesn't throw for a record that was changed elsewhere, so the others can be listed. */
+async function showAccount(record: AccountRecord, { keyring }: Pick<WritableStore, 'keyring'>): Promise<ShownAccount> {
+  const opened = await keyring()
+  const profile = await decryptProfile(opened, record).catch((): AccountProfile => ({ id: '' }))
+  const isValid = profile.id !== '' && (await isSignedAccount(opened, record.ref, record))
+  const isActive = record.isActive !== false
+  const account = pickShownFields(accountFields, { ...record, ...profile, isActive })
+  return { ...account, ...(!isValid && { error: UNSIGNED_ACCOUNT_MESSAGE }) }
+}
+
+/** Reads accounts until the page is full, or until `MAX_PAGES` reads found too few. */
+async function findPage(
+  storage: Storage,
+  { limit = 100, after: start, state, plan }: AccountsQuery,
+): Promise<{ records: AccountRecord[]; after?: string }> {
+  const isMatch = (record: AccountRecord) =>
+    record.deletedAt === undefined &&
+    (state === undefined || (record.isActive === false) === (state === 'paused')) &&
+    (plan === undefined || record.plan === plan)
+  const records: AccountRecord[] = []
+  let after = start
+  let last: string | undefined
+  for (let pages = 0; pages < MAX_PAGES && records.length < limit; pages++) {
+    const page = await listAccounts(storage, { after, limit: PAGE_SIZE })
+    const match = page.accounts.map(({ record }) => record).filter(isMatch)
+    const selected = match.slice(0, limit - records.length)
+    records.push(...selected)
+    last = selected.length < match.length ? selected.at(-1)?.ref : page.last
+    if (last === undefined) break
+    after = last
+  }
+  return { records, ...(last !== undefined && { after: last }) }
+}
+
+/** Returns the names of accounts by ref, or their IDs if they have none. Omits accounts that aren't stored. */
+async function findNames(
+  refs: readonly string[],
+  { storage, keyring }: Pick<WritableStore, 'storage' | 'keyring'>,
+): Promise<Map<string, string>> {
+  const opened = await keyring()
+  const found = refs.map(async (ref): Promise<Array<[ref: string, name: string]>> => {
+    const { record } = (await readAccount(storage, ref)) ?? {}
+    if (!record) return []
+    const { id, name = id } = await decryptProfile(opened, record).catch((): AccountProfile => ({ id: ref }))
+    return [[ref, name]]
+  })
+  return new Map((await Promise.all(found)).flat())
+}
+
+async function hasAccounts(
+  plan: string,
+  { storage, nextTurn }: { storage: Storage; nextTurn(): Promise<void> },
+): Promise<boolean> {
+  for (let after: string | undefined; ; ) {
+    const { accounts, last } = await listAccounts(storage, { after, limit: PAGE_SIZE })
+    if (accounts.some(({ record }) => record.plan === plan && record.deletedAt === undefined)) return true
+    if (last === undefined) return false
+    after = last
+    await nextTurn()
+  }
+}
+
 /** Records per read, and maximum reads for one page of a filtered list. */
 const PAGE_SIZE = 1_000
 const MAX_PAGES = 20
-/** The minimum default retention of usage records, in ms. */
-const USAGE_MS = 400 * 24 * 60 * 60 * 1_000
 
 const INVALID_ID_MESSAGE =
   '"id" must be 1 to 200 characters, in Unicode\'s composed form, without control characters and surrounding blanks'
