@@ -1,5 +1,5 @@
 import type { Identify } from '../../src/request/identity.ts'
-import { isCi } from '../support/ci.ts'
+import { randomCases } from '../support/ci.ts'
 import { assert, suite } from '../support/suite.ts'
 import { byCookie, openApp, outcomeOf } from './support/app.ts'
 
@@ -107,7 +107,7 @@ test("a cacheBy that throws causes a 503, and one that doesn't return a string c
 test('check 20: concurrent requests with different cookies never share an identity', {
   timeoutMs: 300_000,
 }, async () => {
-  const many = isCi ? 100_000 : 3_000
+  const many = randomCases(100_000, 3_000)
   const turn = () => new Promise((resolve) => setImmediate(resolve))
   for (const isKept of [true, false]) {
     const resolve: Identify = async (request, about) => {

@@ -21,7 +21,7 @@ const START_RATIO = 1.2
 
 const IDLE_MS = 90 * 24 * 60 * 60 * 1_000
 
-const REJECTED = isCi ? 100_000 : 5_000
+const REJECTED = randomCases(100_000, 5_000)
 
 const test = suite<{ program?: Awaited<ReturnType<typeof childProgram>> }>('many accounts', {})
 const slowly = { timeoutMs: 600_000 }

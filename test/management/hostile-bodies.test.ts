@@ -1,7 +1,7 @@
 import { chatAnswer } from '../pipeline/support/responses.ts'
 import { fakeUpstream, json } from '../pipeline/support/upstream.ts'
 import { openWorld, token } from '../pipeline/support/world.ts'
-import { isCi } from '../support/ci.ts'
+import { isCi, randomCases } from '../support/ci.ts'
 import { eachHostile } from '../support/hostile-values.ts'
 import { assert, suite } from '../support/suite.ts'
 
@@ -82,7 +82,7 @@ for (const [method, path, body] of bodies)
     const at = path.replace(':id', id)
     const plain = await send(method, at, JSON.stringify(body))
     assert.ok(plain.ok, `${plain.status} ${await plain.text()}`)
-    await eachHostile({ body, isEach: isCi, runs: isCi ? 500 : 40 }, async (text) => {
+    await eachHostile({ body, isEach: isCi, runs: randomCases(500, 40) }, async (text) => {
       const response = await send(method, at, text)
       const responseBody = await response.text()
       assert.is.not(response.status, 500, `${text} ${responseBody}`)

@@ -8,7 +8,7 @@ import { getTraits } from '../../src/protocols/providers/provider-traits.ts'
 import { clientFormats } from '../../src/types/unions.ts'
 import type { ClientFormat, ProviderFormat } from '../../src/types.ts'
 import { contexts } from '../formats/support/contexts.ts'
-import { isCi } from '../support/ci.ts'
+import { isCi, isFull } from '../support/ci.ts'
 import { createRandom, type Random } from '../support/random.ts'
 import { assert, suite } from '../support/suite.ts'
 import {
@@ -112,8 +112,10 @@ function shuffleFields(value: unknown, random: Random): unknown {
 const OWN_DATA = new Set(['input_schema', 'parameters', 'inputSchema', 'parametersJsonSchema', 'args', 'response'])
 
 const LONG = isCi ? 1_000 : 60
-const TURNS = isCi ? 40 : 10
-const CONVERSATIONS = isCi ? 4 : 2
+/** Tests every nth request of a long conversation. */
+const STRIDE = isFull ? 25 : isCi ? 125 : 6
+const TURNS = isFull ? 40 : isCi ? 24 : 10
+const CONVERSATIONS = isFull ? 4 : 2
 
 for (const client of clientFormats)
   test(`check 30: each request begins with the previous one, from ${client} clients to every format`, async () => {
@@ -122,7 +124,7 @@ for (const client of clientFormats)
       const hint = `${client} to ${target.model}, seed ${random.seed}`
       const sender = await createSender(client, target)
       await setImmediate() // thousands of requests keep the process busy
-      assertStable(send(sender, createConversation(random, LONG), isCi ? 25 : 6), hint)
+      assertStable(send(sender, createConversation(random, LONG), STRIDE), hint)
       for (let count = 0; count < CONVERSATIONS; count++)
         assertStable(send(sender, createConversation(random, TURNS)), hint)
     }
