@@ -47,7 +47,7 @@ async function tryTargets(request: ModelRequest): Promise<Reply> {
       })
       const outcome = hedge ? await (await loadHedging()).runHedged(attempt, hedge) : await attempt.run()
       if (outcome.kind !== 'answered') {
-        targets.recordOutcome(outcome)
+        await targets.recordOutcome(outcome)
         continue
       }
       await targets.recordResponse(outcome.route)

@@ -22,7 +22,7 @@ export interface Hedge extends HedgeSettings {
 interface HedgeSettings {
   /** Returns an attempt at another target, ready to be made; `undefined` if there is none. */
   next(): Promise<Attempt | undefined>
-  recordOutcome(outcome: FailedAttempt | RejectedAttempt): void
+  recordOutcome(outcome: FailedAttempt | RejectedAttempt): Promise<void>
 }
 
 /**

@@ -47,7 +47,7 @@ async function hedgeSlowAttempt(first: Attempt, running: Promise<Outcome>, hedge
     return outcome
   }
   if (!isFirst && outcome.kind === 'rejected') budget.giveBack()
-  hedge.recordOutcome(outcome)
+  await hedge.recordOutcome(outcome)
   return other
 }
 

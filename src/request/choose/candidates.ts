@@ -1,8 +1,9 @@
 import type { GatewayError } from '../../errors.ts'
 import { getContextWindow } from '../../protocols/providers/catalog-model.ts'
 import type { ModelRequest } from '../model-request.ts'
-import type { FailedAttempt, Target } from '../outcome.ts'
+import type { FailedAttempt } from '../outcome.ts'
 import { type Route, type RouteTarget, serializeParams } from '../routing/group.ts'
+import { findRuleViolation } from './usable-target.ts'
 
 /** A target in cooldown, and the time of its recovery (epoch ms). */
 export interface CoolingTarget {
@@ -29,21 +30,6 @@ export interface Progress {
   /** The error of a target that the request isn't allowed to use (`pickCloserError`). */
   ruleViolation: GatewayError | undefined
 }
-
-/** Returns the error of the first rule that forbids the route's target. */
-export function findRuleViolation(request: ModelRequest, route: Route): GatewayError | undefined {
-  for (const rule of request.log.targetRules) {
-    const error = rule(request, route.target, route)
-    if (error) return error
-  }
-  return undefined
-}
-
-/** Returns the target of a route. Takes its permit immediately; otherwise, every request of a burst would probe the same target in cooldown. */
-export const createTarget = (route: Route, { context }: ModelRequest): Target => ({
-  route,
-  permit: context.health.begin(route.target),
-})
 
 /**
  * Returns whether to skip the target: it isn't allowed, was already tried, is draining or in cooldown, or has too small a context window. Adds the

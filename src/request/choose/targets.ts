@@ -1,260 +1,81 @@
-import type { GatewayError } from '../../errors.ts'
-import { getSettledValue } from '../../lib/promises.ts'
-import { isAmbiguous } from '../codec/call-failure.ts'
-import type { StopReason } from '../hook-records.ts'
 import type { ModelRequest } from '../model-request.ts'
 import type { FailedAttempt, RejectedAttempt, Target } from '../outcome.ts'
-import type { GroupSelection } from '../routing/chooser.ts'
 import type { Route } from '../routing/group.ts'
-import {
-  type CoolingTarget,
-  createTarget,
-  findCoolingTarget,
-  findRuleViolation,
-  includesTarget,
-  type Progress,
-  recordFailure,
-  shouldSkip,
-  wouldRepeatFailure,
-} from './candidates.ts'
-import { loadLastResort, loadNameErrors } from './no-target.ts'
-
-/** Why there is no next target. */
-export interface NoTarget {
-  /** The attempts or retries are used up. */
-  stop: StopReason | undefined
-  /** The first route that couldn't be tried because no attempt was left. */
-  untriedRoute: Route | undefined
-  /** The error of the first target whose format doesn't support the request, or that a step rejected. */
-  rejection: GatewayError | undefined
-  /**
-   * The error that rejects the entire request: from a step, or because it isn't allowed to use any of its targets. The client always gets this one.
-   */
-  requestRejection: GatewayError | undefined
-  /** The skipped targets that are in cooldown. */
-  cooling: readonly CoolingTarget[]
-  /** The skipped routes whose connections are draining. */
-  draining: readonly Route[]
-}
-
-/** The routes of a model name, and the selection in the groups on the path; `undefined` if there are none. */
-interface FoundRoutes {
-  routes: AsyncIterator<Route, undefined> | Iterator<Route, undefined>
-  selection: GroupSelection | undefined
-}
+import { type FoundRoutes, findRoutes } from './found-routes.ts'
+import type { FirstRoute, FurtherTargets } from './further-targets.ts'
+import { loadFurtherTargets } from './no-target.ts'
+import { createTarget, isUsable } from './usable-target.ts'
 
 /**
- * Chooses the next target, given the outcomes so far. Targets in cooldown come after all others, ordered by recovery; those in a mandatory cooldown
- * are only tried if nothing else was, by one request at a time. A hedge never uses a target in cooldown, and doesn't count against the retry
- * budget.
+ * Chooses the targets of a request. Most requests get a response from the first one. What chooses further ones is loaded when the first can't be
+ * used or fails.
  *
  * Each target that `next` returns is for one attempt. Call `recordStart` unless the attempt is rejected before its provider is called, and then
  * `recordOutcome` or `recordResponse`.
  */
 export class Targets {
   readonly #request: ModelRequest
-  readonly #progress: Progress
-  readonly #reservedRoutes: Route[] = [] // routes set aside to keep the last attempt for a different target
   #found: FoundRoutes | undefined = undefined
-  #attempts = 0 // the number of attempts in which a provider was called
-  #retries = 0
-  /** How the latest target was chosen. Any value except the first means that no other target was left. */
-  #choice: 'turn' | 'spare' | 'cooling' | 'mandatory' | 'again' = 'turn'
-  #isCooling = false // whether all remaining targets are in cooldown or were tried
-  #isMandatory = false // whether a target in a mandatory cooldown was chosen
-  #translatedRetry: Route | undefined = undefined // set if the target lacks the endpoint, so the next attempt translates the request
-  #chargedRoute: Route | undefined = undefined // the latest retry that was charged to the retry budget
-  #stop: StopReason | undefined = undefined
-  #hasEnded = false
-  #requestRejection: GatewayError | undefined = undefined // the error of a step that rejected the request
-  #untried: Route | undefined = undefined
+  #first: FirstRoute | undefined = undefined
+  #further: FurtherTargets | undefined = undefined
 
   constructor(request: ModelRequest) {
     this.#request = request
-    this.#progress = {
-      request,
-      isPinned: (route) => this.#found?.selection?.isPinned(route) ?? false,
-      tried: [],
-      failures: [],
-      cooling: [],
-      draining: [],
-      rejection: undefined,
-      ruleViolation: undefined,
-    }
   }
 
   /**
    * Returns the next target. Returns `undefined` if there is none, if the client is at fault, or if the attempts or the retry budget are used up.
    * `isHedge` requests a target for a second attempt in parallel. Rejects with `MODEL_NOT_FOUND` if the model name has no target.
    */
-  async next({ isHedge } = { isHedge: false }): Promise<Target | undefined> {
-    const target = await this.#choose({ isHedge })
-    return target && this.#countAttempt(target, { isHedge })
+  next({ isHedge } = { isHedge: false }): Promise<Target | undefined> {
+    return this.#first ? this.loadFurther().then((further) => further.next({ isHedge })) : this.#chooseFirst()
   }
 
-  async #choose({ isHedge }: { isHedge: boolean }): Promise<Target | undefined> {
-    const { failures, cooling } = this.#progress
-    if (this.#stop || this.#hasEnded || failures.some((failed) => this.#isFinal(failed))) return undefined
+  async #chooseFirst(): Promise<Target | undefined> {
     const request = this.#request
-    if (!this.#found) {
-      const { table, call, context, list } = request
-      const resolution = list ?? table.resolveModel(call.model, undefined, call.endpoint.service)
-      if (!resolution) throw await (await loadNameErrors()).createUnknownModelError(call.model, table, call.endpoint)
-      if ('strategy' in resolution) {
-        const loading = context.loadGroupRouting()
-        this.#found = (getSettledValue(loading) ?? (await loading)).getGroupRoutes(resolution, request)
-      } else this.#found = { routes: resolution.values(), selection: undefined }
-      for (const order of context.routeOrders) this.#found.routes = order(request, this.#found.routes)
+    const finding = findRoutes(request)
+    this.#found = 'routes' in finding ? finding : await finding
+    const { routes, selection } = this.#found
+    const next = routes.next()
+    const { value: route } = 'value' in next ? next : await request.client.scope.race(next)
+    if (!route || !isUsable(route, request, (one) => selection?.isPinned(one) ?? false)) {
+      this.#first = { route, isTried: false }
+      return (await this.loadFurther()).next()
     }
-    const { routes } = this.#found
-    const { maxAttempts } = request.context.limits
-    if (this.#attempts >= maxAttempts) return isHedge ? undefined : this.#stopWithoutAttempts(routes)
-
-    const again = this.#translatedRetry
-    this.#translatedRetry = undefined
-    this.#choice = 'turn'
-    if (again) return createTarget(again, request)
-    // Keeps the last attempt for a target that wouldn't repeat the same failure, if there is one.
-    const isLastAttempt = this.#attempts > 0 && this.#attempts === maxAttempts - 1
-    for (;;) {
-      const next = routes.next()
-      const { value: route } = 'value' in next ? next : await request.client.scope.race(next)
-      if (!route) break
-      if (shouldSkip(route, this.#progress)) continue
-      if (!isLastAttempt || !wouldRepeatFailure(route.target, this.#progress)) return createTarget(route, request)
-      this.#reservedRoutes.push(route)
-    }
-    this.#choice = 'spare'
-    const spare = this.#reservedRoutes.shift()
-    if (spare) return createTarget(spare, request)
-    return isHedge || (this.#attempts === 0 && cooling.length === 0) ? undefined : this.#chooseLastResort()
+    this.#first = { route, isTried: true }
+    const target = createTarget(route, request)
+    selection?.releaseLoad() // from now on, the request itself counts as load
+    return target
   }
 
-  /** Returns whether this failure ends the request, because no other target can help or the work might be charged twice. */
-  #isFinal({ failure, route }: FailedAttempt): boolean {
-    const { operation } = this.#request.call.endpoint
-    if (operation.endsAt(failure)) return true
-    if (!operation.isPaidOnAcceptance || !isAmbiguous(failure)) return false
-    for (let step = route.via; step; step = step.before) if (step.group.retryAmbiguous) return false
-    return true
+  /** Loads the choice of further targets. */
+  async loadFurther(): Promise<FurtherTargets> {
+    const { FurtherTargets } = await loadFurtherTargets()
+    const found = this.#found ?? { routes: [].values(), selection: undefined }
+    this.#further ??= new FurtherTargets(this.#request, found, this.#first ?? { route: undefined, isTried: false })
+    return this.#further
   }
 
   /** Records that neither a step nor the target's format has rejected the attempt. Targets set aside for the last attempt won't be tried. */
   recordStart(): void {
-    if (this.#choice !== 'turn') return
-    for (const spare of this.#reservedRoutes.splice(0))
-      this.#request.log.recordSkip(spare, this.failures.at(-1)?.failure.class ?? 'credentials')
-  }
-
-  /** Counts the attempt at the target; `undefined` if the retry budget is used up, so it must not be made. */
-  #countAttempt(target: Target, { isHedge }: { isHedge: boolean }): Target | undefined {
-    const { route, permit } = target
-    const isRetry = this.#attempts > 0 && !isHedge && this.#choice !== 'again' // `again` retries are already charged
-    if (isRetry && !this.#mayRetry()) {
-      permit.drop()
-      return undefined
-    }
-    if (isRetry) this.#chargedRoute = route
-    this.#attempts += 1
-    this.#progress.tried.push(route.target)
-    this.#found?.selection?.releaseLoad() // from now on, the request itself counts as load
-    return target
+    this.#further?.recordStart()
   }
 
   /** Records an attempt without a response. */
-  recordOutcome(outcome: FailedAttempt | RejectedAttempt): void {
-    const { route } = outcome
-    if (outcome.kind === 'rejected') {
-      this.#attempts -= 1
-      if (this.#chargedRoute === route) this.#request.context.retryBudget.giveBack()
-      this.#exclude(route, outcome.error)
-      if (outcome.scope === 'format') this.#progress.tried.splice(this.#progress.tried.lastIndexOf(route.target), 1)
-      if (outcome.scope === 'request') {
-        this.#requestRejection = outcome.error
-        this.#hasEnded = true
-      }
-      return
-    }
-    const { failure } = outcome
-    const { operation } = this.#request.call.endpoint
-    if (failure.lacksEndpoint && operation.missing?.isTranslated) {
-      this.#request.context.missingEndpoints.noteMissing(route.target, operation)
-      this.#translatedRetry = route
-      this.#attempts -= 1
-      return
-    }
-    recordFailure(outcome, this.#progress)
-    if (failure.lacksCredential) this.#attempts -= 1
-  }
-
-  /** The last failure of each target that was tried. */
-  get failures(): readonly FailedAttempt[] {
-    return this.#progress.failures
+  async recordOutcome(outcome: FailedAttempt | RejectedAttempt): Promise<void> {
+    const further = await this.loadFurther()
+    further.recordOutcome(outcome)
   }
 
   /** Records the route whose response the client gets, or that there is none. The groups on the path use it for their next choice. */
   recordResponse(route: Route | undefined): Promise<void> {
-    const { failures, cooling, draining } = this.#progress
-    const listSkipped = () => [...[...failures, ...cooling].map(({ route }) => route), ...draining]
-    return this.#found?.selection?.settle(route, listSkipped()) ?? RESOLVED
+    return this.#found?.selection?.settle(route, this.#further?.listSkipped() ?? []) ?? RESOLVED
   }
 
   /** Ends the request. An empty response that the client didn't get counts against its target. */
   close(): void {
     this.#found?.selection?.releaseLoad()
-    for (const { empty, failure } of this.failures) empty?.log.recordEmptyDropped(failure)
-  }
-
-  verdict(): NoTarget {
-    const { tried, rejection, ruleViolation, cooling, draining } = this.#progress
-    const isForbidden = tried.length === 0 && !rejection && cooling.length === 0 && draining.length === 0
-    const requestRejection = this.#requestRejection ?? (isForbidden ? ruleViolation : undefined)
-    return { stop: this.#stop, untriedRoute: this.#untried, rejection, requestRejection, cooling, draining }
-  }
-
-  /** Excludes the target for the rest of the request: neither calling it nor waiting for it can help. */
-  #exclude(route: Route, error: GatewayError): void {
-    const { cooling } = this.#progress
-    this.#progress.rejection ??= error
-    const index = cooling.findIndex((entry) => entry.route === route)
-    if (index >= 0) cooling.splice(index, 1)
-    this.#hasEnded ||= this.#choice === 'again'
-  }
-
-  /** Returns the target to try when no other is left: one in cooldown, or else one that was tried before. */
-  async #chooseLastResort(): Promise<Target | undefined> {
-    const progress = this.#progress
-    const attempts = this.#attempts
-    if (this.#isMandatory && progress.tried.length > 0) return undefined
-    const cooling = findCoolingTarget(progress)
-    if (cooling) {
-      this.#choice = 'cooling'
-      this.#isCooling = true
-      return createTarget(cooling, this.#request)
-    }
-    const { findMandatoryTarget, findTargetToRetry } = await loadLastResort()
-    if (attempts > 0) {
-      this.#choice = 'again'
-      return findTargetToRetry(progress, { retries: this.#retries++, mayRetry: () => this.#mayRetry() })
-    }
-    this.#choice = 'mandatory'
-    this.#isMandatory = true
-    return findMandatoryTarget(progress)
-  }
-
-  #mayRetry(): boolean {
-    if (!this.#request.context.retryBudget.spend({ isCooling: this.#isCooling })) this.#stop = 'retry-budget'
-    return !this.#stop
-  }
-
-  /** Stops the request, and determines whether another target was left. */
-  async #stopWithoutAttempts(routes: FoundRoutes['routes']): Promise<undefined> {
-    const { tried, request } = this.#progress
-    const isExcluded = (route: Route) =>
-      includesTarget(tried, route.target) || findRuleViolation(request, route) !== undefined
-    do this.#untried = this.#reservedRoutes.shift() ?? (await routes.next()).value
-    while (this.#untried && isExcluded(this.#untried))
-    if (this.#untried) this.#stop = 'max-attempts'
+    this.#further?.close()
   }
 }
 

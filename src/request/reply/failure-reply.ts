@@ -1,5 +1,6 @@
 import { type GatewayError, isGatewayError } from '../../errors.ts'
 import type { Reply } from '../../lib/exchange.ts'
+import type { FurtherTargets } from '../choose/further-targets.ts'
 import type { Targets } from '../choose/targets.ts'
 import { createDrainingError } from '../codec/call-failure.ts'
 import { ATTEMPTS_HEADER, createAttemptHeaders } from '../hook-records.ts'
@@ -14,14 +15,15 @@ import { getRetryWaitMs } from './retry-wait.ts'
  * response, such as a token estimate. Rejects with the gateway's own error if no provider has sent one.
  */
 export async function createFailureReply(request: ModelRequest, targets: Targets): Promise<Reply> {
-  const { stop } = targets.verdict()
-  const rejected = targets.failures.find(({ failure }) => failure.class === 'client')?.route // a rejection of the request is also a response
+  const further = await targets.loadFurther()
+  const { stop } = further.verdict()
+  const rejected = further.failures.find(({ failure }) => failure.class === 'client')?.route // a rejection of the request is also a response
   if (rejected || !stop) await targets.recordResponse(rejected) // entries that weren't tried are closer to their turn
   if (stop) request.log.recordStopReason(stop)
-  return (await createEmptyResponseReply(request, targets)) ?? createErrorReply(request, targets)
+  return (await createEmptyResponseReply(request, further)) ?? createErrorReply(request, further)
 }
 
-async function createErrorReply(request: ModelRequest, targets: Targets): Promise<Reply> {
+async function createErrorReply(request: ModelRequest, targets: FurtherTargets): Promise<Reply> {
   const { call, log, context, format } = request
   const { failures } = targets
   const verdict = targets.verdict()
@@ -64,7 +66,7 @@ const createGatewayReply = (
  * because models do end turns that way, and another target would probably return the same. Such a response counts neither for nor against the
  * targets. Returns `undefined` if anything else has failed, or if the response can't be read.
  */
-async function createEmptyResponseReply(request: ModelRequest, targets: Targets): Promise<Reply | undefined> {
+async function createEmptyResponseReply(request: ModelRequest, targets: FurtherTargets): Promise<Reply | undefined> {
   const called = targets.failures.filter(({ failure }) => !failure.lacksCredential)
   const unwanted = called.findLast(({ failure, empty }) => failure.isUnwanted && empty)
   const last = (unwanted ?? called.at(-1))?.empty

@@ -1,4 +1,4 @@
-import type { NoTarget } from '../choose/targets.ts'
+import type { NoTarget } from '../choose/further-targets.ts'
 import type { PipelineContext } from '../context.ts'
 import type { FailedAttempt } from '../outcome.ts'
 import { failureRules } from '../routing/failure-class.ts'

@@ -1,0 +1,34 @@
+import { getSettledValue } from '../../lib/promises.ts'
+import type { ModelRequest } from '../model-request.ts'
+import type { GroupSelection } from '../routing/chooser.ts'
+import type { Route } from '../routing/group.ts'
+import { loadNameErrors } from './no-target.ts'
+
+/** The routes of a model name, and the selection in the groups on the path; `undefined` if there are none. */
+export interface FoundRoutes {
+  routes: AsyncIterator<Route, undefined> | Iterator<Route, undefined>
+  selection: GroupSelection | undefined
+}
+
+/** Finds the routes of the requested model. Rejects with `MODEL_NOT_FOUND` if the name has no target. */
+export function findRoutes(request: ModelRequest): FoundRoutes | Promise<FoundRoutes> {
+  const { table, call, context, list } = request
+  const resolution = list ?? table.resolveModel(call.model, undefined, call.endpoint.service)
+  if (!resolution) return rejectUnknownModel(request)
+  if (!('strategy' in resolution)) return orderRoutes({ routes: resolution.values(), selection: undefined }, request)
+  const loading = context.loadGroupRouting()
+  const routing = getSettledValue(loading)
+  return routing
+    ? orderRoutes(routing.getGroupRoutes(resolution, request), request)
+    : loading.then((loaded) => orderRoutes(loaded.getGroupRoutes(resolution, request), request))
+}
+
+function orderRoutes({ routes, selection }: FoundRoutes, request: ModelRequest): FoundRoutes {
+  let ordered = routes
+  for (const order of request.context.routeOrders) ordered = order(request, ordered)
+  return { routes: ordered, selection }
+}
+
+async function rejectUnknownModel({ table, call }: ModelRequest): Promise<never> {
+  throw await (await loadNameErrors()).createUnknownModelError(call.model, table, call.endpoint)
+}
