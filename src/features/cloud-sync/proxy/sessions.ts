@@ -1,4 +1,4 @@
-import { encodeUtf8, isEqualInConstantTime, randomBytes, toBase64Url, toHex } from '../../../lib/bytes.ts'
+import { randomBytes, toHex } from '../../../lib/bytes.ts'
 import type { Exchange } from '../../../lib/exchange.ts'
 import type { JsonObject } from '../../../lib/json.ts'
 import type { Keyring } from '../../../records/keyring.ts'
@@ -7,7 +7,6 @@ import {
   createExchangeKeyPair,
   deriveSessionSecret,
   digestBytes,
-  digestText,
   getGatewayId,
   importSessionKey,
   verifySignature,
@@ -21,7 +20,9 @@ import {
   type OpenSessionResponse,
   SESSION_MS,
 } from '../protocol.ts'
+import { Challenges } from './challenges.ts'
 import type { Documents } from './documents.ts'
+import { Enrollments } from './enrollments.ts'
 import { createProxyError } from './proxy-errors.ts'
 
 /** A request signed by a gateway. */
@@ -50,29 +51,12 @@ export interface Sessions {
   unenroll(tenant: string): Promise<void>
 }
 
-const CHALLENGE_MS = 60_000
-/** Maximum difference between the clocks of proxies on one storage, in ms. A clock may also jump back by this much. */
-const CLOCK_MS = 60_000
-/** Time after which no proxy accepts a challenge, in ms, even if its clock is off by the maximum. */
-const USED_MS = CHALLENGE_MS + 3 * CLOCK_MS
-/** The parts of a challenge: a random value, the expiry time, the number of enrolled gateways at that time, and an HMAC. */
-const CHALLENGE_PATTERN = /^([\w-]{43})\.(\d{1,16})\.(\d{1,16})\.([A-Za-z0-9+/]{43}=)$/
-const CHALLENGE_CONTEXT = 'cloud/challenge'
-const getUsedChallengeKey = (random: string) => `challenges/${random}`
-
 /** A session ID, which starts with the tenant ID. Neither is a secret. */
 const SESSION_PATTERN = /^([0-9a-f]{64})-([0-9a-f]{32})$/
 const COUNTER_PATTERN = /^[1-9]\d{0,15}$/
 const MAX_SESSIONS = 100
 const getSessionPrefix = (tenant: string) => `sessions/${tenant}/`
 const getSecretContext = (session: string) => `cloud/sessions/${session}/secret`
-
-/** Returns the storage key of an enrollment. Keeps the spelling from early releases, so gateways stay enrolled. */
-const getEnrollmentKey = (tenant: string) => `enrolments/${tenant}`
-/**
- * The storage key of the number of enrolled gateways. Because clocks may go back, that number shows whether a challenge is older than an enrollment.
- */
-const ENROLLED_KEY = 'challenges/enrolled'
 
 /** Times are in epoch ms, by the proxy's clock. */
 interface Session {
@@ -90,51 +74,11 @@ export function createSessions(deps: {
   /** The enrollment token. Without it, no gateway can enroll. */
   enrollmentToken: string | undefined
 }): Sessions {
-  const { documents, keyring, clock, enrollmentToken } = deps
-
-  const processPrefix = toBase64Url(randomBytes(6)) // starts all challenges of this process
+  const { documents, keyring, clock } = deps
+  const challenges = new Challenges(deps)
+  const enrollments = new Enrollments(documents, deps.enrollmentToken)
 
   const isAlive = ({ lastUsedAt }: Session) => clock.now() - lastUsedAt < SESSION_MS
-
-  /** Parses a challenge. Returns `undefined` if it didn't come from this proxy or is too old. */
-  async function openChallenge(challenge: string): Promise<{ random: string; enrolled: number } | undefined> {
-    const [, random, expiresAt, enrolled, mac] = CHALLENGE_PATTERN.exec(challenge) ?? []
-    if (random === undefined) return undefined
-    if (!(await (await keyring()).verify(CHALLENGE_CONTEXT, `${random}.${expiresAt}.${enrolled}`, mac)))
-      return undefined
-    const remainingMs = Number(expiresAt) - clock.now()
-    const least = random.startsWith(processPrefix) ? 0 : -CLOCK_MS
-    return remainingMs > least && remainingMs <= CHALLENGE_MS + CLOCK_MS
-      ? { random, enrolled: Number(enrolled) }
-      : undefined
-  }
-
-  const countEnrolled = async () => (await documents.read(ENROLLED_KEY, parseCount))?.value.count ?? 0
-
-  async function enroll(tenant: string, publicKey: string): Promise<void> {
-    let count = 0
-    await documents.change(ENROLLED_KEY, parseCount, (before) => {
-      count = (before?.count ?? 0) + 1
-      return { count }
-    })
-    await documents.write(getEnrollmentKey(tenant), { publicKey, count }, { ifVersion: null })
-  }
-
-  async function isEnrollmentToken(presented: string | undefined): Promise<boolean> {
-    if (enrollmentToken === undefined || presented === undefined) return false
-    const [expected, actual] = await Promise.all([digestText(enrollmentToken), digestText(presented)])
-    return isEqualInConstantTime(encodeUtf8(expected), encodeUtf8(actual))
-  }
-
-  const createNotEnrolled = (presented: string | undefined) => {
-    if (enrollmentToken === undefined) return createProxyError('NOT_ENROLLED', NO_ENROLLMENT_MESSAGE)
-    return presented === undefined
-      ? createProxyError('NOT_ENROLLED')
-      : createProxyError('NOT_ENROLLED', WRONG_ENROLLMENT_MESSAGE)
-  }
-
-  const readEnrollment = async (tenant: string) =>
-    (await documents.read(getEnrollmentKey(tenant), parseEnrollment))?.value
 
   async function discardOldest(tenant: string): Promise<void> {
     const sessions: Array<{ key: string; value: Session }> = []
@@ -146,35 +90,28 @@ export function createSessions(deps: {
   }
 
   return {
-    async challenge() {
-      const random = processPrefix + toBase64Url(randomBytes(26))
-      const text = `${random}.${clock.now() + CHALLENGE_MS}.${await countEnrolled()}`
-      return `${text}.${await (await keyring()).sign(CHALLENGE_CONTEXT, text)}`
-    },
+    challenge: async () => challenges.create(await enrollments.count()),
 
     async open({ signature, ...openingRequest }) {
       const { challenge, publicKey, exchangeKey, enrollmentToken: presented } = openingRequest
-      const created = await openChallenge(challenge)
+      const created = await challenges.parse(challenge)
       if (!created || !(await verifySignature(publicKey, getOpeningText(openingRequest), signature)))
         throw createProxyError('SESSION_INVALID', INVALID_OPENING_MESSAGE)
       const tenant = await getGatewayId(publicKey)
-      const enrolled = await readEnrollment(tenant)
-      if ((!enrolled || created.enrolled < enrolled.count) && !(await isEnrollmentToken(presented))) {
+      const enrolled = await enrollments.find(tenant)
+      if ((!enrolled || created.enrolled < enrolled.count) && !(await enrollments.isToken(presented))) {
         // A message that was rejected before the gateway enrolled didn't use up its challenge, so it may be a replay.
-        throw enrolled ? createProxyError('SESSION_INVALID', INVALID_OPENING_MESSAGE) : createNotEnrolled(presented)
+        throw enrolled
+          ? createProxyError('SESSION_INVALID', INVALID_OPENING_MESSAGE)
+          : enrollments.createTokenError(presented)
       }
 
       const keyPair = await createExchangeKeyPair()
       const secret = await deriveSessionSecret(keyPair, exchangeKey, challenge).catch(() => {
         throw createProxyError('INVALID_MESSAGE', '"exchangeKey" must be a raw public key of ECDH P-256, in base64.')
       })
-      const isFirst = await documents.write(
-        getUsedChallengeKey(created.random),
-        {},
-        { ifVersion: null, ttlMs: USED_MS },
-      )
-      if (!isFirst) throw createProxyError('SESSION_INVALID', INVALID_OPENING_MESSAGE)
-      if (!enrolled) await enroll(tenant, publicKey)
+      if (!(await challenges.use(created.random))) throw createProxyError('SESSION_INVALID', INVALID_OPENING_MESSAGE)
+      if (!enrolled) await enrollments.add(tenant, publicKey)
       await discardOldest(tenant)
       const name = toHex(randomBytes(16))
       const session = `${tenant}-${name}`
@@ -195,12 +132,9 @@ export function createSessions(deps: {
       const key = getSessionPrefix(tenant) + name
       const canReplace = (value: Session) => isAlive(value) && counter > value.counter
 
-      let [found, enrolled] = await Promise.all([
-        documents.read(key, parseSession),
-        documents.read(getEnrollmentKey(tenant), parseEnrollment),
-      ])
+      let [found, enrolled] = await Promise.all([documents.read(key, parseSession), enrollments.find(tenant)])
       if (!found || !enrolled || !canReplace(found.value)) throw createProxyError('SESSION_INVALID')
-      const { publicKey } = enrolled.value
+      const { publicKey } = enrolled
       const body = await readBody()
       const bodyDigest = await digestBytes(new Uint8Array(body))
       const text = getSignedText({ method: exchange.method, path: exchange.path, session, counter, bodyDigest })
@@ -236,15 +170,11 @@ export function createSessions(deps: {
     },
 
     revokeAll: (tenant) => documents.removeAll(getSessionPrefix(tenant)),
-    isEnrolled: async (tenant) => (await readEnrollment(tenant)) !== undefined,
-    unenroll: async (tenant) => void (await documents.remove(getEnrollmentKey(tenant))),
+    isEnrolled: async (tenant) => (await enrollments.find(tenant)) !== undefined,
+    unenroll: (tenant) => enrollments.remove(tenant),
   }
 }
 
-const NO_ENROLLMENT_MESSAGE =
-  'This cloud proxy does not enroll gateways because it was created without an enrollment token: createCloudProxy({ enrollmentToken }).'
-const WRONG_ENROLLMENT_MESSAGE =
-  'The enrollment token is wrong. Send the one that the operator of this cloud proxy set.'
 const INVALID_OPENING_MESSAGE =
   'The session cannot be opened because the challenge was already used, is too old, or came from another proxy, or because the signature does not match.'
 
@@ -253,8 +183,3 @@ function parseSession({ createdAt, lastUsedAt, counter, sealedSecret }: JsonObje
   if (!isWhole || typeof sealedSecret !== 'string') return undefined
   return { createdAt: Number(createdAt), lastUsedAt: Number(lastUsedAt), counter: Number(counter), sealedSecret }
 }
-
-const parseEnrollment = ({ publicKey, count = 0 }: JsonObject) =>
-  typeof publicKey === 'string' && typeof count === 'number' ? { publicKey, count } : undefined
-
-const parseCount = ({ count }: JsonObject) => (typeof count === 'number' ? { count } : undefined)

@@ -1,0 +1,71 @@
+import { encodeUtf8, isEqualInConstantTime } from '../../../lib/bytes.ts'
+import type { JsonObject } from '../../../lib/json.ts'
+import { digestText } from '../cryptography.ts'
+import type { Documents } from './documents.ts'
+import { createProxyError } from './proxy-errors.ts'
+
+/** The gateways that may open sessions. A gateway enrolls with its first session, for which it needs the enrollment token. */
+export class Enrollments {
+  readonly #documents: Documents
+  readonly #token: string | undefined
+
+  /** Without a token, no gateway can enroll. */
+  constructor(documents: Documents, token: string | undefined) {
+    this.#documents = documents
+    this.#token = token
+  }
+
+  /** Counts all enrollments so far. */
+  async count(): Promise<number> {
+    return (await this.#documents.read(ENROLLED_KEY, parseCount))?.value.count ?? 0
+  }
+
+  /** Finds a gateway's public key, and which enrollment it was. */
+  async find(tenant: string): Promise<{ publicKey: string; count: number } | undefined> {
+    return (await this.#documents.read(getEnrollmentKey(tenant), parseEnrollment))?.value
+  }
+
+  async add(tenant: string, publicKey: string): Promise<void> {
+    let count = 0
+    await this.#documents.change(ENROLLED_KEY, parseCount, (before) => {
+      count = (before?.count ?? 0) + 1
+      return { count }
+    })
+    await this.#documents.write(getEnrollmentKey(tenant), { publicKey, count }, { ifVersion: null })
+  }
+
+  async remove(tenant: string): Promise<void> {
+    await this.#documents.remove(getEnrollmentKey(tenant))
+  }
+
+  async isToken(presented: string | undefined): Promise<boolean> {
+    if (this.#token === undefined || presented === undefined) return false
+    const [expected, actual] = await Promise.all([digestText(this.#token), digestText(presented)])
+    return isEqualInConstantTime(encodeUtf8(expected), encodeUtf8(actual))
+  }
+
+  /** Creates the error for a gateway that isn't enrolled and presents no token, or a wrong one. */
+  createTokenError(presented: string | undefined): Error {
+    if (this.#token === undefined) return createProxyError('NOT_ENROLLED', NO_ENROLLMENT_MESSAGE)
+    return presented === undefined
+      ? createProxyError('NOT_ENROLLED')
+      : createProxyError('NOT_ENROLLED', WRONG_ENROLLMENT_MESSAGE)
+  }
+}
+
+/** Returns the storage key of an enrollment. Keeps the spelling from early releases, so gateways stay enrolled. */
+const getEnrollmentKey = (tenant: string) => `enrolments/${tenant}`
+/**
+ * The storage key of the number of enrolled gateways. Because clocks may go back, that number shows whether a challenge is older than an enrollment.
+ */
+const ENROLLED_KEY = 'challenges/enrolled'
+
+const NO_ENROLLMENT_MESSAGE =
+  'This cloud proxy does not enroll gateways because it was created without an enrollment token: createCloudProxy({ enrollmentToken }).'
+const WRONG_ENROLLMENT_MESSAGE =
+  'The enrollment token is wrong. Send the one that the operator of this cloud proxy set.'
+
+const parseEnrollment = ({ publicKey, count = 0 }: JsonObject) =>
+  typeof publicKey === 'string' && typeof count === 'number' ? { publicKey, count } : undefined
+
+const parseCount = ({ count }: JsonObject) => (typeof count === 'number' ? { count } : undefined)
