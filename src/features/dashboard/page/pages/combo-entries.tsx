@@ -1,20 +1,20 @@
 import type { ComboModel } from '../../../../types/combo.ts'
 import { useSignal } from '../page-data.ts'
 import { Button } from '../ui/basics.tsx'
-import { bindElement, bindField, NumberField, SelectField, TextField, toNumbers } from '../ui/forms.tsx'
+import { bindElement, bindField, NumberField, SelectField, TextField, toLabel, toNumbers } from '../ui/forms.tsx'
 import { type CachingChoice, CachingField, fromCachingChoice, toCachingChoice } from './caching-field.tsx'
 import { ConditionFields, isCondition, parseJson } from './condition-fields.tsx'
 
 const paramNames = [
-  ['maxTokens', 'Max tokens'],
-  ['temperature', 'Temperature'],
-  ['topP', 'Top P'],
-  ['topK', 'Top K'],
-  ['stopSequences', 'Stop sequences'],
-  ['seed', 'Seed'],
-  ['presencePenalty', 'Presence penalty'],
-  ['frequencyPenalty', 'Frequency penalty'],
-  ['reasoning', 'Reasoning effort'],
+  'maxTokens',
+  'temperature',
+  'topP',
+  'topK',
+  'stopSequences',
+  'seed',
+  'presencePenalty',
+  'frequencyPenalty',
+  'reasoning',
 ] as const
 const efforts = ['none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max'] as const
 
@@ -32,7 +32,7 @@ export interface Entry {
 }
 
 /** An entry's parameters in the form's state. */
-type Params = Record<(typeof paramNames)[number][0], string>
+type Params = Record<(typeof paramNames)[number], string>
 
 interface EntriesProps {
   entries: { value: Entry[] }
@@ -132,9 +132,9 @@ function EntryParams({ entry, field, path }: EntryParamsProps) {
     <details class="params" open={hasText(entry.params) || entry.promptCaching !== '' || undefined}>
       <summary>Parameters</summary>
       <div class="row">
-        {paramNames.map(([name, label]) => {
+        {paramNames.map((name) => {
           const bound = bindField(bindField(field, 'params'), name)
-          const options = { key: name, label, path: `${path}.params.${name}`, of: bound }
+          const options = { key: name, label: toLabel(name), path: `${path}.params.${name}`, of: bound }
           if (name === 'stopSequences')
             return <TextField {...options} hint={'A single sequence, or a JSON array such as ["END", "\\n\\n"].'} />
           if (name !== 'reasoning') return <NumberField {...options} min={undefined} />
@@ -183,9 +183,9 @@ export function toComboModel({ model, weight, when, params, promptCaching, more 
 }
 
 /** Converts values to the contents of fields. */
-export function toTexts(names: ReadonlyArray<readonly [string, string]>, values: object = {}): Record<string, string> {
+export function toTexts(names: readonly string[], values: object = {}): Record<string, string> {
   const typed = (value: unknown = '') => (typeof value === 'string' ? value : JSON.stringify(value))
-  return Object.fromEntries(names.map(([name]) => [name, typed(Reflect.get(values, name))]))
+  return Object.fromEntries(names.map((name) => [name, typed(Reflect.get(values, name))]))
 }
 
 export const hasText = (values: object) => Object.values(values).some((text) => text.trim() !== '')

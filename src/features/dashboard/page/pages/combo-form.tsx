@@ -13,15 +13,12 @@ import {
   Suggestions,
   TextField,
   toChoices,
+  toLabel,
   toNumbers,
 } from '../ui/forms.tsx'
 import { Entries, type Entry, filterNamed, hasText, toComboModel, toEntryState, toTexts } from './combo-entries.tsx'
 import type { ShownCombo } from './combos.tsx'
 import { toNames } from './owner-form.tsx'
-
-/** Returns a strategy's label, such as "Round robin" or "Least cost". */
-export const getStrategyLabel = (name: Strategy): string =>
-  name.charAt(0).toUpperCase() + name.slice(1).replace('-', ' ')
 
 export const strategyHints: Readonly<Record<Strategy, string>> = {
   fallback: 'In order. Falls back to the next model on failure.',
@@ -35,13 +32,13 @@ export const strategyHints: Readonly<Record<Strategy, string>> = {
   conditional: 'First model whose condition matches.',
 }
 
-const timeoutNames = [
-  ['headersMs', 'First token'],
-  ['idleMs', 'Between chunks'],
-  ['totalMs', 'Total (non-streaming)'],
-] as const
+const timeoutLabels = {
+  headersMs: 'First token',
+  idleMs: 'Between chunks',
+  totalMs: 'Total (non-streaming)',
+} as const
 
-type Timeouts = Record<(typeof timeoutNames)[number][0], string>
+type Timeouts = Record<keyof typeof timeoutLabels, string>
 
 export function ComboForm({ combo, onSaved }: { combo?: ShownCombo; onSaved: () => void }) {
   const name = useSignal(combo?.name ?? '')
@@ -53,7 +50,7 @@ export function ComboForm({ combo, onSaved }: { combo?: ShownCombo; onSaved: () 
   const guards = useSignal(combo?.guards?.join(', ') ?? '')
   const flags = useSignal<Flag[]>(flagNames.filter((flag) => combo?.[flag]))
   const on = useSignal<ResponseCondition[]>([...(combo?.on ?? [])])
-  const timeouts = useSignal(toTexts(timeoutNames, combo?.timeouts) as Timeouts) // `toTexts` returns exactly these names
+  const timeouts = useSignal(toTexts(Object.keys(timeoutLabels), combo?.timeouts) as Timeouts) // `toTexts` returns exactly these names
   const entries = useSignal<Entry[]>((combo?.models ?? ['']).map(toEntryState))
   const { state: published } = useData(async () =>
     (await api.value.models.published({ kinds: kind.value })).data.map(({ id }) => id),
@@ -112,7 +109,7 @@ export function ComboForm({ combo, onSaved }: { combo?: ShownCombo; onSaved: () 
       <fieldset>
         <legend>Timeouts (ms)</legend>
         <div class="row">
-          {timeoutNames.map(([name, label]) => (
+          {toChoices(timeoutLabels).map(([name, label]) => (
             <CountField key={name} label={label} path={`timeouts.${name}`} of={bindField(timeouts, name)} />
           ))}
         </div>
@@ -143,7 +140,7 @@ const kindFlags: { [K in Kind]?: Flag } = { embedding: 'sameVectors', image: 're
 const flagNames = toChoices(flagLabels).map(([flag]) => flag)
 
 /** The strategies with their labels. The last one is only for combos. */
-const strategies = toChoices(strategyHints).map(([strategy]) => [strategy, getStrategyLabel(strategy)] as const)
+const strategies = toChoices(strategyHints).map(([strategy]) => [strategy, toLabel(strategy)] as const)
 
 const responseLabels: Readonly<Record<Exclude<ResponseCondition, 'function'>, string>> = {
   content: 'Try the next model when a content filter stops the response',

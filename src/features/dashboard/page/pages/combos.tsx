@@ -3,11 +3,11 @@ import { useAction, useChange, useData, useSignal } from '../page-data.ts'
 import { api, changeRecord } from '../session.ts'
 import { Await, Button, Problem } from '../ui/basics.tsx'
 import { isInCode, nameColumn, RecordName } from '../ui/code-mark.tsx'
-import { Form, TextField } from '../ui/forms.tsx'
+import { Form, TextField, toLabel } from '../ui/forms.tsx'
 import { RemoveDialog } from '../ui/remove-dialog.tsx'
 import { Dialog, Section } from '../ui/sections.tsx'
 import { type Column, Table } from '../ui/table.tsx'
-import { ComboForm, getStrategyLabel, strategyHints } from './combo-form.tsx'
+import { ComboForm, strategyHints } from './combo-form.tsx'
 import { Explain } from './explain.tsx'
 
 export type ShownCombo = Awaited<ReturnType<typeof api.value.combos.list>>['combos'][number]
@@ -87,7 +87,7 @@ const getComboColumns = (open: (opened: Open) => void): Column<ShownCombo>[] => 
   {
     name: 'Strategy',
     by: ({ strategy }) => strategy,
-    cell: ({ strategy }) => <span title={strategyHints[strategy]}>{getStrategyLabel(strategy)}</span>,
+    cell: ({ strategy }) => <span title={strategyHints[strategy]}>{toLabel(strategy)}</span>,
   },
   { name: 'Models', cell: ({ models }) => models.map(getModelName).join(' → ') },
   { name: 'Kind', cell: ({ kind = 'llm' }) => kindLabels[kind] },

@@ -4,9 +4,20 @@ import {
   guardKinds,
   sharedGuardFields,
 } from '../../../../types/records/guard-fields.ts'
+import { getNumberBounds } from '../number-bounds.ts'
 import { useAction, useSignal } from '../page-data.ts'
 import { type api, changeRecord, uncheckedApi } from '../session.ts'
-import { bindField, bindValue, CheckFields, CountField, Form, SelectField, TextArea, TextField } from '../ui/forms.tsx'
+import {
+  bindField,
+  bindValue,
+  CheckFields,
+  Form,
+  NumberField,
+  SelectField,
+  TextArea,
+  TextField,
+  toLabel,
+} from '../ui/forms.tsx'
 import { fromPairs, PairFields, toPairs } from '../ui/pair-fields.tsx'
 
 export type Guard = Awaited<ReturnType<typeof api.value.guards.list>>['guards'][number]
@@ -78,7 +89,7 @@ const getChoiceLabel = (field: string, choice: string) =>
 const COMMON_FIELDS = ['on', 'mode', 'message']
 
 /** The form for a guard. Fields that few guards need are collapsed. */
-export function GuardForm({ guard, onSaved }: { guard?: Guard; onSaved: () => void }) {
+export function GuardForm({ guard, onSaved }: { guard: Guard | undefined; onSaved: () => void }) {
   const name = useSignal(guard?.name ?? '')
   const kind = useSignal<GuardKind>(guard?.kind ?? 'words')
   const texts = useSignal<Record<string, string>>(toTexts(guard))
@@ -145,7 +156,7 @@ function OptionField({ field, kind, option: { shape, isOptional }, of }: OptionF
   const [label = toLabel(field), fallback] = optionLabels[field] ?? []
   const bound = bindValue(of.value ?? '', (text) => (of.value = text))
   const common = { label, path: field, of: bound, required: !isOptional }
-  if (shape.type === 'number') return <CountField {...common} />
+  if (shape.type === 'number') return <NumberField {...common} {...getNumberBounds(shape)} />
   if (shape.type === 'choice') {
     const preset = kind === 'invisible' && field === 'action' ? 'remove' : fallback
     const choices = shape.of.map((choice) => [choice, getChoiceLabel(field, choice)] as const)
@@ -190,9 +201,6 @@ function OptionField({ field, kind, option: { shape, isOptional }, of }: OptionF
     )
   return field === 'model' || field === 'url' ? <TextField {...common} /> : <TextArea rows={2} {...common} />
 }
-
-const toLabel = (field: string) =>
-  field.charAt(0).toUpperCase() + field.slice(1).replace(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`)
 
 const toTexts = (guard: object = {}): Record<string, string> =>
   Object.fromEntries(

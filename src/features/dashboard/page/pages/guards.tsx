@@ -58,7 +58,7 @@ export default function Guards() {
           </Section>
           {open.value?.dialog === 'edit' && (
             <Dialog title={open.value.guard ? `Edit ${open.value.guard.name}` : 'New guard'} onClose={close}>
-              <GuardForm {...(open.value.guard && { guard: open.value.guard })} onSaved={done} />
+              <GuardForm guard={open.value.guard} onSaved={done} />
             </Dialog>
           )}
           {open.value?.dialog === 'remove' && <RemoveGuard guard={open.value.guard} onClose={close} onDone={done} />}

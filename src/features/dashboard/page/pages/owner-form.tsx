@@ -68,7 +68,7 @@ interface OwnerFormProps {
   onSave: (input: OwnerInput) => Promise<unknown>
 }
 
-/** Returns the names in a field; `null` if there are none. */
+/** The value of `actsFor` for a key without a default plan. */
 const ANY_NAME = '*'
 
 /** The form for a key, a group, or an account. */
@@ -91,11 +91,10 @@ export function OwnerForm({ of, owner, groups, onSave }: OwnerFormProps) {
   const saving = useAction(() => onSave(input()))
 
   function input(): OwnerInput {
-    const names = splitList(models.value)
     return {
       name: name.value.trim(),
       limits: limits.value(),
-      models: names.length > 0 ? names : null,
+      models: toNames(models.value),
       kinds: kinds.value.length > 0 ? kinds.value : null,
       metadata: fromPairs(metadata.value, (text) => text),
       require: fromPairs(require.value, readTag),

@@ -99,7 +99,8 @@ function RequestFacts({ request, names }: { request: StoredRequest; names: Reado
   const facts: Array<[string, ComponentChild]> = [
     ['Result', <State kind={endKinds[request.end]}>{endLabels[request.end]}</State>],
     ['Requested model', request.model],
-    ['Endpoint', request.format ? `${request.endpoint} (${request.format})` : request.endpoint],
+    ['Endpoint', request.endpoint],
+    ['Format', request.format],
     ['Key', named(request.keyId)],
     ['Group', named(request.groupId)],
     ['Account', request.account],
@@ -109,16 +110,11 @@ function RequestFacts({ request, names }: { request: StoredRequest; names: Reado
     ['Time to first token', request.firstByteMs === undefined ? undefined : formatDuration(request.firstByteMs)],
     [
       'Tokens',
-      tokens &&
-        `${formatNumber(tokens.input)} in (${formatNumber(tokens.cacheRead)} cached), ${formatNumber(tokens.output)} out (${formatNumber(tokens.reasoning)} reasoning)`,
+      `${formatNumber(tokens.input)} in (${formatNumber(tokens.cacheRead)} cached), ${formatNumber(tokens.output)} out (${formatNumber(tokens.reasoning)} reasoning)`,
     ],
     [
       'Cost',
-      costUsd === undefined
-        ? tokens
-          ? 'Unknown'
-          : undefined
-        : `${formatMoney(costUsd)}${costSource ? `, ${costSources[costSource]}` : ''}`,
+      costUsd === undefined ? 'Unknown' : `${formatMoney(costUsd)}${costSource ? `, ${costSources[costSource]}` : ''}`,
     ],
     ['Prices', prices.length > 0 ? prices.join('; ') : undefined],
     ['Cost of guards', guardUsd === undefined ? undefined : formatMoney(guardUsd)],

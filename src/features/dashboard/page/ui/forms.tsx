@@ -107,7 +107,8 @@ type TextFieldProps = FieldProps & {
   placeholder?: string
   /** The ID of a list of suggestions. */
   list?: string
-  min?: number
+  min?: number | undefined
+  max?: number | undefined
   step?: number | 'any'
 }
 
@@ -169,6 +170,14 @@ export function TextArea({ label, hint, error, path, of, isSelected = false, ...
 
 /** An option: a value with a label, or just a value, which is then also the label. */
 export type Choice<Value extends string> = Value | readonly [value: Value, text: string]
+
+/** Returns the name of a field or an option as a label, such as "Timeout ms" or "Least cost". */
+export const toLabel = (name: string): string =>
+  name.charAt(0).toUpperCase() +
+  name
+    .slice(1)
+    .replace('-', ' ')
+    .replace(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`)
 
 /** Converts a record of labels to options. */
 export const toChoices = <Value extends string>(labels: Readonly<Record<Value, string>>) =>
