@@ -2,7 +2,7 @@ import { fileStorage } from '../../adapters/storage/file.ts'
 import { createGateway } from '../../src/gateway.ts'
 import { childProgram } from '../storage/support/children.ts'
 import { inFolder } from '../storage/support/folder.ts'
-import { isCi, randomCases } from '../support/ci.ts'
+import { isCi, isFull, randomCases } from '../support/ci.ts'
 import { roundsUntil } from '../support/cpu-time.ts'
 import { assert, suite } from '../support/suite.ts'
 import { openAccounts } from './support/open-accounts.ts'
@@ -14,7 +14,7 @@ const STORED = randomCases(1_000_000, 50_000)
  */
 const WARM_UP = isCi ? 30_000 : 2_000
 /** and this many more must not need more memory. */
-const SERVED = isCi ? 70_000 : 4_000
+const SERVED = isFull ? 70_000 : isCi ? 45_000 : 4_000
 const MAX_MIB = 1_024
 /** The maximum ratio of the startup time with a full store to that with an empty one. */
 const START_RATIO = 1.2

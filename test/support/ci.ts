@@ -10,7 +10,7 @@ export const isFull = process.env.SIGNALBOX_TEST_RUNS === 'full'
 export const times = (full: number): number => (isFull ? full : Math.ceil(full / (isCi ? 2 : 4)))
 
 /**
- * Returns the number of random cases: `local` on a developer's machine, 15 % of `full` in CI, whose seed never changes, and `full` if the tests try
+ * Returns the number of random cases: `local` on a developer's machine, 15% of `full` in CI, whose seed never changes, and `full` if the tests try
  * all cases.
  */
 export const randomCases = (full: number, local: number): number => {

@@ -4,7 +4,7 @@ import { chatAnswer, chatEvents } from './responses.ts'
 import { type Answering, fakeUpstream, json, never, sse } from './upstream.ts'
 import { openWorld, type WorldOptions } from './world.ts'
 
-/** The time within which the first target sends 95 % of its responses, in ms. */
+/** The time within which the first target sends 95% of its responses, in ms. */
 export const P95 = 20
 export const respond = (stream: boolean) => (stream ? sse(chatEvents()) : json(chatAnswer()))
 
