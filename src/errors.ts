@@ -93,7 +93,7 @@ export interface GatewayError extends Error {
 
 /** Details of an error, beyond its code. */
 export interface ErrorDetails {
-  /** The message for the caller; default: the code's message. */
+  /** The message for the caller. Default: the code's message. */
   message?: string
   /** Default: the code's status. */
   status?: number

@@ -62,7 +62,7 @@ export interface GatewayRequest {
     readonly format: ClientFormat
     readonly operation: { readonly name: string; readonly kind?: Kind }
   }
-  /** The client's API key; absent for a request without one, if none is required. */
+  /** The client's API key. Absent for a request without one, if none is required. */
   readonly key?:
     | {
         readonly id: string
@@ -144,7 +144,7 @@ export interface FeatureArea {
 export interface ServedArea {
   /** Below the base path, with a leading slash. */
   readonly path: string
-  /** Whether it includes all paths below it; default `true`. */
+  /** Whether it includes all paths below it. Default: `true`. */
   readonly hasFolder?: boolean
   /** Errors are returned as `{ "error": "…" }`. */
   serve(request: ServedAreaRequest): Promise<Reply>
@@ -155,7 +155,7 @@ export interface ServedAreaRequest {
   readonly exchange: Exchange
   /** Below the base path. */
   readonly path: string
-  /** Below the area's path; empty for the area itself. */
+  /** Below the area's path. Empty for the area itself. */
   readonly rest: string
   readonly guards: PageGuards
 }
@@ -255,7 +255,7 @@ export interface FeatureEvents {
 export interface FollowedRequest extends Pick<GatewayRequest, 'id' | 'key' | 'route'> {
   /** Epoch ms. */
   readonly startedAt: number
-  /** The requested model; `undefined` if the request couldn't be read, or calls no model. */
+  /** The requested model, or `undefined` if the request couldn't be read, or calls no model. */
   readonly model: string | undefined
   readonly streamed: boolean
   /** The record of the request. Throws until the request has ended. */

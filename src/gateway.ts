@@ -66,10 +66,10 @@ export interface Gateway<Operations = unknown> {
    * seconds for background work, such as your hooks. Doesn't close `storage`; close it yourself.
    */
   close(options?: { graceMs?: number }): Promise<void>
-  /** The path it is mounted at, without a trailing slash; empty for the root. */
+  /** The path it is mounted at, without a trailing slash. Empty for the root. */
   readonly basePath: string
   /**
-   * For framework adapters: takes an exchange and resolves to a reply without building Fetch objects; `undefined` if the path isn't the
+   * For framework adapters: takes an exchange and resolves to a reply without building Fetch objects, or to `undefined` if the path isn't the
    * gateway's. `authenticator` identifies the caller, in place of the `identify` option. Never rejects.
    */
   exchange(exchange: Exchange, authenticator?: Authenticator): Promise<Reply | undefined>

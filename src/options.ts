@@ -26,13 +26,13 @@ import type { Catalog, Clock, Logger, Storage } from './types.ts'
 
 /** Size limits in bytes and timeouts in ms, all above 0. Defaults: `defaultLimits`. */
 export interface Limits extends PipelineLimits {
-  /** Maximum size of a management request body, in bytes; default 1 MiB. Larger bodies get a 413. */
+  /** Maximum size of a management request body, in bytes. Default: 1 MiB. Larger bodies get a 413. */
   maxManagementBodyBytes: number
-  /** How long to wait for a provider's model list, in the listing and for `discover`; default 5,000. */
+  /** How long to wait for a provider's model list, in the listing and for `discover`, in ms. Default: 5,000. */
   lookupTimeoutMs: number
-  /** How long `identify` may take; default 5,000. After that, requests get a 503. */
+  /** How long `identify` may take, in ms. Default: 5,000. After that, requests get a 503. */
   identifyTimeoutMs: number
-  /** How long to cache data from a store without `watch`; default 1,000. */
+  /** How long to cache data from a store without `watch`, in ms. Default: 1,000. */
   storeMaxAgeMs: number
 }
 
@@ -69,9 +69,9 @@ export interface GatewayOptions<Extend extends readonly Feature[] = readonly Fea
    * never followed.
    */
   fetch?: UpstreamFetch
-  /** The clock; default: system time. Inject one for tests. */
+  /** The clock. Default: system time. Inject one for tests. */
   clock?: Clock
-  /** The path the gateway is mounted at, such as `/ai`; default: the root. */
+  /** The path the gateway is mounted at, such as `/ai`. Default: the root. */
   basePath?: string
   /**
    * Origins whose pages may call `/v1` and `/v1beta`, such as `https://app.example.com`. Default: none, but any page may list the models.
@@ -88,7 +88,7 @@ export interface GatewayOptions<Extend extends readonly Feature[] = readonly Fea
   identify?: Identify | CachedIdentify
   /** Options for the accounts that `identify` and `gateway.as` name. */
   accounts?: AccountOptions
-  /** Who may call `/api`; default: no one. `gateway.api` is always available in process. */
+  /** Who may call `/api`. Default: no one. `gateway.api` is always available in process. */
   management?: ManagementOptions
   /** The dashboard at `{basePath}/admin/`: `dashboard()` from `signalbox/dashboard`. Default: none. */
   dashboard?: MountedPage
@@ -111,9 +111,8 @@ export interface GatewayOptions<Extend extends readonly Feature[] = readonly Fea
    */
   fetchMedia?: boolean
   /**
-   * Requests the token usage of Chat Completions streams even when the client doesn't, so it can be recorded; default `true`. Those
-   * clients don't see the extra event, and a target that rejects the field is called again without it. With `false`, the usage of such
-   * streams is estimated.
+   * Requests the token usage of Chat Completions streams even when the client doesn't, so it can be recorded. Default: `true`. Those clients don't
+   * see the extra event, and a target that rejects the field is called again without it. With `false`, the usage of such streams is estimated.
    */
   includeStreamUsage?: boolean
   /**
@@ -134,7 +133,7 @@ export interface GatewayOptions<Extend extends readonly Feature[] = readonly Fea
   /** Options for the tokens that `gateway.api.tokens.mint` creates for browsers and devices. */
   tokens?: TokenOptions
   /**
-   * The provider definitions; default: `defaultCatalog`. Extend it with `{ ...defaultCatalog, mine }`. With `{ refresh: 'models.dev' }`, or a
+   * The provider definitions. Default: `defaultCatalog`. Extend it with `{ ...defaultCatalog, mine }`. With `{ refresh: 'models.dev' }`, or a
    * function in place of `'models.dev'`, models and prices are refreshed while the gateway runs.
    */
   catalog?: Catalog | CatalogOptions
@@ -149,7 +148,7 @@ export interface GatewayOptions<Extend extends readonly Feature[] = readonly Fea
    * `jsonLog(write)` from `signalbox/log`, or your own. Default: none.
    */
   observe?: readonly GatewayObserver[]
-  /** Where log messages go; default: the console. `false` disables logging. */
+  /** Where log messages go. Default: the console. `false` disables logging. */
   logger?: Logger | false
 }
 

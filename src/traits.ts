@@ -37,7 +37,7 @@ export type MediaKind = 'image' | 'file' | 'audio' | 'video'
 /** Media that the provider fetches from a URL. `youtube` means YouTube videos. */
 export type AddressKind = `${MediaKind}-url` | 'youtube'
 
-/** The names or ids that a provider accepts. */
+/** The names or IDs that a provider accepts. */
 export interface Alphabet {
   /** Allowed characters, as the inside of a character class: `A-Za-z0-9_-`. */
   characters: string
@@ -132,7 +132,7 @@ export interface Traits {
   toolIds: Alphabet
   /** Whether model text may come between a tool call and its result. Otherwise it moves before the call. Only for formats without turns. */
   textAfterCalls: boolean
-  /** Whether a history may contain call ids. Otherwise calls and results are matched by name and order. */
+  /** Whether a history may contain call IDs. Otherwise calls and results are matched by name and order. */
   callIds: boolean
   toolNames: Alphabet
   /** Whether tools with free-text input are accepted. */

@@ -13,7 +13,7 @@ export interface DurableObjectNamespace<Id = unknown> {
 
 /** Options for `durableObjectStorage`. */
 export interface DurableObjectStorageOptions {
-  /** The name of the object that stores the data; default `signalbox`. */
+  /** The name of the object that stores the data. Default: `signalbox`. */
   name?: string
 }
 

@@ -16,15 +16,15 @@ import { createLocalOperations } from './sqlite/local-storage.ts'
 export interface FileStorageOptions {
   /** The store's own folder; created with mode 0700 if it doesn't exist. */
   path: string
-  /** The clock that `ttlMs` is measured with; default: the system's. */
+  /** The clock that `ttlMs` is measured with. Default: the system's. */
   clock?: Pick<Clock, 'now'>
-  /** Receives messages about imported data, broken locks, and a new secret; default: the console. `false` drops them. */
+  /** Receives messages about imported data, broken locks, and a new secret. Default: the console. `false` drops them. */
   logger?: Logger | false
-  /** How long a process that sets up the store may fail to renew the folder's lock before another process takes it; default 5,000. */
+  /** How long a process that sets up the store may fail to renew the folder's lock before another process takes it, in ms. Default: 5,000. */
   lockStaleMs?: number
-  /** How long an operation waits for another process's lock before it fails with `STORAGE_LOCKED`; default 15,000. */
+  /** How long an operation waits for another process's lock before it fails with `STORAGE_LOCKED`, in ms. Default: 15,000. */
   lockTimeoutMs?: number
-  /** How often the store checks for other processes' changes; default and maximum: 50. */
+  /** How often the store checks for other processes' changes, in ms. Default and maximum: 50. */
   pollMs?: number
 }
 

@@ -11,9 +11,9 @@ import { checkWrite } from './lib/value-limits.ts'
 
 /** Options for `indexeddbStorage`; all are optional. */
 export interface IndexeddbStorageOptions {
-  /** The name of the database, which every page and worker of the site can open; default `signalbox`. */
+  /** The name of the database, which every page and worker of the site can open. Default: `signalbox`. */
   name?: string
-  /** The clock that `ttlMs` is measured with; default: the platform's. */
+  /** The clock that `ttlMs` is measured with. Default: the platform's. */
   clock?: Pick<Clock, 'now'>
 }
 

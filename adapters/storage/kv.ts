@@ -18,9 +18,9 @@ export interface KvNamespace {
 
 /** Options for `kvStorage`. */
 export interface KvStorageOptions {
-  /** The prefix of all keys; default `signalbox/`. */
+  /** The prefix of all keys. Default: `signalbox/`. */
   prefix?: string
-  /** The clock that `ttlMs` is measured with; default: the platform's. */
+  /** The clock that `ttlMs` is measured with. Default: the platform's. */
   clock?: Pick<Clock, 'now'>
 }
 
@@ -132,7 +132,7 @@ const MAX_CONCURRENT_READS = 6
 /** Whether a name comes after another. KV lists names in byte order, which matches the code-unit order of the keys. */
 const isAfter = (name: string, other: string) => fromOrdered(name) > fromOrdered(other)
 
-/** Parses the metadata that this adapter stores with a value; returns an empty object for any other metadata. */
+/** Parses the metadata that this adapter stores with a value. Returns an empty object for any other metadata. */
 function parseMetadata(metadata: unknown): { version?: string; expiresAt?: number } {
   if (typeof metadata !== 'object' || metadata === null) return {}
   const { version, expiresAt }: { version?: unknown; expiresAt?: unknown } = metadata

@@ -15,18 +15,18 @@ export type { PostgresClient, PostgresPool } from './postgres/postgres-pool.ts'
 export interface PostgresStorageOptions {
   /** The name of the table, optionally with its schema: `app.signalbox`. Default `signalbox_records`. */
   table?: string
-  /** Creates a missing table. Default `true`; `false` if you run `postgresMigration()` yourself. */
+  /** Creates a missing table. Default: `true`. Use `false` if you run `postgresMigration()` yourself. */
   migrate?: boolean
   /**
    * The pool whose connection listens for changes. Default: the same pool, if it has more than one connection. `false` if no connection can listen,
    * as behind a pooler in transaction mode; only polling then finds other processes' changes.
    */
   listen?: Pick<PostgresPool, 'connect'> | false
-  /** How often to poll the table for changes, in ms; default 1,000, or 750 with `listen: false`. */
+  /** How often to poll the table for changes, in ms. Default: 1,000, or 750 with `listen: false`. */
   pollMs?: number
   /** `false` for serverless hosts: nothing polls or listens, and a gateway rereads data older than `storeMaxAgeMs`. */
   watch?: boolean
-  /** Receives a warning if the pool receives no notifications; default: the console. `false` drops the warning. */
+  /** Receives a warning if the pool receives no notifications. Default: the console. `false` drops the warning. */
   logger?: Logger | false
 }
 

@@ -11,7 +11,7 @@ export type { IoredisClient, NodeRedisClient } from './redis/redis-client.ts'
 
 /** Options for `redisStorage`; all are optional. */
 export interface RedisStorageOptions {
-  /** The prefix of all key names, in braces, so a cluster keeps them together; default `signalbox`. */
+  /** The prefix of all key names, in braces, so a cluster keeps them together. Default: `signalbox`. */
   prefix?: string
   /** A connected client that `watch` may block and that nothing else uses. Default: `watch` creates and closes one with `client.duplicate()`. */
   subscriber?: NodeRedisClient | IoredisClient

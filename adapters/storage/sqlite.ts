@@ -16,11 +16,11 @@ export type SqliteDatabase = LocalDatabase | D1Database | LibsqlClient
 
 /** Options for `sqliteStorage`. */
 export interface SqliteStorageOptions {
-  /** The table's name; default `signalbox_records`. */
+  /** The table's name. Default: `signalbox_records`. */
   table?: string
-  /** The clock that `ttlMs` is measured with; default: the platform's. */
+  /** The clock that `ttlMs` is measured with. Default: the platform's. */
   clock?: Pick<Clock, 'now'>
-  /** How often to poll a database in the same process for other processes' changes, in ms; default 50. */
+  /** How often to poll a database in the same process for other processes' changes, in ms. Default: 50. */
   pollMs?: number
   /**
    * `false` leaves your `journal_mode`, `synchronous`, and `busy_timeout` for a database in the same process unchanged. By default, those that still

@@ -14,13 +14,13 @@ export interface Unstorage {
 
 /** Options for `unstorageStorage`; all are optional. */
 export interface UnstorageStorageOptions {
-  /** The prefix of all keys; default `signalbox`. */
+  /** The prefix of all keys. Default: `signalbox`. */
   base?: string
-  /** The clock that `ttlMs` is measured with; default: the platform's. */
+  /** The clock that `ttlMs` is measured with. Default: the platform's. */
   clock?: Pick<Clock, 'now'>
-  /** Maximum size of a value that the driver accepts, in bytes; default 1 MiB. */
+  /** Maximum size of a value that the driver accepts, in bytes. Default: 1 MiB. */
   largestValueBytes?: number
-  /** Maximum length of a key, in bytes; default 512. The name that the driver gets is up to three times as long. */
+  /** Maximum length of a key, in bytes. Default: 512. The name that the driver gets is up to three times as long. */
   longestKeyBytes?: number
 }
 
@@ -154,7 +154,7 @@ function toName(key: string): string {
   return name.replace(/.{200}(?=.)/g, '$&_:')
 }
 
-/** Returns the key of a name; `undefined` for a name that this adapter didn't create. */
+/** Returns the key of a name, or `undefined` for a name that this adapter didn't create. */
 function fromName(name: string): string | undefined {
   try {
     return decodeURIComponent(name.replaceAll('_:', '').replaceAll('_', '%'))
@@ -163,7 +163,7 @@ function fromName(name: string): string | undefined {
   }
 }
 
-/** Parses an item that this adapter wrote; returns `undefined` for any other. */
+/** Parses an item that this adapter wrote. Returns `undefined` for any other. */
 function parseItem(item: unknown): (Stored & { expiresAt?: number }) | undefined {
   if (typeof item !== 'object' || item === null) return undefined
   const { value, version, expiresAt }: { value?: unknown; version?: unknown; expiresAt?: unknown } = item

@@ -10,11 +10,11 @@ export interface UpstashStorageOptions {
   url?: string
   /** The database's REST token, which must be allowed to write. Default: `UPSTASH_REDIS_REST_TOKEN` or `KV_REST_API_TOKEN`. */
   token?: string
-  /** The prefix of all key names; default `signalbox`. */
+  /** The prefix of all key names. Default: `signalbox`. */
   prefix?: string
-  /** Maximum size of a value, in bytes; default 900,000, because a free database accepts requests of up to 1 MB. */
+  /** Maximum size of a value, in bytes. Default: 900,000, because a free database accepts requests of up to 1 MB. */
   largestValueBytes?: number
-  /** Sends the requests; default: the global `fetch`. */
+  /** Sends the requests. Default: the global `fetch`. */
   fetch?: typeof fetch
 }
 

@@ -109,7 +109,7 @@ async function onAsk(event) {
   stop.disabled = true
 }
 
-/** Shows the fields that the chosen provider needs; returns the suggested model. */
+/** Shows the fields that the chosen provider needs. Returns the suggested model. */
 function onProvider() {
   const [{ value, dataset }] = provider.selectedOptions
   const isOwn = value.includes('-compatible-')

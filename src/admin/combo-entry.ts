@@ -169,6 +169,6 @@ export const comboModel = Object.assign(
   { schemaName: 'ComboModel' }, // names the schema in the OpenAPI document
 )
 
-/** Returns the index of the first entry with parameters, which only chat supports; -1 if there is none. */
+/** Returns the index of the first entry with parameters, which only chat supports, or -1 if there is none. */
 export const findParamsIndex = (entries: readonly ComboModel[]): number =>
   entries.findIndex((entry) => typeof entry === 'object' && entry.params)

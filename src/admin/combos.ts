@@ -27,14 +27,14 @@ export interface ComboOperations<Input = never> {
   list(): Promise<{ combos: Combo[] }>
   get(id: string): Promise<Combo>
   /**
-   * Rejects with `NAME_TAKEN`, `NAME_INVALID`, or `INVALID_REQUEST`. `strategy` defaults to `fallback`. Like the other changes, it returns
-   * `warnings` about models that don't resolve to a connection yet; absent if all do.
+   * Rejects with `NAME_TAKEN`, `NAME_INVALID`, or `INVALID_REQUEST`. `strategy` defaults to `fallback`. Like the other changes, it returns `warnings`
+   * about models that don't resolve to a connection yet. If all do, `warnings` is absent.
    */
   create(input: NewCombo | Input): Promise<Combo & WithWarnings>
   /** Changes the given fields; an empty `name` is treated as omitted. Resets the rotation even if nothing changes. */
   update(id: string, input: ComboChange | Input): Promise<Combo & WithWarnings>
   /**
-   * Creates the combo with this `id`, or this `name` if there is no id, or changes the given fields; omitted fields stay the same. Writes and resets
+   * Creates the combo with this `id`, or this `name` if there is no ID, or changes the given fields; omitted fields stay the same. Writes and resets
    * nothing if nothing would change, so you can call it at every start. Rejects with `INVALID_REQUEST` if a field is `undefined`.
    */
   put(input: OrUnset<ComboPut> | Input): Promise<Combo & WithWarnings>

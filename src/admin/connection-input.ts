@@ -29,7 +29,7 @@ export const newConnection = createInputSchema(connectionFields, 'create')
 /** The input of `PUT /api/connections/{id}`; `null` removes a field. Fields that the gateway sets are ignored. */
 export const connectionChange = createInputSchema(connectionFields, 'update', { ignoredFields: ['health', 'warnings'] })
 
-/** The input of `connections.put`: a change, and the id that the app has chosen. */
+/** The input of `connections.put`: a change, and the ID that the app has chosen. */
 export const connectionPut = createInputSchema(connectionFields, 'put')
 
 /** The input schemas, including the top-level fields, which `parseConnection` parses separately. */
@@ -61,7 +61,7 @@ export function parseConnection<T>(schema: ClosedSchema<T>, input: unknown): Par
 }
 
 /**
- * Returns the changed `providerSpecificData`: `data` replaces the stored one, and each top-level field changes only itself. `null` removes it,
+ * Returns the changed `providerSpecificData`. `data` replaces the stored object, and each top-level field changes only itself: `null` removes it, and
  * `undefined` keeps it. Throws `INVALID_REQUEST` if the two conflict.
  */
 export function changeProviderData(

@@ -20,7 +20,7 @@ export function requireProvider(catalog: Catalog, provider: string, data: Provid
 
 const COMPATIBLE_KINDS = ['openai-compatible', 'anthropic-compatible']
 
-/** Finds the compatible kind that the provider's id almost starts with, as in the typo `openai-compatable-lab`. */
+/** Finds the compatible kind that the provider's ID almost starts with, as in the typo `openai-compatable-lab`. */
 function findSimilarKind(provider: string): string | undefined {
   if (getCompatibleFormat(provider)) return undefined
   const id = provider.toLowerCase().replace(/[\s_]/g, '-')
@@ -44,7 +44,7 @@ export function warnAboutMisspelledKind({ provider, providerSpecificData: data }
 }
 
 /**
- * Resolves a provider's id, or an alias that only one provider has, to the id; returns any other name unchanged. Throws `INVALID_REQUEST` if several
+ * Resolves a provider's ID, or an alias that only one provider has, to the ID. Returns any other name unchanged. Throws `INVALID_REQUEST` if several
  * providers share the alias.
  */
 export function resolveProvider(catalog: Catalog, name: string): string {
@@ -53,7 +53,7 @@ export function resolveProvider(catalog: Catalog, name: string): string {
   return findProviders(catalog, name)[0] ?? name
 }
 
-/** Finds provider ids by a model family's name, and by similar ids, aliases, and names. */
+/** Finds provider IDs by a model family's name, and by similar IDs, aliases, and names. */
 function findSimilarProviders(catalog: Catalog, provider: string): string[] {
   const ids = new Map<string, string>()
   for (const [id, { alias, catalogAlias, name }] of Object.entries(catalog)) {

@@ -14,7 +14,7 @@ import { findRecord } from './record-operations.ts'
 
 /** Options for a connection test. */
 export interface ConnectionTest {
-  /** A model's id; default: the cheapest one that the connection lists. */
+  /** A model's ID. Default: the cheapest one that the connection lists. */
   model?: string
 }
 

@@ -45,7 +45,7 @@ export class ConnectionWriter {
     this.#credentials = credentials
   }
 
-  /** Inserts a connection; resolves to `undefined` if its ID is taken. With `replacesDamaged`, also overwrites an unusable record. */
+  /** Inserts a connection. Resolves to `undefined` if its ID is taken. With `replacesDamaged`, also overwrites an unusable record. */
   async insert(
     id: string,
     { fields, top }: ParsedConnection<ConnectionInput & { provider: string }>,
@@ -76,7 +76,7 @@ export class ConnectionWriter {
     return isNew ? { record: completed, discovered } : undefined
   }
 
-  /** Changes a connection. `isIdempotent`: writes nothing if nothing would change. */
+  /** Changes a connection. With `isIdempotent`, writes nothing if nothing would change. */
   async change(
     found: ConnectionRecord,
     input: ParsedConnection,

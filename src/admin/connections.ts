@@ -39,7 +39,7 @@ export interface ConnectionOperations<Input = never> {
   /** Changes the given fields; `providerSpecificData` is replaced as a whole. Resets the connection's health. */
   update(id: string, input: ConnectionChange | Input): Promise<ShownConnection & WithWarnings>
   /**
-   * Creates the connection with this id, or changes the given fields; omitted fields stay the same. Writes nothing if nothing would change, so you
+   * Creates the connection with this ID, or changes the given fields; omitted fields stay the same. Writes nothing if nothing would change, so you
    * can call it at every start. An existing connection's `provider` can't change. Rejects with `INVALID_REQUEST` if a field is `undefined`.
    */
   put(input: OrUnset<ConnectionPut> | Input): Promise<ShownConnection & WithWarnings>
@@ -58,9 +58,9 @@ export interface ConnectionOperations<Input = never> {
 
 /** A connection with recent failures, as the management API returns it. */
 export interface ShownConnection extends Connection {
-  /** Why its credential can't be decrypted; absent if it can. */
+  /** Why its credential can't be decrypted. Absent if it can. */
   error?: string
-  /** Up to twenty health entries, the most severe first; absent if there are none. `/api/health` lists all of them. */
+  /** Up to twenty health entries, the most severe first. Absent if there are none. `/api/health` lists all of them. */
   health?: HealthEntry[]
 }
 
@@ -142,7 +142,7 @@ export function createConnectionOperations({
 
     async create(input) {
       const result = await writer.insert(crypto.randomUUID(), parseConnection(newConnection, input))
-      if (!result) throw gatewayError('INTERNAL') // a random id was drawn twice
+      if (!result) throw gatewayError('INTERNAL') // a random ID was drawn twice
       return showWithWarnings(result)
     },
 
@@ -162,7 +162,7 @@ export function createConnectionOperations({
         const found = entries.find(({ record }) => record.id === id)?.record
         if (found) return change(found, { fields: members, top }, { isIdempotent: true })
         const result = await writer.insert(id, { fields: members, top }, { replacesDamaged: true })
-        await connections.entries({ fresh: true }) // other processes know this id and may have changed the record
+        await connections.entries({ fresh: true }) // other processes know this ID and may have changed the record
         return result ? showWithWarnings(result) : false
       })
     },

@@ -31,7 +31,7 @@ export interface GroupOperations<Input = never> {
   /** Takes effect with the next request of each key in the group. Omitted fields stay the same; `null` removes a field. */
   update(id: string, input: GroupChange | Input): Promise<ShownGroup & WithWarnings>
   /**
-   * Creates the group with this `id`, or this `name` if there is no id, or changes the given fields; omitted fields stay the same. Writes nothing if
+   * Creates the group with this `id`, or this `name` if there is no ID, or changes the given fields; omitted fields stay the same. Writes nothing if
    * nothing would change, so you can call it at every start. Rejects with `INVALID_REQUEST` if a field is `undefined`.
    */
   put(input: OrUnset<GroupPut> | Input): Promise<ShownGroup & WithWarnings>

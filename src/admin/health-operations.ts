@@ -24,7 +24,7 @@ export interface HealthOperations {
    * reads little from the provider's cache.
    */
   list(): Promise<ShownHealth>
-  /** Resets all health, or the health of one connection with its models and its provider. Rejects with `NOT_FOUND` for an unknown id. */
+  /** Resets all health, or the health of one connection with its models and its provider. Rejects with `NOT_FOUND` for an unknown ID. */
   reset(connectionId?: string): Promise<{ success: true }>
 }
 

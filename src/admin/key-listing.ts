@@ -6,7 +6,7 @@ import type { ShownKey } from './keys.ts'
 /** Whether keys include their values. */
 export interface KeyView {
   /**
-   * `none`: with a `hint` instead of the value; `all`: with the value. Default: with the value, except in lists if the setting
+   * With `none`, keys have a `hint` instead of the value. With `all`, they have the value. Default: `all`, except in lists if the setting
    * `showKeyValues` is `false`.
    */
   values?: 'all' | 'none'
@@ -17,17 +17,17 @@ export interface HintView extends KeyView {
   values: 'none'
 }
 
-/** Which keys to list, and how; default: all. */
+/** Which keys to list, and how. Default: all. */
 export interface KeysQuery extends KeyView {
-  /** Maximum keys per page, 1 to 1,000; default: all. */
+  /** Maximum keys per page, 1 to 1,000. Default: all. */
   limit?: number
   /** The `after` of the previous page. */
   after?: string
-  /** Only keys whose name or id contains this string; case-insensitive. */
+  /** Only keys whose name or ID contains this string; case-insensitive. */
   q?: string
-  /** Only keys of the group with this id. */
+  /** Only keys of the group with this ID. */
   group?: string
-  /** Only keys of this account, by its id or its ref. */
+  /** Only keys of this account, by its ID or its ref. */
   account?: string
   /** Only active, paused, or expired keys. */
   state?: (typeof states)[number]
@@ -37,7 +37,7 @@ const states = ['active', 'paused', 'expired'] as const
 
 /** A key without its value. */
 export interface HintedKey extends Omit<ShownKey, 'key'> {
-  /** The first six and the last two characters of the value, such as `sbx_ab…9f`; empty if it can't be read. */
+  /** The first six and the last two characters of the value, such as `sbx_ab…9f`. Empty if it can't be read. */
   hint: string
 }
 

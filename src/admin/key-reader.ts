@@ -12,7 +12,7 @@ interface KeyReaderDependencies {
   store: WritableStore
   clock: Clock
   nextTurn(): Promise<void>
-  /** Returns the ref of the account with this id or ref. */
+  /** Returns the ref of the account with this ID or ref. */
   findAccountRef(idOrRef: string): Promise<string>
   /** Finds a key by its ID. Throws `NOT_FOUND`. */
   find(id: string): Promise<FoundKey>

@@ -16,7 +16,7 @@ export interface FoundKey {
 }
 
 /**
- * Finds keys by id and changes their records, which are stored under the digests of their values. Remembers the digests, because searching many keys
+ * Finds keys by ID and changes their records, which are stored under the digests of their values. Remembers the digests, because searching many keys
  * is slow.
  */
 export class KeyWriter {
@@ -29,7 +29,7 @@ export class KeyWriter {
     this.#clock = clock
   }
 
-  /** Finds the key with this id. Throws `NOT_FOUND`. */
+  /** Finds the key with this ID. Throws `NOT_FOUND`. */
   async find(id: string): Promise<FoundKey> {
     const { keys } = this.#store
     const digest = this.#digests.get(id)
@@ -48,8 +48,8 @@ export class KeyWriter {
   }
 
   /**
-   * Encrypts a value and stores the record under its digest. Resolves to the digest, or to `undefined` if it is taken. `order`: the position in
-   * the list; default: the last.
+   * Encrypts a value and stores the record under its digest. Resolves to the digest, or to `undefined` if it is taken. `order` is the position in the
+   * list. Default: the last.
    */
   async insert(
     key: string,

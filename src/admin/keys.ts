@@ -37,7 +37,7 @@ export interface KeyOperations<Input = never> {
   /** Takes effect with the next request. Omitted fields stay the same; `null` removes a field. */
   update(id: string, input: KeyChange | Input): Promise<{ key: ShownKey } & WithWarnings>
   /**
-   * Creates the key with this `id`, or this `name` if there is no id, or changes the given fields; omitted fields stay the same. Writes nothing if
+   * Creates the key with this `id`, or this `name` if there is no ID, or changes the given fields; omitted fields stay the same. Writes nothing if
    * nothing would change, so you can call it at every start. `key` is your own value: `sbx_` and 32 to 196 letters, digits, `_`, and `-`; without it,
    * a value is generated once. A new value replaces the old one immediately. Rejects with `INVALID_REQUEST` if a field is `undefined`, for example
    * because a variable is unset.
@@ -92,7 +92,7 @@ export function createKeyOperations(
     forgetLimits(scope: ScopeName): Promise<void>
     /** Returns the ref of an account for a key; creates the account if needed. Throws `INVALID_REQUEST` if that isn't possible. */
     resolveAccount(idOrRef: string): Promise<string>
-    /** Returns the ref of the account with this id or ref. */
+    /** Returns the ref of the account with this ID or ref. */
     findAccountRef(idOrRef: string): Promise<string>
   },
 ): KeyOperations<unknown> {

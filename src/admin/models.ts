@@ -18,8 +18,8 @@ export interface AliasOperations<Input = never> {
   /** Model names by alias, in the order of creation. */
   list(): Promise<{ aliases: Record<string, string> }>
   /**
-   * Creates or changes an alias; writes nothing if nothing would change. Rejects with `INVALID_REQUEST` if the alias would resolve to itself. A combo
-   * with the same name takes precedence. `warnings` explain why the alias doesn't resolve yet; absent if it does.
+   * Creates or changes an alias. Writes nothing if nothing would change. Rejects with `INVALID_REQUEST` if the alias would resolve to itself. A combo
+   * with the same name takes precedence. `warnings` explains why the alias doesn't resolve yet, and is absent if it does.
    */
   set(input: AliasRecord | Input): Promise<AliasRecord & WithWarnings>
   delete(alias: string): Promise<{ success: true }>

@@ -13,7 +13,7 @@ export interface OperationEntry {
   routeSummary?: string
   /** Completes the message of an internal error: "Failed to fetch keys". */
   failure: string
-  /** The HTTP status of a successful response; default 200. */
+  /** The HTTP status of a successful response. Default: 200. */
   status?: 201
   /** The schema of the last argument, which HTTP reads from the query for GET and DELETE, and from the body for other methods. Absent: no input. */
   input?: InputSchema
@@ -59,7 +59,7 @@ export interface NamedOperation extends OperationEntry, Partial<Pick<FeatureOper
   names: readonly string[]
 }
 
-/** Returns the routes of records with ids, such as those at `/api/keys`; `noun` names one record. */
+/** Returns the routes of records with IDs, such as those at `/api/keys`; `noun` names one record. */
 export function createRecordRoutes<const Path extends `/api/${string}`>(path: Path, noun: string) {
   return {
     list: { method: 'GET', path, failure: `fetch ${noun}s` },

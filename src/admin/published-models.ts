@@ -10,11 +10,11 @@ import { choices, closedObject, fields, parseInput } from './input.ts'
 
 /** Which models to list. Default: the kind `llm`, like `GET /v1/models`, without details. */
 export interface ModelsQuery {
-  /** One or more kinds, as an array or comma-separated, or `all`; default `llm`. */
+  /** One or more kinds, as an array or comma-separated, or `all`. Default: `llm`. */
   kinds?: Kind | 'all' | readonly Kind[] | string
-  /** Only models whose id contains this string; case-insensitive. */
+  /** Only models whose ID contains this string; case-insensitive. */
   q?: string
-  /** Maximum models per page, 1 to 1,000; default: all. */
+  /** Maximum models per page, 1 to 1,000. Default: all. */
   limit?: number
   /** The `after` of the previous page. */
   after?: string
@@ -39,7 +39,7 @@ export interface PublishedModel extends Omit<ModelEntry, 'kind'> {
 
 /** The models that clients can request. Methods accept `Input` as well as the typed input: `never` for in-process calls, `unknown` for HTTP input. */
 export interface ModelOperations<Input = never> {
-  /** Lists the models, without an API key. `after` is the start of the next page; absent on the last page. */
+  /** Lists the models, without an API key. `after` is the start of the next page. Absent on the last page. */
   published(query?: ModelsQuery | Input): Promise<{ object: 'list'; data: PublishedModel[]; after?: string }>
 }
 

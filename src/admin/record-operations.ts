@@ -17,7 +17,7 @@ export async function findRecord<T>(
   return requirePresent(found, noun)
 }
 
-/** Returns the record; throws `NOT_FOUND`, `<what> not found`, if there is none. */
+/** Returns the record. Throws `NOT_FOUND`, `<what> not found`, if there is none. */
 export function requirePresent<T>(record: T | undefined, noun: string): T {
   if (record === undefined) throw gatewayError('NOT_FOUND', { message: `${noun} not found` })
   return record

@@ -11,7 +11,7 @@ interface RulesChange {
   timeouts?: ChangedFields<EffectiveRules['timeouts']> | null | undefined
 }
 
-/** Returns the changed rules; `undefined` if none are left. */
+/** Returns the changed rules, or `undefined` if none are left. */
 export function changeRules(rules: RequestRules | undefined, change: RulesChange): RequestRules | undefined {
   const next: RequestRules = {}
   const health = mergeFields(rules?.health, change.health)
@@ -23,7 +23,7 @@ export function changeRules(rules: RequestRules | undefined, change: RulesChange
   return Object.keys(next).length > 0 ? next : undefined
 }
 
-/** Returns the changed object; `undefined` if no fields are left. */
+/** Returns the changed object, or `undefined` if no fields are left. */
 export function mergeFields<T extends object>(
   stored: Partial<T> | undefined,
   change: ChangedFields<T> | null | undefined,

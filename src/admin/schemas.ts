@@ -65,7 +65,7 @@ export function createInputSchema<const F extends RecordFields, D extends WriteO
   return schema as ClosedSchema<InputOf<F, D>> // the entries and the type come from the same fields
 }
 
-/** Returns how an operation's input sets a field, and the field's shape there; `undefined` if the input can't set it. */
+/** Returns how an operation's input sets a field, and the field's shape there, or `undefined` if the input can't set it. */
 function getFieldInput(
   { inputs, shape }: RecordField,
   operation: WriteOperation,

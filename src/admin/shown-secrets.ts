@@ -4,10 +4,10 @@ export const shortenSecret = (secret: string): string => `…${secret.length < S
 const LAST = 4
 const SHORTEST_SHOWN = 12
 
-/** Explains why a record's secret isn't shown. `field`: the secret's field. */
+/** Explains why a record's secret isn't shown. `field` is the secret's field. */
 export const describeUnreadable = (field: string): string =>
   `The credential cannot be decrypted because it was changed, moved, or encrypted with another secret. Check the URL it is sent to, then set "${field}" again.`
 
-/** Explains why a secret isn't sent to a changed URL. `url`: the field that changed. */
+/** Explains why a secret isn't sent to a changed URL. `url` is the field that changed. */
 export const describeMoved = (url: string, what: string, field: string): string =>
   `"${url}" changes where the ${what} sent, so send "${field}" again as well, or null for none`

@@ -35,7 +35,7 @@ function resolvesToConnection(model: string, table: RouteTable): boolean {
   return false
 }
 
-/** Explains why a model name doesn't resolve yet, as a clause; returns `undefined` if it resolves. */
+/** Explains why a model name doesn't resolve yet, as a clause. Returns `undefined` if it resolves. */
 export function explainUnresolved(model: string, table: RouteTable): string | undefined {
   if (resolvesToConnection(model, table)) return undefined
   const combo = table.findCombo(model)

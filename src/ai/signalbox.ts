@@ -45,7 +45,7 @@ export interface InProcessOptions<S extends Specification = 'v4'> {
   waitUntil?: (work: Promise<unknown>) => void
   /** An API key, whose limits and allowed models apply; with `account`, a key of that account. Default: none. */
   apiKey?: string
-  /** `v3` for AI SDK 6; default `v4`, for AI SDK 7. */
+  /** `v3` for AI SDK 6. Default: `v4`, for AI SDK 7. */
   specification?: S
 }
 
@@ -128,7 +128,7 @@ function getAccountGateway(gateway: GatewayInProcess, account: string | Identity
   return gateway.as(typeof account === 'string' ? { account } : account)
 }
 
-/** Returns an entry's name; `undefined` for a malformed one, which the gateway rejects when the model is called. */
+/** Returns an entry's name, or `undefined` for a malformed one, which the gateway rejects when the model is called. */
 const getEntryName = (entry: ComboModel | null | undefined) => (typeof entry === 'string' ? entry : entry?.model)
 
 /**

@@ -45,10 +45,10 @@ export async function checkKeys(storage: Storage, keyring: Keyring, logger: Logg
     if (values[index] === undefined) logger.warn(`${name}: ${UNREADABLE_KEY}`, { id })
 }
 
-/** Dependencies for writing data the way a gateway does. */
+/** The number of keys to decrypt. Almost all gateways have fewer. */
 const SAMPLE_SIZE = 500
 
-/** Everything needed to write data the way a gateway does. */
+/** Dependencies for writing data the way a gateway does. */
 export interface DataAccess {
   storage: Storage
   catalog: Catalog

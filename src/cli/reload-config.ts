@@ -18,7 +18,7 @@ interface ReloaderOptions {
   /** Whether to also apply the file when its text changes. */
   watches: boolean
   logger: Logger
-  /** Applies the file; resolves to warnings. */
+  /** Applies the file. Resolves to warnings. */
   apply(): Promise<string[]>
 }
 

@@ -28,7 +28,7 @@ import { formatWelcome, serveFrontPage } from './welcome.ts'
 export interface RunningGateway {
   /** The text to print. */
   welcome: string
-  /** Applies the config file again, and logs the result; absent without a file. Never rejects. */
+  /** Applies the config file again, and logs the result. Absent without a file. Never rejects. */
   reload?: () => Promise<void>
   /** Stops accepting requests, lets in-flight responses finish for up to `graceMs`, then ends. */
   stop(options: { graceMs: number }): Promise<void>
@@ -158,7 +158,7 @@ interface OpenedConfig {
   code?: GatewayConfig
   apply(data: DataAccess): Promise<string[]>
   warnings(data: DataAccess): Promise<string[]>
-  /** Reads the file again, and applies it to a running gateway. Resolves to warnings; throws the first problem, before anything has changed. */
+  /** Reads the file again, and applies it to a running gateway. Resolves to warnings. Throws the first problem, before anything has changed. */
   reload(gateway: Gateway, data: DataAccess): Promise<string[]>
 }
 

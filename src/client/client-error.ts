@@ -7,7 +7,8 @@ export type ClientErrorCode =
   /** The complete response didn't arrive in time. `status` is 408. The gateway may have run the operation anyway. */
   | 'TIMEOUT'
   /**
-   * The response was a redirect, which isn't followed because that would send the token to another URL. `status` is the response's; 0 in a browser.
+   * The response was a redirect, which isn't followed because that would send the token to another URL. `status` is the response's, or 0 in a
+   * browser.
    */
   | 'REDIRECTED'
   /** The response isn't from a gateway, such as the HTML page of a proxy. `status` is the response's, which can be 200. */
@@ -26,7 +27,7 @@ export class ClientError extends Error {
   readonly status: number
   /** Absent if the gateway rejected the request or failed; `message` then comes from the gateway. */
   declare readonly code?: ClientErrorCode
-  /** The current record, if a change with `ifMatch` failed with a 409; absent if the record was deleted. */
+  /** The current record, if a change with `ifMatch` failed with a 409. Absent if the record was deleted. */
   declare readonly current?: object
 
   constructor(status: number, message: string, { code, current, cause }: ClientErrorFacts = {}) {

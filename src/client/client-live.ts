@@ -6,7 +6,7 @@ import { openEvents, type SendOptions, startTimer } from './send.ts'
 export interface LiveOptions {
   /** Default: all. */
   types?: readonly LiveEventType[]
-  /** Continues after the event with this ID; default: starts with the requests in flight. */
+  /** Continues after the event with this ID. Default: start with the requests in flight. */
   after?: string
   /** Ends the iteration. */
   signal?: AbortSignal

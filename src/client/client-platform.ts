@@ -6,7 +6,7 @@
 /** Calls the platform's `fetch`. Looks it up on each call, because tests and instrumentation can replace it at any time. */
 export const platformFetch: typeof fetch = (input, init) => globalThis.fetch(input, init)
 
-/** Calls `onTime` once after `ms`; returns a function that cancels it. */
+/** Calls `onTime` once after `ms`. Returns a function that cancels it. */
 export function startPlatformTimer(ms: number, onTime: () => void): () => void {
   const timer = setTimeout(onTime, ms)
   return () => clearTimeout(timer)

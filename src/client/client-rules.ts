@@ -8,7 +8,7 @@ export const CHECK_TIMEOUT_MS = 8_000
 
 /** The result of a client's `cloud.disable`. */
 export interface DisabledCloud extends SyncedCloud {
-  /** Why the preceding `sync` failed; absent if it succeeded. */
+  /** Why the preceding `sync` failed. Absent if it succeeded. */
   syncError?: string
 }
 

@@ -23,11 +23,11 @@ export type { IfMatchOperations } from './routes.data.ts'
 export interface ClientOptions {
   /** The gateway's `http` or `https` URL with its `basePath`: `https://app.example/ai`. A trailing slash doesn't matter. */
   baseUrl: string
-  /** The admin token; default: none, for apps that identify callers in another way, such as with cookies. */
+  /** The admin token. Default: none, for apps that identify callers in another way, such as with cookies. */
   token?: string
   /** Default: the platform's `fetch`. Pass `gateway.fetch` to call a gateway in the same process. */
   fetch?: typeof fetch
-  /** Measures timeouts; default: the platform's clock. */
+  /** Measures timeouts. Default: the platform's clock. */
   clock?: Clock
 }
 

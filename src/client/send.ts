@@ -43,7 +43,7 @@ export async function openEvents(options: SendOptions, path: string, init: Reque
   throw createUnexpectedError(options.base, response, 'without events')
 }
 
-/** Sends requests; resolves to the body of the response, and rejects with a `ClientError`. */
+/** Sends requests. Resolves to the body of the response, and rejects with a `ClientError`. */
 export function createSend(options: SendOptions) {
   const { base, clock } = options
 
@@ -69,7 +69,7 @@ export function createSend(options: SendOptions) {
     })
 }
 
-/** Calls `onTime` once after `ms`; returns a function that cancels it. */
+/** Calls `onTime` once after `ms`. Returns a function that cancels it. */
 export function startTimer(clock: Clock | undefined, ms: number, onTime: () => void): () => void {
   if (!clock) return startPlatformTimer(ms, onTime)
   if (clock.setTimer) return clock.setTimer(ms, onTime)
@@ -136,7 +136,7 @@ function createUnexpectedError(base: string, { status }: Response, description: 
   })
 }
 
-/** Parses a JSON object; returns `undefined` if the text isn't one. */
+/** Parses a JSON object. Returns `undefined` if the text isn't one. */
 export function parseObject(text: string): object | undefined {
   try {
     const value: unknown = JSON.parse(text)

@@ -161,6 +161,6 @@ const listConnections = ({ values }: CodeRecords): ConnectionRecord[] =>
     key.startsWith(CONNECTIONS_PREFIX) ? [parse<ConnectionRecord>(text).record] : [],
   )
 
-/** Returns when the latest connection was defined, in epoch ms; 0 if there are none. */
+/** Returns when the latest connection was defined, in epoch ms, or 0 if there are none. */
 const findLastUpdate = (records: CodeRecords): number =>
   Math.max(0, ...listConnections(records).map(({ updatedAt }) => Date.parse(updatedAt)))

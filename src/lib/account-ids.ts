@@ -1,4 +1,4 @@
-/** Returns whether a string has the form of an account's ref, which no id can have. */
+/** Returns whether a string has the form of an account's ref, which no ID can have. */
 export const isAccountRef = (text: string): boolean => /^a_[a-z2-7]{26}$/.test(text)
 
 /**

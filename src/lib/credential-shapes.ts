@@ -32,7 +32,7 @@ export interface AwsCredentials {
 }
 
 /**
- * Parses `<access key id>:<secret access key>`, optionally with `:<session token>`; `undefined` for any other text, such as a Bedrock API
+ * Parses `<access key id>:<secret access key>`, optionally with `:<session token>`. Returns `undefined` for any other text, such as a Bedrock API
  * key.
  */
 export function parseAwsCredentials(apiKey: string): AwsCredentials | undefined {

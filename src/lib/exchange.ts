@@ -16,7 +16,7 @@ export interface Exchange {
   readonly method: string
   /** The URL's path as the platform's URL parser normalizes it, still percent-encoded. Authorization and routing both use it. */
   readonly path: string
-  /** With its leading `?`; empty if there is none. */
+  /** With its leading `?`. Empty if there is none. */
   readonly query: string
   /** `http` or `https`, if the bridge knows it. */
   readonly scheme?: string

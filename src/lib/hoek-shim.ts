@@ -13,7 +13,7 @@ export function assert(condition: unknown, ...parts: unknown[]): asserts conditi
   )
 }
 
-/** Copies an error with its own properties; returns any other value unchanged. */
+/** Copies an error with its own properties. Returns any other value unchanged. */
 export function clone<Value>(value: Value): Value {
   if (!(value instanceof Error)) return value
   const stack = { value: value.stack, writable: true, configurable: true } // V8's getter for `stack` only works on the original error

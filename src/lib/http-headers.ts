@@ -4,7 +4,7 @@ import type { Exchange } from './exchange.ts'
 
 const BEARER_PATTERN = /^Bearer +\S+ *$/i
 
-/** Returns the credential of an `Authorization: Bearer` header; `undefined` for any other value. */
+/** Returns the credential of an `Authorization: Bearer` header, or `undefined` for any other value. */
 export function getBearerToken(authorization: string | null | undefined): string | undefined {
   return authorization && BEARER_PATTERN.test(authorization) ? authorization.slice('Bearer '.length).trim() : undefined
 }

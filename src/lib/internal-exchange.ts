@@ -5,7 +5,7 @@ import type { Exchange, InternalCaller, UpstreamFetch } from './exchange.ts'
 interface InternalRequest {
   /** Includes the base path. */
   path: string
-  /** With the leading `?`; default: none. */
+  /** With the leading `?`. Default: none. */
   query?: string
   /** JSON, or a value to write as JSON. */
   body: object | string

@@ -19,8 +19,8 @@ export function createResolvedPromise<T>(value: T): Promise<T> {
 }
 
 /**
- * Returns the value of a promise that resolved after `trackValue`; otherwise `undefined`. A request reads a dozen values that are already in memory,
- * and an `await` costs more than reading them: `getSettledValue(reading) ?? (await reading)`.
+ * Returns the value of a promise that resolved after `trackValue`, or otherwise `undefined`. A request reads a dozen values that are already in
+ * memory, and an `await` costs more than reading them: `getSettledValue(reading) ?? (await reading)`.
  */
 export function getSettledValue<T>(promise: Promise<T>): T | undefined {
   return settledValues.get(promise) as T | undefined // `trackValue` and `createResolvedPromise` set it with the promise's type

@@ -51,7 +51,7 @@ interface Options {
   allowsUndefined?: boolean
 }
 
-/** Checks a value that was written in code; returns `undefined` if it fits the shape. As strict as the management API, but loads no schemas. */
+/** Checks a value that was written in code. Returns `undefined` if it fits the shape. As strict as the management API, but loads no schemas. */
 export function findShapeProblem(
   shape: Shape,
   value: unknown,

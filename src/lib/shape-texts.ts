@@ -27,7 +27,7 @@ export const disallowedValueTexts: Readonly<Record<string, string>> & Record<Dis
 export interface ListMessages {
   message: string
   tooMany(most: number): string
-  /** The problem with an empty list; default: `describeEmpty`. */
+  /** The problem with an empty list. Default: `describeEmpty`. */
   empty?: string
 }
 
@@ -130,7 +130,7 @@ export function findCredentialProblem(text: string, omission: string): string | 
 
 export const MAX_CREDENTIAL = 8_192
 
-/** Returns the problem with a base URL; `undefined` if the URL is valid. */
+/** Returns the problem with a base URL, or `undefined` if the URL is valid. */
 export function findBaseUrlProblem(text: string): string | undefined {
   if (!URL.canParse(text) || !/^https?:\/\//i.test(text)) return 'must be a URL that starts with http:// or https://'
   if (text.length > MAX_URL) return describeLength(MAX_URL)

@@ -38,7 +38,7 @@ interface RankOptions {
   budget: ComparedCells
 }
 
-/** Returns the distance; `undefined` if it is too large, or not below `worst`. */
+/** Returns the distance, or `undefined` if it is too large, or not below `worst`. */
 function rankCandidate(word: string, candidate: string, { worst, budget }: RankOptions): number | undefined {
   const part = candidate.slice(candidate.lastIndexOf('/') + 1)
   if (word === candidate) return 0

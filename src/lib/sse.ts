@@ -141,7 +141,7 @@ function isField(name: string, text: string, from: number, end: number): boolean
   return text.startsWith(name, from) && (after === end || text[after] === ':')
 }
 
-/** Returns the text after the colon, without one leading space; empty if there is no colon. */
+/** Returns the text after the colon, without one leading space. Empty if there is no colon. */
 function getValueAfter(text: string, colon: number, end: number): string {
   return text.slice(text[colon + 1] === ' ' ? colon + 2 : colon + 1, end)
 }

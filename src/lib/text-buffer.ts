@@ -3,7 +3,7 @@ export interface TextBuffer {
   add(piece: string): void
   /** Whether a chunk was added, even an empty one. */
   readonly hasStarted: boolean
-  /** The entire text; `undefined` if it exceeds the maximum. */
+  /** The entire text, or `undefined` if it exceeds the maximum. */
   readonly text: string | undefined
 }
 

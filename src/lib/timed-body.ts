@@ -21,8 +21,8 @@ export interface BodyTime {
 }
 
 /**
- * Reads a request body. Rejects like `Exchange.body`, and with `REQUEST_TIMEOUT` after the timeout, since not every platform ends stalled
- * requests. That response closes the connection, because the rest of the body may still arrive.
+ * Reads a request body. Rejects like `Exchange.body`, and with `REQUEST_TIMEOUT` after the timeout, because not every platform ends stalled requests.
+ * That response closes the connection, because the rest of the body may still arrive.
  */
 export function readTimedBody(
   exchange: Pick<Exchange, 'body'>,

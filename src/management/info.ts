@@ -11,13 +11,13 @@ export interface GatewayInfo {
   version: string
   /** The runtime and its version, if known, such as `Node.js 24.3.0`. */
   runtime: string
-  /** The path that the gateway is mounted at; empty for the root. */
+  /** The path that the gateway is mounted at. Empty for the root. */
   basePath: string
   /** The current time, in ISO 8601. */
   now: IsoTime
   /** When this instance received its first request or call, in ISO 8601. */
   startedAt: IsoTime
-  /** `atomic`: whether limits are exact across instances. `watches`: whether the storage reports changes by other instances. */
+  /** `atomic` tells whether limits are exact across instances, and `watches` whether the storage reports changes by other instances. */
   storage: { atomic: boolean; watches: boolean }
   features: {
     /** Whether request records and totals are stored. */

@@ -27,7 +27,7 @@ export interface ManagementApiDependencies
 
 /** The options for serving the management API. */
 export interface ServingOptions {
-  /** Which requests may call the API; default: none. */
+  /** Which requests may call the API. Default: none. */
   management: ManagementOptions | undefined
   publicOrigin: string | undefined
   bodyLimits: BodyLimits

@@ -24,7 +24,7 @@ interface ManagementFeatureDependencies
     dashboard?: object
     observe?: readonly GatewayObserver[]
   }
-  /** Returns all features of the gateway, once all of them have been created. */
+  /** Returns all features of the gateway, after all of them were created. */
   features(): readonly BuiltInFeature[]
   random(): number
   upstream(): UpstreamFetch

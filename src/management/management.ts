@@ -61,9 +61,9 @@ export interface ManagementDependencies extends Omit<ExplainDependencies, 'store
     Pick<PushDependencies, 'random' | 'startTimer' | 'onError'>
   /** Returns the accounts of the app's users. */
   accounts(): Promise<Accounts>
-  /** The usage records; `undefined` if none are stored. */
+  /** The usage records, or `undefined` if none are stored. */
   usage: UsageStore | undefined
-  /** Serves a model request from this process; resolves to `undefined` if the path isn't the gateway's. Never rejects. */
+  /** Serves a model request from this process. Resolves to `undefined` if the path isn't the gateway's. Never rejects. */
   serve(exchange: Exchange, authenticator?: Authenticator): Promise<Reply | undefined>
   /** Called after each operation that may have changed records, with the resource and the ID from the operation's arguments. */
   changed(collection: string, id?: string): void
@@ -71,7 +71,7 @@ export interface ManagementDependencies extends Omit<ExplainDependencies, 'store
   own: InfoSources
   /** Tokens for browsers and devices. */
   tokens: Pick<TokenService, 'mint' | 'revoke'>
-  /** Opens the refreshed catalog; absent if the catalog isn't refreshed. */
+  /** Opens the refreshed catalog. Absent if the catalog isn't refreshed. */
   liveCatalog?: (() => Promise<LiveCatalog>) | undefined
   /** Creates the OpenAPI document. */
   openapi(): Promise<OpenApiDocument>

@@ -28,7 +28,7 @@ export interface Overview {
   counts: { keys: Integer; connections: Integer }
   /** Whether requests need a key. */
   requireApiKey: boolean
-  /** Why the last cloud sync failed; absent if it succeeded or cloud sync is off. */
+  /** Why the last cloud sync failed. Absent if it succeeded or cloud sync is off. */
   mirrorError?: string
 }
 

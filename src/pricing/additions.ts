@@ -4,7 +4,7 @@ import type { JsonObject } from '../lib/json.ts'
 export interface Additions {
   /** Matches lowercase model names. */
   readonly models: RegExp
-  /** The family's tokens for a string, as a multiple of `countMaxTokens`; default: 1. */
+  /** The family's tokens for a string, as a multiple of `countMaxTokens`. Default: 1. */
   readonly factor?: number
   /** Tokens added to each request, for the chat template and the vendor's instructions. */
   readonly base: number
@@ -17,7 +17,7 @@ export interface Additions {
   readonly citations?: number
   /** Tokens added for each `$ref` in a schema, because some vendors inline its definition. */
   readonly perReference?: number
-  /** Tokens added for each image; default `IMAGE`. */
+  /** Tokens added for each image. Default: `IMAGE`. */
   readonly image?: number
 }
 

@@ -2,7 +2,7 @@ import type { Catalog } from '../types.ts'
 
 /** How current the prices are. */
 export interface CatalogAge {
-  /** The date of the newest prices, `YYYY-MM-DD`; absent if the catalog doesn't say. */
+  /** The date of the newest prices, `YYYY-MM-DD`. Absent if the catalog doesn't say. */
   asOf?: string
   /** Whether they were refreshed since the gateway's release. */
   isLive: boolean

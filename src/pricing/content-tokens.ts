@@ -82,7 +82,7 @@ export function countStreamTokens(
 
 const REASONING_FIELDS = new Set(['reasoning', 'reasoning_content', 'reasoning_details', 'thinking', 'thinking_blocks'])
 
-/** Fields of response parts that aren't output: keywords and ids of the format, and signatures. */
+/** Fields of response parts that aren't output: keywords and IDs of the format, and signatures. */
 const NON_CONTENT_FIELDS = new Set([
   'sources',
   'type',

@@ -19,7 +19,7 @@ export type CostSource = 'reported' | 'counted' | 'estimated'
 export interface Spending {
   usage: TokenUsage
   costSource: CostSource
-  /** In US dollars; absent if a required price is unknown. */
+  /** In US dollars. Absent if a required price is unknown. */
   costUsd?: number
 }
 
@@ -268,7 +268,7 @@ function getUnitPrice(unit: PricedUnit, price: Price, imageNames: readonly strin
   return name ? images[name] : (price[unit] ?? (unit === 'image' ? getHighestImagePrice(images) : undefined))
 }
 
-/** Returns the price of the most expensive image whose name passes `isPossible`; `undefined` if there is none. */
+/** Returns the price of the most expensive image whose name passes `isPossible`, or `undefined` if there is none. */
 export const getHighestImagePrice = (
   images: NonNullable<Price['images']>,
   isPossible = (_: string) => true,

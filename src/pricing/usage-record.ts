@@ -7,9 +7,9 @@ import type { CostSource } from './cost.ts'
  * them and they can't be estimated.
  */
 export interface UsageRecord extends Partial<TokenUsage> {
-  /** The ID of the client's key; absent if the request had none. */
+  /** The ID of the client's key. Absent if the request had none. */
   keyId?: string
-  /** Your app's ID for the account that the request ran as; absent if there was none. */
+  /** Your app's ID for the account that the request ran as. Absent if there was none. */
   account?: string
   /** The model name from the request. */
   requestedModel: string
@@ -21,8 +21,8 @@ export interface UsageRecord extends Partial<TokenUsage> {
   /** When the request arrived, in epoch ms. */
   startedAt: number
   durationMs: number
-  /** Cost of all attempts in USD; absent if the price or usage of any of them is unknown. */
+  /** Cost of all attempts in USD. Absent if the price or usage of any of them is unknown. */
   costUsd?: number
-  /** Where the counts and the cost come from; absent if there are no counts. */
+  /** Where the counts and the cost come from. Absent if there are no counts. */
   costSource?: CostSource
 }

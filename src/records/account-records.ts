@@ -14,7 +14,7 @@ import { decodeId, parseRecord, type RecordKind } from './stored-records.ts'
  * expire.
  */
 
-/** An account, with its id, name, and metadata encrypted. */
+/** An account, with its ID, name, and metadata encrypted. */
 export interface AccountRecord extends StoredOf<typeof accountFields> {}
 
 /** The encrypted part of a record. */
@@ -32,7 +32,7 @@ export interface StoredAccount {
 
 /** Looks up accounts for features that show them or filter by them. */
 export interface AccountNames {
-  /** Finds the ref of the account with this id or ref. */
+  /** Finds the ref of the account with this ID or ref. */
   findRef(idOrRef: string): Promise<string>
   /** Returns the names of accounts by ref, or their IDs if they have no name. Omits accounts that aren't stored. */
   findNames(refs: readonly string[]): Promise<ReadonlyMap<string, string>>
@@ -70,7 +70,7 @@ export async function decryptProfile(
 
 const getProfileContext = (ref: string) => `accounts/${ref}/profile`
 
-/** Reads an account; resolves to `undefined` if there is no readable one. Rejects with `STORAGE_FAILED`. */
+/** Reads an account. Resolves to `undefined` if there is no readable one. Rejects with `STORAGE_FAILED`. */
 export async function readAccount(storage: Storage, ref: string): Promise<StoredAccount | undefined> {
   const key = getAccountKey(ref)
   const stored = await storage.get(key).catch(handleStorageError('read', key))

@@ -5,7 +5,7 @@ import { isStorageUnavailable, type PendingRead, RETRY_AFTER_MS, type StaleFallb
 /** Data from the storage in memory, reread when it may have changed. It stays in use while the storage is unavailable. */
 export interface Cached<T> {
   /**
-   * Resolves to the data, which is reread if it is too old; returns the same promise until then. If reading fails, rejects, unless the storage is
+   * Resolves to the data, which is reread if it is too old. Returns the same promise until then. If reading fails, rejects, unless the storage is
    * unavailable and there is data in memory.
    */
   current(): Promise<T>

@@ -6,7 +6,7 @@ import { retryOnConflict } from './storage-access.ts'
 import { filterValidCombos } from './store.ts'
 import type { StoredEntry } from './stored-records.ts'
 
-/** Changes combos by id. The storage keeps them by name, and other processes may change them concurrently. */
+/** Changes combos by ID. The storage keeps them by name, and other processes may change them concurrently. */
 interface ComboRecords {
   /**
    * Adds a combo. `check` first gets all other combos, and can throw to prevent the addition. With `replacesDamaged`, also replaces an unusable
@@ -19,7 +19,7 @@ interface ComboRecords {
   ): Promise<void>
   /** Changes a combo. Throws `NOT_FOUND` and `NAME_TAKEN`. */
   change(id: string, change: ComboEdit): Promise<{ before: ComboRecord; after: ComboRecord }>
-  /** Returns the removed combo; `undefined` if there is none. */
+  /** Returns the removed combo, or `undefined` if there is none. */
   remove(id: string): Promise<ComboRecord | undefined>
   /** Completes or undoes renames that a crashed process left behind, and returns the valid combos in the storage. */
   finishRenames(): Promise<StoredEntry<ComboRecord>[]>

@@ -4,7 +4,7 @@ import { createGroupCache, type GroupCache, type GroupCacheDependencies } from '
 import type { GroupRecord } from './record-collections.ts'
 import type { Records } from './records.ts'
 
-/** The keys of clients and their groups, for requests. */
+/** Client keys and their groups, as requests use them. */
 export interface KeyAccess {
   lookup: KeyLookup
   /** The cache of keys, which is notified of this gateway's changes. */
@@ -19,7 +19,7 @@ interface KeyAccessDependencies
   groups: Records<GroupRecord>
 }
 
-/** Creates the access to keys. Gateways load it with the first request that has a credential. */
+/** Creates the access to keys, which a gateway loads with the first request that has a credential. */
 export function createKeyAccess({ groups: records, ...dependencies }: KeyAccessDependencies): KeyAccess {
   const groups = createGroupCache({ ...dependencies, records })
   const cache = new KeyCache(dependencies.freshness, dependencies.clock)

@@ -41,6 +41,7 @@ export interface PendingLookup {
 export interface CacheEntry {
   digest: string
   key: CachedKey
+  /** Epoch ms. */
   readAt: number
   /** Whether the key may have changed. */
   isExpired: boolean
@@ -150,7 +151,7 @@ export class KeyCache {
     if (this.#rotatedTo.delete(digest)) this.#notify(digest)
   }
 
-  /** Prevents a rejected key from being accepted from memory. `key` is the key as it was read; absent if it doesn't exist. */
+  /** Prevents a rejected key from being accepted from memory. `key` is the key as it was read. Absent if it doesn't exist. */
   forgetRejected(digest: string, key?: CachedKey): void {
     this.#dropLookups((lookup) => lookup.digest === digest || lookup.previous === digest)
     for (const credential of this.#listCredentials(digest)) {

@@ -33,7 +33,7 @@ function checksum(text: string): string {
   return toHex(new Uint8Array([sum >>> 24, sum >>> 16, sum >>> 8, sum]))
 }
 
-/** Returns why a key is rejected at this time (epoch ms); `undefined` if it is accepted. */
+/** Returns why a key is rejected at this time (epoch ms), or `undefined` if it is accepted. */
 export function getKeyRejection({ isActive, group, expiresAt }: ClientKey, now: number): GatewayError | undefined {
   if (isActive === false) return gatewayError('KEY_PAUSED')
   if (group?.isActive === false) return createPausedGroupError()

@@ -44,8 +44,8 @@ export class KeyLookup {
   }
 
   /**
-   * Finds the key of a credential; resolves to `undefined` if there is none. Rejects with `STORAGE_FAILED`, or with `CALLER_UNUSABLE` for an unsigned record
-   * (keyring.ts).
+   * Finds the key of a credential. Resolves to `undefined` if there is none. Rejects with `STORAGE_FAILED`, or with `CALLER_UNUSABLE` for an unsigned
+   * record (keyring.ts).
    */
   find(credential: string): Promise<ClientKey | undefined> {
     const { cache, freshness, clock } = this.#deps
@@ -61,7 +61,7 @@ export class KeyLookup {
     return record && this.#addGroup(toCachedKey(digest, record))
   }
 
-  /** Reads from the storage why the key with this digest is rejected; resolves to `undefined` if it isn't. Rejects with `STORAGE_FAILED`. */
+  /** Reads from the storage why the key with this digest is rejected. Resolves to `undefined` if it isn't. Rejects with `STORAGE_FAILED`. */
   async findRejection(digest: string): Promise<GatewayError | undefined> {
     const { records, groups, keyring, cache } = this.#deps
     const found = await records.get(digest)
@@ -92,7 +92,7 @@ export class KeyLookup {
     this.#deps.cache.onChange(listener)
   }
 
-  /** Calls `listener` with the id of each group that changes, here or elsewhere. */
+  /** Calls `listener` with the ID of each group that changes, here or elsewhere. */
   onGroupChange(listener: (id: string) => void): void {
     this.#deps.groups.onChange(listener)
   }

@@ -18,7 +18,7 @@ export interface Keyring {
   digestBySha256(sha256: string): Promise<string>
   /** Returns the HMAC-SHA-256 of a string with the lookup key, which stays the same when the secret or the data key changes. */
   hashForLookup(text: string): Promise<Uint8Array>
-  /** Encrypts with AES-256-GCM. `context` (collection, id, field) is authenticated, so encrypted values can't be swapped. */
+  /** Encrypts with AES-256-GCM. `context` (collection, ID, field) is authenticated, so encrypted values can't be swapped. */
   encrypt(context: string, plaintext: string): Promise<string>
   /** Decrypts. Rejects with `STORAGE_FAILED` if the value was changed, moved, or encrypted with another key. */
   decrypt(context: string, encrypted: string): Promise<string>
@@ -32,7 +32,7 @@ export interface Keyring {
 export interface SyncCrypto {
   /** Creates a function that checks HMAC-SHA-256 codes. */
   createVerifier(key: Uint8Array): (mac: Uint8Array, text: Uint8Array) => boolean
-  /** Creates a function that decrypts AES-256-GCM. The ciphertext ends with its tag; throws if the tag is wrong. */
+  /** Creates a function that decrypts AES-256-GCM. The ciphertext ends with its tag. Throws if the tag is wrong. */
   createDecrypter(key: Uint8Array): Decrypt<Uint8Array>
 }
 
@@ -132,7 +132,7 @@ export async function encryptBytes(
   return `${toBase64(iv)}.${toBase64(new Uint8Array(cipher))}`
 }
 
-/** Decrypts a value that `encryptBytes` encrypted in the same context; rejects any other value. */
+/** Decrypts a value that `encryptBytes` encrypted in the same context. Rejects any other value. */
 export const decryptBytes = async (
   key: CryptoKey,
   context: string,
@@ -163,7 +163,7 @@ export const isSignedKey = (keyring: Keyring, digest: string, record: KeyRecord)
 
 const groupSignatures = createSignatures<GroupRecord>(groupFields)
 
-/** Signs the guarded fields of a group's record under this id. */
+/** Signs the guarded fields of a group's record under this ID. */
 export async function signGroup(keyring: Keyring, id: string, record: GroupRecord): Promise<GroupRecord> {
   return { ...record, mac: await groupSignatures.sign(keyring, `groups/${id}`, record) }
 }
@@ -216,7 +216,7 @@ export const getKeyContext = (keyId: string): string => `keys/${keyId}/key`
 /** Returns the context of the gateway's encrypted identity at a cloud proxy. */
 export const getIdentityContext = (cloudUrl: string): string => `cloud/identity ${cloudUrl}`
 
-/** Returns the value of a client key; `undefined` if it can't be decrypted. */
+/** Returns the value of a client key, or `undefined` if it can't be decrypted. */
 export const decryptKey = (keyring: Keyring, { id, sealedKey }: KeyRecord): Promise<string | undefined> =>
   keyring.decrypt(getKeyContext(id), sealedKey).catch(() => undefined)
 

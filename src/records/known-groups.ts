@@ -32,7 +32,7 @@ export function createGroupCache({ records, keyring, code, ...deps }: GroupCache
   return new RecordCache<ClientGroup>({ ...deps, prefix: GROUPS_PREFIX, read })
 }
 
-/** Returns whether the app defines the group with this id in code, in which case it needs no signature. */
+/** Returns whether the app defines the group with this ID in code, in which case it needs no signature. */
 export const isGroupInCode = ({ records }: CodeLayer, id: string): boolean =>
   records.values.has(GROUPS_PREFIX + encodeURIComponent(id))
 

@@ -29,8 +29,8 @@ const MAX_USES = 2
 const MAX_AGE_MS = 1_000
 
 /**
- * Reads everything that a first request needs when the keyring is first read. In a remote storage, each read takes a round trip, and one after the
- * other they add up. A result is used only within a second, and not after a write. `maxAgeMs`: how old a request's data may be.
+ * Reads everything that a first request needs as soon as the keyring is first read. In a remote storage, each read takes a round trip, and successive
+ * round trips add up. A result is only used within a second, and never after a write. `maxAgeMs` is how old a request's data may be.
  */
 export function withReadAhead(storage: Storage, clock: Clock, maxAgeMs = MAX_AGE_MS): Storage {
   const lookedUp = storage.atomic && maxAgeMs >= MAX_AGE_MS ? LOOKUPS : []
@@ -64,7 +64,7 @@ export function withReadAhead(storage: Storage, clock: Clock, maxAgeMs = MAX_AGE
     return pending?.work
   }
 
-  /** Reads a record. The first time, uses the one that was read ahead. */
+  /** Reads a record. The first read uses the record that was read ahead. */
   async function lookUp(key: string): Promise<Stored | undefined> {
     const pending = getAhead()?.lookups.find(({ isFor }) => isFor(key))
     if (!pending || pending.used.has(key)) return storage.get(key)

@@ -90,7 +90,7 @@ function isEntry(entry: unknown): boolean {
   return isName(model) && (weight === undefined || isNumber(weight)) && areObjects
 }
 
-/** Reads the fields of a record or of an object in a record; returns a description of the problem if an essential field is missing. */
+/** Reads the fields of a record or of an object in a record. Returns a description of the problem if an essential field is missing. */
 function readFields(
   stored: JsonObject,
   fields: RecordFields,
@@ -154,7 +154,7 @@ function describeValue(value: unknown): string {
   return typeof value === 'string' ? 'an invalid string' : `a ${typeof value}`
 }
 
-/** Reads the contents of a list or an object; returns `undefined` if they are valid. */
+/** Reads the contents of a list or an object. Returns `undefined` if they are valid. */
 function readContents(shape: Shape, value: unknown, where: string): { value: unknown; problems: string[] } | undefined {
   if (shape.type === 'list' && Array.isArray(value)) {
     const matchingItems = value.filter((item) => matchesShape(shape.of, item))
@@ -171,7 +171,7 @@ function readContents(shape: Shape, value: unknown, where: string): { value: unk
   return { value: reading.record, problems: reading.problems }
 }
 
-/** Returns the members of an object as fields; `undefined` if the code that uses the object checks them. */
+/** Returns the members of an object as fields, or `undefined` if the code that uses the object checks them. */
 function getMembers(shape: Shape, value: JsonObject): RecordFields | undefined {
   if (shape.type === 'object') return shape.isReadWhole ? undefined : shape.fields
   if (shape.type !== 'map') return undefined
@@ -226,7 +226,7 @@ export const recordKinds = {
 export const readSettings = (stored: JsonObject): ReadRecord<JsonObject> =>
   readFields(stored, settingsFields) as ReadRecord<JsonObject> // no field of the settings is essential
 
-/** Reads the rules in a stored record, without invalid values; returns `undefined` if there are none. */
+/** Reads the rules in a stored record, without invalid values. Returns `undefined` if there are none. */
 export function readRules(record: Readonly<{ [Member in keyof RequestRules]?: unknown }>): RequestRules | undefined {
   const rules: RequestRules = {}
   const health = readNumbers(record.health, ruleMembers.health)

@@ -7,7 +7,7 @@ import { decodeId } from './stored-records.ts'
 interface RecordCacheOptions<T> {
   /** The prefix of the records' storage keys. */
   prefix: string
-  /** Reads a record from the storage; resolves to `undefined` if there is no readable one. */
+  /** Reads a record from the storage. Resolves to `undefined` if there is no readable one. */
   read(id: string): Promise<T | undefined>
   freshness: FreshnessTracker
   staleFallback: StaleFallback
@@ -15,7 +15,7 @@ interface RecordCacheOptions<T> {
 }
 
 /**
- * Looks up records of one type by id. A new record takes one storage read, and a cached one none, regardless of how many records there are. A change
+ * Looks up records of one type by ID. A new record takes one storage read, and a cached one none, regardless of how many records there are. A change
  * made here applies to the next request; one made elsewhere, as soon as `freshness` reports it. While the storage is unavailable, cached records
  * remain in use.
  */
@@ -36,7 +36,7 @@ export class RecordCache<T> {
     })
   }
 
-  /** Finds the record; resolves to `undefined` if there is no readable one. Rejects with the same errors as `read`. */
+  /** Finds the record. Resolves to `undefined` if there is no readable one. Rejects with the same errors as `read`. */
   find(id: string): Promise<T | undefined> {
     return this.#getCached(id).current()
   }
@@ -51,7 +51,7 @@ export class RecordCache<T> {
     return this.#options.read(id)
   }
 
-  /** Calls `listener` with the id of each record that changes, here or elsewhere. */
+  /** Calls `listener` with the ID of each record that changes, here or elsewhere. */
   onChange(listener: (id: string) => void): void {
     this.#listeners.push(listener)
   }

@@ -37,7 +37,7 @@ export interface KeyRecord extends StoredOf<typeof keyFields> {}
 /** A previous value of a key, under its digest. */
 export interface PreviousKeyRecord extends StoredOf<typeof previousKeyFields> {}
 
-/** A group of keys, under its id. */
+/** A group of keys, under its ID. */
 export interface GroupRecord extends StoredOf<typeof groupFields> {}
 
 /** A guard, under its name. */
@@ -58,6 +58,6 @@ export interface AliasRecord extends StoredOf<typeof aliasFields> {}
 /** The strategy for choosing among a provider's connections. */
 export interface ProviderRecord extends StoredOf<typeof providerFields> {}
 
-/** Returns the id of a custom model's record. */
+/** Returns the ID of a custom model's record. */
 export const getCustomModelId = (model: { providerAlias: string; id: string }): string =>
   JSON.stringify([model.providerAlias, model.id])

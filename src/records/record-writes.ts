@@ -6,7 +6,7 @@ import type { Envelope, StoredEntry } from './stored-records.ts'
 /** Records that can be changed. */
 export interface WritableRecords<T> extends Records<T> {
   /**
-   * Inserts a record; resolves to `false` if the id is taken. `order` keeps the position of a renamed record. With it, a store without `watch`
+   * Inserts a record. Resolves to `false` if the ID is taken. `order` keeps the position of a renamed record. With it, a store without `watch`
    * doesn't have to list all other records.
    */
   insert(id: string, record: T, order?: number): Promise<boolean>
@@ -20,9 +20,9 @@ export interface WritableRecords<T> extends Records<T> {
   ): Promise<T | undefined>
   /** Replaces or inserts a record, even if the stored one is unusable. */
   upsert(id: string, record: T): Promise<void>
-  /** Replaces an unusable record; resolves to `false` if there is none, or if another write came first. */
+  /** Replaces an unusable record. Resolves to `false` if there is none, or if another write came first. */
   replaceDamaged(id: string, record: T): Promise<boolean>
-  /** Removes a record if `onlyIf` accepts it; resolves to the removed record and its order. */
+  /** Removes a record if `onlyIf` accepts it. Resolves to the removed record and its order. */
   remove(
     id: string,
     onlyIf?: (current: T, version: string) => boolean,

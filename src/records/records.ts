@@ -14,7 +14,7 @@ import {
 export interface Records<T> {
   /** Returns all records in order of creation; the same array until something changes. Rejects with `STORAGE_FAILED`. */
   all(): Promise<readonly T[]>
-  /** Returns all records with their ids and order; `fresh` rereads the storage. */
+  /** Returns all records with their IDs and order; `fresh` rereads the storage. */
   entries(options?: { fresh?: boolean }): Promise<ReadonlyArray<StoredEntry<T>>>
   get(id: string): Promise<T | undefined>
   /** Waits for a slow store if the records in memory are too old. Never rejects. */

@@ -46,11 +46,11 @@ export interface Store {
   aliases: Records<AliasRecord>
   /** Provider strategies by provider ID. */
   providers: Records<ProviderRecord>
-  /** Loads the access to keys, since not every gateway gets requests with one. */
+  /** Loads the access to keys, because not every gateway gets requests with a key. */
   loadKeyAccess(): Promise<KeyAccess>
   /** Opens the access to keys, for code that imports it. */
   openKeyAccess(create: typeof createKeyAccess): KeyAccess
-  /** Resolves once the access to keys is open. */
+  /** Resolves when the access to keys is open. */
   keyAccessOpened: Promise<KeyAccess>
   /** The storage, with a timeout for each operation. */
   storage: Storage
@@ -73,10 +73,10 @@ export interface StoreOptions {
   clock: Clock
   logger: Logger
   secret?: Secret | undefined
-  /** How old data from a store without `watch` may be, in ms; default 1,000. */
+  /** How old data from a store without `watch` may be, in ms. Default: 1,000. */
   maxAgeMs?: number | undefined
   syncCrypto?: SyncCrypto | undefined
-  /** The records defined in code; default: none. */
+  /** The records defined in code. Default: none. */
   code?: CodeLayer | undefined
   /** See `KeyringOptions`. */
   digestsSha256?: boolean | undefined
@@ -162,7 +162,7 @@ function waitForKeyring(storage: Storage, keyring: () => Promise<Keyring>): Stor
 }
 
 /**
- * Decrypts a connection's credential; resolves to `undefined` if it has none. Rejects with `STORAGE_FAILED` if the credential was changed or moved.
+ * Decrypts a connection's credential. Resolves to `undefined` if it has none. Rejects with `STORAGE_FAILED` if the credential was changed or moved.
  */
 export async function decryptApiKey(
   store: Pick<Store, 'keyring' | 'code'>,

@@ -22,7 +22,7 @@ export interface StoredEntry<T> extends Envelope<T> {
 /** The records of one type in the storage. Methods reject with `STORAGE_FAILED` if the storage can't be read. */
 export interface StoredRecords<T> {
   getKey(id: string): string
-  /** Reads a record; resolves to `undefined` if there is none, or to `'damaged'` if it is unusable. */
+  /** Reads a record. Resolves to `undefined` if there is none, or to `'damaged'` if it is unusable. */
   read(id: string): Promise<StoredEntry<T> | 'damaged' | undefined>
   /** Reads all usable records in pages, in the order of their storage keys. */
   pages(): AsyncIterable<StoredEntry<T>[]>
@@ -121,7 +121,7 @@ export function parseRecord<T>(key: string, text: string, { prefix, read }: Reco
 
 const skip = (reason: string) => ({ problem: `${reason}, so it is skipped` })
 
-/** Decodes the id in a storage key; returns `undefined` if it is invalid. */
+/** Decodes the ID in a storage key. Returns `undefined` if it is invalid. */
 export function decodeId(encoded: string): string | undefined {
   try {
     return decodeURIComponent(encoded)
@@ -140,7 +140,7 @@ export interface DamagedRecord {
 
 /** The known damaged records. */
 export interface DamageLog {
-  /** Sets a record's problem; `undefined` if it is valid or was removed. A new problem is passed to `onError`. */
+  /** Sets a record's problem. Returns `undefined` if it is valid or was removed. A new problem is passed to `onError`. */
   report(key: string, problem: string | undefined): void
   /** Removes the problems of records with this prefix that no longer exist; `keys` are the existing ones. */
   reportAll(prefix: string, keys: ReadonlySet<string>): void

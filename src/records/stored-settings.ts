@@ -43,7 +43,7 @@ interface SettingsSource {
   load(): Promise<LoadedSettings>
   /** Makes the next use reread the settings. */
   expire(): void
-  /** Uses the settings that this gateway has written until they are reread; returns them with those defined in code. */
+  /** Uses the settings that this gateway has written until they are reread. Returns them with those defined in code. */
   replace(settings: StoredSettings): StoredSettings
 }
 
@@ -123,7 +123,7 @@ export function createSettingsStore(deps: {
   }
 }
 
-/** Parses the stored fields under their current names; returns `undefined` if the text isn't a JSON object. */
+/** Parses the stored fields under their current names. Returns `undefined` if the text isn't a JSON object. */
 export function parseSettings(text: string): JsonObject | undefined {
   const members = tryParseJson(text)
   if (!isObject(members)) return undefined

@@ -39,9 +39,9 @@ export class AttemptLog {
   readonly startedAt: number
   /** Whether the attempt is a hedge, which runs in parallel with a slow attempt. */
   readonly isHedge: boolean
-  /** The attempt's number, starting at 1, in the order in which providers are called; 0 before its provider is called. */
+  /** The attempt's number, starting at 1, in the order in which providers are called, or 0 before its provider is called. */
   number = 0
-  /** The attempt's index in the request's steps; -1 until its provider is called. */
+  /** The attempt's index in the request's steps, or -1 until its provider is called. */
   place = -1
   /** Whether the attempt's stream was cut off. */
   isCut = false
@@ -114,7 +114,7 @@ export class AttemptLog {
     this.#following = progress
   }
 
-  /** Counts the usage that the provider reported for a response, even if the response isn't used; default: the usage that its events reported. */
+  /** Counts the usage that the provider reported for a response, even if the response isn't used. Default: the usage that its events reported. */
   recordUsage(reported: TokenUsage | undefined): void {
     if (this.#isSettled) return
     const usage = reported ?? this.#following?.usage

@@ -7,14 +7,14 @@ import type { DataTags, Kind, PromptCaching, UsageLimits } from '../types.ts'
 export interface Caller {
   /**
    * The owner of anything that the gateway remembers for a caller, such as Responses items, reasoning, and sessions: the account's ref, or else the
-   * key's ID; empty if there is neither.
+   * key's ID. Empty if there is neither.
    */
   readonly owner: string
-  /** The client's key; absent if the request has none and doesn't need one. */
+  /** The client's key. Absent if the request has none and doesn't need one. */
   readonly key: ClientKey | undefined
-  /** The account; absent if your app names none. */
+  /** The account. Absent if your app names none. */
   readonly account: CallerAccount | undefined
-  /** The token that acts for the account; absent without one. */
+  /** The token that acts for the account. Absent without one. */
   readonly token?: CallerToken | undefined
 }
 
@@ -25,7 +25,7 @@ export interface CallerToken {
   /** The allowed models and kinds; absent means everything that the account allows. */
   readonly models?: readonly string[] | undefined
   readonly kinds?: readonly Kind[] | undefined
-  /** The token's data policy; absent if there is none. */
+  /** The token's data policy. Absent if there is none. */
   readonly require?: Readonly<DataTags> | undefined
   /** The token's own limits; the same object for the same token. */
   readonly limits?: UsageLimits | undefined

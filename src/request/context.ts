@@ -19,37 +19,37 @@ import type { CloudCall } from './upstream/upstream-request.ts'
 
 /** Limits of a single model request: sizes in bytes, times in ms. */
 export interface PipelineLimits {
-  /** Maximum size of a model request body; default 20 MiB. Larger bodies get a 413. */
+  /** Maximum size of a model request body. Default: 20 MiB. Larger bodies get a 413. */
   maxBodyBytes: number
-  /** Maximum size of an audio upload; default 26 MiB. */
+  /** Maximum size of an audio upload. Default: 26 MiB. */
   maxAudioBytes: number
-  /** Maximum size of an image upload, all images combined; default 64 MiB. */
+  /** Maximum size of an image upload, all images combined. Default: 64 MiB. */
   maxImageBytes: number
   /**
-   * Maximum time from the start of a request to the last byte of its body, including management requests; default 300,000. Slower requests get a 408.
+   * Maximum time from the start of a request to the last byte of its body, including management requests, in ms. Default: 300,000. Slower requests
+   * get a 408.
    */
   bodyTimeoutMs: number
-  /** Maximum size of a non-streaming response; default 64 MiB. An attempt with a larger response fails. */
+  /** Maximum size of a non-streaming response. Default: 64 MiB. An attempt with a larger response fails. */
   maxResponseBytes: number
   /**
-   * Maximum text in a stream; default 64 MiB. A stream that exceeds it ends with an error event. Without translation, text is estimated once
-   * the stream has more bytes than this.
+   * Maximum text in a stream. Default: 64 MiB. A stream that exceeds it ends with an error event. Without translation, text is estimated once the
+   * stream has more bytes than this.
    */
   maxStreamBytes: number
   /**
-   * Maximum concurrent model requests in this instance; default: no limit. Excess requests get a 503 with `retry-after` before their body is
-   * read.
+   * Maximum concurrent model requests in this instance. Default: no limit. Excess requests get a 503 with `retry-after` before their body is read.
    */
   maxParallelRequests: number
-  /** Maximum time from the start of an attempt to its response headers, or to a stream's first content, in ms; default 120,000. */
+  /** Maximum time from the start of an attempt to its response headers, or to a stream's first content, in ms. Default: 120,000. */
   headersTimeoutMs: number
-  /** Maximum pause between two chunks of a response, in ms; default 60,000. */
+  /** Maximum pause between two chunks of a response, in ms. Default: 60,000. */
   idleTimeoutMs: number
   /**
-   * Maximum time from the start of an attempt to the last byte of a non-streaming response, in ms; default 600,000. Streams have no total timeout.
+   * Maximum time from the start of an attempt to the last byte of a non-streaming response, in ms. Default: 600,000. Streams have no total timeout.
    */
   totalTimeoutMs: number
-  /** Maximum attempts per request, across all targets; default 3. */
+  /** Maximum attempts per request, across all targets. Default: 3. */
   maxAttempts: number
 }
 
@@ -82,9 +82,9 @@ export interface PipelineContext extends CodecContext {
   withRules(context: PipelineContext, settings: StoredSettings, combo: Group | undefined): PipelineContext
   /** Reads the settings in a request's headers and body. Rejects with the error that the client gets. */
   readRequestSettings(source: RequestSettingsSource): Promise<RequestSettings>
-  /** Returns the connection's credential, decrypted; `undefined` if it has none. */
+  /** Returns the connection's credential, decrypted, or `undefined` if it has none. */
   getApiKey(connection: ConnectionRecord): Promise<string | undefined>
-  /** Loads the credentials of connections whose `apiKey` is a function; returns `undefined` for any other connection. */
+  /** Loads the credentials of connections whose `apiKey` is a function. Returns `undefined` for any other connection. */
   sourcedCredentials: (connection: ConnectionRecord) => Promise<SourcedCredentials> | undefined
   /** The credentials of all connections that can be decrypted, to redact them in errors and headers. */
   knownKeys: KnownKeys

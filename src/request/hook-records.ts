@@ -45,15 +45,15 @@ export interface AttemptRecord {
   message?: string
   /** The combos and providers that led to the target, each with its strategy: `pool:round-robin>inner:weighted`. */
   via?: string
-  /** Settled usage. Present in the request's record, not yet in `onAttempt`; absent if there is none. */
+  /** Settled usage. Present in the request's record, not yet in `onAttempt`. Absent if there is none. */
   usage?: TokenUsage
   /** Where `usage` and `costUsd` come from; present whenever `usage` is. */
   costSource?: CostSource
-  /** Cost in USD; absent if any price involved is unknown. */
+  /** Cost in USD. Absent if any price involved is unknown. */
   costUsd?: number
-  /** What the provider's prompt cache did; absent without `promptCaching: 'auto'`. */
+  /** The price that `costUsd` was calculated from. Absent if the provider reported the cost. */
   price?: PriceOrigin
-  /** What the provider's prompt cache did; absent without `promptCaching: 'auto'`. */
+  /** What the provider's prompt cache did. Absent without `promptCaching: 'auto'`. */
   promptCache?: PromptCacheRecord
 }
 
@@ -94,7 +94,10 @@ export interface GuardEntry {
   /** The guard's name. */
   name: string
   stage: 'request' | 'answer'
-  /** The most severe verdict. `failed`: the guard failed, and the request with it; `failed-open`: it failed, and the content passed. */
+  /**
+   * The most severe verdict. `failed` means that the guard failed, and the request with it. `failed-open` means that the guard failed, but the
+   * content passed.
+   */
   verdict: 'pass' | 'change' | 'refuse' | 'answer' | 'failed' | 'failed-open'
   /** The category of a rejection. */
   category?: string
@@ -111,17 +114,17 @@ export interface RequestRecord {
   /** The same as in the response header `x-signalbox-request-id`. */
   id: string
   end: RequestEnd
-  /** The code of the gateway error that the client received; absent for responses and for provider errors. */
+  /** The code of the gateway error that the client received. Absent for responses and for provider errors. */
   error?: ErrorCode
-  /** The id of the client's key, even if it is paused; absent if the request had none. */
+  /** The ID of the client's key, even if it is paused. Absent if the request had none. */
   keyId?: string
-  /** The id of the key's group, if any. */
+  /** The ID of the key's group, if any. */
   groupId?: string
-  /** Your app's ID for the account that the request ran as; absent if there was none. */
+  /** Your app's ID for the account that the request ran as. Absent if there was none. */
   account?: string
   /** The ref of that account, under which everything about the account is stored. */
   accountRef?: string
-  /** The model name from the request; absent if the request couldn't be read. */
+  /** The model name from the request. Absent if the request couldn't be read. */
   model?: string
   path: string
   /** Epoch ms. */
@@ -139,19 +142,19 @@ export interface RequestRecord {
   streamed: boolean
   /** Attempts that had finished when the request ended, in the order they started. */
   attempts: readonly AttemptRecord[]
-  /** Targets that weren't called and entries that were excluded, in order, each with the reason; absent if there are none. */
+  /** Targets that weren't called and entries that were excluded, in order, each with the reason. Absent if there are none. */
   skipped?: ReadonlyArray<Skip | ExcludedEntry>
   /** Usage of all attempts combined. */
   usage?: TokenUsage
   /** Where `usage` and `costUsd` come from: the least certain source among the attempts. Present whenever `usage` is. */
   costSource?: CostSource
-  /** Cost of all attempts in USD; absent if the cost of any of them is unknown. */
+  /** Cost of all attempts in USD. Absent if the cost of any of them is unknown. */
   costUsd?: number
-  /** What each guard did, by stage; absent if no guard ran. */
+  /** What each guard did, by stage. Absent if no guard ran. */
   guards?: readonly GuardEntry[]
-  /** Cost of the models that guards called, in USD, in addition to `costUsd`; absent if none was called or the cost is unknown. */
+  /** Cost of the models that guards called, in USD, in addition to `costUsd`. Absent if none was called or the cost is unknown. */
   guardUsd?: number
-  /** The longest time that guards held back an event of the stream, in ms; absent if nothing was held. */
+  /** The longest time that guards held back an event of the stream, in ms. Absent if nothing was held. */
   guardHeldMs?: number
   /** What the provider's prompt cache did for the last attempt that has a report. */
   promptCache?: PromptCacheRecord
@@ -251,5 +254,5 @@ const hasTwin = (step: AttemptRecord | Skip, steps: readonly StepRecord[]) =>
     return one.model === step.model && one.provider === step.provider
   })
 
-/** Returns the start of the connection's id. */
+/** Returns the start of the connection's ID. */
 export const shortenConnectionId = ({ connectionId }: Pick<Skip, 'connectionId'>): string => connectionId.slice(0, 8)

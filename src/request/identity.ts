@@ -16,7 +16,7 @@ export interface Identity {
   account: string
   /** A display name, such as for the dashboard; at most 200 characters. */
   name?: string | undefined
-  /** The id of a group of keys, which serves as the price plan. Default: the account's own plan, or `accounts.defaultPlan`. */
+  /** The ID of a group of keys, which serves as the price plan. Default: the account's own plan, or `accounts.defaultPlan`. */
   plan?: string | undefined
   /** Names of the models, combos, and aliases that the account may use; `*` matches any text. Default: everything that the account's plan allows. */
   models?: readonly string[] | undefined
@@ -39,7 +39,7 @@ export interface Identity {
 export interface Refusal {
   /** The message that the client gets, in its own format. */
   refuse: string
-  /** The HTTP status; default 401. */
+  /** The HTTP status. Default: 401. */
   status?: 401 | 402 | 403 | 429 | undefined
   /** When the client may retry, in seconds, for the `retry-after` header. Clients retry only if it is set. */
   retryAfterS?: number | undefined
@@ -47,13 +47,13 @@ export interface Refusal {
 
 /** Facts about a request that `identify` gets in addition to the Fetch request. */
 export interface IdentifyContext {
-  /** The endpoint's path; absent if no endpoint has this path. */
+  /** The endpoint's path. Absent if no endpoint has this path. */
   endpoint?: string | undefined
   /** The kind of models that the endpoint serves. */
   kind?: Kind | undefined
   /** The format in which the client gets an error. */
   format: ClientFormat
-  /** The same as in the response header `x-signalbox-request-id`; absent for requests that aren't recorded, such as model lists. */
+  /** The same as in the response header `x-signalbox-request-id`. Absent for requests that aren't recorded, such as model lists. */
   requestId?: string | undefined
   /** Aborts when the client disconnects, or when `limits.identifyTimeoutMs` has passed. */
   signal: AbortSignal

@@ -27,7 +27,7 @@ type MediaKind = keyof typeof MODALITIES
 /** Google's name for the modality of each kind. */
 const MODALITIES = { image: 'IMAGE', tts: 'AUDIO' } as const satisfies Partial<Record<Kind, string>>
 
-/** Returns the requested kind: images before speech; `undefined` for text. */
+/** Returns the requested kind: images before speech, or `undefined` for text. */
 function findRequestedKind(body: JsonObject): MediaKind | undefined {
   const config = getGenerationConfig(body)
   const modalities = [config.responseModalities ?? config.response_modalities]

@@ -49,7 +49,7 @@ export interface RequestEnding {
  * how it ended. `ModelLog` adds the facts of a model request.
  */
 export class RequestLog {
-  /** A UUID; ids sort by the order in which requests arrived. */
+  /** A UUID; IDs sort by the order in which requests arrived. */
   readonly id: string
   readonly client: Client
   readonly route: ServedRoute
@@ -111,7 +111,7 @@ export class RequestLog {
     return this.client.caller.key
   }
 
-  /** The requested model; `undefined` if the request couldn't be read, or calls no model. */
+  /** The requested model, or `undefined` if the request couldn't be read, or calls no model. */
   get model(): string | undefined {
     return undefined
   }
@@ -159,7 +159,7 @@ export class RequestLog {
     this.#servedBy = by
   }
 
-  /** How the request ended; `undefined` while it runs. */
+  /** How the request ended, or `undefined` while it runs. */
   get ending(): (RequestEnding & { durationMs: number }) | undefined {
     return this.#ending
   }

@@ -6,8 +6,8 @@ import type { RequestLog } from './request-log.ts'
 import { getCallableName, type RouteTable } from './routing/route-table.ts'
 
 /**
- * Describes a response, for formats that have fields for this: the request's id, the target by a name that clients can request, earlier attempts,
- * and the cost of all of them in US dollars, if every cost is known.
+ * Describes a response, for formats that have fields for this: the request's ID, the target by a name that clients can request, earlier attempts, and
+ * the cost of all of them in US dollars, if every cost is known.
  */
 export const createResponseDescriber =
   (log: Pick<RequestLog, 'id' | 'steps' | 'attempts'>, table: RouteTable): NonNullable<CodecRequest['describe']> =>

@@ -10,7 +10,7 @@ import type { RequestFacts } from './routing/routing-facts.ts'
 
 /** A model request, as passed to your functions that route it. Don't change it. */
 export interface RouteCall {
-  /** The same as in the response header `x-signalbox-request-id`; empty if the request is only explained. */
+  /** The same as in the response header `x-signalbox-request-id`. Empty if the request is only explained. */
   readonly id: string
   /** The requested name of a model, an alias, or a combo. It can also be a name that only your function knows. */
   readonly model: string
@@ -31,9 +31,9 @@ export interface RouteCall {
   readonly images: boolean
   /** The `metadata` in the body; an empty object if there is none. */
   readonly metadata: Readonly<Record<string, unknown>>
-  /** The client's API key; absent for a request without one, if none is required. */
+  /** The client's API key. Absent for a request without one, if none is required. */
   readonly key: RouteKey | undefined
-  /** The account that the request runs as; absent if your app names none. */
+  /** The account that the request runs as. Absent if your app names none. */
   readonly account: RouteAccount | undefined
   /** Returns a header's value; `name` is lowercase. */
   header(name: string): string | undefined
@@ -49,7 +49,7 @@ export interface RouteKey {
 
 /** The account of a request. */
 export interface RouteAccount {
-  /** Your own id. */
+  /** Your own ID. */
   readonly id: string
   readonly name?: string | undefined
   readonly plan?: { readonly id: string; readonly name: string } | undefined
@@ -62,7 +62,7 @@ export interface RouteResponse {
   readonly provider: string
   readonly model: string
   readonly connectionId: string
-  /** The text; empty if there is only a tool call. */
+  /** The text. Empty if there is only a tool call. */
   readonly text: string
   readonly toolCalls: ReadonlyArray<{ readonly name: string; readonly arguments: string }>
   /** Why the response ended: `stop`, `length`, `tool-calls`, `content-filter`, and so on. */
@@ -95,9 +95,9 @@ export interface RouteCandidate {
   readonly provider: string
   readonly model: string
   readonly connectionId: string
-  /** The connection's tags; absent if it has none. */
+  /** The connection's tags. Absent if it has none. */
   readonly tags?: Readonly<DataTags> | undefined
-  /** In US dollars, per million tokens or per unit; absent if unknown. */
+  /** In US dollars, per million tokens or per unit. Absent if unknown. */
   readonly price?: Price | undefined
   /** Whether the target is in cooldown after failures. */
   readonly isCooling: boolean
@@ -119,7 +119,7 @@ export interface RouteCallSource extends Pick<CodecRequest, 'call'> {
 export interface RoutableRequest
   extends RouteCallSource,
     Pick<ModelRequest, 'unruled' | 'context' | 'settings' | 'table' | 'list'> {
-  /** Aborts when the client stops waiting; absent if the request is only explained. */
+  /** Aborts when the client stops waiting. Absent if the request is only explained. */
   readonly signal?: AbortSignal
   /** Returns whether the caller could use the target by requesting this model. */
   isAllowed(target: RouteTarget, model: string): boolean

@@ -63,7 +63,7 @@ async function tryTargets(request: ModelRequest): Promise<Reply> {
   }
 }
 
-/** Returns the attempt at the next target, ready to be made; `undefined` if there is none. */
+/** Returns the attempt at the next target, ready to be made, or `undefined` if there is none. */
 async function createNextAttempt(
   request: ModelRequest,
   targets: Targets,

@@ -43,9 +43,9 @@ export interface CallChange {
   model?: string
   /** The body, as JSON. */
   body?: JsonObject
-  /** The text of the body, in place of `body`. It reaches the provider with all other characters unchanged. */
+  /** The models to use instead of those that the model name resolves to. */
   list?: Group
-  /** The text of the body, in place of `body`. Its other characters reach the provider unchanged. */
+  /** The text of the body, in place of `body`. It reaches the provider with all other characters unchanged. */
   text?: string
 }
 
@@ -82,7 +82,7 @@ export interface AttemptControls {
 
 /** A request as written for its target. */
 export interface EncodedCall {
-  /** Returns the field that requests a tier at a higher price than the model's, other than `pricedTier`; `undefined` if there is none. */
+  /** Returns the field that requests a tier at a higher price than the model's, other than `pricedTier`, or `undefined` if there is none. */
   findSurcharge(pricedTier?: string): Surcharge | undefined
 }
 
@@ -154,7 +154,10 @@ export type RouteOrder = (request: ModelRequest, routes: RouteIterator) => Route
 export interface PipelineSteps {
   checkHeaders?: HeaderCheck | undefined
   aroundCall?: CallStep | undefined
-  /** Returns whether `aroundCall` applies to a request; default: to all. A request without such steps doesn't load the code that runs them. */
+  /**
+   * Returns whether `aroundCall` applies to a request. By default, it applies to all. A request without such steps doesn't load the code that runs
+   * them.
+   */
   appliesToCall?(request: ModelRequest): boolean
   orderRoutes?: RouteOrder | undefined
   aroundAttempt?: AttemptStep | undefined
@@ -189,7 +192,7 @@ export const runSteps = <R>(
   )
 
 /**
- * Runs the steps around an attempt, the first outermost, up to the attempt itself. Resolves when all of them have called `next`; rejects with the
+ * Runs the steps around an attempt, the first outermost, up to the attempt itself. Resolves when all of them have called `next`. Rejects with the
  * first error thrown before that. `settled` resolves when the attempt has settled, or if it wasn't made. Errors after the attempt go to `onError`.
  */
 export function runAttemptSteps(

@@ -2,7 +2,7 @@ import type { Integer, IsoTime } from './plain-types.ts'
 
 /** A caller whose requests to a target get no cache breakpoints for a while because they cost more than they saved. */
 export interface CachingPause {
-  /** The ID of the API key, or the account; empty for requests without either. */
+  /** The ID of the API key, or the account. Empty for requests without either. */
   caller: string
   connectionId: string
   provider: string
@@ -15,7 +15,7 @@ export interface CachingPause {
 
 /** A session that reads little of its input from the provider's cache, although the gateway asks for it. */
 export interface ColdSession {
-  /** The ID of the API key, or the account; empty for requests without either. */
+  /** The ID of the API key, or the account. Empty for requests without either. */
   caller: string
   connectionId: string
   provider: string

@@ -28,9 +28,9 @@ export type Cloud = 'azure' | 'bedrock' | 'vertex'
 
 /** A model of a provider in the catalog. */
 export interface CatalogModel {
-  /** The provider's own model id, which may contain slashes. */
+  /** The provider's own model ID, which may contain slashes. */
   id: string
-  /** The model's kind; default `llm`. */
+  /** The model's kind. Default: `llm`. */
   type?: Kind
   /** Maximum input and output tokens combined. */
   contextWindow?: number
@@ -52,7 +52,7 @@ export interface PriceOrigin {
   by: 'connection' | 'custom' | 'live' | 'built-in'
   /** The model: `anthropic/claude-opus-5-5`. */
   of: string
-  /** The date of the price, `YYYY-MM-DD`; absent if unknown. */
+  /** The date of the price, `YYYY-MM-DD`. Absent if unknown. */
   asOf?: string
 }
 
@@ -98,18 +98,18 @@ export type PricedUnit = 'search' | 'page' | 'credit' | 'image' | 'second' | 'ch
 
 /** A provider in the catalog. */
 export interface CatalogProvider {
-  /** The prefix of the provider's model names; default: `catalogAlias`, or else the provider ID. */
+  /** The prefix of the provider's model names. Default: `catalogAlias`, or else the provider ID. */
   alias?: string
-  /** The alias of the provider's models in the catalog; default: `alias`, or else the provider ID. */
+  /** The alias of the provider's models in the catalog. Default: `alias`, or else the provider ID. */
   catalogAlias?: string
   /** Display name. */
   name?: string
   docsUrl?: string
   /** The base URL, including the version segment: `https://api.openai.com/v1`. */
   baseUrl?: string
-  /** The format of the provider's models; default `openai-chat`. */
+  /** The format of the provider's models. Default: `openai-chat`. */
   format?: ProviderFormat
-  /** Formats of models that use a different one, by model id prefix: `{ 'claude-': 'anthropic-messages' }`. */
+  /** Formats of models that use a different one, by model ID prefix: `{ 'claude-': 'anthropic-messages' }`. */
   formats?: Readonly<Record<string, ProviderFormat>>
   /** Other formats supported at the same `baseUrl`. Requests in these formats are passed through untranslated. */
   alsoSpeaks?: readonly WireFormat[]
@@ -117,7 +117,7 @@ export interface CatalogProvider {
   auth?: AuthStyle
   /** The cloud platform that determines URL and credential, instead of `baseUrl` and `auth`. */
   cloud?: Cloud
-  /** The kinds of services that the provider offers; default `['llm']`. */
+  /** The kinds of services that the provider offers. Default: `['llm']`. */
   serviceKinds?: readonly Kind[]
   models?: readonly CatalogModel[]
   /** The date of the provider's models and their prices, `YYYY-MM-DD`. */
@@ -144,5 +144,5 @@ export interface ServiceConfig {
   price?: Price
 }
 
-/** Provider definitions by provider id. */
+/** Provider definitions by provider ID. */
 export type Catalog = Readonly<Record<string, CatalogProvider>>

@@ -21,7 +21,7 @@ export interface CredentialRequest {
   region?: string
   /** The model's name at the provider. */
   model: string
-  /** Why a credential is needed. `rejected`: the provider has just rejected the previous one with a 401 or 403. */
+  /** Why a credential is needed. `rejected` means that the provider has just rejected the previous one with a 401 or 403. */
   reason: 'first' | 'expired' | 'rejected'
   /** Aborts after five seconds. */
   signal: AbortSignal

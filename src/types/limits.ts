@@ -26,10 +26,10 @@ export type LimitScope = 'key' | 'account' | 'group' | 'gateway' | 'run'
 /** A limit and its remaining amount. Counts are in the limit's unit; `remaining` is never negative. */
 export interface LimitState {
   scope: LimitScope
-  /** The id of the key, group, or token, or the ref of the account. */
+  /** The ID of the key, group, or token, or the ref of the account. */
   id?: string
   unit: LimitUnit
-  /** The window; `null` for `parallel`. */
+  /** The window, or `null` for `parallel`. */
   window: LimitWindow | null
   limit: number
   /** The settled amount. */
@@ -39,6 +39,6 @@ export interface LimitState {
   /** The amount reserved by instances that are no longer running. For tokens and USD, it counts as used. */
   unsettled: number
   remaining: number
-  /** When the window ends, in ISO 8601; `null` for `total` and `parallel`. */
+  /** When the window ends, in ISO 8601, or `null` for `total` and `parallel`. */
   resetsAt: IsoTime | null
 }

@@ -19,7 +19,7 @@ export interface SetOptions {
  * reports an empty store. `test/conformance/storage.ts` checks all of this.
  */
 export interface Storage {
-  /** Returns the latest value; `undefined` if the key was never set, was deleted, or has expired. */
+  /** Returns the latest value, or `undefined` if the key was never set, was deleted, or has expired. */
   get(key: string): Promise<Stored | undefined>
   /**
    * Writes the value and resolves to its new version, or changes nothing and resolves to `false` if the stored version isn't `ifVersion`. `ifVersion:
@@ -29,7 +29,7 @@ export interface Storage {
    * the end of the process; a power failure may lose the most recent writes. Adapters may ignore it.
    */
   set(key: string, value: string, options?: SetOptions): Promise<string | false>
-  /** Resolves to `true` if a value was removed; `false` if there was none, or if its version isn't `ifVersion`. */
+  /** Resolves to `true` if a value was removed, or to `false` if there was none, or if its version isn't `ifVersion`. */
   delete(key: string, options?: { ifVersion?: string }): Promise<boolean>
   /**
    * Lists entries whose keys start with the literal `prefix`, in ascending code-unit order (like `<` on strings). `after` skips keys up to and
@@ -48,9 +48,9 @@ export interface Storage {
    * Aggregates are kept. Default: all records, for as long as the settings specify.
    */
   readonly usageRecordLimit?: { readonly records: number; readonly bytes: number }
-  /** Largest value in bytes of UTF-8; absent if the gateway can't come near the limit. */
+  /** Largest value in bytes of UTF-8. Absent if the gateway can't come near the limit. */
   readonly largestValueBytes?: number
-  /** Longest key in bytes of UTF-8; absent if the gateway can't come near the limit. */
+  /** Longest key in bytes of UTF-8. Absent if the gateway can't come near the limit. */
   readonly longestKeyBytes?: number
   /**
    * Atomically adds an integer to a counter and resolves to the new value; a missing counter starts at 0. The value is stored in decimal

@@ -18,7 +18,7 @@ export const kinds = listMembers<Kind>({
   moderation: true,
 })
 
-/** Every response condition for a combo's `on`, except functions. */
+/** Every routing strategy. */
 export const strategies = listMembers<Strategy>({
   fallback: true,
   'round-robin': true,
@@ -31,7 +31,7 @@ export const strategies = listMembers<Strategy>({
   conditional: true,
 })
 
-/** Every response condition of a combo's `on`, except functions. */
+/** Every response condition for a combo's `on`, except functions. */
 export const responseConditions = listMembers<Exclude<ResponseCondition, 'function'>>({
   content: true,
   schema: true,

@@ -29,7 +29,7 @@ export interface CommandOptions {
   env?: Record<string, string>
   /** Options for Node, in front of the script. */
   node?: string[]
-  /** The contents of standard input; default: empty. */
+  /** The contents of standard input. Default: empty. */
   input?: string
 }
 

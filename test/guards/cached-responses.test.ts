@@ -7,7 +7,7 @@ import { clientNames, openWorld } from './world.ts'
 
 const test = suite('guards in front of a cache')
 
-/** Keeps whole responses by the parsed request and shares them between callers. */
+/** Creates a cache that keeps responses by the parsed request and shares them between callers. */
 function createSharedCache(): { feature: Feature; countHits: () => number } {
   const replies = new Map<string, { headers: Readonly<Record<string, string>>; body: string | Uint8Array }>()
   let hits = 0

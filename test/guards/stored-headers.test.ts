@@ -20,7 +20,7 @@ const headers = { authorization: SECRET, 'x-tenant': SHORT }
 const service = { name: 'service', kind: 'http' as const, url: 'https://guard.test/check', on: ['request' as const] }
 const TOKEN = 'token-of-the-scrape-0123456789abcdef'
 
-/** A gateway with one provider and a service for guards, which every request needs. */
+/** Opens a gateway with one provider and a guard service that every request needs. */
 async function open(
   options: Partial<GatewayOptions> = {},
   verdict: (call: Call) => Response = () => json({ verdict: 'pass' }),
@@ -41,7 +41,7 @@ async function open(
     })
     return status
   }
-  /** The header of the last call to the service. */
+  /** Returns the header of the last call to the service. */
   const getSent = (name = 'authorization') => calls.findLast(({ provider }) => provider === 'guard')?.headers.get(name)
   const readStorage = async () => (await storage.list('')).map(({ key, value }) => `${key} ${value}`).join('\n')
   return { gateway, api: gateway.api, storage, calls, ask, getSent, readStorage }

@@ -10,7 +10,7 @@ import { describedOperations } from './description.ts'
 
 const test = suite('routes in the OpenAPI document')
 
-/** The routes of the gateway and its features, and those that aren't operations. */
+/** The routes of the gateway and its features, and routes that aren't operations. */
 const routes: ReadonlyArray<Pick<HttpRoute, 'method' | 'path'>> = [
   ...servedRoutes,
   liveRoute({} as Parameters<typeof liveRoute>[0]), // only its path is read

@@ -75,7 +75,7 @@ test("check 51: an explanation states why there are no breakpoints, and doesn't 
     assert.equal(await explain({ body: single, path }), { marks: [], stoodDown: 'single' })
   await world.post(path, { ...single, model })
   assert.equal(await explain({ body: single, path }), { marks: ['system[0]'] })
-  assert.is(await explain({ path }), undefined) // only a request outline
+  assert.is(await explain({ path }), undefined) // without a body, explain only outlines the request
   assert.is(await explain({ body, path, headers: { 'x-signalbox-prompt-caching': 'off' } }), undefined)
   const off = await open('Claude at Anthropic', 'off')
   assert.is(await off.explain({ body, path }), undefined)

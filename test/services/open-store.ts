@@ -29,8 +29,8 @@ export function openPool(connectionString: string, options: object = {}): Pool {
 }
 
 /**
- * Opens the store that a text names: `redis://…?prefix=…`, `postgres://…?table=…`, or a folder. `&watch=no`: as a store that reports no change
- * of others; `&listen=no`: Postgres with polling only.
+ * Opens the store that a text names: `redis://…?prefix=…`, `postgres://…?table=…`, or a folder. `&watch=no` opens a store that doesn't report changes
+ * by others. `&listen=no` makes Postgres only poll.
  */
 export async function openStore(place: string): Promise<OpenedStore> {
   if (!/^(?:redis|postgres):/.test(place)) return { storage: fileStorage({ path: place, logger: false }), end() {} }

@@ -10,7 +10,7 @@ export interface HttpStore {
   create(): () => Storage
   /** Whether the adapter repeats a request after a failure, so a single fault isn't noticed. */
   retries: boolean
-  /** Whether its client sends a request only after the one before was answered. */
+  /** Whether its client only sends a request after the previous one has got its response. */
   isSerial?: boolean
 }
 

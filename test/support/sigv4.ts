@@ -6,7 +6,7 @@ export interface Signable {
   host: string
   /** The path as in the request line: `/model/a%3Ab/converse`. */
   pathname: string
-  /** The query with its leading `?`; empty if there is none. */
+  /** The query with its leading `?`. Empty if there is none. */
   search: string
   /** The headers to sign, in addition to the host. */
   headers: Readonly<Record<string, string>>

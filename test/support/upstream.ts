@@ -20,7 +20,7 @@ export function upstream(...handlers: RequestHandler[]): Upstream {
     const left = new Promise<never>((_, reject) => {
       signal.addEventListener('abort', () => reject(signal.reason))
     })
-    left.catch(() => {}) // nobody may be listening anymore
+    left.catch(() => {}) // there may be no listener left
     signal.throwIfAborted()
     const response = await Promise.race([getResponse(handlers, request), left])
     if (!response) throw new TypeError(`fetch failed: no handler for ${request.method} ${request.url}`)

@@ -66,7 +66,7 @@ export class ChunkQueue implements ByteStream {
     })
   }
 
-  /** Returns all unread bytes if the body has already ended, as is usual for a short response; otherwise `undefined`. */
+  /** Returns all unread bytes if the body has already ended, as is usual for a short response, or otherwise `undefined`. */
   whole(): Promise<Uint8Array> | undefined {
     return this.#isOver && !this.#error ? Promise.resolve(this.#take()) : undefined
   }

@@ -20,7 +20,7 @@ const decoders: Record<string, DecoderFactory | undefined> = {
 }
 
 /**
- * Decompresses a body while it is read; returns `undefined` if it isn't compressed. (The gateway never requests compression, but some providers
+ * Decompresses a body while it is read. Returns `undefined` if it isn't compressed. (The gateway never requests compression, but some providers
  * compress anyway.) Reading rejects if the body is cut off or corrupt. Throws for an encoding that this Node version doesn't support.
  */
 export function decodeBody(source: ByteStream, contentEncoding: string | string[] | undefined): ByteStream | undefined {

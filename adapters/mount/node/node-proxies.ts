@@ -54,7 +54,7 @@ const DEFAULT_PORTS: Readonly<Record<string, number>> = { 'http:': 80, 'https:':
 
 interface DirectRule {
   matches: Matches
-  /** The port; default: every port. */
+  /** The port. Default: every port. */
   port?: number
 }
 
@@ -71,7 +71,7 @@ function readEntry(entry: string): DirectRule {
   )
 }
 
-/** Parses an entry without a port; returns `undefined` if its form is unknown. */
+/** Parses an entry without a port. Returns `undefined` if its form is unknown. */
 function readHosts(hosts: string): Matches | undefined {
   if (hosts === '*') return () => true
   return readNetwork(hosts) ?? (/^[.*]*\d[\d.*]*$/.test(hosts) ? readAddressPattern(hosts) : readNamePattern(hosts))

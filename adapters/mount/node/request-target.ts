@@ -2,7 +2,7 @@
 export interface RequestTarget {
   /** The path as normalized by the URL parser, still percent-encoded. */
   path: string
-  /** The query with its leading `?`; empty if there is none. */
+  /** The query with its leading `?`. Empty if there is none. */
   query: string
 }
 

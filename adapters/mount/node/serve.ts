@@ -12,7 +12,7 @@ const reasons: Record<string, string> = {
   EADDRNOTAVAIL: 'cannot be opened because the address does not belong to this machine.',
 }
 
-/** Starts listening; resolves to the address. Rejects with a message that explains what is wrong, and with the `code` of Node's error. */
+/** Starts listening. Resolves to the address. Rejects with a message that explains what is wrong, and with the `code` of Node's error. */
 function listen(server: Server, port: number, hostname: string): Promise<{ url: string; port: number }> {
   return new Promise((resolve, reject) => {
     // Node would treat a string that isn't a number as the path of a Unix socket.

@@ -55,7 +55,7 @@ export class KvRows {
     return found
   }
 
-  /** Writes a row unconditionally; resolves to its version. */
+  /** Writes a row unconditionally. Resolves to its version. */
   async put(key: string, row: NewRow): Promise<string> {
     return this.#retry(key, () => this.#commit(key, row))
   }
@@ -99,7 +99,7 @@ export class KvRows {
     }
   }
 
-  /** Commits a write, together with its key name for watchers; `undefined` if another write intervened. */
+  /** Commits a write, together with its key name for watchers. Returns `undefined` if another write intervened. */
   async #commit(key: string, next: NewRow | 'deleted', current?: Entry): Promise<string | undefined> {
     const { clock, log } = this.#options
     const name = this.#getKey(key)
@@ -121,7 +121,7 @@ export class KvRows {
   }
 }
 
-/** Parses a value that this adapter has written; returns `undefined` for any other value. */
+/** Parses a value that this adapter has written. Returns `undefined` for any other value. */
 function parseNewRow(value: unknown): NewRow | undefined {
   if (typeof value !== 'object' || value === null || !('value' in value)) return undefined
   const { value: bytes, expiresAt }: { value: unknown; expiresAt?: unknown } = value

@@ -11,7 +11,7 @@ export function createToken(): string {
   return `${process.pid}.${getProcessScope()}.${randomBytes(6).toString('hex')}`
 }
 
-/** Returns the process id in a token, for messages. */
+/** Returns the process ID in a token, for messages. */
 export function getProcessId(token: string): string {
   return token.split('.')[0] ?? ''
 }
@@ -28,7 +28,7 @@ export function isGone(token: string): boolean {
   }
 }
 
-/** Identifies the scope within which process ids are unique: one boot of one machine, and one process namespace in it. */
+/** Identifies the scope within which process IDs are unique: one boot of one machine, and one process namespace in it. */
 function getProcessScope(): string {
   processScope ??= createHash('sha256')
     .update([hostname(), attempt(bootId), attempt(processNamespace)].join(' '))

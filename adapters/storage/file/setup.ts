@@ -114,7 +114,7 @@ async function build(path: string, { secretMark, rows }: Contents): Promise<void
   await file.sync().finally(() => file.close())
 }
 
-/** Renames the files of the earlier release; resolves to the new name of the last one. */
+/** Renames the files of the earlier release. Resolves to the new name of the last one. */
 async function renameLegacyFiles(folder: Folder): Promise<string> {
   const importedFolder = folder.imported(formatTimeForName())
   await linkOrCopy(folder.store, importedFolder).catch(ignoreMissing)

@@ -27,7 +27,7 @@ export function poll(check: () => Promise<unknown>, ms: number, timeoutMs?: numb
 /** Resolves after `ms`; doesn't keep the process alive. */
 export const pause = (ms: number): Promise<void> => new Promise((resolve) => void unref(setTimeout(resolve, ms)))
 
-/** Lets Node exit while the timer is pending; returns the timer. */
+/** Lets Node exit while the timer is pending. Returns the timer. */
 function unref(timer: ReturnType<typeof setTimeout>): ReturnType<typeof setTimeout> {
   const node: { unref?(): unknown } = Object(timer) // outside Node, a timer is a number
   node.unref?.()

@@ -1,6 +1,6 @@
 /** The watchers of a store. Each is called in its own microtask, and never after it was removed. */
 export interface Watchers {
-  /** Adds a watcher; returns the function that removes it. */
+  /** Adds a watcher. Returns the function that removes it. */
   add(onChange: (key: string) => void, onGap?: () => void): () => void
   notify(key: string): void
   /** Calls the `onGap` of every watcher immediately. */

@@ -75,7 +75,7 @@ function connectClient(client: AnyClient): Link {
 /** Options for `ioredis`: the listening connection has its own deadlines, and is replaced when it fails. */
 const LISTENER_OPTIONS = { lazyConnect: true, retryStrategy: null, commandTimeout: undefined }
 
-/** Resolves to the result of `work`; rejects if that takes longer than `ms`. */
+/** Resolves to the result of `work`. Rejects if that takes longer than `ms`. */
 export function withTimeout<T>(work: Promise<T>, ms: number): Promise<T> {
   return new Promise((resolve, reject) => {
     const timer = setTimeout(() => reject(new Error('no response')), ms)

@@ -27,7 +27,7 @@ const GAP_INTERVAL_MS = 1_000
 const START_TIMEOUT_MS = 5_000
 
 /**
- * Reports the changes in the stream from now on; returns the function that stops it. Each read starts with the last entry that was read. If that
+ * Reports the changes in the stream from now on. Returns the function that stops it. Each read starts with the last entry that was read. If that
  * entry is missing, the stream was trimmed, emptied, or restored, and every key may have changed.
  */
 export function startFeed(options: FeedOptions): () => void {

@@ -16,8 +16,8 @@ local time = redis.call('TIME')
 return { time[1] * 1000 + time[2] / 1000, names, names[1] and redis.call('MGET', unpack(keys)) or {} }`
 
 /**
- * Makes one write. KEYS: entry, `i`, `x`, `s`, result. ARGV: operation, name, id, expected version, value or increment, `ttlMs`, writer, and the
- * write's deadline. Returns the server's time and `ok`, `no`, `nan`, `late`, or a sum. A write with the same id is only made once.
+ * Makes one write. KEYS: entry, `i`, `x`, `s`, result. ARGV: operation, name, ID, expected version, value or increment, `ttlMs`, writer, and the
+ * write's deadline. Returns the server's time and `ok`, `no`, `nan`, `late`, or a sum. A write with the same ID is only made once.
  */
 export const WRITE_SCRIPT = `
 local e, i, x, s, m = unpack(KEYS)

@@ -11,7 +11,7 @@ export interface LocalDatabase {
   prepare(sql: string): LocalStatement
 }
 
-/** Compiles and runs a statement; returns its rows. */
+/** Compiles and runs a statement. Returns its rows. */
 export function runOnce(database: LocalDatabase, sql: string): unknown[] {
   return database.prepare(sql).all()
 }

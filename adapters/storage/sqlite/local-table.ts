@@ -24,7 +24,7 @@ export interface LocalTable {
   /** Called when the caller's transaction begins. */
   begin(): void
   put(key: string, row: Row, isRelaxed: boolean): void
-  /** Removes a row; returns whether a relaxed write had made it. */
+  /** Removes a row. Returns whether a relaxed write had made it. */
   remove(key: string): { isRelaxed: boolean }
   /** Called before a transaction that has changed these keys is committed. */
   finish(keys: readonly string[]): void
@@ -34,6 +34,6 @@ export interface LocalTable {
   skipChanges(): void
   /** Returns the changes that other connections have made since the last call. */
   changes(): ForeignChanges
-  /** Removes some of the expired rows; returns whether there are more. */
+  /** Removes some of the expired rows. Returns whether there are more. */
   sweep(now: number): boolean
 }

@@ -6,7 +6,7 @@ import type { SqlValue } from './local-database.ts'
 import { createNumberedTable, isLive, MAX_CHANGES, nextNumber } from './numbered-table.ts'
 import { retryWhileBusy } from './sqlite-errors.ts'
 
-/** Cloudflare D1. */
+/** A Cloudflare D1 database. */
 export interface D1Database {
   prepare(sql: string): { bind(...values: unknown[]): { all(): Promise<{ results: unknown[] }> } }
   batch(statements: never[]): Promise<unknown>

@@ -171,7 +171,7 @@ function isBrowser(exchange: Exchange): boolean {
   )
 }
 
-/** Returns the normalized host without its port; `undefined` if it is malformed. */
+/** Returns the normalized host without its port, or `undefined` if it is malformed. */
 function getHostname(host: string): string | undefined {
   if (/[^\w.:[\]-]/.test(host)) return undefined
   try {

@@ -40,7 +40,7 @@ function withoutOptional(operation: NamedOperation): NamedOperation[] {
 
 interface RouteSettings {
   api: RecordApi
-  /** Reads the records of changes with `If-Match`, which have just been reread; default `api`. */
+  /** Reads the records of changes with `If-Match`, which have just been reread. Default: `api`. */
   records?: RecordApi
   limits: BodyLimits
   /** The store with the records; without it, `If-Match` is ignored. */

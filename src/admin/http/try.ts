@@ -26,8 +26,8 @@ export const tryInput = closedObject({
 })
 
 /**
- * Creates the route that sends a model request and returns the response with its headers. The request acts as the key with the given id, or as the
- * account with the given id or ref, and has its limits and models. By default, it acts as the operator, who needs no key and has the limits of the
+ * Creates the route that sends a model request and returns the response with its headers. The request acts as the key with the given ID, or as the
+ * account with the given ID or ref, and has its limits and models. By default, it acts as the operator, who needs no key and has the limits of the
  * gateway.
  */
 export const createTryRoute = ({
@@ -74,7 +74,7 @@ interface StoredAccounts {
   cache: { find(ref: string): Promise<{ id: string } | undefined> }
 }
 
-/** Returns an authenticator for the account with this id or ref. Rejects with `NOT_FOUND` if the account isn't stored. */
+/** Returns an authenticator for the account with this ID or ref. Rejects with `NOT_FOUND` if the account isn't stored. */
 async function createAuthenticator(idOrRef: string, { refs, cache }: StoredAccounts): Promise<Authenticator> {
   const { id: account } = requirePresent(await cache.find(await refs.resolve(idOrRef)), 'Account')
   return { identify: () => ({ account }) }

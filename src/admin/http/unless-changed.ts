@@ -26,7 +26,7 @@ export interface RecordApi {
   customModels: Pick<CustomModelOperations<unknown>, 'list'>
 }
 
-/** Reads the record that an operation changes, as the API returns it; `undefined` if there is none. Can also reject with `NOT_FOUND`. */
+/** Reads the record that an operation changes, as the API returns it. Returns `undefined` if there is none. Can also reject with `NOT_FOUND`. */
 type Current = (api: RecordApi, args: readonly unknown[]) => Promise<object | undefined>
 
 const toText = (value: unknown) => String(value)

@@ -25,7 +25,7 @@ const CONTENT_TYPES = {
 } as const satisfies Record<ExportFormat | 'json', string>
 
 /**
- * Returns the format that a request specifies: the `format` parameter, otherwise the first known type in `Accept`; `undefined` for JSON. Throws
+ * Returns the format that a request specifies: the `format` parameter, otherwise the first known type in `Accept`, or `undefined` for JSON. Throws
  * `INVALID_REQUEST`.
  */
 export function chooseExportFormat(exchange: Exchange, format: string | undefined): ExportFormat | undefined {

@@ -10,7 +10,7 @@ import { createFlagOption, createSecretOption } from './input-options.ts'
 import type { ActionDetails } from './operation-action.ts'
 import { formatDetails, formatTable } from './text-table.ts'
 
-/** Lists the records that changed on both sides; empty if there are none. */
+/** Lists the records that changed on both sides. Returns an empty string if there are none. */
 const formatConflicts = (conflicts: readonly CloudConflict[] = []): string =>
   conflicts.length === 0
     ? ''

@@ -62,7 +62,7 @@ function formatFindings(findings: ImportResult['mapped']): string {
     .join('')
 }
 
-/** Formats the model names that clients use, in parentheses; empty if there are none. */
+/** Formats the model names that clients use, in parentheses. Returns an empty string if there are none. */
 function formatNames(names: readonly string[]): string {
   if (names.length === 0) return ''
   const more = names.length > MAX_NAMES ? `, and ${names.length - MAX_NAMES} more` : ''

@@ -8,7 +8,7 @@ import { readTime } from './times.ts'
 
 /** An option that sets a field of an input. */
 export interface Field extends OptionShape {
-  /** The field's name; absent for an option that sets the entire input. */
+  /** The field's name. Absent for an option that sets the entire input. */
   member?: string
   help: string
   /** The name and value to show in the help. Default: the option with its example. Empty if another option's line already includes this option. */

@@ -7,7 +7,7 @@ import { limitColumns } from './record-actions.ts'
 import { type FieldColumn, formatDetails, formatTable } from './text-table.ts'
 import { formatTotals } from './usage-actions.ts'
 
-/** Formats a table below its title; returns an empty string if there are no rows. */
+/** Formats a table below its title. Returns an empty string if there are no rows. */
 const addTitle = <T extends object>(title: string, columns: readonly FieldColumn<T>[], rows: readonly T[]): string =>
   rows.length === 0 ? '' : `${title}\n${formatTable(columns, rows)}`
 

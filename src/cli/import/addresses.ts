@@ -51,7 +51,7 @@ export const getServerName = (url: string | undefined): string =>
     ? toSlug(new URL(url).hostname.replace(/\.(?:com|net|org|ai|io|local)$/, ''))
     : 'server'
 
-/** Finds the built-in provider with exactly this URL and the OpenAI format; `undefined` if there is none. */
+/** Finds the built-in provider with exactly this URL and the OpenAI format. Returns `undefined` if there is none. */
 export const findProviderByUrl = (url: string | undefined): string | undefined =>
   url === undefined ? undefined : PROVIDERS_BY_URL.get(withoutVersion(withoutEndpoint(url)))
 

@@ -15,7 +15,7 @@ export const toTimeoutMs = (ms: number): number => Math.min(86_400_000, Math.max
 /** Rounds a number of attempts, and limits it to the allowed range. */
 export const toAttempts = (count: number): number => Math.min(100, Math.max(1, Math.round(count)))
 
-/** Returns the trimmed string; `undefined` if it is blank or not a string. */
+/** Returns the trimmed string, or `undefined` if it is blank or not a string. */
 export const readString = (value: unknown): string | undefined =>
   typeof value === 'string' && value.trim() !== '' ? value.trim() : undefined
 

@@ -37,7 +37,7 @@ export function planRoutes(routes: Routes): void {
   planWildcards(routes)
 }
 
-/** Finds the `model_name` for a name: the name itself, or the one that it is an alias for; `undefined` if there is none. */
+/** Finds the `model_name` for a name: the name itself, or the one that it is an alias for. Returns `undefined` if there is none. */
 function findGroup(name: string, { groups, router }: Pick<Routes, 'groups' | 'router'>): string | undefined {
   if (groups.has(name)) return name
   const alias = getEntry(toObject(router.model_group_alias), name)

@@ -164,7 +164,7 @@ function planLimits(litellm: JsonObject, general: JsonObject, plan: ImportPlan):
   }
 }
 
-/** Converts LiteLLM's budgets and rate limits; `undefined` if there are none. */
+/** Converts LiteLLM's budgets and rate limits. Returns `undefined` if there are none. */
 function readLimits(params: JsonObject, place: string, plan: ImportPlan): PlannedValue | undefined {
   const usd = readNumber(params.max_budget)
   const parallel = readNumber(params.max_parallel_requests)

@@ -88,7 +88,7 @@ function readModelName(value: unknown): string | undefined {
   )
 }
 
-/** Translates a model name; `undefined` if no connection to its provider was imported. */
+/** Translates a model name. Returns `undefined` if no connection to its provider was imported. */
 function translateModel(model: string | undefined, names: RouterNames): string | undefined {
   const { aliases, combos } = names
   if (model === undefined) return undefined

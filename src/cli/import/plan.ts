@@ -246,8 +246,8 @@ export class ImportPlan {
   }
 
   /**
-   * Finds a free name for a combo: `base`, with unsupported characters replaced. `isMadeUp`: the name doesn't come from the other program, so it must
-   * also differ from that program's names.
+   * Finds a free name for a combo: `base`, with unsupported characters replaced. With `isMadeUp`, the name doesn't come from the other program, so it
+   * must also differ from that program's names.
    */
   findFreeComboName(base: string, { isMadeUp = false }: { isMadeUp?: boolean } = {}): string {
     const found = base.replace(/[^\w.-]+/g, '-').replace(/^-+|-+$/g, '')

@@ -34,7 +34,7 @@ const ALL_PROVIDER_NAMES = [...SHARED_PROVIDER_NAMES, ...Object.keys(PROVIDER_NA
   (a, b) => b.length - a.length,
 )
 
-/** Returns Signalbox's name for a Portkey provider; `undefined` if Signalbox doesn't have it. */
+/** Returns Signalbox's name for a Portkey provider, or `undefined` if Signalbox doesn't have it. */
 const findProvider = (name: string): string | undefined =>
   getEntry(PROVIDER_NAMES, name) ?? (SHARED_PROVIDER_NAMES.includes(name) ? name : undefined)
 

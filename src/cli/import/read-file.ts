@@ -45,7 +45,7 @@ async function readFileText(path: string): Promise<string> {
   return new TextDecoder(isUtf16 ? 'utf-16le' : 'utf-8').decode(bytes)
 }
 
-/** Parses JSON; `undefined` for any other text. The YAML parser could also read JSON, but more slowly. */
+/** Parses JSON. Returns `undefined` for any other text. The YAML parser could also read JSON, but more slowly. */
 function tryParseJson(text: string): unknown {
   try {
     return JSON.parse(text)

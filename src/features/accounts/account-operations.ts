@@ -63,7 +63,7 @@ export interface AccountOperations<Input = never> {
   delete(id: string, input?: AccountDeletion | Input): Promise<{ success: true }>
 }
 
-/** Which accounts to list; default: the first 100. */
+/** Which accounts to list. Default: the first 100. */
 export interface AccountsQuery {
   /** Maximum accounts per page, 1 to 1,000. */
   limit?: number

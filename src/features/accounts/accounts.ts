@@ -20,13 +20,13 @@ import { createNewAccountLimit } from './new-accounts.ts'
 export interface AccountOptions {
   /** The plan for accounts without one from `identify` or from their record: the ID or name of a group. Default: none. */
   defaultPlan?: string
-  /** How many previously unseen accounts each instance admits per minute; default 1,000. Beyond that, requests get a 503. */
+  /** How many previously unseen accounts each instance admits per minute. Default: 1,000. Beyond that, requests get a 503. */
   newPerMinute?: number
-  /** Days without requests after which an account is forgotten, unless the management API created or changed it; default 90. */
+  /** Days without requests after which an account is forgotten, unless the management API created or changed it. Default: 90. */
   idleDays?: number
   /**
    * Whether to send the account's ref to providers as the end user, replacing the one that the client sent (`safety_identifier`, `user`,
-   * `metadata.user_id`); default `false`. Gemini clients can't send one.
+   * `metadata.user_id`). Default: `false`. Gemini clients can't send one.
    */
   forwardRef?: boolean
 }

@@ -69,7 +69,7 @@ export function openAccounts(dependencies: OpenDependencies): OpenAccounts {
 }
 
 /**
- * Replaces the end user that the client names with the account's ref. Endpoints of other kinds may reject the field, so they get it only if the
+ * Replaces the end user in the client's request with the account's ref. Endpoints of other kinds may reject the field, so they get it only if the
  * client sent it.
  */
 export const replaceEndUser = (

@@ -11,10 +11,7 @@ export interface CatalogState {
   /** The changes to the copy in use that are on hold. */
   held: CatalogChange[]
   applied: string[]
-  /**
-   * Replaces the end user in the client's request with the account's ref. Endpoints of other kinds may reject the field, so they get it only if the
-   * client sent it.
-   */
+  /** `held` contains its suspicious changes. Absent if an older version stored it. */
   rejected?: { reason: string; sha256: string; held?: CatalogChange[] }
   /** The hash of a source that was rolled back, so it isn't applied again. */
   ignored?: string

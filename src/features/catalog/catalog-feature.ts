@@ -4,7 +4,7 @@ import type { RequestListener } from '../../request/request-events.ts'
 import type { LiveCatalog, LiveCatalogDependencies } from './live-catalog.ts'
 
 interface CatalogFeatureDependencies extends Omit<LiveCatalogDependencies, 'options' | 'base'> {
-  /** The refresh options; absent if the catalog isn't refreshed. */
+  /** The refresh options. Absent if the catalog isn't refreshed. */
   liveCatalog: Pick<LiveCatalogDependencies, 'options' | 'base'> | undefined
   background: Background
 }

@@ -137,7 +137,7 @@ function findRejection({ known, gone, compared, suspicious, held, ...sizes }: Co
 
 /** The models of a provider in a source. */
 interface ReadModels {
-  /** The valid models; absent if the source doesn't have the provider. */
+  /** The valid models. Absent if the source doesn't have the provider. */
   models?: CatalogModel[]
   /** The IDs of the invalid models. */
   invalid: ReadonlySet<unknown>

@@ -4,7 +4,7 @@ import type { Catalog, Price } from '../../types.ts'
 
 /** A catalog that is refreshed while the gateway runs. */
 export interface CatalogOptions {
-  /** The catalog to start with; default: the built-in one. */
+  /** The catalog to start with. Default: the built-in one. */
   base?: Catalog
   /** The source of models and prices: `models.dev`, or a function that fetches them. */
   refresh: 'models.dev' | FetchCatalog
@@ -30,7 +30,7 @@ export interface FetchedCatalog {
   providers: object
   /** The source, such as a URL. */
   source?: string
-  /** The date of the prices, `YYYY-MM-DD`; default: today. */
+  /** The date of the prices, `YYYY-MM-DD`. Default: today. */
   asOf?: string
   etag?: string
 }
@@ -44,9 +44,9 @@ export interface CatalogChange {
   model: string
   /** The prices and limits that change, such as `input: 2.5 -> 0`. */
   changes: string[]
-  /** The new price; absent if it would become unknown. */
+  /** The new price. Absent if it would become unknown. */
   price?: Price
-  /** The new limits; absent unless they change by more than a factor of ten. */
+  /** The new limits. Absent unless they change by more than a factor of ten. */
   contextWindow?: number
   maxOutputTokens?: number
 }
@@ -68,7 +68,7 @@ export interface CatalogGeneration {
 export interface CatalogReview {
   /** Whether the catalog is refreshed. */
   isLive: boolean
-  /** The refreshed copy in use; absent while the gateway uses the initial catalog. */
+  /** The refreshed copy in use. Absent while the gateway uses the initial catalog. */
   current?: CatalogGeneration
   /** The previous copy, which `rollback` restores. */
   previous?: CatalogGeneration

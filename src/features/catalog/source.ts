@@ -69,7 +69,7 @@ function isSelected(
   return !months || model.released >= subtractMonths(asOf, months)
 }
 
-/** Returns the kind of a model; `undefined` for models that the gateway doesn't route: video, reranking, and moderation. */
+/** Returns the kind of a model, or `undefined` for models that the gateway doesn't route: video, reranking, and moderation. */
 function findKind({ id, input, output }: SourceModel): Kind | undefined {
   if (/rerank|guard|moderation|safety/i.test(id) || output.includes('video')) return undefined
   if (/embed|\bbge-/i.test(id)) return 'embedding'

@@ -75,7 +75,7 @@ const checkOtherFormats = (value: unknown): string[] =>
     ? value.flatMap((format) => checkField('alsoSpeaks', format ?? null, providerFormats))
     : ['alsoSpeaks is not a list']
 
-/** Returns the provider's service kinds; `undefined` if `serviceKinds` is set but isn't a non-empty list. */
+/** Returns the provider's service kinds, or `undefined` if `serviceKinds` is set but isn't a non-empty list. */
 function listServedKinds(provider: JsonObject): readonly unknown[] | undefined {
   if (provider.serviceKinds === undefined) return ['llm']
   return Array.isArray(provider.serviceKinds) && provider.serviceKinds.length > 0 ? provider.serviceKinds : undefined

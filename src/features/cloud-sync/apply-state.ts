@@ -135,8 +135,8 @@ export class StateApplier {
   }
 
   /**
-   * Writes a record with a new state and either the `given` content or its previous content. The shadow is written first, so that after a crash the
-   * next scan knows whose change it was. Resolves to `false` if another write came first.
+   * Writes a record with a new state and either the `given` content or its previous content. The shadow is written first, so after a crash, the next
+   * scan knows whose change it was. Resolves to `false` if another write came first.
    */
   async #writeRecord(
     scanned: ScannedRecord,

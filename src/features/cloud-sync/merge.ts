@@ -9,13 +9,13 @@ import type { Conflict, Side } from './sync-types.ts'
 /** A change by one side. The revision contains the number of changes from each side. */
 interface Register {
   revision: Revision
-  /** The last revision that both sides had before this one; default: this one. Only needed after a store was restored from an old copy. */
+  /** The last revision that both sides had before this one. Default: this one. Only needed after a store was restored from an old copy. */
   base?: Revision
 }
 
 /** A record's state without its content. */
 export interface Registers extends Register {
-  /** The hash of the content, computed with this side's keyring; `null` if there is no content, such as after a deletion. */
+  /** The hash of the content, computed with this side's keyring, or `null` if there is no content, such as after a deletion. */
   hash: string | null
   /** After a deletion, the last known value. */
   active?: Active

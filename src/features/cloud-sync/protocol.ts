@@ -144,11 +144,11 @@ export interface RecordState {
 export type Confirmation = Pick<RecordState, 'collection' | 'id' | 'revision'> & { activeRevision?: Revision }
 
 export interface SyncRequest {
-  /** The ID of the replica that the gateway knows; `null` if none. */
+  /** The ID of the replica that the gateway knows, or `null` if none. */
   mirror: string | null
   /** Sent by `enable`: creates a replica if there is none. */
   create?: true
-  /** The stamp from the last response; `null` before the first. */
+  /** The stamp from the last response, or `null` before the first. */
   stamp: string | null
   /**
    * The gateway's names for the requests since that response, including this one. The gateway stores a request's name before it sends `changes`,

@@ -21,7 +21,7 @@ export interface ScannedRecord {
   where: StateId
   known: KnownShadow | undefined
   shadow: Shadow
-  /** The record in the store; `undefined` if it is deleted or parked. */
+  /** The record in the store, or `undefined` if it is deleted or parked. */
   item: SyncItem | undefined
   /** Other records with the same ID, left over from an interrupted change. */
   extras: SyncItem[]

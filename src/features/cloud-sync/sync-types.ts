@@ -93,7 +93,7 @@ export interface ReplicaOptions {
 
 /** The stored progress of the gateway's syncs. */
 export interface SyncProgress {
-  /** The replica's ID; `null` before there is one. */
+  /** The replica's ID, or `null` before there is one. */
   mirror: string | null
   stamp: string | null
   /** Names of the requests since the last response. */

@@ -10,7 +10,7 @@ export interface ContentText {
   readonly isReasoning: boolean
   /** Pieces with the same channel are parts of one string. */
   readonly channel: string
-  /** The choice that the string belongs to; empty if the format has only one choice. */
+  /** The choice that the string belongs to. Empty if the format has only one choice. */
   readonly choice: string
   /** The object or array that contains the string. */
   readonly holder: object
@@ -21,7 +21,7 @@ export interface ContentText {
 /** The strings in a response or an event. */
 export interface TextList {
   texts: readonly ContentText[]
-  /** The choices in the response or event; `undefined` if there are none, or if the format has only one choice. */
+  /** The choices in the response or event, or `undefined` if there are none, or if the format has only one choice. */
   choices: ReadonlySet<string> | undefined
   /** The choices that end with the response or event. */
   ended: ReadonlySet<string>
@@ -122,7 +122,7 @@ const REASONING_TYPES = /^(?:response\.)?(?:reasoning|thinking)/
 /** Types of provider-run tool results and of audio. */
 const SKIPPED_TYPES = /_tool_result$|\.audio\.delta$/
 
-/** Keywords and ids of the formats, and encrypted or signed data. */
+/** Keywords and IDs of the formats, and encrypted or signed data. */
 const SKIPPED_FIELDS = new Set([
   ...['type', 'id', 'call_id', 'format', 'sources', 'annotations', 'citations', 'logprobs'],
   ...['signature', 'thoughtSignature', 'thought_signature', 'encrypted_content', 'data', 'language'],

@@ -22,7 +22,7 @@ export interface TextEditor {
   end(): string | Promise<string>
 }
 
-/** Creates the editor of a string; returns `undefined` to leave the text unchanged. */
+/** Creates the editor of a string. Returns `undefined` to leave the text unchanged. */
 export type CreateTextEditor = (text: { readonly isReasoning: boolean }) => TextEditor | undefined
 
 /**

@@ -18,11 +18,11 @@ import { explainRouting, type RoutingInput } from './route-explanation.ts'
 export interface ExplainedRequest {
   /** A listed model name, an alias, or a combo. */
   model: string
-  /** The request body; default: one without messages. Its `model` is ignored. */
+  /** The request body. Default: one without messages. Its `model` is ignored. */
   body?: object
   /** Headers by case-insensitive name. */
   headers?: Record<string, string>
-  /** The request path; default `/v1/chat/completions`. Paths that aren't model endpoints fail with `INVALID_REQUEST`. */
+  /** The request path. Default: `/v1/chat/completions`. Paths that aren't model endpoints fail with `INVALID_REQUEST`. */
   path?: string
   /** The ID of an API key. The explanation applies the allowed models, kinds, and limits of the key and its account. Default: no key. */
   keyId?: string
@@ -52,7 +52,7 @@ export interface ExplainDependencies {
   getAccess(caller: Caller): Promise<RoutingInput['access']>
   /** Returns why the limits of a caller would reject a request. */
   previewLimits(caller: Caller): Promise<RejectionPreview>
-  /** The `route` function; absent if there is none. */
+  /** The `route` function. Absent if there is none. */
   route?: { load(): Promise<{ choose: ChooseModels }> } | undefined
   accounts(): Promise<AccountResolver>
   promptCaching: Pick<PromptCachingFeature, 'load'>

@@ -45,7 +45,7 @@ export interface RoutingInput {
   access?: CallerAccess | undefined
   /** Explains why the caller's limits would reject the request. */
   previewRejection?: RejectionPreview | undefined
-  /** Calls the `route` function; absent if there is none. */
+  /** Calls the `route` function. Absent if there is none. */
   chooseModels?: ChooseModels | undefined
   promptCaching: Pick<PromptCachingFeature, 'load'>
 }

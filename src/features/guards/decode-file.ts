@@ -1,8 +1,8 @@
 import { encodeUtf8, fromBase64, toBase64 } from '../../lib/bytes.ts'
 
 /**
- * Returns the text of a file in base64 or a data URL; `undefined` for images, audio, video, other binary files, and files over 1 MB. Reads malformed data
- * as leniently as providers do.
+ * Returns the text of a file in base64 or a data URL, or `undefined` for images, audio, video, other binary files, and files over 1 MB. Reads
+ * malformed data as leniently as providers do.
  */
 export function decodeFile({
   type,

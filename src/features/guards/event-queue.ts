@@ -55,7 +55,7 @@ export class EventQueue {
   #events: HeldEvent[] = []
   /** The events with unchecked strings. */
   readonly #uncheckedEvents = new Set<HeldEvent>()
-  /** When the oldest unchecked content arrived; `undefined` if everything has been checked. */
+  /** When the oldest unchecked content arrived, or `undefined` if everything has been checked. */
   heldSince: number | undefined = undefined
   /** The longest time that an event has been held, in ms. */
   longestMs = 0

@@ -16,7 +16,7 @@ import type { GuardRun, RejectionDecision } from './run-guards.ts'
 
 interface GuardedStreamOptions {
   stream: RelayedStream
-  /** The fields with content; `undefined` if no string in the stream spans several events. */
+  /** The fields with content, or `undefined` if no string in the stream spans several events. */
   fields: ContentFields
   run: GuardRun
   ending: StreamEnding

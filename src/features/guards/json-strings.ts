@@ -25,7 +25,7 @@ export interface JsonString<Place> {
 interface JsonFrame<Place> {
   place: Place
   value: unknown
-  /** The names of an object, and how many have been visited; `undefined` for an array. */
+  /** The names of an object, and how many have been visited, or `undefined` for an array. */
   names: readonly string[] | undefined
   count: number
   start: number

@@ -15,7 +15,7 @@ export interface ReadPart extends GuardPart {
   readonly choice?: number | undefined
   /** The same number for all parts of one list of strings in a message. */
   readonly list?: number | undefined
-  /** Returns the JSON for a new text; `undefined` if that text can't be written there. */
+  /** Returns the JSON for a new text, or `undefined` if that text can't be written there. */
   write(text: string): string | undefined
 }
 

@@ -57,7 +57,7 @@ export class GuardRun {
   readonly notes: GuardNote[] = []
   /** Each guard's checks, by stage and name. */
   readonly checks = new Map<string, GuardCheck>()
-  /** The longest time that an event of the stream has been held back; `undefined` if the response isn't a stream. */
+  /** The longest time that an event of the stream has been held back, or `undefined` if the response isn't a stream. */
   heldMs: number | undefined = undefined
   readonly #guards: readonly Guard[]
   readonly #deps: RunDependencies

@@ -66,7 +66,7 @@ interface AccountReaderDependencies {
   ledger: Ledger
   settings: StoredSettings
   clock: Clock
-  /** The request records; absent if none are stored. */
+  /** The request records. Absent if none are stored. */
   usage: UsageStore | undefined
 }
 

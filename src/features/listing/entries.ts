@@ -24,7 +24,7 @@ export function toEntries(listed: Iterable<ListedModel>, created: number): Model
 export const servesKinds = (definition: CatalogProvider | undefined, kinds: readonly Kind[]): boolean =>
   (definition?.serviceKinds ?? ['llm']).some((kind) => kinds.includes(kind))
 
-/** Returns the kind of a catalog model; default `llm`. */
+/** Returns the kind of a catalog model. Default: `llm`. */
 export const getKind = (model: CatalogModel): Kind => model.type ?? 'llm'
 
 const KIND_HINTS: ReadonlyArray<readonly [Kind, readonly string[]]> = [

@@ -31,7 +31,7 @@ export interface ListingDependencies {
    * names have targets.
    */
   findTargets?: ((model: string) => Promise<Targets | undefined>) | undefined
-  /** Timeout of an upstream's model list, including its body; default 5,000. */
+  /** Timeout of an upstream's model list, including its body, in ms. Default: 5,000. */
   lookupTimeoutMs?: number | undefined
 }
 

@@ -31,7 +31,7 @@ export async function getLimitFacts({ groups, settings }: LimitSources): Promise
   return [...ownLimits.limits, ...groupLimits.flatMap(({ limits }) => limits.filter(({ scope }) => scope === 'group'))]
 }
 
-/** Returns how old the newest prices are; `undefined` if the catalog has no date. */
+/** Returns how old the newest prices are, or `undefined` if the catalog has no date. */
 export function getCatalogAgeMs(catalog: Catalog, clock: Pick<Clock, 'now'>): number | undefined {
   const { asOf } = getCatalogAge(catalog)
   return asOf === undefined ? undefined : Math.max(0, clock.now() - Date.parse(asOf))

@@ -30,7 +30,7 @@ export interface GatewayFacts {
   targets(): Promise<TargetFact[]>
   /** Usage of the gateway's limits and of the first 100 groups with limits. Rejects with the same errors as `targets`. */
   limits(): Promise<LimitState[]>
-  /** How old the newest prices of the catalog are, in ms; `undefined` if the catalog has no date. */
+  /** How old the newest prices of the catalog are, in ms, or `undefined` if the catalog has no date. */
   catalogAgeMs(): Promise<number | undefined>
 }
 

@@ -14,8 +14,8 @@ type CachingInput = Pick<ModelRequest, 'settings' | 'call'> & {
 }
 
 /**
- * Returns how an attempt's prompts are cached; `undefined` if they aren't. The first that sets a mode decides: the key, the account, the key's group,
- * the account's plan, the entry, the connection, or the settings.
+ * Returns how an attempt's prompts are cached, or `undefined` if they aren't. The first that sets a mode decides: the key, the account, the key's
+ * group, the account's plan, the entry, the connection, or the settings.
  */
 export function getCachingMode(
   { log, settings, exchange, call }: CachingInput,

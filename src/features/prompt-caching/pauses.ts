@@ -15,7 +15,7 @@ interface Pair {
   /** No request gets breakpoints before this time. */
   pausedUntil: number
   stops: number
-  /** The session that tests, after a pause, whether breakpoints pay off again; empty until a session does. */
+  /** The session that tests, after a pause, whether breakpoints pay off again. Empty until a session does. */
   probe: string | undefined
   /** The latest pause. */
   pause?: CachingPause

@@ -90,7 +90,10 @@ function readResult(result: unknown): RequestModels {
   )
 }
 
-/** Applies a rule as if the request named its own model or, if the rule rejects that, a chosen model. Returns the error for its own model. */
+/**
+ * Returns the group of the chosen models. A single combo keeps its own rules, and a list gets the limits of the request. Throws if one of the names
+ * doesn't exist, or none of them is available.
+ */
 function chooseGroup(chosen: RequestModels, request: RoutableRequest): RoutedModels {
   const { call, table, unruled, settings, list } = request
   const { operation, service } = call.endpoint
@@ -140,6 +143,7 @@ async function serveRoutedCall(
   return next({ list: arrangement ? { ...group, arrangement } : group })
 }
 
+/** Applies a rule as if the request named its own model or, if the rule rejects that, a chosen model. Returns the error for its own model. */
 function applyRule(
   rule: TargetRule,
   { request, route, model }: { request: Parameters<TargetRule>[0]; route: Route; model: string },

@@ -25,7 +25,7 @@ export interface MintDependencies {
   findPlan(idOrName: string): Promise<object | undefined>
   /** The other sites whose pages may call the gateway, by origin. */
   allowedOrigins: readonly string[]
-  /** The gateway's own origin; absent if unknown. */
+  /** The gateway's own origin. Absent if unknown. */
   publicOrigin?: string | undefined
 }
 

@@ -8,8 +8,8 @@ import { CLOCK_TOLERANCE_MS, MAX_AHEAD_MS, MAX_LIFETIME_S } from './token-claims
 /** The accounts whose tokens were revoked, shared by all instances on one storage. */
 export interface Revocations {
   /**
-   * Returns the time in epoch ms up to which tokens issued to the account are revoked; 0 if none are. Reads the storage only if the record may have
-   * changed. Rejects with `STORAGE_FAILED` if the record is damaged, and with `STORAGE_UNAVAILABLE` if it was never read.
+   * Returns the time in epoch ms up to which tokens issued to the account are revoked, or 0 if none are. Reads the storage only if the record may
+   * have changed. Rejects with `STORAGE_FAILED` if the record is damaged, and with `STORAGE_UNAVAILABLE` if it was never read.
    */
   getRevokedUntil(ref: string): Promise<number>
   /** Revokes all of the account's tokens. Rejects with the storage's error. */

@@ -33,11 +33,11 @@ const singles: string[] = []
 export class Histogram {
   /** `undefined` after an addition to `#counts`. */
   #text: string | undefined
-  /** Counts, starting with bucket `#first`; `undefined` until the string is decoded. */
+  /** Counts, starting with bucket `#first`, or `undefined` until the string is decoded. */
   #counts: number[] | undefined = undefined
   #first = 0
 
-  /** `text` is an encoded histogram; default: empty. */
+  /** `text` is an encoded histogram. Default: empty. */
   constructor(text = '') {
     this.#text = text
   }

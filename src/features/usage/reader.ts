@@ -49,7 +49,7 @@ export interface RequestPage {
   requests: StoredRequest[]
   /** Cursor of the next page, whose requests have smaller IDs. Absent on the last page. */
   before?: string
-  /** The number of requests without a record in the time range; absent if 0. */
+  /** The number of requests without a record in the time range. Absent if 0. */
   missing?: number
 }
 

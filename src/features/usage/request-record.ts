@@ -41,7 +41,7 @@ export type UsedUnits = Partial<Record<PricedUnit, number>>
 export interface UsageCost {
   tokens?: Tokens
   units?: UsedUnits
-  /** In US dollars, rounded to nano-dollars; absent if part of the cost is unknown. */
+  /** In US dollars, rounded to nano-dollars. Absent if part of the cost is unknown. */
   costUsd?: number
   costSource?: CostSource
 }
@@ -64,7 +64,7 @@ export interface StoredAttempt extends StoredTarget, UsageCost {
   durationMs: number
   /** For a failed attempt, the provider's message without credentials, up to 200 characters. */
   message?: string
-  /** The price that the cost was calculated from; absent if the provider reported the cost, and in records of earlier releases. */
+  /** The price that the cost was calculated from. Absent if the provider reported the cost, and in records of earlier releases. */
   price?: PriceOrigin
 }
 
@@ -84,13 +84,13 @@ export interface StoredRequest extends UsageCost {
   id: string
   /** Arrival time, ISO 8601. */
   time: IsoTime
-  /** The ID of the client's API key; absent without a key. */
+  /** The ID of the client's API key. Absent without a key. */
   keyId?: string
   /** The key's group at the time. */
   groupId?: string
-  /** The ref of the account; absent without an account. */
+  /** The ref of the account. Absent without an account. */
   account?: string
-  /** The ID (`jti` claim) of the token that acted for the account; absent without a token. */
+  /** The ID (`jti` claim) of the token that acted for the account. Absent without a token. */
   tokenId?: string
   /** The metadata of the account and the key at the time of the request. If both have a name, the key's value is used. */
   metadata?: Readonly<Record<string, string>>
@@ -102,9 +102,9 @@ export interface StoredRequest extends UsageCost {
   endpoint: string
   /** Absent for routes that don't call a model. */
   format?: ClientFormat
-  /** The requested model; absent if the request couldn't be read. */
+  /** The requested model. Absent if the request couldn't be read. */
   model?: string
-  /** The target whose response the client received, or the last target called; absent if none was called. */
+  /** The target whose response the client received, or the last target called. Absent if none was called. */
   target?: StoredTarget
   streamed: boolean
   /** The first 20 attempts, and all others with usage, in order. */
@@ -121,11 +121,11 @@ export interface StoredRequest extends UsageCost {
   /** Why the request was rejected or failed, up to 300 characters. */
   reason?: string
   warnings?: readonly string[]
-  /** What each guard did, by stage; absent if no guard ran. */
+  /** What each guard did, by stage. Absent if no guard ran. */
   guards?: readonly GuardEntry[]
-  /** Cost of the models that guards called, in US dollars, in addition to `costUsd`; absent if none was called or the cost is unknown. */
+  /** Cost of the models that guards called, in US dollars, in addition to `costUsd`. Absent if none was called or the cost is unknown. */
   guardUsd?: number
-  /** What the provider's prompt cache did for the last attempt; absent without `promptCaching: 'auto'`. */
+  /** What the provider's prompt cache did for the last attempt. Absent without `promptCaching: 'auto'`. */
   promptCache?: PromptCacheRecord
   /** Who produced the response. Absent in the usual cases: a provider that was called, or the gateway if none was. */
   servedBy?: ServedBy

@@ -27,7 +27,7 @@ export interface Dimensions {
   provider: string
   targetModel: string
   connectionId: string
-  /** The end user that the client named; empty for requests with an account. */
+  /** The end user that the client named. Empty for requests with an account. */
   user: string
   /** The ref of an account. */
   account: string
@@ -48,7 +48,7 @@ export interface RowTotals {
   nano: number
   /** The savings of the gateway's cache breakpoints, in integer nano-dollars; negative if they cost more. */
   cacheSavedNano: number
-  /** Durations of requests that weren't rejected; `undefined` if there are none, and in totals from earlier releases. */
+  /** Durations of requests that weren't rejected, or `undefined` if there are none, and in totals from earlier releases. */
   durationMs: Histogram | undefined
   /** Time to the first byte, for requests that have one. */
   firstByteMs: Histogram | undefined
@@ -164,7 +164,7 @@ type StoredRow = [
   ...counts: [number, number, number, number, number, number, number, number, number, number],
   /** Absent if there are no units. Earlier releases didn't write any fields after this one. */
   units?: UsedUnits,
-  /** Histograms; empty if nothing was measured. */
+  /** Histograms. Empty if nothing was measured. */
   durationMs?: string,
   firstByteMs?: string,
   /** Image and audio tokens, if any. */

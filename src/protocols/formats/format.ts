@@ -262,7 +262,7 @@ export interface SharedFormat extends Format, UpstreamFormat {
   loadTranslator(): Promise<Translator>
 }
 
-/** Loads the names of the content fields in responses to clients; `undefined` if responses have no content. */
+/** Loads the names of the content fields in responses to clients. Returns `undefined` if responses have no content. */
 export const loadClientContentFields = async (
   format: Format | SharedFormat,
   operation: Operation,

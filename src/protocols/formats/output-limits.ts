@@ -38,7 +38,7 @@ const chatLimits: Readonly<Record<ClientFormat, OutputLimit>> = {
   },
 }
 
-/** Returns the functions that read and set the output limit of an endpoint's requests; `undefined` if they can't have one. */
+/** Returns the functions that read and set the output limit of an endpoint's requests, or `undefined` if they can't have one. */
 export function getOutputLimit({ limitsOutput, operation, format }: Endpoint): OutputLimit | undefined {
   if (!limitsOutput) return undefined
   return operation.name === 'complete' ? completionLimit : chatLimits[format]

@@ -22,7 +22,7 @@ export interface ClientAdapter<Req, Res, Chunk = never> {
   read(body: JsonObject, context: ClientReadContext): Req
   /** Writes a complete response: an object as JSON, a string as plain text. */
   write(response: Res, context: ClientWriteContext<Req>): JsonObject | string
-  /** The content type of a complete response; default: `application/json`. */
+  /** The content type of a complete response. Default: `application/json`. */
   getContentType?(request: Req): string
   /** Creates the writer of a response in events or bytes. If absent, or if it returns `undefined`, `write` writes the complete response. */
   createStream?(request: Req, context: ClientWriteContext<Req>): ClientStream<Res, Chunk> | undefined
@@ -98,13 +98,13 @@ export interface VendorAdapter<Req, Res extends KindResponse, Chunk = never> {
   readonly baseUrl?: string
   /** Derives the base URL of the adapter's paths from the connection's base URL. Default: unchanged. */
   adaptBaseUrl?(baseUrl: string): string
-  /** The header for the credential, in lowercase; default: the one of the provider or its format. */
+  /** The header for the credential, in lowercase. Default: the one of the provider or its format. */
   readonly keyHeader?: string
   /** Set if the vendor doesn't accept image URLs, so the gateway fetches the images. */
   readonly needsImageBytes?: true
-  /** Returns the maximum number of entries in one call; default: no limit. Larger requests are split. */
+  /** Returns the maximum number of entries in one call. Default: no limit. Larger requests are split. */
   getMaxEntries?(target: ProviderTarget): number
-  /** Returns the maximum number of tokens of all entries in one call; default: no limit. Larger requests are split. */
+  /** Returns the maximum number of tokens of all entries in one call. Default: no limit. Larger requests are split. */
   getMaxTokens?(target: ProviderTarget): number
   /** The clients whose requests are passed through. */
   readonly passThrough?: readonly PassThrough<Req>[]
@@ -170,13 +170,13 @@ export interface PassThrough<Req> {
   path(target: ProviderTarget): string
   /** Body fields, one of which contains the entries. If absent, a request that must be split is translated instead. */
   readonly listFields?: readonly string[]
-  /** Whether the request may be passed through to this target; default: always. */
+  /** Whether the request may be passed through to this target. Default: always. */
   accepts?(request: Req, target: ProviderTarget): boolean
   /** Returns the body fields that the target doesn't support and that don't affect the response. */
   getExcludedFields?(request: Req, context: VendorContext): readonly string[]
   /** Returns fields that come first in the body, and replace fields with the same names. */
   getAddedFields?(request: Req, context: VendorContext): JsonObject
-  /** Rewrites the parts of a form; default: unchanged. */
+  /** Rewrites the parts of a form. Default: unchanged. */
   rewriteForm?(parts: readonly FormPart[], request: Req): readonly FormPart[]
   /** Reads the text of a response without parsing all of it, if the client can get the text unchanged. */
   skim?(text: string, request: Req): JsonObject | undefined
@@ -191,7 +191,7 @@ export interface VendorContext {
   /** The client's body. */
   body: JsonObject
   fetchedImages?: FetchedImages | undefined
-  /** The parts of the client's form; `undefined` if its body was JSON. */
+  /** The parts of the client's form, or `undefined` if its body was JSON. */
   form: readonly FormPart[] | undefined
   warnings: Warnings
 }
@@ -305,7 +305,7 @@ export interface PreparedCall {
   ): JsonObject | string | Uint8Array | undefined
   /** Returns the client's content type. `sentType` is the vendor's content type. */
   getContentType(sentType: string | undefined, isWhole: boolean): string
-  /** Translates a streamed response; `undefined` if the response isn't streamed. */
+  /** Translates a streamed response, or `undefined` if the response isn't streamed. */
   stream: PreparedStream | undefined
 }
 

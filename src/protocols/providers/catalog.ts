@@ -36,7 +36,7 @@ function findCatalogProblem(catalog: Catalog): string | undefined {
 type ModelLists = Readonly<Record<string, readonly CatalogModel[]>>
 
 /**
- * Adds models to the provider definitions. A model in `data` replaces one with the same id in `extra`. `sources` names the sources of the data and
+ * Adds models to the provider definitions. A model in `data` replaces one with the same ID in `extra`. `sources` names the sources of the data and
  * ends with its date.
  */
 export function mergeCatalog(

@@ -41,7 +41,7 @@ export function findPrefixConflict(
 
 const getPrefix = ({ providerSpecificData }: NamedConnection) => providerSpecificData?.prefix?.trim() ?? ''
 
-/** Finds the ids of the providers with this id or, if there is none, with this alias. */
+/** Finds the IDs of the providers with this ID or, if there is none, with this alias. */
 export const findProviders = (catalog: Catalog, name: string): string[] =>
   getDefinition(catalog, name)
     ? [name]
@@ -53,7 +53,7 @@ export function getBuiltInNames(catalog: Catalog, provider: string): readonly st
   return [provider, definition?.alias?.trim() ?? provider, getCatalogAlias(provider, definition)]
 }
 
-/** Returns the problem with a provider's name that several providers share as their alias; `undefined` for any other name. */
+/** Returns the problem with a provider's name that several providers share as their alias, or `undefined` for any other name. */
 export function findSharedAliasProblem(catalog: Catalog, name: string): string | undefined {
   const owners = findProviders(catalog, name)
   return owners.length > 1

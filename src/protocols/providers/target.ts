@@ -44,7 +44,7 @@ export interface ProviderTarget<C extends TargetConnection = TargetConnection> {
   promptCaching?: PromptCaching
   /** Other formats that the same base URL supports. */
   alsoSpeaks?: readonly WireFormat[]
-  /** The base URL without a trailing slash; `undefined` if neither the connection nor the catalog has one. */
+  /** The base URL without a trailing slash, or `undefined` if neither the connection nor the catalog has one. */
   baseUrl: string | undefined
   /** How to send the credential; `undefined` means the format's default. */
   auth: AuthStyle | undefined

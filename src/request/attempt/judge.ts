@@ -88,7 +88,7 @@ async function recordWholeUsage(received: WholeResponse, { request, codec, log }
   log.recordEstimate(undefined, estimateOutput(received, codec.answers))
 }
 
-/** Resolves to why the response isn't acceptable; `undefined` if it is, or if it can't be read. */
+/** Resolves to why the response isn't acceptable, or to `undefined` if it is, or if it can't be read. */
 async function findFailure(
   response: CanonicalResponse | undefined,
   { on, output, request, route, recordUsage }: JudgeOptions & Conditions & { recordUsage(): Promise<void> },

@@ -26,7 +26,7 @@ export const loadFailureReader = once(async () => {
   return failures
 })
 
-/** Returns the response, or its failure, if its bytes contain a JSON object; otherwise `undefined`. */
+/** Returns the response or its failure if its bytes contain a JSON object, and otherwise `undefined`. */
 export function readResponse(
   bytes: Uint8Array,
   head: UpstreamResponse,

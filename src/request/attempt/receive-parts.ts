@@ -51,11 +51,11 @@ export async function runConcurrently<Part>(
   return { ...first, usage: sumCompleteUsage(received), parts: received }
 }
 
-/** Sums the usage of all responses; `undefined` if one reports none, because the sum would be too low. */
+/** Sums the usage of all responses. Returns `undefined` if one reports none, because the sum would be too low. */
 const sumCompleteUsage = (responses: readonly WholeResponse[]): TokenUsage | undefined =>
   responses.every(({ usage }) => usage) ? sumUsage(responses) : undefined
 
-/** Sums the usage of all responses that report it; `undefined` if none do. */
+/** Sums the usage of all responses that report it. Returns `undefined` if none do. */
 const sumUsage = (responses: ReadonlyArray<{ usage?: TokenUsage | undefined }>): TokenUsage | undefined =>
   responses
     .flatMap(({ usage }) => usage ?? [])

@@ -88,7 +88,7 @@ function createStartReader(watchStream: StreamWatcher, { format, onEvents }: Rec
 }
 
 /**
- * Passes a stream's events to its state. Events after an error only report usage, since the stream can no longer succeed. Returns the error as
+ * Passes a stream's events to its state. Events after an error only report usage, because the stream can no longer succeed. Returns the error as
  * `failure` once no later event can give its reason.
  */
 export function createObserver(

@@ -51,7 +51,7 @@ async function hedgeSlowAttempt(first: Attempt, running: Promise<Outcome>, hedge
   return other
 }
 
-/** Returns the attempt at another target; `undefined` if the gateway fails to prepare it, because the first attempt must continue. */
+/** Returns the attempt at another target, or `undefined` if the gateway fails to prepare it, because the first attempt must continue. */
 async function startSecondAttempt({ next, onError }: Hedge): Promise<Attempt | undefined> {
   try {
     return await next()
@@ -61,7 +61,9 @@ async function startSecondAttempt({ next, onError }: Hedge): Promise<Attempt | u
   }
 }
 
-/** Returns the second attempt; `undefined` if the first gets a response while the other is prepared, which takes long if media must be downloaded. */
+/**
+ * Returns the second attempt, or `undefined` if the first gets a response while the other is prepared, which takes long if media must be downloaded.
+ */
 async function waitUnlessAnswered(
   running: Promise<Outcome>,
   coming: Promise<Attempt | undefined>,

@@ -102,8 +102,8 @@ interface RecognizedBody {
 }
 
 /**
- * Reads the start of a body with a content type other than a stream's, since some servers send events anyway. With `format`, an array of chunks
- * is also treated as a stream if the format has such arrays.
+ * Reads the start of a body with a content type other than a stream's, because some servers send events anyway. With `format`, an array of chunks is
+ * also treated as a stream if the format has such arrays.
  */
 async function peekBody(body: ByteStream, format?: UpstreamFormat): Promise<RecognizedBody> {
   const seen: Uint8Array[] = []
@@ -119,7 +119,7 @@ async function peekBody(body: ByteStream, format?: UpstreamFormat): Promise<Reco
   return recognizeEvents(createStream(seen, body), first, format) ?? { isEvents: false, body: createStream(seen, body) }
 }
 
-/** Recognizes the body of a stream without events by how it starts; `undefined` if it is neither an object nor an array. */
+/** Recognizes the body of a stream without events by how it starts. Returns `undefined` if it is neither an object nor an array. */
 function recognizeChunks(chunks: readonly Uint8Array[], { format }: ReceiveOptions): RecognizedBody | undefined {
   const bytes = removeComments(concatBytes(chunks))
   const first = findFirstByte(bytes)

@@ -31,7 +31,7 @@ export async function findMandatoryTarget(progress: Progress): Promise<Target | 
 export interface RetryOptions {
   /** How many times the request has retried a target. */
   retries: number
-  /** Takes one attempt from the retry budget; `false` if it is used up. */
+  /** Takes one attempt from the retry budget. Returns `false` if it is used up. */
   mayRetry(): boolean
 }
 

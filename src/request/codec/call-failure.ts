@@ -7,7 +7,7 @@ import type { FailureClass, HealthLevel } from '../routing/failure-class.ts'
 /** The failure of one attempt. */
 export interface Failure {
   class: FailureClass
-  /** Whether and when another request may succeed, according to the provider's error; default: by its class. */
+  /** Whether and when another request may succeed, according to the provider's error. Default: by its class. */
   retry?: ErrorMeaning['retry']
   /** The level that the failure counts against, if it isn't its class's default. */
   level?: HealthLevel

@@ -82,9 +82,9 @@ export interface CodecRequest {
   /** The client's format. */
   readonly format: Format
   readonly context: CodecContext
-  /** The ID of the client's key; empty if there is none. */
+  /** The gateway's models. */
   readonly table: Pick<RouteTable, 'catalog' | 'customModels'>
-  /** The id of the client's key; empty when it has none. */
+  /** The ID of the client's key. Empty if there is none. */
   readonly owner: string
   /** Describes the target in responses of formats that have a field for it. `usage` is the response's usage. */
   describe?(target: RouteTarget): NonNullable<WriteContext['describe']>
@@ -122,7 +122,7 @@ export interface CodecContext {
   /** Loads the translation with the first request that needs it. */
   translation(): Promise<Translation>
   missingEndpoints: EndpointMemory
-  /** The items that Responses clients can reference by id. */
+  /** The items that Responses clients can reference by ID. */
   items: ItemMemory
 }
 
@@ -141,9 +141,9 @@ export interface Translation {
   needsCompaction(request: CodecRequest, target: RouteTarget): Promise<boolean>
   /** Adds the parameters of combo entries, or the request's `outputLimit`, to a passed-through request. */
   applyOptions(request: CodecRequest, target: RouteTarget, codec: Codec): Promise<Codec>
-  /** Returns the output format that the request specifies; `undefined` if it specifies none or can't be read. */
+  /** Returns the output format that the request specifies, or `undefined` if it specifies none or can't be read. */
   getOutputFormat(request: CodecRequest): Promise<OutputFormat | undefined>
-  /** Reads a response as the client will see it; `undefined` if it can't be read. */
+  /** Reads a response as the client will see it. Returns `undefined` if it can't be read. */
   readAnswer(
     response: Pick<WholeResponse, 'json' | 'bytes' | 'events'>,
     source: ResponseSource,

@@ -116,7 +116,7 @@ function pause(ms: number, { context, scope }: PendingCompletion): Promise<void>
   return scope.race(passed).finally(() => cancel())
 }
 
-/** Polls a job; `undefined` if the provider is unreachable now. Rejects if the client has disconnected or the provider rejects the poll. */
+/** Polls a job. Returns `undefined` if the provider is unreachable now. Rejects if the client has disconnected or the provider rejects the poll. */
 async function poll(
   pollCall: UpstreamCall,
   { context, scope, limits }: PendingCompletion,

@@ -14,7 +14,7 @@ export interface DownloadOptions {
   scope: Scope
   /** The remaining bytes, shared by all downloads of a request; each download reduces them. */
   allowance: { left: number }
-  /** The size limit of this download in bytes; default 20 MiB. */
+  /** The size limit of this download in bytes. Default: 20 MiB. */
   maxBytes?: number
 }
 
@@ -120,7 +120,7 @@ const TOO_SLOW_REASON = Symbol('too slow')
 const DONE_REASON = Symbol('not needed any more')
 
 /**
- * Returns the reason not to download from a client's URL; `undefined` if there is none. Only HTTPS URLs with a public DNS name are allowed. TLS
+ * Returns the reason not to download from a client's URL, or `undefined` if there is none. Only HTTPS URLs with a public DNS name are allowed. TLS
  * verifies that name, so a name that points to an internal server fails unless the server has a certificate for it.
  */
 export function findUrlProblem(url: URL): string | undefined {

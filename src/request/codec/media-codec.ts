@@ -140,8 +140,8 @@ const PLACEHOLDER_SOURCES: Readonly<Record<UrlKind, MediaSource>> = {
 }
 
 /**
- * Converts the bytes to the source of a part; `undefined` if the declared type or the first bytes don't match the part. A type with known first bytes
- * must have them. For other types, the request or the URL decides if the server declares none.
+ * Converts the bytes to the source of a part. Returns `undefined` if the declared type or the first bytes don't match the part. A type with known
+ * first bytes must have them. For other types, the request or the URL decides if the server declares none.
  */
 function toSource(bytes: Uint8Array, declared: string, { type: kind, source }: UrlPart): MediaSource | undefined {
   if (kind === 'file' && declared.startsWith('text/')) return toTextSource(bytes, declared)

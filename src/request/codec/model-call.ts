@@ -17,7 +17,7 @@ export interface ModelCall {
   text: string
   /** The parts of a form. Their fields are also in `body` and `text`. */
   form?: readonly FormPart[]
-  /** The positions of the model name in `text`; empty if the path contains the name. */
+  /** The positions of the model name in `text`. Empty if the path contains the name. */
   modelSpans: readonly Span[]
 }
 
@@ -130,7 +130,7 @@ function rejectStatefulFields(body: JsonObject, { stateful }: Endpoint): void {
 }
 
 /**
- * The maximum length of a model name. Names appear in messages, headers, and records. The limit fits a prefix, a slash, and the longest id that the
+ * The maximum length of a model name. Names appear in messages, headers, and records. The limit fits a prefix, a slash, and the longest ID that the
  * management API accepts.
  */
 const MAX_MODEL_NAME = 1_000

@@ -50,7 +50,7 @@ function findEventEnd(events: Uint8Array, start: number): number {
 
 /**
  * Completes the last event of a stream if only its blank line is missing, even if it is an error as bare JSON. Passes such an error to `state`,
- * since it isn't an event. Drops an incomplete event.
+ * because it isn't an event. Drops an incomplete event.
  */
 export function completeEvent(rest: Uint8Array, state: StreamState): Uint8Array {
   if (rest.length === 0 || isClosedByReturns(rest)) return rest

@@ -55,7 +55,7 @@ export class StreamSample {
   }
 }
 
-/** Returns the first complete events that fit in `maxBytes`; returns all events if the first one doesn't fit. */
+/** Returns the first complete events that fit in `maxBytes`. Returns all events if the first one doesn't fit. */
 function takeFirstEvents(events: Uint8Array, maxBytes: number): Uint8Array {
   if (events.length <= maxBytes) return events
   const [end = events.length] = findEventEnds(events, maxBytes)

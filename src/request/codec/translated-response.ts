@@ -14,7 +14,7 @@ import { createParseContext } from './translate-request.ts'
 
 /** Reads requests and responses in the canonical format, whether they are translated or passed through. */
 
-/** Returns the output format that the request specifies; `undefined` if it specifies none or can't be read. */
+/** Returns the output format that the request specifies, or `undefined` if it specifies none or can't be read. */
 export async function getOutputFormat(request: CodecRequest): Promise<OutputFormat | undefined> {
   const { call, format } = request
   const client = await format.loadTranslator()

@@ -35,7 +35,7 @@ export function findArea(areas: readonly Area[], path: string): Area | undefined
   return undefined
 }
 
-/** Returns the path relative to the base path; `undefined` if it isn't below it. */
+/** Returns the path relative to the base path, or `undefined` if it isn't below it. */
 export function getPathBelow(basePath: string, path: string): string | undefined {
   if (basePath === '') return path
   if (!path.startsWith(basePath)) return undefined

@@ -15,9 +15,9 @@ export interface KeyStore {
   settings: Pick<SettingsStore, 'read'>
   /** Loads the lookup of keys. `read` is for requests that act as a key. */
   loadKeyAccess(): Promise<{ lookup: Pick<KeyLookup, 'find'> & Partial<Pick<KeyLookup, 'read'>> }>
-  /** Finds the account of a key that has one, or the account with the id `requestedAccount` for a key that acts for accounts. */
+  /** Finds the account of a key that has one, or the account with the ID `requestedAccount` for a key that acts for accounts. */
   findKeyAccount?(key: ClientKey, requestedAccount: string | undefined): Promise<CallerAccount>
-  /** Adds a token to a caller; absent if tokens aren't accepted. */
+  /** Adds a token to a caller. Absent if tokens aren't accepted. */
   addToken?: AddToken
 }
 
@@ -57,8 +57,8 @@ export async function authenticateClient(
 }
 
 /**
- * Returns the caller with a key and its account, or the account that the request names; `undefined` for a key without either. Rejects with
- * `ACCOUNT_PAUSED`, with `INVALID_REQUEST` for an invalid account id, and as the storage does.
+ * Returns the caller with a key and its account, or with the account that the request names. Returns `undefined` for a key without either. Rejects
+ * with `ACCOUNT_PAUSED`, with `INVALID_REQUEST` for an invalid account ID, and as the storage does.
  */
 export function findAccount(key: ClientKey, exchange: Exchange, store: KeyStore): Promise<Caller> | undefined {
   const requestedAccount = key.actsFor && !exchange.actsAs ? exchange.header(ACCOUNT_HEADER) : undefined

@@ -85,7 +85,7 @@ const BASE_URL = 'http://gateway'
 interface FetchContext {
   waitUntil?(work: Promise<unknown>): void
   upstream?: UpstreamFetch
-  /** For `identify`; default: the arguments of `fetch` after the request. */
+  /** For `identify`. Default: the arguments of `fetch` after the request. */
   platform?: unknown
 }
 

@@ -33,7 +33,7 @@ export interface AccountFinder {
 }
 
 export interface IdentifyCallerOptions {
-  /** The option of `createGateway`; absent if only `gateway.as` and framework handlers identify callers. */
+  /** The option of `createGateway`. Absent if only `gateway.as` and framework handlers identify callers. */
   identify?: Identify | CachedIdentify | undefined
   accounts: AccountFinder
   keyStore: KeyStore

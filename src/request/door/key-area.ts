@@ -38,7 +38,7 @@ export interface KeyAreaOptions {
   onError(error: unknown): void
 }
 
-/** The response header with the request's id in records. */
+/** The response header with the request's ID in records. */
 const REQUEST_ID_HEADER = 'x-signalbox-request-id'
 
 /**

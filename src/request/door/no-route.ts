@@ -6,7 +6,7 @@ import type { HttpMethod } from './router.ts'
 
 /** The paths and methods that are served. */
 interface ServedPaths {
-  /** Returns the methods of the requested path; `undefined` if no route has this path. */
+  /** Returns the methods of the requested path, or `undefined` if no route has this path. */
   methods: ReadonlySet<HttpMethod> | undefined
   /** All paths without parameters. */
   paths: Iterable<string>

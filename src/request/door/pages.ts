@@ -13,7 +13,7 @@ export interface MountedPage {
 
 export interface PageRequest {
   readonly exchange: Exchange
-  /** The path relative to the page; empty for the page itself. */
+  /** The path relative to the page. Empty for the page itself. */
   readonly rest: string
   readonly guards: PageGuards
 }

@@ -1,6 +1,6 @@
 import type { Area } from './area.ts'
 
-/** Names the base URL for a path of the AI SDK's gateway that lacks it, as a sentence; `undefined` for other paths. */
+/** Names the base URL for a path of the AI SDK's gateway that lacks it, as a sentence. Returns `undefined` for other paths. */
 export const getAiSdkHint = (path: string, basePath = ''): string | undefined =>
   AI_SDK_PATH.test(path)
     ? `Set the base URL of the AI SDK to ${basePath}/v4/ai (AI SDK 6: ${basePath}/v3/ai).`
@@ -8,7 +8,7 @@ export const getAiSdkHint = (path: string, basePath = ''): string | undefined =>
 
 const AI_SDK_PATH = /\/(?:language|embedding|image|reranking|speech|transcription)-model\/?$/
 
-/** Says where the dashboard or the metrics are, for a path where people look for them; `undefined` for other paths. */
+/** Says where the dashboard or the metrics are, for a path where people look for them. Returns `undefined` for other paths. */
 export function getPageHint(
   path: string,
   { basePath = '', areas }: { basePath?: string; areas?: readonly Area[] } = {},

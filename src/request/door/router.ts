@@ -32,7 +32,7 @@ export interface RoutedRequest {
   params: Params
   served?: ServedByRoute | undefined
   caller: Caller
-  /** The request's log; absent if the request isn't recorded. */
+  /** The request's log. Absent if the request isn't recorded. */
   log?: RequestLog | undefined
 }
 

@@ -80,7 +80,7 @@ async function createEmptyResponseReply(request: ModelRequest, targets: FurtherT
   return { ...reply, headers }
 }
 
-/** Adds the bytes of a complete response in the client's format; `undefined` if it can't be read. */
+/** Adds the bytes of a complete response in the client's format. Returns `undefined` if it can't be read. */
 async function convertToClientFormat(
   answer: AnsweredAttempt,
   request: ModelRequest,

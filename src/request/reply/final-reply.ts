@@ -27,7 +27,7 @@ export interface FailedRequest {
   failed: readonly FailedAttempt[]
   steps: readonly StepRecord[]
   stop: StopReason | undefined
-  /** How long to wait until another request may succeed, in ms; `undefined` if waiting doesn't help. */
+  /** How long to wait until another request may succeed, in ms, or `undefined` if waiting doesn't help. */
   retryWaitMs: number | undefined
   /** The route table, which resolves model names. */
   table: RouteTable
@@ -92,7 +92,7 @@ const NO_RETRY_HEADERS = { 'x-should-retry': 'false' }
 /** Headers of the provider that the gateway replaces with its own. */
 const WAIT_HEADERS = ['retry-after', 'retry-after-ms']
 
-/** Creates the gateway's own headers: the attempts, when to retry, and the provider's request id if one failure decides. */
+/** Creates the gateway's own headers: the attempts, when to retry, and the provider's request ID if one failure decides. */
 function createHeaders({ steps, stop, retryWaitMs, format }: FailedRequest, decisive: FailedAttempt | undefined) {
   const headers = createAttemptHeaders(steps)
   if (stop) headers[ATTEMPTS_HEADER] += `, stopped=${stop}`

@@ -31,18 +31,18 @@ export function getRetryWaitMs(
 /** The retry budget is renewed every second. */
 const BUDGET_MS = 1_000
 
-/** Returns when a new request would reach an untried route; `undefined` if it would retry the failed routes first. */
+/** Returns when a new request would reach an untried route, or `undefined` if it would retry the failed routes first. */
 function getUntriedDueAt(route: Route, failed: readonly FailedAttempt[], context: PipelineContext): number | undefined {
   const { health, clock } = context
   if (!failed.every(({ route: { target } }) => health.getCooldown(target))) return undefined
   return health.getCooldown(route.target) ? getRecovery(route, context)[0] : clock.now()
 }
 
-/** Returns when the failed target is used again; `undefined` if waiting doesn't help. */
+/** Returns when the failed target is used again, or `undefined` if waiting doesn't help. */
 const getFailureRecovery = ({ route, failure }: FailedAttempt, context: PipelineContext): number[] =>
   failureRules[failure.class].isOverInTime && failure.retry !== 'never' ? getRecovery(route, context) : []
 
-/** Returns when the target is used again; `undefined` if it isn't in cooldown, or if waiting doesn't help. */
+/** Returns when the target is used again, or `undefined` if it isn't in cooldown, or if waiting doesn't help. */
 function getRecovery({ target }: Route, { health }: PipelineContext): number[] {
   const cooldown = health.getCooldown(target)
   return cooldown && failureRules[cooldown.class].isOverInTime ? [cooldown.dueAt] : []

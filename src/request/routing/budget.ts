@@ -4,7 +4,7 @@ import type { Clock } from '../../types.ts'
 export interface Budget {
   /** Adds the share of one request. */
   earn(): void
-  /** Takes one call from the budget; `false` if it is used up. */
+  /** Takes one call from the budget. Returns `false` if it is used up. */
   spend(): boolean
 }
 

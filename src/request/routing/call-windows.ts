@@ -33,7 +33,7 @@ interface CallAtAllLevels extends Pick<CallOutcome, 'windowMs'> {
 export interface CallWindows {
   /** Counts one call; `windowMs` is the length of the window for this subject. */
   record(subject: CallSubject, call: CallOutcome): void
-  /** Counts one call at all levels; `failedAt`: the levels at which it counts as a failure. */
+  /** Counts one call at all levels. `failedAt` contains the levels at which it counts as a failure. */
   recordAtAllLevels(target: HealthTarget, call: CallAtAllLevels): void
   getCounts(subject: CallSubject): CallCounts
   forget(subject: CallSubject): void

@@ -14,7 +14,7 @@ import { type HealthTarget, levels, type SubjectLevel } from './health-subject.t
 /** The parts of a failure that health uses. */
 export interface HealthFailure {
   class: FailureClass
-  /** The level that the failure counts against; default: the level of its class. */
+  /** The level that the failure counts against. Default: the level of its class. */
   level?: HealthLevel
   /** Whether every other call would fail as well, in which case the cooldown starts immediately. */
   isCertain?: boolean
@@ -77,8 +77,8 @@ export const isConclusive = ({ class: failure, isCertain, retryAfterMs }: Health
   isCertain === true || retryAfterMs !== undefined || failureRules[failure].isLasting === true
 
 /**
- * Returns whether to use the wait that the provider requested. A wait shorter than the first back-off is used only once, since a target that repeats
- * it must still get longer cooldowns.
+ * Returns whether to use the wait that the provider requested. A wait shorter than the first back-off is only used once, because a target that
+ * repeats it must still get longer cooldowns.
  */
 const isWaitUsed = (
   retryAfterMs: number | undefined,

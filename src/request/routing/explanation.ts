@@ -6,7 +6,7 @@ import type { EntryParams, PriceOrigin, ResponseCondition } from '../../types.ts
 export interface Explanation {
   /** The model name of the request. */
   model: string
-  /** The decision of the `route` function; absent if there is none. */
+  /** The decision of the `route` function. Absent if there is none. */
   route?: RouteDecision
   /** All targets that the name resolves to, starting with the ones that would be called, in order. */
   targets: ExplainedTarget[]
@@ -42,9 +42,9 @@ export interface ExplainedTarget {
   on?: ResponseCondition[]
   /** Parameters that combo entries set in requests to this target. */
   params?: EntryParams
-  /** Where its price comes from; absent if its price is unknown. */
+  /** Where its price comes from. Absent if its price is unknown. */
   price?: PriceOrigin
-  /** How the gateway would ask the target to cache the prompt; absent without `promptCaching`, and for a request without content. */
+  /** How the gateway would ask the target to cache the prompt. Absent without `promptCaching`, and for a request without content. */
   promptCaching?: CacheExplanation
   /** The combos and providers that led here, each with its strategy: `pool:round-robin>inner:weighted`. */
   via?: string

@@ -128,7 +128,7 @@ function createRoute({ target }: Route, via: GroupChoice): Route {
   return route
 }
 
-/** Collects the conditions (`on`) of all groups on the path; `undefined` if none has any. */
+/** Collects the conditions (`on`) of all groups on the path. Returns `undefined` if none has any. */
 function collectConditions(via: GroupChoice): Route['on'] {
   let found: Set<ResponseCondition> | undefined
   for (let choice: GroupChoice | undefined = via; choice; choice = choice.before)

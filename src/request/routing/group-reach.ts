@@ -74,7 +74,7 @@ export function getGroupReach(table: RouteTable): GroupReach {
   return created
 }
 
-/** Resolves an entry of a group; `parent`: the group that decides how connections are chosen. */
+/** Resolves an entry of a group. `parent` is the group that decides how connections are chosen. */
 export const resolveEntry = (table: RouteTable, { target, name }: GroupEntry, parent?: Group): Resolution =>
   target ? [{ target }] : table.resolveModel(name, parent)
 

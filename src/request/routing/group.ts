@@ -62,9 +62,9 @@ export interface TargetOrder {
 export interface GroupEntry {
   /** Its index in the group. */
   index: number
-  /** A model name, or a connection's id. */
+  /** A model name, or a connection's ID. */
   name: string
-  /** The entry's weight; default 1. */
+  /** The entry's weight. Default: 1. */
   weight: number
   when?: Condition | undefined
   /** The tags that the connections of its targets must have. */
@@ -91,9 +91,9 @@ export interface StrategyInputs {
   session: string
   /** The name of the entry that the session was moved to. */
   pin: string | undefined
-  /** Returns the input plus output price in US dollars per million tokens; `undefined` if one is unknown. */
+  /** Returns the input plus output price in US dollars per million tokens, or `undefined` if one is unknown. */
   getCost(entry: GroupEntry): number | undefined
-  /** Returns the recent average in ms; `undefined` before the first response. */
+  /** Returns the recent average in ms, or `undefined` before the first response. */
   getLatency(entry: GroupEntry): number | undefined
   /** Returns the number of in-flight requests. */
   getLoad(entry: GroupEntry): number
@@ -129,11 +129,11 @@ export interface GroupChoice {
 export interface Route {
   target: RouteTarget
   via?: GroupChoice
-  /** The response conditions of all groups on the path that make the gateway try the next target; absent if there are none. */
+  /** The response conditions of all groups on the path that make the gateway try the next target. Absent if there are none. */
   on?: readonly ResponseCondition[]
 }
 
-/** The result of resolving a model name through its aliases: a group, or its routes in order; `undefined` if it is unknown. */
+/** The result of resolving a model name through its aliases: a group, its routes in order, or `undefined` if it is unknown. */
 export type Resolution = Group | readonly Route[] | undefined
 
 /** Formats the groups on the path to a target, outermost first: `pool:round-robin>inner:weighted`. */

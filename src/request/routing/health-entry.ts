@@ -11,7 +11,7 @@ export interface HealthEntry {
   provider: string
   connectionId?: string
   model?: string
-  /** The combo whose own health rules apply; absent for all other requests. */
+  /** The combo whose own health rules apply. Absent for all other requests. */
   combo?: string
   /**
    * `counting`: failed, but still in use; `cooling`: in cooldown until `retryAt`; `half-open`: the next request is a probe; `probing`: a
@@ -70,7 +70,7 @@ export interface TargetState {
   provider: string
   connectionId: string
   model?: string
-  /** The combo whose own health rules apply; absent for all other requests. */
+  /** The combo whose own health rules apply. Absent for all other requests. */
   combo?: string
   /**
    * `draining`: takes no new requests; `cooling`: tried after all others until `until`; `probing`: the cooldown is over and one request

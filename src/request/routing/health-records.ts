@@ -43,7 +43,7 @@ export function startProbe({ unhealthy, probed, now }: ProbedTarget): (ending: P
 
 /** The recent failures of a provider, a connection, or a model on a connection. */
 export interface HealthRecord extends Subject {
-  /** The connections whose failures count against the provider, by id, with their `updatedAt` at that time. */
+  /** The connections whose failures count against the provider, by ID, with their `updatedAt` at that time. */
   connections: Map<string, string>
   /** The models of those failures, without failures of whole connections. */
   models: Set<string>

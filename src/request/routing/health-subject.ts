@@ -19,7 +19,7 @@ export interface Subject {
   provider: string
   connectionId?: string
   model?: string
-  /** The combo with its own health terms whose requests count; absent if those of all requests do. */
+  /** The combo with its own health terms whose requests count. Absent if those of all requests do. */
   combo?: string
   /** The connection's `updatedAt` at the time of the call. */
   updatedAt?: string
@@ -38,9 +38,9 @@ export function getSubject(
   return { level, provider, connectionId, updatedAt, model, ...of }
 }
 
-/** Returns the key of a subject. A changed connection is treated as another one, since earlier calls reveal nothing about it. */
+/** Returns the key of a subject. A changed connection is treated as a different one, because earlier calls reveal nothing about it. */
 export function getSubjectKey({ level, provider, connectionId, updatedAt, model, combo }: Subject): string {
-  const scope = combo === undefined ? '' : `${combo}:` // ids and times contain no colon before their first space
+  const scope = combo === undefined ? '' : `${combo}:` // IDs and times contain no colon before their first space
   if (level === 'provider') return `${scope}provider ${provider}`
   return level === 'connection'
     ? `${scope}${connectionId} ${updatedAt}`

@@ -21,9 +21,9 @@ export interface CircuitPermit {
 /** A call with a permit. */
 export interface PermittedCall {
   target: HealthTarget
-  /** Its number in the order of calls and cooldowns. */
+  /** The call's position in the order of calls and cooldowns. */
   began: number
-  /** The records that it probes, and the function that ends the probe; `undefined` if the target was healthy when the call began. */
+  /** The records that it probes, and the function that ends the probe, or `undefined` if the target was healthy when the call began. */
   probe: { records: readonly HealthRecord[]; end(ending: ProbeResult): void } | undefined
   /** Whether its stream has begun. */
   hasBegun: boolean

@@ -46,7 +46,7 @@ export const toGroup = (combo: ComboRecord): Group => ({
 const getService = (group: Pick<Group, 'kind'> | undefined): string | undefined =>
   group?.kind && findEndpoint(group.kind)?.service
 
-/** Completes names that consist only of a provider, such as `tavily` to `tavily/search`. `usedNames`: names that aren't providers. */
+/** Completes names that consist only of a provider, such as `tavily` to `tavily/search`. `usedNames` contains the names that aren't providers. */
 function completeNames(group: Group, usedNames: ReadonlySet<string>): Group {
   if (getService(group) === undefined) return group
   return {
@@ -125,8 +125,8 @@ export interface RoutingRecords {
 export interface RouteTable {
   /**
    * Resolves a model name: a combo, else an alias, else `<alias>/<model_id>` by any of a provider's three names. Returns a group, or at least one
-   * route, in the order of attempts; `undefined` if the name is unknown. `parent`: the group that decides how connections are chosen. `service`: the
-   * model part for a name that is only a provider; default: that of the group's kind, if it has one.
+   * route in the order of attempts. Returns `undefined` if the name is unknown. `parent` is the group that decides how connections are chosen.
+   * `service` is the model part for a name that is only a provider. By default, it is that of the group's kind, if any.
    */
   resolveModel(model: string, parent?: Group, service?: string): Resolution
   /**
@@ -164,7 +164,7 @@ const MAX_KNOWN = 1_000
 /** The dependencies of a route table, in addition to its records. */
 export interface RouteTableDependencies {
   catalog: Catalog
-  /** The gateway's base path; default: none. */
+  /** The gateway's base path. Default: none. */
   basePath?: string
   customModels(): Promise<readonly CustomModel[]>
   code: CodeRecords

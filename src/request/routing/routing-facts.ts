@@ -21,7 +21,7 @@ export interface RequestFacts {
   owner: string
   /** Returns the session, which is the same for all requests of a conversation. */
   session(): string
-  /** The functions of combos; absent if no combo has any. */
+  /** The functions of combos. Absent if no combo has any. */
   readonly functions: EntryFunctions | undefined
 }
 

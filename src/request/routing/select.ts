@@ -4,7 +4,7 @@ import type { Group, GroupChoice, GroupEntry, GroupOrder, RouteTarget } from './
 export interface Representatives {
   /** Returns the first target of the entry; for a combo with a random or changing order, the first one listed. */
   getRepresentative(entry: GroupEntry): RouteTarget | undefined
-  /** Returns the input plus output price of that target in US dollars per million tokens; `undefined` if one of them is unknown. */
+  /** Returns the input plus output price of that target in US dollars per million tokens, or `undefined` if one of them is unknown. */
   getCost(entry: GroupEntry): number | undefined
 }
 
@@ -14,5 +14,5 @@ export interface GroupReach extends Representatives {
   listTargets(entry: GroupEntry): Iterable<RouteTarget>
 }
 
-/** Orders the entries of a group for one request; `previous`: the path to the group. */
+/** Orders the entries of a group for one request. `previous` is the path to the group. */
 export type Select = (group: Group, groupReach: GroupReach, previous?: GroupChoice) => Promise<GroupOrder>

@@ -12,7 +12,7 @@ export interface OwnedSession {
 
 /** The entries that sessions were moved to after their own entry had failed. */
 export interface SessionAffinity {
-  /** Returns the name of the entry that the session was moved to; `undefined` if it wasn't moved. */
+  /** Returns the name of the entry that the session was moved to, or `undefined` if it wasn't moved. */
   getEntryName(group: Group, session: OwnedSession): Promise<string | undefined>
   moveSession(group: Group, session: OwnedSession, entry: GroupEntry): Promise<void>
 }

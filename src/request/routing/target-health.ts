@@ -11,7 +11,7 @@ import type { CooldownState, TermsOfFailures, UnhealthyTargets } from './unhealt
 
 /** The health of targets for requests with the same health rules. */
 export interface TargetHealth {
-  /** Returns the target's cooldown; `undefined` if it may be used. */
+  /** Returns the target's cooldown, or `undefined` if it may be used. */
   getCooldown(target: HealthTarget): CooldownState | undefined
   begin(target: HealthTarget): CircuitPermit
   /**
@@ -36,7 +36,7 @@ export interface Health extends TargetHealth {
 
 let failureCode: typeof FailureCode | undefined
 
-/** Loads what keeps track of failures. Failures that are reported before count once it is loaded. */
+/** Loads the code that tracks failures. Failures reported earlier count after it has loaded. */
 export const loadFailureCode = once(async () => {
   failureCode = await import('./unhealthy-targets.ts')
   return failureCode

@@ -37,7 +37,7 @@ export interface UnhealthyTargets {
 /** What failures mean for requests under the same terms. */
 export interface TermsOfFailures extends OutcomeReports {
   getCooldown(target: HealthTarget): CooldownState | undefined
-  /** Returns the probe that a call to the target starts; `undefined` if the target is healthy. */
+  /** Returns the probe that a call to the target starts, or `undefined` if the target is healthy. */
   startProbe(target: HealthTarget): PermittedCall['probe']
   /** See `TargetHealth`. `begin`: creates the permit. */
   takeTurn(target: HealthTarget, options: TurnOptions): Promise<CircuitPermit | CooldownState>

@@ -107,7 +107,7 @@ export class ProviderCall implements ByteStream {
     if (!this.#stopped) this.#checkTime()
   }
 
-  /** Resolves to the return value of `onResult`; rejects immediately if the call is canceled. Only one wait at a time. */
+  /** Resolves to the return value of `onResult`. Rejects immediately if the call is canceled. Only one wait at a time. */
   #wait<T, R>(work: Promise<T>, onResult: (result: T) => R): Promise<R> {
     return new Promise((resolve, reject) => {
       if (this.#stopped) reject(this.#stopped.reason)
@@ -153,7 +153,7 @@ export class ProviderCall implements ByteStream {
 
 const NOTHING = Promise.resolve(undefined)
 
-/** Loaded with the first call that fails on its own. */
+/** Loads the code for errors with the first call that fails on its own. */
 const loadCallErrors = once(() => import('./call-errors.ts'))
 
 const createTimeoutError = (problem: string) =>

@@ -8,7 +8,7 @@ import type { Clock, Cloud, CredentialRequest, CredentialSource, SharedCredentia
 
 /** The caller that a credential may belong to. */
 interface CredentialOwner {
-  /** The account's ref, or else the key's ID; empty without both. */
+  /** The account's ref, or else the key's ID. Empty without both. */
   owner: string
   account: { id: string; plan?: { id: string } | undefined } | undefined
   key: { id: string } | undefined
@@ -25,7 +25,7 @@ export interface CredentialUse {
 type SourceFinder = (connection: ConnectionRecord) => CredentialSource | SharedCredentialSource | undefined
 
 interface KnownCredential {
-  /** The credential as text; `undefined` if the function returned none. */
+  /** The credential as text, or `undefined` if the function returned none. */
   text: Promise<string | undefined>
   reason: CredentialRequest['reason']
   /** Set once the function has returned; `until` is in epoch ms. */
@@ -188,7 +188,7 @@ const readMembers = ({ apiKey, accessToken, accessKeyId, secretAccessKey, sessio
 /** Whether a time was probably given in seconds, as in OAuth, because as milliseconds it would be decades ago. */
 const isInSeconds = (time: number, now: number) => time > 0 && time < now / 100 && time * 1_000 > now - 24 * 60 * 60_000
 
-/** Returns the code of an error that a function threw, such as ` with ECONNREFUSED`; empty for anything that may be a secret. */
+/** Returns the code of an error that a function threw, such as ` with ECONNREFUSED`. Empty for anything that may be a secret. */
 function describeCode(cause: unknown): string {
   try {
     const code = isObject(cause) ? cause.code : undefined

@@ -39,7 +39,7 @@ export function copyNeutralHeaders(
   return headers
 }
 
-/** Parses the names of hop-by-hop headers in a `Connection` header; `undefined` for the usual values, which contain none. */
+/** Parses the names of hop-by-hop headers in a `Connection` header. Returns `undefined` for the usual values, which contain none. */
 const parseConnectionHeader = (connection: string | undefined) =>
   connection === undefined || connection === 'keep-alive' || connection === 'close'
     ? undefined
@@ -123,11 +123,11 @@ function hasMediaType(contentType: string | undefined, mediaType: string): boole
   )
 }
 
-/** Finds the provider's request id. `requestId`: its header name in the client's format, which is tried first. */
+/** Finds the provider's request ID. `requestId` is its header name in the client's format, which is tried first. */
 export const findRequestId = (response: Pick<UpstreamResponse, 'headers'>, requestId: string): string | undefined =>
   pickRequestId(Object.fromEntries(response.headers()), requestId)
 
-/** Finds the provider's request id in headers that have already been read, which is cheaper. */
+/** Finds the provider's request ID in headers that have already been read, which is cheaper. */
 export function pickRequestId(headers: Readonly<Record<string, string>>, requestId: string): string | undefined {
   let id = headers[requestId]
   for (const name of NAMES) id ??= headers[name]

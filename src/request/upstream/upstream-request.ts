@@ -8,10 +8,10 @@ import type { Cloud } from '../../types.ts'
 export interface UpstreamRequest {
   /** The path below the provider's base URL: `/chat/completions`. */
   path: string
-  /** The query with its leading `?`; empty if there is none. */
+  /** The query with its leading `?`. Empty if there is none. */
   query: string
   headers: Record<string, string>
-  /** The body; absent for a `GET`. */
+  /** The body. Absent for a `GET`. */
   body?: string | Uint8Array
   /**
    * A base URL to use instead of the target's, without a trailing slash. It comes from the connection or the vendor's definition, never from a
@@ -106,7 +106,7 @@ function addCredential(headers: Record<string, string>, style: string, apiKey: s
   else headers[style] = apiKey
 }
 
-/** Removes the endpoint if the base URL already ends with it, as for Messages (`…/v1/messages`). */
+/** Removes the endpoint if the base URL already ends with it, for example with `…/v1/messages`. */
 const removeRepeatedPath = (baseUrl: string, path: string): string =>
   path.startsWith(MESSAGES_PATH) && baseUrl.endsWith(MESSAGES_PATH) ? path.slice(MESSAGES_PATH.length) : path
 

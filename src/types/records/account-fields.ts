@@ -39,7 +39,7 @@ export const accountFields = {
   tokensFrom: { shape: time, isOptional: true, guard: 1, inputs: ignoredInUpdates },
   /** ISO 8601. */
   createdAt: { shape: time, inputs: ignoredInUpdates },
-  /** The day of the account's latest requests, in UTC; absent if there were none yet. */
+  /** The day of the account's latest requests, in UTC. Absent if there were none yet. */
   seenOn: { shape: text(), isOptional: true, inputs: ignoredInUpdates },
   /** Whether the management API created or changed the record, in which case it doesn't expire. */
   isManaged: { shape: flag, isOptional: true, fallback: false, inputs: ignoredInUpdates },

@@ -13,7 +13,7 @@ import type { settingsFields } from './settings-fields.ts'
  * fields. Without a line here, a visible field doesn't compile.
  */
 
-/** A sentence for each visible field; empty if its name is self-explanatory. */
+/** A sentence for each visible field. Empty if its name is self-explanatory. */
 type DescriptionsOf<F> = { readonly [N in VisibleNames<F>]: string }
 
 const rules = {

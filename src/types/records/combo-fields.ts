@@ -16,7 +16,7 @@ export const connectionStrategy: Shape<Strategy> = choice(
   { refused: ['conditional'] },
 )
 
-/** Any string here; checked separately, because the specification prescribes the messages. */
+/** Any string. The value is checked separately, because the specification prescribes the messages. */
 const plainText = text()
 
 /** The fields of a combo. */
@@ -26,7 +26,7 @@ export const comboFields = {
     readFrom: 'storageKey',
     inputs: { update: { as: 'same', shape: text() }, put: { as: 'optional', shape: customId } },
   },
-  /** Any string. The value is checked separately, because the specification prescribes the messages. */
+  /** Matches `^[a-zA-Z0-9_.-]+$`. Unique among combos. */
   name: {
     shape: text({ max: 512, pattern: /^[a-zA-Z0-9_.-]+$/, form: 'comboName' }),
     isStorageKey: true,
@@ -36,7 +36,7 @@ export const comboFields = {
       put: { as: 'required', shape: plainText },
     },
   },
-  /** Where the combo is listed; default `llm`. An unknown kind isn't listed anywhere. */
+  /** Where the combo is listed. Default: `llm`. An unknown kind isn't listed anywhere. */
   kind: { shape: choice(kinds, { isOpen: true }), isOptional: true, fallback: 'llm', inputs: settable },
   /** Model names, at most 100: `<alias>/<model_id>`, an alias, or another combo. */
   models: {
@@ -45,7 +45,7 @@ export const comboFields = {
     inputs: { create: 'required', update: 'optional', put: 'optional' },
   },
   strategy: { shape: choice(strategies), fallback: 'fallback', inputs: settable },
-  /** Responses after which the next model is tried, as after a failure; default: none. */
+  /** Responses after which the next model is tried, as after a failure. Default: none. */
   on: {
     shape: list(choice<ResponseCondition>(responseConditions, { refused: ['function'] }), {
       items: 'conditions',
@@ -54,9 +54,9 @@ export const comboFields = {
     isOptional: true,
     inputs: removable,
   },
-  /** With `round-robin`: the number of consecutive requests per model; default 1. */
+  /** With `round-robin`: the number of consecutive requests per model. Default: 1. */
   stickyLimit: { shape: stickyLimit, isOptional: true, inputs: removable },
-  /** The strategy for each provider's connections, any except `conditional`; default: the outer combo's, or else the provider's. */
+  /** The strategy for each provider's connections, any except `conditional`. Default: the outer combo's, or else the provider's. */
   connectionStrategy: { shape: connectionStrategy, isOptional: true, inputs: removable },
   /** Names of guards that check requests for models that lead to the combo. */
   /** Invalid stored names are read as `none`, which can't be a guard's name, so no request is served. */
@@ -68,10 +68,10 @@ export const comboFields = {
   /** Retries an image request even if the previous provider may have generated, and billed, an image. Default `false`. */
   retryAmbiguous: { shape: flag, isOptional: true, inputs: removable },
   health: { shape: comboRuleShapes.health, isOptional: true, inputs: removable },
-  /** Maximum attempts per request, across all targets; default 3. */
+  /** Maximum attempts per request, across all targets. Default: 3. */
   maxAttempts: { shape: comboRuleShapes.maxAttempts, isOptional: true, inputs: removable },
   timeouts: { shape: comboRuleShapes.timeouts, isOptional: true, inputs: removable },
-  /** `code` if the combo is defined in the gateway's options, so it can't be changed here; absent if it is stored. */
+  /** `code` if the combo is defined in the gateway's options, so it can't be changed here. Absent if it is stored. */
   source: { shape: choice(['code']), isOptional: true, isSynced: false, inputs: ignoredInUpdates },
   from: { shape: text(), isOptional: true, isShown: false },
   movedTo: { shape: text(), isOptional: true, isShown: false },

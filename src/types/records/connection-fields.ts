@@ -20,7 +20,7 @@ import {
 } from './shapes.ts'
 import { dataTags } from './tag-fields.ts'
 
-/** The id of a model to list. */
+/** The ID of a model to list. */
 export const enabledModel = text({ max: 512 })
 export const MAX_ENABLED = 5_000
 
@@ -32,19 +32,19 @@ export const voices = map({
 })
 
 export const dataMembers = {
-  /** Prefix of the connection's models in the listing; default: the provider's alias. */
+  /** Prefix of the connection's models in the listing. Default: the provider's alias. */
   prefix: { shape: text({ max: 200 }), isOptional: true },
   /** Allows `prefix` to be another provider's name, so requests for either reach both. Default `false`. */
   sharesPrefix: { shape: flag, isOptional: true },
-  /** Ids of the models to list; default: the catalog's models, or the models that a compatible provider reports. */
+  /** IDs of the models to list. Default: the catalog's models, or the models that a compatible provider reports. */
   enabledModels: {
     shape: list(enabledModel, { items: 'modelIds', max: MAX_ENABLED }),
     isOptional: true,
   },
-  /** Base URL of the provider, including the version segment; default: the catalog's. */
+  /** Base URL of the provider, including the version segment. Default: the catalog's. */
   baseUrl: { shape: text({ isTrimmed: true, rules: 'address' }), isOptional: true },
   /**
-   * The format for calling the server; default: the provider's. A vendor form, such as `tei`, applies to every kind except chat, which then uses
+   * The format for calling the server. Default: the provider's. A vendor form, such as `tei`, applies to every kind except chat, which then uses
    * `openai-chat`.
    */
   format: { shape: choice([...wireFormats, ...vendorFormats]), isOptional: true },
@@ -55,14 +55,14 @@ export const dataMembers = {
   },
   /** Bedrock: required, such as `us-east-1`. Vertex AI: default `global`. */
   region: { shape: patternText('region', /^[a-z0-9-]{2,40}$/), isOptional: true },
-  /** Vertex AI: the project id. Required unless the service account's key file contains it or `apiKey` is an API key. */
+  /** Vertex AI: the project ID. Required unless the service account's key file contains it or `apiKey` is an API key. */
   project: {
     shape: patternText('project', /^[a-z0-9][a-z0-9.:-]{0,62}$/),
     isOptional: true,
   },
   /** Azure: sent as `api-version`. A dated version (`2024-10-21`) selects the older URL, `/openai/deployments/…`. */
   apiVersion: { shape: patternText('apiVersion', /^[\w.-]{1,40}$/), isOptional: true },
-  /** Azure: the deployment to call; default: the one with the model's name. */
+  /** Azure: the deployment to call. Default: the one with the model's name. */
   deployment: { shape: patternText('deployment', /^[\w.-]{1,64}$/), isOptional: true },
   /** Speech: the provider's voices by the names that clients send, such as `alloy`. A combo entry's voices take precedence. */
   voices: { shape: voices, isOptional: true },
@@ -73,10 +73,7 @@ export interface ProviderSpecificData extends ObjectOf<typeof dataMembers> {}
 
 /** The fields of a connection. */
 export const connectionFields = {
-  /**
-   * A provider id from the catalog, an id that starts with `openai-compatible` or `anthropic-compatible`, or any other id if `baseUrl` is
-   * set.
-   */
+  /** A provider ID from the catalog, an ID that starts with `openai-compatible` or `anthropic-compatible`, or any other ID if `baseUrl` is set. */
   provider: {
     shape: name(200),
     isEssential: true,
@@ -98,7 +95,7 @@ export const connectionFields = {
     isOptional: true,
     inputs: removableAnywhere,
   },
-  /** Prices of its models, by the provider's model ids; they replace the catalog's. */
+  /** Prices of its models, by the provider's model IDs; they replace the catalog's. */
   prices: {
     shape: map({ name: text({ isNonEmpty: true, max: 512 }), of: prices, max: MAX_ENABLED }),
     isOptional: true,
@@ -128,7 +125,7 @@ export const connectionFields = {
    * still made, and the given or stored models are kept. Default `false`.
    */
   discover: { shape: flag, isOptional: true, isStored: false, isShown: false, inputs: settable },
-  /** `code` if the connection is defined in the gateway's options, so it can't be changed here; absent if it is stored. */
+  /** `code` if the connection is defined in the gateway's options, so it can't be changed here. Absent if it is stored. */
   source: { shape: choice(['code']), isOptional: true, isSynced: false, inputs: ignoredInUpdates },
   /** Identifies the last call that set `isActive`; each call writes a new ID. */
   edit: { shape: text(), isOptional: true, isShown: false },

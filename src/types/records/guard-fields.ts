@@ -137,7 +137,7 @@ export const guardFields = {
   },
   /** The headers as JSON, encrypted for the service's URL. */
   sealedHeaders: { shape: text(), isOptional: true, isShown: false },
-  /** `code` if the guard is defined in the gateway's options, so it can't be changed here; absent if it is stored. */
+  /** `code` if the guard is defined in the gateway's options, so it can't be changed here. Absent if it is stored. */
   source: { shape: choice(['code']), isOptional: true, isSynced: false, inputs: ignoredInUpdates },
   /** ISO 8601. */
   createdAt: { shape: time, inputs: ignoredInUpdates },

@@ -10,7 +10,7 @@ const requiredFields = { create: 'required', put: 'required' } as const
 /** The fields of a custom model. */
 export const customModelFields = {
   id: { shape: name(512, { isPathPart: true }), isEssential: true, inputs: requiredFields },
-  /** The model's kind; default `llm`. */
+  /** The model's kind. Default: `llm`. */
   type: {
     shape: choice(kinds, { isOpen: true }),
     isOptional: true,
@@ -19,11 +19,11 @@ export const customModelFields = {
   /** The model's prices. A connection's own prices take precedence. */
   prices: { shape: prices, isOptional: true, inputs: { create: 'optional', put: 'removable' } },
   providerAlias: { shape: name(200, { isPathPart: true }), isEssential: true, inputs: requiredFields },
-  /** `code` if the model is defined in the gateway's options, so it can't be changed here; absent if it is stored. */
+  /** `code` if the model is defined in the gateway's options, so it can't be changed here. Absent if it is stored. */
   source: { shape: choice(['code']), isOptional: true, isSynced: false },
 } as const satisfies RecordFields
 
-/** A model that isn't in the catalog, under a provider's alias or id. */
+/** A model that isn't in the catalog, under a provider's alias or ID. */
 export interface CustomModel extends ShownOf<typeof customModelFields> {}
 
 /** The fields of an alias. */
@@ -37,7 +37,7 @@ export const aliasFields = {
 export const providerFields = {
   provider: { shape: name(200), isStorageKey: true },
   strategy: { shape: connectionStrategy, isEssential: true, inputs: { update: 'required' } },
-  /** With `round-robin`: the number of consecutive requests per connection; default 1. */
+  /** With `round-robin`: the number of consecutive requests per connection. Default: 1. */
   stickyLimit: { shape: stickyLimit, isOptional: true, inputs: { update: 'optional' } },
 } as const satisfies RecordFields
 

@@ -3,7 +3,7 @@ import { storedId, text, time } from './shapes.ts'
 
 /** The fields of a previous value of a key, stored under its digest. The value works until the given time. */
 export const previousKeyFields = {
-  /** The key's id. */
+  /** The key's ID. */
   id: { shape: storedId, isEssential: true, guard: 1 },
   /** The current digest of the key. */
   to: { shape: text({ isNonEmpty: true }), isEssential: true, guard: 1 },

@@ -8,27 +8,27 @@ const amountShape = (shape: Shape<number> & NumberShape): Shape<number> => ({ ..
 const ms = amountShape(integer(1, 24 * HOUR_MS))
 
 const healthTerms = {
-  /** Share of failed calls that starts a cooldown, above 0 and up to 1; default 0.5. */
+  /** Share of failed calls that starts a cooldown, above 0 and up to 1. Default: 0.5. */
   failureShare: {
     shape: amountShape({ type: 'number', above: 0, max: 1 }),
     isOptional: true,
   },
-  /** The period in which calls count, in ms; default 60,000. */
+  /** The period in which calls count, in ms. Default: 60,000. */
   windowMs: { shape: amountShape(integer(1_000, HOUR_MS)), isOptional: true },
-  /** Calls required before a cooldown can start; default 5. Definitive failures start one immediately. */
+  /** Calls required before a cooldown can start. Default: 5. Definitive failures start one immediately. */
   minCalls: { shape: amountShape(integer(1, 10_000)), isOptional: true },
-  /** The first cooldown, in ms; default 5,000. It doubles each time a probe fails. */
+  /** The first cooldown, in ms. Default: 5,000. It doubles each time a probe fails. */
   cooldownMs: { shape: ms, isOptional: true },
-  /** Maximum cooldown, in ms; default 300,000. */
+  /** Maximum cooldown, in ms. Default: 300,000. */
   maxCooldownMs: { shape: ms, isOptional: true },
 } as const
 
 const timeouts = {
-  /** Maximum time until the response headers, or until a stream's first content, in ms; default 120,000. */
+  /** Maximum time until the response headers, or until a stream's first content, in ms. Default: 120,000. */
   headersMs: { shape: ms, isOptional: true },
-  /** Maximum pause between two chunks of the response, in ms; default 60,000. */
+  /** Maximum pause between two chunks of the response, in ms. Default: 60,000. */
   idleMs: { shape: ms, isOptional: true },
-  /** Maximum time until the last byte of a non-streaming response, in ms; default 600,000. */
+  /** Maximum time until the last byte of a non-streaming response, in ms. Default: 600,000. */
   totalMs: { shape: ms, isOptional: true },
 } as const
 
@@ -62,7 +62,7 @@ export const storedMaxAttemptsShape = amountShape(ruleShapes.maxAttempts)
  */
 export interface RequestRules {
   health?: Partial<HealthTerms>
-  /** Maximum attempts per request, across all targets; default 3. */
+  /** Maximum attempts per request, across all targets. Default: 3. */
   maxAttempts?: number
   timeouts?: Partial<Timeouts>
 }

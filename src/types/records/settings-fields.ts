@@ -9,9 +9,9 @@ const whenAway = { usd: verdict, tokens: verdict, requests: verdict, parallel: v
 
 const days = integer(1, 36_500)
 const retentionFields = {
-  /** How long to keep request records, in days; default 30. */
+  /** How long to keep request records, in days. Default: 30. */
   keepRequestsDays: { shape: days, isOptional: true },
-  /** How long to keep hourly totals, in days; default 400. */
+  /** How long to keep hourly totals, in days. Default: 400. */
   keepTotalsDays: { shape: days, isOptional: true },
 } as const
 
@@ -47,7 +47,7 @@ export const settingsFields = {
     inputs: { update: 'optional' },
   },
   health: { shape: ruleShapes.health, isOptional: true, isSynced: false, inputs: { update: 'merged' } },
-  /** Maximum attempts per request, across all targets; default 3. */
+  /** Maximum attempts per request, across all targets. Default: 3. */
   maxAttempts: { shape: storedMaxAttemptsShape, isOptional: true, isSynced: false, inputs: { update: 'removable' } },
   timeouts: { shape: ruleShapes.timeouts, isOptional: true, isSynced: false, inputs: { update: 'merged' } },
   /** Limits for all requests combined. A change replaces all of them. */
@@ -72,7 +72,10 @@ export const settingsFields = {
     isSynced: false,
     inputs: { update: 'merged' },
   },
-  /** Accepts requests with their own list of models (docs/src/content/docs/reference/request-options.md); default `true`. With `false`, they fail with a 403. */
+  /**
+   * Accepts requests with their own list of models (docs/src/content/docs/reference/request-options.md). Default: `true`. With `false`, they fail
+   * with a 403.
+   */
   allowRequestModels: {
     shape: flag,
     formerName: 'requestModels',

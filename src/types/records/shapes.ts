@@ -159,10 +159,10 @@ export const text = (rules: Omit<TextShape, 'type'> = {}): Shape<string> => ({ t
 export const name = (max: number, rules: Pick<TextShape, 'isPathPart'> = {}): Shape<string> =>
   text({ isTrimmed: true, isNonEmpty: true, max, ...rules })
 
-/** The id of a stored record. */
+/** The ID of a stored record. */
 export const storedId: Shape<string> = text({ isNonEmpty: true, max: 512 })
 
-/** The id of a record, chosen by the app. It can be part of a URL. */
+/** The ID of a record, chosen by the app. It can be part of a URL. */
 export const customId: Shape<string> = text({ pattern: /^[\w.-]{1,200}$/, form: 'customId', isPathPart: true })
 
 /** Creates the shape of a string with a pattern; surrounding whitespace is removed. */

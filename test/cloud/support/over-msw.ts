@@ -34,7 +34,10 @@ export interface OverMswOptions {
   events?: string
 }
 
-/** The callers of the provider, and the credentials they sent. */
+/**
+ * Opens a gateway and a cloud proxy that are connected by msw. Requests to `https://cloud.test` go to the proxy and are recorded. Both call one
+ * mocked provider through openai-chat. Their clocks are an hour apart. Each message takes 1 ms by the proxy's clock.
+ */
 export function openOverMsw(options: OverMswOptions = {}) {
   const { home: homeOptions = {}, cloud: cloudOptions = {}, events = STREAM, unknownPath } = options
   for (const canary of [ENROLLMENT_TOKEN, SECRET, HOME_SECRET, PROVIDER_KEY]) plant(canary)
@@ -44,7 +47,7 @@ export function openOverMsw(options: OverMswOptions = {}) {
   const cloudStorage = cloudOptions.storage ?? memoryStorage({ clock: cloudClock })
   const logger = watchfulLogger()
   const recorded: Recorded[] = []
-  /** not text, because the canaries search texts */
+  /** The callers of the provider, and the credentials they sent. */
   const provided: Array<{ by: 'home' | 'cloud'; authorization: string | null }> = []
   let isAway = false
 
@@ -77,7 +80,7 @@ export function openOverMsw(options: OverMswOptions = {}) {
       await cloudClock.advance(1)
       const body = await request.clone().text()
       const response = await proxy.fetch(request)
-      const reply = await response.clone().arrayBuffer() // not as text, because the canaries watch that
+      const reply = await response.clone().arrayBuffer() // not text, because the canaries search texts
       recorded.push({
         method: request.method,
         path: new URL(request.url).pathname,

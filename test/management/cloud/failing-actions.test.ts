@@ -9,7 +9,7 @@ const test = suite('failing cloud actions')
 
 type Action = 'enable' | 'sync' | 'disable'
 
-/** Opens a gateway in the state in which the action is sent: after a start, so that it opens a session. */
+/** Opens a gateway in the state in which the action is sent. It has just started, so it opens a session. */
 async function open(action: Action) {
   const storage = memoryStorage()
   const proxy = fakeProxy()

@@ -62,7 +62,7 @@ export function createBuilder(schemas: Omit<Builder, 'errors'>, responses: Recor
 
 export const capitalize = (name: string): string => name.slice(0, 1).toUpperCase() + name.slice(1)
 
-/** Joins names to the id of an operation, such as `keysList`. */
+/** Joins names to the ID of an operation, such as `keysList`. */
 export const joinNames = (names: readonly string[]): string => names.reduce((id, name) => id + capitalize(name))
 
 /** Returns a schema for values that match one of these schemas, without duplicates. */

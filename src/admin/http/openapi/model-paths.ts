@@ -319,7 +319,7 @@ function describeErrors(
 }
 
 /**
- * Returns the operation id of a path: `chatCompletions` for `/v1/chat/completions`, `betaModelsGenerateContent` for
+ * Returns the operation ID of a path: `chatCompletions` for `/v1/chat/completions`, `betaModelsGenerateContent` for
  * `/v1beta/models/:generateContent`.
  */
 function createId(path: string): string {

@@ -14,7 +14,7 @@ import { type CloudDependencies, readCloudSettings, setEnabled } from './cloud-s
 
 type ReplicatedData = Pick<EnabledCloud, 'createdKey' | 'conflicts'>
 
-/** Replicates all data and turns cloud sync on. `verifyUntil`: the time until which it may wait for the cloud's model list. */
+/** Replicates all data and turns cloud sync on. `verifyUntil` is the time until which it may wait for the cloud's model list. */
 export async function enableCloud(
   deps: CloudDependencies,
   { verifyUntil, ...proxy }: Omit<ProxyContext, 'cloudUrl'> & { verifyUntil: number },

@@ -23,7 +23,7 @@ export interface CloudOperations<Input = never> {
   sync(): Promise<SyncedCloud>
   /**
    * Fetches the latest changes from the proxy, deletes the data and all sessions there, and turns cloud sync off. If cloud sync is already off,
-   * deletes the data that a failed `enable` left at a proxy; rejects with `CLOUD_CONFLICT` if there is none.
+   * deletes the data that a failed `enable` left at a proxy. Rejects with `CLOUD_CONFLICT` if there is none.
    */
   disable(input?: DisableCloud | Input): Promise<SyncedCloud>
   /** Checks that a proxy is running at `cloudUrl`; `message` reports the result. */
@@ -59,9 +59,9 @@ export interface CloudState {
   cloudUrl: string
   /** Time of the last successful sync, in ISO 8601. */
   lastSuccessAt: IsoTime | null
-  /** How long the oldest unsynced change has been waiting, in ms; 0 if there is none. */
+  /** How long the oldest unsynced change has been waiting, in ms, or 0 if there is none. */
   lagMs: number
-  /** Why the last sync failed; `null` if it succeeded. */
+  /** Why the last sync failed, or `null` if it succeeded. */
   lastError: string | null
   /** The last 100 conflicts, oldest first. */
   conflicts: CloudConflict[]
@@ -93,7 +93,7 @@ export interface EnabledCloud extends SyncedCloud {
   verifyError?: string
   /** The key that was created because there was none. */
   createdKey?: CreatedKey
-  /** Features that won't work at the proxy, such as connections to private addresses; absent if everything works. */
+  /** Features that won't work at the proxy, such as connections to private addresses. Absent if everything works. */
   warnings?: string[]
 }
 

@@ -5,7 +5,7 @@ import type { Pushes } from './cloud-pushes.ts'
 
 /** Starts syncing with the cloud proxy. None of its code is loaded while cloud sync is off. */
 export interface CloudStart {
-  /** The automatic syncs; absent until management is loaded. */
+  /** The automatic syncs. Absent until management is loaded. */
   pushes?: Pushes
   /** The time of the gateway's first request or call, in epoch ms. */
   startedAt?: number

@@ -13,7 +13,7 @@ export interface CloudReplicaState {
   attempts: readonly string[]
   /** ISO 8601. */
   lastSuccessAt: string | null
-  /** The error of the last sync; `null` if it succeeded. */
+  /** The error of the last sync, or `null` if it succeeded. */
   lastError: string | null
   /** The time since which a change has been waiting to be replicated, in ISO 8601. */
   waitingSince: string | null

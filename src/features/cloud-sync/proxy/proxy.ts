@@ -52,7 +52,7 @@ export interface CloudProxy
   extends Pick<Gateway, 'handle' | 'matches' | 'close' | 'basePath' | 'exchange' | 'notFound'> {
   /** Calling the proxy is the same as calling `fetch`. */
   (request: Request | URL | string, ...platform: unknown[]): Promise<Response>
-  /** Responds to every request and never rejects; returns 404 for a path outside the proxy. Can be called without `this`. */
+  /** Responds to every request and never rejects. Returns 404 for a path outside the proxy. Can be called without `this`. */
   readonly fetch: CloudProxy
   /** The gateways that sync their data here. */
   readonly tenants: {

@@ -2,7 +2,7 @@ import { computed, signal } from '@preact/signals'
 
 /** The page's location, such as `#/keys/<id>?state=paused`. It is in the URL's fragment, which browsers don't send to servers. */
 export interface PageLocation {
-  /** The first path segment; empty for the overview. */
+  /** The first path segment. Empty for the overview. */
   page: string
   /** The rest of the path, decoded. */
   id: string
@@ -52,7 +52,7 @@ export const bindQuery = (name: string, current?: string | undefined, others: Re
   },
 })
 
-/** Decodes a URL part; returns it unchanged if it is malformed. */
+/** Decodes a URL part. Returns it unchanged if it is malformed. */
 export function decode(text: string): string {
   try {
     return decodeURIComponent(text)

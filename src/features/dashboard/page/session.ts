@@ -8,6 +8,7 @@ const apiRoot = new URL('..', location.origin + location.pathname).href
 
 const TOKEN_KEY = 'signalbox.token'
 
+/** The admin token of this tab. Empty if the host app authenticates visitors. */
 const token = signal(sessionStorage.getItem(TOKEN_KEY) ?? '')
 
 /** Returns whether a header can contain the token. Headers can't contain control characters or characters outside Latin-1. */
@@ -27,7 +28,7 @@ export const access = signal<Access>({ state: 'unknown' })
 /** Whether the visitor may change anything; `false` with a read-only token. */
 export const canWrite = signal(true)
 
-/** When the gateway stopped responding; `undefined` while it responds. */
+/** When the gateway stopped responding, or `undefined` while it responds. */
 export const disconnectedAt = signal<number | undefined>(undefined)
 
 /** The management API client, with this tab's token. */

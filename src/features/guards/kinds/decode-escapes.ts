@@ -25,7 +25,7 @@ export function decodeEscapes(text: string): RewrittenText | undefined {
   return rewriter.finish()
 }
 
-/** An escape or half a character at the end of a string, which may continue, or the end itself. */
+/** Matches an incomplete escape or half a character at the end of a string, or the end itself. */
 export const UNFINISHED_ESCAPE =
   /(?:&(?:amp;|#0*38;|#x0*26;)*[#\w]{0,32}|\\+(?:[ux]\{?[\da-f]{0,6}|U[\da-f]{0,7}|N[{A-Z ]{0,24}|\d{0,6})?|%(?:25)*(?:u[\da-f]{0,3}|[\da-f]?|[c-f][\da-f](?:%[89ab][\da-f]){0,2}(?:%[89ab]?)?)|[\ud800-\udbff])?$/i
 
@@ -33,7 +33,7 @@ const AMPERSAND = 0x26
 const PERCENT = 0x25
 const BACKSLASH = 0x5c
 
-// The groups are those of `EscapeParts`. `&amp;#115;` and `%2573` are encoded twice or more often.
+// The groups are those of `EscapeParts`. `&amp;#115;` and `%2573` are encoded more than once.
 const ENTITY =
   /&(?:amp;|#0*38;|#x0*26;)*(?:#x0*(?<hex>[\da-f]{1,6});?|#0*(?<decimal>\d{1,7});?|(?<name>[a-z][a-z\d]{1,30});|(?<legacy>nbsp|shy|amp|lt|gt|quot|[a-z](?:acute|grave|circ|uml|tilde|cedil|ring|slash)))/iy
 const PERCENT_CODE = /%(?:25)*(?:u(?<hex>[\da-f]{4})|(?<bytes>[0-7][\da-f]|[c-f][\da-f](?:%[89ab][\da-f]){1,3}))/iy

@@ -2,16 +2,16 @@ import { type RewrittenText, TextRewriter } from './rewritten-text.ts'
 
 /** A text without its markup. */
 export interface PlainText extends RewrittenText {
-  /** Where the content of tags, comments, and links begins, which comes last. */
+  /** Where the content of tags, comments, and links starts. It comes last. */
   hiddenFrom: number
-  /** Where the first and the last markup begins that the text after this piece may end. */
+  /** Where the first and last markup starts that the text after this piece may end. */
   unfinished: readonly number[]
 }
 
 interface Range {
   from: number
   until: number
-  /** How many tags, comments, and links it is inside of. */
+  /** How many tags, comments, and links it is nested in. */
   depth: number
 }
 
@@ -87,11 +87,11 @@ const MARKUP = new RegExp(
     /<\/?[a-z][\w-]*(?::[a-z][\w-]*)?[\s/][^<>]*>/, // a tag with an odd quote
     /<[!?][^<>]*>/,
     /\]\((?:[^()\n]|\([^()\n]*\))*\)/, // the rest of a link
-    /\]\[\d{0,4}\]|\[\^[^[\]\n]*\]|!(?=\[)/, // of a reference, a footnote, and the beginning of an image
+    /\]\[\d{0,4}\]|\[\^[^[\]\n]*\]|!(?=\[)/, // parts of a reference, a footnote, and the start of an image
     /\*+|_{2,}|~+|`+|\^+|={2,}|\|{2,}|\+{2,}|'{2,}|\$+|[{}[\]]/,
     /\\(?:text[a-z]*|math[a-z]+|emph|underline|[hm]box|operatorname)\s?\{/,
     /(?<=[^\s-])-\r?\n[ \t]*(?=[^\s-])/, // a hyphen at the end of a line
-    '\u001b\\[[\\d;:?]*[a-z]', // a style of a terminal
+    '\u001b\\[[\\d;:?]*[a-z]', // a terminal style
   ),
   'iy',
 )

@@ -5,8 +5,8 @@ import { composeTexts, type RewrittenText, TextRewriter } from './rewritten-text
 import type { Match } from './word-finder.ts'
 
 /**
- * Lists the ways in which a string reads without escapes, markup, and reversed text, other than as it is. With `hasPhrases`, also with spaces in place
- * of tags.
+ * Lists the readings of a string that differ from its plain text: without escapes, without markup, and with reversed text. With `hasPhrases`, also
+ * with spaces in place of tags.
  */
 export function* listViews(text: string, hasPhrases = true): Generator<RewrittenText> {
   let decoded: RewrittenText | undefined
@@ -56,8 +56,7 @@ export function findHidden(text: string, find: (text: string) => Match[]): Match
 }
 
 /**
- * Returns how many characters at the end of a string may begin a match, also in markup or an escape that isn't complete. `count` counts them in a
- * string as it is.
+ * Returns how many characters at the end of a string may start a match, including in incomplete markup or escapes. `count` counts them in plain text.
  */
 export function countHidden(text: string, count: (text: string) => number): number {
   const tail = text.slice(-MAX_TAIL)
@@ -83,7 +82,7 @@ export function countHidden(text: string, count: (text: string) => number): numb
     }
   }
 
-  /** Holds what the view's end may begin, and its last escape, which the rest of the text may complete. */
+  /** Holds back what the end of the view may start, and its last escape, which later text may complete. */
   function holdEnd(view: RewrittenText) {
     const { text: read } = view
     const override = read.lastIndexOf(RIGHT_TO_LEFT)

@@ -102,7 +102,7 @@ export function createFindingGuard(
   }
 }
 
-/** Finds matches in a part that continues text that has been sent, so a match may have begun there. */
+/** Finds matches in a part that continues text that was already sent, so a match may have started there. */
 function findAfter(part: GuardPart, find: Finder['find']): readonly Match[] {
   const { text, before = '' } = part
   if (before === '') return find(part)

@@ -23,7 +23,7 @@ export const expandFold = (value: number): readonly number[] =>
 
 const isSpace = (code: number) => code >= 0x09 && code <= 0x0d
 
-/** By code unit: the folded value plus 1; 0 if it hasn't been computed. */
+/** By code unit: the folded value plus 1, or 0 if it hasn't been computed. */
 const folded = new Uint32Array(0x1_0000)
 const expansions: Array<readonly number[]> = []
 
@@ -55,7 +55,7 @@ export function foldPair(high: number, low: number): number | undefined {
   return found
 }
 
-/** By code point; -1 for a pair that is read as two units. */
+/** By code point. -1 means a pair that is read as two units. */
 const foldedPairs = new Map<number, number>()
 const MAX_PAIRS = 10_000
 

@@ -64,7 +64,7 @@ function findUrlProblem(url: string, allowPrivate: boolean): string | undefined 
   return undefined
 }
 
-/** Throws a TypeError that doesn't quote values, for headers that can't be sent, or that the guard sets. */
+/** Throws a TypeError for headers that can't be sent, or that the guard sets. The message doesn't quote values. */
 function checkHeaders(headers: Readonly<Record<string, string>>) {
   const seen = new Set<string>()
   for (const [given, value] of Object.entries(headers)) {

@@ -5,7 +5,7 @@ export interface RewrittenText {
   toOriginal(index: number, isEnd?: boolean): number
 }
 
-/** Returns a rewritten text whose positions are those in the original of another one, which it was rewritten from. */
+/** Combines two rewrites of a text into one whose positions refer to the original text. */
 export const composeTexts = (first: RewrittenText, second: RewrittenText): RewrittenText => ({
   text: second.text,
   toOriginal: (index, isEnd = false) =>

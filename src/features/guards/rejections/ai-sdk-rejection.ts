@@ -2,7 +2,7 @@ import { formatSseEvent } from '../../../lib/sse.ts'
 import { pickFields } from './pick-fields.ts'
 import type { RejectionFormat } from './rejection-formats.ts'
 
-/** The AI SDK's protocol. */
+/** Rejections in the AI SDK's protocol. */
 export const aiSdkRejection: RejectionFormat = {
   writeWhole: (response) => ({
     ...pickFields(response, ['usage', 'warnings', 'response', 'providerMetadata']),

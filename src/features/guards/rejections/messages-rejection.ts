@@ -4,7 +4,7 @@ import { formatSseEvent } from '../../../lib/sse.ts'
 import { pickFields } from './pick-fields.ts'
 import type { RejectionFormat, RejectionReason } from './rejection-formats.ts'
 
-/** Anthropic's Messages. */
+/** Rejections in Anthropic's Messages format. */
 export const messagesRejection: RejectionFormat = {
   writeWhole: (response, reason) => ({
     ...pickFields(response, ['id', 'type', 'role', 'model', 'usage']),

@@ -6,7 +6,7 @@ import type { EndedRequest, RejectionFormat } from './rejection-formats.ts'
 
 const INCOMPLETE_FIELDS = { status: 'incomplete', incomplete_details: { reason: 'content_filter' } } as const
 
-/** OpenAI's Responses. */
+/** Rejections in OpenAI's Responses format. */
 export const responsesRejection: RejectionFormat = {
   writeWhole: (response) => ({
     ...pickFields(response, [

@@ -20,7 +20,7 @@ export interface WholeAmounts {
 
 export const NO_AMOUNTS: WholeAmounts = Object.freeze({ requests: 0, parallel: 0, tokens: 0, usd: 0 })
 
-/** The largest count; larger values count as this. */
+/** The largest count. Larger values are capped at it. */
 const MAX_COUNT = Number.MAX_SAFE_INTEGER
 /** A floating-point product this close to an integer is rounded to that integer. */
 const ROUNDING_TOLERANCE = 1e-12

@@ -7,7 +7,7 @@ import { formatWindowEnd, getWindowStarts, type Minute, WINDOWS } from './window
 /** Names a scope: a key, a group, an account of your app, a token, or the gateway. */
 export interface ScopeName {
   scope: LimitScope
-  /** The ID of the key or group, the ref of the account, or the ID of the token; empty for the gateway. */
+  /** The ID of the key or group, the ref of the account, or the ID of the token. Empty for the gateway. */
   id: string
 }
 
@@ -31,7 +31,7 @@ interface SingleLimit {
   limit: number
   /** As an integer. */
   maxAmount: number
-  /** The indexes of the window and the unit; -1 for `parallel`, which isn't counted by window. */
+  /** The indexes of the window and the unit, or -1 for `parallel`, which isn't counted by window. */
   windowAt: number
   unitAt: number
 }
@@ -136,13 +136,13 @@ export const getLimitStates = (name: ScopeName, limits: UsageLimits, view: Scope
 export interface HoldRequest {
   name: ScopeName
   limits: UsageLimits
-  /** The minute in which the reservation to extend was made; absent for a new one. */
+  /** The minute in which the reservation to extend was made. Absent for a new one. */
   minute?: Minute | undefined
   fixed: WholeAmounts
   output?: RequestedOutput | undefined
 }
 
-/** A scope's decision. `blocked`: the amounts would fit if other scopes, which are still deciding, rejected pending requests. */
+/** A scope's decision. `blocked` means that the amounts would fit if other scopes, which are still deciding, rejected pending requests. */
 export type Decision =
   | { kind: 'fits'; amounts: WholeAmounts; outputTokens: number | undefined; limits: LimitState[] }
   | { kind: 'blocked'; rejection: LimitRejection }

@@ -30,7 +30,7 @@ export interface Grant {
   generation: number
 }
 
-/** `blocked`: the amounts would fit if pending requests were rejected, and the operation wasn't supposed to wait for them. */
+/** `blocked` means that the amounts would fit if pending requests were rejected, but the operation wasn't supposed to wait for them. */
 export type HoldOutcome = Grant | LimitRejection | { kind: 'blocked' }
 
 /** A change to this instance's reservations and to the used amounts. */

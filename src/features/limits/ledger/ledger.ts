@@ -35,7 +35,7 @@ export interface RequestedAmounts {
 /** The reservation for one attempt. The first attempt's reservation also covers the request. */
 export interface Reservation {
   kind: 'reserved'
-  /** How much output was reserved; `undefined` if none was requested. */
+  /** How much output was reserved, or `undefined` if none was requested. */
   readonly outputTokens: number | undefined
   /** All limits of its scopes, including the reservation. */
   readonly limits: readonly LimitState[]
@@ -115,7 +115,7 @@ class StoredLedger implements Ledger {
   readonly #appliedSpending = new Map<string, string>()
   #sweepAt = MAX_SCOPES
   #openReservations = 0
-  /** When the timer will fire, in epoch ms; `undefined` if no timer is set. */
+  /** When the timer will fire, in epoch ms, or `undefined` if no timer is set. */
   #nextHeartbeatAt: number | undefined
   #cancelHeartbeat: () => void = () => {}
   #isClosed = false

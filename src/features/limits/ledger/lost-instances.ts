@@ -20,7 +20,7 @@ export interface LostInstanceTracker {
   /** Must be called with each book that this instance reads, at `now` (epoch ms). */
   observe(book: Book, now: number): void
   isLost(id: string, now: number): boolean
-  /** Returns how long an instance's entry has been unchanged, in ms; 0 for this instance. */
+  /** Returns how long an instance's entry has been unchanged, in ms, or 0 for this instance. */
   getUnchangedMs(id: string, now: number): number
   /** Returns how long this instance has observed the entry unchanged, in ms. */
   getWatchedMs(id: string, now: number): number

@@ -100,9 +100,9 @@ export class ScopeCounters {
   }
 
   /**
-   * Reserves amounts. `isPending`: the reservation is released if another scope rejects the request. `waits`: the hold waits up to a second for
-   * other requests' pending reservations that block it. Rejects with `STORAGE_UNAVAILABLE`, `STORAGE_FAILED`, or `RECORD_DAMAGED`; nothing is
-   * reserved in that case.
+   * Reserves amounts. With `isPending`, the reservation is released if another scope rejects the request. With `waits`, the hold waits up to a second
+   * for other requests' pending reservations that block it. Rejects with `STORAGE_UNAVAILABLE`, `STORAGE_FAILED`, or `RECORD_DAMAGED`. In that case,
+   * nothing is reserved.
    */
   hold(
     requested: Omit<HoldRequest, 'name'>,

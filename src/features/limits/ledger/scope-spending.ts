@@ -14,7 +14,7 @@ export interface ScopeSpending extends SideSpending {
 /** A page of scopes. */
 export interface SpendingPage {
   accounts: ScopeSpending[]
-  /** The start of the next page; absent if there is none. */
+  /** The start of the next page. Absent if there is none. */
   next?: string
 }
 

@@ -15,15 +15,15 @@ export interface UsageTotals {
   /** Attempts with tokens of an unknown price, which `costUsd` doesn't include. */
   unpriced: Integer
   tokens: Tokens
-  /** Billable units other than tokens; absent if there are none. */
+  /** Billable units other than tokens. Absent if there are none. */
   units?: UsedUnits
   /** In US dollars. */
   costUsd: number
   /** The savings of the gateway's cache breakpoints in US dollars; negative if they cost more. Absent if there is nothing to report. */
   cacheSavedUsd?: number
-  /** Time to the response or to the first content of its stream, in ms; absent if nothing was measured. */
+  /** Time to the response or to the first content of its stream, in ms. Absent if nothing was measured. */
   firstByteMs?: Percentiles
-  /** Duration of requests that weren't rejected, in ms; absent if nothing was measured. */
+  /** Duration of requests that weren't rejected, in ms. Absent if nothing was measured. */
   durationMs?: Percentiles
 }
 

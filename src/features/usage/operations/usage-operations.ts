@@ -34,7 +34,7 @@ const dimensions = ['key', 'group', 'account', 'model', 'target', 'user', 'hour'
 interface FilterQuery {
   /** Start time, ISO 8601: a time with its time zone, or a day in UTC such as `2027-01-31`. */
   from?: string
-  /** End time (exclusive), in the same format as `from`; default: now. */
+  /** End time (exclusive), in the same format as `from`. Default: now. */
   to?: string
   keyId?: string
   groupId?: string
@@ -54,7 +54,7 @@ interface FilterQuery {
 
 /** The requests to sum. `from` defaults to 24 hours before `to`, rounded down to the hour. */
 export interface UsageQuery extends FilterQuery {
-  /** The dimensions of the rows, as an array or a comma-separated string; default `key`. */
+  /** The dimensions of the rows, as an array or a comma-separated string. Default: `key`. */
   by?: UsageBy | readonly UsageBy[] | string
   /** The order of rows with the same time: highest cost (default), most requests, or most tokens first. */
   order?: UsageOrder
@@ -80,11 +80,11 @@ export interface RequestsQuery extends FilterQuery {
   error?: string
   /** The path of the endpoint, such as `/v1/messages`. */
   endpoint?: string
-  /** Sorts all matching requests, not only those on the page; default `time`. Requests with an unknown cost come last. */
+  /** Sorts all matching requests, not only those on the page. Default: `time`. Requests with an unknown cost come last. */
   sort?: RequestSort
   /** `desc` (the default) puts the newest, slowest, or most expensive first. */
   order?: (typeof sortOrders)[number]
-  /** Maximum requests per page, 1 to 1,000; default 100. */
+  /** Maximum requests per page, 1 to 1,000. Default: 100. */
   limit?: number
   /** The `before` of the previous page, which must have the same `sort` and `order`. */
   before?: string
@@ -101,7 +101,7 @@ export interface UsageSummary {
   totals: UsageTotals
   /** The first ten rows by hour or day, and the rest summed in a row with `others`. Ordered by time. Omits periods without requests. */
   series?: SummaryRow[]
-  /** The preceding period of the same length, as far as its totals are stored; absent if none are. */
+  /** The preceding period of the same length, as far as its totals are stored. Absent if none are. */
   before?: { from: IsoTime; to: IsoTime; totals: UsageTotals }
   /** Names of keys and groups by ID, and names of up to 1,000 accounts by ref. For an account without a name, contains its ID. */
   names?: Record<string, string>
@@ -118,7 +118,7 @@ export interface UsageOperations<Input = never> {
   summary(query?: UsageQuery | Input): Promise<UsageSummary>
   /**
    * Returns a page of requests, newest first unless `sort` is set, and the `before` for the next page, if any. A page may have fewer than `limit`
-   * requests even if more follow. `missing` is the number of requests in the time range that are in the totals but have no record; absent if 0.
+   * requests even if more follow. `missing` is the number of requests in the time range that are in the totals but have no record. Absent if 0.
    */
   requests(
     query?: RequestsQuery | Input,

@@ -94,7 +94,7 @@ export interface RequestOptions extends Partial<Record<OptionName, unknown>> {
 /** `prepareRequest` fills in a missing effort or budget, within the limits of the target. */
 export interface ReasoningOptions {
   effort?: Effort
-  /** In tokens. `auto`: the model decides. */
+  /** In tokens. With `auto`, the model decides. */
   budget?: number | 'auto'
   /** How to show reasoning. Absent: not set. */
   show?: 'none' | 'summary' | 'full'

@@ -17,7 +17,7 @@ const shared: Pick<Endpoint, 'stateful' | 'streamMember' | 'getReferences'> = {
   getReferences: ({ body }) => listReferences(body.input),
 }
 
-/** OpenAI Responses. */
+/** The OpenAI Responses format. */
 export const openaiResponses: SharedFormat = {
   name: 'openai-responses',
   auth: 'bearer',

@@ -10,7 +10,7 @@ import { getPriceNames } from './image-prices.ts'
 /** A complete or partial image in a stream. */
 export interface ImageChunk {
   image: OutputImage
-  /** The index of the partial image, from 0; absent if the image is complete. */
+  /** The index of the partial image, from 0. Absent if the image is complete. */
   partialIndex?: number
   /** The vendor's metadata for the image, under OpenAI's field names. */
   metadata?: JsonObject | undefined

@@ -14,7 +14,7 @@ export interface RerankVendor
     RerankAdapter,
     'name' | 'providers' | 'matches' | 'baseUrl' | 'adaptBaseUrl' | 'passThrough' | 'arrayField' | 'readHeaderUsage'
   > {
-  /** The path of the endpoint; default: `/rerank`. */
+  /** The path of the endpoint. Default: `/rerank`. */
   path?: string
   /** The cloud service, if it isn't the one for chat. */
   service?: string
@@ -22,9 +22,9 @@ export interface RerankVendor
   maxDocuments?: number
   /** Supported options (`RerankRequest.options`); others are dropped. With `all`, the vendor gets every option. */
   supports?: readonly string[] | 'all'
-  /** Whether a document may be an image instead of a string (`alone`), or an image in addition to a string (`beside`); default: neither. */
+  /** Whether a document may be an image instead of a string (`alone`), or an image in addition to a string (`beside`). Default: neither. */
   images?: 'alone' | 'beside'
-  /** Writes the body; default: `writeCohereBody`. */
+  /** Writes the body. Default: `writeCohereBody`. */
   writeBody?(input: VendorInput, context: VendorContext): JsonObject
   /** Returns the usage that the vendor charges for, if the response doesn't report it. */
   estimateUsage?(request: RerankRequest): TokenUsage

@@ -11,7 +11,7 @@ export interface RerankRequest {
   documents: readonly RankedDocument[]
   /** The number of results: 1 to the number of documents. */
   topN: number
-  /** Whether the response includes the documents; default: no. */
+  /** Whether the response includes the documents. Default: no. */
   returnsDocuments?: boolean | undefined
   /** Whether the client expects Voyage's response. */
   usesVoyageFormat: boolean

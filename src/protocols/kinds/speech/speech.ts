@@ -87,7 +87,7 @@ export interface SpeechVendor
   voice: string | undefined | ((model: string) => string | undefined)
   /** The optional fields that the vendor supports. */
   supports: ReadonlyArray<'instructions' | 'speed' | 'language'>
-  /** Writes a request. `settings` has the vendor's names for the voice and the format. */
+  /** Writes a request. `settings` contains the vendor's names for the voice and the format. */
   writeRequest(
     request: SpeechRequest,
     settings: { voice: string | undefined; format: string; target: ProviderTarget; warnings: Warnings },

@@ -2,7 +2,7 @@ import type { ProviderFormat } from '../../../types.ts'
 
 /** How a target caches prompts, and how the gateway asks for it. */
 export interface CacheTraits {
-  /** Where cache breakpoints can be; absent if the target doesn't support them. */
+  /** Where cache breakpoints can be. Absent if the target doesn't support them. */
   breakpoints?: BreakpointTraits
   /** Whether requests may have `prompt_cache_key`. */
   acceptsKey?: true

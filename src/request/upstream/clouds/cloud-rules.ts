@@ -78,7 +78,7 @@ export interface ServiceAccount {
   project?: string
 }
 
-/** Parses a key file; `undefined` for any other text. */
+/** Parses a key file. Returns `undefined` for any other text. */
 export function parseServiceAccount(text: string): ServiceAccount | undefined {
   const file = tryParseJson(text)
   if (!isObject(file)) return undefined
@@ -94,7 +94,7 @@ export function parseServiceAccount(text: string): ServiceAccount | undefined {
 
 const PEM_PATTERN = /^\s*-----BEGIN PRIVATE KEY-----[\sA-Za-z0-9+/=]+-----END PRIVATE KEY-----\s*$/
 
-/** The format of a project id, which becomes part of a URL. */
+/** The format of a project ID, which becomes part of a URL. */
 const PROJECT_PATTERN = /^[a-z0-9][a-z0-9.:-]*$/
 
 /** The rules of every cloud. */

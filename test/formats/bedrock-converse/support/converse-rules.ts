@@ -1,6 +1,6 @@
 import { isObject } from '../../../../src/lib/json.ts'
 
-/** Returns the rules that a request breaks, so that Converse would reject it. Checks the rules of its reference that affect translators. */
+/** Returns the rules that a request breaks, which make Converse reject it. Checks the rules of its reference that affect translators. */
 export function brokenRules(body: unknown): string[] {
   if (!isObject(body) || !Array.isArray(body.messages)) return ['there are no messages']
   const problems: string[] = []

@@ -148,6 +148,6 @@ const responseLabels: Readonly<Record<Exclude<ResponseCondition, 'function'>, st
   refused: 'Try the next model when a guard rejects the response',
 }
 
-/** Returns an optional positive number; `null` if the user has cleared a stored number. */
+/** Returns an optional positive number, or `null` if the user has cleared a stored number. */
 const toOptionalCount = (typed: string, stored: number | undefined) =>
   typed.trim() !== '' ? Number(typed) : stored && null

@@ -231,7 +231,7 @@ function parseJson(text: string): unknown {
   }
 }
 
-/** Returns a field's value; `null` if it is empty. */
+/** Returns a field's value, or `null` if it is empty. */
 function readText(type: string, text = ''): unknown {
   if (text.trim() === '') return null
   if (type === 'list') return splitLines(text)

@@ -50,7 +50,7 @@ export function omitNulls<T extends object>(input: T): { [N in keyof T]?: Exclud
 
 interface OwnerFormProps {
   of: 'key' | 'group' | 'account'
-  /** The record to edit; absent for a new one. */
+  /** The record to edit. Absent for a new one. */
   owner?: {
     name?: string
     expiresAt?: string
@@ -63,7 +63,7 @@ interface OwnerFormProps {
       OwnerInput[Name]
     >
   }
-  /** The groups to choose from; absent in a group's form. */
+  /** The groups to choose from. Absent in a group's form. */
   groups?: ReadonlyArray<{ id: string; name: string }>
   onSave: (input: OwnerInput) => Promise<unknown>
 }
@@ -188,7 +188,7 @@ export function OwnerForm({ of, owner, groups, onSave }: OwnerFormProps) {
   )
 }
 
-/** Returns the names in a field; `null` without any. */
+/** Returns the names in a field, or `null` without any. */
 export function toNames(text: string): string[] | null {
   const names = splitList(text)
   return names.length > 0 ? names : null
@@ -198,7 +198,7 @@ export function toNames(text: string): string[] | null {
 interface LimitsState {
   rows: Signal<LimitRow[]>
   parallel: Signal<string>
-  /** Returns the input for the API; `null` without limits. */
+  /** Returns the input for the API, or `null` without limits. */
   value: () => UsageLimits | null
 }
 

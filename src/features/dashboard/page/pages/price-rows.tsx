@@ -107,7 +107,7 @@ function toTexts({ input, output, cacheRead, cacheWrite, ...other }: Prices[stri
   return { input: text(input), output: text(output), cacheRead: text(cacheRead), cacheWrite: text(cacheWrite), other }
 }
 
-/** Converts the state to input for the API; `null` without prices. Throws if a model's other prices aren't a JSON object. */
+/** Converts the state to input for the API. Returns `null` without prices. Throws if a model's other prices aren't a JSON object. */
 export function toPrices(rows: readonly PriceRow[]): Record<string, object> | null {
   const prices = rows.map(({ model, tiers, other, ...tokens }) => {
     const long = tiers.map(({ other: otherPrices, ...tier }) => ({ ...otherPrices, ...toNumbers(tier) }))

@@ -9,7 +9,7 @@ export interface Pair {
 export const toPairs = (values: object = {}): Pair[] =>
   Object.entries(values).map(([title, value]) => ({ title, text: String(value) }))
 
-/** Converts pairs to an object; `null` without pairs. */
+/** Converts pairs to an object. Returns `null` without pairs. */
 export const fromPairs = <Value,>(
   pairs: readonly Pair[],
   parse: (text: string) => Value,

@@ -67,8 +67,8 @@ const converters: Readonly<Record<string, (type: string, args: JsonObject) => Js
 }
 
 /**
- * Writes a call for a client. `names`: the client's tool names by the vendor's names. Marks a tool as `dynamic` if the client didn't offer it, such
- * as an MCP server's tool or the code that runs a search.
+ * Writes a call for a client. `names` contains the client's tool names by the vendor's names. Marks a tool as `dynamic` if the client didn't offer
+ * it, such as an MCP server's tool or the code that runs a search.
  */
 export function writeHostedCall({ name, input, result, isError }: HostedCall, names: Readonly<Record<string, string>>) {
   const [, shell, tool = name] = /^(bash_|text_editor_)?(code_execution)$/.exec(name) ?? []

@@ -42,9 +42,7 @@ export function parseReasoning(body: Fields, warnings: Warnings): ReasoningOptio
  * state into the field for Anthropic's signature.
  */
 
-/**
- * Writes reasoning for a client. Returns `undefined` if there is neither text nor state. `isHidden`: whether to write the signature without the text.
- */
+/** Writes reasoning for a client. Returns `undefined` if there is neither text nor state. `isHidden` writes the signature without the text. */
 export function writeReasoning(
   { text, state }: ReasoningPart,
   isHidden: boolean,

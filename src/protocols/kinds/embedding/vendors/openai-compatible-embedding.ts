@@ -24,13 +24,13 @@ export interface Dialect
   extends Pick<VendorAdapter<EmbeddingRequest, EmbeddingResponse>, 'name' | 'providers' | 'matches' | 'getMaxTokens'> {
   /** Maximum number of inputs in one call. */
   maxInputs?: number
-  /** The field for the length of vectors; absent if the vendor's models have only one length. */
+  /** The field for the length of vectors. Absent if the vendor's models have only one length. */
   dimensions?: 'dimensions' | 'output_dimension'
   /** The vendor's names for tasks. `fallback` is the task to send if the client sets none. */
   task?: { name: 'input_type' | 'task'; words: Readonly<Partial<Record<Task, string>>>; fallback?: Task }
   /** How the vendor truncates strings that are too long, and the fields that change the truncation. Default: the vendor rejects such strings. */
   truncation?: { own: Truncation; words: Readonly<Partial<Record<Truncation, JsonObject>>> }
-  /** The fields that request base64; absent if the vendor returns only numbers. */
+  /** The fields that request base64. Absent if the vendor returns only numbers. */
   base64?: JsonObject
   supportsUser?: true
   /** Whether the vendor accepts tokens instead of text. */
