@@ -1,9 +1,11 @@
-import { readdirSync, readFileSync } from 'node:fs'
+import { readFileSync } from 'node:fs'
 import { accountFields } from '../src/types/records/account-fields.ts'
 import { comboFields } from '../src/types/records/combo-fields.ts'
 import { connectionFields } from '../src/types/records/connection-fields.ts'
 import { groupFields } from '../src/types/records/group-fields.ts'
+import { guardFields, guardKinds, sharedGuardFields } from '../src/types/records/guard-fields.ts'
 import { keyFields } from '../src/types/records/key-fields.ts'
+import { aliasFields, customModelFields } from '../src/types/records/model-fields.ts'
 import type { RecordFields } from '../src/types/records/record-fields.ts'
 import { settingsFields } from '../src/types/records/settings-fields.ts'
 import { isOfSite, readPages } from './docs/pages.ts'
@@ -24,31 +26,71 @@ const records: Record<string, RecordFields> = {
   combos: comboFields,
   connections: connectionFields,
   settings: settingsFields,
+  guards: guardFields,
+  customModels: customModelFields,
+  aliases: aliasFields,
 }
 
-/** Fields that the dashboard doesn't set, unlike the API, the CLI, and the config file. */
-const withoutForm: readonly string[] = []
+/** The files with the form of each record, and with the buttons that change one field. */
+const forms: Record<keyof typeof records, readonly string[]> = {
+  keys: ['owner-form', 'keys'],
+  groups: ['owner-form', 'keys'],
+  accounts: ['owner-form', 'accounts'],
+  combos: ['combo-form', 'combo-entries'],
+  connections: ['connection-form', 'targets'],
+  settings: ['settings', 'cloud'],
+  guards: ['guard-form'],
+  customModels: ['models'],
+  aliases: ['combos'],
+}
 
-/** Lists the fields that a change of the record may set. */
-const listChangeable = (fields: RecordFields) =>
-  Object.entries(fields).flatMap(([name, { inputs: { update } = {} }]) => {
-    const way = typeof update === 'object' ? update.as : update
+/** The fields that a form renders from a table, without naming them. */
+const renderedFields: Partial<Record<keyof typeof records, readonly string[]>> = {
+  guards: [sharedGuardFields, ...Object.values(guardKinds)].flatMap((options) => Object.keys(options)),
+}
+
+/** Fields that the dashboard doesn't set, unlike the API, the CLI, and the config file. Its buttons pause and resume accounts. */
+const withoutForm: readonly string[] = ['accounts.isActive', 'combos.health', 'settings.health', 'settings.timeouts']
+
+/** Lists the fields that a change of the record may set. Records without `update` are replaced with `put`. */
+function listChangeable(fields: RecordFields) {
+  const isReplaced = Object.values(fields).every(({ inputs }) => inputs?.update === undefined)
+  return Object.entries(fields).flatMap(([name, { inputs = {} }]) => {
+    const input = isReplaced ? inputs.put : inputs.update
+    const way = typeof input === 'object' ? input.as : input
     return way && !['same', 'ignored', 'refused'].includes(way) ? [name] : []
   })
+}
 
 /** Lists the fields of all records that `isThere` doesn't find. */
-const listMissing = (isThere: (field: string) => boolean) =>
+const listMissing = (isThere: (field: string, resource: string) => boolean | undefined) =>
   Object.entries(records).flatMap(([resource, fields]) =>
-    listChangeable(fields).flatMap((field) => (isThere(field) ? [] : [`${resource}.${field}`])),
+    listChangeable(fields).flatMap((field) => (isThere(field, resource) ? [] : [`${resource}.${field}`])),
   )
 
-const hasWord = (text: string, word: string) => new RegExp(`\\b${word}\\b`).test(text)
+/** Whether a form has a field with this path, a binding to it, or puts it into an input. A type that names it isn't enough. */
+function hasField(source: string, field: string): boolean {
+  const code = source.replaceAll(/^(?:export )?(?:interface|type) [^\n]*\{\n[\s\S]*?^\}/gm, '')
+  return [
+    `\\bsetting\\(\\s*'${field}'`,
+    `path="${field}["\\.]`,
+    `path=\\{[^}]*'${field}'`,
+    `&& \\{ ${field} \\}`,
+    `bindField\\(\\w+, '${field}'\\)`,
+    `[{,(\\s]${field}: (?!string|boolean|number)`,
+  ].some((pattern) => new RegExp(pattern).test(code))
+}
 
 test('the dashboard has a form field for each field that can be changed, unless this test lists it', () => {
-  const source = readdirSync(new URL(PAGES, root))
-    .map((file) => read(PAGES + file))
-    .join('\n')
-  const missing = listMissing((field) => hasWord(source, field))
+  const sources = new Map(
+    Object.entries(forms).map(([resource, files]) => [
+      resource,
+      files.map((file) => read(`${PAGES}${file}.tsx`)).join('\n'),
+    ]),
+  )
+  const missing = listMissing(
+    (field, resource) => renderedFields[resource]?.includes(field) || hasField(sources.get(resource) ?? '', field),
+  )
   assert.equal(missing, withoutForm, `Add each to its form in ${PAGES}, or to \`withoutForm\` in this test.`)
 })
 
