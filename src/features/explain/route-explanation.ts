@@ -1,16 +1,11 @@
-import { type GatewayError, gatewayError, isGatewayError, toGatewayError } from '../../errors.ts'
+import { gatewayError, toGatewayError } from '../../errors.ts'
 import { encodeUtf8 } from '../../lib/bytes.ts'
 import type { JsonObject } from '../../lib/json.ts'
 import { getFormat } from '../../protocols/formats/formats.ts'
 import { endpoints } from '../../protocols/kinds/kinds.ts'
-import { getPriceOrigin } from '../../protocols/providers/catalog-model.ts'
 import type { Caller } from '../../request/caller.ts'
-import { pickCloserError } from '../../request/choose/candidates.ts'
 import { createGroupRoutes, entryPolicyRule } from '../../request/choose/group-routing.ts'
 import { createUnknownModelError } from '../../request/choose/unknown-model.ts'
-import { createDrainingError } from '../../request/codec/call-failure.ts'
-import type { CodecRequest } from '../../request/codec/codec.ts'
-import { encodeRequest } from '../../request/codec/encode.ts'
 import { parseModelCall } from '../../request/codec/model-call.ts'
 import type { PipelineContext } from '../../request/context.ts'
 import { addPolicies, type DataPolicy } from '../../request/data-policy.ts'
@@ -20,18 +15,16 @@ import { hasOwnSettings } from '../../request/read-request.ts'
 import { readFacts } from '../../request/request-facts.ts'
 import type { ChooseModels } from '../../request/route-call.ts'
 import { checkComboKind } from '../../request/routing/combo-kinds.ts'
-import type { ExplainedTarget, Explanation, SkippedEntry } from '../../request/routing/explanation.ts'
+import type { Explanation, SkippedEntry } from '../../request/routing/explanation.ts'
 import type { Group, GroupChoice, GroupEntry, Route, RouteTarget } from '../../request/routing/group.ts'
-import { formatVia, getRequestedName, serializeParams } from '../../request/routing/group.ts'
+import { getRequestedName } from '../../request/routing/group.ts'
 import type { RouteTable } from '../../request/routing/route-table.ts'
 import { findUnmetPart } from '../../request/routing/routing-facts.ts'
-import { explainChoice } from '../../request/routing/strategies.ts'
-import type { CooldownState } from '../../request/routing/unhealthy-targets.ts'
 import type { NameRule, RejectionPreview, TargetRule } from '../../request/steps.ts'
-import type { Catalog, Kind } from '../../types.ts'
+import type { Kind } from '../../types.ts'
 import { getCachingMode } from '../prompt-caching/caching-mode.ts'
 import type { PromptCachingFeature } from '../prompt-caching/prompt-caching-feature.ts'
-import { explainPromptCaching, hasContent } from './explain-prompt-caching.ts'
+import { createNotAllowedError, TargetExplainer, type UnsentRequest } from './target-explainer.ts'
 
 /** A request to explain. It isn't sent. */
 export interface RoutingInput {
@@ -157,7 +150,7 @@ export async function explainRouting(routing: RoutingInput, gateway: PipelineCon
       promptCaching,
       getCachingMode: (route) => getCachingMode({ call, settings, exchange, log }, route),
     }
-    return { model, ...decision, ...(await explainTargets(routes, unsentRequest)), leftOut }
+    return { model, ...decision, ...(await new TargetExplainer(routes, unsentRequest).explain()), leftOut }
   } catch (error) {
     const { status, code, message } = toGatewayError(error)
     if (status >= 500 && code !== 'ROUTE_FAILED') throw error
@@ -165,223 +158,5 @@ export async function explainRouting(routing: RoutingInput, gateway: PipelineCon
   }
 }
 
-/** A request that isn't sent. */
-type UnsentRequest = CodecRequest &
-  Pick<RoutingInput, 'previewRejection' | 'promptCaching'> & {
-    context: PipelineContext
-    subject: string
-    isAllowed(route: Route): boolean
-    targetRules: readonly TargetRule[]
-    getCachingMode(route: Route): ReturnType<typeof getCachingMode>
-  }
-
 const listNameRules = (access: CallerAccess | undefined, subject: string): NameRule[] =>
   access ? [(name, table) => (access.allowsModel(name, table) ? undefined : createNotAllowedError(subject, name))] : []
-
-const createNotAllowedError = (subject: string, name: string) =>
-  gatewayError('MODEL_NOT_ALLOWED', { message: `The ${subject} is not allowed to use the model "${name}".` })
-
-/** Explains how a request would use each of its routes, and which error the client would get if none of them works. */
-async function explainTargets(
-  routes: readonly Route[],
-  request: UnsentRequest,
-): Promise<Pick<Explanation, 'targets' | 'error'>> {
-  const { context, call } = request
-  const { health, limits } = context
-  const cooldowns = routes.map(({ target }) => health.getCooldown(target))
-  const rejections = new Map<Route, RouteRejection | undefined>()
-  const targets: ExplainedTarget[] = []
-  let usedCount = 0
-  let sharedModel: string | undefined // the model of all targets so far, unless they differ
-  const seen = new Set<string>()
-  const cooling: CoolingRoute[] = []
-  let rejection: RouteRejection | undefined
-  let hasDrainingTarget = false
-  let forbiddenError: GatewayError | undefined
-
-  const explainTarget = (route: Route, use: ExplainedTarget['use'], reason: string) =>
-    explainRouteTarget(route, context.catalog, { use, why: reason })
-
-  async function getRejection(route: Route): Promise<RouteRejection | undefined> {
-    if (rejection?.rejectsRequest) return rejection
-    if (!rejections.has(route)) rejections.set(route, await findRejection(request, route))
-    return rejections.get(route)
-  }
-
-  /** Returns why the request may not use the route: the error for its client, and the reason in the explanation's words. */
-  function findBarrier(route: Route): { error: GatewayError; why: string } | undefined {
-    if (!request.isAllowed(route))
-      return {
-        error: createNotAllowedError(request.subject, call.model),
-        why: `the ${request.subject} is not allowed to use it`,
-      }
-    for (const rule of request.targetRules) {
-      const error = rule({ call }, route.target, route)
-      if (error) return { error, why: error.message }
-    }
-    return undefined
-  }
-
-  /** Whether a target with a different model follows. If so, the last attempt is reserved for that target. */
-  async function hasLaterModel(index: number): Promise<boolean> {
-    for (const [later, route] of routes.entries())
-      if (
-        later > index &&
-        !findBarrier(route) &&
-        isAvailable(route, cooldowns[later]) &&
-        formatModel(route) !== sharedModel &&
-        !(await getRejection(route))
-      )
-        return true
-    return false
-  }
-
-  for (const [index, route] of routes.entries()) {
-    const cooldown = cooldowns[index]
-    const { connection, model } = route.target
-    const targetKey = JSON.stringify([connection.id, model, serializeParams(route.target)])
-    if (seen.has(targetKey)) {
-      targets.push(explainTarget(route, 'skipped', 'already in this list'))
-      continue
-    }
-    seen.add(targetKey)
-    const barrier = findBarrier(route)
-    if (barrier) {
-      forbiddenError = pickCloserError(forbiddenError, barrier.error)
-      targets.push(explainTarget(route, 'skipped', barrier.why))
-      continue
-    }
-    if (connection.draining) {
-      hasDrainingTarget = true
-      targets.push(
-        explainTarget(
-          route,
-          'skipped',
-          'its connection is draining and only accepts requests from its existing sessions',
-        ),
-      )
-      continue
-    }
-    if (cooldown) {
-      cooling.push({ at: index, route, cooldown })
-      targets.push(explainTarget(route, 'skipped', describeCooldown(cooldown)))
-      continue
-    }
-    if (
-      usedCount > 0 &&
-      usedCount === limits.maxAttempts - 1 &&
-      formatModel(route) === sharedModel &&
-      (await hasLaterModel(index))
-    ) {
-      targets.push(
-        explainTarget(route, 'beyond', `${explainRoute(route)}; the last attempt is reserved for another model`),
-      )
-      continue
-    }
-    const reason = usedCount < limits.maxAttempts ? await getRejection(route) : undefined
-    if (!rejection || reason?.rejectsRequest) rejection = reason
-    const use = usedCount === 0 ? 'first' : usedCount < limits.maxAttempts ? 'next' : 'beyond'
-    targets.push(reason ? explainTarget(route, 'skipped', reason.why) : explainTarget(route, use, explainRoute(route)))
-    if (!reason) sharedModel = usedCount++ === 0 || sharedModel === formatModel(route) ? formatModel(route) : undefined
-  }
-  for (const { at, route, cooldown } of cooling.sort(compareRecoveries)) {
-    if (usedCount > 0 && (cooldown.isMandatory || usedCount >= limits.maxAttempts)) continue
-    const reason = await getRejection(route)
-    if (!rejection || reason?.rejectsRequest) rejection = reason
-    targets[at] = reason
-      ? explainTarget(route, 'skipped', reason.why)
-      : explainTarget(route, 'last-resort', describeCooldown(cooldown))
-    if (!reason) usedCount++
-  }
-  for (const [index, route] of routes.entries()) {
-    const target = targets[index]
-    if (!target || target.use === 'skipped' || target.use === 'beyond') continue
-    const mode = request.getCachingMode(route)
-    const promptCaching =
-      mode && (await explainPromptCaching(request, route, { mode, promptCaching: request.promptCaching }))
-    if (promptCaching) targets[index] = { ...target, promptCaching }
-  }
-  const { missing } = call.endpoint.operation
-  const hasDefaultResponse = missing?.getResponse !== undefined && rejection?.error.data.param !== 'model'
-  if (usedCount > 0 || (hasDefaultResponse && !rejection?.rejectsRequest)) return { targets }
-  const error = rejection?.error ?? (hasDrainingTarget ? createDrainingError(call.model) : forbiddenError)
-  if (!error) return { targets }
-  const { status, code, message } = error
-  return { targets, error: { status, code, message } }
-}
-
-interface CoolingRoute {
-  at: number
-  route: Route
-  cooldown: CooldownState
-}
-
-const isAvailable = ({ target }: Route, cooldown: CooldownState | undefined) => !cooldown && !target.connection.draining
-
-/** Sorts targets in a mandatory cooldown last. */
-const compareRecoveries = ({ cooldown: one }: CoolingRoute, { cooldown: other }: CoolingRoute) =>
-  Number(one.isMandatory) - Number(other.isMandatory) || one.dueAt - other.dueAt
-
-const formatModel = ({ target }: Route) => `${target.provider}/${target.model}`
-
-/** Why a target isn't called. */
-interface RouteRejection {
-  error: GatewayError
-  /** The reason, as worded in the explanation. */
-  why: string
-  /** Whether the entire request is rejected, regardless of the target. */
-  rejectsRequest: boolean
-}
-
-async function findRejection(request: UnsentRequest, route: Route): Promise<RouteRejection | undefined> {
-  const error = await findFormatError(request, route)
-  if (error) return { error, why: `its format does not support the request: ${error.message}`, rejectsRequest: false }
-  const limitRejection = await request.previewRejection?.(request, route.target)
-  if (!limitRejection) return undefined
-  const { advice, ...rejection } = limitRejection
-  return { ...rejection, why: [rejection.error.message, advice].filter(Boolean).join(' ') }
-}
-
-/** Returns why the target's format doesn't support the request. Skips the check for a body without content, which only outlines a request. */
-async function findFormatError(request: CodecRequest, { target }: Route): Promise<GatewayError | undefined> {
-  if (!hasContent(request)) return undefined
-  try {
-    await encodeRequest(request, target)
-    return undefined
-  } catch (error) {
-    if (isGatewayError(error, 'INVALID_REQUEST') || isGatewayError(error, 'FORMAT_MISMATCH')) return error
-    throw error
-  }
-}
-
-function describeCooldown({ level, class: failure, retryAt }: CooldownState): string {
-  const until = Number.isFinite(retryAt)
-    ? `until ${new Date(retryAt).toISOString()}`
-    : 'and is being probed by another request'
-  return `${level} is in cooldown after "${failure}" ${until}`
-}
-
-const explainRoute = ({ via }: Route) => (via ? explainChoices(via) : 'ordered by connection priority')
-
-/** Returns the reasons of the groups, outermost first. */
-const explainChoices = (choice: GroupChoice): string =>
-  `${choice.before ? `${explainChoices(choice.before)}; ` : ''}${choice.group.name}: ${explainChoice(choice)}`
-
-function explainRouteTarget(
-  { target, via, on }: Route,
-  catalog: Catalog,
-  { use, why }: Pick<ExplainedTarget, 'use' | 'why'>,
-): ExplainedTarget {
-  const { provider, model, connection, params } = target
-  const where = { provider, model, connectionId: connection.id, connection: connection.name }
-  const price = getPriceOrigin(catalog, target)
-  return {
-    ...where,
-    use,
-    why,
-    ...(on && { on: [...on] }),
-    ...(params && { params }),
-    ...(price && { price }),
-    ...(via && { via: formatVia(via) }),
-  }
-}
