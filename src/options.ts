@@ -101,13 +101,13 @@ export interface GatewayOptions<Extend extends readonly Feature[] = readonly Fea
    */
   sharedState?: boolean
   /**
-   * Rejects a request with a 400 if translating it would drop something. Default `false`: dropped fields are listed in the
-   * `x-signalbox-warning` header. Anything dropped from a response, which is already paid for, is only listed.
+   * Rejects a request with a 400 if translating it would drop something. Default: `false`: dropped fields are listed in the `x-signalbox-warning`
+   * header. Anything dropped from a response, which is already paid for, is only listed.
    */
   strict?: boolean
   /**
-   * Fetches images, audio, video, and documents that a request links to when the provider accepts only bytes. Default `true`: over HTTPS,
-   * from public hosts only, within limits (docs/src/content/docs/concepts/security-model.md). With `false`, such requests get a 400.
+   * Fetches images, audio, video, and documents that a request links to when the provider accepts only bytes. Default: `true`: over HTTPS, from
+   * public hosts only, within limits (docs/src/content/docs/concepts/security-model.md). With `false`, such requests get a 400.
    */
   fetchMedia?: boolean
   /**
@@ -116,13 +116,13 @@ export interface GatewayOptions<Extend extends readonly Feature[] = readonly Fea
    */
   includeStreamUsage?: boolean
   /**
-   * Ends a key's in-flight requests within a second when the key is paused or deleted; streams end with an error event. Default `true`.
-   * With `false`, they may finish; new requests are rejected either way.
+   * Ends a key's in-flight requests within a second when the key is paused or deleted; streams end with an error event. Default: `true`. With
+   * `false`, they may finish; new requests are rejected either way.
    */
   endRequestsOfPausedKeys?: boolean
   /**
-   * Stores a record of each request and aggregates usage (docs/src/content/docs/reference/usage-records.md). Default `true`, unless the storage can't handle that many
-   * writes, as with Workers KV.
+   * Stores a record of each request and aggregates usage (docs/src/content/docs/reference/usage-records.md). Default: `true`, unless the storage
+   * can't handle that many writes, as with Workers KV.
    */
   usage?: boolean
   /**

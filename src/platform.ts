@@ -164,7 +164,7 @@ interface NodeCrypto {
   }
 }
 
-/** Returns Node's `crypto` module; `undefined` on other runtimes, which only implement part of it. */
+/** Returns Node's `crypto` module, or `undefined` on other runtimes, which only implement part of it. */
 function loadNodeCrypto(): NodeCrypto | undefined {
   const { process } = globalThis as {
     process?: { versions?: { node?: string }; getBuiltinModule?(name: string): unknown }
@@ -173,7 +173,7 @@ function loadNodeCrypto(): NodeCrypto | undefined {
   return process?.getBuiltinModule?.('crypto') as NodeCrypto | undefined // the runtime's own type
 }
 
-/** Node's synchronous cryptography; `undefined` on other platforms. */
+/** Node's synchronous cryptography, or `undefined` on other platforms. */
 export const platformCrypto: SyncCrypto | undefined = createSyncCrypto(loadNodeCrypto())
 
 function createSyncCrypto(node: NodeCrypto | undefined): SyncCrypto | undefined {

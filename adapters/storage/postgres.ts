@@ -13,7 +13,7 @@ export type { PostgresClient, PostgresPool } from './postgres/postgres-pool.ts'
 
 /** Options for `postgresStorage`. */
 export interface PostgresStorageOptions {
-  /** The name of the table, optionally with its schema: `app.signalbox`. Default `signalbox_records`. */
+  /** The name of the table, optionally with its schema: `app.signalbox`. Default: `signalbox_records`. */
   table?: string
   /** Creates a missing table. Default: `true`. Use `false` if you run `postgresMigration()` yourself. */
   migrate?: boolean

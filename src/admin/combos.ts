@@ -34,8 +34,8 @@ export interface ComboOperations<Input = never> {
   /** Changes the given fields; an empty `name` is treated as omitted. Resets the rotation even if nothing changes. */
   update(id: string, input: ComboChange | Input): Promise<Combo & WithWarnings>
   /**
-   * Creates the combo with this `id`, or this `name` if there is no ID, or changes the given fields; omitted fields stay the same. Writes and resets
-   * nothing if nothing would change, so you can call it at every start. Rejects with `INVALID_REQUEST` if a field is `undefined`.
+   * Creates the combo with this `id`, or this `name` if there is no ID. If it exists, changes the given fields. Writes and resets nothing if nothing
+   * would change, so you can call it at every start. Rejects with `INVALID_REQUEST` if a field is `undefined`.
    */
   put(input: OrUnset<ComboPut> | Input): Promise<Combo & WithWarnings>
   delete(id: string): Promise<{ success: true }>

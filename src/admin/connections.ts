@@ -39,8 +39,8 @@ export interface ConnectionOperations<Input = never> {
   /** Changes the given fields; `providerSpecificData` is replaced as a whole. Resets the connection's health. */
   update(id: string, input: ConnectionChange | Input): Promise<ShownConnection & WithWarnings>
   /**
-   * Creates the connection with this ID, or changes the given fields; omitted fields stay the same. Writes nothing if nothing would change, so you
-   * can call it at every start. An existing connection's `provider` can't change. Rejects with `INVALID_REQUEST` if a field is `undefined`.
+   * Creates the connection with this ID. If it exists, changes the given fields. Writes nothing if nothing would change, so you can call it at every
+   * start. An existing connection's `provider` can't change. Rejects with `INVALID_REQUEST` if a field is `undefined`.
    */
   put(input: OrUnset<ConnectionPut> | Input): Promise<ShownConnection & WithWarnings>
   /**

@@ -31,8 +31,8 @@ export interface GroupOperations<Input = never> {
   /** Takes effect with the next request of each key in the group. Omitted fields stay the same; `null` removes a field. */
   update(id: string, input: GroupChange | Input): Promise<ShownGroup & WithWarnings>
   /**
-   * Creates the group with this `id`, or this `name` if there is no ID, or changes the given fields; omitted fields stay the same. Writes nothing if
-   * nothing would change, so you can call it at every start. Rejects with `INVALID_REQUEST` if a field is `undefined`.
+   * Creates the group with this `id`, or this `name` if there is no ID. If it exists, changes the given fields. Writes nothing if nothing would
+   * change, so you can call it at every start. Rejects with `INVALID_REQUEST` if a field is `undefined`.
    */
   put(input: OrUnset<GroupPut> | Input): Promise<ShownGroup & WithWarnings>
   /** Rejects with an `INVALID_REQUEST` that states how many keys the group still has, or that it is an account's plan. */

@@ -19,9 +19,9 @@ import { findRecord, requirePresent } from './record-operations.ts'
 /** The health of providers, connections, and models. */
 export interface HealthOperations {
   /**
-   * `health`: everything that failed recently, without entries for healthy ones; `targets`: each target's state; `damaged`: damaged
-   * records in the storage; `catalog`: the date of the prices; `promptCaching`: who gets no cache breakpoints for a while; `coldSessions`: who
-   * reads little from the provider's cache.
+   * `health` contains everything that failed recently, without entries for healthy ones. `targets` contains each target's state, and `damaged` the
+   * damaged records in the storage. `catalog` is the date of the prices. `promptCaching` tells who gets no cache breakpoints for a while, and
+   * `coldSessions` who reads little from the provider's cache.
    */
   list(): Promise<ShownHealth>
   /** Resets all health, or the health of one connection with its models and its provider. Rejects with `NOT_FOUND` for an unknown ID. */

@@ -37,10 +37,10 @@ export interface KeyOperations<Input = never> {
   /** Takes effect with the next request. Omitted fields stay the same; `null` removes a field. */
   update(id: string, input: KeyChange | Input): Promise<{ key: ShownKey } & WithWarnings>
   /**
-   * Creates the key with this `id`, or this `name` if there is no ID, or changes the given fields; omitted fields stay the same. Writes nothing if
-   * nothing would change, so you can call it at every start. `key` is your own value: `sbx_` and 32 to 196 letters, digits, `_`, and `-`; without it,
-   * a value is generated once. A new value replaces the old one immediately. Rejects with `INVALID_REQUEST` if a field is `undefined`, for example
-   * because a variable is unset.
+   * Creates the key with this `id`, or this `name` if there is no ID. If it exists, changes the given fields. Writes nothing if nothing would change,
+   * so you can call it at every start. `key` is your own value: `sbx_` and 32 to 196 letters, digits, `_`, and `-`. Without it, a value is generated
+   * once. A new value replaces the old one immediately. Rejects with `INVALID_REQUEST` if a field is `undefined`, for example because a variable is
+   * unset.
    */
   put(input: OrUnset<KeyPut> | Input): Promise<{ key: ShownKey } & WithWarnings>
   /**

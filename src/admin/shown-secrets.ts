@@ -1,4 +1,4 @@
-/** Returns the last four characters of a secret, after `…`; for a short one, only `…`. */
+/** Returns the last four characters of a secret, after `…`. A short secret becomes just `…`. */
 export const shortenSecret = (secret: string): string => `…${secret.length < SHORTEST_SHOWN ? '' : secret.slice(-LAST)}`
 
 const LAST = 4

@@ -8,7 +8,7 @@ export interface CliOptions {
   /** The port; 0 picks a free one. */
   port: number
   host: string
-  /** Hostnames to accept in addition to IP addresses and localhost; empty: depends on `host`. */
+  /** Hostnames to accept in addition to IP addresses and localhost. If empty, the default depends on `host`. */
   allowedHosts: string[]
   /** The origins of web pages that may call the gateway. */
   allowedOrigins: string[]

@@ -20,7 +20,7 @@ export interface OptionShape {
 
 /** The options and words of a command line, in order. */
 export interface Arguments {
-  /** The values of each option, one per occurrence; an empty string for an option without a value. */
+  /** The values of each option, one per occurrence. An option without a value has an empty string. */
   given: Map<string, string[]>
   positionals: string[]
 }

@@ -15,6 +15,6 @@ export function isProblem(error: unknown): error is Problem {
   return error instanceof Error && error.name === 'Problem' && 'exitCode' in error
 }
 
-/** Returns the code of a system error, such as `ENOENT`; for other errors, the error as a string. */
+/** Returns the code of a system error, such as `ENOENT`, or any other error as a string. */
 export const getErrorCode = (error: unknown): string =>
   error instanceof Error && 'code' in error ? String(error.code) : String(error)

@@ -178,7 +178,7 @@ const findAfter = (bytes: Uint8Array, requested: Uint8Array, from: number): numb
   return found === -1 ? -1 : found + requested.length
 }
 
-/** Returns the index of `requested`, which starts with a line break, at or after `from` and before `end`; otherwise -1. */
+/** Returns the index of `requested`, which starts with a line break, at or after `from` and before `end`, or otherwise -1. */
 function findBytes(bytes: Uint8Array, requested: Uint8Array, from: number, end = bytes.length): number {
   for (let index = bytes.indexOf(CR, from); index !== -1 && index < end; index = bytes.indexOf(CR, index + 1))
     if (startsWith(bytes, requested, index)) return index

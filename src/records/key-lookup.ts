@@ -29,8 +29,8 @@ export interface KeyLookupDependencies {
 
 /**
  * Looks up keys by digest. Takes one storage read for a new key, two for an unknown key, and none for a cached key, regardless of how many keys there
- * are. A change made here applies to the next request; one made elsewhere, as soon as `freshness` reports it. While the storage is unavailable,
- * cached keys remain in use.
+ * are. A change made here applies to the next request. A change made elsewhere applies as soon as `freshness` reports it. While the storage is
+ * unavailable, cached keys remain in use.
  */
 export class KeyLookup {
   readonly #deps: KeyLookupDependencies

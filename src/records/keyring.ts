@@ -51,7 +51,7 @@ export const KEYRING_BYTES = 2 * 32
 export interface KeyringOptions {
   /** Used instead of WebCrypto. */
   syncCrypto?: SyncCrypto | undefined
-  /** Computes digests from the SHA-256 of client keys, so a gateway that only knows the SHA-256 can store keys. Default `false`. */
+  /** Computes digests from the SHA-256 of client keys, so a gateway that only knows the SHA-256 can store keys. Default: `false`. */
   digestsSha256?: boolean | undefined
 }
 

@@ -35,8 +35,7 @@ export interface AttemptRecord {
   /** Time until the response arrived, the stream's first content arrived, or the attempt failed, in ms. */
   durationMs: number
   /**
-   * `answered`: succeeded; `cancelled`: the client disconnected; `outrun`: lost the hedging race; `refused`: rejected before the provider
-   * was called.
+   * `answered`: succeeded. `cancelled`: the client disconnected. `outrun`: lost the hedging race. `refused`: rejected before the provider was called.
    */
   outcome: 'answered' | 'cancelled' | 'outrun' | 'refused' | FailureClass
   /** The provider's HTTP status; 502 or 504 if there was none, 499 if the client disconnected or another attempt won the hedging race. */
@@ -81,8 +80,8 @@ export type StepRecord = AttemptRecord | Skip | ExcludedEntry
 export type StopReason = 'max-attempts' | 'retry-budget'
 
 /**
- * How a request ended. `complete`: with the full response; `cut`: the response was cut off; `aborted`: the client disconnected; `failed`:
- * with an error after providers were called, or with an internal error; `refused`: rejected before any call.
+ * How a request ended. `complete`: with the full response. `cut`: the response was cut off. `aborted`: the client disconnected. `failed`: with an
+ * error after providers were called, or with an internal error. `refused`: rejected before any call.
  */
 export type RequestEnd = 'complete' | 'cut' | 'aborted' | 'failed' | 'refused'
 
@@ -191,7 +190,7 @@ export function createSkipRecord(
   return { provider, connectionId: connection.id, model, skipped, ...(via && { via: formatVia(via) }) }
 }
 
-/** Returns the `x-signalbox-attempts` header (`formatAttempts`); none without steps. */
+/** Returns the `x-signalbox-attempts` header (`formatAttempts`), or no header without steps. */
 export function createAttemptHeaders(steps: readonly StepRecord[]): Record<string, string> {
   return steps.length > 0 ? { [ATTEMPTS_HEADER]: formatAttempts(steps) } : {}
 }

@@ -105,7 +105,7 @@ export class Client {
 
 const MAX_TIMEOUT_MS = 24 * 60 * 60 * 1_000
 
-/** Returns the timeout in ms; `NaN` if the header is invalid. */
+/** Returns the timeout in ms, or `NaN` if the header is invalid. */
 function readRequestedTimeout(exchange: Pick<Exchange, 'header'>): number | undefined {
   const text = exchange.header(TIMEOUT_HEADER)?.trim()
   if (text === undefined) return undefined

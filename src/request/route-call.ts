@@ -29,7 +29,7 @@ export interface RouteCall {
   readonly tools: boolean
   /** Whether the request contains images. */
   readonly images: boolean
-  /** The `metadata` in the body; an empty object if there is none. */
+  /** The `metadata` in the body, or an empty object if there is none. */
   readonly metadata: Readonly<Record<string, unknown>>
   /** The client's API key. Absent for a request without one, if none is required. */
   readonly key: RouteKey | undefined

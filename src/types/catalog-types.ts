@@ -46,8 +46,8 @@ export interface CatalogModel {
 /** Where a price comes from. */
 export interface PriceOrigin {
   /**
-   * `connection`: the connection's `prices`; `custom`: a custom model; `live`: a refreshed catalog; `built-in`: the catalog that the gateway
-   * started with.
+   * `connection`: the connection's `prices`. `custom`: a custom model. `live`: a refreshed catalog. `built-in`: the catalog that the gateway started
+   * with.
    */
   by: 'connection' | 'custom' | 'live' | 'built-in'
   /** The model: `anthropic/claude-opus-5-5`. */

@@ -1,7 +1,7 @@
 import { concatBytes, encodeUtf8 } from '../../src/lib/bytes.ts'
 import { writeWavHeader } from '../../src/protocols/kinds/sound/wav.ts'
 
-/* Files of silence with this length in seconds, and the headers of real files. */
+/* Silent audio files with a given length in seconds, and the headers of real files. */
 
 const bytesOf = (text: string) => Uint8Array.from(text, (sign) => sign.charCodeAt(0))
 

@@ -56,7 +56,7 @@ async function runFile(path: string): Promise<void> {
     },
   }
   openFile(file)
-  Math.random = createRandom(SEED).next // a test that fails by chance couldn't be debugged
+  Math.random = createRandom(SEED).next // so a test that fails can be reproduced
   try {
     await runSuites(path, file)
   } catch (error) {

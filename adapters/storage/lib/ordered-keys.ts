@@ -49,7 +49,7 @@ export function createOrderedKeys(keys: Iterable<string>): OrderedKeys {
   }
 }
 
-/** Finds the lowest index below `end` from which `is` holds; `end` if it never does. */
+/** Finds the lowest index below `end` from which `is` holds. Returns `end` if it never does. */
 function findFirst(end: number, is: (index: number) => boolean): number {
   let low = 0
   let high = end

@@ -12,7 +12,7 @@ const MAX_YAML_LENGTH = 8 * 1024 * 1024
 /** Maximum nesting. No configuration is nested deeper. */
 const MAX_DEPTH = 100
 
-/** Returns the code of a system error, such as `ENOENT`; an empty string for any other error. */
+/** Returns the code of a system error, such as `ENOENT`, or an empty string for any other error. */
 export const getErrorCode = (cause: unknown): string =>
   cause instanceof Error && 'code' in cause ? String(cause.code) : ''
 

@@ -15,7 +15,7 @@ export interface JsonString<Place> {
   readonly start: number
   readonly end: number
   readonly text: string
-  /** The field that contains the string, or the name itself; an empty string in an array. */
+  /** The field that contains the string, or the name itself. An empty string in an array. */
   readonly field: string
   readonly isName: boolean
   /** The place of the object or array that contains it. */

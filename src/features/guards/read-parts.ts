@@ -38,7 +38,7 @@ class StringPlace {
   choice: number | undefined
   /** For a list of turns or choices: the number of elements visited so far. */
   position: number | undefined = undefined
-  /** For a list of turns: the index of the model's last turn. */
+  /** In a list of turns, the index of the model's last turn. */
   lastTurn: number | undefined = undefined
 
   constructor(from: Pick<StringPlace, 'role' | 'kind' | 'value'> & Partial<StringPlace>) {

@@ -136,7 +136,7 @@ export class FurtherTargets {
       this.#request.log.recordSkip(spare, this.failures.at(-1)?.failure.class ?? 'credentials')
   }
 
-  /** Counts the attempt at the target; `undefined` if the retry budget is used up, so it must not be made. */
+  /** Counts the attempt at the target. Returns `undefined` if the retry budget is used up, so the attempt must not be made. */
   #countAttempt(target: Target, { isHedge }: { isHedge: boolean }): Target | undefined {
     const { route, permit } = target
     const isRetry = this.#attempts > 0 && !isHedge && this.#choice !== 'again' // `again` retries are already charged

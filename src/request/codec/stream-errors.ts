@@ -39,7 +39,7 @@ export function mayBeForeign(events: Uint8Array, { isOwnEvent }: ResponseReader)
   return false
 }
 
-/** Returns the position after the blank line that ends the event; the end of the bytes if lines don't end with a line feed. */
+/** Returns the position after the blank line that ends the event, or the end of the bytes if lines don't end with a line feed. */
 function findEventEnd(events: Uint8Array, start: number): number {
   for (let index = events.indexOf(LF, start); index !== -1; index = events.indexOf(LF, index + 1)) {
     if (events[index + 1] === LF) return index + 2

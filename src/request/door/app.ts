@@ -34,7 +34,7 @@ export function createApp({ basePath, areas, allowedOrigins }: AppOptions): App 
 
 const NO_REPLY = Promise.resolve(undefined)
 
-/** Returns the base path with a leading slash and without a trailing one; `''` for the root. Throws a TypeError if it isn't a path. */
+/** Returns the base path with a leading slash and without a trailing one, or `''` for the root. Throws a TypeError if it isn't a path. */
 export function normalizeBasePath(basePath: string | undefined): string {
   const trimmed = withoutTrailing(basePath ?? '', '/')
   if (trimmed !== '' && !/^(\/[\w.~-]+)+$/.test(trimmed)) {

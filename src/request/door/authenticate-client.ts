@@ -79,7 +79,7 @@ const ACCOUNT_HEADER = 'x-signalbox-account'
 
 /**
  * Finds the first of a request's credentials that is a client key, even if it is paused or has expired. `addToken` adds the request's token to its
- * caller; `undefined` without a token. Rejects with `IDENTITY_CONFLICT` if the request has keys of two accounts, or two tokens.
+ * caller, and resolves to `undefined` without a token. Rejects with `IDENTITY_CONFLICT` if the request has keys of two accounts, or two tokens.
  */
 export async function findKey(exchange: Exchange, { settings, loadKeyAccess, addToken: add }: KeyStore) {
   const credentials = listPresentedCredentials(exchange)

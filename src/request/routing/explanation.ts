@@ -32,8 +32,8 @@ export interface ExplainedTarget {
   /** The connection's name. */
   connection: string
   /**
-   * `first`: called first; `next`: called in this order if the ones before it fail; `beyond`: not called because the attempts run out
-   * first; `last-resort`: called despite its cooldown because no other target is left; `skipped`: not called.
+   * `first`: called first. `next`: called in this order if the previous ones fail. `beyond`: not called because the attempts run out first.
+   * `last-resort`: called despite its cooldown because no other target is left. `skipped`: not called.
    */
   use: 'first' | 'next' | 'beyond' | 'last-resort' | 'skipped'
   /** The reason for its position, or for skipping it. */

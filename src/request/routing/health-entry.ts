@@ -14,8 +14,8 @@ export interface HealthEntry {
   /** The combo whose own health rules apply. Absent for all other requests. */
   combo?: string
   /**
-   * `counting`: failed, but still in use; `cooling`: in cooldown until `retryAt`; `half-open`: the next request is a probe; `probing`: a
-   * probe is in flight.
+   * `counting`: failed, but still in use. `cooling`: in cooldown until `retryAt`. `half-open`: the next request is a probe. `probing`: a probe is in
+   * flight.
    */
   state: 'counting' | 'cooling' | 'half-open' | 'probing'
   /** The class of the last failure. */
@@ -73,8 +73,8 @@ export interface TargetState {
   /** The combo whose own health rules apply. Absent for all other requests. */
   combo?: string
   /**
-   * `draining`: takes no new requests; `cooling`: tried after all others until `until`; `probing`: the cooldown is over and one request
-   * checks whether it has recovered; `ok`: none of these.
+   * `draining`: takes no new requests. `cooling`: tried after all others until `until`. `probing`: the cooldown is over, and one request checks
+   * whether the target has recovered. `ok`: none of these.
    */
   state: 'ok' | 'cooling' | 'probing' | 'draining'
   /** Recent calls that count, and the share of them that failed; the share is absent if there are none. */

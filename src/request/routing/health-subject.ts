@@ -25,7 +25,7 @@ export interface Subject {
   updatedAt?: string
 }
 
-/** Returns the subject of a target at one level; `combo`: the combo with its own health terms. */
+/** Returns the subject of a target at one level. `combo` is the combo with its own health rules. */
 export function getSubject(
   { provider, model, connection }: HealthTarget,
   level: SubjectLevel,

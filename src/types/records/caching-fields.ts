@@ -3,7 +3,7 @@ import { choice, type Shape } from './shapes.ts'
 /** How long the gateway's cache breakpoints keep the tools and the instructions. The conversation is always kept for 5 minutes. */
 export type PromptCacheTtl = '5m' | '1h'
 
-/** Whether the gateway asks providers to cache prompts (docs/src/content/docs/guides/prompt-caching.md). Default `off`. */
+/** Whether the gateway asks providers to cache prompts (docs/src/content/docs/guides/prompt-caching.md). Default: `off`. */
 export type PromptCaching = 'off' | 'auto' | { mode: 'auto'; ttl?: PromptCacheTtl }
 
 /** The shape of the field in settings, connections, combo entries, and keys. */

@@ -61,11 +61,11 @@ export const comboFields = {
   /** Names of guards that check requests for models that lead to the combo. */
   /** Invalid stored names are read as `none`, which can't be a guard's name, so no request is served. */
   guards: { shape: guardNames, isOptional: true, fallback: ['none'], inputs: removable },
-  /** Starts a second attempt if the first takes longer than 95% of its target's responses. Default `false`. */
+  /** Starts a second attempt if the first takes longer than 95% of its target's responses. Default: `false`. */
   hedge: { shape: flag, isOptional: true, inputs: removable },
-  /** Allows different models in an embedding combo, on your assurance that their vectors are compatible. Default `false`. */
+  /** Allows different models in an embedding combo, on your assurance that their vectors are compatible. Default: `false`. */
   sameVectors: { shape: flag, isOptional: true, inputs: removable },
-  /** Retries an image request even if the previous provider may have generated, and billed, an image. Default `false`. */
+  /** Retries an image request even if the previous provider may have generated, and billed, an image. Default: `false`. */
   retryAmbiguous: { shape: flag, isOptional: true, inputs: removable },
   health: { shape: comboRuleShapes.health, isOptional: true, inputs: removable },
   /** Maximum attempts per request, across all targets. Default: 3. */

@@ -34,7 +34,7 @@ export const voices = map({
 export const dataMembers = {
   /** Prefix of the connection's models in the listing. Default: the provider's alias. */
   prefix: { shape: text({ max: 200 }), isOptional: true },
-  /** Allows `prefix` to be another provider's name, so requests for either reach both. Default `false`. */
+  /** Allows `prefix` to be another provider's name, so requests for either reach both. Default: `false`. */
   sharesPrefix: { shape: flag, isOptional: true },
   /** IDs of the models to list. Default: the catalog's models, or the models that a compatible provider reports. */
   enabledModels: {
@@ -122,7 +122,7 @@ export const connectionFields = {
   },
   /**
    * `true` queries the server once for its models, for at most 5 s, and stores them as `enabledModels`. If the server can't be queried, the change is
-   * still made, and the given or stored models are kept. Default `false`.
+   * still made, and the given or stored models are kept. Default: `false`.
    */
   discover: { shape: flag, isOptional: true, isStored: false, isShown: false, inputs: settable },
   /** `code` if the connection is defined in the gateway's options, so it can't be changed here. Absent if it is stored. */

@@ -54,7 +54,7 @@ export const settingsFields = {
   limits: { shape: usageLimits, isOptional: true, guard: 2, isSynced: false, inputs: { update: 'removable' } },
   /** Names of guards that check all model requests. */
   guards: { shape: guardNames, isOptional: true, guard: 3, inputs: { update: 'removable' } },
-  /** Whether requests with a dollar limit skip or allow targets with an unknown price. Default `skip`. */
+  /** Whether requests with a dollar limit skip or allow targets with an unknown price. Default: `skip`. */
   whenPriceUnknown: {
     formerName: 'unpriced',
     shape: choice(['skip', 'allow']),
@@ -63,7 +63,10 @@ export const settingsFields = {
     isSynced: false,
     inputs: { update: 'removable' },
   },
-  /** Rejects or allows requests with a limit of this unit while the storage is unavailable. Default `refuse` for `usd` and `tokens`, `allow` for the others. */
+  /**
+   * Rejects or allows requests with a limit of this unit while the storage is unavailable. Default: `refuse` for `usd` and `tokens`, `allow` for the
+   * others.
+   */
   onStorageUnavailable: {
     formerName: 'whenStoreIsAway',
     shape: object(whenAway),
@@ -83,9 +86,9 @@ export const settingsFields = {
     isSynced: false,
     inputs: { update: 'removable' },
   },
-  /** Includes key values in lists of keys unless the request specifies otherwise. Default `true`; with `false`, each key has a `hint` instead. */
+  /** Includes key values in lists of keys unless the request specifies otherwise. Default: `true`; with `false`, each key has a `hint` instead. */
   showKeyValues: { shape: flag, isOptional: true, isSynced: false, inputs: { update: 'removable' } },
-  /** Whether the gateway asks providers to cache prompts. Keys, combo entries, and connections can differ. Default `off`. */
+  /** Whether the gateway asks providers to cache prompts. Keys, combo entries, and connections can differ. Default: `off`. */
   promptCaching: { ...cachingField, inputs: { update: 'removable' } },
   /** How long usage is kept. */
   usage: { shape: object(retentionFields), isOptional: true, isSynced: false, inputs: { update: 'merged' } },

@@ -49,7 +49,7 @@ export interface EnableCloud {
 
 /** How to turn cloud sync off. */
 export interface DisableCloud {
-  /** Turns cloud sync off even if the proxy doesn't respond; data may remain there. Default `false`. */
+  /** Turns cloud sync off even if the proxy doesn't respond; data may remain there. Default: `false`. */
   force?: boolean
 }
 
@@ -102,8 +102,7 @@ export interface CloudOptions {
   /** The proxy's enrollment token, at least 32 characters. Sent once, when the gateway enrolls, and never stored. */
   enrollmentToken?: string
   /**
-   * Allows `cloudUrl` to be an `http:` URL of another machine. Anyone on the network path can then read and change the synced data. Default
-   * `false`.
+   * Allows `cloudUrl` to be an `http:` URL of another machine. Anyone on the network path can then read and change the synced data. Default: `false`.
    */
   allowHttp?: boolean
 }

@@ -136,7 +136,7 @@ export function readLetters(text: string): FoldedLetter[] {
   return letters
 }
 
-/** Returns the folded code units of a character; none for an invisible one. */
+/** Returns the folded code units of a character. An invisible character has none. */
 function foldCharacter(character: string): readonly number[] {
   const pair = character.length === 2 ? foldPair(character.charCodeAt(0), character.charCodeAt(1)) : undefined
   const values =

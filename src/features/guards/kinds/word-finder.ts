@@ -192,8 +192,8 @@ function buildAutomaton(words: readonly string[]) {
   for (let code = 0; code < 0x7f; code++) if (table[columns[code] ?? 0] === 0) isIdle[code] = 1
 
   /**
-   * Scans the text. `onEnd` gets each state in which a word ends, the index after it, and whether that is inside a character. Returns the last state;
-   * its complement (`~state`) if the text may contain markup.
+   * Scans the text. `onEnd` gets each state in which a word ends, the index after it, and whether that is inside a character. Returns the last state,
+   * or its complement (`~state`) if the text may contain markup.
    */
   function scan(text: string, onEnd: (state: number, end: number, isInside: boolean) => void, from = 0) {
     let state = from

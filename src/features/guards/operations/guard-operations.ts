@@ -50,8 +50,8 @@ export interface GuardOperations<Input = never> {
   /** Takes effect with the next request. Omitted fields stay the same; `null` removes a field. */
   update(name: string, input: GuardRecordChange | Input): Promise<ShownGuard>
   /**
-   * Creates the guard with this name, or changes the given fields; omitted fields stay the same. Writes nothing if nothing would change, so you can
-   * call it at every start. Rejects with `INVALID_REQUEST` if a field is `undefined`.
+   * Creates the guard with this name. If it exists, changes the given fields. Writes nothing if nothing would change, so you can call it at every
+   * start. Rejects with `INVALID_REQUEST` if a field is `undefined`.
    */
   put(input: OrUnset<GuardPut> | Input): Promise<ShownGuard>
   /** Rejects with an `INVALID_REQUEST` that lists where the guard is still used. */

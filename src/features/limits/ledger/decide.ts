@@ -194,7 +194,7 @@ export function decide(request: HoldRequest, view: ScopeView): Decision {
 
 const NO_TALLY: Tally = { used: 0, unsettled: 0, reserved: 0, pending: 0 }
 
-/** Returns the maximum output tokens that a limit allows; negative if not even the fixed part fits. */
+/** Returns the maximum output tokens that a limit allows, which is negative if not even the fixed part fits. */
 function getFittingOutput(
   { unit, maxAmount: most }: SingleLimit,
   tally: Tally,

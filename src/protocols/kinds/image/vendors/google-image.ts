@@ -80,7 +80,7 @@ function getParts(candidates: unknown): JsonObject[] {
   })
 }
 
-/** Reads an image; skips drafts in the model's thoughts. */
+/** Reads an image. Skips drafts in the model's thoughts. */
 function readImage({ inlineData, thought }: JsonObject): OutputImage[] {
   if (thought === true || !isObject(inlineData)) return []
   const { data, mimeType } = inlineData
