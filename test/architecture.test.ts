@@ -1,7 +1,7 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { entries } from '../tsup.config.ts'
-import { brokenCitations, headingsOf, uncitedHeadings } from './architecture/citations.ts'
+import { brokenCitations, getHeadings, uncitedHeadings } from './architecture/citations.ts'
 import { longFiles, violations } from './architecture/rules.ts'
 import {
   folderCycles,
@@ -83,7 +83,7 @@ source('detects a title that begins with a verb, even with options or in a templ
   )
 })
 
-const readRules = () => headingsOf(readFileSync(join(root, 'src/rules.md'), 'utf8'))
+const readRules = () => getHeadings(readFileSync(join(root, 'src/rules.md'), 'utf8'))
 
 source('comments cite only documents in the repository and rules in src/rules.md', () => {
   const files = readTree(['src', 'adapters', 'examples', 'test'])
@@ -98,7 +98,7 @@ source('comments cite every rule in src/rules.md', () => {
 source('detects any kind of comment that cites a missing document or rule', () => {
   const documents = {
     exists: (path: string) => ['src/rules.md', 'src/a/notes.md'].includes(path),
-    headings: headingsOf('# Rules\n\n## Client keys\n\n- Text\n\n## Listing: order\n'),
+    headings: getHeadings('# Rules\n\n## Client keys\n\n- Text\n\n## Listing: order\n'),
   }
   const broken = (text: string) => brokenCitations(new Map([['src/a/b.ts', text]]), documents)
   for (const text of [
@@ -127,7 +127,7 @@ source('detects any kind of comment that cites a missing document or rule', () =
 const rules = suite('the architecture rules')
 
 /** Files that must be rejected: path, text, and a part of the message. */
-const refused: Record<string, [path: string, text: string, says: RegExp]> = {
+const rejected: Record<string, [path: string, text: string, says: RegExp]> = {
   'an import from a higher layer': [
     'src/records/a.ts',
     "import { run } from '../request/run.ts'",
@@ -273,11 +273,11 @@ const refused: Record<string, [path: string, text: string, says: RegExp]> = {
   ],
 }
 
-for (const [name, [path, text, says]] of Object.entries(refused)) {
+for (const [name, [path, text, message]] of Object.entries(rejected)) {
   rules(`the architecture rules reject ${name}`, () => {
     const found = check({ [path]: text })
     assert.is(found.length, 1, found.join('\n') || 'nothing was found')
-    assert.match(found[0] ?? '', says)
+    assert.match(found[0] ?? '', message)
   })
 }
 

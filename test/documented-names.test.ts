@@ -6,7 +6,7 @@ import { endpoints } from '../src/protocols/kinds/kinds.ts'
 import { defaultCatalog } from '../src/protocols/providers/catalog.ts'
 import { providerFormats, strategies } from '../src/types/unions.ts'
 import { readPages } from './docs/pages.ts'
-import { prefixesOf } from './providers/page.ts'
+import { getPrefixes } from './providers/page.ts'
 import { assert, suite } from './support/suite.ts'
 
 const test = suite('the names that users write')
@@ -14,13 +14,13 @@ const test = suite('the names that users write')
 const read = (file: string) => readFileSync(new URL(`../${file}`, import.meta.url), 'utf8')
 
 /** Returns the names at the start of each table row of a file. A cell may have several names. */
-function rowsOf(file: string): string[] {
+function getRows(file: string): string[] {
   const cells = [...read(file).matchAll(/^\| ((?:`[\w-]+`(?:, )?)+) +\|/gm)]
   return cells.flatMap(([, names = '']) => [...names.matchAll(/[\w-]+/g)].map(([name]) => name))
 }
 
 /** Returns the members of an interface in a source file. */
-function membersOf(file: string, name: string): string[] {
+function getMembers(file: string, name: string): string[] {
   const [, body = ''] = new RegExp(`^export interface ${name}\\b[^{]*\\{\n([\\s\\S]*?)^\\}`, 'm').exec(read(file)) ?? []
   return [...body.matchAll(/^ {2}(\w+)\??:/gm)].map(([, member = '']) => member)
 }
@@ -28,21 +28,21 @@ function membersOf(file: string, name: string): string[] {
 const missing = (names: readonly string[], rows: readonly string[]) => names.filter((name) => !rows.includes(name))
 
 test('each strategy has a row in docs/src/content/docs/reference/combos-and-strategies.md', () => {
-  assert.equal(missing(strategies, rowsOf('docs/src/content/docs/reference/combos-and-strategies.md')), [])
+  assert.equal(missing(strategies, getRows('docs/src/content/docs/reference/combos-and-strategies.md')), [])
 })
 
 test('each format has a row in docs/src/content/docs/reference/formats.md', () => {
-  assert.equal(missing(providerFormats, rowsOf('docs/src/content/docs/reference/formats.md')), [])
+  assert.equal(missing(providerFormats, getRows('docs/src/content/docs/reference/formats.md')), [])
 })
 
 test('the options page has one row for each option, limit, and hook, and no other rows', () => {
-  const rows = rowsOf('docs/src/content/docs/reference/options.md')
+  const rows = getRows('docs/src/content/docs/reference/options.md')
   const options = [
-    ...membersOf('src/options.ts', 'GatewayOptions'),
-    ...membersOf('src/config/route-option.ts', 'RouteOptions'),
+    ...getMembers('src/options.ts', 'GatewayOptions'),
+    ...getMembers('src/config/route-option.ts', 'RouteOptions'),
   ]
-  const limits = [...membersOf('src/options.ts', 'Limits'), ...membersOf('src/request/context.ts', 'PipelineLimits')]
-  const accounts = membersOf('src/features/accounts/accounts.ts', 'AccountOptions')
+  const limits = [...getMembers('src/options.ts', 'Limits'), ...getMembers('src/request/context.ts', 'PipelineLimits')]
+  const accounts = getMembers('src/features/accounts/accounts.ts', 'AccountOptions')
   assert.ok(options.length >= 20 && limits.length > 10, `${options} ${limits}`)
   assert.equal(missing([...options, ...limits, ...accounts], rows), [])
   const others = [
@@ -66,7 +66,7 @@ test('docs/src/content/docs/reference/providers.md lists the prefixes of each ca
     ([, cell = '']) => cell,
   )
   const prefixes = named.flatMap((cell) => [...cell.matchAll(/`([\w-]+)\/`/g)].map(([, prefix = '']) => prefix))
-  const all = Object.entries(defaultCatalog).flatMap(([id, definition]) => prefixesOf(id, definition))
+  const all = Object.entries(defaultCatalog).flatMap(([id, definition]) => getPrefixes(id, definition))
   assert.equal(missing(all, prefixes), [])
 })
 
@@ -79,7 +79,7 @@ test("the page on other frameworks lists the gateway's paths outside /v1, /v1bet
 })
 
 test('every management API call in the documentation exists', () => {
-  const known = callsOf(operations)
+  const known = getCalls(operations)
     .flatMap((call) => [call, call.replace(/\/:\w+\?$/, '')]) // the ID is optional
     .map((call) => call.replace(/:\w+[+?]?/g, '*'))
   const others = ['GET /api/live', 'GET /api/openapi.json', 'POST /api/try', 'GET /api/usage/live']
@@ -92,7 +92,7 @@ test('every management API call in the documentation exists', () => {
   assert.ok(calls.length > 30 && known.length > 30, `${calls.length} ${known.length}`)
   assert.equal(
     calls
-      .filter(({ call }) => ![...known, ...others].some((one) => matches(one, call)))
+      .filter(({ call }) => ![...known, ...others].some((value) => matches(value, call)))
       .map(({ page, call }) => `${page}: ${call}`),
     [],
   )
@@ -100,14 +100,14 @@ test('every management API call in the documentation exists', () => {
 
 /** Returns whether two calls are the same if either may have a value in place of an ID. */
 const matches = (known: string, call: string) => {
-  const [one, other] = [known.split('/'), call.split('/')]
-  return one.length === other.length && one.every((part, at) => part === other[at] || part === '*')
+  const [first, second] = [known.split('/'), call.split('/')]
+  return first.length === second.length && first.every((part, index) => part === second[index] || part === '*')
 }
 
-function callsOf(rows: object): string[] {
+function getCalls(rows: object): string[] {
   return Object.values(rows).flatMap((row: unknown) => {
     if (typeof row !== 'object' || row === null) return []
-    return 'path' in row && 'method' in row ? [`${row.method} ${row.path}`] : callsOf(row)
+    return 'path' in row && 'method' in row ? [`${row.method} ${row.path}`] : getCalls(row)
   })
 }
 

@@ -53,22 +53,22 @@ const MIN_MS = 15
 const MAX_RATIO = 9
 
 /** Returns the growth of the work when its time becomes significant, or `undefined` if it never does. */
-function growth(work: (text: string) => void, inputOf: (length: number) => string): number | undefined {
+function growth(action: (text: string) => void, getInput: (length: number) => string): number | undefined {
   for (const length of LENGTHS) {
-    const long = inputOf(length)
-    if (leastMs(work, long) < MIN_MS) continue
-    return leastMs(work, long) / leastMs(work, inputOf(length / 4))
+    const long = getInput(length)
+    if (leastMs(action, long) < MIN_MS) continue
+    return leastMs(action, long) / leastMs(action, getInput(length / 4))
   }
   return undefined
 }
 
 /** Returns the shortest time of three runs in ms, because a busy machine may slow one of them down. */
-function leastMs(work: (text: string) => void, input: string): number {
+function leastMs(action: (text: string) => void, input: string): number {
   let least = Number.POSITIVE_INFINITY
   for (let round = 0; round < 3; round++) {
     least = Math.min(
       least,
-      cpuMs(() => work(input)),
+      cpuMs(() => action(input)),
     )
     if (least < MIN_MS / MAX_RATIO) break
   }
@@ -79,16 +79,17 @@ function leastMs(work: (text: string) => void, input: string): number {
 const MOST_LOOKS = 5
 
 /** Returns the minimum growth of the work, measured as in `growth`. */
-function leastGrowth(work: (text: string) => void, inputOf: (length: number) => string): number {
+function leastGrowth(action: (text: string) => void, getInput: (length: number) => string): number {
   let least = Number.POSITIVE_INFINITY
-  for (let look = 0; look < MOST_LOOKS && least > MAX_RATIO; look++) least = Math.min(least, growth(work, inputOf) ?? 0)
+  for (let look = 0; look < MOST_LOOKS && least > MAX_RATIO; look++)
+    least = Math.min(least, growth(action, getInput) ?? 0)
   return least
 }
 
 /** Returns the input for which the work takes more than linear time. */
-function worstInput(work: (text: string) => void, pattern: RegExp): string | undefined {
+function worstInput(action: (text: string) => void, pattern: RegExp): string | undefined {
   const attacks = attacksOn(pattern)
-  const worst = attacks.find((attack) => leastGrowth(work, attack) > MAX_RATIO)
+  const worst = attacks.find((attack) => leastGrowth(action, attack) > MAX_RATIO)
   return worst?.(60)
 }
 
@@ -106,9 +107,9 @@ const PART = 100
 
 patterns('the scan finds every pattern in the source', () => assert.ok(literals.length > 300))
 
-for (let at = 0; at < literals.length; at += PART) {
-  const part = literals.slice(at, at + PART)
-  patterns(`every pattern in the source takes linear time for any input, from number ${at + 1} on`, () => {
+for (let index = 0; index < literals.length; index += PART) {
+  const part = literals.slice(index, index + PART)
+  patterns(`every pattern in the source takes linear time for any input, from number ${index + 1} on`, () => {
     const slow = part.flatMap(({ where, pattern }) => {
       const input = worstInput(searching(pattern), pattern)
       return input === undefined ? [] : [`${where} on ${JSON.stringify(input)}`]

@@ -22,8 +22,8 @@ export interface StoreRow {
 }
 
 /** Returns the same cell for every runtime. */
-const everywhere = (cell: string, ...more: Runtime[]) => {
-  const runtimes: Runtime[] = ['Node 20', 'Node 22', 'Node 24', 'Bun', 'Deno', ...more]
+const everywhere = (cell: string, ...extra: Runtime[]) => {
+  const runtimes: Runtime[] = ['Node 20', 'Node 22', 'Node 24', 'Bun', 'Deno', ...extra]
   return Object.fromEntries(runtimes.map((runtime) => [runtime, cell]))
 }
 
@@ -106,8 +106,8 @@ export function matrixTable(): string {
     promises,
   ])
   const table = [['Store', ...runtimes, 'What it promises'], ...rows]
-  const widths = table[0]?.map((_, at) => Math.max(...table.map((row) => row[at]?.length ?? 0))) ?? []
-  const line = (row: string[]) => `| ${row.map((cell, at) => cell.padEnd(widths[at] ?? 0)).join(' | ')} |`
+  const widths = table[0]?.map((_, index) => Math.max(...table.map((row) => row[index]?.length ?? 0))) ?? []
+  const line = (row: string[]) => `| ${row.map((cell, index) => cell.padEnd(widths[index] ?? 0)).join(' | ')} |`
   const [head = [], ...body] = table
   return [line(head), line(widths.map((width) => '-'.repeat(width))), ...body.map(line)].join('\n')
 }

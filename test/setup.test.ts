@@ -69,7 +69,7 @@ for (const [args, installed] of [
   ],
 ] as const) {
   test(`\`test ${args.join(' ')}\` installs ${installed.join(', ') || "no folder's packages"}`, async ({ folder }) => {
-    const place = await project(await mkdtemp(join(folder, 'heavy-')), {
+    const location = await project(await mkdtemp(join(folder, 'heavy-')), {
       ...BUILDS,
       'test/heavy.json': '["big", "huge"]',
       'test/run.ts': "console.log('runs', ...process.argv.slice(2))",
@@ -78,21 +78,21 @@ for (const [args, installed] of [
       'test/runtimes/package.json': '{}',
       'bin/npm': '#!/bin/sh\npwd >> "$NPM_LOG"\n',
     })
-    await chmod(join(place, 'bin', 'npm'), 0o755)
-    const log = join(place, 'npm.txt')
-    const env = { PATH: `${join(place, 'bin')}:${process.env.PATH}`, NPM_LOG: log }
-    const { code, stderr, stdout } = await run(join(place, 'setup.mjs'), ['test', ...args], env)
+    await chmod(join(location, 'bin', 'npm'), 0o755)
+    const log = join(location, 'npm.txt')
+    const env = { PATH: `${join(location, 'bin')}:${process.env.PATH}`, NPM_LOG: log }
+    const { code, stderr, stdout } = await run(join(location, 'setup.mjs'), ['test', ...args], env)
     assert.is(stderr || code, 0)
     assert.match(stdout, new RegExp(`^${['runs', ...args].join(' ')}$`, 'm'))
     const folders = (await readFile(log, 'utf8').catch(() => '')).split('\n').filter(Boolean)
-    assert.equal(folders.map((path) => relative(place, path)).sort(), [...installed].sort())
+    assert.equal(folders.map((path) => relative(location, path)).sort(), [...installed].sort())
   })
 }
 
 test('`check --all` builds and installs everything for the tests, and fails if types or style are wrong', async ({
   folder,
 }) => {
-  const place = await project(await mkdtemp(join(folder, 'checked-')), {
+  const location = await project(await mkdtemp(join(folder, 'checked-')), {
     ...BUILDS,
     'test/heavy.json': '["big"]',
     'test/big/it.test.ts': '',
@@ -101,17 +101,17 @@ test('`check --all` builds and installs everything for the tests, and fails if t
     'node_modules/tsc7/bin/tsc': "process.exit(process.argv.includes('tsconfig.test.json') ? 2 : 0)",
     'bin/npm': '#!/bin/sh\npwd >> "$NPM_LOG"\n',
   })
-  await chmod(join(place, 'bin', 'npm'), 0o755)
-  const log = join(place, 'npm.txt')
-  const env = { PATH: `${join(place, 'bin')}:${process.env.PATH}`, NPM_LOG: log }
-  const bad = await run(join(place, 'setup.mjs'), ['check', '--all'], env)
+  await chmod(join(location, 'bin', 'npm'), 0o755)
+  const log = join(location, 'npm.txt')
+  const env = { PATH: `${join(location, 'bin')}:${process.env.PATH}`, NPM_LOG: log }
+  const bad = await run(join(location, 'setup.mjs'), ['check', '--all'], env)
   assert.equal([bad.code, bad.stderr], [1, 'setup: the check failed (1 of 5 steps)\n'])
-  assert.ok((await readdir(place)).includes('dist'))
+  assert.ok((await readdir(location)).includes('dist'))
   const installed = (await readFile(log, 'utf8')).trim().split('\n')
-  assert.equal(installed.map((path) => relative(place, path)).sort(), ['test/big', 'test/runtimes'])
+  assert.equal(installed.map((path) => relative(location, path)).sort(), ['test/big', 'test/runtimes'])
 
-  await writeFile(join(place, 'node_modules/tsc7/bin/tsc'), '')
-  const good = await run(join(place, 'setup.mjs'), ['check', '--all'], env)
+  await writeFile(join(location, 'node_modules/tsc7/bin/tsc'), '')
+  const good = await run(join(location, 'setup.mjs'), ['check', '--all'], env)
   assert.equal([good.code, good.stderr], [0, ''])
 })
 
@@ -171,23 +171,26 @@ test('the setup explains in one line why npm fails', async ({ folder }) => {
 })
 
 test('two concurrent first starts succeed even if their builds end simultaneously', async ({ folder }) => {
-  const place = await project(await mkdtemp(join(folder, 'twice-')), BUILDS)
+  const location = await project(await mkdtemp(join(folder, 'twice-')), BUILDS)
   for (let time = 0; time < 5; time++) {
-    await rm(join(place, 'dist'), { recursive: true, force: true })
-    const both = await Promise.all([run(join(place, 'setup.mjs'), ['start']), run(join(place, 'setup.mjs'), ['start'])])
+    await rm(join(location, 'dist'), { recursive: true, force: true })
+    const both = await Promise.all([
+      run(join(location, 'setup.mjs'), ['start']),
+      run(join(location, 'setup.mjs'), ['start']),
+    ])
     assert.equal(
       both.map(({ code, stderr }) => stderr || code),
       [0, 0],
     )
   }
   assert.equal(
-    (await readdir(place)).filter((name) => name.startsWith('dist')),
+    (await readdir(location)).filter((name) => name.startsWith('dist')),
     ['dist'],
   )
 })
 
 test("the setup prints build progress to stderr, so stdout contains only the command's output", async ({ folder }) => {
-  const place = await project(await mkdtemp(join(folder, 'json-')), {
+  const location = await project(await mkdtemp(join(folder, 'json-')), {
     ...BUILDS,
     'src/cli/catalog/check.ts': "console.log('checked')",
     'src/cli/config-schema/write.ts': '',
@@ -199,7 +202,7 @@ writeFileSync(process.env.BUILD_OUT + '/index.js', '')
 writeFileSync(process.env.BUILD_OUT + '/cli.js', 'console.log(JSON.stringify(process.argv.slice(2)))')
 `,
   })
-  const { code, stdout, stderr } = await run(join(place, 'setup.mjs'), ['start', 'keys', '--json'])
+  const { code, stdout, stderr } = await run(join(location, 'setup.mjs'), ['start', 'keys', '--json'])
   assert.equal([code, stdout], [0, '["keys","--json"]\n'])
   assert.is(stderr, 'Building...\nchecked\nbuilt\n')
 })
@@ -207,10 +210,10 @@ writeFileSync(process.env.BUILD_OUT + '/cli.js', 'console.log(JSON.stringify(pro
 for (const script of ['start', 'test']) {
   test(`npm ${script} forwards SIGTERM and waits until the program has ended`, async ({ folder }) => {
     const { scripts }: { scripts: object } = JSON.parse(await readFile(join(dirname(setup), 'package.json'), 'utf8'))
-    const place = await mkdtemp(join(folder, 'npm-'))
-    await writeFile(join(place, 'package.json'), JSON.stringify({ scripts }))
-    await writeFile(join(place, 'setup.mjs'), DRAINS)
-    const npm = spawn('npm', [script], { cwd: place, stdio: ['ignore', 'pipe', 'ignore'] })
+    const location = await mkdtemp(join(folder, 'npm-'))
+    await writeFile(join(location, 'package.json'), JSON.stringify({ scripts }))
+    await writeFile(join(location, 'setup.mjs'), DRAINS)
+    const npm = spawn('npm', [script], { cwd: location, stdio: ['ignore', 'pipe', 'ignore'] })
     let stdout = ''
     npm.stdout.setEncoding('utf8').on('data', (text) => {
       stdout += text
@@ -224,7 +227,7 @@ for (const script of ['start', 'test']) {
 
 /** Creates a project that starts `program` with a Node other than this machine's. */
 async function onOtherNode(folder: string, program: string): Promise<string> {
-  const place = await project(await mkdtemp(join(folder, 'other-')), {
+  const location = await project(await mkdtemp(join(folder, 'other-')), {
     ...BUILDS,
     'node_modules/tsup/dist/cli-default.js': `
 import { mkdirSync, writeFileSync } from 'node:fs'
@@ -233,10 +236,10 @@ writeFileSync(process.env.BUILD_OUT + '/index.js', '')
 writeFileSync(process.env.BUILD_OUT + '/cli.js', ${JSON.stringify(program)})
 `,
   })
-  const node = join(place, 'node_modules', '.bin', 'node')
+  const node = join(location, 'node_modules', '.bin', 'node')
   await rm(node)
   await writeFile(node, `#!/bin/sh\nON_OTHER_NODE=yes exec '${process.execPath}' "$@"\n`, { mode: 0o755 })
-  return join(place, 'setup.mjs')
+  return join(location, 'setup.mjs')
 }
 
 test('the program runs on the installed Node, with its arguments, stdin, and exit code', async ({ folder }) => {
@@ -312,15 +315,15 @@ function isFound(name: string, path: string, packages: Lock['packages']): boolea
 }
 
 /** Writes a project with this setup and these files into a folder. */
-async function project(place: string, files: Record<string, string>): Promise<string> {
-  await mkdir(join(place, 'node_modules', '.bin'), { recursive: true })
-  await symlink(process.execPath, join(place, 'node_modules', '.bin', 'node'))
+async function project(location: string, files: Record<string, string>): Promise<string> {
+  await mkdir(join(location, 'node_modules', '.bin'), { recursive: true })
+  await symlink(process.execPath, join(location, 'node_modules', '.bin', 'node'))
   for (const [path, text] of Object.entries(files)) {
-    await mkdir(dirname(join(place, path)), { recursive: true })
-    await writeFile(join(place, path), text)
+    await mkdir(dirname(join(location, path)), { recursive: true })
+    await writeFile(join(location, path), text)
   }
-  await copyFile(setup, join(place, 'setup.mjs'))
-  return place
+  await copyFile(setup, join(location, 'setup.mjs'))
+  return location
 }
 
 /** A project whose builds have many parts that end together. */

@@ -58,7 +58,7 @@ test("check 27: rejected ids don't change the storage", async () => {
   const { accounts, dump, tell } = openAccounts({ options: { newPerMinute: 100 } })
   await tell({ account: 'first' })
   const before = await dump()
-  for (let at = 0; at < 2_000; at++) await accounts.getAccount({ account: `id-${at}` }).catch(() => {})
+  for (let index = 0; index < 2_000; index++) await accounts.getAccount({ account: `id-${index}` }).catch(() => {})
   assert.is(await dump(), before)
 })
 
@@ -66,13 +66,13 @@ test('check 28: the 1,001st new account within a minute gets a 503, and known ac
   const { accounts, use, tell, errors, clock } = openAccounts()
   await use({ account: 'known' })
   await clock.advance(60_000)
-  for (let at = 0; at < 1_000; at++) assert.is(await tell({ account: `id-${at}` }), 'ok')
+  for (let index = 0; index < 1_000; index++) assert.is(await tell({ account: `id-${index}` }), 'ok')
   assert.is(await tell({ account: 'id-0' }), 'ok', 'counted already')
   assert.is(await tell({ account: 'one more' }), '503 TOO_MANY_NEW_ACCOUNTS')
   assert.is(await tell({ account: 'and another' }), '503 TOO_MANY_NEW_ACCOUNTS')
   assert.is(await tell({ account: 'known' }), 'ok')
   assert.is(errors.length, 1, 'reported once a minute')
-  const error = await accounts.getAccount({ account: 'x' }).catch((thrown: { headers?: object }) => thrown)
+  const error = await accounts.getAccount({ account: 'x' }).catch((error: { headers?: object }) => error)
   assert.equal(error && 'headers' in error && error.headers, { 'retry-after': '60' })
   await clock.advance(60_000)
   assert.is(await tell({ account: 'one more' }), 'ok')
@@ -156,21 +156,21 @@ test('rejects a record that another program changed, or copied from another acco
 test('check 34: while the storage is unavailable, known accounts are served and unknown ones get a 503', async () => {
   const clock = fakeClock()
   const storage = memoryStorage({ clock })
-  let isAway = false
+  let isUnavailable = false
   const flaky: Storage = {
     ...storage,
     get: async (key) => {
-      if (isAway) throw Object.assign(new Error('away'), { code: 'ECONNREFUSED' })
+      if (isUnavailable) throw Object.assign(new Error('away'), { code: 'ECONNREFUSED' })
       return storage.get(key)
     },
   }
   const { use, tell } = openAccounts({ clock, storage: flaky })
   await use({ account: 'alice' })
   await use({ account: 'alice' })
-  isAway = true
+  isUnavailable = true
   assert.is(await tell({ account: 'alice' }), 'ok')
   assert.is(await tell({ account: 'bob' }), '503 STORAGE_UNAVAILABLE')
-  isAway = false
+  isUnavailable = false
   assert.is(await tell({ account: 'bob' }), 'ok')
 })
 

@@ -6,7 +6,7 @@ import { fakeUpstream, json } from '../pipeline/support/upstream.ts'
 import { catalog } from '../pipeline/support/world.ts'
 import { fakeClock } from '../support/clock.ts'
 import { assert, suite } from '../support/suite.ts'
-import { outcomeOf } from './support/app.ts'
+import { getOutcome } from './support/app.ts'
 
 const test = suite('keys that act for accounts')
 
@@ -17,7 +17,7 @@ async function open(options: Partial<GatewayOptions> = {}) {
   const { api, fetch: send } = createGateway({ storage, clock, fetch, catalog, logger: false, ...options })
   await api.connections.create({ provider: 'one', apiKey: 'secret-of-one' })
   const sendRequest = async (key: string, account?: string, body: object = {}) =>
-    outcomeOf(
+    getOutcome(
       await send('http://app.test/v1/chat/completions', {
         method: 'POST',
         headers: {

@@ -1,5 +1,5 @@
 import { assert, suite } from '../support/suite.ts'
-import { openApp, outcomeOf } from './support/app.ts'
+import { getOutcome, openApp } from './support/app.ts'
 
 const test = suite('requests from browsers')
 
@@ -40,7 +40,7 @@ test("check 21: requests from other sites' pages are rejected before identify is
     for (const [path, body, type] of sent) {
       const all = { ...headers, ...(type && { 'content-type': type }) }
       const response = await app.send(path, { as: 'alice', body, headers: all })
-      assert.is(await outcomeOf(response), '403 cross_site', JSON.stringify(headers))
+      assert.is(await getOutcome(response), '403 cross_site', JSON.stringify(headers))
     }
   }
   assert.equal([app.requests.length, app.upstream.calls.length], [0, 0])
@@ -67,9 +67,9 @@ test('check 22: behind a proxy, publicOrigin replaces Host in the origin check',
   const send = (headers: Record<string, string>) => app.chat({ as: 'alice', headers: { host, ...headers } })
   assert.is((await send({ origin: 'https://shop.example' })).status, 200)
   for (const origin of ['http://shop.example', 'https://shop.example:444', 'http://internal:8080', 'null'])
-    assert.is(await outcomeOf(await send({ origin })), '403 cross_site', origin)
+    assert.is(await getOutcome(await send({ origin })), '403 cross_site', origin)
   assert.is(
-    await outcomeOf(await send({ 'sec-fetch-site': 'same-site', origin: 'https://shop.example' })),
+    await getOutcome(await send({ 'sec-fetch-site': 'same-site', origin: 'https://shop.example' })),
     '403 cross_site',
   )
 })
@@ -150,7 +150,7 @@ test('check 23: as() rejects a cookie from an allowed origin without credentials
         headers: { origin: PARTNER, 'sec-fetch-site': 'cross-site', ...(cookie && { cookie }) },
       }),
     )
-  assert.is(await outcomeOf(await send('s=alice')), '403 cross_site')
+  assert.is(await getOutcome(await send('s=alice')), '403 cross_site')
   assert.is((await send()).status, 200)
 })
 
@@ -165,10 +165,10 @@ test("check 24: responses to a user aren't cached, and other sites can't read th
   for (const path of ['/v1/account', '/v1/models']) {
     const foreign = await app.send(path, { as: 'alice', headers: { origin: PARTNER, 'sec-fetch-site': 'cross-site' } })
     assert.is(foreign.headers.get('access-control-allow-origin'), null, path)
-    const own = await app.send(path, { as: 'alice' })
-    assert.is(own.status, 200)
-    assert.is(own.headers.get('cache-control'), 'private, no-store')
-    assert.is(own.headers.get('access-control-allow-origin'), null)
+    const response = await app.send(path, { as: 'alice' })
+    assert.is(response.status, 200)
+    assert.is(response.headers.get('cache-control'), 'private, no-store')
+    assert.is(response.headers.get('access-control-allow-origin'), null)
   }
   const stream = await app.chat({ as: 'alice', body: { stream: true } })
   assert.is(stream.headers.get('cache-control'), 'private, no-store, no-transform', 'a proxy must not hold it back')

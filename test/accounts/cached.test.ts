@@ -1,7 +1,7 @@
 import type { Identify } from '../../src/request/identity.ts'
 import { randomCases } from '../support/ci.ts'
 import { assert, suite } from '../support/suite.ts'
-import { byCookie, openApp, outcomeOf } from './support/app.ts'
+import { byCookie, getOutcome, openApp } from './support/app.ts'
 
 const test = suite('caching identities')
 
@@ -18,7 +18,7 @@ test('check 17 (bug B6): without a cache, a user who signs out is rejected on th
   })
   assert.is((await app.chat({ as: 'alice' })).status, 200)
   signedIn.delete('alice')
-  assert.is(await outcomeOf(await app.chat({ as: 'alice' })), '401 identity_required')
+  assert.is(await getOutcome(await app.chat({ as: 'alice' })), '401 identity_required')
 })
 
 test('check 18: an identity is resolved again after its TTL', async () => {
@@ -61,7 +61,7 @@ test('a paused account is rejected even if its identity is cached', async () => 
   const app = await open()
   await app.chat({ as: 'alice' })
   app.paused.add('alice')
-  assert.is(await outcomeOf(await app.chat({ as: 'alice' })), '403 account_paused')
+  assert.is(await getOutcome(await app.chat({ as: 'alice' })), '403 account_paused')
 })
 
 test("rejections and failures aren't cached", async () => {
@@ -99,7 +99,7 @@ test("a cacheBy that throws causes a 503, and one that doesn't return a string c
       ttlMs: 1,
     },
   })
-  assert.is(await outcomeOf(await throwing.chat({ as: 'alice' })), '503 identity_unavailable')
+  assert.is(await getOutcome(await throwing.chat({ as: 'alice' })), '503 identity_unavailable')
   const odd = await openApp({ identify: { resolve: byCookie, cacheBy: () => 7 as unknown as string, ttlMs: 1 } })
   assert.is((await odd.chat({ as: 'alice' })).status, 500)
 })
@@ -136,7 +136,7 @@ test('check 20: concurrent requests with different cookies never share an identi
       ],
     })
     const send = async (id: string) => (await (await app.send('/who', { as: id })).text()) === id
-    for (let begun = 0; begun < many; begun += 500) {
+    for (let started = 0; started < many; started += 500) {
       const ids = Array.from({ length: 500 }, () => `u${Math.floor(Math.random() * many)}`)
       assert.equal(
         await Promise.all(ids.map(send)),

@@ -1,20 +1,20 @@
 import { isGatewayError } from '../../src/errors.ts'
 import type { Identify } from '../../src/request/identity.ts'
 import { assert, suite } from '../support/suite.ts'
-import { getSession, openApp, outcomeOf } from './support/app.ts'
+import { getOutcome, getSession, openApp } from './support/app.ts'
 
 const test = suite('identifying callers')
 
 test("check 1 (bug B3): a header can't select another account", async () => {
   const app = await openApp()
   assert.is(
-    await outcomeOf(await app.chat({ as: 'alice', headers: { 'x-signalbox-account': 'bob' } })),
+    await getOutcome(await app.chat({ as: 'alice', headers: { 'x-signalbox-account': 'bob' } })),
     '403 account_not_allowed',
   )
   assert.is((await app.chat({ as: 'alice', headers: { 'x-signalbox-account': 'alice' } })).status, 200)
   const { key } = await app.api.keys.create({ name: 'plain' })
   const headers = { authorization: `Bearer ${key}`, 'x-signalbox-account': 'bob' }
-  assert.is(await outcomeOf(await app.chat({ headers })), '403 account_not_allowed')
+  assert.is(await getOutcome(await app.chat({ headers })), '403 account_not_allowed')
 })
 
 test('check 2 (bug B3): other headers and fields that resemble user names have no effect', async () => {
@@ -51,8 +51,8 @@ test("check 3: the AI SDK's quota entity must be the caller's own account", asyn
   const app = await openApp()
   const withEntity = (quotaEntityId: unknown) =>
     app.chat({ as: 'alice', body: { providerOptions: { gateway: { quotaEntityId } } } })
-  assert.is(await outcomeOf(await withEntity('bob')), '403 account_not_allowed')
-  assert.is(await outcomeOf(await withEntity({ id: 'alice' })), '403 account_not_allowed')
+  assert.is(await getOutcome(await withEntity('bob')), '403 account_not_allowed')
+  assert.is(await getOutcome(await withEntity({ id: 'alice' })), '403 account_not_allowed')
   assert.is((await withEntity('alice')).status, 200)
   assert.is((await app.chat({ as: 'alice', body: { providerOptions: { gateway: { order: ['x'] } } } })).status, 200)
 })
@@ -61,7 +61,7 @@ test("check 6: a key that belongs to no account, or to another one, doesn't work
   const app = await openApp()
   const { key } = await app.api.keys.create({ name: 'plain' })
   const response = await app.chat({ as: 'alice', headers: { 'x-api-key': key } })
-  assert.is(await outcomeOf(response), '400 identity_conflict')
+  assert.is(await getOutcome(response), '400 identity_conflict')
   assert.is(app.upstream.calls.length, 0)
   assert.is(app.records.at(-1)?.keyId, undefined, 'the request is not one of the key')
   assert.is(
@@ -85,7 +85,7 @@ test("check 8: without an identity, a request needs a known key even if keys are
     },
   })
   assert.is(response.status, 401)
-  assert.is(await outcomeOf(await app.chat({ headers: { authorization: 'Bearer unknown' } })), '401 invalid_api_key')
+  assert.is(await getOutcome(await app.chat({ headers: { authorization: 'Bearer unknown' } })), '401 invalid_api_key')
   assert.is(app.upstream.calls.length, 0)
   const { key } = await app.api.keys.create({ name: 'plain' })
   assert.is((await app.chat({ headers: { authorization: `Bearer ${key}` } })).status, 200)
@@ -95,7 +95,7 @@ test('check 9: returning null rejects a request, even with a valid key', async (
   const app = await openApp({ identify: () => null })
   const { key } = await app.api.keys.create({ name: 'plain' })
   const response = await app.chat({ headers: { authorization: `Bearer ${key}` } })
-  assert.is(await outcomeOf(response), '401 identity_required')
+  assert.is(await getOutcome(response), '401 identity_required')
   assert.is(app.upstream.calls.length, 0)
 })
 
@@ -132,20 +132,20 @@ test('check 10: an identify that throws, rejects, or hangs causes a 503, and onl
       throw undefined
     },
   }
-  for (const [what, identify] of Object.entries(failures)) {
+  for (const [label, identify] of Object.entries(failures)) {
     const app = await openApp({ identify })
     const response = await app.chat({ as: 'alice' })
     assert.equal(
       [response.status, response.headers.get('retry-after'), response.headers.get('x-should-retry')],
       [503, '1', null],
-      what,
+      label,
     )
     const text = await response.text()
     assert.match(text, /"identity_unavailable"/)
     assert.not.match(text, /session-db/)
     const [error] = app.errors
-    assert.ok(app.errors.length === 1 && isGatewayError(error, 'IDENTITY_UNAVAILABLE'), what)
-    if (what !== 'throws nothing') assert.is(error.cause, secret)
+    assert.ok(app.errors.length === 1 && isGatewayError(error, 'IDENTITY_UNAVAILABLE'), label)
+    if (label !== 'throws nothing') assert.is(error.cause, secret)
     assert.is(app.upstream.calls.length, 0)
   }
 })
@@ -162,7 +162,7 @@ test('check 10: the gateway abandons an identify call that hangs for 5 s, and ab
   await app.clock.advance(4_999)
   assert.is(signals[0]?.aborted, false)
   await app.clock.advance(1)
-  assert.is(await outcomeOf(await responding), '503 identity_unavailable')
+  assert.is(await getOutcome(await responding), '503 identity_unavailable')
   assert.is(signals[0]?.aborted, true)
 })
 
@@ -175,10 +175,10 @@ test("a client disconnect aborts the identify call, and isn't treated as a failu
     },
   })
   for (const path of ['/v1/chat/completions', '/v1/models']) {
-    const leaving = new AbortController()
-    const responding = app.send(path, { signal: leaving.signal, ...(path !== '/v1/models' && { body: {} }) })
+    const controller = new AbortController()
+    const responding = app.send(path, { signal: controller.signal, ...(path !== '/v1/models' && { body: {} }) })
     await new Promise((resolve) => setTimeout(resolve))
-    leaving.abort()
+    controller.abort()
     assert.is((await responding).status, 499)
     assert.is(signals.at(-1)?.aborted, true)
   }

@@ -76,7 +76,10 @@ const INVALID: ReadonlyArray<[answer: unknown, member: string]> = [
   [{ ...nested, limits: { requests: { minute: 1.5 } } }, 'limits'],
   [{ ...nested, limits: { dollars: { month: 5 } } }, 'limits'],
   [{ account: 'a', metadata: { team: 1 } }, 'metadata'],
-  [{ account: 'a', metadata: Object.fromEntries(Array.from({ length: 17 }, (_, at) => [`n${at}`, ''])) }, 'metadata'],
+  [
+    { account: 'a', metadata: Object.fromEntries(Array.from({ length: 17 }, (_, index) => [`n${index}`, ''])) },
+    'metadata',
+  ],
   [{ account: 'a', tags: Array.from({ length: 11 }, () => 'x') }, 'tags'],
   [{ account: 'a', refuse: 'No.' }, 'account'],
   [{ refuse: '' }, 'refuse'],

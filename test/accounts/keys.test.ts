@@ -18,7 +18,7 @@ const askWith =
   async (key: string, body: object = {}, headers: Record<string, string> = {}) =>
     (await chat(body, { headers: { 'x-api-key': key, ...headers } })).status
 
-const usedOf = async ({ api }: World, resource: 'keys' | 'accounts', id: string) =>
+const getUsed = async ({ api }: World, resource: 'keys' | 'accounts', id: string) =>
   (await api[resource].limits.get(id)).limits.map(({ scope, used }) => `${scope} ${used}`)
 
 test("check 35: a key's requests count for the key, its account, and the plan", async () => {
@@ -33,8 +33,8 @@ test("check 35: a key's requests count for the key, its account, and the plan", 
     [await send(one.key), await send(two.key), await send(one.key), await send(two.key)],
     [200, 200, 200, 429],
   )
-  assert.equal(await usedOf(world, 'keys', one.id), ['key 2', 'account 3', 'group 3'])
-  assert.equal(await usedOf(world, 'accounts', 'alice'), ['account 3', 'group 3'])
+  assert.equal(await getUsed(world, 'keys', one.id), ['key 2', 'account 3', 'group 3'])
+  assert.equal(await getUsed(world, 'accounts', 'alice'), ['account 3', 'group 3'])
 })
 
 test('the lower limit of the plan and the account applies', async () => {
@@ -57,7 +57,7 @@ test('check 26 (bug B1): concurrent first requests of an account never exceed it
   const { key } = await first.api.keys.create({ name: 'a', account: 'alice' })
   const others = await Promise.all([1, 2].map(() => open({ storage, clock, connections: [] })))
   const statuses = await Promise.all(
-    Array.from({ length: 60 }, (_, at) => [first, ...others][at % 3]?.send(key) ?? Promise.resolve(0)),
+    Array.from({ length: 60 }, (_, index) => [first, ...others][index % 3]?.send(key) ?? Promise.resolve(0)),
   )
   assert.is(statuses.filter((status) => status === 200).length, 5)
 })
@@ -98,9 +98,9 @@ test('models must be allowed by the key, the account, and the plan', async () =>
 test("check 5 (bug B4): user labels in a body create no accounts, and all of them share the key's budget", async () => {
   const { api, send, gateway } = await open()
   const { key } = await api.keys.create({ name: 'claude-code', limits: { requests: { day: 100 } } })
-  for (let at = 0; at < 100; at++)
+  for (let index = 0; index < 100; index++)
     assert.is(
-      await send(key, { user: `user-${at}`, metadata: { user_id: `session_${at}` } }, { 'x-user-id': 'bob' }),
+      await send(key, { user: `user-${index}`, metadata: { user_id: `session_${index}` } }, { 'x-user-id': 'bob' }),
       200,
     )
   assert.is(await send(key), 429)
@@ -110,7 +110,7 @@ test("check 5 (bug B4): user labels in a body create no accounts, and all of the
 test("a key has either a group or an account, and an account with keys can't be deleted", async () => {
   const { api } = await open()
   await api.groups.put({ id: 'pro', name: 'Pro' })
-  const message = async (work: Promise<unknown>) => work.then(String, (error: Error) => error.message)
+  const message = async (promise: Promise<unknown>) => promise.then(String, (error: Error) => error.message)
   assert.match(
     await message(api.keys.create({ name: 'a', account: 'alice', group: 'pro' })),
     /both a "group" and an "account"/,
@@ -128,15 +128,15 @@ test("a key has either a group or an account, and an account with keys can't be 
 test('check 34: while the storage is unavailable, keys of cached accounts work, and keys of accounts that were never read get a 503', async () => {
   const clock = fakeClock()
   const storage = memoryStorage({ clock })
-  let isAway = false
+  let isUnavailable = false
   const get = async (key: string) => {
-    if (isAway) throw Object.assign(new Error('away'), { code: 'ECONNREFUSED' })
+    if (isUnavailable) throw Object.assign(new Error('away'), { code: 'ECONNREFUSED' })
     return storage.get(key)
   }
   const { api, send } = await open({ clock, storage: { ...storage, get } })
   const { key } = await api.keys.create({ name: 'a', account: 'alice' })
   const { key: other } = await api.keys.create({ name: 'b', account: 'bob' })
   assert.is(await send(key), 200)
-  isAway = true
+  isUnavailable = true
   assert.equal([await send(key), await send(other)], [200, 503])
 })

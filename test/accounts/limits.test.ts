@@ -54,8 +54,8 @@ test("a request counts toward its account's and its key's limits, and must fit b
 test("user account counters aren't mirrored, and aren't listed as near their limits", async () => {
   const { world, one: ledger } = open()
   const limits = { requests: { day: 1 } }
-  for (let at = 0; at < 30; at++)
-    reserved(await ledger.reserve([account(limits, `a_${at}`)], { fixed: { requests: 1 } })).settle({ requests: 1 })
+  for (let index = 0; index < 30; index++)
+    reserved(await ledger.reserve([account(limits, `a_${index}`)], { fixed: { requests: 1 } })).settle({ requests: 1 })
   reserved(await ledger.reserve([key(limits)], { fixed: { requests: 1 } })).settle({ requests: 1 })
   await ledger.waitForWrites()
   assert.is((await world.storage.list('limits/account/')).length, 30)

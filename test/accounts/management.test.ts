@@ -12,8 +12,8 @@ async function open(storage = memoryStorage()) {
   return { ...world, storage, dump }
 }
 
-const message = async (work: Promise<unknown>) =>
-  work.then(
+const message = async (promise: Promise<unknown>) =>
+  promise.then(
     () => 'done',
     (error: Error) => error.message,
   )
@@ -58,8 +58,8 @@ test('put writes nothing if nothing changes, and rejects invalid account ids', a
 test('lists are paged and filtered', async () => {
   const { api } = await open()
   await api.groups.put({ id: 'pro', name: 'Pro' })
-  for (let at = 0; at < 25; at++)
-    await api.accounts.put({ id: `user-${at}`, isActive: at % 5 !== 0, ...(at < 10 && { plan: 'pro' }) })
+  for (let index = 0; index < 25; index++)
+    await api.accounts.put({ id: `user-${index}`, isActive: index % 5 !== 0, ...(index < 10 && { plan: 'pro' }) })
   const all: string[] = []
   for (let after: string | undefined, pages = 0; pages < 5; pages++) {
     const page = await api.accounts.list({ limit: 10, ...(after && { after }) })

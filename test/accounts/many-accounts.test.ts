@@ -84,11 +84,12 @@ async function store(path: string, count: number): Promise<void> {
   const { ref } = await api.accounts.put({ id: 'user', name: 'User' })
   await close()
   const { value = '' } = (await storage.get(`accounts/${ref}`)) ?? {}
-  const write = (at: number) => {
-    const other = `a_${at.toString(2).padStart(26, '0').replaceAll('0', 'b').replaceAll('1', 'c')}`
+  const write = (index: number) => {
+    const other = `a_${index.toString(2).padStart(26, '0').replaceAll('0', 'b').replaceAll('1', 'c')}`
     return storage.set(`accounts/${other}`, value.replaceAll(ref, other), { ttlMs: IDLE_MS })
   }
-  for (let at = 0; at < count; at += 500) await Promise.all(Array.from({ length: 500 }, (_, more) => write(at + more)))
+  for (let index = 0; index < count; index += 500)
+    await Promise.all(Array.from({ length: 500 }, (_, more) => write(index + more)))
   await storage.close?.()
 }
 

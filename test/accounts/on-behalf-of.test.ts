@@ -6,7 +6,7 @@ import type { Identity } from '../../src/request/identity.ts'
 import { createLab } from '../mount/node/lab.ts'
 import { never } from '../pipeline/support/upstream.ts'
 import { assert, suite } from '../support/suite.ts'
-import { openApp, outcomeOf } from './support/app.ts'
+import { getOutcome, openApp } from './support/app.ts'
 
 const lab = createLab()
 const test = suite('requests on behalf of an account')
@@ -52,7 +52,7 @@ test("the identity of as() takes precedence over the request's cookie", async ()
     body: {},
     headers: { 'x-signalbox-account': 'bob' },
   })
-  assert.is(await outcomeOf(await fetch(request)), '403 account_not_allowed')
+  assert.is(await getOutcome(await fetch(request)), '403 account_not_allowed')
 })
 
 for (const identity of [

@@ -21,7 +21,7 @@ test('a ref is the same for the same id and keyring, and differs for any other i
 })
 
 test('a ref encodes the first 130 bits of the hash in base32', async () => {
-  const hash = Uint8Array.from({ length: 32 }, (_, at) => at)
+  const hash = Uint8Array.from({ length: 32 }, (_, index) => index)
   const ref = await createAccountRefs(async () => ({ hashForLookup: async () => hash })).find('any')
   assert.is(ref, 'a_aaaqeayeaudaocajbifqydiob4')
 })

@@ -42,11 +42,11 @@ async function open() {
   await api.connections.create({ provider: 'one', apiKey: 'secret-of-one' })
   await api.aliases.set({ alias: MODEL, model: 'one/m' })
   for (const id of ['alice', 'paused']) await api.accounts.put({ id })
-  const mint = (account: string, more: object = {}) => api.tokens.mint({ account, ...more })
+  const mint = (account: string, extra: object = {}) => api.tokens.mint({ account, ...extra })
   const [expired, revoked] = [await mint('alice', { expiresIn: 30 }), await mint('paused')]
   await api.accounts.pause('paused')
   await clock.advance(60_000)
-  const elsewhere = await mint('alice', { origins: ['https://app.example'] })
+  const other = await mint('alice', { origins: ['https://app.example'] })
   const { key } = await api.keys.create({ name: 'plain' })
   await gateway.as({ account: 'the one new account of this minute' }).fetch('http://app.test/v1/models')
   const user = { cookie: 's=alice' }
@@ -63,7 +63,7 @@ async function open() {
     { code: 'token_invalid', status: 401, headers: token('sbt_x') },
     { code: 'token_expired', status: 401, headers: token(expired.token) },
     { code: 'token_revoked', status: 401, headers: token(revoked.token) },
-    { code: 'token_not_allowed', status: 403, headers: token(elsewhere.token) },
+    { code: 'token_not_allowed', status: 403, headers: token(other.token) },
   ]
   const fetchWith =
     (headers: Record<string, string>): typeof globalThis.fetch =>
@@ -97,18 +97,18 @@ for (const [name, { create }] of Object.entries(clients))
         const { error } = (await bare.json()) as { error: { message: string; code?: string } }
         assert.equal([bare.status, error.code], [status, code === 'identity_invalid' ? undefined : code])
         assert.is(bare.headers.get('x-should-retry'), status === 503 ? null : 'false', code)
-        const thrown = await create(fetchWith(headers))
+        const reason = await create(fetchWith(headers))
           .send(MODEL, { stream })
           .then(
             () => undefined,
             (failure: unknown) => failure,
           )
-        if (isOwn401(thrown)) {
+        if (isOwn401(reason)) {
           assert.is(status, 401, code)
           continue
         }
-        const recorded = readError(thrown)
-        assert.is(recorded.status, status, `${code}: ${thrown}`)
+        const recorded = readError(reason)
+        assert.is(recorded.status, status, `${code}: ${reason}`)
         assert.match(recorded.message, error.message)
       }
   })

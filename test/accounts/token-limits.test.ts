@@ -28,26 +28,28 @@ test('a caller is subject to the limits, models, and kinds of its token', () => 
 test('check 74: a single-request token is accepted once, on two instances with 50 concurrent requests each', async () => {
   const { one, other } = open()
   const outcomes = await Promise.all(
-    Array.from({ length: 100 }, (_, at) => (at % 2 ? one : other).reserve([token('t')], { fixed: { requests: 1 } })),
+    Array.from({ length: 100 }, (_, index) =>
+      (index % 2 ? one : other).reserve([token('t')], { fixed: { requests: 1 } }),
+    ),
   )
   const passed = outcomes.filter(({ kind }) => kind === 'reserved')
   assert.is(passed.length, 1)
   const again = await one.reserve([token('t')], { fixed: { requests: 1 } })
   assert.equal(whyOf(again), ['held', 'run', 'requests', 'total'])
   reserved(passed[0] ?? again).settle({ requests: 1 })
-  const refused = await one.reserve([token('t')], { fixed: { requests: 1 } })
-  assert.equal(whyOf(refused), ['used-up', 'run', 'requests', 'total'])
-  if (refused.kind !== 'rejected') assert.unreachable()
+  const rejected = await one.reserve([token('t')], { fixed: { requests: 1 } })
+  assert.equal(whyOf(rejected), ['used-up', 'run', 'requests', 'total'])
+  if (rejected.kind !== 'rejected') assert.unreachable()
   const terms = { need: 1, limitsOutput: false, now: 0, headers: {}, holders: { key: undefined, group: undefined } }
-  const { message } = createLimitError(refused as LimitRejection, terms)
+  const { message } = createLimitError(rejected as LimitRejection, terms)
   assert.match(message, /This token can make 1 request in total and has made 1/)
   reserved(await one.reserve([token('u')], { fixed: { requests: 1 } }))
 })
 
 test("token counters aren't mirrored, and aren't listed as near their limits", async () => {
   const { world, one } = open()
-  for (let at = 0; at < 30; at++)
-    reserved(await one.reserve([token(`t${at}`)], { fixed: { requests: 1 } })).settle({ requests: 1 })
+  for (let index = 0; index < 30; index++)
+    reserved(await one.reserve([token(`t${index}`)], { fixed: { requests: 1 } })).settle({ requests: 1 })
   reserved(await one.reserve([key({ requests: { day: 1 } })], { fixed: { requests: 1 } })).settle({ requests: 1 })
   await one.waitForWrites()
   const { accounts, next } = await one.listSpending('mirror', { limit: 10 })

@@ -50,7 +50,7 @@ async function openGateway({
       }),
     )
   const chat = async (token: string, headers: Record<string, string> = {}, path = '/v1/chat/completions') =>
-    outcomeOf(await send(path, { authorization: `Bearer ${token}`, ...headers }))
+    getOutcome(await send(path, { authorization: `Bearer ${token}`, ...headers }))
   const mint = async (terms: Partial<NewToken> = {}) => {
     const minted = await api.tokens.mint({ account: 'alice', ...terms })
     plant(minted.token)
@@ -59,7 +59,7 @@ async function openGateway({
   return { gateway, api, clock, storage, upstream, recorded, send, chat, mint }
 }
 
-async function outcomeOf(response: Response): Promise<string> {
+async function getOutcome(response: Response): Promise<string> {
   const { error } = (await response.json()) as { error?: { code?: string } }
   return error?.code ? `${response.status} ${error.code}` : `${response.status}`
 }
@@ -76,15 +76,14 @@ test('a token works at model endpoints in each of the four key headers, and nowh
   ]
   for (const header of headers) assert.is((await send('/v1/chat/completions', header)).status, 200)
   assert.is(upstream.calls.length, headers.length)
-  const elsewhere: [string, Record<string, string>, RequestInit?][] = [
+  const other: [string, Record<string, string>, RequestInit?][] = [
     [`/v1/chat/completions?key=${token}`, {}],
     [`/v1/chat/completions?access_token=${token}`, {}],
     ['/v1/chat/completions', { cookie: `token=${token}` }],
     ['/v1/chat/completions', { 'x-token': token }],
     ['/v1/chat/completions', {}, { body: JSON.stringify({ model: 'one/m', messages: [], key: token, apiKey: token }) }],
   ]
-  for (const [path, header, init] of elsewhere)
-    assert.is((await send(path, header, init)).status, 401, path.slice(0, 40))
+  for (const [path, header, init] of other) assert.is((await send(path, header, init)).status, 401, path.slice(0, 40))
   assert.is(upstream.calls.length, headers.length)
 })
 
@@ -156,7 +155,7 @@ test('check 7: a request with a token and a key is rejected if the key belongs t
     { authorization: `Bearer ${token}`, 'x-api-key': other },
     { authorization: `Bearer ${other}`, 'x-goog-api-key': token },
   ])
-    assert.is(await outcomeOf(await send('/v1/chat/completions', headers)), '400 identity_conflict')
+    assert.is(await getOutcome(await send('/v1/chat/completions', headers)), '400 identity_conflict')
   assert.is(upstream.calls.length, 0)
 })
 
@@ -166,7 +165,7 @@ test('a token only allows models that are listed in both its plan and the token 
   const { token } = await mint({ plan: 'Pro', models: ['one/n', 'one/o'] })
   const codes = await Promise.all(
     ['one/m', 'one/n', 'one/o'].map(async (model) =>
-      outcomeOf(
+      getOutcome(
         await send('/v1/chat/completions', { 'x-api-key': token }, { body: JSON.stringify({ model, messages: [] }) }),
       ),
     ),
@@ -178,41 +177,41 @@ test('a token only allows models that are listed in both its plan and the token 
 })
 
 test('check 75: pausing, revoking, and deleting an account reject its tokens at all gateways within a second', async () => {
-  const one = await openGateway()
-  const { api, clock, storage, mint, upstream } = one
+  const first = await openGateway()
+  const { api, clock, storage, mint, upstream } = first
   const other = await openGateway({ clock, storage })
   const untouched = await mint({ account: 'bob' })
   for (const end of ['pause', 'revoke', 'delete'] as const) {
     const account = `alice-${end}`
     const { token } = await mint({ account })
-    assert.is(await one.chat(token), '200')
+    assert.is(await first.chat(token), '200')
     assert.is(await other.chat(token), '200')
     const calls = upstream.calls.length
     await api.accounts[end](account)
-    assert.is(await one.chat(token), '401 token_revoked', end)
+    assert.is(await first.chat(token), '401 token_revoked', end)
     await clock.advance(1_000)
     assert.is(await other.chat(token), '401 token_revoked', end)
     assert.is(upstream.calls.length, calls)
     const renewed = await mint({ account })
-    assert.is(await one.chat(renewed.token), end === 'pause' ? '403 account_paused' : '200', end)
+    assert.is(await first.chat(renewed.token), end === 'pause' ? '403 account_paused' : '200', end)
     await api.accounts.resume(account)
-    assert.is(await one.chat(token), '401 token_revoked', end)
-    assert.is(await one.chat(renewed.token), '200', end)
+    assert.is(await first.chat(token), '401 token_revoked', end)
+    assert.is(await first.chat(renewed.token), '200', end)
   }
-  assert.is(await one.chat(untouched.token), '200')
+  assert.is(await first.chat(untouched.token), '200')
   assert.is(await other.chat(untouched.token), '200')
 })
 
 test('check 74: a single-request token is accepted once in 100 concurrent requests to two gateways', async () => {
-  const one = await openGateway()
-  const { clock, storage } = one
+  const first = await openGateway()
+  const { clock, storage } = first
   const other = await openGateway({ clock, storage })
-  const { token } = await one.mint({ limits: { requests: { total: 1 } } })
-  const codes = await Promise.all(Array.from({ length: 100 }, (_, at) => (at % 2 ? one : other).chat(token)))
+  const { token } = await first.mint({ limits: { requests: { total: 1 } } })
+  const codes = await Promise.all(Array.from({ length: 100 }, (_, index) => (index % 2 ? first : other).chat(token)))
   assert.is(codes.filter((code) => code === '200').length, 1)
   assert.equal([...new Set(codes)].sort(), ['200', '429 rate_limit_exceeded'])
   assert.is(await other.chat(token), '429 rate_limit_exceeded')
-  assert.is(await one.chat((await one.mint({ limits: { requests: { total: 1 } } })).token), '200')
+  assert.is(await first.chat((await first.mint({ limits: { requests: { total: 1 } } })).token), '200')
 })
 
 test('check 77: records, logs, errors, and provider requests contain neither the token nor its claims', async () => {

@@ -6,7 +6,7 @@ import { fakeUpstream, json } from '../pipeline/support/upstream.ts'
 import { catalog } from '../pipeline/support/world.ts'
 import { fakeClock } from '../support/clock.ts'
 import { assert, suite } from '../support/suite.ts'
-import { byCookie, outcomeOf } from './support/app.ts'
+import { byCookie, getOutcome } from './support/app.ts'
 import { SECRET } from './support/token-world.ts'
 
 const test = suite('tokens combined with the identify function')
@@ -36,7 +36,7 @@ async function openApp(identify: Identify = byCookie) {
   })
   await gateway.api.connections.create({ provider: 'one', apiKey: 'secret-of-one' })
   const chat = async (headers: Record<string, string>) =>
-    outcomeOf(
+    getOutcome(
       await gateway.fetch(
         new Request('http://app.test/v1/chat/completions', {
           method: 'POST',
@@ -95,12 +95,12 @@ test('a request is rejected if its headers contain keys or tokens of different a
     [tokens[0], tokens[1]],
     [tokens[0], tokens[2]],
   ]
-  for (const [one = '', other = ''] of pairs.flatMap(([a, b]) => [
+  for (const [value = '', second = ''] of pairs.flatMap(([a, b]) => [
     [a, b],
     [b, a],
   ])) {
-    assert.is(await chat({ authorization: `Bearer ${one}`, 'x-api-key': other }), '400 identity_conflict')
-    assert.is(await chat({ 'x-goog-api-key': one, 'api-key': other }), '400 identity_conflict')
+    assert.is(await chat({ authorization: `Bearer ${value}`, 'x-api-key': second }), '400 identity_conflict')
+    assert.is(await chat({ 'x-goog-api-key': value, 'api-key': second }), '400 identity_conflict')
   }
   assert.equal(seen, [])
   const second = await api.keys.create({ name: 'of-none, too' })

@@ -2,7 +2,7 @@ import { memoryStorage } from '../../adapters/storage/memory.ts'
 import { REVOKED_KEY } from '../../src/features/tokens/revocations.ts'
 import type { Storage } from '../../src/types.ts'
 import { assert, suite } from '../support/suite.ts'
-import { codeOf, START_S, tokenWorld } from './support/token-world.ts'
+import { getCode, START_S, tokenWorld } from './support/token-world.ts'
 
 const test = suite('revoked tokens')
 
@@ -29,7 +29,7 @@ test("check 75: revoking an account's tokens invalidates all tokens of that acco
   const bob = await mint({ account: 'bob' })
   await verify(alice.token)
   await revoke('alice')
-  assert.is(await codeOf(verify(alice.token)), 'TOKEN_REVOKED')
+  assert.is(await getCode(verify(alice.token)), 'TOKEN_REVOKED')
   await verify(bob.token)
 })
 
@@ -39,31 +39,31 @@ test('check 75: tokens minted after a revocation work immediately', async () => 
   const { token } = await mint({ account: 'alice' })
   await verify(token)
   await revoke('alice')
-  assert.is(await codeOf(verify(token)), 'TOKEN_REVOKED')
+  assert.is(await getCode(verify(token)), 'TOKEN_REVOKED')
   await verify((await mint({ account: 'alice' })).token)
 })
 
 test('check 75: another instance rejects revoked tokens within a second, or immediately if the storage is watched', async () => {
   for (const isWatched of [true, false]) {
     const { storage } = countedStorage({ isWatched })
-    const one = tokenWorld({ storage })
-    const other = tokenWorld({ storage, clock: one.clock })
-    const { token } = await one.mint({ account: 'alice' })
+    const first = tokenWorld({ storage })
+    const other = tokenWorld({ storage, clock: first.clock })
+    const { token } = await first.mint({ account: 'alice' })
     await other.verify(token)
-    await one.revoke('alice')
-    if (!isWatched) await one.clock.advance(1_000)
-    assert.is(await codeOf(other.verify(token)), 'TOKEN_REVOKED', String(isWatched))
+    await first.revoke('alice')
+    if (!isWatched) await first.clock.advance(1_000)
+    assert.is(await getCode(other.verify(token)), 'TOKEN_REVOKED', String(isWatched))
   }
 })
 
 test('check 75: minting and verifying tokens reads the storage only once', async () => {
   const { storage, reads } = countedStorage({ isWatched: true })
   const { mint, verify } = tokenWorld({ storage })
-  for (let at = 0; at < 50; at++) await verify((await mint({ account: `a${at}` })).token)
+  for (let index = 0; index < 50; index++) await verify((await mint({ account: `a${index}` })).token)
   assert.is(reads(), 1)
   const unwatched = countedStorage({ isWatched: false })
   const other = tokenWorld({ storage: unwatched.storage })
-  for (let at = 0; at < 50; at++) await other.verify((await other.mint({ account: `a${at}` })).token)
+  for (let index = 0; index < 50; index++) await other.verify((await other.mint({ account: `a${index}` })).token)
   assert.is(unwatched.reads(), 1)
 })
 
@@ -72,13 +72,13 @@ test('a revocation covers tokens minted by an instance whose clock is 5 seconds 
   const ahead = tokenWorld({ storage, clock: { ...clock, now: () => clock.now() + 5_000 } })
   const { token } = await ahead.mint({ account: 'alice' })
   await revoke('alice')
-  assert.is(await codeOf(ahead.verify(token)), 'TOKEN_REVOKED')
+  assert.is(await getCode(ahead.verify(token)), 'TOKEN_REVOKED')
 })
 
 test('concurrent revocations are all stored', async () => {
   const { storage, clock } = tokenWorld()
   const worlds = [1, 2, 3, 4].map(() => tokenWorld({ storage, clock }))
-  await Promise.all(worlds.flatMap(({ revoke }, at) => [0, 1, 2, 3, 4].map((one) => revoke(`${at} ${one}`))))
+  await Promise.all(worlds.flatMap(({ revoke }, index) => [0, 1, 2, 3, 4].map((value) => revoke(`${index} ${value}`))))
   const { all, refs } = await readRecord(storage)
   assert.is(all, 0)
   assert.is(Object.keys(refs).length, 20)
@@ -107,7 +107,10 @@ test("beyond 10,000 entries, or the storage's limit, the older half is merged in
     const memory = memoryStorage()
     const storage: Storage = { ...memory, ...(largestValueBytes !== undefined && { largestValueBytes }) }
     const { clock, mint, verify, revoke } = tokenWorld({ storage })
-    const entries = Array.from({ length: most }, (_, at) => [`r${at}`, (START_S + Math.floor(at / 100)) * 1_000])
+    const entries = Array.from({ length: most }, (_, index) => [
+      `r${index}`,
+      (START_S + Math.floor(index / 100)) * 1_000,
+    ])
     await storage.set(REVOKED_KEY, JSON.stringify({ all: 0, refs: Object.fromEntries(entries) }))
     const early = await mint({ account: 'alice' })
     await clock.advance(600_000)
@@ -116,18 +119,18 @@ test("beyond 10,000 entries, or the storage's limit, the older half is merged in
     const { all, refs } = await readRecord(storage)
     assert.is(Object.keys(refs).length, most / 2)
     assert.is(all, (START_S + Math.floor(most / 2 / 100)) * 1_000)
-    assert.is(await codeOf(verify(early.token)), 'TOKEN_REVOKED')
+    assert.is(await getCode(verify(early.token)), 'TOKEN_REVOKED')
     await verify(late.token)
   }
 })
 
 test('while the storage is unavailable, known revocations still apply; with a damaged record, no token is accepted', async () => {
   const memory = memoryStorage()
-  let isAway = false
+  let isUnavailable = false
   const storage: Storage = {
     ...memory,
     get: async (key) => {
-      if (isAway) throw Object.assign(new Error('away'), { code: 'ECONNREFUSED' })
+      if (isUnavailable) throw Object.assign(new Error('away'), { code: 'ECONNREFUSED' })
       return memory.get(key)
     },
   }
@@ -136,15 +139,15 @@ test('while the storage is unavailable, known revocations still apply; with a da
   const bob = await mint({ account: 'bob' })
   await revoke('alice')
   await verify(bob.token)
-  isAway = true
+  isUnavailable = true
   await clock.advance(2_000)
-  assert.is(await codeOf(verify(alice.token)), 'TOKEN_REVOKED')
+  assert.is(await getCode(verify(alice.token)), 'TOKEN_REVOKED')
   await verify(bob.token)
-  assert.is(await codeOf(tokenWorld({ storage }).verify(bob.token)), 'STORAGE_UNAVAILABLE')
-  isAway = false
+  assert.is(await getCode(tokenWorld({ storage }).verify(bob.token)), 'STORAGE_UNAVAILABLE')
+  isUnavailable = false
   for (const damaged of ['', '{}', '{"all":0,"refs":{"a":"b"}}', '[]']) {
     await memory.set(REVOKED_KEY, damaged)
     await clock.advance(2_000)
-    assert.is(await codeOf(verify(bob.token)), 'STORAGE_FAILED', damaged)
+    assert.is(await getCode(verify(bob.token)), 'STORAGE_FAILED', damaged)
   }
 })

@@ -2,7 +2,7 @@ import { inspect } from 'node:util'
 import { decodeJwt, decodeProtectedHeader, generateKeyPair, SignJWT } from 'jose'
 import type { NewToken } from '../../src/features/tokens/token-input.ts'
 import { assert, suite } from '../support/suite.ts'
-import { claims, codeOf, forge, SECRET, START_S, tokenWorld } from './support/token-world.ts'
+import { claims, forge, getCode, SECRET, START_S, tokenWorld } from './support/token-world.ts'
 
 const test = suite('tokens')
 
@@ -92,7 +92,7 @@ test('invalid input is rejected with advice', async () => {
   for (const [input, message] of rejected) {
     const error = await mint(input).then(
       () => undefined,
-      (thrown) => thrown,
+      (error) => error,
     )
     assert.is(error?.code, 'INVALID_REQUEST', JSON.stringify(input))
     assert.match(error.message, message)
@@ -104,7 +104,7 @@ test("if the gateway's own origin is unknown, one unlisted origin is accepted as
   const { mint } = tokenWorld({ allowedOrigins: ['https://app.example'] })
   await mint({ account: 'a', origins: ['https://app.example', 'https://own.example'] })
   assert.is(
-    await codeOf(mint({ account: 'a', origins: ['https://b.example', 'https://c.example'] })),
+    await getCode(mint({ account: 'a', origins: ['https://b.example', 'https://c.example'] })),
     'INVALID_REQUEST',
   )
 })
@@ -119,7 +119,7 @@ test('a token has at most 1,800 characters', async () => {
     if (token) {
       await verify(token)
       length = token.length
-    } else assert.is(await codeOf(minting), 'INVALID_REQUEST')
+    } else assert.is(await getCode(minting), 'INVALID_REQUEST')
   }
   assert.ok(length > 1_790 && length <= 1_800, String(length))
 })
@@ -130,11 +130,11 @@ test("a gateway without a secret can't mint or accept tokens", async () => {
   const { mint, verify } = tokenWorld({ secret: undefined, storage: bare })
   const error = await mint({ account: 'a' }).then(
     () => undefined,
-    (thrown) => thrown,
+    (error) => error,
   )
   assert.match(error?.message, /Set the "secret" option of createGateway/)
   const { token } = await tokenWorld().mint({ account: 'a' })
-  assert.is(await codeOf(verify(token)), 'TOKEN_INVALID')
+  assert.is(await getCode(verify(token)), 'TOKEN_INVALID')
 })
 
 test("without a `secret` option, tokens are signed with the storage's secret, whether a string or a key", async () => {
@@ -145,7 +145,7 @@ test("without a `secret` option, tokens are signed with the storage's secret, wh
     const { mint } = tokenWorld({ secret: undefined, storage: own })
     const { token } = await mint({ account: 'a' })
     await tokenWorld({ secret: undefined, storage: own }).verify(token)
-    assert.is(await codeOf(tokenWorld().verify(token)), 'TOKEN_INVALID')
+    assert.is(await getCode(tokenWorld().verify(token)), 'TOKEN_INVALID')
   }
 })
 
@@ -153,10 +153,11 @@ test('check 70: a token with any byte changed is rejected', async () => {
   const { mint, verify } = tokenWorld()
   const { token } = await mint({ account: 'alice' })
   await verify(token)
-  for (let at = 0; at < token.length; at++)
+  for (let index = 0; index < token.length; index++)
     for (const bit of [1, 2, 4, 8, 16, 32, 64, 128]) {
-      const changed = token.slice(0, at) + String.fromCharCode(token.charCodeAt(at) ^ bit) + token.slice(at + 1)
-      assert.is(await codeOf(verify(changed)), 'TOKEN_INVALID', `${at} ${bit}`)
+      const changed =
+        token.slice(0, index) + String.fromCharCode(token.charCodeAt(index) ^ bit) + token.slice(index + 1)
+      assert.is(await getCode(verify(changed)), 'TOKEN_INVALID', `${index} ${bit}`)
     }
   for (const other of [
     '',
@@ -168,7 +169,7 @@ test('check 70: a token with any byte changed is rejected', async () => {
     `${token}.${token}`,
     `sbt_${'a'.repeat(1e6)}`,
   ])
-    assert.is(await codeOf(verify(other)), 'TOKEN_INVALID', other.slice(0, 20))
+    assert.is(await getCode(verify(other)), 'TOKEN_INVALID', other.slice(0, 20))
 })
 
 test('check 70: tokens with other algorithms, types, secrets, issuers, or claims are rejected', async () => {
@@ -198,21 +199,22 @@ test('check 70: tokens with other algorithms, types, secrets, issuers, or claims
     await forge(world, withoutExp),
     await forge(world, [claims()]),
   ]
-  for (const [at, token] of tokens.entries()) assert.is(await codeOf(world.verify(token)), 'TOKEN_INVALID', String(at))
+  for (const [index, token] of tokens.entries())
+    assert.is(await getCode(world.verify(token)), 'TOKEN_INVALID', String(index))
 })
 
 test('check 71: a token is only valid for its audience and with its secret', async () => {
   const { token } = await tokenWorld().mint({ account: 'alice' })
   for (const audience of ['signalbox:', 'signalbox:/ai/', 'signalbox:/AI', 'other'])
-    assert.is(await codeOf(tokenWorld({ audience }).verify(token)), 'TOKEN_INVALID', audience)
-  assert.is(await codeOf(tokenWorld({ secret: `${SECRET} of staging` }).verify(token)), 'TOKEN_INVALID')
+    assert.is(await getCode(tokenWorld({ audience }).verify(token)), 'TOKEN_INVALID', audience)
+  assert.is(await getCode(tokenWorld({ secret: `${SECRET} of staging` }).verify(token)), 'TOKEN_INVALID')
 })
 
 test('check 71: a token with origins only works on pages from those origins', async () => {
   const { mint, verify } = tokenWorld({ allowedOrigins: ['https://app.example', 'https://b.example'] })
   const { token } = await mint({ account: 'alice', origins: ['https://app.example', 'https://b.example'] })
   const isAllowed = async (headers: Record<string, string>, method = 'POST') => {
-    const code = await codeOf(verify(token, headers, method))
+    const code = await getCode(verify(token, headers, method))
     if (code !== undefined) assert.is(code, 'TOKEN_NOT_ALLOWED')
     return code === undefined
   }
@@ -240,12 +242,12 @@ test('check 72: a token is accepted up to 5 seconds after its expiry and up to 6
   await verify(token)
   await verify(late.token)
   await clock.advance(1)
-  assert.is(await codeOf(verify(token)), 'TOKEN_EXPIRED')
+  assert.is(await getCode(verify(token)), 'TOKEN_EXPIRED')
   const slow = tokenWorld()
   await verify(late.token)
   await clock.advance(10_000)
   const ahead = await mint({ account: 'alice', expiresIn: 3_600 })
-  assert.is(await codeOf(slow.verify(ahead.token)), 'TOKEN_INVALID')
+  assert.is(await getCode(slow.verify(ahead.token)), 'TOKEN_INVALID')
   await slow.clock.advance(15_000)
   await slow.verify(ahead.token)
 })
@@ -258,9 +260,9 @@ test('check 72: a token is rejected if the clock goes back an hour after the tok
   const { token } = await mint({ account: 'alice' })
   await verify(token)
   behindMs = 3_600_000
-  assert.is(await codeOf(verify(token)), 'TOKEN_INVALID')
+  assert.is(await getCode(verify(token)), 'TOKEN_INVALID')
   behindMs = -3_600_000
-  assert.is(await codeOf(verify(token)), 'TOKEN_EXPIRED')
+  assert.is(await getCode(verify(token)), 'TOKEN_EXPIRED')
   behindMs = 0
   await verify(token)
 })
@@ -277,7 +279,7 @@ test('check 76: after a rotation, the first secret signs tokens, and old tokens 
   await both.verify(old.token)
   await both.verify(token)
   const last = tokenWorld({ secret: rotated.slice(0, 1) })
-  assert.is(await codeOf(last.verify(old.token)), 'TOKEN_INVALID')
+  assert.is(await getCode(last.verify(old.token)), 'TOKEN_INVALID')
   await last.verify(token)
 })
 
@@ -297,7 +299,7 @@ test("check 77: token errors contain the token's id, but neither the token nor i
   const world = tokenWorld({ allowedOrigins: ['https://app.example'] })
   const { token, id } = await world.mint({ account: 'alice@example.com', origins: ['https://app.example'] })
   const errors: unknown[] = []
-  const collect = (work: Promise<unknown>) => work.catch((error: unknown) => void errors.push(error))
+  const collect = (promise: Promise<unknown>) => promise.catch((error: unknown) => void errors.push(error))
   await collect(world.verify(token))
   await world.clock.advance(1_000_000)
   await collect(world.verify(token))

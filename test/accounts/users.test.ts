@@ -9,7 +9,7 @@ import { fakeUpstream, json } from '../pipeline/support/upstream.ts'
 import { catalog } from '../pipeline/support/world.ts'
 import { type FakeClock, fakeClock } from '../support/clock.ts'
 import { assert, suite } from '../support/suite.ts'
-import { byCookie, outcomeOf } from './support/app.ts'
+import { byCookie, getOutcome } from './support/app.ts'
 
 const test = suite('users of an app, from the cookie to the counters')
 
@@ -83,7 +83,7 @@ test('a user who reaches a limit gets an error that mentions the account and no 
   const text = await response.clone().text()
   assert.match(text, /Your account/)
   assert.not.match(text, /API key/)
-  assert.is(await outcomeOf(response), '429 rate_limit_exceeded')
+  assert.is(await getOutcome(response), '429 rate_limit_exceeded')
 })
 
 test('users can read the limits of their own account', async () => {
@@ -122,14 +122,14 @@ test("check 6: a user's cookie and a key of the same account can be combined, an
   const { key, id } = await api.keys.create({ name: 'app', account: 'alice', limits: { requests: { day: 2 } } })
   const headers = { 'x-api-key': key }
   const statuses = []
-  for (let at = 0; at < 3; at++) statuses.push((await send('alice', headers)).status)
+  for (let index = 0; index < 3; index++) statuses.push((await send('alice', headers)).status)
   assert.equal([...statuses, (await send('alice')).status], [200, 200, 429, 200])
-  const readUsed = async (resource: 'keys' | 'accounts', one: string) =>
-    (await api[resource].limits.get(one)).limits.map(({ scope, used }) => `${scope} ${used}`)
+  const readUsed = async (resource: 'keys' | 'accounts', value: string) =>
+    (await api[resource].limits.get(value)).limits.map(({ scope, used }) => `${scope} ${used}`)
   assert.equal(await readUsed('keys', id), ['key 2', 'account 3'])
   assert.equal(await readUsed('accounts', 'alice'), ['account 3'])
   const calls = fetch.calls.length
-  assert.is(await outcomeOf(await send('bob', headers)), '400 identity_conflict')
+  assert.is(await getOutcome(await send('bob', headers)), '400 identity_conflict')
   assert.equal([fetch.calls.length, await readUsed('keys', id)], [calls, ['key 2', 'account 3']])
 })
 

@@ -67,9 +67,9 @@ for (const [name, open] of Object.entries(clients)) {
   test("the call's models generate and stream text", async () => {
     const { ai, models, upstream } = await opened()
     const model = models.languageModel('said')
-    const whole = await ai.generateText({ ...requestOptions, model, prompt: 'Hi' })
-    assert.equal([whole.text, whole.warnings], ['Hello', []])
-    assert.is(Object(whole.providerMetadata?.signalbox).target, 'two/x')
+    const full = await ai.generateText({ ...requestOptions, model, prompt: 'Hi' })
+    assert.equal([full.text, full.warnings], ['Hello', []])
+    assert.is(Object(full.providerMetadata?.signalbox).target, 'two/x')
     const streamed = ai.streamText({ ...requestOptions, model, prompt: 'Hi' })
     assert.is(await streamed.text, 'Hello there, world')
     assert.equal(upstream.providers, ['one', 'two', 'one', 'two'])
@@ -125,8 +125,8 @@ for (const [name, open] of Object.entries(clients)) {
     const { ai, models, upstream } = await opened()
     const model = models.languageModel('said')
     const providerOptions = { signalbox: { timeoutMs: 'soon' } }
-    const thrown = await ai.generateText({ model, prompt: 'Hi', providerOptions }).catch((error: unknown) => error)
-    assert.equal([Object(thrown).statusCode, upstream.calls.length], [400, 0])
-    assert.match(String(thrown), '"providerOptions.signalbox.timeoutMs" must be a whole number')
+    const reason = await ai.generateText({ model, prompt: 'Hi', providerOptions }).catch((error: unknown) => error)
+    assert.equal([Object(reason).statusCode, upstream.calls.length], [400, 0])
+    assert.match(String(reason), '"providerOptions.signalbox.timeoutMs" must be a whole number')
   })
 }

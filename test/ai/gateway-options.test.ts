@@ -35,7 +35,7 @@ for (const [name, ai, path] of clients) {
         providerOptions: { gateway: options },
       })
     const fail = async (options: JSONObject, model?: string) => {
-      const error = await send(options, model).catch((thrown: unknown) => thrown)
+      const error = await send(options, model).catch((error: unknown) => error)
       return { status: Object(error).statusCode as number, message: String(error) }
     }
     return { upstream, send, fail, models, api }
@@ -68,7 +68,7 @@ for (const [name, ai, path] of clients) {
     assert.equal(
       warnings?.map((warning) => 'feature' in warning && warning.feature).sort(),
       ['caching', 'idempotencyKey', 'invented', 'providerTimeouts', 'sort'].map(
-        (one) => `providerOptions.gateway.${one}`,
+        (value) => `providerOptions.gateway.${value}`,
       ),
     )
   })

@@ -15,7 +15,7 @@ import type {
 import * as ai7 from 'ai'
 import { createSignalbox, type NamedModel, type Signalbox, type Specification } from '../../src/ai/signalbox.ts'
 import type { Gateway } from '../../src/gateway.ts'
-import { bytesOf, png } from '../kinds/image/images.ts'
+import { getBytes, png } from '../kinds/image/images.ts'
 import { answerAt } from '../kinds/samples.ts'
 import { wav } from '../kinds/transcription/sample.ts'
 import { chatAnswer, chatEvents } from '../pipeline/support/responses.ts'
@@ -77,12 +77,12 @@ for (const [way, open] of Object.entries(ways))
       const { signalbox } = await opened(
         fakeUpstream(({ body }) => (JSON.parse(body).stream ? sse(chatEvents()) : json(chatAnswer()))),
       )
-      const whole = await ai.generateText({ model: signalbox('fast'), prompt: 'Hi', maxRetries: 0 })
+      const full = await ai.generateText({ model: signalbox('fast'), prompt: 'Hi', maxRetries: 0 })
       const streamed = ai.streamText({ model: signalbox('fast'), prompt: 'Hi', maxRetries: 0 })
-      assert.ok(whole.text.length > 0)
+      assert.ok(full.text.length > 0)
       assert.ok((await streamed.text).length > 0)
       assert.ok((await streamed.response).timestamp instanceof Date)
-      assert.is(Object(whole.providerMetadata?.signalbox).target, 'one/m')
+      assert.is(Object(full.providerMetadata?.signalbox).target, 'one/m')
       assert.is(Object((await streamed.providerMetadata)?.signalbox).target, 'one/m')
     })
 
@@ -98,7 +98,7 @@ for (const [way, open] of Object.entries(ways))
     test('image generation, text-to-speech, and transcription work', async () => {
       const { signalbox } = await opened(fakeUpstream(({ url }) => answerAt(url.pathname) ?? json({})))
       const requestOptions = { n: 12, size: '1024x1024' as const, maxRetries: 0 }
-      const prompt = { text: 'a walk', images: [bytesOf(png)] }
+      const prompt = { text: 'a walk', images: [getBytes(png)] }
       const created = await ai.generateImage({ ...requestOptions, model: signalbox.imageModel('one/i'), prompt })
       assert.equal([created.image.base64, created.responses.length], [png, 2])
       assert.is(Object(created.providerMetadata.signalbox).images.length, 2)
@@ -169,14 +169,14 @@ for (const [way, open] of Object.entries(ways))
       const upstream = fakeUpstream(({ provider }) => (provider === 'one' ? json({}, 500) : json(chatAnswer())))
       const { signalbox } = await opened(upstream)
       const named = signalbox('fast', { maxAttempts: 1 })
-      const thrown = await ai.generateText({ model: named, prompt: 'Hi' }).catch((error: unknown) => error)
-      assert.equal([Object(thrown).statusCode, upstream.calls.length], [500, 1])
+      const reason = await ai.generateText({ model: named, prompt: 'Hi' }).catch((error: unknown) => error)
+      assert.equal([Object(reason).statusCode, upstream.calls.length], [500, 1])
       const headers = { 'x-signalbox-models': 'two/m' }
       await ai.generateText({ model: named, prompt: 'Hi', headers })
       assert.equal(upstream.providers, ['one', 'two'])
       const wrong = signalbox([{ model: 'two/m', params: { topP: 5 } }])
-      const refused = await ai.generateText({ model: wrong, prompt: 'Hi' }).catch((error: unknown) => error)
-      assert.match(String(refused), /models\[0\]\.params\.topP/)
+      const rejected = await ai.generateText({ model: wrong, prompt: 'Hi' }).catch((error: unknown) => error)
+      assert.match(String(rejected), /models\[0\]\.params\.topP/)
       const lists: [list: unknown, place: string][] = [
         [[], '"models" must'],
         [[''], '"models[0]" must'],
@@ -186,10 +186,10 @@ for (const [way, open] of Object.entries(ways))
         [5, '"models[0]" must'],
         [undefined, '"models[0]" must'],
       ]
-      for (const [list, place] of lists) {
+      for (const [list, location] of lists) {
         const model = signalbox(list as NamedModel) // JavaScript callers can pass this
         const blank = await ai.generateText({ model, prompt: 'Hi' }).catch((error: unknown) => error)
-        assert.match(String(blank), `x-signalbox-models: ${place}`)
+        assert.match(String(blank), `x-signalbox-models: ${location}`)
       }
       assert.is(upstream.calls.length, 2)
     })
@@ -197,9 +197,9 @@ for (const [way, open] of Object.entries(ways))
     test("the AI SDK doesn't retry a request that the gateway has tried on all targets", async () => {
       const upstream = fakeUpstream(() => json({ error: { message: 'It broke.' } }, 500))
       const { signalbox } = await opened(upstream)
-      const thrown = await ai.generateText({ model: signalbox('fast'), prompt: 'Hi' }).catch((error: unknown) => error)
-      assert.ok(ai.APICallError.isInstance(thrown), String(thrown))
-      assert.equal([Object(thrown).isRetryable, Object(thrown).statusCode, upstream.calls.length], [false, 500, 2])
+      const reason = await ai.generateText({ model: signalbox('fast'), prompt: 'Hi' }).catch((error: unknown) => error)
+      assert.ok(ai.APICallError.isInstance(reason), String(reason))
+      assert.equal([Object(reason).isRetryable, Object(reason).statusCode, upstream.calls.length], [false, 500, 2])
     })
 
     test('file bytes are sent as base64', async () => {
@@ -214,31 +214,31 @@ for (const [way, open] of Object.entries(ways))
     test('an abort with a custom reason ends a stream, and the AI SDK reports it', async () => {
       const upstream = fakeUpstream(() => sse(chatEvents().slice(0, 2), 'hang'))
       const { signalbox } = await opened(upstream)
-      const leave = new AbortController()
+      const controller = new AbortController()
       const recorded: string[] = []
       const { fullStream } = ai.streamText({
         model: signalbox('one/m'),
         prompt: 'Hi',
-        abortSignal: leave.signal,
+        abortSignal: controller.signal,
         maxRetries: 0,
         onAbort: () => void recorded.push('told'),
       })
       for await (const part of fullStream) {
-        if (part.type === 'text-delta') setTimeout(() => leave.abort(new Error('left')), 1)
+        if (part.type === 'text-delta') setTimeout(() => controller.abort(new Error('left')), 1)
         if (part.type === 'abort') recorded.push(String(part.reason).replace('Error: ', ''))
       }
       assert.equal([recorded, upstream.open], [['told', 'left'], 0])
     })
 
     test('an abort rejects with its reason and ends the provider call', async () => {
-      const leave = new AbortController()
+      const controller = new AbortController()
       const upstream = fakeUpstream(() => {
-        queueMicrotask(() => leave.abort(new Error('left')))
+        queueMicrotask(() => controller.abort(new Error('left')))
         return never()
       })
       const { signalbox } = await opened(upstream)
-      const callOptions = { model: signalbox('one/m'), prompt: 'Hi', abortSignal: leave.signal, maxRetries: 0 }
-      const thrown = await ai.generateText(callOptions).catch((error: unknown) => error)
-      assert.equal([String(thrown), upstream.open], ['Error: left', 0])
+      const callOptions = { model: signalbox('one/m'), prompt: 'Hi', abortSignal: controller.signal, maxRetries: 0 }
+      const reason = await ai.generateText(callOptions).catch((error: unknown) => error)
+      assert.equal([String(reason), upstream.open], ['Error: left', 0])
     })
   }

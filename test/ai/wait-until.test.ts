@@ -19,7 +19,7 @@ for (const way of ['an account', 'a key'])
     const { key } = await gateway.api.keys.create({ name: 'a', limits: { requests: { day: 9 } } })
     const works: Array<Promise<unknown>> = []
     const caller: InProcessOptions = way === 'a key' ? { apiKey: key } : { account: 'ann' }
-    const models = createSignalbox(gateway, { ...caller, waitUntil: (work) => void works.push(work) })
+    const models = createSignalbox(gateway, { ...caller, waitUntil: (promise) => void works.push(promise) })
     assert.is(await ai.streamText({ model: models('one/m'), prompt: 'Hi' }).text, 'Hello')
     await Promise.all(works)
     assert.ok(works.length > 0)

@@ -9,12 +9,12 @@ export interface Documents {
 }
 
 /** Returns the headings of a Markdown text, without its title. */
-export const headingsOf = (text: string): string[] =>
+export const getHeadings = (text: string): string[] =>
   Array.from(text.matchAll(/^## (.+)$/gm), ([, heading = '']) => heading)
 
 /** Finds comments that cite a missing document, or a missing heading of `src/rules.md`. Returns one line per citation. */
 export function brokenCitations(files: ReadonlyMap<string, string>, { exists, headings }: Documents): string[] {
-  return commentsOf(files).flatMap(({ path, line, comment }) => [
+  return getComments(files).flatMap(({ path, line, comment }) => [
     ...Array.from(comment.matchAll(DOCUMENT), ([name]) => name)
       .filter((name) => !exists(name) && !exists(posix.join(posix.dirname(path), name)))
       .map((name) => `${path}:${line} cites ${name}, which is not in the repository`),
@@ -26,7 +26,7 @@ export function brokenCitations(files: ReadonlyMap<string, string>, { exists, he
 
 /** Returns the headings that no comment cites. */
 export function uncitedHeadings(files: ReadonlyMap<string, string>, headings: readonly string[]): string[] {
-  const rules = commentsOf(files).flatMap(({ comment }) => citedRules(comment))
+  const rules = getComments(files).flatMap(({ comment }) => citedRules(comment))
   return headings.filter((heading) => !rules.some((rule) => rule.startsWith(heading)))
 }
 
@@ -39,7 +39,7 @@ const citedRules = (comment: string): string[] => comment.split('src/rules.md, '
 /** Matches block comments, comment lines, and trailing comments. Consecutive lines count as one text. */
 const COMMENT = /(?<=^|\s)\/\*[\s\S]*?\*\/|(?:^[ \t]*\/\/.*\n)+|(?<=\s)\/\/ .*$/gm
 
-function commentsOf(files: ReadonlyMap<string, string>) {
+function getComments(files: ReadonlyMap<string, string>) {
   return [...files].flatMap(([path, text]) =>
     Array.from(text.matchAll(COMMENT), ({ 0: comment, index }) => ({
       path,

@@ -25,17 +25,17 @@ export function attacksOn({ source, flags }: RegExp): Attack[] {
   const attacks = new Map<string, Attack>()
   for (const { before, repeated } of repeatsIn(tree, '')) {
     for (const pump of repeated) {
-      for (const [start, one] of [
+      for (const [start, value] of [
         [before, pump],
         ['', before + pump],
         ['', pump + before],
         [before, pump + before],
       ] as const) {
-        if (one === '') continue
+        if (value === '') continue
         for (const end of ENDS)
           attacks.set(
-            JSON.stringify([start, one, end]),
-            (length) => start + one.repeat(Math.ceil(length / one.length)) + end,
+            JSON.stringify([start, value, end]),
+            (length) => start + value.repeat(Math.ceil(length / value.length)) + end,
           )
       }
     }
@@ -56,44 +56,44 @@ function repeatsIn(node: Node, before: string): { before: string; repeated: stri
       let lead = before
       return node.parts.flatMap((part) => {
         const found = repeatsIn(part, lead)
-        lead += sampleOf(part)
+        lead += getSample(part)
         return found
       })
     }
     case 'repeat': {
       const inner = repeatsIn(node.of, before)
-      return node.isUnbounded ? [{ before, repeated: samplesOf(node.of) }, ...inner] : inner
+      return node.isUnbounded ? [{ before, repeated: getSamples(node.of) }, ...inner] : inner
     }
   }
 }
 
-const sampleOf = (node: Node): string => samplesOf(node)[0] ?? ''
+const getSample = (node: Node): string => getSamples(node)[0] ?? ''
 
-function samplesOf(node: Node): string[] {
+function getSamples(node: Node): string[] {
   switch (node.kind) {
     case 'text':
       return [...node.samples]
     case 'choice':
-      return node.options.flatMap(samplesOf)
+      return node.options.flatMap(getSamples)
     case 'sequence': {
-      const all = node.parts.map(samplesOf)
+      const all = node.parts.map(getSamples)
       const longest = Math.min(MAX_SAMPLES, Math.max(0, ...all.map(({ length }) => length)))
-      return Array.from({ length: longest }, (_, nth) => all.map((some) => some[nth % some.length] ?? '').join(''))
+      return Array.from({ length: longest }, (_, index) => all.map((some) => some[index % some.length] ?? '').join(''))
     }
     case 'repeat':
-      return samplesOf(node.of).map((sample) => sample.repeat(Math.max(1, node.min)))
+      return getSamples(node.of).map((sample) => sample.repeat(Math.max(1, node.min)))
   }
 }
 
 /** Parses a pattern that the engine has accepted. */
 function parse(source: string, flags: string): Node {
-  let at = 0
+  let index = 0
   return choice()
 
   function choice(): Node {
     const options = [sequence()]
-    while (source[at] === '|') {
-      at++
+    while (source[index] === '|') {
+      index++
       options.push(sequence())
     }
     return options.length === 1 ? (options[0] as Node) : { kind: 'choice', options }
@@ -101,31 +101,31 @@ function parse(source: string, flags: string): Node {
 
   function sequence(): Node {
     const parts: Node[] = []
-    while (at < source.length && source[at] !== '|' && source[at] !== ')') parts.push(quantified(atom()))
+    while (index < source.length && source[index] !== '|' && source[index] !== ')') parts.push(quantified(atom()))
     return { kind: 'sequence', parts }
   }
 
   function quantified(of: Node): Node {
-    const [whole, sign, least, comma, most] = /^(?:([*+?])|\{(\d+)(,?)(\d*)\})\??/.exec(source.slice(at)) ?? []
-    if (whole === undefined) return of
-    at += whole.length
+    const [full, sign, least, comma, most] = /^(?:([*+?])|\{(\d+)(,?)(\d*)\})\??/.exec(source.slice(index)) ?? []
+    if (full === undefined) return of
+    index += full.length
     if (sign) return { kind: 'repeat', of, min: sign === '+' ? 1 : 0, isUnbounded: sign !== '?' }
     return { kind: 'repeat', of, min: Number(least), isUnbounded: comma === ',' && most === '' }
   }
 
   function atom(): Node {
-    const rest = source.slice(at)
+    const rest = source.slice(index)
     const [group] = /^\((?:\?(?:[:=!]|<[=!]|<\w+>))?/.exec(rest) ?? []
     if (group) {
-      at += group.length
+      index += group.length
       const inner = choice()
-      at++
+      index++
       return group.endsWith('=') || group.endsWith('!') ? NOTHING : inner
     }
     const [set] = /^\[(?:[^\]\\]|\\.)*\]/.exec(rest) ?? []
     const [escaped] = /^\\(?:u\{[\da-f]+\}|u[\da-f]{4}|x[\da-f]{2}|p\{\w+\}|c[A-Z]|k<\w+>|.)/iu.exec(rest) ?? []
     const one = set ?? escaped ?? String.fromCodePoint(rest.codePointAt(0) ?? 0)
-    at += one.length
+    index += one.length
     if (/^(?:\^|\$|\\[bB]|\\[1-9k].*)$/.test(one)) return NOTHING
     return { kind: 'text', samples: matching(one, flags) }
   }
@@ -133,15 +133,15 @@ function parse(source: string, flags: string): Node {
 
 const NOTHING: Node = { kind: 'text', samples: [''] }
 
-function matching(one: string, flags: string): string[] {
-  const pattern = new RegExp(`^(?:${one})$`, flags)
+function matching(value: string, flags: string): string[] {
+  const pattern = new RegExp(`^(?:${value})$`, flags)
   const found = CHARACTERS.filter((character) => pattern.test(character))
   if (found.length > 0) return spread(found)
   for (let code = 0; code <= 0x10ffff; code++) {
     const character = String.fromCodePoint(code)
     if (pattern.test(character)) return [character]
   }
-  throw new Error(`No character matches ${one}.`)
+  throw new Error(`No character matches ${value}.`)
 }
 
 /** Returns the first item, the last, and some in between. */
@@ -150,5 +150,5 @@ const spread = (all: readonly string[]): string[] =>
     ? [...all]
     : Array.from(
         { length: MAX_SAMPLES },
-        (_, nth) => all[Math.floor((nth * (all.length - 1)) / (MAX_SAMPLES - 1))] ?? '',
+        (_, index) => all[Math.floor((index * (all.length - 1)) / (MAX_SAMPLES - 1))] ?? '',
       )

@@ -117,7 +117,7 @@ export function longFiles(files: ReadonlyMap<string, string>): string[] {
 }
 
 function* importViolations({ path, imports }: Source, entries: readonly string[]): Generator<string> {
-  if (path.startsWith('src/') && !moduleOf(path))
+  if (path.startsWith('src/') && !getModule(path))
     yield `${path} is in no layer: add its folder to LAYERS in test/architecture/rules.ts, and to src/README.md`
   for (const { target, isTypeOnly, line } of imports) {
     const why = isPath(target) ? whyNotPath(path, target, isTypeOnly, entries) : whyNotPackage(path, target)
@@ -171,8 +171,8 @@ function whyNotStage(path: string, target: string): string | undefined {
 const STAGE = /^src\/request\/(?!(?:routing|upstream|codec|door)\/)([^/]+)\//
 
 function whyNotDown(path: string, target: string): string | undefined {
-  const from = moduleOf(path)
-  const to = moduleOf(target)
+  const from = getModule(path)
+  const to = getModule(target)
   if (!from || !to) return to ? undefined : 'it is in no layer'
   if (to.layer > from.layer) return `layer ${from.layer} imports from layer ${to.layer}, and imports go downward only`
   if (to.layer < from.layer || to.layer === TOP || to.module === from.module) return undefined
@@ -192,7 +192,7 @@ function whyNotFromAdapter(
   if (!target.startsWith('adapters/')) return 'it is no part of the library'
   if (/^adapters\/(?:types|lib)\//.test(target)) return undefined
   if (entries.includes(target)) return 'adapters do not import each other'
-  return folderOf(path) === folderOf(target) ? undefined : 'it is a helper of other adapters'
+  return getFolder(path) === getFolder(target) ? undefined : 'it is a helper of other adapters'
 }
 
 function* platformViolations({ path, ambients }: Source): Generator<string> {
@@ -211,7 +211,7 @@ function* formViolations({ path, anys, assigned, silenced }: Source): Generator<
 }
 
 /** The module that a file belongs to, and its layer. */
-export function moduleOf(path: string): { layer: number; module: string } | undefined {
+export function getModule(path: string): { layer: number; module: string } | undefined {
   const fitting = LAYERS.flatMap((modules, layer) => modules.map((module) => ({ layer, module }))).filter(
     ({ module }) => path === module || (module.endsWith('/') && path.startsWith(module)),
   )
@@ -224,6 +224,6 @@ function isPath(target: string): boolean {
   return /^(?:src|adapters|test|examples|\.\.?)\//.test(target) || /\.(?:ts|json)$/.test(target)
 }
 
-function folderOf(path: string): string {
+function getFolder(path: string): string {
   return path.split('/').slice(0, 2).join('/')
 }

@@ -1,4 +1,4 @@
-import { moduleOf } from './rules.ts'
+import { getModule } from './rules.ts'
 import { parseSource } from './source.ts'
 
 const SHARED = ['errors.ts', 'fields.ts', 'format.ts', 'translator.ts', 'wire.ts']
@@ -58,28 +58,28 @@ export function importCycles(files: ReadonlyMap<string, string>): string[] {
     path,
     parseSource(path, text, () => false).imports.flatMap(({ target, isTypeOnly }) => (isTypeOnly ? [] : target)),
   ])
-  return cyclesOf(new Map(imports.map(([path, targets]) => [path, targets.filter((target) => files.has(target))])))
+  return getCycles(new Map(imports.map(([path, targets]) => [path, targets.filter((target) => files.has(target))])))
 }
 
 /** Finds groups of modules in `src` whose files import each other, including types. Returns one line per group. */
 export function folderCycles(files: ReadonlyMap<string, string>): string[] {
   const imports = new Map<string, string[]>()
   for (const [path, text] of files) {
-    const folder = folderOf(path)
+    const folder = getFolder(path)
     if (!folder) continue
-    const targets = parseSource(path, text, () => false).imports.flatMap(({ target }) => folderOf(target) ?? [])
+    const targets = parseSource(path, text, () => false).imports.flatMap(({ target }) => getFolder(target) ?? [])
     imports.set(folder, [...(imports.get(folder) ?? []), ...targets.filter((target) => target !== folder)])
   }
-  return cyclesOf(imports)
+  return getCycles(imports)
 }
 
 /** Returns the file's module, or `undefined` if that is a single file. */
-function folderOf(path: string): string | undefined {
-  const module = moduleOf(path)?.module
+function getFolder(path: string): string | undefined {
+  const module = getModule(path)?.module
   return module?.endsWith('/') ? module.slice(0, -1) : undefined
 }
 
-function cyclesOf(imports: ReadonlyMap<string, readonly string[]>): string[] {
+function getCycles(imports: ReadonlyMap<string, readonly string[]>): string[] {
   const reachable = new Map([...imports.keys()].map((path) => [path, reachableFrom(path, imports)]))
   const groups = [...imports.keys()]
     .filter((path) => reachable.get(path)?.has(path))

@@ -35,20 +35,20 @@ const READING = { languageVersion: ts.ScriptTarget.Latest, jsDocParsingMode: ts.
  */
 export function parseSource(path: string, text: string, isAsked: (name: string) => boolean): Source {
   const file = ts.createSourceFile(path, text, READING, true)
-  const lineOf = (node: ts.Node) => file.getLineAndCharacterOfPosition(node.getStart()).line + 1
+  const getLine = (node: ts.Node) => file.getLineAndCharacterOfPosition(node.getStart()).line + 1
   const imports: Import[] = []
   const ambients: Ambient[] = []
   const anys: number[] = []
   const assigned: number[] = []
 
   const visit = (node: ts.Node): void => {
-    const imported = importOf(node)
+    const imported = getImport(node)
     if (imported)
-      imports.push({ target: resolve(path, imported.from), isTypeOnly: imported.isTypeOnly, line: lineOf(node) })
-    if (node.kind === ts.SyntaxKind.AnyKeyword) anys.push(lineOf(node))
-    if (isAssignedFunction(node)) assigned.push(lineOf(node))
-    if (ts.isIdentifier(node) && isAsked(nameOf(node)) && isUse(node) && !isDeclared(node))
-      ambients.push({ name: nameOf(node), line: lineOf(node) })
+      imports.push({ target: resolve(path, imported.from), isTypeOnly: imported.isTypeOnly, line: getLine(node) })
+    if (node.kind === ts.SyntaxKind.AnyKeyword) anys.push(getLine(node))
+    if (isAssignedFunction(node)) assigned.push(getLine(node))
+    if (ts.isIdentifier(node) && isAsked(getName(node)) && isUse(node) && !isDeclared(node))
+      ambients.push({ name: getName(node), line: getLine(node) })
     ts.forEachChild(node, visit)
   }
   visit(file)
@@ -78,7 +78,7 @@ function isAssignedFunction(node: ts.Node): boolean {
   )
 }
 
-function importOf(node: ts.Node): { from: string; isTypeOnly: boolean } | undefined {
+function getImport(node: ts.Node): { from: string; isTypeOnly: boolean } | undefined {
   if (ts.isImportDeclaration(node)) return literal(node.moduleSpecifier, isTypeClause(node.importClause))
   if (ts.isExportDeclaration(node) && node.moduleSpecifier) return literal(node.moduleSpecifier, node.isTypeOnly)
   if (ts.isImportTypeNode(node) && ts.isLiteralTypeNode(node.argument)) return literal(node.argument.literal, true)
@@ -94,14 +94,14 @@ function isTypeClause(clause: ts.ImportClause | undefined): boolean {
   return clause.isTypeOnly || (!clause.name && areAllTypes === true)
 }
 
-function literal(given: ts.Node | undefined, isTypeOnly: boolean) {
-  const node = given && ts.isAsExpression(given) ? given.expression : given
+function literal(input: ts.Node | undefined, isTypeOnly: boolean) {
+  const node = input && ts.isAsExpression(input) ? input.expression : input
   if (node && ts.isStringLiteralLike(node)) return { from: node.text, isTypeOnly }
   return { from: 'a computed path', isTypeOnly }
 }
 
 /** Returns `Date.now`, `new Date()` if it reads the clock, `fetch` for `globalThis.fetch`, or else the plain name. */
-function nameOf(node: ts.Identifier): string {
+function getName(node: ts.Identifier): string {
   const { parent, text } = node
   if (ts.isNewExpression(parent) && parent.expression === node && !parent.arguments?.length) return `new ${text}()`
   const isObject = ts.isPropertyAccessExpression(parent) && parent.expression === node

@@ -30,7 +30,7 @@ await server.gateway.api.connections.create({ provider: 'groq', apiKey: 'key-of-
 await server.gateway.api.combos.create({ name: 'fast', models: ['groq/llama-3.3-70b-versatile', 'openai/gpt-5-mini'] })
 for (let created = 0; created < Number(values.keys); created += 100)
   await Promise.all(
-    Array.from({ length: 100 }, (_, nth) => server.gateway.api.keys.create({ name: `key-${created + nth}` })),
+    Array.from({ length: 100 }, (_, index) => server.gateway.api.keys.create({ name: `key-${created + index}` })),
   )
 await listenerCost(server)
 await pagesUnderLoad(server)
@@ -52,20 +52,21 @@ async function send({ gateway }: Served): Promise<void> {
 async function listenerCost(app: Served): Promise<void> {
   const spent: Record<'alone' | 'listened', number[]> = { alone: [], listened: [] }
   for (let turn = 0; turn < turns; turn++)
-    for (const how of ['alone', 'listened'] as const) {
-      const leaving = new AbortController()
+    for (const mode of ['alone', 'listened'] as const) {
+      const controller = new AbortController()
       const headers = { authorization: `Bearer ${TOKEN}` }
       const live =
-        how === 'listened' && (await app.gateway.fetch('http://gateway/api/live', { headers, signal: leaving.signal }))
+        mode === 'listened' &&
+        (await app.gateway.fetch('http://gateway/api/live', { headers, signal: controller.signal }))
       const reading = live && drain(live)
       const before = process.cpuUsage()
       for (let done = 0; done < REQUESTS; done++) await send(app)
       const { user, system } = process.cpuUsage(before)
-      spent[how].push((user + system) / REQUESTS)
-      leaving.abort()
+      spent[mode].push((user + system) / REQUESTS)
+      controller.abort()
       await reading
     }
-  const [alone, listened] = [medianOf(spent.alone), medianOf(spent.listened)]
+  const [alone, listened] = [getMedian(spent.alone), getMedian(spent.listened)]
   const ofCpu = ((listened - alone) * perSecond) / 10_000
   console.log(
     `a request takes ${alone.toFixed(1)} µs of CPU time, with a listener ${listened.toFixed(1)} µs: at ${values['a-minute']} requests a minute the listener takes ${ofCpu.toFixed(2)} % of a CPU`,
@@ -78,7 +79,7 @@ async function drain({ body }: Response): Promise<void> {
   } catch {} // aborted above
 }
 
-function medianOf(numbers: number[]): number {
+function getMedian(numbers: number[]): number {
   return numbers.toSorted((a, b) => a - b)[Math.floor(numbers.length / 2)] ?? 0
 }
 

@@ -47,11 +47,11 @@ export async function runLoad(load: Load): Promise<LoadResult> {
   const lags: number[] = []
   const { connections, rampMs = 0 } = load
   const start = performance.now()
-  const run = async (nth: number) => {
-    if (rampMs > 0) await new Promise((resolve) => setTimeout(resolve, (nth * rampMs) / connections))
+  const run = async (index: number) => {
+    if (rampMs > 0) await new Promise((resolve) => setTimeout(resolve, (index * rampMs) / connections))
     await runConnection(load, start + load.durationMs, { latencies, lags })
   }
-  await Promise.all(Array.from({ length: connections }, (_, nth) => run(nth)))
+  await Promise.all(Array.from({ length: connections }, (_, index) => run(index)))
   return {
     requests: latencies.length,
     chunks: lags.length,

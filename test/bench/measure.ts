@@ -74,10 +74,10 @@ export async function measureStart(
   { file, env, key }: Start,
   load: Omit<Load, 'url' | 'key'>,
 ): Promise<Sample['figures']> {
-  const begun = performance.now()
+  const startedAt = performance.now()
   const server = await startProcess(file, { cpu: measuredCpu, env })
   await runLoad({ ...load, url: server.url, key, connections: 1, requestsEach: 1 })
-  const start = performance.now() - begun
+  const start = performance.now() - startedAt
   await waitUntilIdle(server.pid)
   const memory = readPeakMemory(server.pid) / MEBIBYTE
   await server.stop()

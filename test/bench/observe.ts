@@ -61,7 +61,7 @@ async function open(observe: GatewayObserver[] | undefined): Promise<Gateway> {
 /** Returns the CPU time per request, in µs. */
 async function turn(gateway: Gateway): Promise<number> {
   const before = process.cpuUsage()
-  for (let nth = 0; nth < requests; nth++) {
+  for (let index = 0; index < requests; index++) {
     const headers = { 'content-type': 'application/json' }
     const request = new Request('http://gateway/v1/chat/completions', { method: 'POST', headers, body: input })
     await (await gateway.fetch(request)).text()

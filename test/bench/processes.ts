@@ -42,7 +42,7 @@ function readCpus(): number[] {
   const list = /Cpus_allowed_list:\s*(\S+)/.exec(readProc('self', 'status'))?.[1] ?? '0'
   return list.split(',').flatMap((range) => {
     const [from = 0, to = from] = range.split('-').map(Number)
-    return Array.from({ length: to - from + 1 }, (_, nth) => from + nth)
+    return Array.from({ length: to - from + 1 }, (_, index) => from + index)
   })
 }
 

@@ -46,7 +46,7 @@ const message = {
 const vectors = {
   object: 'list',
   model,
-  data: [{ object: 'embedding', index: 0, embedding: Array.from({ length: 256 }, (_, at) => Math.sin(at) / 16) }],
+  data: [{ object: 'embedding', index: 0, embedding: Array.from({ length: 256 }, (_, index) => Math.sin(index) / 16) }],
   usage: { prompt_tokens: 10, total_tokens: 10 },
 }
 
@@ -93,14 +93,14 @@ const scripts = {
 }
 const bodies = { chat: createResponse(chat), messages: createResponse(message), embeddings: createResponse(vectors) }
 
-function chatChunk(choices: object[], more = {}): string {
-  const whole = choices.map((choice) => ({ index: 0, logprobs: null, finish_reason: null, ...choice }))
-  const data = { id: chat.id, object: 'chat.completion.chunk', created, model, service_tier: 'default', choices: whole }
-  return `data: ${JSON.stringify({ ...data, ...more })}\n\n`
+function chatChunk(choices: object[], extra = {}): string {
+  const full = choices.map((choice) => ({ index: 0, logprobs: null, finish_reason: null, ...choice }))
+  const data = { id: chat.id, object: 'chat.completion.chunk', created, model, service_tier: 'default', choices: full }
+  return `data: ${JSON.stringify({ ...data, ...extra })}\n\n`
 }
 
-function event(type: string, more = {}): string {
-  return `event: ${type}\ndata: ${JSON.stringify({ type, ...more })}\n\n`
+function event(type: string, extra = {}): string {
+  return `event: ${type}\ndata: ${JSON.stringify({ type, ...extra })}\n\n`
 }
 
 function createScript(first: string[], word: string, last: string[]): Script {

@@ -75,8 +75,8 @@ export function summarize(samples: readonly Sample[], { suite, row, figure }: Om
     .flatMap((sample) => sample.figures[figure] ?? [])
     .sort((a, b) => a - b)
   const { summary } = figures[figure]
-  const at = summary === 'lowest' ? 0 : summary === 'highest' ? values.length - 1 : (values.length - 1) >> 1
-  return values[at] ?? Number.NaN
+  const index = summary === 'lowest' ? 0 : summary === 'highest' ? values.length - 1 : (values.length - 1) >> 1
+  return values[index] ?? Number.NaN
 }
 
 /**

@@ -5,10 +5,10 @@ import { STAMP_LENGTH, STAMP_MARK, StampScanner } from './stamps.ts'
 const test = suite('reading responses in the load generator')
 
 const stamp = (us: number) => STAMP_MARK + String(us).padStart(STAMP_LENGTH, '0')
-const words = `data: ${stamp(7)} word\n\ndata: ${stamp(8)} word\n\n`
+const content = `data: ${stamp(7)} word\n\ndata: ${stamp(8)} word\n\n`
 const wire = [
   'HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{}',
-  `HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n20\r\n${words.slice(0, 32)}\r\n${(words.length - 32).toString(16)}\r\n${words.slice(32)}\r\n0\r\n\r\n`,
+  `HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n20\r\n${content.slice(0, 32)}\r\n${(content.length - 32).toString(16)}\r\n${content.slice(32)}\r\n0\r\n\r\n`,
   'HTTP/1.1 503 Service Unavailable\r\ncontent-length: 4\r\n\r\nbusy',
 ].join('')
 
@@ -25,12 +25,12 @@ for (const size of [1, 2, 3, 7, 40, wire.length])
       },
       onEnd: (status, text) => ends.push([status, text]),
     })
-    for (let at = 0; at < wire.length; at += size) reader.read(Buffer.from(wire.slice(at, at + size)))
+    for (let index = 0; index < wire.length; index += size) reader.read(Buffer.from(wire.slice(index, index + size)))
     assert.equal(ends, [
       [200, ''],
       [200, ''],
       [503, 'busy'],
     ])
-    assert.is(body, `{}${words}`)
+    assert.is(body, `{}${content}`)
     assert.equal(stamps, [7, 8])
   })

@@ -41,7 +41,7 @@ const WARM_UP = { request: 20_000, chunk: 1_000, seconds: isCheck ? 5 : 20 }
 /** The check starts no more rounds after this time, in ms. It ends earlier if all ratios are within their budgets. */
 const CHECK_MS = 200_000
 
-const begun = performance.now()
+const startedAt = performance.now()
 /** Samples measured on a CPU that was slower than at its fastest by more than this factor are left out. */
 const UNSTEADY = 1.3
 
@@ -104,7 +104,7 @@ function countSuites(server: Row['server']): number {
 
 /** Measures the rows in turn, in an order that changes. */
 async function measureRound({ name: suite, load, unit }: Suite, rows: readonly Row[], round: number): Promise<void> {
-  const turned = rows.map((_, nth) => rows[(nth + round) % rows.length]).filter((row) => row !== undefined)
+  const turned = rows.map((_, index) => rows[(index + round) % rows.length]).filter((row) => row !== undefined)
   for (const row of turned) {
     const before = await pace.measure()
     const measured = load
@@ -146,7 +146,7 @@ async function measureSeeded(row: Row): Promise<Sample['figures']> {
 }
 
 function isLate(): boolean {
-  return isCheck && performance.now() - begun > CHECK_MS
+  return isCheck && performance.now() - startedAt > CHECK_MS
 }
 
 /** Measures more rounds, because they average out noise but not a regression. */
@@ -171,7 +171,7 @@ async function measureAgain(): Promise<void> {
 async function writeResults(): Promise<void> {
   const results = compare(steadySamples(), comparisons, budgets)
   const machine = { node: process.version, cpu: cpus()[0]?.model, cpus: cpus().length, hasOwnCpu }
-  const took = Math.round((performance.now() - begun) / 1_000)
+  const took = Math.round((performance.now() - startedAt) / 1_000)
   const meta = { date: new Date().toISOString(), ...machine, arguments: process.argv.slice(2), seconds: took }
   await mkdir(dirname(values.out), { recursive: true })
   await writeFile(values.out, `${JSON.stringify({ meta, results, samples }, null, 1)}\n`)

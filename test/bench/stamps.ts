@@ -15,13 +15,13 @@ export class StampScanner {
   scan(piece: Buffer, onStamp: (sentUs: number) => void): void {
     const data = this.#rest ? Buffer.concat([this.#rest, piece]) : piece
     this.#rest = undefined
-    for (let at = data.indexOf(MARK_CODE); at >= 0; at = data.indexOf(MARK_CODE, at + 1)) {
-      const end = at + 1 + STAMP_LENGTH
+    for (let index = data.indexOf(MARK_CODE); index >= 0; index = data.indexOf(MARK_CODE, index + 1)) {
+      const end = index + 1 + STAMP_LENGTH
       if (end > data.length) {
-        this.#rest = data.subarray(at)
+        this.#rest = data.subarray(index)
         return
       }
-      const sentUs = Number(data.toString('latin1', at + 1, end))
+      const sentUs = Number(data.toString('latin1', index + 1, end))
       if (sentUs > 0) onStamp(sentUs)
     }
   }

@@ -72,14 +72,14 @@ const bunRows = [row('bun-proxy'), row('bun', { floor: 'bun-proxy' })]
 const content = 'Say something about foxes and dogs, in one sentence.'
 const system = 'You are a helpful assistant.'
 
-function chat(model: string, more = {}): Pick<Load, 'path' | 'body'> {
+function chat(model: string, extra = {}): Pick<Load, 'path' | 'body'> {
   const messages = [
     { role: 'system', content: system },
     { role: 'user', content },
   ]
   return {
     path: '/v1/chat/completions',
-    body: JSON.stringify({ model, messages, temperature: 0.7, max_tokens: 256, ...more }),
+    body: JSON.stringify({ model, messages, temperature: 0.7, max_tokens: 256, ...extra }),
   }
 }
 

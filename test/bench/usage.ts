@@ -14,7 +14,7 @@ import { UsageReader } from '../../src/features/usage/reader.ts'
 import { nextTurn } from '../../src/platform.ts'
 import type { Storage } from '../../src/types.ts'
 import type { Pool } from '../services/postgres-pool.ts'
-import { noAccounts, noNames, requestAt } from '../usage/support/instances.ts'
+import { getRequest, noAccounts, noNames } from '../usage/support/instances.ts'
 
 /*
  * Writes the requests of 30 days to a store as a gateway would, and measures how long it takes to read them.
@@ -125,19 +125,19 @@ const FOLD_EVERY = 40
 
 console.log(`${values.store}: ${requests} requests of ${DAYS} days and ${keys} keys; every tenth is of one key`)
 const cpuBefore = process.cpuUsage()
-const begun = performance.now()
+const startedAt = performance.now()
 let making = 0
 for (let done = 0; done < requests; done += BATCH) {
   const before = performance.now()
-  const batch = Array.from({ length: BATCH }, (_, nth) => {
-    const at = done + nth
-    const key = at % 10 === 0 ? 'heavy' : `key-${(at * 7919) % keys}`
-    return requestAt(Math.floor(start + ((end - start) * at) / requests), {
+  const batch = Array.from({ length: BATCH }, (_, index) => {
+    const i = done + index
+    const key = i % 10 === 0 ? 'heavy' : `key-${(i * 7919) % keys}`
+    return getRequest(Math.floor(start + ((end - start) * i) / requests), {
       keyId: key,
-      model: `model-${at % 5}`,
-      input: 1_000 + (at % 977),
-      firstByteMs: Math.round(150 * Math.exp(Math.sin(at * 12.9898) * 1.5)),
-      durationMs: Math.round(1_200 * Math.exp(Math.sin(at * 78.233) * 2)),
+      model: `model-${i % 5}`,
+      input: 1_000 + (i % 977),
+      firstByteMs: Math.round(150 * Math.exp(Math.sin(i * 12.9898) * 1.5)),
+      durationMs: Math.round(1_200 * Math.exp(Math.sin(i * 78.233) * 2)),
     })
   })
   making += performance.now() - before
@@ -146,7 +146,7 @@ for (let done = 0; done < requests; done += BATCH) {
   if (done % (FOLD_EVERY * BATCH) === 0) await keeper.tidy() // a gateway folds every two minutes; folding less often is faster and has the same result
 }
 await keeper.close()
-const wroteMs = performance.now() - begun - making
+const wroteMs = performance.now() - startedAt - making
 const { user, system } = process.cpuUsage(cpuBefore)
 console.log(
   `  written in ${(wroteMs / 1_000).toFixed(1)} s, ${((user + system) / requests - (making * 1_000) / requests).toFixed(1)} µs of CPU a request in this process, ${((await size()) / requests).toFixed(0)} bytes a request`,
@@ -163,7 +163,7 @@ const usage = {
 }
 const api = createUsageOperations({ usage, clock, store: noNames, accounts: noAccounts })
 
-async function measure(what: string, read: () => Promise<unknown>): Promise<void> {
+async function measure(label: string, read: () => Promise<unknown>): Promise<void> {
   const times: number[] = []
   let last: unknown
   for (let turn = 0; turn < 7; turn++) {
@@ -175,7 +175,7 @@ async function measure(what: string, read: () => Promise<unknown>): Promise<void
   const { rows, requests: list, totals } = Object(last)
   const size = rows ? `${rows.length} rows, ${totals.requests} requests` : `${list?.length} requests`
   console.log(
-    `  ${what}: ${first.toFixed(0)} ms the first time, then ${(others.sort((a, b) => a - b)[3] ?? 0).toFixed(1)} ms (${size})`,
+    `  ${label}: ${first.toFixed(0)} ms the first time, then ${(others.sort((a, b) => a - b)[3] ?? 0).toFixed(1)} ms (${size})`,
   )
 }
 

@@ -11,9 +11,9 @@ test("consent to a rejected copy doesn't apply to a later copy from the source",
   await world.send()
   assert.is((await world.api.catalog.review()).rejected, '2 of 6 known models are missing.')
   gone = { a: 'gone', b: 'gone', c: 'gone', d: { input: 0, output: 0 } }
-  const single = await world.api.catalog.accept({ models: ['one/d'] }).catch((thrown) => thrown)
+  const single = await world.api.catalog.accept({ models: ['one/d'] }).catch((error) => error)
   assert.match(`${single.message}`, /rejected the whole copy/)
-  const error = await world.api.catalog.accept().catch((thrown) => thrown)
+  const error = await world.api.catalog.accept().catch((error) => error)
   assert.match(`${error.message}`, /changed/)
   assert.is((await findModel(world, 'd'))?.price?.input, 10)
   const { rejected, held } = await world.api.catalog.review()
@@ -28,7 +28,7 @@ test("consent to a rejected copy doesn't apply to a later copy from the source",
 
 test('if there are too many suspicious prices to review one by one, the entire copy is rejected, in any storage', async () => {
   const price = { input: 10, output: 20 }
-  const ids = Array.from({ length: 2_000 }, (_, nth) => `a-model-whose-name-is-long-enough-to-matter-${nth}`)
+  const ids = Array.from({ length: 2_000 }, (_, index) => `a-model-whose-name-is-long-enough-to-matter-${index}`)
   const many = { one: { ...base.one, models: ids.map((id) => ({ id, price })) } }
   const stored = memoryStorage()
   const storage = {
@@ -41,7 +41,7 @@ test('if there are too many suspicious prices to review one by one, the entire c
   }
   const world = await openCatalog(
     async () => ({
-      providers: { one: ids.map((id, nth) => ({ id, price: nth % 5 < 2 ? { input: 200, output: 400 } : price })) },
+      providers: { one: ids.map((id, index) => ({ id, price: index % 5 < 2 ? { input: 200, output: 400 } : price })) },
       asOf: '2026-01-02',
     }),
     { base: many, storage },
@@ -71,7 +71,7 @@ for (const ignored of [false, true])
     models = { a: 'gone', b: 'gone' }
     assert.is((await world.api.catalog.refresh()).rejected, '2 of 6 known models are missing.')
     models = returned
-    const error = await world.api.catalog.accept().catch((thrown) => thrown)
+    const error = await world.api.catalog.accept().catch((error) => error)
     assert.match(`${error.message}`, /no longer has/)
     const { rejected, current } = await world.api.catalog.review()
     assert.is(rejected, undefined)

@@ -12,17 +12,17 @@ test('check P6: a new model appears in the lists of both instances without a res
   const storage = memoryStorage()
   const clock = fakeClock()
   const source = async () => changed({ newest: { input: 1, output: 2 } })
-  const one = await openCatalog(source, { storage, clock })
+  const first = await openCatalog(source, { storage, clock })
   const other = await openCatalog(source, { storage, clock })
-  await one.send()
+  await first.send()
   await other.send()
   await clock.advance(20_000)
   await other.send()
-  for (const { gateway } of [one, other]) {
+  for (const { gateway } of [first, other]) {
     const list = await (await gateway.fetch('http://gateway/v1/models')).json()
     assert.ok(list.data.some(({ id }: { id: string }) => id === 'one/newest'))
   }
-  assert.is(one.fetches() + other.fetches(), 1) // one of the two fetches (check P3)
+  assert.is(first.fetches() + other.fetches(), 1) // one of the two fetches (check P3)
 })
 
 test('check P3: only one of two instances fetches the source', async () => {
@@ -131,17 +131,17 @@ test('check P11: accepting a change applies it on all instances', async () => {
   const storage = memoryStorage()
   const clock = fakeClock()
   const source = async () => changed({ a: { input: 0, output: 20 }, b: { input: 0, output: 20 } })
-  const one = await openCatalog(source, { storage, clock })
+  const first = await openCatalog(source, { storage, clock })
   const other = await openCatalog(source, { storage, clock })
-  await one.send()
-  const { held } = await one.api.catalog.accept({ models: ['one/a'] })
+  await first.send()
+  const { held } = await first.api.catalog.accept({ models: ['one/a'] })
   assert.equal(
     held.map(({ model }) => model),
     ['one/b'],
   )
   await clock.advance(20_000)
   await other.send()
-  for (const world of [one, other]) assert.is((await findModel(world, 'a'))?.price?.input, 0)
+  for (const world of [first, other]) assert.is((await findModel(world, 'a'))?.price?.input, 0)
 })
 
 test('the accept option applies the suspicious changes that it allows', async () => {
@@ -179,7 +179,7 @@ test('check P13: if the stored copy is damaged, the previous one applies, then t
   await world.api.catalog.refresh()
   const { current, previous } = await world.api.catalog.review()
   const damage = (sha256 = '') => storage.set(`catalog/data/${sha256.slice(0, 32)}/0000`, '{"one":[')
-  const whole = (await storage.get(`catalog/data/${current?.sha256.slice(0, 32)}/0000`))?.value ?? ''
+  const full = (await storage.get(`catalog/data/${current?.sha256.slice(0, 32)}/0000`))?.value ?? ''
   await damage(current?.sha256)
   const never = () => new Promise<never>(() => {})
   const second = await openCatalog(never, { storage })
@@ -189,7 +189,7 @@ test('check P13: if the stored copy is damaged, the previous one applies, then t
   await second.clock.advance(20_000)
   await second.send()
   assert.is(second.warnings.length, 1)
-  await storage.set(`catalog/data/${current?.sha256.slice(0, 32)}/0000`, whole)
+  await storage.set(`catalog/data/${current?.sha256.slice(0, 32)}/0000`, full)
   await second.clock.advance(20_000)
   assert.is((await second.api.catalog.review()).current?.sha256, current?.sha256) // the copy was only incomplete
   await damage(current?.sha256)
@@ -297,7 +297,7 @@ test('accepting a change for a model without pending changes fails, and accepts 
   const world = await openCatalog(async () => changed({ a: { input: 0, output: 20 } }))
   await world.send()
   for (const models of [['one/nothing'], ['one/a', 'one/nothing'], ['__proto__']]) {
-    const error = await world.api.catalog.accept({ models }).catch((thrown: Error & { status?: number }) => thrown)
+    const error = await world.api.catalog.accept({ models }).catch((error: Error & { status?: number }) => error)
     assert.match(`${'message' in error && error.message}`, /No change waits for "(?:one\/nothing|__proto__)"/)
     assert.is('status' in error && error.status, 400)
   }
@@ -328,7 +328,7 @@ test('a source that returns invalid data is reported', async () => {
     { providers, etag: {} },
   ]) {
     const world = await openCatalog(async () => fetched as ReturnType<typeof changed>)
-    const error = await world.api.catalog.refresh().catch((thrown: Error & { code?: string }) => thrown)
+    const error = await world.api.catalog.refresh().catch((error: Error & { code?: string }) => error)
     assert.is('code' in error && error.code, 'UPSTREAM_FAILED')
     assert.is((await world.api.catalog.review()).current, undefined)
   }

@@ -30,8 +30,8 @@ const broken: Record<string, () => Promise<Response>> = {
   'returns 200 MB': async () => new Response(huge()),
 }
 
-for (const [what, fetch] of Object.entries(broken))
-  test(`check P1: if the source ${what}, the first response and the catalog don't change`, async () => {
+for (const [label, fetch] of Object.entries(broken))
+  test(`check P1: if the source ${label}, the first response and the catalog don't change`, async () => {
     const plain = createGateway({
       ...{ storage: memoryStorage(), clock: fakeClock(), catalog: base, logger: false },
       fetch: async () => Response.json({ id: 'x' }),
@@ -65,8 +65,8 @@ const functions: Record<string, FetchCatalog> = {
   hangs: () => new Promise(() => {}),
 }
 
-for (const [what, refresh] of Object.entries(functions))
-  test(`check P22: a function that ${what} changes nothing`, async () => {
+for (const [label, refresh] of Object.entries(functions))
+  test(`check P22: a function that ${label} changes nothing`, async () => {
     const world = await openCatalog(refresh)
     assert.is((await world.send()).status, 200)
     await world.clock.advance(MINUTE)
@@ -94,7 +94,7 @@ test('the error of a refresh explains why the source failed', async () => {
   ]
   for (const [refresh, message] of failures) {
     const world = await openCatalog(async () => refresh() as never)
-    const error = await world.api.catalog.refresh().catch((thrown) => thrown)
+    const error = await world.api.catalog.refresh().catch((error) => error)
     assert.is(error.code, 'UPSTREAM_FAILED')
     assert.match(error.message, message)
     assert.not.match(error.message, new RegExp(key))
@@ -113,7 +113,7 @@ test('check P2: without `refresh`, nothing is fetched, and the operations say so
   await (await gateway.fetch('http://gateway/v1/models')).text()
   assert.equal(urls, [])
   assert.equal(await gateway.api.catalog.review(), { isLive: false, held: [], applied: [] })
-  const error = await gateway.api.catalog.refresh().catch((thrown) => thrown)
+  const error = await gateway.api.catalog.refresh().catch((error) => error)
   assert.is(error.code, 'INVALID_REQUEST')
   assert.match(error.message, /^This gateway does not refresh its catalog\. Set "catalog"/)
 })
@@ -168,7 +168,7 @@ test('check P23: a copy is split into values small enough for Deno KV and Worker
     },
   }
   const many = Object.fromEntries(
-    Array.from({ length: 5_000 }, (_, nth) => [`model-ü-${nth}`, { input: 1, output: 2 }]),
+    Array.from({ length: 5_000 }, (_, index) => [`model-ü-${index}`, { input: 1, output: 2 }]),
   )
   const world = await openCatalog(async () => changed(many), { storage })
   await world.send()

@@ -41,13 +41,13 @@ export interface CatalogWorld {
 /** Opens a gateway that refreshes its catalog from `source`. */
 export async function openCatalog(
   source: CatalogOptions['refresh'],
-  given: Partial<CatalogOptions> & {
+  input: Partial<CatalogOptions> & {
     storage?: Storage
     clock?: FakeClock
     fetch?: (url: string, init?: RequestInit) => Promise<Response>
   } = {},
 ): Promise<CatalogWorld> {
-  const { storage: stored, clock = fakeClock(), fetch: own, ...options } = given
+  const { storage: stored, clock = fakeClock(), fetch: own, ...options } = input
   const storage = stored ?? memoryStorage({ clock })
   await loadLateParts()
   await import('../../src/features/catalog/live-catalog.ts')

@@ -45,8 +45,8 @@ const highPrices: Record<string, Price> = {
   'a service tier': { input: 10, output: 20, serviceTiers: { priority: { input: 900, output: 900 } } },
   'writes to the cache': { input: 10, output: 20, cacheWrite: 900 },
 }
-for (const [what, price] of Object.entries(highPrices))
-  test(`a new price of ${what} that is more than ten times the regular one is held`, async () => {
+for (const [label, price] of Object.entries(highPrices))
+  test(`a new price of ${label} that is more than ten times the regular one is held`, async () => {
     const world = await openCatalog(async () => changed({ a: price }))
     await world.send()
     assert.equal((await findModel(world, 'a'))?.price, { input: 10, output: 20 })
@@ -126,7 +126,7 @@ test('an accepted copy applies with its limits', async () => {
 })
 
 test('a copy with more suspicious limits than anyone can review is rejected', async () => {
-  const ids = Array.from({ length: 400 }, (_, nth) => `a-model-whose-name-is-long-enough-to-matter-${nth}`)
+  const ids = Array.from({ length: 400 }, (_, index) => `a-model-whose-name-is-long-enough-to-matter-${index}`)
   const price = { input: 10, output: 20 }
   const world = await openCatalog(
     async () => ({ providers: { one: ids.map((id) => ({ id, price, contextWindow: 200 })) }, asOf: '2026-01-02' }),

@@ -31,16 +31,16 @@ const OTHERS = ['aliases create', 'models update', 'live', 'init', 'import 9rout
 test('every action maps to one operation, except the listed actions that use several operations or none', () => {
   const operations = servedOperations().map(({ names }) => toWords(names).join(' ').trim())
   const actions = Object.entries(listCommands()).flatMap(([name, command]) =>
-    Object.keys(command.actions).map((words) => `${name} ${words}`.trim()),
+    Object.keys(command.actions).map((text) => `${name} ${text}`.trim()),
   )
   assert.equal([...operations, ...OTHERS].sort(), actions.sort())
 })
 
 test('every option has a description', () => {
   for (const [name, command] of Object.entries(listCommands()))
-    for (const [words, { fields = {} }] of Object.entries(command.actions))
+    for (const [text, { fields = {} }] of Object.entries(command.actions))
       for (const [option, { help, label }] of Object.entries(fields))
-        assert.ok(help !== '' || label === '', `${name} ${words} --${option}`)
+        assert.ok(help !== '' || label === '', `${name} ${text} --${option}`)
 })
 
 const notes = new Map<string, { id: string; text: string; stars: number; labels: string[]; isPinned: boolean }>()

@@ -23,9 +23,9 @@ async function withKeys(count: number) {
     await checkKeys(storage, { ...vault, decrypt: open }, logger)
     return { warnings, openedCount }
   }
-  async function open(place: string, sealed: string) {
+  async function open(location: string, sealed: string) {
     openedCount++
-    if (sealed !== place) throw new Error('changed')
+    if (sealed !== location) throw new Error('changed')
     return 'value'
   }
   return { storage, at, put, check }

@@ -30,8 +30,8 @@ async function write(folder: string, name: string, text: string): Promise<string
   return path
 }
 
-const problemOf = (work: Promise<unknown>) =>
-  work.then(
+const getProblem = (promise: Promise<unknown>) =>
+  promise.then(
     () => 'nothing',
     (error: unknown) => (isProblem(error) ? error.message : `not a problem: ${error}`),
   )
@@ -64,14 +64,14 @@ const broken: Array<[name: string, text: string, says: RegExp]> = [
   ['storage.mjs', 'export default { storage: {} }', /storage\.mjs: "storage" is set by the options of the command/],
 ]
 
-for (const [name, text, says] of broken)
+for (const [name, text, message] of broken)
   test(`the error mentions the file: ${name}`, async ({ folder }) => {
-    assert.match(await problemOf(loadCodeFile(await write(folder, name, text))), says)
+    assert.match(await getProblem(loadCodeFile(await write(folder, name, text))), message)
   })
 
 test('a missing file is reported', async ({ folder }) => {
   assert.match(
-    await problemOf(loadCodeFile(join(folder, 'none.mjs'))),
+    await getProblem(loadCodeFile(join(folder, 'none.mjs'))),
     /^Cannot read the config file .*none\.mjs: no such file\.$/,
   )
 })
@@ -105,7 +105,7 @@ test("the command serves the file's records without storing them", async ({ fold
     logger: { warn() {}, error() {} },
     terminal: { out: () => {}, err: () => {} },
   })
-  assert.match(await problemOf(failing), /bad\.mjs: combos\.a\.models\[0\] must not lead back to the combo itself/)
+  assert.match(await getProblem(failing), /bad\.mjs: combos\.a\.models\[0\] must not lead back to the combo itself/)
 })
 
 test('defineConfig returns a configuration that createGateway accepts', async () => {

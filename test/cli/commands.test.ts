@@ -132,8 +132,8 @@ test('updates only the given fields of a custom model', async ({ url, management
     (await runHere(url, ['models', 'custom'])).out,
     'MODEL             TYPE\nlab/vendor/large  embedding\nlab/small         llm\n',
   )
-  const refused = await runHere(url, ['models', 'update', 'lab/small', '--type', 'fast'])
-  assert.match(refused.err, /^--type must be one of/)
+  const rejected = await runHere(url, ['models', 'update', 'lab/small', '--type', 'fast'])
+  assert.match(rejected.err, /^--type must be one of/)
   await runHere(url, ['models', 'update', 'lab/vendor/large', '--type', 'image'])
   const { models } = await management.gateway.api.customModels.list()
   assert.equal(models, [
@@ -195,12 +195,12 @@ test('prints complete, aligned columns without control characters', async ({ url
   const { out } = await runHere(url, ['keys'])
   const [titles = '', long = '', wide = '', plain = ''] = out.split('\n')
   assert.ok(long.includes(` ${'a'.repeat(200)} `))
-  const at = titles.indexOf('STATE')
-  assert.equal([long.indexOf('active'), wide.indexOf('active') + 3, plain.indexOf('active')], [at, at, at])
+  const index = titles.indexOf('STATE')
+  assert.equal([long.indexOf('active'), wide.indexOf('active') + 3, plain.indexOf('active')], [index, index, index])
   assert.match(plain, 'reversed  name')
 })
 
-const refused: Array<[args: string[], says: RegExp]> = [
+const rejection: Array<[args: string[], says: RegExp]> = [
   [['keys', 'lst'], /^"signalbox keys" has no action "lst"\. Did you mean "list"\?$/],
   [
     ['keys', 'rm', 'x'],
@@ -230,11 +230,11 @@ const refused: Array<[args: string[], says: RegExp]> = [
   ],
 ]
 
-for (const [args, says] of refused) {
+for (const [args, message] of rejection) {
   test(`rejects wrong usage: ${args.join(' ')}`, async ({ url }) => {
     const { code, out, err } = await runHere(url, args, { input: '{}' })
     assert.equal([code, out], [1, ''])
-    assert.match(err.trimEnd(), says)
+    assert.match(err.trimEnd(), message)
     assert.not.match(err, 'secret')
   })
 }
@@ -286,10 +286,10 @@ test('searches keys by name and pages through them, without their values', async
 
 test('no action has an option with the name of a common option', () => {
   const twice = Object.entries(listCommands()).flatMap(([name, { actions, isLocal = false }]) =>
-    Object.entries(actions).flatMap(([words, { fields = {} }]) =>
+    Object.entries(actions).flatMap(([text, { fields = {} }]) =>
       Object.keys(getCommonOptions({ isLocal }))
         .filter((option) => Object.hasOwn(fields, option))
-        .map((option) => `${name} ${words} --${option}`),
+        .map((option) => `${name} ${text} --${option}`),
     ),
   )
   assert.equal(twice, [])

@@ -47,10 +47,10 @@ export async function write(folder: string, name: string, content: string): Prom
 }
 
 /** Resolves to the message of the problem with which the work rejects. */
-export async function findProblem(work: Promise<unknown>): Promise<string> {
-  const error: unknown = await work.then(
+export async function findProblem(promise: Promise<unknown>): Promise<string> {
+  const error: unknown = await promise.then(
     () => undefined,
-    (thrown: unknown) => thrown,
+    (error: unknown) => error,
   )
   assert.ok(isProblem(error), String(error))
   return error.message

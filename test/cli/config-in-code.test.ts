@@ -74,7 +74,7 @@ const whens = [
   ['when.headers.x must be a string, an array of strings, true, or false.', { headers: { x: 1 } }],
   ['when.metadata.tier must not be empty.', { metadata: { tier: '' } }],
   ['when.metadata must be an object whose values are patterns.', { metadata: 'x' }],
-].map(([says, when]): [string, object] => [`combos.fast.models[0].${says}`, inEntry('when', when)])
+].map(([message, when]): [string, object] => [`combos.fast.models[0].${message}`, inEntry('when', when)])
 
 const params = [
   ['params must be an object.', inEntry('params', [])],
@@ -84,7 +84,7 @@ const params = [
   ['params.stopSequences[0] must be a string of 1 to 200 characters.', inEntry('params', { stopSequences: [''] })],
   ['params.reasoning must be one of "none", "minimal",', inEntry('params', { reasoning: 'hard' })],
   ['voices.alloy must be a string of 1 to 200 characters.', inEntry('voices', { alloy: '' })],
-].map(([says, config]): [string, object] => [`combos.fast.models[0].${says}`, Object(config)])
+].map(([message, config]): [string, object] => [`combos.fast.models[0].${message}`, Object(config)])
 
 const mistakes: ReadonlyArray<[says: string, config: object]> = [
   ['connections must be an object by ID or name.', { connections: 'openai' }],
@@ -132,14 +132,14 @@ const mistakes: ReadonlyArray<[says: string, config: object]> = [
   ['plans.free has the same "id" as groups.free. Change one of them.', { groups: { free: {} }, plans: { free: {} } }],
 ]
 
-for (const [says, config] of mistakes) {
-  test(`the file and the code report the same mistake: ${says}`, async ({ folder }) => {
+for (const [expected, config] of mistakes) {
+  test(`the file and the code report the same mistake: ${expected}`, async ({ folder }) => {
     let message = ''
     assert.throws(
       () => createGateway({ ...config, logger: false }),
       (error: unknown) => {
         message = error instanceof TypeError ? error.message : ''
-        return message.startsWith(says)
+        return message.startsWith(expected)
       },
     )
     const path = await write(folder, 'mistake.json', JSON.stringify(config))

@@ -50,7 +50,7 @@ test('supports anchors, aliases, and << merges like Docker Compose', async ({ fo
 })
 
 test('allows hundreds of references to an anchor', async ({ folder }) => {
-  const lines = Array.from({ length: 300 }, (_, at) => `  c${at}: { <<: *base, models: *models }`)
+  const lines = Array.from({ length: 300 }, (_, index) => `  c${index}: { <<: *base, models: *models }`)
   const text = `x-a: { a: &base { strategy: random }, b: &models [openai/gpt-5] }\ncombos:\n${lines.join('\n')}`
   assert.is((await readConfigFile(await write(folder, 'many.yaml', text), env)).combos.length, 300)
 })
@@ -92,8 +92,8 @@ const unreadable: ReadonlyArray<[name: string, content: string, says: RegExp]> =
   ['cycle.yaml', 'keys: &a { b: { c: *a } }', /"\*a" is nested inside its own anchor at line 1, column 20\./],
 ]
 
-for (const [name, content, says] of unreadable) {
-  test(`rejects ${name}: ${says.source}`, async ({ folder }) => {
-    assert.match(await findProblem(readConfigFile(await write(folder, name, content), env)), says)
+for (const [name, content, message] of unreadable) {
+  test(`rejects ${name}: ${message.source}`, async ({ folder }) => {
+    assert.match(await findProblem(readConfigFile(await write(folder, name, content), env)), message)
   })
 }

@@ -186,13 +186,13 @@ const unreadable: ReadonlyArray<[name: string, content: string, says: RegExp]> =
   ],
 ]
 
-for (const [name, content, says] of unreadable) {
-  test(`rejects ${name}: ${says.source}`, async ({ folder }) => {
-    assert.match(await findProblem(readConfigFile(await write(folder, name, content), env)), says)
+for (const [name, content, message] of unreadable) {
+  test(`rejects ${name}: ${message.source}`, async ({ folder }) => {
+    assert.match(await findProblem(readConfigFile(await write(folder, name, content), env)), message)
   })
 }
 
-const refused: ReadonlyArray<[content: string, says: RegExp]> = [
+const rejected: ReadonlyArray<[content: string, says: RegExp]> = [
   [
     'connections: { main: { provider: openai, apikey: x } }',
     /: connections\.main\.apikey is not a known field\. Did you mean "apiKey"\?$/,
@@ -211,13 +211,13 @@ const refused: ReadonlyArray<[content: string, says: RegExp]> = [
   ['aliases: { a: "" }', /: aliases\.a must not be blank\.$/],
 ]
 
-for (const [content, says] of refused) {
+for (const [content, message] of rejected) {
   test(`rejects ${content} with its path, and writes nothing from the file`, async ({ folder }) => {
     const { data, written } = openData()
     const first = content.startsWith('combos') ? 'aliases: { z: openai/gpt-5 }' : 'combos: { z: [openai/gpt-5] }'
-    const whole = [first, content, ''].join('\n')
-    const config = await readConfigFile(await write(folder, 'refused.yaml', whole), env)
-    assert.match(await findProblem(applyConfig(config, data)), says)
+    const full = [first, content, ''].join('\n')
+    const config = await readConfigFile(await write(folder, 'refused.yaml', full), env)
+    assert.match(await findProblem(applyConfig(config, data)), message)
     assert.equal(written(), [])
   })
 }

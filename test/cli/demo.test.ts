@@ -63,14 +63,14 @@ demo('signalbox --demo embeds strings, and strings with the same letters get equ
   })
   assert.is(response.status, 200)
   const { data } = (await response.json()) as { data: Array<{ embedding: number[] }> }
-  const [one, same, other] = data.map(({ embedding }) => embedding)
-  assert.equal(one, same)
-  assert.not.equal(one, other)
+  const [first, same, other] = data.map(({ embedding }) => embedding)
+  assert.equal(first, same)
+  assert.not.equal(first, other)
 })
 
 demo('signalbox --demo returns non-streaming responses and serves clients of several formats', async ({ baseUrl }) => {
-  const send = async (path: string, model: string, more: object = {}) => {
-    const body = JSON.stringify({ model, max_tokens: 100, messages: [{ role: 'user', content: 'Hello' }], ...more })
+  const send = async (path: string, model: string, extra: object = {}) => {
+    const body = JSON.stringify({ model, max_tokens: 100, messages: [{ role: 'user', content: 'Hello' }], ...extra })
     const response = await fetch(baseUrl + path, {
       method: 'POST',
       headers: { 'content-type': 'application/json' },
@@ -91,7 +91,7 @@ demo('signalbox --demo returns non-streaming responses and serves clients of sev
   ])
   assert.match(JSON.parse(completion).choices[0].message.content, /gentle curve\.$/)
   assert.is(JSON.parse(completion).usage.completion_tokens, 40)
-  for (const whole of [message, translated]) assert.match(JSON.parse(whole).content[0].text, /gentle curve\.$/)
+  for (const full of [message, translated]) assert.match(JSON.parse(full).content[0].text, /gentle curve\.$/)
   assert.match(
     events,
     /^event: message_start\ndata: \{[\s\S]*event: message_stop\ndata: \{"type":"message_stop"\}\n\n$/,

@@ -11,7 +11,7 @@ interface Failure {
   args: string[]
   env?: Record<string, string>
   code: number
-  says: RegExp
+  message: RegExp
 }
 
 const failures = suite('startup failures', { used: '', port: 0, server: createServer() })
@@ -32,19 +32,19 @@ failures.after(async ({ server }) => {
 })
 
 /** Checks that the command prints only one line, which names the fix. */
-async function expectFailure({ args, env = {}, code, says }: Failure): Promise<void> {
+async function expectFailure({ args, env = {}, code, message }: Failure): Promise<void> {
   const command = signalbox(args, { env })
-  const what = `signalbox ${args.join(' ')}`
+  const label = `signalbox ${args.join(' ')}`
   const ended = await Promise.race([command.ended, command.baseUrl().then(() => 'it started')])
-  assert.equal(ended, { code, signal: null }, `${what}: ${command.stderr}`)
-  assert.match(command.stderr, /^signalbox: [^\n]+\n$/, what)
-  assert.match(command.stderr, says, what)
-  assert.not.match(command.stderr, /Could not start|Error\b/, what)
-  assert.is(command.stdout, '', what)
+  assert.equal(ended, { code, signal: null }, `${label}: ${command.stderr}`)
+  assert.match(command.stderr, /^signalbox: [^\n]+\n$/, label)
+  assert.match(command.stderr, message, label)
+  assert.not.match(command.stderr, /Could not start|Error\b/, label)
+  assert.is(command.stdout, '', label)
 }
 
 failures('signalbox reports an unknown option and exits with 2', () =>
-  expectFailure({ args: ['--prot', '1'], code: 2, says: /Unknown option "--prot"\. Did you mean "--port"\?/ }),
+  expectFailure({ args: ['--prot', '1'], code: 2, message: /Unknown option "--prot"\. Did you mean "--port"\?/ }),
 )
 
 failures(
@@ -53,16 +53,16 @@ failures(
     const on = (...args: string[]) => ['--data', used, ...args]
     const taken = new RegExp(`Port ${port} on 127\\.0\\.0\\.1 is already in use\\. .* --port ${port + 1}`)
     await Promise.all([
-      expectFailure({ args: on('--port', String(port)), code: 1, says: taken }),
+      expectFailure({ args: on('--port', String(port)), code: 1, message: taken }),
       expectFailure({
         args: on('--host', '203.0.113.7'),
         code: 1,
-        says: /"203\.0\.113\.7" is not an address of this machine/,
+        message: /"203\.0\.113\.7" is not an address of this machine/,
       }),
       expectFailure({
         args: on('--host', 'no-such-host.invalid'),
         code: 1,
-        says: /"no-such-host\.invalid" is not an address/,
+        message: /"no-such-host\.invalid" is not an address/,
       }),
     ])
   },
@@ -71,13 +71,13 @@ failures(
 failures(
   "signalbox doesn't open a gateway without required keys to the network, and suggests both ways to allow it",
   async ({ used }) => {
-    const says =
+    const message =
       /--host 0\.0\.0\.0 opens this gateway to the network, but clients need no API key.* signalbox settings update --require-api-key.* --config file.* add --open\.$/m
-    await expectFailure({ args: ['--data', used, '--host', '0.0.0.0'], code: 1, says })
+    await expectFailure({ args: ['--data', used, '--host', '0.0.0.0'], code: 1, message })
     const data = join(await temporaryFolder(), 'data')
     const fresh = signalbox(['--data', data, '--host', '0.0.0.0', '--demo'])
     assert.equal(await fresh.ended, { code: 1, signal: null })
-    assert.match(fresh.stderr, says)
+    assert.match(fresh.stderr, message)
     const next = signalbox(['--data', data])
     await next.baseUrl()
     assert.is(findToken(next).length, 53, 'the token is still to be shown')
@@ -96,13 +96,13 @@ failures(
     await expectFailure({
       args,
       code: 1,
-      says: /signalbox\.yaml: connections\.main\.apiKey needs the environment variable OPENAI_KEY/,
+      message: /signalbox\.yaml: connections\.main\.apiKey needs the environment variable OPENAI_KEY/,
     })
     assert.not.ok(existsSync(data))
-    const refused = signalbox(args, { env: { OPENAI_KEY: 'with blanks in it' } })
-    assert.equal(await refused.ended, { code: 1, signal: null })
+    const rejected = signalbox(args, { env: { OPENAI_KEY: 'with blanks in it' } })
+    assert.equal(await rejected.ended, { code: 1, signal: null })
     assert.match(
-      refused.stderr,
+      rejected.stderr,
       /signalbox\.yaml: connections\.main\.apiKey must be the bare key: one line of ASCII characters without whitespace/,
     )
   },
@@ -112,7 +112,7 @@ failures(
   'signalbox leaves nothing behind if the port is in use on the first start, so the next start prints the token',
   async ({ port }) => {
     const data = join(await temporaryFolder(), 'data')
-    await expectFailure({ args: ['--data', data, '--port', String(port)], code: 1, says: /is already in use/ })
+    await expectFailure({ args: ['--data', data, '--port', String(port)], code: 1, message: /is already in use/ })
     assert.not.ok(existsSync(data))
     const next = signalbox(['--data', data])
     await next.baseUrl()
@@ -122,8 +122,8 @@ failures(
 )
 
 failures('signalbox reports an invalid token or secret in the environment', async ({ used }) => {
-  const on = (env: Record<string, string>, says: RegExp) =>
-    expectFailure({ args: ['--data', used], env, code: 1, says })
+  const on = (env: Record<string, string>, message: RegExp) =>
+    expectFailure({ args: ['--data', used], env, code: 1, message })
   await Promise.all([
     on({ SIGNALBOX_ADMIN_TOKEN: 'short' }, /SIGNALBOX_ADMIN_TOKEN is too short \(5 characters\)\. Use at least 32/),
     on({ SIGNALBOX_SECRET: 'short' }, /SIGNALBOX_SECRET is too short \(5 characters\)\. Use at least 32/),
@@ -139,25 +139,25 @@ failures('signalbox never starts with data that it cannot read, and leaves the d
   const file = join(cut, 'store.db')
   const tokenless = await dataFolder(used, { 'admin-token.sha256': Buffer.from('') })
   await Promise.all([
-    expectFailure({ args: ['--data', cut], code: 1, says: /cannot be read: .* Restore the folder from a backup/ }),
+    expectFailure({ args: ['--data', cut], code: 1, message: /cannot be read: .* Restore the folder from a backup/ }),
     expectFailure({
       args: ['--data', cut],
       env: { SIGNALBOX_SECRET: 'any, as long as it is long enough' },
       code: 1,
-      says: /cannot be read: .* from a backup/,
+      message: /cannot be read: .* from a backup/,
     }),
-    expectFailure({ args: ['--data', newer], code: 1, says: /written by a newer Signalbox/ }),
-    expectFailure({ args: ['--data', foreign], code: 1, says: /is not the one that belongs to the store/ }),
+    expectFailure({ args: ['--data', newer], code: 1, message: /written by a newer Signalbox/ }),
+    expectFailure({ args: ['--data', foreign], code: 1, message: /is not the one that belongs to the store/ }),
     expectFailure({
       args: ['--data', file],
       code: 1,
-      says: /cannot be written: \S+store\.db is a file\. Use a folder/,
+      message: /cannot be written: \S+store\.db is a file\. Use a folder/,
     }),
-    expectFailure({ args: ['--data', join(file, 'x')], code: 1, says: /: part of \S+x is a file\. Use a folder/ }),
+    expectFailure({ args: ['--data', join(file, 'x')], code: 1, message: /: part of \S+x is a file\. Use a folder/ }),
     expectFailure({
       args: ['--data', tokenless],
       code: 1,
-      says: /hash of the admin token in .* is damaged.*--new-token/,
+      message: /hash of the admin token in .* is damaged.*--new-token/,
     }),
   ])
   assert.ok((await readFile(join(cut, 'store.db'))).equals(store.subarray(0, 3_000)))
@@ -174,7 +174,7 @@ failures(
     await expectFailure({
       args: ['--data', data],
       code: 1,
-      says: /Set SIGNALBOX_SECRET to the secret it was encrypted with, or restore/,
+      message: /Set SIGNALBOX_SECRET to the secret it was encrypted with, or restore/,
     })
     assert.not.ok((await readdir(data)).includes('secret'), 'no other secret is made')
   },

@@ -26,10 +26,10 @@ test("writes only new files, in an existing directory, and doesn't follow links"
     [join(folder, 'a.txt'), /The name of the --out file must end in \.yaml or \.yml/],
     ['/proc/none.yaml', /^Cannot write /],
   ]
-  for (const [out, says] of cases) {
+  for (const [out, message] of cases) {
     const { code, err, out: output } = await run('litellm', config, '--out', out)
     assert.is(code, 1, out)
-    assert.match(err, says)
+    assert.match(err, message)
     assert.is(err.trim().split('\n').length, 1)
     assert.is(output, '')
   }
@@ -40,7 +40,10 @@ test("writes only new files, in an existing directory, and doesn't follow links"
 })
 
 /** Each level contains the level below it nine times. */
-const bomb = Array.from({ length: 9 }, (_, at) => `l${at}: &l${at} [${Array(9).fill(at ? `*l${at - 1}` : 'x')}]`)
+const bomb = Array.from(
+  { length: 9 },
+  (_, index) => `l${index}: &l${index} [${Array(9).fill(index ? `*l${index - 1}` : 'x')}]`,
+)
 
 const malformed: [what: string, content: string | Uint8Array, says: RegExp][] = [
   ['an empty file', '', /is empty\.$/m],
@@ -53,7 +56,7 @@ const malformed: [what: string, content: string | Uint8Array, says: RegExp][] = 
     'model_list: [\n  - "sk-canary',
     /is not valid YAML or JSON; see line \d+, column \d+\.$/m,
   ],
-  ['bytes that are not text', Uint8Array.from({ length: 2_000 }, (_, at) => (at * 7) % 256), /is not /],
+  ['bytes that are not text', Uint8Array.from({ length: 2_000 }, (_, index) => (index * 7) % 256), /is not /],
   [
     'JSON with 10,000 levels',
     `${'{"targets":'.repeat(10_000)}1${'}'.repeat(10_000)}`,
@@ -68,14 +71,14 @@ const malformed: [what: string, content: string | Uint8Array, says: RegExp][] = 
   ],
   ['prototype property names', '{"__proto__": {"model_list": []}, "constructor": {"targets": []}}', /This is not /],
 ]
-for (const [what, content, says] of malformed)
-  test(`reports ${what} in one line`, async ({ folder }) => {
+for (const [label, content, message] of malformed)
+  test(`reports ${label} in one line`, async ({ folder }) => {
     const path = fresh(folder, '.yaml')
     await writeFile(path, content)
     for (const source of ['litellm', 'portkey', '9router']) {
       const { code, out, err } = await run(source, path)
       assert.is(code, 1, source)
-      assert.match(err, says)
+      assert.match(err, message)
       assert.is(err.trim().split('\n').length, 1)
       assert.not.match(out + err, /canary| {4}at /)
     }

@@ -185,8 +185,8 @@ test('replaces each Vertex AI key file with a variable for its JSON', async ({ f
   })
   const env = Object.fromEntries(names.map((name) => [name, JSON.stringify(planSampleAccount(name), undefined, 2)]))
   const { output, api, warnings } = await started(folder, ['litellm', path], env)
-  const what = 'the JSON key of a service account (the contents of the key file, not its path)'
-  for (const name of names) assert.ok(output.includes(`  ${name}: ${what}\n`), output)
+  const label = 'the JSON key of a service account (the contents of the key file, not its path)'
+  for (const name of names) assert.ok(output.includes(`  ${name}: ${label}\n`), output)
   const why = 'The key file is not read. Put its contents into the variable'
   assert.ok(
     output.includes(`model_list[0].litellm_params.vertex_credentials (and 1 more like it) -> ${why} ${names[0]}.`),

@@ -66,14 +66,14 @@ test('appends nested fallbacks, which can be aliases or match a wildcard', async
 test('follows nested fallbacks as deep as LiteLLM does', async ({ folder }) => {
   const names = 'abcdefgh'.split('')
   const models = names.map((name): LiteLlmModel => [name, lab(name)])
-  const fallbacks = names.slice(1).map((name, at) => ({ [names[at] ?? '']: [name] }))
-  for (const [more, last] of [
+  const fallbacks = names.slice(1).map((name, index) => ({ [names[index] ?? '']: [name] }))
+  for (const [extra, last] of [
     [{}, 'f'],
     [{ max_fallbacks: 2 }, 'c'],
   ] as const) {
     const { combos, output } = await importedLiteLlm(
       folder,
-      litellmConfig(models, { router_settings: { fallbacks, ...more } }),
+      litellmConfig(models, { router_settings: { fallbacks, ...extra } }),
     )
     assert.is(combos.a?.models.at(-1), `lab.test/${last}`)
     assert.not.match(output, /max_fallbacks/)
@@ -133,9 +133,9 @@ const NAMES = [
 ]
 
 test('keeps every model name that LiteLLM accepts', async ({ folder }) => {
-  const models = NAMES.flatMap((name, at): LiteLlmModel[] => [
-    [name, lab(`a${at}`)],
-    [name, lab(`b${at}`)],
+  const models = NAMES.flatMap((name, index): LiteLlmModel[] => [
+    [name, lab(`a${index}`)],
+    [name, lab(`b${index}`)],
   ])
   const { output, warnings, chat } = await importedLiteLlm(
     folder,
@@ -144,11 +144,11 @@ test('keeps every model name that LiteLLM accepts', async ({ folder }) => {
     }),
   )
   assert.equal(warnings, [])
-  for (const [at, name] of NAMES.entries()) {
+  for (const [index, name] of NAMES.entries()) {
     const { status, asked } = await chat(name)
     assert.equal(
       [status, /^[ab]/.test(String(asked[0]?.model)), String(asked[0]?.model).slice(1)],
-      [200, true, `${at}`],
+      [200, true, `${index}`],
       name,
     )
   }

@@ -95,7 +95,7 @@ test('renames 9router combos and keys that share a name', async ({ folder }) => 
 })
 
 test('lists omitted LiteLLM models with the names that clients use', async ({ folder }) => {
-  const of = (name: string, model: string, more = {}) => ({ model_name: name, litellm_params: { model, ...more } })
+  const of = (name: string, model: string, extra = {}) => ({ model_name: name, litellm_params: { model, ...extra } })
   const config = {
     model_list: [
       of('good', 'openai/gpt-5-mini'),

@@ -7,12 +7,12 @@ import { fresh, importSuite, run, started, written } from './imported.ts'
 
 const test = importSuite('importing from 9router')
 
-const account = (provider: string, more: object = {}) => ({
+const account = (provider: string, extra: object = {}) => ({
   provider,
   authType: 'apikey',
   name: provider,
   apiKey: `sk-canary-${provider}`,
-  ...more,
+  ...extra,
 })
 const node = (id: string, prefix: string, baseUrl: string, type = 'openai-compatible') => ({
   id,
@@ -210,7 +210,7 @@ test('keeps the expiry of a key, and reports its other restrictions', async ({ f
     ],
   )
   assert.match(output, /apiKeys: ci -> key ci, with a new value, until 2026-01-30T23:00:00\.000Z/)
-  for (const place of [
+  for (const location of [
     'apiKeys: ci.groupId',
     'apiKeys: odd.expiresAt',
     'apiKeys: odd.dailyTokenLimit',
@@ -219,7 +219,7 @@ test('keeps the expiry of a key, and reports its other restrictions', async ({ f
     'apiKeyLimits',
     'models without a provider',
   ])
-    assert.ok(output.includes(`  ${place} -> `), place)
+    assert.ok(output.includes(`  ${location} -> `), location)
   assert.not.match(output, /laptop\./)
 })
 

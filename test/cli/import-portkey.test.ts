@@ -17,14 +17,14 @@ const KEYS = {
   AZURE_EU_BASE_URL: 'https://eu.openai.azure.com',
 }
 
-async function imported(folder: string, config: object, more: readonly string[] = []) {
+async function imported(folder: string, config: object, extra: readonly string[] = []) {
   const path = await written(folder, '.json', JSON.stringify(config))
-  const found = await started(folder, ['portkey', path, ...more], KEYS)
+  const found = await started(folder, ['portkey', path, ...extra], KEYS)
   const { combos } = await found.api.combos.list()
   return { ...found, combos: Object.fromEntries(combos.map((combo) => [combo.name, combo])) }
 }
 
-const openai = (model: string, more: object = {}) => ({ provider: 'openai', override_params: { model }, ...more })
+const openai = (model: string, extra: object = {}) => ({ provider: 'openai', override_params: { model }, ...extra })
 
 test('finds the provider in a catalog model name, and keeps each key with its targets', async ({ folder }) => {
   const { output, combos, chat, down } = await imported(folder, {
@@ -100,8 +100,8 @@ const conditions: [what: string, query: object, whens: object[] | undefined][] =
   ['nothing', {}, undefined],
   ['a built-in property name', { 'metadata.__proto__': 'x' }, undefined],
 ]
-for (const [what, query, whens] of conditions)
-  test(`converts or reports a condition on ${what}`, async ({ folder }) => {
+for (const [label, query, whens] of conditions)
+  test(`converts or reports a condition on ${label}`, async ({ folder }) => {
     const { output, combos } = await imported(folder, {
       strategy: {
         mode: 'conditional',
@@ -323,7 +323,7 @@ test("reports each field of a target that its account doesn't use", async ({ fol
         { provider: 'huggingface', api_key: '{{B}}', huggingface_base_url: 'https://canary.test', aws_region: 'x' },
         { provider: 'vertex-ai', vertex_service_account_json: '{{SERVICE_ACCOUNT}}', vertex_project_id: 'p-2' },
         { provider: 'vertex-ai', api_key: '{{TOKEN}}', vertex_project_id: 'p-3', vertex_region: 'eu' },
-      ].map((target, at) => ({ ...target, override_params: { model: `m${at}` } })),
+      ].map((target, index) => ({ ...target, override_params: { model: `m${index}` } })),
     }),
   )
   const { out } = await run('portkey', path, '--json')
@@ -347,8 +347,8 @@ test('keeps variables in the URL of a target', async ({ folder }) => {
     '.json',
     JSON.stringify({
       strategy: { mode: 'fallback' },
-      targets: ['{{LAB}}', 'https://{{ LAB_HOST }}/v1', `\${LAB_SERVER}/v1`].map((custom_host, at) =>
-        openai(`m${at}`, { custom_host, api_key: '{{LAB_KEY}}' }),
+      targets: ['{{LAB}}', 'https://{{ LAB_HOST }}/v1', `\${LAB_SERVER}/v1`].map((custom_host, index) =>
+        openai(`m${index}`, { custom_host, api_key: '{{LAB_KEY}}' }),
       ),
     }),
   )

@@ -21,7 +21,7 @@ test('converts a LiteLLM configuration to a file that starts a gateway with the 
   const { output, file, warnings, chat, failing, api } = await started(folder, ['litellm', path], LITELLM_ENV)
   assert.equal(warnings, [])
   for (const text of [output, file]) assert.not.match(text, /canary/)
-  for (const name of Object.keys(LITELLM_ENV).filter((one) => /^[A-Z]/.test(one)))
+  for (const name of Object.keys(LITELLM_ENV).filter((value) => /^[A-Z]/.test(value)))
     assert.match(output, new RegExp(`^  ${name}: `, 'm'))
 
   const settings = await api.settings.get()
@@ -261,9 +261,9 @@ test('explains the problem with a file without quoting it', async ({ folder }) =
     [[], /"signalbox import" needs an action: litellm, portkey, 9router\./],
     [['kong', good], /has no action "kong"/],
   ]
-  for (const [args, says] of cases) {
+  for (const [args, message] of cases) {
     const { code, err, out } = await run(...args)
-    assert.match(err, says, args.join(' '))
+    assert.match(err, message, args.join(' '))
     assert.is(code, 1)
     assert.not.match(err + out, /canary/)
   }

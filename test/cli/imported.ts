@@ -122,16 +122,16 @@ export type LiteLlmModel = [name: string, params: object, rest?: object]
 
 /** Creates a LiteLLM configuration with these models and other sections. */
 export const litellmConfig = (models: readonly LiteLlmModel[], rest: object = {}) => ({
-  model_list: models.map(([model_name, litellm_params, more]) => ({ model_name, litellm_params, ...more })),
+  model_list: models.map(([model_name, litellm_params, extra]) => ({ model_name, litellm_params, ...extra })),
   ...rest,
 })
 
 /** Returns the `litellm_params` of a model on a custom server. */
-export const lab = (model: string, more: object = {}) => ({
+export const lab = (model: string, extra: object = {}) => ({
   model: `openai/${model}`,
   api_base: 'http://lab.test/v1',
   api_key: 'os.environ/LAB_API_KEY',
-  ...more,
+  ...extra,
 })
 
 /** Imports a LiteLLM configuration and starts a gateway with it, like `started`. Also returns its combos by name, and its aliases. */

@@ -66,16 +66,16 @@ test('creates a config file and secrets that the gateway can start with', async 
 
 test('writes config file examples that are valid when uncommented', async ({ folder }) => {
   await init(folder)
-  const whole = (await read(folder, 'signalbox.yaml')).replace(
+  const full = (await read(folder, 'signalbox.yaml')).replace(
     /^( *)# (?!yaml-language-server)((?: *[\w-]+:|connections|combos|aliases).*)$/gm,
     '$1$2',
   )
-  await writeFile(join(folder, 'whole.yaml'), whole)
+  await writeFile(join(folder, 'whole.yaml'), full)
   const env = { APP_KEY: 'a', WEB_KEY: 'b', OPENAI_API_KEY: 'c' }
   const { keys, connections, combos, aliases } = await readConfigFile(join(folder, 'whole.yaml'), env)
-  assert.equal([keys.length, connections.length, combos.length, aliases.length], [2, 2, 1, 1], whole)
+  assert.equal([keys.length, connections.length, combos.length, aliases.length], [2, 2, 1, 1], full)
   const validator = new Validator(createConfigSchema(), '2020-12')
-  assert.equal(validator.validate(parseYaml(whole)).errors, [])
+  assert.equal(validator.validate(parseYaml(full)).errors, [])
   assert.equal(validator.validate(parseYaml(await read(folder, 'signalbox.yaml'))).errors, [])
 })
 

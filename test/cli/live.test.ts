@@ -15,8 +15,8 @@ test('prints one line per event, or JSON Lines, up to the limit', async () => {
   const following = runHere(serving.url, 'live --json --limit 2').finally(() => {
     isOver = true
   })
-  for (let nth = 0; !isOver; nth++) {
-    await gateway.api.aliases.set({ alias: 'a', model: `b${nth}` }) // the first changes may come before the command listens
+  for (let index = 0; !isOver; index++) {
+    await gateway.api.aliases.set({ alias: 'a', model: `b${index}` }) // the first changes may come before the command listens
     await new Promise((resolve) => setTimeout(resolve, 20))
   }
   const { out } = await following

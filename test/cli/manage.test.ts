@@ -91,11 +91,11 @@ test('prints one line and exits with 1 on errors and wrong usage, and with 2 for
     [['data'], 2, /Unknown command "data"\. Commands: init, keys, .*\. Options start with "--"/],
   ]
   await Promise.all(
-    failures.map(async ([args, code, says]) => {
+    failures.map(async ([args, code, message]) => {
       const failed = await run(args, { env })
       assert.equal([failed.code, failed.out], [code, ''], failed.err)
       assert.match(failed.err, /^signalbox: [^\n]+\n$/)
-      assert.match(failed.err.trimEnd(), says)
+      assert.match(failed.err.trimEnd(), message)
     }),
   )
 })

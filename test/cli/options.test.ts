@@ -12,7 +12,7 @@ for (const version of ['16.20.2', '18.20.8', '20.20.2', '22.12.0']) {
   options(`signalbox rejects Node ${version} as too old`, () =>
     throwsProblem(() => requireNode(version), {
       exitCode: 1,
-      says: /^Node\.js [\d.]+ is too old\. Install 22\.13\.0 or later: https:\/\/nodejs\.org$/,
+      message: /^Node\.js [\d.]+ is too old\. Install 22\.13\.0 or later: https:\/\/nodejs\.org$/,
     }),
   )
 }
@@ -86,7 +86,7 @@ options('--allowed-origin can be repeated or contain commas', () => {
   assert.equal(parseOptions(args).allowedOrigins, ['https://app.example', 'http://localhost:5173', 'https://b.test'])
 })
 
-const refused: Array<[args: string[], says: RegExp]> = [
+const rejected: Array<[args: string[], says: RegExp]> = [
   [['--prt', '1'], /Unknown option "--prt"\. Did you mean "--port"\?/],
   [['--zzzzzz'], /Unknown option "--zzzzzz"\. Use --help to list all options\./],
   [['-p', '1'], /Unknown option "-p"/],
@@ -120,9 +120,9 @@ const refused: Array<[args: string[], says: RegExp]> = [
   [['--allowed-origin', '*'], /is not a valid origin/],
 ]
 
-for (const [args, says] of refused) {
+for (const [args, message] of rejected) {
   options(`signalbox rejects the arguments ${args.join(' ')}`, () =>
-    throwsProblem(() => parseOptions(args), { exitCode: 2, says }),
+    throwsProblem(() => parseOptions(args), { exitCode: 2, message }),
   )
 }
 
@@ -171,10 +171,10 @@ const unusable: Array<[env: Record<string, string>, newToken: boolean, says: Reg
   [{ SIGNALBOX_SECRET: 's'.repeat(31) }, false, /SIGNALBOX_SECRET is too short \(31 characters\)\. Use at least 32/],
 ]
 
-for (const [env, newToken, says] of unusable) {
+for (const [env, newToken, message] of unusable) {
   environment(
     `signalbox rejects the environment variables ${JSON.stringify(env)}${newToken ? ' with --new-token' : ''}`,
-    () => throwsProblem(() => readEnvironment(env, { newToken }), { exitCode: 1, says }),
+    () => throwsProblem(() => readEnvironment(env, { newToken }), { exitCode: 1, message }),
   )
 }
 
@@ -184,16 +184,16 @@ environment('the environment can be empty, or set both the token and the secret'
   assert.equal(readEnvironment(env, { newToken: false }), { adminToken: token, secret: 's'.repeat(32) })
 })
 
-function throwsProblem(run: () => unknown, { exitCode, says }: { exitCode: number; says: RegExp }): void {
-  let thrown: unknown
+function throwsProblem(run: () => unknown, { exitCode, message }: { exitCode: number; message: RegExp }): void {
+  let reason: unknown
   try {
     run()
   } catch (error) {
-    thrown = error
+    reason = error
   }
-  assert.ok(isProblem(thrown), 'it was accepted')
-  assert.is(thrown.exitCode, exitCode)
-  assert.match(thrown.message, says)
+  assert.ok(isProblem(reason), 'it was accepted')
+  assert.is(reason.exitCode, exitCode)
+  assert.match(reason.message, message)
 }
 
 const addresses = suite('the address that the CLI listens on')

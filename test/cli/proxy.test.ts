@@ -33,7 +33,7 @@ test.before(async (context) => {
       socket.write('HTTP/1.1 200 Connection Established\r\n\r\n')
       socket.pipe(tunnel).pipe(socket)
     })
-    for (const one of [socket, tunnel]) one.on('error', () => tunnel.destroy())
+    for (const item of [socket, tunnel]) item.on('error', () => tunnel.destroy())
   })
   proxy.on('request', (requested, response) => {
     context.proxied.push(new URL(requested.url ?? '').host)

@@ -20,11 +20,11 @@ async function drainsAfter(signal: NodeJS.Signals): Promise<void> {
   command.kill(signal)
   await command.printed(/Stopping\. In-flight requests have 10 seconds to finish; press Ctrl-C again to quit now\.\n$/)
   command.kill(signal) // npm sends Ctrl-C twice
-  const refused = await chat(baseUrl, 'demo').then(
+  const rejected = await chat(baseUrl, 'demo').then(
     ({ status }) => status,
     () => 'refused',
   )
-  assert.ok(refused === 503 || refused === 'refused', `a new request got ${refused}`)
+  assert.ok(rejected === 503 || rejected === 'refused', `a new request got ${rejected}`)
   let text = ''
   for (let part = await reader?.read(); part && !part.done; part = await reader?.read()) {
     text += new TextDecoder().decode(part.value)

@@ -135,13 +135,13 @@ test('lists rejected requests with the reason, and shows the details of one', as
   const { key, id } = await management.gateway.api.keys.create({ name: 'team-a' })
   const answered = await send(management, key)
   await management.gateway.api.keys.update(id, { isActive: false })
-  const refused = await send(management, key)
+  const rejected = await send(management, key)
   const { out } = await runHere(url, 'usage requests --end refused --key team-a')
   assert.match(
     out,
     /^TIME +KEY +STATUS +END +ERROR +REASON +ID\n\S+ +team-a +403 +refused +KEY_PAUSED +This API key is paused\./,
   )
-  assert.ok(out.includes(refused) && !out.includes(answered))
+  assert.ok(out.includes(rejected) && !out.includes(answered))
   assert.match((await runHere(url, `usage request ${answered}`)).out, /request\.?\b|endpoint +\/v1\/chat\/completions/)
   assert.match((await runHere(url, 'usage requests --limit 1')).out, /More: --before /)
   assert.match((await runHere(url, 'usage requests --limit 0')).err, /--limit must be a whole number from 1 to 1000/)

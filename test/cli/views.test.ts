@@ -123,10 +123,10 @@ test('shows, replaces, and removes a damaged record', async ({ url, management }
   await management.clock.advance(5_000)
   assert.match((await runHere(url, 'health')).out, new RegExp(`Damaged records:\nKEY +PROBLEM\n${key} `))
   assert.match((await runHere(url, ['health', 'record', key])).out, /^stored +damaged$/m)
-  const refused = await runHere(url, ['health', 'repair', key, '--data', '{"alias":"quick"}'])
-  assert.equal([refused.code, refused.out], [1, ''])
-  const mended = await runHere(url, ['health', 'repair', key, '--data', '{"alias":"quick","model":"openai/gpt-5"}'])
-  assert.equal(mended, { code: 0, out: `Replaced record "${key}".\n`, err: '' })
+  const rejected = await runHere(url, ['health', 'repair', key, '--data', '{"alias":"quick"}'])
+  assert.equal([rejected.code, rejected.out], [1, ''])
+  const repaired = await runHere(url, ['health', 'repair', key, '--data', '{"alias":"quick","model":"openai/gpt-5"}'])
+  assert.equal(repaired, { code: 0, out: `Replaced record "${key}".\n`, err: '' })
   await management.storage.set(key, 'damaged')
   await management.clock.advance(5_000)
   assert.is((await runHere(url, ['health', 'remove', key])).out, `Deleted record "${key}".\n`)
@@ -146,7 +146,7 @@ test('shows providers, and sets how requests are distributed across their connec
   assert.match((await runHere(url, 'providers update groq --strategy best')).err, /^--strategy must be one of/)
 })
 
-const refused: Array<[line: string, says: RegExp]> = [
+const rejection: Array<[line: string, says: RegExp]> = [
   ['combos create fast', /^--model is required and must be an array of model names\.$/],
   ['combos create fast openai/a --kind text', /^--kind must be one of "llm"/],
   ['combos create fast openai/a --sticky-limit 0', /^--sticky-limit must be a whole number from 1 to 1000\.$/],
@@ -179,12 +179,12 @@ const refused: Array<[line: string, says: RegExp]> = [
   ],
 ]
 
-for (const [line, says] of refused) {
+for (const [line, message] of rejection) {
   test(`errors refer to options and commands: ${line}`, async ({ url, management }) => {
     await management.gateway.api.connections.put({ id: 'main', provider: 'openai', apiKey: 'sk-0123456789-abcd' })
     const { code, out, err } = await runHere(url, line)
     assert.equal([code, out], [1, ''])
-    assert.match(err.trimEnd(), says)
+    assert.match(err.trimEnd(), message)
   })
 }
 
@@ -210,9 +210,9 @@ const words: Array<[line: string, says: string]> = [
   ['explane x', 'Unknown command "explane". Did you mean "explain"?'],
 ]
 
-for (const [line, says] of words)
+for (const [line, message] of words)
   test(`suggests a command for an unknown word: ${line}`, async ({ url }) => {
-    assert.equal(await runHere(url, line), { code: 2, out: '', err: `${says}\n` })
+    assert.equal(await runHere(url, line), { code: 2, out: '', err: `${message}\n` })
   })
 
 test('lists all commands if an unknown word resembles none of them', async ({ url }) => {

@@ -36,7 +36,7 @@ test('replaces each HTTP call in a message with a command', () => {
         const found = code.match(/'[^'\n]*\/(?:api|v1)\/[^'\n]*'|`[^`\n]*\/(?:api|v1)\/[^`\n]*`/g) ?? []
         return found.map((text) => `${folder}/${file}: ${text}`)
       }),
-  ).filter((text) => !NO_TEXTS.some((one) => text.startsWith(one)))
+  ).filter((text) => !NO_TEXTS.some((value) => text.startsWith(value)))
   assert.ok(texts.length > 10, `${texts.length}`)
   for (const text of texts)
     assert.not.match(rewordForCli(text.slice(text.indexOf(': ') + 2)), /\/api\/|\b(?:GET|POST|PUT|PATCH|DELETE) /, text)

@@ -21,7 +21,7 @@ test.before(async (context) => {
 test.after(({ serving }) => serving?.close())
 
 /** Wrong commands, and the line that each prints. */
-const refused: ReadonlyArray<[line: string, says: string]> = [
+const rejected: ReadonlyArray<[line: string, says: string]> = [
   [
     'keys create a --limit usd=5',
     '--limit "usd=5" needs one of minute, hour, day, week, month, total after "usd.". Example: --limit usd.day=5',
@@ -78,10 +78,10 @@ const refused: ReadonlyArray<[line: string, says: string]> = [
   ['explain openai/gpt-5 --key-id apq', 'There is no key "apq". Did you mean "app"?'],
 ]
 
-for (const [line, says] of refused)
+for (const [line, message] of rejected)
   test(`explains the mistake in: signalbox ${line}`, async ({ url }) => {
     const { code, out, err } = await runHere(url, line)
-    assert.equal([code, out, err], [1, '', `${says}\n`])
+    assert.equal([code, out, err], [1, '', `${message}\n`])
   })
 
 test('accepts the same value twice and different values of a repeatable option', async ({ url }) => {

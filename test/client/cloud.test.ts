@@ -64,7 +64,7 @@ actions('disable is sent even if its sync fails, and the result contains the rea
 actions('disable rejects with its own error, whether or not the sync failed', async () => {
   for (const sync of [done(), { error: 'The cloud is away.' }]) {
     const { client } = open({ sync, disable: { error: 'Give force to disable without it.' } })
-    const error = await client.cloud.disable().catch((thrown: unknown) => thrown)
+    const error = await client.cloud.disable().catch((error: unknown) => error)
     assert.ok(error instanceof ClientError)
     assert.equal([error.status, error.message], [502, 'Give force to disable without it.'])
   }
@@ -88,8 +88,8 @@ actions(
     await gateway.api.settings.update({ cloudUrl: CLOUD })
     await gateway.api.cloud.enable()
     await gateway.api.keys.create({ name: 'phone' })
-    for (let nth = 1; nth < 5; nth++)
-      void proxy.failAt('POST /cloud/1/mirror', () => new Promise<never>(() => {}), { nth })
+    for (let index = 1; index < 5; index++)
+      void proxy.failAt('POST /cloud/1/mirror', () => new Promise<never>(() => {}), { nth: index })
     const client = createClient({ baseUrl: 'http://gateway.test', token: TOKEN, fetch: gateway.fetch, clock })
     const before = clock.now()
     let done: object | undefined

@@ -14,7 +14,7 @@ const createTestClient = (fetch: ClientOptions['fetch'], options: Partial<Client
 async function catchError(call: Promise<unknown>): Promise<ClientError> {
   const error = await call.then(
     () => assert.unreachable('it was answered'),
-    (thrown: unknown) => thrown,
+    (error: unknown) => error,
   )
   assert.ok(error instanceof ClientError, String(error))
   return error
@@ -34,13 +34,13 @@ refusals('gateway errors have their status and message, and no code', async () =
   const client = createClient({ baseUrl: 'http://gateway.test', token: TOKEN, fetch: gateway.fetch })
   assert.equal(await failure(client.combos.get('missing')), [404, undefined, 'Combo not found'])
   assert.equal(await failure(client.keys.create({ name: ' ' })), [400, undefined, '"name" must not be blank'])
-  const stranger = createClient({ baseUrl: 'http://gateway.test', fetch: gateway.fetch })
-  assert.equal(await failure(stranger.keys.list()), [
+  const outsider = createClient({ baseUrl: 'http://gateway.test', fetch: gateway.fetch })
+  assert.equal(await failure(outsider.keys.list()), [
     401,
     undefined,
     'Send the admin token as "Authorization: Bearer <token>".',
   ])
-  const error = await catchError(stranger.keys.list())
+  const error = await catchError(outsider.keys.list())
   assert.not.ok('code' in error)
 })
 
@@ -72,11 +72,11 @@ const strange: Array<[name: string, answer: () => Response, says: string]> = [
   ],
 ]
 
-for (const [name, respond, says] of strange) {
+for (const [name, respond, expected] of strange) {
   answers(`${name} causes an error with the base URL`, async () => {
     const [status, code, message] = await failure(createTestClient(async () => respond()).keys.list())
     assert.equal([status, code], [respond().status, 'UNEXPECTED_ANSWER'])
-    assert.is(message, `http://gateway.test/ai returned ${says}. Check that it is the URL of a gateway.`)
+    assert.is(message, `http://gateway.test/ai returned ${expected}. Check that it is the URL of a gateway.`)
   })
 }
 
@@ -273,11 +273,12 @@ const options: Array<[options: object, says: RegExp]> = [
   [{ baseUrl: 'http://gateway.test', tokn: 'x' }, /^tokn is not an option\. Known: baseUrl, token, fetch, clock\.$/],
 ]
 
-for (const [given, says] of options) {
-  inputs(`a client rejects the options ${JSON.stringify(given)}`, () => {
+for (const [input, message] of options) {
+  inputs(`a client rejects the options ${JSON.stringify(input)}`, () => {
     assert.throws(
-      () => createClient(given as ClientOptions),
-      (error: unknown) => error instanceof TypeError && says.test(error.message) && !error.message.includes('secret'),
+      () => createClient(input as ClientOptions),
+      (error: unknown) =>
+        error instanceof TypeError && message.test(error.message) && !error.message.includes('secret'),
     )
   })
 }

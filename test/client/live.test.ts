@@ -111,10 +111,10 @@ test("throws the gateway's error for a wrong token or an invalid parameter", asy
     [connected(gateway, 'another-token-of-forty-characters-0000000').client, {}, 401],
     [connected(gateway).client, { after: 'x' }, 400],
   ] as const) {
-    const thrown: unknown = await follow(client, options)
+    const reason: unknown = await follow(client, options)
       .next()
       .catch((error: unknown) => error)
-    assert.ok(thrown instanceof ClientError && thrown.status === status, String(thrown))
+    assert.ok(reason instanceof ClientError && reason.status === status, String(reason))
   }
 })
 

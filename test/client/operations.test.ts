@@ -52,12 +52,12 @@ table("a client's operations use the gateway's methods and paths", async () => {
     const hasQuery = acceptsQuery(row)
     const operation = names.join('.')
     if (operation === 'cloud.disable') continue // it sends two requests (see cloud.test.ts)
-    const ids = Array.from(path.matchAll(/:\w+/g), (_, at) => `id-${at}`)
+    const ids = Array.from(path.matchAll(/:\w+/g), (_, index) => `id-${index}`)
     const acceptsInput = hasQuery || (method !== 'GET' && method !== 'DELETE')
     await calls.get(operation)?.(...ids, ...(acceptsInput ? [{ sent: true }] : []))
     const request = requests.pop()
-    let at = 0
-    const expected = path.replace(/:\w+[?+]?/g, () => ids[at++] ?? '')
+    let i = 0
+    const expected = path.replace(/:\w+[?+]?/g, () => ids[i++] ?? '')
     const query = !hasQuery ? '' : operation === 'keys.list' ? '?values=none&sent=true' : '?sent=true'
     assert.is(`${request?.method} ${request?.url}`, `${method} http://gateway.test${expected}${query}`, operation)
     const hasBody = method !== 'GET' && method !== 'DELETE'
@@ -94,8 +94,8 @@ for (const basePath of ['', '/tools/ai']) {
         basePath,
         fetch: () => Promise.reject(new TypeError('fetch failed')),
       })
-      const same = async (one: Promise<unknown>, inProcess: Promise<unknown>) => {
-        const [overHttp, expected] = await Promise.all([one, inProcess])
+      const same = async (item: Promise<unknown>, inProcess: Promise<unknown>) => {
+        const [overHttp, expected] = await Promise.all([item, inProcess])
         assert.equal(overHttp, JSON.parse(JSON.stringify(expected)))
       }
 
@@ -221,9 +221,9 @@ for (const basePath of ['', '/tools/ai']) {
       await same(Promise.all(openCatalog(client)), Promise.all(openCatalog(api)))
       const openCloud = ({ cloud: { enable, sync, disable, check, sessions } }: Pick<Client, 'cloud'>) =>
         [enable(), sync(), disable(), check(), sessions.list(), sessions.revoke('x')].map(refusal)
-      const refused = await Promise.all(openCloud(client))
-      assert.equal(refused, await Promise.all(openCloud(api)))
-      assert.not.ok(refused.includes('done'))
+      const rejected = await Promise.all(openCloud(client))
+      assert.equal(rejected, await Promise.all(openCloud(api)))
+      assert.not.ok(rejected.includes('done'))
 
       for (const { method, path } of servedOperations()) {
         const pattern = path
@@ -339,7 +339,7 @@ guarded('only operations that change a single record send its revision', async (
   const record = { id: 'x', name: 'as it was', hint: 'not part of it' }
   for (const { names, method, path, ifMatch } of servedOperations()) {
     if (method === 'GET' || path === '/api/sync/cloud') continue
-    const ids = Array.from(path.matchAll(/:\w+/g), (_, at) => `id-${at}`)
+    const ids = Array.from(path.matchAll(/:\w+/g), (_, index) => `id-${index}`)
     const input = method === 'DELETE' ? [] : [{ sent: true }]
     await calls.get(names.join('.'))?.(...ids, ...input, ...(ifMatch ? [{ ifMatch: record }] : []))
     const request = requests.pop()
@@ -369,7 +369,7 @@ guarded('the error contains the current record if someone else changed it', asyn
   await api.settings.update({ maxAttempts: 9 })
   await api.aliases.set({ alias: 'quick', model: 'one/theirs' })
   for (const [change, member, current] of changes) {
-    const error: unknown = await change().catch((thrown: unknown) => thrown)
+    const error: unknown = await change().catch((error: unknown) => error)
     assert.ok(error instanceof ClientError)
     assert.is(error.status, 409)
     assert.match(error.message, 'changed in the meantime')
@@ -379,7 +379,7 @@ guarded('the error contains the current record if someone else changed it', asyn
   await setAlias({ alias: 'quick', model: 'one/theirs' })
   assert.is((await api.aliases.list()).aliases.quick, 'one/mine')
   await api.keys.delete(key.id)
-  const gone: unknown = await client.keys.update(key.id, { name: 'b' }, { ifMatch: listed }).catch((thrown) => thrown)
+  const gone: unknown = await client.keys.update(key.id, { name: 'b' }, { ifMatch: listed }).catch((error) => error)
   assert.ok(gone instanceof ClientError)
   assert.not.ok('current' in gone)
 })

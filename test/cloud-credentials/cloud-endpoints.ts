@@ -24,10 +24,10 @@ const json = (body: object): Reply => ({ headers: { 'content-type': 'application
 const expiresAt = (seconds: number) => new Date(Date.now() + seconds * 1_000).toISOString().replace(/\.\d+/, '')
 
 /** Returns the nth set of keys that AWS issues. */
-export const awsKeys = (nth: number) => ({
-  id: `ASIAIOSFODNN7EXAMPL${nth}`,
-  secret: `wJalrXUtnFEMIK7MDENGbPxRfiCYEXAMPLEKE${nth}`,
-  token: `FwoGZXIvYXdzEBYaDsession${nth}`,
+export const awsKeys = (index: number) => ({
+  id: `ASIAIOSFODNN7EXAMPL${index}`,
+  secret: `wJalrXUtnFEMIK7MDENGbPxRfiCYEXAMPLEKE${index}`,
+  token: `FwoGZXIvYXdzEBYaDsession${index}`,
 })
 
 const assumedRole =

@@ -45,8 +45,8 @@ const ANSWERS = {
   },
 }
 
-const [cloud, given = '{}'] = process.argv.slice(2)
-const options = JSON.parse(given)
+const [cloud, input = '{}'] = process.argv.slice(2)
+const options = JSON.parse(input)
 const [model, connections] =
   cloud === 'google'
     ? ([
@@ -90,10 +90,10 @@ const gateway = createGateway({
 })
 
 /** Returns whether the request is signed with the nth keys that AWS issued. */
-async function isSigned(request: Request, nth: number): Promise<boolean> {
+async function isSigned(request: Request, index: number): Promise<boolean> {
   const { method, url, headers } = request
   const { host, pathname, search } = new URL(url)
-  const { id, secret, token } = awsKeys(nth)
+  const { id, secret, token } = awsKeys(index)
   const date = headers.get('x-amz-date') ?? ''
   const expected = signV4(
     { method, host, pathname, search, headers: { 'content-type': 'application/json' }, body: await request.text() },

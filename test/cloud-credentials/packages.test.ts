@@ -252,12 +252,12 @@ export const sources = [
 
 test("the options accept the objects of the vendors' packages", async () => {
   const root = join(import.meta.dirname, '../..')
-  const place = join(import.meta.dirname, `node_modules/.cache/types-${process.pid}`)
-  await mkdir(place, { recursive: true })
+  const location = join(import.meta.dirname, `node_modules/.cache/types-${process.pid}`)
+  await mkdir(location, { recursive: true })
   try {
-    await writeFile(join(place, 'consumer.ts'), CONSUMER.replaceAll('ADAPTERS', join(root, 'adapters/credentials')))
+    await writeFile(join(location, 'consumer.ts'), CONSUMER.replaceAll('ADAPTERS', join(root, 'adapters/credentials')))
     await writeFile(
-      join(place, 'tsconfig.json'),
+      join(location, 'tsconfig.json'),
       JSON.stringify({
         extends: join(root, 'tsconfig.test.json'),
         compilerOptions: { typeRoots: [join(root, 'node_modules/@types')] },
@@ -265,10 +265,10 @@ test("the options accept the objects of the vendors' packages", async () => {
         exclude: [],
       }),
     )
-    const args = [join(root, 'node_modules/tsc7/bin/tsc'), '--noEmit', '--pretty', 'false', '-p', place]
+    const args = [join(root, 'node_modules/tsc7/bin/tsc'), '--noEmit', '--pretty', 'false', '-p', location]
     const { stdout } = await promisify(execFile)(process.execPath, args).catch((failed: { stdout: string }) => failed)
     assert.is(stdout, '')
   } finally {
-    await rm(place, { recursive: true })
+    await rm(location, { recursive: true })
   }
 })

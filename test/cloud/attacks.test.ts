@@ -19,18 +19,18 @@ const { open, signed } = createCloudRoutes(
 /** Opens two gateways, each with a replica, and an API key of the first. */
 async function openWorld() {
   const world = openProxy()
-  const [client, stranger] = [await world.enrolled(), await world.enrolled()]
+  const [client, outsider] = [await world.enrolled(), await world.enrolled()]
   const { value, state } = await keyState('one')
   const { mirror, stamp } = await client.sync({ create: true })
   const { stamp: current } = await client.sync({ mirror, stamp, changes: [state] })
-  await stranger.sync({ create: true })
+  await outsider.sync({ create: true })
   const sync = { mirror, stamp: current, changes: [], seen: [] }
   const contents: Record<string, object> = { [paths.replica]: sync, [paths.spent]: { mirror, accounts: [] } }
   const right = (route: SignedRoute, by = client.session(), from: Client = client): Promise<Message> => {
     const path = route.path.replace(':id', client.session().session)
     return from.signed(route.method, path, route.method === 'POST' ? contents[path] : undefined, by)
   }
-  return { ...world, client, stranger, value, right }
+  return { ...world, client, stranger: outsider, value, right }
 }
 
 type World = Awaited<ReturnType<typeof openWorld>>
@@ -41,25 +41,25 @@ const withHeaders = (message: Message, changed: Record<string, string>): Message
   headers: { ...message.headers, ...changed },
 })
 
-const unsigned = ({ headers: given, ...message }: Message, added: Record<string, string> = {}): Message => ({
+const unsigned = ({ headers: input, ...message }: Message, added: Record<string, string> = {}): Message => ({
   ...message,
-  headers: { 'content-type': given['content-type'] ?? 'application/json', ...added },
+  headers: { 'content-type': input['content-type'] ?? 'application/json', ...added },
 })
 
 /** Flips each bit of each character in turn, if the result stays within the alphabet of the header or body. */
 function flips(text: string): string[] {
-  return [...text].flatMap((character, at) =>
+  return [...text].flatMap((character, index) =>
     [1, 2, 4, 8, 16, 32].flatMap((bit) => {
       const code = character.charCodeAt(0) ^ bit
       const isPlain = code > 0x20 && code < 0x7f
-      return isPlain ? [text.slice(0, at) + String.fromCharCode(code) + text.slice(at + 1)] : []
+      return isPlain ? [text.slice(0, index) + String.fromCharCode(code) + text.slice(index + 1)] : []
     }),
   )
 }
 
 /** Samples a list, including its first and last items. */
 const some = (texts: string[], most = 40) =>
-  texts.filter((_, at) => at % Math.ceil(texts.length / most) === 0 || at === texts.length - 1)
+  texts.filter((_, index) => index % Math.ceil(texts.length / most) === 0 || index === texts.length - 1)
 
 const attacks: Readonly<Record<string, Attack>> = {
   none: async ({ right }, route) => unsigned(await right(route)),
@@ -116,7 +116,9 @@ const attacks: Readonly<Record<string, Attack>> = {
   'another method': async ({ right }, route) => {
     const message = await right(route)
     const { body: _, ...bare } = message
-    const others = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'HEAD', 'OPTIONS'].filter((one) => one !== route.method)
+    const others = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'HEAD', 'OPTIONS'].filter(
+      (value) => value !== route.method,
+    )
     return others.map((method) =>
       method === 'GET' || method === 'HEAD' ? { ...bare, method } : { ...message, method },
     )

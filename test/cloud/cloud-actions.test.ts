@@ -141,17 +141,17 @@ for (const action of ['enable', 'sync', 'disable'] as const) {
         const first = await call('POST', '/api/sync/cloud', { action })
         wasKilled = storage.revive()
         far.restart()
-        const where = `write ${write}: ${JSON.stringify(first.body)}`
+        const location = `write ${write}: ${JSON.stringify(first.body)}`
         if (first.status !== 200) {
-          assert.is(first.status, 502, where)
+          assert.is(first.status, 502, location)
           const again = await call('POST', '/api/sync/cloud', { action })
-          assert.is(again.status, 200, `${where} again: ${JSON.stringify(again.body)}`)
+          assert.is(again.status, 200, `${location} again: ${JSON.stringify(again.body)}`)
         }
-        assert.is((await api.settings.get()).cloudEnabled, action !== 'disable', where)
-        assert.is((await api.keys.list()).keys.length, 1, where)
+        assert.is((await api.settings.get()).cloudEnabled, action !== 'disable', location)
+        assert.is((await api.keys.list()).keys.length, 1, location)
         const expected = { enable: 200, sync: 403, disable: 401 }[action]
-        assert.is(await atCloud(key), expected, where)
-        if (action !== 'enable') assert.equal((await api.aliases.list()).aliases, { far: 'one/a' }, where)
+        assert.is(await atCloud(key), expected, location)
+        if (action !== 'enable') assert.equal((await api.aliases.list()).aliases, { far: 'one/a' }, location)
       }
       assert.ok(writes > 4, `${writes} writes`)
     })

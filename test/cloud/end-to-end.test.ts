@@ -70,7 +70,7 @@ test('cloud sync is enabled, verified, used, paused, edited at the cloud, and di
     'home knows the value of a key that was made at the cloud',
   )
   assert.is((await cloud.keys.get(created.id)).key.key, '', 'which the cloud then forgets')
-  for (const one of [key, created.key]) assert.is((await ends.chat(one, 'quick')).status, 200)
+  for (const value of [key, created.key]) assert.is((await ends.chat(value, 'quick')).status, 200)
   await assertEqualSides(ends)
 
   await api.combos.update(combo.id, { models: ['openai/home'] })

@@ -56,13 +56,13 @@ async function openWorld(options: Parameters<typeof openProxy>[0] = {}) {
       signal: new AbortController().signal,
     })
 
-  const statusOf = async (key: string) => {
+  const getStatus = async (key: string) => {
     const headers = { authorization: `Bearer ${key}` }
     return (await world.current().fetch(new Request('http://proxy.test/v1/models', { headers }))).status
   }
 
   const cloud = () => world.current().tenant(id).api
-  return { ...world, client, id, home: gateway.api, cloud, sync, statusOf, requests }
+  return { ...world, client, id, home: gateway.api, cloud, sync, statusOf: getStatus, requests }
 }
 
 async function filled() {
@@ -168,8 +168,8 @@ test('a sync deletes nothing on the gateway after the proxy lost its storage, an
   restart()
   assert.is((await client.open()).body.code, 'NOT_ENROLLED')
   assert.is((await client.open('enrollment-token-with-forty-characters-1')).status, 200)
-  const refused = await sync().catch((error: Error) => error)
-  assert.instance(refused, Error)
+  const rejected = await sync().catch((error: Error) => error)
+  assert.instance(rejected, Error)
   assert.is((await home.keys.list()).keys.length, 1)
   await sync(true)
   assert.is(await statusOf(key), 200)

@@ -57,36 +57,36 @@ for (const action of ['enable', 'sync', 'disable'] as const)
         const first = await world.call('POST', '/api/sync/cloud', { action })
         wasKilled = storage.revive()
         wait(LEASE_MS + 1)
-        const where = `write ${write}: ${first.status} ${JSON.stringify(first.body)}`
+        const location = `write ${write}: ${first.status} ${JSON.stringify(first.body)}`
         const next = start()
         const { api } = next.gateway
         const isDone = (await api.settings.get()).cloudEnabled === (action === 'enable')
         const again = await next.call('POST', '/api/sync/cloud', { action })
         const expected = action === 'disable' && isDone ? [200, 409] : [200] // cloud sync is off, whether or not there was still something to delete
-        assert.ok(expected.includes(again.status), `${where} again: ${again.status} ${JSON.stringify(again.body)}`)
-        assert.is((await api.settings.get()).cloudEnabled, action !== 'disable', where)
+        assert.ok(expected.includes(again.status), `${location} again: ${again.status} ${JSON.stringify(again.body)}`)
+        assert.is((await api.settings.get()).cloudEnabled, action !== 'disable', location)
 
         const { keys } = await api.keys.list()
-        assert.is(keys.length, action === 'enable' ? 1 : 2, where)
+        assert.is(keys.length, action === 'enable' ? 1 : 2, location)
         assert.ok(
           keys.every(({ key }) => key.startsWith('sbx_')),
-          where,
+          location,
         )
-        if (action === 'disable') assert.equal((await far.proxy.tenants.list()).tenants, [], where)
-        else assert.equal(await seenAt(await tenant()), await seenAt(api), where)
+        if (action === 'disable') assert.equal((await far.proxy.tenants.list()).tenants, [], location)
+        else assert.equal(await seenAt(await tenant()), await seenAt(api), location)
         if (action === 'enable') continue
-        assert.is((await api.keys.get(key?.id ?? '')).key.isActive, false, where)
-        assert.equal((await api.aliases.list()).aliases, { far: 'one/a', here: 'one/a' }, where)
+        assert.is((await api.keys.get(key?.id ?? '')).key.isActive, false, location)
+        assert.equal((await api.aliases.list()).aliases, { far: 'one/a', here: 'one/a' }, location)
         assert.equal(
           (await api.combos.list()).combos.map(({ id, models }) => [id, models]),
           [[combo, ['one/home']]],
-          where,
+          location,
         )
         const { conflicts } = await api.cloud.get()
         assert.equal(
           conflicts.map(({ collection, id, kept }) => [collection, id, kept]),
           [['combos', combo, 'gateway']],
-          where,
+          location,
         )
       }
       assert.ok(write > 3, `${write} writes`)

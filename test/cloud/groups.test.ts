@@ -14,12 +14,12 @@ test('groups and key permissions are the same on both sides, regardless of which
   const cloud = (await ends.tenant()).api
   const both = async () => {
     assert.equal((await api.cloud.sync()).conflicts, [])
-    const [one, other] = [await api.groups.list(), await cloud.groups.list()]
-    assert.equal(one, other)
+    const [first, second] = [await api.groups.list(), await cloud.groups.list()]
+    assert.equal(first, second)
     const [key, mirrored] = [(await api.keys.get(id)).key, (await cloud.keys.get(id)).key]
     const output = ({ group, limits, models, expiresAt }: typeof key) => ({ group, limits, models, expiresAt })
     assert.equal(output(key), output(mirrored))
-    return { groups: one.groups, key }
+    return { groups: first.groups, key }
   }
   const first = await both()
   assert.equal(first.groups[0]?.limits, limits)

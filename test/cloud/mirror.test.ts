@@ -18,8 +18,8 @@ const EMPTY = { mirror: null, stamp: null, changes: [], seen: [] }
 
 test('a replica is only created by a request with "create", and only without a mirror ID', async () => {
   const { send, home, proxy } = await openWorld()
-  const refused = await send(EMPTY)
-  assert.equal([refused.status, refused.body.code], [409, 'MIRROR_GONE'])
+  const rejected = await send(EMPTY)
+  assert.equal([rejected.status, rejected.body.code], [409, 'MIRROR_GONE'])
   const unknown = await send({ ...EMPTY, mirror: 'other', create: true, changes: [settingsState(true)] })
   assert.equal([unknown.status, unknown.body.code], [409, 'MIRROR_GONE'])
   assert.equal(await proxy.tenants.list(), { tenants: [] })
@@ -63,14 +63,14 @@ test('a replica accepts the previous stamp only from a gateway that lists the re
   const change = { ...before, attempts: ['one'], changes: [settingsState(true)], seen: [] }
   const { body } = await send(change)
   for (const attempts of [[], ['other']]) {
-    const refused = await send({ ...before, attempts, changes: [settingsState(false, 3)], seen: [] })
-    assert.equal([refused.status, refused.body.code], [409, 'HISTORY_DIVERGED'])
+    const rejected = await send({ ...before, attempts, changes: [settingsState(false, 3)], seen: [] })
+    assert.equal([rejected.status, rejected.body.code], [409, 'HISTORY_DIVERGED'])
   }
   const again = await send(change)
   assert.equal([again.body.stamp, again.body.verdicts], [body.stamp, ['known']])
   const next = await send({ ...before, attempts: ['one', 'two'], changes: [settingsState(false, 3)], seen: [] })
   assert.equal([next.status, next.body.verdicts], [200, ['taken']])
-  const many = Array.from({ length: 17 }, (_, at) => `${at}`)
+  const many = Array.from({ length: 17 }, (_, index) => `${index}`)
   assert.is((await send({ ...before, attempts: many, changes: [], seen: [] })).body.code, 'INVALID_MESSAGE')
 })
 
@@ -87,7 +87,7 @@ test('a replica handles concurrent requests one at a time', async () => {
   const { home, client, send } = await openWorld()
   await home.enable([])
   const other = createHome(client)
-  const states = await Promise.all(Array.from({ length: 6 }, (_, at) => keyState(`key ${at}`)))
+  const states = await Promise.all(Array.from({ length: 6 }, (_, index) => keyState(`key ${index}`)))
   const responses = await Promise.all(
     states.map(async ({ state }) => {
       await other.open() // a separate session, whose requests don't wait for those of other sessions
@@ -103,27 +103,27 @@ test('a replica handles concurrent requests one at a time', async () => {
 
 test('a replica stores new keys and connections concurrently, because a storage may be remote', async () => {
   const near = memoryStorage()
-  let underWay = 0
+  let inFlight = 0
   let most = 0
   const far =
     <A extends unknown[], R>(call: (...args: A) => Promise<R>) =>
     async (...args: A): Promise<R> => {
-      most = Math.max(most, ++underWay)
+      most = Math.max(most, ++inFlight)
       await new Promise((resolve) => setTimeout(resolve))
       return call(...args).finally(() => {
-        underWay--
+        inFlight--
       })
     }
   const { watch, increment, ...rest } = near
   const { home, storage } = await openWorld({
     storage: { ...rest, get: far(near.get), set: far(near.set), delete: far(near.delete), list: far(near.list) },
   })
-  const keys = await Promise.all(Array.from({ length: 40 }, (_, at) => keyState(`key ${at}`)))
+  const keys = await Promise.all(Array.from({ length: 40 }, (_, index) => keyState(`key ${index}`)))
   const [first] = keys
   if (!first) return
   const again = await keyState('key 0', { value: first.value, edits: 2, isActive: false })
   const twin = await keyState('twin', { value: first.value })
-  const connections = Array.from({ length: 40 }, (_, at) => connectionState(`connection ${at}`, `sk-${at}`))
+  const connections = Array.from({ length: 40 }, (_, index) => connectionState(`connection ${index}`, `sk-${index}`))
   const changes = [...keys.map(({ state }) => state), again.state, twin.state, ...connections]
   const { verdicts } = await home.enable(changes)
   assert.equal(
@@ -138,31 +138,31 @@ test('a proxy rejects invalid messages with a specific error, and changes nothin
   const { send, home, storage, client } = await openWorld()
   await home.enable([])
   const { state } = await keyState('one')
-  const whole = { ...home.memory, changes: [state], seen: [] }
+  const full = { ...home.memory, changes: [state], seen: [] }
   const data = async () => JSON.stringify(await storage.list('tenants/'))
   const before = await data()
   let deep: unknown = 'deep'
   for (let depth = 0; depth < 80; depth++) deep = [deep]
-  for (const [message, says] of [
+  for (const [message, expected] of [
     [{}, /a field is missing or unknown|"\w+" is invalid/],
-    [{ ...whole, more: 1 }, /"more" is invalid/],
-    [{ ...whole, changes: {} }, /"changes" is invalid/],
-    [{ ...whole, changes: [{ ...state, collection: 'vault' }] }, /"changes\.0\.collection"/],
-    [{ ...whole, changes: [{ ...state, revision: [1] }] }, /"changes\.0\.revision/],
-    [{ ...whole, changes: [{ ...state, revision: [-1, 0] }] }, /"changes\.0\.revision\.0"/],
-    [{ ...whole, changes: [{ ...state, revision: [0.5, 0] }] }, /"changes\.0\.revision\.0"/],
-    [{ ...whole, changes: [{ ...state, id: '' }] }, /"changes\.0\.id"/],
-    [{ ...whole, changes: [{ ...state, record: 5 }] }, /"changes\.0\.record"/],
-    [{ ...whole, changes: Array.from({ length: 201 }, () => state) }, /"changes" is invalid/],
-    [{ ...whole, create: false }, /"create" is invalid/],
-    [{ ...whole, stamp: 'x'.repeat(200) }, /"stamp" is invalid/],
-    [{ ...whole, changes: [{ ...state, record: { deep } }] }, /nested deeper/],
+    [{ ...full, more: 1 }, /"more" is invalid/],
+    [{ ...full, changes: {} }, /"changes" is invalid/],
+    [{ ...full, changes: [{ ...state, collection: 'vault' }] }, /"changes\.0\.collection"/],
+    [{ ...full, changes: [{ ...state, revision: [1] }] }, /"changes\.0\.revision/],
+    [{ ...full, changes: [{ ...state, revision: [-1, 0] }] }, /"changes\.0\.revision\.0"/],
+    [{ ...full, changes: [{ ...state, revision: [0.5, 0] }] }, /"changes\.0\.revision\.0"/],
+    [{ ...full, changes: [{ ...state, id: '' }] }, /"changes\.0\.id"/],
+    [{ ...full, changes: [{ ...state, record: 5 }] }, /"changes\.0\.record"/],
+    [{ ...full, changes: Array.from({ length: 201 }, () => state) }, /"changes" is invalid/],
+    [{ ...full, create: false }, /"create" is invalid/],
+    [{ ...full, stamp: 'x'.repeat(200) }, /"stamp" is invalid/],
+    [{ ...full, changes: [{ ...state, record: { deep } }] }, /nested deeper/],
   ] as const) {
     const { status, body } = await send(message)
     assert.equal([status, body.code], [400, 'INVALID_MESSAGE'], JSON.stringify(message).slice(0, 200))
-    assert.match(String(body.error), says)
+    assert.match(String(body.error), expected)
   }
-  const plain = await client.signed('POST', paths.replica, whole)
+  const plain = await client.signed('POST', paths.replica, full)
   assert.is((await client.send({ ...plain, body: 'x'.repeat(9 * 1024 * 1024) })).status, 413)
   assert.is(await data(), before)
 })
@@ -171,8 +171,8 @@ test("a proxy waits half a minute for a message, but not if its session doesn't 
   const { home, client, clock, server } = await openWorld()
   await home.enable([])
   const { path, headers } = await client.signed('POST', paths.replica, {})
-  const silent = (given: Record<string, string>) => {
-    const init = { method: 'POST', headers: given, body: new ReadableStream(), duplex: 'half' } as RequestInit // the type that undici declares
+  const silent = (input: Record<string, string>) => {
+    const init = { method: 'POST', headers: input, body: new ReadableStream(), duplex: 'half' } as RequestInit // the type that undici declares
     return server.fetch(new Request(`http://proxy.test${path}`, init))
   }
   assert.is(

@@ -21,7 +21,7 @@ const least: Partial<Record<Collection, JsonObject>> = {
   providers: { provider: 'openai', strategy: 'random' },
 }
 
-const idOf = (collection: string, { id, alias, provider, providerAlias }: JsonObject) =>
+const getId = (collection: string, { id, alias, provider, providerAlias }: JsonObject) =>
   collection === 'settings'
     ? collection
     : providerAlias
@@ -29,23 +29,23 @@ const idOf = (collection: string, { id, alias, provider, providerAlias }: JsonOb
       : String(id ?? alias ?? provider)
 
 /** Sends a single record to a proxy. Returns the verdict. */
-async function verdictOf(collection: string, record: JsonObject): Promise<Verdict | undefined> {
+async function getVerdict(collection: string, record: JsonObject): Promise<Verdict | undefined> {
   const home = createHome(await openProxy().enrolled())
-  const whole = least[collection as Collection] ?? {}
+  const full = least[collection as Collection] ?? {}
   const revision = [1, 0] as const
   const hasActive = collection === 'keys' || collection === 'connections'
-  const state = { collection: collection as Collection, id: idOf(collection, whole), revision, record }
+  const state = { collection: collection as Collection, id: getId(collection, full), revision, record }
   const { verdicts } = await home.enable([{ ...state, ...(hasActive && { active: { isActive: true, revision } }) }])
   return verdicts[0]
 }
 
 for (const [collection, record] of Object.entries(least))
   test(`a record in ${collection} is accepted, unless a field is missing or unknown`, async () => {
-    assert.is(await verdictOf(collection, record), 'taken')
+    assert.is(await getVerdict(collection, record), 'taken')
     for (const name of Object.keys(record)) {
       const { [name]: _, ...rest } = record
-      assert.is(typeof (await verdictOf(collection, rest)), 'object', `without ${name}`)
+      assert.is(typeof (await getVerdict(collection, rest)), 'object', `without ${name}`)
     }
-    const verdict = await verdictOf(collection, { ...record, isUnknown: true })
+    const verdict = await getVerdict(collection, { ...record, isUnknown: true })
     assert.match(typeof verdict === 'object' ? verdict.refused : '', /Unknown field "isUnknown"/)
   })

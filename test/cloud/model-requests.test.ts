@@ -137,11 +137,11 @@ test('a proxy serves no management API, and nothing outside its paths', async ()
 
 test('the operator of a proxy sees each gateway that has a replica', async () => {
   const world = openProxy()
-  const [one, other] = [await world.enrolled(), await world.enrolled()]
+  const [first, second] = [await world.enrolled(), await world.enrolled()]
   await world.enrolled()
-  const ids = await Promise.all([one, other].map((client) => getGatewayId(client.kept.publicKey)))
+  const ids = await Promise.all([first, second].map((client) => getGatewayId(client.kept.publicKey)))
   assert.equal(await world.proxy.tenants.list(), { tenants: [] })
-  for (const client of [one, other]) await mirrored(client)
+  for (const client of [first, second]) await mirrored(client)
   const { tenants } = await world.proxy.tenants.list()
   assert.equal(
     tenants.map(({ id }) => id),

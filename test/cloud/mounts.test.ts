@@ -51,13 +51,13 @@ test('a cloud proxy runs as a Worker', async () => {
 function slowStorage(now: () => number, onRefused: () => void): Storage {
   const { get, set, delete: remove, list } = memoryStorage({ clock: { now } })
   const writtenAt = new Map<string, number>()
-  async function write<T>(key: string, work: () => Promise<T>): Promise<T> {
+  async function write<T>(key: string, action: () => Promise<T>): Promise<T> {
     if (now() - (writtenAt.get(key) ?? Number.NEGATIVE_INFINITY) < 1_000) {
       onRefused()
       throw Object.assign(new Error('KV PUT failed: 429'), { code: 'STORAGE_UNREACHABLE' })
     }
     writtenAt.set(key, now())
-    return work()
+    return action()
   }
   return {
     atomic: false,
@@ -73,7 +73,7 @@ test('a cloud proxy works on a non-atomic store that accepts one write per key p
   let refusals = 0
   const clock = fakeClock()
   const world = openProxy({ clock, storage: slowStorage(clock.now, () => refusals++) })
-  const work = (async () => {
+  const promise = (async () => {
     const home = createHome(await createClient(world.server))
     await home.open()
     const { value, state } = await keyState('one')
@@ -91,6 +91,6 @@ test('a cloud proxy works on a non-atomic store that accepts one write per key p
     await clock.advance(waited < seen ? 1_100 : 0) // time only passes for calls that wait for it
     waited = seen
   }
-  await work
+  await promise
   assert.ok(refusals > 0)
 })

@@ -91,7 +91,7 @@ interface Shown {
 }
 
 /** Returns the records of one side by their names in `Possible`. */
-async function recordsOf({ call }: End): Promise<Map<string, string>> {
+async function getRecords({ call }: End): Promise<Map<string, string>> {
   const { keys } = await call<Pick<Shown, 'keys'>>('keys.list')
   const { combos } = await call<Pick<Shown, 'combos'>>('combos.list')
   return new Map([
@@ -150,7 +150,7 @@ test(
       }
 
       for (let quiet = 0; quiet < 2; quiet++) await home.call('cloud.sync')
-      const [atHome, atCloud] = [await recordsOf(home), await recordsOf(cloud)]
+      const [atHome, atCloud] = [await getRecords(home), await getRecords(cloud)]
       assert.equal([...atCloud].toSorted(), [...atHome].toSorted(), `both are equal in the end, ${recorded}`)
       const lost = [...possible].filter(([record, values]) => !values.has(atHome.get(record) ?? GONE))
       assert.equal(lost, [], `lost or resurrected, ${recorded}`)

@@ -29,7 +29,7 @@ type World = Awaited<ReturnType<typeof openWorld>>
 /** The setup, the action that is killed and repeated, and the final check. */
 interface Case {
   before(world: World): Promise<unknown>
-  work(world: World): Promise<unknown>
+  action(world: World): Promise<unknown>
   after(world: World): Promise<void>
 }
 
@@ -44,7 +44,7 @@ const enabled = async ({ home, states }: World) => {
 const cases: Readonly<Record<string, Case>> = {
   'while a gateway enrolls': {
     before: async () => {},
-    work: ({ home }) => home.open(),
+    action: ({ home }) => home.open(),
     async after({ home, states, models }) {
       await home.enable(states)
       assert.is(await models(), 200)
@@ -53,7 +53,7 @@ const cases: Readonly<Record<string, Case>> = {
 
   'while a replica is created': {
     before: ({ home }) => home.open(),
-    work: ({ home, states }) => home.enable(states),
+    action: ({ home, states }) => home.enable(states),
     async after({ models, proxy }) {
       assert.is((await proxy.tenants.list()).tenants.length, 1)
       assert.is(await models(), 200)
@@ -62,7 +62,7 @@ const cases: Readonly<Record<string, Case>> = {
 
   'while a key is paused': {
     before: enabled,
-    async work({ home, value }) {
+    async action({ home, value }) {
       const { state } = await keyState('one', { value, edits: 2, isActive: false })
       await home.sync([state])
     },
@@ -73,7 +73,7 @@ const cases: Readonly<Record<string, Case>> = {
 
   'while a key is deleted': {
     before: enabled,
-    work: ({ home, state }) => home.sync([deleted(state, 2)]),
+    action: ({ home, state }) => home.sync([deleted(state, 2)]),
     async after({ models, keys }) {
       assert.is(await models(), 401)
       assert.equal(
@@ -85,7 +85,7 @@ const cases: Readonly<Record<string, Case>> = {
 
   'while a replica is removed': {
     before: enabled,
-    work: ({ home }) => home.disable(),
+    action: ({ home }) => home.disable(),
     async after({ keys, models, proxy, id, home, states }) {
       assert.is(await models(), 401)
       assert.equal((await proxy.tenants.list()).tenants, [])
@@ -98,7 +98,7 @@ const cases: Readonly<Record<string, Case>> = {
 
   'while the operator creates a key': {
     before: enabled,
-    work: ({ proxy, id }) => proxy.tenant(id).api.keys.put({ name: 'two', key: BROUGHT }),
+    action: ({ proxy, id }) => proxy.tenant(id).api.keys.put({ name: 'two', key: BROUGHT }),
     async after({ models, proxy, id }) {
       assert.is(await models(BROUGHT), 200)
       assert.is((await proxy.tenant(id).api.keys.list()).keys.length, 2)
@@ -107,7 +107,7 @@ const cases: Readonly<Record<string, Case>> = {
 
   "while the operator replaces a key's value": {
     before: enabled,
-    work: ({ proxy, id }) => proxy.tenant(id).api.keys.put({ id: 'one', name: 'one', key: BROUGHT }),
+    action: ({ proxy, id }) => proxy.tenant(id).api.keys.put({ id: 'one', name: 'one', key: BROUGHT }),
     async after({ models, proxy, id }) {
       assert.equal([await models(), await models(BROUGHT)], [401, 200])
       assert.is((await proxy.tenant(id).api.keys.list()).keys.length, 1)
@@ -116,7 +116,7 @@ const cases: Readonly<Record<string, Case>> = {
 
   'while the operator deletes a key': {
     before: enabled,
-    work: ({ proxy, id }) => proxy.tenant(id).api.keys.delete('one'),
+    action: ({ proxy, id }) => proxy.tenant(id).api.keys.delete('one'),
     async after({ models, home, proxy, id }) {
       assert.is(await models(), 401)
       await home.sync([])
@@ -126,7 +126,7 @@ const cases: Readonly<Record<string, Case>> = {
 
   'while a tenant is deleted': {
     before: enabled,
-    work: ({ proxy, id }) => proxy.tenants.delete(id),
+    action: ({ proxy, id }) => proxy.tenants.delete(id),
     async after({ keys, models }) {
       assert.is(await models(), 401)
       const left = (await keys()).filter((key) => !key.startsWith('challenges/'))
@@ -135,18 +135,18 @@ const cases: Readonly<Record<string, Case>> = {
   },
 }
 
-for (const [name, { before, work, after }] of Object.entries(cases))
+for (const [name, { before, action, after }] of Object.entries(cases))
   test(`a killed proxy continues after a restart: ${name}`, async () => {
     for (const when of ['before', 'after'] as const) {
       for (let write = 1; ; write++) {
         const world = await openWorld()
         await before(world)
         world.storage.dieAt(write, when)
-        await work(world).catch(() => {})
+        await action(world).catch(() => {})
         const wasKilled = world.storage.revive()
         world.restart()
         const again = { ...world, proxy: world.current() }
-        if (wasKilled) await work(again).catch((error: unknown) => assertGone(name, error))
+        if (wasKilled) await action(again).catch((error: unknown) => assertGone(name, error))
         await after(again).catch((error: Error) => {
           throw new Error(`killed ${when} write ${write}: ${error.message}`, { cause: error })
         })

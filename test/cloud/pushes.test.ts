@@ -166,7 +166,7 @@ test('a gateway keeps the platform running until a change over HTTP is synced', 
     headers: { 'content-type': 'application/json', authorization: `Bearer management-token-of-forty-characters-000` },
     body: '{"alias":"worker","model":"one/a"}',
   })
-  const context = { waitUntil: (one: Promise<unknown>) => void work.push(one) }
+  const context = { waitUntil: (item: Promise<unknown>) => void work.push(item) }
   assert.is((await gateway.fetch(request, {}, context)).status, 200)
   assert.is(work.length, 1)
   let isDone = false
@@ -193,7 +193,7 @@ test('a gateway resumes syncing on a request after the platform dropped its time
     dropping.gateway.fetch(
       new Request('http://gateway.test/v1/models'),
       {},
-      { waitUntil: (one: Promise<unknown>) => void waited.push(one) },
+      { waitUntil: (item: Promise<unknown>) => void waited.push(item) },
     )
   await send()
   await turns()

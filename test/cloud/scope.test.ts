@@ -18,11 +18,11 @@ const test = suite('scopes of a storage')
 test("scopes can't see or change each other's data", async () => {
   const storage = memoryStorage()
   const { scope } = createScopes(storage)
-  const [one, other, longer] = [scope('tenants/a/'), scope('tenants/b/'), scope('tenants/aa/')]
-  for (const each of [one, other, longer]) await each.set('key', 'value')
-  assert.is(await one.delete('key'), true)
-  assert.is((await one.list('')).length, 0)
-  for (const each of [other, longer])
+  const [first, second, longer] = [scope('tenants/a/'), scope('tenants/b/'), scope('tenants/aa/')]
+  for (const each of [first, second, longer]) await each.set('key', 'value')
+  assert.is(await first.delete('key'), true)
+  assert.is((await first.list('')).length, 0)
+  for (const each of [second, longer])
     assert.equal(
       (await each.list('')).map(({ key }) => key),
       ['key'],

@@ -31,10 +31,10 @@ async function live() {
     cloud: { storage: storages.cloud, logger },
   })
   const copy = async () => {
-    copies.push({ home: await textOf(storages.home), cloud: await textOf(storages.cloud) })
+    copies.push({ home: await getText(storages.home), cloud: await getText(storages.cloud) })
   }
-  const step = async (work: () => Promise<unknown>) => {
-    await work().catch((error: unknown) => void lines.push(inspect(error, { depth: null, showHidden: true })))
+  const step = async (action: () => Promise<unknown>) => {
+    await action().catch((error: unknown) => void lines.push(inspect(error, { depth: null, showHidden: true })))
     await copy()
   }
   const { api } = ends.home
@@ -51,7 +51,7 @@ async function live() {
   await copy()
   await step(() => api.connections.update('openai', { apiKey: ROTATED }))
   await step(() => api.cloud.sync())
-  for (const one of [key, atCloud.key]) assert.is((await ends.chat(one)).status, 200)
+  for (const value of [key, atCloud.key]) assert.is((await ends.chat(value)).status, 200)
   await step(() => api.keys.update(id, { isActive: false }))
   ends.setAway(true)
   await step(() => api.cloud.sync())
@@ -79,12 +79,12 @@ test('no message, storage, or log line contains a secret, except the enrollment 
 
   assert.ok(ends.recorded.length > 15, `${ends.recorded.length} messages`)
   for (const { status, ...message } of ends.recorded) {
-    const where = `${message.method} ${message.path}, which was answered ${status}`
+    const location = `${message.method} ${message.path}, which was answered ${status}`
     const text = JSON.stringify(message)
     const enrolling = JSON.stringify({ ...message, body: message.body.replace(/"enrollmentToken":"[^"]+"/, '') })
     const verifying = JSON.stringify({ ...message, headers: { ...message.headers, authorization: '' } })
     const isClients = message.path === '/v1/models'
-    assert.equal(inText(isOpening({ ...message, status }) ? enrolling : isClients ? verifying : text), [], where)
+    assert.equal(inText(isOpening({ ...message, status }) ? enrolling : isClients ? verifying : text), [], location)
   }
   const recorded = ends.recorded.filter(({ body }) => body.includes(ENROLLMENT_TOKEN))
   assert.equal(
@@ -115,7 +115,7 @@ test('neither storage contains unencrypted gateway or session keys', async () =>
 test("an attacker with a client key, all messages, and a copy of the storage can't decrypt anything", async () => {
   const { ends, storages, keys } = await live()
   const held = [...ends.recorded]
-  const stolen = await textOf(storages.cloud)
+  const stolen = await getText(storages.cloud)
   for (const restarted of [false, true]) {
     if (restarted) ends.restart()
     for (const { method, path, headers, body } of held) {
@@ -128,7 +128,7 @@ test("an attacker with a client key, all messages, and a copy of the storage can
 
   const sessions = [...stolen.matchAll(/sessions\/[^/"\\]+\/([^"\\]+)/g)].map(([, name]) => name ?? '')
   assert.ok(sessions.length > 0)
-  const credentials = [...keys, ...keysIn(stolen)]
+  const credentials = [...keys, ...getKeys(stolen)]
   for (const credential of credentials)
     for (const [method, path] of [
       ['GET', '/cloud/1/sessions'],
@@ -152,7 +152,7 @@ test("an attacker with a client key, all messages, and a copy of the storage can
     }
 
   // A stored value doesn't work as an API key.
-  for (const credential of keysIn(stolen)) {
+  for (const credential of getKeys(stolen)) {
     const response = await again(ends, {
       method: 'GET',
       path: '/v1/models',
@@ -174,9 +174,9 @@ async function again(
   return { status: response.status, text: await response.text() }
 }
 
-async function textOf(storage: Storage): Promise<string> {
+async function getText(storage: Storage): Promise<string> {
   return JSON.stringify(await storage.list(''))
 }
 
 /** Finds strings in a store that look like credentials: distinct long words. */
-const keysIn = (text: string): string[] => [...new Set(text.match(/[\w+/=-]{32,400}/g))].slice(0, 200)
+const getKeys = (text: string): string[] => [...new Set(text.match(/[\w+/=-]{32,400}/g))].slice(0, 200)

@@ -18,9 +18,9 @@ test('a proxy identifies itself without a credential', async () => {
 test('a gateway needs the enrollment token only to open its first session', async () => {
   const { server, storage } = openProxy()
   const client = await createClient(server)
-  const refused = await client.open()
-  assert.is(refused.status, 401)
-  assert.is(refused.body.code, 'NOT_ENROLLED')
+  const rejected = await client.open()
+  assert.is(rejected.status, 401)
+  assert.is(rejected.body.code, 'NOT_ENROLLED')
   const wrong = await client.open(`${ENROLLMENT_TOKEN.slice(0, -1)}x`)
   assert.is(wrong.body.code, 'NOT_ENROLLED')
   assert.match(String(wrong.body.error), /is wrong/)
@@ -72,10 +72,10 @@ test('a session needs a signature over every field by its own key', async () => 
   const world = openProxy()
   const client = await createClient(world.server)
   const { message } = await client.opening(ENROLLMENT_TOKEN)
-  const stranger = await createIdentity()
+  const outsider = await createIdentity()
   const other = await client.opening(ENROLLMENT_TOKEN)
   for (const change of [
-    { publicKey: stranger.publicKey },
+    { publicKey: outsider.publicKey },
     { exchangeKey: other.message.exchangeKey },
     { challenge: other.message.challenge },
     { enrollmentToken: `${ENROLLMENT_TOKEN}x` },
@@ -139,17 +139,17 @@ test('a session expires a day after its last use even if the storage keeps expir
 
 test('a session belongs to the enrolled gateway, even if someone replaces the public key in the storage', async () => {
   const world = openProxy()
-  const [client, stranger] = [await world.enrolled(), await world.enrolled()]
-  const [own, other] = await Promise.all([client, stranger].map(({ kept }) => getGatewayId(kept.publicKey)))
+  const [client, outsider] = [await world.enrolled(), await world.enrolled()]
+  const [own, other] = await Promise.all([client, outsider].map(({ kept }) => getGatewayId(kept.publicKey)))
   const theirs = await world.storage.get(`enrolments/${other}`)
   await world.storage.set(`enrolments/${own}`, theirs?.value ?? '')
-  const message = await stranger.signed('GET', paths.sessions, undefined, client.session())
-  assert.is((await stranger.send(message)).body.code, 'SESSION_INVALID')
+  const message = await outsider.signed('GET', paths.sessions, undefined, client.session())
+  assert.is((await outsider.send(message)).body.code, 'SESSION_INVALID')
 })
 
 test('a gateway lists and revokes only its own sessions', async () => {
   const world = openProxy()
-  const [client, stranger] = [await world.enrolled(), await world.enrolled()]
+  const [client, outsider] = [await world.enrolled(), await world.enrolled()]
   const first = client.session()
   await world.clock.advance(1_000)
   await client.open()
@@ -158,7 +158,7 @@ test('a gateway lists and revokes only its own sessions', async () => {
     { id: first.session, createdAt: '2026-01-01T00:00:00.000Z', lastUsedAt: '2026-01-01T00:00:00.000Z' },
     { id: client.session().session, createdAt: '2026-01-01T00:00:01.000Z', lastUsedAt: '2026-01-01T00:00:01.000Z' },
   ])
-  const foreign = await stranger.call('DELETE', paths.session(first.session))
+  const foreign = await outsider.call('DELETE', paths.session(first.session))
   assert.equal([foreign.status, foreign.body.code], [404, 'NOT_FOUND'])
   assert.equal((await client.call('DELETE', paths.session(first.session))).body, { success: true })
   const left = await client.call('GET', paths.sessions)
@@ -263,12 +263,12 @@ test("another proxy's challenge works for one more minute to allow for clock ske
   const client = await createClient(one.server)
   const [first, second] = [await client.opening(ENROLLMENT_TOKEN), await client.opening(ENROLLMENT_TOKEN)]
   await Promise.all([one, other].map(({ clock }) => clock.advance(119_999)))
-  const elsewhere = await createClient(other.server, client.kept)
+  const otherInstance = await createClient(other.server, client.kept)
   assert.is((await client.post(paths.sessions, first.message)).status, 401)
-  assert.is((await elsewhere.post(paths.sessions, first.message)).status, 200)
-  assert.is((await elsewhere.post(paths.sessions, first.message)).status, 401)
+  assert.is((await otherInstance.post(paths.sessions, first.message)).status, 200)
+  assert.is((await otherInstance.post(paths.sessions, first.message)).status, 401)
   await Promise.all([one, other].map(({ clock }) => clock.advance(1)))
-  assert.is((await elsewhere.post(paths.sessions, second.message)).status, 401)
+  assert.is((await otherInstance.post(paths.sessions, second.message)).status, 401)
 })
 
 test('a query string is rejected on every route, and the error on unsigned routes mentions it', async () => {

@@ -10,8 +10,8 @@ const MODEL = 'openai/gpt-5-mini'
 /** The number of tokens that the provider reports for each request. */
 const TOKENS = 100
 const usage = { prompt_tokens: 40, completion_tokens: 60, total_tokens: TOKENS }
-const chunk = (choices: object[], more = {}) =>
-  `data: ${JSON.stringify({ id: 'c', object: 'chat.completion.chunk', created: 1, model: 'm', choices, ...more })}\n\n`
+const chunk = (choices: object[], extra = {}) =>
+  `data: ${JSON.stringify({ id: 'c', object: 'chat.completion.chunk', created: 1, model: 'm', choices, ...extra })}\n\n`
 const events = [
   chunk([{ index: 0, delta: { role: 'assistant', content: 'Hello' }, finish_reason: null }]),
   chunk([{ index: 0, delta: {}, finish_reason: 'stop' }]),
@@ -66,9 +66,9 @@ test("a key's usage on one side counts on the other after a sync", async () => {
   assert.is((await atHome()).status, 200)
   assert.is((await atHome()).status, 200)
   await api.cloud.sync()
-  const refused = await atCloud()
-  assert.is(refused.status, 429, refused.text)
-  assert.match(refused.text, /rate_limit_exceeded/)
+  const rejected = await atCloud()
+  assert.is(rejected.status, 429, rejected.text)
+  assert.match(rejected.text, /rate_limit_exceeded/)
   assert.is((await atHome()).status, 429)
   assert.equal((await states(cloud, id))[0], ['key', 'requests', 5, 0])
   await ends.close()

@@ -13,7 +13,7 @@ const test = suite('tenants of a cloud proxy')
 type World = ReturnType<typeof openProxy>
 
 /** Opens a gateway with a replica of one key, and the operator's operations on it. */
-async function tenantOf(world: World) {
+async function getTenant(world: World) {
   const home = createHome(await world.enrolled())
   const id = await getGatewayId(home.client.kept.publicKey)
   const { value, state } = await keyState('one')
@@ -21,28 +21,28 @@ async function tenantOf(world: World) {
   return { home, id, value, state, api: world.proxy.tenant(id).api }
 }
 
-const statusOf = async (world: World, key: string) => {
+const getStatus = async (world: World, key: string) => {
   const headers = { authorization: `Bearer ${key}` }
   return (await world.proxy.fetch(new Request('http://proxy.test/v1/models', { headers }))).status
 }
 
-const refusal = (work: Promise<unknown>): Promise<{ code?: string; status?: number; message: string }> =>
-  work.then(
+const refusal = (promise: Promise<unknown>): Promise<{ code?: string; status?: number; message: string }> =>
+  promise.then(
     () => ({ message: 'it was not refused' }),
     (error) => error,
   )
 
 test('creating, pausing, and deleting keys in process takes effect immediately', async () => {
   const world = openProxy()
-  const { api, value } = await tenantOf(world)
+  const { api, value } = await getTenant(world)
   const created = await api.keys.create({ name: 'from the host' })
-  assert.is(await statusOf(world, created.key), 200)
+  assert.is(await getStatus(world, created.key), 200)
   await api.keys.update(created.id, { isActive: false })
-  assert.is(await statusOf(world, created.key), 403)
+  assert.is(await getStatus(world, created.key), 403)
   await api.keys.delete(created.id)
-  assert.is(await statusOf(world, created.key), 401)
+  assert.is(await getStatus(world, created.key), 401)
   await api.keys.update('one', { isActive: false })
-  assert.is(await statusOf(world, value), 403)
+  assert.is(await getStatus(world, value), 403)
   const { keys } = await api.keys.list()
   assert.equal(
     keys.map(({ id, key, error }) => ({ id, key, error })),
@@ -61,30 +61,30 @@ test('an unknown tenant returns NOT_FOUND for every operation', async () => {
 
 test("a tenant can't claim another tenant's key, not even through the operator", async () => {
   const world = openProxy()
-  const [one, other] = [await tenantOf(world), await tenantOf(world)]
-  const error = await refusal(other.api.keys.put({ name: 'two', key: one.value }))
+  const [first, second] = [await getTenant(world), await getTenant(world)]
+  const error = await refusal(second.api.keys.put({ name: 'two', key: first.value }))
   assert.is(error.code, 'CLOUD_CONFLICT')
   assert.is(error.status, 409)
-  assert.ok(!error.message.includes(one.value))
+  assert.ok(!error.message.includes(first.value))
   const key = mintClientKey()
-  await other.api.keys.put({ name: 'two', key })
-  assert.is((await refusal(one.api.keys.put({ name: 'two', key }))).code, 'CLOUD_CONFLICT')
-  await other.api.keys.put({ name: 'two', key: mintClientKey() }) // deleting the key releases its value
+  await second.api.keys.put({ name: 'two', key })
+  assert.is((await refusal(first.api.keys.put({ name: 'two', key }))).code, 'CLOUD_CONFLICT')
+  await second.api.keys.put({ name: 'two', key: mintClientKey() }) // deleting the key releases its value
   await world.clock.advance(60_000)
-  await one.api.keys.put({ name: 'two', key })
-  assert.is(await statusOf(world, key), 200)
+  await first.api.keys.put({ name: 'two', key })
+  assert.is(await getStatus(world, key), 200)
 })
 
 test("two tenants can't both claim a key concurrently through two proxies on one storage", async () => {
   for (let attempt = 0; attempt < 20; attempt++) {
     const world = openProxy()
-    const one = await tenantOf(world)
+    const one = await getTenant(world)
     world.restart()
-    const other = await tenantOf(world)
+    const other = await getTenant(world)
     const key = mintClientKey()
     const settled = await Promise.allSettled([one, other].map(({ api }) => api.keys.put({ name: 'two', key })))
     assert.equal(settled.map(({ status }) => status).toSorted(), ['fulfilled', 'rejected'])
-    assert.is(await statusOf(world, key), 200)
+    assert.is(await getStatus(world, key), 200)
     const held = await Promise.all([one, other].map(async ({ api }) => (await api.keys.list()).keys.length))
     assert.equal(held.toSorted(), [1, 2])
   }
@@ -92,37 +92,39 @@ test("two tenants can't both claim a key concurrently through two proxies on one
 
 test('a tenant keeps its data when an operation is rejected', async () => {
   const world = openProxy()
-  const { api, value } = await tenantOf(world)
+  const { api, value } = await getTenant(world)
   const before = (await world.storage.list('directory/')).length
   for (const input of [{}, { name: ' ' }, { name: 'x', more: 1 }, null])
     assert.is((await refusal(Reflect.apply(api.keys.create, undefined, [input]))).code, 'INVALID_REQUEST')
   assert.is((await refusal(api.keys.put({ name: 'x', key: 'short' }))).code, 'INVALID_REQUEST')
   assert.is((await refusal(api.keys.put({ id: 'other', name: 'x', key: value }))).code, 'INVALID_REQUEST')
   assert.is((await world.storage.list('directory/')).length, before)
-  assert.is(await statusOf(world, value), 200)
+  assert.is(await getStatus(world, value), 200)
 })
 
 test("deleting a tenant removes all of its data, and no other tenant's data", async () => {
   const world = openProxy()
-  const [one, other] = [await tenantOf(world), await tenantOf(world)]
-  assert.equal(await world.proxy.tenants.delete(one.id), { success: true })
-  assert.is(await statusOf(world, one.value), 401)
-  assert.is(await statusOf(world, other.value), 200)
-  const left = (await world.storage.list('')).filter(({ key, value }) => key.includes(one.id) || value.includes(one.id))
+  const [first, second] = [await getTenant(world), await getTenant(world)]
+  assert.equal(await world.proxy.tenants.delete(first.id), { success: true })
+  assert.is(await getStatus(world, first.value), 401)
+  assert.is(await getStatus(world, second.value), 200)
+  const left = (await world.storage.list('')).filter(
+    ({ key, value }) => key.includes(first.id) || value.includes(first.id),
+  )
   assert.equal(left, [])
-  assert.is((await refusal(one.api.keys.list())).code, 'NOT_FOUND')
-  assert.is((await one.home.client.call('GET', '/cloud/1/sessions')).body.code, 'SESSION_INVALID')
-  assert.is((await one.home.client.open()).body.code, 'NOT_ENROLLED')
-  await one.home.open()
-  assert.is((await refusal(one.home.sync([]))).code, 'MIRROR_GONE')
-  await one.home.enable([one.state])
-  assert.is(await statusOf(world, one.value), 200)
+  assert.is((await refusal(first.api.keys.list())).code, 'NOT_FOUND')
+  assert.is((await first.home.client.call('GET', '/cloud/1/sessions')).body.code, 'SESSION_INVALID')
+  assert.is((await first.home.client.open()).body.code, 'NOT_ENROLLED')
+  await first.home.open()
+  assert.is((await refusal(first.home.sync([]))).code, 'MIRROR_GONE')
+  await first.home.enable([first.state])
+  assert.is(await getStatus(world, first.value), 200)
 })
 
 test('other proxies on the storage reject a deleted tenant within a second', async () => {
   const { watch: _, ...storage } = memoryStorage()
   const world = openProxy({ storage })
-  const { value, home, state } = await tenantOf(world)
+  const { value, home, state } = await getTenant(world)
   const first = world.proxy
   world.restart()
   const send = async () => {
@@ -140,25 +142,25 @@ test('other proxies on the storage reject a deleted tenant within a second', asy
 
 test('a key becomes available after the process that claimed it has ended', async () => {
   const world = openProxy()
-  const [one, other] = [await tenantOf(world), await tenantOf(world)]
+  const [first, second] = [await getTenant(world), await getTenant(world)]
   const key = mintClientKey()
   const { set, delete: remove } = world.storage
   world.storage.set = (name, ...rest) =>
     name.includes('/keys/') ? Promise.reject(new Error('The process is gone.')) : set(name, ...rest)
   world.storage.delete = () => Promise.reject(new Error('The process is gone.'))
-  await refusal(one.api.keys.put({ name: 'two', key }))
+  await refusal(first.api.keys.put({ name: 'two', key }))
   Object.assign(world.storage, { set, delete: remove })
   world.restart()
-  const { api } = world.proxy.tenant(other.id)
+  const { api } = world.proxy.tenant(second.id)
   assert.is((await refusal(api.keys.put({ name: 'two', key }))).code, 'CLOUD_CONFLICT')
   await world.clock.advance(60_000)
   await api.keys.put({ name: 'two', key })
-  assert.is(await statusOf(world, key), 200)
+  assert.is(await getStatus(world, key), 200)
 })
 
 test("a tenant's secrets are never stored unencrypted", async () => {
   const world = openProxy()
-  const { home, api, value } = await tenantOf(world)
+  const { home, api, value } = await getTenant(world)
   const provider = 'sk-provider-key-of-the-connection'
   await home.sync([connectionState('c', provider)])
   const created = await api.keys.create({ name: 'from the host' })
@@ -171,7 +173,7 @@ test("a tenant's secrets are never stored unencrypted", async () => {
 
 test('the error for invalid options explains what to pass', () => {
   const storage = memoryStorage()
-  for (const [options, says] of [
+  for (const [options, message] of [
     [undefined, /createCloudProxy takes an options object/],
     [{}, /Call createCloudProxy\(/],
     [{ storage, enrollmentToken: 'short' }, /enrollmentToken must be a string of at least 32 characters/],
@@ -181,5 +183,5 @@ test('the error for invalid options explains what to pass', () => {
     [{ storage, management: { token: 'x' } }, /management is not an option. Known: storage, .*enrollmentToken/],
     [{ storage, basePath: '/x' }, /basePath is not an option/],
   ] as const)
-    assert.throws(() => Reflect.apply(createCloudProxy, undefined, [options]), says)
+    assert.throws(() => Reflect.apply(createCloudProxy, undefined, [options]), message)
 })

@@ -44,8 +44,8 @@ function open(options: GatewayOptions = {}) {
   return { gateway, api: gateway.api, calls, chat }
 }
 
-const refusal = (work: Promise<unknown>) =>
-  work.then(
+const refusal = (promise: Promise<unknown>) =>
+  promise.then(
     () => 'nothing',
     (error: unknown) => (isGatewayError(error) ? `${error.status} ${error.code}` : String(error)),
   )

@@ -3,15 +3,15 @@ import { createGateway } from '../../src/gateway.ts'
 import type { GatewayOptions } from '../../src/options.ts'
 import type { RouteCall } from '../../src/request/route-call.ts'
 import { assert, suite } from '../support/suite.ts'
-import { openRouted, outcomeOf } from './support/routed.ts'
+import { getOutcome, openRouted } from './support/routed.ts'
 
 const test = suite('combo conditions that are functions')
 
 type When = (request: RouteCall, context: { signal: AbortSignal }) => boolean | Promise<boolean>
 
-const withCondition = (when: When, more: GatewayOptions = {}): GatewayOptions => ({
+const withCondition = (when: When, extra: GatewayOptions = {}): GatewayOptions => ({
   combos: { picky: [{ model: 'one/m', when }, 'two/m'], outer: ['picky'] },
-  ...more,
+  ...extra,
 })
 
 test('a function decides whether a request uses an entry', async () => {
@@ -42,7 +42,7 @@ test('a function decides whether a request uses an entry', async () => {
 
 test('a request fails if functions exclude all entries', async () => {
   const { chat } = openRouted({ combos: { none: [{ model: 'one/m', when: () => false }] } })
-  assert.is(await outcomeOf(await chat({ model: 'none' })), '400 invalid_request')
+  assert.is(await getOutcome(await chat({ model: 'none' })), '400 invalid_request')
 })
 
 test('functions of several entries run concurrently, once each, within a second', async () => {
@@ -80,10 +80,10 @@ const failing: Record<string, [When, RegExp]> = {
   'returns nothing': [() => undefined as never, /true or false/],
 }
 
-for (const [what, [when, problem]] of Object.entries(failing))
-  test(`when a condition ${what}, the client gets a 503 and onError gets the cause`, async () => {
+for (const [label, [when, problem]] of Object.entries(failing))
+  test(`when a condition ${label}, the client gets a 503 and onError gets the cause`, async () => {
     const { chat, upstream, errors } = openRouted(withCondition(when))
-    assert.is(await outcomeOf(await chat({ model: 'picky' })), '503 route_failed')
+    assert.is(await getOutcome(await chat({ model: 'picky' })), '503 route_failed')
     assert.equal([upstream.calls.length, errors.length], [0, 1])
     assert.ok(isGatewayError(errors[0], 'ROUTE_FAILED'))
     assert.match(errors[0]?.message ?? '', problem)
@@ -100,7 +100,7 @@ test('a condition that hangs fails after a second, and its signal aborts', async
   )
   const pending = chat({ model: 'picky' })
   await clock.advance(1_000)
-  assert.is(await outcomeOf(await pending), '503 route_failed')
+  assert.is(await getOutcome(await pending), '503 route_failed')
   assert.is(signals[0]?.aborted, true)
 })
 

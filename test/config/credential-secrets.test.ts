@@ -85,10 +85,10 @@ test('no response, page, record, hook, log, metric, trace, export, or stored byt
 
 async function search(folder: string): Promise<void> {
   const shown = new Map<string, string>()
-  const show = (where: string, what: unknown) => {
+  const show = (location: string, what: unknown) => {
     const text =
       typeof what === 'string' ? what : inspect(what, { depth: null, showHidden: true, maxStringLength: null })
-    shown.set(where, `${shown.get(where) ?? ''}\n${text}`)
+    shown.set(location, `${shown.get(location) ?? ''}\n${text}`)
   }
   const causes: unknown[] = []
   const level =
@@ -151,17 +151,17 @@ async function search(folder: string): Promise<void> {
       },
     },
   })
-  const call = async (where: string, path: string, init: RequestInit = {}) => {
+  const call = async (location: string, path: string, init: RequestInit = {}) => {
     const response = await gateway.fetch(`http://gateway${path}`, init)
     const text = await response.text()
-    show(where, `${response.status} ${JSON.stringify([...response.headers])} ${text}`)
+    show(location, `${response.status} ${JSON.stringify([...response.headers])} ${text}`)
     return { status: response.status, text }
   }
-  const send = (model: string, more: object = {}) =>
+  const send = (model: string, extra: object = {}) =>
     call(`the response of ${model}`, '/v1/chat/completions', {
       method: 'POST',
       headers: { 'content-type': 'application/json' },
-      body: JSON.stringify({ model, messages: [{ role: 'user', content: 'Hi' }], ...more }),
+      body: JSON.stringify({ model, messages: [{ role: 'user', content: 'Hi' }], ...extra }),
     })
 
   const asAdmin = { headers: { authorization: `Bearer ${ADMIN}` } }
@@ -205,14 +205,14 @@ async function search(folder: string): Promise<void> {
   for (const entry of await readdir(folder, { recursive: true, withFileTypes: true }))
     if (entry.isFile()) show('the bytes of the files', await readFile(join(entry.parentPath, entry.name), 'latin1'))
 
-  const found = [...shown].flatMap(([where, text]) =>
+  const found = [...shown].flatMap(([location, text]) =>
     Object.entries(secrets).flatMap(([name, secret]) => {
-      const form = formsOf(secret).find((each) => text.includes(each))
-      return form === undefined ? [] : [`${where} shows ${name}: …${excerpt(text, form)}…`]
+      const form = getForms(secret).find((each) => text.includes(each))
+      return form === undefined ? [] : [`${location} shows ${name}: …${excerpt(text, form)}…`]
     }),
   )
   assert.equal(found, [])
-  for (const where of [
+  for (const location of [
     'onRequest',
     'the live feed',
     'onAttempt',
@@ -222,7 +222,7 @@ async function search(folder: string): Promise<void> {
     'the traces',
     'the bytes of the files',
   ])
-    assert.ok((shown.get(where)?.length ?? 0) > 100, `${where} is empty`)
+    assert.ok((shown.get(location)?.length ?? 0) > 100, `${location} is empty`)
   for (const secret of [secrets.thrown, secrets.cause])
     assert.ok(
       causes.some((cause) => inspect(cause).includes(secret)),
@@ -241,7 +241,7 @@ async function listPages(read: (path: string) => Promise<string>): Promise<strin
   })
 }
 
-function formsOf(secret: string): string[] {
+function getForms(secret: string): string[] {
   const bytes = Buffer.from(secret)
   return [
     secret,

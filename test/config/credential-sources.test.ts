@@ -115,20 +115,20 @@ test('skips the connection without a provider call if the function returns nothi
 })
 
 test('a function that throws or hangs fails its target, and only onError gets the cause', async () => {
-  const thrown = open(() => {
+  const error = open(() => {
     throw new Error('vault of acme is sealed')
   })
-  assert.is((await thrown.send('both')).status, 200)
-  const alone = await thrown.send('openai-compatible-first/m', 'bob')
+  assert.is((await error.send('both')).status, 200)
+  const alone = await error.send('openai-compatible-first/m', 'bob')
   const text = await alone.text()
   assert.is(alone.status, 502)
   assert.match(text, /credential function of the connection \\"first\\" failed/)
   assert.not.match(text, /acme/)
   assert.match(
-    String(thrown.errors[0]),
+    String(error.errors[0]),
     /The credential function of "first" failed\. The hook "onError" gets the cause\.$/,
   )
-  assert.match(String((thrown.errors[0] as Error).cause), /vault of acme is sealed/)
+  assert.match(String((error.errors[0] as Error).cause), /vault of acme is sealed/)
 
   let signal: AbortSignal | undefined
   const hanging = open((about) => {
@@ -143,7 +143,7 @@ test('a function that throws or hangs fails its target, and only onError gets th
 
 test('check 62: each account gets its own credential, unless it is shared', async () => {
   const byAccount = open(({ account }) => `the-key-of-${account}`)
-  const users = Array.from({ length: 50 }, (_, nth) => `user-${nth % 5}`)
+  const users = Array.from({ length: 50 }, (_, index) => `user-${index % 5}`)
   await Promise.all(users.map((user) => byAccount.send(undefined, user)))
   assert.equal(
     byAccount.calls.map(({ authorization }) => authorization).sort(),
@@ -161,7 +161,7 @@ test("check 64: one account's rejected credential doesn't put the target in cool
     ({ account }) => `the-key-of-${account}`,
     ({ authorization }) => (authorization?.endsWith('mallory') ? unauthorized() : undefined),
   )
-  for (let nth = 0; nth < 10; nth++) assert.not((await send(undefined, 'mallory')).ok)
+  for (let index = 0; index < 10; index++) assert.not((await send(undefined, 'mallory')).ok)
   assert.is((await send('both', 'alice')).status, 200)
   assert.equal(calls.at(-1), { host: 'first.test', authorization: 'Bearer the-key-of-alice' })
 })
@@ -263,7 +263,7 @@ test('renews the credential once for a request that is split into several calls'
     headers: { 'content-type': 'application/json', 'x-user': 'alice' },
     body: JSON.stringify({
       model: 'openai-compatible-first/m',
-      input: Array.from({ length: 5_000 }, (_, nth) => `text ${nth}`),
+      input: Array.from({ length: 5_000 }, (_, index) => `text ${index}`),
     }),
   })
   assert.is(response.status, 502)
@@ -298,7 +298,7 @@ test("one key's rejected credential doesn't put the target in cooldown for other
       headers: { 'content-type': 'application/json', authorization: `Bearer ${key}` },
       body: JSON.stringify({ model: 'openai-compatible-first/m', messages: [{ role: 'user', content: 'Hi' }] }),
     })
-  for (let nth = 0; nth < 10; nth++) assert.not((await send(bad.key)).ok)
+  for (let index = 0; index < 10; index++) assert.not((await send(bad.key)).ok)
   assert.is((await send(good.key)).status, 200)
   assert.is(calls.at(-1), `Bearer the-key-of-${good.id}`)
 })

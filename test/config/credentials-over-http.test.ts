@@ -102,9 +102,9 @@ test("requests during a credential's expiry call the function once more, and non
   const refreshed = Promise.withResolvers<string>()
   let now = () => 0
   const source: CredentialSource = async ({ reason }) => {
-    const nth = reasons.push(reason)
-    if (nth > 1) await refreshed.promise
-    return { apiKey: `key-number-${nth}`, expiresAt: now() + 10 * 60_000 }
+    const index = reasons.push(reason)
+    if (index > 1) await refreshed.promise
+    return { apiKey: `key-number-${index}`, expiresAt: now() + 10 * 60_000 }
   }
   await withGateway(async ({ send, calls, clock }) => {
     now = clock.now
@@ -172,7 +172,7 @@ test('100 concurrent requests and streams whose credential was revoked share one
   const { reasons, source } = rotating()
   await withGateway(
     async ({ send, calls }) => {
-      const replies = await Promise.all(Array.from({ length: 100 }, (_, nth) => send({ stream: nth % 2 === 0 })))
+      const replies = await Promise.all(Array.from({ length: 100 }, (_, index) => send({ stream: index % 2 === 0 })))
       assert.ok(replies.every(({ status, text }) => status === 200 && text.includes('Hello')))
       assert.equal(reasons, ['first', 'rejected'])
       assert.ok(calls.length <= 200)

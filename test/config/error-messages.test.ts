@@ -15,20 +15,20 @@ const api = createGateway({ storage: memoryStorage(), logger: false }).api as Ma
 
 /** Writes a record through the management API. Resolves to the error message. */
 async function findApiMessage([section, name, input]: Mistake): Promise<string> {
-  const given = Object(input) as object
+  const value = Object(input) as object
   const slash = name.indexOf('/')
   const id = { providerAlias: name.slice(0, slash), id: name.slice(slash + 1) }
   const calls: Readonly<Record<Mistake[0], () => Promise<unknown>>> = {
-    connections: () => api.connections.put({ id: name, provider: name, ...given }),
-    combos: () => api.combos.put({ name, ...(Array.isArray(input) ? { models: input } : given) }),
+    connections: () => api.connections.put({ id: name, provider: name, ...value }),
+    combos: () => api.combos.put({ name, ...(Array.isArray(input) ? { models: input } : value) }),
     aliases: () => api.aliases.set({ alias: name, model: input }),
-    models: () => api.customModels.put({ ...id, ...(typeof input === 'string' ? { type: input } : given) }),
-    groups: () => api.groups.put({ id: name, name, ...given }),
+    models: () => api.customModels.put({ ...id, ...(typeof input === 'string' ? { type: input } : value) }),
+    groups: () => api.groups.put({ id: name, name, ...value }),
     settings: () => api.settings.update(input),
   }
   const error: unknown = await calls[section]().then(
     () => undefined,
-    (thrown: unknown) => thrown,
+    (error: unknown) => error,
   )
   return isGatewayError(error, 'INVALID_REQUEST') ? error.message : `not rejected: ${String(error)}`
 }
@@ -47,7 +47,7 @@ function findCodeMessage(mistake: Mistake): string {
 
 /** Converts an API message to that of code, which starts with the place, and where `null` doesn't omit a field. */
 function toCodeMessage(message: string, [section, name]: Mistake): string {
-  const place = section === 'settings' ? section : `${section}.${name}`
+  const location = section === 'settings' ? section : `${section}.${name}`
   const problem = message
     .replace('send null or omit it', 'omit it')
     .replace(/ GET \/api\/providers lists the known providers\./, '')
@@ -57,11 +57,11 @@ function toCodeMessage(message: string, [section, name]: Mistake): string {
   const [, field, rest] = /^"([^"]+)" (.*)$/.exec(problem) ?? []
   if (unknown !== undefined)
     return hint.startsWith('It was renamed.')
-      ? `${place}.${unknown} was renamed.${hint.slice('It was renamed.'.length)}`
-      : `${place}.${unknown} is not a known field. ${hint}`
-  if (field === undefined) return `${place}: ${problem}`
+      ? `${location}.${unknown} was renamed.${hint.slice('It was renamed.'.length)}`
+      : `${location}.${unknown} is not a known field. ${hint}`
+  if (field === undefined) return `${location}: ${problem}`
   const isAlias = section === 'aliases' && field === 'model' // an alias in code is only its model
-  return `${place}${isAlias ? '' : `.${field}`} ${rest}`
+  return `${location}${isAlias ? '' : `.${field}`} ${rest}`
 }
 
 /** Removes the list of known fields, which differs in code, and hints about a provider's name, because the API knows more names. */

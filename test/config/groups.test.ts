@@ -35,8 +35,8 @@ function open(config: CodeConfig, options: GatewayOptions = {}) {
 
 const identify: GatewayOptions['identify'] = (request) => ({ account: request.headers.get('x-user') ?? 'anonymous' })
 
-const refusal = (work: Promise<unknown>) =>
-  work.then(
+const refusal = (promise: Promise<unknown>) =>
+  promise.then(
     () => 'nothing',
     (error: unknown) => (isGatewayError(error) ? `${error.status} ${error.code}` : String(error)),
   )

@@ -109,7 +109,7 @@ for (const [name, storage, storeMaxAgeMs] of [
       }
       await gateway.reload(green.config)
       const before = blue.seen.calls
-      for (let nth = 0; nth < 10; nth++) assert.match(await (await send(false)).text(), /"green"/)
+      for (let index = 0; index < 10; index++) assert.match(await (await send(false)).text(), /"green"/)
       isOver = true
       await Promise.all(clients)
       assert.equal(failed, [])

@@ -89,13 +89,13 @@ test('an invalid configuration is rejected with a TypeError and changes nothing'
     [undefined, /^gateway\.reload takes an object/],
     [[], /^gateway\.reload takes an object/],
   ]
-  for (const [config, says] of invalid) {
+  for (const [config, message] of invalid) {
     const error = await gateway.reload(config as CodeConfig).then(
       () => undefined,
-      (thrown: unknown) => thrown,
+      (error: unknown) => error,
     )
     assert.instance(error, TypeError)
-    assert.match((error as TypeError).message, says)
+    assert.match((error as TypeError).message, message)
     assert.is((await send('smart')).status, 200)
   }
 })
@@ -140,17 +140,17 @@ test('new requests use the new settings', async () => {
 
 test('the new configuration applies while the storage is unavailable', async () => {
   const inner = memoryStorage()
-  let isAway = false
+  let isUnavailable = false
   const fail = () => Promise.reject(new Error('the storage is away'))
   const storage: Storage = {
     ...inner,
-    get: (...args) => (isAway ? fail() : inner.get(...args)),
-    list: (...args) => (isAway ? fail() : inner.list(...args)),
+    get: (...args) => (isUnavailable ? fail() : inner.get(...args)),
+    list: (...args) => (isUnavailable ? fail() : inner.list(...args)),
   }
   const old = { connections: connect('old'), combos: { smart: ['openai-compatible-old/m'] } }
   const { gateway, send, calls } = open({ ...old, settings: { requireApiKey: false } }, { storage })
   await send('smart')
-  isAway = true
+  isUnavailable = true
   await gateway.reload({ connections: connect('new'), combos: { smart: ['openai-compatible-new/m'] } })
   assert.is((await send('smart')).status, 200)
   assert.is((await send('openai-compatible-old/m')).status, 404)
@@ -164,16 +164,16 @@ test('the new configuration applies while the storage is unavailable', async () 
 
 test('a request whose records are being read during a reload uses the new records', async () => {
   const inner = memoryStorage()
-  for (let nth = 1_000; nth <= 2_000; nth++) {
+  for (let index = 1_000; index <= 2_000; index++) {
     const record = {
-      id: `c${nth}`,
+      id: `c${index}`,
       provider: 'ollama',
       name: 'Ollama',
       createdAt: NOW,
       updatedAt: NOW,
       isActive: false,
     }
-    await inner.set(`connections/c${nth}`, JSON.stringify({ order: nth, record })) // more than one page
+    await inner.set(`connections/c${index}`, JSON.stringify({ order: index, record })) // more than one page
   }
   const held: Array<() => void> = []
   const storage: Storage = {

@@ -4,7 +4,7 @@ import type { GatewayOptions } from '../../src/options.ts'
 import { chatAnswer, chatEvents, messageAnswer } from '../pipeline/support/responses.ts'
 import { type Answering, json, sse } from '../pipeline/support/upstream.ts'
 import { assert, suite } from '../support/suite.ts'
-import { openRouted, outcomeOf } from './support/routed.ts'
+import { getOutcome, openRouted } from './support/routed.ts'
 
 const test = suite('response conditions that are functions')
 
@@ -14,10 +14,10 @@ const named: Answering = ({ provider, url, body }) => {
   return JSON.parse(body).stream ? sse(chatEvents(provider)) : json(chatAnswer(provider))
 }
 
-const withFunction = (condition: ResponseConditionFunction, more: GatewayOptions = {}) => ({
+const withFunction = (condition: ResponseConditionFunction, extra: GatewayOptions = {}) => ({
   combos: { picky: { models: ['one/m', 'two/m'], on: [condition] }, outer: ['picky', 'claude/m'] },
   respond: named,
-  ...more,
+  ...extra,
 })
 
 async function readText(response: Response): Promise<string> {
@@ -113,11 +113,11 @@ const failing: Record<string, [ResponseConditionFunction, RegExp]> = {
   'returns nothing': [() => undefined as never, /true or false/],
 }
 
-for (const [what, [condition, problem]] of Object.entries(failing))
+for (const [label, [condition, problem]] of Object.entries(failing))
   for (const stream of [false, true])
-    test(`when a function ${what}${stream ? ' for a stream' : ''}, the client gets a 503 and onError gets the cause`, async () => {
+    test(`when a function ${label}${stream ? ' for a stream' : ''}, the client gets a 503 and onError gets the cause`, async () => {
       const { chat, upstream, errors, records } = openRouted(withFunction(condition))
-      assert.is(await outcomeOf(await chat({ model: 'picky', stream })), '503 route_failed')
+      assert.is(await getOutcome(await chat({ model: 'picky', stream })), '503 route_failed')
       assert.equal([upstream.providers, errors.length], [['one'], 1])
       assert.match(errors[0]?.message ?? '', problem)
       assert.match(errors[0]?.message ?? '', /"on" of the combo "picky"/)
@@ -135,7 +135,7 @@ test('a function that hangs fails after a second, and its signal aborts', async 
   const pending = chat({ model: 'picky' })
   while (signals.length === 0) await new Promise((resolve) => setImmediate(resolve))
   await clock.advance(1_000)
-  assert.is(await outcomeOf(await pending), '503 route_failed')
+  assert.is(await getOutcome(await pending), '503 route_failed')
   assert.is(signals[0]?.aborted, true)
 })
 

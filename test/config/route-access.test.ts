@@ -2,7 +2,7 @@ import type { GatewayOptions } from '../../src/options.ts'
 import type { RouteCandidate } from '../../src/request/route-call.ts'
 import type { NewKey } from '../../src/types.ts'
 import { assert, suite } from '../support/suite.ts'
-import { openRouted, outcomeOf, type RoutedOptions } from './support/routed.ts'
+import { getOutcome, openRouted, type RoutedOptions } from './support/routed.ts'
 
 const test = suite('permissions and limits of requests with a route function')
 
@@ -22,9 +22,9 @@ test('a key that allows only auto can use the models that auto routes to', async
 
 test('check 78: a key gets a 403 when a forbidden model is requested by a forbidden name', async () => {
   const { send, upstream } = await open({ route: () => ['one/m'] }, { models: ['auto', 'two/m'] })
-  assert.is(await outcomeOf(await send('two/m')), '200', 'it may use the requested name')
-  assert.is(await outcomeOf(await send('one/m')), '403 model_not_allowed')
-  assert.is(await outcomeOf(await send('other')), '403 model_not_allowed')
+  assert.is(await getOutcome(await send('two/m')), '200', 'it may use the requested name')
+  assert.is(await getOutcome(await send('one/m')), '403 model_not_allowed')
+  assert.is(await getOutcome(await send('other')), '403 model_not_allowed')
   assert.is(upstream.calls.length, 1)
 })
 
@@ -57,10 +57,10 @@ test("candidates() leaves out targets that a key doesn't allow", async () => {
 test("route doesn't change a key's kinds or limits", async () => {
   const { send, upstream } = await open({ route: () => 'two/m' }, { kinds: ['llm'], limits: { requests: { day: 1 } } })
   assert.is((await send('auto')).status, 200)
-  assert.is(await outcomeOf(await send('auto')), '429 rate_limit_exceeded')
+  assert.is(await getOutcome(await send('auto')), '429 rate_limit_exceeded')
   assert.is(upstream.calls.length, 1)
   const embeddings = await open({ route: () => 'two/m' }, { kinds: ['embedding'] })
-  assert.is(await outcomeOf(await embeddings.send('auto')), '403 model_not_allowed')
+  assert.is(await getOutcome(await embeddings.send('auto')), '403 model_not_allowed')
 })
 
 test('route gets the key and its group', async () => {

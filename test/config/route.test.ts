@@ -6,7 +6,7 @@ import { both } from '../pipeline/support/both-formats.ts'
 import { clients } from '../pipeline/support/sdk/clients/clients.ts'
 import type { Answering } from '../pipeline/support/upstream.ts'
 import { assert, suite } from '../support/suite.ts'
-import { failWith503, openRouted, outcomeOf } from './support/routed.ts'
+import { failWith503, getOutcome, openRouted } from './support/routed.ts'
 
 const test = suite('the option route')
 
@@ -32,7 +32,7 @@ test('a request is routed as usual if route returns nothing', async () => {
   const { chat, upstream } = openRouted({ route: async () => undefined })
   assert.is((await chat({ model: 'smart' })).status, 200)
   assert.equal(upstream.providers, ['one'])
-  assert.is(await outcomeOf(await chat({ model: 'auto' })), '404 model_not_found')
+  assert.is(await getOutcome(await chat({ model: 'auto' })), '404 model_not_found')
 })
 
 test('route can return a list, which falls back across formats', async () => {
@@ -209,12 +209,12 @@ const failing: Record<string, [GatewayOptions['route'], RegExp]> = {
   'returns a model whose connection is inactive': [() => 'three/m', /No active connection serves "three\/m"/],
 }
 
-for (const [what, [route, problem]] of Object.entries(failing))
-  test(`when route ${what}, the client gets a 503 and onError gets the cause`, async () => {
+for (const [label, [route, problem]] of Object.entries(failing))
+  test(`when route ${label}, the client gets a 503 and onError gets the cause`, async () => {
     const { chat, upstream, errors, records } = openRouted({ ...(route && { route }) })
     const response = await chat()
     assert.is(response.headers.get('retry-after'), '1')
-    assert.is(await outcomeOf(response), '503 route_failed')
+    assert.is(await getOutcome(response), '503 route_failed')
     assert.is(upstream.calls.length, 0)
     assert.is(errors.length, 1)
     assert.ok(isGatewayError(errors[0], 'ROUTE_FAILED'))
@@ -235,7 +235,7 @@ test('check 78: a route function that hangs fails after a second, and its signal
   await clock.advance(999)
   assert.is(signals[0]?.aborted, false)
   await clock.advance(1)
-  assert.is(await outcomeOf(await pending), '503 route_failed')
+  assert.is(await getOutcome(await pending), '503 route_failed')
   assert.is(signals[0]?.aborted, true)
   assert.match(errors[0]?.message ?? '', /longer than 1000 ms/)
   assert.is(upstream.calls.length, 0)
@@ -290,15 +290,15 @@ for (const stream of [false, true])
   test(`each client format has its own form of the 503 for a ${stream ? 'stream' : 'response'}`, async () => {
     const { gateway } = openRouted({ route: () => 7 as never, identify: () => ({ account: 'a' }) })
     for (const [name, { create }] of Object.entries(clients)) {
-      const thrown: unknown = await create(gateway.fetch as typeof globalThis.fetch)
+      const reason: unknown = await create(gateway.fetch as typeof globalThis.fetch)
         .send('auto', { stream })
         .then(
           () => undefined,
           (error: unknown) => error,
         )
-      const { status, statusCode } = Object(thrown)
-      assert.is(status ?? statusCode, 503, `${name}: ${thrown}`)
-      assert.match(String(thrown), /could not choose a model/, name)
+      const { status, statusCode } = Object(reason)
+      assert.is(status ?? statusCode, 503, `${name}: ${reason}`)
+      assert.match(String(reason), /could not choose a model/, name)
     }
   })
 

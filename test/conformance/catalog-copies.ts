@@ -15,17 +15,17 @@ export function catalogCopies(
     try {
       const clock = fakeClock()
       const many = Object.fromEntries(
-        Array.from({ length: 3_000 }, (_, nth) => [`model-ü-${nth}`, { input: 1, output: 2 }]),
+        Array.from({ length: 3_000 }, (_, index) => [`model-ü-${index}`, { input: 1, output: 2 }]),
       )
       let source = changed(many)
-      const one = await openCatalog(async () => source, { storage, clock })
-      await one.send()
+      const first = await openCatalog(async () => source, { storage, clock })
+      await first.send()
       const other = await openCatalog(() => new Promise(() => {}), { storage, clock })
       await other.send()
       assert.is((await findModel(other, 'model-ü-2999'))?.price?.input, 1)
 
       source = changed({ ...many, a: { input: 11, output: 20 }, b: { input: 0, output: 20 } })
-      const { held } = await one.api.catalog.refresh()
+      const { held } = await first.api.catalog.refresh()
       assert.equal(
         held.map(({ model }) => model),
         ['one/b'],
@@ -33,16 +33,16 @@ export function catalogCopies(
       const { current, previous } = await other.api.catalog.review()
       assert.is((await findModel(other, 'a'))?.price?.input, 11)
       await other.api.catalog.accept({ models: ['one/b'] })
-      assert.equal((await one.api.catalog.review()).held, [])
+      assert.equal((await first.api.catalog.review()).held, [])
 
       const parts = (await storage.list('catalog/data/')).map(({ key }) => key)
       assert.ok(parts.length >= 2 && parts.every((key) => key.length < 100), `${parts}`)
-      await one.api.catalog.rollback()
-      await one.api.catalog.rollback()
+      await first.api.catalog.rollback()
+      await first.api.catalog.rollback()
       await other.api.catalog.review()
       assert.is((await findModel(other, 'a'))?.price?.input, 10)
       assert.ok(current && previous && current.sha256 !== previous.sha256)
-      for (const { gateway } of [one, other]) await gateway.close()
+      for (const { gateway } of [first, other]) await gateway.close()
     } finally {
       await destroy()
     }

@@ -137,7 +137,7 @@ function texts(text: string): string[] {
 }
 
 /** Returns the record with each odd value in each field, without each field, and replaced by texts that aren't records. */
-function damagesOf(text: string): string[] {
+function getDamages(text: string): string[] {
   const envelope: Envelope = JSON.parse(text)
   const found = texts(text)
   const changed = (change: (copy: Envelope) => void) => {
@@ -199,11 +199,11 @@ export function damagedRecordsTests(
       const client = await fillForDamage(storage)
       const { key, value } = await recordToDamage(storage, prefix)
       const world = await openWorld({ storage, connections: [], fetch: fakeUpstream(() => json(chatAnswer())) })
-      const all = damagesOf(value)
+      const all = getDamages(value)
       const step = all.length / PER_KIND
       let count = 0
-      for (let at = 0; at < all.length; at += step) {
-        const text = all[Math.floor(at)] ?? ''
+      for (let index = 0; index < all.length; index += step) {
+        const text = all[Math.floor(index)] ?? ''
         if ((await storage.set(key, text).catch(refused)) === undefined) continue
         await world.clock.advance(1_000)
         await answersWith(world, { key, text, client })
@@ -264,16 +264,16 @@ async function manage<T>(world: World, method: string, path: string): Promise<T>
 async function answersWith(world: World, { key, text, client }: { key: string; text: string; client: string }) {
   const { gateway, api, chat, recorded } = world
   const headers = { 'x-api-key': client }
-  const statusOf = async (model: string) => (await chat({ model }, { headers })).status
+  const getStatus = async (model: string) => (await chat({ model }, { headers })).status
   const listed = await gateway.fetch(new Request('http://gateway/v1/models', { headers }))
   const gemini = await gateway.fetch(new Request('http://gateway/v1beta/models', { headers }))
-  const statuses = [listed.status, gemini.status, await statusOf('good'), await statusOf('good-alias')]
-  assert.equal([...statuses, await statusOf('one/m')], [200, 200, 200, 200, 200], text)
+  const statuses = [listed.status, gemini.status, await getStatus('good'), await getStatus('good-alias')]
+  assert.equal([...statuses, await getStatus('one/m')], [200, 200, 200, 200, 200], text)
   const { data }: { data: Array<{ id: string }> } = await listed.json()
   const ids = data.map(({ id }) => id)
   for (const id of ['good', 'one/m', 'one/good']) assert.ok(ids.includes(id), `${id}: ${text}`)
   assert.ok(
-    (await api.keys.list()).keys.some((one) => one.name === 'good' && one.error === undefined),
+    (await api.keys.list()).keys.some((key) => key.name === 'good' && key.error === undefined),
     text,
   )
   const [connections, combos, models] = [
@@ -285,7 +285,7 @@ async function answersWith(world: World, { key, text, client }: { key: string; t
   assert.is((await api.aliases.list()).aliases['good-alias'], 'one/m', text)
   assert.ok((await api.providers.list()).providers, text)
   const { damaged } = await manage<{ damaged: Array<{ key: string }> }>(world, 'GET', '')
-  for (const one of damaged) assert.is(one.key, key, text)
+  for (const item of damaged) assert.is(item.key, key, text)
   if (isNoRecord(text)) assert.is(damaged.length, 1, text)
   for (const error of recorded.errors.splice(0))
     assert.ok(isGatewayError(error, 'RECORD_DAMAGED') || isGatewayError(error, 'STORAGE_FAILED'), text)

@@ -153,7 +153,7 @@ function races(shared: SharedTest): void {
     for (let race = 0; race < RACES; race++) {
       const replies = await all(() => post('/api/combos', { name: `race-${race}`, models: ['openai/m'] }))
       assert.equal(statuses(replies), [201, 400, 400, 400])
-      for (const { status, body } of replies) if (status === 400) assert.is(errorOf(body), 'Combo name already exists')
+      for (const { status, body } of replies) if (status === 400) assert.is(getError(body), 'Combo name already exists')
     }
     const { combos } = (await one(3, get('/api/combos'))).body as { combos: Array<{ id: string; name: string }> }
     assert.equal(
@@ -177,13 +177,13 @@ function races(shared: SharedTest): void {
         )
         assert.equal(statuses(replies), [201, 400, 400, 400])
         for (const { status, body } of replies)
-          if (status === 400) assert.match(errorOf(body), `"providerSpecificData.prefix" must not be "${prefix}"`)
+          if (status === 400) assert.match(getError(body), `"providerSpecificData.prefix" must not be "${prefix}"`)
       }
       const connections = (reply: Reply) => reply.body.connections as Array<{ id: string; prefix?: string }>
       const [first] = await settled(all, get('/api/connections'), RACES)
       const owned = first ? connections(first) : []
       const replies = await all((index) => put(`/api/connections/${owned[index]?.id}`, { prefix: 'moved' }))
-      const isSameProvider = new Set(owned.slice(0, COUNT).map((one) => Reflect.get(one, 'provider'))).size < COUNT
+      const isSameProvider = new Set(owned.slice(0, COUNT).map((item) => Reflect.get(item, 'provider'))).size < COUNT
       if (!isSameProvider) assert.equal(statuses(replies), [200, 400, 400, 400])
     },
   )
@@ -224,7 +224,7 @@ function turns(shared: SharedTest): void {
     for (let wave = 0; wave < 20; wave++) {
       const responses = (await all<string[]>(() => send(5))).flat()
       assert.equal(
-        models.map((model) => responses.filter((one) => one === model).length),
+        models.map((model) => responses.filter((response) => response === model).length),
         models.map(() => 5),
       )
     }
@@ -243,15 +243,15 @@ const get = (path: string) => ({ does: 'calls', method: 'GET', path }) as const
 
 /** Resolves to the replies of all processes when each lists this many entries, because changes take a moment to spread. */
 async function settled(all: Processes['all'], order: ReturnType<typeof get>, count: number): Promise<Reply[]> {
-  const sizeOf = ({ body }: Reply) => Object.keys(Object.values(body)[0] ?? {}).length
+  const getSize = ({ body }: Reply) => Object.keys(Object.values(body)[0] ?? {}).length
   for (let tries = 0; ; tries++) {
     const replies = await all(() => order)
-    if (tries === 100 || replies.every((reply) => sizeOf(reply) === count)) return replies
+    if (tries === 100 || replies.every((reply) => getSize(reply) === count)) return replies
     await sleep(50)
   }
 }
 
 const statuses = (replies: Reply[]) => replies.map(({ status }) => status).sort()
 
-const errorOf = ({ error }: Record<string, unknown>): string =>
+const getError = ({ error }: Record<string, unknown>): string =>
   typeof error === 'string' ? error : JSON.stringify(error ?? null)

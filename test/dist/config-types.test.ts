@@ -50,7 +50,7 @@ for (const compiler of ['tsc7', 'typescript'])
 function complete(folder: string, config: string): string[] {
   const path = join(folder, 'completed.ts')
   const text = `import { createGateway } from 'signalbox'\ncreateGateway(${config})\n`
-  const at = text.indexOf('|')
+  const index = text.indexOf('|')
   const source = text.replace('|', '')
   const { options } = ts.convertCompilerOptionsFromJson(compilerOptions, root)
   const service = ts.createLanguageService({
@@ -66,7 +66,7 @@ function complete(folder: string, config: string): string[] {
     fileExists: (name) => name === path || ts.sys.fileExists(name),
     readFile: (name) => (name === path ? source : ts.sys.readFile(name)),
   })
-  return service.getCompletionsAtPosition(path, at, {})?.entries.map(({ name }) => name) ?? []
+  return service.getCompletionsAtPosition(path, index, {})?.entries.map(({ name }) => name) ?? []
 }
 
 test('an editor completes providers, models, fields, and strategies', ({ folder }) => {

@@ -49,7 +49,7 @@ test('built files import Node modules with their prefix, as `node:sqlite` and ot
     const specifiers = readBuilt(name).matchAll(/\b(?:from|import)\s*\(?\s*['"]([\w/]+)['"]/g)
     const bare = [...specifiers]
       .map(([, specifier = '']) => specifier)
-      .filter((one) => builtinModules.includes(one) || one === 'sqlite')
+      .filter((value) => builtinModules.includes(value) || value === 'sqlite')
     assert.equal([...new Set(bare)], [], name)
   }
 })

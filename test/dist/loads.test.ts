@@ -57,7 +57,7 @@ test.before(async (context) => {
 
 test.after(({ folder }) => rm(folder, { recursive: true, force: true }))
 
-for (const [request, status, what] of [
+for (const [request, status, label] of [
   ['passed', 200, "A response in the client's own format, passed through"],
   ['streamed', 200, "A stream in the client's own format, passed through"],
   ['failing', 500, 'A response that fails at the provider'],
@@ -79,7 +79,7 @@ for (const [request, status, what] of [
     assert.not.ok(loadsCaching, 'check 48: prompt caching is loaded when it is on')
     const size = await measureOneFile(answered.loaded.flatMap((file) => later.get(file) ?? []))
     report(request, size)
-    assertListed(what, size)
+    assertListed(label, size)
   })
 }
 
@@ -92,7 +92,7 @@ test('the API description stays within its size budget', ({ description }) => {
   report('description', gzipSync(description.text, { level: 9 }).byteLength)
 })
 
-function report(what: keyof typeof BUDGETS, size: number): void {
-  console.log(`  ${what}: ${(size / 1_000).toFixed(1)} kB of ${BUDGETS[what] / 1_000} kB gzipped`)
-  assert.ok(size > 1_000 && size <= BUDGETS[what], `${what}: ${size} bytes gzipped, more than ${BUDGETS[what]}`)
+function report(label: keyof typeof BUDGETS, size: number): void {
+  console.log(`  ${label}: ${(size / 1_000).toFixed(1)} kB of ${BUDGETS[label] / 1_000} kB gzipped`)
+  assert.ok(size > 1_000 && size <= BUDGETS[label], `${label}: ${size} bytes gzipped, more than ${BUDGETS[label]}`)
 }

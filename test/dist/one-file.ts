@@ -13,7 +13,7 @@ export async function measureOneFile(modules: readonly string[]): Promise<number
   const { outputFiles = [] } = await build({
     ...portable,
     stdin: {
-      contents: modules.map((module, at) => `export * as m${at} from './${module}'`).join('\n'),
+      contents: modules.map((module, index) => `export * as m${index} from './${module}'`).join('\n'),
       resolveDir: root,
     },
     minify: true,

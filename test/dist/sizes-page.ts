@@ -7,16 +7,16 @@ const text = await readFile(root + page, 'utf8')
 
 /** The rows of the page's tables: the measured entry, and its size in bytes. */
 const rows = new Map(
-  [...text.matchAll(/^\| (.+?) +\| ([\d.]+) kB +\|$/gm)].map(([, what = '', size]) => [what, Number(size) * 1_000]),
+  [...text.matchAll(/^\| (.+?) +\| ([\d.]+) kB +\|$/gm)].map(([, label = '', size]) => [label, Number(size) * 1_000]),
 )
 
 /** Asserts that the page lists this size to within 2 %, or 0.15 kB for small sizes. */
-export function assertListed(what: string, size: number): void {
-  const listed = rows.get(what)
-  assert.ok(listed !== undefined, `${page} has no row for ${what}`)
+export function assertListed(label: string, size: number): void {
+  const listed = rows.get(label)
+  assert.ok(listed !== undefined, `${page} has no row for ${label}`)
   const isClose = Math.abs(listed - size) <= Math.max(150, size * 0.02)
-  assert.ok(isClose, `${page} says ${listed / 1_000} kB for ${what}, which has ${size} bytes`)
+  assert.ok(isClose, `${page} says ${listed / 1_000} kB for ${label}, which has ${size} bytes`)
 }
 
 /** The imports that the page lists. */
-export const listedImports = [...rows.keys()].flatMap((what) => /^`signalbox\/(.+)`$/.exec(what)?.[1] ?? [])
+export const listedImports = [...rows.keys()].flatMap((label) => /^`signalbox\/(.+)`$/.exec(label)?.[1] ?? [])

@@ -16,7 +16,7 @@ const EXAMPLES: Record<string, string> = {
   'embed-in-workers.md': 'cloudflare',
 }
 
-const linesOf = (text: string) =>
+const getLines = (text: string) =>
   text
     .split('\n')
     .map((line) => line.trim())
@@ -26,7 +26,7 @@ function linesBelow(folder: string): string[] {
   const files = readdirSync(folder, { withFileTypes: true, recursive: true }).filter((entry) => entry.isFile())
   return files
     .filter(({ parentPath, name }) => /\.(?:js|mjs|jsonc)$/.test(name) && !parentPath.includes('node_modules'))
-    .flatMap(({ parentPath, name }) => linesOf(readFileSync(`${parentPath}/${name}`, 'utf8')))
+    .flatMap(({ parentPath, name }) => getLines(readFileSync(`${parentPath}/${name}`, 'utf8')))
 }
 
 const pages = readPages().filter(({ path }) => path.startsWith(`${START}embed-in-`))
@@ -43,7 +43,7 @@ for (const { path, blocks } of pages) {
     const code = blocks.filter(({ language }) => language === 'js' || language === 'jsonc')
     assert.ok(code.length > 0)
     assert.equal(
-      code.flatMap((block) => linesOf(block.code)).filter((line) => !known.includes(line)),
+      code.flatMap((block) => getLines(block.code)).filter((line) => !known.includes(line)),
       [],
     )
   })

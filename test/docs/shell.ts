@@ -16,9 +16,9 @@ export interface Shell {
 
 /** Opens a shell in which `npx signalbox` and `npm start -s --` run the built command. `curl` fails and prints the response if it is an error. */
 export async function openShell(): Promise<Shell> {
-  const place = await mkdtemp(join(tmpdir(), 'signalbox-docs-'))
-  const bin = join(place, 'bin')
-  const folder = join(place, 'work')
+  const location = await mkdtemp(join(tmpdir(), 'signalbox-docs-'))
+  const bin = join(location, 'bin')
+  const folder = join(location, 'work')
   await mkdir(bin)
   await mkdir(folder)
   await program(bin, 'npx', `[ "$1" = signalbox ] || exit 9\nshift\nexec '${process.execPath}' '${command}' "$@"`)
@@ -48,7 +48,7 @@ export async function openShell(): Promise<Shell> {
           else reject(new Error(`exit code ${code} of:\n${script}\n${stdout}${stderr}`))
         })
       }),
-    remove: () => rm(place, { recursive: true, force: true }),
+    remove: () => rm(location, { recursive: true, force: true }),
   }
 }
 

@@ -42,7 +42,7 @@ export async function typeErrors(blocks: readonly Block[]): Promise<string[]> {
   await mkdir(folder, { recursive: true })
   try {
     await writeFile(join(folder, 'tsconfig.json'), JSON.stringify(options))
-    await Promise.all(blocks.map(({ code }, at) => writeFile(join(folder, `block-${at}.ts`), code)))
+    await Promise.all(blocks.map(({ code }, index) => writeFile(join(folder, `block-${index}.ts`), code)))
     const compiler = join(root, 'node_modules/tsc7/bin/tsc')
     const args = [compiler, '--noEmit', '--pretty', 'false', '-p', folder]
     const { stdout } = await execute(process.execPath, args).catch((failed: { stdout: string }) => failed)

@@ -25,11 +25,11 @@ const isWaiting = (file: string) => NOT_YET.some((entry) => isMeant(entry, file)
 
 const test = suite('the wording of docs and messages')
 
-for (const [what, read, fewest] of [
+for (const [label, read, fewest] of [
   ['the pages', passagesOfPages, 1_000],
   ['messages, help texts, and the dashboard', passagesOfCode, 1_000],
 ] as const)
-  test(`${what} contain no banned words, British spellings, or long sentences`, () => {
+  test(`${label} contain no banned words, British spellings, or long sentences`, () => {
     const passages = read()
     assert.ok(passages.length > fewest, `only ${passages.length} passages were found`)
     const faults = passages.filter(({ file }) => !isWaiting(file) && !NO_TEXT.includes(file)).flatMap(findFaults)

@@ -190,8 +190,8 @@ test('the browser example stores no provider or client key unencrypted', async (
   const texts = await Promise.all(
     files.filter((file) => file.isFile()).map((file) => readFile(join(file.parentPath, file.name), 'latin1')),
   )
-  const whole = texts.join('\n').replaceAll('\0', '')
-  assert.match(whole, /openai-compatible-mine/, 'what is stored is seen')
-  assert.not.ok(whole.includes(PROVIDER_KEY))
-  assert.not.ok(whole.includes(key))
+  const full = texts.join('\n').replaceAll('\0', '')
+  assert.match(full, /openai-compatible-mine/, 'what is stored is seen')
+  assert.not.ok(full.includes(PROVIDER_KEY))
+  assert.not.ok(full.includes(key))
 })

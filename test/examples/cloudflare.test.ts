@@ -23,10 +23,10 @@ test('the deployment commands on the page include all bindings', { timeoutMs: RU
   const commands = [...page.matchAll(/(?:^|`)(npx wrangler deploy [^`\n]+)/gm)].map(([, command]) => command ?? '')
   const bindings = ['env.STORE (SignalboxStore)', 'env.KV ']
   assert.is(commands.length, bindings.length)
-  for (const [at, command] of commands.entries()) {
+  for (const [index, command] of commands.entries()) {
     const { code, output } = await example.run(`${command} --dry-run`)
     assert.is(code, 0, output)
-    for (const binding of [bindings[at] ?? '', 'env.SIGNALBOX_SECRET ', 'env.OPENAI_API_KEY '])
+    for (const binding of [bindings[index] ?? '', 'env.SIGNALBOX_SECRET ', 'env.OPENAI_API_KEY '])
       assert.match(output, binding)
   }
 })

@@ -58,8 +58,8 @@ export async function openExample(name: string, { copiesPackages = false }: Exam
   if (!existsSync(packages)) skip('examples: their packages are not installed in test/examples')
   unpacking ??= unpack()
   const unpacked = await unpacking
-  const place = await mkdtemp(join(tmpdir(), `signalbox-${name}-`))
-  const folder = join(place, name)
+  const location = await mkdtemp(join(tmpdir(), `signalbox-${name}-`))
+  const folder = join(location, name)
   const modules = join(folder, 'node_modules')
   await cp(join(unpacked, 'examples', name), folder, { recursive: true })
   if (copiesPackages)
@@ -97,8 +97,8 @@ export async function openExample(name: string, { copiesPackages = false }: Exam
       return started.ended
     },
     async remove() {
-      for (const one of running) await one.kill()
-      await rm(place, { recursive: true, force: true, maxRetries: 5, retryDelay: 200 })
+      for (const item of running) await item.kill()
+      await rm(location, { recursive: true, force: true, maxRetries: 5, retryDelay: 200 })
     },
   }
 }
@@ -111,12 +111,12 @@ let unpacking: Promise<string> | undefined
 
 /** Packs the built package once for all examples in this process. Resolves to the folder with the tarball's contents. */
 async function unpack(): Promise<string> {
-  const place = await mkdtemp(join(tmpdir(), 'signalbox-packed-'))
-  process.once('exit', () => rmSync(place, { recursive: true, force: true }))
-  await execute('npm', ['pack', '--ignore-scripts', '--silent', '--pack-destination', place], { cwd: root })
-  const tarball = (await readdir(place)).find((file) => file.endsWith('.tgz')) ?? ''
-  await execute('tar', ['-xzf', join(place, tarball), '-C', place])
-  return join(place, 'package')
+  const location = await mkdtemp(join(tmpdir(), 'signalbox-packed-'))
+  process.once('exit', () => rmSync(location, { recursive: true, force: true }))
+  await execute('npm', ['pack', '--ignore-scripts', '--silent', '--pack-destination', location], { cwd: root })
+  const tarball = (await readdir(location)).find((file) => file.endsWith('.tgz')) ?? ''
+  await execute('tar', ['-xzf', join(location, tarball), '-C', location])
+  return join(location, 'package')
 }
 
 /** Links the packages that the example itself depends on, and the programs of all packages. */
@@ -133,11 +133,11 @@ async function linkPackages(folder: string): Promise<void> {
 }
 
 /** Starts a script in its own process group, with the runtimes of these tests and nothing else from this machine's environment. */
-export function startScript(script: string, cwd: string, more: Record<string, string>): Started {
+export function startScript(script: string, cwd: string, extra: Record<string, string>): Started {
   const path = [dirname(process.execPath), runtimes, process.env.PATH].join(delimiter)
   const home = { HOME: cwd, XDG_CONFIG_HOME: join(cwd, '.config'), npm_config_update_notifier: 'false' }
   const quiet = { NO_COLOR: '1', NEXT_TELEMETRY_DISABLED: '1', WRANGLER_SEND_METRICS: 'false' }
-  const env = { ...home, ...quiet, PATH: path, ...more }
+  const env = { ...home, ...quiet, PATH: path, ...extra }
   const child = spawn('/bin/sh', ['-e', '-c', script], { cwd, env, stdio: ['ignore', 'pipe', 'pipe'], detached: true })
   let output = ''
   const read = (part: Buffer) => {

@@ -35,15 +35,15 @@ const faults: Record<string, [file: string, from: string, to: string]> = {
 for (const [fault, [file, from, to]] of Object.entries(faults))
   test(`the example's own tests fail if ${fault}`, async ({ example }) => {
     const path = join(example.folder, file)
-    const whole = await readFile(path, 'utf8')
-    assert.ok(whole.includes(from), `${file} has ${from}`)
-    await writeFile(path, whole.replace(from, to))
+    const full = await readFile(path, 'utf8')
+    assert.ok(full.includes(from), `${file} has ${from}`)
+    await writeFile(path, full.replace(from, to))
     try {
       const { code, output } = await runTests(example)
       assert.is(code, 1, output)
       assert.match(output, failing)
     } finally {
-      await writeFile(path, whole)
+      await writeFile(path, full)
     }
   })
 

@@ -38,9 +38,9 @@ const HELLO = /"Hel"[\s\S]*"lo"[\s\S]*data: \[DONE\]/
 export async function serveExample(name: string, options: ServedOptions): Promise<ServedExample> {
   const upstream = await startUpstream()
   const example = await openExample(name, options)
-  const at = example.blocks.findIndex((commands) => commands.some((command) => command.startsWith('curl ')))
-  const setup = example.blocks.slice(0, at).flat()
-  const usage = example.blocks[at] ?? []
+  const index = example.blocks.findIndex((commands) => commands.some((command) => command.startsWith('curl ')))
+  const setup = example.blocks.slice(0, index).flat()
+  const usage = example.blocks[index] ?? []
   const port = await freePort()
   const command = `${options.command ?? setup.at(-1)}${options.portArguments?.(port) ?? ''}`
   const host = `127.0.0.1:${port}`

@@ -31,7 +31,7 @@ async function signUp({ send }: Deployment, name: string): Promise<string> {
 const chat = { messages: [{ id: '1', role: 'user', parts: [{ type: 'text', text: 'Hello' }] }] }
 
 /** Returns the text of a streamed message, or its error. */
-function textOf({ body }: Reply): string {
+function getText({ body }: Reply): string {
   const parts = [...body.matchAll(/^data: (\{.*)$/gm)].map(([, json = '']) => JSON.parse(json))
   return parts.map(({ delta, errorText }) => delta ?? errorText ?? '').join('')
 }
@@ -42,7 +42,7 @@ test('a signed-in user gets a streamed message, and its usage is stored before t
   admin,
 }) => {
   const reply = await app.send('POST', '/api/chat', { cookie: ada, body: chat })
-  assert.equal([reply.status, textOf(reply)], [200, 'Hello'], reply.body)
+  assert.equal([reply.status, getText(reply)], [200, 'Hello'], reply.body)
   const usage = await app.send('GET', '/ai/api/usage/requests', { cookie: admin })
   const { requests } = JSON.parse(usage.body)
   assert.is(requests.length, 1)
@@ -95,10 +95,10 @@ test("concurrent cold instances enforce a user's limit exactly, and other users 
   const calls = app.calls.length
   const instances = await Promise.all(Array.from({ length: 4 }, () => app.start()))
   const replies = await Promise.all(
-    instances.map(({ send }, at) => send('POST', '/api/chat', { cookie: at === 3 ? bob : ada, body: chat })),
+    instances.map(({ send }, index) => send('POST', '/api/chat', { cookie: index === 3 ? bob : ada, body: chat })),
   )
   await Promise.all(instances.map(({ ended }) => ended))
-  const texts = replies.map(textOf)
+  const texts = replies.map(getText)
   assert.is(texts[3], 'Hello') // sent by Bob
   assert.equal(texts.slice(0, 3).filter((text) => text === 'Hello').length, 2, texts.join('\n')) // the first test sent one
   assert.match(texts.find((text) => text !== 'Hello') ?? '', /Your account can make 3 requests per day/)

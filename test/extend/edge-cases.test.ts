@@ -66,7 +66,7 @@ test("request and attempt listeners that throw are reported, and don't affect th
   assert.equal([records.length, (await gateway.api.info()).inFlight], [2, 0])
   const messages = errors.map((error) => (error instanceof Error ? error.message : ''))
   for (const message of ['onEnd', 'onSettled', 'waitUntil'])
-    assert.is(messages.filter((one) => one === message).length, 2)
+    assert.is(messages.filter((value) => value === message).length, 2)
 })
 
 test('a reply cached by a step contains no headers that the gateway adds for a key', async () => {
@@ -160,10 +160,10 @@ test('a route that never replies ends when its client disconnects', async () => 
       ],
     },
   ])
-  const leaving = new AbortController()
-  const pending = send('GET', '/hang', undefined, undefined, { signal: leaving.signal })
+  const controller = new AbortController()
+  const pending = send('GET', '/hang', undefined, undefined, { signal: controller.signal })
   while (!signal) await turn()
-  leaving.abort()
+  controller.abort()
   assert.is((await pending).status, 499)
   assert.equal([records[0]?.end, signal.aborted, (await gateway.api.info()).inFlight], ['aborted', true, 0])
 })

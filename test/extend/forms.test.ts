@@ -86,8 +86,8 @@ const cases: Record<string, { sent: Field[]; change: JsonObject; got: Field[] }>
     got: [['language', 'de'], ...both],
   },
 }
-for (const [what, { sent, change, got }] of Object.entries(cases))
-  test(`the provider gets ${what} as a step left it`, async () => {
+for (const [label, { sent, change, got }] of Object.entries(cases))
+  test(`the provider gets ${label} as a step left it`, async () => {
     assert.equal(await send(sent, (body) => ({ ...body, ...change })), got)
   })
 

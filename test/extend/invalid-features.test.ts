@@ -102,13 +102,13 @@ for (const [title, extend, message] of [
   ],
 ] as const)
   test(`createGateway rejects ${title}`, async () => {
-    const thrown = await openExtended(extend as unknown as Feature[]).then(
+    const reason = await openExtended(extend as unknown as Feature[]).then(
       () => 'created',
       (error: Error) => error,
     )
-    assert.instance(thrown, TypeError)
-    if (typeof message === 'string') assert.is((thrown as Error).message, message)
-    else assert.match((thrown as Error).message, message)
+    assert.instance(reason, TypeError)
+    if (typeof message === 'string') assert.is((reason as Error).message, message)
+    else assert.match((reason as Error).message, message)
   })
 
 test('features may share a path with different methods, and a prefix with different words', async () => {

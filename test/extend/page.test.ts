@@ -44,9 +44,9 @@ test('the word filter masks a word in every string of a request, in each format'
     assert.not.match(body, 'SESAME')
     assert.match(body, '******')
   }
-  const refused = await post('/v1/chat/completions', { model: 'SESAME/m' })
-  assert.is(refused.status, 400)
-  assert.match((await refused.json()).error.message, 'SESAME')
+  const rejected = await post('/v1/chat/completions', { model: 'SESAME/m' })
+  assert.is(rejected.status, 400)
+  assert.match((await rejected.json()).error.message, 'SESAME')
 })
 
 test('the word filter masks a word in responses, streamed or not', async () => {

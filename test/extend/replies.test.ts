@@ -3,11 +3,11 @@ import { openExtended } from './world.ts'
 
 const test = suite('errors and headers from steps')
 
-for (const [where, step] of [
+for (const [location, step] of [
   ['around a request', 'aroundRequest'],
   ['around a call', 'aroundCall'],
 ] as const)
-  test(`a bug in a step ${where} is recorded as a failure`, async () => {
+  test(`a bug in a step ${location} is recorded as a failure`, async () => {
     const { chat, records, errors } = await openExtended([
       {
         name: 'broken',

@@ -18,7 +18,7 @@ const replying = (reply: (call: GatewayCall) => Reply | Response): Feature => ({
 
 /** Creates a stream of two chunks. After the first, it continues, breaks off, or waits. */
 function createStream(rest: 'complete' | 'broken' | 'waiting') {
-  const stream = { cancelled: 0, pulled: 0 }
+  const stream = { canceled: 0, pulled: 0 }
   const body: ByteStream = {
     async next() {
       if (stream.pulled++ === 0) return encoder.encode('data: {"a":1}\n\n')
@@ -26,7 +26,7 @@ function createStream(rest: 'complete' | 'broken' | 'waiting') {
       if (rest === 'waiting') return new Promise(() => {})
       return stream.pulled === 2 ? encoder.encode('data: [DONE]\n\n') : undefined
     },
-    cancel: () => void stream.cancelled++,
+    cancel: () => void stream.canceled++,
   }
   return { stream, body }
 }
@@ -56,7 +56,7 @@ for (const [rest, status, end] of [
     assert.is((await gateway.api.info()).inFlight, 0)
     const record = records[1]
     assert.equal([record?.status, record?.end, record?.servedBy], [status, end, 'cache'])
-    assert.is(stream.cancelled > 0, rest !== 'complete')
+    assert.is(stream.canceled > 0, rest !== 'complete')
     const next = await chat({ stream: true }, key)
     assert.is(next.status, 200, 'the limits are released')
     await next.body?.cancel()
@@ -74,7 +74,7 @@ test("a step's waiting stream is cut off when its key is paused", async () => {
   const { keys } = await gateway.api.keys.list()
   await gateway.api.keys.update(keys.find(({ name }) => name === 'to pause')?.id ?? '', { isActive: false })
   assert.is(await reading, 'broken')
-  assert.equal([records[0]?.end, records[0]?.error, stream.cancelled > 0], ['cut', 'KEY_PAUSED', true])
+  assert.equal([records[0]?.end, records[0]?.error, stream.canceled > 0], ['cut', 'KEY_PAUSED', true])
 })
 
 test('a request whose step replies with a Response ends with the last byte, streamed or not', async () => {
@@ -128,15 +128,15 @@ test("when the client disconnects while a step waits, the request ends immediate
     },
   }
   const { chat, records } = await openExtended([waiting])
-  const leaving = new AbortController()
-  const pending = chat({ stream: true }, undefined, { signal: leaving.signal })
+  const controller = new AbortController()
+  const pending = chat({ stream: true }, undefined, { signal: controller.signal })
   while (!signal) await turn()
-  leaving.abort()
+  controller.abort()
   assert.is((await pending).status, 499)
   assert.equal([records[0]?.end, signal.aborted], ['aborted', true])
   bring(streamed(body))
   await turn()
-  assert.is(stream.cancelled, 1)
+  assert.is(stream.canceled, 1)
 })
 
 test('keys are checked before the steps of features, and a listener that throws has no effect', async () => {

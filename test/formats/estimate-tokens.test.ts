@@ -5,8 +5,8 @@ import { assert, suite } from '../support/suite.ts'
 const test = suite('estimating tokens')
 
 const estimate = (content: UserPart[]) => estimateTokens({ turns: [{ role: 'user', content }], tools: [] })
-const near = (got: number, expected: number) =>
-  assert.ok(Math.abs(got - expected) < expected / 20, `${got} not near ${expected}`)
+const near = (actual: number, expected: number) =>
+  assert.ok(Math.abs(actual - expected) < expected / 20, `${actual} not near ${expected}`)
 
 test('an estimate is a quarter of the number of characters', () =>
   near(estimate([{ type: 'text', text: 'some words '.repeat(4_000) }]), 11_000))
@@ -31,7 +31,9 @@ test('recognizes base64 of any length by its first and last characters', () => {
 })
 
 test('tool tokens include field names', () => {
-  const properties = Object.fromEntries(Array.from({ length: 100 }, (_, at) => [`field_${at}`.padEnd(40, '_'), {}]))
+  const properties = Object.fromEntries(
+    Array.from({ length: 100 }, (_, index) => [`field_${index}`.padEnd(40, '_'), {}]),
+  )
   const tool = { type: 'function', name: 'f', schema: { type: 'object', properties } } as const
   assert.ok(estimateTokens({ turns: [], tools: [tool] }) > 1_000)
 })

@@ -66,11 +66,11 @@ for (const [client, { fields, path, least }] of Object.entries(clients))
     const limits = { tokens: { day: 1_000_000_000_000 } }
     const { key } = await world.api.keys.create({ name: 'limited', limits })
     const headers = { authorization: `Bearer ${key}` }
-    for (const [nth, [, body]] of fields.entries())
+    for (const [index, [, body]] of fields.entries())
       for (const [place, model] of MODELS.entries()) {
-        if (!isCi && (nth + place) % MODELS.length !== 0) continue
+        if (!isCi && (index + place) % MODELS.length !== 0) continue
         const request = { ...least, ...body, ...(client === 'gemini' ? {} : { model, stream: false }) }
-        const isEach = isCi && place === nth % MODELS.length && (isFull || nth % 3 === 0)
+        const isEach = isCi && place === index % MODELS.length && (isFull || index % 3 === 0)
         await neverFails({ at: path(model), body: request, headers, isEach, runs: RUNS }, world)
       }
   })

@@ -87,16 +87,16 @@ test("text from a Responses provider isn't buffered, and text that only the fina
   const reader = responsesTranslator.createReader(read, (event) => {
     if (isKept && event.type === 'part-delta') text += event.text
   })
-  const observe = (type: string, more: object) =>
-    reader.observe({ event: type, data: JSON.stringify({ type, output_index: 0, content_index: 0, ...more }) })
+  const observe = (type: string, extra: object) =>
+    reader.observe({ event: type, data: JSON.stringify({ type, output_index: 0, content_index: 0, ...extra }) })
   const before = await bytesHeld()
   for (let message = 0; message < MIB; message += WORD.length) observe('response.output_text.delta', { delta: WORD })
   const bytes = (await bytesHeld()) - before
   assert.ok(bytes < MIB / 2, `${bytes} bytes`)
   isKept = true
-  const whole = WORD.repeat(Math.ceil(MIB / WORD.length))
-  observe('response.output_text.done', { text: `${whole}and more` })
+  const full = WORD.repeat(Math.ceil(MIB / WORD.length))
+  observe('response.output_text.done', { text: `${full}and more` })
   assert.is(text, 'and more')
-  observe('response.output_text.done', { text: `another ${whole}` })
+  observe('response.output_text.done', { text: `another ${full}` })
   assert.is(text, 'and more', 'nothing of a text that is another')
 })

@@ -46,8 +46,8 @@ const recorded: Readonly<Record<WireFormat, Recorded>> = {
 function getAnswers(format: WireFormat): { name: string; response: JsonObject }[] {
   const { folder, url, member, more } = recorded[format]
   return recordedExchanges([folder]).flatMap(({ name, url: requestUrl, status, response }) => {
-    const isWhole = url.test(requestUrl) && status === 200 && isObject(response) && Array.isArray(response[member])
-    return isWhole && !more.test(JSON.stringify(response)) ? [{ name, response }] : []
+    const isComplete = url.test(requestUrl) && status === 200 && isObject(response) && Array.isArray(response[member])
+    return isComplete && !more.test(JSON.stringify(response)) ? [{ name, response }] : []
   })
 }
 

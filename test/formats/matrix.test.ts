@@ -30,10 +30,10 @@ const manners: Readonly<Record<string, (bytes: Uint8Array, seed: number) => Iter
 }
 
 function* pieces(bytes: Uint8Array, size: () => number) {
-  for (let at = 0; at < bytes.length; ) {
-    const end = at + size()
-    yield bytes.subarray(at, end)
-    at = end
+  for (let index = 0; index < bytes.length; ) {
+    const end = index + size()
+    yield bytes.subarray(index, end)
+    index = end
   }
 }
 
@@ -99,7 +99,7 @@ const understoodBy = (format: WireFormat, stream: string): Promise<Understood | 
   clients[format](new Response(stream, { headers: { 'content-type': 'text/event-stream' } })).catch(String)
 
 /** Returns whether the response ended normally. Google's chunks were only merged, so an error or a truncation shows as a missing finish. */
-const isWhole = (api: WireFormat, { ok, finish }: Received) => ok && (api !== 'gemini' || typeof finish === 'string')
+const isComplete = (api: WireFormat, { ok, finish }: Received) => ok && (api !== 'gemini' || typeof finish === 'string')
 
 /** Returns the result of the vendor's own client in the common vocabulary, without reasoning and counts that the client doesn't know. */
 function wanted(api: WireFormat, received: Received): Partial<Understood> {
@@ -154,7 +154,7 @@ for (const from of wireFormats) {
       const recorded = getShare(all, from, to)
       let seed = 0
       for (const { name, sse, received } of recorded) {
-        const expected = isWhole(from, received) ? wanted(from, received) : undefined
+        const expected = isComplete(from, received) ? wanted(from, received) : undefined
         const unasked = findDifference(await gathered(sse, from, to).catch(String), expected)
         if (unasked) failures.push(`${name}, gathered: ${unasked}`)
         const known = new Map<string, Understood | string>() // the same stream always has the same result

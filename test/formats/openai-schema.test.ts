@@ -2,7 +2,7 @@ import type { JsonObject } from '../../src/lib/json.ts'
 import { completeInputSchema } from '../../src/protocols/formats/openai-fields.ts'
 import { json } from '../pipeline/support/upstream.ts'
 import { assert, suite } from '../support/suite.ts'
-import { whole } from './cases/responses.ts'
+import { fullResponses } from './cases/responses.ts'
 import { send } from './cases/support.ts'
 
 const test = suite('function inputs for OpenAI')
@@ -35,9 +35,14 @@ const tools = {
 for (const client of ['anthropic-messages', 'gemini'] as const) {
   test(`the schema of a function without parameters has properties (${client} client)`, async () => {
     const body = { tools: tools[client] }
-    const chat = await send({ client, model: 'chat/m', respond: () => json(whole['openai-chat']), body })
+    const chat = await send({ client, model: 'chat/m', respond: () => json(fullResponses['openai-chat']), body })
     assert.equal(chat.sent.tools, [{ type: 'function', function: { name: 'f', parameters: nothing } }])
-    const responses = await send({ client, model: 'responses/m', respond: () => json(whole['openai-responses']), body })
+    const responses = await send({
+      client,
+      model: 'responses/m',
+      respond: () => json(fullResponses['openai-responses']),
+      body,
+    })
     assert.equal(responses.sent.tools, [{ type: 'function', name: 'f', parameters: nothing, strict: false }])
   })
 }

@@ -101,18 +101,18 @@ for (const from of wireFormats) {
       const parsed = getShare(all, from, to)
       const requests = parsed.flatMap((recorded) => targets.map((target) => ({ ...recorded, target })))
       const failures: string[] = []
-      let refused = 0
+      let rejected = 0
       for (const { name, body, target } of requests) {
         try {
           const problems = target.problems(translated(body, source, target))
           if (problems.length > 0) failures.push(`${name} for ${target.model}: ${problems.slice(0, 3).join('; ')}`)
         } catch (error) {
-          if (isUnsayable(error)) refused++
+          if (isUnsayable(error)) rejected++
           else failures.push(`${name} for ${target.model}: ${error}`)
         }
       }
-      const carried = requests.length - failures.length - refused
-      tally.set(`${from} ${to}`, `${carried}/${requests.length - refused} (${refused} not)`)
+      const carried = requests.length - failures.length - rejected
+      tally.set(`${from} ${to}`, `${carried}/${requests.length - rejected} (${rejected} not)`)
       assert.ok(carried > parsed.length)
       assert.equal(failures.slice(0, 10), [], `${failures.length} of ${requests.length}`)
     })

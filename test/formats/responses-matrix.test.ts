@@ -72,7 +72,7 @@ for (const from of wireFormats) {
     test(`recorded ${from} responses keep their meaning for ${to} clients`, async () => {
       const failures: string[] = []
       recordings ??= Promise.all(
-        getAnswers(from).map(async (one) => ({ ...one, expected: await wanted(from, one.response) })),
+        getAnswers(from).map(async (item) => ({ ...item, expected: await wanted(from, item.response) })),
       )
       const all = await recordings
       assert.ok(all.length > 300, `${all.length} answers`)
@@ -80,10 +80,10 @@ for (const from of wireFormats) {
       for (const { name, response, expected } of responses) {
         const understood = await translated(response, from, to).then(wholeClients[to]).catch(String)
         for (const [field, value] of Object.entries(expected)) {
-          const got = typeof understood === 'string' ? understood : understood[field as keyof Understood] // `field` is a key of the same type
-          if (comparable(got) === comparable(value)) continue
+          const actual = typeof understood === 'string' ? understood : understood[field as keyof Understood] // `field` is a key of the same type
+          if (comparable(actual) === comparable(value)) continue
           failures.push(
-            `${name}: ${field} ${JSON.stringify(got)?.slice(0, 300)} instead of ${JSON.stringify(value)?.slice(0, 300)}`,
+            `${name}: ${field} ${JSON.stringify(actual)?.slice(0, 300)} instead of ${JSON.stringify(value)?.slice(0, 300)}`,
           )
           break
         }

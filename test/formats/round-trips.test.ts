@@ -51,8 +51,8 @@ for (const format of wireFormats) {
 
   answers(`a response keeps its meaning: ${format}, not streamed`, () => {
     fc.assert(
-      fc.property(response, (given) => {
-        assert.equal(getMeaning(again(translator, given)), getMeaning(given))
+      fc.property(response, (input) => {
+        assert.equal(getMeaning(again(translator, input)), getMeaning(input))
       }),
       runs,
     )
@@ -60,8 +60,8 @@ for (const format of wireFormats) {
 
   answers(`a response keeps its meaning: ${format}, streamed in pieces`, () => {
     fc.assert(
-      fc.property(response, fc.integer({ min: 1, max: 5 }), (given, size) => {
-        assert.equal(getMeaning(streamedAgain(translator, given, size)), getMeaning(given))
+      fc.property(response, fc.integer({ min: 1, max: 5 }), (input, size) => {
+        assert.equal(getMeaning(streamedAgain(translator, input, size)), getMeaning(input))
       }),
       runs,
     )
@@ -72,9 +72,9 @@ for (const from of wireFormats) {
   for (const through of wireFormats.filter((format) => format !== from)) {
     answers(`a response keeps its meaning: ${from} through ${through}`, () => {
       fc.assert(
-        fc.property(response, (given) => {
-          const there = again(translators[through], again(translators[from], given))
-          assert.equal(getMeaning(again(translators[from], there)), getMeaning(given))
+        fc.property(response, (input) => {
+          const there = again(translators[through], again(translators[from], input))
+          assert.equal(getMeaning(again(translators[from], there)), getMeaning(input))
         }),
         runs,
       )
@@ -83,19 +83,19 @@ for (const from of wireFormats) {
 }
 
 /** Writes a response for a client of the format, and reads it like a provider's. */
-function again(translator: Translator, given: CanonicalResponse): CanonicalResponse {
+function again(translator: Translator, input: CanonicalResponse): CanonicalResponse {
   const { read, write } = contexts(translator)
-  return translator.parseResponse(overWire(translator.writeResponse(given, write())), read)
+  return translator.parseResponse(overWire(translator.writeResponse(input, write())), read)
 }
 
-function streamedAgain(translator: Translator, given: CanonicalResponse, size: number): CanonicalResponse {
+function streamedAgain(translator: Translator, input: CanonicalResponse, size: number): CanonicalResponse {
   const { read, write } = contexts(translator)
   const result: StreamEvent[] = []
   const sequence = createSequence((event) => result.push(event))
   const reader = translator.createReader(read, sequence.take)
   const parser = createSseParser(reader.observe)
   const writer = translator.createWriter(write({ client: { alt: 'sse' } }), parser.push)
-  for (const event of getEvents(given, size)) writer.push(event)
+  for (const event of getEvents(input, size)) writer.push(event)
   parser.end()
   reader.end()
   sequence.end()
@@ -108,7 +108,8 @@ function* getEvents({ choices, usage }: CanonicalResponse, size: number): Genera
     for (const [key, part] of content.entries()) {
       const text = part.type === 'tool-call' ? part.arguments : 'text' in part ? part.text : ''
       yield { type: 'part-start', key, candidate: 0, part: emptied(part) }
-      for (let at = 0; at < text.length; at += size) yield { type: 'part-delta', key, text: text.slice(at, at + size) }
+      for (let index = 0; index < text.length; index += size)
+        yield { type: 'part-delta', key, text: text.slice(index, index + size) }
       yield { type: 'part-end', key }
     }
     yield { type: 'end', finishes: [finish], ...(usage && { usage }) }
@@ -143,8 +144,8 @@ for (const from of wireFormats) {
       `converting a request from ${from} to ${through} and back keeps everything that ${through} supports`,
       () => {
         fc.assert(
-          fc.property(request, (given) => {
-            const input = sent(given, from)
+          fc.property(request, (value) => {
+            const input = sent(value, from)
             const back = sent(sent(input, through), from)
             assert.equal(getOptions(back, from, through), getOptions(input, from, through))
           }),

@@ -62,4 +62,5 @@ const table: [name: string, got: object, expected: object][] = [
   ],
 ]
 
-for (const [name, got, expected] of table) test(`parses a vendor's error: ${name}`, () => assert.equal(got, expected))
+for (const [name, actual, expected] of table)
+  test(`parses a vendor's error: ${name}`, () => assert.equal(actual, expected))

@@ -96,7 +96,7 @@ for (const path of ['/v1/account', '/v1/key', '/v1/credits'])
   test(`the endpoint checks the key like any other request: ${path}`, async () => {
     const { get, gateway, keyId, clock } = await world({ limits: { requests: { total: 1 } } })
     const status = async (key?: string) => (await get(path, key)).status
-    for (let nth = 0; nth < 3; nth++) assert.is(await status(), 200) // reading isn't counted
+    for (let index = 0; index < 3; index++) assert.is(await status(), 200) // reading isn't counted
     await gateway.api.keys.update(keyId, { isActive: false })
     assert.is(await status(), 403)
     await gateway.api.keys.update(keyId, { isActive: true, expiresAt: new Date(clock.now() + 1_000).toISOString() })

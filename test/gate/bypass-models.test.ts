@@ -44,10 +44,10 @@ const ways: Record<string, [path: string, body: unknown, status?: number]> = {
 for (const [title, [path, body, status = 403]] of Object.entries(ways))
   test(`a key can't reach a forbidden model ${title}`, async () => {
     const { post, upstream, used } = await open({ limits: { requests: { total: 9 } } })
-    const refused = await refusal(await post(path, body))
-    assert.is(refused.status, status, refused.message)
-    if (status === 403) assert.match(refused.message, /^The API key "alice" is not allowed to use the model "/)
-    assert.not.match(refused.message, /Did you mean/)
+    const rejected = await refusal(await post(path, body))
+    assert.is(rejected.status, status, rejected.message)
+    if (status === 403) assert.match(rejected.message, /^The API key "alice" is not allowed to use the model "/)
+    assert.not.match(rejected.message, /Did you mean/)
     assert.equal([upstream.calls.length, await used('requests')], [0, 0])
   })
 

@@ -76,7 +76,7 @@ for (const [title, [path, body]] of Object.entries(ways))
       respond: greedy(reported),
     })
     const statuses: number[] = []
-    for (let nth = 0; nth < 8 && statuses.at(-1) !== 402; nth++) {
+    for (let index = 0; index < 8 && statuses.at(-1) !== 402; index++) {
       const reply = await post(path, body)
       await reply.text()
       statuses.push(reply.status)
@@ -95,7 +95,7 @@ test("concurrent requests together can't exceed a budget", async () => {
   } = await openGate({ limits: { tokens: { total: 50_000 } }, respond: greedy(reported) })
   for (let round = 0; round < 3; round++)
     await Promise.all(
-      Array.from({ length: 30 }, (_, nth) => send({ max_tokens: 1 + nth * 130 }).then((reply) => reply.text())),
+      Array.from({ length: 30 }, (_, index) => send({ max_tokens: 1 + index * 130 }).then((reply) => reply.text())),
     )
   assert.ok(reported.tokens <= 50_000 && reported.tokens > 25_000, `${reported.tokens}`)
   assert.equal([await used('tokens'), await reserved()], [reported.tokens, 0])

@@ -155,7 +155,7 @@ test('connections and combos that are defined in code can have tags and "where"'
   assert.equal([response.status, upstream.providers], [200, ['two']])
 })
 
-for (const [config, says] of [
+for (const [config, message] of [
   [{ connections: { one: { tags: { zdr: 1 } } } }, /connections\.one\.tags\.zdr must be true, false, or 1 to 64/],
   [
     { connections: { one: { tags: { 'a b': true } } } },
@@ -168,7 +168,7 @@ for (const [config, says] of [
 ] as const)
   test(`a gateway with ${JSON.stringify(config)} throws an error that mentions the field`, () => {
     const wrong = config as unknown as object
-    assert.throws(() => createGateway({ storage: memoryStorage(), catalog, logger: false, ...wrong }), says)
+    assert.throws(() => createGateway({ storage: memoryStorage(), catalog, logger: false, ...wrong }), message)
   })
 
 test("a program that can only write to the storage can't remove the policy of a key or a group", async () => {
@@ -181,7 +181,7 @@ test("a program that can only write to the storage can't remove the policy of a 
     await gateway.api.keys.create({ name: 'own', require: { zdr: true } }),
     await gateway.api.keys.create({ name: 'of the team', group }),
   ]
-  const statusOf = async (key: string) => {
+  const getStatus = async (key: string) => {
     const response = await gateway.fetch('http://app.test/v1/chat/completions', {
       method: 'POST',
       headers: { 'content-type': 'application/json', ...bearer(key) },
@@ -189,15 +189,15 @@ test("a program that can only write to the storage can't remove the policy of a 
     })
     return response.status
   }
-  for (const { key } of keys) assert.is(await statusOf(key), 403)
-  for (const { key: place, value } of await storage.list('')) {
+  for (const { key } of keys) assert.is(await getStatus(key), 403)
+  for (const { key: location, value } of await storage.list('')) {
     if (!/require/.test(value)) continue
     const { require: _, ...record } = JSON.parse(value).record ?? JSON.parse(value)
-    const whole = JSON.parse(value)
-    await storage.set(place, JSON.stringify(whole.record ? { ...whole, record } : record))
+    const full = JSON.parse(value)
+    await storage.set(location, JSON.stringify(full.record ? { ...full, record } : record))
   }
   await clock.advance(60_000)
-  for (const { key } of keys) assert.is(await statusOf(key), 500)
+  for (const { key } of keys) assert.is(await getStatus(key), 500)
 })
 
 test("a route function sees the tags of candidates, and can't bypass a request's policy", async () => {

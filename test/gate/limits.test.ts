@@ -5,7 +5,7 @@ import { messages, openGate, refusal } from './support/world.ts'
 
 const test = suite("enforcing a key's limits")
 
-const limitHeadersOf = (reply: Response) =>
+const getLimitHeaders = (reply: Response) =>
   Object.fromEntries([...reply.headers].filter(([name]) => name.includes('ratelimit')))
 
 test('a request limit allows the configured number of requests, tells clients when to retry, and resets with its window', async () => {
@@ -13,21 +13,21 @@ test('a request limit allows the configured number of requests, tells clients wh
   for (const remaining of ['1', '0']) {
     const reply = await chat()
     assert.is(reply.status, 200)
-    assert.equal(limitHeadersOf(reply), {
+    assert.equal(getLimitHeaders(reply), {
       'x-ratelimit-limit-requests': '2',
       'x-ratelimit-remaining-requests': remaining,
       'x-ratelimit-reset-requests': '1m0s',
     })
   }
   await clock.advance(20_000)
-  const refused = await chat()
-  assert.equal([refused.headers.get('retry-after'), refused.headers.get('x-should-retry')], ['40', null])
-  assert.equal(limitHeadersOf(refused), {
+  const rejected = await chat()
+  assert.equal([rejected.headers.get('retry-after'), rejected.headers.get('x-should-retry')], ['40', null])
+  assert.equal(getLimitHeaders(rejected), {
     'x-ratelimit-limit-requests': '2',
     'x-ratelimit-remaining-requests': '0',
     'x-ratelimit-reset-requests': '40s',
   })
-  assert.equal(await refusal(refused), {
+  assert.equal(await refusal(rejected), {
     status: 429,
     code: 'rate_limit_exceeded',
     message:
@@ -41,9 +41,9 @@ test('a request limit allows the configured number of requests, tells clients wh
 test('a daily or total request limit tells clients not to retry automatically', async () => {
   const total = await openGate({ limits: { requests: { total: 1 } } })
   await total.chat()
-  const refused = await total.chat()
-  assert.equal([refused.headers.get('retry-after'), refused.headers.get('x-should-retry')], [null, 'false'])
-  assert.equal(await refusal(refused), {
+  const rejected = await total.chat()
+  assert.equal([rejected.headers.get('retry-after'), rejected.headers.get('x-should-retry')], [null, 'false'])
+  assert.equal(await refusal(rejected), {
     status: 429,
     code: 'rate_limit_exceeded',
     message:
@@ -72,8 +72,8 @@ test("headers show the tightest limit for each unit in each client's format, ins
   const respond = metered({}, reported)
   const { post } = await openGate({
     limits,
-    respond: async (call, nth) => {
-      const reply = await respond(call, nth)
+    respond: async (call, index) => {
+      const reply = await respond(call, index)
       for (const name of [
         'x-ratelimit-limit-requests',
         'x-ratelimit-remaining-tokens',
@@ -84,14 +84,14 @@ test("headers show the tightest limit for each unit in each client's format, ins
     },
   })
   const body = { messages, max_tokens: 10 }
-  assert.equal(limitHeadersOf(await post('/v1/chat/completions', { ...body, model: 'one/m' })), {
+  assert.equal(getLimitHeaders(await post('/v1/chat/completions', { ...body, model: 'one/m' })), {
     'x-ratelimit-limit-requests': '8',
     'x-ratelimit-remaining-requests': '7',
     'x-ratelimit-limit-tokens': '100000',
     'x-ratelimit-remaining-tokens': '99988',
     'x-ratelimit-reset-tokens': '1h0m0s',
   })
-  assert.equal(limitHeadersOf(await post('/v1/messages', { ...body, model: 'claude/c' })), {
+  assert.equal(getLimitHeaders(await post('/v1/messages', { ...body, model: 'claude/c' })), {
     'anthropic-ratelimit-requests-limit': '8',
     'anthropic-ratelimit-requests-remaining': '6',
     'anthropic-ratelimit-tokens-limit': '100000',
@@ -99,18 +99,18 @@ test("headers show the tightest limit for each unit in each client's format, ins
     'anthropic-ratelimit-tokens-reset': '2026-01-01T01:00:00Z',
   })
   assert.is(
-    limitHeadersOf(await post('/v1/responses', { model: 'open/r', input: 'Hi' }))['x-ratelimit-limit-requests'],
+    getLimitHeaders(await post('/v1/responses', { model: 'open/r', input: 'Hi' }))['x-ratelimit-limit-requests'],
     '8',
   )
   const contents = [{ role: 'user', parts: [{ text: 'Hi' }] }]
-  assert.equal(limitHeadersOf(await post('/v1beta/models/google/g:generateContent', { contents })), {})
+  assert.equal(getLimitHeaders(await post('/v1beta/models/google/g:generateContent', { contents })), {})
 })
 
 test("keys without limits get the provider's headers, and the known cost of non-streaming responses", async () => {
   const respond = metered({}, { tokens: 0 })
   const { chat } = await openGate({
-    respond: async (call, nth) => {
-      const reply = await respond(call, nth)
+    respond: async (call, index) => {
+      const reply = await respond(call, index)
       reply.headers.set('x-ratelimit-limit-requests', '99')
       return reply
     },
@@ -132,10 +132,10 @@ test('the error for an exhausted token budget states the owner, usage, and reset
     respond: metered({ output: 5_000 }, { tokens: 0 }),
   })
   assert.is((await chat({ max_tokens: 10 })).status, 200)
-  const refused = await chat({ max_tokens: 10 })
-  assert.equal([refused.headers.get('retry-after'), refused.headers.get('x-should-retry')], [null, 'false'])
-  assert.is(refused.headers.get('x-ratelimit-remaining-tokens'), '0')
-  assert.equal(await refusal(refused), {
+  const rejected = await chat({ max_tokens: 10 })
+  assert.equal([rejected.headers.get('retry-after'), rejected.headers.get('x-should-retry')], [null, 'false'])
+  assert.is(rejected.headers.get('x-ratelimit-remaining-tokens'), '0')
+  assert.equal(await refusal(rejected), {
     status: 402,
     code: 'budget_exceeded',
     message:
@@ -146,9 +146,9 @@ test('the error for an exhausted token budget states the owner, usage, and reset
 
 test('a request that might exceed the remaining budget is rejected as too expensive; under a minute limit, the error states when to retry', async () => {
   const day = await openGate({ limits: { tokens: { day: 3_000 } } })
-  const refused = await day.chat({ max_tokens: 3_500 })
-  assert.is(refused.headers.get('x-should-retry'), 'false')
-  const { status, code, message } = await refusal(refused)
+  const rejected = await day.chat({ max_tokens: 3_500 })
+  assert.is(rejected.headers.get('x-should-retry'), 'false')
+  const { status, code, message } = await refusal(rejected)
   assert.equal([status, code], [402, 'request_too_expensive'])
   assert.match(
     message,
@@ -168,9 +168,9 @@ test('a dollar budget counts input and output by their prices', async () => {
   const { chat, used, stateOf } = await openGate({ limits: { usd: { day: 0.05 } } })
   assert.is((await chat({ max_tokens: 100 })).status, 200)
   assert.is(await used('usd'), 0.000057)
-  const refused = await refusal(await chat({ max_tokens: 6_000 }))
-  assert.equal([refused.status, refused.code], [402, 'request_too_expensive'])
-  assert.match(refused.message, 'more than the $0.049943 left: the API key "alice" can use $0.05 per day.')
+  const rejected = await refusal(await chat({ max_tokens: 6_000 }))
+  assert.equal([rejected.status, rejected.code], [402, 'request_too_expensive'])
+  assert.match(rejected.message, 'more than the $0.049943 left: the API key "alice" can use $0.05 per day.')
   const [state] = await stateOf('key', { usd: { day: 0.05 } })
   assert.equal([state?.used, state?.reserved], [0.000057, 0])
 })
@@ -205,9 +205,9 @@ test('a target that is too expensive is skipped in favor of one that fits the bu
 
 test('a model without a known price is rejected if dollars are limited, unless the settings allow it', async () => {
   const strict = await openGate({ limits: { usd: { day: 10 } } })
-  const refused = await strict.chat({ model: 'free/m' })
-  assert.is(refused.headers.get('x-should-retry'), 'false')
-  const { status, code, message } = await refusal(refused)
+  const rejected = await strict.chat({ model: 'free/m' })
+  assert.is(rejected.headers.get('x-should-retry'), 'false')
+  const { status, code, message } = await refusal(rejected)
   assert.equal([status, code], [402, 'request_too_expensive'])
   assert.match(message, 'The price of "free/m" is unknown')
   assert.is(strict.upstream.calls.length, 0)
@@ -220,12 +220,12 @@ test('a model without a known price is rejected if dollars are limited, unless t
 })
 
 test('a service tier that costs more than the model has no known price', async () => {
-  const dearer = [
+  const moreExpensive = [
     ['service_tier', 'priority'],
     ['speed', 'fast'],
     ['inference_geo', 'us'],
   ]
-  for (const [name = '', value] of dearer) {
+  for (const [name = '', value] of moreExpensive) {
     const { chat, upstream } = await openGate({ limits: { usd: { day: 10 } } })
     const { status, message } = await refusal(await chat({ [name]: value }))
     assert.is(status, 402)
@@ -242,13 +242,13 @@ test('concurrent requests are limited, and a failed request frees its slot', asy
   const answering = Promise.withResolvers<Response>()
   const { chat, used, upstream } = await openGate({
     limits: { parallel: 1 },
-    respond: (_, nth) => (nth === 1 ? answering.promise : Response.json({}, { status: 400 })),
+    respond: (_, index) => (index === 1 ? answering.promise : Response.json({}, { status: 400 })),
   })
   const first = chat()
   while (upstream.calls.length === 0) await new Promise(setImmediate)
-  const refused = await chat()
-  assert.is(refused.headers.get('retry-after'), '1')
-  assert.equal(await refusal(refused), {
+  const rejected = await chat()
+  assert.is(rejected.headers.get('retry-after'), '1')
+  assert.equal(await refusal(rejected), {
     status: 429,
     code: 'rate_limit_exceeded',
     message:
@@ -262,19 +262,19 @@ test('concurrent requests are limited, and a failed request frees its slot', asy
 
 test('the error for a request that will fit once an in-flight one settles suggests retrying in a second', async () => {
   const { chat, upstream } = await openGate({ limits: { tokens: { month: 6_000 } }, respond: never })
-  const leaving = new AbortController()
-  const first = chat({ max_tokens: 4_000 }, { signal: leaving.signal })
+  const controller = new AbortController()
+  const first = chat({ max_tokens: 4_000 }, { signal: controller.signal })
   while (upstream.calls.length === 0) await new Promise(setImmediate)
-  const refused = await chat({ max_tokens: 4_000 })
+  const rejected = await chat({ max_tokens: 4_000 })
   assert.equal(
-    [refused.status, refused.headers.get('retry-after'), refused.headers.get('x-should-retry')],
+    [rejected.status, rejected.headers.get('retry-after'), rejected.headers.get('x-should-retry')],
     [429, '1', null],
   )
   assert.match(
-    (await refusal(refused)).message,
+    (await refusal(rejected)).message,
     /in-flight requests have reserved \d+ tokens\. In-flight requests have reserved the rest/,
   )
-  leaving.abort()
+  controller.abort()
   await first
 })
 
@@ -312,7 +312,7 @@ test("each fallback attempt has its own reservation, made after the failed attem
   const { chat, used, reserved } = await openGate({
     limits: { tokens: { day: 5_000 } }, // enough for the worst case of one attempt
     combos: { both: ['one/m', 'two/m'] },
-    respond: (call, nth) => (call.provider === 'one' ? Response.json({}, { status: 503 }) : respond(call, nth)),
+    respond: (call, index) => (call.provider === 'one' ? Response.json({}, { status: 503 }) : respond(call, index)),
   })
   assert.is((await chat({ model: 'both', max_tokens: 4_000 })).status, 200)
   assert.equal([await used('tokens'), await used('requests'), await reserved()], [12, 1, 0])

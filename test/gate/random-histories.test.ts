@@ -17,7 +17,7 @@ for (let part = 0; part < HISTORIES / PART; part++)
     for (let batch = 0; batch < PART / BATCH; batch++) {
       const instances = new Instances()
       await instances.prepare()
-      for (let nth = 0; nth < BATCH; nth++) {
+      for (let index = 0; index < BATCH; index++) {
         const random = createRandom()
         const history = new History(random, instances)
         await history.run().catch((error: unknown) => {

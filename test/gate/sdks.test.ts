@@ -39,8 +39,8 @@ async function openClients(options: GateOptions) {
   return { ...world, calls, asked: () => requestCount }
 }
 
-const failureOf = (work: Promise<unknown>): Promise<unknown> =>
-  work.then(
+const getFailure = (promise: Promise<unknown>): Promise<unknown> =>
+  promise.then(
     (value) => assert.unreachable(`it answers ${JSON.stringify(value)}`),
     (error: unknown) => error,
   )
@@ -114,7 +114,7 @@ for (const [title, [held, expected]] of Object.entries(limits))
         })
         await chat({ max_tokens: 9 })
         const called = upstream.calls.length
-        check(await failureOf(calls[client]?.(stream) ?? Promise.resolve()), expected)
+        check(await getFailure(calls[client]?.(stream) ?? Promise.resolve()), expected)
         assert.equal([asked(), upstream.calls.length], [1, called])
       })
 
@@ -126,7 +126,7 @@ for (const client of ['chat', 'responses', 'messages', 'gemini'])
       google: 'PERMISSION_DENIED',
       anthropic: 'permission_error',
     } as const
-    check(await failureOf(calls[client]?.(false) ?? Promise.resolve()), {
+    check(await getFailure(calls[client]?.(false) ?? Promise.resolve()), {
       ...permission,
       status: 403,
       code: 'model_not_allowed',
@@ -138,7 +138,7 @@ for (const client of ['chat', 'responses', 'messages', 'gemini'])
       google: 'UNAUTHENTICATED',
       anthropic: 'authentication_error',
     } as const
-    check(await failureOf(calls[client]?.(false) ?? Promise.resolve()), {
+    check(await getFailure(calls[client]?.(false) ?? Promise.resolve()), {
       ...authentication,
       status: 401,
       code: 'key_expired',
@@ -150,8 +150,8 @@ test('a minute limit tells clients to retry, and how long to wait', async () => 
   const { post } = await openGate({ limits: { requests: { minute: 1 } } })
   const send = () => post('/v1/messages', { model: 'claude/c', max_tokens: 9, messages })
   assert.is((await send()).status, 200)
-  const refused = await send()
-  const { status, headers } = refused
+  const rejected = await send()
+  const { status, headers } = rejected
   assert.equal([status, headers.get('retry-after'), headers.get('x-should-retry')], [429, '60', null])
   const gemini = await post('/v1beta/models/google/g:generateContent', { contents: [{ parts: [{ text: 'Hi' }] }] })
   assert.equal((await gemini.json()).error.details[1], {

@@ -25,7 +25,7 @@ const paths: Record<string, [path: string, body: object]> = {
 }
 const sdk = { 'ai-language-model-id': 'one/m', 'ai-language-model-specification-version': '4' }
 
-const dearer: Array<[where: string, more: object]> = [
+const moreExpensive: Array<[where: string, more: object]> = [
   ...['priority', 'PRIORITY', 'SERVICE_TIER_PRIORITY', 'ultrafast', 'fast', 'scale', 'reserved', 'turbo'].map(
     (tier): [string, object] => ['chat', { service_tier: tier }],
   ),
@@ -88,15 +88,15 @@ const plain: Array<[where: string, more: object]> = [
   ['chat to Messages', { service_tier: 'fast' }], // only sent to Anthropic itself
 ]
 
-const send = ({ post }: Awaited<ReturnType<typeof openGate>>, where: string, more: object) => {
-  const [path = '', body] = paths[where] ?? []
-  return post(path, { ...body, ...more }, where === 'ai-sdk' ? { headers: sdk } : {})
+const send = ({ post }: Awaited<ReturnType<typeof openGate>>, location: string, extra: object) => {
+  const [path = '', body] = paths[location] ?? []
+  return post(path, { ...body, ...extra }, location === 'ai-sdk' ? { headers: sdk } : {})
 }
 
-for (const [where, more] of dearer)
-  test(`a ${where} request with ${JSON.stringify(more)} has no known price`, async () => {
+for (const [location, extra] of moreExpensive)
+  test(`a ${location} request with ${JSON.stringify(extra)} has no known price`, async () => {
     const gate = await openGate({ limits: { usd: { day: 10 } } })
-    const { status, code, message } = await refusal(await send(gate, where, more))
+    const { status, code, message } = await refusal(await send(gate, location, extra))
     assert.equal([status, code, gate.upstream.calls.length], [402, 'request_too_expensive', 0], message)
 
     const records: RequestRecord[] = []
@@ -105,7 +105,7 @@ for (const [where, more] of dearer)
       settings: { whenPriceUnknown: 'allow' },
       onRequest: (record) => void records.push(record),
     })
-    const reply = await send(open, where, more)
+    const reply = await send(open, location, extra)
     await reply.text()
     assert.is(reply.status, 200)
     for (const { costSource } of records) assert.is(costSource, 'estimated')
@@ -120,32 +120,32 @@ test('a duplicate tier is rejected, because providers differ in which one they r
   assert.equal([status, gate.upstream.calls.length], [400, 0])
 })
 
-for (const [where, more] of plain)
-  test(`a ${where} request with ${JSON.stringify(more)} costs the regular price`, async () => {
+for (const [location, extra] of plain)
+  test(`a ${location} request with ${JSON.stringify(extra)} costs the regular price`, async () => {
     const gate = await openGate({ limits: { usd: { day: 10 } } })
-    const reply = await send(gate, where, more)
+    const reply = await send(gate, location, extra)
     assert.is(reply.status, 200, await reply.text())
   })
 
 const usage = { prompt_tokens: 7, completion_tokens: 5, total_tokens: 12 }
-const chunk = (more: object) => `data: ${JSON.stringify({ id: 'c', object: 'chat.completion.chunk', ...more })}\n\n`
+const chunk = (extra: object) => `data: ${JSON.stringify({ id: 'c', object: 'chat.completion.chunk', ...extra })}\n\n`
 const delta = [{ index: 0, delta: { role: 'assistant', content: 'Hello' }, finish_reason: null }]
 const stop = [{ index: 0, delta: {}, finish_reason: 'stop' }]
 const event = (data: { type: string }) => `event: ${data.type}\ndata: ${JSON.stringify(data)}\n\n`
 
-function responseOf(tier: string) {
+function getResponse(tier: string) {
   const output = [{ type: 'message', id: 'i', role: 'assistant', content: [{ type: 'output_text', text: 'Hello' }] }]
   const used = { input_tokens: 7, output_tokens: 5, total_tokens: 12 }
   return { id: 'r', object: 'response', status: 'completed', service_tier: tier, output, usage: used }
 }
-const messageOf = (more: object) => ({
+const getMessage = (extra: object) => ({
   ...{ id: 'm', type: 'message', role: 'assistant', model: 'c', stop_reason: 'end_turn', stop_sequence: null },
   content: [{ type: 'text', text: 'Hello' }],
-  usage: { input_tokens: 7, output_tokens: 5, ...more },
+  usage: { input_tokens: 7, output_tokens: 5, ...extra },
 })
-const geminiOf = (more: object) => ({
+const getGemini = (extra: object) => ({
   candidates: [{ content: { role: 'model', parts: [{ text: 'Hello' }] }, finishReason: 'STOP' }],
-  usageMetadata: { promptTokenCount: 7, candidatesTokenCount: 5, totalTokenCount: 12, ...more },
+  usageMetadata: { promptTokenCount: 7, candidatesTokenCount: 5, totalTokenCount: 12, ...extra },
 })
 const stream = { stream: true }
 const served: Array<[what: string, where: string, more: object, answer: () => Response, source: string]> = [
@@ -153,10 +153,10 @@ const served: Array<[what: string, where: string, more: object, answer: () => Re
   ['chat', 'messages to chat', {}, () => json({ ...chatAnswer(), usage, service_tier: 'priority' }), 'estimated'],
   ['chat at the default', 'chat', {}, () => json({ ...chatAnswer(), usage, service_tier: 'default' }), 'counted'],
   ['Groq', 'chat', {}, () => json({ ...chatAnswer(), usage, service_tier: 'on_demand' }), 'counted'],
-  ...['chat', 'messages to chat'].map((where): (typeof served)[number] => [
+  ...['chat', 'messages to chat'].map((location): (typeof served)[number] => [
     'a stream that reports the tier early',
-    where,
-    { stream: true, ...(where === 'chat' && { stream_options: { include_usage: true } }) },
+    location,
+    { stream: true, ...(location === 'chat' && { stream_options: { include_usage: true } }) },
     () =>
       sse([
         chunk({ service_tier: 'priority', choices: delta }),
@@ -166,33 +166,33 @@ const served: Array<[what: string, where: string, more: object, answer: () => Re
       ]),
     'estimated',
   ]),
-  ['Responses', 'responses', {}, () => json(responseOf('priority')), 'estimated'],
+  ['Responses', 'responses', {}, () => json(getResponse('priority')), 'estimated'],
   [
     'a stream of Responses',
     'responses',
     stream,
     () =>
       sse([
-        event({ type: 'response.created', response: { ...responseOf('auto'), usage: null } } as { type: string }),
+        event({ type: 'response.created', response: { ...getResponse('auto'), usage: null } } as { type: string }),
         event({ type: 'response.output_text.delta', delta: 'Hello' } as { type: string }),
-        event({ type: 'response.completed', response: responseOf('priority') } as { type: string }),
+        event({ type: 'response.completed', response: getResponse('priority') } as { type: string }),
       ]),
     'estimated',
   ],
-  ['Messages', 'messages', {}, () => json(messageOf({ service_tier: 'priority' })), 'estimated'],
-  ['Messages, by speed', 'messages', {}, () => json(messageOf({ speed: 'fast' })), 'estimated'],
-  ['Messages, by region', 'messages', {}, () => json(messageOf({ inference_geo: 'us' })), 'estimated'],
+  ['Messages', 'messages', {}, () => json(getMessage({ service_tier: 'priority' })), 'estimated'],
+  ['Messages, by speed', 'messages', {}, () => json(getMessage({ speed: 'fast' })), 'estimated'],
+  ['Messages, by region', 'messages', {}, () => json(getMessage({ inference_geo: 'us' })), 'estimated'],
   [
     'Messages at the regular price',
     'messages',
     {},
-    () => json(messageOf({ service_tier: 'standard', speed: null, inference_geo: 'not_available' })),
+    () => json(getMessage({ service_tier: 'standard', speed: null, inference_geo: 'not_available' })),
     'counted',
   ],
-  ['Gemini', 'gemini', {}, () => json(geminiOf({ serviceTier: 'priority' })), 'estimated'],
-  ['Gemini with another spelling', 'gemini', {}, () => json(geminiOf({ service_tier: 'priority' })), 'estimated'],
-  ['Vertex', 'chat to Gemini', {}, () => json(geminiOf({ trafficType: 'ON_DEMAND_PRIORITY' })), 'estimated'],
-  ['Vertex at the regular price', 'gemini', {}, () => json(geminiOf({ trafficType: 'ON_DEMAND' })), 'counted'],
+  ['Gemini', 'gemini', {}, () => json(getGemini({ serviceTier: 'priority' })), 'estimated'],
+  ['Gemini with another spelling', 'gemini', {}, () => json(getGemini({ service_tier: 'priority' })), 'estimated'],
+  ['Vertex', 'chat to Gemini', {}, () => json(getGemini({ trafficType: 'ON_DEMAND_PRIORITY' })), 'estimated'],
+  ['Vertex at the regular price', 'gemini', {}, () => json(getGemini({ trafficType: 'ON_DEMAND' })), 'counted'],
   [
     'embeddings',
     'embeddings',
@@ -206,11 +206,11 @@ const served: Array<[what: string, where: string, more: object, answer: () => Re
   ],
 ]
 
-for (const [what, where, more, respond, source] of served)
-  test(`the cost of a ${where} response is ${source} based on the reported tier: ${what}`, async () => {
+for (const [label, location, extra, respond, source] of served)
+  test(`the cost of a ${location} response is ${source} based on the reported tier: ${label}`, async () => {
     const records: RequestRecord[] = []
     const gate = await openGate({ respond, onRequest: (record) => void records.push(record) })
-    const reply = await send(gate, where, more)
+    const reply = await send(gate, location, extra)
     assert.is(reply.status, 200, await reply.clone().text())
     await reply.text()
     await new Promise((resolve) => setTimeout(resolve, 5))

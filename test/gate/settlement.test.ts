@@ -9,8 +9,8 @@ const test = suite('releasing reservations at the end of a request')
 
 const LIMITS = { requests: { total: 50 }, tokens: { total: 100_000 }, usd: { total: 10 }, parallel: 1 }
 
-const words = Array.from({ length: 40 }, (_, nth) => `word${nth} `)
-const begun = [chatChunk({ role: 'assistant', content: '' }), ...words.map((content) => chatChunk({ content }))]
+const words = Array.from({ length: 40 }, (_, index) => `word${index} `)
+const started = [chatChunk({ role: 'assistant', content: '' }), ...words.map((content) => chatChunk({ content }))]
 const stream = { stream: true, max_tokens: 500 }
 
 const untilCalled = async ({ upstream }: GateWorld) => {
@@ -18,29 +18,29 @@ const untilCalled = async ({ upstream }: GateWorld) => {
 }
 
 /** Returns the used requests and tokens if nothing is reserved and another request can be in flight. */
-async function usedOf(world: GateWorld): Promise<{ requests: number; tokens: number }> {
+async function getUsed(world: GateWorld): Promise<{ requests: number; tokens: number }> {
   assert.is(await world.reserved(), 0)
   return { requests: await world.used('requests'), tokens: await world.used('tokens') }
 }
 
 test('a request whose client disconnects before the headers counts once', async () => {
   const world = await openGate({ limits: LIMITS, respond: never })
-  const leaving = new AbortController()
-  const pending = world.chat({ max_tokens: 500 }, { signal: leaving.signal })
+  const controller = new AbortController()
+  const pending = world.chat({ max_tokens: 500 }, { signal: controller.signal })
   await untilCalled(world)
   assert.ok((await world.reserved()) > 0)
-  leaving.abort()
+  controller.abort()
   assert.is((await pending).status, 499)
-  assert.is((await usedOf(world)).requests, 1)
+  assert.is((await getUsed(world)).requests, 1)
 })
 
 test('a client that disconnects mid-stream pays for the output so far', async () => {
   for (const end of ['hang', 'close'] as const) {
-    const world = await openGate({ limits: LIMITS, respond: () => sse(begun, end) })
+    const world = await openGate({ limits: LIMITS, respond: () => sse(started, end) })
     const reader = (await world.chat(stream)).body?.getReader()
     for (let chunk = 0; chunk < 20; chunk++) await reader?.read()
     await reader?.cancel()
-    const { requests, tokens } = await usedOf(world)
+    const { requests, tokens } = await getUsed(world)
     assert.is(requests, 1)
     assert.ok(tokens >= 15 && tokens < 500, `${tokens}`)
   }
@@ -51,14 +51,14 @@ test("usage that a provider doesn't report is estimated from the output", async 
   const choices = [{ index: 0, message: { role: 'assistant', content: text }, finish_reason: 'stop' }]
   const world = await openGate({ limits: LIMITS, respond: () => json({ id: 'c', object: 'chat.completion', choices }) })
   assert.is((await world.chat()).status, 200)
-  const { tokens } = await usedOf(world)
+  const { tokens } = await getUsed(world)
   assert.ok(tokens >= words.length, `${tokens}`)
   const streamed = await openGate({
     limits: LIMITS,
-    respond: () => sse([...begun, chatChunk({}, 'stop'), 'data: [DONE]\n\n']),
+    respond: () => sse([...started, chatChunk({}, 'stop'), 'data: [DONE]\n\n']),
   })
   await (await streamed.chat(stream)).text()
-  assert.ok((await usedOf(streamed)).tokens >= words.length)
+  assert.ok((await getUsed(streamed)).tokens >= words.length)
 })
 
 test('a client that disconnects after the last byte pays for the reported usage', async () => {
@@ -66,14 +66,14 @@ test('a client that disconnects after the last byte pays for the reported usage'
   const reader = (await world.chat(stream)).body?.getReader()
   while (!(await reader?.read())?.done);
   await reader?.cancel()
-  assert.equal(await usedOf(world), { requests: 1, tokens: 12 })
+  assert.equal(await getUsed(world), { requests: 1, tokens: 12 })
 })
 
 test('a request whose client never reads the response counts once', async () => {
   const world = await openGate({ limits: LIMITS })
   const reply = await world.chat(stream)
   await reply.body?.cancel()
-  assert.is((await usedOf(world)).requests, 1)
+  assert.is((await getUsed(world)).requests, 1)
 })
 
 test("a client that disconnects while its reservation is being written isn't charged", async () => {
@@ -91,23 +91,23 @@ test("a client that disconnects while its reservation is being written isn't cha
     },
   }
   const world = await openGate({ limits: LIMITS, storage: slow })
-  const leaving = new AbortController()
-  const pending = world.chat({}, { signal: leaving.signal })
+  const controller = new AbortController()
+  const pending = world.chat({}, { signal: controller.signal })
   await begunWriting.promise
-  leaving.abort()
+  controller.abort()
   assert.is((await pending).status, 499)
   writing.resolve()
   await new Promise(setImmediate)
-  assert.equal(await usedOf(world), { requests: 0, tokens: 0 })
+  assert.equal(await getUsed(world), { requests: 0, tokens: 0 })
   assert.is(world.upstream.calls.length, 0)
 })
 
 /** Ways in which a provider fails, and the status that the client finally gets. */
 const failures: Record<string, [answer: Answering, status: number, body?: object]> = {
-  'the provider cuts its stream': [() => sse(begun, 'error'), 200, stream],
-  'the provider ends its stream too early': [() => sse(begun), 200, stream],
+  'the provider cuts its stream': [() => sse(started, 'error'), 200, stream],
+  'the provider ends its stream too early': [() => sse(started), 200, stream],
   'the provider reports an error in its stream': [
-    () => sse([...begun, `data: ${JSON.stringify({ error: { message: 'Broken', code: 500 } })}\n\n`]),
+    () => sse([...started, `data: ${JSON.stringify({ error: { message: 'Broken', code: 500 } })}\n\n`]),
     200,
     stream,
   ],
@@ -131,7 +131,7 @@ for (const [title, [respond, status, body = {}]] of Object.entries(failures))
     const reply = await world.chat({ max_tokens: 500, ...body })
     const text = await reply.text()
     assert.is(reply.status, status, text)
-    assert.is((await usedOf(world)).requests, 1)
+    assert.is((await getUsed(world)).requests, 1)
   })
 
 test('usage beyond the maximum is charged as reported, and the next request is rejected', async () => {
@@ -157,7 +157,7 @@ test('cached input and reasoning count as tokens, cached input at its own price'
   const choices = [{ index: 0, message: { role: 'assistant', content: 'Hi' }, finish_reason: 'stop' }]
   const world = await openGate({ limits: LIMITS, respond: () => json({ choices, usage }) })
   assert.is((await world.chat()).headers.get('x-signalbox-cost'), '0.0006')
-  assert.is((await usedOf(world)).tokens, 150)
+  assert.is((await getUsed(world)).tokens, 150)
   assert.is(await world.used('usd'), 0.0006)
 })
 
@@ -166,7 +166,7 @@ test("retrying without a rejected option doesn't count as a second request, and 
   const respond = metered({}, reported)
   const world = await openGate({
     limits: LIMITS,
-    respond: (call, nth) =>
+    respond: (call, index) =>
       call.body.includes('"temperature"')
         ? json(
             {
@@ -178,17 +178,17 @@ test("retrying without a rejected option doesn't count as a second request, and 
             },
             400,
           )
-        : respond(call, nth),
+        : respond(call, index),
   })
   const reply = await world.post('/v1/messages', { model: 'one/m', max_tokens: 9, temperature: 0.5, messages })
   assert.is(reply.status, 200, await reply.text())
   assert.is(world.upstream.calls.length, 2)
-  assert.equal(await usedOf(world), { requests: 1, tokens: 12 })
+  assert.equal(await getUsed(world), { requests: 1, tokens: 12 })
 })
 
 test('each call of a compaction is charged, and the second is rejected if the first leaves too little', async () => {
-  const conversation = Array.from({ length: 6 }, (_, nth) => ({
-    role: nth % 2 ? 'assistant' : 'user',
+  const conversation = Array.from({ length: 6 }, (_, index) => ({
+    role: index % 2 ? 'assistant' : 'user',
     content: 'Hi there',
   }))
   const managed = { input: conversation, context_management: [{ type: 'compaction', compact_threshold: 1 }] }
@@ -201,27 +201,27 @@ test('each call of a compaction is charged, and the second is rejected if the fi
     const reply = await world.post('/v1/responses', { model: 'one/m', max_output_tokens: 1_000, ...managed })
     assert.is(reply.status, status, await reply.clone().text())
     assert.is(world.upstream.calls.length, status === 200 ? 2 : 1)
-    assert.is((await usedOf(world)).tokens, reported.tokens)
+    assert.is((await getUsed(world)).tokens, reported.tokens)
   }
 })
 
 test('a stream counts as one request if the gateway closes mid-stream', async () => {
-  const world = await openGate({ limits: LIMITS, respond: () => sse(begun, 'hang') })
+  const world = await openGate({ limits: LIMITS, respond: () => sse(started, 'hang') })
   const reply = await world.chat(stream)
   const reader = reply.body?.getReader()
   await reader?.read()
   await world.gateway.close({ graceMs: 0 })
   while (!(await reader?.read())?.done);
-  assert.is((await usedOf(world)).requests, 1)
+  assert.is((await getUsed(world)).requests, 1)
 })
 
 test('a stream counts as one request if its key is paused mid-stream', async () => {
-  const world = await openGate({ limits: LIMITS, respond: () => sse(begun, 'hang') })
+  const world = await openGate({ limits: LIMITS, respond: () => sse(started, 'hang') })
   const reply = await world.chat(stream)
   const text = reply.text()
   await world.gateway.api.keys.update(world.keyId, { isActive: false })
   assert.match(await text, 'This API key is paused')
-  assert.is((await usedOf(world)).requests, 1)
+  assert.is((await getUsed(world)).requests, 1)
 })
 
 test("a request counts once if the client's timeout expires before the response", async () => {
@@ -230,7 +230,7 @@ test("a request counts once if the client's timeout expires before the response"
   await untilCalled(world)
   await world.clock.advance(60)
   assert.is((await pending).status, 504)
-  assert.is((await usedOf(world)).requests, 1)
+  assert.is((await getUsed(world)).requests, 1)
 })
 
 test('many concurrent requests, some canceled and some failing, leave nothing reserved', async () => {
@@ -239,17 +239,20 @@ test('many concurrent requests, some canceled and some failing, leave nothing re
   const world = await openGate({
     limits: { ...LIMITS, requests: { total: 1_000 }, tokens: { total: 10_000_000 }, parallel: 100 },
     combos: { both: ['one/m', 'two/m'] },
-    respond: (call, nth) => (nth % 3 === 0 ? json({}, 500) : nth % 7 === 0 ? never() : respond(call, nth)),
+    respond: (call, index) => (index % 3 === 0 ? json({}, 500) : index % 7 === 0 ? never() : respond(call, index)),
   })
   const leave: Array<() => void> = []
-  const requests = Array.from({ length: 60 }, async (_, nth) => {
-    const leaving = new AbortController()
-    const pending = world.chat({ model: 'both', max_tokens: 50, stream: nth % 2 === 0 }, { signal: leaving.signal })
-    leave.push(() => leaving.abort())
+  const requests = Array.from({ length: 60 }, async (_, index) => {
+    const controller = new AbortController()
+    const pending = world.chat(
+      { model: 'both', max_tokens: 50, stream: index % 2 === 0 },
+      { signal: controller.signal },
+    )
+    leave.push(() => controller.abort())
     await (await pending).text().catch(() => {})
   })
   while (world.upstream.calls.length < 60) await new Promise(setImmediate)
-  for (const one of leave) one()
+  for (const item of leave) item()
   await Promise.all(requests)
-  assert.is((await usedOf(world)).requests, 60)
+  assert.is((await getUsed(world)).requests, 60)
 })

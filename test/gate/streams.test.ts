@@ -6,7 +6,7 @@ import { type GateWorld, messages, openGate, refusal } from './support/world.ts'
 
 const test = suite('streams that exceed their reservation')
 
-const words = Array.from({ length: 3_000 }, (_, nth) => `word${nth} `)
+const words = Array.from({ length: 3_000 }, (_, index) => `word${index} `)
 
 const requests = {
   'openai-chat': ['/v1/chat/completions', { model: 'one/m', messages, max_tokens: 50, stream: true }],
@@ -19,13 +19,13 @@ const requests = {
 } as const
 
 /** Returns the number of input tokens that are reserved for a chat. */
-async function boundOf(body: object): Promise<number> {
+async function getBound(body: object): Promise<number> {
   const { chat, reserved, stateOf } = await openGate({ limits: { tokens: { total: 100_000 } }, respond: never })
-  const leaving = new AbortController()
-  const pending = chat({ ...body, stream: true }, { signal: leaving.signal })
+  const controller = new AbortController()
+  const pending = chat({ ...body, stream: true }, { signal: controller.signal })
   while ((await reserved()) === 0) await new Promise(setImmediate)
   const [state] = await stateOf('key', { tokens: { total: 100_000 } })
-  leaving.abort()
+  controller.abort()
   await pending
   return (state?.reserved ?? 0) - 110
 }
@@ -50,8 +50,8 @@ for (const [format, [path, body]] of Object.entries(requests) as Array<
       limits: { tokens: { total: 100_000 } },
       respond: metered({ words, output: 4_000 }, { tokens: 0 }),
     })
-    const whole = await (await rich.post(path, body)).text()
-    assert.match(whole, 'word2999')
+    const full = await (await rich.post(path, body)).text()
+    assert.match(full, 'word2999')
     assert.equal([await rich.used('tokens'), await rich.reserved()], [4_007, 0])
 
     const poor = await openGate({
@@ -71,7 +71,7 @@ test("a stream that stays within its maximum isn't cut off, even if its text see
     'The establishment of international organizations remains fundamentally important for understanding. '
   const long = sentence.repeat(10).split(/(?<= )/) // 110 tokens
   const { chat, used } = await openGate({
-    limits: { tokens: { total: 110 + (await boundOf({ max_tokens: 110 })) } },
+    limits: { tokens: { total: 110 + (await getBound({ max_tokens: 110 })) } },
     respond: metered({ words: long, input: 9, output: 110 }, { tokens: 0 }),
   })
   assert.match(await (await chat({ stream: true, max_tokens: 110 })).text(), 'finish_reason":"stop"')
@@ -176,11 +176,11 @@ const away = suite('limits while the storage is unavailable')
 /** Creates a store whose limit counters are unreachable while `isAway`. */
 function unreachable() {
   const storage = memoryStorage()
-  const state = { isAway: false }
+  const state = { isUnavailable: false }
   const failing =
     <A extends [string, ...unknown[]], R>(call: (...args: A) => Promise<R>) =>
     async (...args: A): Promise<R> => {
-      if (state.isAway && args[0].startsWith('limits/')) throw new Error('connect ECONNREFUSED')
+      if (state.isUnavailable && args[0].startsWith('limits/')) throw new Error('connect ECONNREFUSED')
       return call(...args)
     }
   return { state, storage: { ...storage, get: failing(storage.get), set: failing(storage.set) } }
@@ -204,7 +204,7 @@ for (const [limits, isRefused] of [
           ...(isReversed && { settings: { onStorageUnavailable } }),
         })
         assert.is((await chat()).status, 200)
-        state.isAway = true
+        state.isUnavailable = true
         for (const stream of [false, true]) {
           const reply = await chat({ stream })
           if (isRefused === isReversed) {
@@ -215,7 +215,7 @@ for (const [limits, isRefused] of [
           assert.equal([status, code], [503, 'storage_unavailable'])
         }
         assert.is(upstream.calls.length, isRefused === isReversed ? 3 : 1)
-        state.isAway = false
+        state.isUnavailable = false
         assert.is((await chat()).status, 200)
       },
     )

@@ -30,7 +30,7 @@ const writeRoute = ({ method, path, action }: OperationEntry) =>
 
 function writeTree(table: OperationTable, write: (operation: OperationEntry) => string, indent = '  '): string {
   const lines = Object.entries(table).map(([name, entry]) => {
-    const isOperation = (one: typeof entry): one is OperationEntry => typeof one.path === 'string'
+    const isOperation = (item: typeof entry): item is OperationEntry => typeof item.path === 'string'
     return `${indent}${name}: ${isOperation(entry) ? write(entry) : writeTree(entry, write, `${indent}  `)},\n`
   })
   return `{\n${lines.join('')}${indent.slice(2)}}`

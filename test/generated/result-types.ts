@@ -150,7 +150,7 @@ export async function generateResultTypes(): Promise<string> {
           }
       }
     }
-    for (const one of type.isIntersection() ? type.types : [type]) visitSymbol(one.getSymbol())
+    for (const item of type.isIntersection() ? type.types : [type]) visitSymbol(item.getSymbol())
     return found
   }
 
@@ -179,10 +179,10 @@ export async function generateResultTypes(): Promise<string> {
   }
 
   const printUnion = (members: readonly ts.Type[]) => {
-    const present = members.filter((one) => !(one.flags & ts.TypeFlags.Undefined))
+    const present = members.filter((member) => !(member.flags & ts.TypeFlags.Undefined))
     const texts = present.map(printType)
     const isBoolean = texts.includes('true') && texts.includes('false')
-    return joinTypes(isBoolean ? [...texts.filter((one) => one !== 'true' && one !== 'false'), 'boolean'] : texts)
+    return joinTypes(isBoolean ? [...texts.filter((text) => text !== 'true' && text !== 'false'), 'boolean'] : texts)
   }
 
   /** Prints a shape. `type` is the type of the value, which can require fields that are optional in the record. */
@@ -200,7 +200,7 @@ export async function generateResultTypes(): Promise<string> {
         return shape.isWhole ? 'integer' : 'number'
       case 'choice':
         return joinTypes([
-          ...[...shape.of, ...(shape.refused ?? [])].map((one) => `'${one}'`),
+          ...[...shape.of, ...(shape.refused ?? [])].map((value) => `'${value}'`),
           ...(shape.orObject ? [printShape(shape.orObject)] : []),
         ])
       case 'list':

@@ -157,9 +157,9 @@ const personal: Record<string, [real: string, other: string]> = {
 for (const [type, [real, other]] of Object.entries(personal))
   test(`pii: "${type}" is detected by its format and check digits`, async () => {
     const { say } = await openWorld([pii({ name: 'p', types: [type as 'email'] })])
-    const refused = await say('openai-chat', `It is ${real}, see?`)
-    assert.is(refused.status, 400, real)
-    assert.not.match(await refused.text(), real)
+    const rejected = await say('openai-chat', `It is ${real}, see?`)
+    assert.is(rejected.status, 400, real)
+    assert.not.match(await rejected.text(), real)
     assert.is((await say('openai-chat', `It is ${other}, see?`)).status, 200, other)
   })
 
@@ -259,12 +259,12 @@ for (const client of clientNames)
   test(`check 62: a placeholder is restored no matter where the stream splits it (${client})`, async () => {
     const placeholder = await findPlaceholder()
     for (const spelled of [placeholder, placeholder.toLowerCase()])
-      for (let at = 1; at < placeholder.length; at += 3) {
-        const pieces = ['Write to ', spelled.slice(0, at), `${spelled.slice(at)} soon.`]
+      for (let index = 1; index < placeholder.length; index += 3) {
+        const pieces = ['Write to ', spelled.slice(0, index), `${spelled.slice(index)} soon.`]
         const events = [...pieces.map((content) => chatChunk({ content })), ...chatEvents().slice(-3)]
         const { say } = await openWorld([mask], { events })
         const text = await (await say(client, 'Mail ann@a.test', { stream: true })).text()
-        assert.match(text, 'ann@a.test', `${at}`)
+        assert.match(text, 'ann@a.test', `${index}`)
         assert.not.match(text, /email-\d/i)
       }
   })

@@ -90,7 +90,7 @@ for (const stream of [false, true])
       { role: 'user', content: 'Again' },
     ]
     assert.is((await send('/v1/responses', { model: 'one/m', input })).status, 200)
-    const found = [...(upstream.calls[1]?.body ?? '').matchAll(/EMAIL-\d+-\w+/g)].map(([one]) => one)
+    const found = [...(upstream.calls[1]?.body ?? '').matchAll(/EMAIL-\d+-\w+/g)].map(([first]) => first)
     assert.equal(found, [placeholder, placeholder])
   })
 

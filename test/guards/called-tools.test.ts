@@ -12,10 +12,10 @@ const response = {
     { index: 0, message: { role: 'assistant', content: null, tool_calls: [call] }, finish_reason: 'tool_calls' },
   ],
 }
-const begun = { index: 0, ...call, function: { name: 'shell_run', arguments: '' } }
+const started = { index: 0, ...call, function: { name: 'shell_run', arguments: '' } }
 const events = [
   chatChunk({ role: 'assistant', content: '' }),
-  chatChunk({ tool_calls: [begun] }),
+  chatChunk({ tool_calls: [started] }),
   chatChunk({ tool_calls: [{ index: 0, function: { arguments: '{"cmd":"rm -rf"}' } }] }),
   chatChunk({}, 'tool_calls'),
   ...chatEvents().slice(-2),
@@ -34,11 +34,11 @@ for (const client of clientNames)
 
 for (const names of [['shell', '_run'], [...'shell_run'], ['', 'shell_run']])
   test(`a call to a denied tool whose name arrives as ${JSON.stringify(names)} isn't delivered`, async () => {
-    const [name = '', ...more] = names
+    const [name = '', ...extra] = names
     const pieces = [
       chatChunk({ role: 'assistant', content: '' }),
-      chatChunk({ tool_calls: [{ ...begun, function: { name, arguments: '' } }] }),
-      ...more.map((piece) => chatChunk({ tool_calls: [{ index: 0, function: { name: piece } }] })),
+      chatChunk({ tool_calls: [{ ...started, function: { name, arguments: '' } }] }),
+      ...extra.map((piece) => chatChunk({ tool_calls: [{ index: 0, function: { name: piece } }] })),
       ...events.slice(2),
     ]
     for (const guard of [tools({ name: 't', deny: ['shell_*'] }), words({ name: 'w', words: ['shell_run'] })]) {

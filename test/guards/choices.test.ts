@@ -45,13 +45,13 @@ async function stream(guards: readonly Guard[], events: readonly string[], body:
   return { text: await response.text(), world }
 }
 
-const refused = [
+const rejected = [
   ...[say(0, 'Fine '), say(1, 'I '), say(1, 'say SES'), say(0, 'so '), say(1, 'AME '), say(0, 'far.')],
   ...[say(1, 'and more'), stop(1), stop(0), usage, DONE],
 ]
 
 for (const guard of [w, builtIn])
-  for (const [title, events] of Object.entries({ 'in many chunks': refused, 'in one chunk': [refused.join('')] }))
+  for (const [title, events] of Object.entries({ 'in many chunks': rejected, 'in one chunk': [rejected.join('')] }))
     test(`check 42: in a stream sent ${title}, only the rejected choice ends (${guard.name})`, async () => {
       const { text } = await stream([guard], events)
       const choices = readChoices(text)
@@ -75,7 +75,7 @@ test('check 42: a stream ends when all of its choices are rejected', async () =>
 test("check 42: the provider's call is canceled once only rejected choices continue", async () => {
   async function* live() {
     yield* [say(0, 'Fine.'), say(1, `${WORD} `), stop(0)]
-    for (let at = 0; at < 1_000; at++) {
+    for (let index = 0; index < 1_000; index++) {
       await new Promise((resolve) => setTimeout(resolve, 1))
       yield say(1, 'more ')
     }

@@ -16,8 +16,8 @@ function createGate() {
 }
 
 /** Creates a guard that rejects the word after `opened` resolves. */
-const createGuard = (opened: Promise<void>, more: Partial<Guard> = {}): Guard => ({
-  ...{ name: 'd', stage: 'during', on: ['request'], ...more },
+const createGuard = (opened: Promise<void>, extra: Partial<Guard> = {}): Guard => ({
+  ...{ name: 'd', stage: 'during', on: ['request'], ...extra },
   async check({ parts }) {
     await opened
     return parts.some(({ text }) => text.includes(WORD)) ? { verdict: 'refuse', category: 'word' } : undefined

@@ -2,7 +2,7 @@ import { words } from '../../src/features/guards/guards.ts'
 import type { JsonObject } from '../../src/lib/json.ts'
 import type { Endpoint } from '../../src/protocols/formats/format.ts'
 import { endpoints } from '../../src/protocols/kinds/kinds.ts'
-import { answerAt, jsonAt, sampleOf } from '../kinds/samples.ts'
+import { answerAt, getJson, getSample } from '../kinds/samples.ts'
 import { wav } from '../kinds/transcription/sample.ts'
 import { chatAnswer } from '../pipeline/support/responses.ts'
 import { fakeUpstream, json, sse } from '../pipeline/support/upstream.ts'
@@ -19,7 +19,7 @@ function createRequest(endpoint: Endpoint): { path: string; body: JsonObject; he
   const path = endpoint.path.replace('{model}', 'one/of-any-kind')
   const client = clients[endpoint.format as ClientName]
   const body = {
-    ...(sampleOf(endpoint)?.body ?? {
+    ...(getSample(endpoint)?.body ?? {
       ...client.body('Hi'),
       ...(endpoint.operation.name === 'complete' && { prompt: 'Hi' }),
     }),
@@ -40,7 +40,7 @@ for (const endpoint of endpoints) {
   const { path, body, headers } = createRequest(endpoint)
 
   test(`check 7: POST ${endpoint.path} rejects a request with a blocked word anywhere`, async () => {
-    for (const [place, some] of Object.entries({
+    for (const [location, some] of Object.entries({
       'an unknown field': { ...body, x_note: WORD },
       'a nested field': { ...body, x_note: [{ deep: [{ text: `Say ${WORD}.` }] }] },
       'a text': fillIn(body),
@@ -49,8 +49,8 @@ for (const endpoint of endpoints) {
       const { send, upstream } = await openWorld([w])
       const response = await send(path, some, headers)
       const text = await response.text()
-      assert.is(response.status, 400, `${place}: ${text}`)
-      assert.match(text, 'rejected the content', place)
+      assert.is(response.status, 400, `${location}: ${text}`)
+      assert.match(text, 'rejected the content', location)
       assert.is(response.headers.get('x-should-retry'), 'false')
       assert.is(upstream.calls.length, 0)
     }
@@ -59,7 +59,7 @@ for (const endpoint of endpoints) {
   test(`check 7: POST ${endpoint.path} doesn't deliver a response with a blocked word`, async () => {
     for (const guard of [w, builtIn]) {
       const fetch = fakeUpstream(({ url }) => {
-        const response = jsonAt(url.pathname)
+        const response = getJson(url.pathname)
         const isJson = response && Object.keys(response).length > 0
         if (response && !isJson) return answerAt(url.pathname) ?? json({})
         return json(response ? { ...(fillIn(response) as JsonObject), x_note: WORD } : chatAnswer(WORD))

@@ -231,11 +231,11 @@ test("an image in a media field isn't searched as text", async () => {
 
 test('many matches take linear time', async () => {
   const parts = Array.from({ length: 40_000 }, () => ({ type: 'text', text: WORD }))
-  const emails = Array.from({ length: 40_000 }, (_, at) => `a${at}@b.com`).join(' ')
+  const emails = Array.from({ length: 40_000 }, (_, index) => `a${index}@b.com`).join(' ')
   const masks = pii({ name: 'm', action: 'mask' })
   const before = process.cpuUsage()
-  const refused = await (await openWorld([builtIn])).send('/v1/chat/completions', toChat(parts))
-  assert.is(refused.status, 400)
+  const rejected = await (await openWorld([builtIn])).send('/v1/chat/completions', toChat(parts))
+  assert.is(rejected.status, 400)
   const { send, upstream } = await openWorld([masks])
   assert.is((await send('/v1/chat/completions', toChat(emails))).status, 200)
   const { user } = process.cpuUsage(before)
@@ -245,7 +245,7 @@ test('many matches take linear time', async () => {
 
 for (const isStream of [false, true])
   test(`an audio response stays byte-identical${isStream ? ' in a stream' : ''}`, async () => {
-    const bytes = new Uint8Array(5_000).map((_, at) => (at * 37) % 256)
+    const bytes = new Uint8Array(5_000).map((_, index) => (index * 37) % 256)
     const body = () => (isStream ? new Blob([bytes]).stream() : bytes)
     const fetch = fakeUpstream(() => new Response(body(), { headers: { 'content-type': 'audio/mpeg' } }))
     const { send } = await openWorld([builtIn], { options: { fetch } })

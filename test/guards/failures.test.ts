@@ -128,7 +128,7 @@ test('createGateway rejects invalid guards', async () => {
   ] as const) {
     const error = await openWorld(guards as never).then(
       () => undefined,
-      (thrown: Error) => thrown.message,
+      (error: Error) => error.message,
     )
     assert.match(error ?? '', problem)
   }

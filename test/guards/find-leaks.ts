@@ -13,16 +13,16 @@ export function findLeaks(response: string, text: string): string[] {
       add(path, value)
       add(`any ${path.slice(path.lastIndexOf('.'))}`, value)
     } else if (Array.isArray(value))
-      for (const [at, inner] of value.entries())
-        visit(inner, `${path}[${isObject(inner) && typeof inner.index === 'number' ? inner.index : at}]`)
+      for (const [index, inner] of value.entries())
+        visit(inner, `${path}[${isObject(inner) && typeof inner.index === 'number' ? inner.index : index}]`)
     else if (isObject(value))
       for (const [name, inner] of Object.entries(value)) {
         add(`${path}, names`, ` ${name} `)
         visit(inner, `${path}.${name}`)
       }
   }
-  const whole = tryParseJson(response)
-  if (whole !== undefined) visit(whole, '')
+  const full = tryParseJson(response)
+  if (full !== undefined) visit(full, '')
   else {
     const parser = createSseParser(({ data }) => {
       const json = tryParseJson(data)

@@ -7,9 +7,9 @@ import type { JsonObject } from '../../src/lib/json.ts'
 import { wireFormats } from '../../src/types/unions.ts'
 import type { WireFormat } from '../../src/types.ts'
 import { clients as readers, type Understood, wholeClients as wholeReaders } from '../formats/support/clients.ts'
-import { askRaw, chunksOf, cutAt, rawUpstream } from '../pipeline/support/raw.ts'
+import { askRaw, cutAt, getChunks, rawUpstream } from '../pipeline/support/raw.ts'
 import { chatChunk } from '../pipeline/support/responses.ts'
-import { type Block, outputIn } from '../pipeline/support/sdk/model-output.ts'
+import { type Block, getOutput } from '../pipeline/support/sdk/model-output.ts'
 import type { ModelOutput } from '../pipeline/support/sdk/providers/provider.ts'
 import { isCi, isFull } from '../support/ci.ts'
 import { assert, suite } from '../support/suite.ts'
@@ -46,7 +46,7 @@ const expected = {
 }
 
 /** The places where a rejected word can be. Each script ends with a text that must not arrive. */
-const refused: Record<string, Script> = {
+const rejected: Record<string, Script> = {
   text: ([ann]) => [{ type: 'text', text: `For ${ann}: ${WORD} opens it. Afterwards.` }],
   reasoning: () => [reasoning(`Say ${WORD} then.`), { type: 'text', text: 'Afterwards.' }],
   'tool arguments': () => [{ type: 'text', text: 'Fine.' }, call({ a: 'Afterwards', b: [WORD] })],
@@ -90,7 +90,7 @@ async function openPair(client: WireFormat, provider: WireFormat): Promise<Pair>
     rawUpstream(
       (call: UpstreamCall) => {
         sent = typeof call.body === 'string' ? call.body : new TextDecoder().decode(call.body as Uint8Array)
-        return chunksOf(cutAt(body, places))
+        return getChunks(cutAt(body, places))
       },
       { contentType },
     )
@@ -112,7 +112,7 @@ async function openPair(client: WireFormat, provider: WireFormat): Promise<Pair>
     const { text } = await askRaw(gateways[stream ? 1 : 0], path(stream), request)
     return text
   }
-  await send(outputIn(provider, { blocks: [{ type: 'text', text: 'Hi' }] }), false)
+  await send(getOutput(provider, { blocks: [{ type: 'text', text: 'Hi' }] }), false)
   assert.not.match(sent, ANN)
   assert.not.match(sent, BO)
   const found = [...sent.matchAll(/EMAIL-\d+-\w{4}/g)].map(([placeholder]) => placeholder)
@@ -129,9 +129,9 @@ const read = (client: WireFormat, text: string, isStream: boolean): Promise<Unde
 /**
  * Returns positions in the bytes. If `isWhole`, all pairs together cover every position each week. Otherwise, it is a sample that differs by pair.
  */
-const listCuts = (length: number, { seed, isWhole }: { seed: number; isWhole: boolean }) => {
-  const step = isFull ? (isWhole ? 11 : 97) : isCi ? (isWhole ? 41 : 293) : 797
-  return Array.from({ length }, (_, at) => at).filter((at) => at % step === seed % step)
+const listCuts = (length: number, { seed, isComplete }: { seed: number; isComplete: boolean }) => {
+  const step = isFull ? (isComplete ? 11 : 97) : isCi ? (isComplete ? 41 : 293) : 797
+  return Array.from({ length }, (_, index) => index).filter((index) => index % step === seed % step)
 }
 
 /** Shows the test runner that the test is still running. */
@@ -155,18 +155,18 @@ for (const [clientAt, client] of wireFormats.entries())
           throw new Error(`${title}: ${error instanceof Error ? error.message : error}\n${text}`)
         })
       }
-      for (const [at, [title, split]] of Object.entries(splits).entries()) {
+      for (const [index, [title, split]] of Object.entries(splits).entries()) {
         const blocks = script(pair.placeholders)
-        const plain = outputIn(provider, { blocks, finish, split })
+        const plain = getOutput(provider, { blocks, finish, split })
         const output = provider === 'openai-chat' ? addReasoning(plain, blocks, split) : plain
-        if (at === 0) await look(await pair.send(output, false), false, 'whole')
+        if (index === 0) await look(await pair.send(output, false), false, 'whole')
         const length = encodeUtf8(output.events.join('')).length
         const every = Array.from({ length }, (_, place) => place)
         await look(await pair.send(output, true), true, title)
         await look(await pair.send(output, true, every), true, `${title}, byte by byte`)
-        if (at === 1) continue
-        const isWhole = at === 2 && (script === masked || script === refused.text)
-        for (const place of listCuts(length, { seed: 31 * clientAt + 7 * providerAt, isWhole })) {
+        if (index === 1) continue
+        const isComplete = index === 2 && (script === masked || script === rejected.text)
+        for (const place of listCuts(length, { seed: 31 * clientAt + 7 * providerAt, isComplete })) {
           if (place % 100 === 0) await breathe()
           await look(await pair.send(output, true, [place]), true, `${title}, cut at ${place}`)
         }
@@ -186,9 +186,9 @@ for (const [clientAt, client] of wireFormats.entries())
       })
     })
 
-    for (const [place, script] of Object.entries(refused))
-      test(`checks 35 to 41: a word in ${place} isn't delivered (${client} client, ${provider} provider)`, async () => {
-        await sendAll(script, place.includes('tool') ? 'calls' : 'stop', async (text, isStream, placeholders) => {
+    for (const [location, script] of Object.entries(rejected))
+      test(`checks 35 to 41: a word in ${location} isn't delivered (${client} client, ${provider} provider)`, async () => {
+        await sendAll(script, location.includes('tool') ? 'calls' : 'stop', async (text, isStream, placeholders) => {
           assert.equal(findLeaks(text, WORD), [])
           assert.equal(findLeaks(text, 'Afterwards'), [])
           assert.equal(
@@ -197,7 +197,7 @@ for (const [clientAt, client] of wireFormats.entries())
           )
           const { finish, calls } = await read(client, text, isStream)
           assert.is(finish, 'filter')
-          if (place.includes('arguments')) assert.equal(calls, [])
+          if (location.includes('arguments')) assert.equal(calls, [])
         })
       })
   }

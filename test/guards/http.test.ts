@@ -21,9 +21,9 @@ test('http: the service gets the text, and its verdict is enforced', async () =>
     json(body.includes(WORD) ? { verdict: 'refuse', category: 'word' } : { verdict: 'pass' }),
   )
   assert.is((await say('openai-chat', 'Hi')).status, 200)
-  const refused = await say('openai-chat', WORD)
-  assert.is(refused.status, 400)
-  assert.not.match(await refused.text(), 's3cret')
+  const rejected = await say('openai-chat', WORD)
+  assert.is(rejected.status, 400)
+  assert.not.match(await rejected.text(), 's3cret')
   const [{ init, headers, body } = { init: {}, headers: new Headers(), body: '' }] = calls
   assert.is(headers.get('authorization'), 'Bearer s3cret')
   assert.is(init.redirect, 'manual')

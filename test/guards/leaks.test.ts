@@ -1,6 +1,6 @@
 import { words } from '../../src/features/guards/guards.ts'
 import { chatAnswer, chatChunk, chatEvents } from '../pipeline/support/responses.ts'
-import { outputIn } from '../pipeline/support/sdk/model-output.ts'
+import { getOutput } from '../pipeline/support/sdk/model-output.ts'
 import { fakeUpstream, json } from '../pipeline/support/upstream.ts'
 import { assert, suite } from '../support/suite.ts'
 import { clientNames, openWorld, WORD, w } from './world.ts'
@@ -109,7 +109,7 @@ for (const format of ['anthropic-messages', 'openai-responses'] as const)
   for (const guard of [builtIn, w])
     test(`a blocked word that is split across two blocks of a stream is rejected (${format}, ${guard === w ? 'custom' : 'built-in'})`, async () => {
       const blocks = ['One SES', 'A', 'ME two'].map((text) => ({ type: 'text' as const, text }))
-      const { events } = outputIn(format, { blocks })
+      const { events } = getOutput(format, { blocks })
       const { say } = await openWorld([guard], { events, format })
       const text = await (await say(format, 'Hi', { stream: true })).text()
       assert.not.match(text, 'ME two')
@@ -146,18 +146,18 @@ for (const client of clientNames)
   })
 
 test('thousands of pieces of a held tool call take linear time', async () => {
-  const piece = (at: number) =>
+  const piece = (index: number) =>
     chatChunk({
       tool_calls: [
         {
           index: 0,
-          ...(at === 0 && { id: 'a', type: 'function' }),
-          function: { ...(at === 0 && { name: 'f' }), arguments: ' ' },
+          ...(index === 0 && { id: 'a', type: 'function' }),
+          function: { ...(index === 0 && { name: 'f' }), arguments: ' ' },
         },
       ],
     })
   const measure = async (count: number) => {
-    const events = [...Array.from({ length: count }, (_, at) => piece(at)), ...ending]
+    const events = [...Array.from({ length: count }, (_, index) => piece(index)), ...ending]
     const { say } = await openWorld([builtIn], { events })
     const startedAt = process.cpuUsage().user
     await (await say('openai-chat', 'Hi', { stream: true })).text()

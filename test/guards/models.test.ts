@@ -41,8 +41,8 @@ const toResults = ({ body }: Call) =>
 
 test('moderation: rejects flagged content, and passes the rest', async () => {
   const { say, upstream } = openJudged(moderation({ name: 'mod', model: 'judge/omni' }), toResults)
-  const refused = await say(`Open ${WORD}`)
-  assert.is(refused.status, 400, await refused.clone().text())
+  const rejected = await say(`Open ${WORD}`)
+  assert.is(rejected.status, 400, await rejected.clone().text())
   assert.equal(upstream.providers, ['judge'])
   const passed = await say('Hello')
   assert.is(passed.status, 200, await passed.clone().text())
@@ -64,8 +64,8 @@ const saying = (text: string) => () => json(chatAnswer(text))
 
 test('judge: rejects or allows content based on a JSON verdict', async () => {
   assert.is((await openJudged(policy, saying('{"verdict":"allow"}')).say('Hi')).status, 200)
-  const refused = await openJudged(policy, saying('{"verdict":"refuse","category":"secret word"}')).say('Hi')
-  assert.is(refused.status, 400, await refused.text())
+  const rejected = await openJudged(policy, saying('{"verdict":"refuse","category":"secret word"}')).say('Hi')
+  assert.is(rejected.status, 400, await rejected.text())
 })
 
 test("check 55: a reply that isn't a verdict is treated as a failure", async () => {
@@ -116,7 +116,7 @@ test('judge: a policy is required unless the model has its own', () => {
 })
 
 test('check 46: a client disconnect aborts the call to the judge', async () => {
-  const leaving = new AbortController()
+  const controller = new AbortController()
   let judging = () => {}
   const requested = new Promise<void>((resolve) => {
     judging = resolve
@@ -125,9 +125,9 @@ test('check 46: a client disconnect aborts the call to the judge', async () => {
     judging()
     return new Promise<Response>(() => {})
   })
-  const response = say('Hi', { signal: leaving.signal }).catch(() => undefined)
+  const response = say('Hi', { signal: controller.signal }).catch(() => undefined)
   await requested
-  leaving.abort()
+  controller.abort()
   await response
   await new Promise((resolve) => setTimeout(resolve, 20))
   assert.is(upstream.open, 0)

@@ -116,7 +116,7 @@ for (const name of clientNames)
       const text = await read()
       assert.match(text, 'The provider returned the status 500.')
       for (const content of [WORD, ADDRESS]) {
-        const at = text.toLowerCase().indexOf(content.toLowerCase())
-        assert.is(at, -1, text.slice(Math.max(0, at - 300), at + 60))
+        const index = text.toLowerCase().indexOf(content.toLowerCase())
+        assert.is(index, -1, text.slice(Math.max(0, index - 300), index + 60))
       }
     })

@@ -53,8 +53,8 @@ function readStatus(error: unknown): unknown {
   return 'status' in error ? error.status : undefined
 }
 
-const fail = (work: Promise<unknown>): Promise<unknown> =>
-  work.then(
+const fail = (promise: Promise<unknown>): Promise<unknown> =>
+  promise.then(
     (value) => assert.unreachable(`it returned ${JSON.stringify(value)}`),
     (error: unknown) => error,
   )
@@ -150,8 +150,8 @@ for (const [name, sdk, version] of [
   test(`a rejected response has the finish reason content-filter (${name})`, async () => {
     const { fetch } = await open([onAnswer])
     const model = sdk.createGateway({ apiKey: 'x', baseURL: `http://gateway/${version}/ai`, fetch })(MODEL)
-    const whole = await sdk.generateText({ model, prompt: 'Hi' })
-    assert.equal([whole.finishReason, whole.text], ['content-filter', ''])
+    const full = await sdk.generateText({ model, prompt: 'Hi' })
+    assert.equal([full.finishReason, full.text], ['content-filter', ''])
     const streamed = sdk.streamText({ model, prompt: 'Hi' })
     assert.is(await streamed.text, 'One. ')
     assert.is(await streamed.finishReason, 'content-filter')

@@ -28,12 +28,12 @@ test('patterns: matches are masked, and restored in the response', async () => {
 test('patterns: a match is detected no matter where a stream splits it', async () => {
   const guard = await patterns({ ...ticket, on: ['answer'], action: 'replace' })
   const message = 'Open TICKET-1234 and TICKET-5678.'
-  for (let at = 1; at < message.length; at += 2) {
-    const pieces = [message.slice(0, at), message.slice(at)].map((content) => chatChunk({ content }))
+  for (let index = 1; index < message.length; index += 2) {
+    const pieces = [message.slice(0, index), message.slice(index)].map((content) => chatChunk({ content }))
     const { say } = await openWorld([guard], { events: [...pieces, ...chatEvents().slice(-3)] })
     const text = await (await say('openai-chat', 'Hi', { stream: true })).text()
     const content = [...text.matchAll(/"content":"([^"]*)"/g)].map(([, piece]) => piece).join('')
-    assert.match(content, 'Open [PATTERN] and [PATTERN].', `${at}`)
+    assert.match(content, 'Open [PATTERN] and [PATTERN].', `${index}`)
   }
 })
 
@@ -49,7 +49,7 @@ test("check 26: a pattern that RE2 doesn't support is rejected with the reason",
     ['(a)\\1', 'invalid escape sequence'],
     ['[', 'missing closing ]'],
   ] as const) {
-    const error = await patterns({ name: 'p', patterns: [pattern] }).catch((thrown: unknown) => thrown)
+    const error = await patterns({ name: 'p', patterns: [pattern] }).catch((error: unknown) => error)
     assert.instance(error, TypeError)
     assert.match(String(error), reason)
   }
@@ -58,6 +58,6 @@ test("check 26: a pattern that RE2 doesn't support is rejected with the reason",
 test('patterns: without the package, the error explains how to install it', async () => {
   const library = Promise.reject(new Error('Cannot find package'))
   const finder = createPatternFinder({ patterns: ['a'], flags: '', maxMatch: 9 }, library)
-  const error = await finder.catch((thrown: unknown) => thrown)
+  const error = await finder.catch((error: unknown) => error)
   assert.match(String(error), 'npm install re2js')
 })

@@ -36,7 +36,7 @@ const getStatus = async (response: Promise<Response>) => (await response).status
 async function rejects(call: Promise<unknown>, status: number, message: RegExp) {
   const error = await call.then(
     () => undefined,
-    (thrown: Error & { status?: number }) => thrown,
+    (error: Error & { status?: number }) => error,
   )
   assert.match(error?.message ?? 'nothing', message)
   assert.is(error?.status, status)
@@ -82,11 +82,11 @@ test("check 31: a key's guardsExcept excludes named guards, but not function gua
 test("check 29: a client can't turn off a guard", async () => {
   const { gateway, api } = await open()
   await api.settings.update({ guards: ['word'] })
-  for (const more of [{ guardrails: [] }, { guards: [] }, { metadata: { guardrails: '[]' } }]) {
+  for (const extra of [{ guardrails: [] }, { guards: [] }, { metadata: { guardrails: '[]' } }]) {
     const response = await gateway.fetch('http://gateway/v1/chat/completions', {
       method: 'POST',
       headers: { 'content-type': 'application/json', 'x-signalbox-guards': '' },
-      body: JSON.stringify({ model: 'one/m', messages: [{ role: 'user', content: WORD }], ...more }),
+      body: JSON.stringify({ model: 'one/m', messages: [{ role: 'user', content: WORD }], ...extra }),
     })
     assert.is(response.status, 400)
   }
@@ -385,7 +385,7 @@ test('a guard that could never match anything is rejected', async () => {
 
 test("guards that don't apply to a request add almost no cost", async () => {
   const measure = async (count: number) => {
-    const guards = Object.fromEntries(Array.from({ length: count }, (_, at) => [`g${at}`, words]))
+    const guards = Object.fromEntries(Array.from({ length: count }, (_, index) => [`g${index}`, words]))
     const { say } = await open({ guards, settings: { guards: ['g0'] } })
     await (await say('Hello')).text()
     const startedAt = process.cpuUsage().user

@@ -1,6 +1,6 @@
 import { pii, words } from '../../src/features/guards/guards.ts'
 import { chatAnswer, chatEvents } from '../pipeline/support/responses.ts'
-import { outputIn } from '../pipeline/support/sdk/model-output.ts'
+import { getOutput } from '../pipeline/support/sdk/model-output.ts'
 import { assert, suite } from '../support/suite.ts'
 import { openWorld, WORD, w } from './world.ts'
 
@@ -26,7 +26,7 @@ for (const guard of [{ ...w, on: ['answer'] as const }, onAnswer])
 
 for (const stream of [false, true])
   test(`masked values in repeated fields of the request are restored (${stream ? 'streamed' : 'not streamed'})`, async () => {
-    const { whole, events } = outputIn('openai-responses', { blocks: [{ type: 'text', text: 'Fine.' }] })
+    const { whole, events } = getOutput('openai-responses', { blocks: [{ type: 'text', text: 'Fine.' }] })
     const probe = await openWorld([masks], { format: 'openai-responses', response: whole })
     await probe.say('openai-responses', 'Hi', { body: request })
     const { instructions, metadata } = JSON.parse(probe.upstream.calls[0]?.body ?? '{}')
@@ -49,7 +49,7 @@ for (const stream of [false, true])
 
 for (const stream of [false, true])
   test(`a blocked word that isn't in the request is rejected in any field (${stream ? 'streamed' : 'not streamed'})`, async () => {
-    const { whole, events } = outputIn('openai-responses', { blocks: [{ type: 'text', text: 'Fine.' }] })
+    const { whole, events } = getOutput('openai-responses', { blocks: [{ type: 'text', text: 'Fine.' }] })
     const add = (json: string) => json.replace('"object":"response"', `"object":"response","instructions":"${WORD}"`)
     const { say } = await openWorld([onAnswer], {
       format: 'openai-responses',

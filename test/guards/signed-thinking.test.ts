@@ -1,14 +1,14 @@
 import { pii, words } from '../../src/features/guards/guards.ts'
 import { messageEvents } from '../pipeline/support/responses.ts'
-import { outputIn } from '../pipeline/support/sdk/model-output.ts'
+import { getOutput } from '../pipeline/support/sdk/model-output.ts'
 import { assert, suite } from '../support/suite.ts'
 import { openWorld } from './world.ts'
 
 const test = suite('masking and signed thinking')
 
 const masks = pii({ name: 'm', action: 'mask', types: ['email'] })
-const request = (content: unknown[], more = {}) => ({
-  ...{ model: 'one/m', max_tokens: 9, ...more },
+const request = (content: unknown[], extra = {}) => ({
+  ...{ model: 'one/m', max_tokens: 9, ...extra },
   messages: [
     { role: 'user', content: 'Write to a@b.com' },
     { role: 'assistant', content: [...content, { type: 'text', text: 'I wrote to c@d.com' }] },
@@ -62,7 +62,7 @@ for (const action of ['replace', 'remove'] as const) {
         { type: 'reasoning', text: 'The falcon is up.', signature: 'c2ln' },
         { type: 'text', text: 'Fine.' },
       ] as const
-      const { whole, events } = outputIn('anthropic-messages', { blocks: [...blocks] })
+      const { whole, events } = getOutput('anthropic-messages', { blocks: [...blocks] })
       const { send } = await openWorld([guard], { format: 'anthropic-messages', response: whole, events })
       const text = await (await send('/v1/messages', request([], { stream }))).text()
       assert.match(text, '"stop_reason":"refusal"')

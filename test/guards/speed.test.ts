@@ -76,5 +76,5 @@ for (const [title, content] of [
       const ms = await measureGuard(text, body)
       return ms / Math.min(before, measurePace())
     })
-    assert.ok(Math.min(...rounds) <= MOST_MS, rounds.map((one) => one.toFixed(1)).join(' '))
+    assert.ok(Math.min(...rounds) <= MOST_MS, rounds.map((round) => round.toFixed(1)).join(' '))
   })

@@ -49,9 +49,15 @@ const split: Record<string, readonly [ClientName, readonly string[]]> = {
     stopBlock(0),
   ),
   'two blocks': messages(
-    ...['SES', 'AME'].flatMap((text, at) => [startBlock(at, ''), delta(at, textDelta(text)), stopBlock(at)]),
+    ...['SES', 'AME'].flatMap((text, index) => [
+      startBlock(index, ''),
+      delta(index, textDelta(text)),
+      stopBlock(index),
+    ]),
   ),
-  'two blocks without deltas': messages(...['SES', 'AME'].flatMap((text, at) => [startBlock(at, text), stopBlock(at)])),
+  'two blocks without deltas': messages(
+    ...['SES', 'AME'].flatMap((text, index) => [startBlock(index, text), stopBlock(index)]),
+  ),
   'the start of a block and its delta': messages(startBlock(0, 'SES'), delta(0, textDelta('AME')), stopBlock(0)),
   'an unknown event': [
     'openai-responses',

@@ -33,7 +33,7 @@ async function open(
     connections: { one: { provider: 'one', apiKey: 'k', baseUrl: 'https://one.test/v1' } },
     ...options,
   })
-  const ask = async () => {
+  const send = async () => {
     const { status } = await gateway.fetch('http://gateway/v1/chat/completions', {
       method: 'POST',
       headers: { 'content-type': 'application/json' },
@@ -44,23 +44,23 @@ async function open(
   /** Returns the header of the last call to the service. */
   const getSent = (name = 'authorization') => calls.findLast(({ provider }) => provider === 'guard')?.headers.get(name)
   const readStorage = async () => (await storage.list('')).map(({ key, value }) => `${key} ${value}`).join('\n')
-  return { gateway, api: gateway.api, storage, calls, ask, getSent, readStorage }
+  return { gateway, api: gateway.api, storage, calls, send, getSent, readStorage }
 }
 
 async function getProblem(call: Promise<unknown>): Promise<string> {
   const error: { status?: number; message?: string } | undefined = await call.then(
     () => undefined,
-    (thrown) => thrown,
+    (error) => error,
   )
   return `${error?.status} ${error?.message}`
 }
 
 test('the service gets the headers, and results only show the end of each value', async () => {
-  const { api, ask, getSent, readStorage } = await open()
+  const { api, send, getSent, readStorage } = await open()
   assert.equal((await api.guards.create({ ...service, headers })).headers, SHOWN)
   assert.equal((await api.guards.get('service')).headers, SHOWN)
   assert.equal((await api.guards.list()).guards[0]?.headers, SHOWN)
-  assert.is(await ask(), 200)
+  assert.is(await send(), 200)
   assert.is(getSent(), SECRET)
   assert.is(getSent('x-tenant'), SHORT)
   const stored = await readStorage()
@@ -69,25 +69,25 @@ test('the service gets the headers, and results only show the end of each value'
 })
 
 test('a change keeps headers that it omits or sends back shortened, and null removes all of them', async () => {
-  const { api, ask, getSent } = await open()
+  const { api, send, getSent } = await open()
   await api.guards.create({ ...service, headers })
   assert.equal((await api.guards.update('service', { timeoutMs: 500 })).headers, SHOWN)
   const { createdAt: _, updatedAt: __, ...shown } = await api.guards.get('service')
   await api.guards.update('service', shown)
-  assert.is(await ask(), 200)
+  assert.is(await send(), 200)
   assert.is(getSent(), SECRET)
   const replaced = await api.guards.update('service', {
     headers: { authorization: '…6789', 'x-team': 'machine-learning' },
   })
   assert.equal(replaced.headers, { authorization: '…6789', 'x-team': '…ning' })
-  assert.is(await ask(), 200)
+  assert.is(await send(), 200)
   assert.is(getSent(), SECRET)
   assert.is(getSent('x-team'), 'machine-learning')
   assert.is(getSent('x-tenant'), null)
   for (const none of [null, {}]) {
     await api.guards.update('service', { headers })
     assert.is((await api.guards.update('service', { headers: none })).headers, undefined)
-    assert.is(await ask(), 200)
+    assert.is(await send(), 200)
     assert.is(getSent(), null)
   }
   await api.guards.update('service', { headers })
@@ -111,7 +111,7 @@ test('stored headers are never sent to another URL', async () => {
   const { order, record } = JSON.parse(value)
   await storage.set('guards/service', JSON.stringify({ order, record: { ...record, url } }))
   const other = await open({ storage })
-  assert.is(await other.ask(), 503)
+  assert.is(await other.send(), 503)
   const { name, kind } = service
   for (const put of [
     { name, kind },
@@ -120,7 +120,7 @@ test('stored headers are never sent to another URL', async () => {
     assert.match(await getProblem(other.api.guards.put(put)), /^400 .*headers/)
   assert.equal([...calls, ...other.calls], [])
   await other.api.guards.put({ ...service, headers })
-  assert.is(await other.ask(), 200)
+  assert.is(await other.send(), 200)
   assert.is(other.getSent(), SECRET)
 })
 
@@ -132,8 +132,8 @@ test('headers of another guard, or that were changed, are rejected', async () =>
   const [first, second] = [await read('service'), await read('second')]
   first.record.sealedHeaders = second.record.sealedHeaders
   await storage.set('guards/service', JSON.stringify(first))
-  const { ask, api: reopened, calls } = await open({ storage })
-  assert.is(await ask(), 503)
+  const { send, api: reopened, calls } = await open({ storage })
+  assert.is(await send(), 503)
   assert.equal(calls, [])
   assert.match((await reopened.guards.get('service')).error ?? '', /not written by a gateway with this secret/)
   assert.match(
@@ -143,14 +143,14 @@ test('headers of another guard, or that were changed, are rejected', async () =>
 })
 
 test('an unchanged put writes nothing, and a changed header takes effect', async () => {
-  const { api, ask, getSent } = await open()
+  const { api, send, getSent } = await open()
   const put = (own: Record<string, string>) => api.guards.put({ ...service, headers: own })
   const { updatedAt } = await put(headers)
   assert.is((await put(headers)).updatedAt, updatedAt)
   assert.is((await put(SHOWN)).updatedAt, updatedAt)
   assert.is((await api.guards.put(service)).updatedAt, updatedAt)
   assert.is.not((await put({ ...headers, authorization: 'Bearer another' })).updatedAt, updatedAt)
-  assert.is(await ask(), 200)
+  assert.is(await send(), 200)
   assert.is(getSent(), 'Bearer another')
 })
 
@@ -164,13 +164,13 @@ test('rotating the secret keeps the headers, and the old secret is no longer nee
     { version: 'default', value: old },
   ]
   for (const secret of [both, both.slice(0, 1)]) {
-    const { ask, getSent, api } = await open({ storage, secret })
-    assert.is(await ask(), 200)
+    const { send, getSent, api } = await open({ storage, secret })
+    assert.is(await send(), 200)
     assert.is(getSent(), SECRET)
     assert.equal((await api.guards.get('service')).headers, SHOWN)
   }
-  const { ask, calls } = await open({ storage, secret: old })
-  assert.is.not(await ask(), 200)
+  const { send: sendRequest, calls } = await open({ storage, secret: old })
+  assert.is.not(await sendRequest(), 200)
   assert.equal(calls, [])
 })
 
@@ -180,8 +180,8 @@ test('the first secret encrypts the headers of a store that had none again', asy
   await first.api.guards.create({ ...service, headers })
   const read = async () => JSON.parse((await storage.get('guards/service'))?.value ?? '').record.sealedHeaders
   const before = await read()
-  const { ask, getSent, api } = await open({ storage, secret: 'a new secret, as long as secrets must be' })
-  assert.is(await ask(), 200)
+  const { send, getSent, api } = await open({ storage, secret: 'a new secret, as long as secrets must be' })
+  assert.is(await send(), 200)
   assert.is(getSent(), SECRET)
   assert.equal((await api.guards.get('service')).headers, SHOWN)
   assert.is((await api.guards.get('service')).error, undefined)
@@ -220,8 +220,8 @@ test('cloud sync carries the headers, and each side encrypts them', async () => 
 
 test('headers of guards in code are sent, shown shortened, and changed by a reload', async () => {
   const { name: _, ...record } = service
-  const { gateway, api, ask, getSent, readStorage } = await open({ guards: { service: { ...record, headers } } })
-  assert.is(await ask(), 200)
+  const { gateway, api, send, getSent, readStorage } = await open({ guards: { service: { ...record, headers } } })
+  assert.is(await send(), 200)
   assert.is(getSent(), SECRET)
   assert.equal((await api.guards.get('service')).headers, SHOWN)
   assert.not.match(await readStorage(), /token-of-the-service/)
@@ -230,7 +230,7 @@ test('headers of guards in code are sent, shown shortened, and changed by a relo
     guards: { service: { ...record, headers: { authorization: 'Bearer of-the-reload' } } },
     settings: { guards: ['service'] },
   })
-  assert.is(await ask(), 200)
+  assert.is(await send(), 200)
   assert.is(getSent(), 'Bearer of-the-reload')
 })
 
@@ -245,7 +245,7 @@ test('no log, hook, metric, record, or error contains a header', async () => {
       throw new TypeError('fetch failed')
     },
   ]) {
-    const { gateway, api, ask, readStorage } = await open(
+    const { gateway, api, send, readStorage } = await open(
       {
         logger: { debug: note, info: note, warn: note, error: note },
         hooks: { onRequest: note, onAttempt: note, onUsage: note, onError: note },
@@ -254,7 +254,7 @@ test('no log, hook, metric, record, or error contains a header', async () => {
       verdict,
     )
     await api.guards.create({ ...service, headers })
-    assert.is.not(await ask(), 200)
+    assert.is.not(await send(), 200)
     const init = { headers: { authorization: `Bearer ${TOKEN}` } }
     note(await (await gateway.fetch('http://gateway/metrics', init)).text(), await api.usage.requests())
     note(await getProblem(api.guards.create({ ...service, name: 'x', headers: { authorization: `${SECRET}\n` } })))
@@ -267,11 +267,11 @@ test('no log, hook, metric, record, or error contains a header', async () => {
 test('invalid headers are rejected over HTTP with what to do, and without their values', async () => {
   const token = 'management-token-of-forty-characters-000'
   const { gateway, api } = await open({ management: { token } })
-  const create = async (given: unknown) => {
+  const create = async (input: unknown) => {
     const response = await gateway.fetch('http://gateway/api/guards', {
       method: 'POST',
       headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
-      body: JSON.stringify({ ...service, headers: given }),
+      body: JSON.stringify({ ...service, headers: input }),
     })
     return `${response.status} ${await response.text()}`
   }
@@ -300,15 +300,15 @@ test('invalid headers are rejected over HTTP with what to do, and without their 
     [JSON.parse(`{"__proto__":"${value}"}`), /headers.* has an invalid field name/],
     [{ authorization: value, Authorization: value }, /headers\.Authorization.* is already set; omit it/],
     [
-      Object.fromEntries(Array.from({ length: 21 }, (_, at) => [`x-${at}`, value])),
+      Object.fromEntries(Array.from({ length: 21 }, (_, index) => [`x-${index}`, value])),
       /must not have more than 20 fields/,
     ],
     ...['Host', 'content-length', 'Content-Type', 'transfer-encoding', 'connection', 'Proxy-Authorization', 'TE'].map(
       (name) => [{ [name]: value }, new RegExp(`headers\\.${name}.* is already set; omit it`)] as const,
     ),
   ]
-  for (const [given, problem] of cases) {
-    const result = await create(given)
+  for (const [input, problem] of cases) {
+    const result = await create(input)
     assert.match(result, /^400 /)
     assert.match(result, problem)
     assert.not.match(result, value)

@@ -20,7 +20,7 @@ const toStream = (pieces: readonly string[]) => [
 async function openLive(guard: Guard) {
   let send: (text: string) => void = () => {}
   let end = () => {}
-  let isCancelled = false
+  let isCanceled = false
   const upstream = fakeUpstream(
     () =>
       new Response(
@@ -30,7 +30,7 @@ async function openLive(guard: Guard) {
             end = () => controller.close()
           },
           cancel() {
-            isCancelled = true
+            isCanceled = true
           },
         }),
         { headers: { 'content-type': 'text/event-stream' } },
@@ -64,7 +64,7 @@ async function openLive(guard: Guard) {
       return text
     },
     reading,
-    isCancelled: () => isCancelled,
+    isCanceled: () => isCanceled,
   }
 }
 
@@ -84,11 +84,11 @@ test("check 44: held text isn't sent while the provider is silent, and pings con
 })
 
 test('a rejection cancels the call to the provider', async () => {
-  const { send, arrived, reading, isCancelled } = await openLive(builtIn)
+  const { send, arrived, reading, isCanceled } = await openLive(builtIn)
   send(chatChunk({ content: `${WORD}. ` }))
   await reading
   assert.match(await arrived(), 'content_filter')
-  assert.ok(isCancelled())
+  assert.ok(isCanceled())
 })
 
 test('a custom guard checks held text after 750 ms without a complete sentence', async () => {
@@ -115,12 +115,12 @@ test("check 71: text that can't begin a match isn't held", async () => {
 
 for (const guard of [w, builtIn]) {
   test(`check 38: a blocked word is rejected no matter where the stream is split (${guard.name})`, async () => {
-    const whole = toStream(['One. ', `Say ${WORD}`, ' now']).join('')
-    const from = whole.indexOf(WORD) - 30
-    for (let at = from; at < from + 60; at += 3) {
-      const { say } = await openWorld([guard], { events: [whole.slice(0, at), whole.slice(at)] })
+    const full = toStream(['One. ', `Say ${WORD}`, ' now']).join('')
+    const from = full.indexOf(WORD) - 30
+    for (let index = from; index < from + 60; index += 3) {
+      const { say } = await openWorld([guard], { events: [full.slice(0, index), full.slice(index)] })
       const text = await (await say('openai-chat', 'Hi', { stream: true })).text()
-      assert.not.match(text, WORD, `${at}`)
+      assert.not.match(text, WORD, `${index}`)
       assert.match(text, 'content_filter')
     }
   })
@@ -137,8 +137,8 @@ for (const guard of [w, builtIn]) {
   test(`check 40: a blocked word that appears only in the final copy is rejected (${guard.name})`, async () => {
     const probe = await openWorld([], { events: toStream(['One. ', 'Two.']) })
     const stream = await (await probe.say('openai-responses', 'Hi', { stream: true })).text()
-    const at = stream.indexOf('event: response.completed')
-    const events = [stream.slice(0, at), stream.slice(at).replaceAll('Two.', `${WORD}.`)]
+    const index = stream.indexOf('event: response.completed')
+    const events = [stream.slice(0, index), stream.slice(index).replaceAll('Two.', `${WORD}.`)]
     const { say } = await openWorld([guard], { events, format: 'openai-responses' })
     const text = await (await say('openai-responses', 'Hi', { stream: true })).text()
     assert.not.match(text, WORD)

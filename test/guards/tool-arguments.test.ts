@@ -1,7 +1,7 @@
 import { tools } from '../../src/features/guards/guards.ts'
 import type { Guard } from '../../src/index.ts'
 import { wireFormats } from '../../src/types/unions.ts'
-import { outputIn } from '../pipeline/support/sdk/model-output.ts'
+import { getOutput } from '../pipeline/support/sdk/model-output.ts'
 import { assert, suite } from '../support/suite.ts'
 import { clientNames, openWorld } from './world.ts'
 
@@ -22,7 +22,7 @@ const calling = (
   input: object,
   split?: (text: string) => string[],
 ) =>
-  outputIn(format, {
+  getOutput(format, {
     blocks: [
       { type: 'text', text: 'Fine.' },
       { type: 'call', id: 'call_1', name, input: input as Record<string, string> },

@@ -107,7 +107,7 @@ test('metrics count guard verdicts, without content', async () => {
     'signalbox_guard_checks_total{signalbox_guard="word",signalbox_stage="request",signalbox_verdict="pass"} 1',
     'signalbox_guard_duration_seconds_count{signalbox_guard="word",signalbox_stage="answer"} 1',
   ])
-    assert.ok(text.includes(line), `${line}\n${text.split('\n').filter((one) => one.includes('guard'))}`)
+    assert.ok(text.includes(line), `${line}\n${text.split('\n').filter((value) => value.includes('guard'))}`)
   assert.not.match(text, /SESAME/)
 })
 

@@ -47,7 +47,7 @@ export async function startLambda(app: string, { timeoutMs = 60_000 } = {}) {
     }
   })
   const functionUrl = await listen(async (req, res) => {
-    waiting.push({ id: randomUUID(), event: eventOf(req, await read(req, 'base64')), res })
+    waiting.push({ id: randomUUID(), event: getEvent(req, await read(req, 'base64')), res })
     child ??= startEnvironment()
     deal()
   })
@@ -159,7 +159,7 @@ async function read(req: IncomingMessage, encoding: BufferEncoding = 'utf8'): Pr
 }
 
 /** Returns the event for a request, in payload version 2.0. */
-function eventOf({ headers, method, url = '/' }: IncomingMessage, base64: string): object {
+function getEvent({ headers, method, url = '/' }: IncomingMessage, base64: string): object {
   const [path, query = ''] = url.split('?', 2)
   const { cookie, ...others } = headers
   const isBase64Encoded = base64 !== '' && !IS_TEXT.test(headers['content-type'] ?? '')

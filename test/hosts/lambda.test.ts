@@ -1,4 +1,4 @@
-import { clientOf } from '../runtimes/client.ts'
+import { getClient } from '../runtimes/client.ts'
 import { startUpstream } from '../runtimes/upstream.ts'
 import { assert, suite } from '../support/suite.ts'
 import { startLambda } from './lambda-service.ts'
@@ -17,12 +17,12 @@ async function withFunction(
   body: (stage: {
     lambda: Lambda
     upstream: Awaited<ReturnType<typeof startUpstream>>
-    client: ReturnType<typeof clientOf>
+    client: ReturnType<typeof getClient>
   }) => Promise<void>,
 ): Promise<void> {
   const [lambda, upstream] = await Promise.all([startLambda(app, options), startUpstream()])
   try {
-    const client = clientOf(`${lambda.url}/ai`)
+    const client = getClient(`${lambda.url}/ai`)
     await client.connect(upstream.url)
     await body({ lambda, upstream, client })
   } finally {

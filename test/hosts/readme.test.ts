@@ -27,17 +27,17 @@ const mounts = {
 const section = read('../../docs/src/content/docs/start/other-frameworks.md')
 
 /** Returns the lines of code without indentation and comments. */
-const linesOf = (code: string) =>
+const getLines = (code: string) =>
   code
     .split('\n')
     .map((line) => line.replace(/(?:^|\s)\/\/ .*$/, '').trim())
     .filter((line) => line !== '')
 
 /** Returns the lines of the block that begins with this name. */
-function blockOf(name: string): string[] {
+function getBlock(name: string): string[] {
   const start = section.indexOf(`\`\`\`js\n// ${name}`)
   assert.ok(start >= 0, 'the page has a block')
-  const lines = linesOf(section.slice(start + 6, section.indexOf('\n```', start)))
+  const lines = getLines(section.slice(start + 6, section.indexOf('\n```', start)))
   assert.ok(lines.length > 0)
   return lines
 }
@@ -46,15 +46,15 @@ const test = suite('the web framework code on the page for other frameworks')
 
 for (const [name, app] of Object.entries(apps))
   test(`the page's web framework code matches the tests: ${name}`, () => {
-    const lines = blockOf(name)
-    const tested = linesOf(read(app))
+    const lines = getBlock(name)
+    const tested = getLines(read(app))
     for (const line of lines) assert.ok(tested.includes(line), `not in ${app}: ${line}`)
   })
 
 for (const [name, paths] of Object.entries(mounts))
   test(`the page's web framework code mounts the gateway like the tests: ${name}`, () => {
     const tested = paths.map(read).join('')
-    const lines = blockOf(name).filter((line) => line.includes('gateway'))
+    const lines = getBlock(name).filter((line) => line.includes('gateway'))
     assert.ok(lines.length > 0)
     for (const line of lines) assert.ok(tested.includes(line.replace(/^app/, '')), `not in ${paths}: ${line}`)
   })

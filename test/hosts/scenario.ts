@@ -1,5 +1,5 @@
 import { type ChildOptions, type Served, startChild } from '../runtimes/child.ts'
-import { clientOf } from '../runtimes/client.ts'
+import { getClient } from '../runtimes/client.ts'
 import { streamsAsItComes } from '../runtimes/streams.ts'
 import { startUpstream } from '../runtimes/upstream.ts'
 import { assert, suite } from '../support/suite.ts'
@@ -27,7 +27,7 @@ export function serves(name: string, start: () => Promise<Served>, traits: HostT
   const test = suite(name)
   const closers: Array<() => unknown> = []
   let origin = ''
-  let client: ReturnType<typeof clientOf>
+  let client: ReturnType<typeof getClient>
   let upstream: Awaited<ReturnType<typeof startUpstream>>
 
   test.before({ timeoutMs: 300_000 }, async () => {
@@ -36,7 +36,7 @@ export function serves(name: string, start: () => Promise<Served>, traits: HostT
     const server = await start()
     closers.push(server.stop)
     origin = server.url
-    client = clientOf(`${origin}/ai`)
+    client = getClient(`${origin}/ai`)
     await client.connect(upstream.url)
   })
   test.after(async () => {
@@ -85,9 +85,9 @@ export function serves(name: string, start: () => Promise<Served>, traits: HostT
   })
 
   test("unknown paths get your app's 404, and unknown gateway paths get the gateway's", async () => {
-    const own = await fetch(`${origin}/elsewhere`)
-    assert.is(own.status, 404)
-    assert.match(await own.text(), notFound)
+    const response = await fetch(`${origin}/elsewhere`)
+    assert.is(response.status, 404)
+    assert.match(await response.text(), notFound)
     const gateways = await fetch(`${origin}/ai/v1/nowhere`)
     assert.is(gateways.status, 404)
     assert.match((await gateways.json()).error.message, 'nowhere')
@@ -105,30 +105,30 @@ export function serves(name: string, start: () => Promise<Served>, traits: HostT
 
   if (seesClientsLeave === 'never') return
   test("a stream reaches its client in chunks, and the provider's call ends when the client disconnects", async () => {
-    const abort = new AbortController()
+    const controller = new AbortController()
     const cut = upstream.nextCut()
-    const response = await client.chat(`forever${LONG}`, true, { signal: abort.signal })
+    const response = await client.chat(`forever${LONG}`, true, { signal: controller.signal })
     await response.body?.getReader().read()
-    abort.abort()
+    controller.abort()
     await within(LEFT_MS, cut)
   })
 
   for (const stream of seesClientsLeave === 'always' ? [false, true] : [])
     test(`the provider's call ends when the client disconnects before ${stream ? 'a stream begins' : 'the response'}`, async () => {
-      const abort = new AbortController()
+      const controller = new AbortController()
       const cut = upstream.nextCut()
-      const pending = client.chat(`never${LONG}`, stream, { signal: abort.signal }).catch(() => 'left')
+      const pending = client.chat(`never${LONG}`, stream, { signal: controller.signal }).catch(() => 'left')
       while (upstream.open === 0) await new Promise((resolve) => setTimeout(resolve, 5))
-      abort.abort()
+      controller.abort()
       assert.is(await pending, 'left')
       await within(LEFT_MS, cut)
     })
 }
 
 /** Settles with `work`, or rejects if it takes longer. */
-function within<Value>(ms: number, work: Promise<Value>): Promise<Value> {
+function within<Value>(ms: number, promise: Promise<Value>): Promise<Value> {
   return Promise.race([
-    work,
+    promise,
     new Promise<never>((_, reject) => setTimeout(reject, ms, new Error(`took longer than ${ms} ms`)).unref()),
   ])
 }

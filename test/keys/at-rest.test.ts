@@ -59,18 +59,18 @@ test('detects a flipped bit anywhere in an encrypted credential', async () => {
   const { order, record } = JSON.parse(stored?.value ?? '')
   const sealed: string = record.sealedApiKey
   const world = await openWorld({ storage, fetch: upstream, connections: [] })
-  for (let at = 0; at < sealed.length; at++) {
-    const flipped = String.fromCharCode(sealed.charCodeAt(at) ^ 1)
-    const changed = sealed.slice(0, at) + flipped + sealed.slice(at + 1)
+  for (let index = 0; index < sealed.length; index++) {
+    const flipped = String.fromCharCode(sealed.charCodeAt(index) ^ 1)
+    const changed = sealed.slice(0, index) + flipped + sealed.slice(index + 1)
     await storage.set(stored?.key ?? '', JSON.stringify({ order, record: { ...record, sealedApiKey: changed } }))
     const { status } = await world.chat({})
-    assert.is(status, bytesOf(changed) === bytesOf(sealed) ? 200 : 500, `at ${at}`) // the last bits of base64 may be unused
+    assert.is(status, getBytes(changed) === getBytes(sealed) ? 200 : 500, `at ${index}`) // the last bits of base64 may be unused
   }
   await storage.set(stored?.key ?? '', stored?.value ?? '')
   assert.is((await world.chat({})).status, 200)
 })
 
-function bytesOf(sealed: string): string | undefined {
+function getBytes(sealed: string): string | undefined {
   try {
     return sealed.split('.').map(atob).join('.')
   } catch {

@@ -60,8 +60,8 @@ const changes = {
   'a changed key': ['keys/', (text: string) => text.replace(/"mac":"[^"]*"/, '"x":1'), /PUT \/api\/keys/],
 } as const
 
-for (const [what, [prefix, edit, advice]] of Object.entries(changes))
-  test(`${what}: each client gets an error that explains whom to contact, and the operator gets one that explains what to do`, async () => {
+for (const [label, [prefix, edit, advice]] of Object.entries(changes))
+  test(`${label}: each client gets an error that explains whom to contact, and the operator gets one that explains what to do`, async () => {
     const { change, errors } = await open()
     const call = await change(prefix, edit)
     for (const [path, body] of calls) {

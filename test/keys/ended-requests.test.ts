@@ -12,17 +12,17 @@ const clients = {
   'OpenAI chat': {
     path: '/v1/chat/completions',
     body: { messages: [] },
-    says: /"error":\{[^\n]*This API key is paused/,
+    message: /"error":\{[^\n]*This API key is paused/,
   },
   'OpenAI responses': {
     path: '/v1/responses',
     body: { input: 'Hi' },
-    says: /"type":"error"[^\n]*This API key is paused/,
+    message: /"type":"error"[^\n]*This API key is paused/,
   },
   'Anthropic messages': {
     path: '/v1/messages',
     body: { max_tokens: 9, messages: [{ role: 'user', content: 'Hi' }] },
-    says: /event: error\ndata: [^\n]*This API key is paused/,
+    message: /event: error\ndata: [^\n]*This API key is paused/,
   },
 }
 
@@ -61,12 +61,12 @@ async function turns(): Promise<void> {
   for (let turn = 0; turn < 50; turn++) await new Promise((resolve) => setImmediate(resolve))
 }
 
-for (const [client, { says }] of Object.entries(clients))
+for (const [client, { message }] of Object.entries(clients))
   for (const model of ['one/m', 'claude/c'])
     test(`pausing a key mid-stream ends the stream with an error event, and ends the provider's call (${client} client, ${model})`, async () => {
       const { api, id, rest, upstream, recorded } = await streaming({ client: client as keyof typeof clients, model }) // a key of `clients`
       await api.keys.update(id, { isActive: false })
-      assert.match(await rest, says)
+      assert.match(await rest, message)
       assert.is(upstream.open, 0)
       assert.equal(
         recorded.requests.map(({ status }) => status),
@@ -134,17 +134,17 @@ test("pausing a key on another gateway ends its streams within a second if the s
 
 test("requests continue while the storage can't be read", async () => {
   const { watch: _, ...storage } = memoryStorage()
-  let isAway = false
+  let isUnavailable = false
   const get: Storage['get'] = async (key) => {
-    if (isAway) throw new Error('away')
+    if (isUnavailable) throw new Error('away')
     return storage.get(key)
   }
   const { id, rest, clock } = await streaming({ storage: { ...storage, get } })
   await (await elsewhere(storage)).keys.update(id, { isActive: false })
-  isAway = true
+  isUnavailable = true
   await clock.advance(3_000)
   assert.not(await isOver(rest))
-  isAway = false
+  isUnavailable = false
   await clock.advance(1_000)
   assert.match(await rest, /This API key is paused/)
 })

@@ -10,8 +10,8 @@ const withoutSecret = (): Storage => {
   const { ownSecret: _, ...storage } = memoryStorage()
   return storage
 }
-const codeOf = (work: Promise<unknown>) =>
-  work.then(
+const getCode = (promise: Promise<unknown>) =>
+  promise.then(
     () => 'no failure',
     (error: unknown) => (isGatewayError(error) ? error.code : String(error)),
   )
@@ -26,7 +26,7 @@ test('an empty list of secrets is treated as a missing secret', async () => {
     assert.is((await open().list()).keys[0]?.key, key)
     assert.is.not((await storage.get('vault'))?.value, unsealed, `${version}: the secret now seals what lay open`)
     assert.is((await open().list()).keys[0]?.key, key, `${version}: and opens it again`)
-    assert.is(await codeOf(createGateway({ storage, logger: false }).api.keys.list()), 'SECRET_MISMATCH')
+    assert.is(await getCode(createGateway({ storage, logger: false }).api.keys.list()), 'SECRET_MISMATCH')
   }
 })
 
@@ -39,7 +39,7 @@ test('rejects an unencrypted keyring in a storage with its own secret, with or w
     await storage.set('vault', planted)
     const { connections } = createGateway({ storage, logger: false, ...options }).api
     const seeding = connections.put({ id: 'main', provider: 'openai', apiKey: 'sk-test-0123456789-abcd' })
-    assert.is(await codeOf(seeding), 'STORAGE_FAILED')
+    assert.is(await getCode(seeding), 'STORAGE_FAILED')
     assert.is((await storage.get('vault'))?.value, planted)
     assert.equal(await storage.list('connections/'), [])
   }
@@ -56,15 +56,15 @@ test('a storage that fails while the keyring is created causes an error with a c
   const full = async () => {
     throw new Error('disk full')
   }
-  assert.is(await codeOf(makeKey({ ...withoutSecret(), set: full })), 'STORAGE_FAILED')
-  assert.is(await codeOf(makeKey({ ...memoryStorage(), ownSecret: full })), 'STORAGE_FAILED')
+  assert.is(await getCode(makeKey({ ...withoutSecret(), set: full })), 'STORAGE_FAILED')
+  assert.is(await getCode(makeKey({ ...memoryStorage(), ownSecret: full })), 'STORAGE_FAILED')
 })
 
 test('a damaged keyring record causes an error with a code', async () => {
   for (const record of ['', '{}', '{"schema":1,"wrappedBy":"","salt":"","keys":"@"}', '{"schema":1,"keys":"AAAA"}']) {
     const storage = withoutSecret()
     await storage.set('vault', record)
-    assert.is(await codeOf(makeKey(storage)), 'STORAGE_FAILED', record)
+    assert.is(await getCode(makeKey(storage)), 'STORAGE_FAILED', record)
   }
 })
 
@@ -72,17 +72,17 @@ const starts: Record<string, (storage: Storage) => Promise<unknown>> = {
   'an empty storage': async () => {},
   'a storage that was used without a secret': makeKey,
 }
-for (const [what, prepare] of Object.entries(starts))
-  test(`if two gateways start on ${what}, the second uses the first one's keyring, even if both found none at first`, async () => {
+for (const [label, prepare] of Object.entries(starts))
+  test(`if two gateways start on ${label}, the second uses the first one's keyring, even if both found none at first`, async () => {
     const openKeys = (storage: Storage) => createGateway({ storage, logger: false, secret: 's'.repeat(32) }).api.keys
     let isMet = true
-    let at = 0
+    let index = 0
     while (isMet) {
       const storage = withoutSecret()
       await prepare(storage)
       isMet = false
       let created: Promise<unknown> | undefined
-      const meeting = beforeStep(storage, ++at, () => {
+      const meeting = beforeStep(storage, ++index, () => {
         isMet = true
         created = openKeys(storage).create({ name: 'first' })
         return created
@@ -92,9 +92,9 @@ for (const [what, prepare] of Object.entries(starts))
       const { keys } = await openKeys(storage).list()
       const names = keys.map(({ name, key }) => `${name} ${key === undefined ? 'is lost' : 'can be shown'}`)
       for (const name of isMet ? ['first', 'second'] : ['second'])
-        assert.ok(names.includes(`${name} can be shown`), `before step ${at}: ${names}`)
+        assert.ok(names.includes(`${name} can be shown`), `before step ${index}: ${names}`)
     }
-    assert.ok(at > 5, `there were ${at} steps`)
+    assert.ok(index > 5, `there were ${index} steps`)
   })
 
 /** Creates a store that runs a function once, before its step of this number. */

@@ -69,8 +69,8 @@ test('no request is accepted after a pause under load', async () => {
   const client = async () => {
     while (late.length < 200) {
       const begunBehind = isPaused
-      const got = await status(key)
-      if (begunBehind) late.push(got)
+      const actual = await status(key)
+      if (begunBehind) late.push(actual)
       await new Promise(setImmediate) // the pause also needs turns of the event loop
     }
   }
@@ -79,7 +79,7 @@ test('no request is accepted after a pause under load', async () => {
   await manage('PUT', `keys/${id}`, { isActive: false })
   isPaused = true
   await Promise.all(clients)
-  assert.ok(late.every((got) => got === 403))
+  assert.ok(late.every((actual) => actual === 403))
 })
 
 test("doesn't cache a key that was read just before it was paused", async () => {
@@ -110,45 +110,45 @@ test("doesn't cache a key that was read just before it was paused", async () => 
 
 test('changes apply to other gateways on the same watched storage', async () => {
   const storage = memoryStorage()
-  const one = await open({ storage })
+  const first = await open({ storage })
   const two = await open({ storage, connections: [] })
-  const { key, id } = await one.world.api.keys.create({ name: 'shared' })
+  const { key, id } = await first.world.api.keys.create({ name: 'shared' })
   assert.is(await two.status(key), 200)
-  await one.world.api.keys.update(id, { isActive: false })
+  await first.world.api.keys.update(id, { isActive: false })
   assert.is(await two.status(key), 403)
-  assert.is(await one.status(key), 403)
+  assert.is(await first.status(key), 403)
   await two.world.api.keys.update(id, { isActive: true })
-  assert.is(await one.status(key), 200)
+  assert.is(await first.status(key), 200)
   await two.world.api.settings.update({ requireApiKey: true })
-  assert.is((await one.world.chat({})).status, 401)
-  await one.world.api.keys.delete(id)
+  assert.is((await first.world.chat({})).status, 401)
+  await first.world.api.keys.delete(id)
   assert.is(await two.status(key), 401)
 })
 
 test('without `watch`, changes by another gateway apply after the documented one-second delay', async () => {
   const { watch: _, ...silent } = memoryStorage()
-  const one = await open({ storage: silent })
-  const two = await open({ storage: silent, connections: [], clock: one.world.clock })
-  const { key, id } = await one.world.api.keys.create({ name: 'shared' })
-  assert.equal([await one.status(key), await two.status(key)], [200, 200])
-  await one.world.api.keys.update(id, { isActive: false })
-  assert.is(await one.status(key), 403, 'at home at once')
-  await one.world.clock.advance(1_000)
+  const first = await open({ storage: silent })
+  const two = await open({ storage: silent, connections: [], clock: first.world.clock })
+  const { key, id } = await first.world.api.keys.create({ name: 'shared' })
+  assert.equal([await first.status(key), await two.status(key)], [200, 200])
+  await first.world.api.keys.update(id, { isActive: false })
+  assert.is(await first.status(key), 403, 'at home at once')
+  await first.world.clock.advance(1_000)
   assert.is(await two.status(key), 403)
-  await one.world.api.settings.update({ requireApiKey: true })
-  await one.world.clock.advance(1_000)
+  await first.world.api.settings.update({ requireApiKey: true })
+  await first.world.clock.advance(1_000)
   assert.is((await two.world.chat({})).status, 401)
   const { world } = await open({
     storage: silent,
     limits: { storeMaxAgeMs: 60_000 },
     connections: [],
-    clock: one.world.clock,
+    clock: first.world.clock,
   })
   assert.is((await world.chat({})).status, 401)
-  await one.world.api.settings.update({ requireApiKey: false })
-  await one.world.clock.advance(59_999)
+  await first.world.api.settings.update({ requireApiKey: false })
+  await first.world.clock.advance(59_999)
   assert.is((await world.chat({})).status, 401)
-  await one.world.clock.advance(1)
+  await first.world.clock.advance(1)
   assert.is((await world.chat({})).status, 200)
 })
 

@@ -15,9 +15,9 @@ async function vaults() {
   return { web: await createKeyring(keys), node: await createKeyring(keys, { syncCrypto: platformCrypto }) }
 }
 
-const changed = (base64: string, at: number) => {
-  const other = base64[at] === 'A' ? 'B' : 'A'
-  return base64.slice(0, at) + other + base64.slice(at + 1)
+const changed = (base64: string, index: number) => {
+  const other = base64[index] === 'A' ? 'B' : 'A'
+  return base64.slice(0, index) + other + base64.slice(index + 1)
 }
 
 test('decrypts data that WebCrypto encrypted', async () => {
@@ -29,7 +29,7 @@ test('rejects the same data as WebCrypto: another context, a changed byte, and t
   const { web, node } = await vaults()
   const sealed = await web.encrypt(PLACE, 'the value of a key')
   const [iv = '', cipher = ''] = sealed.split('.')
-  const refused: Array<[place: string, sealed: string]> = [
+  const rejected: Array<[place: string, sealed: string]> = [
     ['keys/2/key', sealed],
     [PLACE, changed(sealed, 0)],
     [PLACE, changed(sealed, iv.length + 1)],
@@ -42,10 +42,10 @@ test('rejects the same data as WebCrypto: another context, a changed byte, and t
     [PLACE, ''],
     [PLACE, '*.*'],
   ]
-  for (const [place, text] of refused)
+  for (const [location, text] of rejected)
     for (const vault of [web, node]) {
-      const error = await vault.decrypt(place, text).catch(({ code }) => code)
-      assert.is(error, 'STORAGE_FAILED', `${place} ${text}`)
+      const error = await vault.decrypt(location, text).catch(({ code }) => code)
+      assert.is(error, 'STORAGE_FAILED', `${location} ${text}`)
     }
 })
 
@@ -55,7 +55,7 @@ test('accepts the same signatures as WebCrypto', async () => {
     const mac = await web.sign(PLACE, text)
     for (const vault of [web, node]) {
       assert.is(await vault.verify(PLACE, text, mac), true)
-      for (const [place, other, wrong] of [
+      for (const [location, other, wrong] of [
         ['keys/2/key', text, mac],
         [PLACE, `${text} `, mac],
         [PLACE, text, changed(mac, 0)],
@@ -64,7 +64,7 @@ test('accepts the same signatures as WebCrypto', async () => {
         [PLACE, text, ''],
         [PLACE, text, undefined],
       ] as const)
-        assert.is(await vault.verify(place, other, wrong), false, `${place} ${wrong}`)
+        assert.is(await vault.verify(location, other, wrong), false, `${location} ${wrong}`)
     }
   }
 })

@@ -3,7 +3,7 @@ import { childProgram } from '../storage/support/children.ts'
 import { inFolder } from '../storage/support/folder.ts'
 import { roundsUntil } from '../support/cpu-time.ts'
 import { assert, suite } from '../support/suite.ts'
-import { delaysOf, PROCESSES, type Program } from './support/pausing.ts'
+import { getDelays, PROCESSES, type Program } from './support/pausing.ts'
 
 const KNOWN_WITHIN_MS = 100
 
@@ -20,7 +20,7 @@ test(`a key paused under load is rejected immediately by the process that paused
   const latest = await roundsUntil(KNOWN_WITHIN_MS, () =>
     inFolder(async (path) => {
       const storage = fileStorage({ path, logger: false })
-      return Math.max(...(await delaysOf(program, { place: path, storage })))
+      return Math.max(...(await getDelays(program, { place: path, storage })))
     }),
   )
   assert.ok(Math.min(...latest) <= KNOWN_WITHIN_MS, `ms until all knew of the pause: ${latest}`)

@@ -12,31 +12,31 @@ async function world() {
   const { watch: _, ...storage } = memoryStorage()
   const upstream = fakeUpstream(() => sse([chatChunk({ content: 'Once' })], 'hang'))
   const here = await openWorld({ fetch: upstream, storage })
-  const elsewhere = (await openWorld({ storage, connections: [] })).api
+  const other = (await openWorld({ storage, connections: [] })).api
   const group = await here.api.groups.create({ name: 'team' })
   const { key, id } = await here.api.keys.create({ name: 'one', group: group.id })
   const send = () => here.chat({ model: 'one/m', stream: true, messages: [] }, { headers: { 'x-api-key': key } })
   const stream = (await send()).body?.getReader()
   await stream?.read()
-  return { ...here, storage, elsewhere, group, id, send, stream }
+  return { ...here, storage, other, group, id, send, stream }
 }
 
 type World = Awaited<ReturnType<typeof world>>
 
 const refusals: Record<string, { status: number; refuse(world: World): Promise<unknown> }> = {
-  'is paused': { status: 403, refuse: ({ elsewhere, id }) => elsewhere.keys.update(id, { isActive: false }) },
-  'is deleted': { status: 401, refuse: ({ elsewhere, id }) => elsewhere.keys.delete(id) },
+  'is paused': { status: 403, refuse: ({ other, id }) => other.keys.update(id, { isActive: false }) },
+  'is deleted': { status: 401, refuse: ({ other, id }) => other.keys.delete(id) },
   'has its group paused': {
     status: 403,
-    refuse: ({ elsewhere, group }) => elsewhere.groups.update(group.id, { isActive: false }),
+    refuse: ({ other, group }) => other.groups.update(group.id, { isActive: false }),
   },
 }
 
-for (const [what, { status, refuse }] of Object.entries(refusals))
+for (const [label, { status, refuse }] of Object.entries(refusals))
   for (const lateMs of [0, 1, 20, 500, 999])
-    test(`a key that ${what} on another gateway is still rejected ${lateMs} ms after its stream ended`, async () => {
+    test(`a key that ${label} on another gateway is still rejected ${lateMs} ms after its stream ended`, async () => {
       const { clock, send, stream, api, ...others } = await world()
-      if (what === 'is deleted') await api.settings.update({ requireApiKey: true })
+      if (label === 'is deleted') await api.settings.update({ requireApiKey: true })
       await clock.advance(1_985)
       await (await send()).body?.cancel() // rereads the key 15 ms before the keys of in-flight requests are reread
       await refuse({ clock, send, stream, api, ...others })
@@ -47,12 +47,12 @@ for (const [what, { status, refuse }] of Object.entries(refusals))
     })
 
 test('a key that is resumed on another gateway is accepted within a second', async () => {
-  const { clock, send, stream, elsewhere, id } = await world()
-  await elsewhere.keys.update(id, { isActive: false })
+  const { clock, send, stream, other, id } = await world()
+  await other.keys.update(id, { isActive: false })
   await clock.advance(1_000)
   while (!(await stream?.read())?.done);
   assert.is((await send()).status, 403)
-  await elsewhere.keys.update(id, { isActive: true })
+  await other.keys.update(id, { isActive: true })
   await clock.advance(1_000)
   assert.is((await send()).status, 200)
 })

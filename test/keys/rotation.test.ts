@@ -133,9 +133,9 @@ test('HTTP rotates with or without a body, and rejects an invalid grace period',
   assert.not.equal(body.key, key)
   plant(body.key)
   await expect(200, 'POST', `/api/keys/${id}/rotate`, { graceMs: 30 * 24 * 60 * 60 * 1_000 })
-  const says = '"graceMs" must be a whole number from 0 to 2592000000'
+  const message = '"graceMs" must be a whole number from 0 to 2592000000'
   for (const graceMs of [-1, 1.5, '5', 2_592_000_001])
-    await refuses(400, says, ['POST', `/api/keys/${id}/rotate`, { graceMs }])
+    await refuses(400, message, ['POST', `/api/keys/${id}/rotate`, { graceMs }])
   await refuses(400, 'Unknown field "grace". Did you mean "graceMs"?', ['POST', `/api/keys/${id}/rotate`, { grace: 5 }])
   await refuses(404, 'Key not found', ['POST', '/api/keys/nobody/rotate'])
 })

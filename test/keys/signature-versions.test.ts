@@ -35,7 +35,9 @@ async function world() {
 
 test('records without later fields get a first-version signature in every release', async () => {
   const { prove, isRight } = await world()
-  const macs = await Promise.all(['first', 'second', 'third'].map((one) => prove(one as keyof typeof releases, plain)))
+  const macs = await Promise.all(
+    ['first', 'second', 'third'].map((value) => prove(value as keyof typeof releases, plain)),
+  )
   assert.is(new Set(macs).size, 1)
   assert.match(macs[0] ?? '', /^[A-Za-z0-9+/]{43}=$/)
   for (const record of [plain, { id: 'a' }, { ...plain, expiresAt: undefined }])
@@ -63,9 +65,9 @@ test('a signature protects later fields from being changed, removed, or added', 
     { ...expiring, models: [] },
     { ...expiring, id: 'b' },
   ])
-    for (const given of [mac, code, `1:${code}`, `3:${code}`]) assert.not.ok(await isRight('third', record, given))
+    for (const input of [mac, code, `1:${code}`, `3:${code}`]) assert.not.ok(await isRight('third', record, input))
   const former = await prove('first', plain)
-  for (const given of [former, `2:${former}`, `1:${former}`]) assert.not.ok(await isRight('third', expiring, given))
+  for (const input of [former, `2:${former}`, `1:${former}`]) assert.not.ok(await isRight('third', expiring, input))
   for (const odd of [undefined, 5, '', '2:', ':', `02:${code}`, `2:${code}:`, `2:${code}:x`])
     assert.not.ok(await isRight('third', expiring, odd), String(odd))
 })

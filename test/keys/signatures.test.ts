@@ -45,8 +45,8 @@ async function change(storage: Storage, prefix: string, name: string | undefined
   }
 }
 
-const refusal = (work: Promise<unknown>) =>
-  work.then(
+const refusal = (promise: Promise<unknown>) =>
+  promise.then(
     () => 'no refusal',
     (error: unknown) => (isGatewayError(error) ? `${error.status} ${error.message}` : String(error)),
   )
@@ -64,8 +64,8 @@ const keyChanges: Record<string, Change> = {
   'with an all-zero signature': (record) => Object.assign(record, { isActive: true, mac: `${'A'.repeat(43)}=` }),
 }
 
-for (const [how, changing] of Object.entries(keyChanges)) {
-  keys(`a paused key ${how} stays unusable, and other keys still work`, async () => {
+for (const [mode, changing] of Object.entries(keyChanges)) {
+  keys(`a paused key ${mode} stays unusable, and other keys still work`, async () => {
     const { storage, status, api, active, paused, recorded } = await filled()
     assert.is(await status(paused.key), 403)
     await change(storage, 'keys/', 'paused', changing)
@@ -126,9 +126,9 @@ keys(
 keys("a key's signature is not valid for another key", async () => {
   const { storage, status, active, paused } = await filled()
   const records = (await storage.list('keys/')).map(({ key, value }) => ({ key, stored: JSON.parse(value) }))
-  const [one, two] = records.map(({ stored }) => stored.record)
+  const [first, two] = records.map(({ stored }) => stored.record)
   await storage.set(records[0]?.key ?? '', JSON.stringify({ order: 1, record: two }))
-  await storage.set(records[1]?.key ?? '', JSON.stringify({ order: 2, record: one }))
+  await storage.set(records[1]?.key ?? '', JSON.stringify({ order: 2, record: first }))
   assert.equal([await status(active.key), await status(paused.key)], [500, 500])
 })
 
@@ -144,8 +144,8 @@ const settingsChanges: Record<string, Change> = {
   'were changed to another cloudUrl': (record) => Object.assign(record, { cloudUrl: 'https://elsewhere.example' }),
 }
 
-for (const [how, changing] of Object.entries(settingsChanges)) {
-  settings(`if the settings ${how}, a key is required and cloud sync is off until they are set again`, async () => {
+for (const [mode, changing] of Object.entries(settingsChanges)) {
+  settings(`if the settings ${mode}, a key is required and cloud sync is off until they are set again`, async () => {
     const { storage, status, api, active, recorded } = await filled()
     await api.settings.update({ maxAttempts: 2 })
     assert.is(await status(active.key), 200)
@@ -195,8 +195,8 @@ const destinations: Record<string, Change> = {
   'another resource': (record) => Object.assign(record, { providerSpecificData: { resource: 'thief' } }),
 }
 
-for (const [where, changing] of Object.entries(destinations)) {
-  credentials(`an encrypted credential is never sent to ${where} than it was encrypted for`, async () => {
+for (const [location, changing] of Object.entries(destinations)) {
+  credentials(`an encrypted credential is never sent to ${location} than it was encrypted for`, async () => {
     const { storage, active, upstream, chat } = await filled()
     await change(storage, 'connections/', undefined, changing)
     for (const model of ['one/m', 'two/m'])
@@ -229,7 +229,7 @@ credentials(
   },
 )
 
-for (const [how, changing] of Object.entries<Change>({
+for (const [mode, changing] of Object.entries<Change>({
   'was changed': (record) => Object.assign(record, { providerSpecificData: { baseUrl: 'http://thief.test' } }),
   'was changed after its encrypted key was removed': (record) => {
     Object.assign(record, { providerSpecificData: { baseUrl: 'http://thief.test' } })
@@ -237,7 +237,7 @@ for (const [how, changing] of Object.entries<Change>({
   },
 })) {
   credentials(
-    `put does not encrypt a credential for a base URL that ${how} in the storage, unless put contains the base URL`,
+    `put does not encrypt a credential for a base URL that ${mode} in the storage, unless put contains the base URL`,
     async () => {
       const { storage, status, active, upstream, api } = await filled()
       const seed = { id: 'seeded', provider: 'one', apiKey: 'key-of-the-host' }

@@ -1,6 +1,6 @@
 import * as ai7 from 'ai'
 import type { Gateway } from '../../src/gateway.ts'
-import { bytesOf, png } from '../kinds/image/images.ts'
+import { getBytes, png } from '../kinds/image/images.ts'
 import { imageVendors, openImages } from '../kinds/image/vendors.ts'
 import { samples, soundVendors, vendorCatalog } from '../kinds/speech/vendors.ts'
 import { wav } from '../kinds/transcription/sample.ts'
@@ -55,7 +55,7 @@ for (const generation of generations) {
       const shown = await over(await openImages(), generation, async (models) => {
         const model = models.image(imageVendors[name].model)
         const one = await ai.generateImage({ model, prompt: 'a walk', size: '1024x1024', n: 2, maxRetries: 0 })
-        const prompt = { text: 'make it rain', images: [bytesOf(png)] }
+        const prompt = { text: 'make it rain', images: [getBytes(png)] }
         const two = await ai.generateImage({ model, prompt, maxRetries: 0 })
         return [...one.images, ...two.images].map(({ base64 }) => base64)
       })
@@ -63,11 +63,11 @@ for (const generation of generations) {
     })
 
     test(`${name} converts text to speech and speech to text through ${path}`, async () => {
-      const sound = await over(await openSounds(soundVendors), generation, async (models) => {
+      const audio = await over(await openSounds(soundVendors), generation, async (models) => {
         const model = models.speech(`${name}/voice-model`)
         return (await generateSpeech({ model, text: 'Hello', outputFormat: 'wav', maxRetries: 0 })).audio
       })
-      assert.equal([...sound.uint8Array.subarray(44)], [...samples.pcm])
+      assert.equal([...audio.uint8Array.subarray(44)], [...samples.pcm])
       const { text } = await over(await openSounds(hearingVendors), generation, (models) =>
         transcribe({ model: models.transcription(`${name}/m`), audio: wav, maxRetries: 0 }),
       )
@@ -76,18 +76,18 @@ for (const generation of generations) {
   }
 
   test(`a client that disconnects ends the call to the provider through ${path}`, async () => {
-    const leave = new AbortController()
+    const controller = new AbortController()
     const upstream = fakeUpstream(() => {
-      queueMicrotask(() => leave.abort(new Error('left')))
+      queueMicrotask(() => controller.abort(new Error('left')))
       return never()
     })
     const world = await openWorld({ fetch: upstream, connections: ['one'] })
-    const callOptions = { prompt: 'a walk', abortSignal: leave.signal, maxRetries: 0 }
+    const callOptions = { prompt: 'a walk', abortSignal: controller.signal, maxRetries: 0 }
     await over(world, generation, async (models) => {
-      const thrown = await ai
+      const reason = await ai
         .generateImage({ ...callOptions, model: models.image('one/i') })
         .catch((error: unknown) => error)
-      assert.ok(thrown instanceof Error)
+      assert.ok(reason instanceof Error)
       for (let times = 0; upstream.open > 0 && times < 100; times++)
         await new Promise((resolve) => setTimeout(resolve, 5))
       assert.equal([upstream.calls.length, upstream.open], [1, 0])

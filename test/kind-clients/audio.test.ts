@@ -95,7 +95,7 @@ test("OpenAI's client throws its standard errors", async () => {
   try {
     const error = await openai.audio.speech
       .create({ model: 'groq/m', input: '', voice: 'alloy' })
-      .catch((thrown) => thrown)
+      .catch((error) => error)
     assert.ok(error instanceof APIError)
     assert.is(error.status, 400)
   } finally {

@@ -1,6 +1,6 @@
 import { createRequire } from 'node:module'
 import { defaultCatalog } from '../../src/protocols/providers/catalog.ts'
-import { type FakeVendor, respond, type Seen, vectorOf, vendors } from '../kinds/embedding/vendors.ts'
+import { type FakeVendor, getVector, respond, type Seen, vendors } from '../kinds/embedding/vendors.ts'
 import { fakeUpstream } from '../pipeline/support/upstream.ts'
 import { openWorld } from '../pipeline/support/world.ts'
 import { assert, suite } from '../support/suite.ts'
@@ -63,7 +63,7 @@ const { GoogleGenerativeAIEmbeddings } = require('@langchain/google-genai') as {
 }
 
 const TEXTS = ['alpha', 'beta beta', 'c']
-const WANTED = TEXTS.map((text) => vectorOf(text))
+const WANTED = TEXTS.map((text) => getVector(text))
 
 for (const name of ['OpenAI', 'Cohere', 'Google', 'Voyage', 'Ollama']) {
   const vendor = vendors[name] as FakeVendor
@@ -71,7 +71,7 @@ for (const name of ['OpenAI', 'Cohere', 'Google', 'Voyage', 'Ollama']) {
 
   async function open() {
     const seen: Seen[] = []
-    const upstream = fakeUpstream(respond(vendor, (one) => seen.push(one)))
+    const upstream = fakeUpstream(respond(vendor, (item) => seen.push(item)))
     const { gateway } = await openWorld({ fetch: upstream, catalog: defaultCatalog, connections: [vendor.connection] })
     return { seen, ...(await serve(gateway)) }
   }
@@ -85,7 +85,7 @@ for (const name of ['OpenAI', 'Cohere', 'Google', 'Voyage', 'Ollama']) {
       const narrow = await cohere.v2.embed({ ...request, outputDimension: 3 })
       assert.equal(
         narrow.embeddings.float,
-        TEXTS.map((text) => vectorOf(text, 3)),
+        TEXTS.map((text) => getVector(text, 3)),
       )
       assert.is(seen.at(-1)?.width, 3)
     } finally {
@@ -97,12 +97,12 @@ for (const name of ['OpenAI', 'Cohere', 'Google', 'Voyage', 'Ollama']) {
     const { origin, close } = await open()
     try {
       const voyage = new VoyageAIClient({ environment: `${origin}/v1`, apiKey: 'x' })
-      for (const more of [{}, { inputType: 'document', outputDimension: 3 }]) {
-        const { data = [] } = await voyage.embed({ model, input: TEXTS, ...more })
-        const width = 'outputDimension' in more ? 3 : 4
+      for (const extra of [{}, { inputType: 'document', outputDimension: 3 }]) {
+        const { data = [] } = await voyage.embed({ model, input: TEXTS, ...extra })
+        const width = 'outputDimension' in extra ? 3 : 4
         assert.equal(
           data.map(({ embedding }) => embedding),
-          TEXTS.map((text) => vectorOf(text, width)),
+          TEXTS.map((text) => getVector(text, width)),
         )
       }
     } finally {

@@ -2,7 +2,7 @@ import { createOpenAI } from '@ai-sdk/openai'
 import { GoogleGenAI } from '@google/genai'
 import { generateImage } from 'ai'
 import OpenAI, { APIError, toFile } from 'openai'
-import { bytesOf, jpeg, png, webp } from '../kinds/image/images.ts'
+import { getBytes, jpeg, png, webp } from '../kinds/image/images.ts'
 import { imageVendors, openImages, type VendorName } from '../kinds/image/vendors.ts'
 import { assert, suite } from '../support/suite.ts'
 import { serve } from './support.ts'
@@ -41,7 +41,7 @@ for (const name of names) {
         [made[name], made[name]],
       )
       assert.is(typeof created, 'number')
-      const image = await toFile(bytesOf(png), 'walk.png', { type: 'image/png' })
+      const image = await toFile(getBytes(png), 'walk.png', { type: 'image/png' })
       const one = await openai.images.edit({ model, prompt: 'make it rain', image })
       assert.is(one.data?.[0]?.b64_json, made[name])
       const two = await openai.images.edit({ model, prompt: 'both', image: [image, image], n: 1 })
@@ -64,7 +64,7 @@ for (const name of names) {
       const edit = await openai.images.edit({
         model,
         prompt: 'rain',
-        image: await toFile(bytesOf(png), 'walk.png', { type: 'image/png' }),
+        image: await toFile(getBytes(png), 'walk.png', { type: 'image/png' }),
         stream: true,
       })
       const changed = []
@@ -83,7 +83,7 @@ for (const name of names) {
       assert.is(image.base64, made[name])
       const { images } = await generateImage({
         model: openai.image(model),
-        prompt: { text: 'make it rain', images: [bytesOf(png)] },
+        prompt: { text: 'make it rain', images: [getBytes(png)] },
       })
       assert.is(images[0]?.base64, made[name])
     } finally {
@@ -114,7 +114,7 @@ test("OpenAI's client throws errors that identify the field", async () => {
   try {
     const error: unknown = await openai.images
       .generate({ model: imageVendors.xai.model, prompt: 'a walk', n: 11 })
-      .catch((thrown) => thrown)
+      .catch((error) => error)
     assert.ok(error instanceof APIError)
     assert.equal([error.status, error.param, upstream.calls.length], [400, 'n', 0])
   } finally {

@@ -1,6 +1,6 @@
 import OpenAI, { APIError } from 'openai'
 import { defaultCatalog } from '../../src/protocols/providers/catalog.ts'
-import { modelOf, openVendors, type VendorName } from '../kinds/rerank/support.ts'
+import { getModel, openVendors, type VendorName } from '../kinds/rerank/support.ts'
 import { moderated, moderationVendors } from '../kinds/support/moderation-vendors.ts'
 import { rerankVendors } from '../kinds/support/rerank-vendors.ts'
 import { fakeUpstream, json } from '../pipeline/support/upstream.ts'
@@ -26,7 +26,7 @@ async function open() {
 }
 
 for (const name of Object.keys(rerankVendors) as VendorName[]) {
-  const model = modelOf(name)
+  const model = getModel(name)
 
   test(`Cohere's client reads responses from ${name} in both API versions`, async () => {
     const { cohere, close } = await open()
@@ -40,7 +40,7 @@ for (const name of Object.keys(rerankVendors) as VendorName[]) {
         ],
       )
       assert.ok(second.id && second.meta?.apiVersion?.version === '2')
-      const documents = texts.map((text, at) => (at === 1 ? text : { text, title: 'day' }))
+      const documents = texts.map((text, index) => (index === 1 ? text : { text, title: 'day' }))
       const first = await cohere.rerank({
         model,
         query,
@@ -90,7 +90,7 @@ test("Cohere's and Voyage's clients throw errors with the status and the message
     assert.is(ofCohere.statusCode, 404)
     assert.match((ofCohere.body as { message: string }).message, /nobody/)
     const ofVoyage: unknown = await voyage
-      .rerank({ model: modelOf('voyage'), query, documents: [] }, { maxRetries: 0 })
+      .rerank({ model: getModel('voyage'), query, documents: [] }, { maxRetries: 0 })
       .catch((error) => error)
     assert.ok(ofVoyage instanceof VoyageAIError)
     assert.is(ofVoyage.statusCode, 400)
@@ -131,7 +131,7 @@ test("OpenAI's client moderates at OpenAI and Mistral", async () => {
     assert.is(seen.results.length, 1)
     const error: unknown = await openai.moderations
       .create({ model: 'mistral/mistral-moderation-2603', input: [image] })
-      .catch((thrown) => thrown)
+      .catch((error) => error)
     assert.ok(error instanceof APIError)
     assert.equal([error.status, error.param], [400, 'input[0]'])
   } finally {

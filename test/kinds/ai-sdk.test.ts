@@ -6,8 +6,8 @@ import { ai6 } from '../pipeline/support/sdk/clients/ai.ts'
 import { fakeUpstream, json, never } from '../pipeline/support/upstream.ts'
 import { openWorld } from '../pipeline/support/world.ts'
 import { assert, suite } from '../support/suite.ts'
-import { bytesOf, jpeg, png } from './image/images.ts'
-import { fieldsOf, imageVendors, openImages, type VendorName } from './image/vendors.ts'
+import { getBytes, jpeg, png } from './image/images.ts'
+import { getFields, imageVendors, openImages, type VendorName } from './image/vendors.ts'
 import { answerAt } from './samples.ts'
 import { samples, soundVendors, vendorCatalog } from './speech/vendors.ts'
 import { wav } from './transcription/sample.ts'
@@ -32,12 +32,12 @@ const created: Partial<Record<VendorName, string>> = {
 for (const [generation, ai] of Object.entries(generations)) {
   const test = suite(`images, speech, and transcription with AI SDK ${generation}`)
   const path = generation === '7' ? '/v4/ai' : '/v3/ai'
-  const modelsOf = (fetch: typeof globalThis.fetch, apiKey = 'x') =>
+  const getModels = (fetch: typeof globalThis.fetch, apiKey = 'x') =>
     ai.createGateway({ baseURL: `http://gateway${path}`, apiKey, fetch })
 
   async function images(options: Parameters<typeof openImages>[0] = {}) {
     const world = await openImages(options)
-    return { ...world, models: modelsOf(world.gateway.fetch) }
+    return { ...world, models: getModels(world.gateway.fetch) }
   }
 
   async function sounds(vendors: typeof soundVendors | typeof hearingVendors, limits = {}) {
@@ -46,7 +46,7 @@ for (const [generation, ai] of Object.entries(generations)) {
     )
     const catalog = vendors === soundVendors ? vendorCatalog : hearingCatalog
     const world = await openWorld({ fetch: upstream, catalog, limits, connections: Object.keys(vendors) })
-    return { ...world, upstream, models: modelsOf(world.gateway.fetch) }
+    return { ...world, upstream, models: getModels(world.gateway.fetch) }
   }
 
   for (const name of Object.keys(created) as VendorName[]) {
@@ -75,13 +75,13 @@ for (const [generation, ai] of Object.entries(generations)) {
       const { models, upstream } = await images()
       const { images: shown, warnings } = await ai.generateImage({
         model: models.image(model),
-        prompt: { text: 'make it rain', images: [bytesOf(png)] },
+        prompt: { text: 'make it rain', images: [getBytes(png)] },
         providerOptions: { openai: { negativePrompt: 'rain' }, gateway: { caching: 'auto' } },
         maxRetries: 0,
       })
       assert.is(shown[0]?.base64, created[name])
       assert.is(upstream.calls.filter(({ url }) => url.href === edits).length, 1)
-      const lost = warnings.map((one) => ('feature' in one ? one.feature : one.type))
+      const lost = warnings.map((warning) => ('feature' in warning ? warning.feature : warning.type))
       assert.ok(lost.includes('providerOptions.gateway.caching'), String(lost))
       if (name !== 'together') assert.ok(lost.includes('providerOptions.openai.negativePrompt'), String(lost))
     })
@@ -91,7 +91,7 @@ for (const [generation, ai] of Object.entries(generations)) {
     const { models, upstream } = await images()
     const callOptions = { model: models.image(imageVendors.openai.model), prompt: 'a walk', maxRetries: 0 }
     await ai.generateImage({ ...callOptions, size: '1536x1024', providerOptions: { openai: { outputFormat: 'webp' } } })
-    const sent = fieldsOf(upstream.calls.at(-1))
+    const sent = getFields(upstream.calls.at(-1))
     assert.equal([sent.size, sent.output_format, sent.stream], ['1536x1024', 'webp', undefined])
     const google = { model: models.image(imageVendors.google.model), prompt: 'a walk', maxRetries: 0 }
     await ai.generateImage({ ...google, providerOptions: { google: { imageConfig: { imageSize: '2K' } } } })
@@ -100,14 +100,14 @@ for (const [generation, ai] of Object.entries(generations)) {
 
   test('a mask is rejected if the entire image would change, or if there is no image', async () => {
     const { models, upstream, post } = await images()
-    const thrown = await ai
+    const reason = await ai
       .generateImage({
         model: models.image(imageVendors.google.model),
-        prompt: { text: 'rain', images: [bytesOf(png)], mask: bytesOf(png) },
+        prompt: { text: 'rain', images: [getBytes(png)], mask: getBytes(png) },
         maxRetries: 0,
       })
       .catch((error: unknown) => error)
-    assert.match(String(thrown), /mask/)
+    assert.match(String(reason), /mask/)
     const mask = { type: 'file', mediaType: 'image/png', data: png }
     const headers = { 'ai-model-id': imageVendors.openai.model }
     const response = await post(`${path}/image-model`, { prompt: 'rain', n: 1, mask }, { headers })
@@ -117,9 +117,9 @@ for (const [generation, ai] of Object.entries(generations)) {
   test('a request for more images than one call can return fails with a 400 that explains how to get them', async () => {
     const { models, upstream } = await images()
     const callOptions = { model: models.image(imageVendors.openai.model), prompt: 'a walk', n: 25, maxRetries: 0 }
-    const thrown = await ai.generateImage(callOptions).catch((error: unknown) => error)
-    assert.match(String(thrown), /"n": must be a whole number from 1 to 10.*maxImagesPerCall/)
-    assert.equal([Object(thrown).name, Object(thrown).statusCode], ['GatewayInvalidRequestError', 400])
+    const reason = await ai.generateImage(callOptions).catch((error: unknown) => error)
+    assert.match(String(reason), /"n": must be a whole number from 1 to 10.*maxImagesPerCall/)
+    assert.equal([Object(reason).name, Object(reason).statusCode], ['GatewayInvalidRequestError', 400])
     assert.is(upstream.calls.length, 0)
     const { images: shown } = await ai.generateImage({ ...callOptions, maxImagesPerCall: 10 })
     assert.equal([shown.length, upstream.calls.length], [25, 3])
@@ -165,8 +165,8 @@ for (const [generation, ai] of Object.entries(generations)) {
         url.pathname.includes('images') ? json({ data: [{ url: 'https://10.0.0.1/a.png' }] }) : undefined,
     })
     const callOptions = { model: models.image(imageVendors.together.model), prompt: 'a walk' }
-    const thrown = await ai.generateImage(callOptions).catch((error: unknown) => error)
-    assert.ok(ai.NoImageGeneratedError.isInstance(thrown), String(thrown))
+    const reason = await ai.generateImage(callOptions).catch((error: unknown) => error)
+    assert.ok(ai.NoImageGeneratedError.isInstance(reason), String(reason))
     assert.is(upstream.calls.length, 1)
   })
 
@@ -217,7 +217,7 @@ for (const [generation, ai] of Object.entries(generations)) {
       outputFormat: 'mp3',
       providerOptions: { elevenlabs: { voiceSettings: { stability: 1 } } },
     })
-    const lost = warnings.map((one) => ('feature' in one ? one.feature : one.type))
+    const lost = warnings.map((warning) => ('feature' in warning ? warning.feature : warning.type))
     assert.equal(lost.sort(), ['instructions', 'providerOptions.elevenlabs.voiceSettings'])
   })
 
@@ -235,7 +235,7 @@ for (const [generation, ai] of Object.entries(generations)) {
         connections: ['own', 'openai'],
         combos,
       })
-      const models = modelsOf(gateway.fetch)
+      const models = getModels(gateway.fetch)
       const { audio, providerMetadata } = await ai.generateSpeech({
         model: models.speech('talk'),
         text: 'Hi',
@@ -274,7 +274,7 @@ for (const [generation, ai] of Object.entries(generations)) {
         providerOptions: { openai: { timestampGranularities: ['segment'] } },
       })
       assert.equal(
-        segments.map((one) => one.text),
+        segments.map((segment) => segment.text),
         ['Hello there.', 'And bye.'],
       )
     })
@@ -292,17 +292,17 @@ for (const [generation, ai] of Object.entries(generations)) {
     const requestOptions = { audio: wav, maxRetries: 0 }
     await ai.transcribe({ ...requestOptions, model: fits.models.transcription('openai/m') })
     const over = await sounds(hearingVendors, { maxAudioBytes: wav.length - 3 })
-    const thrown = await ai
+    const reason = await ai
       .transcribe({ ...requestOptions, model: over.models.transcription('openai/m') })
       .catch((error) => error)
-    assert.equal([Object(thrown).statusCode, over.upstream.calls.length], [413, 0])
-    assert.match(String(thrown), /limits\.maxAudioBytes/)
+    assert.equal([Object(reason).statusCode, over.upstream.calls.length], [413, 0])
+    assert.match(String(reason), /limits\.maxAudioBytes/)
     const small = await images({ limits: { maxImageBytes: 60 } })
-    const picture = { text: 'rain', images: [bytesOf(png)] }
-    const refused = await ai
-      .generateImage({ model: small.models.image(imageVendors.openai.model), prompt: picture, maxRetries: 0 })
+    const image = { text: 'rain', images: [getBytes(png)] }
+    const rejected = await ai
+      .generateImage({ model: small.models.image(imageVendors.openai.model), prompt: image, maxRetries: 0 })
       .catch((error) => error)
-    assert.equal([Object(refused).statusCode, small.upstream.calls.length], [413, 0])
+    assert.equal([Object(rejected).statusCode, small.upstream.calls.length], [413, 0])
   })
 
   test('errors have types that the client recognizes', async () => {
@@ -319,25 +319,25 @@ for (const [generation, ai] of Object.entries(generations)) {
 
   test('an abort rejects with its reason and ends the call to the provider', async () => {
     const calls = {
-      image: (models: ReturnType<typeof modelsOf>, abortSignal: AbortSignal) =>
+      image: (models: ReturnType<typeof getModels>, abortSignal: AbortSignal) =>
         ai.generateImage({ model: models.image('one/i'), prompt: 'a walk', abortSignal, maxRetries: 0 }),
-      speech: (models: ReturnType<typeof modelsOf>, abortSignal: AbortSignal) =>
+      speech: (models: ReturnType<typeof getModels>, abortSignal: AbortSignal) =>
         ai.generateSpeech({ model: models.speech('one/s'), text: 'Hi', abortSignal, maxRetries: 0 }),
-      transcription: (models: ReturnType<typeof modelsOf>, abortSignal: AbortSignal) =>
+      transcription: (models: ReturnType<typeof getModels>, abortSignal: AbortSignal) =>
         ai.transcribe({ model: models.transcription('one/t'), audio: wav, abortSignal, maxRetries: 0 }),
     }
-    for (const [what, call] of Object.entries(calls)) {
-      const leave = new AbortController()
+    for (const [label, call] of Object.entries(calls)) {
+      const controller = new AbortController()
       const upstream = fakeUpstream(() => {
-        queueMicrotask(() => leave.abort(new Error('left')))
+        queueMicrotask(() => controller.abort(new Error('left')))
         return never()
       })
       const { gateway } = await openWorld({ fetch: upstream, connections: ['one'] })
-      const thrown = await call(modelsOf(gateway.fetch), leave.signal).catch((error: unknown) => error)
+      const reason = await call(getModels(gateway.fetch), controller.signal).catch((error: unknown) => error)
       assert.equal(
-        [/left|abort/i.test(String(thrown)), upstream.calls.length, upstream.open],
+        [/left|abort/i.test(String(reason)), upstream.calls.length, upstream.open],
         [true, 1, 0],
-        `${what}: ${thrown}`,
+        `${label}: ${reason}`,
       )
     }
   })
@@ -348,7 +348,7 @@ for (const [generation, ai] of Object.entries(generations)) {
     const catalog = { one: { baseUrl: 'http://one.test/v1', models, serviceKinds: Object.values(types) } }
     const upstream = fakeUpstream(() => json({ data: [] }))
     const { gateway } = await openWorld({ fetch: upstream, catalog, connections: ['one'] })
-    const listed = (await modelsOf(gateway.fetch).getAvailableModels()).models
+    const listed = (await getModels(gateway.fetch).getAvailableModels()).models
     const typeOf = Object.fromEntries(listed.map(({ id, modelType }) => [id, modelType]))
     assert.equal(
       [typeOf['one/m'], typeOf['one/i'], typeOf['one/s'], typeOf['one/t'], typeOf['one/e']],
@@ -377,16 +377,16 @@ for (const [generation, ai] of Object.entries(generations)) {
       const { gateway, api } = await openWorld({ fetch: upstream, connections: [{ provider: 'one', prices }] })
       const audio = concatBytes([writeWavHeader(24_000, 9_600 * times), new Uint8Array(9_600 * times)]) // 0.2 s times `times`
       const calls = [
-        (models: ReturnType<typeof modelsOf>) =>
+        (models: ReturnType<typeof getModels>) =>
           ai.generateImage({ model: models.image('one/i'), prompt: 'a walk', n: times, maxRetries: 0 }),
-        (models: ReturnType<typeof modelsOf>) =>
+        (models: ReturnType<typeof getModels>) =>
           ai.generateSpeech({ model: models.speech('one/s'), text: 'x'.repeat(9 * times), maxRetries: 0 }),
-        (models: ReturnType<typeof modelsOf>) =>
+        (models: ReturnType<typeof getModels>) =>
           ai.transcribe({ model: models.transcription('one/t'), audio, maxRetries: 0 }),
       ]
       for (const call of calls) {
         const { key } = await api.keys.create({ name: 'alice', limits: { usd: { total: 0.01 } } })
-        const done = await call(modelsOf(gateway.fetch, key)).catch((error: unknown) => error)
+        const done = await call(getModels(gateway.fetch, key)).catch((error: unknown) => error)
         assert.is(Object(done).statusCode, status, String(done))
       }
       assert.is(upstream.calls.length, status ? 0 : 3)

@@ -4,7 +4,7 @@ import { fakeUpstream, json } from '../pipeline/support/upstream.ts'
 import { openWorld } from '../pipeline/support/world.ts'
 import { createRandom } from '../support/random.ts'
 import { assert, suite } from '../support/suite.ts'
-import { answerAt, jsonAt, sampleOf } from './samples.ts'
+import { answerAt, getJson, getSample } from './samples.ts'
 
 const test = suite('every endpoint of a kind with arbitrary requests and responses')
 
@@ -19,7 +19,7 @@ interface Asked {
 
 const requested = endpoints.filter(hasAdapters).map((endpoint): Asked => {
   const isInPath = endpoint.path.includes('{model}')
-  const { body = {} } = sampleOf(endpoint) ?? {}
+  const { body = {} } = getSample(endpoint) ?? {}
   return { at: endpoint.path.replace('{model}', MODEL), body: { ...(!isInPath && { model: MODEL }), ...body } }
 })
 
@@ -145,10 +145,10 @@ for (const { at, body } of requested) {
       { data: [{ index: 0 }] },
     ]
     const upstream = fakeUpstream(({ url }) => {
-      const given = { ...(jsonAt(url.pathname) as Record<string, unknown>) }
-      for (const name of Object.keys(given))
-        if (random.below(2) === 0) given[name] = values[random.below(values.length)]
-      return json(random.below(4) === 0 ? values[random.below(values.length)] : given)
+      const input = { ...(getJson(url.pathname) as Record<string, unknown>) }
+      for (const name of Object.keys(input))
+        if (random.below(2) === 0) input[name] = values[random.below(values.length)]
+      return json(random.below(4) === 0 ? values[random.below(values.length)] : input)
     })
     const { post, recorded, clock } = await openWorld({ fetch: upstream, connections: ['one'] })
     for (let times = 0; times < 200; times++) {

@@ -54,21 +54,21 @@ async function budgeted(model: string, price: Price, respond: (call: Call) => Re
       }),
     )
     const usd = world.recorded.usages.reduce((sum, { costUsd = Number.NaN }) => sum + costUsd, 0)
-    return { answered: statuses.filter((one) => one === 200).length, statuses: new Set(statuses), usd }
+    return { answered: statuses.filter((status) => status === 200).length, statuses: new Set(statuses), usd }
   }
   return { ...world, askAll, up: upstream }
 }
 
-const sound = () => new Response(new Uint8Array(2_000), { headers: { 'content-type': 'audio/mpeg' } })
+const audio = () => new Response(new Uint8Array(2_000), { headers: { 'content-type': 'audio/mpeg' } })
 
 const speakers: Record<string, Price> = {
   'by character': { character: 0.0001 },
   'by unreported tokens': { input: 1, output: 100 },
 }
 
-for (const [what, price] of Object.entries(speakers))
-  test(`50 concurrent speech requests don't exceed a budget, charged ${what}`, async () => {
-    const { askAll, gateway, recorded: events } = await budgeted('speaks', price, sound)
+for (const [label, price] of Object.entries(speakers))
+  test(`50 concurrent speech requests don't exceed a budget, charged ${label}`, async () => {
+    const { askAll, gateway, recorded: events } = await budgeted('speaks', price, audio)
     const input = 'Words that are spoken. '.repeat(40)
     const { answered, statuses, usd } = await askAll((headers) =>
       gateway.fetch(
@@ -82,7 +82,7 @@ for (const [what, price] of Object.entries(speakers))
     assert.equal([...statuses].sort(), [200, 429]) // amounts reserved by in-flight requests may be released soon
     assert.ok(answered > 0 && answered < PARALLEL, `${answered}`)
     assert.ok(usd > 0.05 && usd <= 1, `${usd}`)
-    assert.is(events.usages[0]?.costSource, what.includes('unreported') ? 'estimated' : 'counted')
+    assert.is(events.usages[0]?.costSource, label.includes('unreported') ? 'estimated' : 'counted')
   })
 
 /** Files of 60 s each. */
@@ -156,11 +156,11 @@ test('base64 audio reserves an amount by its size', async () => {
 })
 
 test('durations are read from file headers, no matter where the file starts or is cut off', async () => {
-  const { getDuration: secondsOf } = await import('../../src/protocols/kinds/sound/audio-duration.ts')
+  const { getDuration: getSeconds } = await import('../../src/protocols/kinds/sound/audio-duration.ts')
   for (const [format, bytes] of Object.entries(files)) {
-    assert.ok(Math.abs((secondsOf(bytes) ?? 0) - 60) < 0.1, `${format}: ${secondsOf(bytes)}`)
-    assert.is(secondsOf(concatBytes([new Uint8Array(7), bytes]).subarray(7)), secondsOf(bytes), format)
-    for (let length = 0; length < Math.min(400, bytes.length); length++) secondsOf(bytes.subarray(0, length))
+    assert.ok(Math.abs((getSeconds(bytes) ?? 0) - 60) < 0.1, `${format}: ${getSeconds(bytes)}`)
+    assert.is(getSeconds(concatBytes([new Uint8Array(7), bytes]).subarray(7)), getSeconds(bytes), format)
+    for (let length = 0; length < Math.min(400, bytes.length); length++) getSeconds(bytes.subarray(0, length))
   }
-  assert.is(secondsOf(recorded(1_000)), undefined)
+  assert.is(getSeconds(recorded(1_000)), undefined)
 })

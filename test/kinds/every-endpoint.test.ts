@@ -1,9 +1,9 @@
 import { hasAdapters } from '../../src/protocols/kinds/endpoint.ts'
 import { endpoints } from '../../src/protocols/kinds/kinds.ts'
-import { type Answering, bodyOf, fakeUpstream, json, never } from '../pipeline/support/upstream.ts'
-import { apiKeyOf, openWorld } from '../pipeline/support/world.ts'
+import { type Answering, fakeUpstream, getBody, json, never } from '../pipeline/support/upstream.ts'
+import { getApiKey, openWorld } from '../pipeline/support/world.ts'
 import { assert, suite } from '../support/suite.ts'
-import { answerAt, sampleOf } from './samples.ts'
+import { answerAt, getSample } from './samples.ts'
 
 const test = suite('every endpoint of a model kind, with malformed requests')
 
@@ -18,7 +18,7 @@ const requested = endpoints.filter(hasAdapters).map((endpoint) => {
     isInPath,
     kind: operation.kind,
     at: (model: string) => path.replace('{model}', model),
-    bodyFor: (model: string) => ({ ...sampleOf(endpoint)?.body, ...(!isInPath && { model }) }),
+    bodyFor: (model: string) => ({ ...getSample(endpoint)?.body, ...(!isInPath && { model }) }),
   }
 })
 
@@ -53,12 +53,12 @@ const malformed: Record<string, BodyInit> = {
 for (const { path, at } of requested)
   test(`POST ${path} rejects a malformed body with a 400 and calls no provider`, async () => {
     const { upstream, world } = await open()
-    for (const [what, body] of Object.entries(malformed)) {
+    for (const [label, body] of Object.entries(malformed)) {
       const init = { method: 'POST', headers: { 'content-type': 'application/json' }, body }
       const response = await world.gateway.fetch(new Request(`http://gateway${at(MODEL)}`, init))
       const { error } = (await response.json()) as { error: { message: string } }
-      assert.is(response.status, 400, `${what}: ${error.message}`)
-      assert.ok(error.message.length > 10, what)
+      assert.is(response.status, 400, `${label}: ${error.message}`)
+      assert.ok(error.message.length > 10, label)
     }
     assert.equal([upstream.calls.length, world.recorded.errors.length], [0, 0])
   })
@@ -72,7 +72,7 @@ for (const { path, at, bodyFor, isInPath } of requested.filter(({ isInPath }) =>
     assert.is(upstream.calls.length, 0)
   })
 
-const KEY = apiKeyOf('one')
+const KEY = getApiKey('one')
 const quoting: Record<string, (words: string) => unknown> = {
   openai: (message) => ({ error: { message, type: 'invalid_request_error', param: null, code: null } }),
   cohere: (message) => ({ id: 'e', message }),
@@ -80,41 +80,41 @@ const quoting: Record<string, (words: string) => unknown> = {
   detail: (detail) => ({ detail }),
   tavily: (error) => ({ detail: { error } }),
   google: (message) => ({ error: { code: 400, message, status: 'INVALID_ARGUMENT' } }),
-  'a string': (words) => words,
+  'a string': (text) => text,
 }
 
 for (const { path, at, bodyFor } of requested)
   test(`POST ${path} hides a key that a provider quotes in an error`, async () => {
     for (const status of [200, 400, 401, 404, 422, 429, 500])
-      for (const [what, bodyWith] of Object.entries(quoting)) {
-        const words = `The key ${KEY} (Bearer ${KEY}) is not known.`
-        const body = bodyWith(words)
+      for (const [label, bodyWith] of Object.entries(quoting)) {
+        const text = `The key ${KEY} (Bearer ${KEY}) is not known.`
+        const body = bodyWith(text)
         const { world } = await open(() =>
           json(typeof body === 'string' ? body : JSON.stringify(body), status, { 'x-echo': KEY }),
         )
         const response = await world.post(at(MODEL), bodyFor(MODEL))
         const shown = `${await response.text()} ${JSON.stringify([...response.headers])}`
-        assert.not.match(shown, new RegExp(KEY), `${what} with ${status}`)
-        assert.not.match(JSON.stringify(world.recorded), new RegExp(KEY), `${what} with ${status}, told`)
+        assert.not.match(shown, new RegExp(KEY), `${label} with ${status}`)
+        assert.not.match(JSON.stringify(world.recorded), new RegExp(KEY), `${label} with ${status}, told`)
       }
   })
 
 const phases: Record<string, Answering> = {
   'before the headers': never,
   'during the body': () =>
-    new Response(bodyOf(['{"id":'], 'hang'), { headers: { 'content-type': 'application/json' } }),
-  'during an error body': () => new Response(bodyOf(['{"error":'], 'hang'), { status: 500 }),
+    new Response(getBody(['{"id":'], 'hang'), { headers: { 'content-type': 'application/json' } }),
+  'during an error body': () => new Response(getBody(['{"error":'], 'hang'), { status: 500 }),
 }
 
 for (const { path, at, bodyFor } of requested)
   for (const [phase, respond] of Object.entries(phases))
     test(`POST ${path} ends the provider call if the client disconnects ${phase}`, async () => {
       const { upstream, world } = await open(respond)
-      const abort = new AbortController()
-      const replying = world.post(at(MODEL), bodyFor(MODEL), { signal: abort.signal })
+      const controller = new AbortController()
+      const replying = world.post(at(MODEL), bodyFor(MODEL), { signal: controller.signal })
       while (upstream.calls.length === 0) await world.clock.advance(0)
       await world.clock.advance(0)
-      abort.abort()
+      controller.abort()
       assert.equal([upstream.open, upstream.calls.every(({ signal }) => signal.aborted)], [0, true])
       assert.is((await replying).status, 499)
       assert.equal([world.recorded.errors.length, world.clock.pending()], [0, 0])

@@ -4,22 +4,22 @@ import { fakeUpstream, json } from '../pipeline/support/upstream.ts'
 import { openWorld, type WorldOptions } from '../pipeline/support/world.ts'
 import { assert, suite } from '../support/suite.ts'
 import { jpeg, png } from './image/images.ts'
-import { fieldsOf, imageVendors, openImages, type VendorName } from './image/vendors.ts'
+import { getFields, imageVendors, openImages, type VendorName } from './image/vendors.ts'
 import { samples, soundVendors, vendorCatalog } from './speech/vendors.ts'
 
 const test = suite('images and speech with @google/genai')
 
 /** Creates a client. It treats model names with a slash as full paths unless they start with `models/`. */
-function clientOf(gateway: { fetch: typeof globalThis.fetch }, apiKey = 'x') {
+function getClient(gateway: { fetch: typeof globalThis.fetch }, apiKey = 'x') {
   const fetch = (input: string | URL | Request, init?: RequestInit) => gateway.fetch(new Request(input, init))
   return new GoogleGenAI({ apiKey, httpOptions: { baseUrl: 'http://gateway', fetch } }).models
 }
 
-const partsOf = ({ candidates }: { candidates?: Array<{ content?: { parts?: Part[] } }> }) =>
+const getParts = ({ candidates }: { candidates?: Array<{ content?: { parts?: Part[] } }> }) =>
   candidates?.flatMap(({ content }) => content?.parts ?? []) ?? []
 type Part = { inlineData?: { data?: string; mimeType?: string } }
-const dataOf = (response: Parameters<typeof partsOf>[0]) =>
-  partsOf(response).flatMap(({ inlineData }) => inlineData?.data ?? [])
+const getData = (response: Parameters<typeof getParts>[0]) =>
+  getParts(response).flatMap(({ inlineData }) => inlineData?.data ?? [])
 
 const created: Partial<Record<VendorName, string>> = { openai: png, xai: jpeg, google: png, vertex: png }
 
@@ -28,19 +28,19 @@ for (const name of Object.keys(created) as VendorName[]) {
 
   test(`${name} generates and edits an image, streamed or not`, async () => {
     const { gateway, upstream, recorded } = await openImages()
-    const models = clientOf(gateway)
+    const models = getClient(gateway)
     const config = { responseModalities: ['IMAGE'], imageConfig: { aspectRatio: '3:2' } }
-    const whole = await models.generateContent({ model, contents: 'a walk', config })
-    assert.equal(dataOf(whole), [created[name]])
+    const full = await models.generateContent({ model, contents: 'a walk', config })
+    assert.equal(getData(full), [created[name]])
     assert.is(upstream.calls.filter(({ url }) => url.href === makes).length, 1)
-    const picture = [{ text: 'make it rain' }, { inlineData: { mimeType: 'image/png', data: png } }]
-    assert.equal(dataOf(await models.generateContent({ model, contents: picture, config })), [created[name]])
+    const image = [{ text: 'make it rain' }, { inlineData: { mimeType: 'image/png', data: png } }]
+    assert.equal(getData(await models.generateContent({ model, contents: image, config })), [created[name]])
     assert.is(upstream.calls.at(-1)?.url.href, edits)
     if (name === 'google' || name === 'vertex') return // requests to them are passed through
     const events = []
     for await (const event of await models.generateContentStream({ model, contents: 'a walk', config }))
       events.push(event)
-    assert.equal(events.flatMap(dataOf), [created[name]])
+    assert.equal(events.flatMap(getData), [created[name]])
     assert.is(events.at(-1)?.candidates?.[0]?.finishReason, 'STOP')
     assert.equal(recorded.errors, [])
   })
@@ -50,9 +50,9 @@ test('an image response includes the media type, usage, and model name', async (
   const { gateway } = await openImages()
   const { model } = imageVendors.openai
   const config = { responseModalities: ['TEXT', 'IMAGE'], candidateCount: 2 }
-  const response = await clientOf(gateway).generateContent({ model, contents: 'a walk', config })
+  const response = await getClient(gateway).generateContent({ model, contents: 'a walk', config })
   assert.equal(
-    partsOf(response).map(({ inlineData }) => inlineData?.mimeType),
+    getParts(response).map(({ inlineData }) => inlineData?.mimeType),
     ['image/png', 'image/png'],
   )
   assert.equal(response.usageMetadata?.totalTokenCount, 1_010)
@@ -70,7 +70,7 @@ test('other vendors get the aspect ratio and size in their own fields, and unsup
   }
   const response = await post(`/v1beta/models/${imageVendors.xai.model}:generateContent`, body)
   assert.is(response.status, 200, await response.clone().text())
-  const { aspect_ratio: ratio, resolution } = fieldsOf(upstream.calls[0])
+  const { aspect_ratio: ratio, resolution } = getFields(upstream.calls[0])
   assert.equal([ratio, resolution], ['16:9', '2k'])
   assert.match(response.headers.get('x-signalbox-warning') ?? '', /dropped:generationConfig\.temperature/)
   const strict = { headers: { 'x-signalbox-strict': 'true' } }
@@ -87,8 +87,8 @@ test("a combo mixes Google's image models with others and falls back to the next
         : undefined,
   })
   const config = { responseModalities: ['IMAGE'] }
-  const response = await clientOf(gateway).generateContent({ model: 'pictures', contents: 'a walk', config })
-  assert.equal(dataOf(response), [jpeg])
+  const response = await getClient(gateway).generateContent({ model: 'pictures', contents: 'a walk', config })
+  assert.equal(getData(response), [jpeg])
   assert.equal(recorded.errors, [])
 })
 
@@ -107,14 +107,14 @@ test('malformed requests return 400 without a provider call', async () => {
   const { post, upstream, recorded } = await openImages()
   const values: unknown[] = [null, 0, 'x', [], [null], [{}], {}, { parts: 7 }, [{ parts: [{ inlineData: 7 }] }]]
   const config = { responseModalities: ['IMAGE'] }
-  for (const contents of values.filter((one) => one !== 'x')) {
+  for (const contents of values.filter((value) => value !== 'x')) {
     const response = await post(`/v1beta/models/${imageVendors.openai.model}:generateContent`, {
       contents,
       generationConfig: config,
     })
     assert.is(response.status, 400, JSON.stringify(contents))
   }
-  for (const more of [
+  for (const extra of [
     { candidateCount: 99 },
     { candidateCount: 0.5 },
     { imageConfig: { aspectRatio: 'x' } },
@@ -125,11 +125,11 @@ test('malformed requests return 400 without a provider call', async () => {
       (
         await post(`/v1beta/models/${imageVendors.openai.model}:generateContent`, {
           contents: 'a',
-          generationConfig: { ...config, ...more },
+          generationConfig: { ...config, ...extra },
         })
       ).status,
       400,
-      JSON.stringify(more),
+      JSON.stringify(extra),
     )
   assert.equal([upstream.calls.length, recorded.errors], [0, []])
 })
@@ -155,10 +155,10 @@ test("a key for chat only can't generate images, and a budget applies", async ()
     [chat, 403],
     [poor, 402],
   ] as const) {
-    const thrown = await clientOf(gateway, key)
+    const reason = await getClient(gateway, key)
       .generateContent(callOptions)
       .catch((error: unknown) => error)
-    assert.is(Object(thrown).status, status, String(thrown))
+    assert.is(Object(reason).status, status, String(reason))
   }
   assert.is(upstream.calls.length, 0)
 })
@@ -204,16 +204,16 @@ for (const name of ['openai', 'elevenlabs', 'deepgram', 'mistral', 'openrouter',
       contents: 'Hello',
       config: { responseModalities: ['AUDIO'], speechConfig },
     }
-    const whole = await clientOf(gateway).generateContent(callOptions)
+    const full = await getClient(gateway).generateContent(callOptions)
     assert.equal(
-      partsOf(whole).flatMap(({ inlineData }) => [...fromBase64(inlineData?.data ?? '')]),
+      getParts(full).flatMap(({ inlineData }) => [...fromBase64(inlineData?.data ?? '')]),
       [...samples.pcm],
     )
-    assert.match(partsOf(whole)[0]?.inlineData?.mimeType ?? '', /^audio\/L16;.*rate=24000/)
+    assert.match(getParts(full)[0]?.inlineData?.mimeType ?? '', /^audio\/L16;.*rate=24000/)
     const pieces: number[] = []
     let end: unknown
-    for await (const event of await clientOf(gateway).generateContentStream(callOptions)) {
-      pieces.push(...partsOf(event).flatMap(({ inlineData }) => [...fromBase64(inlineData?.data ?? '')]))
+    for await (const event of await getClient(gateway).generateContentStream(callOptions)) {
+      pieces.push(...getParts(event).flatMap(({ inlineData }) => [...fromBase64(inlineData?.data ?? '')]))
       end = event.candidates?.[0]?.finishReason ?? end
     }
     assert.equal([pieces, end], [[...samples.pcm], 'STOP'])

@@ -3,14 +3,14 @@ import { defaultCatalog } from '../../src/protocols/providers/catalog.ts'
 import { fakeUpstream, json } from '../pipeline/support/upstream.ts'
 import { openWorld } from '../pipeline/support/world.ts'
 import { assert, suite } from '../support/suite.ts'
-import { sampleOf } from './samples.ts'
+import { getSample } from './samples.ts'
 
 const test = suite('errors for Google clients')
 
 const contents = [{ role: 'user', parts: [{ text: 'Hi' }] }]
 const paths = endpoints
   .filter(({ format, path }) => format === 'gemini' && /embed/i.test(path))
-  .map((endpoint): [string, object] => [endpoint.path, sampleOf(endpoint)?.body ?? {}])
+  .map((endpoint): [string, object] => [endpoint.path, getSample(endpoint)?.body ?? {}])
 const audio = { contents, generationConfig: { responseModalities: ['AUDIO'] } }
 const image = { contents, generationConfig: { responseModalities: ['IMAGE'] } }
 const all: ReadonlyArray<readonly [string, object]> = [
@@ -28,8 +28,8 @@ const errors: Record<string, (status: number) => Response> = {
 }
 
 for (const [path, body] of all)
-  for (const [what, error] of Object.entries(errors))
-    test(`an error from ${path} has the HTTP status in its body (${what}, request of ${JSON.stringify(body).length} bytes)`, async () => {
+  for (const [label, error] of Object.entries(errors))
+    test(`an error from ${path} has the HTTP status in its body (${label}, request of ${JSON.stringify(body).length} bytes)`, async () => {
       for (const provider of ['one/of-any-kind', 'google/of-any-kind'])
         for (const status of [400, 401, 403, 404, 408, 409, 413, 415, 422, 424, 429, 498, 500, 502, 503, 529]) {
           const upstream = fakeUpstream(() => error(status))

@@ -6,7 +6,7 @@ import { openWorld } from '../pipeline/support/world.ts'
 import { randomCases } from '../support/ci.ts'
 import { neverFails } from '../support/hostile-values.ts'
 import { suite } from '../support/suite.ts'
-import { sampleOf } from './samples.ts'
+import { getSample } from './samples.ts'
 import { EXTRA, RICH } from './support/rich-bodies.ts'
 
 const test = suite('values of any JSON type in any field')
@@ -84,14 +84,14 @@ const connections = [
 
 for (const endpoint of endpoints.filter(hasAdapters)) {
   const { path, operation, client, version } = endpoint
-  const sample = sampleOf(endpoint)?.body ?? {}
+  const sample = getSample(endpoint)?.body ?? {}
   const body = { ...sample, ...RICH[operation.name]?.[client], ...EXTRA[operation.name] }
   test(`${path} (${client}) never causes a gateway error`, async () => {
     const upstream = fakeUpstream(() => json({ error: { message: 'no' } }, 400))
     const world = await openWorld({ fetch: upstream, catalog: defaultCatalog, connections })
     const limits = { tokens: { day: 1_000_000_000_000 } }
     const { key } = await world.api.keys.create({ name: 'limited', limits }) // limits make the gateway estimate each request's usage
-    for (const [nth, model] of (MODELS[operation.kind] ?? []).entries()) {
+    for (const [index, model] of (MODELS[operation.kind] ?? []).entries()) {
       const { model: name, version: ofVersion = '' } = endpoint.headers ?? {}
       const headers = { authorization: `Bearer ${key}`, ...(name && { [name]: model, [ofVersion]: String(version) }) }
       const isElsewhere = path.includes('{model}') || name !== undefined
@@ -99,7 +99,7 @@ for (const endpoint of endpoints.filter(hasAdapters)) {
         {
           at: path.replace('{model}', model),
           body: isElsewhere ? body : { ...body, model },
-          isEach: nth < 2,
+          isEach: index < 2,
           headers,
           runs: RUNS,
         },

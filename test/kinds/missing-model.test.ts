@@ -5,7 +5,7 @@ import { defaultCatalog } from '../../src/protocols/providers/catalog.ts'
 import { watchfulLogger } from '../support/canaries.ts'
 
 import { assert, suite } from '../support/suite.ts'
-import { sampleOf } from './samples.ts'
+import { getSample } from './samples.ts'
 
 const test = suite('requests without a model')
 
@@ -19,7 +19,7 @@ test('the error of every endpoint suggests a model of its kind from the catalog'
       new Request(`http://gateway.test${path}`, {
         method: 'POST',
         headers: { 'content-type': 'application/json', ...(headers?.version && { [headers.version]: '4' }) },
-        body: JSON.stringify(sampleOf(endpoint)?.body ?? { messages: [] }),
+        body: JSON.stringify(getSample(endpoint)?.body ?? { messages: [] }),
       }),
     )
     const text = await reply.text()

@@ -33,7 +33,7 @@ const samples: Readonly<Record<string, KindSample>> = {
 }
 
 /** Returns the sample for an endpoint of a kind with its own formats, or `undefined` for chat. Throws if there is none. */
-export function sampleOf(endpoint: Endpoint): { body: object } | undefined {
+export function getSample(endpoint: Endpoint): { body: object } | undefined {
   if (!hasAdapters(endpoint)) return undefined
   const body = samples[endpoint.operation.name]?.bodies[endpoint.client]
   if (!body) throw new Error(`test/kinds/samples.ts has no body for ${endpoint.path}`)
@@ -47,7 +47,7 @@ export function answerAt(path: string): Response | undefined {
 }
 
 /** Returns the response as JSON, or an empty object if it isn't JSON. */
-export function jsonAt(path: string): object | undefined {
+export function getJson(path: string): object | undefined {
   const response = answerIn(path)
   return response instanceof Response ? {} : response
 }

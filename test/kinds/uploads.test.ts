@@ -3,7 +3,7 @@ import { type FormPart, isFile, parseForm } from '../../src/lib/multipart.ts'
 import { type Call, fakeUpstream, json } from '../pipeline/support/upstream.ts'
 import { openWorld } from '../pipeline/support/world.ts'
 import { assert, suite } from '../support/suite.ts'
-import { bytesOf, png, webp } from './image/images.ts'
+import { getBytes, png, webp } from './image/images.ts'
 import { openImages } from './image/vendors.ts'
 import { wav } from './transcription/sample.ts'
 import { hearingCatalog, hearingVendors } from './transcription/vendors.ts'
@@ -11,7 +11,7 @@ import { hearingCatalog, hearingVendors } from './transcription/vendors.ts'
 const test = suite('upload names and types')
 
 /** Returns the name and type of a recording as a vendor reads them. */
-function recordingIn({ provider, init, headers, body }: Call): { name?: string; type?: string } {
+function getRecording({ provider, init, headers, body }: Call): { name?: string; type?: string } {
   const contentType = headers.get('content-type') ?? ''
   if (provider === 'deepgram') return { type: contentType }
   if (contentType.startsWith('multipart')) {
@@ -52,8 +52,8 @@ const recordings: ReadonlyArray<{ file: File; ending: RegExp; type: RegExp }> = 
 ]
 
 for (const provider of Object.keys(hearingVendors))
-  for (const [at, { file, ending, type }] of recordings.entries())
-    test(`${provider} gets the audio format of recording ${at} ("${file.name}", "${file.type}")`, async () => {
+  for (const [index, { file, ending, type }] of recordings.entries())
+    test(`${provider} gets the audio format of recording ${index} ("${file.name}", "${file.type}")`, async () => {
       const upstream = fakeUpstream(() => json({ text: 'Hi' }))
       const { gateway } = await openWorld({
         fetch: upstream,
@@ -66,7 +66,7 @@ for (const provider of Object.keys(hearingVendors))
       await gateway.fetch(new Request('http://gateway/v1/audio/transcriptions', { method: 'POST', body: form }))
       const [call] = upstream.calls
       if (!call) return assert.ok(provider === 'chat' && !/wav|mpeg/.test(type.source)) // it only accepts MP3 and WAV
-      const sent = recordingIn(call)
+      const sent = getRecording(call)
       assert.ok(sent.name ?? sent.type, 'neither a name nor a type')
       if (sent.name !== undefined) assert.match(sent.name, ending)
       if (sent.type !== undefined) assert.match(sent.type, type)
@@ -86,7 +86,7 @@ for (const brackets of ['', '[]', '[0]'])
       form.append('file', new File([wav.slice()], 'said.wav', { type: 'audio/wav' }))
       form.append('model', `${provider}/m`)
       await gateway.fetch(new Request('http://gateway/v1/audio/transcriptions', { method: 'POST', body: form }))
-      const parts = partsOf(upstream.calls.at(-1))
+      const parts = getParts(upstream.calls.at(-1))
       for (const name of LISTS)
         assert.ok(
           parts.some((part) => part.name === `${name}[]`),
@@ -97,7 +97,7 @@ for (const brackets of ['', '[]', '[0]'])
     }
   })
 
-const partsOf = (call: Call | undefined): readonly FormPart[] =>
+const getParts = (call: Call | undefined): readonly FormPart[] =>
   call ? parseForm(call.init.body as Uint8Array, call.headers.get('content-type') ?? '') : []
 
 const edits: Record<string, { names: string[]; sent: string[] }> = {
@@ -110,20 +110,20 @@ const edits: Record<string, { names: string[]; sent: string[] }> = {
   'images under another name': { names: ['images', 'images'], sent: ['image[]', 'image[]'] },
 }
 
-for (const [what, { names, sent }] of Object.entries(edits))
-  test(`OpenAI gets ${what} under OpenAI's field names, with a type`, async () => {
+for (const [label, { names, sent }] of Object.entries(edits))
+  test(`OpenAI gets ${label} under OpenAI's field names, with a type`, async () => {
     const { gateway, upstream } = await openImages()
     const form = new FormData()
     for (const name of names)
       form.append(
         name,
-        new File([bytesOf(names.length > 1 ? webp : png)], 'blob', { type: 'application/octet-stream' }),
+        new File([getBytes(names.length > 1 ? webp : png)], 'blob', { type: 'application/octet-stream' }),
       )
-    form.append('mask', new File([bytesOf(png)], 'mask.png', { type: 'image/png' }))
+    form.append('mask', new File([getBytes(png)], 'mask.png', { type: 'image/png' }))
     form.append('model', 'openai/gpt-image-1')
     form.append('prompt', 'a walk')
     await gateway.fetch(new Request('http://gateway/v1/images/edits', { method: 'POST', body: form }))
-    const files = partsOf(upstream.calls[0]).filter(isFile)
+    const files = getParts(upstream.calls[0]).filter(isFile)
     assert.equal(
       files.map(({ name }) => name),
       [...sent, 'mask'],
@@ -139,12 +139,12 @@ for (const [what, { names, sent }] of Object.entries(edits))
 test('OpenAI gets an image in a form field as a file', async () => {
   const { gateway, upstream } = await openImages()
   const form = new FormData()
-  form.append('image', new File([bytesOf(png)], 'a.png', { type: 'image/png' }))
+  form.append('image', new File([getBytes(png)], 'a.png', { type: 'image/png' }))
   form.append('image', `data:image/png;base64,${png}`)
   form.append('model', 'openai/gpt-image-1')
   form.append('prompt', 'a walk')
   await gateway.fetch(new Request('http://gateway/v1/images/edits', { method: 'POST', body: form }))
-  const files = partsOf(upstream.calls[0]).filter(isFile)
+  const files = getParts(upstream.calls[0]).filter(isFile)
   assert.equal(
     files.map(({ name }) => name),
     ['image[]', 'image[]'],
@@ -154,13 +154,13 @@ test('OpenAI gets an image in a form field as a file', async () => {
 test('the seconds that Mistral reports are charged, streamed or not', async () => {
   for (const stream of [false, true]) {
     const usage = { prompt_audio_seconds: 93, prompt_tokens: 3, completion_tokens: 5, total_tokens: 8 }
-    const whole = { model: 'm', text: 'Hi', language: 'en', segments: [], usage }
+    const full = { model: 'm', text: 'Hi', language: 'en', segments: [], usage }
     const upstream = fakeUpstream(() =>
       stream
-        ? new Response(`data: ${JSON.stringify({ type: 'transcription.done', ...whole })}\n\n`, {
+        ? new Response(`data: ${JSON.stringify({ type: 'transcription.done', ...full })}\n\n`, {
             headers: { 'content-type': 'text/event-stream' },
           })
-        : json(whole),
+        : json(full),
     )
     const connections = [{ provider: 'mistral', prices: { m: { second: 0.001 } } }]
     const { post, recorded } = await openWorld({ fetch: upstream, catalog: hearingCatalog, connections })

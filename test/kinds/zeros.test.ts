@@ -31,8 +31,8 @@ const catalog = {
 
 const text = 'Some words that are embedded, ranked, spoken and judged. '.repeat(10)
 const documents = [text, text]
-const sound = (more: object = {}) => {
-  const fields = Object.entries(more).map(([name, value]) => ({ name, value: String(value) }))
+const audio = (extra: object = {}) => {
+  const fields = Object.entries(extra).map(([name, value]) => ({ name, value: String(value) }))
   const file = { name: 'file', fileName: 'a.wav', type: 'audio/wav', bytes: wav(30) }
   return { form: serializeForm([{ name: 'model', value: 'MODEL' }, ...fields, file]) }
 }
@@ -60,7 +60,7 @@ const rows: Readonly<Record<string, Row>> = {
     model: 'one/m',
     path: '/v1/embeddings',
     body: { input: text },
-    responses: whole(...NO_TOKENS.map((more) => ({ object: 'list', data, model: 'm', ...more }))),
+    responses: whole(...NO_TOKENS.map((extra) => ({ object: 'list', data, model: 'm', ...extra }))),
   },
   'Cohere embeddings': {
     model: 'cohere/m',
@@ -75,7 +75,7 @@ const rows: Readonly<Record<string, Row>> = {
     model: 'ranks/m',
     path: '/v1/rerank',
     body: { query: 'words', documents },
-    responses: whole(...NO_TOKENS.map((more) => ({ results, ...more }))),
+    responses: whole(...NO_TOKENS.map((extra) => ({ results, ...extra }))),
   },
   'reranking by searches': {
     model: 'searches/m',
@@ -88,13 +88,13 @@ const rows: Readonly<Record<string, Row>> = {
     path: '/v1/moderations',
     body: { input: text },
     responses: whole(
-      ...NO_TOKENS.map((more) => ({ id: 'a', model: 'm', results: [{ flagged: false, categories: {} }], ...more })),
+      ...NO_TOKENS.map((extra) => ({ id: 'a', model: 'm', results: [{ flagged: false, categories: {} }], ...extra })),
     ),
   },
   'transcription by seconds': {
     model: 'hears/m',
     path: '/v1/audio/transcriptions',
-    body: sound(),
+    body: audio(),
     responses: [
       ...whole(
         { text, usage: { type: 'duration', seconds: 0 } },
@@ -106,13 +106,13 @@ const rows: Readonly<Record<string, Row>> = {
   'transcription by tokens': {
     model: 'listens/m',
     path: '/v1/audio/transcriptions',
-    body: sound(),
+    body: audio(),
     responses: whole({ text, usage: { type: 'tokens', input_tokens: 0, output_tokens: 0 } }, { text }),
   },
   'streamed transcription': {
     model: 'listens/m',
     path: '/v1/audio/transcriptions',
-    body: sound({ stream: true }),
+    body: audio({ stream: true }),
     responses: [
       () =>
         sse([
@@ -199,14 +199,14 @@ for (const [name, { model, path, body, responses }] of Object.entries(rows)) {
   }
 
   test(`estimates usage: ${name}`, async () => {
-    for (const [nth, respond] of responses.entries()) {
+    for (const [index, respond] of responses.entries()) {
       const { world, send } = await sendRequest(respond, false)
       const response = await send()
       const responseBody = await response.text()
       assert.is(response.status, 200, responseBody)
       const [usage] = world.recorded.usages
-      assert.is(usage?.costSource, 'estimated', `answer ${nth}: ${JSON.stringify(usage)}`)
-      assert.ok((usage?.costUsd ?? 0) > 0.0005, `answer ${nth}: ${JSON.stringify(usage)}`)
+      assert.is(usage?.costSource, 'estimated', `answer ${index}: ${JSON.stringify(usage)}`)
+      assert.ok((usage?.costUsd ?? 0) > 0.0005, `answer ${index}: ${JSON.stringify(usage)}`)
     }
   })
 

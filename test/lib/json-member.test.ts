@@ -14,10 +14,10 @@ const table: Record<string, [given: string, expected: string]> = {
   'no nested fields': ['{"a":{"x":1},"b":"\\"x\\":1"}', '{"a":{"x":1},"b":"\\"x\\":1"}'],
 }
 
-for (const [name, [given, expected]] of Object.entries(table)) {
+for (const [name, [input, expected]] of Object.entries(table)) {
   test(`removing a field from JSON text removes ${name}`, () => {
-    assert.is(withoutMember(given, 'x'), expected)
-    const { x: _, ...rest } = JSON.parse(given)
-    assert.equal(JSON.parse(withoutMember(given, 'x')), rest)
+    assert.is(withoutMember(input, 'x'), expected)
+    const { x: _, ...rest } = JSON.parse(input)
+    assert.equal(JSON.parse(withoutMember(input, 'x')), rest)
   })
 }

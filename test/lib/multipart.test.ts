@@ -45,14 +45,14 @@ test('keeps the order, names, types, and bytes of parts', () => {
 })
 
 test('parses names as browsers and libraries write them', () => {
-  const nameOf = (disposition: string) => {
+  const getName = (disposition: string) => {
     const [part] = parseForm(form('--b', `content-disposition: form-data; ${disposition}`, '', 'x', ...END), TYPE)
     return part && isFile(part) ? [part.name, part.fileName] : [part?.name]
   }
-  assert.equal(nameOf('name="a%22b"; filename="c%22.wav"'), ['a"b', 'c".wav'])
-  assert.equal(nameOf("name=a; filename*=UTF-8''%C3%A4.wav"), ['a', 'ä.wav'])
-  assert.equal(nameOf('filename="../../x.wav"; name="file"'), ['file', 'x.wav'])
-  assert.equal(nameOf('name="file"; filename=""'), ['file', undefined])
+  assert.equal(getName('name="a%22b"; filename="c%22.wav"'), ['a"b', 'c".wav'])
+  assert.equal(getName("name=a; filename*=UTF-8''%C3%A4.wav"), ['a', 'ä.wav'])
+  assert.equal(getName('filename="../../x.wav"; name="file"'), ['file', 'x.wav'])
+  assert.equal(getName('name="file"; filename=""'), ['file', undefined])
 })
 
 test('writes fields before files, with a random boundary, and with names for files without one', () => {
@@ -62,10 +62,10 @@ test('writes fields before files, with a random boundary, and with names for fil
     { name: 'file', fileName: undefined, type: 'audio/mpeg', bytes: new Uint8Array([3]) },
     { name: 'other', fileName: undefined, type: '', bytes: new Uint8Array(0) },
   ]
-  const [one, two] = [serializeForm(sent), serializeForm(sent)]
-  assert.ok(one.contentType !== two.contentType)
-  assert.match(one.contentType, /boundary=-{4}[\da-f]{48}$/)
-  assert.equal(parseForm(one.bytes, one.contentType), [
+  const [first, two] = [serializeForm(sent), serializeForm(sent)]
+  assert.ok(first.contentType !== two.contentType)
+  assert.match(first.contentType, /boundary=-{4}[\da-f]{48}$/)
+  assert.equal(parseForm(first.bytes, first.contentType), [
     { name: 'model', value: 'm' },
     { name: 'image[]', fileName: 'a"%0D%0A.png', type: 'image/png', bytes: new Uint8Array([1, 2]) },
     { name: 'file', fileName: 'file.mp3', type: 'audio/mpeg', bytes: new Uint8Array([3]) },
@@ -78,11 +78,11 @@ test('parses every form that it writes, including bytes that look like boundarie
   const pick = random.below
   const signs = [13, 10, 45, 45, 98, 0, 255]
   for (let run = 0; run < (process.env.CI ? 2_000 : 200); run++) {
-    const parts = Array.from({ length: pick(6) }, (_, at): FormPart => {
+    const parts = Array.from({ length: pick(6) }, (_, index): FormPart => {
       const bytes = Uint8Array.from({ length: pick(40) }, () => signs[pick(signs.length)] ?? 0)
-      return at % 2 === 0
-        ? { name: `n${at}[]`, value: '\r\n--b'.repeat(pick(3)) }
-        : { name: `n${at}`, fileName: 'f.bin', type: 'application/octet-stream', bytes }
+      return index % 2 === 0
+        ? { name: `n${index}[]`, value: '\r\n--b'.repeat(pick(3)) }
+        : { name: `n${index}`, fileName: 'f.bin', type: 'application/octet-stream', bytes }
     })
     const { bytes, contentType } = serializeForm(parts)
     const read = parseForm(bytes, contentType)
@@ -138,8 +138,8 @@ const malformed: Record<string, [bytes: Uint8Array, type?: string]> = {
   'too many parts': [form(...Array.from({ length: 1_001 }, () => part).flat(), ...END)],
 }
 
-for (const [what, [bytes, type = TYPE]] of Object.entries(malformed))
-  test(`rejects ${what}, and the message gives the reason`, () => {
+for (const [label, [bytes, type = TYPE]] of Object.entries(malformed))
+  test(`rejects ${label}, and the message gives the reason`, () => {
     try {
       parseForm(bytes, type)
     } catch (error) {
@@ -150,13 +150,13 @@ for (const [what, [bytes, type = TYPE]] of Object.entries(malformed))
   })
 
 test('rejects a form that is cut off at any byte', () => {
-  const whole = form(...field('a', 'x'), ...field('b', 'yy'), '--b--')
-  for (let end = 0; end < whole.length; end++)
+  const full = form(...field('a', 'x'), ...field('b', 'yy'), '--b--')
+  for (let end = 0; end < full.length; end++)
     assert.throws(
-      () => parseForm(whole.subarray(0, end), TYPE),
+      () => parseForm(full.subarray(0, end), TYPE),
       (error: unknown) => isGatewayError(error, 'INVALID_REQUEST'),
     )
-  assert.is(parseForm(whole, TYPE).length, 2)
+  assert.is(parseForm(full, TYPE).length, 2)
 })
 
 test('takes linear time for bytes that resemble boundaries', () => {

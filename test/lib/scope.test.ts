@@ -5,23 +5,23 @@ const test = suite('cancellation scopes')
 
 const REASON = new Error('it is over')
 
-const rejection = (work: Promise<unknown>): Promise<unknown> =>
-  work.then(
+const rejection = (promise: Promise<unknown>): Promise<unknown> =>
+  promise.then(
     () => assert.unreachable('It has not rejected.'),
     (reason: unknown) => reason,
   )
 
 test('everything added to a scope is canceled once, in order, when the scope ends, unless it was removed', () => {
-  const cancelled: string[] = []
+  const canceled: string[] = []
   const scope = new Scope()
-  const gone = () => cancelled.push('gone')
-  scope.add((reason) => cancelled.push(`first ${reason === REASON}`))
+  const gone = () => canceled.push('gone')
+  scope.add((reason) => canceled.push(`first ${reason === REASON}`))
   scope.add(gone)
-  scope.add(() => cancelled.push('second'))
+  scope.add(() => canceled.push('second'))
   scope.remove(gone)
   scope.end(REASON)
   scope.end(new Error('again'))
-  assert.equal(cancelled, ['first true', 'second'])
+  assert.equal(canceled, ['first true', 'second'])
   assert.equal([scope.hasEnded, scope.reason === REASON], [true, true])
 })
 

@@ -56,7 +56,7 @@ parser('the SSE parser reads the same events no matter where the text is split',
   const line = fc.constantFrom('data: x', 'data:y', 'event: e', ': c', '', '', 'id: 1')
   const ending = fc.constantFrom('\n', '\r\n', '\r')
   const text = fc.tuple(fc.array(line), ending).map(([lines, end]) => lines.join(end))
-  fc.assert(fc.property(text, (whole) => assert.equal(parse(...whole), parse(whole))))
+  fc.assert(fc.property(text, (full) => assert.equal(parse(...full), parse(full))))
 })
 
 parser('the SSE parser parses a line of several megabytes in linear time and rejects one over 16 MiB', () => {
@@ -79,13 +79,13 @@ framing(
   'the SSE framing reads the same events no matter where the bytes are split, and preserves byte order marks in the data',
   () => {
     const bytes = encodeUtf8('\ufeffdata: a\n\ndata: \ufeff\n\ndata: ä€😀\ufeff\n\n')
-    for (let at = 0; at <= bytes.length; at++) {
+    for (let index = 0; index <= bytes.length; index++) {
       const events: string[] = []
       const stream = sseFraming((event) => events.push(event.data))
-      stream.push(bytes.subarray(0, at))
-      stream.push(bytes.subarray(at))
+      stream.push(bytes.subarray(0, index))
+      stream.push(bytes.subarray(index))
       stream.end()
-      assert.equal(events, ['a', '\ufeff', 'ä€😀\ufeff'], String(at))
+      assert.equal(events, ['a', '\ufeff', 'ä€😀\ufeff'], String(index))
     }
   },
 )
@@ -120,11 +120,11 @@ splitter(
   'the SSE splitter loses no bytes and ends each piece with an event, no matter where the stream is split',
   () => {
     for (const end of ['\n', '\r\n', '\r']) {
-      const whole = encodeUtf8(`data: ä€😀${end}${end}: c${end}${end}event: e${end}data: 2${end}data: 3${end}${end}`)
-      for (let at = 0; at <= whole.length; at++) {
-        for (let next = at; next <= whole.length; next++) {
-          const pieces = split([whole.subarray(0, at), whole.subarray(at, next), whole.subarray(next)])
-          assert.is(pieces.join(''), decodeUtf8(whole))
+      const full = encodeUtf8(`data: ä€😀${end}${end}: c${end}${end}event: e${end}data: 2${end}data: 3${end}${end}`)
+      for (let index = 0; index <= full.length; index++) {
+        for (let next = index; next <= full.length; next++) {
+          const pieces = split([full.subarray(0, index), full.subarray(index, next), full.subarray(next)])
+          assert.is(pieces.join(''), decodeUtf8(full))
           for (const piece of pieces.slice(0, -1)) assert.ok(piece.endsWith(end + end), JSON.stringify(pieces))
         }
       }

@@ -1,7 +1,7 @@
 import type { LimitedScope } from '../../src/features/limits/ledger/ledger.ts'
 import type { LimitState } from '../../src/types/limits.ts'
 import { assert, suite } from '../support/suite.ts'
-import { codeOf, gateway, group, key, open, reserved, sums, whyOf } from './support/ledgers.ts'
+import { gateway, getCode, group, key, open, reserved, sums, whyOf } from './support/ledgers.ts'
 
 const test = suite('limit counters')
 
@@ -129,13 +129,13 @@ test("if two concurrent requests don't both fit, one passes, on any instances an
   for (let round = 0; round < 50; round++) {
     const { world, one, other } = open()
     const shared = [group({ tokens: { day: 100 } }), gateway({ tokens: { day: 100 } })]
-    const work = Promise.all([
+    const promise = Promise.all([
       one.reserve([key({ tokens: { day: 80 } }, 'a'), ...shared], { fixed: { tokens: 60 } }),
       other.reserve([key({ tokens: { day: 80 } }, 'b'), ...shared], { fixed: { tokens: 60 } }),
       other.reserve([key({ tokens: { day: 50 } }, 'c'), ...shared], { fixed: { tokens: 60 } }), // it can't fit, so it doesn't block others
     ])
     await world.pass(5_000)
-    const kinds = (await work).map(({ kind }) => kind)
+    const kinds = (await promise).map(({ kind }) => kind)
     assert.equal([kinds.filter((kind) => kind === 'reserved').length, kinds[2]], [1, 'rejected'])
   }
 })
@@ -143,9 +143,9 @@ test("if two concurrent requests don't both fit, one passes, on any instances an
 test('settles tokens and USD before requests and parallel, each once', async () => {
   const { one } = open()
   const scope = key({ requests: { day: 10 }, tokens: { day: 100 }, parallel: 1 })
-  const held = reserved(await one.reserve([scope], { fixed: { requests: 1, parallel: 1, tokens: 50 } }))
-  held.settle({ tokens: 20 }, ['tokens', 'usd'])
-  held.settle({ tokens: 20 }, ['tokens', 'usd'])
+  const reservation = reserved(await one.reserve([scope], { fixed: { requests: 1, parallel: 1, tokens: 50 } }))
+  reservation.settle({ tokens: 20 }, ['tokens', 'usd'])
+  reservation.settle({ tokens: 20 }, ['tokens', 'usd'])
   assert.equal(
     sums(await one.state(scope)).map(({ used, reserved }) => [used, reserved]),
     [
@@ -154,8 +154,8 @@ test('settles tokens and USD before requests and parallel, each once', async () 
       [0, 1],
     ],
   )
-  held.settle({ requests: 1, tokens: 99 })
-  held.settle({ requests: 1 })
+  reservation.settle({ requests: 1, tokens: 99 })
+  reservation.settle({ requests: 1 })
   assert.equal(
     sums(await one.state(scope)).map(({ used, reserved }) => [used, reserved]),
     [
@@ -169,24 +169,24 @@ test('settles tokens and USD before requests and parallel, each once', async () 
 test('extends a reservation, or leaves it unchanged', async () => {
   const { one } = open()
   const scope = key({ tokens: { day: 100 } })
-  const held = reserved(await one.reserve([scope], { fixed: { tokens: 50 } }))
-  assert.is(await held.extend({ tokens: 40 }), undefined)
-  assert.equal(whyOf(await held.extend({ tokens: 20 })), ['held', 'key', 'tokens', 'day'])
+  const reservation = reserved(await one.reserve([scope], { fixed: { tokens: 50 } }))
+  assert.is(await reservation.extend({ tokens: 40 }), undefined)
+  assert.equal(whyOf(await reservation.extend({ tokens: 20 })), ['held', 'key', 'tokens', 'day'])
   assert.is((await one.state(scope))[0]?.reserved, 90)
-  held.settle({ tokens: 70 })
+  reservation.settle({ tokens: 70 })
   assert.equal(sums(await one.state(scope)), [{ used: 70, reserved: 0, unsettled: 0, remaining: 30 }])
 })
 
 test('counts a settlement in the windows of its reservation, and not in later ones', async () => {
   const { world, one } = open()
   const scope = key({ tokens: { hour: 100, day: 100, total: 100 } })
-  const held = reserved(await one.reserve([scope], { fixed: { tokens: 80 } }))
+  const reservation = reserved(await one.reserve([scope], { fixed: { tokens: 80 } }))
   await world.pass(11 * 60_000) // past midnight
   assert.equal(
     sums(await one.state(scope)).map(({ reserved }) => reserved),
     [0, 0, 80],
   )
-  held.settle({ tokens: 30 })
+  reservation.settle({ tokens: 30 })
   assert.equal(
     sums(await one.state(scope)).map(({ used }) => used),
     [0, 0, 30],
@@ -221,10 +221,10 @@ test('a reset restarts the counters, and in-flight requests stay reserved', asyn
   const { one, other } = open()
   const scope = key({ tokens: { total: 100 } })
   reserved(await one.reserve([scope], { fixed: { tokens: 50 } })).settle({ tokens: 50 })
-  const held = reserved(await one.reserve([scope], { fixed: { tokens: 30 } }))
+  const reservation = reserved(await one.reserve([scope], { fixed: { tokens: 30 } }))
   await other.reset(scope)
   assert.equal(sums(await one.state(scope)), [{ used: 0, reserved: 30, unsettled: 0, remaining: 70 }])
-  held.settle({ tokens: 10 })
+  reservation.settle({ tokens: 10 })
   assert.equal(sums(await one.state(scope)), [{ used: 10, reserved: 0, unsettled: 0, remaining: 90 }])
 })
 
@@ -242,11 +242,11 @@ test('a reset repairs the effects of a clock that was ahead', async () => {
 test('a deleted account stays deleted, even if in-flight requests settle afterward', async () => {
   const { world, one, other } = open()
   const scope = key({ tokens: { total: 100 } })
-  const held = reserved(await one.reserve([scope], { fixed: { tokens: 50 } }))
-  const elsewhere = reserved(await other.reserve([scope], { fixed: { tokens: 50 } }))
+  const reservation = reserved(await one.reserve([scope], { fixed: { tokens: 50 } }))
+  const otherInstance = reserved(await other.reserve([scope], { fixed: { tokens: 50 } }))
   await one.forget(scope)
-  held.settle({ tokens: 50 })
-  elsewhere.settle({ tokens: 50 })
+  reservation.settle({ tokens: 50 })
+  otherInstance.settle({ tokens: 50 })
   await Promise.all([one.waitForWrites(), other.waitForWrites()])
   assert.equal(await world.storage.list('limits/'), [])
 })
@@ -256,9 +256,9 @@ test('a damaged account causes an error instead of counting as empty, until it i
     const { world, one } = open()
     const scope = key({ requests: { day: 1 } })
     await world.storage.set('limits/key/one', text)
-    assert.is(await codeOf(one.reserve([scope], { fixed: { requests: 1 } })), '500 RECORD_DAMAGED')
-    assert.is(await codeOf(one.state(scope)), '500 RECORD_DAMAGED')
-    assert.is(await codeOf(one.settleLost(scope, 'spent')), '500 RECORD_DAMAGED')
+    assert.is(await getCode(one.reserve([scope], { fixed: { requests: 1 } })), '500 RECORD_DAMAGED')
+    assert.is(await getCode(one.state(scope)), '500 RECORD_DAMAGED')
+    assert.is(await getCode(one.settleLost(scope, 'spent')), '500 RECORD_DAMAGED')
     assert.is((await world.storage.get('limits/key/one'))?.value, text)
     await one.reset(scope)
     assert.is((await one.reserve([scope], { fixed: { requests: 1 } })).kind, 'reserved')
@@ -268,11 +268,11 @@ test('a damaged account causes an error instead of counting as empty, until it i
 test('while the storage is unavailable, reservations are rejected with a 503 and no settlement is lost', async () => {
   const { world, one } = open()
   const scope = key({ tokens: { day: 100 } })
-  const held = reserved(await one.reserve([scope], { fixed: { tokens: 50 } }))
+  const reservation = reserved(await one.reserve([scope], { fixed: { tokens: 50 } }))
   world.faults = 1
-  assert.is(await codeOf(one.reserve([scope], { fixed: { tokens: 1 } })), '503 STORAGE_UNAVAILABLE')
-  assert.is(await codeOf(one.state(scope)), '503 STORAGE_UNAVAILABLE')
-  held.settle({ tokens: 20 })
+  assert.is(await getCode(one.reserve([scope], { fixed: { tokens: 1 } })), '503 STORAGE_UNAVAILABLE')
+  assert.is(await getCode(one.state(scope)), '503 STORAGE_UNAVAILABLE')
+  reservation.settle({ tokens: 20 })
   await world.pass(10_000)
   assert.is(world.errors.length, 1)
   await world.recover()
@@ -283,7 +283,7 @@ test('close writes pending changes', async () => {
   const { one, other } = open()
   const scope = key({ tokens: { day: 100 } })
   const held = await Promise.all(Array.from({ length: 9 }, () => one.reserve([scope], { fixed: { tokens: 10 } })))
-  for (const one of held) reserved(one).settle({ tokens: 3 })
+  for (const item of held) reserved(item).settle({ tokens: 3 })
   await one.close()
   assert.equal(sums(await other.state(scope)), [{ used: 27, reserved: 0, unsettled: 0, remaining: 73 }])
 })

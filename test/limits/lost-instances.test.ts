@@ -31,12 +31,12 @@ test('a settlement by an instance that was declared lost counts once', async () 
   for (const as of [undefined, 'spent', 'unspent'] as const) {
     const { world, a, one, other } = open()
     const scope = key({ tokens: { day: 100 } })
-    const held = reserved(await one.reserve([scope], { fixed: { tokens: 80 } }))
+    const reservation = reserved(await one.reserve([scope], { fixed: { tokens: 80 } }))
     a.isFrozen = true
     await world.pass(60_000)
     if (as) await other.settleLost(scope, as)
     a.isFrozen = false
-    held.settle({ tokens: 50 })
+    reservation.settle({ tokens: 50 })
     await one.waitForWrites()
     assert.equal(sums(await other.state(scope)), [{ used: 50, reserved: 0, unsettled: 0, remaining: 50 }])
   }

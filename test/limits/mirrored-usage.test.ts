@@ -35,9 +35,9 @@ async function tell(from: Side, to: Side, mirror = 'm') {
   for (const account of await from.output(mirror)) await to.ledger.applySpending(mirror, account)
 }
 
-async function exchange(one: Side, other: Side) {
-  await tell(one, other)
-  await tell(other, one)
+async function exchange(item: Side, other: Side) {
+  await tell(item, other)
+  await tell(other, item)
 }
 
 test("each side's usage counts once on both sides, even if it is reported repeatedly", async () => {

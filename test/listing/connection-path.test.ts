@@ -54,14 +54,14 @@ test('a provider that serves none of the requested kinds is skipped', async () =
   assert.equal(await ids({ catalog: services, connections }, ['llm']), [])
 })
 
-for (const [what, connection, alias] of [
+for (const [label, connection, alias] of [
   ['the prefix', acme({ prefix: 'mine' }), 'mine'],
   ['the prefix, trimmed', acme({ prefix: '  mine ' }), 'mine'],
   ['the configured alias when the prefix is empty', acme({ prefix: '' }), 'ac'],
   ['the configured alias when the prefix is blank', acme({ prefix: '   ' }), 'ac'],
   ['the configured alias when there is no prefix', acme(), 'ac'],
 ] as const) {
-  test(`the output alias is ${what}`, async () => {
+  test(`the output alias is ${label}`, async () => {
     const entries = await listWorld({ catalog, connections: [connection] }, ['llm'])
     assert.equal(
       entries.map(({ id, owned_by }) => [id, owned_by]),

@@ -26,14 +26,14 @@ const gatewayFetch = (input: string | URL | Request, init?: RequestInit) => gate
 const openai = new OpenAI({ apiKey: 'k', baseURL: 'http://gw/v1', fetch: gatewayFetch, maxRetries: 0 })
 const anthropic = new Anthropic({ apiKey: 'k', baseURL: 'http://gw', fetch: gatewayFetch, maxRetries: 0 })
 
-async function idsOf(models: AsyncIterable<{ id: string }>): Promise<string[]> {
+async function getIds(models: AsyncIterable<{ id: string }>): Promise<string[]> {
   const ids: string[] = []
   for await (const model of models) ids.push(model.id)
   return ids
 }
 
 test('the openai package lists models and retrieves one', async () => {
-  assert.equal(await idsOf(openai.models.list()), all)
+  assert.equal(await getIds(openai.models.list()), all)
   const model = await openai.models.retrieve('ac/b')
   assert.equal([model.id, model.object, model.owned_by], ['ac/b', 'model', 'ac'])
   assert.is((await openai.models.retrieve('ac/painter')).id, 'ac/painter')
@@ -43,9 +43,9 @@ test('the openai package lists models and retrieves one', async () => {
 })
 
 test('the @anthropic-ai/sdk package lists models in pages of any size, in both directions', async () => {
-  assert.equal(await idsOf(anthropic.models.list()), all)
-  for (const limit of [1, 2, 5, 6]) assert.equal(await idsOf(anthropic.models.list({ limit })), all, `limit ${limit}`)
-  assert.equal(await idsOf(anthropic.models.list({ limit: 2, after_id: 'ac/b' })), ['ac/c', 'ac/d', 'ac/e'])
+  assert.equal(await getIds(anthropic.models.list()), all)
+  for (const limit of [1, 2, 5, 6]) assert.equal(await getIds(anthropic.models.list({ limit })), all, `limit ${limit}`)
+  assert.equal(await getIds(anthropic.models.list({ limit: 2, after_id: 'ac/b' })), ['ac/c', 'ac/d', 'ac/e'])
   const back = await anthropic.models.list({ limit: 2, before_id: 'ac/d' })
   assert.equal(
     back.data.map((model) => model.id),

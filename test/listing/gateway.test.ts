@@ -2,7 +2,7 @@ import { HttpResponse, http } from 'msw'
 import { memoryStorage } from '../../adapters/storage/memory.ts'
 import type { Catalog, Storage } from '../../src/types.ts'
 import { assert, suite } from '../support/suite.ts'
-import { catalog, get, idsAt, open } from './open-gateway.ts'
+import { catalog, get, getIds, open } from './open-gateway.ts'
 
 const test = suite('GET /v1/models, through the gateway')
 
@@ -85,26 +85,26 @@ for (const prefix of ['connections/', 'combos/', 'custom-models/', 'aliases/']) 
   test(`a single failure to load ${prefix} affects only one listing`, async () => {
     const recorded: unknown[] = []
     const { gateway } = open({ storage: failing(prefix, 1), onError: (error) => recorded.push(error) })
-    assert.equal(await idsAt(gateway, '/v1/models'), ['ac/chat'])
+    assert.equal(await getIds(gateway, '/v1/models'), ['ac/chat'])
     assert.is(recorded.length, 1)
-    assert.equal(await idsAt(gateway, '/v1/models'), ['ac/chat'])
+    assert.equal(await getIds(gateway, '/v1/models'), ['ac/chat'])
     assert.is(recorded.length, 1)
   })
 }
 
 test('GET /v1/models shows changes through the management API immediately', async () => {
   const { gateway } = open()
-  assert.equal(await idsAt(gateway, '/v1/models'), ['ac/chat'])
+  assert.equal(await getIds(gateway, '/v1/models'), ['ac/chat'])
   const connection = await gateway.api.connections.create({
     provider: 'acme',
     providerSpecificData: { prefix: 'mine', enabledModels: ['one', 'flux'] },
   })
   await gateway.api.customModels.create({ id: ' two ', providerAlias: 'mine' })
   await gateway.api.aliases.set({ alias: 'quick', model: 'acme/three' })
-  assert.equal(await idsAt(gateway, '/v1/models'), ['mine/one', 'mine/two', 'mine/three'])
-  assert.equal(await idsAt(gateway, '/v1/models/image'), ['mine/flux'])
+  assert.equal(await getIds(gateway, '/v1/models'), ['mine/one', 'mine/two', 'mine/three'])
+  assert.equal(await getIds(gateway, '/v1/models/image'), ['mine/flux'])
   await gateway.api.connections.update(connection.id, { isActive: false })
-  assert.equal(await idsAt(gateway, '/v1/models'), ['ac/chat', 'mine/two'])
+  assert.equal(await getIds(gateway, '/v1/models'), ['ac/chat', 'mine/two'])
 })
 
 test('GET /v1/models queries a compatible provider with the connection’s own key', async () => {
@@ -119,7 +119,7 @@ test('GET /v1/models queries a compatible provider with the connection’s own k
     apiKey: 'lab-secret',
     providerSpecificData: { prefix: 'lab', baseUrl: 'http://lab.test/v1/' },
   })
-  assert.equal(await idsAt(gateway, '/v1/models'), ['lab/one', 'lab/two'])
+  assert.equal(await getIds(gateway, '/v1/models'), ['lab/one', 'lab/two'])
   assert.equal(seen, ['Bearer lab-secret'])
 })
 
@@ -132,10 +132,10 @@ test('lookups end when the client disconnects', async () => {
     apiKey: 'lab-secret',
     providerSpecificData: { baseUrl: 'http://lab.test' },
   })
-  const abort = new AbortController()
-  const answered = get(gateway, '/v1/models', { signal: abort.signal })
+  const controller = new AbortController()
+  const answered = get(gateway, '/v1/models', { signal: controller.signal })
   await clock.untilPending()
-  abort.abort()
+  controller.abort()
   await answered
   assert.is(fetch.requests[0]?.signal.aborted, true)
   assert.is(clock.pending(), 0)

@@ -7,7 +7,7 @@ const test = suite('listing rule 4: kinds and services')
 const served: Kind[] = ['llm', 'image', 'tts', 'stt', 'embedding', 'imageToText', 'webSearch', 'webFetch']
 
 /** Returns the kind under which a world's only model is listed. */
-async function kindOf(id: string, catalogModels: Array<{ id: string; type?: Kind }> = []): Promise<Kind[]> {
+async function getKind(id: string, catalogModels: Array<{ id: string; type?: Kind }> = []): Promise<Kind[]> {
   const world: World = {
     catalog: { acme: { serviceKinds: served, models: catalogModels } },
     connections: [{ provider: 'acme', providerSpecificData: { prefix: 'mine', enabledModels: [id] } }],
@@ -40,28 +40,28 @@ for (const [id, kind] of [
   ['embed-voice-image', 'embedding'], // `embedding` comes before `tts`, and `tts` before `image`
   ['voice-of-flux', 'tts'],
 ] as const) {
-  test(`the kind of ${id} is inferred as ${kind}`, async () => assert.equal(await kindOf(id), [kind]))
+  test(`the kind of ${id} is inferred as ${kind}`, async () => assert.equal(await getKind(id), [kind]))
 }
 
 test("the catalog's kind takes precedence over the kind that the ID suggests", async () => {
-  assert.equal(await kindOf('dall-e-3', [{ id: 'dall-e-3' }]), ['llm'])
-  assert.equal(await kindOf('plain', [{ id: 'plain', type: 'imageToText' }]), ['imageToText'])
-  assert.equal(await kindOf('plain', [{ id: 'plain', type: 'stt' }]), ['stt'])
+  assert.equal(await getKind('dall-e-3', [{ id: 'dall-e-3' }]), ['llm'])
+  assert.equal(await getKind('plain', [{ id: 'plain', type: 'imageToText' }]), ['imageToText'])
+  assert.equal(await getKind('plain', [{ id: 'plain', type: 'stt' }]), ['stt'])
 })
 
 test('the catalog finds an ID with or without one of the provider’s names in front', async () => {
   for (const name of ['mine', 'acme']) {
-    assert.equal(await kindOf('plain', [{ id: `${name}/plain`, type: 'image' }]), ['image'])
-    assert.equal(await kindOf(`${name}/plain`, [{ id: 'plain', type: 'image' }]), ['image'])
+    assert.equal(await getKind('plain', [{ id: `${name}/plain`, type: 'image' }]), ['image'])
+    assert.equal(await getKind(`${name}/plain`, [{ id: 'plain', type: 'image' }]), ['image'])
   }
-  assert.equal(await kindOf('plain', [{ id: 'other/plain', type: 'image' }]), ['llm'])
+  assert.equal(await getKind('plain', [{ id: 'other/plain', type: 'image' }]), ['llm'])
   const both = [
     { id: 'acme/plain', type: 'tts' as const },
     { id: 'plain', type: 'image' as const },
   ]
-  assert.equal(await kindOf('plain', both), ['image'], 'the id as it is goes first')
+  assert.equal(await getKind('plain', both), ['image'], 'the id as it is goes first')
   const twice = both.map(({ type }) => ({ id: 'plain', type }))
-  assert.equal(await kindOf('plain', twice), ['tts'], 'of two entries the first counts')
+  assert.equal(await getKind('plain', twice), ['tts'], 'of two entries the first counts')
 })
 
 test('the catalog also finds a custom model with its prefix', async () => {
@@ -74,7 +74,7 @@ test('the catalog also finds a custom model with its prefix', async () => {
 })
 
 test("a model of an unknown type isn't listed", async () => {
-  assert.equal(await kindOf('film', [{ id: 'film', type: 'video' as Kind }]), []) // a catalog from a later release
+  assert.equal(await getKind('film', [{ id: 'film', type: 'video' as Kind }]), []) // a catalog from a later release
 })
 
 test('the kinds of custom models and aliases are also inferred from their IDs', async () => {

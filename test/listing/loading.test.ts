@@ -1,6 +1,6 @@
 import { fakeClock } from '../support/clock.ts'
 import { assert, suite } from '../support/suite.ts'
-import { ids, listingOf, listWorld, type World } from './world.ts'
+import { getListing, ids, listWorld, type World } from './world.ts'
 
 const test = suite('listing rule 1: loading')
 
@@ -49,7 +49,7 @@ test("a failure isn't cached, and the next listing tries again", async () => {
     },
   }
   const recorded: unknown[] = []
-  const listing = listingOf(world, { store: { combos: flaky }, onError: (error) => recorded.push(error) })
+  const listing = getListing(world, { store: { combos: flaky }, onError: (error) => recorded.push(error) })
   await listing.list(['llm'], noNetwork)
   await listing.list(['llm'], noNetwork)
   assert.is(attempts, 2)

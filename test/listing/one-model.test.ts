@@ -1,6 +1,6 @@
 import { HttpResponse, http } from 'msw'
 import { assert, suite } from '../support/suite.ts'
-import { get, idsAt, open } from './open-gateway.ts'
+import { get, getIds, open } from './open-gateway.ts'
 
 const test = suite('kinds and single models, through the gateway')
 
@@ -18,8 +18,8 @@ for (const [path, expected] of [
     for (const kind of ['llm', 'image', 'tts', 'stt', 'embedding', 'imageToText', 'webSearch', 'webFetch'] as const) {
       await gateway.api.combos.create({ name: `for-${kind}`, kind, models: ['ac/chat'] })
     }
-    assert.equal(await idsAt(gateway, `/v1/models/${path}`), expected)
-    assert.equal(await idsAt(gateway, '/v1/models'), ['for-llm', 'ac/chat'])
+    assert.equal(await getIds(gateway, `/v1/models/${path}`), expected)
+    assert.equal(await getIds(gateway, '/v1/models'), ['for-llm', 'ac/chat'])
   })
 }
 
@@ -34,7 +34,7 @@ test('web entries include their kind', async () => {
   ])
 })
 
-for (const [what, path, id] of [
+for (const [label, path, id] of [
   ['a plain id', '/v1/models/team', 'team'],
   ['an id with a slash', '/v1/models/ac/chat', 'ac/chat'],
   ['an id with an encoded slash', '/v1/models/ac%2Fchat', 'ac/chat'],
@@ -44,7 +44,7 @@ for (const [what, path, id] of [
   ['web search', '/v1/models/ac/search', 'ac/search'],
   ['an id in the form that Google’s clients use', '/v1/models/models/ac/chat', 'ac/chat'],
 ] as const) {
-  test(`/v1/models/{id} returns one entry: ${what}`, async () => {
+  test(`/v1/models/{id} returns one entry: ${label}`, async () => {
     const { gateway } = open()
     await gateway.api.connections.create({ provider: 'acme' })
     await gateway.api.combos.create({ name: 'team', models: ['ac/chat'] })
@@ -59,11 +59,11 @@ for (const [what, path, id] of [
 test("a kind's path takes precedence over a combo with that name", async () => {
   const { gateway } = open()
   await gateway.api.combos.create({ name: 'image', models: ['ac/chat'] })
-  assert.equal(await idsAt(gateway, '/v1/models/image'), ['ac/painter'])
-  assert.equal(await idsAt(gateway, '/v1/models'), ['image', 'ac/chat'])
+  assert.equal(await getIds(gateway, '/v1/models/image'), ['ac/painter'])
+  assert.equal(await getIds(gateway, '/v1/models'), ['image', 'ac/chat'])
 })
 
-for (const [what, headers, body] of [
+for (const [label, headers, body] of [
   ['OpenAI', {}, { error: { message: '?', type: 'invalid_request_error', param: null, code: 'model_not_found' } }],
   [
     'Anthropic',
@@ -72,7 +72,7 @@ for (const [what, headers, body] of [
   ],
   ['Google', { 'x-goog-api-client': 'x' }, { error: { code: 404, message: '?', status: 'NOT_FOUND' } }],
 ] as const) {
-  test(`an unknown ID returns a 404 in ${what}'s format with a similar name`, async () => {
+  test(`an unknown ID returns a 404 in ${label}'s format with a similar name`, async () => {
     const { gateway } = open()
     const response = await get(gateway, '/v1/models/ac/chatt', { headers })
     assert.is(response.status, 404)

@@ -57,7 +57,7 @@ export const get = (gateway: Gateway, path: string, init?: RequestInit) =>
   gateway.fetch(new Request(`http://gw${path}`, init))
 
 /** Resolves to the IDs that the gateway lists at a path, in order. The response must be a 200. */
-export async function idsAt(gateway: Gateway, path: string): Promise<string[]> {
+export async function getIds(gateway: Gateway, path: string): Promise<string[]> {
   const response = await get(gateway, path)
   assert.is(response.status, 200, path)
   const { data }: { data: Array<{ id: string }> } = await response.json()

@@ -50,7 +50,7 @@ export function referenceListing(world: World, K: readonly Kind[], created: numb
     else emit(combo.name, 'combo')
   }
 
-  const providerOf = (id: string) => {
+  const getProvider = (id: string) => {
     for (const [key, definition] of Object.entries(catalog)) if (key === id) return definition
     return undefined
   }
@@ -85,7 +85,7 @@ export function referenceListing(world: World, K: readonly Kind[], created: numb
   for (const connection of connections) {
     if (seenProviders.indexOf(connection.provider) >= 0) continue
     seenProviders.push(connection.provider)
-    const definition = providerOf(connection.provider)
+    const definition = getProvider(connection.provider)
     if (!intersectsK(definition?.serviceKinds)) continue
 
     const providerId = connection.provider
@@ -136,7 +136,7 @@ export function referenceListing(world: World, K: readonly Kind[], created: numb
         break
       }
     }
-    merged = merged.filter((id, at) => !/^\s*$/.test(id) && merged.indexOf(id) === at)
+    merged = merged.filter((id, index) => !/^\s*$/.test(id) && merged.indexOf(id) === index)
 
     for (const id of merged) {
       let kind: string | undefined
@@ -199,10 +199,10 @@ export function referenceListing(world: World, K: readonly Kind[], created: numb
 /** Ends with `-` or `_` and then 8 or more hex digits. */
 function endsWithHex(id: string): boolean {
   let digits = 0
-  let at = id.length - 1
-  while (at >= 0 && '0123456789abcdefABCDEF'.indexOf(id.charAt(at)) >= 0) {
+  let index = id.length - 1
+  while (index >= 0 && '0123456789abcdefABCDEF'.indexOf(id.charAt(index)) >= 0) {
     digits++
-    at--
+    index--
   }
-  return digits >= 8 && at >= 0 && (id.charAt(at) === '-' || id.charAt(at) === '_')
+  return digits >= 8 && index >= 0 && (id.charAt(index) === '-' || id.charAt(index) === '_')
 }

@@ -2,7 +2,7 @@ import { HttpResponse, http } from 'msw'
 import type { Gateway } from '../../src/gateway.ts'
 import type { Kind } from '../../src/types.ts'
 import { assert, suite } from '../support/suite.ts'
-import { catalog, get, idsAt, open } from './open-gateway.ts'
+import { catalog, get, getIds, open } from './open-gateway.ts'
 
 const test = suite('GET /v1/models/{id} for names that work but are not listed')
 
@@ -39,7 +39,7 @@ async function openServed() {
   return opened
 }
 
-for (const [what, name, owner] of [
+for (const [label, name, owner] of [
   ['a model of a keyless compatible connection', 'lab/m', 'lab'],
   ['the same model under its provider’s id', 'openai-compatible-lab/m', 'lab'],
   ['the prefix of a second connection to the same provider', 'two/chat', 'two'],
@@ -49,9 +49,9 @@ for (const [what, name, owner] of [
   ['an alias for a model', 'quick', 'lab'],
   ['an alias for a combo', 'best', 'combo'],
 ] as const) {
-  test(`${what} returns one entry, and requests for it work`, async () => {
+  test(`${label} returns one entry, and requests for it work`, async () => {
     const { gateway } = await openServed()
-    assert.not.ok((await idsAt(gateway, '/v1/models')).includes(name), 'the listing keeps to its rules')
+    assert.not.ok((await getIds(gateway, '/v1/models')).includes(name), 'the listing keeps to its rules')
     assert.is((await send(gateway, name)).status, 200)
     const response = await get(gateway, `/v1/models/${name}`)
     assert.is(response.status, 200)

@@ -1,17 +1,17 @@
 import type { CatalogProvider } from '../../src/types.ts'
 import { busyMs } from '../support/cpu-time.ts'
 import { assert, suite } from '../support/suite.ts'
-import { listingOf, type World } from './world.ts'
+import { getListing, type World } from './world.ts'
 
 const test = suite('the listing of many models')
 
-const range = (length: number) => Array.from({ length }, (_, at) => at)
+const range = (length: number) => Array.from({ length }, (_, index) => index)
 const noNetwork = () => Promise.reject(new TypeError('fetch failed'))
 
 /**
  * Creates a world with `size` catalog models, connections, custom models, aliases, and combos each. `read` is called on each access to one of them.
  */
-function worldOf(size: number, read: () => void = () => {}): World {
+function getWorld(size: number, read: () => void = () => {}): World {
   const watched = <T extends object>(record: T): T =>
     new Proxy(record, {
       get(target, name, receiver) {
@@ -19,24 +19,24 @@ function worldOf(size: number, read: () => void = () => {}): World {
         return Reflect.get(target, name, receiver)
       },
     })
-  const models = range(size).map((at) => watched({ id: `big/model-${at}` }))
-  const small = (at: number): [string, CatalogProvider] => [
-    `provider-${at}`,
-    watched({ alias: `p${at}`, models: [{ id: 'only' }] }),
+  const models = range(size).map((index) => watched({ id: `big/model-${index}` }))
+  const small = (index: number): [string, CatalogProvider] => [
+    `provider-${index}`,
+    watched({ alias: `p${index}`, models: [{ id: 'only' }] }),
   ]
   return {
     catalog: { big: { models }, ...Object.fromEntries(range(size).map(small)) },
-    connections: [{ provider: 'big' }, ...range(size).map((at) => ({ provider: `provider-${at}` }))],
-    customModels: range(size).map((at) => watched({ id: `custom-${at}`, providerAlias: `p${at % 100}` })),
-    aliases: range(size).map((at) => `p${at}/aliased`),
-    combos: range(size).map((at) => ({ name: `combo-${at}` })),
+    connections: [{ provider: 'big' }, ...range(size).map((index) => ({ provider: `provider-${index}` }))],
+    customModels: range(size).map((index) => watched({ id: `custom-${index}`, providerAlias: `p${index % 100}` })),
+    aliases: range(size).map((index) => `p${index}/aliased`),
+    combos: range(size).map((index) => ({ name: `combo-${index}` })),
   }
 }
 
 test('the listing reads each record only a few times, regardless of how many there are', async () => {
   const size = 5_000
   let reads = 0
-  const listing = listingOf(worldOf(size, () => reads++))
+  const listing = getListing(getWorld(size, () => reads++))
   reads = 0
   const entries = await listing.list(['llm'], noNetwork)
   assert.is(entries.length, 5 * size)
@@ -44,7 +44,7 @@ test('the listing reads each record only a few times, regardless of how many the
 })
 
 test('listing 25,000 models stays within the time limit', async () => {
-  const listing = listingOf(worldOf(5_000))
+  const listing = getListing(getWorld(5_000))
   const before = busyMs()
   await listing.list(['llm'], noNetwork)
   const tookMs = busyMs() - before
@@ -52,8 +52,8 @@ test('listing 25,000 models stays within the time limit', async () => {
 })
 
 test('an alias with a million slashes takes linear time', async () => {
-  const world = { ...worldOf(100), aliases: ['/'.repeat(1_000_000), `p1${'/'.repeat(1_000_000)}`] }
+  const world = { ...getWorld(100), aliases: ['/'.repeat(1_000_000), `p1${'/'.repeat(1_000_000)}`] }
   const before = busyMs()
-  await listingOf(world).list(['llm'], noNetwork)
+  await getListing(world).list(['llm'], noNetwork)
   assert.ok(busyMs() - before < 5_000)
 })

@@ -2,7 +2,7 @@ import { HttpResponse, http } from 'msw'
 import { fakeClock } from '../support/clock.ts'
 import { assert, suite } from '../support/suite.ts'
 import { upstream } from '../support/upstream.ts'
-import { ids, listingOf, type World } from './world.ts'
+import { getListing, ids, type World } from './world.ts'
 
 const test = suite('upstream model fetch: time and size')
 
@@ -110,7 +110,7 @@ test('a response in time leaves no timer behind', async () => {
 test('each listing queries the upstreams again', async () => {
   let models = ['one']
   const fetch = upstream(http.get('http://a.test/models', () => list(...models)))
-  const listing = listingOf({ connections: [connection('a')] })
+  const listing = getListing({ connections: [connection('a')] })
   const idsNow = async () => (await listing.list(['llm'], fetch)).map((entry) => entry.id)
   assert.equal(await idsNow(), ['a/one'])
   models = ['two']
@@ -147,14 +147,14 @@ test('a list over 4 MiB is cut off and treated as missing', async () => {
 })
 
 test('a list in many chunks is complete', async () => {
-  const models = Array.from({ length: 2_000 }, (_, at) => ({ id: `modèle-${at}` }))
+  const models = Array.from({ length: 2_000 }, (_, index) => ({ id: `modèle-${index}` }))
   const bytes = new TextEncoder().encode(JSON.stringify({ data: models }))
-  let at = 0
+  let i = 0
   const body = new ReadableStream({
     pull(controller) {
-      if (at >= bytes.length) return controller.close()
-      controller.enqueue(bytes.slice(at, at + 777))
-      at += 777
+      if (i >= bytes.length) return controller.close()
+      controller.enqueue(bytes.slice(i, i + 777))
+      i += 777
     },
   })
   const fetch = upstream(http.get('http://a.test/models', () => new HttpResponse(body)))

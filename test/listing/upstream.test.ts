@@ -72,8 +72,8 @@ const unaskable: Array<[what: string, world: World]> = [
   ['a key', keyless],
   ['a nonempty key', compatible('openai-compatible', BASE, '')],
 ]
-for (const [what, world] of unaskable) {
-  test(`the upstream isn't queried without ${what}`, async () => {
+for (const [label, world] of unaskable) {
+  test(`the upstream isn't queried without ${label}`, async () => {
     const { ids, requests, recorded } = await send(world)
     assert.equal(ids, [])
     assert.is(requests.length, 0)
@@ -135,7 +135,7 @@ test('upstream IDs stay unchanged except for a leading provider name, and are fi
 })
 
 const many = [model('a'), model('b'), model('a')]
-for (const [what, response, expected] of [
+for (const [label, response, expected] of [
   ['an array', many, ['lab/a', 'lab/b']],
   ['data', { data: many }, ['lab/a', 'lab/b']],
   ['models', { models: many }, ['lab/a', 'lab/b']],
@@ -160,7 +160,7 @@ for (const [what, response, expected] of [
   ['text', 'models', []],
   ['null', null, []],
 ] as const) {
-  test(`parses the model list from a response with ${what}`, async () => {
+  test(`parses the model list from a response with ${label}`, async () => {
     assert.equal((await send(compatible(), () => HttpResponse.json(response))).ids, expected)
   })
 }
@@ -179,8 +179,8 @@ const failures: Array<[what: string, handler: RequestHandler]> = [
   ['invalid UTF-8', http.get('*', () => HttpResponse.arrayBuffer(Uint8Array.of(0x5b, 0xff, 0x5d).buffer))],
   ['an empty body', http.get('*', () => HttpResponse.text(''))],
 ]
-for (const [what, handler] of failures) {
-  test(`${what} results in an empty list, and onError gets the failure without the key`, async () => {
+for (const [label, handler] of failures) {
+  test(`${label} results in an empty list, and onError gets the failure without the key`, async () => {
     const fetch = upstream(handler)
     const recorded: unknown[] = []
     const world: World = {

@@ -23,13 +23,13 @@ interface Host {
 }
 
 /** Creates a listing of a world. Without `fetch`, lookups fail. */
-export function listingOf(world: World, { clock = fakeClock(), onError = () => {}, store }: Host = {}) {
-  return createListing({ store: { ...storeOf(world), ...store }, catalog: world.catalog ?? {}, clock, onError })
+export function getListing(world: World, { clock = fakeClock(), onError = () => {}, store }: Host = {}) {
+  return createListing({ store: { ...getStore(world), ...store }, catalog: world.catalog ?? {}, clock, onError })
 }
 
 export function listWorld(world: World, kinds: readonly Kind[], host: Host = {}): Promise<ModelEntry[]> {
   const noNetwork: Fetch = () => Promise.reject(new TypeError('fetch failed'))
-  return listingOf(world, host).list(kinds, host.fetch ?? noNetwork)
+  return getListing(world, host).list(kinds, host.fetch ?? noNetwork)
 }
 
 /** Resolves to the IDs, in order. By default, `K` is that of `GET /v1/models`. */
@@ -38,7 +38,7 @@ export async function ids(world: World, kinds: readonly Kind[] = ['llm'], host: 
 }
 
 /** A vault that encrypts secrets by prepending `sealed:`. */
-function storeOf(world: World): ListingDependencies['store'] {
+function getStore(world: World): ListingDependencies['store'] {
   const seal = (plain: string) => `sealed:${plain}`
   const at = new Date(0).toISOString()
   const connections = (world.connections ?? []).map(

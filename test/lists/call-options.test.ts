@@ -26,9 +26,9 @@ const createRequest = (model: string, headers: Record<string, string> = {}) => (
   headers: { 'ai-language-model-id': model, 'ai-model-id': model, ...headers },
 })
 
-async function open(respond: Answering = () => json(chatAnswer()), more: WorldOptions = {}) {
-  const upstream = fakeUpstream((call, nth) => answerAt(call.url.pathname) ?? respond(call, nth))
-  const world = await openWorld({ fetch: upstream, combos: { fast: ['one/m', 'two/m'] }, ...more })
+async function open(respond: Answering = () => json(chatAnswer()), extra: WorldOptions = {}) {
+  const upstream = fakeUpstream((call, index) => answerAt(call.url.pathname) ?? respond(call, index))
+  const world = await openWorld({ fetch: upstream, combos: { fast: ['one/m', 'two/m'] }, ...extra })
   const send = (signalbox: unknown, { path = PATH, model = 'fast', headers = {}, body = {} }: Asked = {}) => {
     const all = { ...bodies[path.slice(path.lastIndexOf('/') + 1)], ...body, providerOptions: { signalbox } }
     return world.post(path, all, createRequest(model, headers))
@@ -162,12 +162,12 @@ test('a strict call is rejected if its target lacks a feature, and other calls f
 test('calls in one session go to the same target, as with the header', async () => {
   const models = ['one/m', 'two/m', 'three/m']
   const { send, upstream } = await open(undefined, { combos: { sticky: { models, strategy: 'sticky' } } })
-  const sessions = Array.from({ length: 8 }, (_, at) => `session ${at}`)
+  const sessions = Array.from({ length: 8 }, (_, index) => `session ${index}`)
   for (const session of sessions) await send({ session }, { model: 'sticky' })
   for (const session of sessions) await send({}, { model: 'sticky', headers: { 'x-signalbox-session': session } })
   const headers = { 'x-signalbox-session': 'of the header' }
   for (const session of sessions) await send({ session }, { model: 'sticky', headers })
-  const [first, ...others] = [0, 8, 16].map((at) => upstream.providers.slice(at, at + 8))
+  const [first, ...others] = [0, 8, 16].map((index) => upstream.providers.slice(index, index + 8))
   assert.ok(new Set(first).size > 1)
   assert.equal(others, [first, first])
 })
@@ -341,14 +341,14 @@ const TIMES = process.env.CI ? 5_000 : 120
 
 test('no options cause an internal error, and rejected options call no provider', async () => {
   const random = createRandom(11)
-  const { send, upstream, recorded } = await open((_, nth) => json(chatAnswer(), nth % 7 === 0 ? 503 : 200))
+  const { send, upstream, recorded } = await open((_, index) => json(chatAnswer(), index % 7 === 0 ? 503 : 200))
   const one = <T>(values: readonly T[]) => values[random.below(values.length)]
   const statuses = new Set<number>()
   for (let times = 0; times < TIMES; times++) {
     const chosen = Object.entries(members).filter(() => random.below(4) === 0)
     const wrong = random.below(2) === 0 ? undefined : random.below(chosen.length || 1)
     const options = Object.fromEntries(
-      chosen.map(([name, values], at) => [name, at === wrong ? one(STRANGE) : one(values)]),
+      chosen.map(([name, values], index) => [name, index === wrong ? one(STRANGE) : one(values)]),
     )
     const calls = upstream.calls.length
     const listed = random.below(4) === 0 ? { 'x-signalbox-models': 'three/m, two/m' } : {}

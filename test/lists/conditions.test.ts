@@ -1,10 +1,10 @@
 import { matchesSchema } from '../../src/lib/matches-schema.ts'
 import type { ResponseCondition } from '../../src/types.ts'
-import { askOf, endpointAt } from '../gate/support/endpoint-requests.ts'
+import { askOf, getEndpoint } from '../gate/support/endpoint-requests.ts'
 import { metered } from '../gate/support/metered-providers.ts'
 import { catalog as gateCatalog } from '../gate/support/world.ts'
 import { chatAnswer, chatChunk, chatEvents, messageAnswer, messageEvents } from '../pipeline/support/responses.ts'
-import { type Answering, bodyOf, type Call, fakeUpstream, json, sse } from '../pipeline/support/upstream.ts'
+import { type Answering, type Call, fakeUpstream, getBody, json, sse } from '../pipeline/support/upstream.ts'
 import { catalog, openWorld } from '../pipeline/support/world.ts'
 import { assert, suite } from '../support/suite.ts'
 
@@ -18,9 +18,9 @@ const good = '{"city":"Ulm"}'
 const priced = { ...catalog, one: { ...catalog.one, models: [{ id: 'm', price: { input: 1, output: 1 } }] } }
 const connections = ['one', 'two', 'three', 'claude', 'google']
 
-async function open(respond: Answering, more = {}) {
+async function open(respond: Answering, extra = {}) {
   const upstream = fakeUpstream(respond)
-  const world = await openWorld({ fetch: upstream, catalog: priced, connections, ...more })
+  const world = await openWorld({ fetch: upstream, catalog: priced, connections, ...extra })
   const send = (on: ResponseCondition[], models: string[], body: object = {}, init: RequestInit = {}) => {
     const headers = { 'x-signalbox-models': JSON.stringify({ models, on }) }
     return world.chat({ model: 'said', messages, ...body }, { ...init, headers })
@@ -59,10 +59,10 @@ const clients = [
   '/v4/ai/language-model',
 ]
 
-for (const [what, model, body, status] of filtered)
+for (const [label, model, body, status] of filtered)
   for (const path of clients) {
-    test(`under "content", ${what} falls back to the next model (${path})`, async () => {
-      const pending = askOf(endpointAt(path), 'said', 900)
+    test(`under "content", ${label} falls back to the next model (${path})`, async () => {
+      const pending = askOf(getEndpoint(path), 'said', 900)
       const { post, upstream, recorded } = await open(({ provider }) =>
         provider === 'two' ? json(chatAnswer()) : json(body, status),
       )
@@ -88,7 +88,7 @@ for (const [what, model, body, status] of filtered)
 
 test(`under "schema", a response that doesn't match the schema falls back, and its tokens are charged`, async () => {
   const responses = ['no JSON', '{"city":5}', good]
-  const { send, recorded, upstream } = await open((_, nth) => json(chatAnswer(responses[nth - 1])))
+  const { send, recorded, upstream } = await open((_, index) => json(chatAnswer(responses[index - 1])))
   const response = await send(['schema'], ['one/m', 'two/m', 'three/m'], { response_format })
   const { choices } = await response.json()
   assert.is(choices[0].message.content, good)
@@ -143,7 +143,7 @@ test('"schema" has no effect without an output format or for a tool call', async
       { index: 0, message: { role: 'assistant', content: null, tool_calls: [call] }, finish_reason: 'tool_calls' },
     ],
   }
-  const { send, upstream } = await open((_, nth) => json(nth === 1 ? chatAnswer() : calling))
+  const { send, upstream } = await open((_, index) => json(index === 1 ? chatAnswer() : calling))
   await send(['schema'], ['one/m', 'two/m'])
   await send(['schema'], ['one/m', 'two/m'], { response_format })
   assert.equal(upstream.providers, ['one', 'one'])
@@ -176,7 +176,7 @@ for (const [name, models] of [
     const { send, recorded } = await open(({ provider }) => {
       if (provider === 'two') return sse(chatEvents(good))
       return new Response(
-        bodyOf(
+        getBody(
           events(provider, good)
             .slice(0, -3)
             .map((event) => new TextEncoder().encode(event)),
@@ -199,7 +199,7 @@ for (const [name, models] of [
     const { send, recorded } = await open(
       ({ provider }) =>
         new Response(
-          bodyOf(
+          getBody(
             events(provider, good)
               .slice(0, -3)
               .map((event) => new TextEncoder().encode(event)),
@@ -217,11 +217,11 @@ for (const [name, models] of [
   })
 
   test(`aborting a buffered ${name} stream ends its call`, async () => {
-    const leave = new AbortController()
+    const controller = new AbortController()
     const { send, upstream, recorded } = await open(({ provider }) => {
-      setTimeout(() => leave.abort(), 5)
+      setTimeout(() => controller.abort(), 5)
       return new Response(
-        bodyOf(
+        getBody(
           events(provider, good)
             .slice(0, 4)
             .map((event) => new TextEncoder().encode(event)),
@@ -236,7 +236,7 @@ for (const [name, models] of [
       ['schema'],
       [...models],
       { response_format, stream: true },
-      { signal: leave.signal },
+      { signal: controller.signal },
     ).catch(() => undefined)
     assert.ok(response === undefined || response.status === 499)
     assert.equal([upstream.calls.length, upstream.open], [1, 0])
@@ -267,11 +267,11 @@ for (const [path, body, end] of streaming)
   for (const [provider, model] of Object.entries(streamed)) {
     test(`a buffered stream from ${model} arrives complete at ${path}`, async () => {
       const words = (call: Call) => metered({ words: [call.provider === provider ? 'no JSON' : good] }, { tokens: 0 })
-      const { post, recorded } = await open((call, nth) => words(call)(call, nth), {
+      const { post, recorded } = await open((call, index) => words(call)(call, index), {
         catalog: gateCatalog,
         connections: ['one', 'two', 'open', 'claude', 'google'],
       })
-      const pending = askOf(endpointAt(path), 'said', 900)
+      const pending = askOf(getEndpoint(path), 'said', 900)
       const send = async (models: string[]) => {
         const headers = {
           'x-signalbox-models': JSON.stringify({ models, on: ['content', 'schema'] }),
@@ -302,13 +302,13 @@ for (const [path, body, end] of streaming)
   }
 
 test('the client gets keep-alives while a stream is buffered', async () => {
-  let goOn = () => {}
-  const more = new Promise<void>((resolve) => {
-    goOn = resolve
+  let resume = () => {}
+  const extra = new Promise<void>((resolve) => {
+    resume = resolve
   })
   async function* slowly() {
     yield* chatEvents(good).slice(0, 2)
-    await more
+    await extra
     yield* chatEvents(good).slice(2)
   }
   const { send, clock, upstream } = await open(() => sse(slowly()))
@@ -318,7 +318,7 @@ test('the client gets keep-alives while a stream is buffered', async () => {
   const reader = (await pending).body?.getReader()
   const decode = (bytes: Uint8Array | undefined) => new TextDecoder().decode(bytes)
   assert.match(decode((await reader?.read())?.value), /^: /)
-  goOn()
+  resume()
   let text = ''
   for (let part = await reader?.read(); part && !part.done; part = await reader?.read()) text += decode(part.value)
   assert.match(text, /Ulm/)
@@ -327,18 +327,18 @@ test('the client gets keep-alives while a stream is buffered', async () => {
 
 test("a stream that the content filter ends before any content falls back, and one that has begun doesn't", async () => {
   const end = chatChunk({}, 'content_filter')
-  const { send, recorded } = await open(({ provider }, nth) => {
+  const { send, recorded } = await open(({ provider }, index) => {
     if (provider === 'two') return sse(chatEvents())
-    return sse(nth === 1 ? [end, 'data: [DONE]\n\n'] : [chatChunk({ content: 'Half' }), end, 'data: [DONE]\n\n'])
+    return sse(index === 1 ? [end, 'data: [DONE]\n\n'] : [chatChunk({ content: 'Half' }), end, 'data: [DONE]\n\n'])
   })
   assert.match(await (await send(['content'], ['one/m', 'two/m'], { stream: true })).text(), 'Hello')
   assert.equal(
     recorded.requests[0]?.attempts.map(({ outcome }) => outcome),
     ['filtered', 'answered'],
   )
-  const begun = await (await send(['content'], ['one/m', 'two/m'], { stream: true })).text()
-  assert.match(begun, 'Half')
-  assert.match(begun, 'content_filter')
+  const started = await (await send(['content'], ['one/m', 'two/m'], { stream: true })).text()
+  assert.match(started, 'Half')
+  assert.match(started, 'content_filter')
 })
 
 test('a stored combo falls back under the same conditions', async () => {
@@ -354,7 +354,7 @@ test('a stored combo falls back under the same conditions', async () => {
 
 test("unwanted responses don't count against a model's health", async () => {
   const { send, api } = await open(({ provider }) => json(provider === 'one' ? filteredChat : chatAnswer()))
-  for (let nth = 0; nth < 8; nth++) await (await send(['content'], ['one/m', 'two/m'])).text()
+  for (let index = 0; index < 8; index++) await (await send(['content'], ['one/m', 'two/m'])).text()
   const { targets } = await api.explain({ model: 'one/m' })
   assert.is(targets[0]?.use, 'first')
 })
@@ -375,12 +375,12 @@ const schemas: Array<[what: string, schema: object, value: unknown, isMatch: boo
   ],
   ['an unresolvable reference', { $ref: '#/nowhere' }, 5, true],
 ]
-for (const [what, given, value, isMatch] of schemas)
-  test(`validates a value against its schema: ${what}`, () => assert.is(matchesSchema(value, { ...given }), isMatch))
+for (const [label, input, value, isMatch] of schemas)
+  test(`validates a value against its schema: ${label}`, () => assert.is(matchesSchema(value, { ...input }), isMatch))
 
 test('checking against a schema that would take years stops quickly', () => {
   const $defs: Record<string, object> = { d0: { type: 'string' } }
-  for (let nth = 1; nth < 60; nth++)
-    $defs[`d${nth}`] = { allOf: [{ $ref: `#/$defs/d${nth - 1}` }, { $ref: `#/$defs/d${nth - 1}` }] }
+  for (let index = 1; index < 60; index++)
+    $defs[`d${index}`] = { allOf: [{ $ref: `#/$defs/d${index - 1}` }, { $ref: `#/$defs/d${index - 1}` }] }
   assert.is(matchesSchema('x', { $defs, $ref: '#/$defs/d59' }), true)
 })

@@ -36,10 +36,10 @@ const prices = {
   three: { baseUrl: 'http://three.test/v1', models: [priced('m', 5), { id: 'seer', type: 'imageToText' as const }] },
 }
 
-async function open(respond: Answering = () => json(chatAnswer()), more: WorldOptions = {}) {
-  const upstream = fakeUpstream((call, nth) => answerAt(call.url.pathname) ?? respond(call, nth))
+async function open(respond: Answering = () => json(chatAnswer()), extra: WorldOptions = {}) {
+  const upstream = fakeUpstream((call, index) => answerAt(call.url.pathname) ?? respond(call, index))
   const combos = { fast: ['one/m', 'two/m', 'three/m'] }
-  const world = await openWorld({ fetch: upstream, catalog: prices, combos, ...more })
+  const world = await openWorld({ fetch: upstream, catalog: prices, combos, ...extra })
   const send = (gateway: unknown, { path = PATH, model = 'fast', headers = {}, signalbox }: Asked = {}) => {
     const body = bodies[path.slice(path.lastIndexOf('/') + 1)]
     const providerOptions = { gateway, ...(signalbox && { signalbox }) }
@@ -59,7 +59,7 @@ async function refusal(response: Response) {
   return { status: response.status, code: error.code, message: error.message }
 }
 
-async function warningsOf(response: Response): Promise<string[]> {
+async function getWarnings(response: Response): Promise<string[]> {
   const { warnings } = (await response.json()) as { warnings: Array<{ feature: string }> }
   assert.is(response.status, 200)
   return warnings.map(({ feature }) => feature)
@@ -81,7 +81,7 @@ for (const [option, value, providers] of [
     await send({ [option]: value })
     assert.equal([...new Set(upstream.providers)], providers)
     const fine = await open()
-    assert.equal(await warningsOf(await fine.send({ [option]: value })), [])
+    assert.equal(await getWarnings(await fine.send({ [option]: value })), [])
     assert.equal(fine.upstream.providers, [providers[0]])
   })
 
@@ -96,17 +96,17 @@ test('sort: "ttft" prefers the fastest target, and "tps" does the same with a wa
     await clock.sleep(provider === 'one' ? 50 : provider === 'two' ? 30 : 10)
     return json(chatAnswer())
   }
-  const { send, upstream, clock } = await open((call, nth) => slow(call, nth))
+  const { send, upstream, clock } = await open((call, index) => slow(call, index))
   const done = async (requested: Promise<Response>) => {
     await clock.advance(60)
     return requested
   }
   for (const model of ['one/m', 'two/m', 'three/m']) await (await done(send({}, { model }))).text()
   const before = upstream.calls.length
-  assert.equal(await warningsOf(await done(send({ sort: 'ttft' }))), [])
+  assert.equal(await getWarnings(await done(send({ sort: 'ttft' }))), [])
   const response = await done(send({ sort: 'tps' }))
   assert.is(response.headers.get('x-signalbox-warning'), 'replaced:providerOptions.gateway.sort')
-  assert.equal(await warningsOf(response), ['providerOptions.gateway.sort'])
+  assert.equal(await getWarnings(response), ['providerOptions.gateway.sort'])
   assert.ok(upstream.providers.slice(before).includes('three'), upstream.providers.join())
   const strict = await refusal(await done(send({ sort: 'tps' }, { headers: { 'x-signalbox-strict': 'true' } })))
   assert.is(strict.status, 400)
@@ -157,7 +157,7 @@ for (const [option, value, message] of [
 
 test('has: ["vision"] keeps models that the catalog or a custom model describes as reading images', async () => {
   const { send, upstream, api } = await open(undefined, { combos: { fast: ['one/m', 'three/seer'] } })
-  assert.equal(await warningsOf(await send({ has: ['vision'] })), [])
+  assert.equal(await getWarnings(await send({ has: ['vision'] })), [])
   assert.equal(upstream.providers, ['three'])
   await api.customModels.create({ providerAlias: 'one', id: 'm', type: 'imageToText' })
   assert.is((await send({ has: ['vision'] })).status, 200)
@@ -188,7 +188,7 @@ for (const [option, tags] of [
       const path = `/v4/ai/${route}`
       const signalbox = { models: ['one/x', 'two/x', 'three/x'], retryAmbiguous: true, sameVectors: true }
       const response = await send({ [option]: true }, { path, signalbox })
-      assert.equal(await warningsOf(response), [], route)
+      assert.equal(await getWarnings(response), [], route)
       const { status, code, message } = await refusal(await send({ [option]: true }, { path, model: 'one/x' }))
       assert.equal([status, code], [403, 'no_compliant_target'], message)
       assert.match(message, `"providerOptions.gateway.${option}" requires`)
@@ -202,7 +202,7 @@ for (const [option, tags] of [
 
   test(`${option}: false requires nothing`, async () => {
     const { send, upstream } = await open()
-    assert.equal(await warningsOf(await send({ [option]: false })), [])
+    assert.equal(await getWarnings(await send({ [option]: false })), [])
     assert.equal(upstream.providers, ['one'])
   })
 
@@ -222,8 +222,8 @@ test('the error names the data policy if other targets aren\'t in "only"', async
 
 test('tags and the user are recorded, and a warning reports tags over the limit of 10 tags or 64 characters', async () => {
   const { send, api } = await open(undefined, { usage: true })
-  const tags = ['beta', ...Array.from({ length: 9 }, (_, at) => `t${at}`)]
-  assert.equal(await warningsOf(await send({ tags, user: 'u1' })), [])
+  const tags = ['beta', ...Array.from({ length: 9 }, (_, index) => `t${index}`)]
+  assert.equal(await getWarnings(await send({ tags, user: 'u1' })), [])
   const response = await send({ tags: ['x'.repeat(65), ...tags, 'more'], user: 'u2' })
   assert.is(response.headers.get('x-signalbox-warning'), 'clamped:providerOptions.gateway.tags')
   const { requests } = await api.usage.requests({})
@@ -257,7 +257,7 @@ for (const [option, value] of Object.entries({
       const response = await send({ [option]: value }, callOptions)
       assert.match(response.headers.get('x-signalbox-warning') ?? '', `dropped:${name}`, route)
       assert.ok(
-        (await warningsOf(response)).some((feature) => feature.startsWith(name)),
+        (await getWarnings(response)).some((feature) => feature.startsWith(name)),
         route,
       )
       const calls = upstream.calls.length
@@ -271,7 +271,7 @@ for (const [option, value] of Object.entries({
 
 test('serviceTier is sent to the provider', async () => {
   const { send, upstream } = await open()
-  assert.equal(await warningsOf(await send({ serviceTier: 'flex' }, { model: 'one/m' })), [])
+  assert.equal(await getWarnings(await send({ serviceTier: 'flex' }, { model: 'one/m' })), [])
   assert.is(JSON.parse(upstream.calls[0]?.body ?? '').service_tier, 'flex')
 })
 
@@ -329,7 +329,7 @@ test('the options of a list in a header also apply, and its models come first', 
 test('null options are treated as missing', async () => {
   const { send, upstream } = await open()
   const nothing = { order: null, only: null, sort: null, models: null, tags: null, byok: null, has: null }
-  assert.equal(await warningsOf(await send({ ...nothing, zeroDataRetention: null, quotaEntityId: null })), [])
+  assert.equal(await getWarnings(await send({ ...nothing, zeroDataRetention: null, quotaEntityId: null })), [])
   assert.equal(upstream.providers, ['one'])
 })
 

@@ -12,9 +12,9 @@ const listed = (list: unknown) => ({
   headers: { 'x-signalbox-models': typeof list === 'string' ? list : JSON.stringify(list) },
 })
 
-async function open(respond: Answering = () => json(chatAnswer()), more = {}) {
+async function open(respond: Answering = () => json(chatAnswer()), extra = {}) {
   const upstream = fakeUpstream(respond)
-  const world = await openWorld({ fetch: upstream, ...more })
+  const world = await openWorld({ fetch: upstream, ...extra })
   const send = (list: unknown, body: object = {}) => world.chat({ model: 'said', messages, ...body }, listed(list))
   return { ...world, upstream, send }
 }
@@ -49,13 +49,13 @@ test('comma-separated names also form a list', async () => {
 })
 
 test("a list can contain combos and aliases, and names that don't resolve are skipped", async () => {
-  const more = {
+  const extra = {
     combos: { inner: { models: ['one/m', { model: 'three/m', params: { topP: 0.5 } }] } },
     aliases: { short: 'two/m' },
   }
   const { send, upstream } = await open(
     ({ provider }) => (provider === 'two' ? json(chatAnswer()) : json({}, 500)),
-    more,
+    extra,
   )
   const outer = { model: 'inner', params: { topP: 0.1, temperature: 0.2 } }
   assert.is((await send({ models: ['nowhere/m', outer, 'short'] })).status, 200)
@@ -84,8 +84,8 @@ const deadEnds: [models: string[], message: string][] = [
 for (const [models, message] of deadEnds) {
   test(`a list that doesn't resolve (${models}) is rejected with an error that lists its names, and the model in the body is ignored`, async () => {
     const provider = { baseUrl: 'http://provider.test/v1', models: [{ id: 'm' }] }
-    const more = { catalog: { one: provider, away: provider }, connections: ['one'] }
-    const { send, upstream } = await open(undefined, { ...more, combos: { said: { models: [] } } })
+    const extra = { catalog: { one: provider, away: provider }, connections: ['one'] }
+    const { send, upstream } = await open(undefined, { ...extra, combos: { said: { models: [] } } })
     const response = await send({ models })
     assert.is(response.status, 404)
     assert.is(await error(response), `None of the models in "x-signalbox-models" ${message}`)
@@ -210,7 +210,7 @@ test("a combo in a list never calls targets that the key doesn't allow, even aft
   const { post, upstream } = await openGate({
     models: ['one/m', 'cheap/m'],
     combos: { mixed: ['one/m', 'two/m'] },
-    respond: (call, nth) => (call.provider === 'one' ? json({}, 500) : metered({}, { tokens: 0 })(call, nth)),
+    respond: (call, index) => (call.provider === 'one' ? json({}, 500) : metered({}, { tokens: 0 })(call, index)),
   })
   const response = await post(
     '/v1/chat/completions',

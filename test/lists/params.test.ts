@@ -1,5 +1,5 @@
 import type { EntryParams } from '../../src/types.ts'
-import { askOf, endpointAt } from '../gate/support/endpoint-requests.ts'
+import { askOf, getEndpoint } from '../gate/support/endpoint-requests.ts'
 import { metered } from '../gate/support/metered-providers.ts'
 import { openGate } from '../gate/support/world.ts'
 import { fakeUpstream } from '../pipeline/support/upstream.ts'
@@ -26,15 +26,15 @@ const clients = {
   'ai-sdk': '/v4/ai/language-model',
 }
 
-async function open(params: EntryParams, more = {}) {
+async function open(params: EntryParams, extra = {}) {
   const upstream = fakeUpstream(metered({}, { tokens: 0 }))
   const combos = Object.fromEntries(models.map((model) => [model.replace('/', '-'), { models: [{ model, params }] }]))
-  const world = await openWorld({ fetch: upstream, catalog, connections, combos, ...more })
+  const world = await openWorld({ fetch: upstream, catalog, connections, combos, ...extra })
   async function send(path: string, model: string, body: object = {}, headers: Record<string, string> = {}) {
-    const pending = askOf(endpointAt(path), model, 900)
+    const pending = askOf(getEndpoint(path), model, 900)
     const beside = { 'ai-language-model-id': model, 'ai-language-model-specification-version': '4' }
-    const whole = JSON.stringify({ ...pending.body, ...body })
-    const response = await world.post(pending.path, whole, { headers: { ...beside, ...headers } })
+    const full = JSON.stringify({ ...pending.body, ...body })
+    const response = await world.post(pending.path, full, { headers: { ...beside, ...headers } })
     const text = await response.text()
     const sent = upstream.calls.at(-1)?.body
     return {
@@ -107,11 +107,11 @@ for (const [format, path] of Object.entries(clients))
       const { status, text, warnings, sent: body } = await send(path, name)
       assert.is(status, 200, text)
       assert.equal(body, { ...withoutLimit(plain.sent), ...sent })
-      const dropped = warnings?.split(', ').filter((one) => one.startsWith('dropped:')) ?? []
+      const dropped = warnings?.split(', ').filter((value) => value.startsWith('dropped:')) ?? []
       assert.is(dropped.length, lost.length, warnings ?? '')
       for (const option of lost)
         assert.ok(
-          dropped.some((one) => one.includes(option) || one.includes(snake(option))),
+          dropped.some((value) => value.includes(option) || value.includes(snake(option))),
           `${option} in ${warnings}`,
         )
       const calls = upstream.calls.length
@@ -198,8 +198,8 @@ const passed: Array<[what: string, { path: string; name: string; body: object; p
   ],
 ]
 
-for (const [what, { path, name, body, params: set, sent }] of passed) {
-  test(`a passed-through request gets ${what}`, async () => {
+for (const [label, { path, name, body, params: set, sent }] of passed) {
+  test(`a passed-through request gets ${label}`, async () => {
     const { send } = await open(set)
     const { status, text, sent: found } = await send(path, name, body)
     assert.is(status, 200, text)
@@ -235,7 +235,9 @@ test('in nested combos, the innermost entry decides each parameter', async () =>
 
 test('the same model is called again for an entry with other parameters', async () => {
   const respond = metered({}, { tokens: 0 })
-  const upstream = fakeUpstream((call, nth) => (nth === 1 ? new Response('{}', { status: 503 }) : respond(call, nth)))
+  const upstream = fakeUpstream((call, index) =>
+    index === 1 ? new Response('{}', { status: 503 }) : respond(call, index),
+  )
   const models = [
     { model: 'one/m', params: { maxTokens: 5 } },
     { model: 'one/m', params: { maxTokens: 6 } },

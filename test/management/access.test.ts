@@ -25,11 +25,11 @@ test('the tests cover every route in the table', () => {
 test('without the `management` option, everything under /api is closed, and the response explains what to do', async () => {
   const { gateway } = openDoor()
   const closed = createGateway({ storage: memoryStorage(), logger: false })
-  const elsewhere = ['/api', '/api/', '/api/nothing', '/api/keys/', '/api/sync/cloud'].map((path) => ({
+  const other = ['/api', '/api/', '/api/nothing', '/api/keys/', '/api/sync/cloud'].map((path) => ({
     method: 'GET',
     path,
   }))
-  for (const { method, path } of [...routes, ...elsewhere]) {
+  for (const { method, path } of [...routes, ...other]) {
     const headers = { 'content-type': 'application/json', ...bearer(TOKEN), 'x-api-key': TOKEN }
     const response = await closed.fetch(
       new Request(`http://localhost${path}`, { method, headers, body: jsonBody(method) }),
@@ -49,7 +49,7 @@ test('every route rejects missing, wrong, and client credentials, and accepts th
   const client = await expect(201, 'POST', '/api/keys', { name: 'client' })
   const paused = await expect(201, 'POST', '/api/keys', { name: 'paused' })
   await expect(200, 'PUT', `/api/keys/${paused.id}`, { isActive: false })
-  const refused: Array<[name: string, headers: Record<string, string>]> = [
+  const rejected: Array<[name: string, headers: Record<string, string>]> = [
     ['nothing', {}],
     ['wrong', bearer(`${TOKEN.slice(0, -1)}1`)],
     ['a part', bearer(TOKEN.slice(0, -1))],
@@ -69,7 +69,7 @@ test('every route rejects missing, wrong, and client credentials, and accepts th
       const body = jsonBody(method)
       return send(method, path, { headers: { 'content-type': 'application/json', ...headers }, ...(body && { body }) })
     }
-    for (const [name, headers] of refused) {
+    for (const [name, headers] of rejected) {
       const { status, headers: answered } = await sendRequest(headers)
       assert.is(status, 401, `${name}: ${method} ${path}`)
       assert.is(answered.get('www-authenticate'), 'Bearer')
@@ -163,7 +163,7 @@ for (const [options, error] of badOptions) {
     const management = options as ManagementOptions // JavaScript callers can pass this
     assert.throws(
       () => createGateway({ storage: memoryStorage(), management }),
-      (thrown: unknown) => thrown instanceof TypeError && thrown.message.startsWith(error),
+      (reason: unknown) => reason instanceof TypeError && reason.message.startsWith(error),
     )
   })
 }

@@ -109,10 +109,12 @@ test('no path causes a 500', async () => {
     '/api/models/custom/',
     '/api/models/aliases/',
   )
-  const property = fc.asyncProperty(prefix, segment, segment, async (start, one, two) => {
+  const property = fc.asyncProperty(prefix, segment, segment, async (start, value, two) => {
     for (const method of ['GET', 'DELETE']) {
-      const response = await management.gateway.fetch(new Request(`http://h${start}${one}/${two}`, { method, headers }))
-      assert.ok(response.status < 500, `${method} ${start}${one}/${two}: ${response.status}`)
+      const response = await management.gateway.fetch(
+        new Request(`http://h${start}${value}/${two}`, { method, headers }),
+      )
+      assert.ok(response.status < 500, `${method} ${start}${value}/${two}: ${response.status}`)
     }
   })
   await fc.assert(property, { numRuns: times(500) })

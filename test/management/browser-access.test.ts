@@ -34,10 +34,10 @@ const origins: Array<[may: boolean, headers: Record<string, string>]> = [
   [false, { 'sec-fetch-site': 'cross-site', origin: 'http://localhost:8080' }],
   [false, { 'sec-fetch-site': 'something-new' }],
 ]
-for (const [may, headers] of origins) {
-  test(`a change with ${JSON.stringify(headers)} is ${may ? 'accepted' : 'rejected with a 403'}`, async () => {
-    assert.is(await create(open, { ...json, ...headers }), may ? 201 : 403)
-    assert.is(await create(session, { ...json, ...headers }), may ? 201 : 403)
+for (const [isAllowed, headers] of origins) {
+  test(`a change with ${JSON.stringify(headers)} is ${isAllowed ? 'accepted' : 'rejected with a 403'}`, async () => {
+    assert.is(await create(open, { ...json, ...headers }), isAllowed ? 201 : 403)
+    assert.is(await create(session, { ...json, ...headers }), isAllowed ? 201 : 403)
     assert.is(await create({ token: TOKEN }, { ...json, ...headers, authorization: `Bearer ${TOKEN}` }), 201)
   })
 }
@@ -103,22 +103,22 @@ const types: Array<[may: boolean, type: string | undefined]> = [
   [false, 'x/application/json'],
   [false, undefined],
 ]
-for (const [may, type] of types) {
-  test(`a body of type ${type} is ${may ? 'accepted' : 'rejected with a 415'} in every mode`, async () => {
+for (const [isAllowed, type] of types) {
+  test(`a body of type ${type} is ${isAllowed ? 'accepted' : 'rejected with a 415'} in every mode`, async () => {
     const headers: Record<string, string> = type === undefined ? {} : { 'content-type': type }
     for (const management of [open, session]) {
       const door = openDoor({ management })
       const response = await door.send('POST', '/api/keys', { headers, body: new TextEncoder().encode(body) })
-      assert.is(response.status, may ? 201 : 415)
-      assert.is((await door.gateway.api.keys.list()).keys.length, may ? 1 : 0)
-      if (!may) assert.match(response.body.error, 'Send JSON with the header "content-type: application/json"')
+      assert.is(response.status, isAllowed ? 201 : 415)
+      assert.is((await door.gateway.api.keys.list()).keys.length, isAllowed ? 1 : 0)
+      if (!isAllowed) assert.match(response.body.error, 'Send JSON with the header "content-type: application/json"')
     }
     const headersWithToken = { ...headers, authorization: `Bearer ${TOKEN}` }
     const reply = await openDoor().send('POST', '/api/keys', {
       headers: headersWithToken,
       body: new TextEncoder().encode(body),
     })
-    assert.is(reply.status, may ? 201 : 415)
+    assert.is(reply.status, isAllowed ? 201 : 415)
   })
 }
 
@@ -176,14 +176,14 @@ const browsers: Array<Record<string, string>> = [
   { 'sec-fetch-mode': 'cors' },
   { 'sec-fetch-dest': 'empty' },
 ]
-for (const [may, host] of hosts) {
+for (const [isAllowed, host] of hosts) {
   const isMalformed = /^$|[@#/?]/.test(host) // rejected for everyone, before anything else
-  const status = may ? 200 : isMalformed ? 400 : 403
-  test(`without authentication, a browser request to the host "${host}" is ${may ? 'accepted' : `rejected with ${status}`}`, async () => {
+  const status = isAllowed ? 200 : isMalformed ? 400 : 403
+  test(`without authentication, a browser request to the host "${host}" is ${isAllowed ? 'accepted' : `rejected with ${status}`}`, async () => {
     const management = { ...open, allowedHosts: ['Box.lan'] }
     for (const browser of browsers) {
       assert.is(await read(management, { ...browser, host }), status, JSON.stringify(browser))
-      if (!may) assert.is(await create(management, { ...json, ...browser, host }), status)
+      if (!isAllowed) assert.is(await create(management, { ...json, ...browser, host }), status)
     }
     assert.is(await read(management, { origin: `http://${host}`, host }), status)
     if (isMalformed) return

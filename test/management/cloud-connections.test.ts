@@ -18,7 +18,7 @@ const keyFile = {
 const bedrock = { provider: 'bedrock', apiKey: 'ABSKQmVkcm9ja0FQSUtleS1leGFtcGxl' }
 
 /** Rejected inputs and their messages. */
-const refused: [input: object, error: string | RegExp][] = [
+const rejected: [input: object, error: string | RegExp][] = [
   [azure, /^Azure OpenAI needs "providerSpecificData.resource" \(the name in https:/],
   [
     { ...azure, providerSpecificData: { resource: 'https://mine.openai.azure.com' } },
@@ -88,7 +88,7 @@ const refused: [input: object, error: string | RegExp][] = [
   [{ provider: 'openai', apiKey: '{a' }, '"apiKey" looks like JSON but is not valid JSON'],
 ]
 
-for (const [input, error] of refused) {
+for (const [input, error] of rejected) {
   test(`a cloud connection rejects ${JSON.stringify(input)}`, async () => {
     const { expect } = openDoor()
     const response = await expect(400, 'POST', '/api/connections', input)

@@ -70,13 +70,13 @@ const refusals = [
   ...conditions.map(([when, error]) => [{ models: ['x', { model: 'y', when }] }, error] as const),
   ...options,
 ]
-for (const [given, error] of refusals) {
-  test(`rejects ${JSON.stringify(given).slice(0, 80)}: ${error.slice(0, 80)}`, async () => {
+for (const [input, error] of refusals) {
+  test(`rejects ${JSON.stringify(input).slice(0, 80)}: ${error.slice(0, 80)}`, async () => {
     const { refuses, expect } = openDoor()
-    await refuses(400, error, ['POST', '/api/combos', { name: 'a', models: ['x'], ...given }])
+    await refuses(400, error, ['POST', '/api/combos', { name: 'a', models: ['x'], ...input }])
     assert.equal(await expect(200, 'GET', '/api/combos'), { combos: [] })
     const { id } = await expect(201, 'POST', '/api/combos', { name: 'a', models: ['x'] })
-    await refuses(400, error, ['PUT', `/api/combos/${id}`, given])
+    await refuses(400, error, ['PUT', `/api/combos/${id}`, input])
   })
 }
 
@@ -100,10 +100,10 @@ test('returns a condition as it was sent', async () => {
 
 test('returns options as they were sent, and null removes them', async () => {
   const { expect } = await openDoorTo(['x'])
-  const given = { stickyLimit: 3, connectionStrategy: 'sticky', hedge: true }
-  const created = await expect(201, 'POST', '/api/combos', { name: 'a', models: ['x'], ...given })
+  const input = { stickyLimit: 3, connectionStrategy: 'sticky', hedge: true }
+  const created = await expect(201, 'POST', '/api/combos', { name: 'a', models: ['x'], ...input })
   const { id, createdAt, updatedAt, ...rest } = created
-  assert.equal(rest, { name: 'a', models: ['x'], strategy: 'fallback', ...given })
+  assert.equal(rest, { name: 'a', models: ['x'], strategy: 'fallback', ...input })
   assert.equal(await expect(200, 'PUT', `/api/combos/${id}`, created), created)
   for (const [field, left] of [
     ['stickyLimit', ['connectionStrategy', 'hedge']],
@@ -112,7 +112,7 @@ test('returns options as they were sent, and null removes them', async () => {
   ] as const) {
     const after = await expect(200, 'PUT', `/api/combos/${id}`, { [field]: null })
     assert.equal(
-      Object.keys(after).filter((name) => name in given),
+      Object.keys(after).filter((name) => name in input),
       left,
     )
     assert.equal(await expect(200, 'GET', `/api/combos/${id}`), after)

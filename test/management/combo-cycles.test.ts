@@ -3,8 +3,8 @@ import { openDoor } from './open-management.ts'
 
 const test = suite('combo cycles')
 
-const cycle = (way: string, at: number) =>
-  `"models[${at}]" must not lead back to the combo itself (${way}). Remove it or use another model`
+const cycle = (way: string, index: number) =>
+  `"models[${index}]" must not lead back to the combo itself (${way}). Remove it or use another model`
 
 test("a combo can't contain itself", async () => {
   const { refuses, expect } = openDoor()
@@ -62,17 +62,18 @@ test("an alias can't create a cycle either", async () => {
 
 test("a long chain isn't a cycle, and is followed to its end", async () => {
   const { refuses, expect } = openDoor()
-  for (let at = 0; at < 60; at++) await expect(201, 'POST', '/api/combos', { name: `c${at}`, models: [`c${at + 1}`] })
+  for (let index = 0; index < 60; index++)
+    await expect(201, 'POST', '/api/combos', { name: `c${index}`, models: [`c${index + 1}`] })
   const response = await openDoor().call('POST', '/api/combos', { name: 'c60', models: ['c0'] })
   assert.is(response.status, 201) // on another gateway, which has no chain
-  const way = Array.from({ length: 60 }, (_, at) => `c${at}`).join(' → ')
+  const way = Array.from({ length: 60 }, (_, index) => `c${index}`).join(' → ')
   await refuses(400, cycle(`c60 → ${way} → c60`, 0), ['POST', '/api/combos', { name: 'c60', models: ['c0'] }])
 })
 
 test('visits each combo once when two paths lead to each of forty levels', async () => {
   const { expect } = openDoor()
-  for (let at = 0; at < 40; at++) {
-    await expect(201, 'POST', '/api/combos', { name: `c${40 - at}`, models: [`c${41 - at}`, `c${41 - at}`] })
+  for (let index = 0; index < 40; index++) {
+    await expect(201, 'POST', '/api/combos', { name: `c${40 - index}`, models: [`c${41 - index}`, `c${41 - index}`] })
   }
   await expect(201, 'POST', '/api/combos', { name: 'c0', models: ['c1', 'c1'] })
 })

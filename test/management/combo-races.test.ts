@@ -81,12 +81,12 @@ function check(combos: Combo[], ids: string[], recorded: Recorded[]) {
   assert.equal(combos.map(({ id }) => id).sort(), expected.sort(), `every combo once: ${state}`)
   assert.is(new Set(combos.map((combo) => combo.name)).size, combos.length, `every name once: ${state}`)
   for (const combo of combos) {
-    const at = ids.indexOf(combo.id)
+    const index = ids.indexOf(combo.id)
     const own = recorded.filter(({ id }) => id === combo.id).map(({ operation }) => operation)
     const names = own.flatMap((operation) => ('name' in operation ? [operation.name] : []))
     const models = own.flatMap((operation) => (operation.do === 'change' ? [operation.model] : []))
-    assert.ok((names.length > 0 ? names : [start[at]]).includes(combo.name), `no name is undone: ${state}`)
-    const first = at < 0 ? 'new' : 'old'
+    assert.ok((names.length > 0 ? names : [start[index]]).includes(combo.name), `no name is undone: ${state}`)
+    const first = index < 0 ? 'new' : 'old'
     assert.ok(
       (models.length > 0 ? models : [first]).some((model) => model === combo.models[0]),
       `no change is undone: ${state}`,
@@ -227,15 +227,15 @@ test('an interrupted rename can be reverted', async () => {
 test('rejects a name that another process has just given to a combo', async () => {
   const { watch, ...storage } = memoryStorage()
   const here = openDoor({ storage })
-  const elsewhere = openDoor({ storage })
+  const otherInstance = openDoor({ storage })
   assert.equal((await here.expect(200, 'GET', '/api/combos')).combos, [])
-  const { id } = await elsewhere.expect(201, 'POST', '/api/combos', { name: 'a', models: ['x'] })
+  const { id } = await otherInstance.expect(201, 'POST', '/api/combos', { name: 'a', models: ['x'] })
   assert.is((await here.expect(200, 'GET', `/api/combos/${id}`)).name, 'a')
-  const other = await elsewhere.expect(201, 'POST', '/api/combos', { name: 'other', models: ['x'] })
+  const other = await otherInstance.expect(201, 'POST', '/api/combos', { name: 'other', models: ['x'] })
   await here.refuses(400, 'Combo name already exists', ['POST', '/api/combos', { name: 'a', models: ['y'] }])
   await here.refuses(400, 'Combo name already exists', ['PUT', `/api/combos/${other.id}`, { name: 'a' }])
   await here.expect(200, 'PUT', `/api/combos/${id}`, { name: 'b' })
-  assert.is((await elsewhere.expect(200, 'DELETE', `/api/combos/${id}`)).success, true)
+  assert.is((await otherInstance.expect(200, 'DELETE', `/api/combos/${id}`)).success, true)
 })
 
 test('a storage that still returns a removed record causes an error, not an endless loop', async () => {

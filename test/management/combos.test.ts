@@ -141,13 +141,13 @@ test('creates a combo without models, with a warning', async () => {
 test("keeps a combo whose models don't resolve, and returns the reason on each create or update", async () => {
   const { expect, gateway } = openDoor()
   const { combos, connections, aliases } = gateway.api
-  const whole = 'No model in this combo resolves yet, so requests for it fail with a 404.'
+  const full = 'No model in this combo resolves yet, so requests for it fail with a 404.'
   const openai = '"openai/gpt-5" doesn\'t resolve yet: there is no active connection to "openai".'
   const unknown = '"gpt" doesn\'t resolve yet: no model, combo, or alias has this name.'
   const models = ['openai/gpt-5', 'gpt']
   const created = await expect(201, 'POST', '/api/combos', { name: 'a', models })
   const path = `/api/combos/${created.id}`
-  assert.equal(created.warnings, [whole, openai, unknown])
+  assert.equal(created.warnings, [full, openai, unknown])
   for (const response of [
     await expect(200, 'PUT', path, { ...created, strategy: 'random' }),
     await expect(200, 'PATCH', path, {}),
@@ -156,11 +156,11 @@ test("keeps a combo whose models don't resolve, and returns the reason on each c
     await combos.create({ name: 'c', models }),
     await combos.update(created.id, { hedge: true }),
   ])
-    assert.equal(response.warnings, [whole, openai, unknown])
+    assert.equal(response.warnings, [full, openai, unknown])
   assert.is((await expect(200, 'GET', path)).warnings, undefined)
 
   const outer = await combos.put({ name: 'outer', models: ['a', { model: 'openai/gpt-5', weight: 2 }] })
-  assert.equal(outer.warnings, [whole, '"a" doesn\'t resolve yet: there is no active connection to "openai".', openai])
+  assert.equal(outer.warnings, [full, '"a" doesn\'t resolve yet: there is no active connection to "openai".', openai])
   assert.equal((await aliases.set({ alias: 'quick', model: 'outer' })).warnings, [
     'The alias doesn\'t resolve yet: it points to "outer", but there is no active connection to "openai".',
   ])
@@ -170,12 +170,12 @@ test("keeps a combo whose models don't resolve, and returns the reason on each c
   assert.is((await combos.put({ name: 'outer' })).warnings, undefined)
   assert.is((await combos.put({ name: 'a', models: ['openai/gpt-5'] })).warnings, undefined)
   await connections.put({ id: 'main', provider: 'openai', isActive: false })
-  assert.equal((await combos.put({ name: 'a' })).warnings, [whole, openai])
+  assert.equal((await combos.put({ name: 'a' })).warnings, [full, openai])
 })
 
 test("lists ten of the models that don't resolve, and counts the others", async () => {
   const { combos } = openDoor().gateway.api
-  const models = Array.from({ length: 30 }, (_, at) => `nothing-${at}`)
+  const models = Array.from({ length: 30 }, (_, index) => `nothing-${index}`)
   const { warnings = [] } = await combos.create({ name: 'a', models })
   assert.is(warnings.length, 12)
   assert.is(warnings.at(-1), "20 more of its models don't resolve yet.")

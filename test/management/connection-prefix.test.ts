@@ -112,7 +112,7 @@ test('keeps a connection that an earlier release has stored, and checks its pref
 test('rejects a prefix in process, just like over HTTP', async () => {
   const { gateway } = openDoor({ catalog })
   const { connections } = gateway.api
-  const error = await connections.create(lab({ prefix: 'openai' })).catch((thrown: unknown) => thrown)
+  const error = await connections.create(lab({ prefix: 'openai' })).catch((error: unknown) => error)
   assert.match(String(error), 'That is a name of the built-in provider "openai"')
 })
 
@@ -133,9 +133,9 @@ test("a connection that shares a prefix is a fallback for the prefix's owner", a
 
 test('sharesPrefix can be next to the prefix at the top level, and null removes it', async () => {
   const { expect, refuses } = openDoor()
-  const given = { provider: 'lab', baseUrl: 'http://lab.test/v1', prefix: 'openai' }
-  const { id, providerSpecificData } = await expect(201, 'POST', '/api/connections', { ...given, sharesPrefix: true })
-  assert.equal(providerSpecificData, { baseUrl: given.baseUrl, prefix: 'openai', sharesPrefix: true })
+  const input = { provider: 'lab', baseUrl: 'http://lab.test/v1', prefix: 'openai' }
+  const { id, providerSpecificData } = await expect(201, 'POST', '/api/connections', { ...input, sharesPrefix: true })
+  assert.equal(providerSpecificData, { baseUrl: input.baseUrl, prefix: 'openai', sharesPrefix: true })
   const path = `/api/connections/${id}`
   await refuses(
     400,
@@ -143,5 +143,5 @@ test('sharesPrefix can be next to the prefix at the top level, and null removes 
     ['PUT', path, { sharesPrefix: null }],
   )
   const renamed = await expect(200, 'PUT', path, { prefix: 'own', sharesPrefix: null })
-  assert.equal(renamed.providerSpecificData, { baseUrl: given.baseUrl, prefix: 'own' })
+  assert.equal(renamed.providerSpecificData, { baseUrl: input.baseUrl, prefix: 'own' })
 })

@@ -112,9 +112,9 @@ test('an unknown id gets a 404, even if it contains special characters', async (
 test('finds a connection that another process has just created', async () => {
   const { watch, ...storage } = memoryStorage()
   const here = openDoor({ storage })
-  const elsewhere = openDoor({ storage })
+  const other = openDoor({ storage })
   assert.equal((await here.expect(200, 'GET', '/api/connections')).connections, [])
-  const { id } = await elsewhere.expect(201, 'POST', '/api/connections', { provider: 'openai' })
+  const { id } = await other.expect(201, 'POST', '/api/connections', { provider: 'openai' })
   await here.expect(200, 'GET', `/api/connections/${id}`)
 })
 

@@ -11,14 +11,14 @@ async function open(createResponse: Answering, options: WorldOptions = {}) {
   const fetch = fakeUpstream(createResponse)
   const world = await openWorld({ usage: true, ...options, fetch })
   const { connections } = await world.api.connections.list()
-  const idOf = (provider: string) => connections.find((one) => one.provider === provider)?.id ?? ''
-  return { ...world, fetch, idOf }
+  const getId = (provider: string) => connections.find((connection) => connection.provider === provider)?.id ?? ''
+  return { ...world, fetch, idOf: getId }
 }
 
 test('a test calls only the given connection, for at most 16 tokens, and reports the duration', async () => {
-  const { api, idOf, fetch, clock, recorded } = await open(async (call, nth) => {
+  const { api, idOf, fetch, clock, recorded } = await open(async (call, index) => {
     await clock.advance(25)
-    return respond(call, nth)
+    return respond(call, index)
   })
   assert.equal(await api.connections.test(idOf('two')), { ok: true, status: 200, ms: 25, model: 'm' })
   assert.equal(await api.connections.test(idOf('claude')), { ok: true, status: 200, ms: 25, model: 'c' })
@@ -41,9 +41,9 @@ test('a test calls only the given connection, for at most 16 tokens, and reports
 
 test("a test reaches any of a provider's connections, even if it is paused, draining, or in cooldown", async () => {
   const twins = ['first', 'second'].map((name) => ({ provider: 'one', name, apiKey: `secret-of-${name}` }))
-  let isWell = true
+  let isHealthy = true
   const { api, fetch, chat } = await open(
-    () => (isWell ? json(chatAnswer('ok')) : json({ error: { message: 'overloaded' } }, 503)),
+    () => (isHealthy ? json(chatAnswer('ok')) : json({ error: { message: 'overloaded' } }, 503)),
     { connections: twins },
   )
   const second = (await api.connections.list()).connections.find(({ name }) => name === 'second')?.id ?? ''
@@ -54,10 +54,10 @@ test("a test reaches any of a provider's connections, even if it is paused, drai
     assert.is(key(), 'Bearer secret-of-second')
   }
   await api.connections.update(second, { draining: false })
-  isWell = false
+  isHealthy = false
   await chat({})
   assert.is((await api.connections.test(second)).status, 503)
-  isWell = true
+  isHealthy = true
   assert.is((await api.connections.test(second)).ok, true)
   assert.is(key(), 'Bearer secret-of-second')
 })
@@ -97,9 +97,9 @@ test('a test needs a connection and a model of a kind that supports a small requ
           headers: { authorization: `Bearer ${token}` },
         })
       : post(`/api/connections/${id}/test`, body, { headers: { authorization: `Bearer ${token}` } })
-  const refused = await send(lab?.id)
-  assert.is(refused.status, 400)
-  assert.match((await refused.json()).error, /"model" is required because/)
+  const rejected = await send(lab?.id)
+  assert.is(rejected.status, 400)
+  assert.match((await rejected.json()).error, /"model" is required because/)
   assert.is((await send('nobody')).status, 404)
   assert.is((await send(lab?.id, { model: 1 })).status, 400)
   assert.is((await send(lab?.id, { models: 'm' })).status, 400)

@@ -20,13 +20,13 @@ async function doorWithDamage(damage: (sealedKey: string) => unknown = () => 'AA
 
 const SAYS = /cannot be decrypted because it was changed, moved, or encrypted with another secret.*Delete it/
 
-for (const [how, damage] of [
+for (const [mode, damage] of [
   ['is not encrypted', () => 'sbx_'],
   ['was changed', (sealed: string) => `${sealed.startsWith('A') ? 'B' : 'A'}${sealed.slice(1)}`],
   ['is missing', () => undefined],
   ['is not a string', () => 7],
 ] as const) {
-  test(`a key that can't be decrypted because it ${how} is shown as such, and other keys are shown as usual`, async () => {
+  test(`a key that can't be decrypted because it ${mode} is shown as such, and other keys are shown as usual`, async () => {
     const { expect, before, id } = await doorWithDamage(damage)
     const { keys } = await expect(200, 'GET', '/api/keys')
     assert.equal([keys[0], keys[2]], [before[0], before[2]])

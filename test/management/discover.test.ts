@@ -91,18 +91,21 @@ test('put with "discover" queries at each start, and writes only changes', async
 })
 
 test('keeps the discovered models while the server is unreachable, even if the other settings are replaced', async () => {
-  let isAway = false
-  const handler = http.get(`${LAB}/models`, () => (isAway ? HttpResponse.error() : HttpResponse.json(models('a'))))
+  let isUnavailable = false
+  const handler = http.get(`${LAB}/models`, () =>
+    isUnavailable ? HttpResponse.error() : HttpResponse.json(models('a')),
+  )
   const { api } = open(handler)
   const { provider, ...providerSpecificData } = lab
-  const put = (more = {}) => api.connections.put({ id: 'lab', provider, providerSpecificData, discover: true, ...more })
+  const put = (extra = {}) =>
+    api.connections.put({ id: 'lab', provider, providerSpecificData, discover: true, ...extra })
   await put()
-  isAway = true
+  isUnavailable = true
   const kept = await put()
   assert.equal(kept.providerSpecificData?.enabledModels, ['a'])
   assert.match(kept.warnings?.join() ?? '', 'is unreachable')
-  const given = await put({ providerSpecificData: { ...providerSpecificData, enabledModels: ['mine'] } })
-  assert.equal(given.providerSpecificData?.enabledModels, ['mine'], 'those that are given stand in')
+  const input = await put({ providerSpecificData: { ...providerSpecificData, enabledModels: ['mine'] } })
+  assert.equal(input.providerSpecificData?.enabledModels, ['mine'], 'those that are given stand in')
   const removed = await api.connections.update('lab', { enabledModels: null, discover: true })
   assert.equal(removed.providerSpecificData, providerSpecificData)
 })
@@ -124,7 +127,7 @@ test('POST /api/connections/{id}/models queries again, including in process and 
   assert.is((await call('GET', path)).status, 405)
 })
 
-const listOf = (address: string, response: object) => http.get(address, () => HttpResponse.json(response))
+const getList = (address: string, response: object) => http.get(address, () => HttpResponse.json(response))
 const formats: Array<[what: string, input: object, answer: object, url: string, headers: Record<string, string>]> = [
   ['OpenAI, without a key', lab, models('m'), `${LAB}/models`, {}],
   ['OpenAI, with a key', { ...lab, apiKey: 'sk-1' }, models('m'), `${LAB}/models`, { authorization: 'Bearer sk-1' }],
@@ -171,9 +174,9 @@ const formats: Array<[what: string, input: object, answer: object, url: string, 
     { 'x-goog-api-key': 'sk-1' },
   ],
 ]
-for (const [what, input, response, url, headers] of formats) {
-  test(`queries a server for its models in the format of ${what}`, async () => {
-    const { api, fetch } = open(listOf(url.replace(/\?.*/, ''), response))
+for (const [label, input, response, url, headers] of formats) {
+  test(`queries a server for its models in the format of ${label}`, async () => {
+    const { api, fetch } = open(getList(url.replace(/\?.*/, ''), response))
     const created = await api.connections.create({ provider: '', ...input, discover: true })
     assert.equal([created.providerSpecificData?.enabledModels, created.warnings], [['m'], undefined])
     const [request] = fetch.requests
@@ -204,13 +207,13 @@ const problems: Array<[what: string, handler: RequestHandler, warning: string, i
   ],
   [
     'returns 200 for any path',
-    listOf(`${LAB}/models`, { error: 'Unexpected endpoint or method. (GET /models)' }),
+    getList(`${LAB}/models`, { error: 'Unexpected endpoint or method. (GET /models)' }),
     `${AT} did not return a list of models: ${CHECK}. ${AGAIN}`,
   ],
   ['has no models', lists(), `${AT} has no models yet. Load one there, then try "discover" again.`],
   [
     'returns null as the list',
-    listOf(`${LAB}/models`, { object: 'list', data: null }),
+    getList(`${LAB}/models`, { object: 'list', data: null }),
     `${AT} has no models yet. Load one there, then try "discover" again.`,
   ],
   [
@@ -232,8 +235,8 @@ const problems: Array<[what: string, handler: RequestHandler, warning: string, i
     },
   ],
 ]
-for (const [what, handler, warning, input = {}] of problems) {
-  test(`creates a connection even if its server ${what}, with a warning that explains what to do`, async () => {
+for (const [label, handler, warning, input = {}] of problems) {
+  test(`creates a connection even if its server ${label}, with a warning that explains what to do`, async () => {
     const { expect, refuses: _, gateway } = open(handler)
     const created = await expect(201, 'POST', '/api/connections', { ...lab, ...input, discover: true })
     assert.equal(Reflect.get(created, 'warnings'), [warning])
@@ -260,7 +263,7 @@ test('waits five seconds for a server that hangs, headers and body together', as
 })
 
 test("omits ids that aren't valid in enabledModels, and any beyond 5,000", async () => {
-  const many = Array.from({ length: 5_001 }, (_, at) => `m${at}`)
+  const many = Array.from({ length: 5_001 }, (_, index) => `m${index}`)
   const { api } = open(lists('a\nb', 'x'.repeat(513), ...many))
   const created = await api.connections.create({ ...lab, discover: true })
   assert.equal(created.providerSpecificData?.enabledModels, many.slice(0, 5_000))
@@ -271,7 +274,7 @@ const NOTHING =
   'GET /v1/models lists none of this connection\'s models because its server was never queried. Query the server with "discover": true, or list its models with "enabledModels".'
 const CATALOG =
   'GET /v1/models lists this connection\'s models from the catalog, and its server may not have them. Query the server with "discover": true, or list its models with "enabledModels".'
-for (const [what, input, warning] of [
+for (const [label, input, warning] of [
   ['a compatible connection without a key', lab, NOTHING],
   [
     'a compatible connection whose id ends in hex digits',
@@ -289,7 +292,7 @@ for (const [what, input, warning] of [
   ['a vendor without a key yet', { provider: 'openai' }, undefined],
   ['web search', { provider: 'tavily', apiKey: 'k' }, undefined],
 ] as const) {
-  test(`the warning about models that were never queried is ${warning ? '' : 'not '}given for ${what}`, async () => {
+  test(`the warning about models that were never queried is ${warning ? '' : 'not '}given for ${label}`, async () => {
     const { expect, api, asked } = open()
     const created = await expect(201, 'POST', '/api/connections', input)
     const shown = { ...(await api.connections.get(created.id)), ...(warning && { warnings: [warning] }) }

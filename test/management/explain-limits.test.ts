@@ -118,7 +118,7 @@ for (const [
     const { gateway, keyId, post, upstream } = await openGate({ respond: metered({}, { tokens: 0 }), ...options })
     const requested =
       path.includes('v1/chat') || path.includes('v1/messages') ? { messages, max_tokens: 30, ...body } : body
-    for (let nth = 0; nth < before; nth++)
+    for (let index = 0; index < before; index++)
       assert.is((await post(chat, { model: 'one/m', messages, max_tokens: 5 })).status, 200)
     for (let turn = 0; turn < 5; turn++) await new Promise(setImmediate)
     const calls = upstream.calls.length

@@ -29,8 +29,8 @@ for (const [request, error] of refusals) {
     assert.equal(Object.keys(response), ['error'])
     if (typeof error === 'string') assert.is(response.error, error)
     else assert.match(response.error, error)
-    const thrown = await gateway.api.explain(request as { model: string }).catch((thrown: Error) => thrown.message)
-    assert.is(thrown, response.error, 'in process too')
+    const reason = await gateway.api.explain(request as { model: string }).catch((error: Error) => error.message)
+    assert.is(reason, response.error, 'in process too')
   })
 }
 

@@ -42,16 +42,16 @@ test('every change fails with an error code if the storage rejects each write as
     'a vault that nobody has made': () =>
       openDoor({ storage: createEmpty(storage) }).gateway.api.keys.create({ name: 'a' }),
   }
-  for (const [what, change] of Object.entries(changes)) {
-    const thrown = await change().catch((error: unknown) => error)
-    assert.ok(isGatewayError(thrown, 'STORAGE_FAILED'), what)
+  for (const [label, change] of Object.entries(changes)) {
+    const reason = await change().catch((error: unknown) => error)
+    assert.ok(isGatewayError(reason, 'STORAGE_FAILED'), label)
   }
 })
 
 test('a hundred concurrent writers all succeed on a working storage', async () => {
   const { gateway } = openDoor()
-  const writers = Array.from({ length: 100 }, (_, at) =>
-    gateway.api.settings.update({ cloudUrl: `https://${at}.example` }),
+  const writers = Array.from({ length: 100 }, (_, index) =>
+    gateway.api.settings.update({ cloudUrl: `https://${index}.example` }),
   )
   for (const { cloudUrl } of await Promise.all(writers)) assert.match(cloudUrl, /^https:/)
 })

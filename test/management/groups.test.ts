@@ -10,15 +10,15 @@ import { openDoor } from './open-management.ts'
 const test = suite('groups of keys')
 
 const limits = { requests: { minute: 60 }, usd: { day: 0.5, month: 12.25 }, parallel: 4 }
-const whole = { name: 'Team A', limits, models: ['one/*'], kinds: ['llm'], metadata: { plan: 'pro' } }
+const full = { name: 'Team A', limits, models: ['one/*'], kinds: ['llm'], metadata: { plan: 'pro' } }
 
 test('creates, shows, lists, changes, pauses, and deletes a group', async () => {
   const { expect, refuses, clock, gateway } = openDoor()
   const baseUrl = 'https://one.test/v1'
   await gateway.api.connections.create({ provider: 'openai-compatible-one', baseUrl, prefix: 'one' })
   const createdAt = new Date(clock.now()).toISOString()
-  const created = await expect(201, 'POST', '/api/groups', whole)
-  assert.equal(created, { id: created.id, isActive: true, ...whole, createdAt })
+  const created = await expect(201, 'POST', '/api/groups', full)
+  assert.equal(created, { id: created.id, isActive: true, ...full, createdAt })
   const path = `/api/groups/${created.id}`
   assert.equal(await expect(200, 'GET', path), created)
   const plain = await expect(201, 'POST', '/api/groups', { name: 'b', isActive: false })
@@ -38,7 +38,7 @@ test('creates, shows, lists, changes, pauses, and deletes a group', async () => 
 })
 
 const EMPTY = 'must not be empty. For no restriction, send null or omit it'
-const refused: [given: object, error: string][] = [
+const rejected: [given: object, error: string][] = [
   [{ name: ' ' }, '"name" must not be blank'],
   [{ isActive: 'no' }, '"isActive" must be true or false'],
   [{ limits: {} }, `"limits" ${EMPTY}`],
@@ -59,12 +59,12 @@ const refused: [given: object, error: string][] = [
 
 test('rejects an invalid group with an error that identifies the field, and changes nothing', async () => {
   const { expect, refuses } = openDoor()
-  const { id } = await expect(201, 'POST', '/api/groups', whole)
+  const { id } = await expect(201, 'POST', '/api/groups', full)
   const before = await expect(200, 'GET', '/api/groups')
-  for (const [given, error] of refused) {
-    await refuses(400, error, ['POST', '/api/groups', { name: 'b', ...given }])
+  for (const [input, error] of rejected) {
+    await refuses(400, error, ['POST', '/api/groups', { name: 'b', ...input }])
     const known = error.replace('"metadata".', '"metadata", "id".')
-    await refuses(400, known, ['PUT', `/api/groups/${id}`, given])
+    await refuses(400, known, ['PUT', `/api/groups/${id}`, input])
   }
   await refuses(400, '"id" cannot be changed; omit it', ['PUT', `/api/groups/${id}`, { id: 'other' }])
   await refuses(400, 'Send "isActive", "name", or another field to change.', ['PUT', `/api/groups/${id}`, {}])
@@ -126,15 +126,15 @@ const loose = (): Storage => ({ ...memoryStorage(), atomic: false })
 test("warns about limits on a storage that isn't atomic", async () => {
   const { gateway } = openDoor({ storage: loose(), sharedState: false })
   const { keys, groups } = gateway.api
-  const says = /not atomic, so gateways that share it can together exceed a limit/
+  const message = /not atomic, so gateways that share it can together exceed a limit/
   const group = await groups.create({ name: 'a', limits })
-  assert.match(group.warnings?.[0] ?? '', says)
-  assert.match((await groups.update(group.id, { limits: { parallel: 1 } })).warnings?.[0] ?? '', says)
+  assert.match(group.warnings?.[0] ?? '', message)
+  assert.match((await groups.update(group.id, { limits: { parallel: 1 } })).warnings?.[0] ?? '', message)
   assert.is((await groups.update(group.id, { limits: null })).warnings, undefined)
   const key = await keys.create({ name: 'k', limits })
-  assert.match(key.warnings?.[0] ?? '', says)
-  assert.match((await keys.update(key.id, { limits: { parallel: 1 } })).warnings?.[0] ?? '', says)
-  assert.match((await keys.put({ name: 'k' })).warnings?.[0] ?? '', says)
+  assert.match(key.warnings?.[0] ?? '', message)
+  assert.match((await keys.update(key.id, { limits: { parallel: 1 } })).warnings?.[0] ?? '', message)
+  assert.match((await keys.put({ name: 'k' })).warnings?.[0] ?? '', message)
   assert.is((await keys.create({ name: 'free' })).warnings, undefined)
   assert.not.ok('warnings' in (await openDoor().gateway.api.keys.create({ name: 'k', limits })))
 })

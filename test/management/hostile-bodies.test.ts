@@ -68,10 +68,10 @@ const bodies: ReadonlyArray<readonly [method: string, path: string, body: object
 for (const [method, path, body] of bodies)
   test(`no body sent to ${method} ${path} causes an internal error`, async () => {
     const { gateway, recorded } = await openWorld({ fetch: fakeUpstream(() => json(chatAnswer())) })
-    const send = (how: string, at: string, text: string) =>
+    const send = (mode: string, at: string, text: string) =>
       gateway.fetch(
         new Request(`http://gateway${at}`, {
-          method: how,
+          method: mode,
           body: text,
           headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
         }),

@@ -38,13 +38,13 @@ test('a change to a key, group, combo, connection, provider, or the settings onl
     const tag = (await send('GET', path, undefined)).headers.get('etag') ?? ''
     assert.match(tag, /^"[\w-]+"$/, path)
     assert.is((await send('PATCH', path, tag, first)).status, 200, path)
-    const refused = await send('PATCH', path, tag, second)
-    assert.is(refused.status, 409, path)
-    assert.match(refused.body.error, 'changed in the meantime')
-    const current = Reflect.get(refused.body, 'current') as object
+    const rejected = await send('PATCH', path, tag, second)
+    assert.is(rejected.status, 409, path)
+    assert.match(rejected.body.error, 'changed in the meantime')
+    const current = Reflect.get(rejected.body, 'current') as object
     const [[name, value] = ['', '']] = Object.entries(first)
     assert.equal(Reflect.get(current, name), value, path)
-    assert.not.match(JSON.stringify(refused.body), key.key)
+    assert.not.match(JSON.stringify(rejected.body), key.key)
     assert.is((await send('PATCH', path, getRevision(current), second)).status, 200, `${path}, based on what is now`)
     assert.is((await send('PATCH', path, undefined, first)).status, 200, `${path}, based on nothing`)
     if (path.includes('-')) assert.is((await send('DELETE', path, tag)).status, 409, path)
@@ -72,13 +72,13 @@ test('compares the revision with the list entry for aliases and custom models, w
 test('only one of many changes with the same revision succeeds, across two gateways on one storage', async () => {
   const storage = memoryStorage()
   const clock = { now: () => Date.now(), sleep: (ms: number) => new Promise<void>((done) => setTimeout(done, ms)) } // a real clock, because they wait for each other
-  const [one, other] = [await open({ storage, clock }), await open({ storage, clock })]
-  const { id } = await one.api.groups.create({ name: 'a' })
-  await other.api.groups.get(id)
-  const tag = (await one.send('GET', `/api/groups/${id}`, undefined)).headers.get('etag') ?? ''
+  const [first, second] = [await open({ storage, clock }), await open({ storage, clock })]
+  const { id } = await first.api.groups.create({ name: 'a' })
+  await second.api.groups.get(id)
+  const tag = (await first.send('GET', `/api/groups/${id}`, undefined)).headers.get('etag') ?? ''
   const sent = await Promise.all(
-    [1, 2, 3, 4].map((nth) =>
-      (nth % 2 ? one : other).send('PUT', `/api/groups/${id}`, tag, { metadata: { by: String(nth) } }),
+    [1, 2, 3, 4].map((index) =>
+      (index % 2 ? first : second).send('PUT', `/api/groups/${id}`, tag, { metadata: { by: String(index) } }),
     ),
   )
   assert.equal(sent.map(({ status }) => status).sort(), [200, 409, 409, 409])

@@ -41,19 +41,19 @@ test("reports which features the storage doesn't support", async () => {
 
 test('counts the in-flight model requests', async () => {
   let respond = () => {}
-  const isAsked = Promise.withResolvers<void>()
+  const requested = Promise.withResolvers<void>()
   const waiting = new Promise<void>((resolve) => {
     respond = resolve
   })
   const { chat, api } = await openWorld({
     fetch: fakeUpstream(async () => {
-      isAsked.resolve()
+      requested.resolve()
       await waiting
       return json(chatAnswer())
     }),
   })
   const pending = chat({})
-  await isAsked.promise
+  await requested.promise
   assert.is((await api.info()).inFlight, 1)
   respond()
   await pending

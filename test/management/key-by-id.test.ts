@@ -43,7 +43,7 @@ test("finds a key by its id without reading other keys, even if the storage does
 
 test('finds a key by its id even if its record has moved in the storage', async () => {
   const storage = memoryStorage()
-  const [here, elsewhere] = [open(storage), open(storage)]
+  const [here, other] = [open(storage), open(storage)]
   const { id } = await here.create({ name: 'one' })
   const [stored] = await storage.list('keys/')
   assert.is((await here.get(id)).key.name, 'one')
@@ -53,11 +53,11 @@ test('finds a key by its id even if its record has moved in the storage', async 
   assert.is((await here.get(id)).key.name, 'one', 'moved')
   assert.is((await here.update(id, { name: 'renamed', isActive: true })).key.name, 'renamed')
 
-  const { id: next } = await elsewhere.create({ name: 'next' })
+  const { id: next } = await other.create({ name: 'next' })
   await storage.set('keys/other', (await storage.list('keys/', { after: 'keys/' }))[0]?.value ?? '')
   assert.is((await here.get(next)).key.name, 'next', 'another lies there')
 
-  await elsewhere.delete(next)
+  await other.delete(next)
   await storage.delete('keys/other')
   for (const gone of [id, next]) {
     const error = await here.get(gone).catch((error: unknown) => error)

@@ -79,7 +79,7 @@ const refusedLimits: [limits: unknown, error: string][] = [
   [{ euros: { day: 5 } }, 'Unknown field "limits.euros". Known: "requests", "tokens", "usd", "parallel".'],
 ]
 
-const refused: [given: object, error: string][] = [
+const rejected: [given: object, error: string][] = [
   ...refusedLimits.map(([limits, error]): [object, string] => [{ limits }, error]),
   [{ expiresAt: 'tomorrow' }, `"expiresAt" ${MOMENT}`],
   [{ expiresAt: '2027-01-31' }, `"expiresAt" ${MOMENT}`],
@@ -102,10 +102,10 @@ test('rejects invalid permissions and limits with an error that identifies the f
   const { expect, refuses } = openDoor()
   const { id } = await expect(201, 'POST', '/api/keys', { name: 'a', ...fields })
   const before = await expect(200, 'GET', '/api/keys')
-  for (const [given, error] of refused) {
-    await refuses(400, error, ['POST', '/api/keys', { name: 'b', ...given }])
-    await refuses(400, error, ['PUT', `/api/keys/${id}`, { name: 'changed', ...given }])
-    await refuses(400, error, ['PUT', '/api/keys', { id, name: 'changed', ...given }])
+  for (const [input, error] of rejected) {
+    await refuses(400, error, ['POST', '/api/keys', { name: 'b', ...input }])
+    await refuses(400, error, ['PUT', `/api/keys/${id}`, { name: 'changed', ...input }])
+    await refuses(400, error, ['PUT', '/api/keys', { id, name: 'changed', ...input }])
   }
   for (const [limits, error] of refusedLimits) await refuses(400, error, ['PATCH', '/api/settings', { limits }])
   const unknown = await expect(400, 'POST', '/api/keys', { name: 'b', kinds: ['llm', 'smell'] })
@@ -121,14 +121,14 @@ settings(
   async () => {
     const { expect } = openDoor()
     const plain = await expect(200, 'GET', '/api/settings')
-    const whole = {
+    const full = {
       limits,
       whenPriceUnknown: 'allow',
       onStorageUnavailable: { usd: 'allow' },
       usage: { keepRequestsDays: 7 },
     } as const
-    assert.equal(await expect(200, 'PATCH', '/api/settings', whole), { ...plain, ...whole })
-    assert.equal(await expect(200, 'GET', '/api/settings'), { ...plain, ...whole })
+    assert.equal(await expect(200, 'PATCH', '/api/settings', full), { ...plain, ...full })
+    assert.equal(await expect(200, 'GET', '/api/settings'), { ...plain, ...full })
     const changed = await expect(200, 'PATCH', '/api/settings', {
       limits: { parallel: 9 },
       onStorageUnavailable: { requests: 'refuse' },
@@ -150,7 +150,7 @@ settings(
 
 settings('invalid settings are rejected with an error that identifies the field', async () => {
   const { refuses } = openDoor()
-  for (const [given, error] of [
+  for (const [input, error] of [
     [{ whenPriceUnknown: 'maybe' }, '"whenPriceUnknown" must be one of "skip", "allow"'],
     [{ onStorageUnavailable: { usd: 'pass' } }, '"onStorageUnavailable.usd" must be one of "refuse", "allow"'],
     [
@@ -160,5 +160,5 @@ settings('invalid settings are rejected with an error that identifies the field'
     [{ usage: { keepRequestsDays: 0 } }, '"usage.keepRequestsDays" must be a whole number from 1 to 36500'],
     [{ usage: { keepTotalsDays: 1.5 } }, '"usage.keepTotalsDays" must be a whole number from 1 to 36500'],
   ] as const)
-    await refuses(400, error, ['PATCH', '/api/settings', given])
+    await refuses(400, error, ['PATCH', '/api/settings', input])
 })

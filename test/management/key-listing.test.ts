@@ -28,12 +28,12 @@ test('lists keys with their values by default, and returns nothing else', async 
 
 test('with values=none, shows the start and end of values, even for a single key', async () => {
   const { list, expect, gateway } = await withKeys(['one', 'two'])
-  const whole = (await gateway.api.keys.list()).keys
+  const full = (await gateway.api.keys.list()).keys
   const { keys } = await list('?values=none')
   const hint = (key: string) => `${key.slice(0, 6)}…${key.slice(-2)}`
   assert.equal(
     keys,
-    whole.map(({ key, ...others }) => ({ ...others, hint: hint(key) })),
+    full.map(({ key, ...others }) => ({ ...others, hint: hint(key) })),
   )
   const one = await expect(200, 'GET', `/api/keys/${keys[0]?.id}?values=none`)
   assert.equal(one, { key: keys[0] })

@@ -32,9 +32,10 @@ test('creates a key with metadata, shows it, replaces it completely, and removes
   assert.equal(Object.keys(plain), ['key', 'id', 'name', 'createdAt'])
 })
 
-const many = (count: number) => Object.fromEntries(Array.from({ length: count }, (_, at) => [`name ${at}`, 'text']))
+const many = (count: number) =>
+  Object.fromEntries(Array.from({ length: count }, (_, index) => [`name ${index}`, 'text']))
 
-const refused: [metadata: unknown, error: string][] = [
+const rejected: [metadata: unknown, error: string][] = [
   [many(17), '"metadata" must not have more than 16 fields'],
   [{ ['n'.repeat(65)]: 'a' }, '"metadata" has an invalid field name: each must not be longer than 64 characters'],
   [{ '': 'a' }, '"metadata" has an invalid field name: each must not be blank'],
@@ -51,9 +52,9 @@ const refused: [metadata: unknown, error: string][] = [
 test('rejects metadata beyond its limits, and changes nothing', async () => {
   const { expect, refuses } = openDoor()
   const { id } = await expect(201, 'POST', '/api/keys', { name: 'a', metadata })
-  for (const [given, error] of refused) {
-    await refuses(400, error, ['PUT', `/api/keys/${id}`, { name: 'changed', metadata: given }])
-    await refuses(400, error, ['POST', '/api/keys', { name: 'b', metadata: given }])
+  for (const [input, error] of rejected) {
+    await refuses(400, error, ['PUT', `/api/keys/${id}`, { name: 'changed', metadata: input }])
+    await refuses(400, error, ['POST', '/api/keys', { name: 'b', metadata: input }])
   }
   await refuses(400, '"metadata" must be an object', ['POST', '/api/keys', { name: 'b', metadata: null }])
   const { keys } = await expect(200, 'GET', '/api/keys')
@@ -110,11 +111,11 @@ async function damaged(stored: unknown) {
   const storage: Storage = memoryStorage()
   const first = await openWorld({ storage, connections: ['one'] })
   const { key, id } = await first.api.keys.create({ name: 'hurt', metadata })
-  const [{ key: place = '', value = '' } = {}] = await storage.list('keys/')
+  const [{ key: location = '', value = '' } = {}] = await storage.list('keys/')
   const envelope = JSON.parse(value)
-  await storage.set(place, JSON.stringify({ ...envelope, record: { ...envelope.record, metadata: stored } }))
+  await storage.set(location, JSON.stringify({ ...envelope, record: { ...envelope.record, metadata: stored } }))
   const world = await openWorld({ storage, connections: [], fetch: fakeUpstream(() => json(chatAnswer())) })
-  return { ...world, storage, place, key, id }
+  return { ...world, storage, place: location, key, id }
 }
 
 const damages: [stored: unknown, problem: string, shown: object | undefined][] = [

@@ -91,12 +91,12 @@ test("a request that is in flight while its key is paused doesn't resume the key
 test('finds by id a key that another process just created, even while the cache is valid', async () => {
   const storage = unwatched()
   const here = openDoor({ storage })
-  const elsewhere = openDoor({ storage })
+  const other = openDoor({ storage })
   assert.equal((await here.expect(200, 'GET', '/api/keys')).keys, [])
-  const { id } = await elsewhere.expect(201, 'POST', '/api/keys', { name: 'a' })
+  const { id } = await other.expect(201, 'POST', '/api/keys', { name: 'a' })
   await here.expect(200, 'PUT', `/api/keys/${id}`, { isActive: false })
   await here.expect(200, 'DELETE', `/api/keys/${id}`)
-  await elsewhere.refuses(404, 'Key not found', ['DELETE', `/api/keys/${id}`])
+  await other.refuses(404, 'Key not found', ['DELETE', `/api/keys/${id}`])
 })
 
 test('a pause and a deletion apply in the same process even if the storage fails after writing', async () => {
@@ -138,11 +138,11 @@ test('a stored key without a state is active', async () => {
 test('lists keys that two processes create alternately in creation order', async () => {
   const storage = unwatched()
   const here = openDoor({ storage })
-  const elsewhere = openDoor({ storage })
-  const names = Array.from({ length: 12 }, (_, at) => String(at))
+  const other = openDoor({ storage })
+  const names = Array.from({ length: 12 }, (_, index) => String(index))
   for (const name of names) {
     await here.expect(200, 'GET', '/api/keys')
-    await (Number(name) % 2 === 0 ? elsewhere : here).expect(201, 'POST', '/api/keys', { name })
+    await (Number(name) % 2 === 0 ? other : here).expect(201, 'POST', '/api/keys', { name })
   }
   assert.equal(
     (await openDoor({ storage }).expect(200, 'GET', '/api/keys')).keys.map(({ name }) => name),

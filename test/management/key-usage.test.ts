@@ -12,7 +12,7 @@ async function world(options: object = {}) {
   const { api, chat, clock } = opened
   await api.customModels.create({ providerAlias: 'one', id: 'm', prices: { input: 1, output: 1 } })
   const group = await api.groups.create({ name: 'team', limits: { requests: { month: 100 } } })
-  const make = (name: string, more: object = {}) => api.keys.create({ name, ...more })
+  const make = (name: string, extra: object = {}) => api.keys.create({ name, ...extra })
   const [busy, old, never] = [
     await make('busy', { group: group.id, limits: { requests: { day: 10 }, usd: { month: 5 } } }),
     await make('old'),
@@ -64,11 +64,11 @@ test('the latest request time is still exact days later, whether or not requests
   const { clock, gateway, busy, send, usageOf: readUsage } = await world()
   await clock.advance(5 * DAY + 12_345_678)
   await send(busy)
-  const at = clock.now()
+  const timestamp = clock.now()
   await clock.advance(150_000) // requests are folded every two minutes
-  assert.is((await readUsage(busy.id)).get(busy.id)?.lastUsedAt, new Date(at).toISOString())
+  assert.is((await readUsage(busy.id)).get(busy.id)?.lastUsedAt, new Date(timestamp).toISOString())
   await clock.advance(3 * DAY)
-  assert.is((await readUsage(busy.id)).get(busy.id)?.lastUsedAt, new Date(at).toISOString())
+  assert.is((await readUsage(busy.id)).get(busy.id)?.lastUsedAt, new Date(timestamp).toISOString())
   await gateway.close()
 })
 
@@ -82,7 +82,7 @@ test('a gateway without stored usage still shows how much of the limits is used'
 
 test('rejects too many ids, and an empty list of ids', async () => {
   const { api } = await world()
-  for (const ids of ['', [], Array.from({ length: 101 }, (_, nth) => `k${nth}`), 5 as never])
+  for (const ids of ['', [], Array.from({ length: 101 }, (_, index) => `k${index}`), 5 as never])
     await api.usage.keys({ ids }).then(
       () => assert.unreachable(),
       ({ message }) => assert.match(message, '"ids" must be 1 to 100 key IDs'),

@@ -6,7 +6,7 @@ const test = suite('a long list in the management API')
 
 test('writes a long list at the pace of its reader, and stops when the client disconnects', async () => {
   let written = 0
-  const list = Array.from({ length: 1_200 }, (_, at) => ({ toJSON: () => ++written && at }))
+  const list = Array.from({ length: 1_200 }, (_, index) => ({ toJSON: () => ++written && index }))
   const { body } = createListReply(200, { list })
   if (!isByteStream(body)) throw new Error('not piece by piece')
   assert.is(written, 0)

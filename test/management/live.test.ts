@@ -27,8 +27,8 @@ async function open(options: WorldOptions = {}) {
     assert.is(response.status, 200)
     return readEvents(response, world.clock)
   }
-  const send = async (more: object = {}) => {
-    const response = await world.chat({ model: 'fast', messages: [{ role: 'user', content: SECRET }], ...more })
+  const send = async (extra: object = {}) => {
+    const response = await world.chat({ model: 'fast', messages: [{ role: 'user', content: SECRET }], ...extra })
     await response.text()
     return response.headers.get('x-signalbox-request-id') ?? ''
   }
@@ -169,9 +169,9 @@ test('a reconnecting reader continues after its last event, or learns that the e
     assert.equal(listTypes((await again.until('finished')).slice(-2)), ['first-word', 'finished'])
     await again.cancel()
   }
-  const elsewhere = await follow('?after=00000000-7')
-  assert.equal(listTypes(await elsewhere.until('running')), ['lost', 'running'])
-  await elsewhere.cancel()
+  const other = await follow('?after=00000000-7')
+  assert.equal(listTypes(await other.until('running')), ['lost', 'running'])
+  await other.cancel()
   await clock.advance(60_000)
   const late = await follow(`?after=${first?.id}`)
   assert.equal(listTypes(await late.until('running')), ['lost', 'running'])
@@ -224,9 +224,9 @@ test('reports a changed record by its collection and id, including changes by an
 })
 
 test('reports when a target goes into cooldown, is probed, and recovers', async () => {
-  let isIll = true
+  let isUnhealthy = true
   const { follow, chat, clock } = await open({
-    fetch: fakeUpstream(() => (isIll ? json({ error: { message: 'slow down' } }, 429) : json(chatAnswer()))),
+    fetch: fakeUpstream(() => (isUnhealthy ? json({ error: { message: 'slow down' } }, 429) : json(chatAnswer()))),
     connections: ['one'],
     combos: {},
   })
@@ -240,7 +240,7 @@ test('reports when a target goes into cooldown, is probed, and recovers', async 
   }
   await collect()
   await collect() // only time has passed
-  isIll = false
+  isUnhealthy = false
   await chat({ model: 'one/m' })
   await collect()
   assert.equal(states, ['cooling', 'half-open', 'ok'])
@@ -258,7 +258,7 @@ test('sends comments while nothing happens, and ends with the gateway', async ()
   assert.is(await end, undefined)
 })
 
-for (const [query, says] of [
+for (const [query, message] of [
   ['?after=soon', '"after" must be an event ID'],
   ['?types=finished,began,x', '"types" must be a comma-separated list of running'],
   ['?types=health&types=changed', '"types" can only appear once'],
@@ -270,7 +270,7 @@ for (const [query, says] of [
       headers: { authorization: `Bearer ${token}` },
     })
     assert.is(response.status, 400)
-    assert.ok((await response.json()).error.includes(says))
+    assert.ok((await response.json()).error.includes(message))
   })
 
 test('accepts only callers with the admin or read token, at most 100 at a time', async () => {

@@ -42,30 +42,30 @@ test('creating a key takes the same time, regardless of the number of keys', asy
 
 test('every process lists each of many concurrently created keys once', async () => {
   const storage = memoryStorage()
-  const [here, elsewhere] = [open(storage), open(storage)]
-  await Promise.all([listNames(here), listNames(elsewhere)])
+  const [here, other] = [open(storage), open(storage)]
+  await Promise.all([listNames(here), listNames(other)])
   const names = Array.from({ length: 200 }, (_, created) => String(created))
-  await Promise.all(names.map((name, at) => (at % 3 === 0 ? elsewhere : here).create({ name })))
-  for (const keys of [here, elsewhere, open(storage)]) assert.equal((await listNames(keys)).sort(), [...names].sort())
+  await Promise.all(names.map((name, index) => (index % 3 === 0 ? other : here).create({ name })))
+  for (const keys of [here, other, open(storage)]) assert.equal((await listNames(keys)).sort(), [...names].sort())
 })
 
 test('lists keys that two gateways with a watched storage create alternately in creation order', async () => {
   const storage = memoryStorage()
-  const [here, elsewhere] = [open(storage), open(storage)]
+  const [here, other] = [open(storage), open(storage)]
   const names = Array.from({ length: 20 }, (_, created) => String(created))
-  for (const [at, name] of names.entries()) await (at % 2 === 0 ? elsewhere : here).create({ name })
-  for (const keys of [here, elsewhere, open(storage)]) assert.equal(await listNames(keys), names)
+  for (const [index, name] of names.entries()) await (index % 2 === 0 ? other : here).create({ name })
+  for (const keys of [here, other, open(storage)]) assert.equal(await listNames(keys), names)
 })
 
 test('detects a change by another process at any moment of an insertion', async () => {
   const storage = memoryStorage()
-  const [here, elsewhere] = [open(storage), open(storage)]
+  const [here, other] = [open(storage), open(storage)]
   for (let delay = 0; delay < 40; delay++) {
-    const { id } = await elsewhere.create({ name: 'old' })
+    const { id } = await other.create({ name: 'old' })
     await here.list()
     const making = here.create({ name: 'new' })
     await ticks(delay)
-    await Promise.all([making, elsewhere.update(id, { isActive: false })])
+    await Promise.all([making, other.update(id, { isActive: false })])
     await setImmediate()
     const { keys } = await here.list()
     assert.is(keys.length, 2 * delay + 2)
@@ -125,16 +125,16 @@ test('detects a change by another process at any moment of a change in this one,
     { list: 90, write: 30 },
     { list: 5, write: 120 },
   ]) {
-    const [here, elsewhere] = sides(memoryStorage(), late).map(open)
-    if (!here || !elsewhere) return assert.unreachable()
+    const [here, otherInstance] = sides(memoryStorage(), late).map(open)
+    if (!here || !otherInstance) return assert.unreachable()
     const { id } = await here.create({ name: 'one' })
     const { id: other } = await here.create({ name: 'other' })
     for (let delay = 0; delay < 90; delay += 3) {
-      await Promise.all([here.list(), elsewhere.list()])
+      await Promise.all([here.list(), otherInstance.list()])
       const name = `after ${delay} ticks`
       const changing = [here.update(id, { name })]
       await ticks(delay)
-      changing.push(elsewhere.update(delay % 2 ? id : other, { isActive: delay % 4 < 2 }))
+      changing.push(otherInstance.update(delay % 2 ? id : other, { isActive: delay % 4 < 2 }))
       const listing: Array<Promise<unknown>> = []
       for (let time = 0; time < 30; time++) {
         await ticks(5)
@@ -142,7 +142,7 @@ test('detects a change by another process at any moment of a change in this one,
       }
       await Promise.all([...changing, ...listing])
       await setImmediate()
-      assert.equal(await here.list(), await elsewhere.list(), name)
+      assert.equal(await here.list(), await otherInstance.list(), name)
     }
   }
 })
@@ -181,7 +181,7 @@ test('streams many keys over HTTP, the same as in process', async () => {
   }
 })
 
-async function turnsDuring(work: () => Promise<unknown>): Promise<number> {
+async function turnsDuring(action: () => Promise<unknown>): Promise<number> {
   let turns = 0
   let isDone = false
   const count = () => {
@@ -189,7 +189,7 @@ async function turnsDuring(work: () => Promise<unknown>): Promise<number> {
     if (!isDone) nextTurn(count)
   }
   nextTurn(count)
-  await work()
+  await action()
   isDone = true
   return turns
 }

@@ -88,7 +88,7 @@ test('pages contain all models once, even if the last model of a page has disapp
   const { api } = gateway
   await api.connections.create({ provider: 'one' })
   await api.connections.create({ provider: 'two' })
-  for (let nth = 0; nth < 5; nth++) await api.combos.create({ name: `combo-${nth}`, models: ['one/large'] })
+  for (let index = 0; index < 5; index++) await api.combos.create({ name: `combo-${index}`, models: ['one/large'] })
   const all = (await api.models.published({ kinds: 'all' })).data.map(({ id }) => id)
   for (const limit of [1, 2, 3, 100]) {
     const found: string[] = []
@@ -134,7 +134,7 @@ test('queries a compatible provider once for the models of all kinds', async () 
 
 test('rejects an invalid parameter, and the error mentions it', async () => {
   const { call } = openDoor({ catalog })
-  for (const [query, says] of [
+  for (const [query, message] of [
     ['kinds=video', '"kinds" must be "all" or a comma-separated list of llm, image'],
     ['kinds=', '"kinds" must be'],
     ['limit=0', '"limit" must be a whole number from 1 to 1000'],
@@ -144,6 +144,10 @@ test('rejects an invalid parameter, and the error mentions it', async () => {
     ['q=a&q=b', '"q" can only appear once'],
   ] as const) {
     const { status, body } = await call('GET', `/api/models?${query}`)
-    assert.equal([status, String(Object(body).error).startsWith(says)], [400, true], `${query}: ${Object(body).error}`)
+    assert.equal(
+      [status, String(Object(body).error).startsWith(message)],
+      [400, true],
+      `${query}: ${Object(body).error}`,
+    )
   }
 })

@@ -34,7 +34,7 @@ test('nearest() returns the best `max` candidates, each once', () => {
 })
 
 test('compares 5,000 candidates in milliseconds', () => {
-  const candidates = Array.from({ length: 5_000 }, (_, at) => `provider-${at % 70}/model-name-${at}-instruct`)
+  const candidates = Array.from({ length: 5_000 }, (_, index) => `provider-${index % 70}/model-name-${index}-instruct`)
   findNearest('provider-3/model-nam-3-instruct', candidates)
   const before = busyMs()
   assert.is(findNearest('provider-3/model-nam-3-instruct', candidates)[0], 'provider-3/model-name-3-instruct')
@@ -44,26 +44,30 @@ test('compares 5,000 candidates in milliseconds', () => {
 const random = createRandom(7)
 const letters = (length: number) => Array.from({ length }, () => String.fromCharCode(97 + random.below(26))).join('')
 const shared = letters(180)
-const many = (nameAt: (at: number) => string) => Array.from({ length: 3_000 }, (_, at) => nameAt(at))
+const many = (getName: (at: number) => string) => Array.from({ length: 3_000 }, (_, index) => getName(index))
 
-for (const [what, word, candidates] of [
+for (const [label, word, candidates] of [
   ['that differs from all others', letters(200), many(() => `provider/${letters(190)}`)],
   [
     'that shares nearly all letters with every other name',
     `x${shared}99xx9`,
-    many((at) => `p/${shared}${at + 10_000}`),
+    many((index) => `p/${shared}${index + 10_000}`),
   ],
-  ['that repeats one letter', `b${'a'.repeat(190)}bbbb`, many((at) => `${'a'.repeat(190)}${at + 10_000}`)],
+  ['that repeats one letter', `b${'a'.repeat(190)}bbbb`, many((index) => `${'a'.repeat(190)}${index + 10_000}`)],
   ['with the same letters', `q${'ba'.repeat(90)}cccc`, many(() => `p${'ab'.repeat(90)}${letters(4)}`)],
-  ['with a hundred letters', `x${shared.slice(0, 90)}99xx9`, many((at) => `p/${shared.slice(0, 90)}${at + 10_000}`)],
-  ['with a usual length', 'openruter/vendor/modle-12x', many((at) => `openrouter/vendor/model-${at + 100}`)],
+  [
+    'with a hundred letters',
+    `x${shared.slice(0, 90)}99xx9`,
+    many((index) => `p/${shared.slice(0, 90)}${index + 10_000}`),
+  ],
+  ['with a usual length', 'openruter/vendor/modle-12x', many((index) => `openrouter/vendor/model-${index + 100}`)],
 ] as const)
-  test(`compares a name ${what} with 3,000 names in at most 10 ms`, async () => {
+  test(`compares a name ${label} with 3,000 names in at most 10 ms`, async () => {
     const times = await roundsUntil(10, () => cpuMs(() => findNearest(word, candidates)))
     assert.ok(Math.min(...times) <= 10, `${times}`)
   })
 
 test('finds a name among 3,000 similar ones', () => {
-  const names = many((at) => `openrouter/${shared.slice(0, 40)}-${at}`)
+  const names = many((index) => `openrouter/${shared.slice(0, 40)}-${index}`)
   assert.is(findNearest(`openrouter/${shared.slice(0, 39)}-2977`, names)[0], `openrouter/${shared.slice(0, 40)}-2977`)
 })

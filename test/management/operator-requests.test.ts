@@ -14,8 +14,8 @@ async function open(options: WorldOptions = {}) {
   await world.api.settings.update({ requireApiKey: true })
   const attempt = (input: object, headers: Record<string, string> = { authorization: `Bearer ${token}` }) =>
     world.post(`${options.basePath ?? ''}/api/try`, input, { headers })
-  const chat = (more: object = {}, body: object = {}) =>
-    attempt({ path: '/v1/chat/completions', body: { model: 'one/m', messages: [], ...body }, ...more })
+  const chat = (extra: object = {}, body: object = {}) =>
+    attempt({ path: '/v1/chat/completions', body: { model: 'one/m', messages: [], ...body }, ...extra })
   return { ...world, fetch, attempt, try: chat }
 }
 
@@ -138,20 +138,20 @@ test('passes headers to the gateway, and rejects invalid ones', async () => {
 })
 
 test('ends the request when the client disconnects', async () => {
-  const isAsked = Promise.withResolvers<void>()
+  const requested = Promise.withResolvers<void>()
   const world = await openWorld({
     fetch: (_: unknown, init?: RequestInit) =>
       new Promise<Response>((_resolve, reject) => {
         init?.signal?.addEventListener('abort', () => reject(init.signal?.reason))
-        isAsked.resolve()
+        requested.resolve()
       }),
   })
-  const leaving = new AbortController()
+  const controller = new AbortController()
   const body = { path: '/v1/chat/completions', body: { model: 'one/m', messages: [] } }
-  const init = { headers: { authorization: `Bearer ${token}` }, signal: leaving.signal }
+  const init = { headers: { authorization: `Bearer ${token}` }, signal: controller.signal }
   const pending = world.post('/api/try', body, init)
-  await isAsked.promise
-  leaving.abort()
+  await requested.promise
+  controller.abort()
   await pending.catch(() => {})
   assert.equal(
     world.recorded.requests.map(({ end }) => end),

@@ -20,7 +20,7 @@ test('contains the last 24 hours by hour, the day before, failures, and missing 
   const { api, clock, chat } = world
   await chat({})
   await clock.advance(30 * HOUR)
-  for (let nth = 0; nth < 7; nth++) await chat({ model: 'three/m' })
+  for (let index = 0; index < 7; index++) await chat({ model: 'three/m' })
   await chat({})
   await api.keys.create({ name: 'app' })
   const { usage, failures, health, damaged, counts, requireApiKey, mirrorError } = await api.overview()
@@ -85,7 +85,7 @@ test('lists the keys, groups, and gateway limits that are at least 80% used', as
     return nearLimits.map(({ scope, name, window, limit, used }) => [scope, name, window, limit, used])
   }
   assert.equal(await near(), [])
-  for (let nth = 0; nth < 4; nth++) {
+  for (let index = 0; index < 4; index++) {
     await chat({}, by(full.key))
     await chat({}, by(half.key))
   }
@@ -107,16 +107,16 @@ test('lists the keys, groups, and gateway limits that are at least 80% used', as
 
 test('omits the limits while the storage is unavailable', async () => {
   const storage = memoryStorage()
-  let isAway = false
+  let isUnavailable = false
   const { gateway } = openDoor({
     storage: {
       ...storage,
-      list: (...args) => (isAway ? Promise.reject(new Error('away')) : storage.list(...args)),
+      list: (...args) => (isUnavailable ? Promise.reject(new Error('away')) : storage.list(...args)),
     },
   })
   const { api } = gateway
   await api.keys.create({ name: 'a', limits: { requests: { day: 1 } } })
   assert.equal((await api.overview()).nearLimits, [])
-  isAway = true
+  isUnavailable = true
   assert.is((await api.overview().catch(() => ({ nearLimits: undefined }))).nearLimits, undefined)
 })

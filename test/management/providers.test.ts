@@ -117,8 +117,8 @@ test('a connected provider outside the catalog can have a strategy, and is then 
 test('shows a single provider the same way as in the list', async () => {
   const { expect, refuses } = openDoor({ catalog: { one: { name: 'One', models: [{ id: 'm' }] } } })
   await expect(200, 'PUT', '/api/providers/one', { strategy: 'random' })
-  const [one] = (await expect(200, 'GET', '/api/providers')).providers
-  assert.equal(await expect(200, 'GET', '/api/providers/one'), one)
+  const [first] = (await expect(200, 'GET', '/api/providers')).providers
+  assert.equal(await expect(200, 'GET', '/api/providers/one'), first)
   const lab = await expect(200, 'GET', '/api/providers/openai-compatible-lab')
   assert.equal([lab.id, lab.name], ['openai-compatible-lab', 'openai-compatible-lab'])
   await refuses(404, 'Provider not found', ['GET', '/api/providers/mine'])

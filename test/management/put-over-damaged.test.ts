@@ -51,9 +51,9 @@ for (const [kind, text] of Object.entries(damages))
 test('two gateways that replace the same damaged record keep one replacement', async () => {
   const storage = memoryStorage()
   await storage.set('groups/team', 'damaged')
-  const [one, other] = [open(storage), open(storage)]
-  const put = (gateway: typeof one, name: string) => gateway.api.groups.put({ id: 'team', name })
-  await Promise.all([put(one, 'One'), put(other, 'Other')])
+  const [first, second] = [open(storage), open(storage)]
+  const put = (gateway: typeof first, name: string) => gateway.api.groups.put({ id: 'team', name })
+  await Promise.all([put(first, 'One'), put(second, 'Other')])
   const { name } = await open(storage).api.groups.get('team')
   assert.ok(['One', 'Other'].includes(name), name)
 })

@@ -43,8 +43,8 @@ function open() {
   return { ...management, api: management.gateway.api, storage, written, status }
 }
 
-async function catchError(work: Promise<unknown>): Promise<string> {
-  return work.then(
+async function catchError(promise: Promise<unknown>): Promise<string> {
+  return promise.then(
     () => 'it was accepted',
     (error: Error) => error.message,
   )
@@ -73,7 +73,7 @@ test('repeating the same calls writes nothing and resets nothing', async () => {
   const state = async () => {
     const { connections, combos, keys, aliases, customModels, settings } = world.api
     return Promise.all(
-      [connections, combos, keys, aliases, customModels].map((one) => one.list()).concat(settings.get() as never),
+      [connections, combos, keys, aliases, customModels].map((item) => item.list()).concat(settings.get() as never),
     )
   }
   const before = await state()
@@ -88,10 +88,10 @@ test('two gateways that start concurrently put one key with a given value', asyn
   const doors = [openDoor({ storage: memory, catalog }), openDoor({ storage: memory, catalog })]
   for (const id of [undefined, 'app-id']) {
     const key = `${VALUE}${id ?? ''}`
-    const given = { name: `app ${id}`, key, ...(id !== undefined && { id }) }
-    const [one, other] = await Promise.all(doors.map(({ gateway }) => gateway.api.keys.put(given)))
-    assert.equal(one, other)
-    assert.is(one?.key.key, key)
+    const input = { name: `app ${id}`, key, ...(id !== undefined && { id }) }
+    const [first, second] = await Promise.all(doors.map(({ gateway }) => gateway.api.keys.put(input)))
+    assert.equal(first, second)
+    assert.is(first?.key.key, key)
   }
   assert.is((await memory.list('keys/')).length, 2)
 })

@@ -54,14 +54,14 @@ test("lists models that don't resolve when a key or a group is created or change
     assert.equal(created.warnings, output)
     const changed = await expect(200, 'PUT', `/api/${resource}/${good.id}`, { models })
     assert.equal(changed.warnings, output)
-    const mended = await expect(200, 'PUT', `/api/${resource}/${good.id}`, { models: null })
-    assert.is(mended.warnings, undefined)
+    const repaired = await expect(200, 'PUT', `/api/${resource}/${good.id}`, { models: null })
+    assert.is(repaired.warnings, undefined)
   }
 })
 
 test("lists ten of many models that don't resolve", async () => {
   const { expect } = await openWithConnections()
-  const models = Array.from({ length: 1_000 }, (_, at) => `nobody/${at}`)
+  const models = Array.from({ length: 1_000 }, (_, index) => `nobody/${index}`)
   const { warnings } = await expect(201, 'POST', '/api/keys', { name: 'a', models })
   assert.is(Object(warnings).length, 11)
   assert.is(Object(warnings)[10], "990 more of its models don't resolve yet.")
@@ -71,12 +71,12 @@ test('reports an expired key when it is created, changed, put, and rotated', asy
   const { gateway, clock } = openDoor()
   const { keys } = gateway.api
   const expiresAt = new Date(clock.now()).toISOString()
-  const says = [`The key expired at ${expiresAt}, so requests with it fail with a 401.`]
+  const message = [`The key expired at ${expiresAt}, so requests with it fail with a 401.`]
   const { id, warnings } = await keys.create({ name: 'a', expiresAt })
-  assert.equal(warnings, says)
-  assert.equal((await keys.update(id, { name: 'b' })).warnings, says)
-  assert.equal((await keys.put({ name: 'c', expiresAt })).warnings, says)
-  assert.equal((await keys.rotate(id)).warnings, says)
+  assert.equal(warnings, message)
+  assert.equal((await keys.update(id, { name: 'b' })).warnings, message)
+  assert.equal((await keys.put({ name: 'c', expiresAt })).warnings, message)
+  assert.equal((await keys.rotate(id)).warnings, message)
   const later = new Date(clock.now() + 1).toISOString()
   assert.is((await keys.update(id, { expiresAt: later })).warnings, undefined)
 })
@@ -127,11 +127,11 @@ const ofConnections: ReadonlyArray<[given: object, warnings: string[] | undefine
   ],
 ]
 
-for (const [given, warnings] of ofConnections)
-  test(`returns the right warnings for prices: ${JSON.stringify(given)}`, async () => {
+for (const [input, warnings] of ofConnections)
+  test(`returns the right warnings for prices: ${JSON.stringify(input)}`, async () => {
     const { gateway, expect } = openDoor({ catalog })
     await gateway.api.customModels.create({ providerAlias: 'openai', id: 'gpt-custom' })
-    const created = await expect(201, 'POST', '/api/connections', { apiKey: 'key-1234567', ...given })
+    const created = await expect(201, 'POST', '/api/connections', { apiKey: 'key-1234567', ...input })
     const ofPrices = Object(created.warnings ?? []).filter((warning: string) => warning.startsWith('"prices"'))
     assert.equal(ofPrices, warnings ?? [])
   })

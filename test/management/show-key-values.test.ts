@@ -8,7 +8,7 @@ test('setting showKeyValues to false makes the key list show only hints', async 
   const { key } = await expect(201, 'POST', '/api/keys', { name: 'app' })
   const hint = `${key.slice(0, 6)}…${key.slice(-2)}`
   const shown = async (query = '') =>
-    (await expect(200, 'GET', `/api/keys${query}`)).keys.map((one) => ('hint' in one ? one.hint : one.key))
+    (await expect(200, 'GET', `/api/keys${query}`)).keys.map((key) => ('hint' in key ? key.hint : key.key))
   assert.equal(await shown(), [key])
   await expect(200, 'PATCH', '/api/settings', { showKeyValues: false })
   assert.equal([await shown(), await shown('?limit=1'), await shown('?values=none')], [[hint], [hint], [hint]])

@@ -167,6 +167,6 @@ for (const name of ['express', 'express4']) {
     body.push('data: 1\n\n')
     await connection.until(/data: 1\n\n\r\n$/)
     connection.socket.destroy()
-    await body.cancelled
+    await body.canceled
   })
 }

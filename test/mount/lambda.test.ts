@@ -25,7 +25,7 @@ const heads = new WeakMap<LambdaResponseStream, LambdaHead>()
 test.before(() => void Object.assign(globalThis, { awslambda }))
 test.after(() => void Reflect.deleteProperty(globalThis, 'awslambda'))
 
-const eventOf = (method: string, event: Partial<LambdaUrlEvent> = {}): LambdaUrlEvent => ({
+const getEvent = (method: string, event: Partial<LambdaUrlEvent> = {}): LambdaUrlEvent => ({
   rawPath: '/ai/v1/models',
   rawQueryString: '',
   headers: { host: 'fn.example' },
@@ -48,8 +48,8 @@ async function invoke(
 /** Resolves to the request that the gateway gets for an event. */
 async function requestFor(event: LambdaUrlEvent): Promise<Request> {
   let request: Request | undefined
-  await invoke(async (given) => {
-    request = given
+  await invoke(async (input) => {
+    request = input
     return new Response()
   }, event)
   assert.ok(request)
@@ -58,7 +58,7 @@ async function requestFor(event: LambdaUrlEvent): Promise<Request> {
 
 test('the function URL handler converts the event to a request', async () => {
   const request = await requestFor(
-    eventOf('POST', {
+    getEvent('POST', {
       rawPath: '/ai/v1/a%2Fb c',
       rawQueryString: 'a=1&a=2&b=%20',
       headers: { 'content-type': 'application/json', 'x-one': 'a,b', 'x-none': undefined },
@@ -78,34 +78,34 @@ test('the function URL handler converts the event to a request', async () => {
 
 test('the function URL handler uses the path unchanged, including one with two leading slashes or a question mark', async () => {
   assert.is(
-    (await requestFor(eventOf('GET', { rawPath: '//evil.example/x' }))).url,
+    (await requestFor(getEvent('GET', { rawPath: '//evil.example/x' }))).url,
     'https://fn.example//evil.example/x',
   )
-  assert.is((await requestFor(eventOf('GET', { rawPath: '/a?b' }))).url, 'https://fn.example/a%3Fb')
+  assert.is((await requestFor(getEvent('GET', { rawPath: '/a?b' }))).url, 'https://fn.example/a%3Fb')
 })
 
 test('the function URL handler passes headers beyond Latin-1 as the bytes that were sent', async () => {
-  const request = await requestFor(eventOf('GET', { headers: { 'x-city': 'Łódź', 'x-other': 'Zoë' } }))
+  const request = await requestFor(getEvent('GET', { headers: { 'x-city': 'Łódź', 'x-other': 'Zoë' } }))
   assert.is(Buffer.from(request.headers.get('x-city') ?? '', 'latin1').toString(), 'Łódź')
   assert.is(request.headers.get('x-other'), 'Zoë')
 })
 
 test('the function URL handler accepts base64 bodies', async () => {
-  const bytes = Uint8Array.from({ length: 256 }, (_, at) => at)
-  const event = eventOf('POST', { body: Buffer.from(bytes).toString('base64'), isBase64Encoded: true })
+  const bytes = Uint8Array.from({ length: 256 }, (_, index) => index)
+  const event = getEvent('POST', { body: Buffer.from(bytes).toString('base64'), isBase64Encoded: true })
   assert.equal(new Uint8Array(await (await requestFor(event)).arrayBuffer()), bytes)
 })
 
 test('the function URL handler omits the body of a GET, which no request can have', async () => {
-  assert.is((await requestFor(eventOf('GET', { body: 'x' }))).body, null)
+  assert.is((await requestFor(getEvent('GET', { body: 'x' }))).body, null)
 })
 
 test('the function URL handler returns a 400 for an invalid request', async () => {
   for (const event of [
-    eventOf('TRACE'),
-    eventOf('GET', { headers: { 'x-name': 'a\nb' } }),
-    eventOf('POST', { body: '%', isBase64Encoded: true }),
-    eventOf('GET', { requestContext: { domainName: 'a b', http: { method: 'GET' } } }),
+    getEvent('TRACE'),
+    getEvent('GET', { headers: { 'x-name': 'a\nb' } }),
+    getEvent('POST', { body: '%', isBase64Encoded: true }),
+    getEvent('GET', { requestContext: { domainName: 'a b', http: { method: 'GET' } } }),
   ]) {
     const { statusCode, body } = await invoke(async () => new Response(), event)
     assert.is(statusCode, 400)
@@ -117,7 +117,7 @@ test('the function URL handler gives Lambda the status, headers, and each cookie
   const headers = new Headers({ 'content-type': 'text/plain', connection: 'close' })
   headers.append('set-cookie', 'a=1; Expires=Wed, 21 Oct 2026 07:28:00 GMT')
   headers.append('set-cookie', 'b=2')
-  const response = await invoke(async () => new Response('no', { status: 404, headers }), eventOf('GET'))
+  const response = await invoke(async () => new Response('no', { status: 404, headers }), getEvent('GET'))
   assert.equal(response, {
     statusCode: 404,
     headers: { 'content-type': 'text/plain' },
@@ -128,15 +128,15 @@ test('the function URL handler gives Lambda the status, headers, and each cookie
 })
 
 test('the function URL handler ends a response without a body', async () => {
-  const { statusCode, body, isEnded } = await invoke(async () => new Response(null, { status: 204 }), eventOf('HEAD'))
+  const { statusCode, body, isEnded } = await invoke(async () => new Response(null, { status: 204 }), getEvent('HEAD'))
   assert.equal([statusCode, body, isEnded], [204, '', true])
 })
 
 test('the function URL handler passes on the event, the context, and waitUntil, like a Worker', async () => {
-  const event = eventOf('GET')
+  const event = getEvent('GET')
   let platform: unknown[] = []
-  await invoke(async (_, ...given) => {
-    platform = given
+  await invoke(async (_, ...input) => {
+    platform = input
     return new Response()
   }, event)
   const [env, context] = platform
@@ -147,7 +147,7 @@ test('the function URL handler passes on the event, the context, and waitUntil, 
 
 /** Creates an endless body that counts the chunks pulled from it. */
 function endless() {
-  const seen = { pulled: 0, cancelled: false }
+  const seen = { pulled: 0, canceled: false }
   const body = new ReadableStream<Uint8Array>(
     {
       pull(controller) {
@@ -155,7 +155,7 @@ function endless() {
         controller.enqueue(new Uint8Array(1_000))
       },
       cancel() {
-        seen.cancelled = true
+        seen.canceled = true
       },
     },
     { highWaterMark: 0 },
@@ -171,7 +171,7 @@ test('the function URL handler reads no faster than Lambda does, and cancels the
     signal = request.signal
     return new Response(body)
   }
-  const invoked = toLambdaHandler({ fetch })(eventOf('GET'), stream, { getRemainingTimeInMillis: () => 60_000 }).then(
+  const invoked = toLambdaHandler({ fetch })(getEvent('GET'), stream, { getRemainingTimeInMillis: () => 60_000 }).then(
     () => 'ended',
     () => 'cut',
   )
@@ -182,7 +182,7 @@ test('the function URL handler reads no faster than Lambda does, and cancels the
   assert.ok(pulled < 50, `${pulled} pieces`)
   stream.destroy()
   assert.is(await invoked, 'cut')
-  assert.ok(seen.cancelled)
+  assert.ok(seen.canceled)
   assert.ok(signal?.aborted)
 })
 
@@ -193,7 +193,7 @@ test('the function URL handler aborts the response when the body breaks off', as
   })
   const stream = new PassThrough()
   const closed = once(stream, 'close').catch((error: Error) => error.message)
-  const end = await invoke(async () => new Response(body), eventOf('GET'), stream).then(() => 'ended', String)
+  const end = await invoke(async () => new Response(body), getEvent('GET'), stream).then(() => 'ended', String)
   assert.match(end, 'broken')
   assert.is(await closed, 'The response was cut off.')
   assert.not(stream.writableEnded)

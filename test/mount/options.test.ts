@@ -23,14 +23,14 @@ const mounts = {
 }
 
 /** Calls it with any arguments, like a caller without types. */
-const call = async (name: keyof typeof mounts, ...given: unknown[]) => {
+const call = async (name: keyof typeof mounts, ...input: unknown[]) => {
   const response: unknown = await Promise.resolve()
-    .then(() => Reflect.apply(mounts[name], undefined, given))
+    .then(() => Reflect.apply(mounts[name], undefined, input))
     .catch((error: unknown) => error)
   return response instanceof TypeError ? response.message : 'no TypeError'
 }
 
-const refused: Array<[name: keyof typeof mounts, options: unknown, says: string]> = [
+const rejected: Array<[name: keyof typeof mounts, options: unknown, says: string]> = [
   [
     'serveNode',
     { host: '::' },
@@ -56,9 +56,9 @@ const refused: Array<[name: keyof typeof mounts, options: unknown, says: string]
   ['serveBun', { host: '::' }, 'host is not an option. Known: port, hostname, allowedHosts.'],
   ['serveDeno', { host: '::' }, 'host is not an option. Known: port, hostname, allowedHosts.'],
 ]
-for (const [name, options, says] of refused) {
-  test(`${name} rejects ${JSON.stringify(options)}: ${says}`, async () => {
-    assert.is(await call(name, gateway, options), says)
+for (const [name, options, message] of rejected) {
+  test(`${name} rejects ${JSON.stringify(options)}: ${message}`, async () => {
+    assert.is(await call(name, gateway, options), message)
   })
 }
 

@@ -91,24 +91,24 @@ test("a gateway in a service worker passes on the page's signal, and the event f
       return new Response()
     }, gateway),
   })
-  const abort = new AbortController()
-  const request = new Request('https://app.example/ai/v1/models', { signal: abort.signal })
+  const controller = new AbortController()
+  const request = new Request('https://app.example/ai/v1/models', { signal: controller.signal })
   const kept: Promise<unknown>[] = []
   let isOver = false
   spied({
     request,
     respondWith() {},
-    waitUntil(work) {
+    waitUntil(promise) {
       if (isOver) throw new DOMException('The event is over.', 'InvalidStateError')
-      kept.push(work)
+      kept.push(promise)
     },
   })
-  abort.abort()
+  controller.abort()
   assert.is(seen.request?.signal.aborted, true)
   const [context] = seen.platform as [{ waitUntil(work: Promise<unknown>): void }] // the only argument it passes
-  const work = Promise.resolve()
-  context.waitUntil(work)
+  const pending = Promise.resolve()
+  context.waitUntil(pending)
   isOver = true
-  context.waitUntil(work)
-  assert.equal(kept, [work])
+  context.waitUntil(pending)
+  assert.equal(kept, [pending])
 })

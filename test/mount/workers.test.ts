@@ -21,8 +21,8 @@ test('a gateway in a module worker is created from the bindings once, even for c
 test('a gateway in a module worker passes on the request, the bindings, and the context', async () => {
   let seen: unknown[] = []
   const worker = toWorkersHandler<object>(() => ({
-    async fetch(...given) {
-      seen = given
+    async fetch(...input) {
+      seen = input
       return new Response()
     },
   }))

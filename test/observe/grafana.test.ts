@@ -23,11 +23,11 @@ interface Rules {
   groups: { rules: { alert: string; expr: string; annotations: { summary: string } }[] }[]
 }
 
-const fileOf = (name: string) =>
+const getFile = (name: string) =>
   readFileSync(new URL(`../../src/features/observe/grafana/${name}`, import.meta.url), 'utf8')
-const dashboard: Dashboard = JSON.parse(fileOf('signalbox.json'))
+const dashboard: Dashboard = JSON.parse(getFile('signalbox.json'))
 const panels = dashboard.panels.filter(({ type }) => type !== 'row')
-const { groups }: Rules = parse(fileOf('alerts.yml'))
+const { groups }: Rules = parse(getFile('alerts.yml'))
 const rules = groups.flatMap((group) => group.rules)
 
 /** Returns the scraped names of a metric. */
@@ -58,7 +58,7 @@ function unknownIn(query: string): string[] {
 }
 
 /** Finds the labels that a text reads from a query's result, by which the query must aggregate. */
-const missingIn = (text: string, names: RegExp, query: string) =>
+const getMissing = (text: string, names: RegExp, query: string) =>
   [...text.matchAll(names)].flatMap(([, name = '']) => (new RegExp(`by \\([^)]*\\b${name}\\b`).test(query) ? [] : name))
 
 test('a query with an unknown metric or label is detected', () => {
@@ -67,7 +67,7 @@ test('a query with an unknown metric or label is detected', () => {
     'model',
   ])
   assert.equal(unknownIn('rate(signalbox_attempts[5m])'), ['signalbox_attempts'])
-  assert.equal(missingIn('{{a}}', /\{\{(\w+)\}\}/g, 'sum by (b) (x)'), ['a'])
+  assert.equal(getMissing('{{a}}', /\{\{(\w+)\}\}/g, 'sum by (b) (x)'), ['a'])
 })
 
 test('every query in the dashboard uses known metrics and labels', () => {
@@ -84,10 +84,10 @@ test("every panel has a title, a unit, and labels from its query, and doesn't ov
   for (const { title, description, fieldConfig, targets = [], gridPos } of panels) {
     assert.ok(description && fieldConfig?.defaults.unit && targets.length > 0, title)
     for (const { expr, legendFormat } of targets) {
-      assert.equal(missingIn(legendFormat, /\{\{(\w+)\}\}/g, expr), [], title)
+      assert.equal(getMissing(legendFormat, /\{\{(\w+)\}\}/g, expr), [], title)
       for (const [, name] of expr.matchAll(/\$(\w+)/g))
         assert.ok(
-          name?.startsWith('__') || dashboard.templating.list.some((one) => one.name === name),
+          name?.startsWith('__') || dashboard.templating.list.some((item) => item.name === name),
           `${title}: ${name}`,
         )
     }
@@ -104,7 +104,7 @@ test('every alert uses known metrics and labels, and refers only to labels in it
   assert.ok(rules.length >= 6)
   for (const { alert, expr, annotations } of rules) {
     assert.equal(unknownIn(expr), [], alert)
-    assert.equal(missingIn(annotations.summary, /\$labels\.(\w+)/g, expr), [], alert)
+    assert.equal(getMissing(annotations.summary, /\$labels\.(\w+)/g, expr), [], alert)
   }
 })
 

@@ -14,13 +14,13 @@ const completions = 'SERVER POST /v1/chat/completions'
  * Returns the facts to compare for each attempt of a hedged request: whether it is the hedge, its outcome, and its start and end in ms after the
  * request arrived.
  */
-function attemptsOf(spans: readonly ReadableSpan[]) {
+function getAttempts(spans: readonly ReadableSpan[]) {
   const ms = ([seconds, nanos]: api.HrTime) => seconds * 1_000 + nanos / 1e6
   const [request] = spans.filter(({ kind }) => kind === api.SpanKind.SERVER)
   const from = (time: api.HrTime) => Math.round(ms(time) - ms(request?.startTime ?? time))
   return spans
     .filter(({ kind }) => kind === api.SpanKind.CLIENT)
-    .sort((one, other) => ms(one.startTime) - ms(other.startTime))
+    .sort((span, other) => ms(span.startTime) - ms(other.startTime))
     .map(({ attributes, startTime, endTime, parentSpanContext, status }) => {
       assert.is(parentSpanContext?.spanId, request?.spanContext().spanId)
       const { 'gen_ai.provider.name': provider, 'signalbox.attempt.hedge': isHedge = false } = attributes
@@ -31,9 +31,9 @@ function attemptsOf(spans: readonly ReadableSpan[]) {
 }
 
 for (const stream of [false, true]) {
-  const what = stream ? 'streamed' : 'not streamed'
+  const label = stream ? 'streamed' : 'not streamed'
 
-  test(`the first span ends without an error when the second attempt of a hedged request responds first (${what})`, async () => {
+  test(`the first span ends without an error when the second attempt of a hedged request responds first (${label})`, async () => {
     const { module, tree, spans, forget } = sdk()
     const world = await hedging(
       { two: () => world.clock.sleep(5).then(() => respond(stream)) },
@@ -45,13 +45,13 @@ for (const stream of [false, true]) {
     await world.clock.advance(5)
     await pending
     assert.equal(tree(), [completions, '  CLIENT chat m', '  CLIENT chat m'])
-    assert.equal(attemptsOf(spans()), [
+    assert.equal(getAttempts(spans()), [
       ['one', false, 'outrun', false, 0, P95 + 5],
       ['two', true, 'answered', false, P95, P95 + 5],
     ])
   })
 
-  test(`both spans are correct when the first attempt of a hedged request responds first (${what})`, async () => {
+  test(`both spans are correct when the first attempt of a hedged request responds first (${label})`, async () => {
     const { module, tree, spans, forget } = sdk()
     const world = await hedging(
       { one: () => world.clock.sleep(P95 + 3).then(() => respond(stream)) },
@@ -63,7 +63,7 @@ for (const stream of [false, true]) {
     await world.clock.advance(3)
     await pending
     assert.equal(tree(), [completions, '  CLIENT chat m', '  CLIENT chat m'])
-    assert.equal(attemptsOf(spans()), [
+    assert.equal(getAttempts(spans()), [
       ['one', false, 'answered', false, 0, P95 + 3],
       ['two', true, 'outrun', false, P95, P95 + 3],
     ])
@@ -86,7 +86,7 @@ test('both spans are correct when the first attempt fails while the second one r
   await world.clock.advance(6)
   await pending
   assert.equal(tree(), [completions, '  CLIENT chat m error=503 ERROR', '  CLIENT chat m'])
-  assert.equal(attemptsOf(spans()), [
+  assert.equal(getAttempts(spans()), [
     ['one', false, 'server', true, 0, P95 + 3],
     ['two', true, 'answered', false, P95, P95 + 9],
   ])
@@ -96,14 +96,14 @@ test('both spans of a hedged request end without an error when its client discon
   const { module, tree, spans, forget } = sdk()
   const world = await hedging({}, { observe: [otel(module)] })
   forget()
-  const abort = new AbortController()
-  const pending = world.send({ signal: abort.signal })
+  const controller = new AbortController()
+  const pending = world.send({ signal: controller.signal })
   await world.untilBoth()
   await world.clock.advance(4)
-  abort.abort()
+  controller.abort()
   await pending
   assert.equal(tree(), [completions, '  CLIENT chat m', '  CLIENT chat m'])
-  assert.equal(attemptsOf(spans()), [
+  assert.equal(getAttempts(spans()), [
     ['one', false, 'cancelled', false, 0, P95 + 4],
     ['two', true, 'cancelled', false, P95, P95 + 4],
   ])

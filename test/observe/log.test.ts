@@ -14,8 +14,8 @@ async function logged(respond = metered({}, { tokens: 0 })) {
 
 test('a request has one line with every attempt, tokens, and cost', async () => {
   const good = metered({ input: 100, output: 50 }, { tokens: 0 })
-  const { gateway, lines, last, chat } = await logged((call, nth) =>
-    call.provider === 'one' ? json({ error: { message: 'overloaded' } }, 503) : good(call, nth),
+  const { gateway, lines, last, chat } = await logged((call, index) =>
+    call.provider === 'one' ? json({ error: { message: 'overloaded' } }, 503) : good(call, index),
   )
   const { key, id } = await gateway.api.keys.create({ name: 'ci' })
   await read(chat({ model: 'fast', stream: true }, { authorization: `Bearer ${key}` }))

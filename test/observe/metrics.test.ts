@@ -26,8 +26,9 @@ function sample(text: string, name: string, labels: Record<string, string> = {})
   const line = text
     .split('\n')
     .find(
-      (one) =>
-        one.startsWith(`${name}{`) && Object.entries(labels).every(([key, value]) => one.includes(`${key}="${value}"`)),
+      (item) =>
+        item.startsWith(`${name}{`) &&
+        Object.entries(labels).every(([key, value]) => item.includes(`${key}="${value}"`)),
     )
   return line === undefined ? undefined : Number(line.slice(line.lastIndexOf(' ') + 1))
 }
@@ -67,14 +68,14 @@ test('check 33 (bug B5): a thousand accounts add no series', async () => {
   const listSeries = async () => (await scrape(world)).text.split('\n').map((line) => line.replace(/ [^ ]*$/, ''))
   await send('user_0')
   const before = await listSeries()
-  for (let at = 1; at < 1_000; at++) await send(`user_${at}`)
+  for (let index = 1; index < 1_000; index++) await send(`user_${index}`)
   assert.equal(await listSeries(), before)
 })
 
 test('a fallback is counted with its reason, and whether the client got a response', async () => {
   const good = metered({}, { tokens: 0 })
-  const world = await openObserved([prometheus({ token: TOKEN })], (call, nth) =>
-    call.provider === 'one' ? json({ error: { message: 'down' } }, 503) : good(call, nth),
+  const world = await openObserved([prometheus({ token: TOKEN })], (call, index) =>
+    call.provider === 'one' ? json({ error: { message: 'down' } }, 503) : good(call, index),
   )
   await read(world.chat({ model: 'fast' }))
   const { text } = await scrape(world)
@@ -98,7 +99,7 @@ test('rejections are counted by reason', async () => {
   await world.gateway.api.keys.update(id, { isActive: false })
   await read(world.chat({}, { authorization: `Bearer ${key}` }))
   const limited = await world.gateway.api.keys.create({ name: 'limited', limits: { requests: { hour: 1 } } })
-  for (let nth = 0; nth < 2; nth++) await read(world.chat({}, { authorization: `Bearer ${limited.key}` }))
+  for (let index = 0; index < 2; index++) await read(world.chat({}, { authorization: `Bearer ${limited.key}` }))
   const { text } = await scrape(world)
   assert.is(sample(text, 'signalbox_requests_refused_total', { signalbox_reason: 'rate' }), 1)
   assert.is(sample(text, 'signalbox_requests_refused_total', { signalbox_reason: 'key' }), 1)
@@ -122,11 +123,11 @@ test('the age of the prices is reported, if the catalog has a date', async () =>
       ...{ storage: memoryStorage({ clock }), clock, logger: false, observe: [prometheus({ token: TOKEN })] },
       catalog: { one: { baseUrl: 'http://one.test/v1', ...asOf } },
     })
-  const ageOf = async (gateway: Gateway) =>
+  const getAge = async (gateway: Gateway) =>
     /^signalbox_catalog_age_seconds (\d+)$/m.exec((await scrape({ gateway })).text)?.[1]
   const asOf = new Date(clock.now() - 3 * 24 * 60 * 60_000).toISOString().slice(0, 10)
-  assert.is(await ageOf(open({ asOf })), `${(clock.now() - Date.parse(asOf)) / 1_000}`)
-  assert.is(await ageOf(open({})), undefined)
+  assert.is(await getAge(open({ asOf })), `${(clock.now() - Date.parse(asOf)) / 1_000}`)
+  assert.is(await getAge(open({})), undefined)
 })
 
 test('the used share of each gateway and group limit is reported', async () => {
@@ -187,9 +188,9 @@ test("clients can't create series through names, errors, or user agents", async 
   await read(world.chat({ model: 'one/nobody-knows-this' }))
   await read(world.chat({ model: 'nowhere/first' }))
   const before = (await scrape(world)).text.split('\n').length
-  for (let nth = 0; nth < 300; nth++) {
-    const model = nth % 2 === 0 ? `one/random-${nth}` : `random-${nth}`
-    await read(world.chat({ model }, { 'user-agent': `agent ${nth}` }))
+  for (let index = 0; index < 300; index++) {
+    const model = index % 2 === 0 ? `one/random-${index}` : `random-${index}`
+    await read(world.chat({ model }, { 'user-agent': `agent ${index}` }))
   }
   const { text } = await scrape(world)
   assert.is(text.split('\n').length, before)
@@ -199,12 +200,13 @@ test("clients can't create series through names, errors, or user agents", async 
 test('label sets beyond 2,000 share one series, and a metric counts the overflow', async () => {
   const { Registry } = await import('../../src/features/observe/registry.ts')
   const registry = new Registry()
-  for (let nth = 0; nth < 2_100; nth++) registry.series(measures.refused, { 'signalbox.reason': `r${nth}` }).add(1)
-  const [[, refused], [, overflow]] = [...registry.families()] as never as [
+  for (let index = 0; index < 2_100; index++)
+    registry.series(measures.refused, { 'signalbox.reason': `r${index}` }).add(1)
+  const [[, rejected], [, overflow]] = [...registry.families()] as never as [
     [unknown, Iterable<{ value: number }>],
     [unknown, Iterable<{ value: number }>],
   ]
-  assert.is([...refused].length, 2_001)
+  assert.is([...rejected].length, 2_001)
   assert.is([...overflow][0]?.value, 100)
 })
 

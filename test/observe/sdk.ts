@@ -42,7 +42,7 @@ export function sdk() {
       const below = (parent: string | undefined, depth: number): string[] =>
         all
           .filter(({ parentSpanContext }) => parentSpanContext?.spanId === parent)
-          .sort((one, other) => one.startTime[0] - other.startTime[0] || one.startTime[1] - other.startTime[1])
+          .sort((item, other) => item.startTime[0] - other.startTime[0] || item.startTime[1] - other.startTime[1])
           .flatMap((span) => [`${'  '.repeat(depth)}${shown(span)}`, ...below(span.spanContext().spanId, depth + 1)])
       return below(undefined, 0)
     },

@@ -18,7 +18,7 @@ const names: ((word: string) => string)[] = [
   (word) => `one/m:${word}`,
   (word) => `one/m ${word}`,
   (word) => ` one/m${' '.repeat(word.length)}`,
-  (word) => [...'one/m'].map((letter, at) => (word.charCodeAt(at) % 2 ? letter.toUpperCase() : letter)).join(''),
+  (word) => [...'one/m'].map((letter, index) => (word.charCodeAt(index) % 2 ? letter.toUpperCase() : letter)).join(''),
   (word) => `fast${word}`,
   (word) => `one/${'x/'.repeat(word.length)}m`,
   () => 'one/m',
@@ -32,9 +32,9 @@ test(`the number of series stays the same after ${REQUESTS} requests with random
 }, async () => {
   const good = metered({}, { tokens: 0 })
   let responses = 0
-  const world = await openObserved([prometheus({ token: TOKEN })], (call, nth) => {
+  const world = await openObserved([prometheus({ token: TOKEN })], (call, index) => {
     const status = statuses[responses++ % statuses.length] ?? 200
-    return status === 200 ? good(call, nth) : json({ error: { message: `${Math.random()}` } }, status)
+    return status === 200 ? good(call, index) : json({ error: { message: `${Math.random()}` } }, status)
   })
   const scrape = async () => {
     const headers = { authorization: `Bearer ${TOKEN}` }
@@ -42,20 +42,20 @@ test(`the number of series stays the same after ${REQUESTS} requests with random
     return text.split('\n').filter((line) => !line.startsWith('#') && !line.startsWith('signalbox_target_state'))
   }
 
-  async function send(nth: number): Promise<void> {
+  async function send(index: number): Promise<void> {
     const word = Math.random().toString(36).slice(2)
-    const model = names[nth % names.length]?.(word) ?? word
-    const method = methods[nth % methods.length] ?? 'POST'
-    const isGemini = nth % 7 === 0
+    const model = names[index % names.length]?.(word) ?? word
+    const method = methods[index % methods.length] ?? 'POST'
+    const isGemini = index % 7 === 0
     const path = isGemini
       ? `/v1beta/models/${encodeURIComponent(model)}:generateContent?alt=${word}`
-      : nth % 13 === 0
+      : index % 13 === 0
         ? `/v1/${word}`
         : `/v1/chat/completions?${word}=1`
     const headers: Record<string, string> = { 'content-type': 'application/json', 'user-agent': `agent ${word}` }
-    if (nth % 3 === 0) headers.authorization = `Bearer sbx_${word}`
-    if (nth % 5 === 0) headers.traceparent = word
-    const body = { model, user: word, stream: nth % 4 === 0, [word]: 1, messages: [{ role: 'user', content: word }] }
+    if (index % 3 === 0) headers.authorization = `Bearer sbx_${word}`
+    if (index % 5 === 0) headers.traceparent = word
+    const body = { model, user: word, stream: index % 4 === 0, [word]: 1, messages: [{ role: 'user', content: word }] }
     const contents = [{ role: 'user', parts: [{ text: word }] }]
     await read(
       world.gateway.fetch(`http://gateway${path}`, {
@@ -64,17 +64,19 @@ test(`the number of series stays the same after ${REQUESTS} requests with random
         body: JSON.stringify(isGemini ? { contents } : body),
       }),
     )
-    if (nth % 200 === 0) await world.clock.advance(60_000) // lets targets in cooldown be called again
+    if (index % 200 === 0) await world.clock.advance(60_000) // lets targets in cooldown be called again
   }
 
-  for (let nth = 0; nth < 1_000; nth++) await send(nth)
+  for (let index = 0; index < 1_000; index++) await send(index)
   const before = await scrape()
-  for (let nth = 1_000; nth < 1_000 + REQUESTS; nth++) await send(nth)
+  for (let index = 1_000; index < 1_000 + REQUESTS; index++) await send(index)
   const after = await scrape()
   const labels = (lines: string[]) => new Set(lines.map((line) => line.slice(0, line.lastIndexOf(' '))))
   const known = labels(before)
   assert.equal(
-    [...labels(after)].filter((one) => !known.has(one) && !/_bucket|error_type|status_code|outcome|reason/.test(one)),
+    [...labels(after)].filter(
+      (value) => !known.has(value) && !/_bucket|error_type|status_code|outcome|reason/.test(value),
+    ),
     [],
   )
   assert.ok(after.length < 2_500, `${after.length} lines`)

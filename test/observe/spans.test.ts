@@ -41,7 +41,9 @@ test('the OpenTelemetry API package can be passed without changes', () => {
 test('each request has a span, with a child span per attempt', async () => {
   const { module, tree } = sdk()
   const good = metered({}, { tokens: 0 })
-  const world = await openObserved([otel(module)], (call, nth) => (call.provider === 'one' ? down() : good(call, nth)))
+  const world = await openObserved([otel(module)], (call, index) =>
+    call.provider === 'one' ? down() : good(call, index),
+  )
   await read(world.chat({ model: 'fast', stream: true }))
   assert.equal(tree(), ['SERVER POST /v1/chat/completions', '  CLIENT chat m error=503 ERROR', '  CLIENT chat m'])
 })
@@ -96,8 +98,8 @@ const completions = 'SERVER POST /v1/chat/completions'
 const good = metered({}, { tokens: 0 })
 const failing =
   (provider: string, respond: Answering): Answering =>
-  (call, nth) =>
-    call.provider === provider ? respond(call, nth) : good(call, nth)
+  (call, index) =>
+    call.provider === provider ? respond(call, index) : good(call, index)
 
 /** A scenario and its spans. */
 const stories: Record<string, { respond?: Answering; send(world: ObservedWorld): Promise<unknown>; tree: string[] }> = {
@@ -210,11 +212,11 @@ test("spans include the client's scheme and which attempts were streamed", async
   await read(world.gateway.fetch('https://gateway/v1/chat/completions', { method: 'POST', body }))
   const all = spans().map(({ attributes }) => attributes)
   assert.equal(
-    all.flatMap((one) => one['url.scheme'] ?? []),
+    all.flatMap((item) => item['url.scheme'] ?? []),
     ['http', 'https', 'https', 'http', 'https'],
   )
   assert.equal(
-    all.filter((one) => 'signalbox.attempt.number' in one).map((one) => one['gen_ai.request.stream']),
+    all.filter((item) => 'signalbox.attempt.number' in item).map((item) => item['gen_ai.request.stream']),
     [true, undefined, undefined, undefined, undefined],
   )
 })
@@ -305,7 +307,7 @@ test('attributes stay under 1,024 characters for any input from clients, provide
   assert.ok(values.length > 60)
   for (const value of values) assert.ok(String(value).length <= 1_024, `${value}`)
   const [kept] = spans().flatMap(({ attributes }) =>
-    [attributes['signalbox.warnings'] ?? []].filter((one) => one !== undefined && String(one) !== ''),
+    [attributes['signalbox.warnings'] ?? []].filter((item) => item !== undefined && String(item) !== ''),
   )
   assert.is((kept as string[]).length, 30)
 })

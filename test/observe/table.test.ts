@@ -11,7 +11,7 @@ const page = readFileSync(new URL('../../docs/src/content/docs/reference/metrics
 )
 
 /** Returns the metric's row of the table in the docs. */
-function rowOf(metric: Metric): string {
+function getRow(metric: Metric): string {
   const { name, kind, labels: names, help } = metric
   const prometheus = `${getFamilyName(metric)}${kind === 'counter' ? '_total' : ''}`
   const kinds = { counter: 'counter', histogram: 'histogram', upDown: 'gauge', gauge: 'gauge' }
@@ -22,7 +22,7 @@ function rowOf(metric: Metric): string {
 }
 
 test('the documented table lists every metric with its definition', () => {
-  for (const metric of Object.values(measures)) assert.ok(page.includes(rowOf(metric)), rowOf(metric))
+  for (const metric of Object.values(measures)) assert.ok(page.includes(getRow(metric)), getRow(metric))
 })
 
 test('the documented table lists every label', () => {

@@ -21,15 +21,17 @@ let described: Promise<(Described & { pattern: RegExp; whole: Described })[]> | 
 async function describe() {
   const document = await createGateway({ storage: memoryStorage(), logger: false }).api.openapi()
   const operations = describedOperations(document)
-  const whole = describedOperations(closeObjects(document))
-  const all = operations.map((one, at) => Object.assign(one, { pattern: toPattern(one.path), whole: whole[at] ?? one }))
+  const full = describedOperations(closeObjects(document))
+  const all = operations.map((operation, index) =>
+    Object.assign(operation, { pattern: toPattern(operation.path), whole: full[index] ?? operation }),
+  )
   return all.sort((a, b) => b.path.length - a.path.length) // a parameter may contain slashes
 }
 
-const served = servedOperations().map((one) => ({
-  ...one,
+const served = servedOperations().map((item) => ({
+  ...item,
   pattern: toPattern(
-    one.path
+    item.path
       .replace(/\/:\w+\?$/, '(?:/[^/]+)?')
       .replace(/:\w+\+/g, '.+')
       .replace(/:\w+/g, '[^/]+'),
@@ -44,25 +46,25 @@ const served = servedOperations().map((one) => ({
 export async function checkAnswer({ method, path, sent, status, body }: Exchanged): Promise<string | undefined> {
   described ??= describe()
   const plain = path.replace(/\?.*/, '')
-  const operation = (await described).find((one) => one.method === method && one.pattern.test(plain))
+  const operation = (await described).find((item) => item.method === method && item.pattern.test(plain))
   const row = findOperation(method, plain, Object(sent).action)
   if (!operation || !row || WITHOUT_ROUTE.test(JSON.stringify(body))) return undefined
-  const what = `${method} ${path} ${JSON.stringify(sent)?.slice(0, 500)} answered ${status} ${JSON.stringify(body)?.slice(0, 500)}`
-  assert.ok(operation.statuses.includes(`${status}`), `${what}; described are ${operation.statuses}`)
+  const label = `${method} ${path} ${JSON.stringify(sent)?.slice(0, 500)} answered ${status} ${JSON.stringify(body)?.slice(0, 500)}`
+  assert.ok(operation.statuses.includes(`${status}`), `${label}; described are ${operation.statuses}`)
   const response = operation.response(status)
-  assert.ok(response(body), `${what}: ${JSON.stringify(response.errors)}`)
+  assert.ok(response(body), `${label}: ${JSON.stringify(response.errors)}`)
   if (status >= 400) {
     const others = status === 409 ? ['current'] : [] // the current record, if a change was based on an older one
     assert.equal(
       Object.keys(Object(body)).filter((name) => !others.includes(name)),
       ['error'],
-      what,
+      label,
     )
     return undefined
   }
   const { request } = operation
   if (request && sent !== undefined)
-    assert.ok(request(trimmed(sent)), `${what}; the description refuses it: ${JSON.stringify(request.errors)}`)
+    assert.ok(request(trimmed(sent)), `${label}; the description refuses it: ${JSON.stringify(request.errors)}`)
   const name = row.names.join('.')
   const whole = operation.whole.response(status)
   assert.ok(whole(body), `${name} answers with members that its schema does not have: ${JSON.stringify(whole.errors)}`)
@@ -78,10 +80,10 @@ function toPattern(path: string): RegExp {
 
 const findOperation = (method: string, path: string, action: unknown) =>
   served.find(
-    (one) =>
-      (one.method === method || (one.method === 'PUT' && method === 'PATCH')) &&
-      (one.action === undefined || one.action === action) &&
-      one.pattern.test(path),
+    (item) =>
+      (item.method === method || (item.method === 'PUT' && method === 'PATCH')) &&
+      (item.action === undefined || item.action === action) &&
+      item.pattern.test(path),
   )
 
 /** Removes surrounding whitespace from texts, as the gateway does. */

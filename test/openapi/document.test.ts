@@ -45,7 +45,7 @@ test('each operation has a unique id, a summary, and a declared tag', async () =
   const operations = listOperations(document)
   const ids = operations.map(({ operationId }) => String(operationId))
   assert.equal(
-    ids.filter((id, at) => ids.indexOf(id) !== at),
+    ids.filter((id, index) => ids.indexOf(id) !== index),
     [],
   )
   assert.equal(
@@ -69,15 +69,15 @@ test('only fields in the schema have a description', async () => {
     for (const [field, property] of Object.entries(Object(properties)))
       if (Object(property).description) described.add(`${name}.${field}: ${Object(property).description}`)
   for (const [name, fields] of Object.entries(fieldDescriptions))
-    for (const [field, words] of Object.entries(fields))
+    for (const [field, text] of Object.entries(fields))
       assert.ok(
-        [...described].some((one) => one.startsWith(name) && one.endsWith(`.${field}: ${words}`)),
+        [...described].some((value) => value.startsWith(name) && value.endsWith(`.${field}: ${text}`)),
         `${name}.${field}`,
       )
-  for (const one of ['Combo.hedge', 'CombosCreateInput.hedge', 'SettingsUpdateInput.health', 'AliasesSetInput.model'])
+  for (const value of ['Combo.hedge', 'CombosCreateInput.hedge', 'SettingsUpdateInput.health', 'AliasesSetInput.model'])
     assert.ok(
-      [...described].some((line) => line.startsWith(`${one}:`)),
-      one,
+      [...described].some((line) => line.startsWith(`${value}:`)),
+      value,
     )
 })
 

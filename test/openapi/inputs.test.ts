@@ -197,7 +197,7 @@ async function described() {
   const operations = describedOperations(await openDoor().gateway.api.openapi())
   return servedOperations().flatMap(({ names, path, method, action, input }) => {
     const template = path.replace(/:(\w+)\+?/g, '{$1}')
-    const request = operations.find((one) => one.path === template && one.method === method)?.request
+    const request = operations.find((operation) => operation.path === template && operation.method === method)?.request
     return request ? [{ name: names.join('.'), action, request, schema: input }] : []
   })
 }

@@ -5,7 +5,7 @@ import { createGateway } from '../../src/gateway.ts'
 import { formats } from '../../src/protocols/formats/formats.ts'
 import { endpoints } from '../../src/protocols/kinds/kinds.ts'
 import type { ClientFormat, WireFormat } from '../../src/types.ts'
-import { answerAt, sampleOf } from '../kinds/samples.ts'
+import { answerAt, getSample } from '../kinds/samples.ts'
 import { chatAnswer, chatEvents } from '../pipeline/support/responses.ts'
 import { fakeUpstream, json } from '../pipeline/support/upstream.ts'
 import { openWorld } from '../pipeline/support/world.ts'
@@ -23,11 +23,11 @@ const senders: Record<WireFormat, Record<string, string>> = {
 }
 
 const document = await createGateway({ storage: memoryStorage(), logger: false }).api.openapi()
-const whole = closeObjects(document)
+const full = closeObjects(document)
 const checks = new Map<string, ReturnType<typeof createCheck>>()
 
 function check(description: typeof document, name: string, value: unknown): void {
-  const id = `${name}${description === whole}`
+  const id = `${name}${description === full}`
   const isValid = checks.get(id) ?? createCheck(description, name)
   checks.set(id, isValid)
   assert.ok(isValid(value), `${name} ${JSON.stringify(value)} ${JSON.stringify(isValid.errors)}`)
@@ -39,14 +39,14 @@ test('model lists and single models match the schema of each format', async () =
   const described = describedOperations(await gateway.api.openapi())
   for (const { path, kinds } of listingPaths) {
     const template = path.replace(':id+', '{id}')
-    const operation = described.find((one) => one.path === template && one.method === 'GET')
+    const operation = described.find((item) => item.path === template && item.method === 'GET')
     for (const [name, headers] of Object.entries(senders) as [WireFormat, Record<string, string>][]) {
       const format = path.startsWith('/v1beta') ? 'gemini' : path.includes('/ai/') ? 'ai-sdk' : name
       const get = (at: string) => gateway.fetch(new Request(`http://gateway${at}`, { headers }))
       const response = await get(path.replace(':id+', 'one/m'))
       const body: unknown = await response.json()
       assert.is(response.status, 200, path)
-      check(whole, formatTypes[format][kinds ? 'list' : 'model'], body) // no member more, and none less
+      check(full, formatTypes[format][kinds ? 'list' : 'model'], body) // no member more, and none less
       const isDescribed = operation?.response(200)
       assert.ok(isDescribed?.(body), `${path} ${JSON.stringify(isDescribed?.errors)}`)
       const missing = await get(`${path.replace(':id+', 'nobody')}${kinds ? '?limit=x&pageSize=x' : ''}`)
@@ -71,9 +71,9 @@ test('model lists support the query parameters described for their format', asyn
   const { gateway } = await openWorld({ connections: ['one'] })
   for (const [name, headers] of Object.entries(senders) as [WireFormat, Record<string, string>][]) {
     const at = async (query: string) => gateway.fetch(new Request(`http://gateway/v1/models?${query}`, { headers }))
-    const whole = await (await at('')).text()
+    const fullText = await (await at('')).text()
     for (const parameter of Object.keys(formatTypes[name].paging)) {
-      const isRead = (await (await at(`${parameter}=nothing-of-this-name`)).text()) !== whole
+      const isRead = (await (await at(`${parameter}=nothing-of-this-name`)).text()) !== fullText
       assert.ok(isRead, `${name} ${parameter}`)
     }
   }
@@ -110,8 +110,8 @@ const bodies: Record<ClientFormat, object> = {
 
 test('every endpoint responds with the media type and the headers in its description, streamed or not', async () => {
   const upstream = fakeUpstream(({ url, body }) => {
-    const given = answerAt(url.pathname)
-    if (given) return given
+    const input = answerAt(url.pathname)
+    if (input) return input
     return JSON.parse(body).stream
       ? new Response(chatEvents().join(''), { headers: { 'content-type': 'text/event-stream' } })
       : json(chatAnswer())
@@ -127,7 +127,7 @@ test('every endpoint responds with the media type and the headers in its descrip
         const named = path.includes('{model}') ? {} : { model: 'one/of-any-kind', ...(stream && { stream }) }
         const headers = { 'content-type': 'application/json' }
         const body = JSON.stringify({
-          ...(sampleOf(endpoint)?.body ?? bodies[format]),
+          ...(getSample(endpoint)?.body ?? bodies[format]),
           ...named,
           ...(stream && streamBy && { [streamBy.member]: streamBy.value }),
         })

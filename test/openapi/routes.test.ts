@@ -55,8 +55,8 @@ test('every route in the document exists, and responds with a status and a body 
           ...(request && { body: '{}' }),
         }),
       )
-      const what = `${method} ${path}: ${reply.status}`
-      assert.ok(statuses.includes(`${reply.status}`), what)
+      const label = `${method} ${path}: ${reply.status}`
+      assert.ok(statuses.includes(`${reply.status}`), label)
       if (reply.status === 204) continue
       if (reply.headers.get('content-type') === 'text/event-stream') {
         await reply.body?.cancel()
@@ -64,8 +64,8 @@ test('every route in the document exists, and responds with a status and a body 
       }
       const body: unknown = await reply.json()
       const check = response(reply.status)
-      assert.ok(check(body), `${what} ${JSON.stringify(body)} ${JSON.stringify(check.errors)}`)
-      assert.not.match(JSON.stringify(body), /There is no \w+ \//, what) // the error for a path without a route
+      assert.ok(check(body), `${label} ${JSON.stringify(body)} ${JSON.stringify(check.errors)}`)
+      assert.not.match(JSON.stringify(body), /There is no \w+ \//, label) // the error for a path without a route
     }
   }
 })

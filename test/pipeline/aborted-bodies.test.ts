@@ -8,24 +8,24 @@ const test = suite('clients that disconnect before the body has arrived')
 test('a client that disconnects before its body has arrived causes no call', async () => {
   const upstream = fakeUpstream(() => json(chatAnswer()))
   const world = await openWorld({ fetch: upstream })
-  const abort = new AbortController()
-  let cancelled = false
+  const controller = new AbortController()
+  let canceled = false
   const body = new ReadableStream({
     cancel() {
-      cancelled = true
+      canceled = true
     },
   })
   const request = new Request('http://gateway/v1/chat/completions', {
-    signal: abort.signal,
+    signal: controller.signal,
     method: 'POST',
     body,
     duplex: 'half',
   } as RequestInit)
   const pending = world.gateway.fetch(request)
   await world.clock.advance(0)
-  abort.abort()
+  controller.abort()
   assert.is((await pending).status, 499)
-  assert.is(cancelled, true)
+  assert.is(canceled, true)
   assert.is(upstream.calls.length, 0)
   assert.is(world.recorded.requests[0]?.status, 499)
   await world.gateway.close()
@@ -46,25 +46,25 @@ for (const path of ['/v1/chat/completions', '/api/keys']) {
 
   test(`a request to ${path} ends immediately when the client disconnects while sending a small body`, async () => {
     const world = await openWorld()
-    const abort = new AbortController()
-    const request = stalled(abort.signal, () => {})
+    const controller = new AbortController()
+    const request = stalled(controller.signal, () => {})
     if (path.startsWith('/api')) request.headers.set('authorization', `Bearer ${token}`)
     const pending = world.gateway.fetch(request)
     await world.clock.advance(0)
-    abort.abort()
+    controller.abort()
     assert.is((await pending).status, 499)
   })
 
   test(`a small body sent to ${path} is canceled if the client has already disconnected`, async () => {
     const world = await openWorld()
-    const abort = new AbortController()
-    let cancelled = false
-    const request = stalled(abort.signal, () => {
-      cancelled = true
+    const controller = new AbortController()
+    let canceled = false
+    const request = stalled(controller.signal, () => {
+      canceled = true
     })
     if (path.startsWith('/api')) request.headers.set('authorization', `Bearer ${token}`)
-    abort.abort()
+    controller.abort()
     assert.is((await world.gateway.fetch(request)).status, 499)
-    assert.is(cancelled, true)
+    assert.is(canceled, true)
   })
 }

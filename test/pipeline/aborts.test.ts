@@ -2,7 +2,7 @@ import { memoryStorage } from '../../adapters/storage/memory.ts'
 import { fakeClock } from '../support/clock.ts'
 import { assert, suite } from '../support/suite.ts'
 import { chatAnswer, chatEvents, messageEvents } from './support/responses.ts'
-import { type Answering, bodyOf, fakeUpstream, json, never, sse } from './support/upstream.ts'
+import { type Answering, fakeUpstream, getBody, json, never, sse } from './support/upstream.ts'
 import { openWorld } from './support/world.ts'
 
 const test = suite('clients that disconnect')
@@ -12,12 +12,12 @@ const combos = { chain: ['one/m', 'two/m', 'three/m'], talk: ['claude/c', 'claud
 async function leaving(respond: Answering) {
   const upstream = fakeUpstream(respond)
   const world = await openWorld({ fetch: upstream, combos })
-  const abort = new AbortController()
+  const controller = new AbortController()
   const called = async () => {
     while (upstream.calls.length === 0) await world.clock.advance(0)
     await world.clock.advance(0)
   }
-  return { upstream, world, abort, init: { signal: abort.signal }, called }
+  return { upstream, world, controller, init: { signal: controller.signal }, called }
 }
 
 const routes = {
@@ -30,19 +30,19 @@ const routes = {
 
 const phases: Record<string, Answering> = {
   'before the headers': never,
-  'mid-body': () => new Response(bodyOf(['{"id":'], 'hang'), { headers: { 'content-type': 'application/json' } }),
-  'during an error body': () => new Response(bodyOf(['{"error":'], 'hang'), { status: 500 }),
+  'mid-body': () => new Response(getBody(['{"id":'], 'hang'), { headers: { 'content-type': 'application/json' } }),
+  'during an error body': () => new Response(getBody(['{"error":'], 'hang'), { status: 500 }),
   'before the first event': () => sse([': hello\n\n'], 'hang'),
 }
 
 for (const [route, [path, body]] of Object.entries(routes)) {
   for (const [phase, respond] of Object.entries(phases)) {
     test(`a client that disconnects ${phase} ends the only call to the provider (${route})`, async () => {
-      const { upstream, world, abort, init, called } = await leaving(respond)
+      const { upstream, world, controller, init, called } = await leaving(respond)
       const pending = world.post(path, body, init)
       await called()
       assert.is(upstream.open, 1)
-      abort.abort()
+      controller.abort()
       assert.is(upstream.calls[0]?.signal.aborted, true, 'at once')
       assert.is(upstream.open, 0)
       const response = await pending
@@ -70,13 +70,13 @@ const streams = {
 for (const [name, [path, body, events]] of Object.entries(streams)) {
   for (const way of ['the signal', 'the reader']) {
     test(`disconnecting mid-stream by ${way} ends the call to the provider (${name})`, async () => {
-      const { upstream, world, abort, init } = await leaving(() => sse(events, 'hang'))
+      const { upstream, world, controller, init } = await leaving(() => sse(events, 'hang'))
       const response = await world.post(path, body, init)
       const reader = response.body?.getReader()
       await reader?.read()
       const reading = reader?.read()
       await world.clock.advance(0)
-      if (way === 'the signal') abort.abort()
+      if (way === 'the signal') controller.abort()
       else await reader?.cancel('enough')
       assert.is(upstream.calls[0]?.signal.aborted, true)
       assert.is(upstream.open, 0)
@@ -93,24 +93,24 @@ for (const [name, [path, body, events]] of Object.entries(streams)) {
 }
 
 test('a stream that was never read ends when the client disconnects', async () => {
-  const { upstream, world, abort, init } = await leaving(() => sse(chatEvents(), 'hang'))
+  const { upstream, world, controller, init } = await leaving(() => sse(chatEvents(), 'hang'))
   await world.chat({ stream: true }, init)
   await world.clock.advance(3_600_000)
   assert.is(upstream.open, 1)
-  abort.abort()
+  controller.abort()
   assert.is(upstream.open, 0)
   assert.is(world.recorded.requests[0]?.status, 499)
   assert.is(world.clock.pending(), 0)
 })
 
 test('a client that disconnected before its request causes no call', async () => {
-  const { upstream, world, abort, init } = await leaving(() => json(chatAnswer()))
+  const { upstream, world, controller, init } = await leaving(() => json(chatAnswer()))
   const request = new Request('http://gateway/v1/chat/completions', {
     ...init,
     method: 'POST',
     body: '{"model":"one/m"}',
   })
-  abort.abort()
+  controller.abort()
   assert.is((await world.gateway.fetch(request)).status, 499)
   assert.is(upstream.calls.length, 0)
 })
@@ -126,10 +126,10 @@ test('a client that disconnects while the storage is slow causes no call', async
   })
   storage.list = (...query) => slow.then(() => list(...query))
   await world.clock.advance(1_000)
-  const abort = new AbortController()
-  const pending = world.chat({}, { signal: abort.signal })
+  const controller = new AbortController()
+  const pending = world.chat({}, { signal: controller.signal })
   await world.clock.advance(0)
-  abort.abort()
+  controller.abort()
   release()
   assert.is((await pending).status, 499)
   assert.is(upstream.calls.length, 0)
@@ -138,10 +138,10 @@ test('a client that disconnects while the storage is slow causes no call', async
 
 test('a fetch that ignores its signal delays no request, and its late response is canceled', async () => {
   let bring: (response: Response) => void = () => {}
-  let cancelled = false
+  let canceled = false
   const late = new ReadableStream({
     cancel() {
-      cancelled = true
+      canceled = true
     },
   })
   const clock = fakeClock()
@@ -153,14 +153,14 @@ test('a fetch that ignores its signal delays no request, and its late response i
     })
   }
   const world = await openWorld({ fetch, clock })
-  const abort = new AbortController()
-  const pending = world.chat({}, { signal: abort.signal })
+  const abortController = new AbortController()
+  const pending = world.chat({}, { signal: abortController.signal })
   while (calls === 0) await clock.advance(0)
-  abort.abort()
+  abortController.abort()
   assert.is((await pending).status, 499)
   bring(new Response(late))
   await clock.advance(0)
-  assert.is(cancelled, true)
+  assert.is(canceled, true)
 
   let source: string | undefined
   const stream = new ReadableStream({
@@ -178,22 +178,22 @@ test('a fetch that ignores its signal delays no request, and its late response i
 
 test('no call is open after 1,000 clients have disconnected at random times', async () => {
   const waits = [never, ...Object.values(phases), () => sse(chatEvents().slice(0, 3), 'hang')]
-  const upstream = fakeUpstream((call, nth) => (waits[nth % waits.length] ?? never)(call, nth))
+  const upstream = fakeUpstream((call, index) => (waits[index % waits.length] ?? never)(call, index))
   const world = await openWorld({ fetch: upstream, combos })
   const first = new AbortController()
-  const begun = world.chat({}, { signal: first.signal }) // by then, the settings and credentials are cached
+  const started = world.chat({}, { signal: first.signal }) // by then, the settings and credentials are cached
   while (upstream.calls.length === 0) await new Promise(setImmediate)
   first.abort()
-  await begun
+  await started
   const all = Object.values(routes)
   const clients = Array.from({ length: 1_000 }, async (_, index) => {
     const [path, body] = all[index % all.length] ?? routes.chat
-    const abort = new AbortController()
-    const pending = world.post(path, body, { signal: abort.signal })
+    const controller = new AbortController()
+    const pending = world.post(path, body, { signal: controller.signal })
     for (let turn = index % 7; turn > 0; turn--) await new Promise(setImmediate)
     if (index % 7 === 6) void pending.then((response) => response.text()).catch(() => {})
     for (let turn = index % 5; turn > 0; turn--) await new Promise(setImmediate)
-    abort.abort()
+    controller.abort()
     await pending
   })
   await Promise.all(clients)

@@ -13,7 +13,7 @@ const open = () =>
     fetch: fakeUpstream(({ body }) => (body.includes('"stream":true') ? sse(chatEvents('Hi')) : json(chatAnswer()))),
   })
 
-const corsOf = (response: Response) =>
+const getCors = (response: Response) =>
   Object.fromEntries([...response.headers].filter(([name]) => name.startsWith('access-control-') || name === 'vary'))
 
 const READABLE = { 'access-control-allow-origin': APP, 'access-control-expose-headers': '*', vary: 'Origin' }
@@ -33,7 +33,7 @@ test('pages on allowed origins may send requests to every model path after a pre
   for (const path of ['/v1/chat/completions', '/v1beta/models/one/m:generateContent', '/v1/models', '/v1/nothing']) {
     const response = await gateway.fetch(preflight(APP, path))
     assert.is(response.status, 204, path)
-    assert.equal(corsOf(response), {
+    assert.equal(getCors(response), {
       'access-control-allow-headers': 'authorization,content-type,x-stainless-lang',
       'access-control-allow-methods': 'GET, HEAD, POST',
       'access-control-allow-origin': APP,
@@ -50,15 +50,15 @@ test('pages on allowed origins can read responses, streams, and errors, and all 
     const response = await chat(body, init)
     assert.is(response.status, 200)
     assert.match(await response.text(), /Hi|Hello/)
-    assert.equal(corsOf(response), READABLE)
+    assert.equal(getCors(response), READABLE)
   }
-  assert.equal(corsOf(await chat({ model: 'nobody/knows' }, init)), READABLE)
+  assert.equal(getCors(await chat({ model: 'nobody/knows' }, init)), READABLE)
   await api.settings.update({ requireApiKey: true })
-  const refused = await chat({}, init)
-  assert.is(refused.status, 401, 'an allowed origin is no key')
-  assert.equal(corsOf(refused), READABLE)
+  const rejected = await chat({}, init)
+  assert.is(rejected.status, 401, 'an allowed origin is no key')
+  assert.equal(getCors(rejected), READABLE)
   const list = await gateway.fetch(new Request('http://gateway/v1/models', init))
-  assert.equal(corsOf(list), READABLE)
+  assert.equal(getCors(list), READABLE)
 })
 
 test('a browser extension can be an allowed origin', async () => {
@@ -69,23 +69,23 @@ test('a browser extension can be an allowed origin', async () => {
 test('origins that differ slightly from allowed ones are rejected', async () => {
   const { chat, gateway } = await open()
   for (const origin of [OTHER, 'https://app.example:444', 'http://app.example', `${APP}.evil.example`, 'null', '']) {
-    assert.equal(corsOf(await gateway.fetch(preflight(origin))), {}, origin)
-    assert.equal(corsOf(await chat({}, { headers: { origin } })), {}, origin)
+    assert.equal(getCors(await gateway.fetch(preflight(origin))), {}, origin)
+    assert.equal(getCors(await chat({}, { headers: { origin } })), {}, origin)
   }
-  assert.equal(corsOf(await chat({})), {}, 'no page at all')
+  assert.equal(getCors(await chat({})), {}, 'no page at all')
 })
 
 test("pages on allowed origins can't manage the gateway", async () => {
   const { gateway } = await open()
   const response = await gateway.fetch(preflight(APP, '/api/keys'))
   assert.is(response.status, 401)
-  assert.equal(corsOf(response), {})
+  assert.equal(getCors(response), {})
 })
 
 test("allowed origins don't change the headers of the model list, which every page may read", async () => {
   const { gateway } = await open()
   const response = await gateway.fetch(preflight(OTHER, '/v1/models'))
-  assert.equal(corsOf(response), {
+  assert.equal(getCors(response), {
     'access-control-allow-headers': '*',
     'access-control-allow-methods': 'GET, OPTIONS',
     'access-control-allow-origin': '*',

@@ -4,7 +4,7 @@ import { assert, suite } from '../support/suite.ts'
 import { chatAnswer, chatEvents, type ErrorAnswer } from './support/responses.ts'
 import { questions } from './support/sample-requests.ts'
 import { looked, looking } from './support/sample-streams.ts'
-import { attemptsOf, typed } from './support/unrequested-streams.ts'
+import { getAttempts, typed } from './support/unrequested-streams.ts'
 import { type End, fakeUpstream, json } from './support/upstream.ts'
 import { openWorld } from './support/world.ts'
 
@@ -13,13 +13,13 @@ const test = suite('responses in a JSON array')
 const chunks = looking.gemini.map((event) => JSON.parse(String(event).slice('data: '.length)))
 
 /** Google's format for clients that don't request events: each chunk takes several lines. */
-const elements = chunks.map((chunk, at) => `${at === 0 ? '[' : ',\r\n'}${JSON.stringify(chunk, null, 2)}`)
-const whole = `${elements.join('')}\n]\n`
+const elements = chunks.map((chunk, index) => `${index === 0 ? '[' : ',\r\n'}${JSON.stringify(chunk, null, 2)}`)
+const full = `${elements.join('')}\n]\n`
 
 const types = ['application/json; charset=UTF-8', 'text/event-stream', '']
 
 /** Splits a text into its bytes. */
-const bytesOf = (text: string) => [...new TextEncoder().encode(text)].map((byte) => Uint8Array.of(byte))
+const getBytes = (text: string) => [...new TextEncoder().encode(text)].map((byte) => Uint8Array.of(byte))
 
 const open = (respond: () => Response, connections = ['google', 'one', 'two']) =>
   openWorld({
@@ -31,7 +31,7 @@ const open = (respond: () => Response, connections = ['google', 'one', 'two']) =
 for (const to of wireFormats)
   for (const type of types)
     test(`a Google JSON array becomes a stream if the client requested one (${to} client, ${type || 'no content type'})`, async () => {
-      for (const pieces of type === '' ? [[whole]] : [[whole], bytesOf(whole)]) {
+      for (const pieces of type === '' ? [[full]] : [[full], getBytes(full)]) {
         const world = await open(() => typed(type, pieces))
         const response = await world.post(...questions[to]('google/g', true))
         assert.match(response.headers.get('content-type') ?? '', /^text\/event-stream/)
@@ -44,7 +44,7 @@ for (const to of wireFormats)
 for (const to of wireFormats)
   for (const type of types)
     test(`a Google JSON array becomes a single response if the client requested one (${to} client, ${type || 'no content type'})`, async () => {
-      const world = await open(() => typed(type, [whole]))
+      const world = await open(() => typed(type, [full]))
       const response = await world.post(...questions[to]('google/g', false))
       assert.is(response.headers.get('content-type'), 'application/json')
       assert.equal(await wholeClients[to](response), looked)
@@ -53,7 +53,7 @@ for (const to of wireFormats)
     })
 
 test('a Google client that requests its stream as a JSON array gets one, chunk by chunk', async () => {
-  const world = await open(() => typed('application/json', bytesOf(whole)))
+  const world = await open(() => typed('application/json', getBytes(full)))
   const response = await world.post('/v1beta/models/google/g:streamGenerateContent', { contents: [] })
   assert.is(response.headers.get('content-type'), 'application/json')
   assert.equal(await response.json(), chunks)
@@ -90,7 +90,7 @@ test('a JSON array that ends before its last chunk is treated as a stream that b
     const text = await (await world.post(...questions.gemini('google/g', true))).text()
     assert.match(text, /"text": "look\."[^\n]*\n\ndata: \{"error":\{"code":502,[^\n]*\n\n$/)
     const response = await world.post(...questions.gemini('chain', false))
-    assert.match(attemptsOf(response) ?? '', /^google\/g=(?:200|502):(?:content|network);.*, two\/m=200$/)
+    assert.match(getAttempts(response) ?? '', /^google\/g=(?:200|502):(?:content|network);.*, two\/m=200$/)
   }
 })
 
@@ -101,7 +101,7 @@ test("a JSON array without content or chunks isn't a response", async () => {
         for (const model of ['chain', 'chats']) {
           const world = await open(() => typed(type, [text]))
           const response = await world.chat({ model, stream, messages: [{ role: 'user', content: 'Hi' }] })
-          assert.match(attemptsOf(response) ?? '', /^\S+=200:content;\S+, two\/m=200$/, text)
+          assert.match(getAttempts(response) ?? '', /^\S+=200:content;\S+, two\/m=200$/, text)
         }
 })
 
@@ -119,7 +119,7 @@ for (const [status, outcome] of [
           for (const type of types.slice(0, stream ? 2 : 1)) {
             const world = await open(() => typed(type, [text]))
             const response = await world.post(...questions[client](model, stream))
-            assert.equal([response.status, attemptsOf(response)], [status, `${model}=${status}:${outcome}`])
+            assert.equal([response.status, getAttempts(response)], [status, `${model}=${status}:${outcome}`])
             assert.is(((await response.json()) as ErrorAnswer).error.message, 'It is so.')
           }
   })
@@ -130,7 +130,7 @@ test('the elements of a JSON array in a stream event are read, before or after t
   for (const path of ['/v1/chat/completions', '/v1/messages']) {
     const body = { model: 'one/m', stream: true, max_tokens: 9, messages }
     const early = await (await open(() => typed('text/event-stream', [error]))).post(path, body)
-    assert.is(attemptsOf(early), 'one/m=429:rate-limit')
+    assert.is(getAttempts(early), 'one/m=429:rate-limit')
     const world = await open(() => typed('text/event-stream', [...chatEvents().slice(0, 3), error]))
     assert.match(await (await world.post(path, body)).text(), /Slow down\.[^\n]*\n\n$/)
     assert.is(world.recorded.requests[0]?.status, 429)
@@ -143,5 +143,5 @@ test('a JSON array that ends with an error is treated as a stream that ends with
   const text = await (await world.post(...questions.gemini('google/g', true))).text()
   assert.match(text, /data: \{"error":\{"code":503,"message":"Overloaded","status":"UNAVAILABLE"\}\}\n\n$/)
   const response = await world.post(...questions['openai-chat']('google/g', false))
-  assert.is(attemptsOf(response), 'google/g=503:server')
+  assert.is(getAttempts(response), 'google/g=503:server')
 })

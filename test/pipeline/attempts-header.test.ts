@@ -30,7 +30,8 @@ test("a name can't be mistaken for another part of the list", async () => {
   assert.is(list, 'one/a=200%3Bvia=b%2C%20two/c=500:server;via=chain:fallback')
 })
 
-const longNames = (count: number) => Array.from({ length: count }, (_, at) => `one/${'long-name-'.repeat(20)}${at}`)
+const longNames = (count: number) =>
+  Array.from({ length: count }, (_, index) => `one/${'long-name-'.repeat(20)}${index}`)
 
 test('the list of attempts is at most 2 kB, and states how many attempts are missing', async () => {
   const upstream = fakeUpstream(() => json({ error: { message: 'x'.repeat(500) } }, 500))

@@ -130,7 +130,7 @@ for (const name of names) {
   test(`bare JSON with an error after the first content is reported in the client's format, without a normal end (${name})`, async () => {
     const begin = opening + content
     const pretty = JSON.stringify(error, null, 2)
-    for (const [chunks, how] of [
+    for (const [chunks, mode] of [
       [[begin, bare], 'end'],
       [[begin + bare], 'end'],
       [[begin, `${bare}\n\n`], 'end'],
@@ -142,7 +142,7 @@ for (const name of names) {
       [[...cutAt(new TextEncoder().encode(`${begin}: wait\n\n${pretty}\n`), Array(600).keys())], 'end'],
       [[begin, bare], 'reset'],
     ] as const) {
-      const { text, recorded: records } = await send(name, chunks, { how })
+      const { text, recorded: records } = await send(name, chunks, { how: mode })
       const [, output = '{}'] = recorded[name].exec(text) ?? []
       assert.match((JSON.parse(output) as ErrorAnswer).error?.message ?? text, MESSAGE)
       assert.not.match(text, /\[DONE\]|message_stop|response\.completed|STOP|too early|before its answer/)
@@ -173,8 +173,8 @@ for (const name of translatable)
 
 test("an error as bare JSON in a stream doesn't show the credential, and JSON without an error doesn't count as one", async () => {
   const { opening, content, end } = formats.chat
-  const spelt = JSON.stringify({ error: { message: 'no secret-of-one' } }).replace('secret', '\\u0073ecret')
-  const { text } = await send('chat', [opening, content, spelt])
+  const spelled = JSON.stringify({ error: { message: 'no secret-of-one' } }).replace('secret', '\\u0073ecret')
+  const { text } = await send('chat', [opening, content, spelled])
   assert.match(text, /no \[credential\]/)
   const odd = [opening, content, '{"note":1}\n\n', '{"error":null}\n\n', chatEvents().at(-3) ?? '', end]
   const good = await send('chat', odd)

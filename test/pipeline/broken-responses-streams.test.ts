@@ -11,12 +11,12 @@ const test = suite('Responses streams that break off')
 const created = { id: 'resp_up', object: 'response', created_at: 1_790_000_000, model: 'm-2026', status: 'in_progress' }
 
 /** A stream as OpenAI sends it: numbered, with the response in the first two events. */
-const words = Array.from({ length: 2_000 }, (_, at) => `word ${at} `)
+const words = Array.from({ length: 2_000 }, (_, index) => `word ${index} `)
 const numbered = getEvents(
   'openai-responses',
   output['openai-responses'](...words).map((event, sequence_number): JsonObject => {
-    const begun = sequence_number === 0 && { response: { ...created, output: [] } }
-    return Object.assign({ sequence_number }, Object(event), begun)
+    const started = sequence_number === 0 && { response: { ...created, output: [] } }
+    return Object.assign({ sequence_number }, Object(event), started)
   }),
 )
 
@@ -32,13 +32,13 @@ async function cut(events: readonly string[], end: End = 'close') {
   return { recorded, text: await response.text(), record: world.recorded.requests[0] }
 }
 
-for (const [how, end] of [
+for (const [mode, end] of [
   ['ends', 'close'],
   ['is reset', 'error'],
 ] as const)
-  for (const at of [4, 5, 1_500])
-    test(`the failure event continues the sequence numbers if the stream ${how} after ${at} events`, async () => {
-      const { recorded, text, record } = await cut(numbered.slice(0, at), end)
+  for (const i of [4, 5, 1_500])
+    test(`the failure event continues the sequence numbers if the stream ${mode} after ${i} events`, async () => {
+      const { recorded, text, record } = await cut(numbered.slice(0, i), end)
       const [error, failed] = recorded.slice(-2)
       assert.equal(
         recorded.map((event) => event.sequence_number),
@@ -47,7 +47,7 @@ for (const [how, end] of [
       assert.equal([error?.type, failed?.type, record?.status], ['error', 'response.failed', 502])
       const { id, created_at, model, status } = (failed?.response ?? {}) as JsonObject
       assert.equal([id, created_at, model, status], ['resp_up', created.created_at, 'm-2026', 'failed'])
-      const received = await receivedBy(text.split(/(?<=\n\n)/)).catch((thrown: Error) => thrown)
+      const received = await receivedBy(text.split(/(?<=\n\n)/)).catch((error: Error) => error)
       assert.ok(
         received instanceof Error && /early|before the response was complete/.test(received.message),
         String(received),

@@ -14,7 +14,7 @@ const badKey = { message: 'Incorrect API key provided', type: 'authentication_er
 const noMoney = { message: 'You have no credit', type: 'insufficient_quota', code: 'insufficient_quota' }
 const overloaded = { message: 'Overloaded', type: 'overloaded_error', code: 503 }
 const tooLong = { message: 'The prompt is too long', type: 'invalid_request_error', code: 'context_length_exceeded' }
-const refused = { message: 'The image is broken', type: 'invalid_request_error', code: 'image_parse_error' }
+const rejected = { message: 'The image is broken', type: 'invalid_request_error', code: 'image_parse_error' }
 
 /** Mid-stream errors, and the resulting failure of the target: level, class, and state. */
 const errors: readonly (readonly [error: object, health: readonly string[]])[] = [
@@ -24,7 +24,7 @@ const errors: readonly (readonly [error: object, health: readonly string[]])[] =
   [overloaded, ['model server counting']],
   [{ message: 'Out of memory', code: 500 }, ['model server counting']],
   [tooLong, []],
-  [refused, []],
+  [rejected, []],
 ]
 
 /** Streams a response that breaks off, and returns the recorded failure of its target. */
@@ -35,15 +35,15 @@ async function healthAfter(world: Awaited<ReturnType<typeof openWorld>>, path: '
 }
 
 for (const [error, health] of errors) {
-  const what = JSON.stringify(error)
+  const label = JSON.stringify(error)
 
-  test(`an error in a passed-through stream counts by its class: ${what}`, async () => {
+  test(`an error in a passed-through stream counts by its class: ${label}`, async () => {
     const fetch = fakeUpstream(() => sse([...chatEvents().slice(0, 3), chatError(error)].join('')))
     const world = await openWorld({ fetch, connections: ['one'] })
     assert.equal(await healthAfter(world, 'chat', 'one/m'), health)
   })
 
-  test(`an error in a translated stream counts by the same class: ${what}`, async () => {
+  test(`an error in a translated stream counts by the same class: ${label}`, async () => {
     const fetch = fakeUpstream(() => sse([...chatEvents().slice(0, 3), chatError(error)].join('')))
     const world = await openWorld({ fetch, connections: ['one'] })
     assert.equal(await healthAfter(world, 'messages', 'one/m'), health)

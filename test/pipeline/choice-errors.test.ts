@@ -19,17 +19,17 @@ async function attempts(first: () => Response, stream = false) {
   return response.headers.get('x-signalbox-attempts')?.replaceAll(';via=chain:fallback', '')
 }
 
-for (const [what, choice] of Object.entries({
+for (const [label, choice] of Object.entries({
   'with a message': { ...failed, error },
   'with only a finish reason': failed,
 }))
-  test(`an error in a choice is treated as a failure of the target: ${what}`, async () => {
+  test(`an error in a choice is treated as a failure of the target: ${label}`, async () => {
     assert.match(String(await attempts(() => json({ choices: [choice] }))), /^one\/m=502:\w+, two\/m=200$/)
   })
 
-for (const more of [{ error }, {}])
-  test(`an error in a choice of the first event is a failure of the target: ${JSON.stringify(more)}`, async () => {
-    const chunk = JSON.stringify({ choices: [{ index: 0, delta: {}, finish_reason: 'error', ...more }] })
+for (const extra of [{ error }, {}])
+  test(`an error in a choice of the first event is a failure of the target: ${JSON.stringify(extra)}`, async () => {
+    const chunk = JSON.stringify({ choices: [{ index: 0, delta: {}, finish_reason: 'error', ...extra }] })
     const events = [`data: ${chunk}\n\n`, 'data: [DONE]\n\n']
     assert.match(String(await attempts(() => sse(events), true)), /^one\/m=502:\w+, two\/m=200$/)
   })

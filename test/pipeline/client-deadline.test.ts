@@ -1,7 +1,7 @@
 import { fakeClock } from '../support/clock.ts'
 import { assert, suite } from '../support/suite.ts'
 import { chatAnswer, chatEvents } from './support/responses.ts'
-import { limits, textOf } from './support/timeouts.ts'
+import { getText, limits } from './support/timeouts.ts'
 import { fakeUpstream, json, never, sse } from './support/upstream.ts'
 import { openWorld } from './support/world.ts'
 
@@ -26,7 +26,7 @@ test('x-signalbox-timeout-ms covers all attempts together, and the upstream call
     await clock.advance(1)
     await pending
     assert.is(
-      await textOf(response),
+      await getText(response),
       '504 No response within the 1500 ms that "x-signalbox-timeout-ms" allows. Raise it or try another model. one/m: The provider "one" did not respond within 1 s. two/m: No response yet.',
     )
     assert.is(
@@ -47,12 +47,12 @@ test('x-signalbox-timeout-ms covers all attempts together, and the upstream call
   }
 })
 
-for (const [what, model, output] of [
+for (const [label, model, output] of [
   ['nothing follows the headers', 'one/m', []],
   ['only a role follows the headers', 'one/m', chatEvents().slice(0, 1)],
   ['nothing follows the headers of a stream to be translated', 'claude/c', []],
 ] as const) {
-  test(`x-signalbox-timeout-ms applies while ${what}`, async () => {
+  test(`x-signalbox-timeout-ms applies while ${label}`, async () => {
     const clock = fakeClock()
     const upstream = fakeUpstream(() => sse(output, 'hang'))
     const world = await openWorld({ fetch: upstream, clock })
@@ -66,7 +66,7 @@ for (const [what, model, output] of [
     assert.is(response, undefined)
     await clock.advance(1)
     await pending
-    assert.match(await textOf(response), /^504 No response within the 700 ms .* No response yet\.$/)
+    assert.match(await getText(response), /^504 No response within the 700 ms .* No response yet\.$/)
     assert.is(response?.headers.get('x-signalbox-attempts'), `${model}=504:cancelled`)
     assert.is(upstream.open, 0)
     assert.is(clock.pending(), 0)
@@ -103,7 +103,7 @@ test("x-signalbox-timeout-ms with a value that isn't a valid number of milliseco
   for (const value of ['0', '-1', '1.5', '1e3', '10s', 'soon', '86400001', '99999999999999999999']) {
     const response = await world.chat({}, { headers: { 'x-signalbox-timeout-ms': value } })
     assert.is(
-      await textOf(response),
+      await getText(response),
       '400 The header "x-signalbox-timeout-ms" must be a whole number of milliseconds from 1 to 86400000.',
     )
   }

@@ -1,6 +1,6 @@
 import { assert, suite } from '../support/suite.ts'
 import { chatAnswer, chatEvents, type ErrorAnswer, messageEvents } from './support/responses.ts'
-import { bodyOf, fakeUpstream, json, never, sse } from './support/upstream.ts'
+import { fakeUpstream, getBody, json, never, sse } from './support/upstream.ts'
 import { openWorld } from './support/world.ts'
 
 const test = suite('closing a gateway')
@@ -130,7 +130,7 @@ test('a request that arrives in the same event loop turn as close gets a 503', a
 
 test("a request whose body doesn't arrive isn't awaited beyond the grace period", async () => {
   const world = await openWorld()
-  const body = bodyOf(['{"model":'], 'hang')
+  const body = getBody(['{"model":'], 'hang')
   const init = { method: 'POST', body, duplex: 'half' } as RequestInit
   const pending = world.gateway.fetch(new Request('http://gateway/v1/chat/completions', init))
   await world.clock.advance(0)
@@ -141,15 +141,15 @@ test("a request whose body doesn't arrive isn't awaited beyond the grace period"
 })
 
 test('close waits for hooks to finish, including those of requests that it had to end', async () => {
-  let begun = 0
+  let started = 0
   let ended = 0
-  const work = async () => {
-    begun++
+  const action = async () => {
+    started++
     for (let turn = 0; turn < 5; turn++) await new Promise((resolve) => setTimeout(resolve, 0))
     ended++
   }
-  const upstream = fakeUpstream((_, nth) => (nth === 1 ? json(chatAnswer()) : never()))
-  const world = await openWorld({ fetch: upstream, hooks: { onRequest: work, onUsage: work } })
+  const upstream = fakeUpstream((_, index) => (index === 1 ? json(chatAnswer()) : never()))
+  const world = await openWorld({ fetch: upstream, hooks: { onRequest: action, onUsage: action } })
   await world.chat({})
   void world.chat({})
   await called(world, upstream, 2)
@@ -157,7 +157,7 @@ test('close waits for hooks to finish, including those of requests that it had t
   const closing = world.gateway.close({ graceMs: 10 })
   await world.clock.advance(10)
   await closing
-  assert.equal([begun, ended], [3, 3]) // two requests and one usage
+  assert.equal([started, ended], [3, 3]) // two requests and one usage
 })
 
 test('close waits ten seconds for a hook that never ends', async () => {

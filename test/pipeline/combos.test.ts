@@ -111,8 +111,8 @@ const resets: Array<[what: string, change: (world: World, id: string) => Promise
       ),
   ],
 ]
-for (const [what, change] of resets) {
-  test(`round-robin starts again at the first model after ${what}`, async () => {
+for (const [label, change] of resets) {
+  test(`round-robin starts again at the first model after ${label}`, async () => {
     const { world, turns } = await turning({ combos: { turn: round('one/m', 'two/m', 'three/m') } })
     assert.is(await turns(2), 'one,two')
     const { combos } = await world.api.combos.list()

@@ -23,30 +23,30 @@ interface Seen {
  * Breaks a stream after each of its bytes. Before its first word, the next target's complete response must follow. After that, the client must get
  * every complete event and then an error. Only a complete response may end normally.
  */
-async function breakEverywhere(recording: Recording, how: Break, step = STEP): Promise<Seen> {
+async function breakEverywhere(recording: Recording, mode: Break, step = STEP): Promise<Seen> {
   const { api, bytes, name } = recording
   const { error, spare } = kinds[api]
   const { commit, output } = mapStream(recording)
   const send = await chains[api]()
   const received: Seen = { spare: 0, error: 0, clean: 0 }
   for (let cut = 0; cut <= bytes.length; cut += step) {
-    const where = `${name}: ${how} behind byte ${cut}`
+    const location = `${name}: ${mode} behind byte ${cut}`
     const places = [[], [Math.floor(cut / 2)], [cut - 1]][(cut / step) % 3] ?? []
-    const { text, calls, record } = await send(() => brokenBody(cutAt(bytes.subarray(0, cut), places), how), where)
-    if (how === 'stall') assert.is(record?.durationMs, idleTimeoutMs, where)
+    const { text, calls, record } = await send(() => brokenBody(cutAt(bytes.subarray(0, cut), places), mode), location)
+    if (mode === 'stall') assert.is(record?.durationMs, idleTimeoutMs, location)
     if (cut < commit) {
-      assert.is(text, spare, where)
-      assert.is(calls, 2, where)
+      assert.is(text, spare, location)
+      assert.is(calls, 2, location)
       received.spare++
       continue
     }
-    const { text: whole, isFinished, isClosed } = output(cut)
-    assert.is(calls, 1, `${where}: a second start`)
-    assert.is(text.slice(0, whole.length), whole, where)
-    const isComplete = how === 'end' ? isFinished : isClosed
-    if (isComplete) assert.is(text, whole, where)
-    else assert.match(text.slice(whole.length), error, `${where}: a clean end`)
-    assert.is(record?.status, isComplete ? 200 : how === 'stall' ? 504 : 502, where)
+    const { text: full, isFinished, isClosed } = output(cut)
+    assert.is(calls, 1, `${location}: a second start`)
+    assert.is(text.slice(0, full.length), full, location)
+    const isComplete = mode === 'end' ? isFinished : isClosed
+    if (isComplete) assert.is(text, full, location)
+    else assert.match(text.slice(full.length), error, `${location}: a clean end`)
+    assert.is(record?.status, isComplete ? 200 : mode === 'stall' ? 504 : 502, location)
     received[isComplete ? 'clean' : 'error']++
   }
   if (step === 1) assert.is(received.spare, commit, name)
@@ -60,27 +60,27 @@ async function failEverywhere(recording: Recording): Promise<Seen> {
   const { ends, commit, output } = mapStream(recording)
   const send = await chains[api]()
   const seen: Seen = { spare: 0, error: 0, clean: 0 }
-  for (const at of [0, ...ends]) {
-    const { isFinished } = output(at)
-    const before = bytes.subarray(0, at)
-    for (const [way, how, rest] of [
+  for (const index of [0, ...ends]) {
+    const { isFinished } = output(index)
+    const before = bytes.subarray(0, index)
+    for (const [way, mode, rest] of [
       ['ends', 'end', ''],
       ['is reset', 'reset', ''],
       ['stalls', 'stall', ''],
-      ['goes on', 'end', decode(bytes.subarray(at))],
+      ['goes on', 'end', decode(bytes.subarray(index))],
     ] as const) {
       const all = decode(before) + overloaded + rest
       for (const pieces of [[encode(all)], [before, encode(overloaded), encode(rest)]]) {
-        const where = `${name}: an error at ${at} in ${pieces.length}, then it ${way}`
+        const location = `${name}: an error at ${index} in ${pieces.length}, then it ${way}`
         const chunks = pieces.filter(({ length }) => length > 0)
-        const { text, calls, record } = await send(() => brokenBody(chunks, how), where)
+        const { text, calls, record } = await send(() => brokenBody(chunks, mode), location)
         const received = isFinished ? all : decode(before) + overloaded // the complete events before it are passed through unchanged
-        assert.is(text, at < commit ? spare : received, where)
-        assert.is(calls, at < commit ? 2 : 1, where)
-        if (at < commit) assert.is(record?.durationMs, 0, `${where}: the next one had to wait`)
-        seen[at < commit ? 'spare' : 'error']++
-        if (at >= commit && !(isFinished && way === 'goes on'))
-          assert.is(record?.status, api === 'chat' ? 503 : 529, where)
+        assert.is(text, index < commit ? spare : received, location)
+        assert.is(calls, index < commit ? 2 : 1, location)
+        if (index < commit) assert.is(record?.durationMs, 0, `${location}: the next one had to wait`)
+        seen[index < commit ? 'spare' : 'error']++
+        if (index >= commit && !(isFinished && way === 'goes on'))
+          assert.is(record?.status, api === 'chat' ? 503 : 529, location)
       }
     }
   }
@@ -107,20 +107,20 @@ function own(api: Recording['api'], lineEnd = '\n'): Recording {
 const ways = ['reset', 'end', 'stall'] as const
 
 for (const api of ['chat', 'anthropic'] as const) {
-  for (const how of ways) {
-    test(`a failing stream falls back before content, and otherwise ends with an error: ${how} after ${everyByte} (${api})`, async () => {
-      const received = await breakEverywhere(own(api), how)
+  for (const mode of ways) {
+    test(`a failing stream falls back before content, and otherwise ends with an error: ${mode} after ${everyByte} (${api})`, async () => {
+      const received = await breakEverywhere(own(api), mode)
       assert.ok(
         received.spare > 300 / STEP && received.error > 250 / STEP && received.clean > 2 / STEP,
         JSON.stringify(received),
       )
     })
 
-    test(`a failing recording falls back before content, and otherwise ends with an error: ${how} after ${everyByte} (${api})`, async () => {
+    test(`a failing recording falls back before content, and otherwise ends with an error: ${mode} after ${everyByte} (${api})`, async () => {
       const recordings = recordedStreams().filter(({ api: its, bytes }) => its === api && bytes.length > 1_030)
-      const recording = recordings[ways.indexOf(how)] // a different recording for each
+      const recording = recordings[ways.indexOf(mode)] // a different recording for each
       if (!recording) throw new Error('there are too few recordings')
-      const received = await breakEverywhere(recording, how)
+      const received = await breakEverywhere(recording, mode)
       assert.is(received.spare + received.error + received.clean, Math.floor(recording.bytes.length / STEP) + 1)
       assert.ok(
         received.spare > 200 / STEP && received.error > 200 / STEP && received.clean > 2 / STEP,
@@ -140,9 +140,9 @@ for (const api of ['chat', 'anthropic'] as const) {
   test(`every recording that fails at any sampled point falls back or ends with an error (${api})`, async () => {
     const recordings = recordedStreams().filter(({ api: its, read }) => its === api && read.ok)
     const received = none()
-    for (const [at, recording] of recordings.entries()) {
-      const how = ways[at % ways.length] ?? 'end'
-      add(received, await breakEverywhere(recording, how, Math.ceil(recording.bytes.length / (isCi ? 9 : 4))))
+    for (const [index, recording] of recordings.entries()) {
+      const mode = ways[index % ways.length] ?? 'end'
+      add(received, await breakEverywhere(recording, mode, Math.ceil(recording.bytes.length / (isCi ? 9 : 4))))
     }
     assert.ok(
       recordings.length >= 29 && received.spare > times(50) && received.error > times(150),

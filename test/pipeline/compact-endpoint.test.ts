@@ -5,8 +5,8 @@ import {
   ASKS_FOR_SUMMARY,
   answerOf,
   answerWith,
-  compactionIn,
   conversation,
+  getCompaction,
   models,
   obliging,
   open,
@@ -59,7 +59,7 @@ for (const [name, model] of Object.entries(models))
         { type: 'compaction', role: undefined, content: undefined },
       ],
     )
-    assert.match(String(compactionIn(output).encrypted_content), SUMMARY)
+    assert.match(String(getCompaction(output).encrypted_content), SUMMARY)
     const { input_tokens, output_tokens } = response.usage as JsonObject
     const [usage] = world.recorded.usages
     assert.equal([usage?.inputTokens, usage?.outputTokens], [input_tokens, output_tokens])
@@ -84,7 +84,7 @@ test('the official client compacts a conversation, and continues with any target
     const request = JSON.stringify(sent(-1))
     for (const kept of ['Count the ducks.', 'And the lake?', SUMMARY, 'Go on.']) assert.match(request, kept)
     assert.not.match(request, /signalbox-1|I look at the pond|pond_0815/)
-    const places = ['Count the ducks.', 'And the lake?', SUMMARY, 'Go on.'].map((words) => request.indexOf(words))
+    const places = ['Count the ducks.', 'And the lake?', SUMMARY, 'Go on.'].map((text) => request.indexOf(text))
     assert.equal(
       places,
       places.toSorted((a, b) => a - b),
@@ -134,7 +134,7 @@ for (const [name, refuse] of Object.entries(refusals))
       paths.length = 0
       const response = await world.post(PATH, { model: models.responses, ...requestOptions })
       const { output } = await answerOf(response)
-      compactionIn(output as JsonObject[])
+      getCompaction(output as JsonObject[])
       return [...paths]
     }
     assert.equal(await send(), ['/v1/responses/compact', '/v1/responses'])
@@ -170,7 +170,7 @@ test('the next target is tried after one fails', async () => {
   )
   const response = await world.post(PATH, { model: 'chain', ...requestOptions })
   assert.is(response.headers.get('x-signalbox-target'), 'messages/m')
-  compactionIn((await answerOf(response)).output as JsonObject[])
+  getCompaction((await answerOf(response)).output as JsonObject[])
   assert.equal(upstream.providers, ['chat', 'messages'])
   assert.equal(
     world.recorded.attempts.map(({ outcome }) => outcome),
@@ -205,7 +205,9 @@ for (const [name, respond] of Object.entries(empty))
         combos: { chain: [models.chat, models.messages] },
       },
     )
-    compactionIn((await answerOf(await world.post(PATH, { model: 'chain', ...requestOptions }))).output as JsonObject[])
+    getCompaction(
+      (await answerOf(await world.post(PATH, { model: 'chain', ...requestOptions }))).output as JsonObject[],
+    )
     assert.equal(upstream.providers, ['chat', 'messages'])
   })
 
@@ -233,11 +235,11 @@ test('references to stored state and requests without an input are rejected', as
 
 test('a client disconnect ends the call for the summary', async () => {
   const { world, upstream } = await open(never)
-  const abort = new AbortController()
-  const coming = world.post(PATH, { model: models.messages, ...requestOptions }, { signal: abort.signal })
+  const controller = new AbortController()
+  const pending = world.post(PATH, { model: models.messages, ...requestOptions }, { signal: controller.signal })
   while (upstream.calls.length === 0) await world.clock.advance(0)
-  abort.abort()
-  assert.is((await coming).status, 499)
+  controller.abort()
+  assert.is((await pending).status, 499)
   assert.is(upstream.open, 0)
 })
 

@@ -2,15 +2,15 @@ import { assert, suite } from '../support/suite.ts'
 import {
   ASKS_FOR_SUMMARY,
   answerWith,
+  getOutput,
+  getTypes,
   managed,
   models,
   obliging,
   open,
-  outputOf,
   triggered,
-  typesOf,
 } from './support/compaction.ts'
-import { bodyOf, json, never, sse } from './support/upstream.ts'
+import { getBody, json, never, sse } from './support/upstream.ts'
 
 const test = suite('compaction calls')
 
@@ -18,14 +18,14 @@ const PATH = '/v1/responses'
 
 test('a conversation is summarized once, even if its first target fails to respond', async () => {
   const { world, upstream } = await open(
-    (call, nth) =>
+    (call, index) =>
       call.provider === 'chat' && !call.body.includes(ASKS_FOR_SUMMARY)
         ? json({ error: { message: 'down' } }, 500)
-        : obliging(call, nth),
+        : obliging(call, index),
     { combos: { chain: [models.chat, models.messages] } },
   )
   const response = await world.post(PATH, { model: 'chain', ...managed(40) })
-  assert.equal(typesOf(await outputOf(response)), ['compaction', 'message'])
+  assert.equal(getTypes(await getOutput(response)), ['compaction', 'message'])
   assert.equal(upstream.providers, ['chat', 'chat', 'messages'])
   assert.equal(
     world.recorded.attempts.map(({ provider, outcome }) => [provider, outcome]),
@@ -39,11 +39,11 @@ test('a conversation is summarized once, even if its first target fails to respo
 for (const stream of [false, true])
   test(`the next target summarizes if the first can't${stream ? ', streamed' : ''}`, async () => {
     const { world, upstream } = await open(
-      (call, nth) => (call.provider === 'chat' ? json({ error: { message: 'down' } }, 503) : obliging(call, nth)),
+      (call, index) => (call.provider === 'chat' ? json({ error: { message: 'down' } }, 503) : obliging(call, index)),
       { combos: { chain: [models.chat, models.messages] } },
     )
     const response = await world.post(PATH, { model: 'chain', stream, ...managed(40) })
-    assert.equal(typesOf(await outputOf(response)), ['compaction', 'message'])
+    assert.equal(getTypes(await getOutput(response)), ['compaction', 'message'])
     assert.equal(upstream.providers, ['chat', 'messages', 'messages'])
   })
 
@@ -57,8 +57,8 @@ test("a client gets a provider's rejection of a summary in its own format", asyn
 
 test('a response without a summary fails the request, or ends a stream with an error', async () => {
   const { world } = await open((call) => answerWith(call, ' '))
-  const whole = await world.post(PATH, { model: models.chat, ...triggered })
-  assert.is(whole.status, 502)
+  const response = await world.post(PATH, { model: models.chat, ...triggered })
+  assert.is(response.status, 502)
   const text = await (await world.post(PATH, { model: models.chat, stream: true, ...triggered })).text()
   assert.match(text, 'The model wrote no summary')
   assert.not.match(text, /response\.completed/)
@@ -74,13 +74,13 @@ test('an empty summary is treated as a failure of the target, and is never retur
 })
 
 test('an option that the target rejects is dropped from both calls', async () => {
-  const { world, upstream, sent } = await open((call, nth) =>
+  const { world, upstream, sent } = await open((call, index) =>
     call.body.includes('"metadata"')
       ? json({ error: { message: 'Unrecognized request argument supplied: metadata' } }, 400)
-      : obliging(call, nth),
+      : obliging(call, index),
   )
   const body = { ...managed(40), metadata: { team: 'blue' } }
-  assert.equal(typesOf(await outputOf(await world.post(PATH, { model: models.chat, ...body }))), [
+  assert.equal(getTypes(await getOutput(await world.post(PATH, { model: models.chat, ...body }))), [
     'compaction',
     'message',
   ])
@@ -106,36 +106,36 @@ test('a provider that ignores `stream: true` still produces a compaction', async
     [triggered, ['compaction']],
     [managed(40), ['compaction', 'message']],
   ] as const) {
-    const { world } = await open((call, nth) =>
-      obliging({ ...call, body: call.body.replace('"stream":true', '"stream":false') }, nth),
+    const { world } = await open((call, index) =>
+      obliging({ ...call, body: call.body.replace('"stream":true', '"stream":false') }, index),
     )
-    const output = await outputOf(await world.post(PATH, { model: models.chat, stream: true, ...body }))
-    assert.equal(typesOf(output), types)
+    const output = await getOutput(await world.post(PATH, { model: models.chat, stream: true, ...body }))
+    assert.equal(getTypes(output), types)
   }
 })
 
 test('a provider that streams without a request for a stream still produces a summary', async () => {
-  const { world } = await open((call, nth) =>
-    obliging({ ...call, body: JSON.stringify({ ...JSON.parse(call.body), stream: true }) }, nth),
+  const { world } = await open((call, index) =>
+    obliging({ ...call, body: JSON.stringify({ ...JSON.parse(call.body), stream: true }) }, index),
   )
-  const output = await outputOf(await world.post(PATH, { model: models.chat, ...managed(40) }))
-  assert.equal(typesOf(output), ['compaction', 'message'])
+  const output = await getOutput(await world.post(PATH, { model: models.chat, ...managed(40) }))
+  assert.equal(getTypes(output), ['compaction', 'message'])
 })
 
 for (const [phase, respond] of Object.entries({
   'during the summary': never,
   'in the body of the summary': () =>
-    new Response(bodyOf(['{"id":'], 'hang'), { headers: { 'content-type': 'application/json' } }),
+    new Response(getBody(['{"id":'], 'hang'), { headers: { 'content-type': 'application/json' } }),
 }))
   test(`a client that disconnects ${phase} ends the call, and no other call is made`, async () => {
     const { world, upstream } = await open(respond)
-    const abort = new AbortController()
-    const init = { signal: abort.signal }
-    const coming = world.post(PATH, { model: models.messages, ...managed(40) }, init)
+    const controller = new AbortController()
+    const init = { signal: controller.signal }
+    const pending = world.post(PATH, { model: models.messages, ...managed(40) }, init)
     while (upstream.calls.length === 0) await world.clock.advance(0)
     await world.clock.advance(0)
-    abort.abort()
-    assert.is((await coming).status, 499)
+    controller.abort()
+    assert.is((await pending).status, 499)
     assert.equal([upstream.open, upstream.calls.length], [0, 1])
     assert.equal(
       world.recorded.attempts.map(({ outcome }) => outcome),
@@ -145,30 +145,30 @@ for (const [phase, respond] of Object.entries({
   })
 
 test('a client that disconnects during the second call ends that call', async () => {
-  const { world, upstream } = await open((call, nth) => (nth === 1 ? obliging(call, nth) : never()))
-  const abort = new AbortController()
-  const coming = world.post(PATH, { model: models.messages, ...managed(40) }, { signal: abort.signal })
+  const { world, upstream } = await open((call, index) => (index === 1 ? obliging(call, index) : never()))
+  const controller = new AbortController()
+  const pending = world.post(PATH, { model: models.messages, ...managed(40) }, { signal: controller.signal })
   while (upstream.calls.length < 2) await world.clock.advance(0)
-  abort.abort()
-  assert.is((await coming).status, 499)
+  controller.abort()
+  assert.is((await pending).status, 499)
   assert.is(upstream.open, 0)
 })
 
 test('each call of an attempt gets the full time limit, and a summary that takes too long times out', async () => {
   const { world, upstream } = await open(never, { limits: { maxAttempts: 1 } })
-  const coming = world.post(PATH, { model: models.messages, ...managed(40) })
+  const pending = world.post(PATH, { model: models.messages, ...managed(40) })
   while (upstream.calls.length === 0) await world.clock.advance(0)
   await world.clock.advance(120_000)
-  assert.is((await coming).status, 504)
+  assert.is((await pending).status, 504)
   assert.is(upstream.open, 0)
 })
 
 test('a stream sends keep-alives while the conversation is summarized', async () => {
   const { world, upstream } = await open(never)
-  const coming = world.post(PATH, { model: models.messages, stream: true, ...managed(40) })
+  const pending = world.post(PATH, { model: models.messages, stream: true, ...managed(40) })
   while (upstream.calls.length === 0) await world.clock.advance(0)
   await world.clock.advance(15_000)
-  const reader = (await coming).body?.getReader()
+  const reader = (await pending).body?.getReader()
   const { value } = (await reader?.read()) ?? {}
   assert.match(new TextDecoder().decode(value), /^:/)
   await reader?.cancel()

@@ -4,44 +4,44 @@ import { assert, suite } from '../support/suite.ts'
 import {
   ASKS_FOR_SUMMARY,
   answerWith,
-  compactionIn,
   conversation,
+  getCompaction,
+  getOutput,
+  getTypes,
   managed,
   models,
   obliging,
   open,
-  outputOf,
   SUMMARY,
   tools,
   triggered,
-  typesOf,
 } from './support/compaction.ts'
 
 const test = suite('compaction in a Responses request')
 
 const PATH = '/v1/responses'
 
-const typesIn = (text: string) => [...text.matchAll(/^event: (.*)$/gm)].map(([, type]) => type)
+const findTypes = (text: string) => [...text.matchAll(/^event: (.*)$/gm)].map(([, type]) => type)
 
 for (const [name, model] of Object.entries(models))
   for (const stream of [false, true]) {
-    const how = stream ? 'streamed' : 'not streamed'
+    const mode = stream ? 'streamed' : 'not streamed'
 
-    test(`with a compaction_trigger, ${name} writes only a compaction (${how})`, async () => {
+    test(`with a compaction_trigger, ${name} writes only a compaction (${mode})`, async () => {
       const { world, upstream, sent } = await open()
-      const output = await outputOf(await world.post(PATH, { model, stream, ...triggered }))
-      assert.equal(typesOf(output), ['compaction'])
-      assert.match(String(compactionIn(output).encrypted_content), SUMMARY)
+      const output = await getOutput(await world.post(PATH, { model, stream, ...triggered }))
+      assert.equal(getTypes(output), ['compaction'])
+      assert.match(String(getCompaction(output).encrypted_content), SUMMARY)
       assert.is(upstream.calls.length, 1)
       assert.match(JSON.stringify(sent(0)), ASKS_FOR_SUMMARY)
       assert.not.match(JSON.stringify(sent(0)), 'compaction_trigger')
       assert.ok(Number(world.recorded.usages[0]?.inputTokens) > 0)
     })
 
-    test(`with context_management, the conversation is compacted before ${name} responds (${how})`, async () => {
+    test(`with context_management, the conversation is compacted before ${name} responds (${mode})`, async () => {
       const { world, upstream, sent } = await open()
-      const output = await outputOf(await world.post(PATH, { model, stream, ...managed(40) }))
-      assert.equal(typesOf(output), ['compaction', 'message'])
+      const output = await getOutput(await world.post(PATH, { model, stream, ...managed(40) }))
+      assert.equal(getTypes(output), ['compaction', 'message'])
       assert.match(String(output[0]?.encrypted_content), SUMMARY)
       assert.match(JSON.stringify(output[1]), '3 more')
       assert.is(upstream.calls.length, 2)
@@ -62,10 +62,10 @@ for (const [name, model] of Object.entries(models))
       )
     })
 
-    test(`with context_management, a short conversation with ${name} stays unchanged (${how})`, async () => {
+    test(`with context_management, a short conversation with ${name} stays unchanged (${mode})`, async () => {
       const { world, upstream, sent } = await open()
-      const output = await outputOf(await world.post(PATH, { model, stream, ...managed(100_000) }))
-      assert.equal(typesOf(output), ['message'])
+      const output = await getOutput(await world.post(PATH, { model, stream, ...managed(100_000) }))
+      assert.equal(getTypes(output), ['message'])
       assert.is(upstream.calls.length, 1)
       assert.match(JSON.stringify(sent(0)), 'I look at the pond.')
     })
@@ -73,41 +73,41 @@ for (const [name, model] of Object.entries(models))
 
 test('a conversation continues from a compaction in its middle, without earlier items that the client still sends', async () => {
   const { world, sent } = await open()
-  const output = await outputOf(await world.post(PATH, { model: models.chat, ...managed(40) }))
+  const output = await getOutput(await world.post(PATH, { model: models.chat, ...managed(40) }))
   const input = [...conversation, ...output, { role: 'user', content: 'Go on.' }]
-  await outputOf(await world.post(PATH, { ...managed(100_000), model: models.chat, input }))
+  await getOutput(await world.post(PATH, { ...managed(100_000), model: models.chat, input }))
   const request = JSON.stringify(sent(-1))
   for (const kept of ['Count the ducks.', 'And the lake?', SUMMARY, '3 more', 'Go on.']) assert.match(request, kept)
   assert.not.match(request, /I look at the pond|pond_0815|signalbox-1/)
 })
 
 test('a conversation that is compacted again keeps only the last summary', async () => {
-  const { world, sent } = await open((call, nth) =>
-    answerWith(call, call.body.includes(ASKS_FOR_SUMMARY) ? `Summary ${nth}.` : '3 more'),
+  const { world, sent } = await open((call, index) =>
+    answerWith(call, call.body.includes(ASKS_FOR_SUMMARY) ? `Summary ${index}.` : '3 more'),
   )
   const send = async (input: readonly JsonObject[]) =>
-    outputOf(await world.post(PATH, { ...managed(40), model: models.chat, input }))
+    getOutput(await world.post(PATH, { ...managed(40), model: models.chat, input }))
   const first = await send(conversation)
   const second = await send([...conversation, ...first, { role: 'user', content: 'And the river, at last?' }])
   assert.match(String(second[0]?.encrypted_content), 'Summary 3.')
   assert.match(JSON.stringify(sent(2)), 'Summary 1.')
   assert.not.match(JSON.stringify(sent(3)), 'Summary 1.')
-  await outputOf(await world.post(PATH, { model: models.chat, input: [...conversation, ...first, ...second] }))
+  await getOutput(await world.post(PATH, { model: models.chat, input: [...conversation, ...first, ...second] }))
   assert.not.match(JSON.stringify(sent(4)), 'Summary 1.')
   assert.match(JSON.stringify(sent(4)), 'Summary 3.')
 })
 
 test('calls and results after a compaction stay together', async () => {
   const { world, sent } = await open()
-  const compaction = compactionIn(await outputOf(await world.post(PATH, { model: models.chat, ...triggered })))
+  const compaction = getCompaction(await getOutput(await world.post(PATH, { model: models.chat, ...triggered })))
   const call = { type: 'function_call', call_id: 'call_lake_0815', name: 'look', arguments: '{"at":"lake"}' }
   const result = { type: 'function_call_output', call_id: 'call_lake_0815', output: '3 ducks' }
-  await outputOf(
+  await getOutput(
     await world.post(PATH, { model: models.messages, tools, input: [...conversation, compaction, call, result] }),
   )
   const { messages } = sent(-1) as { messages: { role: string }[] }
   assert.equal(
-    messages.map(({ role }) => role).filter((role, at, roles) => role !== roles[at - 1]),
+    messages.map(({ role }) => role).filter((role, index, roles) => role !== roles[index - 1]),
     ['user', 'assistant', 'user'],
   )
   assert.not.match(JSON.stringify(messages), 'pond')
@@ -118,7 +118,7 @@ test('a stream has the events of a compaction, and one compacting event for each
   const response = await world.post(PATH, { model: models.chat, stream: true, ...triggered })
   const text = await response.text()
   const pieces = SUMMARY.split(/(?<= )/).length
-  assert.equal(typesIn(text), [
+  assert.equal(findTypes(text), [
     'response.created',
     'response.in_progress',
     'response.output_item.added',
@@ -164,7 +164,7 @@ test("the user's last message is kept regardless of its size, and earlier messag
   const names = ['first', 'second', 'third', 'fourth', 'fifth']
   const input = names.map(words)
   const kept = async (threshold: number) => {
-    await outputOf(await world.post(PATH, { ...managed(threshold), model: models.chat, input }))
+    await getOutput(await world.post(PATH, { ...managed(threshold), model: models.chat, input }))
     const request = JSON.stringify(sent(-1))
     return names.filter((name) => request.includes(`${name} quack`))
   }
@@ -174,13 +174,13 @@ test("the user's last message is kept regardless of its size, and earlier messag
 
 test('the threshold applies only to the conversation since the last compaction', async () => {
   const { world, upstream } = await open()
-  const { encrypted_content } = compactionIn(
-    await outputOf(await world.post(PATH, { model: models.chat, ...triggered })),
+  const { encrypted_content } = getCompaction(
+    await getOutput(await world.post(PATH, { model: models.chat, ...triggered })),
   )
   const modelOutput = { role: 'assistant', content: 'quack '.repeat(20_000) }
   const input = [modelOutput, { type: 'compaction', encrypted_content }, { role: 'user', content: 'Go on.' }]
-  const output = await outputOf(await world.post(PATH, { ...managed(20_000), model: models.chat, input }))
-  assert.equal(typesOf(output), ['message'])
+  const output = await getOutput(await world.post(PATH, { ...managed(20_000), model: models.chat, input }))
+  assert.equal(getTypes(output), ['message'])
   assert.is(upstream.calls.length, 2)
 })
 
@@ -188,7 +188,7 @@ test('without a threshold, a conversation is compacted at 80% of the context win
   const { world, upstream } = await open()
   const send = async (model: string, tokens: number) => {
     const input = [{ role: 'user', content: 'quack '.repeat((tokens * 4) / 6) }]
-    return typesOf(await outputOf(await world.post(PATH, { ...managed(), model, input })))
+    return getTypes(await getOutput(await world.post(PATH, { ...managed(), model, input })))
   }
   assert.equal(await send('chat/n', 700_000), ['message'])
   assert.equal(await send('chat/n', 900_000), ['compaction', 'message'])
@@ -200,14 +200,14 @@ for (const [name, body] of Object.entries({ triggered, managed: managed(40) }))
   test(`a provider with its own compaction gets the request unchanged: ${name}`, async () => {
     const { world, upstream } = await open((call) => answerWith(call, '3 more'))
     const text = JSON.stringify({ model: 'openai/m', ...body })
-    await outputOf(await world.post(PATH, text))
+    await getOutput(await world.post(PATH, text))
     assert.is(upstream.calls[0]?.body, text.replace('openai/m', 'm'))
   })
 
 test("a request for a Responses provider that doesn't compact passes through below the threshold", async () => {
   const { world, upstream } = await open()
   const text = JSON.stringify({ model: models.responses, ...managed(100_000) })
-  await outputOf(await world.post(PATH, text))
+  await getOutput(await world.post(PATH, text))
   assert.is(upstream.calls[0]?.body, text.replace(models.responses, 'm'))
 })
 
@@ -216,7 +216,7 @@ test('an unknown kind of context_management is dropped with a warning', async ()
   const body = { input: 'Hi', context_management: [{ type: 'clearing' }] }
   const response = await world.post(PATH, { model: models.chat, ...body })
   assert.is(response.headers.get('x-signalbox-warning'), 'dropped:context_management')
-  assert.equal(typesOf(await outputOf(response)), ['message'])
+  assert.equal(getTypes(await getOutput(response)), ['message'])
 })
 
 test('a compaction_trigger before other items is rejected with its path', async () => {
@@ -248,7 +248,7 @@ test('an OpenAI compaction is rejected for other formats, with an explanation', 
 test("a combo skips targets that can't read an OpenAI compaction", async () => {
   const { world, upstream, sent } = await open(obliging, { combos: { chain: [models.chat, 'openai/m'] } })
   const input = [foreign, { role: 'user', content: 'Go on.' }]
-  await outputOf(await world.post(PATH, { model: 'chain', input }))
+  await getOutput(await world.post(PATH, { model: 'chain', input }))
   assert.equal(upstream.providers, ['openai'])
   assert.equal(sent(0).input, input)
 })
@@ -256,6 +256,6 @@ test("a combo skips targets that can't read an OpenAI compaction", async () => {
 test('an OpenAI compaction is sent back to a Responses provider when a request must be translated', async () => {
   const { world, sent } = await open()
   const input = [foreign, { role: 'user', content: 'What does signalbox-1: mean?' }]
-  await outputOf(await world.post(PATH, { model: 'openai/m', input }))
+  await getOutput(await world.post(PATH, { model: 'openai/m', input }))
   assert.equal((sent(0).input as JsonObject[])[0], foreign)
 })

@@ -11,7 +11,7 @@ const test = suite('targets in cooldown')
 async function cooling(options: Parameters<typeof failing>[0] = {}) {
   const opened = await failing({ combos: { chain: ['one/m', 'two/m'], riahc: ['two/m', 'one/m'] }, ...options })
   opened.down.one = refused(503)
-  for (let at = 0; at < 5; at++) await opened.send()
+  for (let index = 0; index < 5; index++) await opened.send()
   assert.is(await opened.send(), '200 one/m=skipped:server, two/m=200')
   return opened
 }
@@ -36,7 +36,7 @@ test('among several targets in cooldown, the first to recover gets the remaining
   })
   pass(2_000)
   down.two = refused(503)
-  for (let at = 0; at < 10; at++) await send('two/m')
+  for (let index = 0; index < 10; index++) await send('two/m')
   down.three = refused(500)
   const skipped = 'one/m=skipped:server, two/m=skipped:server, three/m=500:server'
   assert.is(await send('all'), `502 ${skipped}, one/m=503:server, two/m=503:server`)
@@ -94,18 +94,18 @@ test("an occasional failure of the last resort doesn't fail the requests that wa
   const released = new Promise<void>((resolve) => {
     release = resolve
   })
-  const upstream = fakeUpstream(async (_call, nth) => {
-    if (nth > 1) await released
-    return responses[nth - 1]?.() ?? json(chatAnswer())
+  const upstream = fakeUpstream(async (_call, index) => {
+    if (index > 1) await released
+    return responses[index - 1]?.() ?? json(chatAnswer())
   })
   const world = await openWorld({ fetch: upstream, clock })
   const send = async () => (await world.chat({ model: 'one/m' })).status
   assert.is(await send(), 429)
   const first = send()
   while (upstream.calls.length < 2) await clock.advance(0)
-  const underWay = clock.pending()
+  const inFlight = clock.pending()
   const others = Array.from({ length: 9 }, send)
-  await clock.untilPending(underWay + 9)
+  await clock.untilPending(inFlight + 9)
   release()
   assert.is(await first, 503)
   assert.equal(await Promise.all(others), Array(9).fill(200))

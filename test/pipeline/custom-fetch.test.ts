@@ -1,6 +1,6 @@
 import type { UpstreamCall, UpstreamFetch, UpstreamResponse } from '../../src/lib/exchange.ts'
 import { assert, suite } from '../support/suite.ts'
-import { chunksOf } from './support/raw.ts'
+import { getChunks } from './support/raw.ts'
 import { chatAnswer } from './support/responses.ts'
 import { json } from './support/upstream.ts'
 import { type Fetch, openWorld } from './support/world.ts'
@@ -8,7 +8,7 @@ import { type Fetch, openWorld } from './support/world.ts'
 const test = suite('custom fetch functions')
 
 const combos = { chain: ['one/m', 'two/m'] }
-const whole = () => chunksOf([new TextEncoder().encode(JSON.stringify(chatAnswer()))])
+const whole = () => getChunks([new TextEncoder().encode(JSON.stringify(chatAnswer()))])
 
 function rawFetch(respond: (call: UpstreamCall) => UpstreamResponse): UpstreamFetch {
   const raw = (call: UpstreamCall) => ({ response: Promise.resolve(respond(call)), cancel() {} })

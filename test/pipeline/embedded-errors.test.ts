@@ -58,27 +58,27 @@ const cases: readonly Case[] = [
 const MESSAGE = 'Please try again in 20s.'
 
 /** Anthropic has a separate status for overload. */
-const statusOf = (name: Name, { status }: Case) => (name === 'messages' && status === 503 ? 529 : status)
+const getStatus = (name: Name, { status }: Case) => (name === 'messages' && status === 503 ? 529 : status)
 
-function errorOf(name: Name, { status, openai, anthropic, google }: Case): object {
+function getError(name: Name, { status, openai, anthropic, google }: Case): object {
   if (name === 'messages') return { type: anthropic, message: MESSAGE }
   if (name === 'gemini') return { code: status, message: MESSAGE, status: google }
   return { message: MESSAGE, param: null, ...openai }
 }
 
-const envelopeOf = (name: Name, error: object) => (name === 'messages' ? { type: 'error', error } : { error })
+const getEnvelope = (name: Name, error: object) => (name === 'messages' ? { type: 'error', error } : { error })
 
 const event = (fields: { type: string; [name: string]: unknown }) =>
   `event: ${fields.type}\ndata: ${JSON.stringify(fields)}\n\n`
 
-function streamOf(name: Name, error: object): string {
+function getStream(name: Name, error: object): string {
   if (name === 'messages') return event({ type: 'error', error })
   if (name === 'responses') return event({ type: 'response.failed', response: { status: 'failed', error, output: [] } })
   return `data: ${JSON.stringify({ error })}\n\n`
 }
 
 const wholeOf = (name: Name, error: object) =>
-  name === 'responses' ? { object: 'response', status: 'failed', error, output: [] } : envelopeOf(name, error)
+  name === 'responses' ? { object: 'response', status: 'failed', error, output: [] } : getEnvelope(name, error)
 
 interface Asked {
   respond: () => Response
@@ -127,12 +127,12 @@ async function open(provider: Name) {
 for (const provider of names)
   for (const kind of cases)
     test(`an error in a 200 from ${provider} counts like status ${kind.status} (${kind.openai.type})`, async () => {
-      const error = errorOf(provider, kind)
-      const status = statusOf(provider, kind)
+      const error = getError(provider, kind)
+      const status = getStatus(provider, kind)
       const send = await open(provider)
       for (const client of names) {
         const expected = await send(client, {
-          respond: () => json(envelopeOf(provider, error), status),
+          respond: () => json(getEnvelope(provider, error), status),
           stream: false,
         })
         assert.is(expected.outcome, kind.outcome)
@@ -140,7 +140,7 @@ for (const provider of names)
         for (const [stream, respond] of [
           [false, () => json(wholeOf(provider, error))],
           [true, () => json(wholeOf(provider, error))],
-          [true, () => sse(streamOf(provider, error))],
+          [true, () => sse(getStream(provider, error))],
         ] as const)
           assert.equal(await send(client, { respond, stream }), expected, `${client}, ${stream}`)
       }

@@ -7,28 +7,28 @@ import { openWorld, type WorldOptions } from './support/world.ts'
 const test = suite('empty responses as the last resort')
 
 const usage = { prompt_tokens: 7, completion_tokens: 2, total_tokens: 9 }
-const bodyOf = (id: string) =>
+const getBody = (id: string) =>
   JSON.stringify({
     id,
     choices: [{ index: 0, message: { role: 'assistant', content: '' }, finish_reason: 'stop' }],
     usage,
   })
-const eventsOf = (id: string) => [
+const getEvents = (id: string) => [
   chatChunk({ role: 'assistant', content: '' }),
   chatChunk({}, 'stop'),
   `data: ${JSON.stringify({ id, choices: [], usage })}\n\n`,
   'data: [DONE]\n\n',
 ]
 const blank = (id: string, stream = false) =>
-  stream ? sse(eventsOf(id)) : json(bodyOf(id), 200, { 'x-request-id': `req-${id}` })
+  stream ? sse(getEvents(id)) : json(getBody(id), 200, { 'x-request-id': `req-${id}` })
 
 type Behaviour = Partial<Record<'one' | 'two' | 'three', Answering>>
 
-async function open(behaviour: Behaviour, options: WorldOptions = {}) {
-  const upstream = fakeUpstream((call, nth) => {
+async function open(behavior: Behaviour, options: WorldOptions = {}) {
+  const upstream = fakeUpstream((call, index) => {
     const { provider } = call
-    const response = provider === 'one' || provider === 'two' || provider === 'three' ? behaviour[provider] : undefined
-    return response ? response(call, nth) : json(chatAnswer())
+    const response = provider === 'one' || provider === 'two' || provider === 'three' ? behavior[provider] : undefined
+    return response ? response(call, index) : json(chatAnswer())
   })
   const combos = { pair: ['one/m', 'two/m'], all: ['one/m', 'two/m', 'three/m'] }
   const world = await openWorld({ fetch: upstream, combos, ...options })
@@ -44,10 +44,10 @@ async function open(behaviour: Behaviour, options: WorldOptions = {}) {
 }
 
 for (const stream of [false, true]) {
-  const what = stream ? 'streamed' : 'not streamed'
-  const output = (id: string) => (stream ? eventsOf(id).join('') : bodyOf(id))
+  const label = stream ? 'streamed' : 'not streamed'
+  const output = (id: string) => (stream ? getEvents(id).join('') : getBody(id))
 
-  test(`an empty response from a single target reaches the client unchanged: ${what}`, async () => {
+  test(`an empty response from a single target reaches the client unchanged: ${label}`, async () => {
     const { world, send, seen, upstream } = await open({ one: () => blank('a', stream) })
     const response = await send('one/m', stream)
     assert.equal(seen(response), [200, 'one/m', 'one/m=200:content'])
@@ -67,7 +67,7 @@ for (const stream of [false, true]) {
     assert.equal(recorded.errors, [])
   })
 
-  test(`the client gets the last of several empty responses: ${what}`, async () => {
+  test(`the client gets the last of several empty responses: ${label}`, async () => {
     const { world, send, seen } = await open({ one: () => blank('a', stream), two: () => blank('b', stream) })
     const response = await send('pair', stream)
     assert.equal(seen(response), [200, 'two/m', 'one/m=200:content, two/m=200:content'])
@@ -75,7 +75,7 @@ for (const stream of [false, true]) {
     assert.equal([world.recorded.usages.length, world.recorded.usages[0]?.provider], [1, 'two'])
   })
 
-  test(`the client gets the last empty response if all of a provider's keys get one: ${what}`, async () => {
+  test(`the client gets the last empty response if all of a provider's keys get one: ${label}`, async () => {
     let calls = 0
     const connections = [{ provider: 'one' }, { provider: 'one', apiKey: 'another-key' }]
     const { send, seen } = await open({ one: () => blank(String(++calls), stream) }, { connections })
@@ -84,12 +84,12 @@ for (const stream of [false, true]) {
     assert.is(await response.text(), output('2'))
   })
 
-  for (const [order, behaviour] of [
+  for (const [order, behavior] of [
     ['an earlier', { one: () => json({ error: { message: 'Down' } }, 503), two: () => blank('b', stream) }],
     ['a later', { one: () => blank('a', stream), two: () => json({ error: { message: 'Down' } }, 503) }],
   ] satisfies [string, Behaviour][])
-    test(`an empty response is treated as a failure if ${order} target failed: ${what}`, async () => {
-      const { send, world, standing } = await open(behaviour)
+    test(`an empty response is treated as a failure if ${order} target failed: ${label}`, async () => {
+      const { send, world, standing } = await open(behavior)
       const response = await send('pair', stream)
       assert.is(response.status, 502)
       const text = await response.text()
@@ -99,7 +99,7 @@ for (const stream of [false, true]) {
       assert.is((await standing()).filter(({ level }) => level === 'model').length, 2)
     })
 
-  test(`an empty response that a client gets doesn't count against its target: ${what}`, async () => {
+  test(`an empty response that a client gets doesn't count against its target: ${label}`, async () => {
     const { send, seen, standing, upstream } = await open({
       one: () => blank('a', stream),
       two: () => blank('b', stream),
@@ -112,13 +112,13 @@ for (const stream of [false, true]) {
     assert.is(upstream.calls.length, 15)
   })
 
-  test(`an empty response counts against its model if another target has returned content: ${what}`, async () => {
+  test(`an empty response counts against its model if another target has returned content: ${label}`, async () => {
     const { send, seen, standing, world } = await open({ one: () => blank('a', stream) })
-    const more = { model: 'pair' }
+    const extra = { model: 'pair' }
     for (let turn = 0; turn < 5; turn++)
-      assert.equal(seen(await world.chat(more)), [200, 'two/m', 'one/m=200:content, two/m=200'])
+      assert.equal(seen(await world.chat(extra)), [200, 'two/m', 'one/m=200:content, two/m=200'])
     assert.equal(await standing(), [{ level: 'model', failures: 5 }])
-    assert.equal(seen(await world.chat(more)), [200, 'two/m', 'one/m=skipped:content, two/m=200'])
+    assert.equal(seen(await world.chat(extra)), [200, 'two/m', 'one/m=skipped:content, two/m=200'])
     assert.equal(seen(await send('one/m', stream)).slice(0, 2), [200, 'one/m'])
   })
 }
@@ -133,7 +133,7 @@ test("the client gets an empty response if the only other connection has a key t
       if (value.includes('"two"')) await storage.set(key, value.replace(/("sealedApiKey":"[^"]{40})..../, '$1AAAA'))
     const response = await send(model)
     assert.equal([response.status, response.headers.get('x-signalbox-target')], [200, 'one/m'])
-    assert.is(await response.text(), bodyOf('a'))
+    assert.is(await response.text(), getBody('a'))
     assert.equal(upstream.providers, ['one'])
   }
 })
@@ -150,7 +150,7 @@ test('an empty response to a probe ends the cooldown of its target', async () =>
 
 test('a probe with an empty response is released if the client disconnects before another target responds', async () => {
   let isDown = true
-  const abort = new AbortController()
+  const controller = new AbortController()
   const { send, seen, world, upstream } = await open({
     one: () => (isDown ? json({ error: {} }, 500) : blank('a')),
     two: () => (isDown ? json(chatAnswer()) : never()),
@@ -158,9 +158,9 @@ test('a probe with an empty response is released if the client disconnects befor
   for (let turn = 0; turn < 3; turn++) await send('one/m')
   isDown = false
   await world.clock.advance(6_000)
-  const pending = send('pair', false, { signal: abort.signal })
+  const pending = send('pair', false, { signal: controller.signal })
   while (upstream.providers.at(-1) !== 'two') await world.clock.advance(0)
-  abort.abort()
+  controller.abort()
   assert.is((await pending).status, 499)
   assert.is(upstream.open, 0)
   await world.clock.advance(60_000)
@@ -204,7 +204,7 @@ test("an empty response doesn't advance the round-robin position", async () => {
   assert.equal(upstream.providers, ['one', 'two', 'one', 'two'])
 })
 
-for (const [what, respond] of [
+for (const [label, respond] of [
   ['no choices', () => json({ id: 'a', choices: [], usage })],
   ['an object without fields', () => json({})],
   ['an HTML page', () => new Response('<html></html>', { headers: { 'content-type': 'text/html' } })],
@@ -213,7 +213,7 @@ for (const [what, respond] of [
   ['a role and an end marker', () => sse([chatChunk({ role: 'assistant', content: '' }), 'data: [DONE]\n\n'])],
   ['an early end', () => sse([chatChunk({ role: 'assistant', content: '' })])],
 ] satisfies [string, Answering][])
-  test(`a broken response isn't treated as empty: ${what}`, async () => {
+  test(`a broken response isn't treated as empty: ${label}`, async () => {
     for (const stream of [false, true]) {
       const { send, world } = await open({ one: respond })
       const response = await send('one/m', stream)

@@ -42,14 +42,14 @@ async function send(name: Name, respond: () => Response, stream: boolean) {
 const choice = (message: unknown, finish_reason: string | null = 'stop') => ({
   choices: [{ index: 0, message, finish_reason }],
 })
-const says = (more: object) => choice({ role: 'assistant', content: '', ...more })
+const says = (extra: object) => choice({ role: 'assistant', content: '', ...extra })
 const message = (content: unknown, stop_reason: string | null = 'end_turn') => ({
   type: 'message',
   role: 'assistant',
   content,
   stop_reason,
 })
-const candidate = (more: object) => ({ candidates: [{ finishReason: 'STOP', index: 0, ...more }] })
+const candidate = (extra: object) => ({ candidates: [{ finishReason: 'STOP', index: 0, ...extra }] })
 const parts = (...list: object[]) => candidate({ content: { role: 'model', parts: list } })
 const response = (output: object[], status = 'completed') => ({
   id: 'r1',
@@ -227,9 +227,9 @@ for (const [name, events] of answeredStreams)
   })
 
 test('an empty response to a legacy completion is valid', async () => {
-  const whole = { choices: [{ index: 0, text: '', finish_reason: 'stop' }] }
+  const full = { choices: [{ index: 0, text: '', finish_reason: 'stop' }] }
   for (const stream of [false, true]) {
-    const world = await openWorld({ fetch: fakeUpstream(() => (stream ? sse([data(whole), DONE]) : json(whole))) })
+    const world = await openWorld({ fetch: fakeUpstream(() => (stream ? sse([data(full), DONE]) : json(full))) })
     assert.is((await world.post('/v1/completions', { model: 'one/m', prompt: 'Hi', stream })).status, 200)
   }
 })

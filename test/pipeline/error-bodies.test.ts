@@ -1,7 +1,7 @@
 import { fakeClock } from '../support/clock.ts'
 import { assert, suite } from '../support/suite.ts'
 import { chatAnswer } from './support/responses.ts'
-import { bodyOf, fakeUpstream, json, slowly } from './support/upstream.ts'
+import { fakeUpstream, getBody, json, slowly } from './support/upstream.ts'
 import { openWorld } from './support/world.ts'
 
 const test = suite('error bodies')
@@ -11,8 +11,9 @@ const combos = { chain: ['one/m', 'two/m'] }
 test('a slow error body is awaited for five seconds, and then reported by its status', async () => {
   const clock = fakeClock()
   const blanks = Array.from({ length: 1_000 }, () => ' ')
-  const drip = () => new Response(bodyOf(slowly(clock, ['{"error":{"message":"x"}}', ...blanks], 100)), { status: 503 })
-  const upstream = fakeUpstream((_, nth) => (nth === 1 ? drip() : json(chatAnswer())))
+  const drip = () =>
+    new Response(getBody(slowly(clock, ['{"error":{"message":"x"}}', ...blanks], 100)), { status: 503 })
+  const upstream = fakeUpstream((_, index) => (index === 1 ? drip() : json(chatAnswer())))
   const world = await openWorld({ fetch: upstream, clock, limits: { idleTimeoutMs: 200 }, combos })
   const pending = world.chat({ model: 'chain' })
   while (upstream.calls.length === 0) await clock.advance(0)
@@ -27,8 +28,10 @@ test('a slow error body is awaited for five seconds, and then reported by its st
 
 test('a large error body is read up to 64 kB', async () => {
   const content = `maximum context length is 8000 tokens. You said: ${'x'.repeat(10_000)}`
-  const upstream = fakeUpstream((_, nth) =>
-    nth === 1 ? new Response(bodyOf(Array.from({ length: 100 }, () => content)), { status: 400 }) : json(chatAnswer()),
+  const upstream = fakeUpstream((_, index) =>
+    index === 1
+      ? new Response(getBody(Array.from({ length: 100 }, () => content)), { status: 400 })
+      : json(chatAnswer()),
   )
   const world = await openWorld({ fetch: upstream, combos })
   const response = await world.chat({ model: 'chain' })

@@ -44,12 +44,12 @@ const geminiEvents = modelOutput
 /** Reads this many chunks of a stream, and then cancels it. */
 async function readSome(response: Response, pieces: number): Promise<void> {
   const reader = response.body?.getReader()
-  for (let at = 0; at < pieces; at++) await reader?.read()
+  for (let index = 0; index < pieces; index++) await reader?.read()
   await reader?.cancel()
   await new Promise((resolve) => setTimeout(resolve, 0))
 }
 
-function attemptOf(world: World) {
+function getAttempt(world: World) {
   const [request] = world.recorded.requests
   const [attempt] = request?.attempts ?? []
   assert.equal(request?.usage, attempt?.usage)
@@ -57,10 +57,10 @@ function attemptOf(world: World) {
   return { source: attempt?.costSource, usage: attempt?.usage, costUsd: attempt?.costUsd, end: request?.end }
 }
 
-const isNear = (tokens: number | undefined, wanted: number, what: string) =>
+const isNear = (tokens: number | undefined, wanted: number, label: string) =>
   assert.ok(
     tokens !== undefined && tokens > wanted * 0.7 && tokens < wanted * 1.5,
-    `${what}: ${tokens}, not about ${wanted}`,
+    `${label}: ${tokens}, not about ${wanted}`,
   )
 
 const messages = [{ role: 'user', content: input }]
@@ -92,7 +92,7 @@ const completed = (output: object[]) => ({
   response: { id: 'r', status: 'completed', output },
 })
 
-for (const [how, sent, tokens] of [
+for (const [mode, sent, tokens] of [
   ['arrives in one item', [itemDone(item), completed([])], 200],
   ['arrives in the final response', [completed([item])], 200],
   ['arrives in an item and the final response', [itemDone(item), completed([item])], 200],
@@ -104,8 +104,8 @@ for (const [how, sent, tokens] of [
   ],
 ] as const)
   for (const request of ['passed through', 'unasked', 'translated'])
-    test(`usage is estimated if a Responses stream has no deltas and its text ${how} (${request})`, async () => {
-      const isCut = how.includes('breaks off')
+    test(`usage is estimated if a Responses stream has no deltas and its text ${mode} (${request})`, async () => {
+      const isCut = mode.includes('breaks off')
       if (isCut && request !== 'passed through') return
       const events = [{ type: 'response.created', response: { id: 'r', output: [] } }, ...sent].map(
         (event) => `event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`,
@@ -119,7 +119,7 @@ for (const [how, sent, tokens] of [
       if (request === 'translated')
         await (await world.post('/v1/chat/completions', { model, messages, stream: true })).text()
       else await (await world.post('/v1/responses', { model, input, stream: request !== 'unasked' })).text()
-      const { source, usage } = attemptOf(world)
+      const { source, usage } = getAttempt(world)
       assert.is(source, 'estimated')
       isNear(usage?.outputTokens, tokens, 'output')
     })
@@ -137,7 +137,7 @@ for (const [name, path, body, events] of streams) {
       connections: ['one', 'claude', 'google'],
     })
     await (await send(world)).text()
-    const { source, usage, costUsd, end } = attemptOf(world)
+    const { source, usage, costUsd, end } = getAttempt(world)
     assert.equal([source, end], ['estimated', 'cut'])
     isNear(usage?.outputTokens, name === 'gemini' ? 180 : 200, 'output')
     if (isClaude) assert.is(usage?.inputTokens, 10)
@@ -154,7 +154,7 @@ for (const [name, path, body, events] of streams) {
       connections: ['one', 'claude', 'google'],
     })
     await readSome(await send(world), name === 'gemini' ? 10 : 100)
-    const { source, usage, end } = attemptOf(world)
+    const { source, usage, end } = getAttempt(world)
     assert.equal([source, end], ['estimated', 'aborted'])
     isNear(usage?.outputTokens, 110, 'output')
     if (isClaude) assert.is(usage?.inputTokens, 10)
@@ -164,7 +164,7 @@ for (const [name, path, body, events] of streams) {
 test('usage is estimated for a complete stream without reported usage', async () => {
   const world = await open(() => sse(unreported))
   await (await world.chat({ model: 'one/m', messages, stream: true })).text()
-  const { source, usage, end } = attemptOf(world)
+  const { source, usage, end } = getAttempt(world)
   assert.equal([source, end], ['estimated', 'complete'])
   isNear(usage?.outputTokens, 200, 'output')
   assert.equal(
@@ -177,7 +177,7 @@ test('usage is estimated for non-streaming responses, including tool calls and r
   const { usage: _, ...response } = chatAnswer(modelOutput)
   const world = await open(() => json(response))
   await (await world.chat({ model: 'one/m', messages })).text()
-  const { source, usage } = attemptOf(world)
+  const { source, usage } = getAttempt(world)
   assert.is(source, 'estimated')
   isNear(usage?.outputTokens, 200, 'output')
   const call = { id: 'c', type: 'function', function: { name: 'f', arguments: JSON.stringify({ text: modelOutput }) } }
@@ -186,35 +186,35 @@ test('usage is estimated for non-streaming responses, including tool calls and r
     json({ ...response, choices: [{ index: 0, message, finish_reason: 'tool_calls' }] }),
   )
   await (await thinking.chat({ model: 'one/m', messages })).text()
-  isNear(attemptOf(thinking).usage?.outputTokens, 405, 'output')
+  isNear(getAttempt(thinking).usage?.outputTokens, 405, 'output')
 })
 
 test('usage is estimated from samples for streams of any length', async () => {
   for (const size of [10, 1_000, 20_000]) {
-    const words = Array.from({ length: size }, (_, at) =>
-      chatChunk({ content: at % 3 === 0 ? 'unbelievable ' : 'of ' }),
+    const words = Array.from({ length: size }, (_, index) =>
+      chatChunk({ content: index % 3 === 0 ? 'unbelievable ' : 'of ' }),
     )
     const world = await open(() => sse([...words, chatChunk({}, 'stop'), 'data: [DONE]\n\n']))
     await (await world.chat({ model: 'one/m', messages, stream: true })).text()
-    isNear(attemptOf(world).usage?.outputTokens, size * 1.6, `${size} words`)
+    isNear(getAttempt(world).usage?.outputTokens, size * 1.6, `${size} words`)
   }
 })
 
 test('only the input is estimated if the client disconnects before the response, because the provider has received it', async () => {
   let tellOfCall = () => {}
-  const world = await open((_, nth) => {
+  const world = await open((_, index) => {
     tellOfCall()
-    return nth === 1 ? sse(unreported) : new Promise<Response>(() => {})
+    return index === 1 ? sse(unreported) : new Promise<Response>(() => {})
   })
   await (await world.chat({ model: 'one/m', messages, stream: true })).text() // loads the code for estimates
   for (const stream of [false, true]) {
-    const leaving = new AbortController()
+    const controller = new AbortController()
     const called = new Promise<void>((resolve) => {
       tellOfCall = resolve
     })
-    const waiting = world.chat({ model: 'one/m', messages, stream }, { signal: leaving.signal })
+    const waiting = world.chat({ model: 'one/m', messages, stream }, { signal: controller.signal })
     await called
-    leaving.abort()
+    controller.abort()
     await waiting.catch(() => {})
   }
   await new Promise((resolve) => setTimeout(resolve, 0))
@@ -245,7 +245,7 @@ test('no usage is estimated for a failure or a token count', async () => {
 test('usage reported at the start of a stream is used if it exceeds the estimate', async () => {
   const world = await open(() => sse([...messageEvents('Hi').slice(0, 2), textDelta('Hi')], 'error'))
   await (await world.messages({ model: 'claude/c', messages, stream: true })).text()
-  const { usage, source } = attemptOf(world)
+  const { usage, source } = getAttempt(world)
   assert.equal([usage?.inputTokens, usage?.cacheReadTokens, source], [10, 3, 'estimated'])
   assert.ok(usage && usage.outputTokens >= 1 && usage.outputTokens < 4)
 })

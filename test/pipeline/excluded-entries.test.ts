@@ -6,7 +6,7 @@ import { openWorld } from './support/world.ts'
 
 const test = suite('combo entries that are excluded from a request')
 
-const attemptsOf = (response: Response) => response.headers.get('x-signalbox-attempts')
+const getAttempts = (response: Response) => response.headers.get('x-signalbox-attempts')
 
 const tools = { model: 'one/m', when: { tools: true } }
 const team = { model: 'two/m', when: { headers: { 'x-team': 'a' } } }
@@ -19,7 +19,7 @@ test("excluded entries are in the list of attempts, with the first condition tha
     const combos = { chain: { strategy, models: [tools, team, small] } }
     const world = await openWorld({ fetch: fakeUpstream(well), combos })
     assert.is(
-      attemptsOf(await world.chat({ model: 'chain' })),
+      getAttempts(await world.chat({ model: 'chain' })),
       `one/m=skipped:when.tools;via=chain:${strategy}, two/m=skipped:when.headers.x-team, three/m=200`,
     )
   }
@@ -39,7 +39,7 @@ test('excluded entries are listed by their names in the combo, after the path to
   await world.api.combos.create({ name: 'mixed', models: combos.mixed })
   await world.api.combos.create({ name: 'chain', models: combos.chain })
   assert.is(
-    attemptsOf(await world.chat({ model: 'chain' })),
+    getAttempts(await world.chat({ model: 'chain' })),
     [
       'one/m=500:server;via=chain:fallback',
       'inner=skipped:when.images;via=chain:fallback>mixed:fallback',
@@ -52,20 +52,23 @@ test('excluded entries are listed by their names in the combo, after the path to
 test('excluded entries are reported if no other entries are left, and if the others fail', async () => {
   const combos = { none: { models: [tools, team] }, one: { models: [tools, 'two/m'] } }
   const world = await openWorld({ fetch: fakeUpstream(fault(500, 'no')), combos })
-  const refused = await world.chat({ model: 'none' })
-  assert.is(refused.status, 400)
-  assert.is(attemptsOf(refused), 'one/m=skipped:when.tools;via=none:fallback, two/m=skipped:when.headers.x-team')
+  const rejected = await world.chat({ model: 'none' })
+  assert.is(rejected.status, 400)
+  assert.is(getAttempts(rejected), 'one/m=skipped:when.tools;via=none:fallback, two/m=skipped:when.headers.x-team')
   const failed = await world.chat({ model: 'one' })
-  assert.is(attemptsOf(failed), 'one/m=skipped:when.tools;via=one:fallback, two/m=500:server')
+  assert.is(getAttempts(failed), 'one/m=skipped:when.tools;via=one:fallback, two/m=500:server')
   const { error }: ErrorAnswer = await failed.json()
   assert.is(error.message, 'no')
 })
 
 test('many excluded entries leave room for the attempts in the list', async () => {
-  const models = Array.from({ length: 99 }, (_, at) => ({ ...tools, model: `one/${'long-name-'.repeat(9)}${at}` }))
+  const models = Array.from({ length: 99 }, (_, index) => ({
+    ...tools,
+    model: `one/${'long-name-'.repeat(9)}${index}`,
+  }))
   const combos = { chain: { models: [...models, 'two/m'] } }
   const world = await openWorld({ fetch: fakeUpstream(well), combos })
-  const list = attemptsOf(await world.chat({ model: 'chain' })) ?? ''
+  const list = getAttempts(await world.chat({ model: 'chain' })) ?? ''
   assert.ok(list.length < 2_000, `${list.length}`)
   assert.match(list, /, two\/m=200, left-out=\d+$/)
 })
@@ -73,19 +76,19 @@ test('many excluded entries leave room for the attempts in the list', async () =
 test('excluded entries are only reported for requests that exclude them', async () => {
   const world = await openWorld({ fetch: fakeUpstream(well), combos: { chain: { models: [tools, 'two/m'] } } })
   const call = { type: 'function', function: { name: 'f', parameters: {} } }
-  assert.is(attemptsOf(await world.chat({ model: 'chain', tools: [call] })), 'one/m=200;via=chain:fallback')
+  assert.is(getAttempts(await world.chat({ model: 'chain', tools: [call] })), 'one/m=200;via=chain:fallback')
 })
 
 test('entries whose names have no target are also reported and explained', async () => {
   const combos = { inner: ['nobody/x'], chain: ['nothing', 'inner', 'one/m', 'never/reached'], none: ['nothing'] }
   const world = await openWorld({ fetch: fakeUpstream(well), combos })
   assert.is(
-    attemptsOf(await world.chat({ model: 'chain' })),
+    getAttempts(await world.chat({ model: 'chain' })),
     'nothing=skipped:unreachable;via=chain:fallback, nobody/x=skipped:unreachable;via=chain:fallback>inner:fallback, one/m=200;via=chain:fallback',
   )
-  const refused = await world.chat({ model: 'none' })
-  assert.is(refused.status, 404)
-  assert.is(attemptsOf(refused), 'nothing=skipped:unreachable;via=none:fallback')
+  const rejected = await world.chat({ model: 'none' })
+  assert.is(rejected.status, 404)
+  assert.is(getAttempts(rejected), 'nothing=skipped:unreachable;via=none:fallback')
   assert.equal((await world.api.explain({ model: 'chain' })).leftOut, [
     { combo: 'chain', model: 'nothing', unmet: 'unreachable' },
     { combo: 'inner', model: 'nobody/x', unmet: 'unreachable' },

@@ -44,8 +44,8 @@ async function load({ seconds, model, isFailing = () => true, stream = false, at
   const statuses: number[] = []
   for (let sent = 0; sent < REQUESTS; sent += atOnce) {
     nowMs += (atOnce * seconds * 1_000) / REQUESTS
-    const requested = Array.from({ length: atOnce }, (_, at) =>
-      askRaw(world.gateway, '/v1/chat/completions', { model: model(sent + at), stream }),
+    const requested = Array.from({ length: atOnce }, (_, index) =>
+      askRaw(world.gateway, '/v1/chat/completions', { model: model(sent + index), stream }),
     )
     for (const { reply } of await Promise.all(requested)) statuses.push(reply.status)
   }
@@ -61,8 +61,8 @@ const isFirst = ({ headers }: Call) => headers.get('authorization') === `Bearer 
 const mostCalls = (seconds: number) => 1.2 * REQUESTS + 10 * seconds
 
 for (const stream of [false, true]) {
-  const how = stream ? 'streamed' : 'not streamed'
-  test(`a target that always fails under load is soon skipped in favor of the next one (${how})`, async () => {
+  const mode = stream ? 'streamed' : 'not streamed'
+  test(`a target that always fails under load is soon skipped in favor of the next one (${mode})`, async () => {
     const { calls, failed, answered } = await load({ seconds: 5, model: () => 'one/m', stream })
     assert.ok(answered >= REQUESTS - AT_ONCE, `${answered} answered: all but some of the first moment`)
     assert.ok(failed >= 5 && failed <= AT_ONCE + 1, `${failed} calls to the failing one: those under way, then a probe`)
@@ -70,7 +70,7 @@ for (const stream of [false, true]) {
   })
 
   for (const seconds of isCi ? [1, 10, 60] : [10]) {
-    test(`without cooldowns, a target that always fails under load costs no more than the retry budget, over ${seconds} s (${how})`, async () => {
+    test(`without cooldowns, a target that always fails under load costs no more than the retry budget, over ${seconds} s (${mode})`, async () => {
       const model = (request: number) => `one/m-${request}` // each fails for the first time
       const { calls, failed, answered } = await load({ seconds, model, stream, atOnce: seconds > 10 ? 10 : AT_ONCE })
       assert.is(failed, REQUESTS)
@@ -83,8 +83,8 @@ for (const stream of [false, true]) {
     })
   }
 
-  test(`a target that often fails under load, without going into cooldown, costs no more than the retry budget (${how})`, async () => {
-    const isFailing = (nth: number) => nth % 3 === 2
+  test(`a target that often fails under load, without going into cooldown, costs no more than the retry budget (${mode})`, async () => {
+    const isFailing = (index: number) => index % 3 === 2
     const { calls, failed, answered } = await load({ seconds: 10, model: () => 'one/m', isFailing, stream, atOnce: 1 })
     assert.ok(failed > 300, `${failed} failures`)
     assert.is(calls, answered + failed)

@@ -78,8 +78,8 @@ const unusable: Record<string, () => Response> = {
     throw new TypeError('fetch failed')
   },
 }
-for (const [what, first] of Object.entries(unusable)) {
-  test(`${what} falls back to the next target`, async () => {
+for (const [label, first] of Object.entries(unusable)) {
+  test(`${label} falls back to the next target`, async () => {
     const { upstream, world } = await failing(first)
     assert.is(await answers(world, upstream, { model: 'chain' }), '200 by one, two')
     assert.is(await answers(world, upstream, { model: 'chain', stream: true }), '200 by one, two, one, two')
@@ -105,8 +105,8 @@ const empty: Record<string, () => Response> = {
   'events that are not JSON': () => sse('data: <html>\n\n'),
   'JSON sent as an event stream': () => sse('{"error":{"message":"Over"}}'),
 }
-for (const [what, first] of Object.entries(empty)) {
-  test(`${what} falls back to the next target`, async () => {
+for (const [label, first] of Object.entries(empty)) {
+  test(`${label} falls back to the next target`, async () => {
     const { upstream, world } = await failing(first)
     assert.is(await answers(world, upstream, { model: 'chain', stream: true }), '200 by one, two')
     assert.is(upstream.open, 0)
@@ -115,7 +115,7 @@ for (const [what, first] of Object.entries(empty)) {
 
 test('a Messages error as the first event falls back to the next target, and keeps its status if there is no other target', async () => {
   const over = 'event: error\ndata: {"type":"error","error":{"type":"overloaded_error","message":"Overloaded"}}\n\n'
-  const upstream = fakeUpstream((_, nth) => sse(nth === 1 || nth > 2 ? over : messageEvents()))
+  const upstream = fakeUpstream((_, index) => sse(index === 1 || index > 2 ? over : messageEvents()))
   const world = await openWorld({ fetch: upstream, combos: { pair: ['claude/c', 'claude/d'] } })
   assert.is((await world.messages({ model: 'pair', stream: true })).status, 200)
   const response = await world.messages({ stream: true })

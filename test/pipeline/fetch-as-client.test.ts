@@ -16,29 +16,29 @@ const createRequest = (signal: AbortSignal, stream = false) => ({
 test('a client whose signal is aborted before the request gets the abort reason, and no provider is called', async () => {
   const upstream = fakeUpstream(never)
   const { gateway } = await openWorld({ fetch: upstream })
-  const thrown = await gateway.fetch(at, createRequest(AbortSignal.abort(REASON))).catch((error: unknown) => error)
-  assert.equal([thrown, upstream.calls.length], [REASON, 0])
+  const reason = await gateway.fetch(at, createRequest(AbortSignal.abort(REASON))).catch((error: unknown) => error)
+  assert.equal([reason, upstream.calls.length], [REASON, 0])
 })
 
 test('a client that aborts before the response begins gets its abort reason, and the call to the provider ends', async () => {
-  const leave = new AbortController()
+  const controller = new AbortController()
   const upstream = fakeUpstream(() => {
-    queueMicrotask(() => leave.abort(REASON))
+    queueMicrotask(() => controller.abort(REASON))
     return never()
   })
   const { gateway } = await openWorld({ fetch: upstream })
-  const thrown = await gateway.fetch(at, createRequest(leave.signal)).catch((error: unknown) => error)
-  assert.equal([thrown, upstream.calls.length, upstream.open], [REASON, 1, 0])
+  const reason = await gateway.fetch(at, createRequest(controller.signal)).catch((error: unknown) => error)
+  assert.equal([reason, upstream.calls.length, upstream.open], [REASON, 1, 0])
 })
 
 test('a client that aborts mid-stream gets its abort reason, and no normal end', async () => {
-  const leave = new AbortController()
+  const controller = new AbortController()
   const upstream = fakeUpstream(() => sse(chatEvents().slice(0, 2), 'hang'))
   const { gateway } = await openWorld({ fetch: upstream })
-  const response = await gateway.fetch(at, createRequest(leave.signal, true))
+  const response = await gateway.fetch(at, createRequest(controller.signal, true))
   const reader = response.body?.getReader()
   await reader?.read()
-  leave.abort(REASON)
+  controller.abort(REASON)
   const reading = async () => {
     while (!(await reader?.read())?.done);
     return 'an end'

@@ -15,10 +15,10 @@ async function fetching() {
   let isWarm = false
   const plain = Promise.withResolvers<Response>()
   const images = Promise.withResolvers<Response>()
-  const upstream = fakeUpstream(async ({ url }, nth) => {
+  const upstream = fakeUpstream(async ({ url }, index) => {
     if (url.hostname === 'google.test') return json(geminiAnswer)
     if (isWarm) return url.hostname === 'plain.test' ? plain.promise : images.promise
-    await clock.sleep(nth <= 2 ? P95 : 10)
+    await clock.sleep(index <= 2 ? P95 : 10)
     return json(chatAnswer())
   })
   const combos = { pair: { models: ['plain/m', 'google/g'], hedge: true } }
@@ -34,14 +34,14 @@ async function fetching() {
   }
   isWarm = true
   upstream.calls.length = 0
-  const abort = new AbortController()
-  const response = world.chat(requested('pair', image()), { signal: abort.signal })
+  const controller = new AbortController()
+  const response = world.chat(requested('pair', image()), { signal: controller.signal })
   await until(1)
   await clock.advance(P95)
   await until(2)
   assert.is(upstream.calls[1]?.url.href, ADDRESS)
   return {
-    ...{ upstream, world, clock, abort, response },
+    ...{ upstream, world, clock, controller, response },
     respond: (status = 200) => plain.resolve(json(status === 200 ? chatAnswer() : { error: {} }, status)),
     give: () => images.resolve(media(PNG, 'image/png')),
   }
@@ -74,8 +74,8 @@ test("a first attempt that fails during the download doesn't stop the second", a
 })
 
 test('both attempts end when the client disconnects', async () => {
-  const { response, abort, upstream, clock } = await fetching()
-  abort.abort()
+  const { response, controller, upstream, clock } = await fetching()
+  controller.abort()
   assert.is((await response).status, 499)
   assert.is(upstream.open, 0)
   await clock.advance(0)

@@ -77,7 +77,7 @@ async function send(
   return { ...opened, status: response.status, message: String(error?.message ?? ''), param: error?.param }
 }
 
-const bytesOf = (name: string) => btoa(files[name]?.[0] ?? '')
+const getBytes = (name: string) => btoa(files[name]?.[0] ?? '')
 
 test('audio, videos, and documents by URL reach Gemini as bytes', async () => {
   for (const [kind, name, mimeType] of [
@@ -90,7 +90,7 @@ test('audio, videos, and documents by URL reach Gemini as bytes', async () => {
   ] as const) {
     const { status, message, sent, fetched } = await send(kind, 'google/g', at(name))
     assert.is(status, 200, message)
-    assert.equal(sent().contents[0].parts.at(-1), { inlineData: { mimeType, data: bytesOf(name) } })
+    assert.equal(sent().contents[0].parts.at(-1), { inlineData: { mimeType, data: getBytes(name) } })
     assert.equal(fetched, [at(name)])
   }
 })
@@ -101,17 +101,17 @@ test('audio, videos, and documents by URL reach other targets as bytes if the ta
     assert.is(status, 200, message)
     return sent().messages[0].content[1].input_audio
   }
-  assert.equal(await received('a.mp3', 'audio/mpeg'), { data: bytesOf('a.mp3'), format: 'mp3' })
-  assert.equal(await received('a.wav', 'audio/wav'), { data: bytesOf('a.wav'), format: 'wav' })
-  assert.equal(await received('sound', 'audio/wav'), { data: bytesOf('sound'), format: 'wav' })
+  assert.equal(await received('a.mp3', 'audio/mpeg'), { data: getBytes('a.mp3'), format: 'mp3' })
+  assert.equal(await received('a.wav', 'audio/wav'), { data: getBytes('a.wav'), format: 'wav' })
+  assert.equal(await received('sound', 'audio/wav'), { data: getBytes('sound'), format: 'wav' })
   const named = await send('document', 'plain/m', at('a.docx'))
-  const file_data = `data:${DOCX};base64,${bytesOf('a.docx')}`
+  const file_data = `data:${DOCX};base64,${getBytes('a.docx')}`
   assert.equal(named.sent().messages[0].content[0].file, { file_data, filename: 'file.docx' })
   const seen = await send('video', nova, at('a.mp4'))
-  assert.equal(seen.sent().messages[0].content[1], { video: { format: 'mp4', source: { bytes: bytesOf('a.mp4') } } })
+  assert.equal(seen.sent().messages[0].content[1], { video: { format: 'mp4', source: { bytes: getBytes('a.mp4') } } })
   const read = await send('document', nova, at('a.docx'))
   assert.equal(read.sent().messages[0].content[0].document.format, 'docx')
-  assert.equal(read.sent().messages[0].content[0].document.source, { bytes: bytesOf('a.docx') })
+  assert.equal(read.sent().messages[0].content[0].document.source, { bytes: getBytes('a.docx') })
 })
 
 test('audio, videos, and documents by URL have the type that the client declares if nothing else indicates the type', async () => {
@@ -122,16 +122,16 @@ test('audio, videos, and documents by URL have the type that the client declares
   const files: { file: { file_data: string } }[] = sent().messages[0].content
   assert.equal(
     files.map(({ file }) => file.file_data),
-    types.map((type) => `data:${type};base64,${bytesOf('data.bin')}`),
+    types.map((type) => `data:${type};base64,${getBytes('data.bin')}`),
   )
 })
 
 test('audio, videos, and documents by URL are also downloaded if the model made them', async () => {
   const { world, sent, fetched } = await openMedia(() => media(PNG, 'image/png'))
-  const picture = { type: 'image_url', image_url: { url: at('drawn') } }
+  const image = { type: 'image_url', image_url: { url: at('drawn') } }
   const messages = [
     { role: 'user', content: 'Draw' },
-    { role: 'assistant', content: null, images: [picture] },
+    { role: 'assistant', content: null, images: [image] },
     { role: 'user', content: 'More' },
   ]
   assert.is((await world.chat({ model: 'google/g', messages })).status, 200)
@@ -150,7 +150,7 @@ test('audio, videos, and documents by URL stay URLs if the target accepts URLs',
   assert.equal([...video.fetched, ...youtube.fetched], [])
 })
 
-for (const [what, kind, model, uri, why] of [
+for (const [label, kind, model, uri, why] of [
   ['Ogg audio', 'google', 'plain/m', at('a.ogg'), /only accepts audio as WAV or MP3 data\.$/],
   [
     'a web page instead of audio',
@@ -190,7 +190,7 @@ for (const [what, kind, model, uri, why] of [
     /only URLs with a public host name are fetched\. Send it as base64\.$/,
   ],
 ] as const)
-  test(`${what} is rejected with advice`, async () => {
+  test(`${label} is rejected with advice`, async () => {
     const mimeType = kind === 'google' ? (uri.endsWith('.ogg') ? 'audio/ogg' : 'audio/mpeg') : ''
     const { status, message, sent, upstream } = await send(kind, model, uri, { mimeType })
     assert.equal([status, sent()], [400, null], message)
@@ -200,7 +200,7 @@ for (const [what, kind, model, uri, why] of [
   })
 
 test("audio, videos, and documents by URL aren't downloaded if the host app disables downloads", async () => {
-  for (const [kind, model, name, what] of [
+  for (const [kind, model, name, label] of [
     ['video', 'google/g', 'a.mp4', 'video by URL'],
     ['google', 'plain/m', 'a.mp3', 'audio by URL'],
     ['document', 'google/g', 'a.docx', 'files by URL'],
@@ -208,7 +208,7 @@ test("audio, videos, and documents by URL aren't downloaded if the host app disa
     const mimeType = kind === 'google' ? 'audio/mpeg' : ''
     const { status, message, fetched } = await send(kind, model, at(name), { mimeType, fetchMedia: false })
     assert.is(status, 400)
-    assert.match(message, `the target does not support ${what}. Send the bytes as base64.`)
+    assert.match(message, `the target does not support ${label}. Send the bytes as base64.`)
     assert.equal(fetched, [])
   }
 })

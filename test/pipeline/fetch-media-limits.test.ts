@@ -1,6 +1,6 @@
 import { assert, suite } from '../support/suite.ts'
 import { ADDRESS, image, MIB, media, openMedia, PNG, png, refusal, requested } from './support/media.ts'
-import { type Answering, bodyOf, never } from './support/upstream.ts'
+import { type Answering, getBody, never } from './support/upstream.ts'
 
 const test = suite('limits on media downloads')
 
@@ -18,7 +18,7 @@ test("an image that turns out to be too large isn't read to the end", async () =
       yield BLANK
     }
   }
-  const { message } = await refusal(() => media(bodyOf(endless()) as BodyInit, 'image/png'))
+  const { message } = await refusal(() => media(getBody(endless()) as BodyInit, 'image/png'))
   assert.match(message, 'larger than 20 MiB')
   assert.ok(chunks <= 22, `${chunks} chunks`)
 })
@@ -32,7 +32,7 @@ function* large() {
 const BLANK = new Uint8Array(MIB)
 
 test('images whose total size is too large are rejected', async () => {
-  const { world, upstream } = await openMedia(() => media(bodyOf(large()) as BodyInit, 'image/png'))
+  const { world, upstream } = await openMedia(() => media(getBody(large()) as BodyInit, 'image/png'))
   const images = ['a', 'b', 'c'].map((name) => image(`https://images.example.com/${name}`))
   const response = await world.chat(requested('google/g', ...images))
   assert.is(response.status, 400)
@@ -41,7 +41,7 @@ test('images whose total size is too large are rejected', async () => {
 })
 
 test('a URL counts each time it occurs in a request', async () => {
-  const { world, fetched } = await openMedia(() => media(bodyOf(large()) as BodyInit, 'image/png'))
+  const { world, fetched } = await openMedia(() => media(getBody(large()) as BodyInit, 'image/png'))
   const response = await world.chat(requested('google/g', image(), image(), image()))
   assert.match((await response.json()).error.message, 'the files together are too large')
   assert.equal(fetched, [ADDRESS])
@@ -50,7 +50,7 @@ test('a URL counts each time it occurs in a request', async () => {
 test('a request with more than 20 media URLs is rejected', async () => {
   const { world } = await openMedia(png)
   const images = (count: number) =>
-    Array.from({ length: count }, (_, at) => image(`https://images.example.com/${at}.png`))
+    Array.from({ length: count }, (_, index) => image(`https://images.example.com/${index}.png`))
   assert.is((await world.chat(requested('google/g', ...images(20)))).status, 200)
   const { error } = await (await world.chat(requested('google/g', ...images(21)))).json()
   assert.is(error.param, 'messages[0].content[20]')
@@ -67,7 +67,7 @@ test('at most 4 media files are downloaded at a time', async () => {
     open_--
     return media(PNG, 'image/png')
   })
-  const images = Array.from({ length: 9 }, (_, at) => image(`https://images.example.com/${at}.png`))
+  const images = Array.from({ length: 9 }, (_, index) => image(`https://images.example.com/${index}.png`))
   const response = world.chat(requested('google/g', ...images))
   for (let answered = 0; answered < 9; answered++) {
     while (responses.length === 0) await world.clock.advance(0)
@@ -79,7 +79,7 @@ test('at most 4 media files are downloaded at a time', async () => {
 
 for (const [phase, files] of Object.entries<Answering>({
   headers: never,
-  body: () => media(bodyOf([PNG], 'hang') as BodyInit, 'image/png'),
+  body: () => media(getBody([PNG], 'hang') as BodyInit, 'image/png'),
 })) {
   test(`an image download without its ${phase} after 10 s is abandoned`, async () => {
     const { upstream, world } = await openMedia(files)
@@ -95,11 +95,11 @@ for (const [phase, files] of Object.entries<Answering>({
 
   test(`the download ends when the client disconnects before the ${phase}`, async () => {
     const { upstream, world } = await openMedia(files)
-    const abort = new AbortController()
-    const response = world.chat(requested('google/g', image()), { signal: abort.signal })
+    const controller = new AbortController()
+    const response = world.chat(requested('google/g', image()), { signal: controller.signal })
     while (upstream.calls.length === 0) await world.clock.advance(0)
     await world.clock.advance(0)
-    abort.abort()
+    controller.abort()
     assert.is(upstream.calls[0]?.signal.aborted, true, 'at once')
     assert.is((await response).status, 499)
     assert.is(upstream.open, 0)

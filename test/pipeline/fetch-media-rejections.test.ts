@@ -61,8 +61,8 @@ const wrong: Record<string, Response> = {
   'a PDF': media(PDF, 'application/pdf'),
   'plain text': media('Hi', 'text/plain'),
 }
-for (const [what, response] of Object.entries(wrong)) {
-  test(`${what} isn't accepted as an image`, async () => {
+for (const [label, response] of Object.entries(wrong)) {
+  test(`${label} isn't accepted as an image`, async () => {
     const { message } = await refusal(() => response)
     assert.match(message, /it is not an image|its media type is not supported/)
     assert.not.match(message, /html|svg|json|Hi/)
@@ -87,7 +87,7 @@ test("a failed download ends the others, and waiting ones don't start", async ()
   const { world, upstream } = await openMedia(({ url }) =>
     url.pathname === '/2' ? new Response('no', { status: 404 }) : new Promise<Response>(() => {}),
   )
-  const images = Array.from({ length: 9 }, (_, at) => image(`https://images.example.com/${at}`))
+  const images = Array.from({ length: 9 }, (_, index) => image(`https://images.example.com/${index}`))
   const response = await world.chat(requested('google/g', ...images))
   assert.is((await response.json()).error.param, 'messages[0].content[2]')
   await world.clock.advance(0)

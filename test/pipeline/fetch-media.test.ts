@@ -161,7 +161,7 @@ test('the first bytes determine the type if it is wrong or missing', async () =>
   const { world, sent } = await openMedia(({ url }) =>
     url.pathname === '/1' ? media(WEBP, 'image/jpeg') : media(PNG, url.pathname === '/2' ? 'binary/octet-stream' : ''),
   )
-  await world.chat(requested('google/g', ...[1, 2, 3].map((nth) => image(`https://images.example.com/${nth}`))))
+  await world.chat(requested('google/g', ...[1, 2, 3].map((index) => image(`https://images.example.com/${index}`))))
   assert.equal(
     sent().contents[0].parts.map((part: { inlineData: { mimeType: string } }) => part.inlineData.mimeType),
     ['image/webp', 'image/png', 'image/png'],

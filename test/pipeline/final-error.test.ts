@@ -1,6 +1,6 @@
 import { assert, suite } from '../support/suite.ts'
 import { fault } from './support/fault.ts'
-import { chunksOf, rawUpstream } from './support/raw.ts'
+import { getChunks, rawUpstream } from './support/raw.ts'
 import { chatAnswer, type ErrorAnswer } from './support/responses.ts'
 import { fakeUpstream, json } from './support/upstream.ts'
 import { openWorld } from './support/world.ts'
@@ -130,7 +130,7 @@ test('an invalid status becomes 502', async () => {
     [600, 502, error],
     [205, 200, JSON.stringify(chatAnswer())],
   ] as const) {
-    const fetch = rawUpstream(() => chunksOf([new TextEncoder().encode(body)]), {
+    const fetch = rawUpstream(() => getChunks([new TextEncoder().encode(body)]), {
       status,
       contentType: 'application/json',
     })
@@ -187,21 +187,21 @@ test("an error in another format's envelope, or in none, is reported in the call
     ['an envelope that nobody knows', () => json('{"oops":"n is odd"}', 400)],
     ['text', () => new Response('n is odd', { status: 400 })],
   ]
-  for (const [what, body] of foreign) {
+  for (const [label, body] of foreign) {
     const world = await openWorld({ fetch: fakeUpstream(body) })
     const chat = await world.chat({})
     assert.is(chat.status, 400)
     const { error }: ErrorAnswer = await chat.json()
-    if (what === 'an envelope that nobody knows') {
+    if (label === 'an envelope that nobody knows') {
       assert.is(error.message, '{"oops":"n is odd"}')
       continue
     }
-    assert.equal([error.message, error.type], ['n is odd', 'invalid_request_error'], what)
-    if (what === 'another format') continue // it is the Messages client's own format
+    assert.equal([error.message, error.type], ['n is odd', 'invalid_request_error'], label)
+    if (label === 'another format') continue // it is the Messages client's own format
     const messages = await world.messages({})
     assert.is(messages.status, 400)
     const envelope = '{"type":"error","error":{"type":"invalid_request_error","message":"n is odd"},"request_id":null}'
-    assert.is(await messages.text(), envelope, what)
+    assert.is(await messages.text(), envelope, label)
   }
 })
 

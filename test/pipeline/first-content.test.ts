@@ -1,7 +1,7 @@
 import { fakeClock } from '../support/clock.ts'
 import { assert, suite } from '../support/suite.ts'
 import { chatAnswer, chatChunk, chatEvents, messageEvents, ping } from './support/responses.ts'
-import { bodyOf, fakeUpstream, slowly, sse } from './support/upstream.ts'
+import { fakeUpstream, getBody, slowly, sse } from './support/upstream.ts'
 import { openWorld } from './support/world.ts'
 
 const test = suite('the time to the first content')
@@ -12,8 +12,8 @@ const limits = { headersTimeoutMs: 1_000, idleTimeoutMs: 200, totalTimeoutMs: 30
 async function after(ms: number, respond: (clock: ReturnType<typeof fakeClock>) => Response, models: string[]) {
   const clock = fakeClock()
   const isMessages = models[1]?.startsWith('claude')
-  const upstream = fakeUpstream((_, nth) =>
-    nth === 1 ? respond(clock) : sse((isMessages ? messageEvents : chatEvents)('the spare')),
+  const upstream = fakeUpstream((_, index) =>
+    index === 1 ? respond(clock) : sse((isMessages ? messageEvents : chatEvents)('the spare')),
   )
   const world = await openWorld({ fetch: upstream, clock, limits, combos: { chain: models } })
   let response: Response | undefined
@@ -28,12 +28,12 @@ async function after(ms: number, respond: (clock: ReturnType<typeof fakeClock>) 
 
 const endless = (line: string) => Array.from({ length: 1_000 }, () => line)
 
-for (const [what, line] of [
+for (const [label, line] of [
   ['comments', ': still here\n\n'],
   ['blank lines', '\n'],
   ['chunks with only the role', chatChunk({ role: 'assistant', content: '' })],
 ] as const) {
-  test(`${what} aren't treated as the first content, and the next target is tried when the headers timeout expires`, async () => {
+  test(`${label} aren't treated as the first content, and the next target is tried when the headers timeout expires`, async () => {
     const drip = (clock: ReturnType<typeof fakeClock>) => sse(slowly(clock, endless(line), 100))
     const { upstream, clock, requested, respond } = await after(999, drip, ['one/m', 'two/m'])
     assert.equal(upstream.providers, ['one'])
@@ -69,7 +69,7 @@ test('a stream that started in time has no total timeout', async () => {
 test('a provider that ignores `stream: true` has the total timeout of non-streaming responses', async () => {
   const body = [...endless(' ').slice(0, 20), JSON.stringify(chatAnswer())]
   const drip = (clock: ReturnType<typeof fakeClock>) =>
-    new Response(bodyOf(slowly(clock, body, 100)), { headers: { 'content-type': 'application/json' } })
+    new Response(getBody(slowly(clock, body, 100)), { headers: { 'content-type': 'application/json' } })
   const { requested, respond } = await after(3_000, drip, ['one/m', 'two/m'])
   await requested
   assert.is(respond()?.headers.get('x-signalbox-target'), 'one/m')

@@ -65,7 +65,7 @@ function json(value: unknown): string {
 }
 
 function events(...data: unknown[]): string {
-  return data.map((one) => `data: ${typeof one === 'string' ? one : json(one)}\n\n`).join('')
+  return data.map((item) => `data: ${typeof item === 'string' ? item : json(item)}\n\n`).join('')
 }
 
 function chunk(content: string, finish_reason: string | null = null) {
@@ -89,8 +89,8 @@ test.before(async (context) => {
 
 test.after(({ folder }) => rm(folder, { recursive: true, force: true }))
 
-for (const [what, { stream, status = 200, body }] of Object.entries(responses))
-  test(`${what} is classified the same way whether or not the error parsers are loaded`, async (context) => {
+for (const [label, { stream, status = 200, body }] of Object.entries(responses))
+  test(`${label} is classified the same way whether or not the error parsers are loaded`, async (context) => {
     const file = pathToFileURL(join(context.folder, 'gateway.mjs')).href
     const { createGateway }: typeof GatewayModule = await import(`${file}?copy=${++context.copies}`)
     const seen: unknown[] = []

@@ -60,8 +60,8 @@ const body = fc.oneof(
   object.map((created) => JSON.stringify(created)),
   fc.tuple(object, fc.nat(), fc.string({ maxLength: 3 })).map(([value, place, damage]) => {
     const text = JSON.stringify(value)
-    const at = place % (text.length + 1)
-    return text.slice(0, at) + damage + text.slice(at + damage.length)
+    const index = place % (text.length + 1)
+    return text.slice(0, index) + damage + text.slice(index + damage.length)
   }),
   value.map((created) => JSON.stringify(created)),
   fc.uint8Array({ maxLength: 50 }).map((bytes) => new Uint8Array(bytes)),
@@ -107,9 +107,9 @@ for (const path of routes) {
   }, async () => {
     const world = await open()
     await fc.assert(
-      fc.asyncProperty(body, headers, async (sent, more) => {
-        const response = await world.post(path, '', { body: sent as BodyInit, headers: more })
-        await assertSane(world, response, JSON.stringify([sent, more]))
+      fc.asyncProperty(body, headers, async (sent, extra) => {
+        const response = await world.post(path, '', { body: sent as BodyInit, headers: extra })
+        await assertSane(world, response, JSON.stringify([sent, extra]))
       }),
       { numRuns: RUNS },
     )

@@ -35,13 +35,13 @@ async function open() {
 
 const headers = { 'x-signalbox-timeout-ms': '700' }
 
-for (const [what, which] of Object.entries({
+for (const [label, which] of Object.entries({
   'all storage operations hang': () => true,
   'reading the settings hangs': (_: Operation, key: string) => key.startsWith('settings'),
   'reading the connections hangs': (_: Operation, key: string) => key.startsWith('connections'),
   'reading the credentials hangs': (_: Operation, key: string) => key === 'vault',
 })) {
-  test(`the client's deadline applies if ${what}`, async () => {
+  test(`the client's deadline applies if ${label}`, async () => {
     const { world, clock, hang, upstream } = await open()
     hang(which)
     let response: Response | undefined

@@ -6,7 +6,7 @@ import { catalog } from './support/world.ts'
 
 const test = suite('how failures affect health')
 
-for (const [what, wait, headers, body] of [
+for (const [label, wait, headers, body] of [
   ['retry-after in seconds', 7, { 'retry-after': '7' }, {}],
   ['retry-after-ms', 7, { 'retry-after-ms': '7000' }, {}],
   ['retry-after as a date', 7, { 'retry-after': 'Thu, 01 Jan 2026 00:00:07 GMT' }, {}],
@@ -42,7 +42,7 @@ for (const [what, wait, headers, body] of [
   ['a reset header as a date', 20, { 'anthropic-ratelimit-requests-reset': '2026-01-01T00:00:20Z' }, {}],
   ['a reset header in epoch seconds', 15, { 'x-ratelimit-reset': '1767225615' }, {}],
 ] as const) {
-  test(`a rate limit lasts as long as the provider specifies: ${what}`, async () => {
+  test(`a rate limit lasts as long as the provider specifies: ${label}`, async () => {
     const { down, send, pass } = await failing()
     down.one = () => json({ error: { message: 'slow down', ...body } }, 429, headers)
     await send()
@@ -53,7 +53,7 @@ for (const [what, wait, headers, body] of [
   })
 }
 
-for (const [what, refusal, reason] of [
+for (const [label, refusal, reason] of [
   ['a rate limit', () => json({ error: { message: 'Rate limit reached for m in organization o' } }, 429), 'rate-limit'],
   [
     'a rejection',
@@ -61,7 +61,7 @@ for (const [what, refusal, reason] of [
     'model-not-found',
   ],
 ] as const) {
-  test(`${what} about one model doesn't affect the account's other models`, async () => {
+  test(`${label} about one model doesn't affect the account's other models`, async () => {
     const { down, send } = await failing()
     down.one = refusal
     assert.match(await send('one/m'), `:${reason}`)
@@ -97,8 +97,8 @@ for (const [status, advice] of [
     const { down, send, world } = await failing()
     down.one = () => json({ error: { message: 'no', code: 'account_was_closed' } }, status)
     await send()
-    const [one] = (await world.api.connections.list()).connections
-    const [entry] = one?.health ?? []
+    const [first] = (await world.api.connections.list()).connections
+    const [entry] = first?.health ?? []
     assert.match(entry?.message ?? '', `(status ${status}, account_was_closed)`)
     assert.match(entry?.message ?? '', advice)
   })
@@ -124,15 +124,15 @@ const errorIn200: Array<[what: string, error: object, attempt: string]> = [
     '400:context-overflow',
   ],
 ]
-for (const [what, error, attempt] of errorIn200) {
+for (const [label, error, attempt] of errorIn200) {
   for (const stream of [false, true]) {
-    test(`an error in a 200 is treated like an error status${stream ? ' in a stream' : ''}: ${what}`, async () => {
+    test(`an error in a 200 is treated like an error status${stream ? ' in a stream' : ''}: ${label}`, async () => {
       const { down, world } = await failing()
       const body = { error }
       down.one = () => (stream ? sse(`data: ${JSON.stringify(body)}\n\n`) : json(body))
       const response = await world.chat({ model: 'one/m', stream })
       assert.is(response.headers.get('x-signalbox-attempts'), `one/m=${attempt}`)
-      assert.is(response.headers.get('retry-after'), what === 'a rate limit' ? '34' : null)
+      assert.is(response.headers.get('retry-after'), label === 'a rate limit' ? '34' : null)
     })
   }
 }
@@ -161,12 +161,12 @@ test('a request that is too long falls back only to a larger context window, and
   assert.is(await send(), '200 one/m=400:context-overflow, two/m=skipped:context-overflow, three/m=200')
 })
 
-for (const [what, end, reason] of [
+for (const [label, end, reason] of [
   ['is reset', 'error', 'network'],
   ['ends early', undefined, 'network'],
   ['reports an error', 'data: {"error":{"message":"over","code":503}}\n\n', 'server'],
 ] as const) {
-  test(`a stream that ${what} after its first content isn't retried, but is treated as a failure`, async () => {
+  test(`a stream that ${label} after its first content isn't retried, but is treated as a failure`, async () => {
     const upstream = fakeUpstream(({ provider }) => {
       const events = chatEvents()
       if (provider === 'two') return sse(events)
@@ -178,7 +178,7 @@ for (const [what, end, reason] of [
       const attempts = response.headers.get('x-signalbox-attempts') ?? ''
       return { text: await response.text(), attempts: attempts.replace(/;via=[^,]*/g, '') }
     }
-    for (let at = 0; at < 5; at++) {
+    for (let index = 0; index < 5; index++) {
       const { text, attempts } = await send()
       assert.match(text, '"error"')
       assert.is(attempts, 'one/m=200')
@@ -191,9 +191,9 @@ test("a stream that the client ends, or that rejects the request, doesn't affect
   const refusal = 'data: {"error":{"message":"no","code":400}}\n\n'
   const upstream = fakeUpstream(() => sse([...chatEvents().slice(0, 2), refusal]))
   const { world } = await failing({ fetch: upstream })
-  for (let at = 0; at < 4; at++) {
+  for (let index = 0; index < 4; index++) {
     const response = await world.chat({ model: 'one/m', stream: true })
-    if (at < 2) await response.text()
+    if (index < 2) await response.text()
     else await response.body?.cancel()
   }
   assert.equal((await world.api.health.list()).health, [])
@@ -298,11 +298,11 @@ test("a 403 without a reason doesn't count against the key if only one client ge
   assert.equal(await reasons(), [])
 })
 
-for (const [what, headers, metadata, waitMs] of [
+for (const [label, headers, metadata, waitMs] of [
   ['with Retry-After', { 'retry-after': '7' }, {}, 7_000],
   ['from OpenRouter about in-flight requests', {}, { limit_source: 'openrouter_in_flight_budget' }, 1_100],
 ] as const)
-  test(`a 402 ${what} starts a cooldown like a 429, and doesn't count against the key`, async () => {
+  test(`a 402 ${label} starts a cooldown like a 429, and doesn't count against the key`, async () => {
     const { down, send, pass } = await failing()
     down.one = () => json({ error: { message: 'Try later', code: 402, metadata } }, 402, headers)
     assert.is(await send(), '200 one/m=402:rate-limit, two/m=200')
@@ -327,12 +327,12 @@ test("a single request that exceeds the account's budget falls back without coun
 const afford =
   'This request requires more credits, or fewer max_tokens. You requested up to 32000 tokens, but can only afford 27342.'
 
-for (const [how, respond] of [
+for (const [mode, respond] of [
   ['a status', () => json({ error: { message: afford, code: 402, metadata: { provider_name: null } } }, 402)],
   ['a 200', () => json({ error: { message: afford, code: 402 } })],
   ['the code of its error in a 200', () => json({ error: { message: afford, code: 'payment_required' } })],
 ] as const)
-  test(`a request for more credit than is left, reported by ${how}, falls back without counting against the target`, async () => {
+  test(`a request for more credit than is left, reported by ${mode}, falls back without counting against the target`, async () => {
     const { down, send, world } = await failing()
     down.one = respond
     for (let times = 0; times < 6; times++) assert.is(await send(), '200 one/m=402:over-budget, two/m=200')
@@ -354,7 +354,7 @@ test('a request for more credit than is left, reported at the start of a stream,
   assert.equal((await world.api.health.list()).health, [])
 })
 
-for (const [what, status, respond] of [
+for (const [label, status, respond] of [
   ['a 405', 405, () => new Response('', { status: 405 })],
   ['a 405 that mentions the method', 405, () => json({ detail: 'Method Not Allowed' }, 405)],
   [
@@ -363,7 +363,7 @@ for (const [what, status, respond] of [
     () => new Response('<html>Bad Request</html>', { status: 400, headers: { 'content-type': 'text/html' } }),
   ],
 ] as const)
-  test(`${what} falls back to the next target`, async () => {
+  test(`${label} falls back to the next target`, async () => {
     const { down, send, world } = await failing()
     down.one = respond
     assert.is(await send(), `200 one/m=${status}:content, two/m=200`)

@@ -14,9 +14,9 @@ async function burst(waitMs: number, respond: () => Response) {
   const released = new Promise<void>((resolve) => {
     release = resolve
   })
-  let isIll = true
+  let isUnhealthy = true
   const upstream = fakeUpstream(async () => {
-    if (isIll) return refused(429, { 'retry-after': '5' })()
+    if (isUnhealthy) return refused(429, { 'retry-after': '5' })()
     await released
     return respond()
   })
@@ -26,13 +26,13 @@ async function burst(waitMs: number, respond: () => Response) {
     return { status: response.status, wait: response.headers.get('retry-after'), text: await response.text() }
   }
   await send()
-  isIll = false
+  isUnhealthy = false
   await clock.advance(waitMs)
   const first = send()
   while (upstream.calls.length < 2) await clock.advance(0)
-  const underWay = clock.pending()
+  const inFlight = clock.pending()
   const others = Array.from({ length: 9 }, () => send())
-  await clock.untilPending(underWay + 9)
+  await clock.untilPending(inFlight + 9)
   return { clock, upstream, send, release, responses: [first, ...others] }
 }
 
@@ -81,13 +81,13 @@ for (const [when, waitMs] of [
 
 test('a request waiting for another to try the only target ends immediately when its client disconnects, without delaying others', async () => {
   const { clock, upstream, send, release, responses } = await burst(6_000, () => json(chatAnswer()))
-  const leaving = new AbortController()
+  const controller = new AbortController()
   const waiting = clock.pending()
-  const left = send({ signal: leaving.signal })
+  const left = send({ signal: controller.signal })
   const impatient = send({ headers: { 'x-signalbox-timeout-ms': '50' } })
   await clock.untilPending(waiting + 3)
   await clock.advance(50)
-  leaving.abort()
+  controller.abort()
   await left.catch(() => {})
   assert.is((await impatient).status, 504)
   assert.is(clock.pending(), waiting)

@@ -49,8 +49,8 @@ test('a provider is tried again after another instance has changed its connectio
   const levels = async () =>
     (await world.api.health.list()).health.map(({ level, state }) => `${level} ${state}`).sort()
   assert.ok((await levels()).includes('provider cooling'))
-  const mended = { apiKey: 'key-that-is-new', providerSpecificData: { baseUrl: 'http://mended.test' } }
-  for (const id of ids) await api.connections.update(id, mended)
+  const repaired = { apiKey: 'key-that-is-new', providerSpecificData: { baseUrl: 'http://mended.test' } }
+  for (const id of ids) await api.connections.update(id, repaired)
   assert.equal(await levels(), [])
   assert.is(await tried(), 'one/m=200')
 })

@@ -98,17 +98,17 @@ test('a closing gateway returns a 503', async () => {
 
 test('a gateway that starts closing while it reads its storage returns a 503', async () => {
   const { world, send, readBy, memory } = await open()
-  let goOn = () => {}
+  let resume = () => {}
   readBy(async (key) => {
     await new Promise<void>((resolve) => {
-      goOn = resolve
+      resume = resolve
     })
     return memory.get(key)
   })
   const pending = send()
   await world.clock.advance(0)
   const closing = world.gateway.close()
-  goOn()
+  resume()
   assert.equal(await (await pending).json(), { status: 'closing', version: VERSION })
   await closing
 })

@@ -9,7 +9,7 @@ const test = suite('targets that fail')
 test('a target that keeps failing is skipped, and one request notices that it has recovered', async () => {
   const { down, send, pass, upstream } = await failing()
   down.one = refused(503)
-  for (let at = 0; at < 5; at++) assert.is(await send(), '200 one/m=503:server, two/m=200')
+  for (let index = 0; index < 5; index++) assert.is(await send(), '200 one/m=503:server, two/m=200')
   assert.is(await send(), '200 one/m=skipped:server, two/m=200')
   pass(6_000)
   assert.is(await send(), '200 one/m=503:server, two/m=200')
@@ -26,7 +26,7 @@ for (const stop of ['succeeds', 'fails']) {
   test(`exactly one of many concurrent requests sends a probe, and the others use the next target (the probe ${stop})`, async () => {
     const { down, send, pass, upstream } = await failing()
     down.one = refused(503)
-    for (let at = 0; at < 5; at++) await send()
+    for (let index = 0; index < 5; index++) await send()
     pass(6_000)
     if (stop === 'succeeds') delete down.one
     const before = upstream.calls.length
@@ -42,7 +42,7 @@ test("the next request sends a probe that the retry budget didn't allow earlier"
   })
   down.one = refused(429, { 'retry-after-ms': '100' })
   down.two = refused(503)
-  for (let at = 0; at < 20; at++) {
+  for (let index = 0; index < 20; index++) {
     await send('spent')
     await world.api.health.reset()
   }
@@ -70,11 +70,11 @@ test('a connection with a rejected credential is skipped immediately, and the op
   assert.is(await send(), '200 one/m=401:credentials, two/m=200')
   assert.is(await send(), '200 one/m=skipped:credentials, two/m=200')
   const { connections } = await world.api.connections.list()
-  const [one, two] = connections
-  assert.is(one?.health?.[0]?.reason, 'credentials')
-  assert.match(one?.health?.[0]?.message ?? '', "rejected the connection's credentials")
+  const [first, two] = connections
+  assert.is(first?.health?.[0]?.reason, 'credentials')
+  assert.match(first?.health?.[0]?.message ?? '', "rejected the connection's credentials")
   assert.is(two?.health, undefined)
-  await world.api.connections.update(one?.id ?? '', { apiKey: 'another-credential' })
+  await world.api.connections.update(first?.id ?? '', { apiKey: 'another-credential' })
   delete down.one
   assert.is(await send(), '200 one/m=200', 'a new credential is tried at once')
 })
@@ -120,7 +120,7 @@ test('a target that is being probed comes before targets in cooldown', async () 
 test("a connection's health shows its most important records even if clients invent many model names", async () => {
   const { down, send, world } = await failing()
   down.one = () => json({ error: { message: 'x'.repeat(1_000), code: 'model_not_found' } }, 404)
-  for (let at = 0; at < 40; at++) await send(`one/made-up-${at}`)
+  for (let index = 0; index < 40; index++) await send(`one/made-up-${index}`)
   down.one = refused(401)
   await send('one/m')
   const { connections } = await world.api.connections.list()
@@ -166,12 +166,12 @@ test('a client that disconnects during its probe leaves the probe to another req
   down.one = refused(401)
   await send('one/m')
   pass(70_000)
-  const leave = new AbortController()
+  const controller = new AbortController()
   down.one = () => {
-    leave.abort()
+    controller.abort()
     return json(chatAnswer())
   }
-  await world.chat({ model: 'one/m' }, { signal: leave.signal }).catch(() => {})
+  await world.chat({ model: 'one/m' }, { signal: controller.signal }).catch(() => {})
   delete down.one
   assert.is(await send('one/m'), '200 one/m=200')
 })

@@ -28,10 +28,10 @@ const nextTurn = () => new Promise((resolve) => setImmediate(resolve))
 for (const stream of [false, true])
   test(`both attempts are reported before the request if their calls end late after a disconnect${stream ? ', streamed' : ''}`, async () => {
     const { upstream, world, send, untilBoth } = await hedging({}, { stream, wrap: endingLate })
-    const abort = new AbortController()
-    const pendingRequest = send({ signal: abort.signal })
+    const controller = new AbortController()
+    const pendingRequest = send({ signal: controller.signal })
     await untilBoth()
-    abort.abort()
+    controller.abort()
     assert.is((await pendingRequest).status, 499)
     const { attempts } = world.recorded.requests.at(-1) ?? {}
     assert.equal(
@@ -44,15 +44,15 @@ for (const stream of [false, true])
   })
 
 test('both attempts are reported once if the client disconnects just as one succeeds', async () => {
-  const abort = new AbortController()
+  const controller = new AbortController()
   const recorded: string[] = []
   const onAttempt = ({ provider, outcome }: AttemptRecord) => {
     recorded.push(`${provider} ${outcome}`)
-    if (outcome === 'outrun') abort.abort()
+    if (outcome === 'outrun') controller.abort()
   }
   const { send, untilBoth } = await hedging({ two: () => respond(false) }, { hooks: { onAttempt } })
   recorded.length = 0
-  const pendingRequest = send({ signal: abort.signal })
+  const pendingRequest = send({ signal: controller.signal })
   await untilBoth()
   await pendingRequest
   assert.equal(recorded, ['two answered', 'one outrun'])

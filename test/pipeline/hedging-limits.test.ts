@@ -8,7 +8,7 @@ const test = suite('when hedging starts a second attempt')
 
 /** Opens a combo of three targets. `msOf` sets the duration of each request in ms, and `fails` its status. */
 async function timed(options: WorldOptions & { hedge?: boolean } = {}) {
-  const { hedge = true, ...more } = options
+  const { hedge = true, ...extra } = options
   const clock = fakeClock()
   const recorded = { msOf: (_: Call): number => 10, fails: (_: Call): number | undefined => undefined }
   const upstream = fakeUpstream(async (call) => {
@@ -17,7 +17,7 @@ async function timed(options: WorldOptions & { hedge?: boolean } = {}) {
     return status === undefined ? json(chatAnswer()) : json({ error: { message: 'no' } }, status)
   })
   const combos = { pool: { models: ['one/m', 'two/m', 'three/m'], ...(hedge && { hedge }) } }
-  const world = await openWorld({ fetch: upstream, clock, combos, ...more })
+  const world = await openWorld({ fetch: upstream, clock, combos, ...extra })
   /** Sends one request. Resolves to the targets it called, and its duration in ms. */
   async function send(model = 'pool') {
     const before = upstream.calls.length

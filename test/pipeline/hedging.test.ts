@@ -8,14 +8,14 @@ import { json } from './support/upstream.ts'
 const test = suite('hedging a slow attempt')
 
 for (const stream of [false, true]) {
-  const what = stream ? 'a stream' : 'a single response'
-  test(`both attempts end when the client disconnects: ${what}`, async () => {
+  const label = stream ? 'a stream' : 'a single response'
+  test(`both attempts end when the client disconnects: ${label}`, async () => {
     const { upstream, world, clock, send, untilBoth } = await hedging({}, { stream })
-    const abort = new AbortController()
-    const pending = send({ signal: abort.signal })
+    const controller = new AbortController()
+    const pending = send({ signal: controller.signal })
     await untilBoth()
     assert.equal([upstream.providers, upstream.open], [['one', 'two'], 2])
-    abort.abort()
+    controller.abort()
     assert.is(upstream.open, 0, 'at once')
     assert.is((await pending).status, 499)
     assert.equal(world.recorded.attempts.map(({ provider, outcome }) => `${provider} ${outcome}`).sort(), [
@@ -25,7 +25,7 @@ for (const stream of [false, true]) {
     assert.is(clock.pending(), 0)
   })
 
-  test(`a faster hedge ends the first attempt: ${what}`, async () => {
+  test(`a faster hedge ends the first attempt: ${label}`, async () => {
     const { upstream, world, clock, send, untilBoth } = await hedging({ two: () => respond(stream) }, { stream })
     const pending = send()
     await untilBoth()
@@ -95,13 +95,13 @@ test('a hedge ends when the first attempt gets a client error, which is returned
   assert.is(clock.pending(), 0)
 })
 
-for (const [what, one, status] of [
+for (const [label, item, status] of [
   ['which succeeds', () => respond(false), 200],
   ['unless that fails as well', () => json({}, 500), 422],
 ] as const) {
-  test(`a hedge that doesn't support a request leaves it to the first attempt, ${what}`, async () => {
+  test(`a hedge that doesn't support a request leaves it to the first attempt, ${label}`, async () => {
     const { upstream, clock, send, untilBoth } = await hedging({
-      one: () => clock.sleep(P95 + 5).then(one),
+      one: () => clock.sleep(P95 + 5).then(item),
       two: () => json({ error: { message: 'bad' } }, 422),
     })
     const pending = send()
@@ -113,7 +113,7 @@ for (const [what, one, status] of [
 }
 
 /** The gateway decrypts this many credentials before they are needed. */
-const spares = Array.from({ length: 50 }, (_, at) => ({ provider: 'three', name: `spare ${at}` }))
+const spares = Array.from({ length: 50 }, (_, index) => ({ provider: 'three', name: `spare ${index}` }))
 
 /**
  * The head start of the first attempt, in microtasks. Its response is being read when the second attempt starts, and complete when that attempt's
@@ -169,11 +169,11 @@ test("a hedge whose credential can't be decrypted doesn't affect the first attem
 
 const empty = { choices: [{ index: 0, message: { role: 'assistant', content: '' }, finish_reason: 'stop' }] }
 
-for (const [what, first, status, failures] of [
+for (const [label, first, status, failures] of [
   ["a hedge's empty response is returned if the other response is empty as well", empty, '200:content', []],
   ["a hedge's empty response is not returned if the other response has content", chatAnswer(), '200', ['two']],
 ] as const)
-  test(what, async () => {
+  test(label, async () => {
     const clock = fakeClock()
     const one = () => clock.sleep(P95 + 5).then(() => json(first))
     const { world, send, untilBoth } = await hedging({ one, two: () => json(empty) }, { clock })

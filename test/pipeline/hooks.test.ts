@@ -2,7 +2,7 @@ import { memoryStorage } from '../../adapters/storage/memory.ts'
 import { assert, suite } from '../support/suite.ts'
 import { chatAnswer, chatEvents, messageEvents } from './support/responses.ts'
 import { fakeUpstream, json, sse } from './support/upstream.ts'
-import { apiKeyOf, keeping, openWorld, type Recorded, token } from './support/world.ts'
+import { getApiKey, keeping, openWorld, type Recorded, token } from './support/world.ts'
 
 const test = suite('hook arguments')
 
@@ -213,9 +213,9 @@ test('no secret reaches a hook or a logger in any failure', async () => {
   const lines: unknown[] = []
   const log = (...parts: unknown[]) => void lines.push(parts)
   const quotes = (headers: Headers) => json({ error: { message: `You sent ${[...headers].join(' ')}` } }, 400)
-  const upstream = fakeUpstream(({ headers, provider }, nth) => {
-    if (nth % 4 === 0) throw new TypeError(`fetch failed for ${[...headers].join(' ')}`)
-    if (nth % 4 === 1) return quotes(headers)
+  const upstream = fakeUpstream(({ headers, provider }, index) => {
+    if (index % 4 === 0) throw new TypeError(`fetch failed for ${[...headers].join(' ')}`)
+    if (index % 4 === 1) return quotes(headers)
     if (provider === 'one') return json({ error: { message: `Bad key ${headers.get('authorization')}` } }, 401)
     return json({ error: { message: `Oh no ${headers.get('authorization')}` } }, 500)
   })
@@ -241,7 +241,7 @@ test('no secret reaches a hook or a logger in any failure', async () => {
     'canary-cookie',
     'canary-of-client',
     'canary-body',
-    ...['one', 'two', 'three'].map(apiKeyOf),
+    ...['one', 'two', 'three'].map(getApiKey),
   ])
     assert.not.ok(
       everything.includes(secret),

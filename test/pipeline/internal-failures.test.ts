@@ -4,7 +4,7 @@ import { operations } from '../../src/protocols/formats/model-operations.ts'
 import { openaiChat } from '../../src/protocols/formats/openai-chat/chat-format.ts'
 import { relayStream, type StreamEnd } from '../../src/request/codec/relay.ts'
 import { assert, suite } from '../support/suite.ts'
-import { chunksOf } from './support/raw.ts'
+import { getChunks } from './support/raw.ts'
 import { chatAnswer, chatEvents } from './support/responses.ts'
 import { json } from './support/upstream.ts'
 import { openWorld } from './support/world.ts'
@@ -31,11 +31,11 @@ test('an internal failure while reading a response is passed to onError once, an
   }
 })
 
-for (const [how, path, recorded] of [
+for (const [mode, path, recorded] of [
   ['translates', '/v1/messages', /event: error\ndata: [^\n]*Internal server error[^\n]*\n\n$/],
   ['passes on', '/v1/chat/completions', /data: \{"error":\{[^\n]*Internal server error[^\n]*\n\n$/],
 ] as const) {
-  test(`an internal failure while the gateway ${how} a stream goes to onError, and doesn't count against the target`, async () => {
+  test(`an internal failure while the gateway ${mode} a stream goes to onError, and doesn't count against the target`, async () => {
     const chunks = [
       ...chatEvents()
         .slice(0, 3)
@@ -70,10 +70,10 @@ test('an internal failure at the end of a passed-through stream goes to onError,
       onEnd: (end: StreamEnd) => void ends.push(end),
       estimates,
     }
-    const relayed = relayStream(chunksOf([]), committed, terms)
-    assert.is(await textOf(relayed.next()), chatEvents()[0])
+    const relayed = relayStream(getChunks([]), committed, terms)
+    assert.is(await getText(relayed.next()), chatEvents()[0])
     if (leaves) relayed.cancel()
-    else assert.match(await textOf(relayed.next()), 'Internal server error')
+    else assert.match(await getText(relayed.next()), 'Internal server error')
     assert.is(await relayed.next(), undefined)
     assert.equal(
       [ends.length, ends[0]?.isCancelled, String(ends[0]?.internalError)],
@@ -82,4 +82,4 @@ test('an internal failure at the end of a passed-through stream goes to onError,
   }
 })
 
-const textOf = async (chunk: Promise<Uint8Array | undefined>) => new TextDecoder().decode(await chunk)
+const getText = async (chunk: Promise<Uint8Array | undefined>) => new TextDecoder().decode(await chunk)

@@ -1,7 +1,7 @@
 import { wireFormats } from '../../src/types/unions.ts'
 import type { Catalog } from '../../src/types.ts'
 import { assert, suite } from '../support/suite.ts'
-import { chunksOf, rawUpstream } from './support/raw.ts'
+import { getChunks, rawUpstream } from './support/raw.ts'
 import { questions } from './support/sample-requests.ts'
 import { openWorld } from './support/world.ts'
 
@@ -38,7 +38,7 @@ for (const provider of Object.keys(catalog)) {
     test(`an invalid HTTP status returns a 502, streamed or not (${provider} provider, ${format} client)`, async () => {
       for (const status of [600, 700, 999]) {
         for (const body of bodies) {
-          const chunks = () => chunksOf(body === '' ? [] : [new TextEncoder().encode(body)])
+          const chunks = () => getChunks(body === '' ? [] : [new TextEncoder().encode(body)])
           for (const stream of [false, true]) {
             const fetch = rawUpstream(chunks, { status, contentType: 'application/json' })
             const world = await openWorld({ fetch, catalog, connections })

@@ -28,7 +28,7 @@ async function open() {
 const HAS_RESULTS = /"(tool_call_id|function_call_output|tool_result|functionResponse)"/
 
 /** Resolves to the output of a response, streamed or not. */
-async function outputOf(response: Response): Promise<JsonObject[]> {
+async function getOutput(response: Response): Promise<JsonObject[]> {
   assert.is(response.status, 200)
   const text = await response.text()
   if (!text.startsWith('event:')) return JSON.parse(text).output
@@ -38,33 +38,33 @@ async function outputOf(response: Response): Promise<JsonObject[]> {
 
 const referencesTo = (items: readonly JsonObject[]) => items.map(({ id }) => ({ type: 'item_reference', id }))
 
-const resultsOf = (items: readonly JsonObject[]) =>
+const getResults = (items: readonly JsonObject[]) =>
   items.flatMap(({ type, call_id }) =>
     type === 'function_call' ? [{ type: 'function_call_output', call_id, output: '21' }] : [],
   )
 
-const sentTo = (world: { upstream: { calls: { body: string }[] } }, nth: number) =>
-  JSON.parse(world.upstream.calls.at(nth)?.body ?? '{}')
+const sentTo = (world: { upstream: { calls: { body: string }[] } }, index: number) =>
+  JSON.parse(world.upstream.calls.at(index)?.body ?? '{}')
 
 for (const format of wireFormats.filter((name) => name !== 'openai-responses'))
   for (const stream of [false, true])
     test(`the provider gets the referenced items themselves (${format}${stream ? ', streamed' : ''})`, async () => {
       const opened = await open()
       const model = `${providerOf[format]}/m`
-      const items = await outputOf(await opened.respond({ model, stream, input: [request] }))
+      const items = await getOutput(await opened.respond({ model, stream, input: [request] }))
       assert.ok(items.some(({ type }) => type === 'reasoning'))
-      const results = resultsOf(items)
+      const results = getResults(items)
       assert.is(results.length, 2)
-      const responses = await outputOf(
+      const responses = await getOutput(
         await opened.respond({ model, stream, input: [request, ...referencesTo(items), ...results] }),
       )
-      await outputOf(await opened.respond({ model, stream, store: false, input: [request, ...items, ...results] }))
+      await getOutput(await opened.respond({ model, stream, store: false, input: [request, ...items, ...results] }))
       assert.equal(sentTo(opened, 1), sentTo(opened, 2))
       assert.match(JSON.stringify(sentTo(opened, 1)), 'Paris')
 
       const further = [{ role: 'user', content: 'Thanks' }]
       const all = [request, ...referencesTo(items), ...results, ...referencesTo(responses), ...further]
-      await outputOf(await opened.respond({ model, stream, input: all }))
+      await getOutput(await opened.respond({ model, stream, input: all }))
       assert.match(JSON.stringify(sentTo(opened, -1)), 'It is 21')
     })
 
@@ -86,17 +86,17 @@ test('a reference to an unknown item fails with a 400 that mentions the item and
 
 test("items of a request with store: false aren't remembered", async () => {
   const { respond } = await open()
-  const items = await outputOf(await respond({ model: 'chat/m', store: false, input: [request] }))
+  const items = await getOutput(await respond({ model: 'chat/m', store: false, input: [request] }))
   const [call] = items.filter(({ type }) => type === 'function_call')
-  const input = [request, ...referencesTo(call ? [call] : []), ...resultsOf(items)]
+  const input = [request, ...referencesTo(call ? [call] : []), ...getResults(items)]
   assert.match((await refusal(await respond({ model: 'chat/m', input }))).message, String(call?.id))
 })
 
 test("an item can't be found with another client's key", async () => {
   const { respond, world } = await open()
-  const [mine, other] = await Promise.all(['mine', 'other'].map((name) => keyOf(world, name)))
-  const items = await outputOf(await respond({ model: 'chat/m', input: [request] }, { 'x-api-key': mine ?? '' }))
-  const input = [request, ...referencesTo(items), ...resultsOf(items)]
+  const [mine, other] = await Promise.all(['mine', 'other'].map((name) => getKey(world, name)))
+  const items = await getOutput(await respond({ model: 'chat/m', input: [request] }, { 'x-api-key': mine ?? '' }))
+  const input = [request, ...referencesTo(items), ...getResults(items)]
   const send = (key: string | undefined) => respond({ model: 'chat/m', input }, key ? { 'x-api-key': key } : {})
   assert.is((await send(other)).status, 400)
   assert.is((await send(undefined)).status, 400)
@@ -107,10 +107,10 @@ for (const stream of [false, true])
   test(`an item that a Responses provider created for another client is rejected${stream ? ', streamed' : ''}`, async () => {
     const opened = await open()
     const { respond, world, upstream } = opened
-    const [mine, other] = await Promise.all(['mine', 'other'].map((name) => keyOf(world, name)))
+    const [mine, other] = await Promise.all(['mine', 'other'].map((name) => getKey(world, name)))
     const send = (input: JsonObject[], key: string | undefined) =>
       respond({ model: 'responses/m', input, stream }, key ? { 'x-api-key': key } : {})
-    const items = await outputOf(await send([request], mine))
+    const items = await getOutput(await send([request], mine))
     assert.ok(items.length > 1)
     const callsBefore = upstream.calls.length
     const forms = ({ id }: JsonObject) => [{ type: 'item_reference', id }, { id }, { type: null, id }]
@@ -121,42 +121,42 @@ for (const stream of [false, true])
         assert.match(message, String(reference.id))
       }
     assert.is(upstream.calls.length, callsBefore)
-    await outputOf(await send([request, ...referencesTo(items), ...resultsOf(items)], mine))
+    await getOutput(await send([request, ...referencesTo(items), ...getResults(items)], mine))
     assert.match(JSON.stringify(sentTo(opened, -1)), 'item_reference')
   })
 
-const keyOf = async (world: World, name: string) => (await world.api.keys.create({ name })).key
+const getKey = async (world: World, name: string) => (await world.api.keys.create({ name })).key
 
 test('a request with references passes unchanged to the Responses provider that has the items', async () => {
   const opened = await open()
   const input = [request, { type: 'item_reference', id: 'msg_of_the_provider' }]
-  await outputOf(await opened.respond({ model: 'responses/m', input }))
+  await getOutput(await opened.respond({ model: 'responses/m', input }))
   assert.equal(sentTo(opened, 0).input, input)
 })
 
 test('a Responses provider gets the items themselves if another provider created them', async () => {
   const opened = await open()
-  const items = await outputOf(await opened.respond({ model: 'messages/m', input: [request] }))
-  const input = [request, ...referencesTo(items), ...resultsOf(items)]
-  await outputOf(await opened.respond({ model: 'responses/m', input }))
+  const items = await getOutput(await opened.respond({ model: 'messages/m', input: [request] }))
+  const input = [request, ...referencesTo(items), ...getResults(items)]
+  await getOutput(await opened.respond({ model: 'responses/m', input }))
   assert.not.match(JSON.stringify(sentTo(opened, 1)), 'item_reference')
   assert.match(JSON.stringify(sentTo(opened, 1)), 'Paris')
 })
 
 test('the type of a reference is optional', async () => {
   const opened = await open()
-  const items = await outputOf(await opened.respond({ model: 'messages/m', input: [request] }))
-  const input = [request, ...items.map(({ id }) => ({ id })), ...resultsOf(items)]
+  const items = await getOutput(await opened.respond({ model: 'messages/m', input: [request] }))
+  const input = [request, ...items.map(({ id }) => ({ id })), ...getResults(items)]
   for (const model of ['responses/m', 'chat/m']) {
-    await outputOf(await opened.respond({ model, input }))
+    await getOutput(await opened.respond({ model, input }))
     assert.match(JSON.stringify(sentTo(opened, -1)), 'Paris')
   }
 })
 
 test('the tokens of a request with references include the items', async () => {
   const opened = await open()
-  const items = await outputOf(await opened.respond({ model: 'messages/m', input: [request] }))
-  const input = [request, ...referencesTo(items), ...resultsOf(items)]
+  const items = await getOutput(await opened.respond({ model: 'messages/m', input: [request] }))
+  const input = [request, ...referencesTo(items), ...getResults(items)]
   await opened.world.post('/v1/responses/input_tokens', { model: 'messages/m', input, tools })
   assert.match(opened.upstream.calls.at(-1)?.url.pathname ?? '', /count_tokens$/)
   assert.match(JSON.stringify(sentTo(opened, -1)), 'Paris')

@@ -20,9 +20,9 @@ test('the key finder finds text that contains one of the keys, and nothing else'
       fc.boolean(),
       (keys, around, place, isQuoted) => {
         const [key = ''] = keys
-        const at = place % (around.length + 1)
-        const output = isQuoted ? around.slice(0, at) + key + around.slice(at) : around
-        const contains = keys.some((one) => output.includes(one))
+        const index = place % (around.length + 1)
+        const output = isQuoted ? around.slice(0, index) + key + around.slice(index) : around
+        const contains = keys.some((key) => output.includes(key))
         if (contains) found++
         assert.is(createKeyFinder(keys)(output), contains, JSON.stringify({ keys, output }))
       },
@@ -33,14 +33,14 @@ test('the key finder finds text that contains one of the keys, and nothing else'
 })
 
 test('the key finder takes little longer for a thousand keys than for one, even in text made of key prefixes', async () => {
-  const keysOf = (count: number) =>
+  const getKeys = (count: number) =>
     Array.from(
       { length: count },
-      (_, nth) => `sk-proj-${`${nth}`.padStart(30, 'abcdefghijklmnopqrstuvwxyz0123456789')}`,
+      (_, index) => `sk-proj-${`${index}`.padStart(30, 'abcdefghijklmnopqrstuvwxyz0123456789')}`,
     )
   const output = 'sk-proj-abcdefghij'.repeat(5_000)
   for (const count of [1, 1_000]) {
-    const find = createKeyFinder(keysOf(count))
+    const find = createKeyFinder(getKeys(count))
     assert.not.ok(find(output))
     const times = await roundsUntil(30, () => cpuMs(() => find(output)))
     assert.ok(Math.min(...times) <= 30, `${count} keys: ${times} ms for ${output.length} characters`)

@@ -66,12 +66,12 @@ const clients: Record<string, (content: string) => { path: string; body: object 
   }),
 }
 
-for (const [client, requestOf] of Object.entries(clients))
+for (const [client, getRequest] of Object.entries(clients))
   test(`large request bodies aren't kept for the duration of a stream ${client}`, async () => {
     const world = await openWorld({ fetch: thinking })
     const { url } = await lab.listen(toNodeHandler(world.gateway))
     const send = (content: string) => {
-      const { path, body } = requestOf(content)
+      const { path, body } = getRequest(content)
       return openStream(url + path, Buffer.from(JSON.stringify(body))).catch((error: unknown) => {
         throw new AggregateError([error, ...world.recorded.errors], 'a stream did not open')
       })

@@ -37,10 +37,10 @@ for (const [client, ending] of endings) {
     const from = otherThan(client)
     const { world } = await openDoor(() => sse(eventsFrom(from)))
     const text = await (await request(world, { client, model: `${providerOf[from]}/m`, stream: true })).text()
-    const [before = '', rest = '', ...more] = text.split(COMMENT)
+    const [before = '', rest = '', ...extra] = text.split(COMMENT)
     assert.match(before, /\n\n$/)
     assert.match(rest, ending)
-    assert.equal(more, [])
+    assert.equal(extra, [])
     assert.equal(world.recorded.requests[0]?.warnings, WARNINGS)
   })
 

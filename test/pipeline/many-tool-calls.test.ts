@@ -6,7 +6,7 @@ import { busyMs, roundsUntil } from '../support/cpu-time.ts'
 import { assert, suite } from '../support/suite.ts'
 import { chatChunk, messageAnswer } from './support/responses.ts'
 import { questions } from './support/sample-requests.ts'
-import { bodyOf, fakeUpstream, sse } from './support/upstream.ts'
+import { fakeUpstream, getBody, sse } from './support/upstream.ts'
 import { openWorld } from './support/world.ts'
 
 const catalog: Catalog = {
@@ -23,13 +23,17 @@ const connections = Object.keys(catalog).map((provider) => ({
   ...(provider === 'bedrock' && { providerSpecificData: { region: 'us-east-1' } }),
 }))
 
-const numbers = (count: number) => Array.from({ length: count }, (_, nth) => nth)
+const numbers = (count: number) => Array.from({ length: count }, (_, index) => index)
 const chunked = (events: string[]) =>
-  sse(Array.from({ length: Math.ceil(events.length / 50) }, (_, nth) => events.slice(nth * 50, nth * 50 + 50).join('')))
+  sse(
+    Array.from({ length: Math.ceil(events.length / 50) }, (_, index) =>
+      events.slice(index * 50, index * 50 + 50).join(''),
+    ),
+  )
 const named = (data: { type: string }) => `event: ${data.type}\ndata: ${JSON.stringify(data)}\n\n`
-const begun = (nth: number, args: string) => ({
-  index: nth,
-  id: `call_${nth}`,
+const begun = (index: number, args: string) => ({
+  index,
+  id: `call_${index}`,
   type: 'function',
   function: { name: 'look', arguments: args },
 })
@@ -39,42 +43,42 @@ const streams: Record<string, (count: number) => Response> = {
   chat: (count) =>
     chunked([
       chatChunk({ role: 'assistant', content: 'I look.' }),
-      ...numbers(count).map((nth) => chatChunk({ tool_calls: [begun(nth, '')] })),
-      ...numbers(count).map((nth) =>
-        chatChunk({ tool_calls: [{ index: nth, function: { arguments: `{"at":${nth}}` } }] }),
+      ...numbers(count).map((index) => chatChunk({ tool_calls: [begun(index, '')] })),
+      ...numbers(count).map((index) =>
+        chatChunk({ tool_calls: [{ index, function: { arguments: `{"at":${index}}` } }] }),
       ),
       chatChunk({}, 'tool_calls'),
       'data: [DONE]\n\n',
     ]),
   responses: (count) => {
     const response = { id: 'r1', object: 'response', created_at: 1, status: 'in_progress', model: 'm', output: [] }
-    const item = (nth: number, more: object) => ({
+    const item = (index: number, extra: object) => ({
       type: 'function_call',
-      id: `fc_${nth}`,
-      call_id: `call_${nth}`,
+      id: `fc_${index}`,
+      call_id: `call_${index}`,
       name: 'look',
-      ...more,
+      ...extra,
     })
-    const output = numbers(count).map((nth) => item(nth, { arguments: `{"at":${nth}}`, status: 'completed' }))
+    const output = numbers(count).map((index) => item(index, { arguments: `{"at":${index}}`, status: 'completed' }))
     return chunked([
       named({ type: 'response.created', response } as { type: string }),
-      ...numbers(count).map((nth) =>
+      ...numbers(count).map((index) =>
         named({
           type: 'response.output_item.added',
-          output_index: nth,
-          item: item(nth, { arguments: '', status: 'in_progress' }),
+          output_index: index,
+          item: item(index, { arguments: '', status: 'in_progress' }),
         } as { type: string }),
       ),
-      ...numbers(count).map((nth) =>
+      ...numbers(count).map((index) =>
         named({
           type: 'response.function_call_arguments.delta',
-          item_id: `fc_${nth}`,
-          output_index: nth,
-          delta: `{"at":${nth}}`,
+          item_id: `fc_${index}`,
+          output_index: index,
+          delta: `{"at":${index}}`,
         } as { type: string }),
       ),
-      ...numbers(count).map((nth) =>
-        named({ type: 'response.output_item.done', output_index: nth, item: output[nth] } as { type: string }),
+      ...numbers(count).map((index) =>
+        named({ type: 'response.output_item.done', output_index: index, item: output[index] } as { type: string }),
       ),
       named({ type: 'response.completed', response: { ...response, status: 'completed', output } } as { type: string }),
     ])
@@ -101,14 +105,14 @@ const streams: Record<string, (count: number) => Response> = {
   google: (count) =>
     chunked([
       ...numbers(count).map(
-        (nth) =>
-          `data: ${JSON.stringify({ candidates: [{ content: { role: 'model', parts: [{ functionCall: { name: 'look', args: { at: nth } } }] }, index: 0 }] })}\n\n`,
+        (index) =>
+          `data: ${JSON.stringify({ candidates: [{ content: { role: 'model', parts: [{ functionCall: { name: 'look', args: { at: index } } }] }, index: 0 }] })}\n\n`,
       ),
       `data: ${JSON.stringify({ candidates: [{ content: { role: 'model', parts: [{ text: '' }] }, finishReason: 'STOP', index: 0 }] })}\n\n`,
     ]),
   bedrock: (count) =>
     new Response(
-      bodyOf([
+      getBody([
         eventFrame('messageStart', { role: 'assistant' }),
         ...numbers(count).flatMap((contentBlockIndex) => [
           eventFrame('contentBlockStart', {
@@ -128,28 +132,28 @@ const streams: Record<string, (count: number) => Response> = {
 }
 
 /** Returns the tool calls of a stream, with `more` as other content between them. */
-const between = (count: number, begin: (nth: number) => object, more: object) =>
+const between = (count: number, begin: (nth: number) => object, extra: object) =>
   chunked([
     chatChunk({ role: 'assistant', content: 'I look.' }),
-    ...numbers(count).flatMap((nth) => [chatChunk({ tool_calls: [begin(nth)] }), chatChunk(more)]),
+    ...numbers(count).flatMap((index) => [chatChunk({ tool_calls: [begin(index)] }), chatChunk(extra)]),
     chatChunk({ content: `${count - 1}` }, 'tool_calls'),
     'data: [DONE]\n\n',
   ])
 
 Object.assign(streams, {
   'chat, with text between the calls': (count: number) =>
-    between(count, (nth) => begun(nth, '{"at":'), { content: '.' }),
+    between(count, (index) => begun(index, '{"at":'), { content: '.' }),
   'chat, with reasoning between the calls': (count: number) =>
-    between(count, (nth) => begun(nth, '{"at":'), { reasoning_content: '.' }),
+    between(count, (index) => begun(index, '{"at":'), { reasoning_content: '.' }),
   'chat, with text between calls without arguments': (count: number) =>
-    between(count, (nth) => begun(nth, ''), { content: '.' }),
+    between(count, (index) => begun(index, ''), { content: '.' }),
   'chat, with text between complete calls': (count: number) =>
-    between(count, (nth) => begun(nth, `{"at":${nth}}`), { content: '.' }),
+    between(count, (index) => begun(index, `{"at":${index}}`), { content: '.' }),
   'chat, all with one id': (count: number) =>
-    between(count, (nth) => ({ ...begun(nth, `{"at":${nth}}`), id: 'call_0' }), {}),
+    between(count, (index) => ({ ...begun(index, `{"at":${index}}`), id: 'call_0' }), {}),
   'chat, all in one event': (count: number) =>
     chunked([
-      chatChunk({ tool_calls: numbers(count).map((nth) => begun(nth, `{"at":${nth}}`)) }),
+      chatChunk({ tool_calls: numbers(count).map((index) => begun(index, `{"at":${index}}`)) }),
       chatChunk({}, 'tool_calls'),
       'data: [DONE]\n\n',
     ]),
@@ -163,15 +167,15 @@ const LEAST_MS = 12
 
 const calls = suite('10,000 parallel tool calls')
 
-for (const [at, [modelOutput, stream]] of Object.entries(streams).entries()) {
+for (const [index, [modelOutput, stream]] of Object.entries(streams).entries()) {
   const [provider = ''] = modelOutput.split(',')
-  for (const format of isCi ? wireFormats : [wireFormats[at % wireFormats.length] ?? 'openai-chat']) {
+  for (const format of isCi ? wireFormats : [wireFormats[index % wireFormats.length] ?? 'openai-chat']) {
     calls(
       `10,000 parallel tool calls take about five times as long as 2,000: a stream of ${modelOutput} for a client of ${format}`,
       async () => {
         let count = 0
         const world = await openWorld({ fetch: fakeUpstream(() => stream(count)), catalog, connections })
-        const msOf = async (requested: number) => {
+        const getMs = async (requested: number) => {
           count = requested
           const begin = busyMs()
           const response = await world.post(...questions[format](`${provider}/m`, true))
@@ -180,9 +184,9 @@ for (const [at, [modelOutput, stream]] of Object.entries(streams).entries()) {
           assert.ok(text.includes(`${requested - 1}`), text.slice(-300))
           return ms
         }
-        await msOf(1_000) // warms up the code
-        const few = Math.max(LEAST_MS, await msOf(2_000))
-        const many = await roundsUntil(MAX_RATIO * few, () => msOf(10_000))
+        await getMs(1_000) // warms up the code
+        const few = Math.max(LEAST_MS, await getMs(2_000))
+        const many = await roundsUntil(MAX_RATIO * few, () => getMs(10_000))
         assert.ok(Math.min(...many) <= MAX_RATIO * few, `${few} ms for 2,000, ${many} ms for 10,000`)
       },
     )
@@ -193,7 +197,7 @@ const names = suite('an unknown name among 3,000')
 const MOST_MS = 30
 
 names('an unknown name among 3,000 gets a suggestion within milliseconds', async () => {
-  const ids = numbers(3_000).map((nth) => `vendor-${nth % 60}/model-name-${nth}-instruct-preview-2026`)
+  const ids = numbers(3_000).map((index) => `vendor-${index % 60}/model-name-${index}-instruct-preview-2026`)
   const enabled = { provider: 'chat', apiKey: 'a-credential-0123456789', providerSpecificData: { enabledModels: ids } }
   const world = await openWorld({ fetch: fakeUpstream(() => sse([])), catalog, connections: [enabled] })
   let requestCount = 0

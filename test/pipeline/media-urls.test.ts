@@ -18,7 +18,7 @@ const fetched = [
   'https:\\\\example.com\\a.png',
 ]
 
-const refused: Record<string, readonly string[]> = {
+const rejected: Record<string, readonly string[]> = {
   'only https': [
     'http://example.com/a.png',
     'ftp://example.com/a.png',
@@ -108,7 +108,7 @@ for (const address of fetched)
     assert.is(findUrlProblem(new URL(address)), undefined)
   })
 
-for (const [reason, addresses] of Object.entries(refused))
+for (const [reason, addresses] of Object.entries(rejected))
   for (const address of addresses)
     test(`the gateway doesn't download ${address.slice(0, 60)} (${reason})`, () => {
       assert.match(findUrlProblem(new URL(address)) ?? 'it does', reason)

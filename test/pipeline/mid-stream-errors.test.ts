@@ -83,12 +83,12 @@ const errors: readonly (readonly [Name, sent: string, isKnown: boolean, status: 
   ['gemini', data({ error: { message: 'Overloaded' } }), false, 502],
 ]
 
-async function send(name: Name, chunks: readonly string[], how: 'end' | 'stall' | 'reset' = 'end') {
+async function send(name: Name, chunks: readonly string[], mode: 'end' | 'stall' | 'reset' = 'end') {
   const { path, body } = formats[name]
   const encoder = new TextEncoder()
   const upstream = brokenBody(
     chunks.map((chunk) => encoder.encode(chunk)),
-    how,
+    mode,
   )
   const world = await openWorld({
     fetch: rawUpstream(() => upstream),
@@ -103,14 +103,14 @@ for (const [name, sent, isKnown, status] of errors) {
   test(`an error mid-stream ends the stream, and no normal end follows: ${name}, ${sent.trim()}`, async () => {
     const { begin, end, recorded } = formats[name]
     const isArray = name === 'gemini'
-    for (const [how, ...chunks] of [
+    for (const [mode, ...chunks] of [
       ['end', begin, sent, end],
       ['end', begin + sent + end],
       ['end', begin, sent + end],
       ['reset', begin, sent],
       ['stall', begin, sent],
     ] as const) {
-      const { text, upstream, recorded: records } = await send(name, chunks, how)
+      const { text, upstream, recorded: records } = await send(name, chunks, mode)
       if (!isArray) {
         assert.ok(text.startsWith(begin + sent), text)
         if (isKnown) assert.is(text, begin + sent)
@@ -143,14 +143,14 @@ test("a response whose text mentions errors isn't an error mid-stream", async ()
   assert.is(text, sent.join(''))
   assert.is(recorded.requests[0]?.status, 200)
   const { begin, end } = formats.responses
-  const whole = await send('responses', [begin, end])
-  assert.is(whole.text, begin + end)
+  const full = await send('responses', [begin, end])
+  assert.is(full.text, begin + end)
 })
 
 test("an error mid-stream doesn't show the credential, in any encoding", async () => {
   const { begin } = formats.chat
-  const spelt = finishedSo({ error: { message: 'no secret-of-one' } }).replace('secret', '\\u0073ecret')
-  const { text } = await send('chat', [begin, spelt])
+  const spelled = finishedSo({ error: { message: 'no secret-of-one' } }).replace('secret', '\\u0073ecret')
+  const { text } = await send('chat', [begin, spelled])
   assert.not.match(text, /secret-of-one/)
   assert.match(text, /no \[credential\]/)
 })
@@ -161,10 +161,10 @@ const saidErrors: Readonly<Record<string, string>> = {
   nested: event({ type: 'error', error: { type: 'rate_limit_error', ...error, param: null }, sequence_number: 2 }),
 }
 
-const typesIn = (text: string) => [...text.matchAll(/^event: (.*)$/gm)].map(([, type]) => type).slice(2)
+const getTypes = (text: string) => [...text.matchAll(/^event: (.*)$/gm)].map(([, type]) => type).slice(2)
 
-for (const [how, sent] of Object.entries(saidErrors)) {
-  test(`a ${how} error event from a Responses provider is passed on once, before one response.failed`, async () => {
+for (const [mode, sent] of Object.entries(saidErrors)) {
+  test(`a ${mode} error event from a Responses provider is passed on once, before one response.failed`, async () => {
     const { begin, end } = formats.responses
     for (const chunks of [
       [begin, sent, end],
@@ -173,14 +173,14 @@ for (const [how, sent] of Object.entries(saidErrors)) {
       [begin, sent + event({ type: 'response.failed', response: { status: 'failed', error } }) + sent],
     ]) {
       const { text } = await send('responses', chunks)
-      assert.equal(typesIn(text), ['error', 'response.failed'], text)
+      assert.equal(getTypes(text), ['error', 'response.failed'], text)
       assert.ok(text.startsWith(begin + sent), text)
       const numbers = [...text.matchAll(/"sequence_number":(\d+)/g)].map(([, number]) => Number(number))
       assert.is(new Set(numbers).size, numbers.length, text)
     }
   })
 
-  test(`the official Responses client gets a ${how} error event from its provider once`, async () => {
+  test(`the official Responses client gets a ${mode} error event from its provider once`, async () => {
     const { begin, end } = formats.responses
     const { text } = await send('responses', [begin, sent, end])
     const client = new OpenAI({ apiKey: 'k', maxRetries: 0, fetch: async () => sse(text) })
@@ -188,8 +188,8 @@ for (const [how, sent] of Object.entries(saidErrors)) {
     const stream = await client.responses.create({ model: 'm', input: 'Hi', stream: true })
     try {
       for await (const { type } of stream) met.push(type)
-    } catch (thrown) {
-      assert.match(String(thrown), 'Slow down')
+    } catch (error) {
+      assert.match(String(error), 'Slow down')
       met.push('error')
     }
     assert.is(met.filter((type) => type === 'error').length, 1, met.join())
@@ -204,15 +204,15 @@ test('a Responses client of a translated provider gets one error and one respons
   )
   const world = await openWorld({ fetch: rawUpstream(() => upstream), connections: ['one'] })
   const { text } = await askRaw(world.gateway, '/v1/responses', { model: 'one/m', input: 'Hi', stream: true })
-  assert.equal(typesIn(text).slice(-2), ['error', 'response.failed'])
-  assert.is(typesIn(text).filter((type) => type === 'error').length, 1)
+  assert.equal(getTypes(text).slice(-2), ['error', 'response.failed'])
+  assert.is(getTypes(text).filter((type) => type === 'error').length, 1)
 })
 
-for (const [how, sent] of Object.entries({
+for (const [mode, sent] of Object.entries({
   ...saidErrors,
   failed: event({ type: 'response.failed', response: { status: 'failed', error } }),
 }))
-  test(`a ${how} error at the start of a Responses stream becomes a JSON error with its type`, async () => {
+  test(`a ${mode} error at the start of a Responses stream becomes a JSON error with its type`, async () => {
     const world = await openWorld({
       fetch: fakeUpstream(() => sse(sent)),
       catalog: { ...catalog, kept },

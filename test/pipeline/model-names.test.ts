@@ -30,7 +30,7 @@ const refusedLater = [
   'gem/../../v1beta/cachedContents?x=',
   ...['x/..', 'x/.', 'a/../b', 'x%2f..%2fy', 'x\\..\\y', 'x/%2e%2E/y', 'x%5C%2e%2e', 'x%252f%252e%252e'],
 ]
-const refused = [...refusedFirst, ...refusedLater]
+const rejected = [...refusedFirst, ...refusedLater]
 
 /** Names that are in a path as one segment. */
 const kept = [
@@ -191,16 +191,16 @@ const METHODS = { whole: 'generateContent', stream: 'streamGenerateContent?alt=s
 
 const unable = () => json({ error: { message: 'not today', code: 400, status: 'INVALID_ARGUMENT' } }, 400)
 
-async function openPlace({ provider, settings }: Place, more: { aliases?: Record<string, string> } = {}) {
+async function openPlace({ provider, settings }: Place, extra: { aliases?: Record<string, string> } = {}) {
   const upstream = fakeUpstream(unable)
   const connections = [
     { provider, apiKey: 'a-credential-0123456789', ...(settings && { providerSpecificData: settings }) },
   ]
-  return { upstream, world: await openWorld({ fetch: upstream, catalog, connections, ...more }) }
+  return { upstream, world: await openWorld({ fetch: upstream, catalog, connections, ...extra }) }
 }
 
 /** Resolves to the URLs that a request called, and its response. */
-async function addressesOf(world: World, upstream: FakeUpstream, [path, body]: Question) {
+async function getAddresses(world: World, upstream: FakeUpstream, [path, body]: Question) {
   const before = upstream.calls.length
   const response = await world.post(path, body)
   return { response, text: await response.text(), urls: upstream.calls.slice(before).map(({ url }) => url) }
@@ -209,7 +209,7 @@ async function addressesOf(world: World, upstream: FakeUpstream, [path, body]: Q
 const escaped = (text: string) => text.replace(/[.*+?^${}()|[\]\\]/g, '\\$&')
 
 /** Returns the model's name in a URL, if the URL is the expected one. */
-function nameIn(url: URL, address: string): string | undefined {
+function getName(url: URL, address: string): string | undefined {
   const [before = '', behind = ''] = address.split('{}')
   const [, name] = new RegExp(`^${escaped(before)}([^/?#:]+)${escaped(behind)}$`).exec(url.href) ?? []
   return name === undefined ? undefined : decodeURIComponent(name)
@@ -222,16 +222,16 @@ for (const [title, place] of Object.entries(places)) {
       let calls = 0
       for (const kind of ['whole', 'stream', 'count'] as const) {
         const address = place.address[kind]
-        const names = kind === 'stream' ? [...kept.slice(0, 12), ...refused] : [...kept, ...refused] // its path is built like the others
+        const names = kind === 'stream' ? [...kept.slice(0, 12), ...rejected] : [...kept, ...rejected] // its path is built like the others
         for (const name of names) {
           const model = (place.start ?? '') + name
           const request = questions[format](`${place.provider}/${model}`, kind)
           if (!request) continue
-          const { response, text, urls } = await addressesOf(world, upstream, request)
+          const { response, text, urls } = await getAddresses(world, upstream, request)
           calls += urls.length
           for (const url of urls) {
             if (!address.includes('{}')) assert.is(url.href, address, model)
-            else assert.is(nameIn(url, address), model, `${model}: ${url.href}`)
+            else assert.is(getName(url, address), model, `${model}: ${url.href}`)
           }
           const isRefused = refusedLater.includes(name) || (place.start === undefined && refusedFirst.includes(name))
           const mayNotStandThere = isRefused && address.includes('{}')
@@ -249,7 +249,7 @@ for (const [title, place] of Object.entries(places)) {
 for (const [title, place] of Object.entries(places)) {
   if (!place.address.whole.includes('{}') || place.start) continue
   test(`the URL for ${title} stays in its folder through an alias, a combo, and a second target`, async () => {
-    for (const name of refused) {
+    for (const name of rejected) {
       const model = `${place.provider}/${name}`
       const { upstream, world } = await openPlace(place, { aliases: { short: model } })
       await world.api.connections.create({ provider: 'chat', apiKey: 'another-credential-1' })
@@ -272,7 +272,7 @@ test('the URL of a request for a Google tuned model is in the folder of tuned mo
   const { upstream, world } = await openPlace(place)
   for (const format of wireFormats) {
     const request = questions[format]('google/tunedModels/mine?x', 'whole')
-    const { urls } = await addressesOf(world, upstream, request as Question)
+    const { urls } = await getAddresses(world, upstream, request as Question)
     assert.equal(
       urls.map(({ href }) => href),
       ['http://google.test/v1beta/tunedModels/mine%3Fx:generateContent'],

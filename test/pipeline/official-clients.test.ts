@@ -3,7 +3,7 @@ import OpenAI, { APIError as OpenAIError } from 'openai'
 import { assert, suite } from '../support/suite.ts'
 import { type Recording, recordedStreams } from './support/recordings.ts'
 import { chatAnswer, chatEvents, messageAnswer, messageEvents } from './support/responses.ts'
-import { bodyOf, type End, fakeUpstream, json, sse } from './support/upstream.ts'
+import { type End, fakeUpstream, getBody, json, sse } from './support/upstream.ts'
 import { openWorld } from './support/world.ts'
 
 const test = suite('the official clients')
@@ -27,7 +27,7 @@ async function clients() {
 }
 
 function* bodyChunks(bytes: Uint8Array) {
-  for (let at = 0; at < bytes.length; at += 611) yield bytes.subarray(at, at + 611)
+  for (let index = 0; index < bytes.length; index += 611) yield bytes.subarray(index, index + 611)
 }
 
 /** Resolves to the text that the client assembles, and the error it throws. */
@@ -81,9 +81,9 @@ test('the official clients get an error and no duplicated text if the stream is 
   assert.ok(some.length > 20)
   for (const [index, { name, api, bytes, read: expected }] of some.entries()) {
     for (const part of [0.5, 0.75]) {
-      const begun = bytes.subarray(0, bytes.length * part)
-      if (/"(?:finish|stop)_reason":\s*"/.test(new TextDecoder().decode(begun))) continue
-      all.send(begun, index % 2 ? 'error' : 'close')
+      const started = bytes.subarray(0, bytes.length * part)
+      if (/"(?:finish|stop)_reason":\s*"/.test(new TextDecoder().decode(started))) continue
+      all.send(started, index % 2 ? 'error' : 'close')
       const { text, error } = await read(all, api)
       assert.ok(error instanceof OpenAIError || error instanceof AnthropicError, `${name} at ${part}: ${error}`)
       assert.ok((expected.text ?? '').startsWith(text), `${name} at ${part}: ${text}`)
@@ -133,7 +133,7 @@ test('the official clients read errors before the first content with their statu
 
 test("breaking out of an official client's stream cancels the provider's call", async () => {
   const upstream = fakeUpstream(
-    () => new Response(bodyOf(chatEvents().slice(0, 4), 'hang'), { headers: { 'content-type': 'text/event-stream' } }),
+    () => new Response(getBody(chatEvents().slice(0, 4), 'hang'), { headers: { 'content-type': 'text/event-stream' } }),
   )
   const world = await openWorld({ fetch: upstream })
   const fetch = (input: string | URL | Request, init?: RequestInit) => world.gateway.fetch(new Request(input, init))

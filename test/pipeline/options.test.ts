@@ -6,7 +6,7 @@ import { assert, suite } from '../support/suite.ts'
 const make = (options: unknown) => Reflect.apply(createGateway, undefined, [options])
 const storage = memoryStorage()
 
-const refused: Array<[options: unknown, says: RegExp]> = [
+const rejected: Array<[options: unknown, says: RegExp]> = [
   [undefined, /takes an options object/],
   [{ storage: undefined }, /storage is undefined.*memoryStorage/],
   [{ storage: { get() {}, set() {}, list() {} } }, /storage must have get\(\), set\(\), delete\(\), and list\(\)/],
@@ -82,11 +82,11 @@ const renamed: Array<[options: object, oldName: string, newName: string]> = [
 
 const test = suite('options')
 
-for (const [options, says] of refused) {
-  test(`createGateway rejects invalid options with advice: ${says.source}`, () => {
+for (const [options, message] of rejected) {
+  test(`createGateway rejects invalid options with advice: ${message.source}`, () => {
     assert.throws(
       () => make(options),
-      (error: unknown) => error instanceof TypeError && says.test(error.message),
+      (error: unknown) => error instanceof TypeError && message.test(error.message),
     )
   })
 }

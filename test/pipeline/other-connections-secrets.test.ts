@@ -4,7 +4,7 @@ import { eventFrame, exceptionFrame } from '../formats/support/event-stream.ts'
 import { assert, suite } from '../support/suite.ts'
 import { catalog } from './support/quoted-keys.ts'
 import { chatAnswer, chatEvents, messageAnswer, messageEvents } from './support/responses.ts'
-import { bodyOf, fakeUpstream, json, sse } from './support/upstream.ts'
+import { fakeUpstream, getBody, json, sse } from './support/upstream.ts'
 import { openWorld } from './support/world.ts'
 
 const test = suite("the keys of a gateway's other connections")
@@ -112,9 +112,9 @@ const questions: Record<WireFormat, (model: string, stream: boolean) => [path: s
 
 /** Checks that the secret doesn't appear, not even with JSON escapes. */
 function assertHidden(text: string, secret: string) {
-  const spelt = [secret, JSON.stringify(secret).slice(1, -1)]
+  const spelled = [secret, JSON.stringify(secret).slice(1, -1)]
   for (const shown of [text, text.replaceAll('\\/', '/')])
-    for (const one of spelt) assert.not.ok(shown.includes(one), `${one} in ${shown}`)
+    for (const value of spelled) assert.not.ok(shown.includes(value), `${value} in ${shown}`)
 }
 
 for (const [provider, { start, error }] of Object.entries(streams)) {
@@ -125,7 +125,7 @@ for (const [provider, { start, error }] of Object.entries(streams)) {
         if (typeof frames[0] === 'string') frames.push(frames[0].replaceAll('/', '\\/'), frames[0].trimEnd())
         for (const frame of frames) {
           const type = provider === 'bedrock' ? 'application/vnd.amazon.eventstream' : 'text/event-stream'
-          const respond = () => new Response(bodyOf([...start(), frame]), { headers: { 'content-type': type } })
+          const respond = () => new Response(getBody([...start(), frame]), { headers: { 'content-type': type } })
           const world = await openWorld({ fetch: fakeUpstream(respond), catalog, connections })
           const [path, body] = questions[format](`${provider}/m`, true)
           for (const pending of format === 'gemini' ? [path, path.replace('?alt=sse', '')] : [path]) {

@@ -6,7 +6,7 @@ import { openWith } from './support/steps.ts'
 
 const test = suite('streams that need permission to continue')
 
-const text = Array.from({ length: 50 }, (_, at) => `word${at} `).join('')
+const text = Array.from({ length: 50 }, (_, index) => `word${index} `).join('')
 
 /** Opens a gateway whose streams may have `first` tokens, and `more` each time they ask, up to `most`. */
 async function createRequest(most: number, { first = 20, more = 20, model = 'two/m' } = {}) {
@@ -51,9 +51,9 @@ test('a response requests more allowance each time it runs out, and continues if
 })
 
 test('a response sends nothing while it waits for the decision', async () => {
-  let goOn: (tokens: number) => void = () => {}
+  let resume: (tokens: number) => void = () => {}
   const step: AttemptStep = (attempt, next) => {
-    attempt.allowOutput({ tokens: 0, extend: () => new Promise((resolve) => (goOn = resolve)) })
+    attempt.allowOutput({ tokens: 0, extend: () => new Promise((resolve) => (resume = resolve)) })
     return next()
   }
   const { post } = await openWith({ aroundAttempt: [step] }, chatEvents(text))
@@ -64,7 +64,7 @@ test('a response sends nothing while it waits for the decision', async () => {
   })
   await new Promise((resolve) => setTimeout(resolve, 0))
   assert.not.ok(isHandedOn)
-  goOn(10_000)
+  resume(10_000)
   await reading
   assert.ok(isHandedOn)
   await reader?.cancel()
@@ -87,8 +87,8 @@ for (const [path, sign] of [
 
 test('a response that the provider has already sent in full is passed on completely', async () => {
   const refusing: AttemptStep = (attempt, next) => {
-    const refused = gatewayError('FORBIDDEN', { status: 402, message: 'Nothing is left.' })
-    attempt.allowOutput({ tokens: 1, extend: () => Promise.reject(refused) })
+    const rejected = gatewayError('FORBIDDEN', { status: 402, message: 'Nothing is left.' })
+    attempt.allowOutput({ tokens: 1, extend: () => Promise.reject(rejected) })
     return next()
   }
   const all = chatEvents(text).join('')

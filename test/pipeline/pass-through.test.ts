@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { assert, suite } from '../support/suite.ts'
 import { chatAnswer, type ErrorAnswer } from './support/responses.ts'
-import { bodyOf, fakeUpstream, json } from './support/upstream.ts'
+import { fakeUpstream, getBody, json } from './support/upstream.ts'
 import { openWorld } from './support/world.ts'
 
 const test = suite('pass-through')
@@ -110,7 +110,7 @@ test('the bytes, headers, and status of a response are passed through', async ()
 test('a JSON response with another content type is sent as JSON', async () => {
   for (const type of ['text/html', 'application/octet-stream', '']) {
     const fetch = fakeUpstream(
-      () => new Response(bodyOf(['{"choices":[{}]}']), { headers: type ? { 'content-type': type } : {} }),
+      () => new Response(getBody(['{"choices":[{}]}']), { headers: type ? { 'content-type': type } : {} }),
     )
     const world = await openWorld({ fetch })
     const response = await world.chat({})

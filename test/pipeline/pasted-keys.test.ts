@@ -60,8 +60,8 @@ function decodedFully(text: string): string {
   return decoded === text ? text : decodedFully(decoded)
 }
 
-for (const [place, make] of Object.entries(places))
-  test(`a pasted key appears in no record, log, span, metric, event, or error: ${place}`, async () => {
+for (const [location, make] of Object.entries(places))
+  test(`a pasted key appears in no record, log, span, metric, event, or error: ${location}`, async () => {
     const upstream = fakeUpstream(metered({}, { tokens: 0 }))
     const { module, spans } = sdk()
     const seen: unknown[] = []
@@ -100,6 +100,6 @@ for (const [place, make] of Object.entries(places))
       value instanceof Error ? [value.message, String(value.cause)] : value,
     )
     assert.not.match(decodedFully(text), key.slice(1))
-    if (/model/.test(place)) assert.equal([reply.status, upstream.calls.length], [404, 0])
+    if (/model/.test(location)) assert.equal([reply.status, upstream.calls.length], [404, 0])
     await gateway.close()
   })

@@ -25,8 +25,8 @@ const noCredit: Refusal[] = [
   ['LiteLLM', 400, openai('Budget has been exceeded! Current cost: 2, Max budget: 1', { type: 'budget_exceeded' })],
 ]
 
-for (const [who, status, body] of noCredit)
-  test(`a ${status} from ${who} means that the account is out of credit`, async () => {
+for (const [source, status, body] of noCredit)
+  test(`a ${status} from ${source} means that the account is out of credit`, async () => {
     const failure = await recorded(status, body)
     assert.is(failure.class, 'credentials')
     assert.match(failure.message, /out of credit\. Top it up/)
@@ -38,8 +38,8 @@ const barred: Refusal[] = [
   ['Fireworks', 412, openai('Account a is suspended, possibly due to reaching the monthly spending limit.')],
 ]
 
-for (const [who, status, body] of barred)
-  test(`a ${status} from ${who} means that the account is blocked`, async () => {
+for (const [source, status, body] of barred)
+  test(`a ${status} from ${source} means that the account is blocked`, async () => {
     const failure = await recorded(status, body)
     assert.is(failure.class, 'credentials')
     assert.match(failure.message, /Check both at the provider/)
@@ -57,8 +57,8 @@ const ofClient: Refusal[] = [
   ['a message that starts with an account name', 400, openai('Account a is suspended')],
 ]
 
-for (const [what, status, body] of ofClient)
-  test(`a ${status} with ${what} doesn't affect the account`, async () =>
+for (const [label, status, body] of ofClient)
+  test(`a ${status} with ${label} doesn't affect the account`, async () =>
     assert.is((await recorded(status, body)).class, 'client'))
 
 const afford = (left: number) =>
@@ -66,7 +66,7 @@ const afford = (left: number) =>
 const openRouter = (message: string) => ({ error: { message, code: 402, metadata: { provider_name: null } } })
 const newApi = (message: string, code: string) => openai(message, { type: 'new_api_error', param: '', code })
 
-const tooDear: Refusal[] = [
+const tooExpensive: Refusal[] = [
   ['OpenRouter', 402, openRouter(afford(3395))],
   ['OpenRouter about a key limit', 402, openRouter(afford(1).replace('credits and upgrade', 'keys and create'))],
   ['OpenRouter about the prompt', 402, openRouter('Prompt tokens limit exceeded: 64128 > 6964. To increase, visit')],
@@ -117,8 +117,8 @@ const tooDear: Refusal[] = [
   ['any vendor that suggests a lower max_tokens', 402, openai('Not enough funds, reduce max_tokens.')],
 ]
 
-for (const [who, status, body] of tooDear)
-  test(`a ${status} from ${who} means that this request is too expensive`, async () => {
+for (const [source, status, body] of tooExpensive)
+  test(`a ${status} from ${source} means that this request is too expensive`, async () => {
     const failure = await recorded(status, body)
     assert.is(failure.class, 'over-budget')
     assert.ok(failure.isQuoted)
@@ -147,8 +147,8 @@ const nothingLeft: Refusal[] = [
   ['any vendor', 402, openai('The balance $0 is empty: reduce max_tokens to 0.')],
 ]
 
-for (const [who, status, body] of nothingLeft)
-  test(`a ${status} from ${who} means that the account has no credit left`, async () =>
+for (const [source, status, body] of nothingLeft)
+  test(`a ${status} from ${source} means that the account has no credit left`, async () =>
     assert.is((await recorded(status, body)).class, 'credentials'))
 
 test('a 400 that quotes words about credit from the request is a client error', async () =>

@@ -186,8 +186,8 @@ const denied: Refusal[] = [
   ['Alibaba', 403, openai('Model access denied.', { code: 'Model.AccessDenied' })],
 ]
 
-for (const [who, status, body] of [...noModel, ...denied])
-  test(`a ${status} from ${who} means that the model doesn't exist or isn't accessible`, async () =>
+for (const [source, status, body] of [...noModel, ...denied])
+  test(`a ${status} from ${source} means that the model doesn't exist or isn't accessible`, async () =>
     assert.is((await recorded(status, body)).class, 'model-not-found'))
 
 const ofAddress: Refusal[] = [
@@ -201,8 +201,8 @@ const ofAddress: Refusal[] = [
   ['a proxy that returns an empty body', 404, ''],
 ]
 
-for (const [who, status, body] of ofAddress)
-  test(`a ${status} from ${who} means that the URL doesn't exist`, async () => {
+for (const [source, status, body] of ofAddress)
+  test(`a ${status} from ${source} means that the URL doesn't exist`, async () => {
     const failure = await recorded(status, body)
     assert.is(failure.class, 'content')
     assert.match(failure.message, /status 404: the URL does not exist\. Check the base URL/)

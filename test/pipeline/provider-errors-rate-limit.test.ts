@@ -63,23 +63,23 @@ const oneModel: Refusal[] = [
     { error: { code: 'RateLimitReached', message: 'Rate limit of 50 per 86400s exceeded for UserByModelByDay.' } },
   ],
 ]
-for (const [who, status, body] of oneModel)
-  test(`a rate limit from ${who} applies to one model`, async () =>
+for (const [source, status, body] of oneModel)
+  test(`a rate limit from ${source} applies to one model`, async () =>
     assert.is((await recorded(status, body)).level, 'model'))
 
-for (const [who, status, body] of [
+for (const [source, status, body] of [
   ['OpenAI', 429, openai('Request too large for default in organization org-1', { code: 'rate_limit_exceeded' })],
   ['Anthropic', 429, anthropic('rate_limit_error', 'Number of requests has exceeded your per-minute rate limit')],
   ['Mistral', 429, { message: 'Requests rate limit exceeded' }],
   ['nobody', 429, ''],
 ] satisfies Refusal[])
-  test(`a rate limit from ${who} applies to the account`, async () =>
+  test(`a rate limit from ${source} applies to the account`, async () =>
     assert.is((await recorded(status, body)).level, undefined))
 
 test('a 413 with a rate limit code is treated as an account limit, which another target may not have', async () => {
-  const words =
+  const text =
     'Request too large for model `x` in organization `o` on tokens per minute (TPM): Limit 6000, Requested 7000'
-  const failure = await recorded(413, openai(words, { type: 'tokens', code: 'rate_limit_exceeded' })) // Groq
+  const failure = await recorded(413, openai(text, { type: 'tokens', code: 'rate_limit_exceeded' })) // Groq
   assert.equal([failure.class, failure.level], ['rate-limit', 'model'])
   assert.is((await recorded(413, openai('Request too large'))).class, 'client')
 })

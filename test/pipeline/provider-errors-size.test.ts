@@ -185,6 +185,6 @@ const overflow: Refusal[] = [
   ['Alibaba', 400, openai('Range of input length should be [1, 30720]', { code: 'invalid_parameter_error' })],
 ]
 
-for (const [who, status, body] of overflow)
-  test(`a ${status} from ${who} means that the request is too long`, async () =>
+for (const [source, status, body] of overflow)
+  test(`a ${status} from ${source} means that the request is too long`, async () =>
     assert.is((await recorded(status, body)).class, 'context-overflow'))

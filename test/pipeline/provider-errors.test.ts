@@ -217,12 +217,12 @@ const echoes: Refusal[] = [
   ],
 ]
 
-for (const [who, status, body] of ofAccount)
-  test(`a ${status} from ${who} is about the account`, async () =>
+for (const [source, status, body] of ofAccount)
+  test(`a ${status} from ${source} is about the account`, async () =>
     assert.is((await recorded(status, body)).class, 'credentials'))
 
-for (const [who, status, body] of [...ofClient, ...echoes])
-  test(`a ${status} from ${who} is a client error`, async () =>
+for (const [source, status, body] of [...ofClient, ...echoes])
+  test(`a ${status} from ${source} is a client error`, async () =>
     assert.is((await recorded(status, body)).class, 'client'))
 
 const unexplained: Refusal[] = [
@@ -236,26 +236,26 @@ const unexplained: Refusal[] = [
   ],
 ]
 
-for (const [what, status, body] of unexplained)
-  test(`a ${status} with ${what} isn't attributed to the account or the client`, async () =>
+for (const [label, status, body] of unexplained)
+  test(`a ${status} with ${label} isn't attributed to the account or the client`, async () =>
     assert.is((await recorded(status, body)).class, 'forbidden'))
 
-for (const words of [
+for (const text of [
   'Your input was flagged as violating our usage policy',
   'Your prompt violates our content guidelines.',
   'This request was blocked because it contains harmful content.',
   'Sensitive content was found in your messages',
   'Rejected by the safety system',
 ])
-  test(`a 403 with only the message "${words}" is a client error`, async () =>
-    assert.is((await recorded(403, openai(words))).class, 'client'))
+  test(`a 403 with only the message "${text}" is a client error`, async () =>
+    assert.is((await recorded(403, openai(text))).class, 'client'))
 
 test('a 402 from OpenRouter about in-flight requests is treated as a rate limit, and one about an expensive request affects only that request', async () => {
   const metadata = { limit_source: 'openrouter_in_flight_budget', reason: 'in_flight_budget_exhausted' }
   assert.is((await recorded(402, { error: { code: 402, message: 'Retry later', metadata } })).class, 'rate-limit')
-  const tooDear = { limit_source: 'openrouter_credits', reason: 'weight_exceeds_budget' }
+  const tooExpensive = { limit_source: 'openrouter_credits', reason: 'weight_exceeds_budget' }
   assert.is(
-    (await recorded(402, { error: { code: 402, message: 'Too dear', metadata: tooDear } })).class,
+    (await recorded(402, { error: { code: 402, message: 'Too dear', metadata: tooExpensive } })).class,
     'over-budget',
   )
 })
@@ -267,8 +267,8 @@ test('an account without credit is recognized with any status', async () => {
     [402, ''],
   ] as const)
     assert.match((await recorded(status, body)).message, /out of credit\. Top it up/)
-  const elsewhere = google(400, 'FAILED_PRECONDITION', 'User location is not supported for the API use.')
-  assert.match((await recorded(400, elsewhere)).message, /not allowed to call from this location/)
+  const other = google(400, 'FAILED_PRECONDITION', 'User location is not supported for the API use.')
+  assert.match((await recorded(400, other)).message, /not allowed to call from this location/)
 })
 
 test("an account isn't out of credit if its router lacks credit at an upstream provider", async () => {

@@ -1,5 +1,5 @@
 import { assert, suite } from '../support/suite.ts'
-import { askRaw, chunksOf, cutAt, rawUpstream } from './support/raw.ts'
+import { askRaw, cutAt, getChunks, rawUpstream } from './support/raw.ts'
 import { type Recording, recordedStreams } from './support/recordings.ts'
 import { openWorld } from './support/world.ts'
 
@@ -8,7 +8,7 @@ const test = suite('recorded streams')
 /** Passes each recording through the gateway in the pieces that `cut` creates. */
 async function passAll(recordings: readonly Recording[], cut: (bytes: Uint8Array) => Iterable<Uint8Array>) {
   let current: Recording | undefined
-  const fetch = rawUpstream(() => chunksOf(cut(current?.bytes ?? new Uint8Array(0))))
+  const fetch = rawUpstream(() => getChunks(cut(current?.bytes ?? new Uint8Array(0))))
   const world = await openWorld({ fetch })
   for (const recording of recordings) {
     current = recording
@@ -65,7 +65,7 @@ test("the usage of recorded streams matches the vendor's client, or the sum of t
     else {
       const sum = (fields: readonly string[]) =>
         (runsIn(sse) ?? [usage ?? {}]).reduce(
-          (all, run) => fields.reduce((one, at) => one + Number(run[at] ?? 0), all),
+          (all, run) => fields.reduce((value, at) => value + Number(run[at] ?? 0), all),
           0,
         )
       const input = sum(['input_tokens', 'cache_read_input_tokens', 'cache_creation_input_tokens'])

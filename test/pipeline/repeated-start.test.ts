@@ -25,7 +25,7 @@ const begin = (index: number, content_block: JsonObject = { type: 'text', text: 
 const add = (index: number, delta: JsonObject) => ({ type: 'content_block_delta', index, delta })
 const say = (index: number, text: string) => add(index, { type: 'text_delta', text })
 const end = (index: number) => ({ type: 'content_block_stop', index })
-const text = (index: number, words: string) => [begin(index), say(index, words), end(index)]
+const text = (index: number, text: string) => [begin(index), say(index, text), end(index)]
 const call = (index: number) => [
   begin(index, { type: 'tool_use', id: 'toolu_1', name: 'look', input: {} }),
   add(index, { type: 'input_json_delta', partial_json: '{"a":1}' }),
@@ -85,7 +85,7 @@ const cuts: Record<string, (events: string[]) => string[]> = {
 }
 
 /** Creates Anthropic's helper for a stream from the gateway. */
-function helperOf(gateway: Gateway) {
+function getHelper(gateway: Gateway) {
   const client = new Anthropic({
     ...{ apiKey: 'k', baseURL: 'http://gateway', maxRetries: 0 },
     fetch: (input, init) => gateway.fetch(new Request(input, init)),
@@ -98,13 +98,13 @@ function helperOf(gateway: Gateway) {
 }
 
 for (const [name, [events, expected, calls = 0]] of Object.entries(table)) {
-  for (const [how, cut] of Object.entries(cuts)) {
-    test(`Anthropic's helper reads a single passed-through message despite a second start ${name} (${how})`, async () => {
+  for (const [mode, cut] of Object.entries(cuts)) {
+    test(`Anthropic's helper reads a single passed-through message despite a second start ${name} (${mode})`, async () => {
       const { gateway } = await openWorld({
         fetch: fakeUpstream(() => sse(cut(written(events)))),
         connections: ['claude'],
       })
-      const stream = helperOf(gateway)
+      const stream = getHelper(gateway)
       const { content, stop_reason } = await stream.finalMessage()
       assert.is(content.map((block) => (block.type === 'text' ? block.text : '')).join(''), expected)
       assert.equal(
@@ -114,7 +114,7 @@ for (const [name, [events, expected, calls = 0]] of Object.entries(table)) {
       assert.is(stop_reason, 'end_turn')
     })
 
-    test(`a Chat Completions client reads a single response despite a second start ${name} (${how})`, async () => {
+    test(`a Chat Completions client reads a single response despite a second start ${name} (${mode})`, async () => {
       const { chat } = await openWorld({
         fetch: fakeUpstream(() => sse(cut(written(events)))),
         connections: ['claude'],
@@ -124,15 +124,15 @@ for (const [name, [events, expected, calls = 0]] of Object.entries(table)) {
       const deltas = chunks.flatMap(({ choices }) => choices.map(({ delta }: { delta: JsonObject }) => delta))
       assert.is(deltas.map(({ content }) => content ?? '').join(''), expected)
       assert.is(deltas.filter(({ role }) => role).length, 1)
-      const begun = deltas.flatMap(({ tool_calls }) => (tool_calls ?? []) as JsonObject[]).filter(({ id }) => id)
-      assert.is(begun.length, calls)
+      const started = deltas.flatMap(({ tool_calls }) => (tool_calls ?? []) as JsonObject[]).filter(({ id }) => id)
+      assert.is(started.length, calls)
     })
   }
 }
 
 for (const [name, [events, expected]] of Object.entries(cutTable)) {
-  for (const [how, cut] of Object.entries(cuts)) {
-    test(`a second start ${name} ends a passed-through stream with an error (${how})`, async () => {
+  for (const [mode, cut] of Object.entries(cuts)) {
+    test(`a second start ${name} ends a passed-through stream with an error (${mode})`, async () => {
       const { messages, recorded } = await openWorld({
         fetch: fakeUpstream(() => sse(cut(written(events)))),
         connections: ['claude'],
@@ -152,19 +152,19 @@ for (const [name, [events, expected]] of Object.entries(cutTable)) {
       assert.is(recorded.requests[0]?.status, 500)
     })
 
-    test(`Anthropic's helper rejects a stream with a second start ${name} (${how})`, async () => {
+    test(`Anthropic's helper rejects a stream with a second start ${name} (${mode})`, async () => {
       const { gateway } = await openWorld({
         fetch: fakeUpstream(() => sse(cut(written(events)))),
         connections: ['claude'],
       })
-      const stream = helperOf(gateway)
-      const error = await stream.finalMessage().catch((thrown: unknown) => thrown)
+      const stream = getHelper(gateway)
+      const error = await stream.finalMessage().catch((error: unknown) => error)
       assert.match(String(error), /restarted its response/)
     })
 
     for (const format of wireFormats) {
       if (format === 'anthropic-messages') continue
-      test(`a second start ${name} gives a ${format} client an error and no incomplete tool call (${how})`, async () => {
+      test(`a second start ${name} gives a ${format} client an error and no incomplete tool call (${mode})`, async () => {
         const world = await openWorld({
           fetch: fakeUpstream(() => sse(cut(written(events)))),
           catalog: streamCatalog,

@@ -1,9 +1,9 @@
 import { wireFormats } from '../../src/types/unions.ts'
 import type { WireFormat } from '../../src/types.ts'
-import { output, whole } from '../formats/cases/responses.ts'
+import { fullResponses, output } from '../formats/cases/responses.ts'
 import { getEvents, providerOf, send } from '../formats/cases/support.ts'
 import { assert, suite } from '../support/suite.ts'
-import { bodyOf, json } from './support/upstream.ts'
+import { getBody, json } from './support/upstream.ts'
 
 const test = suite('request IDs')
 
@@ -23,9 +23,9 @@ for (const client of wireFormats)
     test(`the provider's request id reaches the client (${from} provider, ${client} client)`, async () => {
       for (const name of sentIn)
         for (const [kind, respond] of Object.entries({
-          whole: () => json(whole[from], 200, { [name]: 'req_1' }),
+          whole: () => json(fullResponses[from], 200, { [name]: 'req_1' }),
           stream: () =>
-            new Response(bodyOf(getEvents(from, output[from]('a'))), {
+            new Response(getBody(getEvents(from, output[from]('a'))), {
               headers: { 'content-type': 'text/event-stream', [name]: 'req_1' },
             }),
           refusal: () => json({ error: { message: 'no', type: 'invalid_request_error' } }, 400, { [name]: 'req_1' }),
@@ -44,16 +44,16 @@ test("the provider's request id is in the format's header if the provider sends 
     for (const from of wireFormats) {
       const model = `${providerOf[from]}/m`
       const two = { 'request-id': 'a', 'x-request-id': 'b' }
-      const { response } = await send({ client, model, respond: () => json(whole[from], 200, two) })
+      const { response } = await send({ client, model, respond: () => json(fullResponses[from], 200, two) })
       assert.is(response.headers.get(readIn[client]), client === 'anthropic-messages' ? 'a' : 'b')
-      const none = await send({ client, model, respond: () => json(whole[from]) })
+      const none = await send({ client, model, respond: () => json(fullResponses[from]) })
       assert.is(none.response.headers.get(readIn[client]), null)
     }
 })
 
 test("the provider's request ID falls back to the cloud's request ID", async () => {
   for (const name of clouds) {
-    const respond = () => json(whole.gemini, 200, { [name]: 'req_1' })
+    const respond = () => json(fullResponses.gemini, 200, { [name]: 'req_1' })
     const { response } = await send({ client: 'anthropic-messages', model: 'gemini/m', respond })
     assert.is(response.headers.get('request-id'), 'req_1', name)
   }

@@ -11,7 +11,7 @@ const respond = () =>
     return JSON.parse(body).stream ? sse(chatEvents()) : json(chatAnswer())
   })
 
-const idOf = (response: Response) => response.headers.get('x-signalbox-request-id')
+const getId = (response: Response) => response.headers.get('x-signalbox-request-id')
 
 test("every reply of a model endpoint has its record's id, including errors, and ids are unique", async () => {
   const world = await openWorld({ fetch: respond(), limits: { maxBodyBytes: 1_000 } })
@@ -31,7 +31,7 @@ test("every reply of a model endpoint has its record's id, including errors, and
   for (const send of asking) {
     const reply = await send()
     await reply.text()
-    ids.push(idOf(reply))
+    ids.push(getId(reply))
   }
   assert.equal(
     ids,
@@ -62,9 +62,17 @@ test('a request rejected because of its key has a record, which includes the key
   await world.api.settings.update({ requireApiKey: true })
   const requested = (authorization?: string) => world.chat({}, { headers: authorization ? { authorization } : {} })
   const replies = [await requested(), await requested('Bearer sbx_unknown'), await requested(`Bearer ${key}`)]
-  const ids = replies.map(idOf)
+  const ids = replies.map(getId)
   assert.equal(
-    world.recorded.requests.map((one) => [one.id, one.status, one.end, one.error, one.keyId, one.path, one.attempts]),
+    world.recorded.requests.map((request) => [
+      request.id,
+      request.status,
+      request.end,
+      request.error,
+      request.keyId,
+      request.path,
+      request.attempts,
+    ]),
     [
       [ids[0], 401, 'refused', 'KEY_MISSING', undefined, '/v1/chat/completions', []],
       [ids[1], 401, 'refused', 'KEY_UNKNOWN', undefined, '/v1/chat/completions', []],
@@ -86,7 +94,7 @@ test('listings, probes, preflights, and unknown paths have no id or record', asy
     ['GET', '/api/keys'],
     ['GET', '/health'],
   ] as const)
-    assert.is(idOf(await world.gateway.fetch(`http://gateway${path}`, { method, headers })), null, `${method} ${path}`)
+    assert.is(getId(await world.gateway.fetch(`http://gateway${path}`, { method, headers })), null, `${method} ${path}`)
   assert.equal(world.recorded.requests, [])
 })
 

@@ -1,7 +1,7 @@
 import { memoryStorage } from '../../adapters/storage/memory.ts'
 import { createGateway } from '../../src/gateway.ts'
 import { assert, suite } from '../support/suite.ts'
-import { askRaw, chunksOf, rawUpstream } from './support/raw.ts'
+import { askRaw, getChunks, rawUpstream } from './support/raw.ts'
 import { chatChunk, chatEvents, messageEvents } from './support/responses.ts'
 import { type Answering, fakeUpstream, json, sse } from './support/upstream.ts'
 import { openWorld, type WorldOptions } from './support/world.ts'
@@ -10,7 +10,7 @@ const test = suite('requesting stream usage')
 
 const HEAD =
   '{ "messages" : [{"role":"user","content":"Is \\"stream_options\\" set? 1.0"}],"model": "one/m" , "stream":true'
-const sent = (more = '') => `${HEAD}${more} }`
+const sent = (extra = '') => `${HEAD}${extra} }`
 const requested = (body: string) =>
   body.replace('{ ', '{"stream_options":{"include_usage":true}, ').replace('one/m', 'm')
 
@@ -21,9 +21,9 @@ const withoutUsage = events.filter((event) => !isUsage(event)).join('')
 const usageEvent = events.find(isUsage) ?? ''
 const FINISH = chatChunk({}, 'stop')
 
-const open = (respond: Answering = () => sse(events), more: WorldOptions = {}) => {
+const open = (respond: Answering = () => sse(events), extra: WorldOptions = {}) => {
   const upstream = fakeUpstream(respond)
-  return openWorld({ fetch: upstream, includeStreamUsage: true, ...more }).then((world) => ({ upstream, world }))
+  return openWorld({ fetch: upstream, includeStreamUsage: true, ...extra }).then((world) => ({ upstream, world }))
 }
 
 const chat = '/v1/chat/completions'
@@ -89,20 +89,20 @@ const rewritten: Record<string, string> = {
   '{"include_usage":true}, "stream_options": {"include_usage":false}':
     '{"include_usage":true}, "stream_options": {"include_usage":true}',
 }
-for (const [given, wanted] of Object.entries(rewritten)) {
-  test(`stream usage is requested instead of ${given}, with every other byte unchanged`, async () => {
+for (const [input, wanted] of Object.entries(rewritten)) {
+  test(`stream usage is requested instead of ${input}, with every other byte unchanged`, async () => {
     const { upstream, world } = await open()
-    const response = await world.post(chat, sent(`, "stream_options":${given}, "n" : 1`))
+    const response = await world.post(chat, sent(`, "stream_options":${input}, "n" : 1`))
     assert.is(await response.text(), withoutUsage)
     assert.is(upstream.calls[0]?.body, sent(`, "stream_options":${wanted}, "n" : 1`).replace('one/m', 'm'))
   })
 }
 
 /** Values that the client set itself, and values that no provider accepts, which the provider reports. */
-for (const given of ['{ "include_usage" :true}', '{"include_usage":1}', '"all"', '[]']) {
-  test(`stream usage isn't requested again if the client's stream_options are ${given}`, async () => {
+for (const input of ['{ "include_usage" :true}', '{"include_usage":1}', '"all"', '[]']) {
+  test(`stream usage isn't requested again if the client's stream_options are ${input}`, async () => {
     const { upstream, world } = await open()
-    const body = sent(`, "stream_options":${given}`)
+    const body = sent(`, "stream_options":${input}`)
     const response = await world.post(chat, body)
     assert.is(await response.text(), events.join(''))
     assert.is(upstream.calls[0]?.body, body.replace('one/m', 'm'))
@@ -145,10 +145,10 @@ test('stream usage is hidden event by event, for any split and any line ending',
     const recorded = (text: string) => text.replaceAll('\n', end)
     const bytes = new TextEncoder().encode(recorded(chatEvents('Hällo wörld 😀').join('')))
     for (const size of [1, 7, bytes.length]) {
-      const chunks = Array.from({ length: Math.ceil(bytes.length / size) }, (_, at) =>
-        bytes.subarray(at * size, (at + 1) * size),
+      const chunks = Array.from({ length: Math.ceil(bytes.length / size) }, (_, index) =>
+        bytes.subarray(index * size, (index + 1) * size),
       )
-      const world = await openWorld({ fetch: rawUpstream(() => chunksOf(chunks, 'close')), includeStreamUsage: true })
+      const world = await openWorld({ fetch: rawUpstream(() => getChunks(chunks, 'close')), includeStreamUsage: true })
       const { text } = await askRaw(world.gateway, chat, { model: 'one/m', stream: true })
       const kept = chatEvents('Hällo wörld 😀').filter((event) => !isUsage(event))
       assert.is(text, recorded(kept.join('')), `${JSON.stringify(end)}, ${size}`)
@@ -158,10 +158,10 @@ test('stream usage is hidden event by event, for any split and any line ending',
 })
 
 test('hiding stream usage leaves no gaps', async () => {
-  const pieces = async (more: object) => {
+  const pieces = async (extra: object) => {
     const encoded = events.map((event) => new TextEncoder().encode(event))
-    const world = await openWorld({ fetch: rawUpstream(() => chunksOf(encoded, 'close')), includeStreamUsage: true })
-    return (await askRaw(world.gateway, chat, { model: 'one/m', stream: true, ...more })).pieces
+    const world = await openWorld({ fetch: rawUpstream(() => getChunks(encoded, 'close')), includeStreamUsage: true })
+    return (await askRaw(world.gateway, chat, { model: 'one/m', stream: true, ...extra })).pieces
   }
   assert.is(await pieces({}), (await pieces({ stream_options: { include_usage: true } })) - 1)
 })

@@ -1,6 +1,6 @@
 import { assert, suite } from '../support/suite.ts'
 import { chatAnswer, type ErrorAnswer, messageAnswer } from './support/responses.ts'
-import { bodyOf, fakeUpstream, json } from './support/upstream.ts'
+import { fakeUpstream, getBody, json } from './support/upstream.ts'
 import { openWorld } from './support/world.ts'
 
 const test = suite('reading a model request')
@@ -12,7 +12,7 @@ async function open(limits = {}) {
 
 const nested = (levels: number) => `{"model":"one/m","a":${'['.repeat(levels - 1)}${']'.repeat(levels - 1)}}`
 
-const refused: Array<[what: string, body: string | Uint8Array<ArrayBuffer>, message: RegExp]> = [
+const rejected: Array<[what: string, body: string | Uint8Array<ArrayBuffer>, message: RegExp]> = [
   ['an empty body', '', /empty/],
   ['blanks', ' \n', /empty/],
   ['invalid JSON', '{"model":"one/m"', /not valid JSON/],
@@ -31,8 +31,8 @@ const refused: Array<[what: string, body: string | Uint8Array<ArrayBuffer>, mess
   ['a model name of one megabyte', JSON.stringify({ model: `one/${'m'.repeat(1_000_000)}` }), /"model" is longer than/],
 ]
 
-for (const [what, body, message] of refused) {
-  test(`a request with ${what} gets a 400 that explains it in the client's format`, async () => {
+for (const [label, body, message] of rejected) {
+  test(`a request with ${label} gets a 400 that explains it in the client's format`, async () => {
     const { upstream, world } = await open()
     for (const path of ['/v1/chat/completions', '/v1/messages', '/v1/messages/count_tokens']) {
       const response = await world.gateway.fetch(new Request(`http://gateway${path}`, { method: 'POST', body }))
@@ -93,7 +93,7 @@ test('a body that is longer than declared returns 413', async () => {
 
 test('a body without a length is counted while it is read, and reading stops at the limit', async () => {
   const { world } = await open({ maxBodyBytes: 1_000 })
-  let cancelled = false
+  let canceled = false
   let pulled = 0
   const endless = new ReadableStream({
     pull(controller) {
@@ -101,19 +101,19 @@ test('a body without a length is counted while it is read, and reading stops at 
       controller.enqueue(new Uint8Array(100))
     },
     cancel() {
-      cancelled = true
+      canceled = true
     },
   })
   const init = { method: 'POST', body: endless, duplex: 'half' } as RequestInit
   const response = await world.gateway.fetch(new Request('http://gateway/v1/chat/completions', init))
   assert.is(response.status, 413)
-  assert.is(cancelled, true)
+  assert.is(canceled, true)
   assert.ok(pulled < 15, `${pulled}`)
 })
 
 test("a truncated body is the client's fault", async () => {
   const { upstream, world } = await open()
-  const init = { method: 'POST', body: bodyOf(['{"model":'], 'error'), duplex: 'half' } as RequestInit
+  const init = { method: 'POST', body: getBody(['{"model":'], 'error'), duplex: 'half' } as RequestInit
   const response = await world.gateway.fetch(new Request('http://gateway/v1/chat/completions', init))
   assert.is(response.status, 400)
   assert.is(upstream.calls.length, 0)
@@ -121,7 +121,7 @@ test("a truncated body is the client's fault", async () => {
 })
 
 test('counting tokens never streams, even if the body requests it', async () => {
-  const upstream = fakeUpstream(() => new Response(bodyOf(['{"input_tokens":7}'])))
+  const upstream = fakeUpstream(() => new Response(getBody(['{"input_tokens":7}'])))
   const world = await openWorld({ fetch: upstream })
   const response = await world.post('/v1/messages/count_tokens', { model: 'claude/c', stream: true })
   assert.equal(await response.json(), { input_tokens: 7 })

@@ -38,9 +38,9 @@ test("a Responses client can't reference state stored by a provider of any forma
   const { upstream, world } = await open()
   for (const model of ['one/m', 'kept/r'])
     for (const [field, value] of Object.entries({ previous_response_id: 'x', conversation: 'x', background: true })) {
-      const refused = await world.post('/v1/responses', { model, input: 'Hi', [field]: value })
-      const { error } = await refused.json()
-      assert.equal([refused.status, error.param], [400, field])
+      const rejected = await world.post('/v1/responses', { model, input: 'Hi', [field]: value })
+      const { error } = await rejected.json()
+      assert.equal([rejected.status, error.param], [400, field])
       assert.match(error.message, new RegExp(`"${field}"`))
     }
   assert.is(upstream.calls.length, 0)
@@ -50,11 +50,11 @@ test("a Responses client can't reference state stored by a provider of any forma
 
 test('a Responses client is passed through if the vendor supports it, unless the connection sets another URL or format', async () => {
   const both = { ...catalog.one, baseUrl: 'http://both.test/v1', alsoSpeaks: ['openai-responses'] } as const
-  const elsewhere = { provider: 'both', providerSpecificData: { baseUrl: 'http://own.test/v1' } }
+  const other = { provider: 'both', providerSpecificData: { baseUrl: 'http://own.test/v1' } }
   const recorded = { provider: 'both', providerSpecificData: { format: 'openai-chat' } } as const
   for (const [connection, url] of [
     ['both', 'http://both.test/v1/responses'],
-    [elsewhere, 'http://own.test/v1/chat/completions'],
+    [other, 'http://own.test/v1/chat/completions'],
     [recorded, 'http://both.test/v1/chat/completions'],
   ] as const) {
     const upstream = fakeUpstream(each)

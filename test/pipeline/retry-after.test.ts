@@ -19,10 +19,10 @@ test('the retry-after of the final error is the shortest requested wait, in seco
     [{ 'retry-after-ms': '1500' }, { 'retry-after': '9' }, '2'],
     [{ 'retry-after': date }, {}, '30'],
   ]
-  for (const [one, two, expected] of waits) {
-    const { world } = await chained({ one: fault(429, 'A', one), two: fault(429, 'B', two), three: fault(429, 'C') })
+  for (const [wait, two, expected] of waits) {
+    const { world } = await chained({ one: fault(429, 'A', wait), two: fault(429, 'B', two), three: fault(429, 'C') })
     const response = await world.chat({ model: 'chain' })
-    assert.is(response.headers.get('retry-after'), expected, JSON.stringify([one, two]))
+    assert.is(response.headers.get('retry-after'), expected, JSON.stringify([wait, two]))
   }
 })
 
@@ -34,7 +34,7 @@ test('the retry-after of the final error reports when the first failed target re
   }
   const { world } = await chained({ one: fault(500, 'A') })
   const waits: unknown[] = []
-  for (let nth = 0; nth < 5; nth++) waits.push((await world.chat({ model: 'one/m' })).headers.get('retry-after'))
+  for (let index = 0; index < 5; index++) waits.push((await world.chat({ model: 'one/m' })).headers.get('retry-after'))
   assert.equal(waits.slice(0, 4), [null, null, null, null], 'it may be used at once')
   assert.match(String(waits[4]), /^[56]$/)
 })
@@ -48,8 +48,12 @@ test("a rejected key and an account without credit set no retry-after, because w
 
 test('rejected keys in cooldown and missing models set no retry-after either', async () => {
   const missing = () => json({ error: { message: 'no such model', code: 'model_not_found' } }, 404)
-  for (const one of [fault(401, 'A'), missing]) {
-    const { world } = await chained({ one, two: fault(500, 'B'), three: fault(429, 'C', { 'retry-after': '70' }) })
+  for (const item of [fault(401, 'A'), missing]) {
+    const { world } = await chained({
+      one: item,
+      two: fault(500, 'B'),
+      three: fault(429, 'C', { 'retry-after': '70' }),
+    })
     await world.api.combos.create({ name: 'pair', models: ['one/m', 'two/m'] })
     await world.api.combos.create({ name: 'pool', models: ['two/m', 'three/m', 'one/m'] })
     await world.chat({ model: 'one/m' })

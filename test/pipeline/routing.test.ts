@@ -6,7 +6,7 @@ import { openWorld } from './support/world.ts'
 
 const test = suite('routing')
 
-const at = (host: string, more: object = {}) => ({ baseUrl: `http://${host}.test/v1`, ...more })
+const at = (host: string, extra: object = {}) => ({ baseUrl: `http://${host}.test/v1`, ...extra })
 
 test("a model can be requested under any of its provider's three names", async () => {
   const catalog = {
@@ -45,7 +45,7 @@ test('ids may contain slashes, and the longest matching provider name wins', asy
 })
 
 test('connections of a provider are used by priority, then by age, and never while inactive', async () => {
-  const connection = (host: string, more: object) => ({ provider: 'one', providerSpecificData: at(host), ...more })
+  const connection = (host: string, extra: object) => ({ provider: 'one', providerSpecificData: at(host), ...extra })
   const failing = fakeUpstream(() => json({ error: { message: 'no' } }, 500))
   const order = await openWorld({
     fetch: failing,

@@ -9,7 +9,7 @@ type Answers = ReadonlyArray<() => Response>
 
 /** Opens a world whose upstream sends these responses, and then repeats the last one. */
 async function lone(responses: Answers, options: WorldOptions = {}): Promise<{ upstream: FakeUpstream; world: World }> {
-  const upstream = fakeUpstream((_, nth) => (responses[nth - 1] ?? responses.at(-1))?.() ?? json(chatAnswer()))
+  const upstream = fakeUpstream((_, index) => (responses[index - 1] ?? responses.at(-1))?.() ?? json(chatAnswer()))
   return { upstream, world: await openWorld({ fetch: upstream, ...options }) }
 }
 
@@ -136,9 +136,9 @@ test('the same target is retried after the wait that the response requests', asy
   ] as const) {
     const { upstream, world } = await lone([refused(status, headers), well])
     const { tookMs, attempts } = await requested(world, upstream)
-    const what = `${status} ${JSON.stringify(headers)}: ${tookMs} ms`
-    assert.is(upstream.calls.length, 2, what)
-    assert.ok(tookMs >= fromMs && tookMs <= toMs + 10, what)
+    const label = `${status} ${JSON.stringify(headers)}: ${tookMs} ms`
+    assert.is(upstream.calls.length, 2, label)
+    assert.ok(tookMs >= fromMs && tookMs <= toMs + 10, label)
     assert.is(attempts, `one/m=${status}:${status === 429 ? 'rate-limit' : 'server'}, one/m=200`)
   }
 })
@@ -162,10 +162,10 @@ test('a retry of the same target waits no longer than the client does', async ()
 
 test('the wait for a retry of the same target ends when the client disconnects', async () => {
   const { upstream, world } = await lone([refused(503, { 'retry-after': '1' }), well])
-  const leave = new AbortController()
-  const pending = world.chat({}, { signal: leave.signal })
+  const controller = new AbortController()
+  const pending = world.chat({}, { signal: controller.signal })
   await world.clock.untilPending()
-  leave.abort()
+  controller.abort()
   await pending.catch(() => {})
   assert.is(world.clock.pending(), 0)
   await world.clock.advance(2_000)

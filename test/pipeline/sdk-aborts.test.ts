@@ -10,17 +10,17 @@ for (const [name, { create }] of Object.entries(clients)) {
   for (const format of wireFormats) {
     test(`aborting ends the call to the provider, while waiting and mid-stream (${name}, ${format} provider)`, async () => {
       const { events } = outputBy(format).response
-      const begun = events.slice(0, events.findIndex((event) => event.includes('Paris')) + 1)
+      const started = events.slice(0, events.findIndex((event) => event.includes('Paris')) + 1)
       for (const stream of [false, true]) {
-        const leave = new AbortController()
+        const controller = new AbortController()
         const upstream = fakeUpstream(() => {
-          if (stream) return sse(begun, 'hang')
-          queueMicrotask(() => leave.abort())
+          if (stream) return sse(started, 'hang')
+          queueMicrotask(() => controller.abort())
           return never()
         })
         const { fetch } = await openBefore(format, upstream)
-        const onText = () => leave.abort()
-        const left = create(fetch).send(MODEL, { stream, signal: leave.signal, onText })
+        const onText = () => controller.abort()
+        const left = create(fetch).send(MODEL, { stream, signal: controller.signal, onText })
         const outcome = await left.then(
           () => 'an answer',
           () => 'left',

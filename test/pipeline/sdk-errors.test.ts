@@ -42,7 +42,7 @@ const errors: Readonly<Record<string, Recorded>> = {
 
 const MESSAGE = 'That did not go well.'
 
-function bodyOf(format: WireFormat, { status, openai, anthropic, google }: Recorded): object {
+function getBody(format: WireFormat, { status, openai, anthropic, google }: Recorded): object {
   if (format === 'anthropic-messages') return { type: 'error', error: { type: anthropic, message: MESSAGE } }
   if (format === 'gemini') return { error: { code: status, message: MESSAGE, status: google } }
   return { error: { message: MESSAGE, param: null, ...openai } }
@@ -57,7 +57,7 @@ const failing: Readonly<Record<WireFormat, string>> = {
 }
 
 /** Returns the status of an error if it has the client's own class for that status. */
-function statusOf(error: unknown): number | undefined {
+function getStatus(error: unknown): number | undefined {
   if (error instanceof ApiError) return error.status
   if (APICallError.isInstance(error)) return error.statusCode
   if (error instanceof Error && error.name.startsWith('Gateway')) return gatewayStatuses[error.name]
@@ -80,8 +80,8 @@ const gatewayStatuses: Readonly<Record<string, number>> = {
   GatewayInternalServerError: 500,
 }
 
-const failure = (work: Promise<unknown>): Promise<unknown> =>
-  work.then(
+const failure = (promise: Promise<unknown>): Promise<unknown> =>
+  promise.then(
     (value) => assert.unreachable(`it answers ${JSON.stringify(value)}`),
     (error: unknown) => error,
   )
@@ -89,14 +89,14 @@ const failure = (work: Promise<unknown>): Promise<unknown> =>
 for (const [name, { create }] of Object.entries(clients)) {
   for (const format of wireFormats) {
     test(`each error of a provider has the right class in the SDK (${name}, ${format} provider)`, async () => {
-      for (const [what, recorded] of Object.entries(errors)) {
+      for (const [label, recorded] of Object.entries(errors)) {
         for (const stream of [false, true]) {
           const { fetch } = await openBefore(
             format,
-            fakeUpstream(() => json(bodyOf(format, recorded), recorded.status)),
+            fakeUpstream(() => json(getBody(format, recorded), recorded.status)),
           )
           const error = await failure(create(fetch).send(MODEL, { stream }))
-          assert.is(statusOf(error), recorded.status, `${what}: ${error}`)
+          assert.is(getStatus(error), recorded.status, `${label}: ${error}`)
           assert.match(String(error), MESSAGE)
         }
       }
@@ -104,10 +104,10 @@ for (const [name, { create }] of Object.entries(clients)) {
 
     test(`a stream that is cut off never ends normally in the SDK (${name}, ${format} provider)`, async () => {
       const { events } = outputBy(format).response
-      const begun = events.slice(0, events.findIndex((event) => event.includes('Paris')) + 1)
+      const started = events.slice(0, events.findIndex((event) => event.includes('Paris')) + 1)
       const { fetch } = await openBefore(
         format,
-        fakeUpstream(() => sse(begun)),
+        fakeUpstream(() => sse(started)),
       )
       let received = ''
       const onText = (piece: string) => {
@@ -119,10 +119,10 @@ for (const [name, { create }] of Object.entries(clients)) {
 
     test(`a stream that fails and then ends normally causes an error in the SDK (${name}, ${format} provider)`, async () => {
       const { events } = outputBy(format).response
-      const begun = events.slice(0, events.findIndex((event) => event.includes('Paris')) + 1)
+      const started = events.slice(0, events.findIndex((event) => event.includes('Paris')) + 1)
       const { fetch } = await openBefore(
         format,
-        fakeUpstream(() => sse([...begun, failing[format], ...events.slice(-1)])),
+        fakeUpstream(() => sse([...started, failing[format], ...events.slice(-1)])),
       )
       const error = await failure(create(fetch).send(MODEL, { stream: true }))
       assert.match(String(error), MESSAGE)
@@ -135,8 +135,8 @@ for (const [name, { create }] of Object.entries(clients)) {
       fakeUpstream(() => json({}, 500)),
     )
     const { send } = create(fetch)
-    assert.is(statusOf(await failure(send('unknown', { stream: false }))), 404)
+    assert.is(getStatus(await failure(send('unknown', { stream: false }))), 404)
     await world.api.settings.update({ requireApiKey: true })
-    assert.is(statusOf(await failure(send(MODEL, { stream: false }))), 401)
+    assert.is(getStatus(await failure(send(MODEL, { stream: false }))), 401)
   })
 }

@@ -181,9 +181,9 @@ for (const [name, [own, send]] of Object.entries(asking)) {
 }
 
 /** Returns the provider's response with another text. */
-function saying(format: WireFormat, words: string): JsonObject {
+function saying(format: WireFormat, content: string): JsonObject {
   const escaped = (text: string) => JSON.stringify(text).slice(1, -1)
   const [first, second] = ANSWER
-  const whole = JSON.stringify(outputBy(format).response.whole)
-  return JSON.parse(whole.replaceAll(escaped(first), escaped(words)).replaceAll(escaped(second), ''))
+  const full = JSON.stringify(outputBy(format).response.whole)
+  return JSON.parse(full.replaceAll(escaped(first), escaped(content)).replaceAll(escaped(second), ''))
 }

@@ -30,7 +30,7 @@ const bodies: Record<string, (words: string) => unknown> = {
   'a delta of messages': (text) => ({ type: 'content_block_delta', index: 0, delta: { type: 'text_delta', text } }),
   'a delta of responses': (delta) => ({ type: 'response.output_text.delta', output_index: 0, content_index: 0, delta }),
   'a chunk of google': (text) => ({ candidates: [{ content: { parts: [{ text }], role: 'model' }, index: 0 }] }),
-  'a text': (words) => words,
+  'a text': (text) => text,
 }
 
 /** Bodies that are content in a format and not errors. Model output stays unchanged. */
@@ -85,15 +85,15 @@ for (const provider of Object.keys(starts)) {
   for (const client of wireFormats) {
     test(`an error body in a stream shows no key (${provider} provider, ${client} client)`, async () => {
       const world = await openQuoting()
-      for (const [what, bodyWith] of Object.entries(bodies)) {
-        if (contentOf[provider] === what) continue
-        for (const [how, place] of Object.entries(places)) {
-          if (formatOf[provider] !== client && !TRANSLATED.has(how)) continue
-          for (const keys of OF_OWN.has(what) ? [[OTHER, SHAPE], [OWN]] : [[OTHER, SHAPE]]) {
+      for (const [label, bodyWith] of Object.entries(bodies)) {
+        if (contentOf[provider] === label) continue
+        for (const [mode, place] of Object.entries(places)) {
+          if (formatOf[provider] !== client && !TRANSLATED.has(mode)) continue
+          for (const keys of OF_OWN.has(label) ? [[OTHER, SHAPE], [OWN]] : [[OTHER, SHAPE]]) {
             const [text, end] = place(bodyWith(words(keys.join(' '))))
             world.quote(() => [...(starts[provider]?.() ?? []), text], end)
             const response = await world.post(...questions[client](`${provider}/m`, true))
-            assertHidden(await shown(world, response), keys, `${what}, ${how}`)
+            assertHidden(await shown(world, response), keys, `${label}, ${mode}`)
           }
         }
       }
@@ -107,14 +107,14 @@ for (const client of wireFormats) {
       const world = await openQuoting()
       for (const stream of [false, true, 'count'] as const) {
         for (const status of [200, 400]) {
-          for (const [what, bodyWith] of Object.entries(bodies)) {
-            if (contentOf[provider] === what) continue
+          for (const [label, bodyWith] of Object.entries(bodies)) {
+            if (contentOf[provider] === label) continue
             const keys = [OWN, OTHER, SHAPE]
             const body = bodyWith(words(keys.join(' ')))
             for (const text of status === 400 ? [plain(body), escaped(body)] : [plain(body)]) {
               world.quote(() => json(text, status, { 'x-debug': OWN, 'x-other': OTHER, 'x-shape': SHAPE }))
               const response = await world.post(...questions[client](`${provider}/m`, stream))
-              assertHidden(await shown(world, response), keys, `${what}, ${status}, ${stream}`)
+              assertHidden(await shown(world, response), keys, `${label}, ${status}, ${stream}`)
             }
           }
         }
@@ -123,15 +123,15 @@ for (const client of wireFormats) {
   }
 }
 
-function assertHidden(all: string, keys: readonly string[], what: string) {
-  for (const key of keys) assert.not.ok(all.includes(key), `${what}: ${key} in ${all.slice(0, 3_000)}`)
+function assertHidden(all: string, keys: readonly string[], label: string) {
+  for (const key of keys) assert.not.ok(all.includes(key), `${label}: ${key} in ${all.slice(0, 3_000)}`)
 }
 
-for (const [name, spelt] of Object.entries(forms)) {
+for (const [name, spelled] of Object.entries(forms)) {
   test(`a key encoded in ${name} never appears in responses, hooks, logs, or health`, async () => {
     const world = await openQuoting()
     for (const key of [OWN, OTHER, SHAPE]) {
-      const quoted = spelt(key)
+      const quoted = spelled(key)
       const claim = words(quoted)
       for (const provider of ['chat', 'claude', 'bedrock']) {
         for (const client of ['openai-chat', 'anthropic-messages'] as const) {
@@ -153,12 +153,12 @@ for (const [name, spelt] of Object.entries(forms)) {
   })
 }
 
-for (const [name, spelt] of Object.entries({ 'plain text': (key: string) => key, ...forms })) {
+for (const [name, spelled] of Object.entries({ 'plain text': (key: string) => key, ...forms })) {
   test(`a key encoded in ${name} never appears in the error of a failed connection`, async () => {
     const world = await openQuoting()
     for (const key of [OWN, OTHER, SHAPE]) {
-      const quoted = spelt(key)
-      for (const thrown of [
+      const quoted = spelled(key)
+      for (const error of [
         new TypeError(`Headers.append: "Bearer ${quoted}" is an invalid header value.`),
         Object.assign(new TypeError('fetch failed'), { cause: new Error(`proxy refused ${quoted}`) }),
         Object.assign(new TypeError('fetch failed'), { cause: Object.assign(new Error(quoted), { code: quoted }) }),
@@ -166,10 +166,10 @@ for (const [name, spelt] of Object.entries({ 'plain text': (key: string) => key,
         quoted,
       ]) {
         world.quote(() => {
-          throw thrown
+          throw error
         })
         const response = await world.post(...questions['openai-chat']('chat/m', false))
-        assertHidden(await shown(world, response), [quoted], String(thrown))
+        assertHidden(await shown(world, response), [quoted], String(error))
       }
     }
   })

@@ -18,12 +18,12 @@ async function open(respond: () => Response) {
   const log = (...line: unknown[]) => void logged.push(line)
   const logger = { debug: log, info: log, warn: log, error: log }
   const world = await openWorld({ fetch: fakeUpstream(respond), connections, logger })
-  async function assertKept(response: Response, what: string): Promise<string> {
+  async function assertKept(response: Response, label: string): Promise<string> {
     const shown = (await response.text()) + JSON.stringify([...response.headers])
     const { attempts, requests, usages, errors } = world.recorded
     const health = await world.api.health.list()
     const all = shown + JSON.stringify([attempts, requests, usages, errors.map(String), logged, health])
-    assert.not.ok(all.replaceAll('\\/', '/').includes(SECRET), `${what}: ${all}`)
+    assert.not.ok(all.replaceAll('\\/', '/').includes(SECRET), `${label}: ${all}`)
     return shown
   }
   return { world, assertKept }
@@ -194,8 +194,11 @@ test('a credential quoted in an error mid-stream without a blank line is removed
 })
 
 test('a credential quoted in a translated error is removed, mid-stream and before the first content', async () => {
-  const begun = await open(() => sse([...chatEvents().slice(0, 3), chatError]))
-  const translated = await begun.assertKept(await begun.world.messages({ model: 'one/m', stream: true }), 'translated')
+  const started = await open(() => sse([...chatEvents().slice(0, 3), chatError]))
+  const translated = await started.assertKept(
+    await started.world.messages({ model: 'one/m', stream: true }),
+    'translated',
+  )
   assert.match(translated, /event: error\ndata: [^\n]*Bad: \[credential\]/)
   const first = await open(() => sse(chatError))
   assert.match(await first.assertKept(await first.world.chat({ stream: true }), 'first'), /Bad: \[credential\]/)

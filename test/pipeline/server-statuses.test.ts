@@ -1,6 +1,6 @@
 import { hasAdapters } from '../../src/protocols/kinds/endpoint.ts'
 import { endpoints } from '../../src/protocols/kinds/kinds.ts'
-import { sampleOf } from '../kinds/samples.ts'
+import { getSample } from '../kinds/samples.ts'
 import { assert, suite } from '../support/suite.ts'
 import { fakeUpstream, json } from './support/upstream.ts'
 import { openWorld } from './support/world.ts'
@@ -46,7 +46,7 @@ for (const status of [424, 425, 498])
       const upstream = fakeUpstream(() => json({ error: { message: 'It has failed.', type: 'x' } }, status))
       const { post } = await openWorld({ fetch: upstream, connections: ['one'] })
       const model = 'one/of-any-kind'
-      const body = sampleOf(endpoint)?.body ?? {}
+      const body = getSample(endpoint)?.body ?? {}
       const { model: name = '', version = '' } = endpoint.headers ?? {}
       const response = await post(
         endpoint.path.replace('{model}', model),

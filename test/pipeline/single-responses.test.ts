@@ -141,7 +141,7 @@ test("a single response instead of a stream fails with a client error if the cli
 })
 
 test('an unreadable single response instead of a stream fails the attempt', async () => {
-  const fetch = fakeUpstream((_, nth) => json(nth === 1 ? { choices: ['?'] } : chatAnswer('the spare')))
+  const fetch = fakeUpstream((_, index) => json(index === 1 ? { choices: ['?'] } : chatAnswer('the spare')))
   const world = await openWorld({ fetch, combos: { chain: ['one/m', 'two/m'] } })
   const response = await world.chat({ model: 'chain', messages, stream: true })
   assert.is(response.headers.get('x-signalbox-attempts'), 'one/m=200:content;via=chain:fallback, two/m=200')

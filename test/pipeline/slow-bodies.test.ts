@@ -1,6 +1,6 @@
 import { assert, suite } from '../support/suite.ts'
 import { chatAnswer } from './support/responses.ts'
-import { bodyOf, fakeUpstream, json } from './support/upstream.ts'
+import { fakeUpstream, getBody, json } from './support/upstream.ts'
 import { openWorld, token } from './support/world.ts'
 
 const test = suite('a request body that stalls')
@@ -8,7 +8,7 @@ const test = suite('a request body that stalls')
 const stalled = (headers: Record<string, string> = {}) =>
   ({
     method: 'POST',
-    body: bodyOf(['{"model":"one/m",'], 'hang'),
+    body: getBody(['{"model":"one/m",'], 'hang'),
     duplex: 'half',
     headers: { 'content-type': 'application/json', ...headers },
   }) as RequestInit
@@ -21,7 +21,7 @@ const errors: Record<string, (body: Record<string, Record<string, unknown>>) => 
   '/api/combos': ({ error }) => error,
 }
 
-for (const [path, messageIn] of Object.entries(errors)) {
+for (const [path, getMessage] of Object.entries(errors)) {
   for (const length of [{}, { 'content-length': '500' }] as Record<string, string>[]) {
     test(`a request body that stalls gets a 408 after five minutes (${path}, ${length['content-length'] ? 'with' : 'without'} a content length)`, async () => {
       const upstream = fakeUpstream(() => json(chatAnswer()))
@@ -37,7 +37,7 @@ for (const [path, messageIn] of Object.entries(errors)) {
       await pending
       assert.is(response?.status, 408)
       assert.is(response?.headers.get('connection'), 'close')
-      assert.match(String(messageIn(await response?.json())), /did not arrive within 300 s/)
+      assert.match(String(getMessage(await response?.json())), /did not arrive within 300 s/)
       assert.equal([upstream.calls.length, world.clock.pending(), world.recorded.errors], [0, 0, []])
     })
   }
@@ -54,11 +54,11 @@ test("a request body's timer ends when the body has arrived or is too large, or 
   const world = await openWorld({ fetch: fakeUpstream(() => json(chatAnswer())), limits: { maxBodyBytes: 1_000 } })
   assert.is((await world.chat({ messages: [] })).status, 200)
   assert.is((await world.chat({ messages: ['x'.repeat(1_000)] })).status, 413)
-  const abort = new AbortController()
-  const request = new Request('http://gateway/v1/chat/completions', { ...stalled(), signal: abort.signal })
+  const controller = new AbortController()
+  const request = new Request('http://gateway/v1/chat/completions', { ...stalled(), signal: controller.signal })
   const pending = world.gateway.fetch(request)
   await world.clock.advance(10)
-  abort.abort()
+  controller.abort()
   assert.is((await pending).status, 499)
   assert.is(world.clock.pending(), 0)
 })

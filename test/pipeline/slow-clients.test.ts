@@ -14,10 +14,10 @@ const SLOW = isCi ? 5_000 : 500
 /** Opens a gateway whose providers never finish. `translated` makes the provider use a format other than the client's. */
 async function openEndless({ translated }: { translated: boolean }) {
   const text = 'x'.repeat(1_000)
-  const [start = '', ...more] = messageEvents()
+  const [start = '', ...extra] = messageEvents()
   const delta = { type: 'content_block_delta', index: 0, delta: { type: 'text_delta', text } }
   function* endless() {
-    if (translated) yield* [start, ...more.slice(0, 1)]
+    if (translated) yield* [start, ...extra.slice(0, 1)]
     for (;;)
       yield translated ? `event: content_block_delta\ndata: ${JSON.stringify(delta)}\n\n` : chatChunk({ content: text })
   }
@@ -41,18 +41,18 @@ async function settled(upstream: { pulled: number }): Promise<number> {
 }
 
 for (const translated of [false, true]) {
-  const how = translated ? 'translated' : 'passed through'
+  const mode = translated ? 'translated' : 'passed through'
 
-  test(`500 clients that never read take at most 64 KiB each, for any length of time: ${how}`, async () => {
+  test(`500 clients that never read take at most 64 KiB each, for any length of time: ${mode}`, async () => {
     const { upstream, world, send } = await openEndless({ translated })
-    const abort = new AbortController()
-    await Promise.all(Array.from({ length: 500 }, () => send(abort.signal)))
+    const controller = new AbortController()
+    await Promise.all(Array.from({ length: 500 }, () => send(controller.signal)))
     const pulled = await settled(upstream)
     assert.ok(pulled <= 500 * MOST_BYTES, `${pulled} bytes`)
     await world.clock.advance(100_000)
     assert.is(await settled(upstream), pulled)
     assert.is(upstream.open, 500)
-    abort.abort()
+    controller.abort()
     await settled(upstream)
     assert.is(upstream.open, 0)
   })
@@ -60,8 +60,8 @@ for (const translated of [false, true]) {
 
 test(`${SLOW} slow streams are at most 64 KiB ahead of their clients`, async () => {
   const { upstream, send } = await openEndless({ translated: false })
-  const abort = new AbortController()
-  const readers = (await Promise.all(Array.from({ length: SLOW }, () => send(abort.signal)))).map(({ body }) =>
+  const controller = new AbortController()
+  const readers = (await Promise.all(Array.from({ length: SLOW }, () => send(controller.signal)))).map(({ body }) =>
     body?.getReader(),
   )
   let read = 0
@@ -70,7 +70,7 @@ test(`${SLOW} slow streams are at most 64 KiB ahead of their clients`, async () 
     const ahead = (await settled(upstream)) - read
     assert.ok(ahead <= readers.length * MOST_BYTES, `${ahead} bytes ahead`)
   }
-  abort.abort()
+  controller.abort()
   await settled(upstream)
   assert.is(upstream.open, 0)
 })

@@ -85,9 +85,9 @@ test('a forbidden target is skipped, and the client gets the error if all target
   assert.equal([response.status, upstream.providers], [200, ['two']])
   assert.match(response.headers.get('x-signalbox-attempts') ?? '', /^openai-compatible-one\/m=skipped:refused/)
   for (const model of ['one/m', 'two/m']) {
-    const refused = await chat({ model })
-    const { error } = await refused.json()
-    assert.equal([refused.status, error.code], [403, 'model_not_allowed'])
+    const rejected = await chat({ model })
+    const { error } = await rejected.json()
+    assert.equal([rejected.status, error.code], [403, 'model_not_allowed'])
     assert.match(error.message, `Not openai-compatible-${model.slice(0, 3)}.`)
     const count = await post('/v1/messages/count_tokens', { model })
     assert.is(count.status, 403, 'the own count of the gateway is refused as well')

@@ -90,9 +90,9 @@ test('an attempt settles once if its stream breaks off, or if its client disconn
   await (await chat({ model: 'two/m', stream: true })).text()
   const left = await chat({ model: 'two/m', stream: true })
   await left.body?.cancel()
-  const leaving = new AbortController()
-  const waiting = chat({ model: 'two/m' }, { signal: leaving.signal })
-  leaving.abort()
+  const controller = new AbortController()
+  const waiting = chat({ model: 'two/m' }, { signal: controller.signal })
+  controller.abort()
   await waiting.catch(() => {})
   await new Promise((resolve) => setTimeout(resolve, 0))
   assert.is(
@@ -202,9 +202,9 @@ test('a step that ends a request after its stream has started leaves no call ope
 
 test("a client that disconnects while a step waits ends its request, and the step still learns the attempt's outcome", async () => {
   const events: string[] = []
-  let goOn = () => {}
+  let resume = () => {}
   const waiting = new Promise<void>((resolve) => {
-    goOn = resolve
+    resume = resolve
   })
   const { aroundAttempt } = settling(events)
   const { chat, upstream, requests } = await openWith({
@@ -216,16 +216,16 @@ test("a client that disconnects while a step waits ends its request, and the ste
       },
     ],
   })
-  const leaving = new AbortController()
-  const pending = chat({ model: 'two/m' }, { signal: leaving.signal })
+  const controller = new AbortController()
+  const pending = chat({ model: 'two/m' }, { signal: controller.signal })
   while (events.length === 0) await new Promise((resolve) => setTimeout(resolve, 0))
-  leaving.abort()
+  controller.abort()
   assert.is((await pending).status, 499)
   assert.equal(
     requests.map(({ end }) => end),
     ['aborted'],
   )
-  goOn()
+  resume()
   await new Promise((resolve) => setTimeout(resolve, 0))
   assert.equal(events, ['reserve two', 'two cancelled -'])
   assert.is(upstream.calls.length, 0)
@@ -322,8 +322,8 @@ for (const [path, format, body, sent, warning] of limits)
         body: JSON.stringify({ ...requested, ...body }),
       })
       assert.is(reply.status, 200, await reply.text())
-      const given = JSON.parse(upstream.calls[0]?.body ?? '{}')
-      for (const [name, value] of Object.entries(sent)) assert.equal(given[name], value, JSON.stringify(given))
+      const input = JSON.parse(upstream.calls[0]?.body ?? '{}')
+      for (const [name, value] of Object.entries(sent)) assert.equal(input[name], value, JSON.stringify(input))
       assert.is(reply.headers.get('x-signalbox-warning'), warning)
     })
 

@@ -13,7 +13,7 @@ const test = suite('translated stream chunks')
 for (const provider of wireFormats)
   for (const client of wireFormats.filter((format) => format !== provider))
     test(`the client gets one chunk for each chunk of the provider, with everything in it (${provider} provider, ${client} client)`, async () => {
-      const reads = readsOf(provider)
+      const reads = getReads(provider)
       let taken = 0
       function* counted() {
         for (const read of reads) {
@@ -35,23 +35,27 @@ for (const provider of wireFormats)
       let text = ''
       for (let part = await reader?.read(); part?.value !== undefined; part = await reader?.read()) {
         text += part.value
-        seen.push({ taken, words: wordsIn(text) })
+        seen.push({ taken, words: getWords(text) })
       }
-      const expected = reads.map((_, at) => ({ taken: at + 1, words: wordsIn(reads.slice(0, at + 1).join('')) }))
-      const end = { taken: reads.length, words: wordsIn(reads.join('')) }
+      const expected = reads.map((_, index) => ({
+        taken: index + 1,
+        words: getWords(reads.slice(0, index + 1).join('')),
+      }))
+      const end = { taken: reads.length, words: getWords(reads.join('')) }
       assert.equal(seen, provider === 'gemini' ? [...expected, end] : expected) // its end mark is the end of the body
     })
 
 /** Returns the events of a format's long stream with its end mark, several per read. */
-function readsOf(format: WireFormat): string[] {
+function getReads(format: WireFormat): string[] {
   const events = longStreams[format].map(
     ([event, payload]) => `${event ? `event: ${event}\n` : ''}data: ${JSON.stringify(payload)}\n\n`,
   )
   if (format === 'openai-chat') events.push('data: [DONE]\n\n')
   const reads: string[] = []
-  for (let at = 0; at < events.length; at += EVENTS_A_READ) reads.push(events.slice(at, at + EVENTS_A_READ).join(''))
+  for (let index = 0; index < events.length; index += EVENTS_A_READ)
+    reads.push(events.slice(index, index + EVENTS_A_READ).join(''))
   return reads
 }
 
 /** Returns the number of distinct words of the long streams in a text. */
-const wordsIn = (text: string) => new Set(text.match(/also the word \d+/g)).size
+const getWords = (text: string) => new Set(text.match(/also the word \d+/g)).size

@@ -13,7 +13,7 @@ const event = (data: { type?: string; [name: string]: unknown }) =>
 const place = { output_index: 0, content_index: 0, item_id: 'i' }
 
 /** One text event in each format, and the events before the first. */
-const says: Record<WireFormat, { start?: string; event(text: string): string }> = {
+const message: Record<WireFormat, { start?: string; event(text: string): string }> = {
   'openai-chat': { event: (content) => event({ id: 'c', choices: [{ index: 0, delta: { content } }] }) },
   'openai-responses': {
     start: event({ type: 'response.created', response: { id: 'r', output: [] } }),
@@ -48,7 +48,7 @@ for (const provider of wireFormats)
 for (const provider of wireFormats)
   for (const client of wireFormats)
     test(`the size limit of a stream counts only text, not the events around it (${provider} provider, ${client} client)`, async () => {
-      const { start = '', event } = says[provider]
+      const { start = '', event } = message[provider]
       const events = Array.from({ length: 3_000 }, () => event('ab'))
       assert.ok(events.join('').length > MOST)
       const upstream = fakeUpstream(() => sse([start, ...events]))
@@ -61,7 +61,7 @@ for (const provider of wireFormats)
 test('the stream limit counts text that a translation holds back, in bytes', async () => {
   const piece = event({ id: 'c', choices: [{ index: 0, delta: { audio: { data: 'A'.repeat(1_000) } } }] })
   function* sounds() {
-    yield says['openai-chat'].event('a')
+    yield message['openai-chat'].event('a')
     for (;;) yield piece
   }
   const upstream = fakeUpstream(() => sse(sounds()))
@@ -85,9 +85,9 @@ for (const format of wireFormats)
         connections: [provider],
         limits: { maxParallelRequests: 2 },
       })
-      const leave = new AbortController()
+      const controller = new AbortController()
       const [path, body] = streamRequests[format](`${provider}/m`)
-      const waiting = [0, 1].map(() => world.post(path, body, { signal: leave.signal }))
+      const waiting = [0, 1].map(() => world.post(path, body, { signal: controller.signal }))
       while (upstream.calls.length < 2) await world.clock.advance(1)
       let isRead = false
       const unread = new ReadableStream(
@@ -109,8 +109,8 @@ for (const format of wireFormats)
       assert.is(response.headers.get('x-should-retry'), null)
       assert.match(await response.text(), /Too many concurrent requests/)
       assert.is(isRead, false)
-      leave.abort()
-      for (const one of waiting) assert.is((await one).status, 499)
+      controller.abort()
+      for (const item of waiting) assert.is((await item).status, 499)
       assert.equal(
         world.recorded.requests.map(({ status }) => status),
         [503, 499, 499],
@@ -119,9 +119,9 @@ for (const format of wireFormats)
   )
 
 busy('the concurrency limit admits the next request only after a stream has ended', async () => {
-  const chunk = says['openai-chat'].event('a')
+  const chunk = message['openai-chat'].event('a')
   const responses = [() => sse([chunk, 'data: [DONE]\n\n']), () => json({ choices: [{ message: { content: 'b' } }] })]
-  const upstream = fakeUpstream((_, nth) => responses[nth - 1]?.() ?? json({}))
+  const upstream = fakeUpstream((_, index) => responses[index - 1]?.() ?? json({}))
   const world = await openWorld({ fetch: upstream, limits: { maxParallelRequests: 1 } })
   const stream = await world.chat({ stream: true })
   assert.is((await world.chat({})).status, 503)
@@ -132,16 +132,16 @@ busy('the concurrency limit admits the next request only after a stream has ende
 busy('the concurrency limit applies only to model requests', async () => {
   const upstream = fakeUpstream(() => never())
   const world = await openWorld({ fetch: upstream, limits: { maxParallelRequests: 1 } })
-  const leave = new AbortController()
-  const waiting = world.chat({}, { signal: leave.signal })
+  const controller = new AbortController()
+  const waiting = world.chat({}, { signal: controller.signal })
   while (upstream.calls.length < 1) await world.clock.advance(1)
   assert.is((await world.gateway.fetch(new Request('http://gateway/v1/models'))).status, 200)
-  leave.abort()
+  controller.abort()
   await waiting
 })
 
 function* endless(format: WireFormat, text: string) {
-  const { start, event } = says[format]
+  const { start, event } = message[format]
   if (start) yield start
   for (;;) yield event(text)
 }

@@ -1,7 +1,7 @@
 import { assert, suite } from '../support/suite.ts'
-import { askRaw, chunksOf, rawUpstream } from './support/raw.ts'
+import { askRaw, getChunks, rawUpstream } from './support/raw.ts'
 import { chatChunk, chatEvents, messageEvents, ping, textDelta } from './support/responses.ts'
-import { bodyOf, fakeUpstream, sse } from './support/upstream.ts'
+import { fakeUpstream, getBody, sse } from './support/upstream.ts'
 import { openWorld } from './support/world.ts'
 
 const test = suite('streams')
@@ -9,7 +9,7 @@ const encode = (text: string) => new TextEncoder().encode(text)
 
 /** Resolves to the stream that a client reads when the provider sends these chunks. */
 async function relayed(path: 'chat' | 'messages', chunks: Iterable<string>, end: 'close' | 'error' = 'close') {
-  const fetch = rawUpstream(() => chunksOf([...chunks].map(encode), end))
+  const fetch = rawUpstream(() => getChunks([...chunks].map(encode), end))
   const world = await openWorld({ fetch })
   const model = path === 'chat' ? 'one/m' : 'claude/c'
   const { reply, text, pieces } = await askRaw(
@@ -22,15 +22,17 @@ async function relayed(path: 'chat' | 'messages', chunks: Iterable<string>, end:
 
 for (const [name, end] of Object.entries({ LF: '\n', CRLF: '\r\n', CR: '\r' })) {
   test(`events that end with ${name} arrive one by one, even if each byte arrives separately`, async () => {
-    const whole = chatEvents('one two three four five six seven').join('').replaceAll('\n', end)
-    const { text, pieces } = await relayed('chat', whole)
-    assert.is(text, whole)
+    const full = chatEvents('one two three four five six seven').join('').replaceAll('\n', end)
+    const { text, pieces } = await relayed('chat', full)
+    assert.is(text, full)
     assert.is(pieces, end === '\n' ? 10 : 11) // seven words, finish, usage, and end; plus the role if the end arrives late
   })
 }
 
 test("streams have the right content type, and aren't stored or buffered", async () => {
-  const upstream = fakeUpstream(() => new Response(bodyOf(chatEvents()), { headers: { 'content-type': 'text/plain' } }))
+  const upstream = fakeUpstream(
+    () => new Response(getBody(chatEvents()), { headers: { 'content-type': 'text/plain' } }),
+  )
   const world = await openWorld({ fetch: upstream })
   const { headers } = await world.chat({ stream: true })
   assert.match(headers.get('content-type') ?? '', /^text\/event-stream/)
@@ -111,8 +113,8 @@ test('an event named error is treated as an error, and no end marker follows', a
 })
 
 test('an event named error before the first content fails the attempt', async () => {
-  const upstream = fakeUpstream((_, nth) =>
-    sse(nth === 1 ? 'event: error\ndata: {"message":"Over"}\n\n' : chatEvents()),
+  const upstream = fakeUpstream((_, index) =>
+    sse(index === 1 ? 'event: error\ndata: {"message":"Over"}\n\n' : chatEvents()),
   )
   const world = await openWorld({ fetch: upstream, combos: { chain: ['one/m', 'two/m'] } })
   const response = await world.chat({ model: 'chain', stream: true })
@@ -156,8 +158,8 @@ test("the start of a tool call is content, and the start of empty text isn't", a
   const [start = '', text = ''] = messageEvents()
   const tool = text.replace('"type":"text","text":""', '"type":"tool_use","id":"t1","name":"f","input":{}')
   const over = 'event: error\ndata: {"type":"error","error":{"type":"overloaded_error","message":"Overloaded"}}\n\n'
-  const begun = await relayed('messages', [start, tool, over])
-  assert.equal([begun.reply.status, begun.text], [200, start + tool + over])
+  const started = await relayed('messages', [start, tool, over])
+  assert.equal([started.reply.status, started.text], [200, start + tool + over])
   for (const opening of [start, start + text, ping, ping + start + text + ping]) {
     const { reply } = await relayed('messages', [opening, over])
     assert.is(reply.status, 529)
@@ -180,18 +182,18 @@ test('usage is found in the finish chunk, after it, and next to large last chunk
 test('a stream without content is abandoned after some megabytes', async () => {
   const comment = encode(`: ${'x'.repeat(100_000)}\n\n`)
   let sent = 0
-  let cancelled = false
+  let canceled = false
   const noise = {
     next: async () => (sent++ < 1_000 ? comment : undefined),
     cancel() {
-      cancelled = true
+      canceled = true
     },
   }
   const world = await openWorld({ fetch: rawUpstream(() => noise) })
   const { reply } = await askRaw(world.gateway, '/v1/chat/completions', { model: 'one/m', stream: true })
   assert.is(reply.status, 502)
   assert.ok(sent * comment.length < 17 * 1024 * 1024, `${sent} pieces`)
-  assert.is(cancelled, true)
+  assert.is(canceled, true)
 })
 
 test('an event over 16 MiB is rejected, before the first content and after it', async () => {

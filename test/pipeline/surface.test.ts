@@ -37,31 +37,31 @@ test('every route × method × credential is accepted or rejected as the tables 
   for (const path of paths) {
     const area = path.startsWith('/api') ? 'management' : 'models'
     for (const method of methods) {
-      for (const [who, credential] of Object.entries(credentials)) {
+      for (const [source, credential] of Object.entries(credentials)) {
         const headers = new Headers({ 'content-type': 'application/json' })
         if (credential !== undefined) headers.set('authorization', `Bearer ${credential}`)
         const body = method === 'GET' || method === 'HEAD' || method === 'OPTIONS' ? {} : { body: '{}' }
         const response = await world.gateway.fetch(
           new Request(`http://gateway${concrete(path)}`, { method, headers, ...body }),
         )
-        const where = `${method} ${path} as ${who}: ${response.status}`
+        const location = `${method} ${path} as ${source}: ${response.status}`
         const isFree = area === 'models' && method === 'OPTIONS'
-        const gate = isFree ? 'through' : gates[area][who as keyof (typeof gates)['models']]
-        if (gate !== 'through') assert.is(response.status, gate, where)
+        const gate = isFree ? 'through' : gates[area][source as keyof (typeof gates)['models']]
+        if (gate !== 'through') assert.is(response.status, gate, location)
         else {
-          assert.not.ok([401, 403, 500].includes(response.status), where)
+          assert.not.ok([401, 403, 500].includes(response.status), location)
           const served = routes
             .filter((route) => route.path === path || (area === 'management' && matches(route.path, path)))
             .map((route) => route.method as string)
           const isProbe = method === 'HEAD' || method === 'OPTIONS'
           const isServed = served.includes(method === 'HEAD' ? 'GET' : method) || (isProbe && response.status === 204)
           const isBare = method === 'POST' && path.endsWith('/models/:id+') // only matches with a method after the model's name
-          assert.is(response.status === 405, !isServed || isBare, where)
+          assert.is(response.status === 405, !isServed || isBare, location)
         }
         const text = await response.text()
-        if (method === 'HEAD' || response.status === 204) assert.is(text, '', where)
+        if (method === 'HEAD' || response.status === 204) assert.is(text, '', location)
         else JSON.parse(text)
-        assert.is(response.headers.get('access-control-allow-origin') !== null, path === '/v1/models', where)
+        assert.is(response.headers.get('access-control-allow-origin') !== null, path === '/v1/models', location)
       }
     }
   }
@@ -82,12 +82,12 @@ for (const basePath of ['', '/ai']) {
       }
       const client = await send(key)
       const admin = await send(token)
-      const where = `${spelling}: ${client.status} to a client, ${admin.status} to the admin`
-      assert.not.ok(client.text.includes('"keys"'), `${where}: a client reads the keys`)
-      if (area === 'elsewhere') assert.equal([client.status, admin.status], [404, 404], where)
-      else if (area === 'health') assert.equal([client.status, admin.status], [200, 200], where)
-      else if (area === 'management') assert.ok(client.status === 401 && admin.status !== 401, where)
-      else assert.ok(client.status !== 401 && admin.status === 401, where)
+      const location = `${spelling}: ${client.status} to a client, ${admin.status} to the admin`
+      assert.not.ok(client.text.includes('"keys"'), `${location}: a client reads the keys`)
+      if (area === 'elsewhere') assert.equal([client.status, admin.status], [404, 404], location)
+      else if (area === 'health') assert.equal([client.status, admin.status], [200, 200], location)
+      else if (area === 'management') assert.ok(client.status === 401 && admin.status !== 401, location)
+      else assert.ok(client.status !== 401 && admin.status === 401, location)
     }
   })
 }
@@ -143,7 +143,7 @@ test('a host name in the request target has no effect', async () => {
 test("a Host that isn't a host name is rejected, because some runtimes build the URL from it", async () => {
   const { world } = await open()
   const { gateway } = world
-  const refused = '{"error":"The Host header is not a valid host name."}'
+  const rejected = '{"error":"The Host header is not a valid host name."}'
   /** Creates a request as Deno and Bun pass it, which `new Request` can't create. */
   const requested = (url: string, host?: string) =>
     Object.defineProperty(new Request('http://gateway/', host === undefined ? {} : { headers: { host } }), 'url', {
@@ -163,7 +163,7 @@ test("a Host that isn't a host name is rejected, because some runtimes build the
     ['', '/v1/models'],
   ] as const) {
     for (const response of [await gateway.fetch(requested(url, host)), await gateway.handle(requested(url, host))])
-      assert.equal([response?.status, await response?.text()], [400, refused], `${host} ${url}`)
+      assert.equal([response?.status, await response?.text()], [400, rejected], `${host} ${url}`)
     assert.type(gateway.matches(url), 'boolean')
   }
   assert.is((await gateway.fetch(requested('/api/keys'))).status, 401, 'HTTP/1.0 knows no Host')

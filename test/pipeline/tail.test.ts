@@ -7,7 +7,7 @@ import { assert, suite } from '../support/suite.ts'
 const test = suite('the tail of a stream')
 
 /** Creates an event of this many bytes that starts with this number. */
-const eventOf = (number: number, bytes: number) => `data: ${`${number} `.padEnd(bytes - 8, '.')}\n\n`
+const getEvent = (number: number, bytes: number) => `data: ${`${number} `.padEnd(bytes - 8, '.')}\n\n`
 
 /** Creates a tail, and returns the numbers of the events it has kept. */
 function tailOf(pieces: readonly string[]): number[] {
@@ -21,7 +21,7 @@ function tailOf(pieces: readonly string[]): number[] {
   return seen
 }
 
-for (const [what, sizes, kept] of [
+for (const [label, sizes, kept] of [
   ['the tail of a single small event has that event', [100], [0]],
   ['the tail of a single large event has that event', [5_000], [0]],
   ['the tail of two large events has both', [5_000, 70_000], [0, 1]],
@@ -35,8 +35,8 @@ for (const [what, sizes, kept] of [
   ],
   ['the tail has the last four after one more event', [1_024, 1_024, 1_024, 1_024, 1_024, 1_024, 1_024], [3, 4, 5, 6]],
 ] as const) {
-  test(what, () => {
-    assert.equal(tailOf(sizes.map((size, number) => eventOf(number, size))), kept)
+  test(label, () => {
+    assert.equal(tailOf(sizes.map((size, number) => getEvent(number, size))), kept)
   })
 }
 
@@ -49,7 +49,7 @@ test('the tail of a stream always ends with the last five events or the last two
       () => 20 + random.below(random.next() < 0.2 ? 4_000 : 400),
     )
     const end = ['\n', '\r\n', '\r'][random.below(3)] ?? '\n'
-    const events = sizes.map((size) => eventOf(number++, size).replaceAll('\n', end))
+    const events = sizes.map((size) => getEvent(number++, size).replaceAll('\n', end))
     const pieces: string[] = []
     while (events.length > 0) pieces.push(events.splice(0, 1 + random.below(12)).join(''))
     const least = Math.min(5, pieces.slice(-2).join('').split('data:').length - 1)
@@ -58,7 +58,7 @@ test('the tail of a stream always ends with the last five events or the last two
     assert.ok(kept.length >= least, content)
     assert.equal(
       kept,
-      Array.from({ length: kept.length }, (_, at) => number - kept.length + at),
+      Array.from({ length: kept.length }, (_, index) => number - kept.length + index),
       content,
     )
   }
@@ -66,9 +66,9 @@ test('the tail of a stream always ends with the last five events or the last two
 
 test('the tail of a stream is short again after a large event', () => {
   const kept = tailOf([
-    eventOf(0, 1e6),
-    eventOf(1, 1e6),
-    ...Array.from({ length: 500 }, (_, at) => eventOf(at + 2, 200)),
+    getEvent(0, 1e6),
+    getEvent(1, 1e6),
+    ...Array.from({ length: 500 }, (_, index) => getEvent(index + 2, 200)),
   ])
   assert.ok(kept.length < 25, `${kept.length} events`)
   assert.is(kept.at(-1), 501)

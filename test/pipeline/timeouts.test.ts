@@ -1,8 +1,8 @@
 import { type FakeClock, fakeClock } from '../support/clock.ts'
 import { assert, suite } from '../support/suite.ts'
 import { chatAnswer, chatEvents } from './support/responses.ts'
-import { limits, textOf } from './support/timeouts.ts'
-import { bodyOf, fakeUpstream, json, never, slowly, sse } from './support/upstream.ts'
+import { getText, limits } from './support/timeouts.ts'
+import { fakeUpstream, getBody, json, never, slowly, sse } from './support/upstream.ts'
 import { openWorld, type WorldOptions } from './support/world.ts'
 
 const test = suite('timeouts')
@@ -14,7 +14,7 @@ async function createRequest(
   options: WorldOptions = {},
 ) {
   const clock = fakeClock()
-  const upstream = fakeUpstream((_, nth) => (nth === 1 ? first(clock) : json(chatAnswer())))
+  const upstream = fakeUpstream((_, index) => (index === 1 ? first(clock) : json(chatAnswer())))
   const world = await openWorld({ fetch: upstream, limits, clock, ...options })
   let response: Response | undefined
   const requested = world.chat(body).then((reply) => {
@@ -32,7 +32,7 @@ test('the headers timeout fails the attempt exactly at the limit and not a milli
     assert.is(respond(), undefined)
     assert.is(upstream.calls[0]?.signal.aborted, false)
     await world.clock.advance(1)
-    assert.is(await textOf(respond()), '504 The provider "one" did not respond within 1 s.')
+    assert.is(await getText(respond()), '504 The provider "one" did not respond within 1 s.')
     assert.is(upstream.calls[0]?.signal.aborted, true)
     assert.is(world.recorded.requests[0]?.durationMs, 1_000)
     assert.is(world.clock.pending(), 0)
@@ -41,18 +41,18 @@ test('the headers timeout fails the attempt exactly at the limit and not a milli
 
 const late = (code: string) => new TypeError('terminated', { cause: Object.assign(new Error('late'), { code }) })
 
-for (const [what, where, error] of [
+for (const [label, location, error] of [
   ['headers (undici)', 'headers', late('UND_ERR_HEADERS_TIMEOUT')],
   ['bodies (undici)', 'body', late('UND_ERR_BODY_TIMEOUT')],
   ['entire calls (a signal)', 'headers', new DOMException('The operation timed out.', 'TimeoutError')],
   ['entire calls (a signal, mid-body)', 'body', new DOMException('The operation timed out.', 'TimeoutError')],
 ] as const)
-  test(`the HTTP client's own timeout for ${what} counts against the model and not its connection`, async () => {
+  test(`the HTTP client's own timeout for ${label} counts against the model and not its connection`, async () => {
     const cut = new ReadableStream({ start: (controller) => controller.error(error) })
-    const first = () => (where === 'body' ? new Response(cut) : Promise.reject(error))
+    const first = () => (location === 'body' ? new Response(cut) : Promise.reject(error))
     const { world, respond, requested } = await createRequest(first, {})
     await requested
-    assert.is(await textOf(respond()), `504 The provider "one" took longer than the gateway's HTTP client allows.`)
+    assert.is(await getText(respond()), `504 The provider "one" took longer than the gateway's HTTP client allows.`)
     const { health } = await world.api.health.list()
     assert.equal(
       health.map(({ level, reason }) => `${level} ${reason}`),
@@ -84,13 +84,13 @@ test('the next target is tried after a headers timeout', async () => {
 test('the idle timeout of a non-streaming response counts from its last chunk', async () => {
   const parts = ['{"id":"c1",', '"choices":', '[]}']
   const { upstream, world, respond } = await createRequest(
-    (clock) => new Response(bodyOf(slowly(clock, parts, 199), 'hang')),
+    (clock) => new Response(getBody(slowly(clock, parts, 199), 'hang')),
     {},
   )
   await world.clock.advance(199 * 3 + 199)
   assert.is(respond(), undefined)
   await world.clock.advance(1)
-  assert.is(await textOf(respond()), '504 The provider "one" sent nothing for 0.2 s.')
+  assert.is(await getText(respond()), '504 The provider "one" sent nothing for 0.2 s.')
   assert.is(upstream.open, 0)
   assert.is(world.clock.pending(), 0)
 })
@@ -152,7 +152,10 @@ test("a client that reads slowly doesn't trigger the idle timeout", async () => 
 })
 
 test("an error body that never arrives doesn't hide the status", async () => {
-  const { world, respond } = await createRequest(() => new Response(bodyOf(['{"error":'], 'hang'), { status: 422 }), {})
+  const { world, respond } = await createRequest(
+    () => new Response(getBody(['{"error":'], 'hang'), { status: 422 }),
+    {},
+  )
   await world.clock.advance(200)
   assert.is(respond()?.status, 422)
   assert.is(world.clock.pending(), 0)
@@ -162,13 +165,13 @@ const blanks = Array.from({ length: 100 }, () => ' ')
 for (const stream of [false, true]) {
   test(`the total timeout limits a response that arrives slowly, ${stream ? 'even if a stream was requested' : 'from the start of the attempt'}`, async () => {
     const { upstream, world, respond } = await createRequest(
-      (clock) => new Response(bodyOf(slowly(clock, blanks, 100)), { headers: { 'content-type': 'application/json' } }),
+      (clock) => new Response(getBody(slowly(clock, blanks, 100)), { headers: { 'content-type': 'application/json' } }),
       { stream },
     )
     await world.clock.advance(2_999)
     assert.is(respond(), undefined)
     await world.clock.advance(1)
-    assert.is(await textOf(respond()), '504 The provider "one" did not finish its response within 3 s.')
+    assert.is(await getText(respond()), '504 The provider "one" did not finish its response within 3 s.')
     assert.is(upstream.open, 0)
     assert.is(world.clock.pending(), 0)
   })

@@ -1,6 +1,6 @@
 import { hasAdapters } from '../../src/protocols/kinds/endpoint.ts'
 import { endpoints } from '../../src/protocols/kinds/kinds.ts'
-import { answerAt, sampleOf } from '../kinds/samples.ts'
+import { answerAt, getSample } from '../kinds/samples.ts'
 import { assert, suite } from '../support/suite.ts'
 import { fakeUpstream, json } from './support/upstream.ts'
 import { openWorld } from './support/world.ts'
@@ -22,7 +22,7 @@ const ofKinds = endpoints
   .filter(
     ({ path, operation }) => !path.includes('{model}') && !/\/ai\//.test(path) && !/search|fetch/.test(operation.name),
   )
-  .map((endpoint) => ({ at: endpoint.path, kind: endpoint.operation.kind, body: sampleOf(endpoint)?.body ?? {} }))
+  .map((endpoint) => ({ at: endpoint.path, kind: endpoint.operation.kind, body: getSample(endpoint)?.body ?? {} }))
 const all = [
   { at: '/v1/chat/completions', kind: 'llm', body: chat },
   { at: '/v1/messages', kind: 'llm', body: { ...chat, max_tokens: 9 } },
@@ -85,8 +85,8 @@ const refusals: Record<string, () => Response> = {
 }
 
 for (const { at, kind, body } of all)
-  for (const [what, refusal] of Object.entries(refusals))
-    test(`${at} falls back to the next target after ${what}`, async () => {
+  for (const [label, refusal] of Object.entries(refusals))
+    test(`${at} falls back to the next target after ${label}`, async () => {
       const upstream = fakeUpstream(({ provider, url }) => {
         if (provider === 'one') return refusal()
         return answerAt(url.pathname) ?? json(completion)

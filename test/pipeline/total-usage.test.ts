@@ -74,7 +74,7 @@ test("total usage matches the providers' reports exactly across failures, fallba
     combos: { all: ['one/m', 'claude/c', 'two/m', 'three/m'], some: ['two/m', 'one/m'] },
     includeStreamUsage: true,
   })
-  for (let at = 0; at < ROUNDS; at++) {
+  for (let index = 0; index < ROUNDS; index++) {
     const stream = random.below(2) === 0
     const model = stream ? (['all', 'some'][random.below(2)] ?? '') : 'some'
     const body = { model, stream, max_tokens: 100, messages: [{ role: 'user', content: 'Hi' }] }
@@ -82,16 +82,16 @@ test("total usage matches the providers' reports exactly across failures, fallba
     await response.text()
     await world.clock.advance(60_000) // the failed targets have recovered
   }
-  const sum = (counts: ReadonlyArray<number | undefined>) => counts.reduce<number>((all, one) => all + (one ?? 0), 0)
+  const sum = (counts: ReadonlyArray<number | undefined>) => counts.reduce<number>((all, item) => all + (item ?? 0), 0)
   const { requests } = world.recorded
   const attempts = requests.flatMap((request) => request.attempts)
-  const what = `seed ${random.seed}`
+  const label = `seed ${random.seed}`
   assert.is(requests.length, ROUNDS)
   for (const records of [requests, attempts]) {
-    assert.is(sum(records.map(({ usage }) => usage?.inputTokens)), reported.input, what)
-    assert.is(sum(records.map(({ usage }) => usage?.outputTokens)), reported.output, what)
+    assert.is(sum(records.map(({ usage }) => usage?.inputTokens)), reported.input, label)
+    assert.is(sum(records.map(({ usage }) => usage?.outputTokens)), reported.output, label)
   }
-  assert.ok(attempts.filter(({ outcome, usage }) => outcome !== 'answered' && usage).length > ROUNDS / 10, what)
+  assert.ok(attempts.filter(({ outcome, usage }) => outcome !== 'answered' && usage).length > ROUNDS / 10, label)
 })
 
 test('total usage includes a summary once, in the attempt that created it, even if another attempt continues with it', async () => {

@@ -10,16 +10,16 @@ const geminiAnswer = (text: string, finishReason?: string) => ({
 })
 
 const geminiEvents = ['Hello ', 'there'].map(
-  (text, at) => `data: ${JSON.stringify(geminiAnswer(text, at ? 'STOP' : undefined))}\r\n\r\n`,
+  (text, index) => `data: ${JSON.stringify(geminiAnswer(text, index ? 'STOP' : undefined))}\r\n\r\n`,
 )
 
 const contents = [{ role: 'user', parts: [{ text: 'Hi' }] }]
 
 test("a Google client that doesn't request events gets one JSON array, from its own format and from another", async () => {
   const google = await open(() => sse(geminiEvents), { connections: ['google'] })
-  const own = await google.world.post('/v1beta/models/google/g:streamGenerateContent', { contents })
-  assert.is(own.headers.get('content-type'), 'application/json')
-  assert.equal(await own.json(), [geminiAnswer('Hello '), geminiAnswer('there', 'STOP')])
+  const response = await google.world.post('/v1beta/models/google/g:streamGenerateContent', { contents })
+  assert.is(response.headers.get('content-type'), 'application/json')
+  assert.equal(await response.json(), [geminiAnswer('Hello '), geminiAnswer('there', 'STOP')])
   assert.is(google.upstream.calls[0]?.url.href, 'http://google.test/v1/models/g:streamGenerateContent?alt=sse')
   const { world } = await open()
   const other = await world.post('/v1/models/one/m:streamGenerateContent', { contents })
@@ -60,6 +60,6 @@ test("clients of other formats get errors that Google's stream contains outside 
     await (await world.chat(body)).text(),
     /Hello [\s\S]*data: \{"error":\{"message":"Overloaded"[^\n]+\n\n$/,
   )
-  const whole = await world.messages({ ...body, stream: false })
-  assert.equal([whole.status, (await whole.json()).error.message], [529, 'Overloaded'])
+  const response = await world.messages({ ...body, stream: false })
+  assert.equal([response.status, (await response.json()).error.message], [529, 'Overloaded'])
 })

@@ -51,9 +51,9 @@ test("a chat client gets a Messages provider's stream, with complete events in e
 
 test("a Messages client gets a chat provider's response, streamed or not", async () => {
   const { world } = await open()
-  const whole = await (await world.messages({ model: 'one/m', messages: hello })).json()
-  assert.equal(whole.content, [{ type: 'text', text: 'Hello' }])
-  assert.is(whole.stop_reason, 'end_turn')
+  const full = await (await world.messages({ model: 'one/m', messages: hello })).json()
+  assert.equal(full.content, [{ type: 'text', text: 'Hello' }])
+  assert.is(full.stop_reason, 'end_turn')
   const text = await (await world.messages({ model: 'one/m', messages: hello, stream: true })).text()
   assert.match(text, /^event: message_start\n/)
   assert.match(text, /event: message_stop\ndata: [^\n]*\n\n$/)
@@ -98,10 +98,10 @@ test("an attempt is recorded with the provider's status, even if the client gets
 })
 
 test('a combo falls back from a failing provider to one of another format', async () => {
-  const failing: Answering = (call, nth) =>
+  const failing: Answering = (call, index) =>
     call.provider === 'claude'
       ? json({ type: 'error', error: { type: 'overloaded_error', message: 'busy' } }, 529)
-      : both(call, nth)
+      : both(call, index)
   const { world } = await open(failing, { combos: { chain: ['claude/c', 'one/m'] } })
   const response = await world.messages({ model: 'chain', messages: hello })
   assert.is((await response.json()).content[0].text, 'Hello')
@@ -126,9 +126,9 @@ test('a header lists dropped fields, and strict mode, set by header or option, r
   const { upstream, world } = await open()
   const lossy = { model: 'claude/c', messages: hello, seed: 7 }
   assert.is((await world.chat(lossy)).headers.get('x-signalbox-warning'), 'dropped:seed')
-  const refused = await world.chat(lossy, { headers: { 'x-signalbox-strict': 'true' } })
-  assert.is(refused.status, 400)
-  assert.match((await refused.json()).error.message, /"seed"/)
+  const rejected = await world.chat(lossy, { headers: { 'x-signalbox-strict': 'true' } })
+  assert.is(rejected.status, 400)
+  assert.match((await rejected.json()).error.message, /"seed"/)
   assert.is(upstream.calls.length, 1)
 })
 

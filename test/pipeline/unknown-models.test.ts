@@ -7,7 +7,7 @@ import { catalog, openWorld } from './support/world.ts'
 
 const test = suite('unknown and unreachable models')
 
-const at = (host: string, more: object = {}) => ({ baseUrl: `http://${host}.test/v1`, ...more })
+const at = (host: string, extra: object = {}) => ({ baseUrl: `http://${host}.test/v1`, ...extra })
 
 test("an unknown model returns 404 with similar names, in the client's format", async () => {
   const { asked, world } = await routing({ combos: { 'my-combo': ['one/m'] }, aliases: { quick: 'one/m' } })
@@ -245,19 +245,19 @@ test('the error for a combo without models explains it, even through an alias', 
 
 test('a long unknown name takes little longer than a short one among 3,000 models', async () => {
   const stem = 'an-internal-model-of-a-team-'.repeat(6)
-  const enabledModels = Array.from({ length: 3_000 }, (_, at) => `${stem}${at + 10_000}`)
+  const enabledModels = Array.from({ length: 3_000 }, (_, index) => `${stem}${index + 10_000}`)
   const lab = { prefix: 'lab', baseUrl: 'http://lab.test/v1', enabledModels }
   const { asked } = await routing({ connections: [{ provider: 'openai-compatible-lab', providerSpecificData: lab }] })
 
-  async function costOf(model: string) {
+  async function getCost(model: string) {
     const before = busyMs()
     assert.match(await asked(model), /^404 /)
     return busyMs() - before
   }
 
   const short: number[] = []
-  for (let times = 0; times < 6; times++) short.push(await costOf('q'))
+  for (let times = 0; times < 6; times++) short.push(await getCost('q'))
   const most = Math.min(...short) + 10
-  const long = await roundsUntil(most, () => costOf(`l-b/x${stem}99x9`))
+  const long = await roundsUntil(most, () => getCost(`l-b/x${stem}99x9`))
   assert.ok(Math.min(...long) <= most, `${short} ms, then ${long} ms`)
 })

@@ -23,19 +23,19 @@ test("a connection whose credential can't be decrypted is listed with the others
   const response = await world.gateway.fetch(new Request('http://gateway/api/connections', admin))
   assert.is(response.status, 200)
   const { connections } = await response.json()
-  const [one, two] = connections
-  assert.equal([one.provider, one.apiKey], ['one', undefined])
-  assert.match(one.error, /^The credential cannot be decrypted because .* set "apiKey" again\.$/)
+  const [first, two] = connections
+  assert.equal([first.provider, first.apiKey], ['one', undefined])
+  assert.match(first.error, /^The credential cannot be decrypted because .* set "apiKey" again\.$/)
   assert.equal([two.provider, two.apiKey, two.error], ['two', '…-two', undefined])
-  const alone = await world.gateway.fetch(new Request(`http://gateway/api/connections/${one.id}`, admin))
-  assert.is((await alone.json()).error, one.error)
+  const alone = await world.gateway.fetch(new Request(`http://gateway/api/connections/${first.id}`, admin))
+  assert.is((await alone.json()).error, first.error)
 })
 
 test("setting another credential repairs a connection whose credential can't be decrypted", async () => {
   const { world, upstream } = await open()
-  const [one] = (await world.api.connections.list()).connections
-  const mended = await world.api.connections.update(one?.id ?? '', { apiKey: 'another-credential' })
-  assert.equal([mended.apiKey, mended.error], ['…tial', undefined])
+  const [first] = (await world.api.connections.list()).connections
+  const repaired = await world.api.connections.update(first?.id ?? '', { apiKey: 'another-credential' })
+  assert.equal([repaired.apiKey, repaired.error], ['…tial', undefined])
   await world.chat({})
   assert.is(upstream.calls[0]?.headers.get('authorization'), 'Bearer another-credential')
 })

@@ -8,7 +8,7 @@ import type { ModelRequest } from '../../src/request/model-request.ts'
 import type { AnsweredAttempt } from '../../src/request/outcome.ts'
 import { createResponseReply } from '../../src/request/reply/response-reply.ts'
 import { assert, suite } from '../support/suite.ts'
-import { chunksOf } from './support/raw.ts'
+import { getChunks } from './support/raw.ts'
 import { chatEvents } from './support/responses.ts'
 
 const reader = await loadResponseReader(openaiChat, operations.generate)
@@ -25,7 +25,7 @@ for (const [when, chunks, fault] of [
   test(`the provider's error is replaced by a gateway error if the stream ${when}`, async () => {
     const ends: StreamEnd[] = []
     const relayed = relayStream(
-      chunksOf(chunks.map(encode)),
+      getChunks(chunks.map(encode)),
       { head: [], state: { ...createStreamProgress(), observe() {} } },
       {
         format: openaiChat,
@@ -50,17 +50,17 @@ for (const [when, chunks, fault] of [
 test('a stream is canceled if one of its headers may quote a key', async () => {
   const unreadable = new RangeError('unreadable')
   const knownKeys: KnownKeys = { list: () => Promise.reject(unreadable), getFinder: () => undefined }
-  const cancelled: unknown[] = []
+  const canceled: unknown[] = []
   const response = {
     kind: 'stream',
     head: { status: 200, headers: () => [['x-debug', 'Bearer the-key-of-another']] },
-    body: { cancel: (reason: unknown) => void cancelled.push(reason) },
+    body: { cancel: (reason: unknown) => void canceled.push(reason) },
   }
   const answered = { response, codec: { isPassThrough: true }, route: {} } as unknown as AnsweredAttempt
   const request = { context: { knownKeys }, table: { connections: [] } } as unknown as ModelRequest
   await createResponseReply(answered, request).then(
     () => assert.unreachable(),
-    (thrown: unknown) => assert.is(thrown, unreadable),
+    (error: unknown) => assert.is(error, unreadable),
   )
-  assert.equal(cancelled, [unreadable])
+  assert.equal(canceled, [unreadable])
 })

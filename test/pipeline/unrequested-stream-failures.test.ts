@@ -1,8 +1,8 @@
 import { fakeClock } from '../support/clock.ts'
 import { assert, suite } from '../support/suite.ts'
 import { chatChunk, chatEvents, type ErrorAnswer, messageEvents } from './support/responses.ts'
-import { limits, textOf } from './support/timeouts.ts'
-import { attemptsOf, chain, messages, openChain, typed } from './support/unrequested-streams.ts'
+import { getText, limits } from './support/timeouts.ts'
+import { chain, getAttempts, messages, openChain, typed } from './support/unrequested-streams.ts'
 import { fakeUpstream, slowly, sse } from './support/upstream.ts'
 import { openWorld } from './support/world.ts'
 
@@ -16,7 +16,7 @@ test('an unrequested stream that is cut off anywhere, by its end or by the netwo
     for (let count = 0; count < events.length - 3; count++) {
       const { send } = await openChain(() => sse(events.slice(0, count), end))
       const response = await send()
-      const attempt = attemptsOf(response) ?? ''
+      const attempt = getAttempts(response) ?? ''
       assert.ok([passed('502:network'), passed('200:content')].includes(attempt), `${count} ${end}: ${attempt}`)
       assert.is((await response.json()).choices[0].message.content, 'spare')
     }
@@ -25,19 +25,19 @@ test('an unrequested stream that is cut off anywhere, by its end or by the netwo
 test('an unrequested stream that is cut off after it has started is reported as interrupted', async () => {
   const { send } = await openChain(() => sse(chatEvents().slice(0, 3)))
   const response = await send({ model: 'one/m' })
-  assert.is(await textOf(response), '502 The provider "one" ended the stream before the response was complete.')
+  assert.is(await getText(response), '502 The provider "one" ended the stream before the response was complete.')
 })
 
 test('an unrequested stream without content falls back to the next target', async () => {
   const { send } = await openChain(() => sse([': wait\n\n', 'data: [DONE]\n\n']))
-  assert.is(attemptsOf(await send()), passed('200:content'))
+  assert.is(getAttempts(await send()), passed('200:content'))
 })
 
 test('an unrequested stream with an error at its start or in the middle is treated as the reported failure', async () => {
   const error = `data: ${JSON.stringify({ error: { message: 'Slow down, secret-of-one', code: 429 } })}\n\n`
   for (const before of [[], chatEvents().slice(0, 3)]) {
     const { upstream, world, send } = await openChain(() => sse([...before, error, ...chatEvents()], 'hang'))
-    assert.is(attemptsOf(await send()), passed('429:rate-limit'))
+    assert.is(getAttempts(await send()), passed('429:rate-limit'))
     assert.is(upstream.open, 0)
     await world.api.health.reset()
     const alone = await send({ model: 'one/m' })
@@ -52,16 +52,16 @@ test("an unrequested stream with an error in it is reported in the client's form
   const upstream = fakeUpstream(() => sse([...messageEvents().slice(0, 4), overloaded]))
   const world = await openWorld({ fetch: upstream })
   const response = await world.chat({ model: 'claude/c', messages })
-  assert.is(await textOf(response), '503 Overloaded')
+  assert.is(await getText(response), '503 Overloaded')
 })
 
 test('an empty unrequested stream falls back to the next target, and reaches the client if all are empty', async () => {
   const ending = [chatChunk({ role: 'assistant', content: '' }), chatChunk({}, 'stop'), 'data: [DONE]\n\n']
   const { send } = await openChain(() => sse(ending))
-  assert.is(attemptsOf(await send()), passed('200:content'))
+  assert.is(getAttempts(await send()), passed('200:content'))
   const all = await openWorld({ fetch: fakeUpstream(() => sse(ending)), combos: { chain } })
   const last = await all.chat({ model: 'chain', messages })
-  assert.equal([last.status, attemptsOf(last)], [200, 'one/m=200:content;via=chain:fallback, two/m=200:content'])
+  assert.equal([last.status, getAttempts(last)], [200, 'one/m=200:content;via=chain:fallback, two/m=200:content'])
   const { choices } = await last.json()
   assert.equal([choices[0].message.content, choices[0].finish_reason], [null, 'stop'])
   const translated = await (await all.messages({ model: 'chain', messages })).json()
@@ -74,7 +74,7 @@ test('an unrequested stream has the size limit of non-streaming responses', asyn
     const { upstream, world, send } = await openChain(() => typed(type, words, 'hang'), {
       limits: { maxResponseBytes: 100_000 },
     })
-    assert.is(attemptsOf(await send()), passed('200:content'))
+    assert.is(getAttempts(await send()), passed('200:content'))
     assert.match(world.recorded.attempts[0]?.message ?? '', /larger than 100000 bytes/)
     assert.ok(upstream.pulled < 110_000)
     assert.is(upstream.open, 0)
@@ -91,7 +91,7 @@ test('an unrequested stream has the idle and total timeouts of non-streaming res
     const { upstream, world, send } = await openChain(() => sse(slowly(clock, events, everyMs)), { clock, limits })
     const pending = send()
     while (upstream.calls.length < 2) await clock.advance(10)
-    assert.is(attemptsOf(await pending), passed(attempt))
+    assert.is(getAttempts(await pending), passed(attempt))
     assert.match(world.recorded.attempts[0]?.message ?? '', message.replace('The provider', 'The provider "one"'))
     assert.is(upstream.open, 0)
   }
@@ -99,10 +99,10 @@ test('an unrequested stream has the idle and total timeouts of non-streaming res
 
 test('an unrequested stream ends immediately when the client disconnects', async () => {
   const { upstream, world, send } = await openChain(() => sse(chatEvents().slice(0, 3), 'hang'))
-  const abort = new AbortController()
-  const pending = send({}, { signal: abort.signal })
+  const controller = new AbortController()
+  const pending = send({}, { signal: controller.signal })
   while (upstream.pulled === 0) await world.clock.advance(0)
-  abort.abort()
+  controller.abort()
   assert.is((await pending).status, 499)
   assert.equal([upstream.open, upstream.calls.length], [0, 1])
 })

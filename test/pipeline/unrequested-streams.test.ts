@@ -5,7 +5,7 @@ import { assert, suite } from '../support/suite.ts'
 import { chatAnswer, chatEvents, messageEvents } from './support/responses.ts'
 import { questions } from './support/sample-requests.ts'
 import { looked, looking, wholeResponse } from './support/sample-streams.ts'
-import { attemptsOf, messages, openChain, typed } from './support/unrequested-streams.ts'
+import { getAttempts, messages, openChain, typed } from './support/unrequested-streams.ts'
 import { type End, fakeUpstream, sse } from './support/upstream.ts'
 import { openWorld } from './support/world.ts'
 
@@ -29,7 +29,7 @@ const providers: Readonly<Record<ProviderFormat, string>> = {
   'bedrock-converse': 'bedrock',
 }
 
-const streamOf = (format: ProviderFormat, end?: End) =>
+const getStream = (format: ProviderFormat, end?: End) =>
   typed(
     format === 'bedrock-converse' ? 'application/vnd.amazon.eventstream' : 'text/event-stream; charset=utf-8',
     looking[format],
@@ -52,7 +52,7 @@ async function openAll(respond: (format: ProviderFormat) => Response) {
 for (const from of providerFormats)
   for (const to of wireFormats)
     test(`an unrequested stream becomes a single response (${from} provider, ${to} client)`, async () => {
-      const { upstream, world } = await openAll(streamOf)
+      const { upstream, world } = await openAll(getStream)
       const response = await world.post(...questions[to](`${providers[from]}/m`, false))
       assert.is(response.status, 200, await (response.status === 200 ? '' : response.text()))
       assert.is(response.headers.get('content-type'), 'application/json')
@@ -65,7 +65,7 @@ for (const from of providerFormats)
 
 test('an unrequested stream ends with its end marker, even if the connection stays open or breaks afterward', async () => {
   for (const end of ['hang', 'error'] as const) {
-    const { upstream, world } = await openAll((format) => streamOf(format, end))
+    const { upstream, world } = await openAll((format) => getStream(format, end))
     for (const [format, provider] of Object.entries(providers)) {
       if (format === 'gemini') continue // it has no end mark
       const response = await world.post(...questions['openai-chat'](`${provider}/m`, false))
@@ -99,7 +99,7 @@ test('an unrequested stream is reassembled if its last event omits the output', 
 })
 
 test("an unrequested stream keeps the provider's name for the model when it is passed through", async () => {
-  const { world } = await openAll(streamOf)
+  const { world } = await openAll(getStream)
   const chat = await (await world.post(...questions['openai-chat']('chat/m', false))).json()
   assert.equal([chat.object, chat.model, chat.choices.length], ['chat.completion', 'm-1', 1])
 })
@@ -108,7 +108,7 @@ test('an unrequested stream is recognized by its events under any content type',
   for (const type of ['application/json', 'text/plain', 'application/octet-stream', '']) {
     const { send } = await openChain(() => typed(type, chatEvents('Hello there')))
     const response = await send()
-    assert.is(attemptsOf(response), 'one/m=200;via=chain:fallback', type)
+    assert.is(getAttempts(response), 'one/m=200;via=chain:fallback', type)
     assert.is((await response.json()).choices[0].message.content, 'Hello there')
   }
 })

@@ -12,8 +12,8 @@ async function called(options: WorldOptions, path: string, model: string) {
   return { call: upstream.calls[0], response, upstream }
 }
 
-const one = (providerSpecificData: object, more: object = {}) => ({
-  connections: [{ provider: 'one', providerSpecificData, ...more }],
+const one = (providerSpecificData: object, extra: object = {}) => ({
+  connections: [{ provider: 'one', providerSpecificData, ...extra }],
 })
 
 test("calls to providers use the connection's base URL, or else the catalog's", async () => {

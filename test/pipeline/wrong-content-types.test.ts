@@ -1,7 +1,7 @@
 import { fakeClock } from '../support/clock.ts'
 import { assert, suite } from '../support/suite.ts'
 import { chatAnswer, chatEvents, type ErrorAnswer, messageEvents } from './support/responses.ts'
-import { bodyOf, type End, fakeUpstream, json } from './support/upstream.ts'
+import { type End, fakeUpstream, getBody, json } from './support/upstream.ts'
 import { openWorld } from './support/world.ts'
 
 const test = suite('streamed responses with the wrong content type')
@@ -9,7 +9,7 @@ const test = suite('streamed responses with the wrong content type')
 const messages = [{ role: 'user', content: 'Hi' }]
 
 const labelled = (type: string | undefined, chunks: string[], end?: End) =>
-  new Response(bodyOf(chunks, end), type === undefined ? {} : { headers: { 'content-type': type } })
+  new Response(getBody(chunks, end), type === undefined ? {} : { headers: { 'content-type': type } })
 
 async function open(respond: () => Response, limits = {}) {
   const upstream = fakeUpstream(({ provider }) => (provider === 'one' ? respond() : json(chatAnswer('spare'))))

@@ -1,6 +1,6 @@
 import { defaultCatalog } from '../../src/protocols/providers/catalog.ts'
 import type { Strategy } from '../../src/types.ts'
-import { whole } from '../formats/cases/responses.ts'
+import { fullResponses } from '../formats/cases/responses.ts'
 import { openDoor } from '../formats/cases/support.ts'
 import { type Answering, json } from '../pipeline/support/upstream.ts'
 import { isCi } from '../support/ci.ts'
@@ -11,7 +11,7 @@ import { clientWriters, createConversation } from './support/conversations.ts'
 
 const test = suite('prompt caching: session affinity')
 
-const ok = () => json(whole['anthropic-messages'])
+const ok = () => json(fullResponses['anthropic-messages'])
 const write = clientWriters['anthropic-messages']
 const steps = createConversation(createRandom(5), 1).slice(0, 1)
 
@@ -21,10 +21,10 @@ async function openPool(
   { strategy = 'random', respond = ok }: { strategy?: Strategy; respond?: Answering } = {},
 ) {
   const clock = fakeClock()
-  const connections = Array.from({ length: size }, (_, at) => ({
+  const connections = Array.from({ length: size }, (_, index) => ({
     provider: 'anthropic',
-    apiKey: `key-${at}`,
-    name: `${at}`,
+    apiKey: `key-${index}`,
+    name: `${index}`,
   }))
   const { upstream, world } = await openDoor(respond, {
     catalog: defaultCatalog,

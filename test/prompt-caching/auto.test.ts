@@ -1,7 +1,7 @@
 import type { JsonObject } from '../../src/lib/json.ts'
 import { defaultCatalog } from '../../src/protocols/providers/catalog.ts'
 import type { Catalog, Connection, PromptCaching } from '../../src/types.ts'
-import { whole } from '../formats/cases/responses.ts'
+import { fullResponses } from '../formats/cases/responses.ts'
 import { openDoor, type Question } from '../formats/cases/support.ts'
 import { converseAnswer } from '../formats/support/event-stream.ts'
 import { type Answering, json } from '../pipeline/support/upstream.ts'
@@ -16,10 +16,10 @@ const test = suite('prompt caching: automatic breakpoints')
 type Asked = Question & { promptCaching?: PromptCaching }
 
 const replies = {
-  messages: () => json(whole['anthropic-messages']),
-  chat: () => json(whole['openai-chat']),
-  responses: () => json(whole['openai-responses']),
-  gemini: () => json(whole.gemini),
+  messages: () => json(fullResponses['anthropic-messages']),
+  chat: () => json(fullResponses['openai-chat']),
+  responses: () => json(fullResponses['openai-responses']),
+  gemini: () => json(fullResponses.gemini),
   converse: () => json(converseAnswer()),
 } satisfies Record<string, Answering>
 
@@ -63,7 +63,7 @@ test('check 1: a translated agent request gets breakpoints at the tools, the ins
   assert.equal(places(sent), ['tools', 'system', 'messages', 'messages'])
   const turns = sent.messages as JsonObject[]
   const response = turns.findLastIndex(({ role }) => role === 'assistant')
-  const marked = turns.flatMap((turn, at) => (JSON.stringify(turn).includes('cache_control') ? [at] : []))
+  const marked = turns.flatMap((turn, index) => (JSON.stringify(turn).includes('cache_control') ? [index] : []))
   assert.equal(marked, [response - 1, turns.length - 1])
 })
 
@@ -87,7 +87,7 @@ test('check 2: a passed-through request keeps all bytes except its tools, its in
 })
 
 test('check 3: after a turn of 24 blocks, the previous end also gets a breakpoint', async () => {
-  const calls = Array.from({ length: 12 }, (_, at) => ({ type: 'tool_use', id: `t${at}`, name: 'search', input: {} }))
+  const calls = Array.from({ length: 12 }, (_, i) => ({ type: 'tool_use', id: `t${i}`, name: 'search', input: {} }))
   const results = calls.map(({ id }) => ({ type: 'tool_result', tool_use_id: id, content: 'ok' }))
   const messages = [
     { role: 'user', content: 'Go.' },
@@ -282,11 +282,12 @@ test("check 29: the header turns prompt caching off, and can't turn it on", asyn
 
 test('check 27: a combo can have one entry with prompt caching and one without', async () => {
   let isDown = true
-  const respond: Answering = () => (isDown ? new Response('{}', { status: 503 }) : json(whole['anthropic-messages']))
+  const respond: Answering = () =>
+    isDown ? new Response('{}', { status: 503 }) : json(fullResponses['anthropic-messages'])
   const { upstream, world } = await openDoor(
-    (call, nth) => {
-      isDown = nth === 1
-      return respond(call, nth)
+    (call, index) => {
+      isDown = index === 1
+      return respond(call, index)
     },
     {
       catalog: defaultCatalog,
@@ -311,7 +312,7 @@ test('check 27: a combo can have one entry with prompt caching and one without',
 test('check 25: each attempt has only its own breakpoints, and the client’s request stays unchanged', async () => {
   const before = structuredClone(agent)
   const { upstream, world } = await openDoor(
-    (_, nth) => (nth < 3 ? new Response('{}', { status: 503 }) : json(converseAnswer())),
+    (_, index) => (index < 3 ? new Response('{}', { status: 503 }) : json(converseAnswer())),
     {
       catalog: { ...defaultCatalog, ...openai },
       connections: ['anthropic', 'openai', bedrock],
@@ -350,10 +351,10 @@ test('check 36: a session has the same cache key in all instances, and a differe
   const { memoryStorage } = await import('../../adapters/storage/memory.ts')
   const storage = memoryStorage()
   const secret = 'a secret of at least 32 characters'
-  const one = await sendRequest({ storage, secret }, 's')
+  const first = await sendRequest({ storage, secret }, 's')
   const other = await sendRequest({ storage, secret, connections: [] }, 's')
-  assert.is(one.key, other.key)
-  assert.is.not(one.key, (await sendRequest({ storage, secret, connections: [] }, 't')).key)
+  assert.is(first.key, other.key)
+  assert.is.not(first.key, (await sendRequest({ storage, secret, connections: [] }, 't')).key)
 })
 
 test('check 42: a client’s breakpoints are reported as the client’s', async () => {
@@ -376,7 +377,7 @@ test('check 52: if breakpoints are rejected, the request is retried once without
     error: { type: 'invalid_request_error', message: 'cache_control: Extra inputs are not permitted' },
   }
   const { upstream, world } = await openDoor(
-    ({ body }) => (/cache_control/.test(body) ? json(rejection, 400) : json(whole['anthropic-messages'])),
+    ({ body }) => (/cache_control/.test(body) ? json(rejection, 400) : json(fullResponses['anthropic-messages'])),
     { catalog: defaultCatalog, connections: ['anthropic'], clock },
   )
   await world.api.settings.update({ promptCaching: 'auto' })

@@ -1,6 +1,6 @@
 import type { JsonObject } from '../../src/lib/json.ts'
 import { defaultCatalog } from '../../src/protocols/providers/catalog.ts'
-import { whole } from '../formats/cases/responses.ts'
+import { fullResponses } from '../formats/cases/responses.ts'
 import { type Question, send } from '../formats/cases/support.ts'
 import { converseAnswer } from '../formats/support/event-stream.ts'
 import { json } from '../pipeline/support/upstream.ts'
@@ -13,7 +13,7 @@ type Target = Pick<Question, 'client' | 'model' | 'respond'> & Partial<Question>
 
 const messages: Target = {
   ...{ client: 'anthropic-messages', model: 'anthropic/claude-sonnet-4-5' },
-  respond: () => json(whole['anthropic-messages']),
+  respond: () => json(fullResponses['anthropic-messages']),
 }
 const chatToClaude: Target = { ...messages, client: 'openai-chat' }
 const bedrock: Target = {
@@ -24,24 +24,24 @@ const bedrock: Target = {
 const vertex: Target = {
   ...{ client: 'anthropic-messages', model: 'vertex/claude-sonnet-4-5', catalog: defaultCatalog },
   connections: [{ provider: 'vertex', apiKey: 'ya29.token', providerSpecificData: { project: 'p' } }],
-  respond: () => json(whole['anthropic-messages']),
+  respond: () => json(fullResponses['anthropic-messages']),
 }
 const responses: Target = {
   ...{ client: 'openai-chat', model: 'openai/gpt-5.6' },
   catalog: { openai: { baseUrl: 'http://openai.test/v1', format: 'openai-responses' } },
-  respond: () => json(whole['openai-responses']),
+  respond: () => json(fullResponses['openai-responses']),
 }
 
 const mark = (ttl?: string) => ({ cache_control: { type: 'ephemeral', ...(ttl && { ttl }) } })
-const text = (words: string, more: JsonObject = {}) => ({ type: 'text', text: words, ...more })
+const text = (text: string, extra: JsonObject = {}) => ({ type: 'text', text, ...extra })
 const user = (...content: JsonObject[]) => ({ role: 'user', content })
 const output = (...content: JsonObject[]) => ({ role: 'assistant', content })
-const tool = (more: JsonObject = {}) => ({ name: 'f', input_schema: { type: 'object' }, ...more })
+const tool = (extra: JsonObject = {}) => ({ name: 'f', input_schema: { type: 'object' }, ...extra })
 const use = (id: string) => ({ type: 'tool_use', id, name: 'f', input: {} })
-const result = (id: string, more: JsonObject = {}) => ({
+const result = (id: string, extra: JsonObject = {}) => ({
   ...{ type: 'tool_result', tool_use_id: id },
   content: [text(`result of ${id}`)],
-  ...more,
+  ...extra,
 })
 
 const blanks: Record<string, JsonObject> = {
@@ -50,8 +50,8 @@ const blanks: Record<string, JsonObject> = {
   thinking: { type: 'thinking', thinking: 'Hm.', signature: 'c2ln' },
   'redacted thinking': { type: 'redacted_thinking', data: 'ZGF0YQ==' },
 }
-for (const [what, last] of Object.entries(blanks))
-  test(`check 14: if a conversation ends with ${what}, its breakpoint is on the block before that`, async () => {
+for (const [label, last] of Object.entries(blanks))
+  test(`check 14: if a conversation ends with ${label}, its breakpoint is on the block before that`, async () => {
     const turns = last.type === 'text' ? [user(text('a'), last)] : [user(text('a')), output(last)]
     const { sent, response } = await send({ ...vertex, body: { ...mark(), messages: turns } })
     assert.is(response.status, 200)

@@ -1,6 +1,6 @@
 import type { JsonObject } from '../../src/lib/json.ts'
 import type { Catalog } from '../../src/types.ts'
-import { whole } from '../formats/cases/responses.ts'
+import { fullResponses } from '../formats/cases/responses.ts'
 import { openDoor } from '../formats/cases/support.ts'
 import { type Answering, json } from '../pipeline/support/upstream.ts'
 import { createRandom } from '../support/random.ts'
@@ -13,11 +13,11 @@ const test = suite("prompt caching: Claude Code's sessions")
 function createSession(model: string, turns: number): JsonObject[] {
   const steps = createConversation(createRandom(7), turns)
   const write = clientWriters['anthropic-messages']
-  return listRequestEnds(steps).map((end, at) => {
+  return listRequestEnds(steps).map((end, index) => {
     const { messages, ...body } = write(steps.slice(0, end))
     const ephemeral = { cache_control: { type: 'ephemeral', ttl: '1h' } }
     const system = [
-      { type: 'text', text: `x-anthropic-billing-header: cc_version=2.1.81.df2; cc_entrypoint=cli; cch=${at}f00;` },
+      { type: 'text', text: `x-anthropic-billing-header: cc_version=2.1.81.df2; cc_entrypoint=cli; cch=${index}f00;` },
       { type: 'text', text: 'You are Claude Code.', ...ephemeral },
       { type: 'text', text: 'Follow the rules. '.repeat(200), ...ephemeral },
     ]
@@ -44,15 +44,15 @@ async function sendSession(model: string, { catalog, respond }: { catalog: Catal
 const others: Record<string, { catalog: Catalog; respond: Answering }> = {
   'openai/gpt-5.6': {
     catalog: { openai: { baseUrl: 'http://openai.test/v1', format: 'openai-responses' } },
-    respond: () => json(whole['openai-responses']),
+    respond: () => json(fullResponses['openai-responses']),
   },
   'google/gemini-3-pro-preview': {
     catalog: { google: { baseUrl: 'http://google.test/v1beta', format: 'gemini' } },
-    respond: () => json(whole.gemini),
+    respond: () => json(fullResponses.gemini),
   },
   'deepseek/deepseek-flash': {
     catalog: { deepseek: { baseUrl: 'http://deepseek.test/v1', format: 'openai-chat' } },
-    respond: () => json(whole['openai-chat']),
+    respond: () => json(fullResponses['openai-chat']),
   },
 }
 
@@ -63,7 +63,10 @@ for (const [model, target] of Object.entries(others))
     for (const { body } of calls) {
       assert.not.match(body, /billing|cch=/)
       const { messages, input, contents, ...rest } = JSON.parse(body)
-      const sent = [JSON.stringify(rest), ...(messages ?? input ?? contents).map((one: unknown) => JSON.stringify(one))]
+      const sent = [
+        JSON.stringify(rest),
+        ...(messages ?? input ?? contents).map((item: unknown) => JSON.stringify(item)),
+      ]
       if (before) assert.equal(sent.slice(0, before.length - 1), before.slice(0, -1))
       before = sent
     }
@@ -72,7 +75,7 @@ for (const [model, target] of Object.entries(others))
 
 const anthropic = {
   catalog: { anthropic: { baseUrl: 'http://anthropic.test/v1', format: 'anthropic-messages' } } satisfies Catalog,
-  respond: () => json(whole['anthropic-messages']),
+  respond: () => json(fullResponses['anthropic-messages']),
 }
 
 test('check 34: a session to Anthropic keeps its billing line and all other bytes', async () => {

@@ -3,7 +3,7 @@ import { PromptCacher } from '../../src/features/prompt-caching/prompt-cacher.ts
 import type { JsonObject } from '../../src/lib/json.ts'
 import { defaultCatalog } from '../../src/protocols/providers/catalog.ts'
 import type { Codec } from '../../src/request/codec/codec.ts'
-import { whole } from '../formats/cases/responses.ts'
+import { fullResponses } from '../formats/cases/responses.ts'
 import { openDoor } from '../formats/cases/support.ts'
 import { hedging, respond } from '../pipeline/support/hedging.ts'
 import { json } from '../pipeline/support/upstream.ts'
@@ -27,7 +27,7 @@ test('check 26: a hedge gets no breakpoints', async () => {
 
 /** Returns the mean CPU time of `count` requests, in ms. */
 async function measureRequest(promptCaching: 'off' | 'auto', count: number): Promise<number> {
-  const { world } = await openDoor(() => json(whole['anthropic-messages']), {
+  const { world } = await openDoor(() => json(fullResponses['anthropic-messages']), {
     catalog: defaultCatalog,
     connections: ['anthropic'],
   })
@@ -75,8 +75,8 @@ test('check 49: adding breakpoints to a translated request of 75 kB takes at mos
   }
   let marked: JsonObject = {}
   /** Marks the request of one attempt. Its translated body is given, because only the marks are measured. */
-  const mark = (nth: number) => {
-    const call = { text, body: { messages: [{ role: 'user', content: `${nth}` }] }, model: 'm' }
+  const mark = (index: number) => {
+    const call = { text, body: { messages: [{ role: 'user', content: `${index}` }] }, model: 'm' }
     const request = { call, owner: 'o', exchange: { header: () => undefined }, format: { name: 'openai-chat' } }
     const attempt = { request, route: { target }, log: { isHedge: false, extendRecord: () => {} }, mode: 'auto' }
     return cacher.encode(attempt as unknown as CachedAttempt, async ({ editBody }) => {

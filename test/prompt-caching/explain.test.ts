@@ -28,8 +28,8 @@ async function open(name: string, promptCaching: 'auto' | 'off' = 'auto') {
 }
 
 /** Returns everything with a mark in a body, with its path. */
-const read = (sent: object, place: string): object =>
-  place
+const read = (sent: object, location: string): object =>
+  location
     .split(/[.[\]]+/)
     .filter(Boolean)
     .reduce<unknown>((value, name) => Object(value)[name], sent) as object
@@ -50,9 +50,9 @@ for (const name of [
     assert.is(upstream.calls.length, 0)
     await world.post(path, { ...body, model })
     const sent = JSON.parse(upstream.calls[0]?.body ?? '{}')
-    for (const place of marks)
-      if (place !== 'cache_control')
-        assert.match(JSON.stringify(read(sent, place)), /cache_control|cachePoint|prompt_cache_breakpoint/, place)
+    for (const location of marks)
+      if (location !== 'cache_control')
+        assert.match(JSON.stringify(read(sent, location)), /cache_control|cachePoint|prompt_cache_breakpoint/, location)
     const count = JSON.stringify(sent).match(/"(?:cache_control|cachePoint|prompt_cache_breakpoint)"/g)?.length
     assert.is(marks.length, count)
     assert.equal((await explain({ body, path }))?.marks, marks)

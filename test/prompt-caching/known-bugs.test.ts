@@ -25,8 +25,8 @@ async function send(
   const simulator = provider.createSimulator()
   const reads: number[] = []
   const { upstream, world } = await openDoor(
-    ({ body }, nth) => {
-      const usage = simulator({ body: JSON.parse(body), now: nth * 1_000 })
+    ({ body }, index) => {
+      const usage = simulator({ body: JSON.parse(body), now: index * 1_000 })
       reads.push(usage.read)
       return json(provider.respond(usage))
     },
@@ -49,16 +49,16 @@ const agent = listRequestEnds(steps).map((end): JsonObject => {
 
 const search = { name: 'search', input_schema: { type: 'object' } }
 const call = (id: string) => ({ type: 'tool_use', id, name: 'search', input: {} })
-const result = (id: string, more: JsonObject = {}) => ({
+const result = (id: string, extra: JsonObject = {}) => ({
   ...{ type: 'tool_result', tool_use_id: id, content: `result of ${id}` },
-  ...more,
+  ...extra,
 })
 const user = (...content: JsonObject[]) => ({ role: 'user', content })
 const assistant = (...content: JsonObject[]) => ({ role: 'assistant', content })
 
 for (const name of ['Claude at Anthropic', 'Claude on Vertex AI', 'Claude on Bedrock'])
   test(`llmgateway #3114: a breakpoint on a tool result stays there, and results without one take no slot (${name})`, async () => {
-    const ids = Array.from({ length: 8 }, (_, at) => `t${at}`)
+    const ids = Array.from({ length: 8 }, (_, index) => `t${index}`)
     const messages = [
       user({ type: 'text', text: 'Go.', ...mark }),
       ...ids.flatMap((id) => [assistant(call(id)), user(result(id, id === 't2' || id === 't6' ? mark : {}))]),
@@ -80,11 +80,11 @@ test('llmgateway #3114: the end of a turn with only tool results gets a breakpoi
   }
 })
 
-for (const [place, marked] of Object.entries({
+for (const [location, marked] of Object.entries({
   'the message': { content: 'result of t1', ...mark },
   'its last part': { content: [{ type: 'text', text: 'result of t1', ...mark }] },
 }))
-  test(`llmgateway #3114: the breakpoint of a tool message in Chat Completions is on its result, from ${place}`, async () => {
+  test(`llmgateway #3114: the breakpoint of a tool message in Chat Completions is on its result, from ${location}`, async () => {
     const called = { id: 't1', type: 'function', function: { name: 'search', arguments: '{}' } }
     const messages = [
       { role: 'user', content: 'Go.' },
@@ -120,18 +120,21 @@ test("Bifrost #6181: the breakpoints for one target don't reach the fallback, an
 
 for (const promptCaching of ['off', 'auto'] as const)
   test(`OmniRoute #1762: Claude Code's requests reach Anthropic with their billing line, beta header, and thinking (${promptCaching})`, async () => {
-    const bodies = agent.map(({ messages, ...body }, at) => ({
+    const bodies = agent.map(({ messages, ...body }, index) => ({
       ...body,
       system: [
-        { type: 'text', text: `x-anthropic-billing-header: cc_version=2.1.81.df2; cc_entrypoint=cli; cch=${at}f00;` },
+        {
+          type: 'text',
+          text: `x-anthropic-billing-header: cc_version=2.1.81.df2; cc_entrypoint=cli; cch=${index}f00;`,
+        },
         { type: 'text', text: 'You are Claude Code.', ...mark },
       ],
       messages,
     }))
     const headers = { 'anthropic-beta': 'claude-code-20250219', 'anthropic-version': '2023-06-01' }
     const { calls } = await send('Claude at Anthropic', '/v1/messages', bodies, { headers, promptCaching })
-    for (const [at, { body, headers: sent }] of calls.entries()) {
-      assert.is(body, JSON.stringify({ ...bodies[at], model: 'claude-sonnet-5-5' }))
+    for (const [index, { body, headers: sent }] of calls.entries()) {
+      assert.is(body, JSON.stringify({ ...bodies[index], model: 'claude-sonnet-5-5' }))
       assert.is(sent.get('anthropic-beta'), 'claude-code-20250219')
     }
   })
@@ -162,8 +165,8 @@ test('new-api #3389: a passed-through request stays byte-identical, and each req
     upstream.calls.map(({ body }) => body),
     pretty.map((text) => text.replace('anthropic/', '')),
   )
-  for (const [at, { body }] of upstream.calls.entries()) {
-    const before = upstream.calls[at - 1]?.body
+  for (const [index, { body }] of upstream.calls.entries()) {
+    const before = upstream.calls[index - 1]?.body
     if (before) assert.is(body.slice(0, before.length - 2), before.slice(0, -2))
   }
 })
@@ -182,13 +185,13 @@ for (const name of ['Claude at Anthropic', 'Claude on Vertex AI', 'Claude on Bed
     test(`axonhub #2342: a client's breakpoints stay on their blocks, and hit the cache in each turn (${name}, ${promptCaching})`, async () => {
       const bodies = agent.map(markEnds)
       const { texts, reads } = await send(name, '/v1/messages', bodies, { promptCaching })
-      for (const [at, text] of texts.entries()) {
+      for (const [index, text] of texts.entries()) {
         const sent: JsonObject & { messages: object[] } = JSON.parse(text)
         assert.equal(
           listMarks(sent).map(({ place }) => place),
           ['system', 'messages'],
         )
-        assert.match(JSON.stringify(sent.messages.at(-1)), /"cache_control"|"cachePoint"/, `request ${at}`)
+        assert.match(JSON.stringify(sent.messages.at(-1)), /"cache_control"|"cachePoint"/, `request ${index}`)
       }
       assert.ok(
         reads.slice(1).every((read) => read > 4_000),

@@ -23,12 +23,12 @@ for (const name of ['Claude on Bedrock', 'Gemini', 'Nova on Bedrock'])
       const shares: number[] = []
       let downloads = 0
       const { world } = await openDoor(
-        ({ url, body }, nth) => {
+        ({ url, body }, index) => {
           if (String(url).startsWith('https://images.example.com/')) {
             downloads++
             return new Response(PNG, { headers: { 'content-type': 'image/png' } })
           }
-          const usage = simulator({ body: JSON.parse(body), now: nth * 1_000 })
+          const usage = simulator({ body: JSON.parse(body), now: index * 1_000 })
           shares.push(usage.read / usage.input)
           return json(provider.respond(usage))
         },

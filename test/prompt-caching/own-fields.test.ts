@@ -1,7 +1,7 @@
 import type { JsonObject } from '../../src/lib/json.ts'
 import { defaultCatalog } from '../../src/protocols/providers/catalog.ts'
 import type { Catalog } from '../../src/types.ts'
-import { whole } from '../formats/cases/responses.ts'
+import { fullResponses } from '../formats/cases/responses.ts'
 import { openDoor } from '../formats/cases/support.ts'
 import { converseAnswer } from '../formats/support/event-stream.ts'
 import { type Answering, json } from '../pipeline/support/upstream.ts'
@@ -36,19 +36,19 @@ async function send({ path, body, catalog = defaultCatalog, respond }: Sent) {
 const messages = clientWriters['anthropic-messages'](conversation)
 const marked = { ...messages, cache_control: { type: 'ephemeral' } }
 
-const chat = () => json(whole['openai-chat'])
+const chat = () => json(fullResponses['openai-chat'])
 const others: Record<string, { respond: Answering; catalog?: Catalog; field: string }> = {
   'xai/grok-4': { respond: chat, field: 'x-grok-conv-id' },
   'fireworks/accounts/fireworks/models/kimi-k2': { respond: chat, field: 'x-session-affinity' },
   'openrouter/anthropic/claude-sonnet-4.5': { respond: chat, field: 'x-session-id' },
   'mistral/mistral-large-latest': { respond: chat, field: 'prompt_cache_key' },
   'openai/gpt-5.4': {
-    respond: () => json(whole['openai-responses']),
+    respond: () => json(fullResponses['openai-responses']),
     catalog: openaiResponses,
     field: 'prompt_cache_key',
   },
   'openai/gpt-5.6': {
-    respond: () => json(whole['openai-responses']),
+    respond: () => json(fullResponses['openai-responses']),
     catalog: openaiResponses,
     field: 'prompt_cache_key',
   },
@@ -64,7 +64,11 @@ for (const [model, { field, ...target }] of Object.entries(others))
 
 test("a cache field with the value null isn't a breakpoint", async () => {
   const body = { ...messages, cache_control: null, model: 'anthropic/claude-sonnet-4-5' }
-  const { sent, record } = await send({ path: '/v1/messages', body, respond: () => json(whole['anthropic-messages']) })
+  const { sent, record } = await send({
+    path: '/v1/messages',
+    body,
+    respond: () => json(fullResponses['anthropic-messages']),
+  })
   assert.equal(sent.cache_control, { type: 'ephemeral' })
   assert.is(record?.by, 'gateway')
 })
@@ -73,12 +77,20 @@ test("a tool parameter with the name of a cache field isn't a breakpoint", async
   const properties = { cacheControl: { type: 'string', default: 'no-store' }, cachedContent: { type: 'string' } }
   const tools = [{ name: 'upload', input_schema: { type: 'object', properties } }]
   const body = { ...messages, tools, model: 'anthropic/claude-sonnet-4-5' }
-  const { record } = await send({ path: '/v1/messages', body, respond: () => json(whole['anthropic-messages']) })
+  const { record } = await send({
+    path: '/v1/messages',
+    body,
+    respond: () => json(fullResponses['anthropic-messages']),
+  })
   assert.is(record?.by, 'gateway')
 })
 
 const responses: JsonObject = { ...clientWriters['openai-responses'](conversation), model: 'openai/gpt-5.6' }
-const toResponses = { path: '/v1/responses', catalog: openaiResponses, respond: () => json(whole['openai-responses']) }
+const toResponses = {
+  path: '/v1/responses',
+  catalog: openaiResponses,
+  respond: () => json(fullResponses['openai-responses']),
+}
 test('instructions stay instructions next to a stored prompt, whose messages they would otherwise follow', async () => {
   const { sent } = await send({ ...toResponses, body: { ...responses, prompt: { id: 'pmpt_1' } } })
   assert.is(sent.instructions, responses.instructions)
@@ -91,7 +103,7 @@ test("while caching is paused for GPT-5.6, a client's retention isn't sent with 
     ...{ input_tokens: 10_010, output_tokens: 1, total_tokens: 10_011 },
     input_tokens_details: { cached_tokens: 0, cache_write_tokens: 10_000 },
   }
-  const { upstream, world } = await openDoor(() => json({ ...whole['openai-responses'], usage }), {
+  const { upstream, world } = await openDoor(() => json({ ...fullResponses['openai-responses'], usage }), {
     ...{ catalog: openaiResponses, connections: ['openai'], clock, logger: { warn() {}, error() {} } },
   })
   await world.api.settings.update({ promptCaching: 'auto' })
@@ -129,7 +141,7 @@ test('a cache key that the target rejects is dropped, and the request is retried
 test("a request whose cache fields are rejected doesn't turn prompt caching off for other requests", async () => {
   const rejection = { error: { message: 'Invalid prompt_cache_retention: bogus', type: 'invalid_request_error' } }
   const { upstream, world } = await openDoor(
-    ({ body }) => (/bogus/.test(body) ? json(rejection, 400) : json(whole['openai-responses'])),
+    ({ body }) => (/bogus/.test(body) ? json(rejection, 400) : json(fullResponses['openai-responses'])),
     { catalog: openaiResponses, connections: ['openai'] },
   )
   await world.api.settings.update({ promptCaching: 'auto' })

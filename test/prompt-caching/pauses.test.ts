@@ -1,5 +1,5 @@
 import { defaultCatalog } from '../../src/protocols/providers/catalog.ts'
-import { whole } from '../formats/cases/responses.ts'
+import { fullResponses } from '../formats/cases/responses.ts'
 import { openDoor } from '../formats/cases/support.ts'
 import { json } from '../pipeline/support/upstream.ts'
 import { fakeClock } from '../support/clock.ts'
@@ -99,7 +99,7 @@ test('check 45: while caching is paused for GPT-5.6, its requests turn off autom
     ...{ input_tokens: 10_010, output_tokens: 1, total_tokens: 10_011 },
     input_tokens_details: { cached_tokens: 0, cache_write_tokens: 10_000 },
   }
-  const { upstream, world } = await openDoor(() => json({ ...whole['openai-responses'], usage }), {
+  const { upstream, world } = await openDoor(() => json({ ...fullResponses['openai-responses'], usage }), {
     catalog: { openai: { ...defaultCatalog.openai, format: 'openai-responses' } },
     connections: ['openai'],
     clock,
@@ -126,7 +126,7 @@ test('sessions that read less than 20% of their input are listed from their thir
   const { world } = await openDoor(
     () => {
       const usage = { input_tokens: 10_000 - read, output_tokens: 1, cache_read_input_tokens: read }
-      return json({ ...whole['anthropic-messages'], usage })
+      return json({ ...fullResponses['anthropic-messages'], usage })
     },
     { catalog: defaultCatalog, connections: ['anthropic'], clock },
   )

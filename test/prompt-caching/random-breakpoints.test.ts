@@ -46,7 +46,7 @@ function randomAssistantPart(random: Random, id: string): AssistantPart {
 const ORIGIN = { format: 'anthropic-messages', account: 'vendor/1' } as const
 
 const repeat = <T>(random: Random, most: number, make: (at: number) => T): T[] =>
-  Array.from({ length: random.below(most + 1) }, (_, at) => make(at))
+  Array.from({ length: random.below(most + 1) }, (_, index) => make(index))
 
 function randomRequest(random: Random): CanonicalRequest {
   const turns: Turn[] = repeat(random, 2, () => ({
@@ -56,7 +56,7 @@ function randomRequest(random: Random): CanonicalRequest {
   for (let round = 0; round <= random.below(4); round++) {
     turns.push({ role: 'user', content: [randomUserPart(random), ...repeat(random, 2, () => randomUserPart(random))] })
     if (random.next() < 0.2) continue
-    const content = repeat(random, 4, (at) => randomAssistantPart(random, `call_${round}_${at}`))
+    const content = repeat(random, 4, (index) => randomAssistantPart(random, `call_${round}_${index}`))
     turns.push({ role: 'assistant', content })
     const calls = content.flatMap((part) => (part.type === 'tool-call' ? [part] : []))
     if (calls.length === 0) continue
@@ -69,8 +69,8 @@ function randomRequest(random: Random): CanonicalRequest {
   const auto = randomMark(random).cache
   return {
     ...{ model: 'm', stream: false, streamUsage: false, turns },
-    tools: repeat(random, 3, (at) => ({
-      ...{ type: 'function', name: at === 0 ? 'f' : `f${at}`, schema: { type: 'object' } },
+    tools: repeat(random, 3, (index) => ({
+      ...{ type: 'function', name: index === 0 ? 'f' : `f${index}`, schema: { type: 'object' } },
       ...randomMark(random),
     })),
     options: auto ? { cacheOptions: { auto } } : {},

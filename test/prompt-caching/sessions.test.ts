@@ -106,7 +106,7 @@ for (const [name, most] of Object.entries({
 test('check 40: a single breakpoint at the end misses the cache after a turn with eleven calls', () => {
   const count = simulateMarks(readMessages)
   const marked = { cache_control: { type: 'ephemeral' } }
-  const calls = Array.from({ length: 11 }, (_, at) => ({ type: 'tool_use', id: `t${at}`, name: 'f', input: {} }))
+  const calls = Array.from({ length: 11 }, (_, index) => ({ type: 'tool_use', id: `t${index}`, name: 'f', input: {} }))
   const results = calls.map(({ id }) => ({ type: 'tool_result', tool_use_id: id, content: 'ok' }))
   const start = [{ role: 'user', content: 'Go. '.repeat(2_000) }]
   const later = [...start, { role: 'assistant', content: calls }, { role: 'user', content: results }]
@@ -118,8 +118,8 @@ test('check 43: savings are compared with the cost of the same usage without a c
   const provider = simulatedProviders['Claude at Anthropic']
   assert.ok(provider)
   const { requests, usages } = await play('anthropic-messages', provider)
-  for (const [at, { promptCache }] of requests.entries()) {
-    const { read, written } = usages[at] ?? { read: 0, written: 0 }
+  for (const [index, { promptCache }] of requests.entries()) {
+    const { read, written } = usages[index] ?? { read: 0, written: 0 }
     const expected = (read * (2 - 0.1) - written * (2.5 - 2)) / 1_000_000
     assert.ok(
       Math.abs((promptCache?.savedUsd ?? 0) - expected) < 1e-6,

@@ -1,5 +1,5 @@
 import { defaultCatalog } from '../../src/protocols/providers/catalog.ts'
-import { whole } from '../formats/cases/responses.ts'
+import { fullResponses } from '../formats/cases/responses.ts'
 import { openDoor } from '../formats/cases/support.ts'
 import { json } from '../pipeline/support/upstream.ts'
 import { assert, suite } from '../support/suite.ts'
@@ -18,7 +18,7 @@ const invalid: [value: unknown, problem: RegExp][] = [
   [{ mode: 'auto', lifetime: '1h' }, /Unknown field ".*promptCaching\.lifetime"/],
 ]
 test('an invalid setting for the settings, keys, groups, connections, or entries gets a 400 that explains what to set', async () => {
-  const { world } = await openDoor(() => json(whole['anthropic-messages']), {
+  const { world } = await openDoor(() => json(fullResponses['anthropic-messages']), {
     ...{ catalog: defaultCatalog, connections: ['anthropic'] },
   })
   const [connection] = (await world.api.connections.list()).connections
@@ -33,7 +33,7 @@ test('an invalid setting for the settings, keys, groups, connections, or entries
       () => world.api.connections.update(connection?.id ?? '', { promptCaching }),
       () => world.api.combos.create({ name: 'c', models: [{ model, promptCaching }] }),
     ]) {
-      const error = await change().catch((thrown: Error & { status?: number }) => thrown)
+      const error = await change().catch((error: Error & { status?: number }) => error)
       assert.is('status' in error && error.status, 400, `${change} ${JSON.stringify(value)}`)
       assert.match('message' in error ? error.message : '', problem)
     }

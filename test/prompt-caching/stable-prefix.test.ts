@@ -60,7 +60,7 @@ async function createSender(client: ClientFormat, target: Target, order = <T>(va
 
 /** Splits the bytes of a request into everything before its last message and all other fields. */
 function split(body: JsonObject): { messages: string[]; rest: string } {
-  const name = ['messages', 'input', 'contents'].find((one) => Array.isArray(body[one])) ?? ''
+  const name = ['messages', 'input', 'contents'].find((value) => Array.isArray(body[value])) ?? ''
   const messages = body[name]
   return {
     messages: Array.isArray(messages) ? messages.map((message) => JSON.stringify(message)) : [],
@@ -74,12 +74,12 @@ const BINDING = /,"thinking":\{"type":"adaptive","block_binding":\{[^}]*\}\}/
 /** Asserts that each request starts with the bytes of the previous one, up to its last message. */
 function assertStable(bodies: readonly JsonObject[], hint: string): void {
   let before: ReturnType<typeof split> | undefined
-  for (const [at, body] of bodies.entries()) {
+  for (const [index, body] of bodies.entries()) {
     const now = split(body)
     if (before) {
-      assert.is(now.rest, before.rest, `${hint}, request ${at}`)
+      assert.is(now.rest, before.rest, `${hint}, request ${index}`)
       const kept = before.messages.slice(0, -1)
-      assert.equal(now.messages.slice(0, kept.length), kept, `${hint}, request ${at}`)
+      assert.equal(now.messages.slice(0, kept.length), kept, `${hint}, request ${index}`)
     }
     before = now
   }
@@ -87,13 +87,13 @@ function assertStable(bodies: readonly JsonObject[], hint: string): void {
 
 const send = (sender: Send, steps: readonly Step[], stride = 1): JsonObject[] =>
   listRequestEnds(steps)
-    .filter((_, at) => at % stride === 0)
+    .filter((_, index) => index % stride === 0)
     .map((end) => sender(steps.slice(0, end)))
 
 const shuffle = <T>(values: readonly T[], random: Random): T[] =>
   values
     .map((value) => [random.next(), value] as const)
-    .sort(([one], [other]) => one - other)
+    .sort(([first], [other]) => first - other)
     .map(([, value]) => value)
 
 /** Shuffles the fields of objects, except in a tool's schema and input, which are the client's own data. */
@@ -147,9 +147,9 @@ const special: Record<string, ConversationOptions> = {
   'late instructions': { hasLateSystem: true },
 }
 
-for (const [what, options] of Object.entries(special))
+for (const [label, options] of Object.entries(special))
   for (const client of clientFormats)
-    test(`check 31: each request begins with the previous one, with ${what}, from ${client} clients`, async () => {
+    test(`check 31: each request begins with the previous one, with ${label}, from ${client} clients`, async () => {
       const random = createRandom()
       for (const target of targets) {
         const hint = `${client} to ${target.model}, seed ${random.seed}`
@@ -171,7 +171,7 @@ test('check 32: two translations of a conversation are byte-identical', async ()
   for (const client of clientFormats)
     for (const target of targets) {
       const steps = createConversation(random, TURNS, { hasReasoning: true })
-      const [one, other] = await Promise.all([createSender(client, target), createSender(client, target)])
-      assert.is(JSON.stringify(one(steps.slice(0, -1))), JSON.stringify(other(structuredClone(steps.slice(0, -1)))))
+      const [first, second] = await Promise.all([createSender(client, target), createSender(client, target)])
+      assert.is(JSON.stringify(first(steps.slice(0, -1))), JSON.stringify(second(structuredClone(steps.slice(0, -1)))))
     }
 })

@@ -14,7 +14,7 @@ const test = suite('prompt caching: streams')
 type Events = Array<JsonObject | '[DONE]'>
 
 const end = (events: Events, change: (last: JsonObject) => JsonObject): Events =>
-  events.map((event, at) => (at === events.length - 1 && event !== '[DONE]' ? change(event) : event))
+  events.map((event, index) => (index === events.length - 1 && event !== '[DONE]' ? change(event) : event))
 
 /** Returns the events of a provider's stream with its usage. */
 const streams: Partial<Record<WireFormat, (usage: SimulatedUsage) => Events>> = {
@@ -57,8 +57,8 @@ for (const [format, name] of Object.entries(names) as Array<[WireFormat, string]
       const simulator = provider.createSimulator()
       const usages: SimulatedUsage[] = []
       const { world } = await openDoor(
-        ({ body }, nth) => {
-          const usage = simulator({ body: JSON.parse(body), now: nth * 1_000 })
+        ({ body }, index) => {
+          const usage = simulator({ body: JSON.parse(body), now: index * 1_000 })
           usages.push(usage)
           return getStream(format, streams[format]?.(usage) ?? [])
         },
@@ -75,8 +75,8 @@ for (const [format, name] of Object.entries(names) as Array<[WireFormat, string]
       }
       const later = usages.slice(2)
       const [read, input] = [
-        later.reduce((sum, one) => sum + one.read, 0),
-        later.reduce((sum, one) => sum + one.input, 0),
+        later.reduce((sum, item) => sum + item.read, 0),
+        later.reduce((sum, item) => sum + item.input, 0),
       ]
       assert.ok(read / input >= 0.9, `${read / input} of the input was read`)
       assert.equal(

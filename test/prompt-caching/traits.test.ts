@@ -1,7 +1,7 @@
 import { defaultCatalog } from '../../src/protocols/providers/catalog.ts'
 import { getCacheTraits } from '../../src/protocols/providers/traits/cache-traits.ts'
 import type { Catalog } from '../../src/types.ts'
-import { whole } from '../formats/cases/responses.ts'
+import { fullResponses } from '../formats/cases/responses.ts'
 import { openDoor } from '../formats/cases/support.ts'
 import { json } from '../pipeline/support/upstream.ts'
 import { createRandom } from '../support/random.ts'
@@ -14,7 +14,7 @@ const steps = createConversation(createRandom(3), 4).slice(0, 5)
 const end = listRequestEnds(steps).at(-1)
 
 test("Responses clients that pass through to xAI get that format's field", async () => {
-  const { upstream, world } = await openDoor(() => json(whole['openai-responses']), {
+  const { upstream, world } = await openDoor(() => json(fullResponses['openai-responses']), {
     catalog: defaultCatalog,
     connections: ['xai'],
   })
@@ -41,7 +41,7 @@ test('Claude behind a compatible URL, such as Azure AI Foundry, gets breakpoints
   const catalog: Catalog = {}
   const baseUrl = 'https://r.services.ai.azure.com/anthropic/v1'
   const connection = { provider: 'anthropic-compatible-foundry', providerSpecificData: { baseUrl } }
-  const { upstream, world } = await openDoor(() => json(whole['anthropic-messages']), {
+  const { upstream, world } = await openDoor(() => json(fullResponses['anthropic-messages']), {
     catalog,
     connections: [connection],
   })
@@ -55,12 +55,12 @@ test('Claude behind a compatible URL, such as Azure AI Foundry, gets breakpoints
 
 const hello = [{ role: 'user', content: 'Hi' }]
 const translated = {
-  'Responses to Fireworks': ['/v1/responses', 'fireworks', { input: 'Hi' }, whole['openai-chat']],
-  'Chat Completions to xAI': ['/v1/chat/completions', 'xai', { messages: hello }, whole['openai-responses']],
+  'Responses to Fireworks': ['/v1/responses', 'fireworks', { input: 'Hi' }, fullResponses['openai-chat']],
+  'Chat Completions to xAI': ['/v1/chat/completions', 'xai', { messages: hello }, fullResponses['openai-responses']],
 } as const
 
-for (const [what, [path, provider, body, reply]] of Object.entries(translated))
-  test(`a client's cache key is translated, from ${what}`, async () => {
+for (const [label, [path, provider, body, reply]] of Object.entries(translated))
+  test(`a client's cache key is translated, from ${label}`, async () => {
     const catalog: Catalog = { ...defaultCatalog, xai: { ...defaultCatalog.xai, format: 'openai-responses' } }
     const { upstream, world } = await openDoor(() => json(reply), { catalog, connections: [provider] })
     const response = await world.post(path, { ...body, model: `${provider}/m`, prompt_cache_key: 'own' })

@@ -17,6 +17,6 @@ test('catalog models are looked up by provider and ID, and the first of several 
 })
 
 test("the context window is undefined if the catalog doesn't list one", () => {
-  const windowOf = (model: string) => getContextWindow(catalog, { provider: 'one', model })
-  assert.equal(['a', 'b', 'c'].map(windowOf), [8, undefined, undefined])
+  const getWindow = (model: string) => getContextWindow(catalog, { provider: 'one', model })
+  assert.equal(['a', 'b', 'c'].map(getWindow), [8, undefined, undefined])
 })

@@ -7,7 +7,7 @@ const test = suite('a custom catalog')
 const FORMATS = 'openai-chat, openai-responses, anthropic-messages, gemini, bedrock-converse'
 const ADDRESS = 'a URL that starts with http:// or https://'
 
-const refused: Array<[provider: unknown, says: string]> = [
+const rejected: Array<[provider: unknown, says: string]> = [
   [undefined, 'mine must be an object, such as { baseUrl, models }.'],
   ['https://mine.example', 'mine must be an object, such as { baseUrl, models }.'],
   [[], 'mine must be an object, such as { baseUrl, models }.'],
@@ -41,9 +41,9 @@ const refused: Array<[provider: unknown, says: string]> = [
   [{ embeddingConfig: true }, 'mine.embeddingConfig must be an object.'],
   [{ searchConfig: 'yes' }, 'mine.searchConfig must be an object.'],
 ]
-for (const [provider, says] of refused) {
-  test(`the provider ${JSON.stringify(provider)} is rejected: ${says}`, () => {
-    assert.is(findProviderProblem(provider, 'mine'), says)
+for (const [provider, message] of rejected) {
+  test(`the provider ${JSON.stringify(provider)} is rejected: ${message}`, () => {
+    assert.is(findProviderProblem(provider, 'mine'), message)
   })
 }
 

@@ -19,7 +19,7 @@ const bases: Readonly<Record<ProviderFormat, Traits>> = {
 }
 
 /** Returns the traits of `provider/model`, in the provider's own format unless `format` is set. */
-export function traitsOf(name: string, format?: WireFormat): Traits {
+export function findTraits(name: string, format?: WireFormat): Traits {
   const slash = name.indexOf('/')
   const own = { id: 'c', provider: name.slice(0, slash), ...(format && { providerSpecificData: { format } }) }
   const target = createTarget(defaultCatalog, own, name.slice(slash + 1))

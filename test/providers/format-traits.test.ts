@@ -2,7 +2,7 @@ import { gzipSync } from 'node:zlib'
 import { build } from 'esbuild'
 import { messagesTranslator } from '../../src/protocols/formats/anthropic-messages/anthropic-translator.ts'
 import { assert, suite } from '../support/suite.ts'
-import { type Expected, hold, SAMPLING, traitsOf } from './expected-traits.ts'
+import { type Expected, findTraits, hold, SAMPLING } from './expected-traits.ts'
 
 const test = suite('traits in other formats')
 
@@ -22,7 +22,7 @@ const native: Record<string, Expected> = {
 }
 
 for (const [name, expected] of Object.entries(native))
-  test(`${name} has the expected traits in its own format`, () => hold(traitsOf(name), expected))
+  test(`${name} has the expected traits in its own format`, () => hold(findTraits(name), expected))
 
 const asChat: Record<string, Expected> = {
   'google/gemini-3.8-flash': {
@@ -35,10 +35,10 @@ const asChat: Record<string, Expected> = {
 
 for (const [name, expected] of Object.entries(asChat))
   test(`${name} has the expected traits behind an OpenAI-compatible API`, () =>
-    hold(traitsOf(name, 'openai-chat'), expected))
+    hold(findTraits(name, 'openai-chat'), expected))
 
 test('an unknown provider gets everything that its format accepts', () => {
-  const traits = traitsOf('anthropic-compatible-x/claude-of-tomorrow')
+  const traits = findTraits('anthropic-compatible-x/claude-of-tomorrow')
   assert.equal(traits.inputs, messagesTranslator.traits.inputs)
   assert.equal(traits.reasoning.by, 'adaptive')
 })

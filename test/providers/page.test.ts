@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { defaultCatalog } from '../../src/protocols/providers/catalog.ts'
 import { assert, suite } from '../support/suite.ts'
-import { prefixesOf, servesChats } from './page.ts'
+import { getPrefixes, servesChats } from './page.ts'
 
 const read = (path: string) => readFileSync(new URL(`../../${path}`, import.meta.url), 'utf8')
 
@@ -11,6 +11,6 @@ test('the front page lists the prefixes of all catalog providers that serve chat
   const [, section = ''] = /## Providers\n([\s\S]*?)\n## /.exec(read('README.md')) ?? []
   const named = [...section.matchAll(/`([\w-]+)\/`/g)].map(([, prefix]) => prefix)
   const all = Object.entries(defaultCatalog).filter(([, definition]) => servesChats(definition))
-  const prefixes = all.map(([id, definition]) => prefixesOf(id, definition)[0]).sort()
+  const prefixes = all.map(([id, definition]) => getPrefixes(id, definition)[0]).sort()
   assert.equal(named.sort(), prefixes, 'Add the prefixes to README.md, under Providers.')
 })

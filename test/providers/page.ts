@@ -16,11 +16,11 @@ export function providerTable(catalog: Catalog): string {
     .filter(([, definition]) => servesChats(definition))
     .map(([id, definition]): [string, string, string] => {
       return [
-        prefixesOf(id, definition)
+        getPrefixes(id, definition)
           .map((prefix) => `\`${prefix}/\``)
           .join(', '),
         definition.name ?? id,
-        formatsOf(definition),
+        getFormats(definition),
       ]
     })
     .sort(([a], [b]) => (a < b ? -1 : 1))
@@ -28,20 +28,20 @@ export function providerTable(catalog: Catalog): string {
 }
 
 /** Returns the prefixes of a provider's models, without the slash. The prefix in model lists comes first. */
-export function prefixesOf(id: string, definition: CatalogProvider): string[] {
+export function getPrefixes(id: string, definition: CatalogProvider): string[] {
   const alias = getCatalogAlias(id, definition)
   return alias === id ? [id] : [alias, id]
 }
 
 export const servesChats = ({ serviceKinds = ['llm'] }: CatalogProvider) => serviceKinds.includes('llm')
 
-function formatsOf({ format = 'openai-chat', formats = {}, alsoSpeaks = [] }: CatalogProvider): string {
+function getFormats({ format = 'openai-chat', formats = {}, alsoSpeaks = [] }: CatalogProvider): string {
   const all = new Set([format, ...alsoSpeaks, ...Object.values(formats)])
-  return [...all].map((one) => FORMATS[one]).join(', ')
+  return [...all].map((value) => FORMATS[value]).join(', ')
 }
 
 function table([head = [], ...body]: string[][]): string {
-  const widths = head.map((_, at) => Math.max(...[head, ...body].map((row) => row[at]?.length ?? 0)))
-  const line = (row: string[]) => `| ${row.map((cell, at) => cell.padEnd(widths[at] ?? 0)).join(' | ')} |`
+  const widths = head.map((_, index) => Math.max(...[head, ...body].map((row) => row[index]?.length ?? 0)))
+  const line = (row: string[]) => `| ${row.map((cell, index) => cell.padEnd(widths[index] ?? 0)).join(' | ')} |`
   return [line(head), line(widths.map((width) => '-'.repeat(width))), ...body.map(line)].join('\n')
 }

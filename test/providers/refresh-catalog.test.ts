@@ -12,8 +12,8 @@ import { assert, suite } from '../support/suite.ts'
 const test = suite('refreshing the catalog')
 
 const text = { input: ['text'], output: ['text'] }
-const model = (id: string, more: object = {}) => ({
-  [id]: { id, release_date: '2026-10-01', modalities: text, limit: { context: 1000, output: 100 }, ...more },
+const model = (id: string, extra: object = {}) => ({
+  [id]: { id, release_date: '2026-10-01', modalities: text, limit: { context: 1000, output: 100 }, ...extra },
 })
 const select = (list: object, selection: Partial<Selection> = {}, kinds: Kind[] = ['llm']) => {
   const problems: string[] = []
@@ -95,8 +95,8 @@ const malformed: Record<string, [entry: object, problem: string]> = {
   'no output': [{ modalities: { input: ['text'] } }, 'modalities.output is not a list of words'],
   'another ID': [{ id: 'small' }, 'its id is "small"'],
 }
-for (const [what, [entry, problem]] of Object.entries(malformed)) {
-  test(`refreshing the catalog reports an entry with ${what}`, () => {
+for (const [label, [entry, problem]] of Object.entries(malformed)) {
+  test(`refreshing the catalog reports an entry with ${label}`, () => {
     assert.equal(select(model('large', entry)), { ids: [], chosen: [], problems: [`acme/large: ${problem}`] })
   })
 }

@@ -1,7 +1,7 @@
 import { defaultCatalog } from '../../src/protocols/providers/catalog.ts'
 import { catalogProviders } from '../../src/protocols/providers/traits/openai-compatible-traits.ts'
 import { assert, suite } from '../support/suite.ts'
-import { type Expected, hold, SAMPLING, traitsOf } from './expected-traits.ts'
+import { type Expected, findTraits, hold, SAMPLING } from './expected-traits.ts'
 
 const test = suite('vendor and model traits')
 
@@ -227,7 +227,7 @@ const table: Record<string, Expected> = {
 }
 
 for (const [name, expected] of Object.entries(table))
-  test(`${name} has the expected traits`, () => hold(traitsOf(name), expected))
+  test(`${name} has the expected traits`, () => hold(findTraits(name), expected))
 
 test('exactly the catalog providers are treated as vendors', () => {
   const answering = Object.entries(defaultCatalog).filter(([, { serviceKinds = ['llm'] }]) =>

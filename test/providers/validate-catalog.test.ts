@@ -190,8 +190,8 @@ const malformed: Record<string, [catalog: unknown, line: string]> = {
   ],
 }
 
-for (const [what, [catalog, line]] of Object.entries(malformed)) {
-  test(`validateCatalog rejects ${what}`, () => assert.equal(validateCatalog(catalog), [line]))
+for (const [label, [catalog, line]] of Object.entries(malformed)) {
+  test(`validateCatalog rejects ${label}`, () => assert.equal(validateCatalog(catalog), [line]))
 }
 
 test('validateCatalog reports every malformed entry, not just the first', () => {

@@ -6,7 +6,7 @@ import { json } from 'node:stream/consumers'
 import { serveNode } from '../../adapters/mount/node.ts'
 import { memoryStorage } from '../../adapters/storage/memory.ts'
 import { createGateway } from '../../src/index.ts'
-import { ANSWER, CITIES, QUESTION, weatherIn } from '../pipeline/support/sdk/conversation.ts'
+import { ANSWER, CITIES, getWeather, QUESTION } from '../pipeline/support/sdk/conversation.ts'
 import { outputBy } from '../pipeline/support/sdk/gateway.ts'
 import { assert, suite } from '../support/suite.ts'
 import { type App, openApp } from './app.ts'
@@ -93,7 +93,7 @@ export function converses(slug: string, limited: number | string = 429) {
     assert.match(output, ANSWER.join(''))
     const [first = '', second = ''] = provider.bodies
     for (const body of [first, second]) assert.is(JSON.parse(body).stream, true)
-    for (const city of CITIES) assert.match(second.replaceAll('\\', ''), String(weatherIn(city).celsius))
+    for (const city of CITIES) assert.match(second.replaceAll('\\', ''), String(getWeather(city).celsius))
   })
 
   test(`${slug}: in process, each user has their own limit`, async ({ app }) => {

@@ -42,7 +42,7 @@ export interface App {
 
 /** Writes the files of the page `slug` into a new folder. */
 export async function openApp(slug: string, options: AppOptions & { providerUrl: string }): Promise<App> {
-  const { address = '127.0.0.1:3000', providerUrl, secrets = {}, files: given = {}, isBundled } = options
+  const { address = '127.0.0.1:3000', providerUrl, secrets = {}, files: input = {}, isBundled } = options
   await linkPackage(here)
   const { files, commands } = await readRecipe(slug)
   const modules = fileURLToPath(new URL('node_modules', here))
@@ -57,7 +57,7 @@ export async function openApp(slug: string, options: AppOptions & { providerUrl:
       .reduce((adapted, [from, to]) => adapted.replaceAll(from, to), text)
       .replaceAll(new RegExp(`\\b${pagePort}\\b`, 'g'), String(port))
       .replaceAll(CONNECTION, `$1, baseUrl: '${providerUrl}'`)
-  for (const [path, code] of [...Object.entries(given), ...files]) {
+  for (const [path, code] of [...Object.entries(input), ...files]) {
     await mkdir(dirname(join(folder, path)), { recursive: true })
     await writeFile(join(folder, path), adapt(code))
   }
@@ -92,7 +92,7 @@ export async function openApp(slug: string, options: AppOptions & { providerUrl:
     },
     send: () => run(commands.at(-1) ?? ''),
     async remove() {
-      for (const one of running) await one.kill()
+      for (const item of running) await item.kill()
       await rm(folder, { recursive: true, force: true, maxRetries: 5, retryDelay: 200 })
     },
   }

@@ -14,7 +14,7 @@ const other = await generateKeyPair('RS256')
 let team = ''
 
 /** Creates a token like Access does. */
-function tokenOf(user: string, { audience = AUDIENCE, issuer = team, expires = '1h', key = privateKey } = {}) {
+function getToken(user: string, { audience = AUDIENCE, issuer = team, expires = '1h', key = privateKey } = {}) {
   const payload = { email: `${user}@example.com`, type: 'app', identity_nonce: 'n', country: 'NL' }
   return new SignJWT(payload)
     .setProtectedHeader({ alg: 'RS256', kid: 'k1' })
@@ -25,11 +25,11 @@ function tokenOf(user: string, { audience = AUDIENCE, issuer = team, expires = '
     .setExpirationTime(expires)
     .sign(key)
 }
-const headersOf = async (token: Promise<string>) => ({ 'cf-access-jwt-assertion': await token })
+const getHeaders = async (token: Promise<string>) => ({ 'cf-access-jwt-assertion': await token })
 
 const test = servesBy(
   'cloudflare-access',
-  (_origin, user) => headersOf(tokenOf(user)),
+  (_origin, user) => getHeaders(getToken(user)),
   async (providerUrl) => {
     const certs = JSON.stringify({ keys: [{ ...(await exportJWK(publicKey)), kid: 'k1', alg: 'RS256', use: 'sig' }] })
     const front = createServer((req, res) => {
@@ -64,14 +64,14 @@ const test = servesBy(
   },
 )
 
-for (const [what, token] of Object.entries({
-  'for another application': () => tokenOf('grace', { audience: 'another' }),
-  'from another team': () => tokenOf('grace', { issuer: 'https://another.cloudflareaccess.com' }),
-  'that has expired': () => tokenOf('grace', { expires: '-1h' }),
-  'signed by another key': () => tokenOf('grace', { key: other.privateKey }),
+for (const [label, token] of Object.entries({
+  'for another application': () => getToken('grace', { audience: 'another' }),
+  'from another team': () => getToken('grace', { issuer: 'https://another.cloudflareaccess.com' }),
+  'that has expired': () => getToken('grace', { expires: '-1h' }),
+  'signed by another key': () => getToken('grace', { key: other.privateKey }),
 }))
-  test(`cloudflare-access: a token ${what} gets a 401`, async ({ app }) => {
-    const response = await fetch(`${app.origin}/ai/v1/models`, { headers: await headersOf(token()) })
+  test(`cloudflare-access: a token ${label} gets a 401`, async ({ app }) => {
+    const response = await fetch(`${app.origin}/ai/v1/models`, { headers: await getHeaders(token()) })
     assert.is(response.status, 401)
     assert.is((await response.json()).error.code, 'identity_required')
   })

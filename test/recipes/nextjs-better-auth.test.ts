@@ -15,14 +15,14 @@ const manifest = {
 }
 
 const users: string[] = []
-const addressOf = (user: string) => `10.0.0.${users.push(user)}`
+const getAddress = (user: string) => `10.0.0.${users.push(user)}`
 
 serves(
   'nextjs-better-auth',
   async (origin, user) => {
     const signedUp = await fetch(`${origin}/api/auth/sign-up/email`, {
       method: 'POST',
-      headers: { 'content-type': 'application/json', origin, 'x-forwarded-for': addressOf(user) }, // few sign-ups may come from the same IP address
+      headers: { 'content-type': 'application/json', origin, 'x-forwarded-for': getAddress(user) }, // few sign-ups may come from the same IP address
       body: JSON.stringify({ name: user, email: `${user}@example.com`, password: 'a long password' }),
     })
     assert.is(signedUp.status, 200, await signedUp.text())

@@ -39,7 +39,7 @@ export function servesBy(slug: string, signIn: SignIn, open: (providerUrl: strin
   let origin = ''
 
   const signedIn = new Map<string, ReturnType<SignIn>>()
-  const headersOf = async (user: string) => {
+  const getHeaders = async (user: string) => {
     const headers = signedIn.get(user) ?? signIn(origin, user)
     signedIn.set(user, headers)
     return headers
@@ -63,7 +63,7 @@ export function servesBy(slug: string, signIn: SignIn, open: (providerUrl: strin
   })
 
   test(`${slug}: a signed-in user gets a stream, including from the page's own request`, async ({ app }) => {
-    const response = await chat(await headersOf('grace'))
+    const response = await chat(await getHeaders('grace'))
     assert.is(response.status, 200, await response.clone().text())
     assert.match(response.headers.get('content-type') ?? '', /^text\/event-stream/)
     assert.match(await response.text(), STREAM)
@@ -75,14 +75,14 @@ export function servesBy(slug: string, signIn: SignIn, open: (providerUrl: strin
   })
 
   test(`${slug}: pages of the app can use a user's session, and pages of other sites can't`, async () => {
-    const user = await headersOf('grace')
+    const user = await getHeaders('grace')
     const own = { ...user, origin, 'sec-fetch-site': 'same-origin' }
     const other = { ...user, origin: 'https://elsewhere.example', 'sec-fetch-site': 'cross-site' }
     assert.equal([(await chat(own)).status, (await chat(other)).status], [200, 403])
   })
 
   test(`${slug}: a user reaches their limit, and another user's limit is untouched`, async () => {
-    const [alan, barbara] = [await headersOf('alan'), await headersOf('barbara')]
+    const [alan, barbara] = [await getHeaders('alan'), await getHeaders('barbara')]
     for (let sent = 0; sent < DAILY; sent++) {
       const response = await chat(alan)
       assert.is(response.status, 200, await response.clone().text())

@@ -33,8 +33,8 @@ async function send(client: ReturnType<CreateClient>): Promise<string[]> {
 }
 
 /** Returns the name and the HTTP status of the error with which `work` rejects. */
-async function rejectionOf(work: Promise<unknown>): Promise<{ code: string; httpStatus: number }> {
-  const [{ reason }] = (await Promise.allSettled([work])) as [PromiseRejectedResult] // the type covers promises that resolve, which have no reason
+async function getRejection(promise: Promise<unknown>): Promise<{ code: string; httpStatus: number }> {
+  const [{ reason }] = (await Promise.allSettled([promise])) as [PromiseRejectedResult] // the type covers promises that resolve, which have no reason
   const { code, httpStatus } = reason.data
   return { code, httpStatus }
 }
@@ -44,13 +44,13 @@ test("trpc: the page's own request gets a stream", async ({ app }) => {
 })
 
 test('trpc: a signed-out user gets a 401', async ({ createClient }) => {
-  assert.equal(await rejectionOf(send(createClient())), { code: 'UNAUTHORIZED', httpStatus: 401 })
+  assert.equal(await getRejection(send(createClient())), { code: 'UNAUTHORIZED', httpStatus: 401 })
 })
 
 test("trpc: a user reaches their limit, and another user's limit is untouched", async ({ createClient }) => {
   const open = async (user: string) => createClient((await createClient().login.mutate({ user })).token)
   const [alan, barbara] = [await open('alan'), await open('barbara')]
   for (let sent = 0; sent < DAILY; sent++) assert.equal(await send(alan), ['Hel', 'lo'])
-  assert.equal(await rejectionOf(send(alan)), { code: 'TOO_MANY_REQUESTS', httpStatus: 429 })
+  assert.equal(await getRejection(send(alan)), { code: 'TOO_MANY_REQUESTS', httpStatus: 429 })
   assert.equal(await send(barbara), ['Hel', 'lo'])
 })

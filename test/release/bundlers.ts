@@ -24,7 +24,7 @@ async function runBundle(folder: string, name: string): Promise<string> {
 /** Builds a Next app, and requests a route that has a gateway. */
 function next(flag: string): Check {
   return async (installed) => {
-    const place = await consumer(installed, {
+    const location = await consumer(installed, {
       'app/layout.js':
         'export default function Layout({ children }) {\n  return <html><body>{children}</body></html>\n}\n',
       'app/page.js': 'export default function Page() {\n  return <p>ok</p>\n}\n',
@@ -33,36 +33,36 @@ function next(flag: string): Check {
         "import { ask } from '../sample.js'\nexport const dynamic = 'force-static'\nexport const GET = async () => new Response(await ask())\n",
       'next.config.mjs': 'export default { turbopack: { root: import.meta.dirname } }\n',
     })
-    await npmInstall(place, await hostVersion('next'), await hostVersion('react'), await hostVersion('react-dom'))
+    await npmInstall(location, await hostVersion('next'), await hostVersion('react'), await hostVersion('react-dom'))
     await runProgram(process.execPath, ['node_modules/next/dist/bin/next', 'build', flag], {
-      cwd: place,
+      cwd: location,
       env: { NEXT_TELEMETRY_DISABLED: '1', CI: '1' },
     })
-    expect(await readFile(join(place, '.next/server/app/ask.body'), 'utf8')) // the route ran during the build
-    return readVersion(place, 'next')
+    expect(await readFile(join(location, '.next/server/app/ask.body'), 'utf8')) // the route ran during the build
+    return readVersion(location, 'next')
   }
 }
 
 export const bundlers: Readonly<Record<string, Check>> = {
   esbuild: async (installed) => {
-    const place = await consumer(installed, { 'program.mjs': PROGRAM })
+    const location = await consumer(installed, { 'program.mjs': PROGRAM })
     const esbuild = join(root, 'node_modules/esbuild/bin/esbuild')
     await runProgram(
       esbuild,
       ['program.mjs', '--bundle', '--splitting', '--format=esm', '--platform=node', '--outdir=out'],
-      { cwd: place },
+      { cwd: location },
     )
-    return `${await readVersion(root, 'esbuild')}, ${await runBundle(join(place, 'out'), 'program.js')}`
+    return `${await readVersion(root, 'esbuild')}, ${await runBundle(join(location, 'out'), 'program.js')}`
   },
   Vite: async (installed) => {
     const config = `export default {
   ssr: { noExternal: true },
   build: { ssr: 'program.mjs', outDir: 'out', target: 'node20', rollupOptions: { output: { entryFileNames: 'program.mjs' } } },
 }\n`
-    const place = await consumer(installed, { 'program.mjs': PROGRAM, 'vite.config.mjs': config })
-    await npmInstall(place, await hostVersion('vite'))
-    await runProgram(process.execPath, ['node_modules/vite/bin/vite.js', 'build'], { cwd: place })
-    return `${await readVersion(place, 'vite')}, ${await runBundle(join(place, 'out'), 'program.mjs')}`
+    const location = await consumer(installed, { 'program.mjs': PROGRAM, 'vite.config.mjs': config })
+    await npmInstall(location, await hostVersion('vite'))
+    await runProgram(process.execPath, ['node_modules/vite/bin/vite.js', 'build'], { cwd: location })
+    return `${await readVersion(location, 'vite')}, ${await runBundle(join(location, 'out'), 'program.mjs')}`
   },
   Rspack: async (installed) => {
     const script = `import { rspack } from '@rspack/core'
@@ -74,10 +74,10 @@ compiler.run((error, stats) => {
   if (error || stats.hasErrors()) { console.error(error ?? stats.toString()); process.exit(1) }
 })
 `
-    const place = await consumer(installed, { 'program.mjs': PROGRAM, 'build.mjs': script })
-    await npmInstall(place, '@rspack/core@2.3.3')
-    await runProgram(process.execPath, ['build.mjs'], { cwd: place })
-    return `${await readVersion(place, '@rspack/core')}, ${await runBundle(join(place, 'out'), 'program.mjs')}`
+    const location = await consumer(installed, { 'program.mjs': PROGRAM, 'build.mjs': script })
+    await npmInstall(location, '@rspack/core@2.3.3')
+    await runProgram(process.execPath, ['build.mjs'], { cwd: location })
+    return `${await readVersion(location, '@rspack/core')}, ${await runBundle(join(location, 'out'), 'program.mjs')}`
   },
   'Next with Turbopack': next('--turbopack'),
   'Next with webpack': next('--webpack'),

@@ -69,19 +69,19 @@ test('a wrong tag aborts the release immediately with the reason', async () => {
 
 /** Returns the output of a check for a package with these files next to its package.json. */
 async function checked(folder: string, check: string, files: Readonly<Record<string, string>>): Promise<string> {
-  const place = await mkdtemp(join(folder, 'package-'))
-  const tarball = join(place, 'package.tgz')
+  const location = await mkdtemp(join(folder, 'package-'))
+  const tarball = join(location, 'package.tgz')
   const all = Object.entries({ 'package.json': '{}', ...files })
   for (const [name, text] of all) {
-    await mkdir(dirname(join(place, 'package', name)), { recursive: true })
-    await writeFile(join(place, 'package', name), text)
+    await mkdir(dirname(join(location, 'package', name)), { recursive: true })
+    await writeFile(join(location, 'package', name), text)
   }
-  await execute('tar', ['-czf', tarball, ...all.map(([name]) => `package/${name}`)], { cwd: place })
-  await mkdir(join(place, 'node_modules'))
-  await rename(join(place, 'package'), join(place, 'node_modules', manifest.name))
-  const run = packageChecks(place)[check]
+  await execute('tar', ['-czf', tarball, ...all.map(([name]) => `package/${name}`)], { cwd: location })
+  await mkdir(join(location, 'node_modules'))
+  await rename(join(location, 'package'), join(location, 'node_modules', manifest.name))
+  const run = packageChecks(location)[check]
   if (run === undefined) throw new Error(`there is no check ${check}`)
-  return run({ folder: place, tarball })
+  return run({ folder: location, tarball })
 }
 
 /** Returns why a check rejects a package with these files. */
@@ -108,10 +108,10 @@ test('a file that contains a path of the build machine is rejected', async ({ fo
 })
 
 test('a dependency with an install script is rejected', async ({ folder }) => {
-  const place = await mkdtemp(join(folder, 'locked-'))
+  const location = await mkdtemp(join(folder, 'locked-'))
   const packages = { '': {}, 'node_modules/a': {}, 'node_modules/b': { hasInstallScript: true } }
-  await writeFile(join(place, 'package-lock.json'), JSON.stringify({ packages }))
-  const run = packageChecks(place)['no script of a dependency']
-  const output = await run?.({ folder: place, tarball: '' }).catch((error: Error) => error.message)
+  await writeFile(join(location, 'package-lock.json'), JSON.stringify({ packages }))
+  const run = packageChecks(location)['no script of a dependency']
+  const output = await run?.({ folder: location, tarball: '' }).catch((error: Error) => error.message)
   assert.is(output, 'node_modules/b')
 })

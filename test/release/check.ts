@@ -71,9 +71,9 @@ async function main(): Promise<void> {
     for (const [name, check] of Object.entries({ ...packageChecks(out), ...users }))
       await step(name, () => check(installed))
     const names = (await readdir(out)).filter((name) => /\.(?:tgz|cdx\.json)$/.test(name))
-    const sums = await Promise.all(names.map(async (name) => `${await sha256(join(out, name))}  ${name}\n`))
-    await writeFile(join(out, 'SHA256SUMS'), sums.join(''))
-    console.log(sums.join('').trimEnd())
+    const totals = await Promise.all(names.map(async (name) => `${await sha256(join(out, name))}  ${name}\n`))
+    await writeFile(join(out, 'SHA256SUMS'), totals.join(''))
+    console.log(totals.join('').trimEnd())
   } finally {
     await rm(work, { recursive: true, force: true })
   }
@@ -85,7 +85,7 @@ async function packAndInstall(out: string, work: string): Promise<Installed> {
   for (const name of await readdir(out)) if (/\.tgz$/.test(name)) await rm(join(out, name))
   await runProgram(process.execPath, ['llms.mjs'], { cwd: root })
   await runProgram('npm', ['pack', '--ignore-scripts', '--silent', '--pack-destination', out], { cwd: root })
-  const name = (await readdir(out)).find((one) => one.endsWith('.tgz'))
+  const name = (await readdir(out)).find((value) => value.endsWith('.tgz'))
   if (name === undefined) throw new Error('npm has packed nothing')
   const tarball = join(out, name)
   const folder = join(work, 'empty')

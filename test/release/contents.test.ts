@@ -67,14 +67,14 @@ test('a version without notes or a date, or with another tag, is rejected', () =
   for (const version of ['0.1.0', '0.4.0', '0.2']) assert.throws(() => readNotes(log, version), /says nothing of/)
 })
 
-const component = (name: string, more: Partial<Component> = {}): Component => ({
+const component = (name: string, extra: Partial<Component> = {}): Component => ({
   'bom-ref': `${name}@1.0.0`,
   name,
   version: '1.0.0',
   purl: `pkg:npm/${name}@1.0.0`,
   licenses: [{ license: { id: 'MIT' } }],
   hashes: [{ alg: 'SHA-512', content: '00' }],
-  ...more,
+  ...extra,
 })
 const lock = Object.fromEntries(
   BUNDLED.map((name) => [`node_modules/${name}`, { version: '2.0.0', license: 'MIT', integrity: 'sha512-AAEC' }]),

@@ -34,7 +34,7 @@ export function misstated(page: string, sizes: { packed: number; installed: numb
  */
 export function readNotes(changelog: string, version: string, tag?: string): string {
   const sections = changelog.split(/^## /m).slice(1)
-  const section = sections.find((one) => one.startsWith(`[${version}]`)) ?? ''
+  const section = sections.find((section) => section.startsWith(`[${version}]`)) ?? ''
   const [heading = '', ...lines] = section.split('\n')
   const notes = lines.join('\n').trim()
   if (!/^- \S/m.test(notes))
@@ -101,7 +101,7 @@ export function packageSbom(
     }
   })
   const others = sbom.components.filter((component) => !isSubject(component))
-  const added = bundled.filter((one) => !others.some((other) => other['bom-ref'] === one['bom-ref']))
+  const added = bundled.filter((item) => !others.some((other) => other['bom-ref'] === item['bom-ref']))
   return {
     ...sbom,
     metadata: { ...sbom.metadata, component: { ...subject, externalReferences: references } },
@@ -111,10 +111,10 @@ export function packageSbom(
         .filter(({ ref }) => ref !== sbom.metadata.component['bom-ref'])
         .map(({ ref, dependsOn }) =>
           ref === subject['bom-ref']
-            ? { ref, dependsOn: [...new Set([...dependsOn, ...bundled.map((one) => one['bom-ref'])])] }
+            ? { ref, dependsOn: [...new Set([...dependsOn, ...bundled.map((item) => item['bom-ref'])])] }
             : { ref, dependsOn },
         ),
-      ...added.map((one) => ({ ref: one['bom-ref'], dependsOn: [] })),
+      ...added.map((item) => ({ ref: item['bom-ref'], dependsOn: [] })),
     ],
   }
 }

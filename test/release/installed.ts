@@ -42,13 +42,13 @@ export async function readVersion(folder: string, name: string): Promise<string>
 
 /** Creates a folder with a copy of the installed package and other files, for one check. */
 export async function consumer({ folder }: Installed, files: Readonly<Record<string, string>>): Promise<string> {
-  const place = await mkdtemp(join(folder, '../consumer-'))
-  await cp(join(folder, 'package.json'), join(place, 'package.json'))
-  await cp(join(folder, 'package-lock.json'), join(place, 'package-lock.json'))
-  await cp(join(folder, 'node_modules'), join(place, 'node_modules'), { recursive: true })
+  const location = await mkdtemp(join(folder, '../consumer-'))
+  await cp(join(folder, 'package.json'), join(location, 'package.json'))
+  await cp(join(folder, 'package-lock.json'), join(location, 'package-lock.json'))
+  await cp(join(folder, 'node_modules'), join(location, 'node_modules'), { recursive: true })
   for (const [name, text] of Object.entries(files)) {
-    await mkdir(join(place, name, '..'), { recursive: true })
-    await writeFile(join(place, name), text)
+    await mkdir(join(location, name, '..'), { recursive: true })
+    await writeFile(join(location, name), text)
   }
-  return place
+  return location
 }

@@ -33,11 +33,11 @@ function onNode(major: number): Check {
     await npmInstall(tools, `${name}@${major}`)
     const node = join(tools, 'node_modules', name, platform === 'win' ? 'bin/node.exe' : 'bin/node')
     const version = (await runProgram(node, ['--version'], { cwd: tools })).trim()
-    const place = await consumer(installed, { 'program.mjs': PROGRAM, 'imports.mjs': imports })
-    expect(await runProgram(node, ['program.mjs'], { cwd: place }))
-    const output = await runProgram(node, ['imports.mjs'], { cwd: place })
+    const location = await consumer(installed, { 'program.mjs': PROGRAM, 'imports.mjs': imports })
+    expect(await runProgram(node, ['program.mjs'], { cwd: location }))
+    const output = await runProgram(node, ['imports.mjs'], { cwd: location })
     if (output !== '') throw new Error(`importing prints ${output}`)
-    const help = runProgram(node, ['node_modules/signalbox/dist/cli.js', '--help'], { cwd: place })
+    const help = runProgram(node, ['node_modules/signalbox/dist/cli.js', '--help'], { cwd: location })
     if (major >= OLDEST_OF_THE_COMMAND) {
       if (!(await help).includes('signalbox [options]')) throw new Error('the command has no help')
     } else {
@@ -55,35 +55,35 @@ export const runtimes: Readonly<Record<string, Check>> = {
   'Node 24': onNode(24),
   'Node 26': onNode(26),
   Bun: async (installed) => {
-    const place = await consumer(installed, { 'program.mjs': PROGRAM })
+    const location = await consumer(installed, { 'program.mjs': PROGRAM })
     const bun = inRuntimes('.bin/bun')
-    expect(await runProgram(bun, ['program.mjs'], { cwd: place }))
-    return (await runProgram(bun, ['--version'], { cwd: place })).trim()
+    expect(await runProgram(bun, ['program.mjs'], { cwd: location }))
+    return (await runProgram(bun, ['--version'], { cwd: location })).trim()
   },
   Deno: async (installed) => {
-    const place = await consumer(installed, { 'program.mjs': PROGRAM })
+    const location = await consumer(installed, { 'program.mjs': PROGRAM })
     const deno = inRuntimes('.bin/deno')
     expect(
       await runProgram(deno, ['run', '--allow-env', '--node-modules-dir=manual', '--no-prompt', 'program.mjs'], {
-        cwd: place,
+        cwd: location,
       }),
     )
-    return (await runProgram(deno, ['--version'], { cwd: place })).split('\n')[0] ?? ''
+    return (await runProgram(deno, ['--version'], { cwd: location })).split('\n')[0] ?? ''
   },
   workerd: async (installed) => {
     const worker = `${SAMPLE}\nexport default { fetch: async () => new Response(await ask()) }\n`
-    const place = await consumer(installed, { 'worker.mjs': worker })
+    const location = await consumer(installed, { 'worker.mjs': worker })
     await build({
       ...portable,
       write: true,
-      entryPoints: [join(place, 'worker.mjs')],
-      outfile: join(place, 'out.mjs'),
-      absWorkingDir: place,
+      entryPoints: [join(location, 'worker.mjs')],
+      outfile: join(location, 'out.mjs'),
+      absWorkingDir: location,
     })
     const script = `
       import { Miniflare } from 'miniflare'
-      const scriptPath = ${JSON.stringify(join(place, 'out.mjs'))}
-      const miniflare = new Miniflare({ modules: true, scriptPath, modulesRoot: ${JSON.stringify(place)}, compatibilityDate: '2026-01-01' })
+      const scriptPath = ${JSON.stringify(join(location, 'out.mjs'))}
+      const miniflare = new Miniflare({ modules: true, scriptPath, modulesRoot: ${JSON.stringify(location)}, compatibilityDate: '2026-01-01' })
       console.log(await (await miniflare.dispatchFetch('http://worker.test/')).text())
       await miniflare.dispose()`
     expect(

@@ -8,7 +8,7 @@ import { type Check, consumer, npmInstall, readVersion, runProgram } from './ins
 
 const entryNames = Object.keys(manifest.exports).filter((name) => !name.endsWith('.json'))
 
-const CONSUMER = `${entryNames.map((name, at) => `import * as entry${at} from '${name.replace(/^\./, manifest.name)}'`).join('\n')}
+const CONSUMER = `${entryNames.map((name, index) => `import * as entry${index} from '${name.replace(/^\./, manifest.name)}'`).join('\n')}
 import { createGateway, type Gateway } from 'signalbox'
 import { memoryStorage } from 'signalbox/storage/memory'
 
@@ -16,7 +16,7 @@ export const gateway: Gateway = createGateway({ storage: memoryStorage() })
 export const answer: Promise<Response> = gateway.fetch(new Request('http://gateway.test/v1/models'))
 // @ts-expect-error an option that there is not
 createGateway({ storage: memoryStorage(), storrage: 1 })
-export const entries: object[] = [${entryNames.map((_, at) => `entry${at}`).join(', ')}]
+export const entries: object[] = [${entryNames.map((_, index) => `entry${index}`).join(', ')}]
 `
 
 const settings = (module: string, moduleResolution: string, types: string[]) =>
@@ -37,23 +37,23 @@ const settings = (module: string, moduleResolution: string, types: string[]) =>
 
 function withTypeScript(version: string): Check {
   return async (installed) => {
-    const place = await consumer(installed, {
+    const location = await consumer(installed, {
       'consumer.ts': CONSUMER,
       'config.ts': CONFIG_CONSUMER,
       'nodenext.json': settings('nodenext', 'nodenext', ['node']),
       'bundler.json': settings('esnext', 'bundler', ['node']),
     })
-    await npmInstall(place, `typescript@${version}`, '@types/node@24')
-    for (const project of ['nodenext.json', 'bundler.json']) await compile(place, project)
-    return `${await readVersion(place, 'typescript')}, ${entryNames.length} entries`
+    await npmInstall(location, `typescript@${version}`, '@types/node@24')
+    for (const project of ['nodenext.json', 'bundler.json']) await compile(location, project)
+    return `${await readVersion(location, 'typescript')}, ${entryNames.length} entries`
   }
 }
 
-async function compile(place: string, project: string): Promise<void> {
-  const [tsc = ''] = (await readdir(join(place, 'node_modules/typescript/bin'))).filter((name) =>
+async function compile(location: string, project: string): Promise<void> {
+  const [tsc = ''] = (await readdir(join(location, 'node_modules/typescript/bin'))).filter((name) =>
     name.startsWith('tsc'),
   )
-  await runProgram(process.execPath, [join('node_modules/typescript/bin', tsc), '-p', project], { cwd: place })
+  await runProgram(process.execPath, [join('node_modules/typescript/bin', tsc), '-p', project], { cwd: location })
 }
 
 /** The models of `signalbox/ai` as types of the AI SDK, whose packages have the version in their interfaces' names. */
@@ -76,10 +76,16 @@ function asModelsOf(version: string, specification: 'v3' | 'v4'): Check {
       '}',
     ]
     const bundler = settings('esnext', 'bundler', ['node'])
-    const place = await consumer(installed, { 'consumer.ts': lines.join('\n'), 'bundler.json': bundler })
-    await npmInstall(place, `@ai-sdk/provider@${version}`, 'typescript@5.9', '@types/node@24', '@types/json-schema@7')
-    await compile(place, 'bundler.json')
-    return `${await readVersion(place, '@ai-sdk/provider')}, a provider of ${MODELS.length} kinds of models`
+    const location = await consumer(installed, { 'consumer.ts': lines.join('\n'), 'bundler.json': bundler })
+    await npmInstall(
+      location,
+      `@ai-sdk/provider@${version}`,
+      'typescript@5.9',
+      '@types/node@24',
+      '@types/json-schema@7',
+    )
+    await compile(location, 'bundler.json')
+    return `${await readVersion(location, '@ai-sdk/provider')}, a provider of ${MODELS.length} kinds of models`
   }
 }
 

@@ -68,15 +68,15 @@ function findFaults(text: string): string[] {
   }
   for (const [name, job] of Object.entries(jobs)) {
     const at = (fault: string) => faults.push(`${name}: ${fault}`)
-    const granted = Object.entries(job.permissions ?? { all: 'write' }).map(([what, how]) => `${what}: ${how}`)
+    const granted = Object.entries(job.permissions ?? { all: 'write' }).map(([label, mode]) => `${label}: ${mode}`)
     const rights = RIGHTS[name] ?? 'contents: read'
     if (granted.join() !== rights) at(`may do ${granted.join() || 'nothing'}, and needs ${rights}`)
     if (job['timeout-minutes'] === undefined) at('may run for hours')
     if (/latest/.test(job['runs-on'])) at('runs on whatever is the latest')
-    for (const { uses = '', run = '', with: given = {} } of job.steps) {
-      if (uses.includes('/checkout@') && given['persist-credentials'] !== false)
+    for (const { uses = '', run = '', with: input = {} } of job.steps) {
+      if (uses.includes('/checkout@') && input['persist-credentials'] !== false)
         at('leaves the credential of the clone')
-      if (uses.includes('/setup-node@') && (given['package-manager-cache'] !== false || given.cache !== undefined))
+      if (uses.includes('/setup-node@') && (input['package-manager-cache'] !== false || input.cache !== undefined))
         at('shares a cache with pull requests')
       if (uses.includes('cache')) at('shares a cache with pull requests')
       if (/\$\{\{/.test(run)) at('writes an expression into a script')

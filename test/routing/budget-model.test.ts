@@ -64,8 +64,8 @@ const budgets: Record<string, { create(now: () => number): Budget; model(): Mode
   'second attempts': { create: createHedgeBudget, model: secondAttempts },
 }
 
-for (const [what, { create, model: createModel }] of Object.entries(budgets)) {
-  test(`over 10,000 histories, the number of ${what} matches the model and never exceeds the limit`, () => {
+for (const [label, { create, model: createModel }] of Object.entries(budgets)) {
+  test(`over 10,000 histories, the number of ${label} matches the model and never exceeds the limit`, () => {
     const seen = { allowed: 0, refused: 0 }
     fc.assert(
       fc.property(fc.array(step, { maxLength: 60 }), (steps) => {
@@ -93,15 +93,15 @@ for (const [what, { create, model: createModel }] of Object.entries(budgets)) {
           assert.ok(spent * 100 <= promised, `${spent} for ${requests} requests in ${nowMs - firstMs} ms`)
         }
 
-        for (const one of steps) {
-          if (typeof one === 'object') {
-            nowMs += one.passMs
-            if (one.passMs < 2_000) continue
+        for (const step of steps) {
+          if (typeof step === 'object') {
+            nowMs += step.passMs
+            if (step.passMs < 2_000) continue
             requests = spent = 0 // nothing from before an idle period counts
             firstMs = undefined
           } else {
-            const act = one.includes('request') ? request : spend
-            for (let left = one.startsWith('a rush') ? RUSH : 1; left > 0; left--) act()
+            const act = step.includes('request') ? request : spend
+            for (let left = step.startsWith('a rush') ? RUSH : 1; left > 0; left--) act()
           }
         }
       }),

@@ -4,18 +4,18 @@ import { chatAnswer } from '../pipeline/support/responses.ts'
 import { type Call, fakeUpstream, json } from '../pipeline/support/upstream.ts'
 import { openWorld, type WorldOptions } from '../pipeline/support/world.ts'
 import { assert, suite } from '../support/suite.ts'
-import { countOf } from './support/pool.ts'
+import { getCount } from './support/pool.ts'
 
 const test = suite("a provider's connections")
 
-const keyOf = ({ headers }: Call) => headers.get('authorization')?.replace('Bearer key-', '') ?? ''
+const getKey = ({ headers }: Call) => headers.get('authorization')?.replace('Bearer key-', '') ?? ''
 
 /** Opens a provider `one` with the connections `a`, `b`, and `c`, and a provider `two` with one connection. */
 async function openOne(options: WorldOptions = {}) {
   /** Failure statuses by `<connection>` or `<connection>/<model>`. */
   const down = new Map<string, number>()
   const upstream = fakeUpstream((call) => {
-    const key = keyOf(call)
+    const key = getKey(call)
     const status = down.get(key) ?? down.get(`${key}/${JSON.parse(call.body).model}`)
     const error = { message: 'no', ...(status === 404 && { code: 'model_not_found' }) }
     return status === undefined ? json(chatAnswer()) : json({ error }, status)
@@ -29,15 +29,15 @@ async function openOne(options: WorldOptions = {}) {
     for (let time = 0; time < times; time++) {
       const before = upstream.calls.length
       await world.chat({ model: 'one/m', ...body })
-      seen.push(upstream.calls.slice(before).map(keyOf).join('>'))
+      seen.push(upstream.calls.slice(before).map(getKey).join('>'))
     }
     return seen.join(' ')
   }
   return { world, upstream, down, sendAll }
 }
 
-const pool = (connectionStrategy?: Strategy, more: Partial<NewCombo> = {}) => ({
-  pool: { models: ['one/m', 'two/m'], ...(connectionStrategy && { connectionStrategy }), ...more },
+const pool = (connectionStrategy?: Strategy, extra: Partial<NewCombo> = {}) => ({
+  pool: { models: ['one/m', 'two/m'], ...(connectionStrategy && { connectionStrategy }), ...extra },
 })
 const fromPool = { model: 'pool' }
 
@@ -60,9 +60,9 @@ test('all connections of a provider have the same weight and cost', async () => 
   await world.api.providers.update('one', { strategy: 'weighted' })
   upstream.calls.length = 0
   await sendAll(300)
-  for (const [key, calls] of Object.entries(countOf(upstream.calls.map(keyOf))))
+  for (const [key, calls] of Object.entries(getCount(upstream.calls.map(getKey))))
     assert.ok(calls > 30, `${key}: ${calls}`)
-  assert.is(Object.keys(countOf(upstream.calls.map(keyOf))).length, 3)
+  assert.is(Object.keys(getCount(upstream.calls.map(getKey))).length, 3)
 })
 
 test("a provider's connections also use the provider's strategy in a combo, unless the combo sets one", async () => {
@@ -98,9 +98,9 @@ test("every strategy without further inputs can choose a provider's connections"
   for (const strategy of ['random', 'least-busy', 'sticky'] as const) {
     const { world, upstream } = await openOne()
     await world.api.providers.update('one', { strategy })
-    const chats = Array.from({ length: 90 }, (_, nth) => world.chat({ model: 'one/m', user: `u${nth}` }))
+    const chats = Array.from({ length: 90 }, (_, index) => world.chat({ model: 'one/m', user: `u${index}` }))
     await Promise.all(chats)
-    const counts = countOf(upstream.calls.map(keyOf))
+    const counts = getCount(upstream.calls.map(getKey))
     assert.equal(Object.keys(counts).sort(), ['a', 'b', 'c'], strategy)
     if (strategy === 'least-busy') assert.equal(counts, { a: 30, b: 30, c: 30 })
   }
@@ -125,7 +125,7 @@ test("a rejected key doesn't disable its provider", async () => {
     down.set('a', 401)
     await sendAll(30, { user: 'somebody' })
     for (const { status } of world.recorded.requests) assert.is(status, 200, strategy)
-    assert.ok(upstream.calls.filter((call) => keyOf(call) === 'a').length <= 1, strategy)
+    assert.ok(upstream.calls.filter((call) => getKey(call) === 'a').length <= 1, strategy)
   }
 })
 
@@ -138,8 +138,8 @@ test("a failing model doesn't disable its key", async () => {
   upstream.calls.length = 0
   await sendAll(10)
   await sendAll(9, { model: 'one/other' })
-  const calls = upstream.calls.map((call) => `${keyOf(call)}/${JSON.parse(call.body).model}`)
-  assert.equal(countOf(calls), { 'b/m': 5, 'c/m': 5, 'a/other': 3, 'b/other': 3, 'c/other': 3 })
+  const calls = upstream.calls.map((call) => `${getKey(call)}/${JSON.parse(call.body).model}`)
+  assert.equal(getCount(calls), { 'b/m': 5, 'c/m': 5, 'a/other': 3, 'b/other': 3, 'c/other': 3 })
 })
 
 test('after three rejected keys of one provider, the combo uses its next provider', async () => {

@@ -11,10 +11,10 @@ const zdr = { provider: 'two', tags: { zdr: true, region: 'eu', training: false 
 const either: Answering = ({ body }) => (body.includes('"stream":true') ? sse(chatEvents()) : json(chatAnswer()))
 
 /** Opens a combo of three models. Only the second is at a connection with tags. */
-async function open(respond: Answering = either, more: WorldOptions = {}) {
+async function open(respond: Answering = either, extra: WorldOptions = {}) {
   const upstream = fakeUpstream(respond)
   const combos = { pool: ['one/m', 'two/m', 'three/m'] }
-  const world = await openWorld({ fetch: upstream, connections: ['one', zdr, 'three'], combos, ...more })
+  const world = await openWorld({ fetch: upstream, connections: ['one', zdr, 'three'], combos, ...extra })
   const send = (require: string | undefined, body: object = {}, headers: Record<string, string> = {}) =>
     world.chat(
       { model: 'pool', ...body },
@@ -180,7 +180,7 @@ test('an entry falls back to the next one if no connection has its tags', async 
   assert.equal(upstream.providers, ['three'])
 })
 
-for (const [where, says] of [
+for (const [where, message] of [
   [{}, /"models\[0\]\.where" must be an object with 1 to 16 tags/],
   [[], /"models\[0\]\.where" must be an object with 1 to 16 tags/],
   [{ 'a b': true }, /"models\[0\]\.where" must be an object with 1 to 16 tags/],
@@ -192,21 +192,24 @@ for (const [where, says] of [
     const models = [{ model: 'one/m', where: where as DataTags }]
     await api.combos.create({ name: 'wrong', models }).then(
       () => assert.unreachable(),
-      (error: Error) => assert.match(error.message, says),
+      (error: Error) => assert.match(error.message, message),
     )
   })
 
-for (const [tags, says] of [
+for (const [tags, message] of [
   [{ zdr: '' }, /"tags\.zdr" must be true, false, or 1 to 64 ASCII characters/],
   [{ zdr: 5 }, /"tags\.zdr" must be true, false/],
   [{ 'no spaces': true }, /"tags" has an invalid field name: each must be 1 to 64 letters/],
-  [Object.fromEntries(Array.from({ length: 17 }, (_, at) => [`t${at}`, true])), /"tags" must not have more than 16/],
+  [
+    Object.fromEntries(Array.from({ length: 17 }, (_, index) => [`t${index}`, true])),
+    /"tags" must not have more than 16/,
+  ],
 ] as const)
   test(`a connection with the tags ${JSON.stringify(tags).slice(0, 30)} is rejected`, async () => {
     const { api } = await open()
     await api.connections.create({ provider: 'one', tags: tags as DataTags }).then(
       () => assert.unreachable(),
-      (error: Error) => assert.match(error.message, says),
+      (error: Error) => assert.match(error.message, message),
     )
   })
 

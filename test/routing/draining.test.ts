@@ -14,8 +14,8 @@ async function pool(combo: Parameters<typeof openPool>[0], options: PoolOptions 
 }
 
 async function drain({ world: { api } }: Pick<Pool, 'world'>, provider: string, draining: boolean) {
-  for (const one of (await api.connections.list()).connections)
-    if (one.provider === provider) await api.connections.update(one.id, { draining })
+  for (const connection of (await api.connections.list()).connections)
+    if (connection.provider === provider) await api.connections.update(connection.id, { draining })
 }
 
 test('new requests go to other connections while one drains, and come back afterward', async () => {
@@ -65,18 +65,18 @@ test('in-flight requests on a draining connection continue', async () => {
     })
   })
   const opened = await openPool(['one/m'], { fetch: upstream })
-  const whole = opened.world.chat({ model: 'pool' })
+  const full = opened.world.chat({ model: 'pool' })
   const stream = await opened.world.chat({ model: 'pool', stream: true })
   while (upstream.calls.length < 2) await new Promise((resolve) => setImmediate(resolve))
   await drain(opened, 'one', true)
   respond(json(chatAnswer()))
-  assert.is((await whole).status, 200)
+  assert.is((await full).status, 200)
   assert.match(await stream.text(), 'DONE')
 })
 
 test('a draining connection keeps the sessions that it has served, and other sessions move', async () => {
   const { sendAll, drain, world } = await pool({ models: ['one/m', 'two/m'], strategy: 'sticky' })
-  const users = Array.from({ length: 12 }, (_, nth) => `user-${nth}`)
+  const users = Array.from({ length: 12 }, (_, index) => `user-${index}`)
   const known = users.slice(0, 6)
   const homes = new Map<string, string>()
   for (const user of known) homes.set(user, await sendAll(1, { user }))
@@ -103,13 +103,13 @@ test("sessions on a provider's sticky connections stay on the draining one", asy
   }
   // The connections' IDs are random and determine where a session goes. Eight sessions may all go to one connection, but 64 won't.
   const homes = new Map<string, string | undefined>()
-  for (let nth = 0; nth < 64 && (nth < 8 || new Set(homes.values()).size < 2); nth++)
-    homes.set(`user-${nth}`, await keyFor(`user-${nth}`))
+  for (let index = 0; index < 64 && (index < 8 || new Set(homes.values()).size < 2); index++)
+    homes.set(`user-${index}`, await keyFor(`user-${index}`))
   assert.equal([...new Set(homes.values())].sort(), ['a', 'b'])
   const [a] = (await world.api.connections.list()).connections
   await world.api.connections.update(a?.id ?? '', { draining: true })
   for (const user of homes.keys()) assert.is(await keyFor(user), homes.get(user), user)
-  for (let nth = 0; nth < 8; nth++) assert.is(await keyFor(`new-${nth}`), 'b')
+  for (let index = 0; index < 8; index++) assert.is(await keyFor(`new-${index}`), 'b')
 })
 
 test('the explanation shows which targets are draining', async () => {
@@ -166,13 +166,13 @@ test('/api/health shows the state, the failure rate, and the reason and end of t
   down.set('one', 503)
   await sendAll(3)
   await drain('three')
-  const [one, two, three] = await targets()
+  const [first, two, three] = await targets()
   assert.equal(
-    { model: one?.model, state: one?.state, calls: one?.calls, failureShare: one?.failureShare },
+    { model: first?.model, state: first?.state, calls: first?.calls, failureShare: first?.failureShare },
     { model: 'm', state: 'cooling', calls: 5, failureShare: 0.6 },
   )
-  assert.equal([one?.level, one?.reason, one?.message], ['model', 'server', 'down'])
-  const waitMs = Date.parse(one?.until ?? '') - world.clock.now()
+  assert.equal([first?.level, first?.reason, first?.message], ['model', 'server', 'down'])
+  const waitMs = Date.parse(first?.until ?? '') - world.clock.now()
   assert.ok(waitMs >= 5_000 && waitMs <= 5_500, `${waitMs} ms`)
   assert.equal([two?.state, two?.calls, two?.failureShare, two?.until], ['ok', 3, 0, undefined])
   assert.equal([three?.state, three?.model], ['draining', undefined])
@@ -198,14 +198,14 @@ test('a target shows the cooldown of its connection, unless the connection is in
 })
 
 test('a probe in flight appears in the state of its target', async () => {
-  const upstream = fakeUpstream((_, nth) => (nth === 1 ? refused(401)() : never()))
+  const upstream = fakeUpstream((_, index) => (index === 1 ? refused(401)() : never()))
   const { world } = await openPool([], { connections: ['one'], fetch: upstream })
   await world.chat({ model: 'one/m' })
   await world.clock.advance(70_000)
-  const leave = new AbortController()
-  const probe = world.chat({ model: 'one/m' }, { signal: leave.signal }).catch(() => {})
+  const controller = new AbortController()
+  const probe = world.chat({ model: 'one/m' }, { signal: controller.signal }).catch(() => {})
   while (upstream.calls.length < 2) await new Promise((resolve) => setImmediate(resolve))
   assert.is((await world.api.health.list()).targets[0]?.state, 'probing')
-  leave.abort()
+  controller.abort()
   await probe
 })

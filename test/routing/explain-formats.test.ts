@@ -1,7 +1,7 @@
 import { fault } from '../pipeline/support/fault.ts'
 import { catalog } from '../pipeline/support/world.ts'
 import { assert, suite } from '../support/suite.ts'
-import { linesOf } from './support/explain.ts'
+import { getLines } from './support/explain.ts'
 import { openPool } from './support/pool.ts'
 
 const test = suite("unhealthy targets and targets whose format doesn't support a request")
@@ -11,7 +11,7 @@ const body = { n: 2, messages: [{ role: 'user', content: 'hi' }] }
 
 /** Returns the targets that an explanation predicts, and the targets that a request then calls. */
 async function predicted(pool: Awaited<ReturnType<typeof openPool>>) {
-  const uses = (await linesOf(pool, { body })).map((line) => line.split(':')[0])
+  const uses = (await getLines(pool, { body })).map((line) => line.split(':')[0])
   return { uses, called: await pool.sendAll(1, body) }
 }
 

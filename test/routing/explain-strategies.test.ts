@@ -3,13 +3,13 @@ import { chatAnswer } from '../pipeline/support/responses.ts'
 import { type Call, json } from '../pipeline/support/upstream.ts'
 import { fakeClock } from '../support/clock.ts'
 import { assert, suite } from '../support/suite.ts'
-import { linesOf, open } from './support/explain.ts'
+import { getLines, open } from './support/explain.ts'
 
 const test = suite('strategy explanations')
 
 test('under fallback, the explanation gives each target its listed position', async () => {
   const pool = await open('fallback')
-  assert.equal(await linesOf(pool), [
+  assert.equal(await getLines(pool), [
     'one first: pool: listed 1st',
     'two next: pool: listed 2nd',
     'three next: pool: listed 3rd',
@@ -24,23 +24,23 @@ test('under round-robin, the explanation shows which entry is next, without taki
     'three next: pool: 1 after the entry whose turn it is',
     'one next: pool: 2 after the entry whose turn it is',
   ]
-  for (let time = 0; time < 3; time++) assert.equal(await linesOf(pool), wanted)
+  for (let time = 0; time < 3; time++) assert.equal(await getLines(pool), wanted)
   assert.is(await pool.sendAll(1), 'two')
 })
 
 test('under weighted and random, the explanation shows a possible order', async () => {
   const entries = [{ model: 'one/m', weight: 3 }, { model: 'two/m', weight: 0 }, 'three/m']
-  for (const line of await linesOf(await open('weighted', {}, entries))) {
+  for (const line of await getLines(await open('weighted', {}, entries))) {
     const [, provider, drawn] = /^(\w+) \w+: pool: drawn (\w+), weight/.exec(line) ?? []
     assert.match(line, provider === 'one' ? 'weight 3 of 4' : provider === 'two' ? 'weight 0 of 4' : 'weight 1 of 4')
     assert.is(drawn === '3rd', provider === 'two')
   }
-  const drawn = (await linesOf(await open('random'))).map((line) => line.replace(/^\w+ /, ''))
+  const drawn = (await getLines(await open('random'))).map((line) => line.replace(/^\w+ /, ''))
   assert.equal(drawn, ['first: pool: drawn 1st', 'next: pool: drawn 2nd', 'next: pool: drawn 3rd'])
 })
 
 test('under least-cost, the reason is the price, or that the price is unknown', async () => {
-  assert.equal(await linesOf(await open('least-cost')), [
+  assert.equal(await getLines(await open('least-cost')), [
     'two first: pool: $0.35 per million tokens, input and output',
     'one next: pool: $20 per million tokens, input and output',
     'three next: pool: price unknown',
@@ -49,10 +49,10 @@ test('under least-cost, the reason is the price, or that the price is unknown', 
 
 test('under least-latency, the reason is the measured average', async () => {
   const pool = await open('least-latency', {}, ['one/m'])
-  assert.equal(await linesOf(pool), ['one first: pool: latency not measured yet'])
+  assert.equal(await getLines(pool), ['one first: pool: latency not measured yet'])
   await pool.sendAll(1)
-  assert.equal(await linesOf(pool), ['one first: pool: 0 ms on average'])
-  assert.equal(await linesOf(pool, { body: { stream: true } }), ['one first: pool: latency not measured yet'])
+  assert.equal(await getLines(pool), ['one first: pool: 0 ms on average'])
+  assert.equal(await getLines(pool, { body: { stream: true } }), ['one first: pool: latency not measured yet'])
 })
 
 test('under least-latency, the reason shows which target is tried only for measurement', async () => {
@@ -62,14 +62,14 @@ test('under least-latency, the reason shows which target is tried only for measu
     return json(chatAnswer())
   }
   const pool = await open('least-latency', { clock, respond }, ['one/m', 'two/m'])
-  while ((await linesOf(pool)).join().includes('not measured')) {
+  while ((await getLines(pool)).join().includes('not measured')) {
     const requested = pool.sendAll(1)
     await clock.untilPending()
     await clock.advance(200)
     await requested
   }
   const seen = new Set<string>()
-  while (seen.size < 2) seen.add((await linesOf(pool)).join())
+  while (seen.size < 2) seen.add((await getLines(pool)).join())
   assert.equal([...seen].sort(), [
     'one first: pool: 100 ms on average,two next: pool: 200 ms on average',
     'two first: pool: 200 ms on average, occasionally tried first to see whether it has become faster,one next: pool: 100 ms on average',
@@ -82,7 +82,7 @@ test('under least-busy, the reason is the number of in-flight requests', async (
     void pool.world.chat({ model: 'pool' })
     while (pool.upstream.open < time) await pool.world.clock.advance(0)
   }
-  assert.equal(await linesOf(pool), [
+  assert.equal(await getLines(pool), [
     'two first: pool: 1 request in flight',
     'three next: pool: 1 request in flight',
     'one next: pool: 2 requests in flight',
@@ -91,14 +91,14 @@ test('under least-busy, the reason is the number of in-flight requests', async (
 
 test("under sticky, the reason is the session's own entry, or the entry that the session was moved to", async () => {
   const pool = await open('sticky')
-  assert.equal(await linesOf(pool), [
+  assert.equal(await getLines(pool), [
     'one first: pool: listed 1st; the request has no session',
     'two next: pool: listed 2nd; the request has no session',
     'three next: pool: listed 3rd; the request has no session',
   ])
   const body = { user: 'somebody' }
-  const [home = '', second = '', third = ''] = (await linesOf(pool, { body })).map((line) => line.split(' ')[0])
-  assert.equal(await linesOf(pool, { body }), [
+  const [home = '', second = '', third = ''] = (await getLines(pool, { body })).map((line) => line.split(' ')[0])
+  assert.equal(await getLines(pool, { body }), [
     `${home} first: pool: the session is assigned here`,
     `${second} next: pool: 2nd for this session`,
     `${third} next: pool: 3rd for this session`,
@@ -106,8 +106,8 @@ test("under sticky, the reason is the session's own entry, or the entry that the
   assert.is(await pool.sendAll(1, body), home)
   pool.down.set(home, 500)
   await pool.sendAll(1, body)
-  assert.equal((await linesOf(pool, { body }))[0], `${second} first: pool: the session was re-pinned here`)
-  const named = await linesOf(pool, { headers: { 'X-Signalbox-Session': 'somebody' } })
+  assert.equal((await getLines(pool, { body }))[0], `${second} first: pool: the session was re-pinned here`)
+  const named = await getLines(pool, { headers: { 'X-Signalbox-Session': 'somebody' } })
   assert.match(named[0] ?? '', /the session was re-pinned here/, 'headers of any case')
 })
 
@@ -130,7 +130,7 @@ test("under conditional, an excluded entry is shown with the condition that the 
     'pool one/m tools',
     'pool two/m bytes',
   ])
-  assert.equal(await linesOf(pool), ['three first: pool: listed 3rd'])
+  assert.equal(await getLines(pool), ['three first: pool: listed 3rd'])
 })
 
 for (const strategy of [

@@ -2,9 +2,9 @@ import { memoryStorage } from '../../adapters/storage/memory.ts'
 import type { ComboModel } from '../../src/types.ts'
 import type { ErrorAnswer } from '../pipeline/support/responses.ts'
 import { json } from '../pipeline/support/upstream.ts'
-import { apiKeyOf, token, catalog as worldCatalog } from '../pipeline/support/world.ts'
+import { getApiKey, token, catalog as worldCatalog } from '../pipeline/support/world.ts'
 import { assert, suite } from '../support/suite.ts'
-import { linesOf, models, open } from './support/explain.ts'
+import { getLines, models, open } from './support/explain.ts'
 import { openPool } from './support/pool.ts'
 
 const test = suite('explanations')
@@ -13,7 +13,7 @@ test('a target in cooldown is skipped with the reason and the end of the cooldow
   const pool = await open('fallback', { limits: { maxAttempts: 1 } })
   pool.down.set('one', 401)
   await pool.sendAll(1)
-  const [first, ...rest] = await linesOf(pool)
+  const [first, ...rest] = await getLines(pool)
   assert.match(
     first ?? '',
     /^one skipped: connection is in cooldown after "credentials" until 2026-01-01T00:01:0\d\.\d{3}Z$/,
@@ -30,7 +30,7 @@ test('if all targets are in cooldown, the first to recover is the last resort', 
   ] as const)
     pool.down.set(provider, status)
   await pool.sendAll(1)
-  const uses = (await linesOf(pool)).map((line) => line.split(':')[0])
+  const uses = (await getLines(pool)).map((line) => line.split(':')[0])
   assert.equal(uses, ['one skipped', 'two last-resort', 'three skipped'])
   pool.down.clear()
   assert.is(await pool.sendAll(1), 'two')
@@ -43,8 +43,8 @@ test('a target in cooldown after occasional failures is the last resort after a 
   ] as const) {
     const pool = await open('fallback', { limits: { maxAttempts } })
     pool.down.set('one', 503)
-    for (let at = 0; at < 5; at++) await pool.world.chat({ model: 'one/m' })
-    const uses = (await linesOf(pool)).map((line) => line.split(':')[0])
+    for (let index = 0; index < 5; index++) await pool.world.chat({ model: 'one/m' })
+    const uses = (await getLines(pool)).map((line) => line.split(':')[0])
     assert.equal(uses.slice(0, 2), [`one ${use}`, 'two first'])
   }
 })
@@ -64,7 +64,7 @@ test('a model without a combo is explained with its connections by priority', as
 test('the last attempt is reserved for another model, as when the keys of the first one fail', async () => {
   const connections = [...['a', 'b', 'c'].map((name) => ({ provider: 'one', name })), 'two', 'three']
   const pool = await openPool(['one/m', 'two/m', 'three/m'], { connections })
-  assert.equal(await linesOf(pool), [
+  assert.equal(await getLines(pool), [
     'one first: pool: listed 1st',
     'one next: pool: listed 1st',
     'one beyond: pool: listed 1st; the last attempt is reserved for another model',
@@ -82,7 +82,7 @@ test('the last attempt is reserved for another model, as when the keys of the fi
 
 test('a target that occurs twice is listed once, because it is tried once', async () => {
   const pool = await openPool(['one/m', 'two/m', 'one/m'])
-  assert.equal(await linesOf(pool), [
+  assert.equal(await getLines(pool), [
     'one first: pool: listed 1st',
     'two next: pool: listed 2nd',
     'one skipped: already in this list',
@@ -131,11 +131,11 @@ test("a target whose format doesn't support the request is skipped, just like in
   const connections = ['claude', 'one']
   const pool = await openPool(['claude/c', 'one/m'], { connections, catalog: worldCatalog })
   const body = { n: 2, messages: [{ role: 'user', content: 'hi' }] }
-  const lines = await linesOf(pool, { body })
+  const lines = await getLines(pool, { body })
   assert.match(lines[0] ?? '', /^claude skipped: its format does not support the request: "n"/)
   assert.is(lines[1], 'one first: pool: listed 2nd')
   assert.is(await pool.sendAll(1, body), 'one')
-  const sketched = (await linesOf(pool, { body: { n: 2 } })).map((line) => line.split(':')[0])
+  const sketched = (await getLines(pool, { body: { n: 2 } })).map((line) => line.split(':')[0])
   assert.equal(sketched, ['claude first', 'one next'])
   const { error } = await pool.world.api.explain({ model: 'claude/c', body })
   const response = await pool.world.chat({ model: 'claude/c', ...body })
@@ -152,12 +152,12 @@ test('the explanation uses the size and streaming of the actual request', async 
     [bytes - 1, 'two'],
   ] as const) {
     const pool = await open('conditional', {}, entries(max))
-    assert.match((await linesOf(pool, { body }))[0] ?? '', `${provider} first`)
+    assert.match((await getLines(pool, { body }))[0] ?? '', `${provider} first`)
     await pool.world.post('/v1/chat/completions', { model: 'pool', ...body })
     assert.is(pool.upstream.providers[0], provider)
   }
   const pool = await open('conditional', {}, [{ model: 'one/m', when: { stream: true } }, 'two/m'])
-  const counted = await linesOf(pool, { path: '/v1/messages/count_tokens', body: { stream: true } })
+  const counted = await getLines(pool, { path: '/v1/messages/count_tokens', body: { stream: true } })
   assert.match(counted[0] ?? '', 'two first', 'counts are never streamed')
 })
 
@@ -188,7 +188,7 @@ test('an explanation is the same over HTTP and in process, calls no provider, st
     assert.is(response.status, 200)
     const text = await response.text()
     assert.equal(JSON.parse(text), await pool.world.api.explain(request))
-    for (const secret of [apiKeyOf('one'), apiKeyOf('two'), 'hidden', 'one.test', 'sealed'])
+    for (const secret of [getApiKey('one'), getApiKey('two'), 'hidden', 'one.test', 'sealed'])
       assert.is(text.includes(secret), false)
   }
   assert.is(pool.upstream.calls.length, 0)

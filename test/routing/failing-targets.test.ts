@@ -6,9 +6,9 @@ import {
   failedShare,
   failingAtRandom,
   fine,
+  getSum,
   type Outcome,
   simulate,
-  sumOf,
   unreachable,
 } from './support/simulation.ts'
 
@@ -21,21 +21,21 @@ const failures: Array<[what: string, ways: [Behaviour, ...Behaviour[]]]> = [
   ['with 503, 429, or a refused connection', [broken(503), broken(429), unreachable]],
 ]
 
-const several = (count: number, behaviour: () => Behaviour) =>
-  Object.fromEntries(['one', 'two', 'three'].slice(0, count).map((name) => [name, behaviour()]))
+const several = (count: number, behavior: () => Behaviour) =>
+  Object.fromEntries(['one', 'two', 'three'].slice(0, count).map((name) => [name, behavior()]))
 
 function assertAtMost(failed: number, limit: number, outcome: Outcome) {
   const { seed, callsTo } = outcome
   assert.ok(
     failed <= limit,
-    `${failed.toFixed(2)} % of ${sumOf(outcome, 'requests')} requests failed; seed ${seed}, calls ${JSON.stringify(callsTo)}`,
+    `${failed.toFixed(2)} % of ${getSum(outcome, 'requests')} requests failed; seed ${seed}, calls ${JSON.stringify(callsTo)}`,
   )
 }
 
-for (const [what, ways] of failures) {
+for (const [label, ways] of failures) {
   for (const [count, limit] of [[2, 1.5], ...(isCi ? [[1, 10.5] as const, [3, 0.3] as const] : [])] as const)
     test(
-      `at most ${limit}% of requests fail if ${count} round-robin targets fail ${what} in 10% of the calls`,
+      `at most ${limit}% of requests fail if ${count} round-robin targets fail ${label} in 10% of the calls`,
       PATIENT,
       async () => {
         const outcome = await simulate({ providers: several(count, () => failingAtRandom(0.1, ...ways)) })
@@ -44,13 +44,13 @@ for (const [what, ways] of failures) {
     )
 }
 
-for (const [what, dead] of [
+for (const [label, dead] of [
   ['fails with 503', broken(503)],
   ['refuses connections', unreachable],
 ] as const) {
   for (const strategy of ['fallback', 'round-robin'] as const)
     test(
-      `a dead target that ${what} causes almost no failed requests after the first second if another target is healthy (${strategy})`,
+      `a dead target that ${label} causes almost no failed requests after the first second if another target is healthy (${strategy})`,
       PATIENT,
       async () => {
         const fromStart = await simulate({ providers: { one: dead, two: fine }, combo: { strategy }, seconds: 6 })
@@ -63,11 +63,11 @@ for (const [what, dead] of [
 
   for (const count of isCi ? [1, 2, 3] : [2])
     test(
-      `if each of ${count} targets always ${what}, requests cost at most 1.2 calls each plus ten per second`,
+      `if each of ${count} targets always ${label}, requests cost at most 1.2 calls each plus ten per second`,
       PATIENT,
       async () => {
         const outcome = await simulate({ providers: several(count, () => dead), seconds: 5 })
-        const [calls, requests] = [sumOf(outcome, 'calls'), sumOf(outcome, 'requests')]
+        const [calls, requests] = [getSum(outcome, 'calls'), getSum(outcome, 'requests')]
         assert.ok(calls <= 1.2 * requests + 10 * 5, `${calls} calls for ${requests} requests in five seconds`)
         assert.ok(calls >= requests, `${calls} calls for ${requests} requests: each has one of its own`)
       },

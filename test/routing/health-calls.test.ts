@@ -8,13 +8,13 @@ for (const [outcome, end] of [
   ['client error', 'fail'],
 ] as const) {
   test(`a late ${outcome} doesn't end a cooldown that began after its call`, () => {
-    for (const what of ['credentials', 'rate-limit', 'model-not-found'] as const) {
+    for (const label of ['credentials', 'rate-limit', 'model-not-found'] as const) {
       const { health, fail, waitOf } = open()
       const early = health.begin(target())
-      fail(what)
+      fail(label)
       const waited = waitOf()
       early[end](failure('client'))
-      assert.is(waitOf(), waited, what)
+      assert.is(waitOf(), waited, label)
       if (end === 'succeed') {
         health.begin(target()).succeed()
         assert.is(waitOf(), undefined, 'one that began afterwards does')
@@ -58,8 +58,8 @@ test('streams that break off are treated as failures until a stream completes', 
     trial.beginStream()
     trial[end](failure('network'))
   }
-  for (let at = 0; at < 6; at++) stream('succeed')
-  for (let at = 0; at < 5; at++) stream('breakOff')
+  for (let index = 0; index < 6; index++) stream('succeed')
+  for (let index = 0; index < 5; index++) stream('breakOff')
   assert.is(waitOf(), undefined, 'five of eleven')
   stream('breakOff')
   assert.is(waitOf(), 5_000)
@@ -79,7 +79,7 @@ test('streams that break off are treated as failures until a stream completes', 
 
 test('the beginning of a stream clears the failures of its target, except those of broken streams', async () => {
   const { health, fail, waitOf, pass } = open()
-  for (const what of ['rate-limit', 'server', 'server'] as const) fail(what)
+  for (const label of ['rate-limit', 'server', 'server'] as const) fail(label)
   pass(1_000)
   health.begin(target()).beginStream()
   assert.equal(await health.list([connection('a')]), [])
@@ -101,7 +101,7 @@ test("an old stream that breaks off doesn't extend a cooldown that began after i
   const { health, fail, waitOf } = open()
   const old = health.begin(target())
   old.beginStream()
-  for (let at = 0; at < 5; at++) fail('server')
+  for (let index = 0; index < 5; index++) fail('server')
   old.breakOff(failure('network'))
   assert.is(waitOf(), 5_000)
   assert.is(health.getCooldown(target())?.class, 'server')
@@ -127,7 +127,7 @@ test("a call that began before its connection was changed doesn't affect the hea
 
 test('the cooldown of a provider ends when a connection whose failures count against it is changed', () => {
   const { failAddress, waitOf } = open()
-  for (let at = 0; at < 10; at++) failAddress(target(at < 5 ? 'a' : 'b'))
+  for (let index = 0; index < 10; index++) failAddress(target(index < 5 ? 'a' : 'b'))
   assert.is(waitOf(target('c')), 5_000)
   assert.is(waitOf(target('c', 'm', '2')), 5_000, 'it has not failed')
   assert.is(waitOf(target('a', 'm', '2')), undefined)

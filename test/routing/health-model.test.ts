@@ -63,14 +63,14 @@ test(`over ${times(10_000)} histories of four targets, health agrees with the mo
       })
       const model = createModel()
       const now = targets.map((target) => ({ ...target, connection: { ...target.connection } }))
-      const underWay: Array<{ trial: CircuitPermit; call: ModelCall; isStream: boolean }> = []
+      const inFlight: Array<{ trial: CircuitPermit; call: ModelCall; isStream: boolean }> = []
 
       function begin(target: HealthTarget) {
         const kept = { ...target, connection: { ...target.connection } } // a copy, because the target changes later
-        underWay.push({ trial: health.begin(kept), call: model.begin(kept, nowMs), isStream: false })
+        inFlight.push({ trial: health.begin(kept), call: model.begin(kept, nowMs), isStream: false })
       }
 
-      function end({ trial, call, isStream }: (typeof underWay)[number], as: End) {
+      function end({ trial, call, isStream }: (typeof inFlight)[number], as: End) {
         if (isStream && as === 'answer') {
           trial.succeed()
           model.close(call, nowMs)
@@ -81,7 +81,7 @@ test(`over ${times(10_000)} histories of four targets, health agrees with the mo
         } else if (as === 'stream') {
           trial.beginStream()
           model.open(call, nowMs)
-          underWay.push({ trial, call, isStream: true })
+          inFlight.push({ trial, call, isStream: true })
         } else if (as === 'answer') {
           trial.succeed()
           model.respond(call, nowMs)
@@ -95,15 +95,15 @@ test(`over ${times(10_000)} histories of four targets, health agrees with the mo
         }
       }
 
-      for (const [index, one] of steps.entries()) {
-        if ('passMs' in one) nowMs += one.passMs
-        else if ('begin' in one) begin(now[one.begin] ?? unknown())
-        else if ('change' in one) {
-          const id = now[one.change]?.connection.id ?? unknown()
+      for (const [index, step] of steps.entries()) {
+        if ('passMs' in step) nowMs += step.passMs
+        else if ('begin' in step) begin(now[step.begin] ?? unknown())
+        else if ('change' in step) {
+          const id = now[step.change]?.connection.id ?? unknown()
           for (const { connection } of now) if (connection.id === id) connection.updatedAt += '1'
         } else {
-          const [ended] = underWay.splice(one.end, 1)
-          if (ended) end(ended, one.as)
+          const [ended] = inFlight.splice(step.end, 1)
+          if (ended) end(ended, step.as)
         }
         for (const target of now) {
           const isUsable = model.isUsable(target, nowMs)
@@ -131,21 +131,21 @@ test('exactly one of many simultaneous requests sends a probe', () => {
       const health = createHealth({ clock, random: () => 0 })
       const target = { provider: 'p', model: 'm', connection: { id: 'a', provider: 'p', updatedAt: '1' } }
       health.begin(target).fail({ class: 'rate-limit', message: '' })
-      const underWay: Array<ReturnType<typeof health.begin>> = []
-      let isWell = false
+      const inFlight: Array<ReturnType<typeof health.begin>> = []
+      let isHealthy = false
       for (const step of steps) {
         if (step === 'pass') nowMs += 61_000
         else if (step === 'begin') {
           if (health.getCooldown(target)) continue
-          underWay.push(health.begin(target))
-          if (!isWell) assert.is(underWay.length, 1, 'one at a time while it is not well')
+          inFlight.push(health.begin(target))
+          if (!isHealthy) assert.is(inFlight.length, 1, 'one at a time while it is not well')
         } else {
-          const trial = underWay.pop()
+          const trial = inFlight.pop()
           if (step === 'fail') trial?.fail({ class: 'rate-limit', message: '' })
           else if (step === 'answer') trial?.succeed()
           else trial?.drop()
-          if (trial && step === 'answer') isWell = true
-          if (isWell) return
+          if (trial && step === 'answer') isHealthy = true
+          if (isHealthy) return
         }
       }
     }),

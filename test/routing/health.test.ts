@@ -15,16 +15,16 @@ const table: Array<[FailureClass, failures: number, firstMs: number, level: 'mod
   ['forbidden', 5, 5_000, 'model'],
   ['model-not-found', 1, 300_000, 'model'],
 ]
-for (const [what, failures, firstMs, level] of table) {
-  test(`after ${failures} ${what} failure${failures === 1 ? '' : 's'} in a row, the ${level} is in cooldown for ${firstMs / 1_000} s`, () => {
+for (const [label, failures, firstMs, level] of table) {
+  test(`after ${failures} ${label} failure${failures === 1 ? '' : 's'} in a row, the ${level} is in cooldown for ${firstMs / 1_000} s`, () => {
     const { fail, waitOf, health } = open()
-    for (let at = 1; at < failures; at++) {
-      fail(what)
+    for (let index = 1; index < failures; index++) {
+      fail(label)
       assert.is(waitOf(), undefined)
     }
-    fail(what)
+    fail(label)
     assert.is(waitOf(), firstMs)
-    assert.is(health.getCooldown(target())?.class, what)
+    assert.is(health.getCooldown(target())?.class, label)
     assert.is(
       waitOf(target('a', 'other')),
       level === 'connection' ? firstMs : undefined,
@@ -34,22 +34,22 @@ for (const [what, failures, firstMs, level] of table) {
   })
 }
 
-for (const what of ['client', 'context-overflow', 'format'] as const) {
-  test(`a ${what} failure doesn't affect a target's health`, () => {
+for (const label of ['client', 'context-overflow', 'format'] as const) {
+  test(`a ${label} failure doesn't affect a target's health`, () => {
     const { fail, waitOf } = open()
-    for (let at = 0; at < 10; at++) fail(what)
+    for (let index = 0; index < 10; index++) fail(label)
     assert.is(waitOf(), undefined)
-    for (let at = 0; at < 5; at++) {
+    for (let index = 0; index < 5; index++) {
       assert.is(waitOf(), undefined)
-      fail(what)
+      fail(label)
       fail('server')
     }
     assert.is(waitOf(), 5_000, 'five of five, for all that came between')
-    fail(what)
+    fail(label)
     assert.is(waitOf(), 5_000)
   })
 
-  test(`a ${what} failure ends a probe, and the target is available again`, async () => {
+  test(`a ${label} failure ends a probe, and the target is available again`, async () => {
     const { fail, health, waitOf, pass } = open()
     for (const [failed, ms] of [
       ['credentials', 60_000],
@@ -57,13 +57,13 @@ for (const what of ['client', 'context-overflow', 'format'] as const) {
     ] as const) {
       fail(failed)
       pass(ms)
-      fail(what)
+      fail(label)
       assert.is(waitOf(), undefined)
       assert.equal(await health.list([connection('a')]), [])
     }
-    for (let at = 0; at < 5; at++) fail('server')
+    for (let index = 0; index < 5; index++) fail('server')
     pass(5_000)
-    fail(what)
+    fail(label)
     health.begin(target())
     assert.is(waitOf(), undefined, 'no other request has to probe')
     fail('server')
@@ -72,13 +72,13 @@ for (const what of ['client', 'context-overflow', 'format'] as const) {
 }
 
 test('every failure class is tested, or has no cooldown', () => {
-  const cooling = Object.entries(failureRules).flatMap(([what, { cooldown }]) => (cooldown ? [what] : []))
-  assert.equal(cooling.sort(), table.map(([what]) => what).sort())
+  const cooling = Object.entries(failureRules).flatMap(([label, { cooldown }]) => (cooldown ? [label] : []))
+  assert.equal(cooling.sort(), table.map(([label]) => label).sort())
 })
 
 test('a target with a failure rate below the threshold is used, even if many calls fail', () => {
   const { health, fail, waitOf } = open()
-  for (let at = 0; at < 100; at++) {
+  for (let index = 0; index < 100; index++) {
     health.begin(target()).succeed()
     health.begin(target()).succeed()
     fail('server')
@@ -88,7 +88,7 @@ test('a target with a failure rate below the threshold is used, even if many cal
 
 test('a target with a failure rate of 50% goes into cooldown, even if no two calls in a row fail', () => {
   const { health, fail, waitOf } = open()
-  for (let at = 0; at < 3; at++) {
+  for (let index = 0; index < 3; index++) {
     assert.is(waitOf(), undefined)
     health.begin(target()).succeed()
     fail('server')
@@ -98,18 +98,18 @@ test('a target with a failure rate of 50% goes into cooldown, even if no two cal
 
 test("failures older than the window don't count", () => {
   const { fail, waitOf, pass } = open()
-  for (let at = 0; at < 4; at++) fail('server')
+  for (let index = 0; index < 4; index++) fail('server')
   pass(60_000)
   fail('server')
   assert.is(waitOf(), undefined)
-  for (let at = 0; at < 4; at++) fail('server')
+  for (let index = 0; index < 4; index++) fail('server')
   assert.is(waitOf(), 5_000)
 })
 
 test('ten failures in a row start a cooldown, even after a thousand successes', () => {
   const { health, fail, waitOf } = open()
-  for (let at = 0; at < 1_000; at++) health.begin(target()).succeed()
-  for (let at = 0; at < 9; at++) fail('server')
+  for (let index = 0; index < 1_000; index++) health.begin(target()).succeed()
+  for (let index = 0; index < 9; index++) fail('server')
   assert.is(waitOf(), undefined)
   fail('server')
   assert.is(waitOf(), 5_000)
@@ -117,10 +117,10 @@ test('ten failures in a row start a cooldown, even after a thousand successes', 
 
 test('a recovered target is judged by its calls since then', () => {
   const { health, fail, waitOf, pass } = open()
-  for (let at = 0; at < 5; at++) fail('server')
+  for (let index = 0; index < 5; index++) fail('server')
   pass(5_000)
   health.begin(target()).succeed()
-  for (let at = 0; at < 4; at++) fail('server')
+  for (let index = 0; index < 4; index++) fail('server')
   assert.is(waitOf(), undefined)
   fail('server')
   assert.is(waitOf(), 5_000)
@@ -138,7 +138,7 @@ test('a definitive failure starts a cooldown immediately, and other failures onl
 })
 
 test('only a requested wait, a rejected key, and a missing model are mandatory cooldowns', () => {
-  for (const [what, isCertain, requested, isMandatory] of [
+  for (const [label, isCertain, requested, isMandatory] of [
     ['rate-limit', false, 1_000, true],
     ['server', false, 1_000, true],
     ['credentials', false, undefined, true],
@@ -147,8 +147,8 @@ test('only a requested wait, a rejected key, and a missing model are mandatory c
     ['network', true, undefined, false],
   ] as const) {
     const { health } = open()
-    health.begin(target()).fail({ ...failure(what, requested), isCertain })
-    assert.is(health.getCooldown(target())?.isMandatory, isMandatory, `${what} ${requested}`)
+    health.begin(target()).fail({ ...failure(label, requested), isCertain })
+    assert.is(health.getCooldown(target())?.isMandatory, isMandatory, `${label} ${requested}`)
   }
 })
 
@@ -201,7 +201,7 @@ test('a wait shorter than the first back-off of its class is used once, and then
 
 test("a wait of zero doesn't start a cooldown that needs several failures", async () => {
   const { fail, health, waitOf } = open()
-  for (let at = 0; at < 4; at++) fail('server', target(), 0)
+  for (let index = 0; index < 4; index++) fail('server', target(), 0)
   const [entry] = (await health.list([connection('a')])).filter(({ level }) => level === 'model')
   assert.is(entry?.state, 'counting')
   fail('server')
@@ -228,7 +228,7 @@ test('after a cooldown, one request sends a probe, and its outcome decides for a
 test('the cooldown doubles up to its limit', () => {
   const { fail, waitOf, pass } = open()
   const waits: Array<number | undefined> = []
-  for (let at = 0; at < 9; at++) {
+  for (let index = 0; index < 9; index++) {
     fail('rate-limit')
     waits.push(waitOf())
     pass(waitOf() ?? 0)
@@ -241,7 +241,7 @@ test('the cooldown doubles up to its limit', () => {
 
 test("failures of in-flight and last-resort requests don't extend a target's cooldown", () => {
   const { fail, waitOf, pass } = open()
-  for (let at = 0; at < 8; at++) fail('server')
+  for (let index = 0; index < 8; index++) fail('server')
   assert.is(waitOf(), 5_000)
   pass(2_000)
   fail('server')
@@ -250,10 +250,10 @@ test("failures of in-flight and last-resort requests don't extend a target's coo
 
 test("a model that fails on every account doesn't put other models in cooldown, unless all models fail", () => {
   const bad = open()
-  for (let at = 0; at < 20; at++) bad.fail('server', target(at % 2 ? 'a' : 'b', 'bad'))
+  for (let index = 0; index < 20; index++) bad.fail('server', target(index % 2 ? 'a' : 'b', 'bad'))
   assert.is(bad.waitOf(target('a', 'good')), undefined)
   const gone = open()
-  for (let at = 0; at < 10; at++) gone.failAddress(target(at % 2 ? 'a' : 'b', 'only'))
+  for (let index = 0; index < 10; index++) gone.failAddress(target(index % 2 ? 'a' : 'b', 'only'))
   assert.is(gone.waitOf(target('c', 'good')), 5_000)
 })
 
@@ -266,10 +266,10 @@ test('an unreachable connection puts all its models in cooldown', () => {
 
 test('network failures of two models put a key in cooldown, but failures of one model never do', () => {
   const { fail, waitOf, health } = open()
-  for (let at = 0; at < 20; at++) fail('network', target('a', 'bad'))
+  for (let index = 0; index < 20; index++) fail('network', target('a', 'bad'))
   assert.is(waitOf(target('a', 'good')), undefined)
   health.begin(target('a', 'good')).succeed()
-  for (let at = 0; at < 9; at++) fail('network', target('a', at % 2 ? 'bad' : 'worse'))
+  for (let index = 0; index < 9; index++) fail('network', target('a', index % 2 ? 'bad' : 'worse'))
   assert.is(waitOf(target('a', 'good')), undefined, 'an answer in between is an end')
   fail('network', target('a', 'worse'))
   assert.is(waitOf(target('a', 'good')), 5_000)
@@ -277,17 +277,17 @@ test('network failures of two models put a key in cooldown, but failures of one 
 
 test("a model with network failures on every account doesn't put the provider in cooldown", () => {
   const { fail, waitOf } = open()
-  for (let at = 0; at < 20; at++) fail('network', target(at % 2 ? 'a' : 'b', 'bad'))
+  for (let index = 0; index < 20; index++) fail('network', target(index % 2 ? 'a' : 'b', 'bad'))
   assert.is(waitOf(target('a', 'good')), undefined)
   assert.is(waitOf(target('c', 'bad')), undefined)
 })
 
 test('failures of two accounts put a provider in cooldown, but failures of one account never do', () => {
-  const one = open()
-  for (let at = 0; at < 50; at++) one.fail('network')
-  assert.is(one.waitOf(target('b')), undefined)
+  const first = open()
+  for (let index = 0; index < 50; index++) first.fail('network')
+  assert.is(first.waitOf(target('b')), undefined)
   const two = open()
-  for (let at = 0; at < 10; at++) two.fail('server', target(at < 5 ? 'a' : 'b', `model-${at}`))
+  for (let index = 0; index < 10; index++) two.fail('server', target(index < 5 ? 'a' : 'b', `model-${index}`))
   assert.is(two.waitOf(target('c', 'another')), 5_000)
   two.health.begin(target('c', 'another')).succeed()
   assert.is(two.waitOf(target('d')), undefined, 'one success is enough')

@@ -1,7 +1,7 @@
 import { chatAnswer, chatEvents } from '../pipeline/support/responses.ts'
 import { type Answering, json, never, sse } from '../pipeline/support/upstream.ts'
 import { assert, suite } from '../support/suite.ts'
-import { countOf, openPool, type Pool, type PoolOptions } from './support/pool.ts'
+import { getCount, openPool, type Pool, type PoolOptions } from './support/pool.ts'
 
 const test = suite('least-busy')
 
@@ -10,7 +10,7 @@ const pair = busy('one/m', 'two/m')
 
 /** Responds to the first call as given, and immediately to all others. */
 const first = (respond: Answering): PoolOptions => ({
-  respond: (call, nth) => (nth === 1 ? respond(call, nth) : json(chatAnswer())),
+  respond: (call, index) => (index === 1 ? respond(call, index) : json(chatAnswer())),
 })
 
 for (const [count, models] of [
@@ -20,7 +20,7 @@ for (const [count, models] of [
   test(`a burst of ${count} requests is spread evenly over ${models.length} targets`, async () => {
     const { world, upstream } = await openPool(busy(...models))
     await Promise.all(Array.from({ length: count }, () => world.chat({ model: 'pool' })))
-    const counts = Object.values(countOf(upstream.providers))
+    const counts = Object.values(getCount(upstream.providers))
     assert.equal(counts, Array(models.length).fill(count / models.length))
   })
 }
@@ -31,7 +31,7 @@ test('a burst is spread evenly if one of the targets is in cooldown', async () =
   await world.chat({ model: 'one/m' })
   upstream.calls.length = 0
   await Promise.all(Array.from({ length: 10 }, () => world.chat({ model: 'pool' })))
-  assert.equal(countOf(upstream.providers), { two: 5, three: 5 })
+  assert.equal(getCount(upstream.providers), { two: 5, three: 5 })
 })
 
 /** Sends requests one by one whose responses never arrive. Returns the targets that they wait for. */
@@ -42,7 +42,7 @@ async function waitingFor(pool: Pick<Pool, 'world' | 'upstream'>, times: number)
     void world.chat({ model: 'pool' })
     while (upstream.calls.length < time) await world.clock.advance(0)
   }
-  return countOf(upstream.providers)
+  return getCount(upstream.providers)
 }
 
 test('requests on connections other than the first count as load of their provider', async () => {
@@ -94,16 +94,20 @@ const ends: Array<
 > = [
   ['has been read to the end', () => sse(events), (response) => response.text()],
   ['is cut off', () => sse(events.slice(0, 3), 'error'), (response) => response.text()],
-  ['is aborted by a client disconnect', () => sse(events.slice(0, 3), 'hang'), async (_, leave) => leave.abort()],
+  [
+    'is aborted by a client disconnect',
+    () => sse(events.slice(0, 3), 'hang'),
+    async (_, controller) => controller.abort(),
+  ],
   ['is canceled by your app', () => sse(events.slice(0, 3), 'hang'), async (response) => response.body?.cancel()],
 ]
-for (const [how, respond, end] of ends) {
-  test(`a stream counts as load until it ${how}`, async () => {
+for (const [mode, respond, end] of ends) {
+  test(`a stream counts as load until it ${mode}`, async () => {
     const { world, upstream, sendAll } = await openPool(pair, first(respond))
-    const leave = new AbortController()
-    const response = await world.chat(stream, { signal: leave.signal })
+    const controller = new AbortController()
+    const response = await world.chat(stream, { signal: controller.signal })
     assert.is(await sendAll(2), 'two two')
-    await end(response, leave)
+    await end(response, controller)
     assert.is(await sendAll(2), 'one one')
     assert.is(upstream.open, 0)
   })
@@ -111,11 +115,11 @@ for (const [how, respond, end] of ends) {
 
 test('a request no longer counts as load if its client disconnects before the response', async () => {
   const { world, upstream, sendAll } = await openPool(pair, first(never))
-  const leave = new AbortController()
-  const pending = world.chat(stream, { signal: leave.signal })
+  const controller = new AbortController()
+  const pending = world.chat(stream, { signal: controller.signal })
   while (upstream.calls.length < 1) await world.clock.advance(0)
   assert.is(await sendAll(1), 'two')
-  leave.abort()
+  controller.abort()
   await pending
   assert.is(await sendAll(1), 'one')
 })

@@ -2,7 +2,7 @@ import { chatAnswer, chatEvents } from '../pipeline/support/responses.ts'
 import { json, slowly, sse } from '../pipeline/support/upstream.ts'
 import { fakeClock } from '../support/clock.ts'
 import { assert, suite } from '../support/suite.ts'
-import { countOf, openPool, type PoolOptions } from './support/pool.ts'
+import { getCount, openPool, type PoolOptions } from './support/pool.ts'
 
 const test = suite('least-latency')
 
@@ -45,8 +45,8 @@ async function openRace(
 
 /** One of twenty requests tries another target, so of a hundred, far fewer than thirty do. */
 function isMostly(seen: readonly string[], provider: string) {
-  const { [provider]: count = 0 } = countOf(seen)
-  assert.ok(count > 0.7 * seen.length, JSON.stringify(countOf(seen)))
+  const { [provider]: count = 0 } = getCount(seen)
+  assert.ok(count > 0.7 * seen.length, JSON.stringify(getCount(seen)))
 }
 
 test('each target is measured first, and then the fastest is used, or occasionally another one', async () => {
@@ -54,7 +54,7 @@ test('each target is measured first, and then the fastest is used, or occasional
   assert.is(new Set(await race(9)).size, 3)
   const seen = await race(300)
   isMostly(seen, 'two')
-  assert.ok(Object.keys(countOf(seen)).length > 1)
+  assert.ok(Object.keys(getCount(seen)).length > 1)
 })
 
 test('streams are measured by their first event, separately from non-streaming responses', async () => {

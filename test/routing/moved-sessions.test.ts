@@ -22,8 +22,8 @@ const changes: Record<string, (api: World['api'], id: string) => Promise<unknown
     await api.combos.create({ name: 'pool', ...sticky })
   },
 }
-for (const [what, change] of Object.entries(changes)) {
-  test(`a moved session returns to its own entry when the combo ${what}, on every instance`, async () => {
+for (const [label, change] of Object.entries(changes)) {
+  test(`a moved session returns to its own entry when the combo ${label}, on every instance`, async () => {
     const storage = memoryStorage()
     const first = await openPool(sticky, { storage })
     const second = await joinPool(first, { storage })
@@ -76,7 +76,7 @@ test("a session stays with its entry even if the entry doesn't support one of it
     { models: ['one/m', 'claude/c'], strategy: 'sticky' },
     { respond: ({ provider }) => json(provider === 'claude' ? messageAnswer() : chatAnswer()) },
   )
-  const users = Array.from({ length: 20 }, (_, nth) => ({ user: `user-${nth}` }))
+  const users = Array.from({ length: 20 }, (_, index) => ({ user: `user-${index}` }))
   const homes: string[] = []
   for (const user of users) homes.push(await sendAll(1, user))
   const body = users[homes.indexOf('claude')]

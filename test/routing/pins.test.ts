@@ -22,7 +22,7 @@ const group: Group = {
 function twins(): [string, string] {
   const seen = new Map<number, string>()
   const random = createRandom(1)
-  for (let nth = 0; nth < 300_000; nth++) {
+  for (let index = 0; index < 300_000; index++) {
     const text = random.next().toString(36)
     const twin = seen.get(hashText(text))
     if (twin !== undefined) return [twin, text]

@@ -1,5 +1,5 @@
 import { assert, suite } from '../support/suite.ts'
-import { countOf, openPool } from './support/pool.ts'
+import { getCount, openPool } from './support/pool.ts'
 
 const test = suite('round-robin')
 
@@ -10,7 +10,7 @@ test('if the first of three targets fails, the other two get equal shares', asyn
   down.set('one', 401)
   assert.is(await sendAll(1), 'one>two')
   await sendAll(60)
-  assert.equal(countOf(upstream.providers), { one: 1, two: 31, three: 30 })
+  assert.equal(getCount(upstream.providers), { one: 1, two: 31, three: 30 })
 })
 
 test('the two healthy targets get equal shares even before the failing target is in cooldown', async () => {
@@ -77,19 +77,19 @@ test('"stickyLimit" starts over for an entry that served a request in place of a
 test('"stickyLimit" applies to concurrent requests', async () => {
   const { world, upstream } = await openPool({ ...turns, stickyLimit: 10 })
   await Promise.all(Array.from({ length: 30 }, () => world.chat({ model: 'pool' })))
-  assert.equal(countOf(upstream.providers), { one: 10, two: 10, three: 10 })
+  assert.equal(getCount(upstream.providers), { one: 10, two: 10, three: 10 })
 })
 
 test('300 simultaneous requests are spread evenly, even if one target fails', async () => {
   const { world, upstream, down } = await openPool(turns)
   const many = (count: number) => Promise.all(Array.from({ length: count }, () => world.chat({ model: 'pool' })))
   await many(300)
-  assert.equal(countOf(upstream.providers), { one: 100, two: 100, three: 100 })
+  assert.equal(getCount(upstream.providers), { one: 100, two: 100, three: 100 })
   down.set('three', 401)
   await world.chat({ model: 'three/m' })
   upstream.calls.length = 0
   await many(300)
-  assert.equal(countOf(upstream.providers), { one: 150, two: 150 })
+  assert.equal(getCount(upstream.providers), { one: 150, two: 150 })
 })
 
 for (const stays of ['all', 'no'])

@@ -46,7 +46,7 @@ test('a combo’s own health terms apply to its own requests only', async () => 
   down.one = refused(503)
   assert.is(await send('own'), called)
   assert.is(await send('own'), passedOver)
-  for (let at = 0; at < 5; at++) assert.is(await send('chain'), called)
+  for (let index = 0; index < 5; index++) assert.is(await send('chain'), called)
   assert.is(await send('chain'), passedOver)
   const { health } = await world.api.health.list()
   const ofModels = health.filter(({ level }) => level === 'model')
@@ -64,7 +64,7 @@ test('a combo with its own health terms ignores occasional failures of other req
     combos: { chain: models, deep: ['one/other', 'two/m'], own: { models, health: { minCalls: 2 } } },
   })
   down.one = refused(503)
-  for (const combo of ['chain', 'deep']) for (let at = 0; at < 12; at++) await send(combo)
+  for (const combo of ['chain', 'deep']) for (let index = 0; index < 12; index++) await send(combo)
   assert.is(await send('chain'), passedOver, 'the model, and its provider or connection')
   assert.is(await send('own'), called)
   delete down.one

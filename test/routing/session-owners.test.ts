@@ -39,11 +39,11 @@ test('a draining connection keeps only sessions of the caller that it has served
   const pool = await openPool({ models: ['one/m', 'two/m'], strategy: 'sticky' })
   const { sendAll, world } = pool
   const { alice, bob } = await createKeys(pool)
-  const users = Array.from({ length: 12 }, (_, nth) => `user-${nth}`)
+  const users = Array.from({ length: 12 }, (_, index) => `user-${index}`)
   const homes = new Map<string, string>()
   for (const user of users) homes.set(user, await sendAll(1, { user }, alice))
-  for (const one of (await world.api.connections.list()).connections)
-    if (one.provider === 'one') await world.api.connections.update(one.id, { draining: true })
+  for (const connection of (await world.api.connections.list()).connections)
+    if (connection.provider === 'one') await world.api.connections.update(connection.id, { draining: true })
   assert.ok([...homes.values()].includes('one'))
   for (const user of users) {
     assert.is(await sendAll(1, { user }, bob), 'two', user)

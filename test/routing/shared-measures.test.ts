@@ -4,7 +4,7 @@ import { chatAnswer } from '../pipeline/support/responses.ts'
 import { json } from '../pipeline/support/upstream.ts'
 import { type FakeClock, fakeClock } from '../support/clock.ts'
 import { assert, suite } from '../support/suite.ts'
-import { countOf, joinPool, openPool, type Pool } from './support/pool.ts'
+import { getCount, joinPool, openPool, type Pool } from './support/pool.ts'
 
 const test = suite('load and latency shared by several instances')
 
@@ -25,12 +25,12 @@ interface TwoOptions {
 }
 
 async function openTwo(combo: typeof busy | typeof fastest, options: TwoOptions = {}) {
-  const { clock = fakeClock(), ms = {}, ...more } = options
+  const { clock = fakeClock(), ms = {}, ...extra } = options
   const storage = options.storage ?? memoryStorage({ clock })
   let isHeld = false
   const held: Array<() => void> = []
   const first = await openPool(combo, {
-    ...more,
+    ...extra,
     clock,
     storage,
     limits: { headersTimeoutMs: 1e9, idleTimeoutMs: 1e9, totalTimeoutMs: 1e9 },
@@ -40,7 +40,7 @@ async function openTwo(combo: typeof busy | typeof fastest, options: TwoOptions 
       return json(chatAnswer())
     },
   })
-  const second = await joinPool(first, { ...more, storage })
+  const second = await joinPool(first, { ...extra, storage })
 
   /** Starts a request whose response waits for `release`. Returns its target. */
   async function hold({ world }: Instance) {
@@ -119,7 +119,7 @@ test('an instance without measurements uses those of other instances', async () 
     'three 500 ms on average',
     'two 200 ms on average',
   ])
-  const { two = 0 } = countOf(await race(second, 40))
+  const { two = 0 } = getCount(await race(second, 40))
   assert.ok(two > 28, 'but for those that try another')
 })
 
@@ -134,7 +134,7 @@ test('the mean is used if instances measure different values', async () => {
     await race(second, 10)
     await clock.advance(NEWS)
   }
-  const { two = 0 } = countOf(await race(first, 40))
+  const { two = 0 } = getCount(await race(first, 40))
   assert.ok(two > 28, 'the first has never seen the third of a second turn into three')
 })
 

@@ -5,7 +5,7 @@ import { inFolder } from '../storage/support/folder.ts'
 import { type FakeClock, fakeClock } from '../support/clock.ts'
 import { createRandom } from '../support/random.ts'
 import { assert, suite } from '../support/suite.ts'
-import { countOf, joinPool, openPool, type Pool } from './support/pool.ts'
+import { getCount, joinPool, openPool, type Pool } from './support/pool.ts'
 
 const test = suite('turns shared by several instances')
 
@@ -37,9 +37,9 @@ function slowStorage(clock: FakeClock, seed: number): Storage & { lost: number }
 }
 
 /** Advances the clock until the work is done. */
-async function passing<T>(clock: FakeClock, work: Promise<T>): Promise<T> {
+async function passing<T>(clock: FakeClock, promise: Promise<T>): Promise<T> {
   let isOver = false
-  const settled = work.finally(() => {
+  const settled = promise.finally(() => {
     isOver = true
   })
   while (!isOver) await clock.advance(1)
@@ -77,14 +77,14 @@ test('three instances with frequent write conflicts share turns exactly evenly',
   const first = await passing(clock, openPool(turns, { storage, clock }))
   const others = [await joinPool(first, { storage }), await joinPool(first, { storage })]
   const chats = [first, ...others].flatMap(({ world }) =>
-    Array.from({ length: 400 }, async (_, nth) => {
-      await clock.sleep(nth * 3)
+    Array.from({ length: 400 }, async (_, index) => {
+      await clock.sleep(index * 3)
       await world.chat({ model: 'pool' })
     }),
   )
   await passing(clock, Promise.all(chats))
   assert.ok(storage.lost > 200, `${storage.lost} races`)
-  assert.equal(countOf(first.upstream.providers), { one: 400, two: 400, three: 400 })
+  assert.equal(getCount(first.upstream.providers), { one: 400, two: 400, three: 400 })
 })
 
 test('every instance starts again at the first model after a PUT or DELETE of a combo', async () => {
@@ -121,16 +121,16 @@ test('two instances with the same data folder take turns', () =>
     assert.is(`${await first.sendAll(1)} ${await second.sendAll(1)} ${await first.sendAll(1)}`, 'one two three')
     const many = ({ world }: Pick<Pool, 'world'>) => Array.from({ length: 30 }, () => world.chat({ model: 'pool' }))
     await Promise.all([...many(first), ...many(second)])
-    assert.equal(countOf(first.upstream.providers), { one: 21, two: 21, three: 21 })
+    assert.equal(getCount(first.upstream.providers), { one: 21, two: 21, three: 21 })
     for (const { gateway } of [first.world, second.world]) await gateway.close()
     for (const storage of storages) await storage.close?.()
   }))
 
-for (const [what, options] of [
+for (const [label, options] of [
   ['the storage is not atomic', { storage: { ...memoryStorage(), atomic: false } }],
   ['"sharedState" is false', { storage: memoryStorage(), sharedState: false }],
 ] as const) {
-  test(`if ${what}, each instance keeps its own turns, and nothing is written`, async () => {
+  test(`if ${label}, each instance keeps its own turns, and nothing is written`, async () => {
     const first = await openPool(turns, options)
     const second = await joinPool(first, options)
     assert.is(

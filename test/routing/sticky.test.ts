@@ -3,7 +3,7 @@ import { chatAnswer, messageAnswer } from '../pipeline/support/responses.ts'
 import { json } from '../pipeline/support/upstream.ts'
 import type { WorldOptions } from '../pipeline/support/world.ts'
 import { assert, suite } from '../support/suite.ts'
-import { countOf, joinPool, openPool } from './support/pool.ts'
+import { getCount, joinPool, openPool } from './support/pool.ts'
 
 const test = suite('sticky')
 
@@ -12,34 +12,34 @@ const HOUR = 60 * 60 * 1_000
 
 /** Requests that identify their user in different ways. */
 const ways: Record<string, (who: string) => [body: object, init?: RequestInit]> = {
-  'the header x-signalbox-session': (who) => [{}, { headers: { 'x-signalbox-session': who } }],
-  'the header x-session-id': (who) => [{}, { headers: { 'X-Session-Id': who } }],
-  prompt_cache_key: (who) => [{ prompt_cache_key: who }],
-  user: (who) => [{ user: who }],
-  'metadata.user_id': (who) => [{ metadata: { user_id: who } }],
-  'the system prompt of a Messages request': (who) => [
-    { system: `You help ${who}.`, messages: [{ role: 'user', content: 'Hi' }] },
+  'the header x-signalbox-session': (user) => [{}, { headers: { 'x-signalbox-session': user } }],
+  'the header x-session-id': (user) => [{}, { headers: { 'X-Session-Id': user } }],
+  prompt_cache_key: (user) => [{ prompt_cache_key: user }],
+  user: (user) => [{ user }],
+  'metadata.user_id': (user) => [{ metadata: { user_id: user } }],
+  'the system prompt of a Messages request': (user) => [
+    { system: `You help ${user}.`, messages: [{ role: 'user', content: 'Hi' }] },
   ],
-  'the system prompt of a chat request': (who) => [
+  'the system prompt of a chat request': (user) => [
     {
       messages: [
-        { role: 'system', content: `You help ${who}.` },
+        { role: 'system', content: `You help ${user}.` },
         { role: 'user', content: 'Hi' },
       ],
     },
   ],
-  "the user's first message": (who) => [
-    { messages: [{ role: 'user', content: [{ type: 'text', text: `I am ${who}` }] }] },
+  "the user's first message": (user) => [
+    { messages: [{ role: 'user', content: [{ type: 'text', text: `I am ${user}` }] }] },
   ],
 }
-for (const [what, request] of Object.entries(ways)) {
-  test(`a session identified by ${what} stays on its target, and other sessions use other targets`, async () => {
+for (const [label, request] of Object.entries(ways)) {
+  test(`a session identified by ${label} stays on its target, and other sessions use other targets`, async () => {
     const { upstream, sendAll } = await openPool(sticky)
-    for (let nth = 0; nth < 40; nth++) {
-      const [home = '', ...rest] = (await sendAll(3, ...request(`somebody ${nth}`))).split(' ')
+    for (let index = 0; index < 40; index++) {
+      const [home = '', ...rest] = (await sendAll(3, ...request(`somebody ${index}`))).split(' ')
       assert.equal(rest, [home, home])
     }
-    for (const [provider, calls] of Object.entries(countOf(upstream.providers)))
+    for (const [provider, calls] of Object.entries(getCount(upstream.providers)))
       assert.ok(calls >= 9, `${provider}: ${calls}`)
     assert.is(new Set(upstream.providers).size, 3)
   })
@@ -47,8 +47,8 @@ for (const [what, request] of Object.entries(ways)) {
 
 test('an AI SDK conversation stays on its target, and other conversations use other targets', async () => {
   const { world, upstream } = await openPool(sticky)
-  for (let nth = 0; nth < 20; nth++) {
-    const first = { role: 'user', content: [{ type: 'text', text: `I am ${nth}` }] }
+  for (let index = 0; index < 20; index++) {
+    const first = { role: 'user', content: [{ type: 'text', text: `I am ${index}` }] }
     const turn = { role: 'assistant', content: [{ type: 'text', text: 'Hi' }] }
     for (const prompt of [[first], [first, turn, first]])
       await world.post('/v4/ai/language-model', { prompt }, { headers: { 'ai-language-model-id': 'pool' } })
@@ -59,15 +59,15 @@ test('an AI SDK conversation stays on its target, and other conversations use ot
 
 test('a session name takes precedence over the beginning of the conversation, and the header over the body', async () => {
   const { sendAll } = await openPool(sticky)
-  for (let nth = 0; nth < 10; nth++) {
-    const headers = { 'x-signalbox-session': `s${nth}` }
+  for (let index = 0; index < 10; index++) {
+    const headers = { 'x-signalbox-session': `s${index}` }
     const home = await sendAll(1, {}, { headers })
     for (const body of [{ user: 'x' }, { prompt_cache_key: 'y' }, { messages: [{ role: 'user', content: 'z' }] }])
       assert.is(await sendAll(1, body, { headers: { ...headers, 'x-session-id': 'other' } }), home)
-    const named = await sendAll(1, { user: `u${nth}` })
-    assert.is(await sendAll(1, { user: `u${nth}`, messages: [{ role: 'user', content: 'z' }] }), named)
-    assert.is(await sendAll(1, { user: `u${nth}`, metadata: { user_id: 'other' } }), named)
-    assert.is(await sendAll(1, { safety_identifier: `u${nth}`, metadata: { user_id: 'other' } }), named)
+    const named = await sendAll(1, { user: `u${index}` })
+    assert.is(await sendAll(1, { user: `u${index}`, messages: [{ role: 'user', content: 'z' }] }), named)
+    assert.is(await sendAll(1, { user: `u${index}`, metadata: { user_id: 'other' } }), named)
+    assert.is(await sendAll(1, { safety_identifier: `u${index}`, metadata: { user_id: 'other' } }), named)
   }
 })
 
@@ -75,8 +75,8 @@ test("blank names and values that aren't strings don't identify a session", asyn
   const { sendAll } = await openPool(sticky)
   const messages = [{ role: 'user', content: 'Hello, it is me' }]
   const home = await sendAll(1, { messages })
-  for (const more of [{ user: ' ' }, { user: 7 }, { user: null }, { metadata: null }, { metadata: { user_id: {} } }])
-    assert.is(await sendAll(1, { messages, ...more }), home)
+  for (const extra of [{ user: ' ' }, { user: 7 }, { user: null }, { metadata: null }, { metadata: { user_id: {} } }])
+    assert.is(await sendAll(1, { messages, ...extra }), home)
   assert.is(await sendAll(1, { messages }, { headers: { 'x-session-id': '' } }), home)
 })
 
@@ -89,23 +89,23 @@ test('later turns of a conversation go to the target of the first turn, in every
     ...options,
     respond: ({ provider }) => json(provider === 'claude' ? messageAnswer() : chatAnswer()),
   })
-  for (let nth = 0; nth < 20; nth++) {
+  for (let index = 0; index < 20; index++) {
     const start = [
       { role: 'system', content: 'Be kind.' },
-      { role: 'user', content: `Question ${nth}` },
+      { role: 'user', content: `Question ${index}` },
     ]
     const home = await sendAll(1, { messages: start })
-    const more = [...start, { role: 'assistant', content: 'Answer' }, { role: 'user', content: 'And then?' }]
-    assert.is(await sendAll(1, { messages: more }), home)
-    assert.is(await sendAll(1, { messages: more, temperature: 1, stream: false }), home)
+    const extra = [...start, { role: 'assistant', content: 'Answer' }, { role: 'user', content: 'And then?' }]
+    assert.is(await sendAll(1, { messages: extra }), home)
+    assert.is(await sendAll(1, { messages: extra, temperature: 1, stream: false }), home)
   }
   const keys = new Set<string | null>()
-  for (let nth = 0; nth < 20; nth++) {
-    const [system, start] = [[{ type: 'text', text: 'Be kind.' }], [{ role: 'user', content: `Question ${nth}` }]]
+  for (let index = 0; index < 20; index++) {
+    const [system, start] = [[{ type: 'text', text: 'Be kind.' }], [{ role: 'user', content: `Question ${index}` }]]
     upstream.calls.length = 0
     await world.messages({ model: 'talk', system, messages: start })
-    const more = [...start, { role: 'assistant', content: 'Answer' }, { role: 'user', content: 'And then?' }]
-    await world.messages({ model: 'talk', system, messages: more })
+    const extra = [...start, { role: 'assistant', content: 'Answer' }, { role: 'user', content: 'And then?' }]
+    await world.messages({ model: 'talk', system, messages: extra })
     const [first, second] = upstream.calls.map(({ headers }) => headers.get('x-api-key'))
     assert.is(first, second)
     keys.add(first ?? null)
@@ -115,8 +115,8 @@ test('later turns of a conversation go to the target of the first turn, in every
 
 test('long beginnings that differ only at the end belong to different sessions', async () => {
   const { upstream, sendAll } = await openPool(sticky)
-  for (let nth = 0; nth < 40; nth++) {
-    const messages = [{ role: 'user', content: `${'long '.repeat(10_000)} ${nth}` }]
+  for (let index = 0; index < 40; index++) {
+    const messages = [{ role: 'user', content: `${'long '.repeat(10_000)} ${index}` }]
     const home = await sendAll(1, { messages })
     assert.is(await sendAll(1, { messages: [...messages, { role: 'assistant', content: 'A' }] }), home)
   }
@@ -162,7 +162,7 @@ test('a moved session can move again, and failover is never blocked', async () =
 test('other sessions stay where they are if one moves', async () => {
   const { down, sendAll } = await openPool(sticky)
   const homes = new Map<string, string>()
-  for (let nth = 0; nth < 30; nth++) homes.set(`u${nth}`, await sendAll(1, { user: `u${nth}` }))
+  for (let index = 0; index < 30; index++) homes.set(`u${index}`, await sendAll(1, { user: `u${index}` }))
   down.set(homes.get('u0') ?? '', 500)
   await sendAll(1, { user: 'u0' })
   down.clear()
@@ -173,8 +173,8 @@ test('two instances on one storage agree on the targets of sessions and moved se
   const storage = memoryStorage()
   const first = await openPool(sticky, { storage })
   const second = await joinPool(first, { storage })
-  for (let nth = 0; nth < 10; nth++) {
-    const body = { user: `u${nth}` }
+  for (let index = 0; index < 10; index++) {
+    const body = { user: `u${index}` }
     const home = await first.sendAll(1, body)
     assert.is(await second.sendAll(1, body), home)
     first.down.set(home, 500)
@@ -199,8 +199,8 @@ test("the stored state of a moved session doesn't reveal the session", async () 
 test('weights are shares of the sessions, and an entry with weight 0 is used only if all others fail', async () => {
   const models = [{ model: 'one/m', weight: 3 }, 'two/m', { model: 'three/m', weight: 0 }]
   const { upstream, down, sendAll } = await openPool({ ...sticky, models })
-  for (let nth = 0; nth < 400; nth++) await sendAll(1, { user: `u${nth}` })
-  const { one = 0, two = 0, three = 0 } = countOf(upstream.providers)
+  for (let index = 0; index < 400; index++) await sendAll(1, { user: `u${index}` })
+  const { one = 0, two = 0, three = 0 } = getCount(upstream.providers)
   assert.is(three, 0)
   assert.ok(one > 260 && two > 60, `${one} ${two}`)
   down.set('one', 401).set('two', 401)

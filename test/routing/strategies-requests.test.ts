@@ -43,8 +43,8 @@ async function open(options: WorldOptions, status = 200) {
 }
 
 /** Returns the targets that a request to `pool` tries when all of them fail. */
-async function order(combos: WorldOptions['combos'], more: WorldOptions = {}) {
-  const { calls } = await open({ combos: combos ?? {}, ...more }, 503)
+async function order(combos: WorldOptions['combos'], extra: WorldOptions = {}) {
+  const { calls } = await open({ combos: combos ?? {}, ...extra }, 503)
   return (await calls()).join(' ')
 }
 

@@ -6,8 +6,8 @@ import { assert, suite } from '../support/suite.ts'
 
 const test = suite('strategies')
 
-const never = (what: string) => () => {
-  throw new Error(`took ${what}`)
+const never = (label: string) => () => {
+  throw new Error(`took ${label}`)
 }
 const nothing: StrategyInputs = {
   random: never('a random number'),
@@ -38,7 +38,7 @@ const listed = (...names: string[]): GroupEntry[] =>
     return { index, name, weight: Number(weight) }
   })
 
-const namesOf = (entries: readonly GroupEntry[]) => entries.map(({ name }) => name).join('')
+const getNames = (entries: readonly GroupEntry[]) => entries.map(({ name }) => name).join('')
 
 /** Counts how often each order of the entries' names occurred. */
 function tally(
@@ -49,7 +49,7 @@ function tally(
   const random = generator(7)
   const counts = new Map<string, number>()
   for (let run = 0; run < runs; run++) {
-    const order = namesOf(strategies[strategy].order(entries, { ...nothing, random, session: `s${run}`, ...inputs }))
+    const order = getNames(strategies[strategy].order(entries, { ...nothing, random, session: `s${run}`, ...inputs }))
     counts.set(order, (counts.get(order) ?? 0) + 1)
   }
   return counts
@@ -92,7 +92,7 @@ for (const strategy of Object.keys(strategies) as Strategy[]) {
       const order = strategies[strategy].order(entries, inputs(entries))
       assert.is(order.length, entries.length)
       assert.is(new Set(order).size, entries.length)
-      for (const one of entries) assert.ok(order.includes(one))
+      for (const entry of entries) assert.ok(order.includes(entry))
       assert.equal(entries, before)
     })
     fc.assert(property)
@@ -103,7 +103,7 @@ for (const strategy of Object.keys(strategies) as Strategy[]) {
     for (const number of [0, 1 - 2 ** -53]) {
       const inputs = { ...nothing, random: () => number, getCost: () => 1, getLatency: () => 1, getLoad: () => 1 }
       const order = strategies[strategy].order(entries, inputs)
-      assert.equal(namesOf(order).split('').sort(), ['a', 'b', 'c', 'd'])
+      assert.equal(getNames(order).split('').sort(), ['a', 'b', 'c', 'd'])
     }
   })
 }
@@ -116,14 +116,14 @@ for (const strategy of ['fallback', 'conditional'] as const) {
 
 test('"round-robin" starts at its turn and wraps around', () => {
   for (const [turn, order] of ['abc', 'bca', 'cab'].entries())
-    assert.is(namesOf(strategies['round-robin'].order(listed('a', 'b', 'c'), { ...nothing, turn })), order)
+    assert.is(getNames(strategies['round-robin'].order(listed('a', 'b', 'c'), { ...nothing, turn })), order)
   assert.equal(strategies['round-robin'].order([], nothing), [])
 })
 
 test('"round-robin" with excluded entries starts at the next remaining one', () => {
   const entries = listed('a', 'b', 'c', 'd').filter(({ name }) => name !== 'b')
-  assert.is(namesOf(strategies['round-robin'].order(entries, { ...nothing, turn: 1 })), 'cda')
-  assert.is(namesOf(strategies['round-robin'].order(entries, { ...nothing, turn: 3 })), 'dac')
+  assert.is(getNames(strategies['round-robin'].order(entries, { ...nothing, turn: 1 })), 'cda')
+  assert.is(getNames(strategies['round-robin'].order(entries, { ...nothing, turn: 3 })), 'dac')
 })
 
 test('"weighted" draws by weight without replacement', () => {
@@ -154,15 +154,15 @@ test('"random" makes every order equally likely, regardless of the weights', () 
 
 const figures: Array<[Strategy, (figureOf: (entry: GroupEntry) => number | undefined) => Partial<StrategyInputs>]> = [
   ['least-cost', (getCost) => ({ getCost })],
-  ['least-busy', (figureOf) => ({ getLoad: (entry) => figureOf(entry) ?? Number.POSITIVE_INFINITY })],
+  ['least-busy', (getFigure) => ({ getLoad: (entry) => getFigure(entry) ?? Number.POSITIVE_INFINITY })],
 ]
 for (const [strategy, inputs] of figures) {
   test(`"${strategy}" sorts in ascending order, keeps ties as listed, and puts entries without a value last`, () => {
-    const property = fc.property(fc.array(fc.option(fc.integer({ min: 0, max: 4 }))), (given) => {
-      const entries = given.map((_, index) => ({ index, name: String(index), weight: 1 }))
-      const figureOf = ({ index }: GroupEntry) => given[index] ?? undefined
-      const order = strategies[strategy].order(entries, { ...nothing, ...inputs(figureOf) })
-      const wanted = [...entries].sort((a, b) => (figureOf(a) ?? 9) - (figureOf(b) ?? 9) || a.index - b.index)
+    const property = fc.property(fc.array(fc.option(fc.integer({ min: 0, max: 4 }))), (input) => {
+      const entries = input.map((_, index) => ({ index, name: String(index), weight: 1 }))
+      const getFigure = ({ index }: GroupEntry) => input[index] ?? undefined
+      const order = strategies[strategy].order(entries, { ...nothing, ...inputs(getFigure) })
+      const wanted = [...entries].sort((a, b) => (getFigure(a) ?? 9) - (getFigure(b) ?? 9) || a.index - b.index)
       assert.equal(order, wanted)
     })
     fc.assert(property)
@@ -172,7 +172,7 @@ for (const [strategy, inputs] of figures) {
 test('"least-latency" puts unmeasured entries first, and then the fastest', () => {
   const latencies: Record<string, number> = { a: 30, b: 10, d: 20 }
   const inputs = { ...nothing, random: () => 0.9, getLatency: ({ name }: GroupEntry) => latencies[name] }
-  assert.is(namesOf(strategies['least-latency'].order(listed('a', 'b', 'c', 'd', 'e'), inputs)), 'cebda')
+  assert.is(getNames(strategies['least-latency'].order(listed('a', 'b', 'c', 'd', 'e'), inputs)), 'cebda')
 })
 
 test('"least-latency" tries another entry first in one of twenty requests', () => {
@@ -196,18 +196,18 @@ test('"sticky" always sends a session to the same entry, and spreads sessions ov
 
 test('"sticky" spreads the sessions of each group differently', () => {
   const entries = listed('a', 'b')
-  const firstIn = (label: string, session: string) =>
+  const getFirst = (label: string, session: string) =>
     strategies.sticky.order(entries, { ...nothing, label, session })[0]
-  const sessions = Array.from({ length: 1_000 }, (_, at) => `s${at}`)
-  isNear(sessions.filter((session) => firstIn('x', session) === firstIn('y', session)).length / 1_000, 0.5, 0.06)
+  const sessions = Array.from({ length: 1_000 }, (_, index) => `s${index}`)
+  isNear(sessions.filter((session) => getFirst('x', session) === getFirst('y', session)).length / 1_000, 0.5, 0.06)
 })
 
 test('"sticky" moves only the sessions of a removed entry, and only the necessary ones to an added entry', () => {
   const five = listed('a', 'b', 'c', 'd', 'e')
   const four = five.filter(({ name }) => name !== 'c')
   let moved = 0
-  for (let at = 0; at < 2_000; at++) {
-    const inputs = { ...nothing, session: `s${at}` }
+  for (let index = 0; index < 2_000; index++) {
+    const inputs = { ...nothing, session: `s${index}` }
     const [before] = strategies.sticky.order(five, inputs)
     const [after] = strategies.sticky.order(four, inputs)
     if (before?.name === 'c') moved++
@@ -220,5 +220,5 @@ test('"sticky" follows the pin, and uses the listed order without a session', ()
   const entries = listed('a', 'b', 'c')
   for (const pin of ['a', 'b', 'c'])
     assert.is(strategies.sticky.order(entries, { ...nothing, session: 'x', pin })[0]?.name, pin)
-  assert.is(namesOf(strategies.sticky.order(entries, nothing)), 'abc')
+  assert.is(getNames(strategies.sticky.order(entries, nothing)), 'abc')
 })

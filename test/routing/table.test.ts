@@ -40,7 +40,7 @@ interface Given {
   aliases?: Record<string, string>
 }
 
-function tableOf({ combos = [], connections = ['c@up'], providers = [], aliases = {} }: Given = {}) {
+function getTable({ combos = [], connections = ['c@up'], providers = [], aliases = {} }: Given = {}) {
   const records = connections.map((text) => {
     const [id = '', provider = ''] = text.split('@')
     return { id, provider, name: id, createdAt: at, updatedAt: at }
@@ -57,7 +57,7 @@ function tableOf({ combos = [], connections = ['c@up'], providers = [], aliases 
   )
   async function ways(model: string) {
     const found: string[] = []
-    for await (const route of routesOf(model, table, select)) {
+    for await (const route of getRoutes(model, table, select)) {
       const { target, via } = route
       found.push([...wayOf(via), `${target.model}@${target.connection.id}`].join('>'))
     }
@@ -66,7 +66,7 @@ function tableOf({ combos = [], connections = ['c@up'], providers = [], aliases 
   return { table, select, selected, ways }
 }
 
-function routesOf(model: string, table: RouteTable, select: Select): AsyncIterable<Route> | readonly Route[] {
+function getRoutes(model: string, table: RouteTable, select: Select): AsyncIterable<Route> | readonly Route[] {
   const meaning = table.resolveModel(model)
   if (meaning && 'strategy' in meaning) {
     const groupReach = getGroupReach(table)
@@ -89,20 +89,20 @@ const wayOf = (choice: GroupChoice | undefined): string[] =>
   choice ? [...wayOf(choice.before), choice.group.label] : []
 
 test('the route table caches only the latest names, even if clients invent many', () => {
-  const { table } = tableOf()
-  for (let at = 0; at < 1_500; at++) table.resolveModel(`up/invented-${at}`)
+  const { table } = getTable()
+  for (let index = 0; index < 1_500; index++) table.resolveModel(`up/invented-${index}`)
   assert.ok(table.resolveModel('up/m'))
   assert.is(table.resolveModel('up/m'), table.resolveModel('up/m'))
 })
 
 test('concurrent pulls return different routes, even while a combo is still choosing', async () => {
-  const { table, select } = tableOf({
+  const { table, select } = getTable({
     combos: [combo('outer', 'fallback', 'up/a', 'inner'), combo('inner', 'fallback', 'up/b', 'up/c')],
   })
   const choices: Array<() => void> = []
-  const slowly: Select = async (...given) => {
+  const slowly: Select = async (...input) => {
     await new Promise<void>((resolve) => void choices.push(resolve))
-    return select(...given)
+    return select(...input)
   }
   const meaning = table.resolveModel('outer')
   if (!meaning || !('strategy' in meaning)) throw new Error('it is a combo')
@@ -121,17 +121,17 @@ test('concurrent pulls return different routes, even while a combo is still choo
 
 test('each target has the groups that led to it', async () => {
   const combos = [combo('outer', 'random', 'up/a', 'inner'), combo('inner', 'weighted', 'up/b')]
-  const { ways } = tableOf({ combos })
+  const { ways } = getTable({ combos })
   assert.is(await ways('outer'), 'combo/outer>a@c combo/outer>combo/inner>b@c')
   assert.is(await ways('up/a'), 'a@c')
 })
 
 test('the entries of an inner combo are selected only when it is reached', async () => {
-  const { table, select, selected } = tableOf({
+  const { table, select, selected } = getTable({
     combos: [combo('pool', 'fallback', 'up/a', 'inner'), combo('inner', 'fallback', 'up/b')],
   })
   const seen: unknown[] = []
-  for await (const { target } of routesOf('pool', table, select)) seen.push([target.model, selected.length])
+  for await (const { target } of getRoutes('pool', table, select)) seen.push([target.model, selected.length])
   assert.equal(seen, [
     ['a', 1],
     ['b', 2],
@@ -139,29 +139,29 @@ test('the entries of an inner combo are selected only when it is reached', async
 })
 
 test('a plain model name is resolved without groups, and its targets are cached', async () => {
-  const { table, select, selected } = tableOf()
-  const [first] = await allOf(routesOf('up/a', table, select))
+  const { table, select, selected } = getTable()
+  const [first] = await allOf(getRoutes('up/a', table, select))
   assert.is(first?.target.model, 'a')
-  assert.is((await allOf(routesOf('up/a', table, select)))[0], first)
+  assert.is((await allOf(getRoutes('up/a', table, select)))[0], first)
   assert.equal(selected, [])
 })
 
 test('resolving a cycle of combos terminates, and so does resolving deeply nested combos', async () => {
   const circle = [combo('x', 'fallback', 'y', 'up/b'), combo('y', 'least-cost', 'x', 'up/a')]
-  for (const { name } of circle) assert.match(await tableOf({ combos: circle }).ways(name), /a@c.*b@c|b@c.*a@c/)
+  for (const { name } of circle) assert.match(await getTable({ combos: circle }).ways(name), /a@c.*b@c|b@c.*a@c/)
   const deep = Array.from({ length: 900 }, (_, depth) =>
     combo(`c${depth}`, 'least-cost', depth < 899 ? `c${depth + 1}` : 'up/a'),
   )
-  assert.match(await tableOf({ combos: deep }).ways('c0'), /a@c$/)
+  assert.match(await getTable({ combos: deep }).ways('c0'), /a@c$/)
 })
 
 test("a provider's connections are a group if it has a strategy and more than one connection", async () => {
   const providers: ProviderRecord[] = [{ provider: 'up', strategy: 'round-robin' }]
-  const many = tableOf({ connections: ['c@up', 'd@up', 'e@down'], providers })
+  const many = getTable({ connections: ['c@up', 'd@up', 'e@down'], providers })
   assert.is(await many.ways('up/a'), 'provider/up>a@c provider/up>a@d')
   assert.is(await many.ways('down/x'), 'x@e')
-  assert.is(await tableOf({ providers }).ways('up/a'), 'a@c')
-  const byPriority = tableOf({ connections: ['c@up', 'd@up'], providers: [{ provider: 'up', strategy: 'fallback' }] })
+  assert.is(await getTable({ providers }).ways('up/a'), 'a@c')
+  const byPriority = getTable({ connections: ['c@up', 'd@up'], providers: [{ provider: 'up', strategy: 'fallback' }] })
   assert.is(await byPriority.ways('up/a'), 'a@c a@d')
 })
 
@@ -171,7 +171,7 @@ test("a combo's connection strategy overrides the provider's", async () => {
   const own = { ...combo('own', 'fallback', 'short', 'down/x'), connectionStrategy: 'sticky' as const }
   const plain = combo('plain', 'fallback', 'up/a', 'down/x')
   const byPriority = { ...combo('first', 'fallback', 'up/a'), connectionStrategy: 'fallback' as const }
-  const { ways, selected } = tableOf({
+  const { ways, selected } = getTable({
     connections,
     providers,
     combos: [own, plain, byPriority],
@@ -193,15 +193,15 @@ test("a combo's connection strategy overrides the provider's", async () => {
 })
 
 test('forty least-cost combos of forty entries, nested four deep, are each priced once', async () => {
-  const inner = (depth: number) => Array.from({ length: 40 }, (_, nth) => `level${depth + 1}-${nth}`)
+  const inner = (depth: number) => Array.from({ length: 40 }, (_, index) => `level${depth + 1}-${index}`)
   const level = (depth: number) =>
-    Array.from({ length: 40 }, (_, nth) => combo(`level${depth}-${nth}`, 'least-cost', ...inner(depth)))
+    Array.from({ length: 40 }, (_, index) => combo(`level${depth}-${index}`, 'least-cost', ...inner(depth)))
   const combos = Array.from({ length: 4 }, (_, depth) => level(depth)).flat()
-  const { table } = tableOf({ combos })
+  const { table } = getTable({ combos })
   const priced: Select = async ({ entries }, { getCost, listTargets }) => {
     for (const entry of entries) assert.is(getCost(entry), undefined)
     for (const entry of entries) for (const _ of listTargets(entry)) assert.unreachable('there is no target')
     return { entries, inputs }
   }
-  assert.equal(await allOf(routesOf('level0-0', table, priced)), []) // otherwise, it would take hours
+  assert.equal(await allOf(getRoutes('level0-0', table, priced)), []) // otherwise, it would take hours
 })

@@ -83,7 +83,7 @@ function arrange<File extends { name: string }>(
   const secondsFor = ({ name }: File) => seconds[name] ?? 0
   const byName = files.toSorted((a, b) => (a.name < b.name ? -1 : 1))
   const groups = Map.groupBy(byName, ({ name }) => waiting.findIndex((start) => name.startsWith(start)))
-  const waits = waiting.map((_, at) => (groups.get(at) ?? []).toSorted((a, b) => secondsFor(b) - secondsFor(a)))
+  const waits = waiting.map((_, index) => (groups.get(index) ?? []).toSorted((a, b) => secondsFor(b) - secondsFor(a)))
   const turns = Array.from({ length: Math.max(0, ...waits.map(({ length }) => length)) }, (_, turn) => turn)
   const others = (groups.get(-1) ?? []).toSorted((a, b) => secondsFor(a) - secondsFor(b))
   return [...turns.flatMap((turn) => waits.flatMap((group) => group.slice(turn, turn + 1))), ...others]

@@ -20,14 +20,14 @@ interface Outcome {
 interface Case {
   fixture: string
   counts: [passed: number, failed: number, skipped: number]
-  says: RegExp
+  message: RegExp
   options?: Partial<RunOptions>
   /** Whether the fixture runs alone, because its leftovers would affect the next one. */
   isAlone?: boolean
 }
 
 const defaults = { workers: 1, isolate: false, timeoutMs: 20_000, graceMs: 5_000, isCi: false }
-const folderOf = (fixture: string) => `${root}test/runner/fixtures/${fixture}`
+const getFolder = (fixture: string) => `${root}test/runner/fixtures/${fixture}`
 
 const test = suite<{ outcomes: Map<string, Outcome> }>('the test runner', { outcomes: new Map() })
 
@@ -35,85 +35,85 @@ const failing: Record<string, Case> = {
   'a suite imported from uvu directly': {
     fixture: 'forgotten-run',
     counts: [0, 1, 0],
-    says: /imports uvu/,
+    message: /imports uvu/,
   },
-  'a file without a test': { fixture: 'no-tests', counts: [0, 1, 0], says: /declares no test/ },
-  'a test without a body': { fixture: 'no-body', counts: [0, 1, 0], says: /has no body/ },
-  'a test that is declared too late to run': { fixture: 'declared-late', counts: [1, 1, 0], says: /did not run/ },
+  'a file without a test': { fixture: 'no-tests', counts: [0, 1, 0], message: /declares no test/ },
+  'a test without a body': { fixture: 'no-body', counts: [0, 1, 0], message: /has no body/ },
+  'a test that is declared too late to run': { fixture: 'declared-late', counts: [1, 1, 0], message: /did not run/ },
   'a before hook that throws': {
     fixture: 'before-throws',
     counts: [0, 3, 0],
-    says: /hooked › before\n +Error: the hook broke/,
+    message: /hooked › before\n +Error: the hook broke/,
   },
   'an after hook that throws': {
     fixture: 'after-throws',
     counts: [2, 1, 0],
-    says: /hooked › after\n +Error: the hook broke/,
+    message: /hooked › after\n +Error: the hook broke/,
   },
-  'a before.each hook that throws': { fixture: 'before-each-throws', counts: [0, 1, 0], says: /the hook broke/ },
-  'an after.each hook that throws': { fixture: 'after-each-throws', counts: [0, 1, 0], says: /the hook broke/ },
+  'a before.each hook that throws': { fixture: 'before-each-throws', counts: [0, 1, 0], message: /the hook broke/ },
+  'an after.each hook that throws': { fixture: 'after-each-throws', counts: [0, 1, 0], message: /the hook broke/ },
   'a thrown value that is not an error': {
     fixture: 'thrown-values',
     counts: [0, 5, 0],
-    says: /a bare string[\s\S]*thrown: undefined/,
+    message: /a bare string[\s\S]*thrown: undefined/,
   },
-  'a left-over .only': { fixture: 'left-over-only', counts: [1, 2, 0], says: /\.only was left/ },
-  'an unhandled rejection': { fixture: 'unhandled-rejection', counts: [1, 1, 0], says: /nobody listens/ },
+  'a left-over .only': { fixture: 'left-over-only', counts: [1, 2, 0], message: /\.only was left/ },
+  'an unhandled rejection': { fixture: 'unhandled-rejection', counts: [1, 1, 0], message: /nobody listens/ },
   'an error thrown after its test': {
     fixture: 'unhandled-late',
     counts: [1, 1, 0],
-    says: /thrown later/,
+    message: /thrown later/,
     isAlone: true,
   },
-  'a test that never settles': { fixture: 'hangs', counts: [1, 1, 0], says: /took longer than 50 ms/ },
-  'a hook that never settles': { fixture: 'hook-hangs', counts: [0, 2, 0], says: /took longer than 50 ms/ },
+  'a test that never settles': { fixture: 'hangs', counts: [1, 1, 0], message: /took longer than 50 ms/ },
+  'a hook that never settles': { fixture: 'hook-hangs', counts: [0, 2, 0], message: /took longer than 50 ms/ },
   'a file that never finishes loading': {
     fixture: 'never-loads',
     counts: [0, 1, 0],
-    says: /took longer than 900 ms/,
+    message: /took longer than 900 ms/,
     options: { timeoutMs: 300 },
   },
   'a test that blocks its process; the next file still runs': {
     fixture: 'blocks',
     counts: [2, 1, 0],
-    says: /spins for ever\n +blocked/,
+    message: /spins for ever\n +blocked/,
     options: { graceMs: 300 },
   },
   'a test that ends its process; the next file still runs': {
     fixture: 'exits',
     counts: [2, 1, 0],
-    says: /ends the process\n +ended its process \(exit code 0\)/,
+    message: /ends the process\n +ended its process \(exit code 0\)/,
   },
   'a file that throws while loading; the next file still runs': {
     fixture: 'does-not-load',
     counts: [1, 1, 0],
-    says: /broken at the top/,
+    message: /broken at the top/,
   },
   'a wrong value, and shows the difference and the location': {
     fixture: 'fails',
     counts: [1, 1, 0],
-    says: /wrong › compares\n[\s\S]*Expected:[\s\S]*fails\/it\.test\.ts:\d+/,
+    message: /wrong › compares\n[\s\S]*Expected:[\s\S]*fails\/it\.test\.ts:\d+/,
   },
   'a skip in continuous integration, unless its tag is allowed': {
     fixture: 'skips',
     counts: [1, 1, 3],
-    says: /stops in the middle\n +skipped \(no network here\)/,
+    message: /stops in the middle\n +skipped \(no network here\)/,
     options: { isCi: true },
   },
 }
 
 test.before(async (context) => {
-  const fixtures = Object.values(failing).filter((one) => !isAlone(one))
+  const fixtures = Object.values(failing).filter((item) => !isAlone(item))
   context.outcomes = await runTogether(fixtures.map(({ fixture }) => fixture))
 })
 
-for (const [name, one] of Object.entries(failing)) {
-  const { fixture, counts, says, options } = one
+for (const [name, item] of Object.entries(failing)) {
+  const { fixture, counts, message, options } = item
   test(`the test runner fails on ${name}`, async ({ outcomes }) => {
-    const outcome = isAlone(one) ? await runFixture(fixture, options) : outcomes.get(fixture)
+    const outcome = isAlone(item) ? await runFixture(fixture, options) : outcomes.get(fixture)
     if (!outcome) throw new Error('it was not run')
     assert.is(outcome.lastLine, closingLine(...counts), outcome.output)
-    assert.match(outcome.output, says)
+    assert.match(outcome.output, message)
     assert.not(outcome.passed)
   })
 }
@@ -153,7 +153,7 @@ test('the summary repeats why each test failed, and truncates long messages', ()
   const lines: string[] = []
   const { fail, close } = createTally({ isCi: false, write: (line) => void lines.push(line) })
   fail('short', 'Expected: 1')
-  fail('long', Array.from({ length: 100 }, (_, at) => `line ${at}`).join('\n'))
+  fail('long', Array.from({ length: 100 }, (_, index) => `line ${index}`).join('\n'))
   assert.is(close(), false)
   const summary = lines.find((line) => line.startsWith('\nFailed:')) ?? ''
   assert.match(summary, /✘ short\n {4}Expected: 1\n✘ long\n {4}line 0\n/)
@@ -219,7 +219,7 @@ test('the test runner runs long files if a filter matches their path or folder',
 })
 
 test('the test runner runs the longest files first and the shortest last', async () => {
-  const { files } = await discover(folderOf('long'), [], true)
+  const { files } = await discover(getFolder('long'), [], true)
   assert.equal(
     files.map((path) => basename(path, '.test.ts')),
     ['kills', 'short', 'short', 'matrix', 'histories'],
@@ -286,9 +286,9 @@ const isAlone = ({ options, isAlone = Boolean(options) }: Case) => isAlone
 async function runFixture(name: string, options: Partial<RunOptions> = {}): Promise<Outcome> {
   const lines: string[] = []
   const write = (line: string) => void lines.push(line)
-  const passed = await runTests({ ...defaults, root: folderOf(name), filters: [], write, ...options })
+  const passed = await runTests({ ...defaults, root: getFolder(name), filters: [], write, ...options })
   const output = lines.join('\n')
-  return { passed, output, lastLine: lastLineOf(output) }
+  return { passed, output, lastLine: getLastLine(output) }
 }
 
 /** Runs the files of many fixtures in one shared worker, and counts each fixture separately. */
@@ -299,7 +299,7 @@ async function runTogether(names: string[]): Promise<Map<string, Outcome>> {
       return [name, { lines, tally: createTally({ isCi: false, write: (line) => void lines.push(line) }) }]
     }),
   )
-  const found = await Promise.all(names.map((name) => discover(folderOf(name), [])))
+  const found = await Promise.all(names.map((name) => discover(getFolder(name), [])))
   await runFiles(
     found.flatMap(({ files }) => files),
     { ...defaults, onResult: (result) => runs.get(basename(dirname(result.path)))?.tally.add(result) },
@@ -308,7 +308,7 @@ async function runTogether(names: string[]): Promise<Map<string, Outcome>> {
     [...runs].map(([name, { lines, tally }]) => {
       const passed = tally.close()
       const output = lines.join('\n')
-      return [name, { passed, output, lastLine: lastLineOf(output) }]
+      return [name, { passed, output, lastLine: getLastLine(output) }]
     }),
   )
 }
@@ -320,13 +320,13 @@ function execute(args: string[], env: Record<string, string> = {}): Promise<Outc
       args,
       { cwd: root, env: { ...process.env, CI: '', ...env } },
       (_, stdout, stderr) => {
-        resolve({ passed: child.exitCode === 0, output: stdout + stderr, lastLine: lastLineOf(stdout) })
+        resolve({ passed: child.exitCode === 0, output: stdout + stderr, lastLine: getLastLine(stdout) })
       },
     )
   })
 }
 
-function lastLineOf(text: string): string {
+function getLastLine(text: string): string {
   return text.replace(/\n$/, '').split('\n').at(-1) ?? ''
 }
 

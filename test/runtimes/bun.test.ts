@@ -76,8 +76,8 @@ function portsAreNotShared() {
     try {
       const second = start('bun-mount', new URL(server.url).port)
       await second.then(
-        async (one) => {
-          await one.stop()
+        async (item) => {
+          await item.stop()
           assert.unreachable('two servers listen on one port')
         },
         (error: unknown) => assert.match(String(error), /EADDRINUSE/),

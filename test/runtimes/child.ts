@@ -23,11 +23,11 @@ export interface ChildOptions {
 export async function startChild(
   command: string,
   args: string[],
-  { folder = new URL('.', import.meta.url), env: more }: ChildOptions = {},
+  { folder = new URL('.', import.meta.url), env: extra }: ChildOptions = {},
 ): Promise<Served> {
   await linkPackage(folder)
   const cwd = folder.pathname
-  const env = { ...process.env, BUN_PORT: '0', ...more } // any free port for apps that don't set one
+  const env = { ...process.env, BUN_PORT: '0', ...extra } // any free port for apps that don't set one
   const child = spawn(command, args, { cwd, env, stdio: ['pipe', 'pipe', 'pipe'] })
   const ended = new Promise<number | null>((resolve) => void child.on('close', resolve))
   const kill = () => void child.kill('SIGKILL')
@@ -58,7 +58,7 @@ export async function startChild(
 /** The Node of these tests, and the machine's own Node, which may be as old as the package allows, by version. */
 export const nodes = new Map(
   [process.execPath, ...pathNodes()].flatMap((path) => {
-    const version = versionOf(path)
+    const version = getVersion(path)
     return version ? [[version, path]] : []
   }),
 )
@@ -68,7 +68,7 @@ function pathNodes(): string[] {
   return folders.map((folder) => join(folder, 'node'))
 }
 
-function versionOf(node: string): string | undefined {
+function getVersion(node: string): string | undefined {
   try {
     return execFileSync(node, ['--version'], { encoding: 'utf8' }).trim()
   } catch {

@@ -3,7 +3,7 @@ import { connect } from 'node:net'
 import { isCi } from '../support/ci.ts'
 import { assert, suite } from '../support/suite.ts'
 import type { Served } from './child.ts'
-import { clientOf, LONG_PROMPT } from './client.ts'
+import { getClient, LONG_PROMPT } from './client.ts'
 import { accounts, phases, startHangingUpstream } from './hanging-upstream.ts'
 
 const routes = [
@@ -33,12 +33,12 @@ export function clientsLeave(name: string, start: () => Promise<Served>): void {
       await connectTo(upstream.url, server.url)
       const recorded: string[] = []
       for (let first = 0; first < clients; first += AT_ONCE) {
-        const batch = Array.from({ length: AT_ONCE }, (_, at) => leave(first + at, { server, upstream }))
+        const batch = Array.from({ length: AT_ONCE }, (_, index) => leave(first + index, { server, upstream }))
         recorded.push(...(await Promise.all(batch)))
       }
       await upstream.idle(1_000)
       assert.is(upstream.open, 0, 'calls that nobody waits for are open')
-      const response = await clientOf(server.url).manage('/health')
+      const response = await getClient(server.url).manage('/health')
       assert.is(response.status, 200)
       assert.is(upstream.open, 0, 'calls were made for clients that had left')
       assert.is(recorded.length, clients)
@@ -63,7 +63,7 @@ async function connectTo(baseUrl: string, url: string) {
     for (const [priority, apiKey] of accounts.entries()) {
       const providerSpecificData = { baseUrl, prefix }
       const connection = { provider, name: apiKey, apiKey, priority: priority + 1, providerSpecificData }
-      const created = await clientOf(url).manage('/connections', connection)
+      const created = await getClient(url).manage('/connections', connection)
       assert.is(created.status, 201, await created.text())
     }
   }

@@ -11,7 +11,7 @@ export const TOKEN = 'test-token-of-thirty-two-characters'
 const long = { role: 'user', content: LONG_PROMPT }
 
 /** Creates a client of a gateway at `url`, with the administrator's token. */
-export function clientOf(url: string) {
+export function getClient(url: string) {
   const manage = (path: string, body?: object) =>
     fetch(`${url}/api${path}`, {
       method: body ? 'POST' : 'GET',

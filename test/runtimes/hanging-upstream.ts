@@ -72,8 +72,8 @@ function hang(res: ServerResponse, { phase, stream, isChat }: { phase: string; s
     head()
     if (!stream) return void res.write('{"id":"1",')
     res.write(isChat ? chunk('Hel') : message('Hel'))
-    const more = setInterval(() => res.write(isChat ? chunk('.') : delta('.')), 5)
-    res.on('close', () => clearInterval(more))
+    const extra = setInterval(() => res.write(isChat ? chunk('.') : delta('.')), 5)
+    res.on('close', () => clearInterval(extra))
   } else if (phase === 'error-body') res.writeHead(500, json).write('{"error":')
   else if (phase === 'between') res.writeHead(500, json).end('{"error":{"message":"down"}}')
 }

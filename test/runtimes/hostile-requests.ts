@@ -53,18 +53,18 @@ export function refusesHostileRequests(name: string, start: () => Promise<Served
     })
   }
 
-  for (const [what, length] of Object.entries({
+  for (const [label, length] of Object.entries({
     'a short body': `Content-Length: 500`,
     'a long body': `Content-Length: ${MAX_BYTES}`,
     'a chunked body': 'Transfer-Encoding: chunked',
   })) {
-    test(`a request that stalls in ${what} gets a 408 after the timeout`, async () => {
+    test(`a request that stalls in ${label} gets a 408 after the timeout`, async () => {
       const { socket, text, answered } = open(server.url)
-      const begun = performance.now()
+      const startedAt = performance.now()
       socket.write(head(base, length))
       socket.write(length.startsWith('Transfer') ? '2\r\n{"\r\n' : '{"')
       await answered
-      const ms = performance.now() - begun
+      const ms = performance.now() - startedAt
       socket.destroy()
       assert.match(await text, /^HTTP\/1\.1 408 [\s\S]*did not arrive within 3 s/)
       assert.ok(ms > TIMEOUT_MS - 100, `after ${ms} ms`)

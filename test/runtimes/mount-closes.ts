@@ -1,7 +1,7 @@
 import { get, type IncomingMessage } from 'node:http'
 import { assert, suite } from '../support/suite.ts'
 import type { Served } from './child.ts'
-import { clientOf } from './client.ts'
+import { getClient } from './client.ts'
 import { startUpstream } from './upstream.ts'
 
 /**
@@ -16,11 +16,11 @@ export function mountGuardsAndCloses(name: string, start: () => Promise<Served>)
   test.after(() => server?.stop())
 
   test('only accepts hosts that no page on another site can have', async () => {
-    const refused = await answerTo('evil.example', server.url)
-    assert.is(refused.statusCode, 403)
-    assert.is(refused.headers['content-type'], 'application/json')
-    assert.is(refused.headers['cache-control'], 'no-store')
-    assert.is(refused.headers['x-content-type-options'], 'nosniff')
+    const rejected = await answerTo('evil.example', server.url)
+    assert.is(rejected.statusCode, 403)
+    assert.is(rejected.headers['content-type'], 'application/json')
+    assert.is(rejected.headers['cache-control'], 'no-store')
+    assert.is(rejected.headers['x-content-type-options'], 'nosniff')
     assert.is((await answerTo('localhost', server.url)).statusCode, 200)
     assert.is((await answerTo('127.0.0.1', server.url)).statusCode, 200)
   })
@@ -28,7 +28,7 @@ export function mountGuardsAndCloses(name: string, start: () => Promise<Served>)
   test("cuts off a stream that doesn't end in time when closing", async () => {
     const upstream = await startUpstream()
     try {
-      const client = clientOf(server.url)
+      const client = getClient(server.url)
       await client.connect(upstream.url)
       const cut = upstream.nextCut()
       const reader = (await client.chat('forever', true)).body?.getReader()

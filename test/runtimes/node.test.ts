@@ -1,7 +1,7 @@
 import { connect } from 'node:net'
 import { assert, suite } from '../support/suite.ts'
 import { nodes, runScript, type Served, sharedBy, startChild } from './child.ts'
-import { clientOf, LONG_PROMPT } from './client.ts'
+import { getClient, LONG_PROMPT } from './client.ts'
 import { clientsLeave } from './client-disconnects.ts'
 import { guardsContent } from './guarded.ts'
 import { refusesHostileRequests } from './hostile-requests.ts'
@@ -48,7 +48,7 @@ function pipelinedClientsLeave(version: string, start: () => Promise<Served>): v
   test(`all pipelined streams end when their client disconnects from Node ${version}`, async () => {
     const [server, upstream] = await Promise.all([start(), startUpstream()])
     try {
-      await clientOf(server.url).connect(upstream.url)
+      await getClient(server.url).connect(upstream.url)
       const body = JSON.stringify({
         model: 'up/m',
         stream: true,

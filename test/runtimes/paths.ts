@@ -36,10 +36,10 @@ export function readsPaths(name: string, start: () => Promise<Served>): void {
       const { status, text } = await send(server.url, `${below}${spelling}`, 'localhost')
       if (status === 400) continue // rejected before routing
       answered += 1
-      const where = `${spelling}: ${text}`
-      assert.ok(status > 0 && status < 500, where)
-      assert.is(status === 401, area === 'management', where)
-      if (area === 'elsewhere') assert.is(status, 404, where)
+      const location = `${spelling}: ${text}`
+      assert.ok(status > 0 && status < 500, location)
+      assert.is(status === 401, area === 'management', location)
+      if (area === 'elsewhere') assert.is(status, 404, location)
     }
     assert.ok(answered > 30, `${answered} are answered`)
   })

@@ -3,9 +3,9 @@ import type { AddressInfo } from 'node:net'
 
 /** Starts a provider that redirects everything, and the server at the new location, which must never get a request. */
 export async function startRedirects() {
-  let isAsked = false
+  let isRequested = false
   const canary = createServer((_, res) => {
-    isAsked = true
+    isRequested = true
     res.end('{}')
   })
   const statuses = [301, 302, 303, 307, 308]
@@ -14,18 +14,18 @@ export async function startRedirects() {
     const status = statuses[calls % statuses.length] ?? 302
     calls += 1
     req.resume()
-    res.writeHead(status, { location: `${addressOf(canary)}${req.url}` }).end()
+    res.writeHead(status, { location: `${getAddress(canary)}${req.url}` }).end()
   })
   await Promise.all(
     [canary, provider].map((server) => new Promise<void>((done) => server.listen(0, '127.0.0.1', done))),
   )
   return {
-    url: addressOf(provider),
+    url: getAddress(provider),
     get calls() {
       return calls
     },
-    get isAsked() {
-      return isAsked
+    get isRequested() {
+      return isRequested
     },
     close() {
       for (const server of [canary, provider]) server.close().closeAllConnections()
@@ -33,5 +33,5 @@ export async function startRedirects() {
   }
 }
 
-const addressOf = (server: { address(): AddressInfo | string | null }) =>
+const getAddress = (server: { address(): AddressInfo | string | null }) =>
   `http://127.0.0.1:${(server.address() as AddressInfo).port}` // it listens on a port

@@ -2,7 +2,7 @@ import { connect } from 'node:net'
 import { signV4 } from '../support/sigv4.ts'
 import { assert, suite } from '../support/suite.ts'
 import type { Served } from './child.ts'
-import { clientOf } from './client.ts'
+import { getClient } from './client.ts'
 import { startRedirects } from './redirects.ts'
 import { streamsAsItComes } from './streams.ts'
 import { startUpstream } from './upstream.ts'
@@ -12,7 +12,7 @@ export function runsIn(name: string, start: () => Promise<Pick<Served, 'url' | '
   const test = suite(name)
   const closers: Array<() => unknown> = []
   let url = ''
-  let client: ReturnType<typeof clientOf>
+  let client: ReturnType<typeof getClient>
   let upstream: Awaited<ReturnType<typeof startUpstream>>
 
   test.before(async () => {
@@ -21,7 +21,7 @@ export function runsIn(name: string, start: () => Promise<Pick<Served, 'url' | '
     const server = await start()
     closers.push(server.stop)
     url = server.url
-    client = clientOf(url)
+    client = getClient(url)
   })
   test.after(async () => {
     for (const close of closers) await close()
@@ -70,23 +70,23 @@ export function runsIn(name: string, start: () => Promise<Pick<Served, 'url' | '
   })
 
   test('the call to the provider ends when a client cancels its stream', async () => {
-    const abort = new AbortController()
+    const controller = new AbortController()
     const cut = upstream.nextCut()
-    const response = await client.chat('forever', true, { signal: abort.signal })
+    const response = await client.chat('forever', true, { signal: controller.signal })
     await response.body?.getReader().read()
-    abort.abort()
+    controller.abort()
     await cut
   })
 
   test('canceling a stream ends no other stream, after any number of responses', async () => {
     for (let i = 0; i < 5; i++) await (await client.chat('Hi', i % 2 === 0)).text()
-    const abort = new AbortController()
-    const leaving = await client.chat('forever', true, { signal: abort.signal })
+    const controller = new AbortController()
+    const leaving = await client.chat('forever', true, { signal: controller.signal })
     const staying = await client.chat('forever', true)
     const reader = staying.body?.getReader()
     await leaving.body?.getReader().read()
     const cut = upstream.nextCut()
-    abort.abort()
+    controller.abort()
     await cut
     for (let i = 0; i < 5; i++) assert.is((await reader?.read())?.done, false)
     assert.is(upstream.open, 1)
@@ -135,7 +135,7 @@ export function runsIn(name: string, start: () => Promise<Pick<Served, 'url' | '
       }
       await (await fetch(`${url}/v1/models`)).text() // asks compatible providers for their models
       assert.ok(redirects.calls >= 14, `${redirects.calls} calls`)
-      assert.not.ok(redirects.isAsked)
+      assert.not.ok(redirects.isRequested)
     } finally {
       redirects.close()
     }

@@ -1,9 +1,9 @@
 import { assert, type suite } from '../support/suite.ts'
-import type { clientOf } from './client.ts'
+import type { getClient } from './client.ts'
 import type { startUpstream } from './upstream.ts'
 
 interface Stage {
-  client: ReturnType<typeof clientOf>
+  client: ReturnType<typeof getClient>
   upstream: Awaited<ReturnType<typeof startUpstream>>
 }
 

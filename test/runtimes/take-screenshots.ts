@@ -1,6 +1,6 @@
 import { mkdir, writeFile } from 'node:fs/promises'
 import { chromiumPath, launchChromium } from './browser/chromium.ts'
-import { FONT, fontWidth, PICTURES, takePictures, webpOf } from './browser/dashboard/screenshots.ts'
+import { FONT, fontWidth, getWebp, PICTURES, takePictures } from './browser/dashboard/screenshots.ts'
 
 /* Retakes the screenshots in the documentation with the latest build of the page: node test/runtimes/take-screenshots.ts [folder] [width] */
 
@@ -13,7 +13,7 @@ const blank = await browser.newPage()
 await takePictures(
   browser,
   async (name, page) => {
-    const webp = await webpOf(page, blank)
+    const webp = await getWebp(page, blank)
     await writeFile(new URL(`${name}.webp`, place), webp)
     console.log(`${name}.webp: ${webp.byteLength} bytes`)
     if (folder === undefined) await writeFile(FONT, `${JSON.stringify({ width: await fontWidth(page) }, null, 2)}\n`)

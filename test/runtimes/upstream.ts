@@ -37,9 +37,9 @@ export async function startUpstream() {
     const isNever = prompt.startsWith('never')
     if (isNever || (stream && prompt.startsWith('forever'))) {
       open += 1
-      const more = isNever ? undefined : streamForEver(res)
+      const extra = isNever ? undefined : streamForEver(res)
       res.on('close', () => {
-        clearInterval(more)
+        clearInterval(extra)
         cutsToCome -= 1
         open -= 1
         if (cutsToCome === 0) cut.resolve()

@@ -91,7 +91,7 @@ const isOpening = ([url, { method }]: Sent) => method === 'POST' && url.endsWith
 
 /** Replays requests that open something, and expects that all of them are rejected. */
 async function refusesReplays(sent: Sent[]): Promise<void> {
-  const opening = sent.filter((one) => isSigned(one) || isOpening(one))
+  const opening = sent.filter((item) => isSigned(item) || isOpening(item))
   assert.ok(opening.length > 3)
   for (const [url, init] of opening) {
     const response = await fetch(url, init)
@@ -116,7 +116,7 @@ for (const [store, options] of Object.entries(stores)) {
   test('is enabled and verified, and streams a response', async ({ world }) => {
     const { home, chat, url } = world
     assert.is(
-      await home.api.cloud.enable({ enrollmentToken: 'a-wrong-credential-of-forty-characters--' }).catch(codeOf),
+      await home.api.cloud.enable({ enrollmentToken: 'a-wrong-credential-of-forty-characters--' }).catch(getCode),
       'CLOUD_FAILED',
     )
     assert.equal(await home.api.cloud.enable({ enrollmentToken: ENROLLMENT_TOKEN }), {
@@ -167,4 +167,4 @@ for (const [store, options] of Object.entries(stores)) {
   })
 }
 
-const codeOf = (error: { code?: string }) => error.code
+const getCode = (error: { code?: string }) => error.code

@@ -1,5 +1,5 @@
 import { assert, suite } from '../support/suite.ts'
-import { clientOf } from './client.ts'
+import { getClient } from './client.ts'
 import { startUpstream } from './upstream.ts'
 import { startWorker } from './worker.ts'
 
@@ -13,7 +13,7 @@ test.before(async () => {
   const worker = await startWorker('worker-observed', {})
   closers.push(worker.stop)
   url = worker.url
-  const client = clientOf(url)
+  const client = getClient(url)
   await client.connect(upstream.url)
   for (const stream of [false, true]) await (await client.chat('Hi', stream)).text()
 })

@@ -44,10 +44,10 @@ export async function startProxy(port: number, isWrite: (bytes: Buffer) => boole
   const address = server.address()
   return {
     port: typeof address === 'object' && address ? address.port : 0,
-    is: (how: Fault) => {
-      fault = how
-      if (how === 'refuses') for (const socket of sockets) socket.destroy()
-      if (how === 'mutes') for (const socket of sockets) mute.add(socket)
+    is: (mode: Fault) => {
+      fault = mode
+      if (mode === 'refuses') for (const socket of sockets) socket.destroy()
+      if (mode === 'mutes') for (const socket of sockets) mute.add(socket)
     },
     /** The number of responses to lose so far. */
     lost: () => Math.floor(writes / 3),

@@ -70,7 +70,7 @@ async function open(name: Client) {
   const proxy = await startProxy(server.port, name === 'pg' ? isPostgresWrite : isRedisWrite)
   const opened: Opened[] = []
   const others: Gateway[] = []
-  const gatewayAt = async (port: number) => {
+  const getGateway = async (port: number) => {
     const store = await openStore(name, { port, id })
     opened.push(store)
     return createGateway({
@@ -82,21 +82,21 @@ async function open(name: Client) {
       management: { token },
     })
   }
-  const elsewhere = await gatewayAt(server.port)
+  const elsewhere = await getGateway(server.port)
   await elsewhere.api.connections.create({ provider: 'one', apiKey: 'sk-one-of-the-tests' })
   await elsewhere.api.combos.create({ name: 'pool', models: ['one/m'] })
   await elsewhere.api.settings.update({ requireApiKey: true })
-  const gateway = await gatewayAt(proxy.port)
-  const empty = await gatewayAt(proxy.port)
+  const gateway = await getGateway(proxy.port)
+  const empty = await getGateway(proxy.port)
   return {
     ...{ gateway, empty, elsewhere, proxy },
     async openAnew() {
-      const another = await gatewayAt(server.port)
+      const another = await getGateway(server.port)
       others.push(another)
       return another
     },
     async close() {
-      for (const one of [gateway, empty, elsewhere, ...others]) await one.close()
+      for (const item of [gateway, empty, elsewhere, ...others]) await item.close()
       for (const { storage, end } of opened) {
         await storage.close?.()
         await end()
@@ -106,9 +106,9 @@ async function open(name: Client) {
   }
 }
 
-const timed = async <T extends object>(work: Promise<T>): Promise<T & { ms: number }> => {
+const timed = async <T extends object>(promise: Promise<T>): Promise<T & { ms: number }> => {
   const startedAt = performance.now()
-  const result: T = await work
+  const result: T = await promise
   return Object.assign(result, { ms: performance.now() - startedAt })
 }
 
@@ -149,9 +149,9 @@ const FAULTS: Array<[fault: Fault, what: string, ms: number]> = [
   ['slows', 'replies slowly', 7_000],
 ]
 
-for (const [fault, what, ms] of FAULTS)
+for (const [fault, label, ms] of FAULTS)
   test(
-    `a gateway keeps using cached data while the store ${what}, rejects changes within 6 s, and recovers within 3 s`,
+    `a gateway keeps using cached data while the store ${label}, rejects changes within 6 s, and recovers within 3 s`,
     {
       timeoutMs: 90_000,
     },
@@ -164,7 +164,7 @@ async function goesOn(name: Client, fault: Fault, forMs: number) {
   const paused = await elsewhere.api.keys.create({ name: 'paused by this gateway' })
   const later = await elsewhere.api.keys.create({ name: 'paused elsewhere' })
   const unseen = await elsewhere.api.keys.create({ name: 'unseen' })
-  for (const one of [key, paused.key, later.key]) assert.is((await chat(gateway, one)).status, 200, name)
+  for (const value of [key, paused.key, later.key]) assert.is((await chat(gateway, value)).status, 200, name)
   await gateway.api.keys.update(paused.id, { isActive: false })
   await gateway.api.combos.create({ name: 'own', models: ['one/m'] })
   proxy.is(fault)
@@ -290,7 +290,7 @@ async function keepsHistory({ name, gateway, elsewhere, openAnew, close }: World
     }
   }
 
-  const lanes = ['a', 'b', 'c'].map((one) => lane(gateway, one)).concat(lane(elsewhere, 'd'))
+  const lanes = ['a', 'b', 'c'].map((value) => lane(gateway, value)).concat(lane(elsewhere, 'd'))
   await until
   isOver = true
   await Promise.all(lanes)
@@ -300,12 +300,12 @@ async function keepsHistory({ name, gateway, elsewhere, openAnew, close }: World
   const stored = await list(reader)
   assert.is(stored.length, new Set(stored).size, name)
   assert.equal(
-    [...left].filter((one) => !stored.includes(one)),
+    [...left].filter((value) => !stored.includes(value)),
     [],
     `${name} lost`,
   )
   assert.equal(
-    [...gone].filter((one) => stored.includes(one)),
+    [...gone].filter((value) => stored.includes(value)),
     [],
     `${name} brought back`,
   )

@@ -10,8 +10,8 @@ import { openStore } from './open-store.ts'
  * this machine: one AES-256-GCM decryption and one HMAC-SHA-256 per key. All times are in ms.
  */
 
-const [place = '', secret = '', token = '', key = ''] = process.argv.slice(2)
-const { storage } = await openStore(place)
+const [location = '', secret = '', token = '', key = ''] = process.argv.slice(2)
+const { storage } = await openStore(location)
 const completion = {
   id: 'c',
   object: 'chat.completion',

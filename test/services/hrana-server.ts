@@ -39,9 +39,9 @@ export async function startHrana(): Promise<Front> {
     }
   }
 
-  const attempt = <T>(work: () => T) => {
+  const attempt = <T>(action: () => T) => {
     try {
-      return { ok: work() }
+      return { ok: action() }
     } catch (error) {
       const { message } = error as Error
       return { error: { message: `SQLite error: ${message}`, code: 'SQLITE_UNKNOWN' } }

@@ -129,9 +129,10 @@ for (const [name, open] of [
     }
     const allowed = Math.ceil((performance.now() - startedAt) / 1_000)
     const counts = new Map<string, number>()
-    for (const one of sent) counts.set(one, (counts.get(one) ?? 0) + 1)
+    for (const value of sent) counts.set(value, (counts.get(value) ?? 0) + 1)
     assert.ok(requestCount > 10 && counts.size > 0, `${requestCount} requests, ${counts.size} kinds of reads`)
-    for (const [one, count] of counts) assert.ok(count <= allowed, `${one}: ${count} times in ${requestCount} requests`)
+    for (const [value, count] of counts)
+      assert.ok(count <= allowed, `${value}: ${count} times in ${requestCount} requests`)
     await gateway.close()
     await storage.close?.()
     await end()

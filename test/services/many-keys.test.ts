@@ -50,7 +50,7 @@ test.before({ timeoutMs: 300_000 }, async (context) => {
 test.after(({ program }) => program?.remove())
 
 function* pages(rows: Rows): Generator<Rows> {
-  for (let at = 0; at < rows.length; at += 5_000) yield rows.slice(at, at + 5_000)
+  for (let index = 0; index < rows.length; index += 5_000) yield rows.slice(index, index + 5_000)
 }
 
 /**
@@ -58,11 +58,11 @@ function* pages(rows: Rows): Generator<Rows> {
  * the CPU time of the entire start, as a multiple of the time that the cryptography takes in the same process, because it decrypts each key and its
  * signature.
  */
-async function answersInTime({ program, key }: World, store: string, place: string): Promise<void> {
+async function answersInTime({ program, key }: World, store: string, location: string): Promise<void> {
   const slowest: number[] = []
   const timesCryptography: number[] = []
   for (let round = 0; round < ROUNDS; round++) {
-    const line = (await program?.start(place, SECRET, TOKEN, key).output('answers ')) ?? ''
+    const line = (await program?.start(location, SECRET, TOKEN, key).output('answers ')) ?? ''
     const { answered: responses, cpuMs, cryptographyMs }: FirstAnswers = JSON.parse(line.slice('answers '.length))
     assert.equal(
       Object.values(responses).map(({ status }) => status),

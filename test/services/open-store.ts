@@ -32,9 +32,10 @@ export function openPool(connectionString: string, options: object = {}): Pool {
  * Opens the store that a text names: `redis://…?prefix=…`, `postgres://…?table=…`, or a folder. `&watch=no` opens a store that doesn't report changes
  * by others. `&listen=no` makes Postgres only poll.
  */
-export async function openStore(place: string): Promise<OpenedStore> {
-  if (!/^(?:redis|postgres):/.test(place)) return { storage: fileStorage({ path: place, logger: false }), end() {} }
-  const url = new URL(place)
+export async function openStore(location: string): Promise<OpenedStore> {
+  if (!/^(?:redis|postgres):/.test(location))
+    return { storage: fileStorage({ path: location, logger: false }), end() {} }
+  const url = new URL(location)
   const named = (name: string) => {
     const value = url.searchParams.get(name)
     url.searchParams.delete(name)

@@ -61,9 +61,9 @@ export function testOverHttp(
     const open = create()
     await open().set('a', '1')
     const storage = withIncrement(open())
-    const count = async (work: () => Promise<unknown>) => {
+    const count = async (action: () => Promise<unknown>) => {
       const before = front.requests
-      await work()
+      await action()
       return front.requests - before
     }
     assert.is(await count(() => storage.get('a')), 1)
@@ -99,11 +99,11 @@ export function testOverHttp(
       const other = withIncrement(open())
       await other.increment('count', 1)
       const version = await other.set('old', '1')
-      const write = async (work: (storage: Incrementing) => Promise<unknown>) => {
+      const write = async (action: (storage: Incrementing) => Promise<unknown>) => {
         const storage = withIncrement(open())
         if (retries) await storage.list('') // the first request may add one more
         front.faults = [fault]
-        const result = await within(work(storage)).then(
+        const result = await within(action(storage)).then(
           (value) => ({ value, error: undefined }),
           (error: Error & { code?: string }) => ({ value: false, error }),
         )
@@ -169,21 +169,21 @@ export function testOverHttp(
     const storage = withIncrement(open())
     await storage.increment('count', 0)
     const faults = (Object.keys(FAULTS) as Fault[]).filter((fault) => fault !== 'stall')
-    front.faults = Array.from({ length: 400 }, (_, at) =>
-      at % 3 === 2 ? faults[Math.floor(at / 3) % faults.length] : undefined,
+    front.faults = Array.from({ length: 400 }, (_, index) =>
+      index % 3 === 2 ? faults[Math.floor(index / 3) % faults.length] : undefined,
     )
-    const sums = await Promise.allSettled(Array.from({ length: 60 }, () => storage.increment('count', 1)))
+    const totals = await Promise.allSettled(Array.from({ length: 60 }, () => storage.increment('count', 1)))
     const writes = await Promise.allSettled(
-      Array.from({ length: 60 }, (_, at) => storage.set(`key ${at}`, String(at), { ifVersion: null })),
+      Array.from({ length: 60 }, (_, index) => storage.set(`key ${index}`, String(index), { ifVersion: null })),
     )
     front.faults = []
-    const counted = sums.flatMap((sum) => (sum.status === 'fulfilled' ? sum.value : []))
+    const counted = totals.flatMap((sum) => (sum.status === 'fulfilled' ? sum.value : []))
     const count = Number((await open().get('count'))?.value)
     assert.is(new Set(counted).size, counted.length)
     assert.ok(count >= counted.length && count <= 60, `${count} of ${counted.length}`)
     if (retries) assert.is(count, 60)
     const kept = new Set((await open().list('key ')).map(({ key }) => key))
-    for (const [at, write] of writes.entries()) if (write.status === 'fulfilled') assert.ok(kept.has(`key ${at}`))
+    for (const [index, write] of writes.entries()) if (write.status === 'fulfilled') assert.ok(kept.has(`key ${index}`))
   })
 
   test(`${name}: several cold instances enforce a limit exactly`, async () => {
@@ -215,6 +215,6 @@ const send = (gateway: Pick<ReturnType<typeof createGateway>, 'fetch'>, key: str
 const LATE = new Error('it is late')
 
 /** Resolves like `work`, or rejects with `LATE` after 3.5 s, which is longer than an adapter waits for a response. */
-function within<T>(work: Promise<T>): Promise<T> {
-  return Promise.race([work, new Promise<never>((_, reject) => setTimeout(reject, 3_500, LATE).unref())])
+function within<T>(promise: Promise<T>): Promise<T> {
+  return Promise.race([promise, new Promise<never>((_, reject) => setTimeout(reject, 3_500, LATE).unref())])
 }

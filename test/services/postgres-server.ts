@@ -21,9 +21,9 @@ export interface PostgresServer {
 
 /** Skips the file with a reason if no server is available. With `mayDie`, starts a server that can be killed. */
 export async function startPostgres({ mayDie = false } = {}): Promise<PostgresServer> {
-  const given = process.env.SIGNALBOX_TEST_POSTGRES_URL
+  const input = process.env.SIGNALBOX_TEST_POSTGRES_URL
   const nothing = async () => {}
-  if (given && !mayDie) return { url: given, port: 0, isOwn: false, start: nothing, kill: nothing, remove: nothing }
+  if (input && !mayDie) return { url: input, port: 0, isOwn: false, start: nothing, kill: nothing, remove: nothing }
   const bin = binaries()
   if (!bin) skip('there is no Postgres: install postgresql, or name one in SIGNALBOX_TEST_POSTGRES_URL')
   const user = runner()

@@ -95,7 +95,7 @@ test('a pool of one connection is polled, with one warning, and every call succe
   assert.equal(lines, [
     `The pool of the table ${table} has one connection, which LISTEN would use. Changes by other instances are seen within 200 ms. Give the pool more connections, or pass \`listen: false\`.`,
   ])
-  for (const one of [storage, other]) await one.close?.()
+  for (const item of [storage, other]) await item.close?.()
   await single.end()
 })
 
@@ -117,7 +117,7 @@ test('changes during a server outage are reported within 3 s of its end, and wri
   await server.kill()
   const error: { code?: string; message?: string } = await storage.set('key', 'value').then(
     () => ({}),
-    (thrown) => thrown,
+    (error) => error,
   )
   assert.is(error.code, 'STORAGE_UNREACHABLE')
   assert.match(error.message ?? '', table)
@@ -131,15 +131,15 @@ test('changes during a server outage are reported within 3 s of its end, and wri
     await new Promise((resolve) => setTimeout(resolve, 20))
   }
   assert.is((await storage.get('kept'))?.value, '2')
-  for (const one of [storage, other]) await one.close?.()
-  for (const one of [mine, theirs]) await one.end()
+  for (const item of [storage, other]) await item.close?.()
+  for (const item of [mine, theirs]) await item.end()
 })
 
 test('a missing table that may not be created causes an error that mentions it and explains what to do', async () => {
   const storage = postgresStorage(pool, { table: 'nowhere', migrate: false })
   const error: { code?: string; message?: string } = await storage.get('key').then(
     () => ({}),
-    (thrown) => thrown,
+    (error) => error,
   )
   assert.is(error.code, 'STORAGE_UNREADABLE')
   assert.match(error.message ?? '', /table nowhere \(42P01\)\. It does not exist\. Run postgresMigration\(\)/)
@@ -156,7 +156,7 @@ test("close leaves your app's pool open", async () => {
   assert.equal(rows, [{ one: 1 }])
   const error: { code?: string } = await storage.get('key').then(
     () => ({}),
-    (thrown) => thrown,
+    (error) => error,
   )
   assert.is(error.code, 'STORAGE_CLOSED')
 })

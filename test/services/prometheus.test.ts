@@ -21,8 +21,8 @@ const closers: (() => unknown)[] = []
 
 test.before(async (context) => {
   const good = metered({ input: 100, output: 50 }, { tokens: 0 })
-  const world = await openObserved([prometheus({ token: TOKEN })], (call, nth) =>
-    call.provider === 'one' ? json({ error: { message: 'down' } }, 503) : good(call, nth),
+  const world = await openObserved([prometheus({ token: TOKEN })], (call, index) =>
+    call.provider === 'one' ? json({ error: { message: 'down' } }, 503) : good(call, index),
   )
   const host = createServer(toNodeHandler(world.gateway))
   const port = await freePort()

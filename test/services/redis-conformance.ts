@@ -9,17 +9,17 @@ let stores = 0
 export const redisConformance = (open: () => Promise<OpenClient>): StorageConformance => ({
   has: ['increment', 'watch'],
   async create() {
-    const [one, other] = [await open(), await open()]
+    const [first, second] = [await open(), await open()]
     const prefix = `conformance ${process.pid} ${++stores}`
     const root = `{${prefix}}:`
     return {
-      storage: redisStorage(one.client, { prefix }),
-      reopen: () => redisStorage(other.client, { prefix }),
-      passTime: async (ms) => void (await one.command('EVAL', PASS, '1', root, root, String(ms))),
+      storage: redisStorage(first.client, { prefix }),
+      reopen: () => redisStorage(second.client, { prefix }),
+      passTime: async (ms) => void (await first.command('EVAL', PASS, '1', root, root, String(ms))),
       async destroy() {
-        await one.command('EVAL', EMPTY, '1', root, root)
-        one.end()
-        other.end()
+        await first.command('EVAL', EMPTY, '1', root, root)
+        first.end()
+        second.end()
       },
     }
   },

@@ -23,16 +23,16 @@ async function open(name: (typeof PACKAGES)[number], url = server.url) {
   return {
     ...{ storage, other, root: `{${prefix}}:`, command: clients[1].command },
     async close() {
-      for (const one of [storage, other]) await one.close?.()
+      for (const item of [storage, other]) await item.close?.()
       for (const { end } of clients) end()
     },
   }
 }
 
-async function until(isTrue: () => boolean, withinMs: number, what: string): Promise<number> {
+async function until(isTrue: () => boolean, withinMs: number, label: string): Promise<number> {
   const startedAt = performance.now()
   while (!isTrue()) {
-    if (performance.now() - startedAt > withinMs) throw new Error(`waited ${withinMs} ms for ${what}`)
+    if (performance.now() - startedAt > withinMs) throw new Error(`waited ${withinMs} ms for ${label}`)
     await sleep(5)
   }
   return performance.now() - startedAt
@@ -49,8 +49,8 @@ async function listen(storage: Storage) {
   return recorded
 }
 
-const refusal = (work: Promise<unknown>): Promise<{ code?: string; message?: string }> =>
-  work.then(
+const refusal = (promise: Promise<unknown>): Promise<{ code?: string; message?: string }> =>
+  promise.then(
     () => ({}),
     (error) => error,
   )
@@ -61,10 +61,10 @@ for (const name of PACKAGES) {
     const { storage, other, close } = await open(name, `redis://127.0.0.1:${proxy.port}`)
     await storage.increment?.('warm', 1)
     proxy.is('loses')
-    const sums: number[] = []
-    for (let count = 0; count < 24; count++) sums.push((await storage.increment?.('count', 1)) ?? 0)
+    const totals: number[] = []
+    for (let count = 0; count < 24; count++) totals.push((await storage.increment?.('count', 1)) ?? 0)
     assert.equal(
-      sums,
+      totals,
       Array.from({ length: 24 }, (_, index) => index + 1),
     )
     assert.ok(proxy.lost() >= 8, 'no reply was lost')

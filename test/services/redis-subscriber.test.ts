@@ -21,19 +21,19 @@ async function waitForMessage(recorded: string[], key: string): Promise<void> {
 
 for (const name of PACKAGES)
   test(`the app's subscriber is used instead of another ${name} connection, reused after a disconnect, and left open`, async () => {
-    const [main, subscriber, elsewhere] = [
+    const [main, subscriber, otherInstance] = [
       await openClient(name, server.url),
       await openClient(name, server.url),
       await openClient('ioredis', server.url),
     ]
     const prefix = `subscriber ${process.pid} ${name}`
     const clients = async () =>
-      String(await elsewhere.command('CLIENT', 'LIST', 'TYPE', 'normal'))
+      String(await otherInstance.command('CLIENT', 'LIST', 'TYPE', 'normal'))
         .trim()
         .split('\n').length
     const before = await clients()
     const storage = redisStorage(main.client, { prefix, subscriber: subscriber.client })
-    const other = redisStorage(elsewhere.client, { prefix })
+    const other = redisStorage(otherInstance.client, { prefix })
     const recorded: string[] = []
     storage.watch?.((key) => void recorded.push(key))
     await sleep(300)
@@ -42,7 +42,7 @@ for (const name of PACKAGES)
     assert.is(await clients(), before)
 
     const id = String(await subscriber.command('CLIENT', 'ID'))
-    await elsewhere.command('CLIENT', 'KILL', 'ID', id)
+    await otherInstance.command('CLIENT', 'KILL', 'ID', id)
     await other.set('while it was cut', '1')
     await waitForMessage(recorded, 'while it was cut')
     await other.set('after', '1')
@@ -58,7 +58,7 @@ for (const name of PACKAGES)
     await sleep(200)
     assert.equal(recorded, [])
     await other.close?.()
-    for (const { end } of [main, subscriber, elsewhere]) end()
+    for (const { end } of [main, subscriber, otherInstance]) end()
   })
 
 for (const name of ['redis', 'redis-5'] as const)
@@ -70,10 +70,10 @@ for (const name of ['redis', 'redis-5'] as const)
       Number(new RegExp(`${field}:(\\d+)`).exec(String(await monitor.command('INFO', section)))?.[1])
     const received = await read('stats', 'total_connections_received')
     const connected = await read('clients', 'connected_clients')
-    const until = async (isSo: () => Promise<boolean>, what: string) => {
+    const until = async (isSo: () => Promise<boolean>, label: string) => {
       const startedAt = performance.now()
       while (!(await isSo())) {
-        assert.ok(performance.now() - startedAt < 10_000, what)
+        assert.ok(performance.now() - startedAt < 10_000, label)
         await sleep(10)
       }
     }

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs'
 import { redisStorage } from '../../adapters/storage/redis.ts'
 import { storageConformance } from '../conformance/storage.ts'
-import { delaysOf, PROCESSES, type Program } from '../keys/support/pausing.ts'
+import { getDelays, PROCESSES, type Program } from '../keys/support/pausing.ts'
 import { type Child, childProgram } from '../storage/support/children.ts'
 import { roundsUntil } from '../support/cpu-time.ts'
 import { assert, skip, suite } from '../support/suite.ts'
@@ -63,7 +63,7 @@ test('Redis storage: other processes reject a paused key within 100 ms', { timeo
 }) => {
   const latest = await roundsUntil(100, async () => {
     const { storage, end } = await shared()
-    const delays = await delaysOf(program, { place: server.url, storage })
+    const delays = await getDelays(program, { place: server.url, storage })
     end()
     return Math.max(...delays)
   })

@@ -57,7 +57,7 @@ test('expired rows are removed even if no instance makes many writes', async () 
   const before = server.requests
   for (let instance = 0; instance < 300; instance++) {
     const storage = sqliteStorage(client, { table, clock })
-    for (let at = 0; at < 20; at++) await storage.set(`key ${at}`, '1')
+    for (let index = 0; index < 20; index++) await storage.set(`key ${index}`, '1')
   }
   assert.ok(server.requests - before > 6_000, 'no instance swept in 6,000 writes')
 })

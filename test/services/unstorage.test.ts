@@ -160,8 +160,8 @@ test('unstorage adapter: invalid storages and options are rejected', () => {
   assert.throws(() => Reflect.apply(unstorageStorage, undefined, [open('memory', {}), { prefix: 'a' }]), /prefix/)
 })
 
-async function refusal(work: () => Promise<unknown>): Promise<{ code?: string; message: string }> {
-  return work().then(
+async function refusal(action: () => Promise<unknown>): Promise<{ code?: string; message: string }> {
+  return action().then(
     () => ({ message: 'was not refused' }),
     (error: { code?: string; message: string }) => error,
   )

@@ -6,10 +6,10 @@ import { TOKEN } from './upstash-conformance.ts'
 /** Starts Upstash's REST API in front of a client's Redis: `/`, `/pipeline`, `/multi-exec`, encoded responses, sync tokens, and errors. */
 export function startUpstash(redis: Pick<OpenClient, 'command'>): Promise<Front> {
   return startFront(async ({ url, headers }, body) => {
-    const reply = (status: number, value: unknown, more = {}) => ({
+    const reply = (status: number, value: unknown, extra = {}) => ({
       status,
       body: JSON.stringify(value),
-      headers: more,
+      headers: extra,
     })
     if (headers.authorization !== `Bearer ${TOKEN}`)
       return reply(401, { error: 'WRONGPASS invalid or missing auth token' })

@@ -57,8 +57,8 @@ test("Upstash's own client reads the fake server's replies, plain and encoded, a
       /on purpose/,
     )
   }
-  const stranger = new Redis({ url: server.url, token: 'another' })
-  assert.match((await refusal(() => stranger.get('front'))).message, /WRONGPASS/)
+  const outsider = new Redis({ url: server.url, token: 'another' })
+  assert.match((await refusal(() => outsider.get('front'))).message, /WRONGPASS/)
 })
 
 testOverHttp(test, 'Upstash', {
@@ -82,10 +82,10 @@ test('when 8 clients write a key concurrently, one of 100 writes wins each time,
 }, async () => {
   const prefix = newPrefix()
   const clients = Array.from({ length: 8 }, () => open(prefix))
-  const byEach = <T>(count: number, work: (client: (typeof clients)[number], at: number) => Promise<T>) =>
-    Promise.all(Array.from({ length: count }, (_, at) => work(clients[at % 8] ?? open(prefix), at)))
+  const byEach = <T>(count: number, action: (client: (typeof clients)[number], at: number) => Promise<T>) =>
+    Promise.all(Array.from({ length: count }, (_, index) => action(clients[index % 8] ?? open(prefix), index)))
   for (let round = 0; round < 10; round++) {
-    const wins = await byEach(100, (client, at) => client.set(`race ${round}`, String(at), { ifVersion: null }))
+    const wins = await byEach(100, (client, index) => client.set(`race ${round}`, String(index), { ifVersion: null }))
     assert.is(wins.filter(Boolean).length, 1)
   }
   for (let round = 0; round < 100; round++) await byEach(100, (client) => client.increment('sum', 1))
@@ -155,9 +155,9 @@ test('the environment selects the database, and the error for a missing or inval
   assert.throws(() => upstashStorage({ urls: 'x' } as object), /urls is not an option/)
 })
 
-async function refusal(work: () => Promise<unknown>): Promise<{ code?: string; message: string }> {
+async function refusal(action: () => Promise<unknown>): Promise<{ code?: string; message: string }> {
   try {
-    await work()
+    await action()
   } catch (error) {
     return Object(error)
   }

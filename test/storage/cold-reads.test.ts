@@ -11,7 +11,7 @@ function remote(storage: Storage) {
   const counted = { trips: 0, operations: [] as string[] }
   let isSent = false
   const onTrip =
-    <Args extends [string, ...unknown[]], Result>(work: (...args: Args) => Promise<Result>) =>
+    <Args extends [string, ...unknown[]], Result>(action: (...args: Args) => Promise<Result>) =>
     async (...args: Args): Promise<Result> => {
       counted.operations.push(args[0])
       if (!isSent) {
@@ -22,7 +22,7 @@ function remote(storage: Storage) {
         }, 20)
       }
       await new Promise((resolve) => setTimeout(resolve, 25))
-      return work(...args)
+      return action(...args)
     }
   const { watch, increment, ...rest } = storage
   const far: Storage = {

@@ -78,11 +78,11 @@ async function seen({ gateway, api, chat, recorded }: World, key: string) {
 for (const prefix of Object.keys(kinds) as Array<keyof typeof kinds>) {
   test(`a damaged record in ${prefix} hides no other record, and is reported`, async () => {
     const { storage, key } = await filled()
-    const [whole] = (await storage.list(prefix)).filter(({ value }) => value.includes(kinds[prefix]))
+    const [full] = (await storage.list(prefix)).filter(({ value }) => value.includes(kinds[prefix]))
     const look = await looking(storage, key)
     let count = 0
-    for (const text of damages(whole?.value ?? '')) {
-      await storage.set(whole?.key ?? '', text)
+    for (const text of damages(full?.value ?? '')) {
+      await storage.set(full?.key ?? '', text)
       const { statuses, ids, lists, errors } = await look()
       assert.equal(statuses, [200, 200, 200, 200], text)
       assert.ok(ids.includes('good') && ids.includes('one/m') && ids.includes('one/good'), text)
@@ -105,7 +105,7 @@ for (const prefix of Object.keys(kinds) as Array<keyof typeof kinds>) {
       assert.is(lists.aliases['good-alias'], 'one/m', text)
       for (const error of errors) {
         assert.ok(isGatewayError(error, 'RECORD_DAMAGED'), text)
-        assert.match(error.message, `The stored record ${whole?.key} `)
+        assert.match(error.message, `The stored record ${full?.key} `)
       }
       count++
     }
@@ -116,11 +116,11 @@ for (const prefix of Object.keys(kinds) as Array<keyof typeof kinds>) {
 /** Changes a field of a kind's damaged record. Returns a gateway's view of the storage. */
 async function afterChange(prefix: keyof typeof kinds, change: object) {
   const { storage, key } = await filled()
-  const where = await damaged(storage, prefix, (text) => {
+  const location = await damaged(storage, prefix, (text) => {
     const envelope: Envelope = JSON.parse(text)
     return JSON.stringify({ ...envelope, record: { ...envelope.record, ...change } })
   })
-  return { ...(await (await looking(storage, key))()), storage, where }
+  return { ...(await (await looking(storage, key))()), storage, where: location }
 }
 
 for (const mac of [null, 5, true, [], {}])
@@ -192,8 +192,8 @@ test('setting an alias overwrites a damaged record with the same name, but creat
   const combo = await damaged(storage, 'combos/', () => 'damaged')
   const alias = await damaged(storage, 'aliases/', () => 'damaged')
   const { api } = await openWorld({ storage, connections: [] })
-  const refused = await api.combos.create({ name: 'hurt', models: ['one/m'] }).catch((error: unknown) => error)
-  assert.ok(isGatewayError(refused, 'NAME_TAKEN'))
+  const rejected = await api.combos.create({ name: 'hurt', models: ['one/m'] }).catch((error: unknown) => error)
+  assert.ok(isGatewayError(rejected, 'NAME_TAKEN'))
   assert.is((await storage.get(combo))?.value, 'damaged')
   await api.aliases.set({ alias: 'hurt-alias', model: 'one/m' })
   assert.is((await api.aliases.list()).aliases['hurt-alias'], 'one/m')

@@ -11,7 +11,7 @@ test('a failing object causes an error with a code that explains what to check',
     .get('key')
     .then(
       () => ({}),
-      (thrown) => thrown,
+      (error) => error,
     )
   assert.is(error.code, 'STORAGE_UNREACHABLE')
   assert.match(error.message ?? '', /Check that the Worker exports SignalboxStore/)

@@ -6,8 +6,8 @@ import { assert, suite } from '../support/suite.ts'
 
 const test = suite('storage error messages')
 
-const errorOf = (work: Promise<unknown>) =>
-  work.then(
+const getError = (promise: Promise<unknown>) =>
+  promise.then(
     () => 'none',
     (error: { code?: string; message?: string }) => `${error.code}: ${error.message}`,
   )
@@ -35,18 +35,18 @@ const responses: Array<[sqlState: string, code: string, says: string]> = [
   ['57P01', 'STORAGE_UNREACHABLE', 'Try again, or read its log.'],
   ['XX001', 'STORAGE_UNREADABLE', 'Try again, or read its log.'],
 ]
-for (const [sqlState, code, says] of responses)
-  test(`a Postgres error ${sqlState} becomes ${code}: ${says}`, async () => {
+for (const [sqlState, code, message] of responses)
+  test(`a Postgres error ${sqlState} becomes ${code}: ${message}`, async () => {
     assert.is(
-      await errorOf(postgres(sqlState).set('key', 'value')),
-      `${code}: Postgres rejected the table t (${sqlState}). ${says}`,
+      await getError(postgres(sqlState).set('key', 'value')),
+      `${code}: Postgres rejected the table t (${sqlState}). ${message}`,
     )
   })
 
 for (const code of ['08006', 'ECONNREFUSED', 'EPIPE', ''])
   test(`a Postgres failure with "${code}" means that the server is unreachable`, async () => {
     assert.is(
-      await errorOf(postgres(code).get('key')),
+      await getError(postgres(code).get('key')),
       `STORAGE_UNREACHABLE: Postgres is unreachable for the table t${code && ` (${code})`}. Check the pool's address and the server.`,
     )
   })
@@ -59,7 +59,7 @@ test("an unreachable libSQL server is reported with the network's reason", async
   const client = { execute: refuse, batch: refuse, transaction: refuse, migrate: refuse, close: () => {} }
   const storage = sqliteStorage(client as unknown as Parameters<typeof sqliteStorage>[0], { table: 't' })
   assert.is(
-    await errorOf(storage.get('key')),
+    await getError(storage.get('key')),
     'STORAGE_UNREACHABLE: The database of the table t is unreachable (ECONNREFUSED). Check its URL and token.',
   )
 })
@@ -68,11 +68,11 @@ test("the error for a string that a storage can't store suggests a solution", as
   const storage = postgres('')
   for (const text of ['\ud800', '\u0000'])
     assert.is(
-      await errorOf(storage.set('key', text)),
+      await getError(storage.set('key', text)),
       'STORAGE_NOT_TEXT: The table t may not support NUL or unpaired surrogates. Escape them in "key".',
     )
   assert.is(
-    await errorOf(storage.set('k'.repeat(1_025), '')),
+    await getError(storage.set('k'.repeat(1_025), '')),
     `STORAGE_TOO_LARGE: The table t limits a key to 1024 bytes: "${'k'.repeat(100)}".`,
   )
 })
@@ -81,7 +81,7 @@ test('a failing unstorage driver is reported with its own message and advice on 
   const fail = async () => Promise.reject(new Error('ENOENT: no such folder'))
   const storage = unstorageStorage({ getItem: fail, setItem: fail, removeItem: fail, getKeys: fail })
   assert.is(
-    await errorOf(storage.get('key')),
+    await getError(storage.get('key')),
     "STORAGE_UNREACHABLE: The storage driver failed: ENOENT: no such folder. Check the driver's options and that its backend is reachable.",
   )
 })

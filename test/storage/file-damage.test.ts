@@ -11,7 +11,7 @@ import { assert, suite } from '../support/suite.ts'
 import { type Child, childProgram } from './support/children.ts'
 import { damage } from './support/damage.ts'
 import { inFolder } from './support/folder.ts'
-import { contentsOf, failureOf, filesIn, putFiles } from './support/folder-files.ts'
+import { getContents, getFailure, getFiles, putFiles } from './support/folder-files.ts'
 import { formerStore } from './support/former-store.ts'
 import { inLanes } from './support/lanes.ts'
 import { listeningLogger } from './support/logger.ts'
@@ -48,7 +48,7 @@ test(`file storage returns the written values, or reports the damage, for ${ON_D
       const { bytes, how } = damage(good, random)
       await putFiles(path, { ...files, 'store.db': bytes })
       const storage = fileStorage({ path, logger: false })
-      const found = await contentsOf(storage).catch((error: { code?: string }) => error.code)
+      const found = await getContents(storage).catch((error: { code?: string }) => error.code)
       if (typeof found === 'object') {
         outcomes.same++
         if (JSON.stringify(found) !== JSON.stringify(contents)) wrong.push(how)
@@ -74,21 +74,21 @@ const harms: Array<[how: string, harm: (path: string) => Promise<unknown> | unkn
   ['has another value', (path) => changed(path, "UPDATE records SET value = 'other' WHERE key = 'key/7'")],
   ['has other tables', (path) => changed(path, 'DROP TABLE changes')],
 ]
-for (const [how, harm] of harms)
-  test(`file storage doesn't start, and reports why, if its database ${how}`, () =>
+for (const [mode, harm] of harms)
+  test(`file storage doesn't start, and reports why, if its database ${mode}`, () =>
     inFolder(async (path) => {
       await filledStore(path)
       await harm(join(path, 'store.db'))
-      const before = await textsIn(path)
-      for (const work of WAYS_IN) {
+      const before = await findTexts(path)
+      for (const action of WAYS_IN) {
         const storage = fileStorage({ path, logger: false })
-        const error = await failureOf(work(storage))
+        const error = await getFailure(action(storage))
         assert.is(error.code, 'STORAGE_CORRUPT')
         assert.match(error.message, join(path, 'store.db'))
         assert.match(error.message, 'Restore the folder from a backup')
         await storage.close?.()
       }
-      assert.equal(await textsIn(path), before)
+      assert.equal(await findTexts(path), before)
     }))
 
 test('file storage reports an entry that is damaged while the gateway runs', () =>
@@ -102,8 +102,8 @@ test('file storage reports an entry that is damaged while the gateway runs', () 
       () => storage.list(''),
       () => storage.set('brief', 'new', { ifVersion: null }),
     ]
-    for (const work of uses) {
-      const error = await failureOf(work())
+    for (const action of uses) {
+      const error = await getFailure(action())
       assert.is(error.code, 'STORAGE_CORRUPT')
       assert.match(error.message, '"brief"')
       assert.not.match(error.message, 'intruder')
@@ -117,7 +117,7 @@ test('file storage reports an entry that is damaged while the gateway runs', () 
 test('file storage only starts empty in a new folder, not in one with traces of a store', () =>
   inFolder(async (path) => {
     const logger = listeningLogger()
-    assert.equal(await contentsOf(fileStorage({ path: join(path, 'new', 'folder'), logger })), {})
+    assert.equal(await getContents(fileStorage({ path: join(path, 'new', 'folder'), logger })), {})
     assert.equal(logger.lines, [])
     for (const trace of [
       'secret',
@@ -126,8 +126,8 @@ test('file storage only starts empty in a new folder, not in one with traces of 
     ]) {
       await rm(path, { recursive: true })
       await putFiles(path, { [trace]: Buffer.from(`${'A'.repeat(43)}\n`) })
-      for (const work of WAYS_IN) {
-        const error = await failureOf(work(fileStorage({ path, logger: false })))
+      for (const action of WAYS_IN) {
+        const error = await getFailure(action(fileStorage({ path, logger: false })))
         assert.is(error.code, 'STORAGE_MISSING', trace)
       }
       assert.equal(await readdir(path), [trace])
@@ -138,8 +138,8 @@ test("file storage doesn't start without its database", () =>
   inFolder(async (path) => {
     await filledStore(path)
     await rm(join(path, 'store.db'))
-    for (const work of WAYS_IN)
-      assert.is((await failureOf(work(fileStorage({ path, logger: false })))).code, 'STORAGE_MISSING')
+    for (const action of WAYS_IN)
+      assert.is((await getFailure(action(fileStorage({ path, logger: false })))).code, 'STORAGE_MISSING')
     assert.equal(await readdir(path), ['store'])
   }))
 
@@ -147,7 +147,7 @@ test('file storage opens a database that was restored without its other files', 
   inFolder(async (path) => {
     const { contents } = await filledStore(path)
     await rm(join(path, 'store'))
-    assert.equal(await contentsOf(fileStorage({ path, logger: false })), contents)
+    assert.equal(await getContents(fileStorage({ path, logger: false })), contents)
     assert.ok((await readdir(path)).includes('store'))
   }))
 
@@ -155,7 +155,7 @@ test('file storage rejects the store of a newer version and leaves it unchanged'
   inFolder(async (path) => {
     const { files } = await filledStore(path)
     changed(join(path, 'store.db'), 'PRAGMA user_version = 3')
-    const newer = await filesIn(path)
+    const newer = await getFiles(path)
     const former = formerStore(9, new Map(), { schema: 2 })
     for (const [folder, version] of [
       [{ ...files, ...newer }, 3],
@@ -165,14 +165,14 @@ test('file storage rejects the store of a newer version and leaves it unchanged'
     ] as const) {
       await rm(path, { recursive: true })
       await putFiles(path, folder)
-      for (const work of WAYS_IN) {
+      for (const action of WAYS_IN) {
         const storage = fileStorage({ path, logger: false })
-        const error = await failureOf(work(storage))
+        const error = await getFailure(action(storage))
         await storage.close?.()
         assert.is(error.code, 'STORAGE_NEWER_VERSION')
         assert.match(error.message, `schema version ${version}`)
       }
-      assert.equal(await textsIn(path), textsOf(folder))
+      assert.equal(await findTexts(path), getTexts(folder))
     }
   }))
 
@@ -184,19 +184,19 @@ const losses: Array<[how: string, harm: (path: string) => Promise<unknown>]> = [
   ['lost its log', (path) => rm(join(path, 'store.db-wal'))],
   ['contains another database', (path) => putBack(path)],
 ]
-for (const [how, harm] of losses)
-  test(`file storage acknowledges no write and starts no new store after its folder ${how}`, () =>
+for (const [mode, harm] of losses)
+  test(`file storage acknowledges no write and starts no new store after its folder ${mode}`, () =>
     inFolder(async (parent) => {
       const path = join(parent, 'data')
       const storage = fileStorage({ path, logger: false })
       await storage.set('a', '1')
       await harm(path)
       const before = await readdir(path).catch(() => undefined)
-      const relaxed = await failureOf(storage.set('b', '1', { durability: 'relaxed' }))
+      const relaxed = await getFailure(storage.set('b', '1', { durability: 'relaxed' }))
       assert.is(relaxed.code, 'STORAGE_MISSING')
       assert.match(relaxed.message, /was (?:removed|replaced) while the store was open/)
       await sleep(20)
-      for (const work of WAYS_IN.slice(0, 4)) assert.is((await failureOf(work(storage))).code, 'STORAGE_MISSING')
+      for (const action of WAYS_IN.slice(0, 4)) assert.is((await getFailure(action(storage))).code, 'STORAGE_MISSING')
       assert.equal(await readdir(path).catch(() => undefined), before)
       await storage.close?.()
     }))
@@ -207,10 +207,10 @@ test('file storage works again when its folder returns unchanged', () =>
     const storage = fileStorage({ path, logger: false })
     await storage.set('a', '1')
     await rename(path, `${path}-away`)
-    assert.is((await failureOf(storage.set('a', '2'))).code, 'STORAGE_MISSING')
+    assert.is((await getFailure(storage.set('a', '2'))).code, 'STORAGE_MISSING')
     await rename(`${path}-away`, path)
     await storage.set('a', '3')
-    assert.equal(await contentsOf(fileStorage({ path, logger: false })), { a: '3' })
+    assert.equal(await getContents(fileStorage({ path, logger: false })), { a: '3' })
     await storage.close?.()
   }))
 
@@ -256,17 +256,17 @@ async function filledStore(path: string): Promise<{ files: Record<string, Buffer
     ...writes.map(({ key, value = '' }) => storage.set(key, value)),
     storage.set('brief', 'value', { ttlMs: 10_000_000 }),
   ])
-  const contents = await contentsOf(storage)
+  const contents = await getContents(storage)
   await storage.close?.()
-  return { files: await filesIn(path), contents }
+  return { files: await getFiles(path), contents }
 }
 
-const textsOf = (files: Record<string, Buffer>) =>
+const getTexts = (files: Record<string, Buffer>) =>
   Object.fromEntries(
     Object.entries(files).map(([name, bytes]) => [name, createHash('sha256').update(bytes).digest('hex')]),
   )
 
-const textsIn = async (path: string) => textsOf(await filesIn(path))
+const findTexts = async (path: string) => getTexts(await getFiles(path))
 
 /** Changes a database as another program would. */
 function changed(path: string, sql: string): void {

@@ -39,7 +39,7 @@ test('file storage commits operations that arrive together in one transaction', 
   inFolder(async (path) => {
     const storage = fileStorage({ path, logger: false })
     await Promise.all(Array.from({ length: 1_000 }, (_, index) => storage.set(`key/${index}`, 'value')))
-    const commits = countOf(path, 'changes')
+    const commits = getCount(path, 'changes')
     assert.ok(commits <= 30, `${commits} commits`)
     assert.is((await fileStorage({ path, logger: false }).list('key/')).length, 1_000)
     await storage.close?.()
@@ -53,10 +53,10 @@ test('file storage removes expired rows as others are written', () =>
       Array.from({ length: 50 }, (_, index) => storage.set(`brief/${index}`, 'value', { ttlMs: 1_000 })),
     )
     await storage.set('long', 'value', { ttlMs: 10_000 })
-    assert.is(countOf(path, 'entries'), 51)
+    assert.is(getCount(path, 'entries'), 51)
     await clock.advance(1_000)
     for (let index = 0; index < 100; index++) await storage.set('kept', String(index), { durability: 'relaxed' })
-    assert.is(countOf(path, 'entries'), 2)
+    assert.is(getCount(path, 'entries'), 2)
     await storage.close?.()
   }))
 
@@ -165,7 +165,7 @@ test('file storage never replaces an old secret with a new one', () =>
     for (const [text, code] of cases) {
       if (text === undefined) await rm(file)
       else await writeFile(file, text)
-      assert.is(await codeOf(fileStorage({ path, logger: false }).ownSecret?.()), code)
+      assert.is(await getCode(fileStorage({ path, logger: false }).ownSecret?.()), code)
       const now = await readFile(file, 'utf8').catch(() => undefined)
       assert.is(now, text)
     }
@@ -190,7 +190,7 @@ test('file storage restores the secret it has in memory if the file is gone', ()
       logger.lines.slice(output).map(({ message }) => /secret \S+ was missing/.test(message)),
       [true],
     )
-    for (const one of [storage, later]) await one.close?.()
+    for (const item of [storage, later]) await item.close?.()
   }))
 
 test('file storage reports an error if it lacks permission to read or write', ({ program }) =>
@@ -225,7 +225,7 @@ test('file storage reports an error if its path is a file', () =>
   inFolder(async (parent) => {
     await writeFile(join(parent, 'file'), '')
     for (const path of [join(parent, 'file'), join(parent, 'file', 'below')]) {
-      assert.is(await codeOf(fileStorage({ path, logger: false }).get('key')), 'STORAGE_UNWRITABLE')
+      assert.is(await getCode(fileStorage({ path, logger: false }).get('key')), 'STORAGE_UNWRITABLE')
     }
   }))
 
@@ -264,7 +264,7 @@ test("file storage waits for a running process's lock without blocking, and even
   inFolder(async (path) => {
     const lock = await takeLock(resolveFolder(path), { logger: listeningLogger(), staleMs: 100, timeoutMs: 1_000 })
     const storage = fileStorage({ path, logger: false, lockStaleMs: 100, lockTimeoutMs: 400 })
-    assert.is(await codeOf(storage.set('key', 'value')), 'STORAGE_LOCKED')
+    assert.is(await getCode(storage.set('key', 'value')), 'STORAGE_LOCKED')
     assert.ok(await lock.isHeld())
     await lock.release()
     await storage.set('key', 'value')
@@ -272,9 +272,9 @@ test("file storage waits for a running process's lock without blocking, and even
     const other = new DatabaseSync(join(path, 'store.db'))
     other.exec('BEGIN IMMEDIATE')
     let turns = 0
-    const refused = codeOf(storage.set('key', 'other'))
-    for (let isDone = false; !isDone; turns++) isDone = await Promise.race([refused.then(() => true), sleep(5, false)])
-    assert.is(await refused, 'STORAGE_LOCKED')
+    const rejected = getCode(storage.set('key', 'other'))
+    for (let isDone = false; !isDone; turns++) isDone = await Promise.race([rejected.then(() => true), sleep(5, false)])
+    assert.is(await rejected, 'STORAGE_LOCKED')
     assert.ok(turns > 10, `${turns} turns`)
     assert.is((await storage.get('key'))?.value, 'value', 'reading needs no lock')
     other.exec('ROLLBACK')
@@ -315,19 +315,19 @@ test('file storage rejects every operation after it was closed', () =>
       storage.list(''),
       storage.ownSecret?.(),
     ]) {
-      assert.is(await codeOf(work), 'STORAGE_CLOSED')
+      assert.is(await getCode(work), 'STORAGE_CLOSED')
     }
   }))
 
 /** Returns the number of rows in a table. */
-function countOf(path: string, table: string): number {
+function getCount(path: string, table: string): number {
   const database = new DatabaseSync(join(path, 'store.db'), { readOnly: true })
   const count = Number(database.prepare(`SELECT count(*) AS count FROM ${table}`).get()?.count)
   database.close()
   return count
 }
 
-async function codeOf(work: Promise<unknown> | undefined): Promise<unknown> {
+async function getCode(work: Promise<unknown> | undefined): Promise<unknown> {
   return work?.then(
     () => 'it worked',
     (error: unknown) => Reflect.get(Object(error), 'code'),

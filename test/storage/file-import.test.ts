@@ -8,7 +8,7 @@ import { createRandom } from '../support/random.ts'
 import { assert, suite } from '../support/suite.ts'
 import { type Child, childProgram } from './support/children.ts'
 import { inFolder } from './support/folder.ts'
-import { contentsOf, failureOf, putFiles } from './support/folder-files.ts'
+import { getContents, getFailure, putFiles } from './support/folder-files.ts'
 import { formerStore } from './support/former-store.ts'
 import { inLanes } from './support/lanes.ts'
 import { listeningLogger } from './support/logger.ts'
@@ -96,13 +96,13 @@ test('a running process of an earlier release loses no acknowledged write, and i
       const storage = fileStorage({ path, logger: false })
       assert.equal(refusals, ['STORAGE_NEWER_VERSION', 'STORAGE_NEWER_VERSION'])
       assert.equal(
-        Object.entries(await contentsOf(storage)).filter(([key]) => key !== 'new'),
+        Object.entries(await getContents(storage)).filter(([key]) => key !== 'new'),
         [...acknowledged].sort(([a], [b]) => (a < b ? -1 : 1)),
         `seed ${random.seed}`,
       )
       for (const old of [...former, formerStorage({ path, logger: false })]) {
         for (const work of [old.get('new'), old.list(''), old.set('late', '1'), old.ownSecret?.()])
-          assert.is((await failureOf(work)).code, 'STORAGE_NEWER_VERSION')
+          assert.is((await getFailure(work)).code, 'STORAGE_NEWER_VERSION')
       }
       assert.is(await storage.get('late'), undefined)
     })
@@ -113,7 +113,7 @@ test('an earlier release rejects a folder that this one has created', () =>
     await fileStorage({ path, logger: false }).set('key', 'value')
     const before = await readdir(path)
     const former = (await release(FORMER)).fileStorage({ path, logger: false })
-    assert.is((await failureOf(former.set('key', 'late'))).code, 'STORAGE_NEWER_VERSION')
+    assert.is((await getFailure(former.set('key', 'late'))).code, 'STORAGE_NEWER_VERSION')
     assert.equal(await readdir(path), before)
   }))
 
@@ -159,7 +159,7 @@ test('file storage imports a store whose setup was killed at any step', async ({
         const later = fileStorage({ path, logger: false })
         assert.is((await later.get('count'))?.value, '42', name)
         await later.close?.()
-        const names = (await readdir(path)).filter((one) => !/^store\.imported-/.test(one))
+        const names = (await readdir(path)).filter((value) => !/^store\.imported-/.test(value))
         assert.equal(names.sort(), ['store', 'store.db'], name)
       }),
     )
@@ -199,7 +199,7 @@ test('file storage imports the previous version of a store that is damaged or mi
       await putFiles(path, files)
       const logger = listeningLogger()
       const storage = fileStorage({ path, logger })
-      assert.equal(await contentsOf(storage), { a: '1' })
+      assert.equal(await getContents(storage), { a: '1' })
       assert.equal(
         logger.lines.map(({ level }) => level),
         ['error', 'info'],
@@ -212,7 +212,7 @@ test('file storage imports the previous version of a store that is damaged or mi
 test('file storage imports and changes nothing if both versions are damaged', () =>
   inFolder(async (path) => {
     await putFiles(path, { store: Buffer.from('nonsense'), 'store.previous': Buffer.from('') })
-    const error = await failureOf(fileStorage({ path, logger: false }).get('a'))
+    const error = await getFailure(fileStorage({ path, logger: false }).get('a'))
     assert.is(error.code, 'STORAGE_CORRUPT')
     assert.match(error.message, /store\.previous cannot be read: it is empty/)
     assert.equal((await readdir(path)).sort(), ['store', 'store.previous'])
@@ -224,7 +224,7 @@ test("file storage doesn't choose between a database and a store from an earlier
     await storage.set('a', 'new')
     await storage.close?.()
     await writeFile(join(path, 'store'), formerStore(7, new Map([['a', { value: 'old', version: 'v' }]])))
-    const error = await failureOf(fileStorage({ path, logger: false }).get('a'))
+    const error = await getFailure(fileStorage({ path, logger: false }).get('a'))
     assert.is(error.code, 'STORAGE_CORRUPT')
     assert.match(error.message, 'move the outdated one elsewhere')
   }))

@@ -91,9 +91,9 @@ async function check(
   /** The last acknowledged value of each key, and the values attempted since. A process may return to a key. */
   const possible = new Map<string, Array<string | undefined>>()
   for (const key of [...expected.keys(), ...found.keys()]) possible.set(key, [expected.get(key)])
-  for (let at = number; at < Math.max(number, ...acknowledged) + 5; at++) {
-    const { key, value } = plannedWrite(at)
-    possible.set(key, acknowledged.has(at) ? [value] : [...(possible.get(key) ?? [undefined]), value])
+  for (let index = number; index < Math.max(number, ...acknowledged) + 5; index++) {
+    const { key, value } = plannedWrite(index)
+    possible.set(key, acknowledged.has(index) ? [value] : [...(possible.get(key) ?? [undefined]), value])
   }
   for (const [key, values] of possible)
     if (!values.includes(found.get(key)))

@@ -14,8 +14,8 @@ function renameWith(codes: string[]) {
   return { calls, rename }
 }
 
-const outcome = (work: Promise<void>) =>
-  work.then(
+const outcome = (promise: Promise<void>) =>
+  promise.then(
     () => 'moved',
     (error: Error) => error.message,
   )

@@ -116,12 +116,12 @@ test("file storage doesn't keep a process alive, watched or not", async ({ progr
 /** Asserts that the storage reports every change within the limit, in one of several rounds. */
 async function tellsInTime(program: Program | undefined, options: { pollMs?: number }): Promise<void> {
   const latest = await roundsUntil(TOLD_WITHIN_MS, async () =>
-    Math.max(...(await inFolder((path) => delaysOf(path, program?.start('announce', path) as Child, options)))),
+    Math.max(...(await inFolder((path) => getDelays(path, program?.start('announce', path) as Child, options)))),
   )
   assert.ok(Math.min(...latest) <= TOLD_WITHIN_MS, `ms until the last change of each round was told: ${latest}`)
 }
 
-async function delaysOf(path: string, child: Child, options: { pollMs?: number }): Promise<number[]> {
+async function getDelays(path: string, child: Child, options: { pollMs?: number }): Promise<number[]> {
   const storage = fileStorage({ path, logger: false, ...options })
   const heardAt = new Map<string, number>()
   const stop = storage.watch?.((key) => void heardAt.set(key, performance.timeOrigin + performance.now()))

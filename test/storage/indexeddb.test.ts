@@ -11,10 +11,10 @@ test('outside a browser, IndexedDB storage accepts a name, and rejects invalid o
 
 test("outside a browser, the IndexedDB storage's error states where it works, and which storage to use instead", async () => {
   const storage = indexeddbStorage({ name: 'app' })
-  for (const work of [() => storage.get('key'), () => storage.set('key', 'value'), () => storage.ownSecret?.()]) {
-    const error = await Promise.resolve(work()).then(
+  for (const action of [() => storage.get('key'), () => storage.set('key', 'value'), () => storage.ownSecret?.()]) {
+    const error = await Promise.resolve(action()).then(
       () => ({ code: 'none', message: '' }),
-      (thrown: { code: string; message: string }) => thrown,
+      (error: { code: string; message: string }) => error,
     )
     assert.is(error.code, 'STORAGE_UNREADABLE')
     assert.match(error.message, /"app" only works in a browser page or worker/)

@@ -12,7 +12,7 @@ test('a failing namespace causes an error with a code and advice', async () => {
     .get('key')
     .then(
       () => ({}),
-      (thrown) => thrown,
+      (error) => error,
     )
   assert.is(error.code, 'STORAGE_UNREACHABLE')
   assert.match(error.message ?? '', /one write per second/)

@@ -8,7 +8,7 @@ const test = suite('storage options')
 const makers = { fileStorage, memoryStorage }
 const PATH = "fileStorage takes the path of a folder used only for the store: fileStorage('./data')."
 
-const refused: Array<[name: keyof typeof makers, given: unknown, says: string]> = [
+const rejected: Array<[name: keyof typeof makers, given: unknown, says: string]> = [
   ['fileStorage', undefined, PATH],
   ['fileStorage', '', PATH],
   ['fileStorage', ' ', PATH],
@@ -23,11 +23,11 @@ const refused: Array<[name: keyof typeof makers, given: unknown, says: string]> 
   ['memoryStorage', { clok: {} }, 'clok is not an option. Known: clock.'],
   ['memoryStorage', null, 'The options must be an object.'],
 ]
-for (const [name, given, says] of refused) {
-  test(`${name} rejects ${JSON.stringify(given)}: ${says}`, () => {
+for (const [name, input, message] of rejected) {
+  test(`${name} rejects ${JSON.stringify(input)}: ${message}`, () => {
     assert.throws(
-      () => Reflect.apply(makers[name], undefined, [given]), // like a caller without types
-      (error: unknown) => error instanceof TypeError && error.message === says,
+      () => Reflect.apply(makers[name], undefined, [input]), // like a caller without types
+      (error: unknown) => error instanceof TypeError && error.message === message,
     )
   })
 }

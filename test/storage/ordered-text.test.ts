@@ -27,8 +27,8 @@ const text = fc
   .filter((joined) => joined.isWellFormed())
 
 const sign = (order: number) => Math.sign(order)
-const byBytes = (one: string, other: string) => sign(Buffer.compare(Buffer.from(one), Buffer.from(other)))
-const byUnits = (one: string, other: string) => (one === other ? 0 : one < other ? -1 : 1)
+const byBytes = (value: string, other: string) => sign(Buffer.compare(Buffer.from(value), Buffer.from(other)))
+const byUnits = (value: string, other: string) => (value === other ? 0 : value < other ? -1 : 1)
 
 test('an escaped key is restored unchanged', () => {
   fc.assert(
@@ -39,7 +39,7 @@ test('an escaped key is restored unchanged', () => {
 
 test('the byte order of escaped keys is the code-unit order of the keys', () => {
   fc.assert(
-    fc.property(text, text, (one, other) => byBytes(toOrdered(one), toOrdered(other)) === byUnits(one, other)),
+    fc.property(text, text, (value, other) => byBytes(toOrdered(value), toOrdered(other)) === byUnits(value, other)),
     { numRuns: 5_000 },
   )
 })

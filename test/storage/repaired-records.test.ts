@@ -10,7 +10,7 @@ const mending = suite('repairing damaged records')
 /** Opens a gateway whose storage contains the damage, and its management API over HTTP. */
 async function managed(prefix: keyof typeof kinds, how: (text: string) => string) {
   const { storage, key } = await filled()
-  const where = await damaged(storage, prefix, how)
+  const location = await damaged(storage, prefix, how)
   const world = await openWorld({ storage, connections: [], fetch: fakeUpstream(() => json(chatAnswer())) })
   const manage = async (method: string, path: string, body?: object) => {
     const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' }
@@ -18,7 +18,7 @@ async function managed(prefix: keyof typeof kinds, how: (text: string) => string
     const response = await world.gateway.fetch(new Request(`http://gateway/api/health${path}`, init))
     return { status: response.status, body: await response.json() }
   }
-  return { ...world, storage, key, where, path: `/records/${encodeURIComponent(where)}`, manage }
+  return { ...world, storage, key, where: location, path: `/records/${encodeURIComponent(location)}`, manage }
 }
 
 const changed = (change: object) => (text: string) => {
@@ -31,15 +31,15 @@ for (const prefix of Object.keys(kinds) as Array<keyof typeof kinds>) {
     const { storage, where, path, manage } = await managed(prefix, () => '{"order":7,"record":{}}')
     const before = await manage('GET', '')
     assert.equal(
-      before.body.damaged.map((one: { key: string }) => one.key),
+      before.body.damaged.map((item: { key: string }) => item.key),
       [where],
     )
     assert.match(before.body.damaged[0].problem, /, so it is skipped$/)
     const shown = await manage('GET', path)
     assert.equal(shown.body, { ...before.body.damaged[0], stored: '{"order":7,"record":{}}', record: {} })
-    const refused = await manage('PUT', path, { record: { some: 'thing' } })
-    assert.is(refused.status, 400)
-    assert.match(refused.body.error, /^The record you sent .*skipped/)
+    const rejected = await manage('PUT', path, { record: { some: 'thing' } })
+    assert.is(rejected.status, 400)
+    assert.match(rejected.body.error, /^The record you sent .*skipped/)
     assert.is((await storage.get(where))?.value, '{"order":7,"record":{}}')
     assert.equal((await manage('DELETE', path)).body, { success: true })
     assert.equal((await manage('GET', '')).body.damaged, [])
@@ -66,9 +66,9 @@ mending('a repaired key is signed again', async () => {
   const { path, manage, api } = await managed('keys/', changed({ id: null }))
   const { body } = await manage('GET', path)
   assert.is((await manage('PUT', path, { record: { ...body.record, id: 'mended', isActive: false } })).status, 200)
-  const mended = (await api.keys.list()).keys.find(({ id }) => id === 'mended')
-  assert.is(mended?.isActive, false)
-  assert.match(mended?.error ?? '', /cannot be decrypted/) // it was encrypted for the lost ID
+  const repaired = (await api.keys.list()).keys.find(({ id }) => id === 'mended')
+  assert.is(repaired?.isActive, false)
+  assert.match(repaired?.error ?? '', /cannot be decrypted/) // it was encrypted for the lost ID
 })
 
 mending('an intact record returns 404 and stays unchanged', async () => {
@@ -84,7 +84,7 @@ mending('damaged settings are listed, and the error says how to set them again',
   await storage.set('settings', '{"requireApiKey":')
   const { body } = await manage('GET', '')
   assert.equal(
-    body.damaged.map((one: { key: string }) => one.key),
+    body.damaged.map((item: { key: string }) => item.key),
     ['settings'],
   )
   for (const [method, sent] of [['PUT', { record: {} }], ['DELETE']] as const) {
@@ -130,7 +130,7 @@ mending(
       const { where, path, manage } = await managed(prefix, changed(change))
       const { body } = await manage('GET', '')
       assert.equal(
-        body.damaged.map((one: { key: string }) => one.key),
+        body.damaged.map((item: { key: string }) => item.key),
         [where],
       )
       assert.match(body.damaged[0].problem, problem)
@@ -162,7 +162,7 @@ mending('a damaged vault is listed, and no operation replaces or removes it', as
     }
     const { body } = await respond('GET', 'health')
     assert.equal(
-      body.damaged.map((one: { key: string }) => one.key),
+      body.damaged.map((item: { key: string }) => item.key),
       ['vault'],
     )
     assert.is((await chat({})).status, 500)

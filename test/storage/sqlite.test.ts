@@ -32,8 +32,8 @@ const test = suite('SQLite as a storage')
 
 test('a write waits for a locked database, and is made once', async () => {
   const { path, remove } = await temporaryFolder()
-  const [one, two] = [new DatabaseSync(`${path}/store.db`), new DatabaseSync(`${path}/store.db`)]
-  const storage = sqliteStorage(one)
+  const [first, two] = [new DatabaseSync(`${path}/store.db`), new DatabaseSync(`${path}/store.db`)]
+  const storage = sqliteStorage(first)
   await storage.set('count', '1')
   two.exec('BEGIN IMMEDIATE')
   const sum = storage.increment?.('count', 1)
@@ -41,7 +41,7 @@ test('a write waits for a locked database, and is made once', async () => {
   two.exec('COMMIT')
   assert.is(await sum, 2)
   await storage.close?.()
-  for (const database of [one, two]) database.close()
+  for (const database of [first, two]) database.close()
   await remove()
 })
 
@@ -55,7 +55,7 @@ test("close leaves your app's database open, and a closed database causes an err
   database.close()
   const error: { code?: string; message?: string } = await later.get('key').then(
     () => ({}),
-    (thrown) => thrown,
+    (error) => error,
   )
   assert.is(error.code, 'STORAGE_UNREADABLE')
   assert.match(error.message ?? '', /Check that it is open/)
@@ -137,8 +137,8 @@ test('a write waits for an open transaction of your app', async () => {
 
 test('a write waits for a reader that keeps a database without WAL from committing', async () => {
   const { path, remove } = await temporaryFolder()
-  const [one, reader] = [new DatabaseSync(`${path}/store.db`), new DatabaseSync(`${path}/store.db`)]
-  const storage = sqliteStorage(one, { pragmas: false })
+  const [first, reader] = [new DatabaseSync(`${path}/store.db`), new DatabaseSync(`${path}/store.db`)]
+  const storage = sqliteStorage(first, { pragmas: false })
   await storage.set('key', 'old')
   reader.exec('BEGIN; SELECT * FROM signalbox_records')
   const writing = storage.set('key', 'new')
@@ -147,7 +147,7 @@ test('a write waits for a reader that keeps a database without WAL from committi
   assert.type(await writing, 'string')
   assert.is((await storage.get('key'))?.value, 'new')
   await storage.close?.()
-  for (const database of [one, reader]) database.close()
+  for (const database of [first, reader]) database.close()
   await remove()
 })
 

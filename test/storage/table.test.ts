@@ -26,14 +26,14 @@ test('rows in memory are listed in sorted order while thousands are added and re
     if (step % 500 !== 0 && step < 19_990) continue
     const [prefix, after] = [random.below(7).toString(7), random.below(4_000).toString(7)]
     const all = [...model].sort()
-    assert.equal(keysOf(table.list('', { now: 0 })), all, seed)
+    assert.equal(getKeys(table.list('', { now: 0 })), all, seed)
     assert.equal(
-      keysOf(table.list(prefix, { now: 0 })),
-      all.filter((one) => one.startsWith(prefix)),
+      getKeys(table.list(prefix, { now: 0 })),
+      all.filter((value) => value.startsWith(prefix)),
       seed,
     )
-    const page = all.filter((one) => one.startsWith(prefix) && one > after).slice(0, 9)
-    assert.equal(keysOf(table.list(prefix, { after, limit: 9, now: 0 })), page, seed)
+    const page = all.filter((value) => value.startsWith(prefix) && value > after).slice(0, 9)
+    assert.equal(getKeys(table.list(prefix, { after, limit: 9, now: 0 })), page, seed)
   }
 })
 
@@ -61,6 +61,6 @@ function fastest(table: ReturnType<typeof createTable>): number {
   return Math.min(...Array.from({ length: 8 }, () => cpuMs(run)))
 }
 
-function keysOf(listed: ReadonlyArray<{ key: string }>): string[] {
+function getKeys(listed: ReadonlyArray<{ key: string }>): string[] {
   return listed.map(({ key }) => key)
 }

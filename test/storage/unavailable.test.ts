@@ -21,13 +21,13 @@ async function open({ watched = true } = {}) {
   const gaps: Array<() => void> = []
   let fault: Fault | undefined
   const faulty =
-    <Args extends unknown[], T>(work: (...args: Args) => Promise<T>) =>
+    <Args extends unknown[], T>(action: (...args: Args) => Promise<T>) =>
     async (...args: Args): Promise<T> => {
       if (fault === 'rejects calls') throw Object.assign(new Error('connect ECONNREFUSED'), { code: 'ECONNREFUSED' })
       if (fault === 'hangs') return never()
       if (fault === 'is slow') await clock.sleep(4_000)
       if (fault === 'takes 400 ms') await clock.sleep(400)
-      const result = await work(...args)
+      const result = await action(...args)
       return fault === 'loses replies' ? never() : result
     }
   const { watch, ...rest } = memory
@@ -45,16 +45,16 @@ async function open({ watched = true } = {}) {
     }),
   }
   const upstream = fakeUpstream(() => json(chatAnswer()))
-  const elsewhere = await openWorld({ storage: memory, clock, combos: { pool: ['one/m'] } })
+  const other = await openWorld({ storage: memory, clock, combos: { pool: ['one/m'] } })
   const open = () => openWorld({ storage, clock, connections: [], fetch: upstream })
   const world = await open()
-  const { key, id } = await elsewhere.api.keys.create({ name: 'team' })
+  const { key, id } = await other.api.keys.create({ name: 'team' })
   const status = async (credential?: string, by = world) =>
     (await by.chat({ model: 'pool' }, credential === undefined ? {} : { headers: { 'x-api-key': credential } })).status
   return {
-    ...{ clock, elsewhere, world, key, id, status, open },
-    fail: (how: Fault) => {
-      fault = how
+    ...{ clock, other, world, key, id, status, open },
+    fail: (mode: Fault) => {
+      fault = mode
     },
     mend: () => {
       fault = undefined
@@ -64,10 +64,10 @@ async function open({ watched = true } = {}) {
 }
 
 /** Resolves to the result of a request, and its duration by the fake clock. */
-async function within<T>(clock: ReturnType<typeof fakeClock>, work: Promise<T>): Promise<{ result: T; ms: number }> {
+async function within<T>(clock: ReturnType<typeof fakeClock>, promise: Promise<T>): Promise<{ result: T; ms: number }> {
   let result: { value: T } | undefined
   let failure: unknown
-  const settled = work.then(
+  const settled = promise.then(
     (value) => {
       result = { value }
     },
@@ -83,11 +83,11 @@ async function within<T>(clock: ReturnType<typeof fakeClock>, work: Promise<T>):
 }
 
 for (const watched of [true, false])
-  for (const how of ['rejects calls', 'hangs', 'is slow'] as const)
-    test(`cached data stays in effect while the storage ${how}, ${watched ? 'with' : 'without'} watch`, async () => {
+  for (const mode of ['rejects calls', 'hangs', 'is slow'] as const)
+    test(`cached data stays in effect while the storage ${mode}, ${watched ? 'with' : 'without'} watch`, async () => {
       const { clock, status, key, fail } = await open({ watched })
       assert.is(await status(key), 200)
-      fail(how)
+      fail(mode)
       for (let second = 0; second < 12; second++) {
         const { result, ms } = await within(clock, status(key))
         assert.is(result, 200)
@@ -96,13 +96,13 @@ for (const watched of [true, false])
       }
     })
 
-for (const how of ['rejects calls', 'hangs'] as const) {
-  test(`unknown keys, and all requests to a gateway without cached data, get a 503 while the storage ${how}`, async () => {
-    const { clock, status, key, elsewhere, fail, mend, open: another } = await open()
+for (const mode of ['rejects calls', 'hangs'] as const) {
+  test(`unknown keys, and all requests to a gateway without cached data, get a 503 while the storage ${mode}`, async () => {
+    const { clock, status, key, other, fail, mend, open: another } = await open()
     assert.is(await status(key), 200)
-    await elsewhere.api.settings.update({ requireApiKey: true })
-    const unseen = (await elsewhere.api.keys.create({ name: 'unseen' })).key
-    fail(how)
+    await other.api.settings.update({ requireApiKey: true })
+    const unseen = (await other.api.keys.create({ name: 'unseen' })).key
+    fail(mode)
     assert.is((await within(clock, status(unseen))).result, 503)
     const empty = await another()
     for (const credential of [key, undefined]) assert.is((await within(clock, status(credential, empty))).result, 503)
@@ -110,8 +110,8 @@ for (const how of ['rejects calls', 'hangs'] as const) {
     assert.equal([await status(unseen), await status(key, empty), await status(undefined, empty)], [200, 200, 401])
   })
 
-  test(`each change gets a 503 within six seconds and isn't made while the storage ${how}`, async () => {
-    const { clock, world, id, elsewhere, fail, mend } = await open()
+  test(`each change gets a 503 within six seconds and isn't made while the storage ${mode}`, async () => {
+    const { clock, world, id, other, fail, mend } = await open()
     const manage = async (method: string, path: string, body: object) => {
       const response = await world.gateway.fetch(
         new Request(`http://gateway/api/${path}`, {
@@ -124,7 +124,7 @@ for (const how of ['rejects calls', 'hangs'] as const) {
     }
     await world.api.combos.list()
     await world.api.keys.list()
-    fail(how)
+    fail(mode)
     for (const [method, path, body] of [
       ['PUT', `keys/${id}`, { isActive: false }],
       ['POST', 'keys', { name: 'new' }],
@@ -139,19 +139,19 @@ for (const how of ['rejects calls', 'hangs'] as const) {
       assert.ok(ms <= 6_000, `${path} took ${ms} ms`)
     }
     mend()
-    assert.is((await elsewhere.api.keys.list()).keys.length, 1)
-    assert.is((await elsewhere.api.keys.get(id)).key.isActive, true)
-    assert.is((await elsewhere.api.settings.get()).requireApiKey, false)
+    assert.is((await other.api.keys.list()).keys.length, 1)
+    assert.is((await other.api.keys.get(id)).key.isActive, true)
+    assert.is((await other.api.settings.get()).requireApiKey, false)
   })
 }
 
 test('changes made by other instances during a storage outage are visible within a second afterward', async () => {
   for (const watched of [true, false]) {
-    const { clock, status, key, id, elsewhere, fail, mend } = await open({ watched })
+    const { clock, status, key, id, other, fail, mend } = await open({ watched })
     assert.is(await status(key), 200)
     fail('rejects calls')
-    await elsewhere.api.keys.update(id, { isActive: false })
-    await elsewhere.api.combos.create({ name: 'later', models: ['two/m'] })
+    await other.api.keys.update(id, { isActive: false })
+    await other.api.combos.create({ name: 'later', models: ['two/m'] })
     await clock.advance(10_000)
     assert.is(await status(key), 200)
     mend()
@@ -161,10 +161,10 @@ test('changes made by other instances during a storage outage are visible within
 })
 
 for (const watched of [true, false])
-  for (const how of ['takes 400 ms', 'is slow'] as const)
-    test(`lists show another gateway's changes at once while the storage ${how}, ${watched ? 'with' : 'without'} watch`, async () => {
-      const { clock, world, id, elsewhere, fail } = await open({ watched })
-      const { id: groupId } = await elsewhere.api.groups.create({ name: 'before' })
+  for (const mode of ['takes 400 ms', 'is slow'] as const)
+    test(`lists show another gateway's changes at once while the storage ${mode}, ${watched ? 'with' : 'without'} watch`, async () => {
+      const { clock, world, id, other, fail } = await open({ watched })
+      const { id: groupId } = await other.api.groups.create({ name: 'before' })
       const headers = { authorization: `Bearer ${token}` }
       const listKeys = async () =>
         (await world.gateway.fetch(new Request('http://gateway/api/keys', { headers }))).json()
@@ -185,7 +185,7 @@ for (const watched of [true, false])
         return [...names, Object.keys(aliases).join(), models.length, connections.length, settings.requireApiKey]
       }
       assert.equal(await read(), ['team', 'before', 'before', 'pool', '', 0, 4, false])
-      const { api } = elsewhere
+      const { api } = other
       await api.keys.update(id, { name: 'after' })
       await api.groups.update(groupId, { name: 'after' })
       await api.combos.create({ name: 'later', models: ['one/m'] })
@@ -194,18 +194,18 @@ for (const watched of [true, false])
       await api.connections.create({ provider: 'one', apiKey: 'sk-new' })
       await api.settings.update({ requireApiKey: true })
       await clock.advance(1_000)
-      fail(how)
+      fail(mode)
       const { result, ms } = await within(clock, read())
       assert.equal(result, ['after', 'after', 'after', 'pool', 'later', 'short', 1, 5, true])
       assert.ok(ms <= 5_000, `took ${ms} ms`)
     })
 
-for (const how of ['rejects calls', 'hangs'] as const)
-  test(`lists come from memory within five seconds while the storage ${how}`, async () => {
+for (const mode of ['rejects calls', 'hangs'] as const)
+  test(`lists come from memory within five seconds while the storage ${mode}`, async () => {
     const { clock, world, open: another, fail } = await open({ watched: false })
     assert.is((await world.api.keys.list()).keys.length, 1)
     await clock.advance(1_000)
-    fail(how)
+    fail(mode)
     for (const maxMs of [5_000, 300, 300]) {
       const { result, ms } = await within(clock, world.api.keys.list())
       assert.is(result.keys.length, 1)
@@ -218,8 +218,8 @@ for (const how of ['rejects calls', 'hangs'] as const)
   })
 
 for (const watched of [true, false])
-  for (const how of ['rejects calls', 'hangs', 'is slow'] as const)
-    test(`a gateway's own changes stay in effect while the storage ${how}, ${watched ? 'with' : 'without'} watch`, async () => {
+  for (const mode of ['rejects calls', 'hangs', 'is slow'] as const)
+    test(`a gateway's own changes stay in effect while the storage ${mode}, ${watched ? 'with' : 'without'} watch`, async () => {
       const { clock, world, status, key, id, fail } = await open({ watched })
       const { key: renamed, id: renamedId } = await world.api.keys.create({ name: 'renamed' })
       assert.equal([await status(key), await status(renamed)], [200, 200])
@@ -232,7 +232,7 @@ for (const watched of [true, false])
       await world.api.combos.delete(gone.id)
       await world.api.aliases.set({ alias: 'short', model: 'one/m' })
       await world.api.settings.update({ requireApiKey: true })
-      fail(how)
+      fail(mode)
       const by = (credential: string | undefined, model: string) =>
         within(
           clock,
@@ -271,13 +271,13 @@ test('cached data stays in effect after a change to an unavailable storage has f
 })
 
 test("a change is made once if only the storage's reply was lost", async () => {
-  const { clock, world, id, elsewhere, fail, mend } = await open()
+  const { clock, world, id, other, fail, mend } = await open()
   await world.api.keys.list()
   fail('loses replies')
   const failed = await within(clock, world.api.keys.update(id, { isActive: false })).catch((error: unknown) => error)
   assert.ok(isGatewayError(failed, 'STORAGE_UNAVAILABLE'))
   mend()
-  assert.is((await world.api.keys.get(id)).key.isActive, (await elsewhere.api.keys.get(id)).key.isActive)
+  assert.is((await world.api.keys.get(id)).key.isActive, (await other.api.keys.get(id)).key.isActive)
 })
 
 test("a storage whose data can't be read causes a 500, even if data was read before", async () => {
@@ -292,22 +292,22 @@ test("a storage whose data can't be read causes a 500, even if data was read bef
 test("cached data stays in effect if the storage's notifications arrive late and twice", async () => {
   const clock = fakeClock()
   const memory = memoryStorage({ clock })
-  const elsewhere = await openWorld({ storage: memory, clock, combos: { pool: ['one/m'] } })
-  const { key } = await elsewhere.api.keys.create({ name: 'team' })
-  let isAway = false
+  const other = await openWorld({ storage: memory, clock, combos: { pool: ['one/m'] } })
+  const { key } = await other.api.keys.create({ name: 'team' })
+  let isUnavailable = false
   let tell = (_key: string) => {}
   const storage: Storage = {
     ...memory,
     async get(at) {
-      if (isAway) throw Object.assign(new Error('connect ECONNREFUSED'), { code: 'ECONNREFUSED' })
+      if (isUnavailable) throw Object.assign(new Error('connect ECONNREFUSED'), { code: 'ECONNREFUSED' })
       const stored = await memory.get(at)
       tell(at)
       return stored
     },
     async list(prefix, options) {
-      if (isAway) throw Object.assign(new Error('connect ECONNREFUSED'), { code: 'ECONNREFUSED' })
+      if (isUnavailable) throw Object.assign(new Error('connect ECONNREFUSED'), { code: 'ECONNREFUSED' })
       const found = await memory.list(prefix, options)
-      for (const one of found) tell(one.key)
+      for (const item of found) tell(item.key)
       return found
     },
     watch: (onChange) => {
@@ -318,7 +318,7 @@ test("cached data stays in effect if the storage's notifications arrive late and
   const { chat } = await openWorld({ storage, clock, connections: [], fetch: fakeUpstream(() => json(chatAnswer())) })
   const status = async () => (await chat({ model: 'pool' }, { headers: { 'x-api-key': key } })).status
   assert.is(await status(), 200)
-  isAway = true
+  isUnavailable = true
   assert.is(await status(), 200)
 })
 

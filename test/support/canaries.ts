@@ -21,11 +21,11 @@ export function plant(credential: string | undefined): void {
 export const forgetCanaries = (): void => canaries.clear()
 
 /** Returns an error if the exposed value contains a canary, and otherwise `undefined`. */
-export function canaryIn(shown: unknown, where: string): Error | undefined {
+export function canaryIn(shown: unknown, location: string): Error | undefined {
   const canary = canaries.size > 0 ? find(shown, new Set()) : undefined
   if (canary === undefined) return undefined
   const text = typeof shown === 'string' ? shown : inspect(shown, { depth: null })
-  return new Error(`${where} shows the credential ${canary}: ${text.slice(0, 500)}`)
+  return new Error(`${location} shows the credential ${canary}: ${text.slice(0, 500)}`)
 }
 
 function canaryOf(text: string): string | undefined {
@@ -47,8 +47,8 @@ function find(shown: unknown, seen: Set<unknown>): string | undefined {
 }
 
 /** Fails the file if a canary is exposed. Uses a separate rejection, because the gateway ignores everything that hooks and loggers throw. */
-export function watch(shown: unknown, where: string): void {
-  const error = canaryIn(shown, where)
+export function watch(shown: unknown, location: string): void {
+  const error = canaryIn(shown, location)
   if (error) void Promise.reject(error)
 }
 

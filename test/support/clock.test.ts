@@ -35,13 +35,13 @@ test('the fake clock wakes sleepers on time, in order, with time to settle in be
 
 test('an aborted sleep rejects with the reason of its signal and is no longer pending', async () => {
   const clock = fakeClock()
-  const abort = new AbortController()
-  const sleep = clock.sleep(10, abort.signal).catch((reason: unknown) => reason)
+  const controller = new AbortController()
+  const sleep = clock.sleep(10, controller.signal).catch((reason: unknown) => reason)
   assert.is(clock.pending(), 1)
-  abort.abort('enough')
+  controller.abort('enough')
   assert.is(await sleep, 'enough')
   assert.is(clock.pending(), 0)
-  assert.is(await clock.sleep(10, abort.signal).catch((reason: unknown) => reason), 'enough')
+  assert.is(await clock.sleep(10, controller.signal).catch((reason: unknown) => reason), 'enough')
 })
 
 test("the fake clock waits for code that hasn't reached its sleep yet", async () => {

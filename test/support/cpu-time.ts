@@ -5,9 +5,9 @@ export function busyMs(): number {
 }
 
 /** Returns how long the work keeps this thread busy, in ms. */
-export function cpuMs(work: () => void): number {
+export function cpuMs(action: () => void): number {
   const before = busyMs()
-  work()
+  action()
   return busyMs() - before
 }
 
@@ -19,6 +19,6 @@ const MOST_ROUNDS = 40
  */
 export async function roundsUntil(enough: number, measure: () => number | Promise<number>): Promise<number[]> {
   const rounds: number[] = []
-  while (rounds.length < MOST_ROUNDS && !rounds.some((one) => one <= enough)) rounds.push(await measure())
+  while (rounds.length < MOST_ROUNDS && !rounds.some((round) => round <= enough)) rounds.push(await measure())
   return rounds
 }

@@ -78,20 +78,22 @@ const { value } = fc.letrec<{ value: string }>((tie) => ({
 }))
 
 /** Returns a body's JSON with the values at these places replaced, at any depth. */
-function textOf(body: unknown, places: readonly number[], values: readonly string[], at = { nth: 0 }): string {
+function getText(body: unknown, places: readonly number[], values: readonly string[], at = { nth: 0 }): string {
   const replaced = places.indexOf(at.nth++)
   const found = values[replaced]
   if (replaced >= 0 && found !== undefined) return found
-  if (Array.isArray(body)) return `[${body.map((one) => textOf(one, places, values, at)).join(',')}]`
+  if (Array.isArray(body)) return `[${body.map((item) => getText(item, places, values, at)).join(',')}]`
   if (typeof body !== 'object' || body === null) return JSON.stringify(body)
   const members = Object.entries(body).map(
-    ([name, inner]) => `${JSON.stringify(name)}:${textOf(inner, places, values, at)}`,
+    ([name, inner]) => `${JSON.stringify(name)}:${getText(inner, places, values, at)}`,
   )
   return `{${members.join(',')}}`
 }
 
-const sizeOf = (body: unknown): number =>
-  typeof body === 'object' && body !== null ? Object.values(body).reduce<number>((sum, one) => sum + sizeOf(one), 1) : 1
+const getSize = (body: unknown): number =>
+  typeof body === 'object' && body !== null
+    ? Object.values(body).reduce<number>((sum, item) => sum + getSize(item), 1)
+    : 1
 
 /**
  * A body, and how to send it. With `isEach`, each place is also tried with each value that is likely to break something. `runs` is the number of
@@ -120,15 +122,17 @@ export async function eachHostile(
   { body, isEach, runs }: Pick<HostileBody, 'body' | 'isEach' | 'runs'>,
   check: (text: string) => Promise<void>,
 ): Promise<void> {
-  const most = sizeOf(body) - 1
-  if (isEach) for (let at = 1; at <= most; at++) for (const one of HOSTILE) await check(textOf(body, [at], [one]))
+  const most = getSize(body) - 1
+  if (isEach)
+    for (let index = 1; index <= most; index++)
+      for (const value of HOSTILE) await check(getText(body, [index], [value]))
   const place = fc.integer({ min: 1, max: Math.max(1, most) })
   await fc.assert(
     fc.asyncProperty(fc.array(fc.tuple(place, value), { minLength: 1, maxLength: 3 }), (changes) =>
       check(
-        textOf(
+        getText(
           body,
-          changes.map(([one]) => one),
+          changes.map(([first]) => first),
           changes.map(([, one]) => one),
         ),
       ),

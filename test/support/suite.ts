@@ -88,7 +88,7 @@ export function suite<Context extends object = Record<string, unknown>>(
     } catch (error) {
       errors.push(error)
     }
-    settle(record, outcomeOf(errors))
+    settle(record, getOutcome(errors))
   }
 
   const register =
@@ -109,7 +109,8 @@ export function suite<Context extends object = Record<string, unknown>>(
           await within(phase, () => body(value))
         } catch (error) {
           if (!(error instanceof SkipSignal)) file.onFailure(phase.title, error)
-          const outcome = error instanceof SkipSignal ? outcomeOf([error]) : outcomeOf([`did not run: ${kind} failed`])
+          const outcome =
+            error instanceof SkipSignal ? getOutcome([error]) : getOutcome([`did not run: ${kind} failed`])
           for (const record of records) if (!record.outcome) settle(record, outcome)
           throw error // makes uvu run none of the tests
         }
@@ -147,7 +148,7 @@ async function inTurn<Context>(steps: Body<Context>[], value: Context): Promise<
 }
 
 /** Returns the outcome of a test. Anything thrown is a failure, even a string or `undefined`. A skip only counts if nothing else went wrong. */
-function outcomeOf(errors: unknown[]): Outcome {
+function getOutcome(errors: unknown[]): Outcome {
   const failures = errors.filter((error) => !(error instanceof SkipSignal))
   if (failures.length > 0) return { kind: 'failed', errors: failures }
   const [skipped] = errors

@@ -3,8 +3,8 @@ import { assert, suite } from './suite.ts'
 import { upstream } from './upstream.ts'
 
 const test = suite('msw handlers as an upstream')
-const reasonOf = (work: Promise<unknown>) =>
-  work.then(
+const getReason = (promise: Promise<unknown>) =>
+  promise.then(
     () => 'no failure',
     (reason: unknown) => reason,
   )
@@ -21,36 +21,36 @@ test('the mocked upstream responds through its handlers and records requests', a
 
 test('a broken connection and a request without a handler reject with a TypeError', async () => {
   const fetch = upstream(http.get('http://up/broken', () => HttpResponse.error()))
-  assert.instance(await reasonOf(fetch('http://up/broken')), TypeError)
-  assert.match(String(await reasonOf(fetch('http://up/other'))), /no handler for GET/)
+  assert.instance(await getReason(fetch('http://up/broken')), TypeError)
+  assert.match(String(await getReason(fetch('http://up/other'))), /no handler for GET/)
 })
 
 test('an abort rejects a call before its headers', async () => {
   const fetch = upstream(http.get('http://up/silent', () => new Promise<Response>(() => {})))
-  const abort = new AbortController()
-  const call = reasonOf(fetch('http://up/silent', { signal: abort.signal }))
-  abort.abort('gone')
+  const controller = new AbortController()
+  const call = getReason(fetch('http://up/silent', { signal: controller.signal }))
+  controller.abort('gone')
   assert.is(await call, 'gone')
-  assert.is(await reasonOf(fetch('http://up/silent', { signal: abort.signal })), 'gone')
+  assert.is(await getReason(fetch('http://up/silent', { signal: controller.signal })), 'gone')
 })
 
 test('an abort cuts off a body and cancels its source', async () => {
-  let cancelled: unknown
+  let canceled: unknown
   const body = new ReadableStream({
     start: (controller) => controller.enqueue(new TextEncoder().encode('first')),
     cancel(reason) {
-      cancelled = reason
+      canceled = reason
     },
   })
   const fetch = upstream(http.get('http://up/stream', () => new HttpResponse(body)))
-  const abort = new AbortController()
-  const response = await fetch('http://up/stream', { signal: abort.signal })
+  const abortController = new AbortController()
+  const response = await fetch('http://up/stream', { signal: abortController.signal })
   const reader = response.body?.getReader()
   assert.is(new TextDecoder().decode((await reader?.read())?.value), 'first')
-  const next = reasonOf(Promise.resolve(reader?.read()))
-  abort.abort('gone')
+  const next = getReason(Promise.resolve(reader?.read()))
+  abortController.abort('gone')
   assert.is(await next, 'gone')
-  assert.is(cancelled, 'gone')
+  assert.is(canceled, 'gone')
 })
 
 test("an abort between two reads isn't a normal end", async () => {
@@ -61,11 +61,11 @@ test("an abort between two reads isn't a normal end", async () => {
     },
   })
   const fetch = upstream(http.get('http://up/stream', () => new HttpResponse(body)))
-  const abort = new AbortController()
-  const response = await fetch('http://up/stream', { signal: abort.signal })
+  const abortController = new AbortController()
+  const response = await fetch('http://up/stream', { signal: abortController.signal })
   const reader = response.body?.getReader()
   await reader?.read()
-  abort.abort('gone')
+  abortController.abort('gone')
   await new Promise((resolve) => setTimeout(resolve))
-  assert.is(await reasonOf(Promise.resolve(reader?.read())), 'gone')
+  assert.is(await getReason(Promise.resolve(reader?.read())), 'gone')
 })

@@ -21,11 +21,11 @@ test('a signature is only valid for its text and key, in one encoding', async ()
   assert.is(await verifySignature(kept.publicKey, 'text', signature), true)
   assert.is(await verifySignature(kept.publicKey, 'texT', signature), false)
   assert.is(await verifySignature((await createIdentity()).publicKey, 'text', signature), false)
-  for (let at = 0; at < signature.length; at++)
+  for (let index = 0; index < signature.length; index++)
     for (const bit of [1, 2, 4, 8, 16]) {
-      const flipped = String.fromCharCode(signature.charCodeAt(at) ^ bit)
-      const changed = signature.slice(0, at) + flipped + signature.slice(at + 1)
-      assert.is(await verifySignature(kept.publicKey, 'text', changed), false, `bit ${bit} of character ${at}`)
+      const flipped = String.fromCharCode(signature.charCodeAt(index) ^ bit)
+      const changed = signature.slice(0, index) + flipped + signature.slice(index + 1)
+      assert.is(await verifySignature(kept.publicKey, 'text', changed), false, `bit ${bit} of character ${index}`)
     }
 })
 

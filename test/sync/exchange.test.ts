@@ -1,6 +1,6 @@
 import { fakeClock } from '../support/clock.ts'
 import { assert, suite } from '../support/suite.ts'
-import { dataOf, openPair } from './support/pair.ts'
+import { getData, openPair } from './support/pair.ts'
 
 const test = suite('a sync between gateway and cloud')
 
@@ -14,12 +14,12 @@ test('a sync transfers every collection, and each later change on either side', 
   await home.api.aliases.set({ alias: 'short', model: 'acme/x' })
   await home.api.providers.update('acme', { strategy: 'round-robin', stickyLimit: 3 })
   assert.equal(await sync(), { conflicts: [], rejected: [] })
-  assert.equal(await dataOf(cloud), await dataOf(home))
+  assert.equal(await getData(cloud), await getData(home))
   await cloud.api.keys.update(id, { isActive: false })
   await home.api.combos.update(combo.id, { name: 'faster' })
   await cloud.api.aliases.delete('short')
   assert.equal(await sync(), { conflicts: [], rejected: [] })
-  assert.equal(await dataOf(cloud), await dataOf(home))
+  assert.equal(await getData(cloud), await getData(home))
   assert.is((await home.api.keys.get(id)).key.isActive, false)
   assert.equal(
     (await cloud.api.combos.list()).combos.map(({ name }) => name),

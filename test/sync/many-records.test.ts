@@ -14,12 +14,17 @@ test('checking unchanged keys takes at most three microseconds per key', () =>
     const { store, replica } = openSide({ side: 'cloud', clock: fakeClock() })
     const vault = await store.keyring()
     const key = { createdAt: '2026-01-01T00:00:00.000Z', isActive: true, sealedKey: '' }
-    for (let at = 0; at < COUNT; at++) {
-      const sha256 = at.toString(16).padStart(64, '0')
-      await store.keys.insert(await vault.digestBySha256(sha256), { ...key, id: `k${at}`, name: `key ${at}`, sha256 })
+    for (let index = 0; index < COUNT; index++) {
+      const sha256 = index.toString(16).padStart(64, '0')
+      await store.keys.insert(await vault.digestBySha256(sha256), {
+        ...key,
+        id: `k${index}`,
+        name: `key ${index}`,
+        sha256,
+      })
     }
     const mirror = replica('mirror')
-    for (let isWhole = false; !isWhole; ) {
+    for (let isComplete = false; !isComplete; ) {
       const { states, more } = await mirror.listUnseen(200)
       const seen = states.map(({ collection, id, revision }) => ({
         collection,
@@ -28,7 +33,7 @@ test('checking unchanged keys takes at most three microseconds per key', () =>
         activeRevision: revision,
       }))
       await mirror.confirm(seen)
-      isWhole = !more
+      isComplete = !more
     }
     const times = await roundsUntil(COUNT * MS_EACH, async () => {
       const before = busyMs()

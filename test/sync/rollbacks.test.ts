@@ -4,7 +4,7 @@ import type { Storage } from '../../src/types.ts'
 import { times } from '../support/ci.ts'
 import { fakeClock } from '../support/clock.ts'
 import { assert, suite } from '../support/suite.ts'
-import { dataOf, openHome, openPair, openProxy } from './support/pair.ts'
+import { getData, openHome, openPair, openProxy } from './support/pair.ts'
 import { withQuickCrypto } from './support/quick-crypto.ts'
 import { rollbackHistories, runRollbacks } from './support/rollbacks.ts'
 
@@ -41,7 +41,7 @@ test("changes made after restoring the gateway don't undo an earlier pause and d
   assert.equal(ids(conflicts), [id, gone.id])
   assert.is((await cloud.api.keys.get(id)).key.isActive, false)
   assert.equal((await cloud.api.connections.list()).connections, [])
-  assert.equal(await dataOf(cloud), await dataOf(again))
+  assert.equal(await getData(cloud), await getData(again))
 })
 
 test('a gateway restored from a backup that is one sync old gets all later changes and loses nothing', async () => {
@@ -57,7 +57,7 @@ test('a gateway restored from a backup that is one sync old gets all later chang
   assert.equal((await again.sync(cloud.sync)).conflicts, [])
   assert.is((await again.api.keys.get(id)).key.isActive, false)
   assert.is((await again.api.keys.get(created.id)).key.name, 'made since')
-  assert.equal(await dataOf(cloud), await dataOf(again))
+  assert.equal(await getData(cloud), await getData(again))
 })
 
 test('changes at a cloud restored from a backup conflict with any number of later changes on the gateway', async () => {
@@ -76,7 +76,7 @@ test('changes at a cloud restored from a backup conflict with any number of late
   }
   assert.equal(ids((await home.sync(again.sync)).conflicts), [id])
   assert.is((await again.api.keys.get(id)).key.isActive, false)
-  assert.equal(await dataOf(again), await dataOf(home))
+  assert.equal(await getData(again), await getData(home))
 })
 
 test("a lost response isn't mistaken for a restore, so nothing is sent again and nothing conflicts", async () => {
@@ -95,7 +95,7 @@ test("a lost response isn't mistaken for a restore, so nothing is sent again and
   }
   assert.equal(await home.sync(send), { conflicts: [], rejected: [] })
   assert.not.ok(sent.some(({ full }) => full))
-  assert.equal(await dataOf(cloud), await dataOf(home))
+  assert.equal(await getData(cloud), await getData(home))
 })
 
 test("a concurrent sync by another gateway process isn't mistaken for a restore", async () => {
@@ -108,15 +108,15 @@ test("a concurrent sync by another gateway process isn't mistaken for a restore"
   }
   const other = openHome({ storage: home.storage, clock })
   let isFirst = true
-  const meanwhile = (work: () => Promise<unknown>) => async (text: string) => {
+  const meanwhile = (action: () => Promise<unknown>) => async (text: string) => {
     if (isFirst) {
       isFirst = false
-      await work()
+      await action()
     }
     return send(text)
   }
   await home.api.keys.create({ name: 'phone' })
   assert.equal(await other.sync(meanwhile(() => home.sync(send))), { conflicts: [], rejected: [] })
   assert.not.ok(sent.some(({ full }) => full))
-  assert.equal(await dataOf(cloud), await dataOf(home))
+  assert.equal(await getData(cloud), await getData(home))
 })

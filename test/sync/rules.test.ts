@@ -2,7 +2,7 @@ import { memoryStorage } from '../../adapters/storage/memory.ts'
 import type { Storage } from '../../src/types.ts'
 import { fakeClock } from '../support/clock.ts'
 import { assert, suite } from '../support/suite.ts'
-import { dataOf, openHome, openPair, openProxy } from './support/pair.ts'
+import { getData, openHome, openPair, openProxy } from './support/pair.ts'
 
 const test = suite('sync rules')
 
@@ -11,57 +11,57 @@ const kept = (conflicts: readonly { collection: string; id: string; kept: string
 
 test('a deletion wins over a concurrent change on either side and is reported', async () => {
   const { home, cloud, sync } = await openPair(fakeClock())
-  const [one, other] = [await home.api.keys.create({ name: 'one' }), await home.api.keys.create({ name: 'other' })]
+  const [first, second] = [await home.api.keys.create({ name: 'one' }), await home.api.keys.create({ name: 'other' })]
   await sync()
-  await home.api.keys.delete(one.id)
-  await cloud.api.keys.update(one.id, { name: 'changed' })
-  await cloud.api.keys.delete(other.id)
-  await home.api.keys.update(other.id, { name: 'changed' })
+  await home.api.keys.delete(first.id)
+  await cloud.api.keys.update(first.id, { name: 'changed' })
+  await cloud.api.keys.delete(second.id)
+  await home.api.keys.update(second.id, { name: 'changed' })
   const { conflicts } = await sync()
   const both = [
-    { collection: 'keys', id: one.id, kept: 'gateway' },
-    { collection: 'keys', id: other.id, kept: 'cloud' },
+    { collection: 'keys', id: first.id, kept: 'gateway' },
+    { collection: 'keys', id: second.id, kept: 'cloud' },
   ]
   assert.equal(
     kept(conflicts).sort((a, b) => (a.kept < b.kept ? 1 : -1)),
     both,
   )
   assert.equal((await home.api.keys.list()).keys, [])
-  assert.equal(await dataOf(cloud), await dataOf(home))
+  assert.equal(await getData(cloud), await getData(home))
 })
 
 test('a deletion wins over a concurrent pause on either side and is reported once', async () => {
   const { home, cloud, sync } = await openPair(fakeClock())
-  const [one, other] = [await home.api.keys.create({ name: 'one' }), await home.api.keys.create({ name: 'other' })]
+  const [first, second] = [await home.api.keys.create({ name: 'one' }), await home.api.keys.create({ name: 'other' })]
   await sync()
-  await home.api.keys.delete(one.id)
-  await cloud.api.keys.update(one.id, { isActive: false })
-  await cloud.api.keys.delete(other.id)
-  await home.api.keys.update(other.id, { isActive: false })
+  await home.api.keys.delete(first.id)
+  await cloud.api.keys.update(first.id, { isActive: false })
+  await cloud.api.keys.delete(second.id)
+  await home.api.keys.update(second.id, { isActive: false })
   const { conflicts } = await sync()
   assert.equal(
     kept(conflicts).sort((a, b) => (a.kept < b.kept ? 1 : -1)),
     [
-      { collection: 'keys', id: one.id, kept: 'gateway' },
-      { collection: 'keys', id: other.id, kept: 'cloud' },
+      { collection: 'keys', id: first.id, kept: 'gateway' },
+      { collection: 'keys', id: second.id, kept: 'cloud' },
     ],
   )
   assert.equal((await sync()).conflicts, [])
   assert.equal((await home.api.keys.list()).keys, [])
-  assert.equal(await dataOf(cloud), await dataOf(home))
+  assert.equal(await getData(cloud), await getData(home))
 })
 
 test("a deletion after a pause isn't a conflict", async () => {
   const { home, cloud, sync } = await openPair(fakeClock())
-  const [one, other] = [await home.api.keys.create({ name: 'one' }), await home.api.keys.create({ name: 'other' })]
+  const [first, second] = [await home.api.keys.create({ name: 'one' }), await home.api.keys.create({ name: 'other' })]
   await sync()
-  await home.api.keys.update(one.id, { isActive: false })
-  await home.api.keys.delete(one.id)
-  await cloud.api.keys.update(other.id, { isActive: false })
+  await home.api.keys.update(first.id, { isActive: false })
+  await home.api.keys.delete(first.id)
+  await cloud.api.keys.update(second.id, { isActive: false })
   await sync()
-  await home.api.keys.delete(other.id)
+  await home.api.keys.delete(second.id)
   assert.equal((await sync()).conflicts, [])
-  assert.equal(await dataOf(cloud), await dataOf(home))
+  assert.equal(await getData(cloud), await getData(home))
 })
 
 test('pausing a key wins over concurrently resuming the key, and other changes are kept', async () => {
@@ -70,7 +70,7 @@ test('pausing a key wins over concurrently resuming the key, and other changes a
   await home.api.keys.update(id, { isActive: false })
   await sync()
   await cloud.api.keys.update(id, { isActive: true })
-  await cloud.replica((await mirrorOf(home.storage)) ?? '').listUnseen(1)
+  await cloud.replica((await getMirror(home.storage)) ?? '').listUnseen(1)
   await cloud.api.keys.update(id, { isActive: false })
   await home.api.keys.update(id, { isActive: true, name: 'renamed' })
   const { conflicts } = await sync()
@@ -82,7 +82,7 @@ test('pausing a key wins over concurrently resuming the key, and other changes a
   assert.is((await cloud.api.keys.get(id)).key.isActive, true)
 })
 
-async function mirrorOf(storage: Storage): Promise<string | undefined> {
+async function getMirror(storage: Storage): Promise<string | undefined> {
   const state = await storage.get('cloud/state')
   return state && JSON.parse(state.value).mirror
 }
@@ -108,7 +108,7 @@ test('a key that one side resumes and pauses again between two syncs stays pause
     ])
     assert.is((await other.api.keys.get(id)).key.isActive, false)
     assert.is((await other.api.connections.list()).connections[0]?.isActive, false)
-    assert.equal(await dataOf(cloud), await dataOf(home))
+    assert.equal(await getData(cloud), await getData(home))
     assert.equal((await sync()).conflicts, [])
   }
 })
@@ -191,7 +191,7 @@ test('swapped combo names are swapped on the other side, in both directions', as
     await api.combos.update(second?.id ?? '', { name: first?.name ?? '' })
     await api.combos.update(first?.id ?? '', { name: second?.name ?? '' })
     assert.equal(await sync(), { conflicts: [], rejected: [] })
-    assert.equal(await dataOf(cloud), await dataOf(home))
+    assert.equal(await getData(cloud), await getData(home))
   }
   assert.equal((await cloud.api.combos.get(a.id)).name, 'a')
   assert.equal((await home.api.combos.get(b.id)).name, 'b')
@@ -245,7 +245,7 @@ test('a key that belongs to another tenant is rejected, and everything else is s
   await home.api.aliases.set({ alias: 'a', model: 'acme/x' })
   const { rejected } = await sync()
   assert.equal(
-    rejected.map((one) => [one.id, one.code]),
+    rejected.map((item) => [item.id, item.code]),
     [[id, 'KEY_TAKEN']],
   )
   assert.equal((await cloud.api.keys.list()).keys, [])
@@ -273,7 +273,7 @@ test("a key's claim changes with the key's value and ends when the key is delete
 
 test('a record too large for a message is reported, and everything else is synced', async () => {
   const { home, cloud, sync } = await openPair(fakeClock())
-  const enabledModels = Array.from({ length: 5_000 }, (_, at) => `${at}`.padEnd(512, '語'))
+  const enabledModels = Array.from({ length: 5_000 }, (_, index) => `${index}`.padEnd(512, '語'))
   const large = await home.api.connections.create({ provider: 'acme', enabledModels })
   const small = await home.api.connections.create({ provider: 'acme', name: 'small' })
   const { rejected } = await sync()
@@ -293,11 +293,11 @@ test('a proxy without a secret rejects credentials', async () => {
   await home.api.connections.put({ id: 'open', provider: 'acme' })
   const { rejected } = await sync()
   assert.equal(
-    rejected.map((one) => [one.id, one.code]),
+    rejected.map((item) => [item.id, item.code]),
     [[id, 'NO_SECRET']],
   )
   assert.equal(
-    (await cloud.store.connections.all()).map((one) => one.id),
+    (await cloud.store.connections.all()).map((item) => item.id),
     ['open'],
   )
 })
@@ -306,13 +306,13 @@ test('a proxy that lost its storage removes nothing from the gateway and gets al
   const clock = fakeClock()
   const { home } = await openPair(clock)
   await home.api.aliases.set({ alias: 'a', model: 'acme/x' })
-  const before = await dataOf(home)
+  const before = await getData(home)
   const cloud = openProxy({ storage: memoryStorage(), clock })
   const failed = await home.sync(cloud.sync).catch((error: Error) => error)
   assert.match(String(failed), /MIRROR_GONE/)
   await home.sync(cloud.sync, { create: true })
-  assert.equal(await dataOf(home), before)
-  assert.equal(await dataOf(cloud), before)
+  assert.equal(await getData(home), before)
+  assert.equal(await getData(cloud), before)
 })
 
 test('a cloud restored from a backup removes nothing from the gateway', async () => {
@@ -326,11 +326,11 @@ test('a cloud restored from a backup removes nothing from the gateway', async ()
   await home.api.aliases.delete('gone')
   await cloud.api.aliases.set({ alias: 'new', model: 'acme/y' })
   await sync()
-  const before = await dataOf(home)
+  const before = await getData(home)
   const again = openProxy({ storage: old, clock })
   assert.equal((await home.sync(again.sync)).conflicts, [])
-  assert.equal(await dataOf(home), before)
-  assert.equal(await dataOf(again), before)
+  assert.equal(await getData(home), before)
+  assert.equal(await getData(again), before)
 })
 
 test('a gateway restored from a backup gets later changes and keeps the changes made since the restore', async () => {
@@ -352,7 +352,7 @@ test('a gateway restored from a backup gets later changes and keeps the changes 
   assert.equal(kept(conflicts), [{ collection: 'aliases', id: 'a', kept: 'gateway' }])
   assert.equal((await cloud.api.aliases.list()).aliases, { a: 'acme/4' })
   assert.is((await again.api.keys.get(id)).key.isActive, false)
-  assert.equal(await dataOf(cloud), await dataOf(again))
+  assert.equal(await getData(cloud), await getData(again))
 })
 
 async function copyOf(storage: Storage): Promise<Storage> {
@@ -378,7 +378,7 @@ test('an unreadable record is reported and not deleted on the other side', async
 
 test('a record state that no operation would accept is rejected', async () => {
   const { cloud, home } = await openPair(fakeClock())
-  const replica = cloud.replica((await mirrorOf(home.storage)) ?? '')
+  const replica = cloud.replica((await getMirror(home.storage)) ?? '')
   const state = { collection: 'aliases', id: 'a', revision: [1, 0] } as const
   for (const record of [{ alias: 'b', model: 'x' }, { alias: 'a' }, { alias: 'a', model: 'x', more: 1 }, {}]) {
     const [verdict] = await replica.accept([{ ...state, record }])

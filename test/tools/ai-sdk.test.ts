@@ -4,7 +4,7 @@ import type { JsonObject } from '../../src/lib/json.ts'
 import { wireFormats } from '../../src/types/unions.ts'
 import type { WireFormat } from '../../src/types.ts'
 import { validators } from '../formats/support/validators/validators.ts'
-import { ANSWER, EXPECTED, QUESTION, type Received, weather, weatherIn } from '../pipeline/support/sdk/conversation.ts'
+import { ANSWER, EXPECTED, getWeather, QUESTION, type Received, weather } from '../pipeline/support/sdk/conversation.ts'
 import { isStream, MODEL, openBefore, openToolLoop, outputBy } from '../pipeline/support/sdk/gateway.ts'
 import { assert, skip, suite } from '../support/suite.ts'
 import { upstream } from '../support/upstream.ts'
@@ -54,27 +54,27 @@ for (const generation of [5, 6, 7]) {
   for (const client of wireFormats) {
     for (const format of wireFormats) {
       for (const stream of [false, true]) {
-        const where = `${client} client, ${format} provider${stream ? ', streamed' : ''}`
+        const location = `${client} client, ${format} provider${stream ? ', streamed' : ''}`
         const request = { client, model: MODEL, prompt: QUESTION, stream }
 
-        test(`AI SDK ${generation} reads the text of a response (${where})`, async () => {
+        test(`AI SDK ${generation} reads the text of a response (${location})`, async () => {
           const { fetch } = await openAnswering(format, client)
           assert.is(await sdk.send({ ...request, fetch }), ANSWER.join(''))
         })
 
-        test(`AI SDK ${generation} runs a tool loop (${where})`, async () => {
+        test(`AI SDK ${generation} runs a tool loop (${location})`, async () => {
           const { fetch, requests } = await openToolLoop(format, client)
           const calls: Received['calls'] = []
           const execute = async ({ city }: { city: string }) => {
             calls.push({ name: weather.name, city })
-            return weatherIn(city)
+            return getWeather(city)
           }
           const received = await sdk.converse({ ...request, fetch, tool: weather, execute })
           assert.equal({ ...received, calls }, EXPECTED)
           assert.is(requests.length, 2)
         })
 
-        test(`AI SDK ${generation} generates structured output (${where})`, async () => {
+        test(`AI SDK ${generation} generates structured output (${location})`, async () => {
           const { fetch, requests } = await openAnswering(format, client, JSON.stringify(FILLED))
           assert.equal(await sdk.fill({ ...request, fetch, form }), FILLED)
           assert.match(JSON.stringify(requests), /"celsius":\{"type":"integer"\}/)
@@ -85,7 +85,7 @@ for (const generation of [5, 6, 7]) {
 }
 
 /** Opens a gateway in front of a provider that responds with this text. Translated requests must follow the vendor's rules. */
-async function openAnswering(format: WireFormat, client: WireFormat, words = ANSWER.join('')) {
+async function openAnswering(format: WireFormat, client: WireFormat, text = ANSWER.join('')) {
   const requests: JsonObject[] = []
   const provider = upstream(
     http.post('*', async ({ request }) => {
@@ -94,8 +94,8 @@ async function openAnswering(format: WireFormat, client: WireFormat, words = ANS
       const problems = client === format ? [] : validators[format](body)
       if (problems.length > 0) return HttpResponse.json({ error: { message: problems.join('; ') } }, { status: 400 })
       const { whole, events } = outputBy(format).response
-      if (!isStream(request.url, body)) return HttpResponse.json(JSON.parse(saying(words, JSON.stringify(whole))))
-      return new HttpResponse(saying(words, events.join('')), { headers: { 'content-type': 'text/event-stream' } })
+      if (!isStream(request.url, body)) return HttpResponse.json(JSON.parse(saying(text, JSON.stringify(whole))))
+      return new HttpResponse(saying(text, events.join('')), { headers: { 'content-type': 'text/event-stream' } })
     }),
   )
   return { ...(await openBefore(format, provider)), requests }
@@ -123,9 +123,9 @@ function citing(stream: boolean): Response {
 }
 
 /** Returns a provider's response with another text, all of it in the first chunk. */
-function saying(words: string, response: string): string {
+function saying(content: string, response: string): string {
   const escaped = (text: string) => JSON.stringify(text).slice(1, -1)
   const [first, second] = ANSWER
-  if (words === first + second) return response
-  return response.replaceAll(escaped(first), escaped(words)).replaceAll(escaped(second), '')
+  if (content === first + second) return response
+  return response.replaceAll(escaped(first), escaped(content)).replaceAll(escaped(second), '')
 }

@@ -46,9 +46,9 @@ function messageFor({ messages, tools }: JsonObject, { request, call, word }: Sc
   const result = output.findLast(({ role }) => role === 'tool')
   if (result)
     return { content: JSON.stringify(result.content).includes(word) ? `I have read ${word}.` : 'I read nothing.' }
-  const isAsked = JSON.stringify(output).includes(request)
+  const isRequested = JSON.stringify(output).includes(request)
   const isOffered = JSON.stringify(tools ?? []).includes(`"name":"${call.name}"`)
-  if (!isAsked || !isOffered) return { content: 'Something else.' } // such as a request for the conversation's title
+  if (!isRequested || !isOffered) return { content: 'Something else.' } // such as a request for the conversation's title
   const callee = { name: call.name, arguments: JSON.stringify(call.arguments) }
   return { content: null, tool_calls: [{ index: 0, id: 'call_1', type: 'function', function: callee }] }
 }

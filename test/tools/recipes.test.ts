@@ -1,6 +1,6 @@
 import { assert, skip, suite } from '../support/suite.ts'
 import type { MockedCall } from './provider.ts'
-import { programOf, readRecipes } from './recipes.ts'
+import { getProgram, readRecipes } from './recipes.ts'
 import { openWorkbench, READ, RUN_MS, type ToolRun, type Workbench } from './workbench.ts'
 
 if (process.platform === 'win32') skip('tools: the recipes are for a POSIX shell')
@@ -67,17 +67,17 @@ const tools: Readonly<Record<string, Tool>> = {
 async function follow(
   name: string,
   check: (run: ToolRun, bench: Workbench) => void,
-  more: { arguments?: string[]; config?: string } = {},
+  extra: { arguments?: string[]; config?: string } = {},
 ): Promise<void> {
   const tool = tools[name]
   const recipe = recipes.get(name)
   assert.ok(tool && recipe, name)
-  const program = programOf(tool.command) ?? skip(`tools: ${tool.command} is not installed in test/tools`)
-  const own = [...recipe.files].map(([path, text]): [string, string] => [path, text + (more.config ?? '')])
+  const program = getProgram(tool.command) ?? skip(`tools: ${tool.command} is not installed in test/tools`)
+  const own = [...recipe.files].map(([path, text]): [string, string] => [path, text + (extra.config ?? '')])
   const files = new Map([...own, ...Object.entries(tool.files ?? {})])
   const bench = await openWorkbench(tool.call)
   try {
-    const added = [...(tool.more ?? []), ...(more.arguments ?? [])]
+    const added = [...(tool.more ?? []), ...(extra.arguments ?? [])]
     check(await bench.follow({ ...recipe, files }, { ...tool, program, more: added }), bench)
   } finally {
     await bench.close()

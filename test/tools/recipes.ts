@@ -40,9 +40,9 @@ const programs: Readonly<Record<string, readonly string[]>> = {
 }
 
 /** Returns the command line that starts a tool, or `undefined` if it isn't installed. */
-export function programOf(command: string): string[] | undefined {
+export function getProgram(command: string): string[] | undefined {
   const paths = (programs[command] ?? []).map((path) => fileURLToPath(new URL(`node_modules/${path}`, import.meta.url)))
-  const path = paths.find((one) => existsSync(one))
+  const path = paths.find((path) => existsSync(path))
   if (path === undefined) return undefined
   return path.endsWith('.js') ? [process.execPath, path] : [path]
 }

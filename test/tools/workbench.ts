@@ -59,12 +59,12 @@ export async function openWorkbench(call: (path: string) => MockedCall) {
     management: { token: TOKEN },
     hooks: { onRequest: (record) => void requests.push(record) },
   })
-  const refused: string[] = []
+  const rejected: string[] = []
   const server = await serveNode({
     ...gateway,
     async exchange(exchange) {
       const reply = await gateway.exchange(exchange)
-      if (reply && reply.status >= 400) refused.push(`${exchange.method} ${exchange.path}: ${reply.status}`)
+      if (reply && reply.status >= 400) rejected.push(`${exchange.method} ${exchange.path}: ${reply.status}`)
       return reply
     },
   })
@@ -83,7 +83,7 @@ export async function openWorkbench(call: (path: string) => MockedCall) {
   return {
     requests,
     /** The requests that the gateway rejected with an error. */
-    refused,
+    refused: rejected,
     /** Follows a recipe to its end, with only the `PATH` of this machine's environment. */
     async follow({ files, script }: Recipe, { program, command, more = [], env = {} }: Additions): Promise<ToolRun> {
       for (const [path, content] of files) {

@@ -20,8 +20,8 @@ function callBy(fetch: UpstreamFetch) {
 }
 
 /** Returns the reason with which a promise rejects. */
-const rejection = (work: Promise<unknown> = Promise.resolve()): Promise<unknown> =>
-  work.then(
+const rejection = (promise: Promise<unknown> = Promise.resolve()): Promise<unknown> =>
+  promise.then(
     (value) => assert.unreachable(`It has resolved to ${String(value)}.`),
     (reason: unknown) => reason,
   )
@@ -57,11 +57,11 @@ test('a canceled call cancels a response that arrives later', async () => {
   })
   const call = callBy(() => late)
   call.cancel(REASON)
-  const cancelled = new Promise((tell) => {
+  const canceled = new Promise((tell) => {
     resolve(new Response(new ReadableStream({ cancel: tell })))
   })
   assert.is(await rejection(call.response), REASON)
-  assert.is(await cancelled, REASON)
+  assert.is(await canceled, REASON)
 })
 
 test('a canceled call never ends normally, even if all bytes have arrived', async () => {
@@ -122,9 +122,9 @@ test("a call through the host app's fetch that never settles ends when it is can
   const deaf = Object.assign(new Response('{}', smallJson), { arrayBuffer: () => never })
   const reading = callBy(async () => deaf)
   const { body } = await reading.response
-  const whole = rejection(body.whole?.())
+  const full = rejection(body.whole?.())
   reading.cancel(REASON)
-  assert.is(await whole, REASON)
+  assert.is(await full, REASON)
 
   const reader = { read: () => never, cancel: async () => {} }
   const streaming = callBy(async () => ({ ...bare, body: { getReader: () => reader } }) as unknown as Response)

@@ -93,8 +93,8 @@ test('a total is as uncertain as its least certain part', () => {
     costUsd: 1,
   })
   const sources = ['reported', 'counted', 'estimated'] as const
-  const sums = sources.map((one) => sources.map((other) => addSpending(of(one), of(other))?.costSource))
-  assert.equal(sums, [
+  const totals = sources.map((source) => sources.map((other) => addSpending(of(source), of(other))?.costSource))
+  assert.equal(totals, [
     ['reported', 'counted', 'estimated'],
     ['counted', 'counted', 'estimated'],
     ['estimated', 'estimated', 'estimated'],
@@ -106,18 +106,18 @@ test('a total is as uncertain as its least certain part', () => {
 })
 
 test('the tokens and units of two calls are added up', () => {
-  const sumOf = (one: Spending['usage'], other: Spending['usage']) =>
-    addSpending({ usage: one, costSource: 'counted' }, { usage: other, costSource: 'counted' })?.usage ?? {}
+  const getSum = (item: Spending['usage'], other: Spending['usage']) =>
+    addSpending({ usage: item, costSource: 'counted' }, { usage: other, costSource: 'counted' })?.usage ?? {}
   const one = { inputTokens: 1, outputTokens: 0, cacheReadTokens: 1, units: { search: 1, page: 2 } }
-  assert.equal(sumOf(one, { inputTokens: 2, outputTokens: 1, reasoningTokens: 4, units: { search: 3 } }), {
+  assert.equal(getSum(one, { inputTokens: 2, outputTokens: 1, reasoningTokens: 4, units: { search: 3 } }), {
     inputTokens: 3,
     outputTokens: 1,
     cacheReadTokens: 1,
     reasoningTokens: 4,
     units: { search: 4, page: 2 },
   })
-  assert.equal(sumOf(one, { inputTokens: 2, outputTokens: 1 }), { ...one, inputTokens: 3, outputTokens: 1 })
-  assert.not.ok('units' in sumOf({ inputTokens: 1, outputTokens: 1 }, { inputTokens: 2, outputTokens: 1 }))
+  assert.equal(getSum(one, { inputTokens: 2, outputTokens: 1 }), { ...one, inputTokens: 3, outputTokens: 1 })
+  assert.not.ok('units' in getSum({ inputTokens: 1, outputTokens: 1 }, { inputTokens: 2, outputTokens: 1 }))
   const guessed = { inputTokens: 1, outputTokens: 1, isEstimated: true } as const
   assert.is(addUsages(guessed, one).isEstimated, true)
   assert.is(addUsages(one, guessed).isEstimated, true)

@@ -6,7 +6,7 @@ import type { UsageStore } from '../../src/features/usage/usage.ts'
 import type { Storage } from '../../src/types.ts'
 import { type FakeClock, fakeClock } from '../support/clock.ts'
 import { assert, suite } from '../support/suite.ts'
-import { noAccounts, noNames, openInstance, requestAt } from './support/instances.ts'
+import { getRequest, noAccounts, noNames, openInstance } from './support/instances.ts'
 
 const test = suite('usage with crashes and several instances')
 
@@ -48,23 +48,23 @@ async function allRequests(api: Pick<UsageOperations<unknown>, 'summary' | 'requ
 }
 
 /** Returns the totals of requests by key. */
-function sumsOf(requests: readonly StoredRequest[]) {
-  const sums: Record<string, [requests: number, input: number, nano: number]> = {}
+function getSums(requests: readonly StoredRequest[]) {
+  const totals: Record<string, [requests: number, input: number, nano: number]> = {}
   for (const { keyId = '', tokens, costUsd = 0 } of requests) {
-    const [count, input, nano] = sums[keyId] ?? [0, 0, 0]
-    sums[keyId] = [count + 1, input + (tokens?.input ?? 0), nano + Math.round(costUsd * 1e9)]
+    const [count, input, nano] = totals[keyId] ?? [0, 0, 0]
+    totals[keyId] = [count + 1, input + (tokens?.input ?? 0), nano + Math.round(costUsd * 1e9)]
   }
-  return sums
+  return totals
 }
 
 async function shownSums(api: Pick<UsageOperations<unknown>, 'summary' | 'requests'>, by: string) {
-  const sums: Record<string, [requests: number, input: number, nano: number]> = {}
+  const totals: Record<string, [requests: number, input: number, nano: number]> = {}
   const { rows } = await api.summary({ from: '2025-12-01', by })
   for (const { keyId = '', requests, tokens, costUsd } of rows) {
-    const [count, input, nano] = sums[keyId] ?? [0, 0, 0]
-    sums[keyId] = [count + requests, input + tokens.input, nano + Math.round(costUsd * 1e9)]
+    const [count, input, nano] = totals[keyId] ?? [0, 0, 0]
+    totals[keyId] = [count + requests, input + tokens.input, nano + Math.round(costUsd * 1e9)]
   }
-  return sums
+  return totals
 }
 
 async function settle(clock: FakeClock): Promise<void> {
@@ -122,28 +122,28 @@ for (const atomic of [true, false])
         const instances = [open(), open(), open()]
         let input = 1
         function send({ of, key, times, ago }: { of: number; key: number; times: number; ago: number }): void {
-          for (let nth = 0; nth < times; nth++) {
-            const at = clock.now() - (nth % 3 === 0 ? ago : 0)
-            const request = requestAt(at, { keyId: `k${(key + nth) % 6}`, input: input++ })
+          for (let index = 0; index < times; index++) {
+            const timestamp = clock.now() - (index % 3 === 0 ? ago : 0)
+            const request = getRequest(timestamp, { keyId: `k${(key + index) % 6}`, input: input++ })
             requested.set(request.id, request)
             instances[of]?.usage.storeRequest(request)
           }
         }
-        for (const one of steps) {
-          if (one.do === 'ask') send(one)
-          if (one.do === 'wait') await clock.advance(one.ms)
-          if (one.do === 'kill') {
-            send({ ...one, times: 5, ago: 0 })
+        for (const step of steps) {
+          if (step.do === 'ask') send(step)
+          if (step.do === 'wait') await clock.advance(step.ms)
+          if (step.do === 'kill') {
+            send({ ...step, times: 5, ago: 0 })
             await clock.advance(125_000)
-            instances[one.of]?.killAfter(one.writes)
-            send({ ...one, times: 1, ago: 0 }) // makes the batches fold
+            instances[step.of]?.killAfter(step.writes)
+            send({ ...step, times: 1, ago: 0 }) // makes the batches fold
             await clock.advance(2_000)
-            instances[one.of]?.killAfter(0)
-            instances[one.of] = open()
+            instances[step.of]?.killAfter(0)
+            instances[step.of] = open()
           }
-          if (one.do === 'close') {
-            await instances[one.of]?.usage.close()
-            instances[one.of] = open()
+          if (step.do === 'close') {
+            await instances[step.of]?.usage.close()
+            instances[step.of] = open()
           }
           await settle(clock)
         }
@@ -159,18 +159,18 @@ for (const atomic of [true, false])
           'what was written is found',
         )
         for (const by of ['key,hour', 'key,day', 'key', 'key,target,user'])
-          assert.equal(await shownSums(reader, by), sumsOf(found), by)
+          assert.equal(await shownSums(reader, by), getSums(found), by)
         await Promise.all(instances.map(({ usage }) => usage.close()))
         // another instance replaces each killed one
-        const heir = open()
+        const successor = open()
         for (let turns = 0; turns < 3; turns++) {
-          heir.usage.storeRequest(requestAt(clock.now(), { keyId: 'heir' }))
+          successor.usage.storeRequest(getRequest(clock.now(), { keyId: 'heir' }))
           await clock.advance(11 * 60_000)
         }
-        await heir.usage.close()
+        await successor.usage.close()
         assert.equal(await shared.list('usage/journal/'), [])
         const later = await allRequests(reader)
-        for (const by of ['key,hour', 'key,day']) assert.equal(await shownSums(reader, by), sumsOf(later), by)
+        for (const by of ['key,hour', 'key,day']) assert.equal(await shownSums(reader, by), getSums(later), by)
         assert.equal(
           later.filter(({ keyId }) => keyId !== 'heir').map(({ id }) => id),
           ids,
@@ -188,12 +188,13 @@ test('a suspended instance continues after another instance has folded some of i
   const other = openInstance(storage, clock)
   const api = createUsageOperations({ usage: first, clock, store: noNames, accounts: noAccounts })
   for (let turn = 0; turn < 3; turn++) {
-    for (let nth = 0; nth < 5; nth++) first.storeRequest(requestAt(clock.now(), { keyId: `k${nth}`, input: 3 }))
+    for (let index = 0; index < 5; index++)
+      first.storeRequest(getRequest(clock.now(), { keyId: `k${index}`, input: 3 }))
     await clock.advance(1_000)
     await clock.advance(11 * 60_000)
-    other.storeRequest(requestAt(clock.now(), { keyId: 'other', input: 3 }))
+    other.storeRequest(getRequest(clock.now(), { keyId: 'other', input: 3 }))
     await clock.advance(1_000)
-    first.storeRequest(requestAt(clock.now(), { keyId: 'k1', input: 3 }))
+    first.storeRequest(getRequest(clock.now(), { keyId: 'k1', input: 3 }))
     await clock.advance(1_000)
   }
   await Promise.all([first.close(), other.close()])

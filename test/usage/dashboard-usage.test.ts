@@ -3,7 +3,7 @@ import { createUsageOperations, type UsageQuery } from '../../src/features/usage
 import type { StoredRequest } from '../../src/features/usage/request-record.ts'
 import { fakeClock } from '../support/clock.ts'
 import { assert, suite } from '../support/suite.ts'
-import { noAccounts, openInstance, requestAt } from './support/instances.ts'
+import { getRequest, noAccounts, openInstance } from './support/instances.ts'
 
 const test = suite('dashboard usage in a single call')
 
@@ -30,7 +30,7 @@ async function openWith(requests: readonly StoredRequest[], days?: { requests: n
   return createUsageOperations({ usage, clock, store, accounts: noAccounts })
 }
 
-for (const [what, query] of [
+for (const [label, query] of [
   ['the last 24 hours', {}],
   ['a filter', { keyId: 'k2' }],
   ['full days', { from: '2026-01-19', to: '2026-01-20' }],
@@ -38,9 +38,9 @@ for (const [what, query] of [
   ['part of an hour', { from: '2026-01-20T12:20:00Z', to: '2026-01-20T12:29:00Z' }],
   ['ten days', { from: '2026-01-10T07:15:00Z' }],
 ] as const satisfies Array<[string, UsageQuery]>)
-  test(`the preceding period has the same length and filter (${what})`, async () => {
-    const requests = Array.from({ length: 900 }, (_, nth) =>
-      requestAt(now - nth * 37 * MINUTE, { keyId: `k${nth % 3}`, durationMs: 100 }),
+  test(`the preceding period has the same length and filter (${label})`, async () => {
+    const requests = Array.from({ length: 900 }, (_, index) =>
+      getRequest(now - index * 37 * MINUTE, { keyId: `k${index % 3}`, durationMs: 100 }),
     )
     const api = await openWith(requests)
     const { from, totals, before } = await api.summary({ ...query, compare: 'before' })
@@ -48,8 +48,8 @@ for (const [what, query] of [
     const beginning = Date.parse(from)
     const count = (first: number, last: number) =>
       requests.filter(({ time, keyId }) => {
-        const at = Date.parse(time)
-        return at >= first && at < last && (!('keyId' in query) || keyId === query.keyId)
+        const timestamp = Date.parse(time)
+        return timestamp >= first && timestamp < last && (!('keyId' in query) || keyId === query.keyId)
       }).length
     assert.is(Date.parse(before?.to ?? ''), beginning)
     assert.is(Date.parse(before?.from ?? ''), beginning - (end - beginning))
@@ -59,7 +59,7 @@ for (const [what, query] of [
   })
 
 test('a preceding period past retention is omitted, and a partial one is marked', async () => {
-  const api = await openWith([requestAt(now)], { requests: 1, totals: 3 })
+  const api = await openWith([getRequest(now)], { requests: 1, totals: 3 })
   assert.is((await api.summary({ from: '2026-01-10', compare: 'before' })).before, undefined)
   const { before } = await api.summary({ from: '2026-01-18T12:30:00Z', compare: 'before' })
   assert.equal([before?.from, before?.to], ['2026-01-17T12:00:00.000Z', '2026-01-18T12:00:00.000Z'])
@@ -67,8 +67,8 @@ test('a preceding period past retention is omitted, and a partial one is marked'
 
 /** In each of the last three hours, each key has as many requests as its number. */
 const many = Array.from({ length: 14 }, (_, key) =>
-  Array.from({ length: (key + 1) * 3 }, (_, nth) =>
-    requestAt(now - (nth % 3) * HOUR, { keyId: `k${key + 1}`, input: 100 - key, durationMs: 10 * (key + 1) }),
+  Array.from({ length: (key + 1) * 3 }, (_, index) =>
+    getRequest(now - (index % 3) * HOUR, { keyId: `k${key + 1}`, input: 100 - key, durationMs: 10 * (key + 1) }),
   ),
 ).flat()
 
@@ -83,13 +83,13 @@ test('rows are limited by cost, requests, or tokens, and the remaining rows beco
   ])
   assert.equal((await seen({ top: 14 })).length, 14)
   const spent = (input: number, costUsd: number) => {
-    const { attempts } = requestAt(now, { input })
-    return { attempts: attempts.map((one) => ({ ...one, costUsd })) }
+    const { attempts } = getRequest(now, { input })
+    return { attempts: attempts.map((attempt) => ({ ...attempt, costUsd })) }
   }
   const some = await openWith([
-    requestAt(now, { keyId: 'costly', ...spent(5, 1) }),
-    requestAt(now, { keyId: 'long', ...spent(900, 0.1) }),
-    ...Array.from({ length: 3 }, () => requestAt(now, { keyId: 'often', ...spent(1, 0) })),
+    getRequest(now, { keyId: 'costly', ...spent(5, 1) }),
+    getRequest(now, { keyId: 'long', ...spent(900, 0.1) }),
+    ...Array.from({ length: 3 }, () => getRequest(now, { keyId: 'often', ...spent(1, 0) })),
   ])
   const first = async (query: UsageQuery) => (await some.summary({ top: 1, ...query })).rows[0]?.keyId
   assert.equal(
@@ -125,7 +125,7 @@ for (const series of ['hour', 'day'] as const)
       assert.equal([others?.others, others?.requests], [4, ((1 + 2 + 3 + 4) * 3) / hours])
       assert.equal(
         some.flatMap(({ keyId, requests }) => (keyId ? [[keyId, requests]] : [])),
-        Array.from({ length: 10 }, (_, nth) => [`k${14 - nth}`, ((14 - nth) * 3) / hours]),
+        Array.from({ length: 10 }, (_, index) => [`k${14 - index}`, ((14 - index) * 3) / hours]),
       )
     }
     assert.equal(response.rows, (await api.summary({ order: 'requests' })).rows)
@@ -133,7 +133,7 @@ for (const series of ['hour', 'day'] as const)
   })
 
 test('only keys and groups have names, and no name is a key value', async () => {
-  const api = await openWith([requestAt(now, { groupId: 'g1' }), requestAt(now, { keyId: 'deleted' })])
+  const api = await openWith([getRequest(now, { groupId: 'g1' }), getRequest(now, { keyId: 'deleted' })])
   assert.equal((await api.summary({ by: 'key,group', names: true })).names, { k1: 'first', g1: 'customers' })
   assert.equal((await api.summary({ by: 'model', names: true })).names, {})
   assert.is((await api.summary({ by: 'key' })).names, undefined)
@@ -143,7 +143,7 @@ test('only keys and groups have names, and no name is a key value', async () => 
 
 test('an invalid parameter is rejected, and the error mentions it', async () => {
   const api = await openWith([])
-  for (const [query, says] of [
+  for (const [query, message] of [
     [{ compare: 'after' }, '"compare" must be one of "before"'],
     [{ order: 'age' }, '"order" must be one of "cost", "requests", "tokens"'],
     [{ top: 0 }, '"top" must be a whole number from 1 to 1000'],
@@ -154,7 +154,7 @@ test('an invalid parameter is rejected, and the error mentions it', async () => 
     [{ names: 'yes' }, '"names" must be true or false'],
   ] as const)
     assert.ok(
-      String(await api.summary(query).catch((error) => error.message)).startsWith(says),
+      String(await api.summary(query).catch((error) => error.message)).startsWith(message),
       `${JSON.stringify(query)}: ${await api.summary(query).catch(String)}`,
     )
 })

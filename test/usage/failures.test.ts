@@ -1,5 +1,5 @@
 import { assert, suite } from '../support/suite.ts'
-import { clients, providers, usageOf } from './support/reporting.ts'
+import { clients, getUsage, providers } from './support/reporting.ts'
 
 const test = suite('usage in failure events')
 
@@ -7,14 +7,14 @@ const REPORTED = { input: 40, output: 1_200 }
 
 for (const [provider, speaking] of Object.entries(providers))
   for (const [client, send] of Object.entries(clients))
-    for (const [what, text, stream] of [
+    for (const [label, text, stream] of [
       ['after some content', 'Hello there ', true],
       ['before any content', '', true],
       ['in an unrequested stream', 'Hello there ', false],
     ] as const)
-      test(`usage reported with a failure ${what} is counted (${client} client, ${provider} provider)`, async () => {
+      test(`usage reported with a failure ${label} is counted (${client} client, ${provider} provider)`, async () => {
         for (const end of speaking.failures(speaking.usage(REPORTED))) {
-          const { counts, source, usd } = await usageOf(
+          const { counts, source, usd } = await getUsage(
             () => speaking.failing(end, text),
             send(`${provider}/m`, stream),
           )

@@ -43,7 +43,7 @@ test('totals and requests are filtered by parameters, and an invalid parameter r
   assert.is(before, requests[1].id)
   assert.is((await read(`/api/usage/requests?limit=2&status=200&before=${before}`)).requests.length, 1)
   assert.equal(await read(`/api/usage/requests/${before}`), { request: requests[1] })
-  for (const [path, says] of [
+  for (const [path, message] of [
     ['/api/usage?from=soon', '"from"'],
     ['/api/usage?by=key&by=model', '"by" can only appear once'],
     ['/api/usage?form=csv', '"form"'],
@@ -57,7 +57,7 @@ test('totals and requests are filtered by parameters, and an invalid parameter r
   ] as const) {
     const response = await get(path)
     assert.is(response.status, 400, path)
-    assert.ok((await response.json()).error.includes(says), path)
+    assert.ok((await response.json()).error.includes(message), path)
   }
   assert.is((await get('/api/usage/requests/nothing')).status, 404)
 })
@@ -66,13 +66,13 @@ test('a rejected request has its code and reason', async () => {
   const { api, chat, read } = await open()
   const { id, key } = await api.keys.create({ name: 'paused' })
   await api.keys.update(id, { isActive: false })
-  const refused = await chat({}, { headers: { authorization: `Bearer ${key}` } })
-  assert.is(refused.status, 403)
+  const rejected = await chat({}, { headers: { authorization: `Bearer ${key}` } })
+  assert.is(rejected.status, 403)
   await chat({ model: 'nobody/nothing' })
   await chat({ model: 'three/m' })
   const { requests } = await read('/api/usage/requests?end=refused')
   assert.equal(
-    requests.map((one: StoredRequest) => [one.keyId, one.status, one.error, one.attempts.length]),
+    requests.map((request: StoredRequest) => [request.keyId, request.status, request.error, request.attempts.length]),
     [
       [undefined, 404, 'MODEL_NOT_FOUND', 0],
       [id, 403, 'KEY_PAUSED', 0],
@@ -211,7 +211,7 @@ test('reading usage fails with advice if none is stored', async () => {
 })
 
 /** Reads the events of a stream as they arrive. */
-function eventsOf(response: Response) {
+function getEvents(response: Response) {
   const reader = response.body?.pipeThrough(new TextDecoderStream()).getReader()
   let text = ''
   return {
@@ -235,7 +235,7 @@ test('finished requests are streamed, with comments while idle, until the gatewa
   await chat({})
   const response = await get('/api/usage/live')
   assert.is(response.headers.get('content-type'), 'text/event-stream')
-  const events = eventsOf(response)
+  const events = getEvents(response)
   assert.is(await events.next(), ': live')
   const streamed = await chat({ stream: true })
   await streamed.text()
@@ -252,7 +252,7 @@ test('finished requests are streamed, with comments while idle, until the gatewa
 
 test('a client that reads the stream too slowly learns how many requests it missed', async () => {
   const { chat, get } = await open()
-  const events = eventsOf(await get('/api/usage/live'))
+  const events = getEvents(await get('/api/usage/live'))
   assert.is(await events.next(), ': live')
   for (let times = 0; times < 1_200; times++) await chat({ model: 'nobody/x' })
   let requests = 0
@@ -282,9 +282,9 @@ test("the stream has other instances' requests once they are written, if the sto
       return () => {}
     },
   }
-  const one = await open({ storage, clock })
+  const first = await open({ storage, clock })
   const other = await open({ storage, clock, connections: [] })
-  const events = eventsOf(await one.get('/api/usage/live'))
+  const events = getEvents(await first.get('/api/usage/live'))
   assert.is(await events.next(), ': live')
   const id = (await other.chat({})).headers.get('x-signalbox-request-id')
   const event = events.next()

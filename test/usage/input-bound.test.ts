@@ -44,7 +44,7 @@ interface Counted {
   tokens: number
 }
 
-const modelOf = ({ url, request }: Exchange): string => {
+const getModel = ({ url, request }: Exchange): string => {
   const named = isObject(request) && typeof request.model === 'string' ? request.model : undefined
   return (
     named ?? decodeURIComponent(/\/models?\/([^/]+?)(?::[a-zA-Z]+|\/converse(?:-stream)?)(?:\?|$)/.exec(url)?.[1] ?? '')
@@ -79,21 +79,21 @@ async function ratios(): Promise<Counted[]> {
   for (const exchange of recordedExchanges(folders)) {
     const { request, url, name, isShrunk } = exchange
     if (!isObject(request) || isShrunk || ELSEWHERE.test(JSON.stringify(request)) || STORED_PROMPT.test(url)) continue
-    const model = modelOf(exchange).toLowerCase()
+    const model = getModel(exchange).toLowerCase()
     if (SEARCHES.test(model) || [request.tools ?? []].flat().some(isVendorTool)) continue
     const counted = await countedInput(exchange)
     if (!counted) continue
-    const bound = boundOf(request, { url, model })
+    const bound = findBound(request, { url, model })
     found.push({ name, ratio: bound / counted.tokens, tokens: counted.tokens })
   }
-  return found.sort((one, other) => one.ratio - other.ratio)
+  return found.sort((item, other) => item.ratio - other.ratio)
 }
 
 /** Returns the endpoint's bound. */
-function boundOf(request: JsonObject, { url, model }: { url: string; model: string }): number {
+function findBound(request: JsonObject, { url, model }: { url: string; model: string }): number {
   const estimate = () => boundInputTokens(request, { provider: 'any', model })
   const path = url.includes('/responses/compact') ? '/v1/responses/compact' : undefined
-  const endpoint = getFormat('openai-responses').endpoints.find((one) => one.path === path)
+  const endpoint = getFormat('openai-responses').endpoints.find((endpoint) => endpoint.path === path)
   return (endpoint && getBound(endpoint).inputTokens?.(request, estimate)) ?? estimate()
 }
 
@@ -107,8 +107,8 @@ test('the bound covers 99.9% of the recorded requests and is at most twice the m
 })
 
 const target = { provider: 'any', model: 'gpt-5' }
-const createRequest = (content: unknown, more: JsonObject = {}) =>
-  boundInputTokens({ model: 'm', messages: [{ role: 'user', content }], ...more }, target)
+const createRequest = (content: unknown, extra: JsonObject = {}) =>
+  boundInputTokens({ model: 'm', messages: [{ role: 'user', content }], ...extra }, target)
 
 test('the bound counts all kinds of text', () => {
   const texts = {
@@ -138,8 +138,8 @@ test('the bound counts media by kind and size, not by the length of their base64
     source: { type: 'base64', media_type: 'application/pdf', data: data.slice(0, 40_000) },
   }
   assert.ok(createRequest([pdf]) > 4_000 && createRequest([pdf]) < 20_000, `${createRequest([pdf])}`)
-  const sound = { type: 'input_audio', input_audio: { data, format: 'wav' } }
-  assert.ok(createRequest([sound]) > 300 && createRequest([sound]) < 2_000, `${createRequest([sound])}`)
+  const audio = { type: 'input_audio', input_audio: { data, format: 'wav' } }
+  assert.ok(createRequest([audio]) > 300 && createRequest([audio]) < 2_000, `${createRequest([audio])}`)
   const far = { type: 'image_url', image_url: { url: 'https://pictures.test/cat.png' } }
   assert.ok(createRequest([far]) > 1_000)
   for (const address of ['https://pictures.test/5', 'gs://pictures/5'])
@@ -157,7 +157,7 @@ test('the bound counts media by kind and size, not by the length of their base64
 test('the bound includes vendor additions for tools, schemas, and server-side tools', () => {
   const tool = { name: 'weather', input_schema: { type: 'object', properties: { city: { type: 'string' } } } }
   const claude = { provider: 'anthropic', model: 'claude-sonnet-4-5' }
-  const of = (more: JsonObject) => boundInputTokens({ messages: [{ role: 'user', content: 'Hi' }], ...more }, claude)
+  const of = (extra: JsonObject) => boundInputTokens({ messages: [{ role: 'user', content: 'Hi' }], ...extra }, claude)
   const added = of({ tools: [tool] }) - of({})
   assert.ok(added > 540 && added < 700, `${added}`)
   assert.ok(of({ tools: [{ type: 'web_search_20250305', name: 'web_search' }] }) > 30_000)
@@ -167,7 +167,7 @@ test('the bound includes vendor additions for tools, schemas, and server-side to
 })
 
 test('the bound counts lists of tokens', () => {
-  const prompt = Array.from({ length: 1_000 }, (_, at) => at)
+  const prompt = Array.from({ length: 1_000 }, (_, index) => index)
   assert.ok(boundInputTokens({ prompt }, target) >= 1_000)
 })
 

@@ -75,7 +75,7 @@ const rows: ReadonlyArray<
 ]
 
 const usageWith = (iterations: unknown) => ({ input_tokens: 23_000, output_tokens: 1_000, iterations })
-const begun = { input_tokens: 23_000, output_tokens: 1 }
+const started = { input_tokens: 23_000, output_tokens: 1 }
 
 async function spend(respond: () => Response, [path, body]: readonly [path: string, body: object]) {
   const world = await openWorld({ fetch: fakeUpstream(respond), catalog, connections: ['claude'] })
@@ -85,12 +85,12 @@ async function spend(respond: () => Response, [path, body]: readonly [path: stri
 }
 
 for (const [client, send] of Object.entries(clients))
-  for (const [what, iterations, [input, output, usd, source]] of rows)
-    test(`iterations are charged together: ${what} (${client} client)`, async () => {
+  for (const [label, iterations, [input, output, usd, source]] of rows)
+    test(`iterations are charged together: ${label} (${client} client)`, async () => {
       for (const stream of [false, true]) {
         const usage = usageWith(iterations)
         const { record } = await spend(
-          () => (stream ? providers.claude.stream([begun, usage], 'Hello') : providers.claude.whole(usage, 'Hello')),
+          () => (stream ? providers.claude.stream([started, usage], 'Hello') : providers.claude.whole(usage, 'Hello')),
           send(MODEL, stream),
         )
         assert.equal(
@@ -152,7 +152,7 @@ test('iterations are charged on Vertex, which has other model names', async () =
     for (const stream of [false, true]) {
       const world = await openWorld({
         fetch: fakeUpstream(() =>
-          stream ? providers.claude.stream([begun, usage], 'Hello') : providers.claude.whole(usage, 'Hello'),
+          stream ? providers.claude.stream([started, usage], 'Hello') : providers.claude.whole(usage, 'Hello'),
         ),
         catalog: defaultCatalog,
         connections: [{ provider: 'vertex', apiKey: TOKEN, providerSpecificData: settings, prices }],

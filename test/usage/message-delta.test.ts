@@ -1,6 +1,6 @@
 import type { JsonObject } from '../../src/lib/json.ts'
 import { assert, suite } from '../support/suite.ts'
-import { clients, providers, SAID, usageOf } from './support/reporting.ts'
+import { clients, getUsage, providers, SAID } from './support/reporting.ts'
 
 const test = suite('input tokens at the start and end of a Messages stream')
 
@@ -33,9 +33,9 @@ const rows: ReadonlyArray<readonly [what: string, start: JsonObject, delta: Json
 ]
 
 for (const [client, send] of Object.entries(clients))
-  for (const [what, start, delta, [all, read, write]] of rows)
-    test(`input tokens are counted once if ${what} (${client} client)`, async () => {
-      const { usage, source } = await usageOf(
+  for (const [label, start, delta, [all, read, write]] of rows)
+    test(`input tokens are counted once if ${label} (${client} client)`, async () => {
+      const { usage, source } = await getUsage(
         () =>
           providers.claude.stream(
             [

@@ -45,7 +45,7 @@ const gemini = (parts: object[]) => ({
     candidatesTokensDetails: [{ modality: 'AUDIO', tokenCount: 40 }],
   },
 })
-const sound = { inlineData: { mimeType: 'audio/L16;rate=24000', data: 'AAAA' } }
+const audio = { inlineData: { mimeType: 'audio/L16;rate=24000', data: 'AAAA' } }
 const inputTokens = { inputImage: 20, inputAudio: 30 }
 
 /** A provider's responses, and the stored image and audio tokens. */
@@ -95,19 +95,19 @@ const responses: Record<string, { path: string; body: object; response: object; 
   "Google's generateContent": {
     path: '/v1beta/models/google/g:generateContent',
     body: { contents: [{ role: 'user', parts: [{ text: 'Hi' }] }] },
-    response: gemini([sound]),
+    response: gemini([audio]),
     kept: { ...inputTokens, outputAudio: 40 },
   },
   "Google's speech": {
     path: '/v1/audio/speech',
     body: { model: 'google/speaks', input: 'Hi', voice: 'alloy', response_format: 'pcm' },
-    response: gemini([sound]),
+    response: gemini([audio]),
     kept: { outputAudio: 40 },
   },
 }
 
-for (const [what, { path, body, response: reply, kept }] of Object.entries(responses))
-  test(`image and audio tokens are stored, totaled, and charged by their own prices: ${what}`, async () => {
+for (const [label, { path, body, response: reply, kept }] of Object.entries(responses))
+  test(`image and audio tokens are stored, totaled, and charged by their own prices: ${label}`, async () => {
     const { gateway, api } = await openWorld({
       catalog,
       connections: Object.keys(catalog),
@@ -140,8 +140,8 @@ for (const [what, { path, body, response: reply, kept }] of Object.entries(respo
 
 test('image and audio tokens without their own price cost as much as text tokens, and never more than all tokens', () => {
   const usage = { inputTokens: 100, outputTokens: 50, inputAudioTokens: 60, outputImageTokens: 20 }
-  const costs = (price: Price, more: object = {}) =>
-    Math.round((calculateCost(price, { ...usage, ...more }) ?? 0) * 1e6)
+  const costs = (price: Price, extra: object = {}) =>
+    Math.round((calculateCost(price, { ...usage, ...extra }) ?? 0) * 1e6)
   assert.is(costs({ input: 1, output: 2 }), 200)
   assert.is(costs({ input: 1, output: 2, audioInput: 10 }), 40 + 600 + 100)
   assert.is(costs({ input: 1, output: 2, imageOutput: 5 }), 100 + 60 + 100)
@@ -161,20 +161,20 @@ const kept = {
   end: 'complete' as const,
 }
 const target = { provider: 'one', model: 'm', connectionId: 'c' }
-const tokensOf = (more: object) => ({ input: 9, output: 8, cacheRead: 0, cacheWrite: 0, reasoning: 0, ...more })
+const getTokens = (extra: object) => ({ input: 9, output: 8, cacheRead: 0, cacheWrite: 0, reasoning: 0, ...extra })
 const requestWith = (spent: object) => ({
   ...kept,
   target,
   attempts: [{ ...target, outcome: 'answered', status: 200, startMs: 0, durationMs: 1, ...spent }],
-  tokens: tokensOf({}),
+  tokens: getTokens({}),
 })
 
 test('request and total rows include modalities, and rows of earlier versions are readable', () => {
   for (const spent of [
-    { tokens: tokensOf({}) },
-    { tokens: tokensOf({}), units: { image: 2 } },
-    { tokens: tokensOf({ inputAudio: 3 }) },
-    { tokens: tokensOf({ inputImage: 1, outputAudio: 4 }), units: { second: 2 } },
+    { tokens: getTokens({}) },
+    { tokens: getTokens({}), units: { image: 2 } },
+    { tokens: getTokens({ inputAudio: 3 }) },
+    { tokens: getTokens({ inputImage: 1, outputAudio: 4 }), units: { second: 2 } },
   ]) {
     const request = requestWith(spent)
     const [read] = decodeRequests(encodeRequests([request], 1)) ?? []
@@ -189,8 +189,8 @@ test('request and total rows include modalities, and rows of earlier versions ar
   const before =
     '{"at":1,"texts":["/v1/chat/completions","openai-chat","complete","one","m","c","answered"],"rows":[["0199fa00-0000-7000-8000-000000000000",1,2,0,0,0,0,0,3,0,0,0,200,1,-1,0,[[4,5,6,7,200,0,1,0,[5,1,1,9,8,0,0,0,{"image":2}]]],[],[]]]}'
   const [read] = decodeRequests(before) ?? []
-  assert.equal([read?.tokens, read?.units], [tokensOf({}), { image: 2 }])
+  assert.equal([read?.tokens, read?.units], [getTokens({}), { image: 2 }])
   const sums =
     '{"through":{},"leftOut":0,"texts":["one","m","c"],"rows":[[0,0,0,1,2,3,0,1,0,0,0,9,8,0,0,0,5],[0,0,0,1,2,0,0,1,0,0,0,9,8,0,0,0,5,{"image":2}]]}'
-  for (const row of decodeTotals(sums)?.rows() ?? []) assert.equal(row.sums.tokens, tokensOf({}))
+  for (const row of decodeTotals(sums)?.rows() ?? []) assert.equal(row.sums.tokens, getTokens({}))
 })

@@ -1,7 +1,7 @@
 import type { StoredRequest } from '../../src/features/usage/request-record.ts'
 import { decodeRequests, encodeRequests } from '../../src/features/usage/usage-codec.ts'
 import { assert, suite } from '../support/suite.ts'
-import { requestAt } from './support/instances.ts'
+import { getRequest } from './support/instances.ts'
 
 const test = suite("one key's requests in a stored value")
 
@@ -25,7 +25,9 @@ test('decoding one key finds the same requests as decoding all, for any strings'
     { keyId: 'k2', user: 'k3' },
     { keyId: '"k1"' },
   ]
-  const requests = Array.from({ length: 30 }, (_, nth) => requestAt(1_770_000_000_000 + nth, given[nth % given.length]))
+  const requests = Array.from({ length: 30 }, (_, index) =>
+    getRequest(1_770_000_000_000 + index, given[index % given.length]),
+  )
   const text = encodeRequests(requests, 1)
   const all = decodeRequests(text) ?? []
   assert.is(all.length, requests.length)

@@ -5,7 +5,7 @@ import { createUsageOperations } from '../../src/features/usage/operations/usage
 import { decodeTotals } from '../../src/features/usage/totals.ts'
 import { fakeClock } from '../support/clock.ts'
 import { assert, suite } from '../support/suite.ts'
-import { noAccounts, noNames, openInstance, requestAt } from './support/instances.ts'
+import { getRequest, noAccounts, noNames, openInstance } from './support/instances.ts'
 
 const test = suite('duration percentiles')
 
@@ -14,27 +14,27 @@ const now = Date.parse('2026-01-20T12:30:00Z')
 
 /** Returns the nearest-rank percentile. */
 const exactly = (times: readonly number[], share: number) =>
-  times.toSorted((one, other) => one - other)[Math.ceil(times.length * share) - 1] ?? 0
+  times.toSorted((time, other) => time - other)[Math.ceil(times.length * share) - 1] ?? 0
 
 /** Returns times from 1 ms to an hour, evenly distributed on a log scale, and the same in each run. */
-const timesOf = (count: number) =>
-  Array.from({ length: count }, (_, nth) => Math.round(HOUR ** Math.abs(Math.sin(nth * 12.9898))))
+const getTimes = (count: number) =>
+  Array.from({ length: count }, (_, index) => Math.round(HOUR ** Math.abs(Math.sin(index * 12.9898))))
 
-function histogramOf(times: readonly number[]): Histogram {
+function getHistogram(times: readonly number[]): Histogram {
   const all = new Histogram()
   for (const time of times) all.merge(Histogram.fromTime(time))
   return all
 }
 
-const isNear = (found: number, exact: number, what: string) =>
-  assert.ok(Math.abs(found - exact) <= exact * 0.073 + 0.5, `${what}: ${found} in place of ${exact}`)
+const isNear = (found: number, exact: number, label: string) =>
+  assert.ok(Math.abs(found - exact) <= exact * 0.073 + 0.5, `${label}: ${found} in place of ${exact}`)
 
 for (const count of [1, 2, 19, 20, 101, 5_000])
   test(`percentiles of ${count} duration${count === 1 ? '' : 's'} are within 7.3% of the exact values`, () => {
-    const times = timesOf(count)
-    const histogram = histogramOf(times)
-    for (const one of [histogram, new Histogram(histogram.text)]) {
-      const { p50, p95, p99 } = one.getPercentiles()
+    const times = getTimes(count)
+    const histogram = getHistogram(times)
+    for (const item of [histogram, new Histogram(histogram.text)]) {
+      const { p50, p95, p99 } = item.getPercentiles()
       isNear(p50, exactly(times, 0.5), 'p50')
       isNear(p95, exactly(times, 0.95), 'p95')
       isNear(p99, exactly(times, 0.99), 'p99')
@@ -45,13 +45,13 @@ test('a histogram of any durations is stored in few characters', () => {
   for (const [times, most] of [
     [[250], 2],
     [[0, 10 * HOUR], 6],
-    [timesOf(10_000), 350],
+    [getTimes(10_000), 350],
   ] as const) {
-    const { text } = histogramOf(times)
+    const { text } = getHistogram(times)
     assert.ok(text.length <= most, text)
     const twice = new Histogram(text)
     twice.merge(new Histogram(text))
-    assert.is(twice.text, histogramOf([...times, ...times]).text)
+    assert.is(twice.text, getHistogram([...times, ...times]).text)
   }
 })
 
@@ -64,11 +64,11 @@ test('durations over an hour count as an hour, and durations under a millisecond
 test('percentiles cover all hours and instances, folded or in memory', async () => {
   const clock = fakeClock(now)
   const storage = memoryStorage({ clock })
-  const times = timesOf(600)
+  const times = getTimes(600)
   const instances = [openInstance(storage, clock), openInstance(storage, clock), openInstance(storage, clock)]
-  for (const [nth, durationMs] of times.entries())
-    instances[nth % 3]?.storeRequest(
-      requestAt(now - (nth % 20) * HOUR, { durationMs, firstByteMs: durationMs / 2, keyId: `k${nth % 7}` }),
+  for (const [index, durationMs] of times.entries())
+    instances[index % 3]?.storeRequest(
+      getRequest(now - (index % 20) * HOUR, { durationMs, firstByteMs: durationMs / 2, keyId: `k${index % 7}` }),
     )
   await instances[0]?.close()
   await instances[1]?.close()
@@ -87,7 +87,7 @@ test('percentiles cover all hours and instances, folded or in memory', async () 
   isNear(totals.firstByteMs?.p95 ?? 0, exactly(times, 0.95) / 2, 'first byte')
   assert.is(rows.length, 7)
   for (const { keyId, durationMs } of rows) {
-    const some = times.filter((_, nth) => `k${nth % 7}` === keyId)
+    const some = times.filter((_, index) => `k${index % 7}` === keyId)
     isNear(durationMs?.p50 ?? 0, exactly(some, 0.5), keyId ?? '')
   }
 })
@@ -96,10 +96,10 @@ test('a rejected request has no duration, and a request without a response has n
   const clock = fakeClock(now)
   const usage = openInstance(memoryStorage({ clock }), clock)
   const api = createUsageOperations({ usage, clock, store: noNames, accounts: noAccounts })
-  usage.storeRequest(requestAt(now, { end: 'refused', durationMs: 0 }))
+  usage.storeRequest(getRequest(now, { end: 'refused', durationMs: 0 }))
   const { totals } = await api.summary()
   assert.equal([totals.requests, totals.durationMs, totals.firstByteMs], [1, undefined, undefined])
-  usage.storeRequest(requestAt(now, { end: 'failed', durationMs: 1_000 }))
+  usage.storeRequest(getRequest(now, { end: 'failed', durationMs: 1_000 }))
   const after = (await api.summary()).totals
   assert.ok(after.durationMs)
   assert.is(after.firstByteMs, undefined)
@@ -125,7 +125,7 @@ test('totals of an earlier release are readable and extendable, and only later r
   const before = (await api.summary()).totals
   assert.equal([before.requests, before.tokens.input, before.costUsd], [3, 30, 30e-9])
   assert.not.ok('durationMs' in before || 'firstByteMs' in before)
-  usage.storeRequest(requestAt(now, { durationMs: 2_000, firstByteMs: 1_000 }))
+  usage.storeRequest(getRequest(now, { durationMs: 2_000, firstByteMs: 1_000 }))
   await usage.close()
   const { rows } = await api.summary({ by: 'key,model,target' })
   assert.equal([rows.length, rows[0]?.requests, rows[0]?.tokens.input], [1, 4, 31])
@@ -140,9 +140,12 @@ test('earlier releases can read the rows, with and without units', async () => {
   const clock = fakeClock(now)
   const storage = memoryStorage({ clock })
   const usage = openInstance(storage, clock)
-  for (const [nth, units] of [undefined, { search: 2 }].entries()) {
-    const request = requestAt(now, { user: `u${nth}`, firstByteMs: 3 })
-    usage.storeRequest({ ...request, attempts: request.attempts.map((one) => ({ ...one, ...(units && { units }) })) })
+  for (const [index, units] of [undefined, { search: 2 }].entries()) {
+    const request = getRequest(now, { user: `u${index}`, firstByteMs: 3 })
+    usage.storeRequest({
+      ...request,
+      attempts: request.attempts.map((attempt) => ({ ...attempt, ...(units && { units }) })),
+    })
   }
   await usage.close()
   const { value = '' } = (await storage.get(hour)) ?? {}

@@ -3,7 +3,7 @@ import { createUsageOperations, type UsageOperations } from '../../src/features/
 import type { StoredRequest } from '../../src/features/usage/request-record.ts'
 import { fakeClock } from '../support/clock.ts'
 import { assert, suite } from '../support/suite.ts'
-import { noAccounts, noNames, openInstance, requestAt } from './support/instances.ts'
+import { getRequest, noAccounts, noNames, openInstance } from './support/instances.ts'
 
 const test = suite('reading usage')
 
@@ -24,16 +24,16 @@ async function openWith(
   return { clock, storage, usage, api }
 }
 
-const refusal = (work: Promise<unknown>) =>
-  work.then(
+const refusal = (promise: Promise<unknown>) =>
+  promise.then(
     () => 'done',
     (error: Error & { code?: string }) => `${error.code} ${error.message}`,
   )
 
 for (const isFolded of [true, false]) {
-  const where = isFolded ? 'folded' : 'in memory'
+  const location = isFolded ? 'folded' : 'in memory'
 
-  test(`hours, days, and months are in UTC (${where})`, async () => {
+  test(`hours, days, and months are in UTC (${location})`, async () => {
     const times = [
       '2025-12-31T23:59:59.999Z',
       '2026-01-01T00:00:00.000Z',
@@ -41,7 +41,7 @@ for (const isFolded of [true, false]) {
       '2026-01-01T01:00:00Z',
     ]
     const { api } = await openWith(
-      times.map((time) => requestAt(at(time))),
+      times.map((time) => getRequest(at(time))),
       { isFolded, now: '2026-01-01T12:00:00Z' },
     )
     const counts = async (by: string, from = '2025-12-01') =>
@@ -63,10 +63,10 @@ for (const isFolded of [true, false]) {
     assert.equal(await counts('day', '2026-01-01T01:00:00+01:00'), [['2026-01-01', 3]])
   })
 
-  test(`totals of partial hours are exact to the millisecond, and "to" is exclusive (${where})`, async () => {
+  test(`totals of partial hours are exact to the millisecond, and "to" is exclusive (${location})`, async () => {
     const first = at('2026-01-19T10:15:00Z')
     const { api } = await openWith(
-      Array.from({ length: 50 }, (_, nth) => requestAt(first + nth * 600_000)),
+      Array.from({ length: 50 }, (_, index) => getRequest(first + index * 600_000)),
       { isFolded },
     )
     for (const [from, to] of [
@@ -80,7 +80,7 @@ for (const isFolded of [true, false]) {
     ] as const) {
       const { totals } = await api.summary({ from, to })
       const { requests } = await api.requests({ from, to, limit: 1_000 })
-      const expected = Array.from({ length: 50 }, (_, nth) => first + nth * 600_000).filter(
+      const expected = Array.from({ length: 50 }, (_, index) => first + index * 600_000).filter(
         (time) => time >= at(from) && time < at(to),
       )
       assert.is(totals.requests, expected.length, `${from} ${to}`)
@@ -91,13 +91,13 @@ for (const isFolded of [true, false]) {
     }
   })
 
-  test(`a target filter counts the tokens of attempts at that target, and requests that it responded to (${where})`, async () => {
+  test(`a target filter counts the tokens of attempts at that target, and requests that it responded to (${location})`, async () => {
     const target = { provider: 'two', model: 'n', connectionId: 'c2' }
     const tokens = { input: 7, output: 1, cacheRead: 0, cacheWrite: 0, reasoning: 0 }
     const failing = { ...target, outcome: 'server', status: 500, startMs: 0, durationMs: 1, tokens, costUsd: 7e-9 }
-    const fallen = requestAt(at('2026-01-20T10:00:00Z'))
+    const fallen = getRequest(at('2026-01-20T10:00:00Z'))
     const both = { ...fallen, attempts: [failing, ...fallen.attempts] }
-    const other = requestAt(at('2026-01-20T10:05:00Z'), { keyId: 'k2', user: 'u', groupId: 'g', model: 'alias' })
+    const other = getRequest(at('2026-01-20T10:05:00Z'), { keyId: 'k2', user: 'u', groupId: 'g', model: 'alias' })
     const { api } = await openWith([both, other], { isFolded })
     const rows = (await api.summary({ by: ['target'] })).rows.map((row) => [
       row.target?.provider,
@@ -126,8 +126,11 @@ for (const isFolded of [true, false]) {
 
 test('pages return each request once, newest first, while new ones arrive', async () => {
   const now = at('2026-01-20T12:30:00Z')
-  const old = Array.from({ length: 730 }, (_, nth) =>
-    requestAt(now - (nth % 37) * 7 * 60_000 - nth, { keyId: `k${nth % 11}`, status: nth % 10 === 0 ? 429 : 200 }),
+  const old = Array.from({ length: 730 }, (_, index) =>
+    getRequest(now - (index % 37) * 7 * 60_000 - index, {
+      keyId: `k${index % 11}`,
+      status: index % 10 === 0 ? 429 : 200,
+    }),
   )
   const { api, usage, clock } = await openWith(old)
   const expected = old
@@ -148,7 +151,7 @@ test('pages return each request once, newest first, while new ones arrive', asyn
       if (page.before === undefined || (limit === 1 && ++pages > 50)) break
       before = page.before
       await clock.advance(1_100)
-      usage.storeRequest(requestAt(clock.now(), { keyId: 'k1' }))
+      usage.storeRequest(getRequest(clock.now(), { keyId: 'k1' }))
     }
     assert.equal(found, expected.slice(0, found.length))
     if (limit > 1) assert.is(found.length, old.length)
@@ -166,7 +169,9 @@ test('pages return each request once, newest first, while new ones arrive', asyn
 
 test('a request is found by its ID, regardless of where it is stored', async () => {
   const now = at('2026-01-20T12:30:00Z')
-  const all = Array.from({ length: 300 }, (_, nth) => requestAt(now - nth * 13 * 60_000, { keyId: `k${nth % 5}` }))
+  const all = Array.from({ length: 300 }, (_, index) =>
+    getRequest(now - index * 13 * 60_000, { keyId: `k${index % 5}` }),
+  )
   const { api } = await openWith(all)
   for (const request of [all[0], all[151], all[299]])
     assert.equal((await api.request(request?.id ?? '')).request, request)
@@ -180,7 +185,7 @@ test('usage past retention is hidden and removed from the storage', async () => 
   const days = { requests: 2, totals: 10 }
   const usage = openInstance(storage, clock, days)
   const api = createUsageOperations({ usage, clock, store: noNames, accounts: noAccounts })
-  const request = requestAt(clock.now())
+  const request = getRequest(clock.now())
   usage.storeRequest(request)
   await usage.close()
   const seen = async () => [
@@ -203,7 +208,7 @@ test('a shorter retention immediately hides older usage', async () => {
   const clock = fakeClock(at('2026-01-10T00:30:00Z'))
   const storage = memoryStorage({ clock })
   const usage = openInstance(storage, clock)
-  usage.storeRequest(requestAt(clock.now() - 5 * 24 * HOUR))
+  usage.storeRequest(getRequest(clock.now() - 5 * 24 * HOUR))
   await usage.close()
   const later = openInstance(storage, clock, { requests: 3, totals: 100 })
   const api = createUsageOperations({ usage: later, clock, store: noNames, accounts: noAccounts })
@@ -213,7 +218,7 @@ test('a shorter retention immediately hides older usage', async () => {
 
 test('an invalid parameter is rejected, and the error mentions it', async () => {
   const { api } = await openWith([])
-  for (const [query, says] of [
+  for (const [query, message] of [
     [{ from: 'yesterday' }, '"from" must be an ISO 8601 time with a time zone'],
     [{ from: '2026-01-01T10:00:00' }, '"from" must be an ISO 8601 time'],
     [{ to: '2026-13-01' }, '"to" must be an ISO 8601 time'],
@@ -230,10 +235,10 @@ test('an invalid parameter is rejected, and the error mentions it', async () => 
     [{ status: 200 }, 'Unknown field "status"'],
   ] as const)
     assert.ok(
-      (await refusal(api.summary(query))).startsWith(`INVALID_REQUEST ${says}`),
+      (await refusal(api.summary(query))).startsWith(`INVALID_REQUEST ${message}`),
       `${JSON.stringify(query)}: ${await refusal(api.summary(query))}`,
     )
-  for (const [query, says] of [
+  for (const [query, message] of [
     [{ limit: 0 }, '"limit" must be a whole number from 1 to 1000'],
     [{ limit: 1_001 }, '"limit" must be'],
     [{ limit: '5' }, '"limit" must be'],
@@ -243,7 +248,7 @@ test('an invalid parameter is rejected, and the error mentions it', async () => 
     [{ by: 'key' }, 'Unknown field "by"'],
   ] as const)
     assert.ok(
-      (await refusal(api.requests(query))).startsWith(`INVALID_REQUEST ${says}`),
+      (await refusal(api.requests(query))).startsWith(`INVALID_REQUEST ${message}`),
       `${JSON.stringify(query)}: ${await refusal(api.requests(query))}`,
     )
 })
@@ -252,7 +257,8 @@ test("rows that don't fit into a stored value lose only their end users, and the
   const clock = fakeClock(at('2026-01-20T12:30:00Z'))
   const storage = { ...memoryStorage({ clock }), largestValueBytes: 10_000 }
   const usage = openInstance(storage, clock)
-  for (let nth = 0; nth < 400; nth++) usage.storeRequest(requestAt(clock.now(), { user: `user-${nth}`, input: nth }))
+  for (let index = 0; index < 400; index++)
+    usage.storeRequest(getRequest(clock.now(), { user: `user-${index}`, input: index }))
   await usage.close()
   const api = createUsageOperations({ usage, clock, store: noNames, accounts: noAccounts })
   const { rows, totals, warnings = [] } = await api.summary({ by: 'key,user' })

@@ -4,7 +4,7 @@ import { createUsageOperations } from '../../src/features/usage/operations/usage
 import type { Storage } from '../../src/types.ts'
 import { fakeClock } from '../support/clock.ts'
 import { assert, suite } from '../support/suite.ts'
-import { noAccounts, noNames, openInstance, requestAt } from './support/instances.ts'
+import { getRequest, noAccounts, noNames, openInstance } from './support/instances.ts'
 
 const test = suite('usage in a storage with a record limit')
 
@@ -21,16 +21,16 @@ for (const [bound, usageRecordLimit] of [
     const start = clock.now()
     const ids: string[] = []
     for (let hour = 0; hour < 10; hour++) {
-      for (let nth = 0; nth < 300; nth++) {
-        const request = requestAt(clock.now() + nth, { keyId: `k${nth % 7}` })
+      for (let index = 0; index < 300; index++) {
+        const request = getRequest(clock.now() + index, { keyId: `k${index % 7}` })
         ids.push(request.id)
-        instances[nth % 2]?.storeRequest(request)
+        instances[index % 2]?.storeRequest(request)
       }
       await clock.advance(130_000)
-      for (const one of instances) one.storeRequest(requestAt(clock.now(), { keyId: 'last' }))
+      for (const instance of instances) instance.storeRequest(getRequest(clock.now(), { keyId: 'last' }))
       await clock.advance(3_600_000 - 130_000)
     }
-    for (const one of instances) await one.close()
+    for (const instance of instances) await instance.close()
     const { requests } = await api.requests({ limit: 1_000 })
     assert.ok(requests.length > 300 && requests.length <= 1_000, `${requests.length}`)
     const listed = new Set(requests.map(({ id }) => id))

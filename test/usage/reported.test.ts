@@ -99,7 +99,7 @@ const response = ({ usage, beside }: Recorded) => ({
   ...{ id: 'r', object: 'response', status: 'completed', output, usage: tokens(newer, usage) },
   ...beside,
 })
-const chunk = (more: object) => `data: ${JSON.stringify({ id: 'c', object: 'chat.completion.chunk', ...more })}\n\n`
+const chunk = (extra: object) => `data: ${JSON.stringify({ id: 'c', object: 'chat.completion.chunk', ...extra })}\n\n`
 const whole = (recorded: Recorded, body: object) => {
   const response = json(body)
   for (const [name, value] of Object.entries(recorded.headers ?? {})) response.headers.set(name, value)
@@ -221,9 +221,9 @@ const places: Record<
   },
 }
 
-for (const [where, { path, body, form, respond, hasNoHeaders, counted = COUNTED }] of Object.entries(places))
-  test(`a cost reported by the provider is charged: ${where}`, async () => {
-    for (const [what, [recorded, costUsd]] of Object.entries(forms)) {
+for (const [location, { path, body, form, respond, hasNoHeaders, counted = COUNTED }] of Object.entries(places))
+  test(`a cost reported by the provider is charged: ${location}`, async () => {
+    for (const [label, [recorded, costUsd]] of Object.entries(forms)) {
       if (recorded.headers && hasNoHeaders) continue
       const { gateway, recorded: records } = await openWorld({
         catalog,
@@ -243,18 +243,18 @@ for (const [where, { path, body, form, respond, hasNoHeaders, counted = COUNTED 
         }),
       )
       const text = await reply.text()
-      assert.is(reply.status, 200, `${what}: ${text}`)
+      assert.is(reply.status, 200, `${label}: ${text}`)
       const [{ costUsd: cost = -1, costSource } = {}] = records.usages
       const expected = costUsd === undefined ? [counted, 'counted'] : [costUsd, 'reported']
-      assert.equal([Math.round(cost * 1e12) / 1e12, costSource], expected, what)
+      assert.equal([Math.round(cost * 1e12) / 1e12, costSource], expected, label)
     }
   })
 
 test('a response whose cost or tier is nested thousands of levels deep reaches the client', async () => {
   const deep = `${'{"total":'.repeat(9_000)}1${'}'.repeat(9_000)}`
   for (const recorded of [{ usage: { cost: 'deep' } }, { beside: { service_tier: 'deep' } }])
-    for (const [where, { path, body, respond }] of Object.entries(places)) {
-      if (where !== 'chat' && where !== 'streamed chat') continue // a translation can't write it
+    for (const [location, { path, body, respond }] of Object.entries(places)) {
+      if (location !== 'chat' && location !== 'streamed chat') continue // a translation can't write it
       const { gateway, recorded: records } = await openWorld({
         catalog,
         connections: ['one'],

@@ -127,8 +127,8 @@ test("a request has no cost if the cost of an attempt is unknown, as in the hook
 test('a request rejected by a limit or model list has its code and reason', async () => {
   const world = await open()
   const { id: group } = await world.api.groups.create({ name: 'customer' })
-  const refused = async (given: object) => {
-    const { key } = await world.api.keys.create({ name: 'limited', ...given })
+  const refused = async (input: object) => {
+    const { key } = await world.api.keys.create({ name: 'limited', ...input })
     await world.chat({}, withKey(key))
     const id = (await world.chat({}, withKey(key))).headers.get('x-signalbox-request-id') ?? ''
     const { status, end, error, reason = '', groupId } = (await world.api.usage.request(id)).request

@@ -47,12 +47,12 @@ test('check P17: 210,000 tokens cost the price of their length tier, in each ser
 test('check P17: a dollar limit reserves the price of the service tier and of the length that a request may have', async () => {
   const { gateway, api } = await openPriced('priority')
   const { key } = await api.keys.create({ name: 'alice', limits: { usd: { day: 1 } } })
-  const send = async (words: number, more: object = {}) => {
+  const send = async (words: number, extra: object = {}) => {
     const body = {
       model: 'one/m',
       max_tokens: 10,
       messages: [{ role: 'user', content: 'word '.repeat(words) }],
-      ...more,
+      ...extra,
     }
     const init = { method: 'POST', headers: { authorization: `Bearer ${key}` }, body: JSON.stringify(body) }
     const response = await gateway.fetch(new Request('http://gateway/v1/chat/completions', init))

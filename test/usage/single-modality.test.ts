@@ -33,21 +33,21 @@ const usage = { input_tokens: 100_000, output_tokens: 1_000_000, total_tokens: 1
 const data = [{ b64_json: 'AAAA' }]
 const event = (body: { type: string; [member: string]: unknown }) =>
   `event: ${body.type}\ndata: ${JSON.stringify(body)}\n\n`
-const completed = (type: string, more: object = {}) => sse([event({ type, b64_json: 'AAAA', usage, ...more })])
+const completed = (type: string, extra: object = {}) => sse([event({ type, b64_json: 'AAAA', usage, ...extra })])
 const google = (mimeType: string) => ({
   candidates: [
     { content: { role: 'model', parts: [{ inlineData: { mimeType, data: 'AAAA' } }] }, finishReason: 'STOP' },
   ],
   usageMetadata: { promptTokenCount: 100_000, candidatesTokenCount: 1_000_000 },
 })
-const picture = new File([new Uint8Array([137, 80, 78, 71, 13, 10, 26, 10])], 'a.png', { type: 'image/png' })
+const image = new File([new Uint8Array([137, 80, 78, 71, 13, 10, 26, 10])], 'a.png', { type: 'image/png' })
 const recording = new File([new Uint8Array(wav(1))], 'a.wav', { type: 'audio/wav' })
 const speech = { input: 'Hi', voice: 'alloy', response_format: 'pcm' }
 const own = { output_tokens_details: { text_tokens: 600_000, image_tokens: 400_000 } }
 
 const cases: Array<[what: string, path: string, body: object | File, answer: () => Response, costUsd: number]> = [
   ['images', 'images/generations', { model: 'one/i', prompt: 'x' }, () => json({ data, usage }), 32.5],
-  ['edits', 'images/edits', picture, () => json({ data, usage }), 32.5],
+  ['edits', 'images/edits', image, () => json({ data, usage }), 32.5],
   [
     'images with empty details',
     'images/generations',
@@ -93,8 +93,8 @@ const cases: Array<[what: string, path: string, body: object | File, answer: () 
   ],
 ]
 
-for (const [what, path, body, respond, costUsd] of cases)
-  test(`all tokens count as the endpoint's modality unless the provider distinguishes them (litellm#31142): ${what}`, async () => {
+for (const [label, path, body, respond, costUsd] of cases)
+  test(`all tokens count as the endpoint's modality unless the provider distinguishes them (litellm#31142): ${label}`, async () => {
     const { gateway, recorded } = await openWorld({
       catalog,
       connections: Object.keys(catalog),
@@ -126,7 +126,7 @@ const TEXT_DETAILS = { candidatesTokensDetails: [{ modality: 'TEXT', tokenCount:
 const messages = [{ role: 'user', content: 'Hi' }]
 const contents = [{ role: 'user', parts: [{ text: 'Hi' }] }]
 
-for (const [what, path, mimeType, more, costUsd] of [
+for (const [label, path, mimeType, extra, costUsd] of [
   ['an image model over Chat', 'i', 'image/png', {}, 32.5],
   ['an image model that responds with text', 'i', 'image/png', TEXT_DETAILS, 10.5],
   [
@@ -138,9 +138,9 @@ for (const [what, path, mimeType, more, costUsd] of [
   ],
   ['a speech model', 't', 'audio/L16;rate=24000', {}, 20.5],
 ] as const)
-  test(`output that the provider doesn't distinguish counts as the model's modality: ${what}`, async () => {
+  test(`output that the provider doesn't distinguish counts as the model's modality: ${label}`, async () => {
     const response = google(mimeType)
-    const whole = { ...response, usageMetadata: { ...response.usageMetadata, ...more } }
+    const full = { ...response, usageMetadata: { ...response.usageMetadata, ...extra } }
     const body = { contents, generationConfig: { responseModalities: [path === 'i' ? 'IMAGE' : 'AUDIO'] } }
     const requests = [
       ...(path === 'i' ? [['/v1/chat/completions', { model: 'google/i', messages }, false] as const] : []),
@@ -151,7 +151,7 @@ for (const [what, path, mimeType, more, costUsd] of [
       const { post, recorded } = await openWorld({
         catalog,
         connections: ['google'],
-        fetch: fakeUpstream(() => (stream ? sse([`data: ${JSON.stringify(whole)}\n\n`]) : json(whole))),
+        fetch: fakeUpstream(() => (stream ? sse([`data: ${JSON.stringify(full)}\n\n`]) : json(full))),
       })
       await (await post(at, requested)).text()
       assert.equal(

@@ -8,7 +8,7 @@ import type { StoredRequest } from '../../src/features/usage/request-record.ts'
 import type { Storage } from '../../src/types.ts'
 import { type FakeClock, fakeClock } from '../support/clock.ts'
 import { assert, suite } from '../support/suite.ts'
-import { noAccounts, noNames, openInstance, requestAt } from './support/instances.ts'
+import { getRequest, noAccounts, noNames, openInstance } from './support/instances.ts'
 
 const test = suite('sorted requests')
 
@@ -16,14 +16,14 @@ const NOW = Date.parse('2026-01-20T12:30:00Z')
 
 /** Creates requests over two days, with repeated durations and costs, and some without a cost. */
 function requests(): StoredRequest[] {
-  return Array.from({ length: 60 }, (_, nth) => {
-    const durationMs = [900, 40.4, 40.2, 7_000, 12][nth % 5] ?? 0
-    const request = requestAt(NOW - nth * 2_400_000, {
-      input: [5, 5, 80, 1, 0][nth % 5] ?? 0,
+  return Array.from({ length: 60 }, (_, index) => {
+    const durationMs = [900, 40.4, 40.2, 7_000, 12][index % 5] ?? 0
+    const request = getRequest(NOW - index * 2_400_000, {
+      input: [5, 5, 80, 1, 0][index % 5] ?? 0,
       durationMs,
-      keyId: `k${nth % 7}`,
+      keyId: `k${index % 7}`,
     })
-    return nth % 6 === 0 ? unpriced(request) : request
+    return index % 6 === 0 ? unpriced(request) : request
   })
 }
 
@@ -38,7 +38,7 @@ const stores: Record<string, (clock: FakeClock, folder: string) => Storage> = {
 }
 
 /** Returns all pages of a query, in order. */
-async function pagesOf(
+async function getPages(
   api: { requests(query: RequestsQuery): Promise<{ requests: StoredRequest[]; before?: string }> },
   query: RequestsQuery,
 ): Promise<StoredRequest[]> {
@@ -70,16 +70,16 @@ for (const [store, open] of Object.entries(stores))
       }
       for (const sort of ['duration', 'cost', 'time'] as const)
         for (const order of ['desc', 'asc'] as const) {
-          const found = await pagesOf(api, { sort, order })
+          const found = await getPages(api, { sort, order })
           assert.is(new Set(found.map(({ id }) => id)).size, given.length, `each once by ${sort} ${order}`)
           const known = found.map(values[sort]).filter((value) => value !== undefined)
-          const expected = [...known].sort((one, other) => (order === 'asc' ? one - other : other - one))
+          const expected = [...known].sort((value, other) => (order === 'asc' ? value - other : other - value))
           assert.equal(known, expected, `${sort} ${order}`)
           const firstUnknown = found.findIndex((request) => values[sort](request) === undefined)
           if (sort === 'cost') assert.is(firstUnknown, known.length, 'those of unknown cost come last')
         }
 
-      const one = await pagesOf(api, { sort: 'cost', keyId: 'k3', from: '2026-01-20' })
+      const one = await getPages(api, { sort: 'cost', keyId: 'k3', from: '2026-01-20' })
       assert.ok(one.length > 0 && one.every(({ keyId, time }) => keyId === 'k3' && time >= '2026-01-20'))
       if (!isFolded) await usage.close()
       await rm(folder, { recursive: true })
@@ -90,16 +90,16 @@ test('a cursor from one sort order is rejected in another', async () => {
   const usage = openInstance(memoryStorage({ clock }), clock)
   for (const request of requests()) usage.storeRequest(request)
   const api = createUsageOperations({ usage, clock, store: noNames, accounts: noAccounts })
-  const codeOf = (query: RequestsQuery) =>
+  const getCode = (query: RequestsQuery) =>
     api.requests(query).then(
       () => 'done',
       ({ code, message }) => `${code} ${message}`,
     )
   const sorted = await api.requests({ sort: 'cost', limit: 1 })
   const plain = await api.requests({ limit: 1 })
-  assert.match(await codeOf({ before: sorted.before ?? '' }), /^INVALID_REQUEST .*a different "sort"/)
-  assert.match(await codeOf({ sort: 'cost', before: plain.before ?? '' }), /^INVALID_REQUEST .*a different "sort"/)
-  assert.match(await codeOf({ sort: 'cost', before: 'x' }), /^INVALID_REQUEST .*"before" value of a previous page/)
-  assert.match(await codeOf({ sort: 'price' as 'cost' }), /^INVALID_REQUEST .*"sort" must be one of/)
+  assert.match(await getCode({ before: sorted.before ?? '' }), /^INVALID_REQUEST .*a different "sort"/)
+  assert.match(await getCode({ sort: 'cost', before: plain.before ?? '' }), /^INVALID_REQUEST .*a different "sort"/)
+  assert.match(await getCode({ sort: 'cost', before: 'x' }), /^INVALID_REQUEST .*"before" value of a previous page/)
+  assert.match(await getCode({ sort: 'price' as 'cost' }), /^INVALID_REQUEST .*"sort" must be one of/)
   await usage.close()
 })

@@ -9,20 +9,20 @@ import { fakeUpstream, json } from '../pipeline/support/upstream.ts'
 import { openWorld, token } from '../pipeline/support/world.ts'
 import { fakeClock } from '../support/clock.ts'
 import { assert, suite } from '../support/suite.ts'
-import { noAccounts, noNames, openInstance, requestAt } from './support/instances.ts'
+import { getRequest, noAccounts, noNames, openInstance } from './support/instances.ts'
 
 const test = suite('usage while the storage is unavailable')
 
 /** Creates a store that rejects usage writes while `isAway`. */
 function flaky(clock = fakeClock()) {
   const inner = memoryStorage({ clock })
-  const state = { isAway: false, writes: 0 }
+  const state = { isUnavailable: false, writes: 0 }
   const storage: Storage = {
     ...inner,
     async set(key, value, options) {
       if (key.startsWith('usage/')) {
         state.writes++
-        if (state.isAway) throw Object.assign(new Error('connect ECONNREFUSED'), { code: 'ECONNREFUSED' })
+        if (state.isUnavailable) throw Object.assign(new Error('connect ECONNREFUSED'), { code: 'ECONNREFUSED' })
       }
       return inner.set(key, value, options)
     },
@@ -42,7 +42,7 @@ test('request records wait in memory, are readable there, and are written once t
   const { clock, storage, state } = flaky()
   const { lines, logger } = recorded()
   const world = await openWorld({ usage: true, clock, storage, logger, fetch: respond() })
-  state.isAway = true
+  state.isUnavailable = true
   for (let times = 0; times < 5; times++) {
     assert.is((await world.chat({})).status, 200)
     await clock.advance(2_000)
@@ -50,7 +50,7 @@ test('request records wait in memory, are readable there, and are written once t
   assert.is((await world.api.usage.summary()).totals.requests, 5)
   assert.is((await storage.list('usage/')).length, 0)
   assert.equal(lines.filter((line) => /Usage cannot be written/.test(line)).length, 1)
-  state.isAway = false
+  state.isUnavailable = false
   await clock.advance(40_000)
   assert.ok((await storage.list('usage/journal/')).length > 0)
   assert.is((await world.api.usage.requests()).requests.length, 5)
@@ -62,7 +62,7 @@ test('request records wait in memory, are readable there, and are written once t
 test('retries become less frequent the longer the storage is unavailable', async () => {
   const { clock, storage, state } = flaky()
   const world = await openWorld({ usage: true, clock, storage, logger: false, fetch: respond() })
-  state.isAway = true
+  state.isUnavailable = true
   await world.chat({})
   await clock.advance(300_000)
   assert.ok(state.writes >= 5 && state.writes < 20, `${state.writes}`)
@@ -109,7 +109,7 @@ test('during a long outage, 10,000 requests get records, totals include all, and
   const { id: other } = await world.api.keys.create({ name: 'b' })
   await clock.advance(90_000)
   const from = new Date(Math.floor(clock.now() / 60_000) * 60_000).toISOString() // totals without records only have a resolution of a minute
-  state.isAway = true
+  state.isUnavailable = true
   for (let times = 0; times < 10_050; times++)
     await world.chat({ model: 'nobody/x' }, { headers: { authorization: `Bearer ${key}` } })
   const look = async () => {
@@ -136,7 +136,7 @@ test('during a long outage, 10,000 requests get records, totals include all, and
     ),
     lines.join('\n'),
   )
-  state.isAway = false
+  state.isUnavailable = false
   await clock.advance(60_000)
   assert.equal(await look(), expected, 'when it is written')
   assert.equal(
@@ -174,8 +174,8 @@ test("a storage that can't keep up isn't reported as unavailable, and totals are
   }
   let requestCount = 0
   const send = (times: number) => {
-    for (let nth = 0; nth < times; nth++)
-      usage.storeRequest(requestAt(clock.now(), { keyId: `k${requestCount++ % 40}` }))
+    for (let index = 0; index < times; index++)
+      usage.storeRequest(getRequest(clock.now(), { keyId: `k${requestCount++ % 40}` }))
   }
   send(12_000)
   await clock.advance(1_000)
@@ -183,15 +183,20 @@ test("a storage that can't keep up isn't reported as unavailable, and totals are
     send(400)
     await finishWrites()
   }
-  const heir = createUsageOperations({ usage: openInstance(inner, clock), clock, store: noNames, accounts: noAccounts })
-  const early = (await heir.requests({ limit: 1 })).missing ?? 0
+  const successor = createUsageOperations({
+    usage: openInstance(inner, clock),
+    clock,
+    store: noNames,
+    accounts: noAccounts,
+  })
+  const early = (await successor.requests({ limit: 1 })).missing ?? 0
   assert.ok(early > 0, 'sums without records are written, though more wait')
   assert.is((await api.summary()).totals.requests, requestCount)
   isSlow = false
   await finishWrites()
   await clock.advance(5_000)
   await usage.close()
-  for (const reader of [api, heir]) {
+  for (const reader of [api, successor]) {
     const { rows, totals } = await reader.summary({ by: 'key' })
     assert.equal([totals.requests, totals.tokens.input], [requestCount, requestCount])
     assert.equal(
@@ -199,10 +204,10 @@ test("a storage that can't keep up isn't reported as unavailable, and totals are
       rows.map(() => requestCount / 40),
     )
   }
-  const { missing = 0 } = await heir.requests({ limit: 1 })
+  const { missing = 0 } = await successor.requests({ limit: 1 })
   let listed = 0
   for (let before: string | undefined; ; ) {
-    const page = await heir.requests({ limit: 1_000, ...(before !== undefined && { before }) })
+    const page = await successor.requests({ limit: 1_000, ...(before !== undefined && { before }) })
     listed += page.requests.length
     before = page.before
     if (before === undefined) break
@@ -231,24 +236,24 @@ test('another instance folds the totals of a killed instance', async () => {
     delete: () => new Promise(() => {}), // killed before it deletes what it has folded
   }
   const killed = openInstance(slow, clock)
-  for (let nth = 0; nth < 10_700; nth++) {
-    killed.storeRequest(requestAt(clock.now() - (nth % 3) * 3_600_000))
-    if (nth === 6_000) await untilLoaded()
+  for (let index = 0; index < 10_700; index++) {
+    killed.storeRequest(getRequest(clock.now() - (index % 3) * 3_600_000))
+    if (index === 6_000) await untilLoaded()
   }
   await clock.advance(1_000)
   isSlow = false
   finish()
   await clock.advance(1_000)
-  const heir = openInstance(storage, clock)
-  const api = createUsageOperations({ usage: heir, clock, store: noNames, accounts: noAccounts })
+  const successor = openInstance(storage, clock)
+  const api = createUsageOperations({ usage: successor, clock, store: noNames, accounts: noAccounts })
   const seen = async () => [(await api.summary()).totals.requests, (await api.requests()).missing]
   assert.equal(await seen(), [10_700, 700])
   for (let turn = 0; turn < 3; turn++) {
     await clock.advance(11 * 60_000)
-    heir.storeRequest(requestAt(clock.now(), { keyId: 'heir' }))
+    successor.storeRequest(getRequest(clock.now(), { keyId: 'heir' }))
   }
   await clock.advance(2_000)
-  await heir.close()
+  await successor.close()
   assert.is((await storage.list('usage/journal/')).length, 0)
   assert.equal(await seen(), [10_703, 700])
 })
@@ -256,9 +261,9 @@ test('another instance folds the totals of a killed instance', async () => {
 test('totals in memory stay small for any number of requests, users, and hours', () => {
   const sums = new UnlistedTotals()
   const days = 3
-  for (let nth = 0; nth < 60_000; nth++) {
-    const at = Date.UTC(2026, 0, 1) + Math.floor((nth / 60_000) * days * 86_400_000)
-    sums.add(requestAt(at, { keyId: `k${nth % 50}`, user: `u${nth}`, model: `m${nth % 500}` }))
+  for (let index = 0; index < 60_000; index++) {
+    const timestamp = Date.UTC(2026, 0, 1) + Math.floor((index / 60_000) * days * 86_400_000)
+    sums.add(getRequest(timestamp, { keyId: `k${index % 50}`, user: `u${index}`, model: `m${index % 500}` }))
   }
   assert.is(sums.count, 60_000)
   const rows = [...sums.byTime.values()].flatMap((totals) => [...totals.rows()])
@@ -273,20 +278,20 @@ test('totals in memory stay small for any number of requests, users, and hours',
   for (const { unlisted } of parts) assert.ok(encodeBatch([], unlisted, 0).length < 20_000)
 })
 
-for (const [how, hangs] of [
+for (const [mode, hangs] of [
   ['rejects calls', false],
   ['never responds', true],
 ] as const) {
-  test(`a gateway that closes while the storage ${how} stops within 5 s, makes no more calls, and reports lost requests`, async () => {
+  test(`a gateway that closes while the storage ${mode} stops within 5 s, makes no more calls, and reports lost requests`, async () => {
     const { clock, storage, state } = flaky()
     const { lines, logger } = recorded()
     const hanging: Storage = {
       ...storage,
       set: (key, ...rest) =>
-        hangs && state.isAway && key.startsWith('usage/') ? new Promise(() => {}) : storage.set(key, ...rest),
+        hangs && state.isUnavailable && key.startsWith('usage/') ? new Promise(() => {}) : storage.set(key, ...rest),
     }
     const world = await openWorld({ usage: true, clock, storage: hanging, logger, fetch: respond() })
-    state.isAway = true
+    state.isUnavailable = true
     for (let times = 0; times < 3; times++) await world.chat({})
     let isClosed = false
     const closing = world.gateway.close().then(() => {

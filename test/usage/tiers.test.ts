@@ -15,8 +15,8 @@ const price: Price = {
     { above: 200_000, input: 4, output: 18, cacheRead: 0.4 },
   ],
 }
-const used = (inputTokens: number, more: object = {}) => ({ inputTokens, outputTokens: 1_000_000, ...more })
-const cost = (...given: Parameters<typeof used>) => Number(calculateCost(price, used(...given))?.toFixed(9))
+const used = (inputTokens: number, extra: object = {}) => ({ inputTokens, outputTokens: 1_000_000, ...extra })
+const cost = (...input: Parameters<typeof used>) => Number(calculateCost(price, used(...input))?.toFixed(9))
 
 test('an entire request is billed at the highest tier that its input exceeds', () => {
   assert.is(cost(200_000), 0.4 + 12)
@@ -90,17 +90,17 @@ test('connections and custom models can have tiers, and a tier needs its thresho
   const model = { providerAlias: 'openai', id: 'own', prices: { input: 1, output: 2, tiers } }
   assert.equal((await api.customModels.create(model)).prices?.tiers, tiers)
   const unthreshed = { ...model, id: 'other', prices: { input: 1, tiers: [{ input: 2 }] } }
-  const error = await api.customModels.create(unthreshed as unknown as typeof model).catch((thrown) => thrown)
+  const error = await api.customModels.create(unthreshed as unknown as typeof model).catch((error) => error)
   assert.match(error.message, /above/)
 })
 
 test('the catalog has the thresholds of Gemini Pro and of GPT-5.4 and later', () => {
-  const priceOf = (provider: string, id: string) =>
+  const getPrice = (provider: string, id: string) =>
     defaultCatalog[provider]?.models?.find((model) => model.id === id)?.price
-  assert.equal(priceOf('google', 'gemini-2.5-pro')?.tiers, [
+  assert.equal(getPrice('google', 'gemini-2.5-pro')?.tiers, [
     { above: 200_000, input: 2.5, output: 15, cacheRead: 0.25 },
   ])
-  assert.equal(priceOf('openai', 'gpt-5.4')?.tiers, [{ above: 272_000, input: 5, output: 22.5, cacheRead: 0.5 }])
+  assert.equal(getPrice('openai', 'gpt-5.4')?.tiers, [{ above: 272_000, input: 5, output: 22.5, cacheRead: 0.5 }])
   for (const provider of Object.values(defaultCatalog))
     for (const { id, contextWindow = 0, price } of provider.models ?? [])
       if (/gpt-(?:5\.[4-9]|[6-9])|gemini-(?:2\.5|3\.1)-pro/.test(id) && contextWindow > 500_000 && price)

@@ -1,6 +1,6 @@
 import { json, sse } from '../pipeline/support/upstream.ts'
 import { assert, suite } from '../support/suite.ts'
-import { clients, dataOf, event, type ProviderName, SAID, usageOf } from './support/reporting.ts'
+import { clients, event, getData, getUsage, type ProviderName, SAID } from './support/reporting.ts'
 
 const test = suite('usage of responses without plain text')
 
@@ -48,25 +48,25 @@ const response = (status: string, output: object[]) => ({
   usage,
 })
 const given: Given[] = [
-  ...Object.entries(CHAT).map(([what, modelOutput]): Given => {
+  ...Object.entries(CHAT).map(([label, modelOutput]): Given => {
     const message = { role: 'assistant', content: null, ...modelOutput }
     return [
-      what,
+      label,
       'chat',
       { choices: [{ index: 0, message, finish_reason: 'stop' }], usage: chatUsage },
       [
-        dataOf({ choices: [{ index: 0, delta: message, finish_reason: null }], usage: chatUsage }),
-        dataOf({ choices: [{ index: 0, delta: {}, finish_reason: 'stop' }], usage: chatUsage }),
+        getData({ choices: [{ index: 0, delta: message, finish_reason: null }], usage: chatUsage }),
+        getData({ choices: [{ index: 0, delta: {}, finish_reason: 'stop' }], usage: chatUsage }),
         'data: [DONE]\n\n',
       ],
     ]
   }),
-  ...Object.entries(BLOCKS).map(([what, [start, delta, whole = start]]): Given => {
+  ...Object.entries(BLOCKS).map(([label, [start, delta, full = start]]): Given => {
     const message = { id: 'm1', type: 'message', role: 'assistant', model: 'm', usage }
     return [
-      what,
+      label,
       'claude',
-      { ...message, content: [whole], stop_reason: 'end_turn' },
+      { ...message, content: [full], stop_reason: 'end_turn' },
       [
         event({ type: 'message_start', message: { ...message, content: [], stop_reason: null } }),
         event({ type: 'content_block_start', index: 0, content_block: start }),
@@ -77,10 +77,10 @@ const given: Given[] = [
       ],
     ]
   }),
-  ...Object.entries(ITEMS).map(([what, created]): Given => {
+  ...Object.entries(ITEMS).map(([label, created]): Given => {
     const item = { id: 'i', ...created }
     return [
-      what,
+      label,
       'open',
       response('completed', [item]),
       [
@@ -93,13 +93,13 @@ const given: Given[] = [
   }),
 ]
 
-for (const [what, provider, whole, events] of given)
-  test(`usage of ${what} is estimated if a provider reports zeros (${provider})`, async () => {
+for (const [label, provider, full, events] of given)
+  test(`usage of ${label} is estimated if a provider reports zeros (${provider})`, async () => {
     for (const [client, send] of Object.entries(clients)) {
-      const one = await usageOf(() => json(whole), send(`${provider}/m`, false))
+      const one = await getUsage(() => json(full), send(`${provider}/m`, false))
       assert.is(one.source, 'estimated', client)
       assert.ok(one.counts.input > 5 && one.counts.output > 50, `${client}: ${JSON.stringify(one.counts)}`)
-      const streamed = await usageOf(() => sse(events), send(`${provider}/m`, true))
+      const streamed = await getUsage(() => sse(events), send(`${provider}/m`, true))
       assert.is(streamed.source, 'estimated', `${client}, streamed`)
       assert.ok(
         streamed.counts.input > 5 && streamed.counts.output > 0,
@@ -115,7 +115,7 @@ test('reasoning is counted once if a server sends it under several names', async
     reasoning_details: [{ type: 'reasoning.text', text: SAID }],
   }
   const message = { role: 'assistant', content: '', ...modelOutput }
-  const { counts } = await usageOf(
+  const { counts } = await getUsage(
     () => json({ choices: [{ index: 0, message, finish_reason: 'stop' }], usage: chatUsage }),
     clients.chat?.('chat/m', false) ?? ['', {}],
   )
@@ -137,13 +137,13 @@ test('responses without a token count are estimated by their text, or by all of 
   for (const [provider, usage] of rows)
     for (const [client, send] of Object.entries(clients)) {
       const text = { id: 'i', type: 'message', role: 'assistant', content: [{ type: 'output_text', text: SAID }] }
-      const whole =
+      const full =
         provider === 'open'
           ? { ...response('completed', [text]), usage }
           : { choices: [{ index: 0, message, finish_reason: 'stop' }], usage }
-      const answered = await usageOf(() => json(whole), send(`${provider}/m`, false))
-      const what = `${client}, ${JSON.stringify(usage)}`
-      assert.is(answered.source, 'estimated', what)
-      assert.ok(answered.counts.output > 100, what)
+      const answered = await getUsage(() => json(full), send(`${provider}/m`, false))
+      const label = `${client}, ${JSON.stringify(usage)}`
+      assert.is(answered.source, 'estimated', label)
+      assert.ok(answered.counts.output > 100, label)
     }
 })

@@ -19,7 +19,7 @@ const catalog: Catalog = {
 }
 
 function worst(format: WireFormat, path: RegExp, body: JsonObject, model = 'm') {
-  const endpoint = getFormat(format).endpoints.find((one) => path.test(one.path))
+  const endpoint = getFormat(format).endpoints.find((endpoint) => path.test(endpoint.path))
   if (!endpoint) throw new Error(`no endpoint ${path}`)
   return getWorstCase({ call: { endpoint, body }, context: { catalog } }, { provider: 'one', model })
 }

@@ -4,11 +4,11 @@ import {
   type Counts,
   clients,
   completions,
-  dataOf,
+  getData,
+  getUsage,
   type ProviderName,
   providers,
   spendACent,
-  usageOf,
 } from './support/reporting.ts'
 
 const test = suite('usage reported as zero')
@@ -34,22 +34,22 @@ const pairs = [
   },
 ]
 
-const isNear = (tokens: number, wanted: number, what: string) =>
-  assert.ok(tokens > wanted * 0.7 && tokens < wanted * 1.5, `${what}: ${tokens}, not about ${wanted}`)
+const isNear = (tokens: number, wanted: number, label: string) =>
+  assert.ok(tokens > wanted * 0.7 && tokens < wanted * 1.5, `${label}: ${tokens}, not about ${wanted}`)
 
 for (const { name, speaking, send } of pairs) {
   test(`zeros don't count as usage of a long response (${name})`, async () => {
     for (const report of [speaking.usage(ZERO), {}])
       for (const stream of [false, true]) {
-        const { counts, source, usd } = await usageOf(
+        const { counts, source, usd } = await getUsage(
           () => (stream ? speaking.stream([report]) : speaking.whole(report)),
           send(stream),
         )
-        const what = `${stream ? 'streamed' : 'whole'}, ${JSON.stringify(report)}`
-        assert.is(source, 'estimated', what)
-        isNear(counts.output, 200, what)
-        assert.ok(counts.input >= 5 && counts.input < 200, `${what}: ${counts.input}`)
-        assert.ok(Math.abs((usd ?? 0) - (counts.input + counts.output * 10) / 1e6) < 1e-9, what)
+        const label = `${stream ? 'streamed' : 'whole'}, ${JSON.stringify(report)}`
+        assert.is(source, 'estimated', label)
+        isNear(counts.output, 200, label)
+        assert.ok(counts.input >= 5 && counts.input < 200, `${label}: ${counts.input}`)
+        assert.ok(Math.abs((usd ?? 0) - (counts.input + counts.output * 10) / 1e6) < 1e-9, label)
       }
   })
 
@@ -61,7 +61,7 @@ for (const { name, speaking, send } of pairs) {
       [speaking.usage({ ...REAL, output: 2 }), speaking.usage({ input: 0, output: 150 })],
       [speaking.usage(ZERO), real],
     ]) {
-      const { counts, source, usd } = await usageOf(() => speaking.stream(reports), send(true))
+      const { counts, source, usd } = await getUsage(() => speaking.stream(reports), send(true))
       const isClaude = speaking === providers.claude && reports[0] === real // Claude's first report is preliminary
       assert.is(source, isClaude ? 'estimated' : 'counted', JSON.stringify(reports))
       if (isClaude) assert.is(counts.input, 30)
@@ -72,7 +72,7 @@ for (const { name, speaking, send } of pairs) {
   test(`zeros for only the input are replaced by an estimate (${name})`, async () => {
     for (const stream of [false, true]) {
       const report = speaking.usage({ input: 0, output: 150 })
-      const { counts, source } = await usageOf(
+      const { counts, source } = await getUsage(
         () => (stream ? speaking.stream([report]) : speaking.whole(report)),
         send(stream),
       )
@@ -85,7 +85,7 @@ for (const { name, speaking, send } of pairs) {
     for (const reported of [REAL, { input: 30, output: 0 }])
       for (const stream of [false, true]) {
         const report = speaking.usage(reported)
-        const { counts, source } = await usageOf(
+        const { counts, source } = await getUsage(
           () => (stream ? speaking.stream([report]) : speaking.whole(report)),
           send(stream),
         )
@@ -139,17 +139,17 @@ test("zeros don't count as usage of an image response", async () => {
   ]
   for (const [provider, response] of shown)
     for (const [client, send] of Object.entries(clients)) {
-      const { counts, source } = await usageOf(() => json(response), send(`${provider}/m`, false))
+      const { counts, source } = await getUsage(() => json(response), send(`${provider}/m`, false))
       assert.is(source, 'estimated', `${client}, ${provider}`)
       assert.ok(counts.output > 1_000, `${client}, ${provider}: ${counts.output}`)
     }
   const events = [
-    dataOf({ choices: [{ index: 0, delta: message, finish_reason: null }] }),
-    dataOf({ choices: [{ index: 0, delta: {}, finish_reason: 'stop' }], usage: providers.chat.usage(ZERO) }),
+    getData({ choices: [{ index: 0, delta: message, finish_reason: null }] }),
+    getData({ choices: [{ index: 0, delta: {}, finish_reason: 'stop' }], usage: providers.chat.usage(ZERO) }),
     'data: [DONE]\n\n',
   ]
   for (const [client, send] of Object.entries(clients)) {
-    const { counts, source } = await usageOf(() => sse(events), send('chat/m', true))
+    const { counts, source } = await getUsage(() => sse(events), send('chat/m', true))
     assert.equal([source, counts.output > 1_000], ['estimated', true], client)
   }
 })
@@ -162,9 +162,9 @@ test('zeros are real usage for an empty response', async () => {
         ? (['/v1/completions', { model: 'chat/m', prompt: 'Hi' }] as const)
         : (clients.messages?.(`${provider}/m`, false) ?? ['', {}])
     const report = speaking.usage(ZERO)
-    const whole = await usageOf(() => speaking.whole(report, ''), [path, body])
-    assert.equal([whole.counts, whole.source, whole.usd], [ZERO, 'counted', 0], provider)
-    const streamed = await usageOf(() => speaking.stream([report], ''), [path, { ...body, stream: true }])
+    const full = await getUsage(() => speaking.whole(report, ''), [path, body])
+    assert.equal([full.counts, full.source, full.usd], [ZERO, 'counted', 0], provider)
+    const streamed = await getUsage(() => speaking.stream([report], ''), [path, { ...body, stream: true }])
     assert.equal([streamed.counts, streamed.source, streamed.usd], [ZERO, 'counted', 0], `${provider}, streamed`)
   }
 })

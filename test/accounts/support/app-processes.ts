@@ -34,8 +34,8 @@ export function appConformance(
 
   test('check 18: all processes learn within a second that an account was revoked', slowly, async ({ program }) => {
     const latest = await roundsUntil(KNOWN_WITHIN_MS, () =>
-      inPlace(create, async (place) => {
-        const app = await startApp(program, place)
+      inPlace(create, async (location) => {
+        const app = await startApp(program, location)
         const [first] = app.processes
         assert.equal(await app.all('ask alice'), repeat('200'))
         await app.all('untilKept alice')
@@ -62,8 +62,8 @@ export function appConformance(
     slowly,
     async ({ program }) => {
       const latest = await roundsUntil(KNOWN_WITHIN_MS, () =>
-        inPlace(create, async (place) => {
-          const app = await startApp(program, place)
+        inPlace(create, async (location) => {
+          const app = await startApp(program, location)
           const [first] = app.processes
           assert.equal(await app.all('stream alice'), repeat('200'))
           const ending = app.all('streamEnd')
@@ -104,8 +104,8 @@ export function outageConformance(
     'check 34: known accounts follow onStorageUnavailable, unknown accounts get a 503, and each request counts once',
     slowly,
     ({ program }) =>
-      inPlace(create, async (place) => {
-        const app = await startApp(program, place)
+      inPlace(create, async (location) => {
+        const app = await startApp(program, location)
         const { begin, end: restore } = outage ?? {
           begin: () => app.all('loseStorage'),
           end: () => app.all('findStorage'),
@@ -129,7 +129,7 @@ export function outageConformance(
         await app.eventually('used alice', JSON.stringify({ used: counted, reserved: 0 }))
         const served = app.times('ask alice', '200') + app.times('stream alice', '200')
         await app.all('close')
-        assert.is(await countRequests(place, 'alice'), served)
+        assert.is(await countRequests(location, 'alice'), served)
       }),
   )
 }
@@ -146,18 +146,18 @@ function openSuite(name: string, end: (() => Promise<void>) | undefined) {
   return test
 }
 
-async function inPlace<T>(create: () => Promise<Place>, work: (place: string) => Promise<T>): Promise<T> {
+async function inPlace<T>(create: () => Promise<Place>, action: (place: string) => Promise<T>): Promise<T> {
   const { place, remove } = await create()
   try {
     await setUp(place)
-    return await work(place)
+    return await action(place)
   } finally {
     await remove()
   }
 }
 
-const setUp = (place: string) =>
-  withGateway(place, async ({ api }) => {
+const setUp = (location: string) =>
+  withGateway(location, async ({ api }) => {
     await api.connections.create({
       provider: 'one',
       apiKey: 'secret-of-one',
@@ -166,14 +166,14 @@ const setUp = (place: string) =>
     await api.groups.put({ id: PLAN, name: PLAN, each: { requests: { total: 1_000_000 } } })
   })
 
-const countRequests = (place: string, account: string) =>
-  withGateway(place, async ({ api }) => (await api.usage.summary({ account })).totals.requests)
+const countRequests = (location: string, account: string) =>
+  withGateway(location, async ({ api }) => (await api.usage.summary({ account })).totals.requests)
 
 /** Sends an order to a process. Resolves to the result. */
 type Send = (order: string) => Promise<string>
 
-async function startApp(program: Program, place: string) {
-  const children = Array.from({ length: PROCESSES }, () => program?.start(place) as Child) // set by `before`
+async function startApp(program: Program, location: string) {
+  const children = Array.from({ length: PROCESSES }, () => program?.start(location) as Child) // set by `before`
   await Promise.all(children.map((child) => child.output('ready')))
   const results: Array<{ order: string; result: string }> = []
   const processes = children.map((child): Send => {
@@ -203,7 +203,7 @@ async function startApp(program: Program, place: string) {
     },
     /** Returns how many times an order had a result. */
     times: (order: string, expected: string) =>
-      results.filter((one) => one.order === order && one.result === expected).length,
+      results.filter((result) => result.order === order && result.result === expected).length,
   }
 }
 

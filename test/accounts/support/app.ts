@@ -49,8 +49,8 @@ interface Sent extends Omit<RequestInit, 'body'> {
 }
 
 /** Opens a gateway in an app with users. Records the calls to `identify` and to the provider. */
-export async function openApp(given: AppOptions = {}) {
-  const { identify, ...options } = { identify: byCookie, ...given }
+export async function openApp(overrides: AppOptions = {}) {
+  const { identify, ...options } = { identify: byCookie, ...overrides }
   const upstream = fakeUpstream(({ body }) =>
     body.includes('"stream":true') ? sse(chatEvents('Hi')) : json(chatAnswer()),
   )
@@ -113,7 +113,7 @@ export async function openApp(given: AppOptions = {}) {
 }
 
 /** Returns the status and code of a response in OpenAI's format, such as `401 identity_required`. */
-export async function outcomeOf(response: Response): Promise<string> {
+export async function getOutcome(response: Response): Promise<string> {
   const { error } = (await response.json()) as { error?: { code?: string } }
   return error?.code ? `${response.status} ${error.code}` : `${response.status}`
 }

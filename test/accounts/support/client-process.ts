@@ -11,8 +11,8 @@ import { ALLOWED_USD, PER_PROCESS, SECRET, USD_PER_REQUEST } from './first-reque
  * unexpected responses.
  */
 
-const [place = '', token = ''] = process.argv.slice(2)
-const { storage, end } = await openStore(place)
+const [location = '', token = ''] = process.argv.slice(2)
+const { storage, end } = await openStore(location)
 const completion = {
   ...{ id: 'c', object: 'chat.completion', created: 1, model: 'm' },
   choices: [{ index: 0, message: { role: 'assistant', content: 'Hello' }, finish_reason: 'stop' }],

@@ -33,16 +33,16 @@ export function firstRequestsConformance(
   })
 
   /** Sets up the store and mints a token that pays for one request. */
-  const prepare = (place: string) =>
-    withGateway(place, async ({ api }) => {
+  const prepare = (location: string) =>
+    withGateway(location, async ({ api }) => {
       await api.connections.create({ provider: 'one', providerSpecificData: { baseUrl: 'http://one.test' } })
       const { token } = await api.tokens.mint({ account: 'user_2', limits: { requests: { total: 1 } } })
       return token
     })
 
   /** Returns how much the account has spent, in US dollars. */
-  const readSpent = (place: string) =>
-    withGateway(place, async ({ api }) => {
+  const readSpent = (location: string) =>
+    withGateway(location, async ({ api }) => {
       await api.accounts.update('user_1', { limits: { usd: { total: ALLOWED_USD } } })
       const { limits } = await api.accounts.limits.get('user_1')
       return limits.map(({ used, reserved, unsettled }) => ({ used, reserved, unsettled }))[0]
@@ -97,11 +97,11 @@ export function firstRequestsConformance(
 }
 
 /** Opens a gateway on the store, and closes both after `work` has ended. */
-export async function withGateway<T>(place: string, work: (gateway: Gateway) => Promise<T>): Promise<T> {
-  const { storage, end } = await openStore(place)
+export async function withGateway<T>(location: string, action: (gateway: Gateway) => Promise<T>): Promise<T> {
+  const { storage, end } = await openStore(location)
   const gateway = createGateway({ storage, ...(!storage.ownSecret && { secret: SECRET }), logger: false })
   try {
-    return await work(gateway)
+    return await action(gateway)
   } finally {
     await gateway.close()
     await storage.close?.()

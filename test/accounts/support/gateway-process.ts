@@ -14,9 +14,9 @@ import { SECRET } from './first-requests.ts'
  * a line `<number> <command> <user>`, and its result is a line `<number> <result>`. Orders run concurrently.
  */
 
-const [place = ''] = process.argv.slice(2)
-const { storage: opened, end } = await openStore(place)
-let isAway = false
+const [location = ''] = process.argv.slice(2)
+const { storage: opened, end } = await openStore(location)
+let isUnavailable = false
 let isSignedIn = true
 let identified = 0
 const providers: Array<() => void> = []
@@ -89,10 +89,10 @@ const commands: Record<string, (user: string) => Promise<unknown> | unknown> = {
   revoke: (user) => api.accounts.revoke(user).then(now),
   pause: (user) => api.accounts.pause(user).then(now),
   loseStorage() {
-    isAway = true
+    isUnavailable = true
   },
   findStorage() {
-    isAway = false
+    isUnavailable = false
   },
   async used(user) {
     const { limits } = await api.accounts.limits.get(user)
@@ -108,21 +108,21 @@ const commands: Record<string, (user: string) => Promise<unknown> | unknown> = {
 say('ready')
 for await (const line of createInterface({ input: process.stdin })) {
   const [number = '', command = '', user = ''] = line.split(' ')
-  const work = Promise.resolve(commands[command]?.(user)).catch((error: unknown) => `failed ${error}`)
-  const ending = work.then((result) => say(`${number} ${result}`))
+  const promise = Promise.resolve(commands[command]?.(user)).catch((error: unknown) => `failed ${error}`)
+  const ending = promise.then((result) => say(`${number} ${result}`))
   if (command === 'close') {
     await ending
     process.exit()
   }
 }
 
-async function send(user: string, more: object = {}): Promise<Response> {
+async function send(user: string, extra: object = {}): Promise<Response> {
   const response = await gateway.fetch('http://app.test/v1/chat/completions', {
     method: 'POST',
     headers: { 'content-type': 'application/json', cookie: `s=${user}` },
-    body: JSON.stringify({ model: 'one/m', max_tokens: 1, messages: [], ...more }),
+    body: JSON.stringify({ model: 'one/m', max_tokens: 1, messages: [], ...extra }),
   })
-  if (!('stream' in more)) await response.text()
+  if (!('stream' in extra)) await response.text()
   return response
 }
 
@@ -152,9 +152,9 @@ async function readRest(reader: ReadableStreamDefaultReader<string> | undefined,
   }
 }
 
-async function unlessAway<T>(work: () => Promise<T>): Promise<T> {
-  if (isAway) throw Object.assign(new Error('connect ECONNREFUSED'), { code: 'ECONNREFUSED' })
-  return work()
+async function unlessAway<T>(action: () => Promise<T>): Promise<T> {
+  if (isUnavailable) throw Object.assign(new Error('connect ECONNREFUSED'), { code: 'ECONNREFUSED' })
+  return action()
 }
 
 function now(): number {

@@ -12,14 +12,14 @@ export function openAccounts({
   clock = fakeClock(),
   storage = memoryStorage({ clock }),
   options,
-  ...given
+  ...input
 }: {
   clock?: FakeClock
   storage?: Storage
   options?: AccountOptions
   secret?: string | undefined
 } = {}) {
-  const secret = 'secret' in given ? given.secret : 'a secret that is long enough for the keyring of a test'
+  const secret = 'secret' in input ? input.secret : 'a secret that is long enough for the keyring of a test'
   const errors: unknown[] = []
   const onError = (error: unknown) => void errors.push(error)
   const logger = { warn() {}, error() {}, info() {}, debug() {} }

@@ -53,21 +53,21 @@ export function tokenWorld({
 }
 
 /** Returns the error code with which a promise rejects, or `undefined` if it resolves. */
-export const codeOf = (work: Promise<unknown>): Promise<unknown> =>
-  work.then(
+export const getCode = (promise: Promise<unknown>): Promise<unknown> =>
+  promise.then(
     () => undefined,
     (error: { code?: unknown }) => error.code ?? error,
   )
 
 /** Returns the claims of a token that `mint` could have signed now. */
-export const claims = (more: object = {}) => ({
+export const claims = (extra: object = {}) => ({
   iss: 'signalbox',
   aud: 'signalbox:/ai',
   sub: 'alice',
   jti: 'id',
   iat: START_S,
   exp: START_S + 900,
-  ...more,
+  ...extra,
 })
 
 /** Signs an arbitrary token with the key of a world. */

@@ -50,8 +50,8 @@ export interface Answer {
 }
 
 /** Creates a minimal client of the protocol that behaves like a gateway. */
-export async function createClient(server: Door, given?: { publicKey: string; privateKey: string }) {
-  const kept = given ?? (await createIdentity())
+export async function createClient(server: Door, input?: { publicKey: string; privateKey: string }) {
+  const kept = input ?? (await createIdentity())
   const identity: Identity = await importIdentity(kept)
   let opened: OpenedHere | undefined
 
@@ -124,8 +124,8 @@ export async function createClient(server: Door, given?: { publicKey: string; pr
     const message = await signed(method, path, content, by)
     const response = await send(message)
     if (typeof response.body.sealed !== 'string') return response
-    const place = getResponseContext(by.session, Number(message.headers[headers.counter]))
-    return { status: response.status, body: JSON.parse(await decryptBody(by.key, place, response.body.sealed)) }
+    const location = getResponseContext(by.session, Number(message.headers[headers.counter]))
+    return { status: response.status, body: JSON.parse(await decryptBody(by.key, location, response.body.sealed)) }
   }
 
   /** Syncs and expects success. */

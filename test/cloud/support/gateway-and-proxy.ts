@@ -33,8 +33,8 @@ export function openBothEnds({ home = {}, cloud = {} }: Ends = {}) {
   }
 
   /** Starts another process of the gateway on the same data. */
-  const start = (more: Partial<GatewayOptions> = {}) =>
-    openDoor({ storage, clock, fetch: way, cloud: { enrollmentToken: ENROLLMENT_TOKEN }, ...home, ...more })
+  const start = (extra: Partial<GatewayOptions> = {}) =>
+    openDoor({ storage, clock, fetch: way, cloud: { enrollmentToken: ENROLLMENT_TOKEN }, ...home, ...extra })
 
   const first = start()
   const { api } = first.gateway

@@ -26,8 +26,8 @@ export function createHome(client: Client) {
     if (status !== 200) throw Object.assign(new Error(String(body.error)), body)
   }
 
-  async function exchange(more: object): Promise<SyncResponse> {
-    const response = await call('POST', paths.replica, { ...memory, changes: [], seen: [], ...more })
+  async function exchange(extra: object): Promise<SyncResponse> {
+    const response = await call('POST', paths.replica, { ...memory, changes: [], seen: [], ...extra })
     const { mirror, stamp } = response as unknown as SyncResponse // the type in which the proxy responds
     memory = { mirror, stamp }
     return response as unknown as SyncResponse

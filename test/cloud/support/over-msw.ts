@@ -49,7 +49,7 @@ export function openOverMsw(options: OverMswOptions = {}) {
   const recorded: Recorded[] = []
   /** The callers of the provider, and the credentials they sent. */
   const provided: Array<{ by: 'home' | 'cloud'; authorization: string | null }> = []
-  let isAway = false
+  let isUnavailable = false
 
   const provider = (by: 'home' | 'cloud') =>
     http.post('https://api.openai.com/v1/chat/completions', ({ request }) => {
@@ -71,7 +71,7 @@ export function openOverMsw(options: OverMswOptions = {}) {
 
   const throughMsw = upstream(
     http.all(`${CLOUD_URL}/*`, async ({ request }) => {
-      if (isAway) return HttpResponse.error()
+      if (isUnavailable) return HttpResponse.error()
       if (new URL(request.url).pathname === unknownPath)
         return HttpResponse.json(
           { error: `POST ${unknownPath} does not exist here.`, code: 'NOT_FOUND' },
@@ -127,7 +127,7 @@ export function openOverMsw(options: OverMswOptions = {}) {
     },
     /** Sets whether the proxy is unreachable. */
     setAway(away: boolean) {
-      isAway = away
+      isUnavailable = away
     },
     /** Returns the gateway's tenant. */
     async tenant() {

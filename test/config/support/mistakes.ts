@@ -18,13 +18,13 @@ const entry = (input: object) => combo([{ model: 'a/b', ...input }])
 const combined = (input: object) => combo({ models: ['a/b'], ...input })
 const when = (input: unknown) => entry({ when: input })
 const prices = (input: unknown) => model({ prices: input })
-const cloud = (provider: string, providerSpecificData: object, more: object = {}) =>
-  connection({ apiKey: 'a-key', providerSpecificData, ...more }, provider)
+const cloud = (provider: string, providerSpecificData: object, extra: object = {}) =>
+  connection({ apiKey: 'a-key', providerSpecificData, ...extra }, provider)
 
 const long = 'x'.repeat(600)
 const many = <T>(count: number, item: T) => Array.from({ length: count }, () => item)
 const named = (count: number, value: unknown) =>
-  Object.fromEntries(Array.from({ length: count }, (_, at) => [`n${at}`, value]))
+  Object.fromEntries(Array.from({ length: count }, (_, index) => [`n${index}`, value]))
 
 const connections: readonly Mistake[] = [
   ...['', '  ', 7, 'sk-1…', '"quoted"', "'quoted'", 'two words', 'Bearer abc', 'a\nb', 'x'.repeat(8_193)].map(
@@ -70,8 +70,8 @@ const connections: readonly Mistake[] = [
   ...[7, long, 'a\u2029'].map((prefix) => connection({ prefix })),
   ...['m', [1], [long]].map((enabledModels) => connection({ enabledModels })),
   ...['1', Number.NaN, Number.POSITIVE_INFINITY].map((priority) => connection({ priority })),
-  ...[[], { m: {} }, { '': { input: 1 } }, { m: { input: -1 } }, { m: { inpt: 1 } }].map((given) =>
-    connection({ prices: given }),
+  ...[[], { m: {} }, { '': { input: 1 } }, { m: { input: -1 } }, { m: { inpt: 1 } }].map((input) =>
+    connection({ prices: input }),
   ),
   ...['on', [], {}, { mode: 'off' }, { mode: 'auto', ttl: '2h' }].map((promptCaching) => connection({ promptCaching })),
   ...[[], { '1a': true }, { a: '' }, { a: 'x,y' }, { a: 1 }, named(17, true)].map((tags) => connection({ tags })),
@@ -156,8 +156,8 @@ const groups: readonly Mistake[] = [
 ]
 
 const allSettings: readonly Mistake[] = [
-  ...[{ requireApiKey: 'x' }, { requireApiKeys: true }, { cloudEnabled: true }, { maxAttempts: 0 }].map((given) =>
-    settings(given),
+  ...[{ requireApiKey: 'x' }, { requireApiKeys: true }, { cloudEnabled: true }, { maxAttempts: 0 }].map((input) =>
+    settings(input),
   ),
   ...['x', 7, 'http://me:pass@cloud.test', `http://cloud.test/${'x'.repeat(2_048)}`].map((cloudUrl) =>
     settings({ cloudUrl }),

@@ -4,7 +4,7 @@ import type { GatewayOptions } from '../../../src/options.ts'
 import type { AttemptRecord, RequestRecord } from '../../../src/request/hook-records.ts'
 import { both } from '../../pipeline/support/both-formats.ts'
 import { type Answering, fakeUpstream } from '../../pipeline/support/upstream.ts'
-import { apiKeyOf, catalog } from '../../pipeline/support/world.ts'
+import { catalog, getApiKey } from '../../pipeline/support/world.ts'
 import { fakeClock } from '../../support/clock.ts'
 
 export interface RoutedOptions extends GatewayOptions {
@@ -24,10 +24,10 @@ export function openRouted({ respond = both, ...options }: RoutedOptions) {
     fetch: upstream,
     catalog,
     connections: {
-      one: { apiKey: apiKeyOf('one') },
-      two: { apiKey: apiKeyOf('two') },
-      three: { apiKey: apiKeyOf('three'), isActive: false },
-      claude: { apiKey: apiKeyOf('claude') },
+      one: { apiKey: getApiKey('one') },
+      two: { apiKey: getApiKey('two') },
+      three: { apiKey: getApiKey('three'), isActive: false },
+      claude: { apiKey: getApiKey('claude') },
     },
     combos: { smart: ['one/m', 'two/m'], once: { models: ['one/m', 'two/m'], maxAttempts: 1 } },
     logger: false,
@@ -51,7 +51,7 @@ export function openRouted({ respond = both, ...options }: RoutedOptions) {
 }
 
 /** Returns the status and code of a response, such as `503 route_failed`. */
-export async function outcomeOf(response: Response): Promise<string> {
+export async function getOutcome(response: Response): Promise<string> {
   const text = await response.text()
   const { error } = (text.startsWith('{') ? JSON.parse(text) : {}) as { error?: { code?: string } }
   return `${response.status} ${error?.code ?? ''}`.trim()

@@ -10,8 +10,8 @@ import { now, type Order } from './orders.ts'
  * `<number> <result>`, with the result as JSON. Its only provider immediately responds with the model's name.
  */
 
-const [place = '', secret = '', token = ''] = process.argv.slice(2)
-const { storage } = await openStore(place)
+const [location = '', secret = '', token = ''] = process.argv.slice(2)
+const { storage } = await openStore(location)
 const gateway = createGateway({
   storage,
   secret,

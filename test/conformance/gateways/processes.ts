@@ -21,14 +21,14 @@ export type Program = Awaited<ReturnType<typeof childProgram>>
 export const gatewayProgram = (): Promise<Program> => childProgram(new URL('./process.ts', import.meta.url))
 
 /** Starts four processes. */
-export async function startProcesses(program: Program, place: string): Promise<Processes> {
-  const children = Array.from({ length: COUNT }, () => program.start(place, SECRET, TOKEN))
+export async function startProcesses(program: Program, location: string): Promise<Processes> {
+  const children = Array.from({ length: COUNT }, () => program.start(location, SECRET, TOKEN))
   await Promise.all(children.map((child) => child.output('ready')))
   let last = 0
 
-  async function send<Result>(child: Child | undefined, order: Order, at = 0): Promise<Result> {
+  async function send<Result>(child: Child | undefined, order: Order, index = 0): Promise<Result> {
     const number = ++last
-    child?.go(JSON.stringify({ number, at, order }))
+    child?.go(JSON.stringify({ number, at: index, order }))
     const line = (await child?.output(`${number} `)) ?? ''
     const result = JSON.parse(line.slice(line.indexOf(' ') + 1))
     if (result?.error && !('status' in result)) throw new Error(result.error)
@@ -37,9 +37,9 @@ export async function startProcesses(program: Program, place: string): Promise<P
 
   return {
     one: (index, order) => send(children[index], order),
-    all<Result>(orderOf: (index: number) => Order) {
-      const at = now() + SPREAD_MS
-      return Promise.all(children.map((child, index) => send<Result>(child, orderOf(index), at)))
+    all<Result>(getOrder: (index: number) => Order) {
+      const timestamp = now() + SPREAD_MS
+      return Promise.all(children.map((child, index) => send<Result>(child, getOrder(index), timestamp)))
     },
     async end() {
       for (const child of children) child.process.stdin?.end()

@@ -26,11 +26,11 @@ export function storageCounters(test: StorageTest): void {
 
   test('loses no step when many run concurrently', async ({ storage, other }) => {
     const second = await other()
-    const sums = await Promise.all(
+    const totals = await Promise.all(
       Array.from({ length: 60 }, (_, index) => add(index % 2 ? storage : second, 'count', 1)),
     )
     assert.equal(
-      sums.toSorted((a, b) => a - b),
+      totals.toSorted((a, b) => a - b),
       Array.from({ length: 60 }, (_, index) => index + 1),
     )
     assert.is((await storage.get('count'))?.value, '60')
@@ -56,8 +56,8 @@ export function storageCounters(test: StorageTest): void {
     const stored = await storage.get('count')
     for (const ttlMs of ODD_TTLS)
       for (const key of ['count', 'other']) {
-        const thrown = await add(storage, key, 1, ttlMs).catch((error: unknown) => error)
-        assert.ok(thrown instanceof RangeError && thrown.message.includes('ttlMs'), `${ttlMs}: ${thrown}`)
+        const reason = await add(storage, key, 1, ttlMs).catch((error: unknown) => error)
+        assert.ok(reason instanceof RangeError && reason.message.includes('ttlMs'), `${ttlMs}: ${reason}`)
       }
     assert.equal(await storage.get('count'), stored)
     assert.is(await storage.get('other'), undefined)
@@ -78,8 +78,8 @@ async function add(storage: Storage, key: string, by: number, ttlMs?: number): P
   return storage.increment(key, by, ttlMs === undefined ? undefined : { ttlMs })
 }
 
-async function fails(work: () => Promise<unknown>): Promise<boolean> {
-  return work().then(
+async function fails(action: () => Promise<unknown>): Promise<boolean> {
+  return action().then(
     () => false,
     () => true,
   )

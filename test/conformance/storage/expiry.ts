@@ -58,8 +58,8 @@ export function storageExpiry(test: StorageTest): void {
     assert.ok(typeof version === 'string')
     for (const ttlMs of ODD_TTLS)
       for (const condition of [{}, { ifVersion: null }, { ifVersion: version }, { ifVersion: 'another' }]) {
-        const thrown = await storage.set('key', 'new', { ...condition, ttlMs }).catch((error: unknown) => error)
-        assert.ok(thrown instanceof RangeError && thrown.message.includes('ttlMs'), `${ttlMs}: ${thrown}`)
+        const reason = await storage.set('key', 'new', { ...condition, ttlMs }).catch((error: unknown) => error)
+        assert.ok(reason instanceof RangeError && reason.message.includes('ttlMs'), `${ttlMs}: ${reason}`)
       }
     assert.equal(await storage.list(''), [{ key: 'key', value: 'value', version }])
     for (const ttlMs of [60_000.5, 1e12]) {

@@ -97,8 +97,8 @@ export function storageValues(test: StorageTest): void {
   })
 }
 
-async function refusal(work: () => Promise<unknown>): Promise<{ code?: string; message: string }> {
-  return work().then(
+async function refusal(action: () => Promise<unknown>): Promise<{ code?: string; message: string }> {
+  return action().then(
     () => ({ message: 'was not refused' }),
     (error: { code?: string; message: string }) => error,
   )

@@ -72,9 +72,9 @@ async function listen(storage: {
   return { keys, stop, includes }
 }
 
-async function until(isTrue: () => boolean, what = 'it'): Promise<void> {
+async function until(isTrue: () => boolean, label = 'it'): Promise<void> {
   for (const end = performance.now() + 30_000; !isTrue(); ) {
-    if (performance.now() > end) throw new Error(`waited 30 s for ${what}`)
+    if (performance.now() > end) throw new Error(`waited 30 s for ${label}`)
     await sleep(2)
   }
 }

@@ -180,22 +180,22 @@ async function hear(ai: typeof ai7, requested: Asked, stream: boolean) {
   }
 }
 
-const bodyOf = (upstream: FakeUpstream): JsonObject => JSON.parse(upstream.calls.at(-1)?.body ?? '{}')
+const getBody = (upstream: FakeUpstream): JsonObject => JSON.parse(upstream.calls.at(-1)?.body ?? '{}')
 
 /** Sorts the entries of a list, whose order doesn't matter. */
 const sorted = (list: unknown): unknown[] =>
   Array.isArray(list) ? list.toSorted((a, b) => JSON.stringify(a).length - JSON.stringify(b).length) : []
 
-for (const [what, given] of Object.entries(cases))
-  test(`the call and the result match the AI SDK’s own package for ${what}`, async () => {
-    const { format, tools, isCited, words } = given
+for (const [label, input] of Object.entries(cases))
+  test(`the call and the result match the AI SDK’s own package for ${label}`, async () => {
+    const { format, tools, isCited, words } = input
     const { model, create } = vendors[format]
-    const { upstream, name, fetch } = await openBefore(format, answerOf(format, given.output))
-    const callOptions = { prompt: 'Hi', maxRetries: 0, tools, ...given.requested }
+    const { upstream, name, fetch } = await openBefore(format, answerOf(format, input.output))
+    const callOptions = { prompt: 'Hi', maxRetries: 0, tools, ...input.requested }
     for (const stream of [false, true]) {
       const expected = await hear(ai7, { ...callOptions, model: create(upstream)(model) }, stream)
       assert.ok(expected.parts.length > 2, JSON.stringify(expected.parts))
-      const recorded = bodyOf(upstream)
+      const recorded = getBody(upstream)
       for (const [ai, version] of [
         [ai7, 4],
         [ai6, 3],
@@ -204,7 +204,7 @@ for (const [what, given] of Object.entries(cases))
         const received = await hear(ai, { ...callOptions, model: models(name) }, stream)
         assert.equal(received.parts, expected.parts, `${stream ? 'streamed' : 'whole'}, version ${version}`)
         if (isCited) assert.equal(received.titles, expected.titles)
-        const body = bodyOf(upstream)
+        const body = getBody(upstream)
         assert.equal(sorted(body.tools), sorted(recorded.tools))
         assert.equal([body.tool_choice, body.toolConfig], [recorded.tool_choice, recorded.toolConfig])
         assert.equal(
@@ -214,7 +214,7 @@ for (const [what, given] of Object.entries(cases))
         if (words === undefined) continue
         const messages: ai7.ModelMessage[] = [...received.messages, { role: 'user', content: 'And now?' }]
         await hear(ai, { model: models(name), maxRetries: 0, tools, messages }, stream)
-        assert.match(JSON.stringify(bodyOf(upstream)), words)
+        assert.match(JSON.stringify(getBody(upstream)), words)
       }
     }
   })
@@ -229,8 +229,8 @@ test('a request that allows no tool calls declares no vendor tools', async () =>
     const { upstream, name, fetch } = await openBefore(format, answerOf(format, []))
     const model = ai7.createGateway({ apiKey: 'x', baseURL: 'http://gateway/v4/ai', fetch })(name)
     await ai7.generateText({ model, prompt: 'Hi', maxRetries: 0, tools: { ...tools, lookup }, toolChoice: 'none' })
-    assert.match(JSON.stringify(bodyOf(upstream).tools), 'lookup')
-    assert.not.match(JSON.stringify(bodyOf(upstream).tools), /code/i)
+    assert.match(JSON.stringify(getBody(upstream).tools), 'lookup')
+    assert.not.match(JSON.stringify(getBody(upstream).tools), /code/i)
   }
 })
 
@@ -252,8 +252,8 @@ test("later turns omit files and encrypted data from a vendor tool's output", as
     { role: 'user', content: 'And now?' },
   ]
   await ai7.generateText({ model, maxRetries: 0, messages })
-  assert.match(JSON.stringify(bodyOf(upstream)), 'A fetched page')
-  assert.not.match(JSON.stringify(bodyOf(upstream)), data)
+  assert.match(JSON.stringify(getBody(upstream)), 'A fetched page')
+  assert.not.match(JSON.stringify(getBody(upstream)), data)
 })
 
 test('a file that OpenAI’s code interpreter created becomes a source with its ID', async () => {
@@ -283,7 +283,7 @@ test('a tool of another vendor is dropped with a warning, or rejected if it is t
   assert.is(error.statusCode, 400)
   const code = google.tools.codeExecution({})
   const { warnings } = await ai7.generateText({ model, prompt: 'Hi', maxRetries: 0, tools: { run, code } })
-  assert.equal(bodyOf(upstream).tools, [{ codeExecution: {} }])
+  assert.equal(getBody(upstream).tools, [{ codeExecution: {} }])
   assert.equal(
     warnings?.map((warning) => 'feature' in warning && warning.feature),
     ['tools[0]'],

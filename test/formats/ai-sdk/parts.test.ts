@@ -6,7 +6,7 @@ import { wireFormats } from '../../../src/types/unions.ts'
 import type { WireFormat } from '../../../src/types.ts'
 import { ai6 } from '../../pipeline/support/sdk/clients/ai.ts'
 import { outputBy } from '../../pipeline/support/sdk/gateway.ts'
-import { type Answered, outputIn } from '../../pipeline/support/sdk/model-output.ts'
+import { type Answered, getOutput } from '../../pipeline/support/sdk/model-output.ts'
 import { fakeUpstream, json, sse } from '../../pipeline/support/upstream.ts'
 import { openWorld } from '../../pipeline/support/world.ts'
 import { assert, suite } from '../../support/suite.ts'
@@ -30,10 +30,10 @@ for (const [name, ai, version] of [
   const test = suite(`parts of ${name}`)
 
   /** Creates a model that returns these responses in order, repeats the last one, and records its requests. */
-  async function modelOf(format: WireFormat, ...responses: ModelOutput[]) {
+  async function getModel(format: WireFormat, ...responses: ModelOutput[]) {
     const [provider, id] = targets[format]
-    const upstream = fakeUpstream(({ url, body }, nth) => {
-      const { whole, events } = responses[Math.min(nth, responses.length) - 1] ?? outputBy(format).response
+    const upstream = fakeUpstream(({ url, body }, index) => {
+      const { whole, events } = responses[Math.min(index, responses.length) - 1] ?? outputBy(format).response
       return url.pathname.includes(':stream') || JSON.parse(body).stream ? sse(events) : json(whole)
     })
     const { gateway } = await openWorld({
@@ -50,14 +50,14 @@ for (const [name, ai, version] of [
   }
 
   /** Returns the content of a complete or streamed response. */
-  async function contentOf(stream: boolean, requested: Parameters<typeof ai7.generateText>[0]) {
+  async function getContent(stream: boolean, requested: Parameters<typeof ai7.generateText>[0]) {
     const once = { ...requested, maxRetries: 0 }
     return stream ? await ai.streamText(once).content : (await ai.generateText(once)).content
   }
 
-  const modelOutput = (format: WireFormat, ...blocks: Answered['blocks']) => outputIn(format, { blocks })
+  const modelOutput = (format: WireFormat, ...blocks: Answered['blocks']) => getOutput(format, { blocks })
   const answers = (format: WireFormat, call: { name: string; input: JsonObject }): ModelOutput[] => [
-    outputIn(format, { blocks: [{ type: 'call', id: 'call_1', ...call }], finish: 'calls' }),
+    getOutput(format, { blocks: [{ type: 'call', id: 'call_1', ...call }], finish: 'calls' }),
     modelOutput(format, { type: 'text', text: 'Done.' }),
   ]
 
@@ -65,7 +65,7 @@ for (const [name, ai, version] of [
     const manner = stream ? 'streamed' : 'not streamed'
 
     test(`a cited document becomes a source with its name, position, and quote (${manner})`, async () => {
-      const { model } = await modelOf(
+      const { model } = await getModel(
         'anthropic-messages',
         modelOutput('anthropic-messages', {
           type: 'text',
@@ -84,7 +84,7 @@ for (const [name, ai, version] of [
         { ...pdf('a.pdf'), providerOptions },
         { ...pdf('b.pdf'), providerOptions },
       ]
-      const sources = (await contentOf(stream, { model, messages: [{ role: 'user', content }] })).filter(
+      const sources = (await getContent(stream, { model, messages: [{ role: 'user', content }] })).filter(
         ({ type }) => type === 'source',
       )
       assert.equal(sources, [
@@ -102,7 +102,7 @@ for (const [name, ai, version] of [
 
     for (const format of wireFormats)
       test(`a tool defined by Anthropic works (${format} model, ${manner})`, async () => {
-        const { model, asked } = await modelOf(format, ...answers(format, { name: 'bash', input: { command: 'ls' } }))
+        const { model, asked } = await getModel(format, ...answers(format, { name: 'bash', input: { command: 'ls' } }))
         const ran: unknown[] = []
         const execute = async ({ command }: { command: string }) => {
           ran.push(command)
@@ -110,7 +110,7 @@ for (const [name, ai, version] of [
         }
         const tools = { bash: anthropic.tools.bash_20250124({ execute }) as unknown as ai7.Tool } // the same in both versions
         const all = { model, prompt: 'Hi', tools, stopWhen: ai.isStepCount(2) }
-        assert.is(Object((await contentOf(stream, all)).at(-1)).text, 'Done.')
+        assert.is(Object((await getContent(stream, all)).at(-1)).text, 'Done.')
         assert.equal(ran, ['ls'])
         assert.match(asked(), 'a.txt')
         if (format === 'anthropic-messages') assert.match(asked(), '"type":"bash_20250124"')
@@ -118,26 +118,26 @@ for (const [name, ai, version] of [
 
     test(`an image from a tool keeps the detail set in its options (${manner})`, async () => {
       const modelOutput = answers('openai-responses', { name: 'look', input: {} })
-      const { model, asked } = await modelOf('openai-responses', ...modelOutput)
+      const { model, asked } = await getModel('openai-responses', ...modelOutput)
       const image = { mediaType: 'image/png', providerOptions: { openai: { imageDetail: 'low' } } }
       const look = ai.tool({
         inputSchema: ai.jsonSchema<object>({ type: 'object', properties: {} }),
         execute: async () => 'seen',
         toModelOutput: () => ({ type: 'content', value: [{ type: 'image-data', data: 'iVBORw0KGgo=', ...image }] }),
       })
-      await contentOf(stream, { model, prompt: 'Hi', tools: { look }, stopWhen: ai.isStepCount(2) })
+      await getContent(stream, { model, prompt: 'Hi', tools: { look }, stopWhen: ai.isStepCount(2) })
       assert.match(asked(), '"type":"input_image","detail":"low"')
     })
 
     test(`Anthropic's computer tool works with Anthropic models (${manner})`, async () => {
       const input = { action: 'left_click', coordinate: [1, 2] }
       const modelOutput = answers('anthropic-messages', { name: 'computer', input })
-      const { model, asked, betas } = await modelOf('anthropic-messages', ...modelOutput)
+      const { model, asked, betas } = await getModel('anthropic-messages', ...modelOutput)
       const ran: unknown[] = []
       const execute = async (action: unknown) => void ran.push(action)
       const computer = anthropic.tools.computer_20250124({ displayWidthPx: 800, displayHeightPx: 600, execute })
       const tools = { computer: computer as unknown as ai7.Tool } // the same in both versions
-      const content = await contentOf(stream, { model, prompt: 'Hi', tools, stopWhen: ai.isStepCount(2) })
+      const content = await getContent(stream, { model, prompt: 'Hi', tools, stopWhen: ai.isStepCount(2) })
       assert.is(Object(content.at(-1)).text, 'Done.')
       assert.equal(ran, [input])
       assert.match(
@@ -172,9 +172,9 @@ for (const [name, ai, version] of [
           apply_patch: { callId: 'p', operation: { type: 'delete_file', path: 'a.txt' } },
         }
         for (const [called, input] of Object.entries(inputs)) {
-          const { model, asked } = await modelOf(format, ...answers(format, { name: called, input }))
+          const { model, asked } = await getModel(format, ...answers(format, { name: called, input }))
           const all = { model, prompt: 'Hi', tools, stopWhen: ai.isStepCount(2) }
-          assert.is(Object((await contentOf(stream, all)).at(-1)).text, 'Done.')
+          assert.is(Object((await getContent(stream, all)).at(-1)).text, 'Done.')
           assert.equal(ran.at(-1), input)
           assert.match(asked(), 'a.txt')
         }
@@ -183,7 +183,8 @@ for (const [name, ai, version] of [
     test(`OpenAI's free-text tool receives text, and its call is sent back as text (${manner})`, async () => {
       const item = { type: 'custom_tool_call', id: 'c', call_id: 'call_1', name: 'write', input: 'two words' }
       const response = (output: object[]) => ({ id: 'r', object: 'response', status: 'completed', model: 'm', output })
-      const event = (type: string, more: object) => `data: ${JSON.stringify({ type: `response.${type}`, ...more })}\n\n`
+      const event = (type: string, extra: object) =>
+        `data: ${JSON.stringify({ type: `response.${type}`, ...extra })}\n\n`
       const call: ModelOutput = {
         whole: response([item]),
         events: [
@@ -195,7 +196,7 @@ for (const [name, ai, version] of [
           event('completed', { response: response([item]) }),
         ],
       }
-      const { model, asked } = await modelOf(
+      const { model, asked } = await getModel(
         'openai-responses',
         call,
         modelOutput('openai-responses', { type: 'text', text: 'Done.' }),
@@ -204,7 +205,7 @@ for (const [name, ai, version] of [
       const execute = async (input: string) => void ran.push(input)
       const write = openai.tools.customTool({ description: 'Writes.', execute }) as unknown as ai7.Tool // the same in both versions
       const all = { model, prompt: 'Hi', tools: { write }, stopWhen: ai.isStepCount(2) }
-      assert.is(Object((await contentOf(stream, all)).at(-1)).text, 'Done.')
+      assert.is(Object((await getContent(stream, all)).at(-1)).text, 'Done.')
       assert.equal(ran, ['two words'])
       assert.match(asked(), '{"type":"custom_tool_call","call_id":"call_1","name":"write","input":"two words"}')
       assert.match(asked(), '"type":"custom_tool_call_output"')
@@ -214,11 +215,15 @@ for (const [name, ai, version] of [
       const { whole, events } = modelOutput('openai-responses', { type: 'text', text: 'I look.' })
       const mark = (text: string) => text.replaceAll('"role":"assistant"', '"role":"assistant","phase":"commentary"')
       const marked = { whole: JSON.parse(mark(JSON.stringify(whole))), events: events.map(mark) }
-      const { model, asked } = await modelOf('openai-responses', marked)
+      const { model, asked } = await getModel('openai-responses', marked)
       const first = { model, prompt: 'Hi', maxRetries: 0 }
       const { messages } = stream ? await ai.streamText(first).response : (await ai.generateText(first)).response
-      const more: ai7.ModelMessage[] = [{ role: 'user', content: 'Hi' }, ...messages, { role: 'user', content: 'And?' }]
-      await contentOf(false, { model, messages: more })
+      const extra: ai7.ModelMessage[] = [
+        { role: 'user', content: 'Hi' },
+        ...messages,
+        { role: 'user', content: 'And?' },
+      ]
+      await getContent(false, { model, messages: extra })
       assert.match(asked(), '"phase":"commentary"')
     })
 
@@ -227,7 +232,7 @@ for (const [name, ai, version] of [
       const head = { id: 'c', created: 1, model: 'm' }
       const chunk = (delta: object, finish_reason: string | null) =>
         `data: ${JSON.stringify({ ...head, object: 'chat.completion.chunk', choices: [{ index: 0, delta, finish_reason }] })}\n\n`
-      const { model } = await modelOf('openai-chat', {
+      const { model } = await getModel('openai-chat', {
         whole: {
           ...head,
           object: 'chat.completion',
@@ -235,7 +240,7 @@ for (const [name, ai, version] of [
         },
         events: [chunk({ role: 'assistant', audio }, null), chunk({}, 'stop'), 'data: [DONE]\n\n'],
       })
-      const content = await contentOf(stream, { model, prompt: 'Hi' })
+      const content = await getContent(stream, { model, prompt: 'Hi' })
       assert.equal(
         content.map((part) => (part.type === 'text' ? part.text : part.type)),
         ['Hello.', 'file'],

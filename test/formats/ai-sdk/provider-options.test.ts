@@ -297,10 +297,11 @@ for (const [name, format, call, sent, model] of cases)
 
 test('a schema that OpenAI’s strict mode would reject is sent without it, and an explicit choice is kept', async () => {
   const output = (schema: object) => ai7.Output.object({ schema: ai7.jsonSchema(schema) })
-  const strictOf = async (call: Asked) => Object(Object((await send('openai-responses', call)).body.text).format).strict
-  assert.is(await strictOf({ output: output(closed) }), undefined) // it allows other properties
+  const getStrict = async (call: Asked) =>
+    Object(Object((await send('openai-responses', call)).body.text).format).strict
+  assert.is(await getStrict({ output: output(closed) }), undefined) // it allows other properties
   const optional = { ...closed, additionalProperties: false, required: [] }
-  assert.is(await strictOf({ output: output(optional) }), undefined)
+  assert.is(await getStrict({ output: output(optional) }), undefined)
   const looseCities = [
     closed,
     {},
@@ -311,15 +312,15 @@ test('a schema that OpenAI’s strict mode would reject is sent without it, and 
   ]
   for (const city of looseCities) {
     const deep = { ...closed, additionalProperties: false, properties: { city } }
-    assert.is(await strictOf({ output: output(deep) }), undefined, JSON.stringify(city))
+    assert.is(await getStrict({ output: output(deep) }), undefined, JSON.stringify(city))
   }
-  assert.is(await strictOf({ output: output({ anyOf: [{ ...closed, additionalProperties: false }] }) }), undefined)
+  assert.is(await getStrict({ output: output({ anyOf: [{ ...closed, additionalProperties: false }] }) }), undefined)
   const known = { anyOf: [{ type: 'string', format: 'date', pattern: '^2' }, { type: 'null' }] }
   const dated = { ...closed, additionalProperties: false, properties: { city: known } }
-  assert.is(await strictOf({ output: output(dated) }), true)
-  const whole = output({ ...closed, additionalProperties: false })
+  assert.is(await getStrict({ output: output(dated) }), true)
+  const full = output({ ...closed, additionalProperties: false })
   const providerOptions = { openai: { strictJsonSchema: false } }
-  assert.is(await strictOf({ output: whole, providerOptions }), false)
+  assert.is(await getStrict({ output: full, providerOptions }), false)
 })
 
 test('references to a conversation, a container, or content stored by another vendor are rejected, not dropped', async () => {

@@ -52,7 +52,7 @@ async function listen(ai: typeof ai7, model: ai7.LanguageModel, tools: ai7.ToolS
 }
 
 /** Returns the calls of a response as the vendor's client reads them. */
-const callsIn = ({ tool_calls: calls = [] }: Received) =>
+const getCalls = ({ tool_calls: calls = [] }: Received) =>
   calls.map(({ name, args, arguments: text = '' }) => ({ name, input: args ?? tryParseJson(text || '{}') ?? text }))
 
 /** Normalizes the order of fields and the different forms of empty input. */
@@ -67,7 +67,7 @@ for (const [name, ai, version] of [
 
   for (const format of wireFormats)
     test(`recorded ${format} streams have the same text and calls as in the vendor's client, and each part has a start and an end`, async () => {
-      const streams = recordedStreams(apis[format]).filter((_, at) => at % SHARE === 0)
+      const streams = recordedStreams(apis[format]).filter((_, index) => index % SHARE === 0)
       let current = ''
       const { fetch, world } = await openBefore(
         format,
@@ -76,7 +76,7 @@ for (const [name, ai, version] of [
       const model = ai.createGateway({ apiKey: 'x', baseURL: `http://gateway/v${version}/ai`, fetch })(MODEL)
       for (const { name: recording, sse: recorded, received } of streams) {
         current = recorded
-        const calls = callsIn(received)
+        const calls = getCalls(received)
         const any: ai7.Tool = { inputSchema: ai.jsonSchema({ type: 'object', additionalProperties: true }) }
         const result = await listen(ai, model, Object.fromEntries(calls.map((call) => [call.name, any])))
         assert.equal(result.disorder, [], recording)

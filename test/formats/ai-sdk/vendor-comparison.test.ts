@@ -3,7 +3,7 @@ import { createSignalbox } from '../../../src/ai/signalbox.ts'
 import { wireFormats } from '../../../src/types/unions.ts'
 import type { WireFormat } from '../../../src/types.ts'
 import { ai6 } from '../../pipeline/support/sdk/clients/ai.ts'
-import { type Answered, outputIn } from '../../pipeline/support/sdk/model-output.ts'
+import { type Answered, getOutput } from '../../pipeline/support/sdk/model-output.ts'
 import { fakeUpstream, json, sse } from '../../pipeline/support/upstream.ts'
 import { openWorld } from '../../pipeline/support/world.ts'
 import { assert, suite } from '../../support/suite.ts'
@@ -130,12 +130,12 @@ async function hear({ ai, model, stream, object }: Asking) {
   const steps = (await result.steps).map((step) => ({
     content: step.content.map(seen).filter(({ length }) => length > 0),
     finish: [step.finishReason, step.rawFinishReason],
-    tokens: tokensOf(step.usage),
+    tokens: getTokens(step.usage),
   }))
-  return { steps, total: tokensOf(await result.totalUsage), output: object ? await result.output : undefined }
+  return { steps, total: getTokens(await result.totalUsage), output: object ? await result.output : undefined }
 }
 
-const tokensOf = ({ inputTokens, outputTokens, inputTokenDetails, outputTokenDetails }: ai7.LanguageModelUsage) => [
+const getTokens = ({ inputTokens, outputTokens, inputTokenDetails, outputTokenDetails }: ai7.LanguageModelUsage) => [
   inputTokens,
   outputTokens,
   inputTokenDetails.cacheReadTokens,
@@ -157,7 +157,7 @@ for (const format of wireFormats)
     let requestCount = 0
     const upstream = fakeUpstream(({ url, body }) => {
       const response = responses[requestCount++] ?? responses.at(-1) ?? says('')
-      const { whole, events } = outputIn(format, response)
+      const { whole, events } = getOutput(format, response)
       return url.pathname.includes(':stream') || JSON.parse(body).stream ? sse(events) : json(whole)
     })
     const { gateway } = await openWorld({
@@ -173,7 +173,7 @@ for (const format of wireFormats)
       { ai: ai7, model: createSignalbox(gateway)(name) },
       { ai: ai6, model: createSignalbox(gateway, { specification: 'v3' })(name) },
     ]
-    for (const [what, { formats = wireFormats, object = false, ...output }] of Object.entries(cases)) {
+    for (const [label, { formats = wireFormats, object = false, ...output }] of Object.entries(cases)) {
       if (!formats.includes(format)) continue
       for (const stream of [false, true]) {
         const again = () => {
@@ -182,11 +182,11 @@ for (const format of wireFormats)
         }
         again()
         const expected = await hear({ ai: ai7, model: create(upstream)(model), stream, object })
-        for (const [at, client] of clients.entries()) {
+        for (const [index, client] of clients.entries()) {
           again()
           const received = await hear({ ...client, stream, object })
           const shown = format === 'openai-chat' ? withoutThoughts(received) : received
-          assert.equal(shown, expected, `${what}, ${stream ? 'streamed' : 'whole'}, client ${at}`)
+          assert.equal(shown, expected, `${label}, ${stream ? 'streamed' : 'whole'}, client ${index}`)
         }
       }
     }

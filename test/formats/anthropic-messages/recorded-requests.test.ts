@@ -11,20 +11,20 @@ const test = suite('recorded Messages requests')
 
 /** Translates a request to the canonical format and back. */
 function again(request: JsonObject): { body: JsonObject; warnings: string[] } {
-  const { target, warnings } = contexts(messagesTranslator, { traits: traitsOf(request) })
-  const own: TargetContext = {
+  const { target, warnings } = contexts(messagesTranslator, { traits: getTraits(request) })
+  const context: TargetContext = {
     ...target,
     model: String(request.model),
     origin: { format: 'anthropic-messages', account: 'a' },
   }
   const parsed = messagesTranslator.parseRequest(request, { warnings })
   const { supportedOptions } = messagesTranslator
-  const { request: prepared } = prepareRequest(parsed, { ...own, supportedOptions })
-  return { body: messagesTranslator.writeRequest(prepared, own).body, warnings: warnings.list() }
+  const { request: prepared } = prepareRequest(parsed, { ...context, supportedOptions })
+  return { body: messagesTranslator.writeRequest(prepared, context).body, warnings: warnings.list() }
 }
 
 /** The traits of the requested model. */
-function traitsOf({ thinking, output_config }: JsonObject): Partial<Traits> {
+function getTraits({ thinking, output_config }: JsonObject): Partial<Traits> {
   const by = isObject(thinking)
     ? thinking.type === 'enabled'
       ? 'budget'
@@ -41,7 +41,7 @@ function normal(request: JsonObject): JsonObject {
   const { system, messages, stream, tools, ...rest } = withoutNulls(request)
   const turns: { role: unknown; content: JsonObject[] }[] = []
   for (const { role, content } of objects(messages)) {
-    const blocks = blocksOf(content)
+    const blocks = getBlocks(content)
     const last = turns.at(-1)
     if (last?.role === role) last?.content.push(...blocks)
     else if (blocks.length > 0) turns.push({ role, content: blocks })
@@ -49,7 +49,7 @@ function normal(request: JsonObject): JsonObject {
   const normalTools = objects(tools).map(normalTool)
   return {
     ...rest,
-    ...(blocksOf(system).length > 0 && { system: blocksOf(system) }),
+    ...(getBlocks(system).length > 0 && { system: getBlocks(system) }),
     ...(stream === true && { stream }),
     ...(normalTools.length > 0 && { tools: normalTools }),
     messages: turns,
@@ -62,13 +62,13 @@ function normalTool({ type, allowed_callers: _, ...tool }: JsonObject): JsonObje
   return { ...tool, type: String(type).replace(/^(web_search)_.*/, '$1_20250305') }
 }
 
-function blocksOf(content: unknown): JsonObject[] {
-  if (typeof content === 'string') return blocksOf([{ type: 'text', text: content }])
+function getBlocks(content: unknown): JsonObject[] {
+  if (typeof content === 'string') return getBlocks([{ type: 'text', text: content }])
   const isSaid = ({ type, text }: JsonObject) => type !== 'text' || String(text).trim() !== ''
   return objects(content)
     .filter(isSaid)
     .map(({ is_error, content: inner, ...block }) => {
-      const within = blocksOf(inner)
+      const within = getBlocks(inner)
       return { ...block, ...(is_error === true && { is_error }), ...(within.length > 0 && { content: within }) }
     })
 }

@@ -79,14 +79,14 @@ test("Anthropic's client reads translated recordings like the originals", async 
 test("Anthropic's client reads translated recordings like the originals, no matter where the recordings are split", () => {
   for (const { name, sse } of recordedStreams('anthropic')) {
     const bytes = encodeUtf8(sse)
-    const whole = translated(bytes, []).join('')
+    const full = translated(bytes, []).join('')
     const cuts = fc.array(fc.nat(bytes.length), { maxLength: 30 }).map((at) => at.sort((a, b) => a - b))
     fc.assert(
-      fc.property(cuts, (at) => translated(bytes, at).join('') === whole),
+      fc.property(cuts, (at) => translated(bytes, at).join('') === full),
       { numRuns: 3 },
     )
     const isShort = bytes.length < 8_000
-    if (isShort) assert.is(translated(bytes, [...bytes.keys()]).join(''), whole, name)
+    if (isShort) assert.is(translated(bytes, [...bytes.keys()]).join(''), full, name)
   }
 })
 
@@ -98,7 +98,7 @@ test('a recorded response keeps its meaning when it is parsed and written again'
     if (!isMessages(url) || !isObject(response) || !Array.isArray(response.content)) continue
     const { read, write } = contexts(messagesTranslator)
     const again = messagesTranslator.writeResponse(messagesTranslator.parseResponse(response, read), write())
-    assert.equal(blocksOf(again.content), blocksOf(response.content), name)
+    assert.equal(getBlocks(again.content), getBlocks(response.content), name)
     assert.is(again.stop_reason, response.stop_reason, name)
     assert.is(again.stop_sequence, response.stop_sequence, name)
     const { usage } = response
@@ -111,7 +111,7 @@ test('a recorded response keeps its meaning when it is parsed and written again'
 })
 
 /** Returns the blocks that have a canonical part, with their signatures unsealed. */
-function blocksOf(content: unknown): JsonObject[] {
+function getBlocks(content: unknown): JsonObject[] {
   const blocks: JsonObject[] = Array.isArray(content) ? content.filter(isObject) : []
   return blocks.flatMap((block): JsonObject[] => {
     const { type, text, thinking, signature, data, id, name, input } = block

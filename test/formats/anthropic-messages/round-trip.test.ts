@@ -18,10 +18,10 @@ const runs = { numRuns: 25 }
 
 test('writing and reparsing a request leaves it unchanged', () => {
   fc.assert(
-    fc.property(request, (given) => {
+    fc.property(request, (input) => {
       const { target, warnings } = contexts(messagesTranslator)
-      const { body } = messagesTranslator.writeRequest(given, target)
-      assert.equal(messagesTranslator.parseRequest(JSON.parse(JSON.stringify(body)), { warnings }), given)
+      const { body } = messagesTranslator.writeRequest(input, target)
+      assert.equal(messagesTranslator.parseRequest(JSON.parse(JSON.stringify(body)), { warnings }), input)
       assert.equal(warnings.list(), [])
     }),
     runs,
@@ -37,11 +37,11 @@ test('writing and reparsing a response leaves it unchanged', () => {
   fc.assert(
     fc.property(replies, finish, usage, (content, reason, counts) => {
       const { read, write } = contexts(messagesTranslator)
-      const given: CanonicalResponse = { choices: [{ content, finish: reason }], usage: counts, serviceTier: 'default' }
-      const body = JSON.parse(JSON.stringify(messagesTranslator.writeResponse(given, write())))
+      const input: CanonicalResponse = { choices: [{ content, finish: reason }], usage: counts, serviceTier: 'default' }
+      const body = JSON.parse(JSON.stringify(messagesTranslator.writeResponse(input, write())))
       const { choices, ...rest } = messagesTranslator.parseResponse(body, read)
       const shown = { ...rest, choices: choices.map((choice) => ({ ...choice, finish: withoutWord(choice.finish) })) }
-      assert.equal(shown, { id: 'msg_id1', model: 'm', ...given })
+      assert.equal(shown, { id: 'msg_id1', model: 'm', ...input })
     }),
     runs,
   )
@@ -69,7 +69,7 @@ test('writing and rereading a stream leaves it unchanged', () => {
       const parser = createSseParser(reader.observe)
       const writer = messagesTranslator.createWriter(write(), parser.push)
       const end: StreamEvent = { type: 'end', finishes: [reason], usage: counts }
-      const events = content.flatMap((part, key) => eventsOf(part, key))
+      const events = content.flatMap((part, key) => getEvents(part, key))
       for (const event of [{ type: 'start' } as const, ...events, end]) writer.push(event)
       const shown = recorded
         .slice(1)
@@ -80,7 +80,7 @@ test('writing and rereading a stream leaves it unchanged', () => {
   )
 })
 
-function eventsOf(part: AssistantPart, key: number): StreamEvent[] {
+function getEvents(part: AssistantPart, key: number): StreamEvent[] {
   const start = (empty: AssistantPart): StreamEvent => ({ type: 'part-start', key, candidate: 0, part: empty })
   const delta = (value: string): StreamEvent => ({ type: 'part-delta', key, text: value })
   const end: StreamEvent = { type: 'part-end', key }

@@ -20,12 +20,12 @@ test('frames have the standard CRC-32 checksum', () => {
 
 test('the parser returns the same frames no matter where the bytes are split', () => {
   const bytes = concatBytes(converseFrames())
-  const whole = read([bytes])
-  assert.is(whole.length, 7)
-  assert.equal(whole[1], { event: 'contentBlockDelta', data: '{"contentBlockIndex":0,"delta":{"text":"Hello "}}' })
-  for (let at = 1; at < bytes.length; at++)
-    assert.equal(read([bytes.subarray(0, at), bytes.subarray(at)]), whole, String(at))
-  assert.equal(read(Array.from(bytes, (byte) => Uint8Array.of(byte))), whole)
+  const full = read([bytes])
+  assert.is(full.length, 7)
+  assert.equal(full[1], { event: 'contentBlockDelta', data: '{"contentBlockIndex":0,"delta":{"text":"Hello "}}' })
+  for (let index = 1; index < bytes.length; index++)
+    assert.equal(read([bytes.subarray(0, index), bytes.subarray(index)]), full, String(index))
+  assert.equal(read(Array.from(bytes, (byte) => Uint8Array.of(byte))), full)
 })
 
 test('parses exceptions and errors by name', () => {
@@ -39,12 +39,12 @@ test('parses exceptions and errors by name', () => {
 test('a frame can have headers of every type', () => {
   const name = [1, 0x61]
   const values = [[0], [1], [2, 9], [3, 0, 9], [4, 0, 0, 0, 9], [5, ...Array(8).fill(9)], [6, 0, 2, 9, 9]]
-  const more = [
+  const extra = [
     [8, ...Array(8).fill(9)],
     [9, ...Array(16).fill(9)],
   ]
   const type = encodeUtf8(':event-type')
-  const headers = [...values, ...more].flatMap((value) => [...name, ...value])
+  const headers = [...values, ...extra].flatMap((value) => [...name, ...value])
   const bytes = toFrame([...headers, type.length, ...type, 7, 0, 1, 0x78], encodeUtf8('{}'))
   assert.equal(read([bytes]), [{ event: 'x', data: '{}' }])
 })
@@ -56,10 +56,10 @@ test('an incomplete frame at the end is ignored', () => {
 
 test('a corrupted frame is rejected', () => {
   const [bytes = new Uint8Array()] = converseFrames()
-  for (let at = 0; at < bytes.length; at++) {
+  for (let index = 0; index < bytes.length; index++) {
     const wrong = bytes.slice()
-    wrong[at] = (wrong[at] ?? 0) ^ 0x40
-    assert.throws(() => read([wrong]), /corrupt event stream/, String(at))
+    wrong[index] = (wrong[index] ?? 0) ^ 0x40
+    assert.throws(() => read([wrong]), /corrupt event stream/, String(index))
   }
 })
 

@@ -2,7 +2,7 @@ import { isObject, type JsonObject } from '../../../src/lib/json.ts'
 import { wireFormats } from '../../../src/types/unions.ts'
 import type { WireFormat } from '../../../src/types.ts'
 import { questions } from '../../pipeline/support/sample-requests.ts'
-import { bodyOf, fakeUpstream, json } from '../../pipeline/support/upstream.ts'
+import { fakeUpstream, getBody, json } from '../../pipeline/support/upstream.ts'
 import { openWorld } from '../../pipeline/support/world.ts'
 import { isCi, times } from '../../support/ci.ts'
 import { assert, suite } from '../../support/suite.ts'
@@ -29,7 +29,7 @@ function* cases(): Generator<Case> {
       const headers = { 'content-type': 'application/vnd.amazon.eventstream' }
       const contents = { text, reasoning: thoughts, calls: called }
       const expected = stop === undefined ? undefined : { ...contents, ...getEnd(stop, called, usage) }
-      yield { name, response: new Response(bodyOf(pieces(bytes)), { headers }), isStream: true, expected }
+      yield { name, response: new Response(getBody(pieces(bytes)), { headers }), isStream: true, expected }
     } else if (status === 200 && isObject(response) && isObject(response.output) && isObject(response.output.message)) {
       if (shapes.size === shapes.add(getShape(response)).size) continue
       const { text, thoughts, calls } = plainly(response.output.message)
@@ -62,7 +62,7 @@ function getEnd(stop: unknown, calls: readonly unknown[], usage: unknown) {
 }
 
 function* pieces(bytes: Uint8Array) {
-  for (let at = 0; at < bytes.length; at += 61) yield bytes.subarray(at, at + 61)
+  for (let index = 0; index < bytes.length; index += 61) yield bytes.subarray(index, index + 61)
 }
 
 const catalog = { bedrock: { cloud: 'bedrock', format: 'bedrock-converse' } } as const
@@ -70,7 +70,7 @@ const connections = [{ provider: 'bedrock', providerSpecificData: { region: 'us-
 
 /** In CI, selects all of them. Locally, selects those that no other client covers. */
 const getShare = (format: WireFormat) =>
-  [...cases()].filter((_, at) => isCi || at % wireFormats.length === wireFormats.indexOf(format))
+  [...cases()].filter((_, index) => isCi || index % wireFormats.length === wireFormats.indexOf(format))
 
 for (const format of wireFormats) {
   test(`recordings keep their meaning for ${format} clients`, async () => {

@@ -33,9 +33,9 @@ for (const [format, folders, least] of sources) {
     const client = await getSharedFormat(format)?.loadTranslator()
     assert.ok(client)
     const counts = { written: 0, refused: 0 }
-    for (const [at, { name, request }] of recordedExchanges(folders).entries()) {
+    for (const [index, { name, request }] of recordedExchanges(folders).entries()) {
       if (!isObject(request) || !Array.isArray(request.messages)) continue
-      for (const model of modelsFor(at)) {
+      for (const model of modelsFor(index)) {
         const { warnings } = contexts(client)
         const target = { provider: 'bedrock', model, format: 'bedrock-converse' } as const
         const traits = getTraits(converseTranslator.traits, target, {})

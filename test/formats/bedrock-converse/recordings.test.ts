@@ -62,7 +62,7 @@ function readResult(bytes: Uint8Array, size: number) {
     watch.observe(event)
     reader.observe(event)
   })
-  for (let at = 0; at < bytes.length; at += size) parser.push(bytes.subarray(at, at + size))
+  for (let index = 0; index < bytes.length; index += size) parser.push(bytes.subarray(index, index + size))
   parser.end()
   reader.end()
   sequence.end()
@@ -86,12 +86,12 @@ function readResult(bytes: Uint8Array, size: number) {
   }
 }
 
-for (const [how, size] of [
+for (const [mode, size] of [
   ['in one chunk', Number.POSITIVE_INFINITY],
   ['byte by byte', 1],
   ['in pieces', 37],
 ] as const) {
-  test(`parses recorded streams ${how}`, () => {
+  test(`parses recorded streams ${mode}`, () => {
     let count = 0
     for (const { name, bytes } of recorded()) {
       if (!bytes) continue

@@ -44,27 +44,27 @@ const whole = (content: readonly Block[]) =>
   )
 
 function* pieces(text: string, lengths: readonly number[]) {
-  for (let at = 0, nth = 0; at < text.length; nth++) {
-    const end = at + (lengths[nth % lengths.length] ?? 1)
-    yield text.slice(at, end)
-    at = end
+  for (let index = 0, i = 0; index < text.length; i++) {
+    const end = index + (lengths[i % lengths.length] ?? 1)
+    yield text.slice(index, end)
+    index = end
   }
 }
 
 function* getFrames(content: readonly Block[], lengths: readonly number[]) {
   yield eventFrame('messageStart', { role: 'assistant' })
-  for (const [contentBlockIndex, one] of content.entries()) {
+  for (const [contentBlockIndex, item] of content.entries()) {
     const delta = (what: object) => eventFrame('contentBlockDelta', { contentBlockIndex, delta: what })
-    if ('text' in one) for (const text of pieces(one.text, lengths)) yield delta({ text })
-    else if ('toolUse' in one) {
-      const { input, ...toolUse } = one.toolUse
+    if ('text' in item) for (const text of pieces(item.text, lengths)) yield delta({ text })
+    else if ('toolUse' in item) {
+      const { input, ...toolUse } = item.toolUse
       yield eventFrame('contentBlockStart', { contentBlockIndex, start: { toolUse } })
       for (const piece of pieces(JSON.stringify(input), lengths)) yield delta({ toolUse: { input: piece } })
-    } else if ('reasoningText' in one.reasoningContent) {
-      const { text, signature } = one.reasoningContent.reasoningText
+    } else if ('reasoningText' in item.reasoningContent) {
+      const { text, signature } = item.reasoningContent.reasoningText
       for (const piece of pieces(text, lengths)) yield delta({ reasoningContent: { text: piece } })
       yield delta({ reasoningContent: { signature } })
-    } else yield delta({ reasoningContent: one.reasoningContent })
+    } else yield delta({ reasoningContent: item.reasoningContent })
     yield eventFrame('contentBlockStop', { contentBlockIndex })
   }
   yield eventFrame('messageStop', { stopReason: 'end_turn' })
@@ -76,10 +76,10 @@ function readResult(bytes: Uint8Array, lengths: readonly number[]) {
   const sequence = createSequence((event) => events.push(event))
   const reader = converseTranslator.createReader(read, sequence.take)
   const parser = eventStreamFraming(reader.observe)
-  for (let at = 0, nth = 0; at < bytes.length; nth++) {
-    const end = at + (lengths[nth % lengths.length] ?? 1)
-    parser.push(bytes.subarray(at, end))
-    at = end
+  for (let index = 0, i = 0; index < bytes.length; i++) {
+    const end = index + (lengths[i % lengths.length] ?? 1)
+    parser.push(bytes.subarray(index, end))
+    index = end
   }
   parser.end()
   reader.end()

@@ -22,7 +22,7 @@ test('collecting citations takes linear time', () => {
   const parts = createPartCollector()
   parts.take({ type: 'part-start', key: 1, candidate: 0, part: { type: 'text', text: 'a' } })
   const ms = cpuMs(() => {
-    for (let at = 0; at < MANY; at++) parts.take({ type: 'part-citation', key: 1, citation: { start: at } })
+    for (let index = 0; index < MANY; index++) parts.take({ type: 'part-citation', key: 1, citation: { start: index } })
   })
   const [part] = parts.contents()[0] ?? []
   assert.is(part?.type === 'text' && part.citations?.length, MANY)

@@ -22,7 +22,7 @@ test('an item is found only by its owner and ID', () => {
 
 test('the oldest of more than 10,000 items are evicted first', () => {
   const memory = createItemMemory()
-  for (let nth = 0; nth < 10_005; nth++) memory.keep('k', `msg_${nth}`, '{}')
+  for (let index = 0; index < 10_005; index++) memory.keep('k', `msg_${index}`, '{}')
   assert.is(memory.has('k', 'msg_4'), false)
   assert.is(memory.has('k', 'msg_5'), true)
   assert.is(memory.has('k', 'msg_10004'), true)
@@ -33,8 +33,9 @@ test('the memory holds at most 16 MiB, and no item over 1 MiB', () => {
   memory.keep('k', 'msg_large', JSON.stringify(item('msg_large', 'x'.repeat(1024 * 1024))))
   assert.is(memory.has('k', 'msg_large'), false)
   const almost = 'x'.repeat(1_000_000)
-  for (let nth = 0; nth < 20; nth++) memory.keep('k', `msg_${nth}`, JSON.stringify(item(`msg_${nth}`, almost)))
-  const kept = Array.from({ length: 20 }, (_, nth) => memory.has('k', `msg_${nth}`))
+  for (let index = 0; index < 20; index++)
+    memory.keep('k', `msg_${index}`, JSON.stringify(item(`msg_${index}`, almost)))
+  const kept = Array.from({ length: 20 }, (_, index) => memory.has('k', `msg_${index}`))
   assert.equal(kept.indexOf(true), 4)
   assert.equal(kept.slice(4).includes(false), false)
 })

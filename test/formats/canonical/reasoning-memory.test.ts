@@ -13,9 +13,9 @@ const state = (data: string): OpaqueState => ({
   data,
 })
 const thought = (text: string, data = text): AssistantPart => ({ type: 'reasoning', text, state: state(data) })
-const call = (id: string, more: Partial<ToolCallPart> = {}): ToolCallPart => ({
+const call = (id: string, extra: Partial<ToolCallPart> = {}): ToolCallPart => ({
   ...{ type: 'tool-call', id, name: 'f', arguments: '{}' },
-  ...more,
+  ...extra,
 })
 const textPart: AssistantPart = { type: 'text', text: 'Let me see.' }
 /** Identifies the response to an empty conversation. */
@@ -112,13 +112,14 @@ test("reasoning without state isn't stored", () => {
 
 test('the memory evicts the oldest entry first and skips very large entries', () => {
   const memory = createReasoningMemory()
-  for (let nth = 0; nth <= 10_000; nth++) memory.keep(K, [call(`c${nth}`, { state: state('x') })])
+  for (let index = 0; index <= 10_000; index++) memory.keep(K, [call(`c${index}`, { state: state('x') })])
   const getState = (id: string) => {
     const [known] = memory.recall('k', turn(call(id)))
     return known?.role === 'assistant' && known.content.some((part) => 'state' in part)
   }
   assert.equal([getState('c0'), getState('c1'), getState('c10000')], [false, true, true])
-  for (let nth = 0; nth < 40; nth++) memory.keep(K, [call(`large${nth}`, { state: state('x'.repeat(1_000_000)) })])
+  for (let index = 0; index < 40; index++)
+    memory.keep(K, [call(`large${index}`, { state: state('x'.repeat(1_000_000)) })])
   assert.equal([getState('c10000'), getState('large0'), getState('large39')], [false, false, true])
   memory.keep(K, [call('huge', { state: state('x'.repeat(1_100_000)) })])
   assert.is(getState('huge'), false)

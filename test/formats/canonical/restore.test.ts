@@ -35,17 +35,17 @@ const table: Record<string, [given: AssistantPart, expected: AssistantPart, fini
 
 const test = suite('undoing request changes in the response')
 
-for (const [name, [given, expected, reason]] of Object.entries(table)) {
+for (const [name, [input, expected, reason]] of Object.entries(table)) {
   test(`restores a response: ${name}`, () => {
-    const response: CanonicalResponse = { choices: [{ content: [given], finish: { reason: 'tool-calls' } }] }
+    const response: CanonicalResponse = { choices: [{ content: [input], finish: { reason: 'tool-calls' } }] }
     assert.equal(restoreResponse(response, restoration).choices, [{ content: [expected], finish: { reason } }])
   })
 
   test(`restores a stream: ${name}`, () => {
     const events: StreamEvent[] = []
     const take = restoreStream(restoration)((event) => events.push(event))
-    const message = given.type === 'tool-call' ? given.arguments : ''
-    take({ type: 'part-start', key: 0, candidate: 0, part: { ...given, arguments: '' } as AssistantPart })
+    const message = input.type === 'tool-call' ? input.arguments : ''
+    take({ type: 'part-start', key: 0, candidate: 0, part: { ...input, arguments: '' } as AssistantPart })
     for (const piece of message.match(/.{1,3}/g) ?? []) take({ type: 'part-delta', key: 0, text: piece })
     take({ type: 'part-end', key: 0 })
     take({ type: 'end', finishes: [{ reason: 'tool-calls' }] })

@@ -7,7 +7,7 @@ const test = suite('tool schemas without alternatives at the root')
 const text = { type: 'string' }
 const id = { properties: { id: text }, required: ['id'] }
 const path = { properties: { path: text }, required: ['path'] }
-const object = (properties: JsonObject, more: JsonObject = {}) => ({ type: 'object', properties, ...more })
+const object = (properties: JsonObject, extra: JsonObject = {}) => ({ type: 'object', properties, ...extra })
 
 const cases: Record<string, [given: JsonObject, expected: JsonObject, looser?: 'looser']> = {
   'one of two objects': [
@@ -88,11 +88,11 @@ const cases: Record<string, [given: JsonObject, expected: JsonObject, looser?: '
   ],
 }
 
-for (const [name, [given, expected, looser]] of Object.entries(cases))
+for (const [name, [input, expected, looser]] of Object.entries(cases))
   test(`the schema becomes a single object: ${name}`, () => {
-    const before = JSON.stringify(given)
-    assert.equal(flattenSchema(given), { schema: expected, isBroader: looser !== undefined })
-    assert.is(JSON.stringify(given), before)
+    const before = JSON.stringify(input)
+    assert.equal(flattenSchema(input), { schema: expected, isBroader: looser !== undefined })
+    assert.is(JSON.stringify(input), before)
   })
 
 const unchanged: Record<string, JsonObject> = {
@@ -107,8 +107,8 @@ const unchanged: Record<string, JsonObject> = {
   'invalid values': { anyOf: 'x', allOf: [1, null], $ref: 7 },
 }
 
-for (const [name, given] of Object.entries(unchanged))
-  test(`the conversion leaves ${name} unchanged`, () => assert.is(flattenSchema(given), undefined))
+for (const [name, input] of Object.entries(unchanged))
+  test(`the conversion leaves ${name} unchanged`, () => assert.is(flattenSchema(input), undefined))
 
 test('inherited names are treated like other properties', () => {
   const { schema } =

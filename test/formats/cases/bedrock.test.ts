@@ -1,6 +1,6 @@
 import type { JsonObject } from '../../../src/lib/json.ts'
 import type { WireFormat } from '../../../src/types.ts'
-import { bodyOf, json } from '../../pipeline/support/upstream.ts'
+import { getBody, json } from '../../pipeline/support/upstream.ts'
 import { assert, suite } from '../../support/suite.ts'
 import { converseAnswer, eventFrame } from '../support/event-stream.ts'
 import { send } from './support.ts'
@@ -73,7 +73,7 @@ for (const stopReason of ['malformed_tool_use', 'malformed_model_output'])
       const headers = { 'content-type': 'application/vnd.amazon.eventstream' }
       const broken = () =>
         stream
-          ? new Response(bodyOf(frames), { headers })
+          ? new Response(getBody(frames), { headers })
           : json({ output: { message: { role: 'assistant', content: [] } }, stopReason, usage })
       for (const client of ['openai-chat', 'anthropic-messages'] as const) {
         const { response, world } = await send({ client, model: 'bedrock/m', stream, respond: broken, ...bedrock })

@@ -2,7 +2,7 @@ import type { JsonObject } from '../../../src/lib/json.ts'
 import type { WireFormat } from '../../../src/types.ts'
 import { json } from '../../pipeline/support/upstream.ts'
 import { assert, suite } from '../../support/suite.ts'
-import { whole } from './responses.ts'
+import { fullResponses } from './responses.ts'
 import { getFormat, send } from './support.ts'
 
 const test = suite('cases: blank user turns')
@@ -53,7 +53,7 @@ for (const client of clients) {
     test(`a blank turn stays a turn (${client} client, ${provider} provider)`, async () => {
       for (const [index, blanks] of ['', ' \n'].entries()) {
         const [body, field] = ending[client](blanks)
-        const request = { client, model, body, respond: () => json(whole[getFormat(model)]) }
+        const request = { client, model, body, respond: () => json(fullResponses[getFormat(model)]) }
         const { sent, warned } = await send(request)
         const turns = [sent.messages, sent.input, sent.contents].find(Array.isArray)
         assert.equal(turns?.at(-1), expected[index])
@@ -77,7 +77,7 @@ test('a blank turn next to tool results is dropped', async () => {
     client: 'openai-chat',
     model: 'messages/m',
     body: { messages },
-    respond: () => json(whole['anthropic-messages']),
+    respond: () => json(fullResponses['anthropic-messages']),
   })
   const turns = Array.isArray(sent.messages) ? sent.messages : []
   assert.equal(turns.at(-1), {

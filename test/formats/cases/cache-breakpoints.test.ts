@@ -4,7 +4,7 @@ import type { Catalog } from '../../../src/types.ts'
 import { json } from '../../pipeline/support/upstream.ts'
 import { assert, suite } from '../../support/suite.ts'
 import { converseAnswer } from '../support/event-stream.ts'
-import { whole } from './responses.ts'
+import { fullResponses } from './responses.ts'
 import { openDoor, type Question, send } from './support.ts'
 
 const test = suite('cases: cache breakpoints')
@@ -12,7 +12,7 @@ const test = suite('cases: cache breakpoints')
 const CLAUDE = 'claude-sonnet-4-5'
 
 const mark = (ttl?: string) => ({ cache_control: { type: 'ephemeral', ...(ttl && { ttl }) } })
-const text = (words: string, more: JsonObject = {}) => ({ type: 'text', text: words, ...more })
+const text = (text: string, extra: JsonObject = {}) => ({ type: 'text', text, ...extra })
 const createMessage = (...content: JsonObject[]) => ({ role: 'user', content })
 
 type Asks = Pick<Question, 'client' | 'model' | 'respond'> & Partial<Question>
@@ -29,12 +29,12 @@ const targets: Record<string, Asks> = {
   Anthropic: {
     client: 'openai-chat',
     model: `anthropic/${CLAUDE}`,
-    respond: () => json(whole['anthropic-messages']),
+    respond: () => json(fullResponses['anthropic-messages']),
     catalog,
   },
   'an Anthropic-compatible server': {
     ...{ client: 'openai-chat', model: `anthropic-compatible-a/${CLAUDE}`, catalog },
-    respond: () => json(whole['anthropic-messages']),
+    respond: () => json(fullResponses['anthropic-messages']),
   },
   Bedrock: {
     ...{ client: 'anthropic-messages', model: 'bedrock/us.anthropic.claude-sonnet-4-5-20250929-v1:0', catalog },
@@ -43,7 +43,7 @@ const targets: Record<string, Asks> = {
   },
   OpenRouter: {
     ...{ client: 'anthropic-messages', model: `openrouter/anthropic/${CLAUDE}`, catalog },
-    respond: () => json(whole['openai-chat']),
+    respond: () => json(fullResponses['openai-chat']),
   },
 }
 
@@ -56,16 +56,16 @@ function getMarks(sent: unknown): string[] {
   return [...found].map(([, ttl = '5m']) => ttl)
 }
 
-const tools = (more: JsonObject = {}) => [
-  { type: 'function', function: { name: 'f', parameters: { type: 'object' } }, ...more },
+const tools = (extra: JsonObject = {}) => [
+  { type: 'function', function: { name: 'f', parameters: { type: 'object' } }, ...extra },
 ]
-const messagesTools = (more: JsonObject = {}) => [{ name: 'f', input_schema: { type: 'object' }, ...more }]
+const messagesTools = (extra: JsonObject = {}) => [{ name: 'f', input_schema: { type: 'object' }, ...extra }]
 
 /** Returns the same conversation in either format, with marks on the tool, the instructions, and the turns. */
 function bodyFor(client: string, [ofTool, ofSystem, ...ofTurns]: JsonObject[]): JsonObject {
-  const turns = ofTurns.flatMap((one, at) => [
-    ...(at > 0 ? [{ role: 'assistant', content: 'ok' }] : []),
-    createMessage(text(`turn ${at}`, one)),
+  const turns = ofTurns.flatMap((item, index) => [
+    ...(index > 0 ? [{ role: 'assistant', content: 'ok' }] : []),
+    createMessage(text(`turn ${index}`, item)),
   ])
   if (client === 'anthropic-messages')
     return { tools: messagesTools(ofTool), system: [text('Be brief.', ofSystem)], messages: turns }
@@ -101,15 +101,15 @@ const fitted: Record<string, [given: JsonObject[], sent: string[]]> = {
 }
 
 for (const [name, target] of Object.entries(targets)) {
-  for (const [what, [given, sent]] of Object.entries(fitted))
-    test(`breakpoints have the form that ${name} accepts: ${what}`, async () => {
-      const { sent: body, warned } = await send({ ...target, body: bodyFor(target.client, given) })
+  for (const [label, [input, sent]] of Object.entries(fitted))
+    test(`breakpoints have the form that ${name} accepts: ${label}`, async () => {
+      const { sent: body, warned } = await send({ ...target, body: bodyFor(target.client, input) })
       assert.equal(getMarks(body), sent)
-      const lost = given.filter(({ cache_control }) => cache_control).length - sent.length
-      assert.is(warned.filter((one) => one.startsWith('dropped:')).length, lost)
-      const isChanged = what.includes('after') || what.includes('unsorted')
+      const lost = input.filter(({ cache_control }) => cache_control).length - sent.length
+      assert.is(warned.filter((value) => value.startsWith('dropped:')).length, lost)
+      const isChanged = label.includes('after') || label.includes('unsorted')
       assert.is(
-        warned.some((one) => one.startsWith('replaced:')),
+        warned.some((value) => value.startsWith('replaced:')),
         isChanged,
       )
     })
@@ -144,7 +144,11 @@ const wholly: Record<string, Asks> = {
   Bedrock: targets.Bedrock as Asks,
   OpenRouter: targets.OpenRouter as Asks,
   Vertex: {
-    ...{ client: 'anthropic-messages', model: `vertex/${CLAUDE}`, respond: () => json(whole['anthropic-messages']) },
+    ...{
+      client: 'anthropic-messages',
+      model: `vertex/${CLAUDE}`,
+      respond: () => json(fullResponses['anthropic-messages']),
+    },
     catalog: defaultCatalog,
     connections: [{ provider: 'vertex', apiKey: 'ya29.token', providerSpecificData: { project: 'p' } }],
   },
@@ -183,10 +187,10 @@ for (const [name, target] of Object.entries(wholly)) {
 }
 
 test('a top-level breakpoint takes one of the four slots at Anthropic', async () => {
-  const blocks = ['a', 'b', 'c', 'd'].map((words) =>
-    text(words, { providerOptions: { anthropic: { cacheControl: { type: 'ephemeral' } } } }),
+  const blocks = ['a', 'b', 'c', 'd'].map((content) =>
+    text(content, { providerOptions: { anthropic: { cacheControl: { type: 'ephemeral' } } } }),
   )
-  const { upstream, world } = await openDoor(() => json(whole['anthropic-messages']), {
+  const { upstream, world } = await openDoor(() => json(fullResponses['anthropic-messages']), {
     catalog,
     connections: ['anthropic'],
   })

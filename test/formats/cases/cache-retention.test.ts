@@ -2,7 +2,7 @@ import type { JsonObject } from '../../../src/lib/json.ts'
 import type { Catalog, WireFormat } from '../../../src/types.ts'
 import { json } from '../../pipeline/support/upstream.ts'
 import { assert, suite } from '../../support/suite.ts'
-import { whole } from './responses.ts'
+import { fullResponses } from './responses.ts'
 import { openDoor, send } from './support.ts'
 
 const test = suite('cases: how long a prompt is cached')
@@ -56,7 +56,7 @@ for (const [model, [sent, warning]] of Object.entries(models)) {
   for (const [client, format] of translations)
     test(`each model gets the cache fields that it supports: ${model}, ${client} to ${format}`, async () => {
       const body = { prompt_cache_retention: '24h' }
-      const request = { client, model, body, catalog: getCatalog(format), respond: () => json(whole[format]) }
+      const request = { client, model, body, catalog: getCatalog(format), respond: () => json(fullResponses[format]) }
       const input = await send(request)
       assert.equal(readSettings(input.sent), sent)
       assert.equal(input.warned, warning === undefined ? [] : [`${warning}:prompt_cache_retention`])
@@ -65,7 +65,7 @@ for (const [model, [sent, warning]] of Object.entries(models)) {
   test(`each model gets the cache fields that it supports: ${model}, the AI SDK`, async () => {
     const catalog = getCatalog('openai-responses')
     const connections = [model.split('/')[0] ?? '']
-    const { upstream, world } = await openDoor(() => json(whole['openai-responses']), { catalog, connections })
+    const { upstream, world } = await openDoor(() => json(fullResponses['openai-responses']), { catalog, connections })
     const prompt = [{ role: 'user', content: [{ type: 'text', text: 'Hi' }] }]
     const body = { prompt, providerOptions: { openai: { promptCacheRetention: '24h' } } }
     await world.post('/v4/ai/language-model', body, { headers: { 'ai-language-model-id': model } })
@@ -93,11 +93,11 @@ const both: [what: string, model: string, body: JsonObject, sent: Recorded][] = 
   ['both fields', 'gpt-5.5', { ...kept, prompt_cache_options: { ttl: '30m' } }, kept],
 ]
 
-for (const [what, model, body, sent] of both)
-  test(`prompt_cache_retention and prompt_cache_options are never sent together: ${what} for ${model}`, async () => {
+for (const [label, model, body, sent] of both)
+  test(`prompt_cache_retention and prompt_cache_options are never sent together: ${label} for ${model}`, async () => {
     const input = await send({
       ...{ client: 'openai-chat', model: `openai/${model}`, body, catalog: getCatalog('openai-responses') },
-      respond: () => json(whole['openai-responses']),
+      respond: () => json(fullResponses['openai-responses']),
     })
     assert.equal(readSettings(input.sent), sent)
   })

@@ -2,14 +2,14 @@ import type { JsonObject } from '../../../src/lib/json.ts'
 import type { WireFormat } from '../../../src/types.ts'
 import { json } from '../../pipeline/support/upstream.ts'
 import { assert, suite } from '../../support/suite.ts'
-import { whole } from './responses.ts'
+import { fullResponses } from './responses.ts'
 import { getFormat, send } from './support.ts'
 
 const test = suite('cases: tool calls and results sent to the provider')
 
 /** Returns the conversation that a provider gets for a client's request. */
 async function sentTo(model: string, client: WireFormat, body: JsonObject) {
-  const sentRequest = await send({ client, model, body, respond: () => json(whole[getFormat(model)]) })
+  const sentRequest = await send({ client, model, body, respond: () => json(fullResponses[getFormat(model)]) })
   assert.is(sentRequest.response.status, 200, await sentRequest.response.clone().text())
   return sentRequest
 }
@@ -193,6 +193,6 @@ test('nothing is placed between a call and its result, and assistant text stays 
       messages: [user('go'), calling(['c1']), { role: 'assistant', content: 'wait' }, result('c1'), user('so?')],
     }),
   )
-  const at = items.findIndex(({ type }) => type === 'function_call')
-  assert.is(items[at + 1]?.type, 'function_call_output')
+  const index = items.findIndex(({ type }) => type === 'function_call')
+  assert.is(items[index + 1]?.type, 'function_call_output')
 })

@@ -3,13 +3,13 @@ import { wireFormats } from '../../../src/types/unions.ts'
 import type { WireFormat } from '../../../src/types.ts'
 import { json } from '../../pipeline/support/upstream.ts'
 import { assert, suite } from '../../support/suite.ts'
-import { whole } from './responses.ts'
+import { fullResponses } from './responses.ts'
 import { providerOf, send } from './support.ts'
 
 const test = suite('cases: tool calls in non-streaming responses')
 
 const chat = (calls: readonly JsonObject[], finish_reason: string) => ({
-  ...whole['openai-chat'],
+  ...fullResponses['openai-chat'],
   choices: [{ index: 0, finish_reason, message: { role: 'assistant', content: '', tool_calls: calls } }],
 })
 const fn = (name: string, args: unknown, id = 'call_1') => ({
@@ -17,9 +17,9 @@ const fn = (name: string, args: unknown, id = 'call_1') => ({
   type: 'function',
   function: { name, arguments: args },
 })
-const output = (...items: JsonObject[]) => ({ ...whole['openai-responses'], output: items })
+const output = (...items: JsonObject[]) => ({ ...fullResponses['openai-responses'], output: items })
 const gemini = (...parts: JsonObject[]) => ({
-  ...whole.gemini,
+  ...fullResponses.gemini,
   candidates: [{ content: { role: 'model', parts }, finishReason: 'STOP', index: 0 }],
 })
 

@@ -4,7 +4,7 @@ import type { Catalog } from '../../../src/types.ts'
 import { json } from '../../pipeline/support/upstream.ts'
 import { assert, suite } from '../../support/suite.ts'
 import { converseAnswer } from '../support/event-stream.ts'
-import { whole } from './responses.ts'
+import { fullResponses } from './responses.ts'
 import { openDoor, type Question, send } from './support.ts'
 
 const test = suite("cases: Claude Code's billing line")
@@ -32,44 +32,47 @@ const bedrock = {
 /** Targets that must not get the line, by passing through or translation. */
 const others: Record<string, Partial<Question>> = {
   'openai/gpt-5.6': {
-    respond: () => json(whole['openai-responses']),
+    respond: () => json(fullResponses['openai-responses']),
     catalog: { openai: { baseUrl: 'http://x.test/v1', format: 'openai-responses' } },
   },
-  'chat/deepseek-flash': { respond: () => json(whole['openai-chat']) },
-  'openrouter/anthropic/claude-sonnet-4-5': { respond: () => json(whole['openai-chat']), catalog: defaultCatalog },
-  'gemini/gemini-3-pro': { respond: () => json(whole.gemini) },
+  'chat/deepseek-flash': { respond: () => json(fullResponses['openai-chat']) },
+  'openrouter/anthropic/claude-sonnet-4-5': {
+    respond: () => json(fullResponses['openai-chat']),
+    catalog: defaultCatalog,
+  },
+  'gemini/gemini-3-pro': { respond: () => json(fullResponses.gemini) },
   'bedrock/eu.amazon.nova-pro-v1:0': bedrock,
   'anthropic-compatible-z/glm-5': {
-    respond: () => json(whole['anthropic-messages']),
+    respond: () => json(fullResponses['anthropic-messages']),
     catalog: messages('anthropic-compatible-z'),
   },
 }
 
 /** Targets that ignore the line. */
 const own: Record<string, Partial<Question>> = {
-  'anthropic/claude-sonnet-4-5': { respond: () => json(whole['anthropic-messages']) },
+  'anthropic/claude-sonnet-4-5': { respond: () => json(fullResponses['anthropic-messages']) },
   'anthropic-compatible-z/claude-sonnet-4-5': {
-    respond: () => json(whole['anthropic-messages']),
+    respond: () => json(fullResponses['anthropic-messages']),
     catalog: messages('anthropic-compatible-z'),
   },
   'bedrock/us.anthropic.claude-sonnet-4-5-20250929-v1:0': bedrock,
 }
 
-for (const [what, body] of Object.entries(forms)) {
+for (const [label, body] of Object.entries(forms)) {
   for (const [model, request] of Object.entries(others))
-    test(`the billing line doesn't reach other providers as ${what} (${model})`, async () => {
+    test(`the billing line doesn't reach other providers as ${label} (${model})`, async () => {
       const calls = [1, 2].map((nonce) => {
         const input = { ...body(nonce), messages: hello }
         return send({ client: 'anthropic-messages', model, body: input, respond: () => json({}), ...request })
       })
-      const [one, other] = await Promise.all(calls)
-      assert.match(JSON.stringify(one?.sent), /You are Claude Code/)
-      assert.not.match(JSON.stringify(one?.sent), /billing|cch=/)
-      assert.equal([one?.call?.body, one?.warned.filter((name) => name.includes('text'))], [other?.call?.body, []])
+      const [first, second] = await Promise.all(calls)
+      assert.match(JSON.stringify(first?.sent), /You are Claude Code/)
+      assert.not.match(JSON.stringify(first?.sent), /billing|cch=/)
+      assert.equal([first?.call?.body, first?.warned.filter((name) => name.includes('text'))], [second?.call?.body, []])
     })
 
   for (const [model, request] of Object.entries(own))
-    test(`the billing line stays for providers that ignore it, as ${what} (${model})`, async () => {
+    test(`the billing line stays for providers that ignore it, as ${label} (${model})`, async () => {
       const input = { ...body(1), messages: hello }
       const { sent } = await send({
         client: 'anthropic-messages',
@@ -86,7 +89,7 @@ test('a passed-through request keeps every other character, including text that 
   const system = JSON.stringify([{ type: 'text', text: `${billing(1)}` }, brief])
   const rest = `"max_tokens": 9,"messages":[{"role":"user","content":"x-anthropic-billing-header: 1.0"}], "n":1.0}`
   const request = { catalog: messages('anthropic-compatible-z'), connections: ['anthropic-compatible-z'] }
-  const { upstream, world } = await openDoor(() => json(whole['anthropic-messages']), request)
+  const { upstream, world } = await openDoor(() => json(fullResponses['anthropic-messages']), request)
   await world.post('/v1/messages', `{"model":"anthropic-compatible-z/glm-5", "system": ${system}, ${rest}`)
   assert.is(upstream.calls[0]?.body, `{"model":"glm-5", "system": ${JSON.stringify([brief])}, ${rest}`)
 })

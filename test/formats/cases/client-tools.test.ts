@@ -4,7 +4,7 @@ import { wireFormats } from '../../../src/types/unions.ts'
 import type { WireFormat } from '../../../src/types.ts'
 import { json } from '../../pipeline/support/upstream.ts'
 import { assert, suite } from '../../support/suite.ts'
-import { block, geminiChunk, messageEnd, messageStart, responseEnd, whole } from './responses.ts'
+import { block, fullResponses, geminiChunk, messageEnd, messageStart, responseEnd } from './responses.ts'
 import { delta, getStream, openDoor, providerOf, send } from './support.ts'
 
 const test = suite('cases: tools that a vendor defines and clients run')
@@ -15,7 +15,7 @@ const calling: Readonly<Record<WireFormat, (name: string, args: string, stream: 
     const call = { id: 'call_1', type: 'function', function: { name, arguments: args } }
     if (!stream)
       return json({
-        ...whole['openai-chat'],
+        ...fullResponses['openai-chat'],
         choices: [{ index: 0, finish_reason: 'tool_calls', message: { role: 'assistant', tool_calls: [call] } }],
       })
     const half = Math.ceil(args.length / 2)
@@ -32,13 +32,13 @@ const calling: Readonly<Record<WireFormat, (name: string, args: string, stream: 
     const output = [{ type: 'function_call', id: 'fc_1', call_id: 'call_1', name, arguments: args }]
     return stream
       ? getStream('openai-responses', [responseEnd(output)])
-      : json({ ...whole['openai-responses'], output })
+      : json({ ...fullResponses['openai-responses'], output })
   },
   'anthropic-messages'(name, args, stream) {
     const use = { type: 'tool_use', id: 'call_1', name }
     if (!stream)
       return json({
-        ...whole['anthropic-messages'],
+        ...fullResponses['anthropic-messages'],
         ...{ content: [{ ...use, input: JSON.parse(args) }], stop_reason: 'tool_use' },
       })
     return getStream('anthropic-messages', [
@@ -177,8 +177,9 @@ for (const [name, { tool, name: as, required, args, item, output, read }] of Obj
   for (const target of ['openai-chat', 'anthropic-messages', 'gemini'] as const) {
     for (const stream of [false, true]) {
       test(`the provider gets a function, and the Responses client an item: ${name} (${target}${stream ? ', streamed' : ''})`, async () => {
+        const call = () => calling[target](as, JSON.stringify(args), stream)
         const { world, upstream } = await openDoor(
-          () => (upstream.calls.length === 1 ? calling[target](as, JSON.stringify(args), stream) : json(whole[target])),
+          () => (upstream.calls.length === 1 ? call() : json(fullResponses[target])),
           { connections: [providerOf[target]] },
         )
         const openai = new OpenAI({
@@ -256,7 +257,7 @@ test('a shell that runs at OpenAI is dropped next to other tools', async () => {
   ]
   const { sent, warned } = await send({
     ...{ client, model: 'chat/m', body: { tools } },
-    respond: () => json(whole['openai-chat']),
+    respond: () => json(fullResponses['openai-chat']),
   })
   assert.equal([declaredIn['openai-chat'](sent).map(({ name }) => name), warned], [['f'], ['dropped:tools[1]']])
 })
@@ -264,13 +265,14 @@ test('a shell that runs at OpenAI is dropped next to other tools', async () => {
 test("the function for a local shell lists the shell's skills in its description", async () => {
   const skills = [{ name: 'pdf', description: 'Reads PDFs', path: '/skills/pdf' }]
   const tools = [{ type: 'shell', environment: { type: 'local', skills } }]
-  const { sent } = await send({ client, model: 'chat/m', body: { tools }, respond: () => json(whole['openai-chat']) })
+  const respond = () => json(fullResponses['openai-chat'])
+  const { sent } = await send({ client, model: 'chat/m', body: { tools }, respond })
   assert.match(JSON.stringify(sent.tools), /- pdf \(\/skills\/pdf\): Reads PDFs/)
 })
 
 test('forcing a tool forces its function', async () => {
   const body = { tools: [{ type: 'shell' }, { type: 'apply_patch' }], tool_choice: { type: 'apply_patch' } }
-  const { sent } = await send({ client, model: 'chat/m', body, respond: () => json(whole['openai-chat']) })
+  const { sent } = await send({ client, model: 'chat/m', body, respond: () => json(fullResponses['openai-chat']) })
   assert.equal(sent.tool_choice, { type: 'function', function: { name: 'apply_patch' } })
 })
 
@@ -309,7 +311,7 @@ test('OpenAI gets its own tools, calls, and outputs unchanged, and its calls are
       respond: () =>
         stream
           ? getStream(client, [responseEnd([answered])])
-          : json({ ...whole['openai-responses'], output: [answered] }),
+          : json({ ...fullResponses['openai-responses'], output: [answered] }),
     })
     assert.equal([sent.tools, sent.tool_choice, warned], [body.tools, body.tool_choice, []])
     assert.equal(
@@ -367,7 +369,7 @@ test('the function of a text editor has the commands and names of its version', 
     const tools = [{ type, name: 'edit' }]
     const { sent } = await send({
       ...{ client: 'anthropic-messages', model: 'chat/m', body: { tools } },
-      respond: () => json(whole['openai-chat']),
+      respond: () => json(fullResponses['openai-chat']),
     })
     const text = JSON.stringify(sent.tools)
     return ['undo_edit', 'insert_text'].map((word) => text.includes(`"${word}"`))
@@ -387,7 +389,7 @@ test('Claude gets Anthropic tools unchanged, and other models get functions', as
   const sentTo = async (model: string) => {
     const { sent, warned } = await send({
       ...{ client: 'anthropic-messages', model, body },
-      respond: () => json(whole['anthropic-messages']),
+      respond: () => json(fullResponses['anthropic-messages']),
     })
     assert.equal(warned, [])
     return sent

@@ -5,7 +5,7 @@ import { wireFormats } from '../../../src/types/unions.ts'
 import { json } from '../../pipeline/support/upstream.ts'
 import type { World } from '../../pipeline/support/world.ts'
 import { assert, suite } from '../../support/suite.ts'
-import { output, whole } from './responses.ts'
+import { fullResponses, output } from './responses.ts'
 import { getFormat, getStream, openDoor, providerOf, request, send } from './support.ts'
 
 const test = suite('cases: clients')
@@ -14,7 +14,7 @@ const open = () =>
   openDoor(({ provider, body, url }) => {
     const format = getFormat(provider)
     const isStream = url.pathname.includes('stream') || JSON.parse(body).stream === true
-    return isStream ? getStream(format, output[format]('Hello')) : json(whole[format])
+    return isStream ? getStream(format, output[format]('Hello')) : json(fullResponses[format])
   })
 
 const getFetch = (world: World) => (input: string | URL | Request, init?: RequestInit) =>
@@ -34,7 +34,7 @@ test('probes get a response without a provider call', async () => {
 test("fifty concurrent token counts are estimated locally if the provider can't count tokens", async () => {
   const { world, upstream } = await open()
   const body = { model: 'chat/m', messages: [{ role: 'user', content: 'Hi' }] }
-  const paths = Array.from({ length: 50 }, (_, at) => `/v1/messages/count_tokens${at % 2 ? '?beta=true' : ''}`)
+  const paths = Array.from({ length: 50 }, (_, index) => `/v1/messages/count_tokens${index % 2 ? '?beta=true' : ''}`)
   const responses = await Promise.all(paths.map((path) => world.post(path, body)))
   assert.ok(responses.every(({ status }) => status === 200))
   for (const response of responses) assert.type((await response.json()).input_tokens, 'number')
@@ -45,7 +45,7 @@ test("a chat client's token limit gets the field name that a reasoning model acc
   const body = { max_tokens: 100, temperature: 0.5, messages: [{ role: 'user', content: 'Hi' }] }
   const { sent, warned } = await send({
     ...{ client: 'anthropic-messages', model: 'openai/gpt-5-mini', body },
-    respond: () => json(whole['openai-chat']),
+    respond: () => json(fullResponses['openai-chat']),
   })
   assert.equal([sent.max_completion_tokens, 'max_tokens' in sent, 'temperature' in sent], [100, false, false])
   assert.equal(warned, ['dropped:temperature'])
@@ -58,7 +58,7 @@ test('stream options without a stream are dropped', async () => {
       client: 'openai-chat',
       model,
       body,
-      respond: () => json(whole[getFormat(model)]),
+      respond: () => json(fullResponses[getFormat(model)]),
     })
     assert.equal(['stream_options' in sent, warned], [false, []], model)
   }

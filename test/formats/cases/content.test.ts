@@ -6,13 +6,13 @@ import { json } from '../../pipeline/support/upstream.ts'
 import { assert, suite } from '../../support/suite.ts'
 import { clients } from '../support/clients.ts'
 import { contexts } from '../support/contexts.ts'
-import { whole } from './responses.ts'
+import { fullResponses } from './responses.ts'
 import { delta, getFormat, getStream, openDoor, request, send } from './support.ts'
 
 const test = suite('cases: content and fields')
 
 const createRequest = (client: WireFormat, model: string, body: JsonObject, headers: Record<string, string> = {}) =>
-  send({ client, model, body, headers, respond: () => json(whole[getFormat(model)]) })
+  send({ client, model, body, headers, respond: () => json(fullResponses[getFormat(model)]) })
 
 const user = (content: unknown) => ({ role: 'user', content })
 const calls = [{ id: 'c1', type: 'function', function: { name: 'f', arguments: '' } }]

@@ -1,6 +1,6 @@
 import type { JsonObject } from '../../../src/lib/json.ts'
 import type { WireFormat } from '../../../src/types.ts'
-import { block, geminiChunk, messageEnd, messageStart, responseEnd, whole } from './responses.ts'
+import { block, fullResponses, geminiChunk, messageEnd, messageStart, responseEnd } from './responses.ts'
 import { delta } from './support.ts'
 
 /** Opaque provider state in each format. */
@@ -12,7 +12,7 @@ const thought = 'Let me look.'
 /** A complete response with reasoning and two tool calls. */
 export const thinking: Readonly<Record<WireFormat, JsonObject>> = {
   'openai-chat': {
-    ...whole['openai-chat'],
+    ...fullResponses['openai-chat'],
     choices: [
       {
         index: 0,
@@ -25,7 +25,7 @@ export const thinking: Readonly<Record<WireFormat, JsonObject>> = {
     ],
   },
   'openai-responses': {
-    ...whole['openai-responses'],
+    ...fullResponses['openai-responses'],
     output: [
       {
         ...{ type: 'reasoning', id: 'rs_1', summary: [{ type: 'summary_text', text: thought }] },
@@ -41,7 +41,7 @@ export const thinking: Readonly<Record<WireFormat, JsonObject>> = {
     ],
   },
   'anthropic-messages': {
-    ...whole['anthropic-messages'],
+    ...fullResponses['anthropic-messages'],
     stop_reason: 'tool_use',
     content: [
       { type: 'thinking', thinking: thought, signature },
@@ -50,7 +50,7 @@ export const thinking: Readonly<Record<WireFormat, JsonObject>> = {
     ],
   },
   gemini: {
-    ...whole.gemini,
+    ...fullResponses.gemini,
     candidates: [
       {
         content: {
@@ -125,7 +125,7 @@ export const begin: Readonly<Record<WireFormat, JsonObject>> = {
 }
 
 /** Continues each client's conversation: the unchanged response, and the results of its tools. */
-export const goOn: Readonly<Record<WireFormat, (answer: JsonObject) => JsonObject>> = {
+export const followUps: Readonly<Record<WireFormat, (answer: JsonObject) => JsonObject>> = {
   'openai-chat': ({ choices }) => {
     const [{ message }] = choices as [{ message: { tool_calls: { id: string }[] } }]
     const results = message.tool_calls.map(({ id }) => ({ role: 'tool', tool_call_id: id, content: 'seen' }))
@@ -156,7 +156,7 @@ export const goOn: Readonly<Record<WireFormat, (answer: JsonObject) => JsonObjec
   },
 }
 
-const extended = (format: WireFormat, name: string, more: readonly unknown[]): JsonObject => ({
+const extended = (format: WireFormat, name: string, extra: readonly unknown[]): JsonObject => ({
   ...begin[format],
-  [name]: [...(begin[format][name] as unknown[]), ...more],
+  [name]: [...(begin[format][name] as unknown[]), ...extra],
 })

@@ -4,7 +4,7 @@ import { wireFormats } from '../../../src/types/unions.ts'
 import type { WireFormat } from '../../../src/types.ts'
 import { json } from '../../pipeline/support/upstream.ts'
 import { assert, suite } from '../../support/suite.ts'
-import { block, geminiChunk, messageEnd, messageStart, responseEnd, whole } from './responses.ts'
+import { block, fullResponses, geminiChunk, messageEnd, messageStart, responseEnd } from './responses.ts'
 import { delta, getStream, providerOf, send } from './support.ts'
 
 const test = suite('cases: 64-bit integers in tool arguments and results')
@@ -54,14 +54,14 @@ const history: Readonly<Record<WireFormat, JsonObject>> = {
 /** A tool call in a provider's complete response. */
 const responses: Readonly<Record<WireFormat, JsonObject>> = {
   'openai-chat': {
-    ...whole['openai-chat'],
+    ...fullResponses['openai-chat'],
     choices: [
       { index: 0, message: { role: 'assistant', content: null, tool_calls: [fn] }, finish_reason: 'tool_calls' },
     ],
   },
-  'openai-responses': { ...whole['openai-responses'], output: [item] },
-  'anthropic-messages': { ...whole['anthropic-messages'], content: [use], stop_reason: 'tool_use' },
-  gemini: { ...whole.gemini, ...geminiChunk([{ functionCall: { name: 'f', args } }], 'STOP') },
+  'openai-responses': { ...fullResponses['openai-responses'], output: [item] },
+  'anthropic-messages': { ...fullResponses['anthropic-messages'], content: [use], stop_reason: 'tool_use' },
+  gemini: { ...fullResponses.gemini, ...geminiChunk([{ functionCall: { name: 'f', args } }], 'STOP') },
 }
 
 /** The same calls as streams. */

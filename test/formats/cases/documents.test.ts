@@ -1,7 +1,7 @@
 import type { JsonObject } from '../../../src/lib/json.ts'
 import { json } from '../../pipeline/support/upstream.ts'
 import { assert, suite } from '../../support/suite.ts'
-import { whole } from './responses.ts'
+import { fullResponses } from './responses.ts'
 import { getFormat, send } from './support.ts'
 
 const test = suite('cases: documents for providers that only support files')
@@ -44,7 +44,7 @@ const expected: Record<string, { plain: JsonObject; pdf: JsonObject[]; lost: str
 for (const [model, { plain: text, pdf: file, lost }] of Object.entries(expected)) {
   test(`documents keep their text, and dropped fields are reported (${model})`, async () => {
     const body = createRequest(plain, pdf)
-    const respond = () => json(whole[getFormat(model)])
+    const respond = () => json(fullResponses[getFormat(model)])
     const { sent, warned } = await send({ client: 'anthropic-messages', model, body, respond })
     const [turn] = [sent.messages, sent.input, sent.contents].find(Array.isArray) ?? []
     assert.equal(turn.content ?? turn.parts, [text, ...file])
@@ -63,7 +63,7 @@ test('a document in a tool result also becomes text', async () => {
     client: 'anthropic-messages',
     model: 'gemini/m',
     body: { messages },
-    respond: () => json(whole.gemini),
+    respond: () => json(fullResponses.gemini),
   })
   const { parts } = Object(sent.contents)[2]
   assert.equal(parts[0].functionResponse.response, { output: texts })

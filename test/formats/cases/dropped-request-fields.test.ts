@@ -2,7 +2,7 @@ import type { JsonObject } from '../../../src/lib/json.ts'
 import type { WireFormat } from '../../../src/types.ts'
 import { json } from '../../pipeline/support/upstream.ts'
 import { assert, suite } from '../../support/suite.ts'
-import { whole } from './responses.ts'
+import { fullResponses } from './responses.ts'
 import { getFormat, send } from './support.ts'
 
 const test = suite('cases: fields dropped from requests')
@@ -90,9 +90,9 @@ const lost: Record<string, [client: WireFormat, model: string, body: JsonObject,
   ],
 }
 
-for (const [what, [client, model, body, warning]] of Object.entries(lost)) {
-  test(`a header lists ${what}, and strict mode rejects the request (${client} client)`, async () => {
-    const request = { client, model, body, respond: () => json(whole[getFormat(model)]) }
+for (const [label, [client, model, body, warning]] of Object.entries(lost)) {
+  test(`a header lists ${label}, and strict mode rejects the request (${client} client)`, async () => {
+    const request = { client, model, body, respond: () => json(fullResponses[getFormat(model)]) }
     const { response, warned } = await send(request)
     assert.equal([response.status, warned], [200, [warning]])
     const strict = await send({ ...request, headers: { 'x-signalbox-strict': 'true' } })
@@ -108,13 +108,13 @@ test('a warning header that is too long ends with the number of omitted entries'
     client: 'openai-chat',
     model: 'gemini/m',
     body: { messages },
-    respond: () => json(whole.gemini),
+    respond: () => json(fullResponses.gemini),
   })
   assert.equal([warned.length, warned[0], warned.at(-1)], [31, 'dropped:messages[0].name', 'more:12'])
 })
 
 /** Requests whose meaning would change without a field, and the field that the error names. */
-const refused: Record<string, [client: WireFormat, model: string, body: JsonObject, field: string]> = {
+const rejected: Record<string, [client: WireFormat, model: string, body: JsonObject, field: string]> = {
   'several responses': ['openai-chat', 'messages/m', { n: 2 }, 'n'],
   'a conversation stored elsewhere': [
     'openai-responses',
@@ -149,9 +149,14 @@ const refused: Record<string, [client: WireFormat, model: string, body: JsonObje
   ],
 }
 
-for (const [what, [client, model, body, field]] of Object.entries(refused)) {
-  test(`the error for ${what} identifies the field (${client} client)`, async () => {
-    const { response, upstream } = await send({ client, model, body, respond: () => json(whole[getFormat(model)]) })
+for (const [label, [client, model, body, field]] of Object.entries(rejected)) {
+  test(`the error for ${label} identifies the field (${client} client)`, async () => {
+    const { response, upstream } = await send({
+      client,
+      model,
+      body,
+      respond: () => json(fullResponses[getFormat(model)]),
+    })
     assert.equal([response.status, upstream.calls.length], [400, 0])
     const { error } = await response.json()
     assert.ok(error.message.includes(`"${field}`), error.message)

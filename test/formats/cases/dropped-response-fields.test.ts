@@ -23,20 +23,21 @@ function getQuestion(client: WireFormat, from: WireFormat): Omit<Question, 'resp
 }
 
 /** Returns only the warnings about the response. */
-const ofTheAnswer = (warnings: readonly string[] = []) => warnings.filter((one) => one.startsWith('dropped:answer.'))
+const ofTheAnswer = (warnings: readonly string[] = []) =>
+  warnings.filter((warning) => warning.startsWith('dropped:answer.'))
 
-for (const [what, [{ from, response: reply, events }, names]] of Object.entries(lost))
+for (const [label, [{ from, response: reply, events }, names]] of Object.entries(lost))
   for (const client of wireFormats.filter((format) => format !== from)) {
     const warnings = (names[client] ?? []).map((name) => `dropped:answer.${name}`)
     const outcome = warnings.length > 0 ? 'a warning names' : 'translation keeps'
 
-    test(`${outcome} ${what} (${client} client)`, async () => {
+    test(`${outcome} ${label} (${client} client)`, async () => {
       const { response, warned, world } = await send({ ...getQuestion(client, from), respond: () => json(reply) })
       assert.equal([response.status, ofTheAnswer(warned)], [200, warnings])
       assert.equal(ofTheAnswer(world.recorded.requests[0]?.warnings), warnings)
     })
 
-    test(`${outcome} ${what} at the end of a stream (${client} client)`, async () => {
+    test(`${outcome} ${label} at the end of a stream (${client} client)`, async () => {
       const request = { ...getQuestion(client, from), stream: true, respond: () => getStream(from, events) }
       const { response, warned, world } = await send(request)
       const lines = (await response.text()).split('\n').filter((line) => line.startsWith(':'))

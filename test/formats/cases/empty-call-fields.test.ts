@@ -1,7 +1,7 @@
 import type { JsonObject } from '../../../src/lib/json.ts'
 import { json } from '../../pipeline/support/upstream.ts'
 import { assert, suite } from '../../support/suite.ts'
-import { whole } from './responses.ts'
+import { fullResponses } from './responses.ts'
 import { delta, getFormat, getStream, send } from './support.ts'
 
 /* Servers written in Go send all members of a call, and empty objects for those that its type doesn't use. */
@@ -45,7 +45,7 @@ const calls = [
 
 test("a call's type decides which of its fields is read in a response", async () => {
   const message = { role: 'assistant', content: '', tool_calls: [functionCall, customCall], ...noFunctionCall }
-  const response = { ...whole['openai-chat'], choices: [{ index: 0, finish_reason: 'tool_calls', message }] }
+  const response = { ...fullResponses['openai-chat'], choices: [{ index: 0, finish_reason: 'tool_calls', message }] }
   assert.equal(await readResult(() => json(response), false), calls)
 })
 
@@ -79,7 +79,7 @@ test("a call's type decides which of its fields is read in the history, without 
       client: 'openai-chat',
       model,
       body: history,
-      respond: () => json(whole[getFormat(model)]),
+      respond: () => json(fullResponses[getFormat(model)]),
     })
     assert.equal(request.warned, [])
     return JSON.stringify(request.sent)
@@ -109,7 +109,7 @@ test('tools and forced tools are recognized by their types', async () => {
     client: 'openai-chat',
     model: 'responses/m',
     body,
-    respond: () => json(whole['openai-responses']),
+    respond: () => json(fullResponses['openai-responses']),
   })
   assert.equal(
     (sent.tools as Call[]).map(({ type, name }) => [type, name]),
@@ -131,7 +131,7 @@ test('a message with an empty function_call and no calls keeps its text', async 
     client: 'openai-chat',
     model: 'messages/m',
     body: { messages },
-    respond: () => json(whole['anthropic-messages']),
+    respond: () => json(fullResponses['anthropic-messages']),
   })
   assert.not.match(JSON.stringify(sent), /tool_use/)
   assert.equal(warned, [])

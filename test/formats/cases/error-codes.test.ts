@@ -149,9 +149,9 @@ function toldBy(client: WireFormat, status: number, body: { error: JsonObject })
   return client === 'anthropic-messages' ? [status, type] : [status, type, code]
 }
 
-for (const [what, { status, sent, recorded }] of Object.entries(cases))
+for (const [label, { status, sent, recorded }] of Object.entries(cases))
   for (const client of wireFormats)
-    test(`${what} has the right code (${client} client)`, async () => {
+    test(`${label} has the right code (${client} client)`, async () => {
       for (const from of wireFormats.filter((format) => format !== client)) {
         const respond = () => json(sent[getVendor(from)], status)
         const { response } = await send({ client, model: `${providerOf[from]}/m`, respond })
@@ -161,20 +161,20 @@ for (const [what, { status, sent, recorded }] of Object.entries(cases))
 
 /** An error as the first event of a stream, which has the only status. */
 const first: Readonly<Record<WireFormat, (what: string) => string>> = {
-  'openai-chat': (what) => `data: ${JSON.stringify(cases[what]?.sent.openai)}\n\n`,
-  'openai-responses': (what) =>
-    `event: error\ndata: ${JSON.stringify({ type: 'error', ...cases[what]?.sent.openai })}\n\n`,
-  'anthropic-messages': (what) => `event: error\ndata: ${JSON.stringify(cases[what]?.sent.anthropic)}\n\n`,
-  gemini: (what) => `data: ${JSON.stringify(cases[what]?.sent.google)}\n\n`,
+  'openai-chat': (label) => `data: ${JSON.stringify(cases[label]?.sent.openai)}\n\n`,
+  'openai-responses': (label) =>
+    `event: error\ndata: ${JSON.stringify({ type: 'error', ...cases[label]?.sent.openai })}\n\n`,
+  'anthropic-messages': (label) => `event: error\ndata: ${JSON.stringify(cases[label]?.sent.anthropic)}\n\n`,
+  gemini: (label) => `data: ${JSON.stringify(cases[label]?.sent.google)}\n\n`,
 }
 
-for (const what of ['a model that does not exist', 'a prompt that is too long', 'a rate limit'])
+for (const label of ['a model that does not exist', 'a prompt that is too long', 'a rate limit'])
   for (const client of wireFormats)
-    test(`${what} in the first event of a stream has the right code (${client} client)`, async () => {
+    test(`${label} in the first event of a stream has the right code (${client} client)`, async () => {
       for (const from of wireFormats.filter((format) => getVendor(format) !== getVendor(client))) {
-        const respond = () => sse([first[from](what)])
+        const respond = () => sse([first[from](label)])
         const { response } = await send({ client, model: `${providerOf[from]}/m`, stream: true, respond })
-        const expected = cases[what]?.recorded[getVendor(client)]
+        const expected = cases[label]?.recorded[getVendor(client)]
         assert.equal(toldBy(client, response.status, await response.json()), expected, from)
       }
     })

@@ -90,8 +90,8 @@ const failed = { type: 'response.failed', response: { id: 'r', status: 'failed',
 
 for (const client of wireFormats) {
   test(`a prompt that a stream reports as too long returns 400 (${client} client)`, async () => {
-    const begun = { type: 'response.created', response: { id: 'r', status: 'in_progress' } }
-    const respond = () => getStream('openai-responses', [begun, failed])
+    const started = { type: 'response.created', response: { id: 'r', status: 'in_progress' } }
+    const respond = () => getStream('openai-responses', [started, failed])
     const { response } = await send({ client, model: 'responses/m', stream: true, respond })
     assert.is(response.status, 400)
     result[client]((await response.json()).error)

@@ -2,7 +2,7 @@ import type { JsonObject } from '../../../src/lib/json.ts'
 import { json } from '../../pipeline/support/upstream.ts'
 import { assert, suite } from '../../support/suite.ts'
 import { answerOf } from './collect-response.ts'
-import { whole } from './responses.ts'
+import { fullResponses } from './responses.ts'
 import { getStream, send } from './support.ts'
 
 const test = suite('cases: failed searches')
@@ -19,7 +19,7 @@ const call = (status: string) => ({
 })
 
 const anthropic = [
-  { type: 'message_start', message: { ...whole['anthropic-messages'], content: [], stop_reason: null } },
+  { type: 'message_start', message: { ...fullResponses['anthropic-messages'], content: [], stop_reason: null } },
   { type: 'content_block_start', index: 0, content_block: { ...search, input: {} } },
   { type: 'content_block_delta', index: 0, delta: { type: 'input_json_delta', partial_json: '{"query":"rain"}' } },
   { type: 'content_block_stop', index: 0 },
@@ -32,7 +32,10 @@ const anthropic = [
 test('a failed search has the status "failed" for Responses clients', async () => {
   const request = { client: 'openai-responses', model: 'messages/m' } as const
   const content = [search, failed('max_uses_exceeded')]
-  const { response } = await send({ ...request, respond: () => json({ ...whole['anthropic-messages'], content }) })
+  const { response } = await send({
+    ...request,
+    respond: () => json({ ...fullResponses['anthropic-messages'], content }),
+  })
   assert.is((await response.json()).output[0].status, 'failed')
   const streamed = await send({ ...request, stream: true, respond: () => getStream('anthropic-messages', anthropic) })
   const { output } = await answerOf['openai-responses'](streamed.response)
@@ -42,7 +45,7 @@ test('a failed search has the status "failed" for Responses clients', async () =
 
 test('a failed search has an error for Messages clients', async () => {
   const output = [call('failed'), call('completed')]
-  const respond = () => json({ ...whole['openai-responses'], output })
+  const respond = () => json({ ...fullResponses['openai-responses'], output })
   const { response } = await send({ client: 'anthropic-messages', model: 'responses/m', respond })
   const [, error, , found] = (await response.json()).content
   assert.equal(error.content, { type: 'web_search_tool_result_error', error_code: 'unavailable' })
@@ -53,7 +56,7 @@ test('a failed search becomes text in the history', async () => {
   const { sent } = await send({
     client: 'anthropic-messages',
     model: 'chat/m',
-    respond: () => json(whole['openai-chat']),
+    respond: () => json(fullResponses['openai-chat']),
     body: {
       messages: [
         { role: 'user', content: 'Rain?' },

@@ -5,7 +5,7 @@ import { json } from '../../pipeline/support/upstream.ts'
 import { busyMs } from '../../support/cpu-time.ts'
 import { assert, suite } from '../../support/suite.ts'
 import { clients } from '../support/clients.ts'
-import { output, whole } from './responses.ts'
+import { fullResponses, output } from './responses.ts'
 import { byteByByte, bytesAnswer, delta, getEvents, openDoor, providerOf, request } from './support.ts'
 
 const test = suite('cases: how streams are split into bytes')
@@ -50,12 +50,12 @@ for (const client of wireFormats) {
 
 /** Returns the shortest complete response with a different text. */
 const getWhole = (from: WireFormat, text: string): unknown =>
-  JSON.parse(JSON.stringify(whole[from]).replace('"a"', JSON.stringify(text)))
+  JSON.parse(JSON.stringify(fullResponses[from]).replace('"a"', JSON.stringify(text)))
 
 test('a character split at each of its bytes arrives intact', async () => {
   const bytes = toBytes('openai-chat', '🎉')
-  const at = bytes.indexOf(0xf0)
-  for (const cut of [at, at + 1, at + 2, at + 3, at + 4]) {
+  const index = bytes.indexOf(0xf0)
+  for (const cut of [index, index + 1, index + 2, index + 3, index + 4]) {
     const { text } = await readResult('openai-chat', 'anthropic-messages', [
       bytes.subarray(0, cut),
       bytes.subarray(cut),
@@ -94,7 +94,7 @@ test('parses an event of several megabytes even if it arrives in tiny chunks', a
     getEvents('openai-chat', [delta({ role: 'assistant', content: long }), delta({}, 'stop')]).join(''),
   )
   function* reads() {
-    for (let at = 0; at < bytes.length; at += 1_000) yield bytes.subarray(at, at + 1_000)
+    for (let index = 0; index < bytes.length; index += 1_000) yield bytes.subarray(index, index + 1_000)
   }
   const startedAt = busyMs()
   for (const client of wireFormats)

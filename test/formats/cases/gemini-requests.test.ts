@@ -2,7 +2,7 @@ import type { JsonObject } from '../../../src/lib/json.ts'
 import type { WireFormat } from '../../../src/types.ts'
 import { json } from '../../pipeline/support/upstream.ts'
 import { assert, suite } from '../../support/suite.ts'
-import { whole } from './responses.ts'
+import { fullResponses } from './responses.ts'
 import { getFormat, send } from './support.ts'
 
 const test = suite('cases: Gemini clients and models')
@@ -12,7 +12,7 @@ const parameters = { type: 'object', properties: { a: { type: 'string' } } }
 const declaration = { name: 'look', parameters }
 
 async function sentTo(model: string, body: JsonObject, client: WireFormat = 'gemini') {
-  const input = await send({ client, model, body, respond: () => json(whole[getFormat(model)]) })
+  const input = await send({ client, model, body, respond: () => json(fullResponses[getFormat(model)]) })
   assert.is(input.response.status, 200, await input.response.clone().text())
   return input
 }

@@ -3,13 +3,15 @@ import { wireFormats } from '../../../src/types/unions.ts'
 import { json } from '../../pipeline/support/upstream.ts'
 import { assert, suite } from '../../support/suite.ts'
 import { clients } from '../support/clients.ts'
-import { geminiChunk, output, whole } from './responses.ts'
+import { fullResponses, geminiChunk, output } from './responses.ts'
 import { getData, getStream, send } from './support.ts'
 
 const test = suite('cases: responses that the model made invalid')
 
 const message = 'Malformed function call: print(default_api.f('
-const broken = (finishReason: string, more: JsonObject = {}) => ({ candidates: [{ finishReason, index: 0, ...more }] })
+const broken = (finishReason: string, extra: JsonObject = {}) => ({
+  candidates: [{ finishReason, index: 0, ...extra }],
+})
 
 /** A combo of a Gemini provider with this response and a healthy provider. */
 const chain = { model: 'chain', connections: ['gemini', 'chat'], combos: { chain: ['gemini/m', 'chat/m'] } }
@@ -24,14 +26,16 @@ const empty: Readonly<Record<string, JsonObject>> = {
 }
 
 for (const client of wireFormats) {
-  for (const [what, chunk] of Object.entries(empty))
-    test(`${what} is a failure, streamed or not (${client} client)`, async () => {
+  for (const [label, chunk] of Object.entries(empty))
+    test(`${label} is a failure, streamed or not (${client} client)`, async () => {
       for (const stream of [true, false]) {
         const { response, upstream } = await send({
           ...{ client, stream, ...chain },
           respond({ provider }) {
             if (provider === 'gemini') return stream ? getStream('gemini', [chunk]) : json(chunk)
-            return stream ? getStream('openai-chat', output['openai-chat']('spare')) : json(whole['openai-chat'])
+            return stream
+              ? getStream('openai-chat', output['openai-chat']('spare'))
+              : json(fullResponses['openai-chat'])
           },
         })
         assert.equal([response.status, upstream.providers], [200, ['gemini', 'chat']])

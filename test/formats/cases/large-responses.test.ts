@@ -26,11 +26,11 @@ async function getLength(client: 'anthropic-messages' | 'openai-responses', even
 const call = (fields: object) => delta({ tool_calls: [fields] })
 
 test('a call that waits for another takes linear time', async () => {
-  const more = { choices: [{ index: 0, delta: { tool_calls: [{ index: 1, function: { arguments: ' ' } }] } }] }
+  const extra = { choices: [{ index: 0, delta: { tool_calls: [{ index: 1, function: { arguments: ' ' } }] } }] }
   const events = [
     call({ index: 0, id: 'a', function: { name: 'f', arguments: '{' } }),
     call({ index: 1, id: 'b', function: { name: 'g', arguments: '{' } }),
-    ...new Array(MANY).fill(more),
+    ...new Array(MANY).fill(extra),
     call({ index: 1, function: { arguments: '}' } }),
     call({ index: 0, function: { arguments: '}' } }),
     delta({}, 'tool_calls'),
@@ -39,12 +39,12 @@ test('a call that waits for another takes linear time', async () => {
 })
 
 test('a call with its name repeated in each chunk takes linear time', async () => {
-  const more = {
+  const extra = {
     choices: [{ index: 0, delta: { tool_calls: [{ index: 0, function: { name: 'f', arguments: '{x}' } }] } }],
   }
   const events = [
     call({ index: 0, id: 'a', function: { name: 'f', arguments: '{"a":' } }),
-    ...new Array(MANY / 2).fill(more),
+    ...new Array(MANY / 2).fill(extra),
     delta({}, 'tool_calls'),
   ]
   assert.ok((await getLength('anthropic-messages', events)) > MANY * 20)

@@ -43,12 +43,12 @@ const hangingAfter = (events: readonly string[]) =>
     { headers: { 'content-type': 'text/event-stream' } },
   )
 
-const begun = getEvents('openai-responses', output['openai-responses']('a ', 'b ')).slice(0, 5)
+const started = getEvents('openai-responses', output['openai-responses']('a ', 'b ')).slice(0, 5)
 
 for (const client of wireFormats)
-  for (const [how, reason] of Object.entries(reasons)) {
-    for (const [when, before] of Object.entries({ 'before any content': [], 'after some content': begun }))
-      test(`the gateway reads a failure's reason from the next event, ${how}, ${when} (${client} client)`, async () => {
+  for (const [mode, reason] of Object.entries(reasons)) {
+    for (const [when, before] of Object.entries({ 'before any content': [], 'after some content': started }))
+      test(`the gateway reads a failure's reason from the next event, ${mode}, ${when} (${client} client)`, async () => {
         for (const events of [failed, ...blanks].flatMap((failure) => [
           [...before, failure, reason],
           [...before, failure + reason],
@@ -67,7 +67,7 @@ for (const client of wireFormats)
         }
       })
 
-    test(`the gateway reads a failure's reason from the next event, ${how}, in an unrequested stream (${client} client)`, async () => {
+    test(`the gateway reads a failure's reason from the next event, ${mode}, in an unrequested stream (${client} client)`, async () => {
       const { response } = await send({ client, model: 'responses/m', respond: () => sse([failed, reason]) })
       assert.equal([response.status, (await response.text()).includes(FILTERED)], [400, true])
     })
@@ -149,7 +149,7 @@ for (const client of wireFormats)
 
 for (const client of wireFormats)
   test(`a failure without a reason is an error (${client} client)`, async () => {
-    for (const before of [[], begun])
+    for (const before of [[], started])
       for (const after of [[], [named({ type: 'response.in_progress', response: { id: 'resp_1' } })]]) {
         const respond = () => sse([...before, failed, ...after])
         const { response, world } = await send({ client, model: 'responses/m', stream: true, respond })

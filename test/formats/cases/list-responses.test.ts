@@ -2,7 +2,7 @@ import type { JsonObject } from '../../../src/lib/json.ts'
 import { json } from '../../pipeline/support/upstream.ts'
 import { assert, suite } from '../../support/suite.ts'
 import { answerOf } from './collect-response.ts'
-import { output, whole } from './responses.ts'
+import { fullResponses, output } from './responses.ts'
 import { getStream, send } from './support.ts'
 
 const test = suite('cases: list responses')
@@ -22,7 +22,7 @@ const body = {
 const request = { client: 'gemini', model: 'openai/gpt-4.1', body } as const
 
 const saying = (content: string) => ({
-  ...whole['openai-chat'],
+  ...fullResponses['openai-chat'],
   choices: [{ index: 0, message: { role: 'assistant', content }, finish_reason: 'stop' }],
 })
 const getText = ({ candidates }: JsonObject): string => {
@@ -58,7 +58,7 @@ test("a list is requested by a tool if the target doesn't support schemas", asyn
   const { sent, response } = await send({
     ...request,
     model: 'messages/claude-3-5-haiku',
-    respond: () => json({ ...whole['anthropic-messages'], content: [use], stop_reason: 'tool_use' }),
+    respond: () => json({ ...fullResponses['anthropic-messages'], content: [use], stop_reason: 'tool_use' }),
   })
   const [tool] = sent.tools as JsonObject[]
   assert.equal(tool?.input_schema, wrapped)
@@ -71,7 +71,7 @@ test('a list is requested unchanged from targets that accept its schema', async 
     client: 'anthropic-messages',
     model: 'gemini/m',
     body: { output_config },
-    respond: () => json(whole.gemini),
+    respond: () => json(fullResponses.gemini),
   })
   assert.equal((sent.generationConfig as JsonObject).responseJsonSchema, { ...list, $defs })
 })

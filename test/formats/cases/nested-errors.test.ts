@@ -158,12 +158,12 @@ function check(client: WireFormat, error: JsonObject, words_: string): void {
   assert.is(words[client](error), words_ !== FILTERED, JSON.stringify(error))
 }
 
-for (const [what, [error, reason]] of Object.entries(nested))
+for (const [label, [error, reason]] of Object.entries(nested))
   for (const from of wireFormats)
     for (const client of wireFormats) {
       const model = `${providerOf[from]}/m`
 
-      test(`recognizes a nested error with any status: ${what} (${from} provider, ${client} client)`, async () => {
+      test(`recognizes a nested error with any status: ${label} (${from} provider, ${client} client)`, async () => {
         for (const status of [200, 400, 500, 502]) {
           const respond = () => json(envelope[from](error), status)
           const { response, world } = await send({ client, model, respond })
@@ -174,7 +174,7 @@ for (const [what, [error, reason]] of Object.entries(nested))
         }
       })
 
-      test(`recognizes a nested error in a stream: ${what} (${from} provider, ${client} client)`, async () => {
+      test(`recognizes a nested error in a stream: ${label} (${from} provider, ${client} client)`, async () => {
         const begin = getEvents(from, sayings[from]('a ', 'b ')).slice(0, 4)
         for (const events of [[inStream[from](error)], [...begin, inStream[from](error)]]) {
           const { response } = await send({ client, model, stream: true, respond: () => sse(events) })
@@ -185,20 +185,20 @@ for (const [what, [error, reason]] of Object.entries(nested))
       })
     }
 
-for (const [what, body, output] of [
+for (const [label, body, output] of [
   ['in `detail`', { detail: { error: { message: 'bad', inner_error: { message: LONG } } } }, LONG],
   ['in `errors`', { success: false, errors: [{ code: 7003, message: `AiError: ${LONG}` }] }, LONG],
   ['next to `error`', { error: 'Bad request', message: FILTERED }, FILTERED],
   ['without an envelope', { code: 'InvalidParameter', message: LONG, request_id: 'r' }, LONG],
 ] as const)
   for (const client of wireFormats)
-    test(`recognizes an error ${what} in a body that isn't a response (${client} client)`, async () => {
+    test(`recognizes an error ${label} in a body that isn't a response (${client} client)`, async () => {
       for (const status of [200, 400]) {
         const { response } = await send({ client, model: 'chat/m', respond: () => json(body, status) })
         assert.is(response.status, 400, `${status}`)
         check(client, (await response.json()).error, output)
       }
-      if (what === 'next to `error`') return
+      if (label === 'next to `error`') return
       const respond = () =>
         sse([
           ...getEvents('openai-chat', sayings['openai-chat']('a ')).slice(0, 2),

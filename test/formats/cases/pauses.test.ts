@@ -1,7 +1,7 @@
 import type { JsonObject } from '../../../src/lib/json.ts'
 import { wireFormats } from '../../../src/types/unions.ts'
 import type { WireFormat } from '../../../src/types.ts'
-import { bodyOf, json } from '../../pipeline/support/upstream.ts'
+import { getBody, json } from '../../pipeline/support/upstream.ts'
 import { assert, suite } from '../../support/suite.ts'
 import { converseAnswer, eventFrame } from '../support/event-stream.ts'
 import { candidate, chat, message, type Recorded } from './response-field-cases.ts'
@@ -51,7 +51,7 @@ const pauses: Record<string, [word: string, recorded: ReturnType<typeof paused>,
       model: 'bedrock/us.anthropic.claude-sonnet-4-5-20250929-v1:0',
       whole: () => json({ ...converseAnswer(), stopReason: 'pause_turn' }),
       streamed: () =>
-        new Response(bodyOf(frames()), { headers: { 'content-type': 'application/vnd.amazon.eventstream' } }),
+        new Response(getBody(frames()), { headers: { 'content-type': 'application/vnd.amazon.eventstream' } }),
     },
     bedrock,
   ],
@@ -86,21 +86,21 @@ const ends: Record<WireFormat, unknown> = {
   gemini: 'CONTINUATION',
 }
 
-for (const [vendor, [word, { model, whole, streamed }, more]] of Object.entries(pauses))
+for (const [vendor, [word, { model, whole, streamed }, extra]] of Object.entries(pauses))
   for (const client of wireFormats) {
     if (model === `${providerOf[client]}/m`) continue // passed through without translation
     const warnings = client === 'openai-chat' || client === 'openai-responses' ? [`replaced:answer.${word}`] : []
 
     test(`a pause is never a normal end (${vendor}, ${client} client)`, async () => {
-      const { response, warned } = await send({ client, model, respond: whole, ...more })
-      const result = warned.filter((one) => one.includes('answer.'))
+      const { response, warned } = await send({ client, model, respond: whole, ...extra })
+      const result = warned.filter((value) => value.includes('answer.'))
       assert.equal([endOf[client](await response.json()), result], [ends[client], warnings])
     })
 
     test(`a pause is never a normal end of a stream (${vendor}, ${client} client)`, async () => {
-      const { response, world } = await send({ client, model, respond: streamed, stream: true, ...more })
+      const { response, world } = await send({ client, model, respond: streamed, stream: true, ...extra })
       assert.equal(endIn[client](await getData(response)), ends[client])
-      const result = world.recorded.requests[0]?.warnings?.filter((one) => one.includes('answer.')) ?? []
+      const result = world.recorded.requests[0]?.warnings?.filter((warning) => warning.includes('answer.')) ?? []
       assert.equal(result, warnings)
     })
   }

@@ -5,14 +5,14 @@ import type { WireFormat } from '../../../src/types.ts'
 import { json } from '../../pipeline/support/upstream.ts'
 import { assert, suite } from '../../support/suite.ts'
 import { contexts } from '../support/contexts.ts'
-import { begin, goOn, thinking } from './conversations.ts'
-import { block, messageEnd, messageStart, whole } from './responses.ts'
+import { begin, followUps, thinking } from './conversations.ts'
+import { block, fullResponses, messageEnd, messageStart } from './responses.ts'
 import { getData, getFormat, getStream, openDoor, request, send } from './support.ts'
 
 const test = suite('cases: reasoning')
 
 const createRequest = (client: WireFormat, model: string, body: JsonObject) =>
-  send({ client, model, body, respond: () => json(whole[getFormat(model)]) })
+  send({ client, model, body, respond: () => json(fullResponses[getFormat(model)]) })
 
 /** A chat client that only keeps fields of OpenAI's own format. It continues at the same gateway, or at one without the conversation. */
 async function forgetful(model: string, at: 'the same' | 'another') {
@@ -58,7 +58,7 @@ test('a vendor that expects its reasoning in each turn gets the reasoning of the
   const { world, upstream } = await openDoor(() => json(thinking['openai-chat']), { connections: ['deepseek'] })
   const client = 'anthropic-messages'
   const first = await (await request(world, { client, model, body: begin[client] })).json()
-  await request(world, { client, model, body: goOn[client](first) })
+  await request(world, { client, model, body: followUps[client](first) })
   assert.is(JSON.parse(upstream.calls.at(-1)?.body ?? '').messages[1].reasoning_content, 'Let me look. SIGNATURE-1')
 })
 
@@ -67,7 +67,7 @@ const signed = { type: 'thinking', thinking: '', signature: 'x' }
 test('reasoning with only a signature is kept, and reasoning without text or signature is dropped', async () => {
   const empty = { type: 'thinking', thinking: '', signature: '' }
   const content = [signed, empty, { type: 'text', text: 'a' }]
-  const reply = { ...whole['anthropic-messages'], content }
+  const reply = { ...fullResponses['anthropic-messages'], content }
   const { response, world, upstream } = await send({
     client: 'openai-chat',
     model: 'messages/m',
@@ -192,7 +192,7 @@ async function getThinking(model: string, thinking: JsonObject): Promise<unknown
   const { sent } = await send({
     ...{ client: 'anthropic-messages', model, body: { thinking, max_tokens: 8_000 } },
     catalog: { [provider]: { baseUrl: `http://${provider}.test/v1`, format, models: [{ id }] } },
-    respond: () => json(whole[format]),
+    respond: () => json(fullResponses[format]),
   })
   const { generationConfig: config } = sent
   return format === 'gemini' ? config : sent.reasoning

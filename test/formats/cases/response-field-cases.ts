@@ -1,6 +1,6 @@
 import type { JsonObject } from '../../../src/lib/json.ts'
 import type { WireFormat } from '../../../src/types.ts'
-import { block, geminiChunk, messageStart, responseEnd, whole } from './responses.ts'
+import { block, fullResponses, geminiChunk, messageStart, responseEnd } from './responses.ts'
 import { delta } from './support.ts'
 
 /** A response, complete and streamed. */
@@ -13,10 +13,10 @@ export interface Recorded {
 /** Creates an Anthropic message. `stop` is its stop reason. */
 export const message = (content: JsonObject[], stop: JsonObject = { stop_reason: 'end_turn' }): Recorded => ({
   from: 'anthropic-messages',
-  response: { ...whole['anthropic-messages'], ...stop, content },
+  response: { ...fullResponses['anthropic-messages'], ...stop, content },
   events: [
     messageStart(),
-    ...content.flatMap((one, index) => block(index, one)),
+    ...content.flatMap((item, index) => block(index, item)),
     { type: 'message_delta', delta: { stop_sequence: null, ...stop }, usage: { output_tokens: 5 } },
     { type: 'message_stop' },
   ],
@@ -25,7 +25,7 @@ export const message = (content: JsonObject[], stop: JsonObject = { stop_reason:
 export const chat = (fields: JsonObject): Recorded => ({
   from: 'openai-chat',
   response: {
-    ...whole['openai-chat'],
+    ...fullResponses['openai-chat'],
     choices: [{ index: 0, message: { role: 'assistant', content: 'a', ...fields }, finish_reason: 'stop' }],
   },
   events: [delta({ role: 'assistant', content: 'a', ...fields }), delta({}, 'stop'), '[DONE]'],
@@ -33,7 +33,7 @@ export const chat = (fields: JsonObject): Recorded => ({
 
 export const response = (...items: JsonObject[]): Recorded => ({
   from: 'openai-responses',
-  response: { ...whole['openai-responses'], output: items },
+  response: { ...fullResponses['openai-responses'], output: items },
   events: [
     { type: 'response.created', response: { id: 'resp_1', status: 'in_progress', output: [] } },
     ...items.map((item, output_index) => ({ type: 'response.output_item.done', output_index, item })),
@@ -44,10 +44,10 @@ export const response = (...items: JsonObject[]): Recorded => ({
 export const candidate = (parts: JsonObject[], fields: JsonObject = {}): Recorded => {
   const chunk = geminiChunk(parts, 'STOP')
   const candidates = [{ ...(chunk.candidates as JsonObject[])[0], ...fields }] // `geminiChunk` creates a candidate
-  return { from: 'gemini', response: { ...whole.gemini, candidates }, events: [{ candidates }] }
+  return { from: 'gemini', response: { ...fullResponses.gemini, candidates }, events: [{ candidates }] }
 }
 
-const text = (more: JsonObject = {}) => ({ type: 'text', text: 'a', ...more })
+const text = (extra: JsonObject = {}) => ({ type: 'text', text: 'a', ...extra })
 const createMessage = (annotations: JsonObject[]) => ({
   ...{ type: 'message', id: 'msg_1', role: 'assistant', status: 'completed' },
   content: [{ type: 'output_text', text: 'a', annotations }],

@@ -29,7 +29,7 @@ export const output: Readonly<Record<WireFormat, (...pieces: string[]) => Events
       { type: 'response.created', response: { id: 'resp_1', status: 'in_progress', output: [] } },
       { type: 'response.output_item.added', output_index: 0, item: { ...item, status: 'in_progress', content: [] } },
       { type: 'response.content_part.added', ...place, part: { ...part, text: '' } },
-      ...pieces.map((more) => ({ type: 'response.output_text.delta', ...place, delta: more })),
+      ...pieces.map((extra) => ({ type: 'response.output_text.delta', ...place, delta: extra })),
       { type: 'response.output_text.done', ...place, text },
       { type: 'response.content_part.done', ...place, part },
       { type: 'response.output_item.done', output_index: 0, item },
@@ -81,7 +81,7 @@ export const geminiChunk = (parts: readonly JsonObject[], finishReason?: string)
 })
 
 /** The shortest complete response of each format. */
-export const whole: Readonly<Record<WireFormat, JsonObject>> = {
+export const fullResponses: Readonly<Record<WireFormat, JsonObject>> = {
   'openai-chat': {
     ...{ id: 'c1', object: 'chat.completion', created: 1, model: 'm' },
     choices: [{ index: 0, message: { role: 'assistant', content: 'a' }, finish_reason: 'stop' }],

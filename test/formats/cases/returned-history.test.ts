@@ -5,13 +5,13 @@ import { json } from '../../pipeline/support/upstream.ts'
 import { assert, suite } from '../../support/suite.ts'
 import { PNG } from '../fields/field.ts'
 import { answerOf } from './collect-response.ts'
-import { geminiChunk, whole } from './responses.ts'
+import { fullResponses, geminiChunk } from './responses.ts'
 import { catalog, getStream, openDoor, providerOf, request, send } from './support.ts'
 
 const test = suite('cases: history that a client sends back')
 
 /** Returns the response as a turn of the conversation, and the client's next message. */
-const goOn: Readonly<Record<WireFormat, (answer: JsonObject) => JsonObject>> = {
+const followUps: Readonly<Record<WireFormat, (answer: JsonObject) => JsonObject>> = {
   'openai-chat': ({ choices }) => {
     const [{ message }] = choices as [{ message: JsonObject }]
     return { messages: [{ role: 'user', content: 'Go' }, message, { role: 'user', content: 'on' }] }
@@ -39,17 +39,22 @@ test('an Anthropic fallback block in the history is dropped with a warning for p
     { type: 'fallback', from: { model: 'claude-a' }, to: { model: 'claude-b' }, trigger: { type: 'refusal' } },
     { type: 'text', text: 'not.' },
   ]
-  const body = goOn['anthropic-messages']({ content })
+  const body = followUps['anthropic-messages']({ content })
   for (const format of ['openai-chat', 'openai-responses', 'gemini'] as const) {
     const model = `${providerOf[format]}/m`
-    const firstCall = await send({ client: 'anthropic-messages', model, body, respond: () => json(whole[format]) })
+    const firstCall = await send({
+      client: 'anthropic-messages',
+      model,
+      body,
+      respond: () => json(fullResponses[format]),
+    })
     assert.equal([firstCall.response.status, firstCall.warned], [200, ['dropped:messages[1].content[1]']], format)
     assert.match(JSON.stringify(firstCall.sent), /I will .*not\./)
     assert.not.match(JSON.stringify(firstCall.sent), /fallback|claude-/)
   }
   const own = await send({
     ...{ client: 'anthropic-messages', model: 'messages/m', body },
-    respond: () => json(whole['anthropic-messages']),
+    respond: () => json(fullResponses['anthropic-messages']),
   })
   assert.equal([own.sent.messages, own.warned], [body.messages, []])
 })
@@ -65,7 +70,7 @@ async function turnAgain(client: WireFormat, model: string, response: JsonObject
   )
   const first = await request(world, { client, model, stream: chunks !== undefined })
   const result = chunks ? await answerOf[client](first) : await first.json()
-  const second = await request(world, { client, model, body: goOn[client](result) })
+  const second = await request(world, { client, model, body: followUps[client](result) })
   assert.is(second.status, 200, await second.text())
   const { messages, contents } = JSON.parse(upstream.calls.at(-1)?.body ?? '')
   return (messages ?? contents)[1]
@@ -80,7 +85,7 @@ const details = [
 for (const client of wireFormats.filter((format) => format !== 'openai-chat'))
   test(`reasoning details keep their fields (${client} client)`, async () => {
     const message = { role: 'assistant', content: 'a', reasoning_details: details }
-    const response = { ...whole['openai-chat'], choices: [{ index: 0, message, finish_reason: 'stop' }] }
+    const response = { ...fullResponses['openai-chat'], choices: [{ index: 0, message, finish_reason: 'stop' }] }
     assert.equal((await turnAgain(client, 'openrouter/m', response)).reasoning_details, details)
   })
 
@@ -90,19 +95,19 @@ for (const client of ['openai-chat', 'gemini'] as const)
     const search = { type: 'server_tool_use', id: 's1', name: 'web_search', input: { query: 'rain' } }
     const found = { type: 'web_search_tool_result', tool_use_id: 's1', content: [] }
     const content = [thought('Hm'), search, found, thought('So'), { type: 'text', text: 'Rain.' }]
-    const again = await turnAgain(client, 'messages/m', { ...whole['anthropic-messages'], content })
+    const again = await turnAgain(client, 'messages/m', { ...fullResponses['anthropic-messages'], content })
     assert.equal(again.content, [thought('Hm'), thought('So'), { type: 'text', text: 'Rain.' }])
   })
 
 const DRAWS = 'gemini/gemini-3-pro-image'
-const picture = (thoughtSignature?: string) => ({
+const image = (thoughtSignature?: string) => ({
   inlineData: { mimeType: 'image/png', data: PNG },
   ...(thoughtSignature && { thoughtSignature }),
 })
 const imageTurns: readonly [name: string, parts: JsonObject[]][] = [
-  ['after text', [{ text: 'Here', thoughtSignature: 'c2lnMA==' }, picture('c2lnMQ==')]],
-  ['before text', [picture('c2lnMQ=='), { text: 'Here' }]],
-  ['in a row', [picture('c2lnMQ=='), picture(), picture('c2lnMw==')]],
+  ['after text', [{ text: 'Here', thoughtSignature: 'c2lnMA==' }, image('c2lnMQ==')]],
+  ['before text', [image('c2lnMQ=='), { text: 'Here' }]],
+  ['in a row', [image('c2lnMQ=='), image(), image('c2lnMw==')]],
 ]
 const signatures = (parts: JsonObject[]) =>
   parts.map((part) => [part.inlineData ? 'picture' : part.text, part.thoughtSignature])
@@ -127,10 +132,10 @@ test('an image model gets text and images from other models with the placeholder
     ['gemini/gemini-2.5-flash-image', undefined, undefined],
     ['gemini/gemini-3-pro-preview', undefined, undefined],
   ] as const) {
-    const { world, upstream } = await openDoor(() => json(whole.gemini), { connections: ['gemini'] })
+    const { world, upstream } = await openDoor(() => json(fullResponses.gemini), { connections: ['gemini'] })
     const images = [{ type: 'image_url', image_url: { url: `data:image/png;base64,${PNG}` } }]
     const message = { role: 'assistant', content: 'Here', images }
-    await request(world, { client: 'openai-chat', model, body: goOn['openai-chat']({ choices: [{ message }] }) })
+    await request(world, { client: 'openai-chat', model, body: followUps['openai-chat']({ choices: [{ message }] }) })
     assert.equal(signatures(JSON.parse(upstream.calls[0]?.body ?? '').contents[1].parts), [
       ['Here', first],
       ['picture', other],
@@ -146,13 +151,13 @@ for (const [client, elsewhere] of [
     test(`unsigned reasoning never reaches a vendor that requires signatures (${client} client${stream ? ', streamed' : ''})`, async () => {
       const thoughts = geminiChunk([{ text: 'Hm.', thought: true }, { text: 'Yes.' }], 'STOP')
       const { world, upstream } = await openDoor(({ provider }) => {
-        if (provider !== 'gemini') return json(whole[client])
+        if (provider !== 'gemini') return json(fullResponses[client])
         return stream ? getStream('gemini', [thoughts]) : json(thoughts)
       })
       const first = await request(world, { client, model: 'gemini/m', stream })
       const result = stream ? await answerOf[client](first) : await first.json()
       assert.match(JSON.stringify(result), 'Hm.')
-      const second = await request(world, { client, model: elsewhere, body: goOn[client](result) })
+      const second = await request(world, { client, model: elsewhere, body: followUps[client](result) })
       assert.is(second.status, 200, await second.text())
       assert.match(upstream.calls[1]?.body ?? '', 'Yes.')
       assert.not.match(upstream.calls[1]?.body ?? '', /Hm\.|signalbox|"rs_/)
@@ -176,7 +181,7 @@ for (const client of wireFormats.filter((format) => format !== 'openai-responses
       const model = 'responses/m'
       const first = await request(world, { client, model, stream })
       const result = stream ? await answerOf[client](first) : await first.json()
-      await request(world, { client, model, body: goOn[client](result) })
+      await request(world, { client, model, body: followUps[client](result) })
       const { input } = JSON.parse(upstream.calls[1]?.body ?? '')
       assert.equal(input[1], { type: 'message', role: 'assistant', content: 'I look.', phase: 'commentary' })
     })

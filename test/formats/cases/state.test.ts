@@ -5,7 +5,7 @@ import { json } from '../../pipeline/support/upstream.ts'
 import type { World } from '../../pipeline/support/world.ts'
 import { assert, suite } from '../../support/suite.ts'
 import { answerOf } from './collect-response.ts'
-import { begin, goOn, SECRETS, thinking, thinkingStream } from './conversations.ts'
+import { begin, followUps, SECRETS, thinking, thinkingStream } from './conversations.ts'
 import { getFormat, getStream, openDoor, providerOf, request } from './support.ts'
 
 const test = suite('cases: opaque state')
@@ -31,7 +31,7 @@ async function nextTurn(
   to: WireFormat,
   reply: JsonObject,
 ) {
-  const response = await request(world, { client, model: `${providerOf[to]}/m`, body: goOn[client](reply) })
+  const response = await request(world, { client, model: `${providerOf[to]}/m`, body: followUps[client](reply) })
   assert.is(response.status, 200, await response.clone().text())
   return upstream.calls.at(-1)?.body ?? ''
 }
@@ -108,8 +108,8 @@ for (const from of wireFormats) {
     test(`no other provider gets the state (${from} provider, ${client} client)`, async () => {
       const gateway = await open()
       const response = await firstTurn(gateway.world, client, from)
-      const elsewhere = wireFormats.filter((to) => to !== from).map((to) => ({ gateway, to }))
-      for (const { gateway: there, to } of [...elsewhere, { gateway: await open(), to: from }]) {
+      const other = wireFormats.filter((to) => to !== from).map((to) => ({ gateway, to }))
+      for (const { gateway: there, to } of [...other, { gateway: await open(), to: from }]) {
         const sent = await nextTurn(there, client, to, response)
         for (const secret of [...SECRETS, 'signalbox-1', ...SECRETS.map(btoa), 'c2lnbmFsYm94'])
           assert.not.ok(sent.includes(secret), `${secret} in ${sent}`)

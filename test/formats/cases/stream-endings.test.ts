@@ -76,8 +76,8 @@ const counted: Record<string, (JsonObject | '[DONE]')[]> = {
   ],
 }
 
-for (const [where, events] of Object.entries(counted)) {
-  test(`tokens reported ${where} are reported once, at the end`, async () => {
+for (const [location, events] of Object.entries(counted)) {
+  test(`tokens reported ${location} are reported once, at the end`, async () => {
     const respond = () => getStream('openai-chat', events)
     const messages = await send({ client: 'anthropic-messages', model: 'chat/m', stream: true, respond })
     const deltas = (await getData(messages.response)).filter(({ type }) => type === 'message_delta')

@@ -2,10 +2,10 @@ import type { JsonObject } from '../../../src/lib/json.ts'
 import type { Catalog, WireFormat } from '../../../src/types.ts'
 import {
   type Answering,
-  bodyOf,
   type Call,
   type FakeUpstream,
   fakeUpstream,
+  getBody,
   sse,
 } from '../../pipeline/support/upstream.ts'
 import { openWorld, type World, type WorldOptions } from '../../pipeline/support/world.ts'
@@ -118,11 +118,11 @@ export const getStream = (format: WireFormat, events: readonly (JsonObject | '[D
 
 /** Yields bytes one by one. */
 export function* byteByByte(bytes: Uint8Array): Iterable<Uint8Array> {
-  for (let at = 0; at < bytes.length; at++) yield bytes.subarray(at, at + 1)
+  for (let index = 0; index < bytes.length; index++) yield bytes.subarray(index, index + 1)
 }
 
 export const bytesAnswer = (chunks: Iterable<Uint8Array>): Response =>
-  new Response(bodyOf(chunks), { headers: { 'content-type': 'text/event-stream' } })
+  new Response(getBody(chunks), { headers: { 'content-type': 'text/event-stream' } })
 
 /** Returns the data of each event in a client's stream. */
 export async function getData(response: Response): Promise<JsonObject[]> {

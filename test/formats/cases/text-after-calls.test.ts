@@ -4,7 +4,7 @@ import type { ProviderFormat, WireFormat } from '../../../src/types.ts'
 import { json } from '../../pipeline/support/upstream.ts'
 import { assert, suite } from '../../support/suite.ts'
 import { converseAnswer } from '../support/event-stream.ts'
-import { whole } from './responses.ts'
+import { fullResponses } from './responses.ts'
 import { providerOf, send } from './support.ts'
 
 const test = suite('cases: assistant text after its last call')
@@ -75,7 +75,7 @@ async function sentTo(target: ProviderFormat, client: WireFormat, body: JsonObje
           ...{ client, body, respond: () => json(converseAnswer()), ...bedrock },
           model: 'bedrock/us.anthropic.claude-sonnet-4-5-20250929-v1:0',
         })
-      : await send({ client, body, model: `${providerOf[target]}/m`, respond: () => json(whole[target]) })
+      : await send({ client, body, model: `${providerOf[target]}/m`, respond: () => json(fullResponses[target]) })
   assert.is(sentRequest.response.status, 200, await sentRequest.response.clone().text())
   return sentRequest.sent
 }

@@ -1,8 +1,8 @@
 import { wireFormats } from '../../../src/types/unions.ts'
 import type { WireFormat } from '../../../src/types.ts'
-import { bodyOf, never, sse } from '../../pipeline/support/upstream.ts'
+import { getBody, never, sse } from '../../pipeline/support/upstream.ts'
 import { assert, suite } from '../../support/suite.ts'
-import { output, whole } from './responses.ts'
+import { fullResponses, output } from './responses.ts'
 import { getEvents, openDoor, providerOf, request, send } from './support.ts'
 
 const test = suite('cases: connections')
@@ -15,12 +15,12 @@ for (const from of wireFormats) {
   test(`a response that the provider compressed reaches the client without content-encoding (${from})`, async () => {
     const model = `${providerOf[from]}/m`
     for (const client of wireFormats) {
-      const text = JSON.stringify(whole[from])
+      const text = JSON.stringify(fullResponses[from])
       const events = getEvents(from, output[from]('a'))
       const error = '{"error":{"message":"no such model","type":"not_found_error"}}'
       const responses = [
         await send({ client, model, respond: () => compressed(text, 'application/json') }),
-        await send({ client, model, stream: true, respond: () => compressed(bodyOf(events), 'text/event-stream') }),
+        await send({ client, model, stream: true, respond: () => compressed(getBody(events), 'text/event-stream') }),
         await send({ client, model, respond: () => compressed(error, 'application/json', 404) }),
       ]
       for (const { response } of responses) {
@@ -45,8 +45,8 @@ for (const client of wireFormats) {
   test(`keep-alives are sent while a provider is silent for 70 s (${client} client)`, async () => {
     const from = client === 'openai-chat' ? 'anthropic-messages' : 'openai-chat'
     const events = getEvents(from, output[from]('Hello', 'there'))
-    const begun = events.slice(0, events.findIndex((event) => event.includes('Hello')) + 1)
-    const { world } = await openDoor(() => sse(begun, 'hang'), { limits: { idleTimeoutMs: 100_000 } })
+    const started = events.slice(0, events.findIndex((event) => event.includes('Hello')) + 1)
+    const { world } = await openDoor(() => sse(started, 'hang'), { limits: { idleTimeoutMs: 100_000 } })
     const { body } = await request(world, { client, model: `${providerOf[from]}/m`, stream: true })
     const reader = body?.getReader()
     const decoder = new TextDecoder()
@@ -70,7 +70,7 @@ const phases = {
     stream: true,
   },
   'during a non-streaming response': {
-    respond: () => new Response(bodyOf(['{'], 'hang'), { headers: { 'content-type': 'application/json' } }),
+    respond: () => new Response(getBody(['{'], 'hang'), { headers: { 'content-type': 'application/json' } }),
     stream: false,
   },
 }
@@ -79,7 +79,7 @@ for (const [phase, { respond, stream }] of Object.entries(phases)) {
   for (const client of ['openai-chat', 'openai-responses', 'gemini'] as const) {
     test(`the call ends when the client disconnects ${phase}, and no other call is made (${client} client)`, async () => {
       const { world, upstream } = await openDoor(respond, { combos: { chain: ['messages/m', 'chat/m'] } })
-      const leaving = new AbortController()
+      const controller = new AbortController()
       const path =
         client === 'gemini'
           ? `/v1beta/models/chain:${stream ? 'streamGenerateContent?alt=sse' : 'generateContent'}`
@@ -93,10 +93,10 @@ for (const [phase, { respond, stream }] of Object.entries(phases)) {
         input: 'Hi',
         contents: [{ role: 'user', parts: [{ text: 'Hi' }] }],
       }
-      const sentRequest = world.post(path, body, { signal: leaving.signal })
+      const sentRequest = world.post(path, body, { signal: controller.signal })
       while (upstream.calls.length === 0) await world.clock.advance(1)
       await world.clock.advance(1)
-      leaving.abort()
+      controller.abort()
       await sentRequest.then((response) => response.text()).catch(() => {})
       await world.clock.advance(100)
       assert.is(upstream.open, 0)

@@ -3,7 +3,7 @@ import { wireFormats } from '../../../src/types/unions.ts'
 import type { WireFormat } from '../../../src/types.ts'
 import { json } from '../../pipeline/support/upstream.ts'
 import { assert, suite } from '../../support/suite.ts'
-import { whole } from './responses.ts'
+import { fullResponses } from './responses.ts'
 import { providerOf, send } from './support.ts'
 
 const test = suite('cases: tools whose input is one of several objects')
@@ -42,7 +42,13 @@ const pairs = wireFormats.flatMap((client) => wireFormats.map((target) => [clien
 for (const [client, target] of pairs) {
   const [bring, path] = bringing[client]
   const sendAll = (schema: JsonObject, headers: Record<string, string> = {}) =>
-    send({ client, model: `${providerOf[target]}/m`, body: bring(schema), headers, respond: () => json(whole[target]) })
+    send({
+      client,
+      model: `${providerOf[target]}/m`,
+      body: bring(schema),
+      headers,
+      respond: () => json(fullResponses[target]),
+    })
 
   if (client === target || target === 'gemini')
     test(`the schema is unchanged from ${client} to ${target}`, async () => {
@@ -68,7 +74,7 @@ test("a joined schema isn't strict, because OpenAI would reject it", async () =>
     client: 'anthropic-messages',
     model: 'responses/m',
     body: { tools: [{ name: 'open', input_schema: union, strict: true }] },
-    respond: () => json(whole['openai-responses']),
+    respond: () => json(fullResponses['openai-responses']),
   })
   assert.is(JSON.parse(call?.body ?? '').tools[0].strict, false)
   assert.equal(warned, ['replaced:tools[0].input_schema', 'dropped:tools[0].strict'])

@@ -3,7 +3,7 @@ import { wireFormats } from '../../../src/types/unions.ts'
 import type { WireFormat } from '../../../src/types.ts'
 import { json } from '../../pipeline/support/upstream.ts'
 import { assert, suite } from '../../support/suite.ts'
-import { geminiChunk, messageStart, output, responseEnd, whole } from './responses.ts'
+import { fullResponses, geminiChunk, messageStart, output, responseEnd } from './responses.ts'
 import { delta, getData, getStream, providerOf, send } from './support.ts'
 
 const test = suite('cases: usage')
@@ -34,10 +34,10 @@ const counts: Readonly<Record<WireFormat, JsonObject>> = {
 }
 
 const responses: Readonly<Record<WireFormat, JsonObject>> = {
-  'openai-chat': { ...whole['openai-chat'], usage: counts['openai-chat'] },
-  'openai-responses': { ...whole['openai-responses'], usage: counts['openai-responses'] },
-  'anthropic-messages': { ...whole['anthropic-messages'], usage: counts['anthropic-messages'] },
-  gemini: { ...whole.gemini, usageMetadata: counts.gemini },
+  'openai-chat': { ...fullResponses['openai-chat'], usage: counts['openai-chat'] },
+  'openai-responses': { ...fullResponses['openai-responses'], usage: counts['openai-responses'] },
+  'anthropic-messages': { ...fullResponses['anthropic-messages'], usage: counts['anthropic-messages'] },
+  gemini: { ...fullResponses.gemini, usageMetadata: counts.gemini },
 }
 
 const streams: Readonly<Record<WireFormat, (JsonObject | '[DONE]')[]>> = {
@@ -128,7 +128,7 @@ test("cached tokens of a response aren't input tokens for a Messages client", as
     output_tokens: 1,
     total_tokens: 12_001,
   }
-  const respond = () => json({ ...whole['openai-responses'], usage })
+  const respond = () => json({ ...fullResponses['openai-responses'], usage })
   const { response } = await send({ client: 'anthropic-messages', model: 'responses/m', respond })
   const { usage: result } = await response.json()
   assert.equal([result.input_tokens, result.cache_read_input_tokens], [992, 11_008])

@@ -3,7 +3,7 @@ import { wireFormats } from '../../../src/types/unions.ts'
 import type { WireFormat } from '../../../src/types.ts'
 import { json } from '../../pipeline/support/upstream.ts'
 import { assert, suite } from '../../support/suite.ts'
-import { whole } from './responses.ts'
+import { fullResponses } from './responses.ts'
 import { getFormat, providerOf, send } from './support.ts'
 
 const test = suite('cases: tools that run at one vendor')
@@ -51,7 +51,7 @@ function getNames(sent: JsonObject): string[] {
   )
 }
 
-const answered = (model: string) => () => json(whole[getFormat(model)])
+const answered = (model: string) => () => json(fullResponses[getFormat(model)])
 
 const getMessage = async (response: Response): Promise<string> => {
   const { error } = await response.json()
@@ -67,7 +67,7 @@ for (const [client, target] of pairs) {
 
   for (const tool of vendorTools[client]) {
     test(`${getName(tool)} next to functions is dropped with a warning, from ${client} to ${target}`, async () => {
-      const tools = [...Array.from({ length: 8 }, (_, at) => f(`f${at}`)), tool, f('g')]
+      const tools = [...Array.from({ length: 8 }, (_, index) => f(`f${index}`)), tool, f('g')]
       const { response, sent, warned } = await send({ client, model, body: { tools }, respond: answered(model) })
       assert.equal([response.status, warned], [200, ['dropped:tools[8]']])
       assert.equal(getNames(sent), ['f0', 'f1', 'f2', 'f3', 'f4', 'f5', 'f6', 'f7', 'g'])
@@ -170,8 +170,8 @@ const forced: Record<string, [client: WireFormat, body: JsonObject]> = {
   ],
 }
 
-for (const [what, [client, body]] of Object.entries(forced))
-  test(`forcing ${what} returns 400 for a target that doesn't support it`, async () => {
+for (const [label, [client, body]] of Object.entries(forced))
+  test(`forcing ${label} returns 400 for a target that doesn't support it`, async () => {
     const { response, upstream } = await send({ client, model: 'chat/m', body, respond: answered('chat/m') })
     assert.equal([response.status, upstream.calls.length], [400, 0])
   })
@@ -236,9 +236,9 @@ const malformed: Record<WireFormat, [tool: JsonObject, place: string]> = {
 for (const client of wireFormats)
   test(`the error for a malformed tool contains its path and name (${client} client)`, async () => {
     const model = client === 'openai-chat' ? 'messages/m' : 'chat/m'
-    const [tool, place] = malformed[client]
+    const [tool, location] = malformed[client]
     const body = { tools: [functionOf[client]('f'), tool] }
     const { response } = await send({ client, model, body, respond: answered(model) })
     assert.is(response.status, 400)
-    assert.is(await getMessage(response), `"${place}": tool "look": must be an object.`)
+    assert.is(await getMessage(response), `"${location}": tool "look": must be an object.`)
   })

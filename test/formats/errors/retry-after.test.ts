@@ -107,8 +107,8 @@ const table: [what: string, wait: number | undefined, headers: Record<string, st
   ["headers in OpenRouter's error that are not strings", 60_000, {}, openRouter({ 'X-RateLimit-Reset': NOW + 60_000 })],
 ]
 
-for (const [what, wait, headers, body] of table)
-  test(`parses the requested retry delay: ${what}`, () => assert.is(getWait(headers, body), wait))
+for (const [label, wait, headers, body] of table)
+  test(`parses the requested retry delay: ${label}`, () => assert.is(getWait(headers, body), wait))
 
 test('reset headers, which are always present, only count for a rate limit', () => {
   assert.is(getWait({ 'x-ratelimit-reset-requests': '6m0s' }, undefined, false), undefined)

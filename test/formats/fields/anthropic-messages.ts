@@ -1,39 +1,39 @@
 import type { JsonObject } from '../../../src/lib/json.ts'
 import { type Field, PDF, PNG, schema } from './field.ts'
 
-const user = (content: unknown, more: JsonObject = {}) => ({ role: 'user', content, ...more })
+const user = (content: unknown, extra: JsonObject = {}) => ({ role: 'user', content, ...extra })
 const createRequest = (...content: JsonObject[]) => ({ messages: [user([{ type: 'text', text: 'Hi' }, ...content])] })
-const text = (more: JsonObject) => ({ messages: [user([{ type: 'text', text: 'Hi', ...more }])] })
+const text = (extra: JsonObject) => ({ messages: [user([{ type: 'text', text: 'Hi', ...extra }])] })
 const createMessage = (...content: JsonObject[]) => ({
   messages: [user('Hi'), { role: 'assistant', content: [{ type: 'text', text: 'Once' }, ...content] }, user('So?')],
 })
-const use = (more: JsonObject = {}) => ({ type: 'tool_use', id: 'c', name: 'f', input: {}, ...more })
-const result = (more: JsonObject = {}) => ({ type: 'tool_result', tool_use_id: 'c', content: 'ok', ...more })
+const use = (extra: JsonObject = {}) => ({ type: 'tool_use', id: 'c', name: 'f', input: {}, ...extra })
+const result = (extra: JsonObject = {}) => ({ type: 'tool_result', tool_use_id: 'c', content: 'ok', ...extra })
 const looped = (call: JsonObject, output: JsonObject, ...beside: JsonObject[]) => ({
   messages: [user('Hi'), { role: 'assistant', content: [call] }, user([output, ...beside])],
 })
-const tool = (more: JsonObject = {}) => ({ tools: [{ name: 'f', input_schema: schema, ...more }] })
-const search = (more: JsonObject = {}) => ({
-  tools: [{ type: 'web_search_20250305', name: 'web_search', ...more }],
+const tool = (extra: JsonObject = {}) => ({ tools: [{ name: 'f', input_schema: schema, ...extra }] })
+const search = (extra: JsonObject = {}) => ({
+  tools: [{ type: 'web_search_20250305', name: 'web_search', ...extra }],
 })
-const thinking = (more: JsonObject) => ({
+const thinking = (extra: JsonObject) => ({
   max_tokens: 9_000,
-  thinking: { type: 'enabled', budget_tokens: 2_000, ...more },
+  thinking: { type: 'enabled', budget_tokens: 2_000, ...extra },
 })
-const format = (more: JsonObject = {}) => ({ output_config: { format: { type: 'json_schema', schema, ...more } } })
+const format = (extra: JsonObject = {}) => ({ output_config: { format: { type: 'json_schema', schema, ...extra } } })
 const ephemeral = { type: 'ephemeral' }
 const png = { type: 'base64', media_type: 'image/png', data: PNG }
-const pdf = (more: JsonObject = {}) =>
-  createRequest({ type: 'document', source: { type: 'base64', media_type: 'application/pdf', data: PDF }, ...more })
-const plain = (more: JsonObject = {}) =>
-  createRequest({ type: 'document', source: { type: 'text', media_type: 'text/plain', data: 'Well' }, ...more })
-const found = (more: JsonObject = {}) =>
+const pdf = (extra: JsonObject = {}) =>
+  createRequest({ type: 'document', source: { type: 'base64', media_type: 'application/pdf', data: PDF }, ...extra })
+const plain = (extra: JsonObject = {}) =>
+  createRequest({ type: 'document', source: { type: 'text', media_type: 'text/plain', data: 'Well' }, ...extra })
+const found = (extra: JsonObject = {}) =>
   createRequest({
     type: 'search_result',
     source: 'https://a.test',
     title: 'A',
     content: [{ type: 'text', text: 'B' }],
-    ...more,
+    ...extra,
   })
 
 const options: JsonObject = {

@@ -15,14 +15,14 @@ const looped = (call: JsonObject, response: JsonObject = {}, beside: JsonObject 
     user({ functionResponse: { name: 'f', response: { output: 'ok' }, ...response } }),
   ],
 })
-const tool = (more: JsonObject = {}) => ({
-  tools: [{ functionDeclarations: [{ name: 'f', parametersJsonSchema: schema, ...more }] }],
+const tool = (extra: JsonObject = {}) => ({
+  tools: [{ functionDeclarations: [{ name: 'f', parametersJsonSchema: schema, ...extra }] }],
 })
-const search = (more: JsonObject = {}) => ({ tools: [{ googleSearch: more }] })
-const calling = (more: JsonObject) => ({ ...tool(), toolConfig: { functionCallingConfig: more } })
-const config = (more: JsonObject) => ({ generationConfig: more })
-const png = (more: JsonObject = {}) => ({ inlineData: { mimeType: 'image/png', data: PNG, ...more } })
-const pdf = (more: JsonObject = {}) => ({ inlineData: { mimeType: 'application/pdf', data: PDF, ...more } })
+const search = (extra: JsonObject = {}) => ({ tools: [{ googleSearch: extra }] })
+const calling = (extra: JsonObject) => ({ ...tool(), toolConfig: { functionCallingConfig: extra } })
+const config = (extra: JsonObject) => ({ generationConfig: extra })
+const png = (extra: JsonObject = {}) => ({ inlineData: { mimeType: 'image/png', data: PNG, ...extra } })
+const pdf = (extra: JsonObject = {}) => ({ inlineData: { mimeType: 'application/pdf', data: PDF, ...extra } })
 const film = { fileData: { mimeType: 'video/mp4', fileUri: 'https://a.test/b.mp4' } }
 
 const configs: JsonObject = {

@@ -1,12 +1,12 @@
 import type { JsonObject } from '../../../src/lib/json.ts'
 import { type Field, PDF, PNG, schema } from './field.ts'
 
-const user = (content: unknown, more: JsonObject = {}) => ({ role: 'user', content, ...more })
+const user = (content: unknown, extra: JsonObject = {}) => ({ role: 'user', content, ...extra })
 const createRequest = (...content: JsonObject[]) => ({ messages: [user([{ type: 'text', text: 'Hi' }, ...content])] })
-const answered = (more: JsonObject) => ({
-  messages: [user('Hi'), { role: 'assistant', content: 'Once', ...more }, user('So?')],
+const answered = (extra: JsonObject) => ({
+  messages: [user('Hi'), { role: 'assistant', content: 'Once', ...extra }, user('So?')],
 })
-const call = (more: JsonObject) => ({ id: 'c', type: 'function', ...more })
+const call = (extra: JsonObject) => ({ id: 'c', type: 'function', ...extra })
 const looped = (calls: JsonObject[], result: JsonObject = {}) => ({
   messages: [
     user('Hi'),
@@ -14,24 +14,24 @@ const looped = (calls: JsonObject[], result: JsonObject = {}) => ({
     { role: 'tool', tool_call_id: 'c', content: 'ok', ...result },
   ],
 })
-const fn = (more: JsonObject = {}) => ({ name: 'f', parameters: schema, ...more })
-const tool = (more: JsonObject = {}, beside: JsonObject = {}) => ({
-  tools: [{ type: 'function', function: fn(more), ...beside }],
+const fn = (extra: JsonObject = {}) => ({ name: 'f', parameters: schema, ...extra })
+const tool = (extra: JsonObject = {}, beside: JsonObject = {}) => ({
+  tools: [{ type: 'function', function: fn(extra), ...beside }],
 })
-const search = (more: JsonObject = {}) => ({ web_search_options: more })
-const custom = (more: JsonObject = {}) => ({ tools: [{ type: 'custom', custom: { name: 'f', ...more } }] })
-const shaped = (more: JsonObject = {}) => ({
-  response_format: { type: 'json_schema', json_schema: { name: 'city', schema, ...more } },
+const search = (extra: JsonObject = {}) => ({ web_search_options: extra })
+const custom = (extra: JsonObject = {}) => ({ tools: [{ type: 'custom', custom: { name: 'f', ...extra } }] })
+const shaped = (extra: JsonObject = {}) => ({
+  response_format: { type: 'json_schema', json_schema: { name: 'city', schema, ...extra } },
 })
-const text = (more: JsonObject) => ({ messages: [user([{ type: 'text', text: 'Hi', ...more }])] })
-const picture = (more: JsonObject = {}, beside: JsonObject = {}) => ({
-  ...{ type: 'image_url', image_url: { url: `data:image/png;base64,${PNG}`, ...more } },
+const text = (extra: JsonObject) => ({ messages: [user([{ type: 'text', text: 'Hi', ...extra }])] })
+const picture = (extra: JsonObject = {}, beside: JsonObject = {}) => ({
+  ...{ type: 'image_url', image_url: { url: `data:image/png;base64,${PNG}`, ...extra } },
   ...beside,
 })
-const image = (more: JsonObject = {}) => createRequest(picture(more))
+const image = (extra: JsonObject = {}) => createRequest(picture(extra))
 const drawn = (...content: JsonObject[]) => answered({ content: [{ type: 'text', text: 'Once' }, ...content] })
-const file = (more: JsonObject = {}) =>
-  createRequest({ type: 'file', file: { file_data: `data:application/pdf;base64,${PDF}`, ...more } })
+const file = (extra: JsonObject = {}) =>
+  createRequest({ type: 'file', file: { file_data: `data:application/pdf;base64,${PDF}`, ...extra } })
 
 const options: JsonObject = {
   audio: { voice: 'alloy', format: 'pcm16' },

@@ -1,34 +1,36 @@
 import type { JsonObject } from '../../../src/lib/json.ts'
 import { type Field, PDF, PNG, schema } from './field.ts'
 
-const user = (content: unknown, more: JsonObject = {}) => ({ role: 'user', content, ...more })
+const user = (content: unknown, extra: JsonObject = {}) => ({ role: 'user', content, ...extra })
 const createRequest = (...content: JsonObject[]) => ({
   input: [user([{ type: 'input_text', text: 'Hi' }, ...content])],
 })
-const text = (more: JsonObject) => ({ input: [user([{ type: 'input_text', text: 'Hi', ...more }])] })
-const createMessage = (more: JsonObject = {}, part: JsonObject = {}) => ({
+const text = (extra: JsonObject) => ({ input: [user([{ type: 'input_text', text: 'Hi', ...extra }])] })
+const createMessage = (extra: JsonObject = {}, part: JsonObject = {}) => ({
   input: [
     user('Hi'),
-    { type: 'message', role: 'assistant', content: [{ type: 'output_text', text: 'Once', ...part }], ...more },
+    { type: 'message', role: 'assistant', content: [{ type: 'output_text', text: 'Once', ...part }], ...extra },
     user('So?'),
   ],
 })
 const between = (...items: JsonObject[]) => ({ input: [user('Hi'), ...items, user('So?')] })
-const looped = (call: JsonObject = {}, output: unknown = 'ok', more: JsonObject = {}) => ({
+const looped = (call: JsonObject = {}, output: unknown = 'ok', extra: JsonObject = {}) => ({
   input: [
     user('Hi'),
     { type: 'function_call', call_id: 'c', name: 'f', arguments: '{}', ...call },
-    { type: 'function_call_output', call_id: 'c', output, ...more },
+    { type: 'function_call_output', call_id: 'c', output, ...extra },
   ],
 })
-const tool = (more: JsonObject = {}) => ({ tools: [{ type: 'function', name: 'f', parameters: schema, ...more }] })
-const custom = (more: JsonObject = {}) => ({ tools: [{ type: 'custom', name: 'f', ...more }] })
-const search = (more: JsonObject = {}) => ({ tools: [{ type: 'web_search', ...more }] })
-const shaped = (more: JsonObject = {}) => ({ text: { format: { type: 'json_schema', name: 'city', schema, ...more } } })
-const image = (more: JsonObject = {}) =>
-  createRequest({ type: 'input_image', image_url: `data:image/png;base64,${PNG}`, ...more })
-const file = (more: JsonObject = {}) =>
-  createRequest({ type: 'input_file', file_data: `data:application/pdf;base64,${PDF}`, ...more })
+const tool = (extra: JsonObject = {}) => ({ tools: [{ type: 'function', name: 'f', parameters: schema, ...extra }] })
+const custom = (extra: JsonObject = {}) => ({ tools: [{ type: 'custom', name: 'f', ...extra }] })
+const search = (extra: JsonObject = {}) => ({ tools: [{ type: 'web_search', ...extra }] })
+const shaped = (extra: JsonObject = {}) => ({
+  text: { format: { type: 'json_schema', name: 'city', schema, ...extra } },
+})
+const image = (extra: JsonObject = {}) =>
+  createRequest({ type: 'input_image', image_url: `data:image/png;base64,${PNG}`, ...extra })
+const file = (extra: JsonObject = {}) =>
+  createRequest({ type: 'input_file', file_data: `data:application/pdf;base64,${PDF}`, ...extra })
 
 const options: JsonObject = {
   background: true,

@@ -62,7 +62,7 @@ const table: [name: string, got: CanonicalError, expected: CanonicalError][] = [
   ['nothing', parse(404, ''), { kind: 'not-found', status: 404, message: 'The provider returned status 404.' }],
 ]
 
-for (const [name, got, expected] of table) test(`parses ${name}`, () => assert.equal(got, expected))
+for (const [name, actual, expected] of table) test(`parses ${name}`, () => assert.equal(actual, expected))
 
 const kinds: Record<CanonicalError['kind'], [status: number, name: string]> = {
   'bad-request': [400, 'INVALID_ARGUMENT'],

@@ -24,10 +24,10 @@ function translated(sse: string, pieces: (bytes: Uint8Array) => Uint8Array[]): J
 
 const cut = (bytes: Uint8Array, size: () => number): Uint8Array[] => {
   const pieces: Uint8Array[] = []
-  for (let at = 0; at < bytes.length; ) {
-    const next = at + size()
-    pieces.push(bytes.subarray(at, next))
-    at = next
+  for (let index = 0; index < bytes.length; ) {
+    const next = index + size()
+    pieces.push(bytes.subarray(index, next))
+    index = next
   }
   return pieces
 }
@@ -67,12 +67,12 @@ const getCalls = ({ tool_calls = [] }: Received) =>
 const sum = (usage: JsonObject, ...names: string[]) =>
   names.reduce((total, name) => total + Number(usage[name] ?? 0), 0)
 
-for (const [how, pieces, longest] of [
+for (const [mode, pieces, longest] of [
   ['in one chunk', (bytes: Uint8Array) => [bytes], Number.POSITIVE_INFINITY],
   ['in pieces of any size', (bytes: Uint8Array) => cut(bytes, sizes()), Number.POSITIVE_INFINITY],
   ['byte by byte', (bytes: Uint8Array) => cut(bytes, () => 1), 12_000],
 ] as const) {
-  test(`recorded streams mean the same as in Google's client ${how}`, () => {
+  test(`recorded streams mean the same as in Google's client ${mode}`, () => {
     const recorded = recordedStreams('gemini').filter(({ sse }) => sse.length < longest)
     assert.ok(recorded.length > 50, String(recorded.length))
     for (const { name, sse, received } of recorded) {
@@ -193,6 +193,6 @@ function forTarget(request: CanonicalRequest): CanonicalRequest {
 /** Drops the text that makes a user start the conversation. */
 function withoutOpening(again: CanonicalRequest, prepared: CanonicalRequest): CanonicalRequest {
   const begins = prepared.turns.find(({ role }) => role !== 'system')?.role === 'user'
-  const at = again.turns.findIndex(({ role }) => role === 'user')
-  return begins ? again : { ...again, turns: again.turns.filter((_, index) => index !== at) }
+  const i = again.turns.findIndex(({ role }) => role === 'user')
+  return begins ? again : { ...again, turns: again.turns.filter((_, index) => index !== i) }
 }

@@ -66,12 +66,12 @@ const numbered = (value: CanonicalResponse): CanonicalResponse => ({
 test('writing and reparsing a response preserves its meaning', () => {
   const { read, write } = contexts(geminiTranslator)
   fc.assert(
-    fc.property(response.map(numbered), (given) => {
+    fc.property(response.map(numbered), (input) => {
       const { choices, usage: tokens } = geminiTranslator.parseResponse(
-        plain(geminiTranslator.writeResponse(given, write())),
+        plain(geminiTranslator.writeResponse(input, write())),
         read,
       )
-      assert.equal(withoutState({ choices, usage: tokens }), withoutState(given))
+      assert.equal(withoutState({ choices, usage: tokens }), withoutState(input))
     }),
     { numRuns: 50 },
   )
@@ -79,21 +79,21 @@ test('writing and reparsing a response preserves its meaning', () => {
 
 test('a stream means the same as the complete response, no matter where it is split', () => {
   fc.assert(
-    fc.property(response.map(numbered), fc.integer({ min: 1, max: 60 }), (given, size) => {
+    fc.property(response.map(numbered), fc.integer({ min: 1, max: 60 }), (input, size) => {
       const { read, write } = contexts(geminiTranslator)
-      const { candidates, ...rest } = Object(geminiTranslator.writeResponse(given, write()))
+      const { candidates, ...rest } = Object(geminiTranslator.writeResponse(input, write()))
       const sse = [{ candidates, ...rest }].map((chunk) => `data: ${JSON.stringify(chunk)}\r\n\r\n`).join('')
       const chunks: string[] = []
       const sides = { from: geminiTranslator, to: geminiTranslator, read, write: write({ options: { candidates: 2 } }) }
       const stream = translateStream(sides, (event) => chunks.push(event))
       const bytes = encodeUtf8(sse)
-      for (let at = 0; at < bytes.length; at += size) stream.push(bytes.subarray(at, at + size))
+      for (let index = 0; index < bytes.length; index += size) stream.push(bytes.subarray(index, index + size))
       stream.end()
       const result = chunks.map((chunk) => JSON.parse(chunk.slice('data: '.length)))
       const getText = (
         list: { candidates: { index: number; content: { parts: { text?: string; functionCall?: object }[] } }[] }[],
       ) =>
-        given.choices.map((_, index) =>
+        input.choices.map((_, index) =>
           list
             .flatMap((chunk) => chunk.candidates.filter((candidate) => candidate.index === index))
             .flatMap(({ content }) => content.parts.map((part) => part.text ?? JSON.stringify(part.functionCall ?? '')))

@@ -174,8 +174,8 @@ writing('a written schema never has a keyword that Google rejects', () => {
     ),
   }))
   fc.assert(
-    fc.property(schema, (given) => {
-      for (const keyword of getKeywords(write(Object(given)).schema)) assert.match(keyword, KEYWORDS)
+    fc.property(schema, (input) => {
+      for (const keyword of getKeywords(write(Object(input)).schema)) assert.match(keyword, KEYWORDS)
     }),
     { numRuns: 300 },
   )

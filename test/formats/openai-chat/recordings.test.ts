@@ -18,7 +18,7 @@ function translated(sse: string, size = Number.POSITIVE_INFINITY): string[] {
     events.push(event),
   )
   const bytes = encodeUtf8(sse)
-  for (let at = 0; at < bytes.length; at += size) stream.push(bytes.subarray(at, at + size))
+  for (let index = 0; index < bytes.length; index += size) stream.push(bytes.subarray(index, index + size))
   stream.end()
   return events
 }
@@ -38,20 +38,20 @@ async function receivedBy(events: readonly string[]) {
   }
 }
 
-const reasoningIn = (events: readonly string[]) =>
+const getReasoning = (events: readonly string[]) =>
   events
     .filter((event) => event.startsWith('data: {'))
     .map((event) => JSON.parse(event.slice('data: '.length)).choices?.[0]?.delta.reasoning_content ?? '')
     .join('')
 
 /** Maps vendors' own finish reasons, and a missing one, to OpenAI's. */
-const finishOf = (finish: string | null | undefined) => (finish === 'eos' || !finish ? 'stop' : finish)
+const getFinish = (finish: string | null | undefined) => (finish === 'eos' || !finish ? 'stop' : finish)
 
-for (const [how, size] of [
+for (const [mode, size] of [
   ['in one chunk', undefined],
   ['byte by byte', 1],
 ] as const) {
-  test(`OpenAI's client reads translated recordings like the originals ${how}`, async () => {
+  test(`OpenAI's client reads translated recordings like the originals ${mode}`, async () => {
     const recorded = recordedStreams('chat').filter(({ sse }) => size === undefined || sse.length < 20_000)
     assert.ok(recorded.length > 50)
     for (const { name, sse, received } of recorded) {
@@ -70,8 +70,8 @@ for (const [how, size] of [
         received.tool_calls?.map((call) => [call.id, call.name, call.arguments]),
         name,
       )
-      assert.is(result.finish, finishOf(received.finish), name)
-      if (received.reasoning !== undefined) assert.is(reasoningIn(events), received.reasoning, name)
+      assert.is(result.finish, getFinish(received.finish), name)
+      if (received.reasoning !== undefined) assert.is(getReasoning(events), received.reasoning, name)
       if (!received.usage) continue
       assert.is(result.usage?.prompt_tokens, received.usage.prompt_tokens, name)
       assert.is(result.usage?.completion_tokens, received.usage.completion_tokens, name)

@@ -9,7 +9,7 @@ import { contexts } from '../support/contexts.ts'
 
 const EMPTY: CanonicalRequest = { model: 'm', stream: false, streamUsage: false, turns: [], tools: [], options: {} }
 
-const text = (words: string) => ({ type: 'text', text: words }) as const
+const text = (text: string) => ({ type: 'text', text }) as const
 
 const call: AssistantPart = { type: 'tool-call', id: 'c', name: 'f', arguments: '{"a":12345678901234567890}' }
 

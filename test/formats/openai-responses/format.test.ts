@@ -66,7 +66,7 @@ test('a gateway error ends a stream for every type of client', async () => {
   const [error, failed] = payloads(events)
   assert.is(error?.type, 'error')
   assert.is(failed?.type, 'response.failed')
-  const received = await receivedBy(events).catch((thrown: Error) => thrown)
+  const received = await receivedBy(events).catch((error: Error) => error)
   assert.ok(received instanceof Error && received.message.includes('cut'))
 })
 

@@ -25,12 +25,12 @@ function numbers(seed: number) {
   }
 }
 
-for (const [how, size, longest] of [
+for (const [mode, size, longest] of [
   ['in one chunk', undefined, Number.POSITIVE_INFINITY],
   ['in pieces', numbers(7), Number.POSITIVE_INFINITY],
   ['byte by byte', () => 1, 20_000],
 ] as const) {
-  test(`OpenAI's client reads translated recordings like the originals ${how}`, async () => {
+  test(`OpenAI's client reads translated recordings like the originals ${mode}`, async () => {
     const recorded = recordedStreams('responses').filter(({ sse }) => sse.length < longest)
     assert.ok(recorded.length >= 20)
     for (const { name, sse, received } of recorded) {
@@ -109,7 +109,7 @@ const refusals = /does not store responses|only work with one vendor|cannot be s
 
 test('a recorded request is unchanged after parsing, writing, and reparsing', () => {
   let understood = 0
-  let refused = 0
+  let rejected = 0
   for (const { name, request } of exchanges()) {
     if (!isObject(request) || !('input' in request)) continue
     const { warnings, target } = contexts(responsesTranslator, ours)
@@ -122,7 +122,7 @@ test('a recorded request is unchanged after parsing, writing, and reparsing', ()
       parsed = parse(request)
     } catch (error) {
       assert.match(String(error), refusals, name)
-      refused++
+      rejected++
       continue
     }
     const { supportedOptions } = responsesTranslator
@@ -141,5 +141,5 @@ test('a recorded request is unchanged after parsing, writing, and reparsing', ()
     )
     understood++
   }
-  assert.ok(understood > 330, `${understood} understood, ${refused} refused`)
+  assert.ok(understood > 330, `${understood} understood, ${rejected} refused`)
 })

@@ -2,7 +2,7 @@ import type { AssistantPart } from '../../../src/protocols/formats/canonical/can
 import { responsesTranslator } from '../../../src/protocols/formats/openai-responses/responses-translator.ts'
 import { assert, suite } from '../../support/suite.ts'
 import { contexts } from '../support/contexts.ts'
-import { eventsOf, usage, written } from './support/events.ts'
+import { getEvents, usage, written } from './support/events.ts'
 import { createValidator } from './support/schema.ts'
 import { ours, payloads } from './support/streams.ts'
 
@@ -48,7 +48,7 @@ test('a non-streaming response matches the schema', () => {
 })
 
 /** Converts `response.output_text.delta` to `ResponseOutputTextDeltaStreamingEvent`. The schema has shorter names for two events. */
-function schemaOf(type: unknown): string {
+function getSchema(type: unknown): string {
   if (type === 'error') return 'ErrorStreamingEvent'
   const words = String(type).replace('reasoning_summary_text', 'reasoning_summary').split(/[._]/)
   return `${words.map((word) => (word[0] ?? '').toUpperCase() + word.slice(1)).join('')}StreamingEvent`
@@ -56,11 +56,11 @@ function schemaOf(type: unknown): string {
 
 test('every event of a stream matches the schema', () => {
   const problems = createValidator()
-  const events = written(eventsOf(content), request())
+  const events = written(getEvents(content), request())
   const error = { kind: 'rate-limit', status: 429, message: 'x' } as const
-  const failed = written([...eventsOf(content).slice(0, 3), { type: 'error', error }], request())
+  const failed = written([...getEvents(content).slice(0, 3), { type: 'error', error }], request())
   for (const event of [...payloads(events), ...payloads(failed)])
-    assert.equal(problems(schemaOf(event.type), event), [], String(event.type))
+    assert.equal(problems(getSchema(event.type), event), [], String(event.type))
 })
 
 test('a request matches the schema', () => {

@@ -52,11 +52,11 @@ async function chatClient(response: Response): Promise<Understood> {
 
 function ofChat({ choices, usage }: OpenAI.ChatCompletion, streamed = ''): Understood {
   const [choice] = choices
-  const whole = choice && 'reasoning_content' in choice.message ? choice.message.reasoning_content : undefined
+  const full = choice && 'reasoning_content' in choice.message ? choice.message.reasoning_content : undefined
   const finishes = { tool_calls: 'calls', length: 'length', content_filter: 'filter' } as const
   return {
     text: (choice?.message.content ?? '') + (choice?.message.refusal ?? ''),
-    reasoning: streamed || (typeof whole === 'string' ? whole : ''),
+    reasoning: streamed || (typeof full === 'string' ? full : ''),
     calls: (choice?.message.tool_calls ?? []).flatMap((call) =>
       'function' in call ? [{ name: call.function.name, args: getArguments(call.function.arguments) }] : [],
     ),

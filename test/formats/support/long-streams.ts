@@ -40,7 +40,7 @@ function candidate(text: string, finish: object = {}): Named {
 }
 
 function messages(deltas: number): Named[] {
-  const of = (type: string, more: object = {}): Named => [type, { type, ...more }]
+  const of = (type: string, extra: object = {}): Named => [type, { type, ...extra }]
   const usage = { input_tokens: 12, cache_creation_input_tokens: 0, cache_read_input_tokens: 0, output_tokens: 1 }
   const message = {
     id: 'msg_01F5N8Zb6GRmnLt8VNVYoUTU',
@@ -61,10 +61,16 @@ function messages(deltas: number): Named[] {
 
 function responses(deltas: number): Named[] {
   let sequence_number = 0
-  const of = (type: string, more: object): Named => [type, { type, sequence_number: sequence_number++, ...more }]
+  const of = (type: string, extra: object): Named => [type, { type, sequence_number: sequence_number++, ...extra }]
   const item_id = 'msg_0ecff685e411ca7b0069e063569c7c819bbc74c80d853802e6'
   const place = { item_id, output_index: 0, content_index: 0 }
-  const begun = { id: 'resp_0ecff685e411ca7b0069e06356', object: 'response', created_at: 1, model: 'gpt-5', output: [] }
+  const started = {
+    id: 'resp_0ecff685e411ca7b0069e06356',
+    object: 'response',
+    created_at: 1,
+    model: 'gpt-5',
+    output: [],
+  }
   const text = Array.from({ length: deltas }, (_, index) => ` also the word ${index}`).join('')
   const part = { type: 'output_text', annotations: [], logprobs: [], text }
   const item = { id: item_id, type: 'message', status: 'completed', role: 'assistant', content: [part] }
@@ -73,8 +79,8 @@ function responses(deltas: number): Named[] {
     output_tokens_details: { reasoning_tokens: 0 },
   }
   return [
-    of('response.created', { response: { ...begun, status: 'in_progress', usage: null } }),
-    of('response.in_progress', { response: { ...begun, status: 'in_progress', usage: null } }),
+    of('response.created', { response: { ...started, status: 'in_progress', usage: null } }),
+    of('response.in_progress', { response: { ...started, status: 'in_progress', usage: null } }),
     of('response.output_item.added', { output_index: 0, item: { ...item, status: 'in_progress', content: [] } }),
     of('response.content_part.added', { ...place, part: { ...part, text: '' } }),
     ...createMessage(deltas, (delta) =>
@@ -83,6 +89,6 @@ function responses(deltas: number): Named[] {
     of('response.output_text.done', { ...place, text, logprobs: [] }),
     of('response.content_part.done', { ...place, part }),
     of('response.output_item.done', { output_index: 0, item }),
-    of('response.completed', { response: { ...begun, status: 'completed', output: [item], usage } }),
+    of('response.completed', { response: { ...started, status: 'completed', output: [item], usage } }),
   ]
 }

@@ -16,7 +16,7 @@ export async function getTranslator(name: WireFormat): Promise<Translator> {
  */
 export const getShare = <T>(recordings: readonly T[], from: WireFormat, to: WireFormat): readonly T[] => {
   const first = (wireFormats.indexOf(from) + wireFormats.indexOf(to)) % 4
-  return isCi ? recordings : recordings.filter((_, at) => at % 4 === first)
+  return isCi ? recordings : recordings.filter((_, index) => index % 4 === first)
 }
 
 const WIDTH = 20

@@ -1,6 +1,6 @@
 import type { Endpoint } from '../../../src/protocols/formats/format.ts'
 import { endpoints } from '../../../src/protocols/kinds/kinds.ts'
-import { sampleOf } from '../../kinds/samples.ts'
+import { getSample } from '../../kinds/samples.ts'
 import { messages } from './world.ts'
 
 /** A request to an endpoint for a response with a maximum number of tokens. */
@@ -12,7 +12,7 @@ export interface Ask {
 /** Builds the smallest request that an endpoint accepts. */
 export function askOf(endpoint: Endpoint, model: string, most?: number): Ask {
   const { path, format, operation } = endpoint
-  const sample = sampleOf(endpoint)
+  const sample = getSample(endpoint)
   if (sample)
     return {
       path: path.replace('{model}', model),
@@ -52,8 +52,8 @@ export const modelsFor = (endpoint: Endpoint): string[] => {
   return operation.name === 'complete' ? [own[format]] : [own[format], other]
 }
 
-export const endpointAt = (path: string): Endpoint => {
-  const endpoint = endpoints.find((one) => one.path === path)
+export const getEndpoint = (path: string): Endpoint => {
+  const endpoint = endpoints.find((endpoint) => endpoint.path === path)
   if (!endpoint) throw new Error(`there is no endpoint ${path}`)
   return endpoint
 }

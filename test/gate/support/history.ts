@@ -29,7 +29,7 @@ const OF_GATE = /The API key \\"k\\" can|The request could use/
 /** A request whose client is still waiting. */
 interface Asked {
   title: string
-  leaving: AbortController
+  controller: AbortController
   isOther: boolean
   reply: Promise<Response>
   reader?: ReadableStreamDefaultReader<Uint8Array> | undefined
@@ -182,12 +182,12 @@ export class History {
     const before = isAlone && states.every(({ reserved }) => reserved === 0) ? states : undefined
     this.#on.send(title, this)
     const limits = this.#limits
-    const leaving = new AbortController()
+    const controller = new AbortController()
     const headers = { authorization: `Bearer ${this.#key}`, 'content-type': 'application/json', 'x-title': title }
-    const request = { method: 'POST', headers, body: JSON.stringify(body), signal: leaving.signal }
+    const request = { method: 'POST', headers, body: JSON.stringify(body), signal: controller.signal }
     const requestOptions: Asked = {
       title,
-      leaving,
+      controller,
       isOther,
       isOver: false,
       reply: gateway.fetch(new Request(`http://gateway${path}`, request)),
@@ -220,7 +220,7 @@ export class History {
   #leave(requested: Asked): void {
     requested.isOver = true
     if (requested.reader) requested.reader.cancel().catch(() => {})
-    else requested.leaving.abort()
+    else requested.controller.abort()
   }
 
   #crash(): void {
@@ -252,7 +252,7 @@ export class History {
     this.#limits = limits
     const isFirst = this.keyId === ''
     for (const unit of ['requests', 'tokens', 'usd'] as const)
-      for (const one of WINDOWS) this.#raise(`${unit} ${one}`, limits[unit]?.[one], isFirst)
+      for (const value of WINDOWS) this.#raise(`${unit} ${value}`, limits[unit]?.[value], isFirst)
     this.#raise('parallel', limits.parallel, isFirst)
   }
 
@@ -294,9 +294,9 @@ export class History {
 
   #checkParallel(): void {
     if (this.#hasCrashed || this.#hasJumped) return
-    const begun = new Set(this.#calls.map(({ title }) => title)).size
+    const started = new Set(this.#calls.map(({ title }) => title)).size
     const ended = this.records.filter(({ attempts }) => attempts.length > 0).length
-    assert.ok(begun - ended <= (this.#highest.get('parallel') ?? 0), `${begun - ended} requests are under way at once`)
+    assert.ok(started - ended <= (this.#highest.get('parallel') ?? 0), `${started - ended} concurrent requests`)
   }
 
   /** Checks that a rejected request didn't fit. Nothing else was in flight. */
@@ -305,7 +305,7 @@ export class History {
     const fits = (unit: 'requests' | 'tokens' | 'usd', least: number) =>
       WINDOWS.every((window) => {
         const limit = this.#limits[unit]?.[window] ?? Number.POSITIVE_INFINITY
-        return limit - (before.find((one) => one.unit === unit && one.window === window)?.used ?? 0) >= least
+        return limit - (before.find((item) => item.unit === unit && item.window === window)?.used ?? 0) >= least
       })
     const isFit = fits('requests', 1) && fits('tokens', need) && fits('usd', (need * 10) / 1e6)
     assert.not.ok(
@@ -319,7 +319,7 @@ export class History {
     const held = states.filter(({ reserved }) => reserved > 0)
     assert.equal(held, [], 'something is still held')
     this.#checkWindows()
-    const of = (unit: string) => states.find((one) => one.unit === unit && one.window === 'total')
+    const of = (unit: string) => states.find((state) => state.unit === unit && state.window === 'total')
     const records = this.records.slice(this.#since.records)
     const attempts = records.flatMap((record) => record.attempts)
     const tokens = attempts.reduce((sum, { usage }) => sum + (usage ? usage.inputTokens + usage.outputTokens : 0), 0)
@@ -367,7 +367,7 @@ export class History {
     const calls = this.#calls.slice(this.#since.calls)
     const seen = new Set<string>()
     for (const window of WINDOWS) {
-      const sums = new Map<number, { titles: Set<string>; tokens: number; usd: number }>()
+      const totals = new Map<number, { titles: Set<string>; tokens: number; usd: number }>()
       seen.clear()
       for (const call of calls) {
         const { title, minute } = call
@@ -375,10 +375,10 @@ export class History {
         const { tokens, usd } = countedOf(call, record, { isFirst: !seen.has(title) })
         seen.add(title)
         const start = getWindowStart(window, minute)
-        const sum = sums.get(start) ?? { titles: new Set<string>(), tokens: 0, usd: 0 }
-        sums.set(start, { titles: sum.titles.add(title), tokens: sum.tokens + tokens, usd: sum.usd + usd })
+        const sum = totals.get(start) ?? { titles: new Set<string>(), tokens: 0, usd: 0 }
+        totals.set(start, { titles: sum.titles.add(title), tokens: sum.tokens + tokens, usd: sum.usd + usd })
       }
-      for (const { titles, tokens, usd } of sums.values())
+      for (const { titles, tokens, usd } of totals.values())
         for (const [unit, spent] of [
           ['tokens', tokens],
           ['usd', usd - 1e-9],

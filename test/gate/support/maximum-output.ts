@@ -45,7 +45,7 @@ function members(body: unknown, names: readonly string[]): unknown[] {
 }
 
 /** Returns the names of the limits that a server reads, by its path. */
-const limitsAt = (path: string): string[] => {
+const getLimits = (path: string): string[] => {
   if (path.includes(':')) return ['maxOutputTokens', 'max_output_tokens']
   return path.includes('responses') ? ['max_output_tokens'] : ['max_tokens', 'max_completion_tokens']
 }
@@ -54,11 +54,11 @@ const COUNTS = ['n', 'best_of', 'candidateCount', 'candidate_count']
 /** Creates providers that return as many tokens as a request allows, and report them. */
 export const greedy =
   (reported: { tokens: number }): Answering =>
-  (call, nth) => {
+  (call, index) => {
     const body = JSON.parse(call.body)
     const prompts =
       Array.isArray(body.prompt) && typeof body.prompt[0] !== 'number' ? Math.max(1, body.prompt.length) : 1
-    const output = mostOf(members(body, limitsAt(call.url.pathname))) * answersOf(members(body, COUNTS)) * prompts
+    const output = mostOf(members(body, getLimits(call.url.pathname))) * answersOf(members(body, COUNTS)) * prompts
     if (output > 10_000_000) return json({ error: { message: 'Too many' } }, 400)
-    return metered({ input: 9, output }, reported)(call, nth)
+    return metered({ input: 9, output }, reported)(call, index)
   }

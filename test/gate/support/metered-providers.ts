@@ -1,4 +1,4 @@
-import { answerAt, jsonAt } from '../../kinds/samples.ts'
+import { answerAt, getJson } from '../../kinds/samples.ts'
 import { chatChunk, textDelta } from '../../pipeline/support/responses.ts'
 import { type Answering, type Call, json, sse } from '../../pipeline/support/upstream.ts'
 
@@ -22,11 +22,11 @@ export const metered =
     }
     const ofKind = answerAt(pathname)
     if (ofKind) {
-      reported.tokens += tokensIn(jsonAt(pathname) ?? {})
+      reported.tokens += getTokens(getJson(pathname) ?? {})
       return ofKind
     }
     const body = JSON.parse(call.body)
-    if (/count_tokens|countTokens|input_tokens/.test(pathname)) return json(countOf(pathname, input))
+    if (/count_tokens|countTokens|input_tokens/.test(pathname)) return json(getCount(pathname, input))
     const isStream = body.stream === true || pathname.includes('streamGenerateContent')
     const terms = { input, output, words, count }
     const response =
@@ -35,7 +35,7 @@ export const metered =
   }
 
 /** Returns the tokens that a response in OpenAI's format reports. */
-function tokensIn(response: object): number {
+function getTokens(response: object): number {
   const { usage } = response as { usage?: { total_tokens?: number } }
   return usage?.total_tokens ?? 0
 }
@@ -53,7 +53,7 @@ interface Answers {
   events(terms: Terms): Iterable<string>
 }
 
-const countOf = (path: string, tokens: number) =>
+const getCount = (path: string, tokens: number) =>
   path.includes('countTokens') ? { totalTokens: tokens } : { input_tokens: tokens }
 
 const event = (data: { type: string; [name: string]: unknown }) =>
@@ -120,7 +120,7 @@ const responses: Record<string, Answers> & { 'chat/completions': Answers } = {
       const { output, usage: _, ...begun } = response(terms)
       const started = { ...begun, status: 'in_progress', output: [] }
       let sequence = 0
-      const next = (type: string, more: object) => event({ type, sequence_number: sequence++, ...more })
+      const next = (type: string, extra: object) => event({ type, sequence_number: sequence++, ...extra })
       yield next('response.created', { response: started })
       yield next('response.output_item.added', { output_index: 0, item: { ...output[0], content: [] } })
       const part = { type: 'output_text', text: '', annotations: [] }

@@ -135,7 +135,7 @@ export async function openGate(options: GateOptions = {}): Promise<GateWorld> {
         ...init,
       }),
     )
-  const stateOf: GateWorld['stateOf'] = async (scope, of, id = keyId) => {
+  const getState: GateWorld['stateOf'] = async (scope, of, id = keyId) => {
     for (let turn = 0; turn < 5; turn++) await new Promise((resolve) => setImmediate(resolve))
     const ledger = createLedger({
       storage,
@@ -158,9 +158,9 @@ export async function openGate(options: GateOptions = {}): Promise<GateWorld> {
     reported,
     post,
     chat: (body = {}, init) => post('/v1/chat/completions', { model: 'one/m', messages, ...body }, init as object),
-    stateOf,
-    used: async (unit) => (await stateOf('key', ALL)).find((one) => one.unit === unit)?.used ?? 0,
-    reserved: async () => (await stateOf('key', ALL)).reduce((sum, one) => sum + one.reserved, 0),
+    stateOf: getState,
+    used: async (unit) => (await getState('key', ALL)).find((item) => item.unit === unit)?.used ?? 0,
+    reserved: async () => (await getState('key', ALL)).reduce((sum, item) => sum + item.reserved, 0),
   }
 }
 

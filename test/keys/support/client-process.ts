@@ -13,7 +13,7 @@ import { openClient } from '../../services/redis-clients.ts'
  * it increments a value in the storage 200 times, by reading and writing it each time.
  */
 
-const [place = '', secret = '', key = '', id = ''] = process.argv.slice(2)
+const [location = '', secret = '', key = '', id = ''] = process.argv.slice(2)
 const BEFORE = 20
 const AFTER = 200
 
@@ -25,9 +25,9 @@ const completion = {
   choices: [{ index: 0, message: { role: 'assistant', content: 'Hello' }, finish_reason: 'stop' }],
   usage: { prompt_tokens: 1, completion_tokens: 1, total_tokens: 2 },
 }
-const storage = place.startsWith('redis:')
-  ? redisStorage((await openClient('ioredis', place)).client)
-  : fileStorage({ path: place, logger: false })
+const storage = location.startsWith('redis:')
+  ? redisStorage((await openClient('ioredis', location)).client)
+  : fileStorage({ path: location, logger: false })
 const gateway = createGateway({
   storage,
   secret,

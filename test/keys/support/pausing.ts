@@ -14,7 +14,7 @@ export type Program = Awaited<ReturnType<typeof childProgram>>
  * Returns how long each of the other processes still accepted requests after the pause, in ms. `place` tells the processes where to find the data in
  * `storage`.
  */
-export async function delaysOf(
+export async function getDelays(
   program: Program | undefined,
   { place, storage }: { place: string; storage: Storage },
 ): Promise<number[]> {
@@ -36,7 +36,7 @@ export async function delaysOf(
 
   const seen = reports.map((report) => JSON.parse(report.slice('saw '.length)))
   for (const { back, others } of seen) assert.equal({ back, others }, { back: 0, others: '' })
-  const [own, ...elsewhere] = seen.map(({ lastAccepted }) => lastAccepted - pausedAt)
+  const [own, ...other] = seen.map(({ lastAccepted }) => lastAccepted - pausedAt)
   assert.ok(Number(own) <= 0, `accepted ${own} ms after its own pause`)
-  return elsewhere
+  return other
 }

@@ -68,7 +68,7 @@ test('vectors have the encoding that the client requests, even if the provider s
     const { send } = await open({ vector })
     const { body } = await send({ model: 'openai/small', input: ['Hi', 'you'], encoding_format })
     assert.equal(
-      body.data.map((one: { embedding: unknown }) => one.embedding),
+      body.data.map((item: { embedding: unknown }) => item.embedding),
       [wanted, wanted],
     )
   }
@@ -102,7 +102,7 @@ test("a request in another format than the provider's is translated", async () =
 
 test('a request with more inputs than the provider accepts is split, and the results are joined in order', async () => {
   const { send, upstream } = await open()
-  const input = Array.from({ length: 200 }, (_, at) => `text ${at}`)
+  const input = Array.from({ length: 200 }, (_, index) => `text ${index}`)
   const { body, response } = await send({ model: 'cohere/embed-v4.0', input, input_type: 'search_query' })
   assert.is(response.status, 200)
   assert.equal(
@@ -115,7 +115,7 @@ test('a request with more inputs than the provider accepts is split, and the res
   )
   assert.equal(
     body.data.map(({ index }: { index: number }) => index),
-    input.map((_, at) => at),
+    input.map((_, index) => index),
   )
   assert.equal(body.usage, { prompt_tokens: 200, total_tokens: 200 })
 })

@@ -8,12 +8,12 @@ import { defaultCatalog } from '../../../src/protocols/providers/catalog.ts'
 import { fakeUpstream } from '../../pipeline/support/upstream.ts'
 import { openWorld } from '../../pipeline/support/world.ts'
 import { assert, suite } from '../../support/suite.ts'
-import { type FakeVendor, respond, type Seen, vectorOf, vendors } from './vendors.ts'
+import { type FakeVendor, getVector, respond, type Seen, vendors } from './vendors.ts'
 
 const test = suite('embedding requests from the official clients')
 
 const TEXTS = ['alpha', 'beta beta', 'c']
-const WANTED = TEXTS.map((text) => vectorOf(text))
+const WANTED = TEXTS.map((text) => getVector(text))
 
 /** Vendors with OpenAI's format, with and without base64, and vendors with other formats. */
 const requested = ['OpenAI', 'Ollama', 'Cohere', 'Google', 'Voyage', 'Titan on Bedrock'].map(
@@ -22,7 +22,7 @@ const requested = ['OpenAI', 'Ollama', 'Cohere', 'Google', 'Voyage', 'Titan on B
 
 async function open(vendor: FakeVendor) {
   const seen: Seen[] = []
-  const upstream = fakeUpstream(respond(vendor, (one) => seen.push(one)))
+  const upstream = fakeUpstream(respond(vendor, (item) => seen.push(item)))
   const { gateway } = await openWorld({ fetch: upstream, catalog: defaultCatalog, connections: [vendor.connection] })
   const fetch = (input: string | URL | Request, init?: RequestInit) => gateway.fetch(new Request(input, init))
   return { up: upstream, seen, fetch, model: `${vendor.connection.provider}/${vendor.model}` }
@@ -32,8 +32,8 @@ for (const [name, vendor] of requested) {
   test(`openai gets embeddings from ${name}, with the default encoding and with floats`, async () => {
     const { fetch, model } = await open(vendor)
     const client = new OpenAI({ baseURL: 'http://gateway/v1', apiKey: 'none', fetch, maxRetries: 0 })
-    for (const more of [{}, { encoding_format: 'float' as const }]) {
-      const { data } = await client.embeddings.create({ model, input: TEXTS, ...more })
+    for (const extra of [{}, { encoding_format: 'float' as const }]) {
+      const { data } = await client.embeddings.create({ model, input: TEXTS, ...extra })
       assert.equal(
         data.map(({ embedding }) => [...embedding]),
         WANTED,

@@ -11,8 +11,8 @@ async function open(options: Parameters<typeof openWorld>[0] = {}) {
   const world = await openWorld({ fetch: upstream, catalog: {}, connections: [], ...options })
   for (const provider of ['a', 'b'])
     await world.api.connections.create({ provider, baseUrl: `http://${provider}.test/v1` }).catch(() => {})
-  const make = (name: string, models: string[], more: object = {}) =>
-    world.api.combos.create({ name, kind: 'embedding', models, ...more })
+  const make = (name: string, models: string[], extra: object = {}) =>
+    world.api.combos.create({ name, kind: 'embedding', models, ...extra })
   const send = async (model: string) => {
     const response = await world.post('/v1/embeddings', { model, input: 'Hi' })
     return `${response.status} ${response.status === 200 ? '' : ((await response.json()) as Failed).error.message}`
@@ -24,7 +24,7 @@ async function open(options: Parameters<typeof openWorld>[0] = {}) {
 async function refused(change: Promise<unknown>, words: RegExp): Promise<void> {
   const error: unknown = await change.then(
     () => 'it is taken',
-    (thrown) => thrown,
+    (error) => error,
   )
   assert.match(String(error), words)
 }

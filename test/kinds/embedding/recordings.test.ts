@@ -40,7 +40,7 @@ function* recordings(): Generator<{ file: string; vendor: string } & Interaction
 }
 
 /** Returns the texts of a request in any vendor's format. */
-function textsOf({
+function getTexts({
   input,
   texts,
   requests,
@@ -49,15 +49,15 @@ function textsOf({
   inputText,
   singleEmbeddingParams,
 }: Record<string, unknown>): string[] {
-  const partsOf = (one: unknown) => (Object(one).parts as { text: string }[]).map(({ text }) => text).join('')
-  if (Array.isArray(requests)) return requests.map((request) => partsOf(request.content))
+  const getParts = (item: unknown) => (Object(item).parts as { text: string }[]).map(({ text }) => text).join('')
+  if (Array.isArray(requests)) return requests.map((request) => getParts(request.content))
   if (Array.isArray(instances)) return instances.map((instance) => instance.content)
-  if (content) return [partsOf(content)]
+  if (content) return [getParts(content)]
   const found = texts ?? input ?? inputText ?? Object(Object(singleEmbeddingParams).text).value
   return Array.isArray(found) ? found : [found]
 }
 
-const modelOf = (url: string, body: Record<string, unknown>) =>
+const getModel = (url: string, body: Record<string, unknown>) =>
   String(body.model ?? decodeURIComponent(/models?\/([^/]+?)(?::\w+|\/invoke)$/.exec(url)?.[1] ?? '')).replace(
     'models/',
     '',
@@ -69,17 +69,17 @@ test("recorded vendor responses reach every client in the client's format", asyn
   for (const { file, vendor, request, response } of recordings()) {
     const connection = connections[vendor]
     const { json: sent } = request.body
-    const { json: given } = response.body
-    if (!connection || !sent || !given || response.status !== 200) continue
-    const texts = textsOf(sent)
+    const { json: input } = response.body
+    if (!connection || !sent || !input || response.status !== 200) continue
+    const texts = getTexts(sent)
     if (!texts.every((text) => typeof text === 'string')) continue // skips images
-    const upstream = fakeUpstream(() => json(given))
+    const upstream = fakeUpstream(() => json(input))
     const { post, recorded } = await openWorld({
       fetch: upstream,
       catalog: defaultCatalog,
       connections: [connection as never],
     })
-    const model = `${connection.provider}/${modelOf(request.url, sent)}`
+    const model = `${connection.provider}/${getModel(request.url, sent)}`
     for (const [path, body] of [
       ['/v1/embeddings', { model, input: texts, encoding_format: 'base64' }],
       ['/v1/embeddings', { model, input: texts }],

@@ -13,7 +13,7 @@ interface Sent {
 }
 
 async function open(provider: string, respond: (sent: Sent, nth: number) => object) {
-  const createResponse: Answering = ({ body }, nth) => json(respond(JSON.parse(body), nth))
+  const createResponse: Answering = ({ body }, index) => json(respond(JSON.parse(body), index))
   const upstream = fakeUpstream(createResponse)
   const { post } = await openWorld({
     fetch: upstream,
@@ -23,7 +23,7 @@ async function open(provider: string, respond: (sent: Sent, nth: number) => obje
   return { post, sent: () => upstream.calls.map(({ body }): Sent => JSON.parse(body)) }
 }
 
-const texts = Array.from({ length: 300 }, (_, at) => `${at}`)
+const texts = Array.from({ length: 300 }, (_, index) => `${index}`)
 
 test('split requests keep client options for a vendor with the same API', async () => {
   const cohere = await open('cohere', (sent) => ({
@@ -64,7 +64,7 @@ test("split requests keep the vendor's packed vectors if the client requests the
 })
 
 test('split requests fail if two parts have vectors of different lengths', async () => {
-  const { post } = await open('bedrock', (_, nth) => ({ embedding: nth === 3 ? [1, 2] : [1, 2, 3] }))
+  const { post } = await open('bedrock', (_, index) => ({ embedding: index === 3 ? [1, 2] : [1, 2, 3] }))
   const model = 'bedrock/amazon.titan-embed-text-v2:0'
   const response = await post('/v1/embeddings', { model, input: texts.slice(0, 5) })
   assert.is(response.status, 502)
@@ -73,7 +73,7 @@ test('split requests fail if two parts have vectors of different lengths', async
 
 /** Creates this many words, each of which is one token in every tokenizer. */
 const words = (count: number) => Array.from({ length: count }, () => 'word').join(' ')
-const wordsIn = (text: string) => text.split(' ').length
+const getWords = (text: string) => text.split(' ').length
 
 /** The maximum number of tokens per call, from the vendors' documentation and https://github.com/langchain-ai/langchain/issues/31227. */
 const TOKENS: ReadonlyArray<readonly [model: string, most: number]> = [
@@ -92,15 +92,15 @@ const TOKENS: ReadonlyArray<readonly [model: string, most: number]> = [
 const PATHS = ['/v1/embeddings', '/v2/embed', '/v1beta/models/{model}:batchEmbedContents', '/v4/ai/embedding-model']
 
 /** Returns the texts of a request in any vendor's format. */
-const textsIn = ({ texts: list, input, requests }: Sent): string[] =>
-  list ?? input ?? requests?.map((one) => Object(one).content.parts[0].text)
+const getTexts = ({ texts: list, input, requests }: Sent): string[] =>
+  list ?? input ?? requests?.map((request) => Object(request).content.parts[0].text)
 
-for (const [at, [model, most]] of TOKENS.entries())
-  for (const path of at < 2 ? PATHS : PATHS.slice(0, 1))
+for (const [i, [model, most]] of TOKENS.entries())
+  for (const path of i < 2 ? PATHS : PATHS.slice(0, 1))
     test(`requests are split by tokens for ${model} at ${path}`, async () => {
-      const inputs = Array.from({ length: 1_000 }, (_, at) => `${at} ${words(540)}`)
+      const inputs = Array.from({ length: 1_000 }, (_, index) => `${index} ${words(540)}`)
       const respond = (sent: Sent) => {
-        const vectors = textsIn(sent).map((text) => [Number.parseInt(text, 10), 1])
+        const vectors = getTexts(sent).map((text) => [Number.parseInt(text, 10), 1])
         return {
           data: vectors.map((embedding, index) => ({ index, embedding })),
           embeddings: sent.requests ? vectors.map((values) => ({ values })) : { float: vectors },
@@ -116,13 +116,16 @@ for (const [at, [model, most]] of TOKENS.entries())
       const response = await post(path.replace('{model}', model), body, { headers })
       assert.is(response.status, 200, await response.clone().text())
       const { data, embeddings } = Object(await response.json())
-      const got = data ?? embeddings.float ?? embeddings
-      const firsts = got.map(
-        (one: unknown) => (Array.isArray(one) ? one : (Object(one).embedding ?? Object(one).values))[0],
+      const actual = data ?? embeddings.float ?? embeddings
+      const firsts = actual.map(
+        (item: unknown) => (Array.isArray(item) ? item : (Object(item).embedding ?? Object(item).values))[0],
       )
       assert.equal(firsts, [...inputs.keys()])
-      for (const one of sent())
-        assert.ok(textsIn(one).reduce((sum, text) => sum + wordsIn(text), 0) <= most, `${textsIn(one).length} texts`)
+      for (const item of sent())
+        assert.ok(
+          getTexts(item).reduce((sum, text) => sum + getWords(text), 0) <= most,
+          `${getTexts(item).length} texts`,
+        )
     })
 
 test('token inputs are split by token count, and an input over the limit is sent separately', async () => {
@@ -141,7 +144,7 @@ test('token inputs are split by token count, and an input over the limit is sent
   const input = ['a', words(30_000), 'b', 'c']
   assert.is((await mistral.post('/v1/embeddings', { model: 'mistral/mistral-embed', input })).status, 200)
   assert.equal(
-    mistral.sent().map((one) => one.input.length),
+    mistral.sent().map((item) => item.input.length),
     [1, 1, 2],
   )
 })

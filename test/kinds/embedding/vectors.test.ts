@@ -3,7 +3,7 @@ import { fakeUpstream, json } from '../../pipeline/support/upstream.ts'
 import { openWorld } from '../../pipeline/support/world.ts'
 import { createRandom } from '../../support/random.ts'
 import { assert, suite } from '../../support/suite.ts'
-import { base64Of, vectorOf } from './vendors.ts'
+import { getBase64, getVector } from './vendors.ts'
 
 const test = suite('vector values')
 
@@ -15,22 +15,22 @@ test('floats survive a round trip through base64 bit for bit', () => {
   const some = Array.from({ length: 3_000 }, () => Math.fround((random() - 0.5) * 10 ** Math.floor(random() * 20 - 10)))
   for (const vector of [edges, some, [0.5]]) {
     const packed = toBase64Vector(vector)
-    assert.is(packed, base64Of(vector))
-    assert.ok(toFloats(packed).every((number, at) => Object.is(number, vector[at])))
+    assert.is(packed, getBase64(vector))
+    assert.ok(toFloats(packed).every((number, index) => Object.is(number, vector[index])))
     assert.is(toBase64Vector(toFloats(packed)), packed)
     assert.equal(
       toFloats(JSON.parse(JSON.stringify(toFloats(packed)))),
-      toFloats(packed).map((one) => one || 0),
+      toFloats(packed).map((value) => value || 0),
     )
   }
 })
 
 /** Opens an OpenAI-compatible server that always returns these embeddings. */
-async function answeredWith(embeddings: unknown, more: object = {}) {
+async function answeredWith(embeddings: unknown, extra: object = {}) {
   const data = Array.isArray(embeddings)
     ? embeddings.map((embedding, index) => ({ object: 'embedding', index, embedding }))
     : embeddings
-  const upstream = fakeUpstream(() => json({ object: 'list', data, model: 'm', ...more }))
+  const upstream = fakeUpstream(() => json({ object: 'list', data, model: 'm', ...extra }))
   const { post } = await openWorld({ fetch: upstream, connections: ['one'] })
   return async (body: object) => {
     const response = await post('/v1/embeddings', { model: 'one/e', input: ['a', 'b'], ...body })
@@ -38,7 +38,7 @@ async function answeredWith(embeddings: unknown, more: object = {}) {
   }
 }
 
-for (const [what, embeddings] of Object.entries({
+for (const [label, embeddings] of Object.entries({
   'no list': undefined,
   'an empty list': [],
   'too few vectors': [[1, 2]],
@@ -51,7 +51,7 @@ for (const [what, embeddings] of Object.entries({
   'an incomplete number in base64': ['AAAA', 'AAAA'],
   'an object in place of a vector': [{}, {}],
 }))
-  test(`a response is the provider's failure, not the client's, if it has ${what}`, async () => {
+  test(`a response is the provider's failure, not the client's, if it has ${label}`, async () => {
     const send = await answeredWith(embeddings)
     for (const encoding_format of ['float', undefined]) {
       const { status, text } = await send({ encoding_format })
@@ -78,13 +78,13 @@ test("vectors that aren't in the order of their indexes are sorted when they are
 test('a split request gets the same response as an unsplit one, with at most four concurrent calls', async () => {
   const random = createRandom(2).next
   for (const size of [1, 95, 96, 97, 192, 500]) {
-    const texts = Array.from({ length: size }, (_, at) => `${'x'.repeat(Math.floor(random() * 40))} ${at}`)
+    const texts = Array.from({ length: size }, (_, index) => `${'x'.repeat(Math.floor(random() * 40))} ${index}`)
     let most = 0
     const upstream = fakeUpstream(async ({ body }) => {
       most = Math.max(most, upstream.open)
       await Promise.resolve()
       const sent: { texts: string[] } = JSON.parse(body)
-      return json({ embeddings: { float: sent.texts.map((text) => vectorOf(text)) } })
+      return json({ embeddings: { float: sent.texts.map((text) => getVector(text)) } })
     })
     const { post, recorded } = await openWorld({
       fetch: upstream,
@@ -95,7 +95,7 @@ test('a split request gets the same response as an unsplit one, with at most fou
     const { data } = (await response.json()) as { data: { index: number; embedding: number[] }[] }
     assert.equal(
       data,
-      texts.map((text, index) => ({ object: 'embedding', index, embedding: vectorOf(text) })),
+      texts.map((text, index) => ({ object: 'embedding', index, embedding: getVector(text) })),
     )
     assert.ok(most <= 4, `${most} at once`)
     assert.is(recorded.attempts.length, 1)
@@ -103,14 +103,14 @@ test('a split request gets the same response as an unsplit one, with at most fou
 })
 
 test('a failing part fails the attempt and ends the other calls, and the next target gets the full request', async () => {
-  const upstream = fakeUpstream(({ body, provider, signal }, nth) => {
+  const upstream = fakeUpstream(({ body, provider, signal }, i) => {
     const sent: { texts?: string[]; input?: string[] } = JSON.parse(body)
     if (provider === 'one')
       return json({
-        data: (sent.input ?? []).map((text, index) => ({ index, embedding: vectorOf(text) })),
+        data: (sent.input ?? []).map((text, index) => ({ index, embedding: getVector(text) })),
         model: 'e',
       })
-    if (nth === 2) return json({ message: 'overloaded' }, 503)
+    if (i === 2) return json({ message: 'overloaded' }, 503)
     return new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal.reason)))
   })
   const { post, recorded } = await openWorld({
@@ -119,7 +119,7 @@ test('a failing part fails the attempt and ends the other calls, and the next ta
     connections: ['cohere', 'one'],
     combos: { vectors: { kind: 'embedding', models: ['cohere/e', 'one/e'] } },
   })
-  const input = Array.from({ length: 300 }, (_, at) => `text ${at}`)
+  const input = Array.from({ length: 300 }, (_, index) => `text ${index}`)
   const response = await post('/v1/embeddings', { model: 'vectors', input })
   assert.is(response.status, 200)
   assert.is(((await response.json()) as { data: unknown[] }).data.length, 300)

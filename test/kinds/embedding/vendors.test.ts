@@ -2,7 +2,7 @@ import { defaultCatalog } from '../../../src/protocols/providers/catalog.ts'
 import { fakeUpstream } from '../../pipeline/support/upstream.ts'
 import { openWorld } from '../../pipeline/support/world.ts'
 import { assert, suite } from '../../support/suite.ts'
-import { base64Of, type FakeVendor, respond, type Seen, vectorOf, vendors } from './vendors.ts'
+import { type FakeVendor, getBase64, getVector, respond, type Seen, vendors } from './vendors.ts'
 
 const test = suite('embeddings from every vendor for every client')
 
@@ -48,16 +48,16 @@ interface Client {
   tokens(answer: Record<string, unknown>): unknown
 }
 
-function openai(more: object): Client {
-  const packs = 'encoding_format' in more
+function openai(extra: object): Client {
+  const packs = 'encoding_format' in extra
   return {
     send: (model, input, { task, width, truncate }) => [
       '/v1/embeddings',
-      { model, input, input_type: task, dimensions: width, truncate, ...more },
+      { model, input, input_type: task, dimensions: width, truncate, ...extra },
     ],
     read: (response) =>
-      (response.data as { embedding: unknown; index: number }[]).map(({ embedding, index }, at) => {
-        assert.is(index, at)
+      (response.data as { embedding: unknown; index: number }[]).map(({ embedding, index }, i) => {
+        assert.is(index, i)
         if (!packs) return embedding
         assert.type(embedding, 'string')
         const bytes = Buffer.from(String(embedding), 'base64')
@@ -69,7 +69,7 @@ function openai(more: object): Client {
 
 async function open(vendor: FakeVendor) {
   const seen: Seen[] = []
-  const upstream = fakeUpstream(respond(vendor, (one) => seen.push(one)))
+  const upstream = fakeUpstream(respond(vendor, (item) => seen.push(item)))
   const world = await openWorld({ fetch: upstream, catalog: defaultCatalog, connections: [vendor.connection] })
   const send = async (client: Client, texts: string[], options: Options = {}) => {
     const [path, body] = client.send(`${vendor.connection.provider}/${vendor.model}`, texts, options)
@@ -86,27 +86,27 @@ const TEXTS = ['alpha', 'beta beta', 'c']
 for (const [name, vendor] of Object.entries(vendors)) {
   const { lacks = [] } = vendor
 
-  for (const [who, client] of Object.entries(clients))
-    test(`${who} gets embeddings from ${name}, in order`, async () => {
+  for (const [source, client] of Object.entries(clients))
+    test(`${source} gets embeddings from ${name}, in order`, async () => {
       const { send, seen, recorded } = await open(vendor)
       const { status, text, response } = await send(client, TEXTS)
       assert.is(status, 200, text)
       assert.equal(
         client.read(response),
-        TEXTS.map((one) => vectorOf(one)),
+        TEXTS.map((value) => getVector(value)),
       )
       assert.equal(
         seen.flatMap(({ texts }) => texts),
         TEXTS,
       )
-      const unsaid = who === 'Cohere' ? 0 : undefined // its clients can't read a response without the number
+      const unsaid = source === 'Cohere' ? 0 : undefined // its clients can't read a response without the number
       const tokens = lacks.includes('usage') ? unsaid : 9
       assert.is(client.tokens(response), tokens)
       if (tokens) assert.is(recorded.usages[0]?.inputTokens, tokens)
     })
 
-  for (const [who, client] of Object.entries(clients))
-    test(`the vector length and task from ${who} reach ${name}, or cause warnings`, async () => {
+  for (const [source, client] of Object.entries(clients))
+    test(`the vector length and task from ${source} reach ${name}, or cause warnings`, async () => {
       const { send, seen } = await open(vendor)
       const options = { task: 'search_query', ...(!lacks.includes('width') && { width: 3 }) }
       const { status, text, response, warnings } = await send(client, TEXTS, options)
@@ -114,13 +114,13 @@ for (const [name, vendor] of Object.entries(vendors)) {
       const { width = 4 } = options
       assert.equal(
         client.read(response),
-        TEXTS.map((one) => vectorOf(one, width)),
+        TEXTS.map((value) => getVector(value, width)),
       )
-      for (const one of seen) {
-        assert.is(one.task, vendor.query)
-        if (!lacks.includes('width')) assert.is(one.width, 3)
+      for (const item of seen) {
+        assert.is(item.task, vendor.query)
+        if (!lacks.includes('width')) assert.is(item.width, 3)
       }
-      const isPassed = who.startsWith('OpenAI') && KEEPS.has(name)
+      const isPassed = source.startsWith('OpenAI') && KEEPS.has(name)
       if (lacks.includes('task') && !isPassed) assert.match(warnings, /dropped:(?:input_type|requests\[\]\.taskType)/)
       else assert.is(warnings, '')
     })
@@ -149,14 +149,14 @@ for (const [name, vendor] of Object.entries(vendors)) {
 
   test(`many inputs for ${name} are split, and their vectors are joined in order`, async () => {
     const { send, seen } = await open(vendor)
-    const texts = Array.from({ length: 300 }, (_, at) => `text ${at}`)
+    const texts = Array.from({ length: 300 }, (_, index) => `text ${index}`)
     const { status, text, response } = await send(clients['OpenAI with base64'] as Client, texts)
     assert.is(status, 200, text)
     assert.equal(
       clients['OpenAI with base64']?.read(response),
-      texts.map((one) => vectorOf(one)),
+      texts.map((text) => getVector(text)),
     )
-    assert.equal(seen.flatMap((one) => one.texts).sort(), [...texts].sort())
+    assert.equal(seen.flatMap((item) => item.texts).sort(), [...texts].sort())
   })
 
   test(`the error for token input identifies the field if ${name} doesn't support tokens`, async () => {
@@ -184,5 +184,5 @@ const TOKENS: ReadonlySet<string> = new Set([
 ])
 
 test('a base64 vector has the same numbers bit for bit', () => {
-  assert.is(base64Of([0.25, -0.5, 1]), 'AACAPgAAAL8AAIA/')
+  assert.is(getBase64([0.25, -0.5, 1]), 'AACAPgAAAL8AAIA/')
 })

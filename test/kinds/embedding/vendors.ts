@@ -2,14 +2,14 @@ import type { Connection } from '../../../src/types.ts'
 import { type Call, json } from '../../pipeline/support/upstream.ts'
 
 /** Returns the vector of a text that every fake uses: 32-bit floats, the first of which identifies the text. */
-export const vectorOf = (text: string, width = 4): number[] =>
-  Array.from({ length: width }, (_, at) =>
-    Math.fround(text.length / 7 + (text.charCodeAt(at % text.length) - at * 31) / 1_000),
+export const getVector = (text: string, width = 4): number[] =>
+  Array.from({ length: width }, (_, index) =>
+    Math.fround(text.length / 7 + (text.charCodeAt(index % text.length) - index * 31) / 1_000),
   )
 
-export const base64Of = (vector: readonly number[]): string => {
+export const getBase64 = (vector: readonly number[]): string => {
   const buffer = Buffer.alloc(vector.length * 4)
-  for (const [at, number] of vector.entries()) buffer.writeFloatLE(number, at * 4)
+  for (const [index, number] of vector.entries()) buffer.writeFloatLE(number, index * 4)
   return buffer.toString('base64')
 }
 
@@ -45,13 +45,13 @@ function only(sent: Sent, names: readonly string[]): void {
   if (strange.length > 0) throw new TypeError(`Unknown members: ${strange.join(', ')}`)
 }
 
-const textsIn = (value: unknown): string[] => {
+const getTexts = (value: unknown): string[] => {
   const list = Array.isArray(value) ? value : [value]
-  if (!list.every((one) => typeof one === 'string')) throw new TypeError('These are no texts')
+  if (!list.every((item) => typeof item === 'string')) throw new TypeError('These are no texts')
   return list
 }
 
-const vectors = ({ texts, width }: Seen) => texts.map((text) => vectorOf(text, typeof width === 'number' ? width : 4))
+const vectors = ({ texts, width }: Seen) => texts.map((text) => getVector(text, typeof width === 'number' ? width : 4))
 
 /** Creates an OpenAI-compatible vendor with these fields in addition to `model` and `input`. */
 function shaped(
@@ -91,7 +91,7 @@ function shaped(
       only(sent, known)
       if (sent.model !== model) throw new TypeError(`What is the model ${String(sent.model)}?`)
       return {
-        texts: textsIn(sent.input),
+        texts: getTexts(sent.input),
         ...(task && { task: sent[task] }),
         ...(width && { width: sent[width] }),
         ...(cut && { truncation: sent[cut] }),
@@ -102,7 +102,7 @@ function shaped(
       const data = vectors(received).map((vector, index) => ({
         object: 'embedding',
         index,
-        embedding: packs ? base64Of(vector) : vector,
+        embedding: packs ? getBase64(vector) : vector,
       }))
       return {
         object: 'list',
@@ -141,7 +141,7 @@ const vertex = { provider: 'vertex', apiKey: 'ya29.token', providerSpecificData:
 const cohereRead = (sent: Sent): Seen => {
   only(sent, ['model', 'texts', 'input_type', 'embedding_types', 'output_dimension', 'truncate'])
   if (sent.input_type === undefined) throw new TypeError('input_type is required')
-  return { texts: textsIn(sent.texts), task: sent.input_type, width: sent.output_dimension, truncation: sent.truncate }
+  return { texts: getTexts(sent.texts), task: sent.input_type, width: sent.output_dimension, truncation: sent.truncate }
 }
 
 /** Every vendor format, as the vendors document it. */
@@ -276,7 +276,7 @@ export const vendors: Readonly<Record<string, FakeVendor>> = {
       for (const instance of instances) only(instance, ['content', 'task_type', 'title'])
       only(parameters, ['outputDimensionality', 'autoTruncate'])
       return {
-        texts: textsIn(instances.map(({ content }) => content)),
+        texts: getTexts(instances.map(({ content }) => content)),
         task: instances[0]?.task_type,
         width: parameters.outputDimensionality,
         truncation: parameters.autoTruncate,
@@ -310,7 +310,7 @@ export const vendors: Readonly<Record<string, FakeVendor>> = {
     lacks: ['task'],
     read(sent) {
       only(sent, ['inputText', 'dimensions', 'normalize'])
-      return { texts: textsIn(sent.inputText), width: sent.dimensions }
+      return { texts: getTexts(sent.inputText), width: sent.dimensions }
     },
     respond: (received) => ({ embedding: vectors(received)[0], inputTextTokenCount: 3 }),
   }),
@@ -334,7 +334,7 @@ export const vendors: Readonly<Record<string, FakeVendor>> = {
       const { embeddingPurpose, embeddingDimension, text, ...rest } = sent.singleEmbeddingParams as Sent
       only(rest, [])
       const { value, truncationMode } = text as Sent
-      return { texts: textsIn(value), task: embeddingPurpose, width: embeddingDimension, truncation: truncationMode }
+      return { texts: getTexts(value), task: embeddingPurpose, width: embeddingDimension, truncation: truncationMode }
     },
     respond: (received) => ({
       embeddings: [{ embeddingType: 'TEXT', embedding: vectors(received)[0] }],

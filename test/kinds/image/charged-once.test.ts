@@ -1,4 +1,4 @@
-import { type Answering, bodyOf, fakeUpstream, json, never } from '../../pipeline/support/upstream.ts'
+import { type Answering, fakeUpstream, getBody, json, never } from '../../pipeline/support/upstream.ts'
 import { openWorld } from '../../pipeline/support/world.ts'
 import { assert, suite } from '../../support/suite.ts'
 import { png } from './images.ts'
@@ -18,7 +18,7 @@ const ambiguous: Record<string, Answering> = {
   'a 504': () => refusal(504),
   'a connection reset': reset('ECONNRESET'),
   'a truncated response': () =>
-    new Response(bodyOf(['{"data":['], 'error'), { headers: { 'content-type': 'application/json' } }),
+    new Response(getBody(['{"data":['], 'error'), { headers: { 'content-type': 'application/json' } }),
   'half a response': () => new Response('{"data":[', { headers: { 'content-type': 'application/json' } }),
   'silence before the headers': never,
   'a 200 with an error': () => json({ error: { message: 'The generation failed.', type: 'server_error' } }),
@@ -39,7 +39,7 @@ const certain: Record<string, Answering> = {
 }
 
 async function send(first: Answering, combo: object, body: object = {}) {
-  const upstream = fakeUpstream((call, nth) => (call.provider === 'one' ? first(call, nth) : good()))
+  const upstream = fakeUpstream((call, index) => (call.provider === 'one' ? first(call, index) : good()))
   const { post, clock } = await openWorld({
     fetch: upstream,
     connections: ['one', 'two'],
@@ -56,22 +56,22 @@ async function send(first: Answering, combo: object, body: object = {}) {
 }
 
 for (const stream of [false, true]) {
-  const how = stream ? ', streamed' : ''
-  for (const [what, first] of Object.entries(ambiguous)) {
-    test(`no other target is tried after ${what}${how}`, async () => {
+  const mode = stream ? ', streamed' : ''
+  for (const [label, first] of Object.entries(ambiguous)) {
+    test(`no other target is tried after ${label}${mode}`, async () => {
       const { providers, text } = await send(first, {}, { stream })
       assert.equal(providers, ['one'], text)
       assert.match(text, /"error"/)
     })
 
-    test(`another target is tried after ${what} if the combo allows it${how}`, async () => {
+    test(`another target is tried after ${label} if the combo allows it${mode}`, async () => {
       const { status, providers, text } = await send(first, { retryAmbiguous: true }, { stream })
       assert.equal([status, providers], [200, ['one', 'two']], text)
     })
   }
 
-  for (const [what, first] of Object.entries(certain))
-    test(`the next target is tried after ${what}${how}`, async () => {
+  for (const [label, first] of Object.entries(certain))
+    test(`the next target is tried after ${label}${mode}`, async () => {
       const { status, providers, text } = await send(first, {}, { stream })
       assert.equal([status, providers], [200, ['one', 'two']], text)
     })

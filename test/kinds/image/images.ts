@@ -7,7 +7,7 @@ export const jpeg =
 
 export const webp = 'UklGRiIAAABXRUJQVlA4IBYAAAAwAQCdASoBAAEADsD+JaQAA3AAAAAA'
 
-export const bytesOf = (base64: string): Uint8Array<ArrayBuffer> =>
+export const getBytes = (base64: string): Uint8Array<ArrayBuffer> =>
   Uint8Array.from(atob(base64), (sign) => sign.charCodeAt(0))
 
 export const dataUrl = (base64: string, type = 'image/png'): string => `data:${type};base64,${base64}`

@@ -1,8 +1,8 @@
 import { defaultCatalog } from '../../../src/protocols/providers/catalog.ts'
 import { type Answering, type Call, fakeUpstream, json, never } from '../../pipeline/support/upstream.ts'
-import { apiKeyOf, openWorld } from '../../pipeline/support/world.ts'
+import { getApiKey, openWorld } from '../../pipeline/support/world.ts'
 import { assert, suite } from '../../support/suite.ts'
-import { bytesOf, jpeg, png } from './images.ts'
+import { getBytes, jpeg, png } from './images.ts'
 import { imageVendors, openImages, SAMPLE } from './vendors.ts'
 
 const test = suite('images from a job or a URL')
@@ -21,8 +21,8 @@ test('the job is polled at the URL in its response, with the key', async () => {
   assert.equal(
     polls.map(({ url, init, headers }) => [url.href, init.method, headers.get('x-key')]),
     [
-      [POLL, 'GET', apiKeyOf('bfl')],
-      [POLL, 'GET', apiKeyOf('bfl')],
+      [POLL, 'GET', getApiKey('bfl')],
+      [POLL, 'GET', getApiKey('bfl')],
     ],
   )
 })
@@ -50,8 +50,8 @@ const ends: Record<string, { status: string; code: number; requests: string[] }>
   fails: { status: 'Error', code: 502, requests: ['bfl'] },
   'is not found': { status: 'Task not found', code: 502, requests: ['bfl'] },
 }
-for (const [what, { status, code }] of Object.entries(ends))
-  test(`a job that ${what} isn't started again, and returns ${code}`, async () => {
+for (const [label, { status, code }] of Object.entries(ends))
+  test(`a job that ${label} isn't started again, and returns ${code}`, async () => {
     const { send, upstream } = await openImages({
       combos: { pool: { models: [model, 'openai/gpt-image-2'], kind: 'image' } },
       respond: (call) => (isPoll(call) ? json({ id: 'j', status, result: null }) : undefined),
@@ -70,12 +70,12 @@ test('unknown states and unreadable responses mean that the job is still running
     () => new Response('<html>'),
     () => ready(),
   ]
-  let nth = 0
+  let index = 0
   const { send } = await openImages({
-    respond: (call) => (isPoll(call) ? (polls[nth++] ?? (() => ready()))(call, nth) : undefined),
+    respond: (call) => (isPoll(call) ? (polls[index++] ?? (() => ready()))(call, index) : undefined),
   })
   assert.is((await send(model, {})).status, 200)
-  assert.is(nth, 6)
+  assert.is(index, 6)
 })
 
 test('a job that never ends is abandoned after five minutes', async () => {
@@ -115,12 +115,12 @@ for (const address of ADDRESSES)
 
 test('a connection with its own base URL only sends its key to jobs at that URL', async () => {
   for (const [polling, key] of [
-    ['https://proxy.test/v1/get_result', apiKeyOf('bfl')],
+    ['https://proxy.test/v1/get_result', getApiKey('bfl')],
     ['https://api.us1.bfl.ai/v1/get_result', null],
   ] as const) {
     const upstream = fakeUpstream((call) => {
       if (isPoll(call)) return ready()
-      if (isSample(call)) return new Response(bytesOf(jpeg), { headers: { 'content-type': 'image/jpeg' } })
+      if (isSample(call)) return new Response(getBytes(jpeg), { headers: { 'content-type': 'image/jpeg' } })
       return json({ id: 'j', polling_url: polling })
     })
     const { post, clock } = await openWorld({
@@ -180,14 +180,14 @@ for (const [phase, isMeant] of Object.entries(phases))
         return isPoll(call) ? ready() : undefined
       },
     })
-    const abort = new AbortController()
+    const controller = new AbortController()
     const body = JSON.stringify({ model, prompt: 'a walk' })
     const replying = gateway.fetch(
-      new Request('http://gateway/v1/images/generations', { method: 'POST', body, signal: abort.signal }),
+      new Request('http://gateway/v1/images/generations', { method: 'POST', body, signal: controller.signal }),
     )
     for (let times = 0; times < 40; times++) await clock.advance(times < 20 ? 0 : 250)
     assert.is(upstream.open, 1)
-    abort.abort()
+    controller.abort()
     assert.is((await replying).status, 499)
     assert.equal([upstream.open, clock.pending(), recorded.errors.length], [0, 0, 0])
   })
@@ -196,13 +196,13 @@ test('a client that disconnects between two polls ends the job', async () => {
   const { gateway, upstream, clock } = await openImages({
     respond: (call) => (isPoll(call) ? json({ status: 'Pending' }) : undefined),
   })
-  const abort = new AbortController()
+  const controller = new AbortController()
   const body = JSON.stringify({ model, prompt: 'a walk' })
   const replying = gateway.fetch(
-    new Request('http://gateway/v1/images/generations', { method: 'POST', body, signal: abort.signal }),
+    new Request('http://gateway/v1/images/generations', { method: 'POST', body, signal: controller.signal }),
   )
   for (let times = 0; times < 30; times++) await clock.advance(times < 20 ? 0 : 100)
-  abort.abort()
+  controller.abort()
   assert.is((await replying).status, 499)
   const calls = upstream.calls.length
   await clock.advance(60_000)
@@ -210,14 +210,14 @@ test('a client that disconnects between two polls ends the job', async () => {
 })
 
 test('the client gets two of three images if one failed', async () => {
-  let nth = 0
+  let index = 0
   const { send } = await openImages({
-    respond: ({ url }) => (url.href === imageVendors.google.makes && ++nth === 2 ? json({}, 500) : undefined),
+    respond: ({ url }) => (url.href === imageVendors.google.makes && ++index === 2 ? json({}, 500) : undefined),
   })
   const response = await send(imageVendors.google.model, { n: 3 })
   assert.is(response.status, 200)
   assert.is(
-    ((await response.json()) as { data: Array<{ b64_json: string }> }).data.filter((one) => one.b64_json === png)
+    ((await response.json()) as { data: Array<{ b64_json: string }> }).data.filter((item) => item.b64_json === png)
       .length,
     2,
   )

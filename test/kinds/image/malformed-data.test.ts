@@ -1,15 +1,15 @@
 import { encodeUtf8 } from '../../../src/lib/bytes.ts'
 import { type FormPart, serializeForm } from '../../../src/lib/multipart.ts'
-import { bodyOf, type End, fakeUpstream, json } from '../../pipeline/support/upstream.ts'
-import { apiKeyOf, openWorld } from '../../pipeline/support/world.ts'
+import { type End, fakeUpstream, getBody, json } from '../../pipeline/support/upstream.ts'
+import { getApiKey, openWorld } from '../../pipeline/support/world.ts'
 import { createRandom } from '../../support/random.ts'
 import { assert, suite } from '../../support/suite.ts'
-import { bytesOf, dataUrl, jpeg, png, webp } from './images.ts'
+import { dataUrl, getBytes, jpeg, png, webp } from './images.ts'
 import { imageVendors, openImages, vendorNames } from './vendors.ts'
 
 const test = suite('images and malformed data')
 
-const event = (type: string, more: object) => `event: ${type}\ndata: ${JSON.stringify({ type, ...more })}\n\n`
+const event = (type: string, extra: object) => `event: ${type}\ndata: ${JSON.stringify({ type, ...extra })}\n\n`
 const STREAM = `${event('image_generation.partial_image', { b64_json: png, partial_image_index: 0 })}${event(
   'image_generation.completed',
   { b64_json: png, usage: { input_tokens: 1, output_tokens: 2, total_tokens: 3 } },
@@ -22,7 +22,7 @@ async function streaming() {
   const catalog = { one: { baseUrl: 'http://one.test/v1' }, openrouter: { baseUrl: 'http://openrouter.test/v1' } }
   const { post, recorded, clock } = await openWorld({ fetch: upstream, catalog, connections: ['one', 'openrouter'] })
   return async (chunks: string[], end: End, { provider = 'one' } = {}) => {
-    respond = () => new Response(bodyOf(chunks, end), { headers: { 'content-type': 'text/event-stream' } })
+    respond = () => new Response(getBody(chunks, end), { headers: { 'content-type': 'text/event-stream' } })
     const response = await post('/v1/images/generations', { model: `${provider}/m`, prompt: 'a walk', stream: true })
     const text = await response.text()
     assert.equal([recorded.errors.length, upstream.open], [0, 0])
@@ -35,19 +35,19 @@ for (const provider of ['one', 'openrouter'])
   for (const end of ['close', 'error'] as const)
     test(`a truncated stream from ${provider} never ends normally (${end})`, async () => {
       const streamed = await streaming()
-      const whole = await streamed([STREAM], 'close', { provider })
-      assert.match(whole, /image_generation\.completed/)
-      assert.not.match(whole, /"error"/)
+      const full = await streamed([STREAM], 'close', { provider })
+      assert.match(full, /image_generation\.completed/)
+      assert.not.match(full, /"error"/)
       const last = STREAM.trimEnd().length // then only the blank line at the end is missing
-      for (let at = 0; at < last; at += process.env.CI ? 1 : 4) {
-        const text = await streamed([STREAM.slice(0, at)], end, { provider })
-        assert.match(text, /"error"/, `${at}: ${text.slice(0, 200)}`)
+      for (let index = 0; index < last; index += process.env.CI ? 1 : 4) {
+        const text = await streamed([STREAM.slice(0, index)], end, { provider })
+        assert.match(text, /"error"/, `${index}: ${text.slice(0, 200)}`)
       }
     })
 
 test("a provider's error event becomes an error event for the client, and shows no key", async () => {
   const [partial = ''] = STREAM.split('event: image_generation.completed')
-  const key = apiKeyOf('one')
+  const key = getApiKey('one')
   const failing = event('error', { error: { message: `bad key ${key}`, code: 'x' } })
   const streamed = await streaming()
   const text = await streamed([partial, failing], 'close')
@@ -58,11 +58,11 @@ test("a provider's error event becomes an error event for the client, and shows 
 })
 
 const files: readonly FormPart[] = [
-  { name: 'image', fileName: 'a.png', type: 'image/png', bytes: bytesOf(png) },
-  { name: 'image[]', fileName: 'b.jpg', type: 'image/jpeg', bytes: bytesOf(jpeg) },
-  { name: 'image', fileName: undefined, type: '', bytes: bytesOf(webp) },
-  { name: 'mask', fileName: 'm.png', type: 'image/png', bytes: bytesOf(png) },
-  { name: 'markup', fileName: 'k.png', type: 'image/png', bytes: bytesOf(png) },
+  { name: 'image', fileName: 'a.png', type: 'image/png', bytes: getBytes(png) },
+  { name: 'image[]', fileName: 'b.jpg', type: 'image/jpeg', bytes: getBytes(jpeg) },
+  { name: 'image', fileName: undefined, type: '', bytes: getBytes(webp) },
+  { name: 'mask', fileName: 'm.png', type: 'image/png', bytes: getBytes(png) },
+  { name: 'markup', fileName: 'k.png', type: 'image/png', bytes: getBytes(png) },
   { name: 'image', fileName: 'x.txt', type: 'text/plain', bytes: encodeUtf8('no picture') },
   { name: 'image', fileName: 'empty.png', type: 'image/png', bytes: new Uint8Array(0) },
   { name: 'other', fileName: 'o.bin', type: 'application/octet-stream', bytes: new Uint8Array([0, 255]) },
@@ -81,7 +81,7 @@ const times = process.env.CI ? 3_000 : 200
 test(`none of ${times} random image requests causes a gateway error`, async () => {
   const random = createRandom(11)
   const { gateway, recorded, clock } = await openImages()
-  for (let nth = 0; nth < times; nth++) {
+  for (let index = 0; index < times; index++) {
     const model = imageVendors[vendorNames[random.below(vendorNames.length)] ?? 'openai'].model
     const body: Record<string, unknown> = { model, prompt: 'a walk' }
     for (let more = random.below(5); more > 0; more--)
@@ -118,7 +118,7 @@ test('an upload over its limit returns a 413 that mentions the option', async ()
 
 test('the limit for images in JSON applies to the total of their bytes', async () => {
   const { send } = await openImages({ limits: { maxImageBytes: 3_000 } })
-  const image = dataUrl(Buffer.concat([bytesOf(png), Buffer.alloc(1_400)]).toString('base64'))
+  const image = dataUrl(Buffer.concat([getBytes(png), Buffer.alloc(1_400)]).toString('base64'))
   const most = { image: [image], mask: image }
   assert.is((await send('openai/gpt-image-2', most, { path: 'edits' })).status, 200)
   for (const body of [

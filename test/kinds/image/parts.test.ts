@@ -1,8 +1,8 @@
 import { isFile, parseForm } from '../../../src/lib/multipart.ts'
 import { type Call, json } from '../../pipeline/support/upstream.ts'
-import { apiKeyOf } from '../../pipeline/support/world.ts'
+import { getApiKey } from '../../pipeline/support/world.ts'
 import { assert, suite } from '../../support/suite.ts'
-import { bytesOf, dataUrl, jpeg, png } from './images.ts'
+import { dataUrl, getBytes, jpeg, png } from './images.ts'
 import { imageVendors, openImages, SAMPLE } from './vendors.ts'
 
 const test = suite('masks, markup, and jobs of individual models')
@@ -51,8 +51,8 @@ test('markup and mask in JSON reach OpenAI as files', async () => {
     assert.equal(
       parts.filter(isFile).map(({ name, type, bytes }) => [name, type, bytes.length]),
       [
-        ['image', 'image/png', bytesOf(png).length],
-        [member, 'image/jpeg', bytesOf(jpeg).length],
+        ['image', 'image/png', getBytes(png).length],
+        [member, 'image/jpeg', getBytes(jpeg).length],
       ],
     )
   }
@@ -66,8 +66,8 @@ const samples: Record<string, string> = {
   'a data URL': dataUrl(jpeg, 'image/jpeg'),
   base64: jpeg,
 }
-for (const [what, sample] of Object.entries(samples))
-  test(`a Kontext model at Fireworks runs a job whose result is ${what}`, async () => {
+for (const [label, sample] of Object.entries(samples))
+  test(`a Kontext model at Fireworks runs a job whose result is ${label}`, async () => {
     let polls = 0
     const { send, upstream, recorded } = await openImages({
       respond({ url }) {
@@ -90,7 +90,7 @@ for (const [what, sample] of Object.entries(samples))
     })
     const polled = new TextDecoder().decode(second?.init.body as Uint8Array)
     assert.equal([second?.init.method, JSON.parse(polled)], ['POST', { id: 'r-1' }])
-    assert.is(second?.headers.get('authorization'), `Bearer ${apiKeyOf('fireworks')}`)
+    assert.is(second?.headers.get('authorization'), `Bearer ${getApiKey('fireworks')}`)
     assert.equal(recorded.usages[0]?.units, { image: 1 })
   })
 

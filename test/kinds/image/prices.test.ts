@@ -94,8 +94,8 @@ test("no image costs more than its reservation, regardless of the vendor's repor
         const { cost, world, upstream } = await open({ images: table }, output)
         const usd = Number(await cost(body))
         const { key } = await world.api.keys.create({ name: 'b', limits: { usd: { total: usd - 0.001 } } })
-        const more = { model: 'one/m', prompt: 'rain', ...body }
-        const { status } = await world.post('/v1/images/generations', more, {
+        const extra = { model: 'one/m', prompt: 'rain', ...body }
+        const { status } = await world.post('/v1/images/generations', extra, {
           headers: { authorization: `Bearer ${key}` },
         })
         assert.equal([status, upstream.calls.length], [402, 1], JSON.stringify({ table, body, output }))
@@ -113,7 +113,7 @@ test('the error for an invalid price of images or minutes identifies the field',
   ] as const) {
     const error = await api.connections.update(id, { prices: { m: price as never } }).then(
       () => 'taken',
-      (thrown: Error) => thrown.message,
+      (error: Error) => error.message,
     )
     assert.ok(error.includes(`"prices.m.${field}"`), error)
   }

@@ -2,7 +2,7 @@ import { isFile, parseForm } from '../../../src/lib/multipart.ts'
 import type { Call } from '../../pipeline/support/upstream.ts'
 import { never } from '../../pipeline/support/upstream.ts'
 import { assert, suite } from '../../support/suite.ts'
-import { bytesOf, jpeg, png } from './images.ts'
+import { getBytes, jpeg, png } from './images.ts'
 import { imageVendors, openImages } from './vendors.ts'
 
 const test = suite('image URLs for vendors that only accept bytes')
@@ -10,7 +10,7 @@ const test = suite('image URLs for vendors that only accept bytes')
 const ADDRESS = 'https://pictures.org/a.png?token=very-secret'
 const isPicture = ({ url }: Call) => url.hostname === 'pictures.org'
 
-const served = (bytes: Uint8Array<ArrayBuffer> = bytesOf(png), type = 'application/octet-stream') => ({
+const served = (bytes: Uint8Array<ArrayBuffer> = getBytes(png), type = 'application/octet-stream') => ({
   respond: (call: Call) => (isPicture(call) ? new Response(bytes, { headers: { 'content-type': type } }) : undefined),
 })
 
@@ -22,9 +22,9 @@ for (const [name, sentBy] of [
     const { send, upstream } = await openImages(served())
     const response = await send(imageVendors[name].model, { image: [ADDRESS, ADDRESS] }, { path: 'edits' })
     assert.is(response.status, 200, await response.text())
-    const [picture, call, ...others] = upstream.calls
-    assert.equal([picture && isPicture(picture), call !== undefined, others.length], [true, true, 0])
-    for (const header of ['authorization', 'x-goog-api-key', 'cookie']) assert.is(picture?.headers.get(header), null)
+    const [image, call, ...others] = upstream.calls
+    assert.equal([image && isPicture(image), call !== undefined, others.length], [true, true, 0])
+    for (const header of ['authorization', 'x-goog-api-key', 'cookie']) assert.is(image?.headers.get(header), null)
     const sent = call ? sentBy(call) : []
     if (name === 'google')
       assert.equal(sent.slice(1), [
@@ -35,7 +35,7 @@ for (const [name, sentBy] of [
       const files = parseForm(call?.init.body as Uint8Array, call?.headers.get('content-type') ?? '').filter(isFile)
       assert.equal(
         files.map(({ name: field, type, bytes }) => [field, type, bytes.length]),
-        Array(2).fill(['image[]', 'image/png', bytesOf(png).length]),
+        Array(2).fill(['image[]', 'image/png', getBytes(png).length]),
       )
     }
   })
@@ -49,11 +49,11 @@ test('a vendor that accepts URLs gets them unchanged', async () => {
 
 test('the next target of a combo gets the image that was downloaded for the first', async () => {
   const { send, upstream } = await openImages({
-    ...served(bytesOf(jpeg)),
+    ...served(getBytes(jpeg)),
     combos: { pair: { models: [imageVendors.openai.model, imageVendors.google.model], kind: 'image' } },
     respond: (call) =>
       isPicture(call)
-        ? new Response(bytesOf(jpeg))
+        ? new Response(getBytes(jpeg))
         : call.url.hostname === 'api.openai.com'
           ? new Response('{"error":{"message":"slow down"}}', { status: 429 })
           : undefined,
@@ -64,7 +64,7 @@ test('the next target of a combo gets the image that was downloaded for the firs
   assert.match(upstream.calls.at(-1)?.body ?? '', /"mimeType":"image\/jpeg"/)
 })
 
-for (const [what, address, reply] of [
+for (const [label, address, reply] of [
   ['is private', 'https://10.0.0.1/a.png', undefined],
   ['points to the local machine', 'https://localhost/a.png', undefined],
   ['contains a credential', 'https://a:b@pictures.org/a.png', undefined],
@@ -81,7 +81,7 @@ for (const [what, address, reply] of [
     () => new Response(null, { status: 302, headers: { location: 'http://pictures.org/' } }),
   ],
 ] as const)
-  test(`an image whose URL ${what} is rejected without calling a vendor`, async () => {
+  test(`an image whose URL ${label} is rejected without calling a vendor`, async () => {
     const { send, upstream, recorded } = await openImages({
       respond: (call) => (isPicture(call) ? reply?.() : undefined),
     })
@@ -104,14 +104,18 @@ test("a gateway that doesn't download media rejects URLs", async () => {
 })
 
 test('the download ends if the client disconnects', async () => {
-  const abort = new AbortController()
+  const controller = new AbortController()
   const { send, upstream } = await openImages({
     respond(call) {
       if (!isPicture(call)) return undefined
-      queueMicrotask(() => abort.abort()) // immediately, because \`ask\` advances the clock by minutes while it waits
+      queueMicrotask(() => controller.abort()) // immediately, because \`ask\` advances the clock by minutes while it waits
       return never()
     },
   })
-  const { status } = await send(imageVendors.openai.model, { image: ADDRESS }, { path: 'edits', signal: abort.signal })
+  const { status } = await send(
+    imageVendors.openai.model,
+    { image: ADDRESS },
+    { path: 'edits', signal: controller.signal },
+  )
   assert.equal([status, upstream.calls.length, upstream.open], [499, 1, 0])
 })

@@ -102,8 +102,8 @@ test('image models are listed by their kind, and only they get image requests', 
   const listed = await gateway.fetch(new Request('http://gateway/v1/models/image'))
   const { data } = (await listed.json()) as { data: Array<{ id: string }> }
   const ids = data.map(({ id }) => id)
-  for (const one of ['openai/gpt-image-2', 'bfl/flux-2-pro', imageVendors.xai.model])
-    assert.ok(ids.includes(one), `${one} among ${ids}`)
+  for (const value of ['openai/gpt-image-2', 'bfl/flux-2-pro', imageVendors.xai.model])
+    assert.ok(ids.includes(value), `${value} among ${ids}`)
   const chat = await send('openai/gpt-5.1', {})
   assert.is(chat.status, 400)
   assert.match(await chat.text(), /POST \/v1\/chat\/completions|chat/)

@@ -2,8 +2,8 @@ import { defaultCatalog } from '../../../src/protocols/providers/catalog.ts'
 import { fakeUpstream, json } from '../../pipeline/support/upstream.ts'
 import { openWorld } from '../../pipeline/support/world.ts'
 import { assert, suite } from '../../support/suite.ts'
-import { bytesOf, dataUrl, png } from './images.ts'
-import { fieldsOf, imageVendors, openImages, type VendorName, vendorNames } from './vendors.ts'
+import { dataUrl, getBytes, png } from './images.ts'
+import { getFields, imageVendors, openImages, type VendorName, vendorNames } from './vendors.ts'
 
 const test = suite('images from each vendor')
 
@@ -25,7 +25,7 @@ for (const name of vendorNames) {
     const body = (await response.json()) as Answer
     assert.is(response.status, 200, JSON.stringify(body))
     const [image] = body.data
-    assert.ok(image?.b64_json && bytesOf(image.b64_json).length > 20)
+    assert.ok(image?.b64_json && getBytes(image.b64_json).length > 20)
     if (name !== 'openai' && name !== 'azure') assert.equal([body.size, body.created > 0], ['1x1', true])
     const [call] = upstream.calls
     assert.is(call?.url.href, makes)
@@ -41,7 +41,7 @@ for (const name of vendorNames) {
     assert.is(((await response.json()) as Answer).data.length, 3)
     const requested = upstream.calls.filter(({ url }) => url.href === makes)
     assert.is(requested.length, 'most' in vendor ? 3 : 1)
-    const { n: _, ...sent } = fieldsOf(requested[0])
+    const { n: _, ...sent } = getFields(requested[0])
     assert.equal(SIZES[name](sent), true, JSON.stringify(sent))
   })
 
@@ -52,7 +52,7 @@ for (const name of vendorNames) {
       assert.is(asJson.status, 200, await asJson.clone().text())
       assert.ok(((await asJson.json()) as Answer).data[0]?.b64_json)
       const form = new FormData()
-      form.append('image', new File([bytesOf(png)], 'walk.png', { type: 'image/png' }))
+      form.append('image', new File([getBytes(png)], 'walk.png', { type: 'image/png' }))
       form.append('model', model)
       form.append('prompt', 'a walk')
       form.append('n', '1')
@@ -80,7 +80,7 @@ for (const name of vendorNames) {
     const response = await send(model, body)
     if (response.status === 200) {
       const lost = response.headers.get('x-signalbox-warning') ?? ''
-      const sent = JSON.stringify(fieldsOf(upstream.calls[0]))
+      const sent = JSON.stringify(getFields(upstream.calls[0]))
       for (const field of Object.keys(body))
         assert.ok(lost.includes(`dropped:${field}`) || sent.includes(`"${field}"`), `${field}: ${lost} ${sent}`)
     } else assert.ok(name === 'openai' || name === 'azure', String(response.status))
@@ -106,9 +106,9 @@ test('an image larger than the vendor supports, and a ratio that conflicts with 
     ['xai', { size: '1536x1024', aspect_ratio: '3:2' }, undefined],
   ] as const) {
     const response = await send(imageVendors[model].model, body)
-    const what = JSON.stringify([model, body])
-    assert.is(response.status, 200, `${what} ${await response.text()}`)
-    assert.is(response.headers.get('x-signalbox-warning') ?? undefined, lost, what)
+    const label = JSON.stringify([model, body])
+    assert.is(response.status, 200, `${label} ${await response.text()}`)
+    assert.is(response.headers.get('x-signalbox-warning') ?? undefined, lost, label)
   }
 })
 
@@ -142,7 +142,7 @@ const SIZES: Readonly<Record<VendorName, (sent: Record<string, unknown>) => bool
 
 test('a mask is never dropped', async () => {
   const { send, upstream } = await openImages()
-  for (const name of vendorNames.filter((one) => one !== 'openai' && one !== 'azure')) {
+  for (const name of vendorNames.filter((vendorName) => vendorName !== 'openai' && vendorName !== 'azure')) {
     const response = await send(
       imageVendors[name].model,
       { image: dataUrl(png), mask: dataUrl(png) },
@@ -154,8 +154,8 @@ test('a mask is never dropped', async () => {
   assert.is(upstream.calls.length, 0)
   const response = await send('openai/gpt-image-2', { image: dataUrl(png), mask: dataUrl(png) }, { path: 'edits' })
   assert.is(response.status, 200)
-  const { image, mask } = fieldsOf(upstream.calls[0])
-  assert.equal([image, mask], [bytesOf(png).length, bytesOf(png).length])
+  const { image, mask } = getFields(upstream.calls[0])
+  assert.equal([image, mask], [getBytes(png).length, getBytes(png).length])
 })
 
 test('a form request selects the Azure deployment, just like a JSON request', async () => {
@@ -167,17 +167,17 @@ test('a form request selects the Azure deployment, just like a JSON request', as
   })
   const form = new FormData()
   form.append('prompt', 'a walk')
-  form.append('image', new File([bytesOf(png)], 'walk.png', { type: 'image/png' }))
+  form.append('image', new File([getBytes(png)], 'walk.png', { type: 'image/png' }))
   form.append('model', 'azure/gpt-image-2')
   await gateway.fetch(new Request('http://gateway/v1/images/edits', { method: 'POST', body: form }))
   const callOptions = { model: 'azure/gpt-image-2', prompt: 'a walk' }
   await post('/v1/images/edits', { ...callOptions, image: dataUrl(png) })
   await post('/v1/images/generations', callOptions)
   assert.equal(
-    upstream.calls.map((call) => [fieldsOf(call).model, fieldsOf(call).image]),
+    upstream.calls.map((call) => [getFields(call).model, getFields(call).image]),
     [
-      ['mine', bytesOf(png).length],
-      ['mine', bytesOf(png).length],
+      ['mine', getBytes(png).length],
+      ['mine', getBytes(png).length],
       ['mine', undefined],
     ],
   )

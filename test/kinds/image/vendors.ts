@@ -3,7 +3,7 @@ import { isFile, parseForm } from '../../../src/lib/multipart.ts'
 import { defaultCatalog } from '../../../src/protocols/providers/catalog.ts'
 import { type Answering, type Call, type FakeUpstream, fakeUpstream, json } from '../../pipeline/support/upstream.ts'
 import { openWorld, type World, type WorldOptions } from '../../pipeline/support/world.ts'
-import { bytesOf, jpeg, png, webp } from './images.ts'
+import { getBytes, jpeg, png, webp } from './images.ts'
 
 /** A fake image vendor that only accepts the vendor's own fields, and responds in the vendor's format. */
 export interface ImageVendor {
@@ -39,10 +39,10 @@ const USAGE = {
 function openaiAnswer({ url }: Call, { n, stream, partial_images: partial }: JsonObject): Response {
   const name = url.pathname.endsWith('edits') ? 'image_edit' : 'image_generation'
   if (stream === true || stream === 'true') {
-    const shown = many(partial ?? 0).map((_, at) => ({
+    const shown = many(partial ?? 0).map((_, index) => ({
       type: `${name}.partial_image`,
       b64_json: png,
-      partial_image_index: at,
+      partial_image_index: index,
       created_at: 1,
     }))
     return sse([...shown, { type: `${name}.completed`, b64_json: png, created_at: 1, usage: USAGE }])
@@ -155,7 +155,7 @@ export const imageVendors = {
     edits: '',
     takes: ['prompt', 'aspect_ratio', 'seed', 'guidance_scale', 'num_inference_steps'],
     most: 1,
-    respond: () => new Response(bytesOf(jpeg), { headers: { 'content-type': 'image/jpeg' } }),
+    respond: () => new Response(getBytes(jpeg), { headers: { 'content-type': 'image/jpeg' } }),
   },
   openrouter: {
     model: 'openrouter/black-forest-labs/flux.2-pro',
@@ -193,7 +193,7 @@ export const vendorNames = Object.keys(imageVendors) as VendorName[]
 const vendors: readonly ImageVendor[] = Object.values(imageVendors)
 
 /** Returns the fields of a form or JSON request. A file's value is its size. */
-export function fieldsOf(call: Pick<Call, 'headers' | 'init' | 'body'> | undefined): JsonObject {
+export function getFields(call: Pick<Call, 'headers' | 'init' | 'body'> | undefined): JsonObject {
   if (!call) throw new Error('Nothing was sent.')
   const { headers, init, body } = call
   const type = headers.get('content-type') ?? ''
@@ -207,10 +207,10 @@ export function fieldsOf(call: Pick<Call, 'headers' | 'init' | 'body'> | undefin
 const plain = (value: unknown): value is JsonObject =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
-const pathsIn = (fields: JsonObject, at = ''): string[] =>
+const getPaths = (fields: JsonObject, at = ''): string[] =>
   Object.entries(fields).flatMap(([name, value]) => [
     at + name,
-    ...(plain(value) ? pathsIn(value, `${at}${name}.`) : []),
+    ...(plain(value) ? getPaths(value, `${at}${name}.`) : []),
   ])
 
 /** Returns the responses of the fakes: a job's images on the second poll, and the images at the URLs in responses. */
@@ -225,11 +225,11 @@ export function vendorsAnswer(polls = new Map<string, number>()): (call: Call) =
       )
     }
     if (/\.(?:jpg|png)$/.test(url.pathname) && init.method === 'GET')
-      return new Response(bytesOf(jpeg), { headers: { 'content-type': 'image/jpeg' } })
+      return new Response(getBytes(jpeg), { headers: { 'content-type': 'image/jpeg' } })
     const vendor = vendors.find(({ makes, edits }) => makes === url.href || edits === url.href)
     if (!vendor || init.method !== 'POST') return json({ error: { message: `nothing at ${url.href}` } }, 404)
-    const fields = fieldsOf(call)
-    const unknown = pathsIn(fields).find((path) => !vendor.takes.includes(path))
+    const fields = getFields(call)
+    const unknown = getPaths(fields).find((path) => !vendor.takes.includes(path))
     if (unknown !== undefined) return json({ error: { message: `Unknown parameter: '${unknown}'.` } }, 400)
     return vendor.respond(call, fields)
   }

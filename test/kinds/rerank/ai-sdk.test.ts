@@ -2,7 +2,7 @@ import { createCohere } from '@ai-sdk/cohere'
 import { APICallError, rerank } from 'ai'
 import { assert, suite } from '../../support/suite.ts'
 import { rerankVendors } from '../support/rerank-vendors.ts'
-import { modelOf, openVendors, type VendorName } from './support.ts'
+import { getModel, openVendors, type VendorName } from './support.ts'
 
 Object.assign(globalThis, { AI_SDK_LOG_WARNINGS: false }) // it warns about objects that it sends as JSON
 
@@ -19,7 +19,7 @@ const documents = ['sunny day at the beach', 'rainy afternoon in the city', 'a r
 for (const name of Object.keys(rerankVendors) as VendorName[])
   test(`${name} ranks strings and objects`, async () => {
     const { cohere } = await open()
-    const model = cohere.reranking(modelOf(name))
+    const model = cohere.reranking(getModel(name))
     const { ranking, rerankedDocuments } = await rerank({ model, query: 'a rainy day', documents, topN: 2 })
     assert.equal(
       ranking.map(({ originalIndex }) => originalIndex),
@@ -37,15 +37,15 @@ for (const name of Object.keys(rerankVendors) as VendorName[])
 
 test('an error has the message of the gateway or the vendor', async () => {
   const { cohere } = await open()
-  const errorOf = async (model: string, query: string, priority = 0) => {
+  const getError = async (model: string, query: string, priority = 0) => {
     const callOptions = { model: cohere.reranking(model), query, documents, maxRetries: 0 }
     const error: unknown = await rerank({ ...callOptions, providerOptions: { cohere: { priority } } }).catch(
-      (thrown) => thrown,
+      (error) => error,
     )
     assert.ok(APICallError.isInstance(error), String(error))
     return `${error.statusCode} ${error.message}`
   }
-  assert.match(await errorOf('nobody/m', 'q'), /^404 .*nobody/)
-  assert.match(await errorOf(modelOf('voyage'), ''), /^400 "query": is required/)
-  assert.match(await errorOf(modelOf('cohere'), 'q', -1), /^422 .*parameter 'priority' is not valid/)
+  assert.match(await getError('nobody/m', 'q'), /^404 .*nobody/)
+  assert.match(await getError(getModel('voyage'), ''), /^400 "query": is required/)
+  assert.match(await getError(getModel('cohere'), 'q', -1), /^422 .*parameter 'priority' is not valid/)
 })

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { randomCases } from '../../support/ci.ts'
 import { assert, suite } from '../../support/suite.ts'
-import { modelOf, openVendors, type VendorName } from './support.ts'
+import { getModel, openVendors, type VendorName } from './support.ts'
 
 const test = suite('reranking with arbitrary requests')
 
@@ -9,7 +9,7 @@ const test = suite('reranking with arbitrary requests')
 const RUNS = randomCases(5_000, 500)
 
 const names: VendorName[] = ['cohere', 'voyage', 'jina', 'together', 'openrouter', 'bedrock', 'vllm', 'infinity', 'tei']
-const models = [...names.map(modelOf), 'rank', 'cohere/', 'nobody/m', '']
+const models = [...names.map(getModel), 'rank', 'cohere/', 'nobody/m', '']
 
 const value = fc.jsonValue({ maxDepth: 3 })
 /** Usually generates an allowed value, and sometimes anything. */
@@ -53,7 +53,7 @@ for (const path of ['/v1/rerank', '/v2/rerank'])
   test(`none of ${RUNS} random requests to ${path} causes a gateway error`, {
     timeoutMs: 300_000,
   }, async () => {
-    const combos = { rank: { models: [modelOf('voyage'), modelOf('cohere')], kind: 'rerank' as const } }
+    const combos = { rank: { models: [getModel('voyage'), getModel('cohere')], kind: 'rerank' as const } }
     const { world } = await openVendors({ combos })
     const seen = new Map<number, number>()
     await fc.assert(

@@ -22,8 +22,8 @@ test('recorded vendor responses reach clients of each form unchanged', async () 
     const recorded = reply as { results: Ranked[]; meta?: JsonObject; usage?: JsonObject }
     const upstream = fakeUpstream(() => json(reply))
     const world = await openWorld({ fetch: upstream, catalog: defaultCatalog, connections: [provider] })
-    const send = async (path: string, more: JsonObject = {}) => {
-      const response = await world.post(path, { ...body, model: `${provider}/${model}`, ...more })
+    const send = async (path: string, extra: JsonObject = {}) => {
+      const response = await world.post(path, { ...body, model: `${provider}/${model}`, ...extra })
       assert.is(response.status, 200, `${name}: ${await response.clone().text()}`)
       return (await response.json()) as { results: Ranked[]; data: Ranked[]; meta: JsonObject }
     }

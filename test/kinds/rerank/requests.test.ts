@@ -1,7 +1,7 @@
 import type { JsonObject } from '../../../src/lib/json.ts'
 import { defaultCatalog } from '../../../src/protocols/providers/catalog.ts'
 import { assert, suite } from '../../support/suite.ts'
-import { modelOf, openVendor, openVendors, type VendorName } from './support.ts'
+import { getModel, openVendor, openVendors, type VendorName } from './support.ts'
 
 const test = suite('requests to rerank models')
 
@@ -20,8 +20,8 @@ async function sent(name: VendorName, body: JsonObject, path = '/v1/rerank') {
 }
 
 /** Resolves to the texts that a vendor gets for these documents. */
-async function textsSent(name: VendorName, more: JsonObject): Promise<unknown> {
-  const { body } = await sent(name, { query, ...more })
+async function textsSent(name: VendorName, extra: JsonObject): Promise<unknown> {
+  const { body } = await sent(name, { query, ...extra })
   return body.documents
 }
 
@@ -66,7 +66,7 @@ test("a request in Cohere's v2 format is passed through to Cohere, byte for byte
 })
 
 test("a request in Cohere's v2 format with fields of other formats is rewritten", async () => {
-  for (const [more, answered] of [
+  for (const [extra, answered] of [
     [{ return_documents: false }, undefined],
     [{ return_documents: true }, { text: 'a red fruit' }],
     [{ rank_fields: ['text'] }, undefined],
@@ -74,7 +74,7 @@ test("a request in Cohere's v2 format with fields of other formats is rewritten"
     [{ documents: [{ text: 'a red fruit' }, 'a tree'] }, undefined],
   ] as Array<[JsonObject, unknown]>) {
     const { send, upstream } = await openVendor('cohere')
-    const response = await send('/v2/rerank', { ...plain, ...more })
+    const response = await send('/v2/rerank', { ...plain, ...extra })
     assert.is(response.status, 200, await response.clone().text())
     assert.equal(JSON.parse(upstream.calls[0]?.body ?? ''), callOptions.cohere)
     const { results } = (await response.json()) as { results: JsonObject[] }
@@ -103,15 +103,16 @@ test('vendor options reach their vendor, and self-hosted servers get everything 
 
 test("Bedrock supports the length of documents for Cohere's models, and no options for Amazon's", async () => {
   const { send, upstream } = await openVendors()
-  const lengthIn = (at: number) =>
-    JSON.parse(upstream.calls[at]?.body ?? '').rerankingConfiguration.bedrockRerankingConfiguration.modelConfiguration
+  const getLength = (index: number) =>
+    JSON.parse(upstream.calls[index]?.body ?? '').rerankingConfiguration.bedrockRerankingConfiguration
+      .modelConfiguration
   const body = { ...plain, max_tokens_per_doc: 99 }
-  const ofCohere = await send(modelOf('bedrock'), '/v2/rerank', body)
+  const ofCohere = await send(getModel('bedrock'), '/v2/rerank', body)
   assert.equal(ofCohere.headers.get('x-signalbox-warning'), null)
-  assert.equal(lengthIn(0).additionalModelRequestFields, { max_tokens_per_doc: 99 })
+  assert.equal(getLength(0).additionalModelRequestFields, { max_tokens_per_doc: 99 })
   const ofAmazon = await send('bedrock/amazon.rerank-v1:0', '/v2/rerank', body)
   assert.equal(ofAmazon.headers.get('x-signalbox-warning'), 'dropped:max_tokens_per_doc')
-  assert.equal(lengthIn(1), { modelArn: 'arn:aws:bedrock:us-east-1::foundation-model/amazon.rerank-v1:0' })
+  assert.equal(getLength(1), { modelArn: 'arn:aws:bedrock:us-east-1::foundation-model/amazon.rerank-v1:0' })
 })
 
 test("a complete ARN stays unchanged, and access keys sign the call for Bedrock's agent service", async () => {
@@ -206,35 +207,32 @@ test('objects and their field names reach Together unchanged', async () => {
 })
 
 test('an image goes to vendors that rank images, or else to the next target', async () => {
-  const picture = { image: 'data:image/png;base64,AAAA' }
-  const both = { ...picture, text: 'a red fruit' }
-  assert.equal(await textsSent('jina', { documents: [picture, 'b'] }), [picture, 'b'])
-  assert.equal(await textsSent('openrouter', { documents: [picture, both] }), [
-    picture,
-    { text: 'a red fruit', ...picture },
-  ])
+  const image = { image: 'data:image/png;base64,AAAA' }
+  const both = { ...image, text: 'a red fruit' }
+  assert.equal(await textsSent('jina', { documents: [image, 'b'] }), [image, 'b'])
+  assert.equal(await textsSent('openrouter', { documents: [image, both] }), [image, { text: 'a red fruit', ...image }])
   const { body, warned } = await sent('cohere', { query, documents: [both] })
   assert.equal([body.documents, warned], [['a red fruit'], 'dropped:documents[0].image'])
 
   const { send, upstream } = await openVendors({
-    combos: { rank: { models: [modelOf('voyage'), modelOf('jina')], kind: 'rerank' } },
+    combos: { rank: { models: [getModel('voyage'), getModel('jina')], kind: 'rerank' } },
   })
-  assert.is((await send('rank', '/v1/rerank', { query, documents: [picture] })).status, 200)
+  assert.is((await send('rank', '/v1/rerank', { query, documents: [image] })).status, 200)
   assert.equal(upstream.providers, ['api.jina.ai'])
-  const alone = await send(modelOf('voyage'), '/v1/rerank', { query, documents: ['a', picture] })
+  const alone = await send(getModel('voyage'), '/v1/rerank', { query, documents: ['a', image] })
   assert.is(alone.status, 400)
   assert.match(await alone.text(), /documents\[1\]\.image/)
 })
 
 test('a request with more documents than a vendor accepts falls back to the next target, or fails with a 400', async () => {
-  const combos = { rank: { models: [modelOf('voyage'), modelOf('cohere')], kind: 'rerank' as const } }
+  const combos = { rank: { models: [getModel('voyage'), getModel('cohere')], kind: 'rerank' as const } }
   const { send, upstream } = await openVendors({ combos })
-  const many = { query, documents: Array.from({ length: 1_001 }, (_, at) => `text ${at}`) }
+  const many = { query, documents: Array.from({ length: 1_001 }, (_, index) => `text ${index}`) }
   const response = await send('rank', '/v2/rerank', many)
   assert.equal([response.status, upstream.providers], [200, ['api.cohere.com']])
   const { meta } = (await response.json()) as { meta: JsonObject }
   assert.equal(meta.billed_units, { search_units: 11 })
-  const alone = await send(modelOf('voyage'), '/v2/rerank', many)
+  const alone = await send(getModel('voyage'), '/v2/rerank', many)
   assert.equal([alone.status, upstream.calls.length], [400, 1])
   assert.match(await alone.text(), /at most 1000 documents/)
 })
@@ -261,13 +259,13 @@ test('a malformed request fails with a 400 that identifies the field, without a 
   for (const name of ['cohere', 'voyage', 'vllm'] as const)
     for (const path of ['/v1/rerank', '/v2/rerank'])
       for (const [body, param] of wrong) {
-        const response = await send(modelOf(name), path, body)
+        const response = await send(getModel(name), path, body)
         const { error } = (await response.json()) as { error: { param: string } }
         assert.equal([response.status, error.param], [400, param], `${name} ${path} ${JSON.stringify(body)}`)
       }
   const both = await sent('vllm', { ...plain, top_k: 1, top_n: 2 })
   assert.equal([both.body.top_n, both.warned], [1, 'dropped:top_n'])
-  const top = await send(modelOf('cohere'), '/v1/rerank', { ...plain, top_k: 0 })
+  const top = await send(getModel('cohere'), '/v1/rerank', { ...plain, top_k: 0 })
   assert.match(await top.text(), /"top_k\\": must be a whole number|"param":"top_k"/)
   assert.is(upstream.calls.length, 0)
 })
@@ -275,17 +273,17 @@ test('a malformed request fails with a 400 that identifies the field, without a 
 test('unsupported options fail with a 400 in strict mode, without a provider call', async () => {
   const { send, upstream } = await openVendors()
   const strict = { 'x-signalbox-strict': 'true' }
-  const response = await send(modelOf('voyage'), '/v2/rerank', { ...plain, max_tokens_per_doc: 5 }, strict)
+  const response = await send(getModel('voyage'), '/v2/rerank', { ...plain, max_tokens_per_doc: 5 }, strict)
   const { error } = (await response.json()) as { error: { param: string } }
   assert.equal([response.status, error.param, upstream.calls.length], [400, 'max_tokens_per_doc', 0])
-  assert.is((await send(modelOf('voyage'), '/v2/rerank', { ...plain, top_n: 1 }, strict)).status, 200)
+  assert.is((await send(getModel('voyage'), '/v2/rerank', { ...plain, top_n: 1 }, strict)).status, 200)
 })
 
 test('Voyage clients are recognized by their fields or their user agent', async () => {
   const { send } = await openVendors()
   const shapeFor = async (body: JsonObject, headers = {}) => {
     const response = (await (
-      await send(modelOf('cohere'), '/v1/rerank', { ...plain, ...body }, headers)
+      await send(getModel('cohere'), '/v1/rerank', { ...plain, ...body }, headers)
     ).json()) as JsonObject
     return 'data' in response ? 'Voyage' : 'results' in response ? 'others' : undefined
   }

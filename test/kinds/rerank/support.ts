@@ -7,7 +7,7 @@ import { answerOf, type RerankVendor, rerankVendors } from '../support/rerank-ve
 export type VendorName = keyof typeof rerankVendors
 
 /** Returns the name of a vendor's model, as clients call it. */
-export const modelOf = (name: VendorName): string => `${rerankVendors[name].provider}/${rerankVendors[name].model}`
+export const getModel = (name: VendorName): string => `${rerankVendors[name].provider}/${rerankVendors[name].model}`
 
 /** Opens a gateway with fakes of all vendors. */
 export async function openVendors(options: WorldOptions = {}) {
@@ -30,6 +30,6 @@ export async function openVendor(name: VendorName, options: WorldOptions = {}) {
     world,
     upstream,
     send: (path: string, body: JsonObject, headers: Record<string, string> = {}) =>
-      send(modelOf(name), path, body, headers),
+      send(getModel(name), path, body, headers),
   }
 }

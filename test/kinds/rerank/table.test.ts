@@ -43,7 +43,7 @@ const clients: Record<string, ClientAdapter> = {
     path: '/v1/rerank',
     body: {
       query,
-      documents: texts.map((text, at) => (at === 0 ? text : { text, at })),
+      documents: texts.map((text, index) => (index === 0 ? text : { text, at: index })),
       top_n: 3,
       return_documents: true,
       max_chunks_per_doc: 2,
@@ -115,7 +115,7 @@ for (const name of Object.keys(rerankVendors) as VendorName[])
       const documents = results.map(([, , document]) => document)
       assert.equal(
         documents,
-        best.slice(0, 3).map(({ index }) => documentOf(client.body, form, index)),
+        best.slice(0, 3).map(({ index }) => getDocument(client.body, form, index)),
       )
 
       const warned = response.headers.get('x-signalbox-warning')?.split(', ') ?? []
@@ -128,8 +128,8 @@ for (const name of Object.keys(rerankVendors) as VendorName[])
   }
 
 /** Returns the document in a response of this format, if the client requests it. */
-function documentOf({ documents, return_documents: isAsked }: JsonObject, form: string, index: number): unknown {
-  if (!isAsked) return undefined
+function getDocument({ documents, return_documents: isRequested }: JsonObject, form: string, index: number): unknown {
+  if (!isRequested) return undefined
   const sent = (documents as unknown[])[index]
   if (form === 'Voyage') return texts[index]
   return typeof sent === 'string' ? { text: sent } : sent

@@ -4,24 +4,24 @@ import type { Strategy } from '../../../src/types.ts'
 import { fakeUpstream, json } from '../../pipeline/support/upstream.ts'
 import { assert, suite } from '../../support/suite.ts'
 import { answerOf, rerankVendors } from '../support/rerank-vendors.ts'
-import { modelOf, openVendors } from './support.ts'
+import { getModel, openVendors } from './support.ts'
 
 const test = suite('rerank targets')
 
 const body = { query: 'red fruit', documents: ['a tree', 'a red fruit'] }
-const models = [modelOf('voyage'), modelOf('cohere')]
+const models = [getModel('voyage'), getModel('cohere')]
 
 /** Responses of vendors whose Voyage response differs. */
 const voyageAnswers = (respond: () => Response) =>
   fakeUpstream((call) => (call.url.host === 'api.voyageai.com' ? respond() : answerOf(rerankVendors.cohere, call)))
 
 /** Makes a combo call one target first under any strategy: it has the only condition, weight, or turn. */
-const comboOf = (strategy: Strategy) => ({ models, strategy, kind: 'rerank' as const })
+const getCombo = (strategy: Strategy) => ({ models, strategy, kind: 'rerank' as const })
 
 for (const strategy of strategies)
   test(`a failing first target falls back to the next under ${strategy}`, async () => {
     const upstream = voyageAnswers(() => json({ detail: 'overloaded' }, 503))
-    const { send } = await openVendors({ fetch: upstream, combos: { rank: comboOf(strategy) } })
+    const { send } = await openVendors({ fetch: upstream, combos: { rank: getCombo(strategy) } })
     for (let times = 0; times < 4; times++) {
       const response = await send('rank', '/v1/rerank', body)
       assert.is(response.status, 200, await response.clone().text())
@@ -32,7 +32,7 @@ for (const strategy of strategies)
 
 test('a request that one vendor rejects is a client error, without a fallback', async () => {
   const upstream = voyageAnswers(() => json({ detail: 'The query is too long.' }, 400))
-  const { send } = await openVendors({ fetch: upstream, combos: { rank: comboOf('fallback') } })
+  const { send } = await openVendors({ fetch: upstream, combos: { rank: getCombo('fallback') } })
   const response = await send('rank', '/v1/rerank', body)
   assert.is(response.status, 400)
   assert.match(await response.text(), /The query is too long\./)
@@ -59,7 +59,7 @@ test('an invalid response falls back to the next target', async () => {
   ]
   for (const reply of wrong) {
     const upstream = voyageAnswers(() => json(JSON.stringify(reply)))
-    const { send, world } = await openVendors({ fetch: upstream, combos: { rank: comboOf('fallback') } })
+    const { send, world } = await openVendors({ fetch: upstream, combos: { rank: getCombo('fallback') } })
     const response = await send('rank', '/v2/rerank', body)
     assert.equal([response.status, upstream.calls.length], [200, 2], JSON.stringify(reply))
     assert.equal(world.recorded.errors, [])
@@ -68,7 +68,7 @@ test('an invalid response falls back to the next target', async () => {
 
 test('an error that is a list is reported without a message', async () => {
   const { send } = await openVendors({ fetch: voyageAnswers(() => json({ error: [{ text: 'no' }] })) })
-  assert.match(await (await send(modelOf('voyage'), '/v2/rerank', body)).text(), /an error without a message/)
+  assert.match(await (await send(getModel('voyage'), '/v2/rerank', body)).text(), /an error without a message/)
 })
 
 test("results are sorted by score, ties keep the vendor's order, and the requested number is returned", async () => {
@@ -88,7 +88,7 @@ test("usage is reported in the vendor's unit, and in USD if the price is known o
   const { send, world } = await openVendors()
   const many = { query: 'q', documents: Array.from({ length: 101 }, () => 'a b') }
   const requestOptions = ['cohere', 'voyage', 'openrouter', 'bedrock', 'jina', 'vllm'] as const
-  for (const name of requestOptions) await send(modelOf(name), '/v1/rerank', many)
+  for (const name of requestOptions) await send(getModel(name), '/v1/rerank', many)
   const recorded = world.recorded.usages.map(({ inputTokens = 0, units, costUsd, costSource }) => ({
     isCounted: inputTokens > 0,
     units,
@@ -108,7 +108,7 @@ test("usage is reported in the vendor's unit, and in USD if the price is known o
 
 test('a model or combo of another kind fails with a 400 that contains the right endpoint', async () => {
   const combos = {
-    rank: comboOf('fallback'),
+    rank: getCombo('fallback'),
     chat: { models: ['openai/gpt-4o'] },
   }
   const connections = ['voyage', 'cohere', 'openai']
@@ -133,17 +133,17 @@ test('a model or combo of another kind fails with a 400 that contains the right 
 })
 
 test("an explanation lists the targets of a rerank request, including targets that can't handle it", async () => {
-  const { world } = await openVendors({ combos: { rank: comboOf('fallback') } })
+  const { world } = await openVendors({ combos: { rank: getCombo('fallback') } })
   const request = { model: 'rank', path: '/v2/rerank', body: { ...body, max_tokens_per_doc: 9 } }
-  const usesOf = async (headers: Record<string, string>) => {
+  const getUses = async (headers: Record<string, string>) => {
     const { targets } = await world.api.explain({ ...request, headers })
     return targets.map(({ provider, model, use }) => `${provider}/${model} ${use}`)
   }
-  assert.equal(await usesOf({}), [`${models[0]} first`, `${models[1]} next`])
+  assert.equal(await getUses({}), [`${models[0]} first`, `${models[1]} next`])
   const { targets } = await world.api.explain({ model: 'rank', path: '/v1/rerank' }) // a request outline without documents
   assert.equal(
     targets.map(({ use }) => use),
     ['first', 'next'],
   )
-  assert.equal(await usesOf({ 'x-signalbox-strict': '1' }), [`${models[0]} skipped`, `${models[1]} first`])
+  assert.equal(await getUses({ 'x-signalbox-strict': '1' }), [`${models[0]} skipped`, `${models[1]} first`])
 })

@@ -1,7 +1,7 @@
 import { concatBytes, encodeUtf8, fromBase64, toBase64 } from '../../../src/lib/bytes.ts'
 import { getDuration } from '../../../src/protocols/kinds/sound/audio-duration.ts'
 import { writeWavHeader } from '../../../src/protocols/kinds/sound/wav.ts'
-import { bodyOf, type Call, fakeUpstream, json, never, sse } from '../../pipeline/support/upstream.ts'
+import { type Call, fakeUpstream, getBody, json, never, sse } from '../../pipeline/support/upstream.ts'
 import { openWorld } from '../../pipeline/support/world.ts'
 import { assert, suite } from '../../support/suite.ts'
 import { samples, soundVendors, vendorCatalog } from './vendors.ts'
@@ -10,8 +10,8 @@ const test = suite('speech')
 
 const AT = '/v1/audio/speech'
 const requestOptions = { input: 'Grüße 👋', voice: 'alloy' }
-async function rejects(work: Promise<unknown>): Promise<void> {
-  const outcome = await work.then(
+async function rejects(promise: Promise<unknown>): Promise<void> {
+  const outcome = await promise.then(
     () => 'resolved',
     () => 'rejected',
   )
@@ -19,9 +19,9 @@ async function rejects(work: Promise<unknown>): Promise<void> {
 }
 
 const readAll = async (response: Response) => new Uint8Array(await response.arrayBuffer())
-const open = (respond: (call: Call, nth: number) => Response | Promise<Response>, more = {}) => {
+const open = (respond: (call: Call, nth: number) => Response | Promise<Response>, extra = {}) => {
   const upstream = fakeUpstream(respond)
-  return openWorld({ fetch: upstream, catalog: vendorCatalog, connections: Object.keys(soundVendors), ...more }).then(
+  return openWorld({ fetch: upstream, catalog: vendorCatalog, connections: Object.keys(soundVendors), ...extra }).then(
     (world) => ({
       ...world,
       upstream,
@@ -36,10 +36,10 @@ for (const [provider, vendor] of Object.entries(soundVendors))
     test(`${provider} returns ${format}`, async () => {
       const { post, recorded } = await open(createResponse)
       const response = await post(AT, { ...requestOptions, model: `${provider}/voice-model`, response_format: format })
-      const sound = await readAll(response)
-      assert.is(response.status, 200, new TextDecoder().decode(sound))
+      const audio = await readAll(response)
+      assert.is(response.status, 200, new TextDecoder().decode(audio))
       assert.is(response.headers.get('content-type'), type)
-      assert.is(soundOf(sound), soundOf(bytes))
+      assert.is(getSound(audio), getSound(bytes))
       const warnings = response.headers.get('x-signalbox-warning') ?? ''
       assert.is(warnings.includes('replaced:response_format'), warning === true, warnings)
       assert.equal(recorded.errors, [])
@@ -57,16 +57,16 @@ for (const [provider, vendor] of Object.entries(soundVendors))
       }
       const response = await post(AT, body)
       assert.match(response.headers.get('content-type') ?? '', /^text\/event-stream/)
-      const events = eventsIn(await response.text())
+      const events = getEvents(await response.text())
       assert.is(events.at(-1)?.type, 'speech.audio.done')
       assert.ok(Number.isInteger(events.at(-1)?.usage?.total_tokens))
       const sound = concatBytes(events.slice(0, -1).map(({ audio }) => fromBase64(audio ?? '')))
-      assert.is(soundOf(sound), soundOf(bytes))
+      assert.is(getSound(sound), getSound(bytes))
     })
   }
 
 /** Removes the lengths from the header of a WAV file, which aren't known during streaming. */
-const soundOf = (bytes: Uint8Array) =>
+const getSound = (bytes: Uint8Array) =>
   toBase64(bytes[0] === 0x52 ? bytes.subarray(8) : bytes).replace(/(?<=^.{40}).{8}/, '')
 
 interface SpeechEvent {
@@ -76,7 +76,7 @@ interface SpeechEvent {
   error?: { message: string }
 }
 
-const eventsIn = (text: string): SpeechEvent[] =>
+const getEvents = (text: string): SpeechEvent[] =>
   text
     .split('\n\n')
     .filter(Boolean)
@@ -85,9 +85,9 @@ const eventsIn = (text: string): SpeechEvent[] =>
 test('an unsupported format falls back to a vendor that supports it, or fails with an error that mentions it', async () => {
   const combos = { pair: { models: ['groq/voice-model', 'elevenlabs/voice-model'], kind: 'tts' as const } }
   const { post, upstream } = await open(createResponse, { combos })
-  const refused = await post(AT, { ...requestOptions, model: 'groq/voice-model', response_format: 'pcm' })
-  assert.is(refused.status, 400)
-  assert.match(await refused.text(), /"response_format\\": groq\/voice-model does not support \\"pcm\\"/)
+  const rejected = await post(AT, { ...requestOptions, model: 'groq/voice-model', response_format: 'pcm' })
+  assert.is(rejected.status, 400)
+  assert.match(await rejected.text(), /"response_format\\": groq\/voice-model does not support \\"pcm\\"/)
   const response = await post(AT, { ...requestOptions, model: 'pair', response_format: 'pcm' })
   assert.is(response.headers.get('x-signalbox-target'), 'elevenlabs/voice-model')
   assert.equal(upstream.providers, ['elevenlabs'])
@@ -139,11 +139,11 @@ test("a voice that a vendor doesn't support causes a warning, and is rejected in
     const body = { input: 'Hi', model: `deepgram/${model}`, ...members }
     const response = await post(AT, body)
     await response.arrayBuffer()
-    const what = JSON.stringify(body)
-    assert.is(upstream.calls[0]?.url.searchParams.get('model'), sent, what)
-    assert.is(response.headers.get('x-signalbox-warning'), warning, what)
+    const label = JSON.stringify(body)
+    assert.is(upstream.calls[0]?.url.searchParams.get('model'), sent, label)
+    assert.is(response.headers.get('x-signalbox-warning'), warning, label)
     const strict = await post(AT, body, { headers: { 'x-signalbox-strict': 'true' } })
-    assert.is(strict.status, warning === null ? 200 : 400, what)
+    assert.is(strict.status, warning === null ? 200 : 400, label)
   }
 })
 
@@ -173,16 +173,16 @@ test('a rejected voice, format, or length falls back to the next target', async 
     'a long text': () => json({ error: { message: 'input: String should have at most 4096 characters' } }, 400),
     'a large request': () => json({ error: { message: 'Request Entity Too Large' } }, 413),
   }
-  for (const [what, refusal] of Object.entries(refusals)) {
+  for (const [label, refusal] of Object.entries(refusals)) {
     const combos = { pair: { models: ['mistral/voice-model', 'deepgram/voice-model'], kind: 'tts' as const } }
     const { post, upstream } = await open((call) => (call.provider === 'mistral' ? refusal() : createResponse(call)), {
       combos,
     })
     const response = await post(AT, { input: 'Hi', voice: 'my-voice', model: 'pair' })
-    assert.is(response.status, 200, what)
-    assert.equal(upstream.providers, ['mistral', 'deepgram'], what)
+    assert.is(response.status, 200, label)
+    assert.equal(upstream.providers, ['mistral', 'deepgram'], label)
     const alone = await post(AT, { input: 'Hi', voice: 'my-voice', model: 'mistral/voice-model' })
-    assert.is(alone.status, refusal().status, what)
+    assert.is(alone.status, refusal().status, label)
   }
 })
 
@@ -206,13 +206,13 @@ test('only the voice is replaced in a passed-through request', async () => {
 })
 
 const stream = (chunks: Uint8Array[], end?: 'close' | 'error' | 'hang') =>
-  new Response(bodyOf(chunks, end), { headers: { 'content-type': 'audio/mpeg' } })
+  new Response(getBody(chunks, end), { headers: { 'content-type': 'audio/mpeg' } })
 
 test('truncated audio never ends normally', async () => {
-  const whole = samples.mp3
+  const full = samples.mp3
   let cut = 1
-  const { post, recorded, clock } = await open(() => stream([whole.subarray(0, cut)], 'error'))
-  for (; cut <= whole.length; cut += process.env.CI ? 1 : 13) {
+  const { post, recorded, clock } = await open(() => stream([full.subarray(0, cut)], 'error'))
+  for (; cut <= full.length; cut += process.env.CI ? 1 : 13) {
     await clock.advance(600_000)
     const response = await post(AT, { ...requestOptions, model: 'elevenlabs/voice-model' })
     assert.is(response.status, 200)
@@ -228,19 +228,19 @@ test('truncated audio never ends normally', async () => {
 
 test('audio that is shorter than its declared length is detected', async () => {
   const headers = { 'content-type': 'audio/mpeg', 'content-length': '1000' }
-  const { post } = await open(() => new Response(bodyOf([samples.mp3.subarray(0, 100)]), { headers }))
+  const { post } = await open(() => new Response(getBody([samples.mp3.subarray(0, 100)]), { headers }))
   await rejects((await post(AT, { ...requestOptions, model: 'elevenlabs/voice-model' })).arrayBuffer())
 })
 
 test('events that are truncated at any byte never end normally', async () => {
   for (const provider of ['mistral', 'openai', 'google']) {
     const body = { ...requestOptions, model: `${provider}/voice-model`, response_format: 'pcm', stream_format: 'sse' }
-    const whole = encodeUtf8(soundVendors[provider]?.events?.(new Uint8Array([1, 2, 3, 4])) ?? '')
-    let reply = whole
+    const full = encodeUtf8(soundVendors[provider]?.events?.(new Uint8Array([1, 2, 3, 4])) ?? '')
+    let reply = full
     const { post, clock, recorded } = await open(() => sse([new TextDecoder().decode(reply)]))
     assert.match(await (await post(AT, body)).text(), /speech\.audio\.done/)
-    for (let cut = 1; cut < whole.length - 2; cut += process.env.CI ? 1 : 5) {
-      reply = whole.subarray(0, cut)
+    for (let cut = 1; cut < full.length - 2; cut += process.env.CI ? 1 : 5) {
+      reply = full.subarray(0, cut)
       await clock.advance(600_000)
       const response = await post(AT, body)
       const text = await response.text()
@@ -259,21 +259,21 @@ test('any response other than audio falls back to the next target until the firs
     'no bytes': () => stream([]),
     'a disconnect before any byte': () => stream([], 'error'),
   }
-  for (const [what, fail] of Object.entries(failures)) {
+  for (const [label, fail] of Object.entries(failures)) {
     const combos = { pair: { models: ['elevenlabs/voice-model', 'deepgram/voice-model'], kind: 'tts' as const } }
     const { post, upstream } = await open((call) => (call.provider === 'elevenlabs' ? fail() : createResponse(call)), {
       combos,
     })
     const response = await post(AT, { ...requestOptions, model: 'pair' })
-    assert.is(toBase64(await readAll(response)), toBase64(samples.mp3), what)
-    assert.equal(upstream.providers, ['elevenlabs', 'deepgram'], what)
+    assert.is(toBase64(await readAll(response)), toBase64(samples.mp3), label)
+    assert.equal(upstream.providers, ['elevenlabs', 'deepgram'], label)
   }
 })
 
 test("the first bytes are sent immediately, and an abort ends the vendor's call", async () => {
   const { post, upstream } = await open(() => stream([samples.mp3.subarray(0, 10)], 'hang'))
-  const abort = new AbortController()
-  const response = await post(AT, { ...requestOptions, model: 'elevenlabs/voice-model' }, { signal: abort.signal })
+  const controller = new AbortController()
+  const response = await post(AT, { ...requestOptions, model: 'elevenlabs/voice-model' }, { signal: controller.signal })
   const reader = response.body?.getReader()
   assert.is((await reader?.read())?.value?.length, 10)
   assert.is(upstream.open, 1)
@@ -283,10 +283,10 @@ test("the first bytes are sent immediately, and an abort ends the vendor's call"
 
 test('an abort before the headers ends the call', async () => {
   const { post, upstream } = await open(never)
-  const abort = new AbortController()
-  const replying = post(AT, { ...requestOptions, model: 'elevenlabs/voice-model' }, { signal: abort.signal })
+  const controller = new AbortController()
+  const replying = post(AT, { ...requestOptions, model: 'elevenlabs/voice-model' }, { signal: controller.signal })
   while (upstream.calls.length === 0) await new Promise((resolve) => setTimeout(resolve))
-  abort.abort()
+  controller.abort()
   assert.equal([(await replying).status, upstream.open], [499, 0])
 })
 
@@ -326,8 +326,8 @@ const bad: Record<string, object> = {
   'a format of another type': { response_format: 7 },
 }
 
-for (const [what, members] of Object.entries(bad))
-  test(`${what} is rejected`, async () => {
+for (const [label, members] of Object.entries(bad))
+  test(`${label} is rejected`, async () => {
     const { post, upstream, recorded } = await open(createResponse)
     for (const provider of ['elevenlabs', 'openai']) {
       const response = await post(AT, { ...requestOptions, model: `${provider}/voice-model`, ...members })

@@ -2,11 +2,11 @@ import { concatBytes, toBase64 } from '../../../src/lib/bytes.ts'
 import { writeWavHeader } from '../../../src/protocols/kinds/sound/wav.ts'
 import { defaultCatalog } from '../../../src/protocols/providers/catalog.ts'
 import type { Catalog } from '../../../src/types.ts'
-import { bodyOf, type Call, json, sse } from '../../pipeline/support/upstream.ts'
+import { type Call, getBody, json, sse } from '../../pipeline/support/upstream.ts'
 
 /** Samples of 0.2 s at 24 kHz, and files with them. The MP3 file is a single frame. */
-const pcm = Uint8Array.from({ length: 9_600 }, (_, at) => (at * 7) % 256)
-const mp3 = Uint8Array.from({ length: 417 }, (_, at) => [0xff, 0xfb, 0x90, 0x64][at] ?? 0)
+const pcm = Uint8Array.from({ length: 9_600 }, (_, index) => (index * 7) % 256)
+const mp3 = Uint8Array.from({ length: 417 }, (_, index) => [0xff, 0xfb, 0x90, 0x64][index] ?? 0)
 const wav = concatBytes([writeWavHeader(24_000), pcm])
 export const samples = { pcm, mp3, wav }
 
@@ -29,9 +29,9 @@ const MP3: Given = { type: 'audio/mpeg', bytes: mp3 }
 const PCM: Given = { type: 'audio/pcm', bytes: pcm }
 const WAV: Given = { type: 'audio/wav', bytes: wav }
 const of = (type: string): Given => ({ type, bytes: mp3 })
-const inPlace = (given: Given): Given => ({ ...given, warning: true })
+const inPlace = (input: Given): Given => ({ ...input, warning: true })
 
-const refuse = (what: string) => json({ error: { message: `Unknown: ${what}`, type: 'invalid_request_error' } }, 400)
+const refuse = (label: string) => json({ error: { message: `Unknown: ${label}`, type: 'invalid_request_error' } }, 400)
 /** Returns the members that aren't in `names`. Nested members are given as `a.b`. */
 function unknownIn(value: unknown, names: readonly string[], at = ''): string | undefined {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return names.includes(at) ? undefined : at
@@ -43,22 +43,24 @@ function unknownIn(value: unknown, names: readonly string[], at = ''): string | 
 }
 
 const sound = ({ type, bytes }: Given, headers: Record<string, string> = {}) =>
-  new Response(bodyOf([bytes.subarray(0, 100), bytes.subarray(100)]), { headers: { 'content-type': type, ...headers } })
+  new Response(getBody([bytes.subarray(0, 100), bytes.subarray(100)]), {
+    headers: { 'content-type': type, ...headers },
+  })
 
 const data = (event: object) => `data: ${JSON.stringify(event)}\n\n`
 
-const bodyIn = (call: Call): Record<string, unknown> => JSON.parse(call.body)
+const findBody = (call: Call): Record<string, unknown> => JSON.parse(call.body)
 const byFormat = (formats: Record<string, Given>, format: unknown) => formats[String(format)]
 
 function openaiLike(fields: readonly string[], formats: Record<string, Given>, key = 'authorization') {
   return (call: Call) => {
-    const body = bodyIn(call)
+    const body = findBody(call)
     const unknown = unknownIn(body, fields)
     if (unknown !== undefined || !call.headers.get(key)) return refuse(unknown ?? key)
-    const given = byFormat(formats, body.response_format ?? 'mp3')
-    if (!call.url.pathname.endsWith('/audio/speech') || !given)
+    const input = byFormat(formats, body.response_format ?? 'mp3')
+    if (!call.url.pathname.endsWith('/audio/speech') || !input)
       return refuse(`${call.url.pathname} ${body.response_format}`)
-    return body.stream_format === 'sse' ? sse(openaiEvents(given.bytes)) : sound(given)
+    return body.stream_format === 'sse' ? sse(openaiEvents(input.bytes)) : sound(input)
   }
 }
 
@@ -76,9 +78,9 @@ const mistralEvents = (bytes: Uint8Array) =>
     data({ type: 'speech.audio.done', usage: { prompt_tokens: 3, completion_tokens: 9, total_tokens: 12 } }),
   ].join('')
 
-const googleChunk = (audio: string, more: object = {}) => ({
+const googleChunk = (audio: string, extra: object = {}) => ({
   candidates: [
-    { content: { parts: [{ inlineData: { mimeType: 'audio/L16;codec=pcm;rate=24000', data: audio } }] }, ...more },
+    { content: { parts: [{ inlineData: { mimeType: 'audio/L16;codec=pcm;rate=24000', data: audio } }] }, ...extra },
   ],
 })
 const usageMetadata = { promptTokenCount: 3, candidatesTokenCount: 9 }
@@ -143,17 +145,17 @@ export const soundVendors: Readonly<Record<string, SoundVendor>> = {
   mistral: {
     formats: { mp3: MP3, wav: WAV, pcm: PCM, flac: of('audio/flac'), opus: of('audio/ogg'), aac: inPlace(MP3) },
     respond(call) {
-      const body = bodyIn(call)
+      const body = findBody(call)
       const fields = ['model', 'input', 'voice_id', 'ref_audio', 'response_format', 'stream']
       const unknown =
         unknownIn(body, fields) ?? (/^[a-z]{2}_\w+_\w+$/.test(String(body.voice_id)) ? undefined : 'voice_id')
-      const given = byFormat(openaiFormats, body.response_format)
-      if (unknown !== undefined || !given || body.response_format === 'aac')
+      const input = byFormat(openaiFormats, body.response_format)
+      if (unknown !== undefined || !input || body.response_format === 'aac')
         return json(
           { detail: [{ loc: ['body', unknown], msg: 'Extra inputs are not permitted', type: 'extra_forbidden' }] },
           422,
         )
-      return body.stream ? sse(mistralEvents(given.bytes)) : json({ audio_data: toBase64(given.bytes) })
+      return body.stream ? sse(mistralEvents(input.bytes)) : json({ audio_data: toBase64(input.bytes) })
     },
     events: mistralEvents,
   },
@@ -161,7 +163,7 @@ export const soundVendors: Readonly<Record<string, SoundVendor>> = {
     formats: { mp3: MP3, wav: WAV, pcm: PCM, opus: inPlace(MP3), flac: inPlace(MP3), aac: inPlace(MP3) },
     respond(call) {
       const fields = ['model', 'input', 'voice', 'language', 'response_format', 'response_encoding', 'sample_rate']
-      const { voice, response_encoding: encoding } = bodyIn(call)
+      const { voice, response_encoding: encoding } = findBody(call)
       if (voice === 'alloy') return refuse('voice')
       return openaiLike(fields, { mp3: MP3, wav: WAV, ...(encoding === 'pcm_s16le' && { raw: PCM }) })(call)
     },
@@ -169,18 +171,18 @@ export const soundVendors: Readonly<Record<string, SoundVendor>> = {
   elevenlabs: {
     formats: { mp3: MP3, wav: WAV, pcm: PCM, opus: of('audio/ogg'), aac: inPlace(MP3), flac: inPlace(MP3) },
     respond(call) {
-      const unknown = unknownIn(bodyIn(call), ['text', 'model_id', 'language_code', 'voice_settings.speed'])
-      const given = byFormat(elevenFormats, call.url.searchParams.get('output_format'))
+      const unknown = unknownIn(findBody(call), ['text', 'model_id', 'language_code', 'voice_settings.speed'])
+      const input = byFormat(elevenFormats, call.url.searchParams.get('output_format'))
       const isPath = /^\/v1\/text-to-speech\/[\w-]+\/stream$/.test(call.url.pathname)
       if (
         unknown !== undefined ||
-        !given ||
+        !input ||
         !isPath ||
         !call.headers.get('xi-api-key') ||
         call.headers.get('authorization')
       )
         return json({ detail: { status: 'invalid', message: `Unknown: ${unknown ?? call.url.href}` } }, 422)
-      return sound(given, { 'character-cost': '7' })
+      return sound(input, { 'character-cost': '7' })
     },
   },
   deepgram: {
@@ -194,12 +196,12 @@ export const soundVendors: Readonly<Record<string, SoundVendor>> = {
     },
     respond(call) {
       const query = call.url.search.replace(/^\?model=voice-model&/, '')
-      const given = deepgramFormats[query]
-      const unknown = unknownIn(bodyIn(call), ['text'])
+      const input = deepgramFormats[query]
+      const unknown = unknownIn(findBody(call), ['text'])
       const isKey = call.headers.get('authorization')?.startsWith('Token ')
-      if (unknown !== undefined || !given || call.url.pathname !== '/v1/speak' || !isKey)
+      if (unknown !== undefined || !input || call.url.pathname !== '/v1/speak' || !isKey)
         return json({ err_code: 'BAD', err_msg: `Unknown: ${unknown ?? call.url.href}`, request_id: 'r' }, 400)
-      return sound(given, { 'dg-char-count': '7' })
+      return sound(input, { 'dg-char-count': '7' })
     },
   },
   google: {
@@ -207,7 +209,7 @@ export const soundVendors: Readonly<Record<string, SoundVendor>> = {
     respond(call) {
       const known = ['contents', 'generationConfig.responseModalities']
       const voice = 'generationConfig.speechConfig.voiceConfig.prebuiltVoiceConfig.voiceName'
-      const unknown = unknownIn(bodyIn(call), [...known, voice])
+      const unknown = unknownIn(findBody(call), [...known, voice])
       const { pathname, search } = call.url
       if (unknown !== undefined)
         return json({ error: { code: 400, message: unknown, status: 'INVALID_ARGUMENT' } }, 400)

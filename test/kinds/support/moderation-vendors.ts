@@ -37,9 +37,9 @@ const parts = v.pipe(
 )
 
 /** Scores a text by the words that it contains. */
-const scoreOf = (text: string, word: string) => (text.includes(word) ? 0.9 : 0.01)
+const getScore = (text: string, word: string) => (text.includes(word) ? 0.9 : 0.01)
 const judged = (words: Readonly<Record<string, string>>, text: string) => {
-  const scores = Object.fromEntries(Object.entries(words).map(([name, word]) => [name, scoreOf(text, word)]))
+  const scores = Object.fromEntries(Object.entries(words).map(([name, word]) => [name, getScore(text, word)]))
   const flags = Object.fromEntries(Object.entries(scores).map(([name, score]) => [name, score > 0.5]))
   return { flags, scores }
 }
@@ -70,7 +70,7 @@ export const openai: ModerationVendor = {
   textsOf(input) {
     if (typeof input === 'string') return [input]
     const list = input as Array<string | { text?: string }>
-    if (list.every((one) => typeof one === 'string')) return list
+    if (list.every((item) => typeof item === 'string')) return list
     return [list.map((part) => (typeof part === 'string' ? part : (part.text ?? ''))).join(' ')]
   },
   respond: (model, inputs) => ({

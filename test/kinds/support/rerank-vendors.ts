@@ -44,7 +44,7 @@ export function rank(query: string, texts: readonly string[]): Ranked[] {
     const own = text.toLowerCase().split(/\W+/)
     return { index, text, score: own.filter((word) => words.has(word)).length / own.length }
   })
-  return scored.sort((one, other) => other.score - one.score)
+  return scored.sort((item, other) => other.score - item.score)
 }
 
 const count = v.pipe(v.number(), v.integer(), v.minValue(1))
@@ -53,7 +53,7 @@ const texts = v.array(v.string())
 const filled = v.pipe(v.array(v.pipe(v.string(), v.nonEmpty())), v.minLength(1), v.maxLength(1_000))
 const plain = { model: v.string(), query: v.pipe(v.string(), v.nonEmpty()) }
 
-const textOf = (document: unknown): string =>
+const getText = (document: unknown): string =>
   typeof document === 'string' ? document : String((document as { text?: string }).text ?? '')
 
 /** Reads the request of vendors that call the field `documents`. */
@@ -61,13 +61,13 @@ const asked = (body: JsonObject) => {
   const documents = body.documents as unknown[]
   return {
     query: body.query as string,
-    texts: documents.map(textOf),
+    texts: documents.map(getText),
     top: (body.top_n ?? body.top_k ?? documents.length) as number,
   }
 }
 
-const resultOf = ({ index, score }: Ranked) => ({ index, relevance_score: score })
-const tokensOf = (body: JsonObject) => JSON.stringify(body).length
+const getResult = ({ index, score }: Ranked) => ({ index, relevance_score: score })
+const getTokens = (body: JsonObject) => JSON.stringify(body).length
 
 export const cohere: RerankVendor = {
   provider: 'cohere',
@@ -84,7 +84,7 @@ export const cohere: RerankVendor = {
   asked,
   respond: ({ documents }, ranking) => ({
     id: '31337dd2-66cd-4d99-a7cf-f4879de260d1',
-    results: ranking.map(resultOf),
+    results: ranking.map(getResult),
     meta: {
       api_version: { version: '2' },
       billed_units: { search_units: Math.ceil((documents as unknown[]).length / 100) },
@@ -108,11 +108,11 @@ export const voyage: RerankVendor = {
   respond: (body, ranking) => ({
     object: 'list',
     data: ranking.map((ranked) => ({
-      ...resultOf(ranked),
+      ...getResult(ranked),
       ...(body.return_documents === true && { document: ranked.text }),
     })),
     model: body.model,
-    usage: { total_tokens: tokensOf(body) },
+    usage: { total_tokens: getTokens(body) },
   }),
 }
 
@@ -133,9 +133,9 @@ export const jina: RerankVendor = {
   asked,
   respond: (body, ranking) => ({
     model: body.model,
-    usage: { total_tokens: tokensOf(body) },
+    usage: { total_tokens: getTokens(body) },
     results: ranking.map((ranked) => ({
-      ...resultOf(ranked),
+      ...getResult(ranked),
       ...(body.return_documents !== false && { document: { text: ranked.text } }),
     })),
   }),
@@ -171,10 +171,10 @@ export const together: RerankVendor = {
     id: 'o1',
     model: body.model,
     results: ranking.map((ranked) => ({
-      ...resultOf(ranked),
+      ...getResult(ranked),
       document: body.return_documents ? { text: ranked.text } : {},
     })),
-    usage: { prompt_tokens: tokensOf(body), completion_tokens: 0, total_tokens: tokensOf(body) },
+    usage: { prompt_tokens: getTokens(body), completion_tokens: 0, total_tokens: getTokens(body) },
   }),
 }
 
@@ -199,8 +199,8 @@ export const openrouter: RerankVendor = {
     id: 'gen-rerank-1786406983-r7Duwy1aOVyb5oX9zh66',
     model: 'rerank-2.5-lite',
     provider: 'VoyageAI by MongoDB',
-    results: ranking.map((ranked) => ({ ...resultOf(ranked), document: { text: ranked.text } })),
-    usage: { total_tokens: tokensOf(body), cost: 3.4e-7 },
+    results: ranking.map((ranked) => ({ ...getResult(ranked), document: { text: ranked.text } })),
+    usage: { total_tokens: getTokens(body), cost: 3.4e-7 },
   }),
 }
 
@@ -277,7 +277,7 @@ export const vllm: RerankVendor = {
   respond: (body, ranking) => ({
     id: 'rerank-1',
     model: body.model,
-    usage: { prompt_tokens: tokensOf(body), total_tokens: tokensOf(body) },
+    usage: { prompt_tokens: getTokens(body), total_tokens: getTokens(body) },
     results: ranking.map((ranked) => ({
       index: ranked.index,
       document: { text: ranked.text },
@@ -303,11 +303,11 @@ export const infinity: RerankVendor = {
   respond: (body, ranking) => ({
     object: 'rerank',
     results: ranking.map((ranked) => ({
-      ...resultOf(ranked),
+      ...getResult(ranked),
       ...(body.return_documents === true && { document: ranked.text }),
     })),
     model: body.model,
-    usage: { prompt_tokens: tokensOf(body), total_tokens: tokensOf(body) },
+    usage: { prompt_tokens: getTokens(body), total_tokens: getTokens(body) },
     id: 'infinity-1',
     created: 1_786_406_983,
   }),

@@ -1,7 +1,7 @@
 import { png } from '../image/images.ts'
 
 const audio = { data: 'aGVsbG8gaGVsbG8gaGVsbG8=', format: 'mp3' }
-const picture = `data:image/png;base64,${png}`
+const image = `data:image/png;base64,${png}`
 const options = {
   openai: {
     dimensions: 8,
@@ -24,7 +24,7 @@ export const RICH: Readonly<Record<string, Readonly<Record<string, object>>>> = 
         {
           content: [
             { type: 'text', text: 'a' },
-            { type: 'image_url', image_url: { url: picture } },
+            { type: 'image_url', image_url: { url: image } },
           ],
         },
       ],
@@ -40,7 +40,7 @@ export const RICH: Readonly<Record<string, Readonly<Record<string, object>>>> = 
     },
     cohere: {
       texts: ['Hi'],
-      ...{ images: [picture], inputs: [{ content: [{ type: 'text', text: 'a' }] }], input_type: 'search_query' },
+      ...{ images: [image], inputs: [{ content: [{ type: 'text', text: 'a' }] }], input_type: 'search_query' },
       ...{ embedding_types: ['float'], output_dimension: 8, truncate: 'END', max_tokens: 3 },
     },
     gemini: {
@@ -76,13 +76,13 @@ export const RICH: Readonly<Record<string, Readonly<Record<string, object>>>> = 
         style: 's',
         safety_identifier: 's',
         svg: { model: 'm' },
-        input_references: [picture],
+        input_references: [image],
       },
     },
     edit: {
       prompt: 'a',
-      image: [picture, { image_url: { url: picture } }],
-      mask: { url: picture },
+      image: [image, { image_url: { url: image } }],
+      mask: { url: image },
       n: 1,
       size: 'auto',
       seed: 1,
@@ -129,11 +129,11 @@ export const RICH: Readonly<Record<string, Readonly<Record<string, object>>>> = 
   },
   translate: { 'openai-translation': { input_audio: audio, prompt: 'a', response_format: 'json', temperature: 0 } },
   moderate: {
-    openai: { input: ['Hi', { type: 'text', text: 'a' }, { type: 'image_url', image_url: { url: picture } }] },
+    openai: { input: ['Hi', { type: 'text', text: 'a' }, { type: 'image_url', image_url: { url: image } }] },
   },
   ocr: {
     mistral: {
-      document: { type: 'image_url', image_url: { url: picture } },
+      document: { type: 'image_url', image_url: { url: image } },
       pages: [0],
       include_image_base64: true,
       image_limit: 1,
@@ -145,7 +145,7 @@ export const RICH: Readonly<Record<string, Readonly<Record<string, object>>>> = 
 export const EXTRA: Readonly<Record<string, object>> = {
   rerank: {
     ...{
-      documents: ['a', { text: 'b', image: picture }],
+      documents: ['a', { text: 'b', image }],
       rank_fields: ['text'],
       return_documents: true,
       top_n: 1,

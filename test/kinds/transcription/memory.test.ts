@@ -80,8 +80,8 @@ const uploads: Record<string, { path: string; headers: Record<string, string>; b
   },
 }
 
-for (const [how, { path, headers, body }] of Object.entries(uploads))
-  test(`an upload ${how} uses at most 2.2 times its size in memory while its targets are called`, async () => {
+for (const [mode, { path, headers, body }] of Object.entries(uploads))
+  test(`an upload ${mode} uses at most 2.2 times its size in memory while its targets are called`, async () => {
     let before = 0
     const most: number[] = []
     const fetch = async (_: unknown, { body }: RequestInit = {}) => {

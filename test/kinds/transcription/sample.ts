@@ -5,7 +5,7 @@ import type { KindSample } from '../samples.ts'
 /** A WAV file of 0.2 s. */
 export const wav = concatBytes([
   writeWavHeader(24_000, 9_600),
-  Uint8Array.from({ length: 9_600 }, (_, at) => (at * 7) % 256),
+  Uint8Array.from({ length: 9_600 }, (_, index) => (index * 7) % 256),
 ])
 
 const body = { input_audio: { data: toBase64(wav), format: 'wav' } }

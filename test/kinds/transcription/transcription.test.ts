@@ -1,11 +1,11 @@
 import { concatBytes, encodeUtf8 } from '../../../src/lib/bytes.ts'
 import { type FormPart, serializeForm } from '../../../src/lib/multipart.ts'
-import { bodyOf, type Call, fakeUpstream, json, never, sse } from '../../pipeline/support/upstream.ts'
+import { type Call, fakeUpstream, getBody, json, never, sse } from '../../pipeline/support/upstream.ts'
 import { openWorld, type WorldOptions } from '../../pipeline/support/world.ts'
 import { createRandom } from '../../support/random.ts'
 import { assert, suite } from '../../support/suite.ts'
 import { wav } from './sample.ts'
-import { formIn, hearingCatalog, hearingVendors, SRT, TEXT, VTT } from './vendors.ts'
+import { getForm, hearingCatalog, hearingVendors, SRT, TEXT, VTT } from './vendors.ts'
 
 const test = suite('transcription')
 
@@ -14,12 +14,12 @@ const respond = (call: Call) =>
   hearingVendors[call.provider]?.respond(call) ?? json({ error: { message: 'none' } }, 404)
 const file = { name: 'file', fileName: 'said.wav', type: 'audio/wav', bytes: wav }
 
-async function open(createResponse: (call: Call) => Response | Promise<Response> = respond, more: WorldOptions = {}) {
+async function open(createResponse: (call: Call) => Response | Promise<Response> = respond, extra: WorldOptions = {}) {
   const upstream = fakeUpstream(createResponse)
   const connections = Object.keys(hearingVendors)
-  const world = await openWorld({ fetch: upstream, catalog: hearingCatalog, connections, ...more })
+  const world = await openWorld({ fetch: upstream, catalog: hearingCatalog, connections, ...extra })
   const send = (fields: Record<string, string>, { at = AT, headers = {}, signal }: SendOptions = {}) => {
-    const { bytes, contentType } = serializeForm([...partsOf(fields), file])
+    const { bytes, contentType } = serializeForm([...getParts(fields), file])
     return sendBytes(bytes, { at, signal, headers: { 'content-type': contentType, ...headers } })
   }
   const sendBytes = (body: BodyInit | Uint8Array, { at = AT, headers = {}, signal }: SendOptions = {}) =>
@@ -41,7 +41,7 @@ interface SendOptions {
   signal?: AbortSignal | undefined
 }
 
-const partsOf = (fields: Record<string, string>): FormPart[] =>
+const getParts = (fields: Record<string, string>): FormPart[] =>
   Object.entries(fields).map(([name, value]) => ({ name, value }))
 
 type Answer = Record<string, never> & { text: string; usage: { type: string }; segments: object[]; words: object[] }
@@ -65,10 +65,10 @@ const checks: Record<string, (text: string) => void> = {
   diarized_json(text) {
     const response = JSON.parse(text) as { segments: { speaker: string; text: string }[] }
     assert.equal(
-      response.segments.map((one) => one.text),
+      response.segments.map((segment) => segment.text),
       ['Hello there.', 'And bye.'],
     )
-    assert.is(new Set(response.segments.map((one) => one.speaker)).size, 2)
+    assert.is(new Set(response.segments.map((segment) => segment.speaker)).size, 2)
   },
 }
 
@@ -137,7 +137,7 @@ test('an upload is sent again to each target, with another boundary', async () =
   const { send, recorded } = await open(
     (call) => {
       boundaries.push(call.headers.get('content-type'))
-      assert.ok(formIn(call))
+      assert.ok(getForm(call))
       return call.provider === 'elevenlabs' ? respond(call) : json({ error: { message: 'no' } }, 500)
     },
     { combos: { heard: { models, kind: 'stt' } } },
@@ -153,7 +153,7 @@ test('fields of a passed-through form keep their order, before the file', async 
   const response = await sendBytes(bytes, { headers: { 'content-type': contentType } })
   assert.is(response.status, 200, await response.text())
   const [call] = upstream.calls
-  assert.equal(call && formIn(call), { model: ['m'], 'include[]': ['logprobs', 'other'], language: ['en'] })
+  assert.equal(call && getForm(call), { model: ['m'], 'include[]': ['logprobs', 'other'], language: ['en'] })
 })
 
 /** Creates a form with the file first, as some clients send it. */
@@ -175,19 +175,19 @@ const handMade = () =>
 test('an upload arrives unchanged, no matter how it is split into chunks', async () => {
   const { sendBytes, upstream } = await open()
   const random = createRandom(35)
-  const whole = handMade()
+  const full = handMade()
   const headers = { 'content-type': 'multipart/form-data; boundary=x' }
   for (let times = 0; times < (process.env.CI ? 1_000 : 50); times++) {
     const chunks: Uint8Array[] = []
-    for (let at = 0; at < whole.length; ) {
-      const size = 1 + random.below(random.below(3) === 0 ? 9 : whole.length)
-      chunks.push(whole.slice(at, at + size))
-      at += size
+    for (let index = 0; index < full.length; ) {
+      const size = 1 + random.below(random.below(3) === 0 ? 9 : full.length)
+      chunks.push(full.slice(index, index + size))
+      index += size
     }
-    const response = await sendBytes(bodyOf(chunks), { headers })
+    const response = await sendBytes(getBody(chunks), { headers })
     assert.is(response.status, 200, `${random.seed}: ${await response.text()}`)
     const call = upstream.calls.at(-1)
-    assert.equal(call && formIn(call)?.['include[]'], ['logprobs', 'other'])
+    assert.equal(call && getForm(call)?.['include[]'], ['logprobs', 'other'])
   }
 })
 
@@ -220,10 +220,10 @@ function withFile(name: string, value: string): string {
 
 test('malformed uploads are rejected with the reason and reach no provider', async () => {
   const { sendBytes, upstream, recorded } = await open()
-  for (const [what, [body, type = 'multipart/form-data; boundary=x']] of Object.entries(broken)) {
+  for (const [label, [body, type = 'multipart/form-data; boundary=x']] of Object.entries(broken)) {
     const response = await sendBytes(body, { headers: { 'content-type': type } })
     const { error } = (await response.json()) as { error: { message: string } }
-    assert.is(response.status, 400, `${what}: ${error.message}`)
+    assert.is(response.status, 400, `${label}: ${error.message}`)
   }
   assert.equal([upstream.calls.length, recorded.errors.length], [0, 0])
 })
@@ -291,27 +291,30 @@ test('a silent recording returns an empty string', async () => {
 
 test("an abort ends the vendor's call, and an abort during the upload makes no call", async () => {
   const { send, sendBytes, upstream } = await open(never)
-  const abort = new AbortController()
-  const replying = send({ model: 'openai/m' }, { signal: abort.signal })
+  const controller = new AbortController()
+  const replying = send({ model: 'openai/m' }, { signal: controller.signal })
   while (upstream.calls.length === 0) await new Promise((resolve) => setTimeout(resolve))
-  abort.abort()
+  controller.abort()
   assert.equal([(await replying).status, upstream.open], [499, 0])
 
-  const leaving = new AbortController()
+  const abortController = new AbortController()
   const headers = { 'content-type': 'multipart/form-data; boundary=x' }
-  const uploading = sendBytes(bodyOf([handMade().subarray(0, 500)], 'hang'), { headers, signal: leaving.signal })
+  const uploading = sendBytes(getBody([handMade().subarray(0, 500)], 'hang'), {
+    headers,
+    signal: abortController.signal,
+  })
   await new Promise((resolve) => setTimeout(resolve, 5))
-  leaving.abort()
+  abortController.abort()
   assert.equal([(await uploading).status, upstream.calls.length], [499, 1])
 })
 
 test('truncated events never end normally', async () => {
   for (const provider of ['openai', 'mistral']) {
-    const whole = encodeUtf8(await streamOf(provider))
-    let reply = whole
+    const full = encodeUtf8(await getStream(provider))
+    let reply = full
     const { send, clock, recorded } = await open(() => sse([new TextDecoder().decode(reply)]))
-    for (let cut = 1; cut < whole.length - 2; cut += process.env.CI ? 1 : 9) {
-      reply = whole.subarray(0, cut)
+    for (let cut = 1; cut < full.length - 2; cut += process.env.CI ? 1 : 9) {
+      reply = full.subarray(0, cut)
       await clock.advance(600_000)
       const response = await send({ model: `${provider}/m`, stream: 'true' })
       const text = await response.text()
@@ -321,7 +324,7 @@ test('truncated events never end normally', async () => {
   }
 })
 
-async function streamOf(provider: string): Promise<string> {
+async function getStream(provider: string): Promise<string> {
   let text = ''
   const { send } = await open(async (call) => {
     const response = respond(call)
@@ -348,8 +351,8 @@ test('a chat model with audio input gets a prompt to transcribe, and others are 
   assert.is(((await (await send({ model: 'openai/gpt-audio-2' })).json()) as Answer).text, TEXT)
   const [content] = JSON.parse(upstream.calls[0]?.body ?? '').messages[0].content
   assert.equal([content.type, content.input_audio.format], ['input_audio', 'wav'])
-  const refused = await send({ model: 'openai/gpt-5' })
-  assert.is(refused.status, 400)
+  const rejected = await send({ model: 'openai/gpt-5' })
+  assert.is(rejected.status, 400)
 })
 
 for (const provider of Object.keys(hearingVendors))

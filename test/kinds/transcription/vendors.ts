@@ -23,12 +23,12 @@ const segments = [
 ]
 const DURATION = 0.2
 
-const refuse = (what: string, status = 400) =>
-  json({ error: { message: `Unknown: ${what}`, type: 'invalid_request_error' } }, status)
-const isSame = (bytes: Uint8Array) => bytes.length === wav.length && bytes.every((byte, at) => byte === wav[at])
+const refuse = (label: string, status = 400) =>
+  json({ error: { message: `Unknown: ${label}`, type: 'invalid_request_error' } }, status)
+const isSame = (bytes: Uint8Array) => bytes.length === wav.length && bytes.every((byte, index) => byte === wav[index])
 
 /** Returns the fields of a form by name, or `undefined` if its file isn't the sent file or isn't the last part. */
-export function formIn({ init, headers }: Pick<Call, 'init' | 'headers'>): Record<string, string[]> | undefined {
+export function getForm({ init, headers }: Pick<Call, 'init' | 'headers'>): Record<string, string[]> | undefined {
   const parts = parseForm(init.body as Uint8Array, headers.get('content-type') ?? '')
   const last = parts.at(-1)
   if (!last || !isFile(last) || last.name !== 'file' || !isSame(last.bytes) || !last.fileName?.endsWith('.wav'))
@@ -45,7 +45,7 @@ const usage = { type: 'tokens', input_tokens: 3, output_tokens: 5, total_tokens:
 const openaiLike =
   (known: readonly string[], formats: readonly string[]) =>
   (call: Call): Response => {
-    const fields = formIn(call)
+    const fields = getForm(call)
     const unknown = Object.keys(fields ?? {}).find((name) => !known.includes(name))
     if (!fields || unknown !== undefined) return refuse(unknown ?? 'file')
     const [format = 'json'] = fields.response_format ?? []
@@ -70,7 +70,7 @@ export const VTT =
 const openaiFields = ['model', 'language', 'prompt', 'response_format', 'temperature', 'timestamp_granularities[]']
 const ALL = ['json', 'text', 'srt', 'verbose_json', 'vtt', 'diarized_json']
 
-const chunkOf = (text: string) => ({
+const getChunk = (text: string) => ({
   candidates: [{ content: { parts: [{ text }] }, finishReason: 'STOP' }],
   usageMetadata: { promptTokenCount: 9, candidatesTokenCount: 5 },
 })
@@ -81,21 +81,21 @@ export const hearingVendors: Readonly<Record<string, HearingVendor>> = {
   groq: { respond: openaiLike(openaiFields, ['json', 'text', 'verbose_json']) },
   mistral: {
     respond(call) {
-      const fields = formIn(call)
+      const fields = getForm(call)
       const known = ['model', 'language', 'temperature', 'diarize', 'context_bias', 'timestamp_granularities', 'stream']
       const unknown = Object.keys(fields ?? {}).find((name) => !known.includes(name))
       if (!fields || unknown !== undefined) return json({ detail: [{ loc: ['body', unknown], msg: 'extra' }] }, 422)
       const spent = { prompt_audio_seconds: DURATION, prompt_tokens: 3, completion_tokens: 5, total_tokens: 8 }
       const unit = fields.timestamp_granularities?.[0]
       const output = unit === 'word' ? words.map(({ word: text, ...times }) => ({ ...times, text })) : segments
-      const own = output.map((one) => ({ type: 'transcription_segment', score: 1, ...one }))
-      const whole = { model: 'm', text: TEXT, language: 'en', segments: unit ? own : [], usage: spent }
-      if (fields.stream?.[0] !== 'true') return json(whole)
+      const own = output.map((item) => ({ type: 'transcription_segment', score: 1, ...item }))
+      const full = { model: 'm', text: TEXT, language: 'en', segments: unit ? own : [], usage: spent }
+      if (fields.stream?.[0] !== 'true') return json(full)
       return sse([
         data({ type: 'transcription.language', audio_language: 'en' }),
         data({ type: 'transcription.text.delta', text: 'Hello there.' }),
         data({ type: 'transcription.text.delta', text: ' And bye.' }),
-        data({ type: 'transcription.done', ...whole }),
+        data({ type: 'transcription.done', ...full }),
       ])
     },
   },
@@ -155,7 +155,7 @@ export const hearingVendors: Readonly<Record<string, HearingVendor>> = {
   },
   elevenlabs: {
     respond(call) {
-      const fields = formIn(call)
+      const fields = getForm(call)
       const known = [
         'model_id',
         'language_code',
@@ -173,8 +173,8 @@ export const hearingVendors: Readonly<Record<string, HearingVendor>> = {
         call.url.pathname !== '/v1/speech-to-text'
       )
         return json({ detail: { status: 'invalid', message: `Unknown: ${unknown}` } }, 422)
-      const spaced = words.flatMap(({ word, ...times }, at) => [
-        { text: word, type: 'word', ...times, speaker_id: at < 2 ? 'speaker_0' : 'speaker_1' },
+      const spaced = words.flatMap(({ word, ...times }, index) => [
+        { text: word, type: 'word', ...times, speaker_id: index < 2 ? 'speaker_0' : 'speaker_1' },
         { text: ' ', type: 'spacing', start: times.end, end: times.end },
       ])
       const isTimed = fields.timestamps_granularity?.[0] === 'word'
@@ -184,12 +184,12 @@ export const hearingVendors: Readonly<Record<string, HearingVendor>> = {
   google: {
     respond(call) {
       const { contents, generationConfig = {}, ...others } = JSON.parse(call.body)
-      const [sound, text] = contents[0].parts
+      const [audio, text] = contents[0].parts
       const isRight =
-        sound.inlineData.mimeType === 'audio/wav' && isSame(fromBase64(sound.inlineData.data)) && text.text
+        audio.inlineData.mimeType === 'audio/wav' && isSame(fromBase64(audio.inlineData.data)) && text.text
       if (Object.keys(others).length > 0 || !isRight || !call.url.pathname.endsWith(':generateContent'))
         return json({ error: { code: 400, message: 'Unknown', status: 'INVALID_ARGUMENT' } }, 400)
-      return json(chunkOf(generationConfig.responseSchema ? JSON.stringify({ language: 'en', segments }) : TEXT))
+      return json(getChunk(generationConfig.responseSchema ? JSON.stringify({ language: 'en', segments }) : TEXT))
     },
   },
 }

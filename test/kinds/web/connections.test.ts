@@ -54,7 +54,7 @@ test("a connection's base URL takes precedence over the vendor's", async () => {
   assert.is(web.sent().address, 'POST http://firecrawl.lab:3002/v2/scrape')
   await web.post('/v1/search', { model: 'lab/search', query: 'q' })
   assert.is(web.sent().address, 'POST http://gateway.lab/v1/search')
-  assert.equal(web.sent().given, { model: 'search', query: 'q', max_results: 10 })
+  assert.equal(web.sent().input, { model: 'search', query: 'q', max_results: 10 })
   const provider_options = { baseUrl: 'https://evil.example', lab: { url: 'https://evil.example' } }
   for (const [path, request] of [
     ['/search', { query: 'q' }],
@@ -88,6 +88,6 @@ test("a connection can use another vendor's format, and the host app can define 
   assert.is(web.recorded.usages.at(-1)?.costUsd, 0.5)
   await web.post('/v1/search', { model: 'mirror/search', query: 'q' })
   assert.is(web.sent().address, 'POST http://mirror.lab/search')
-  assert.equal(web.sent().given, { q: 'q', num: 10 })
+  assert.equal(web.sent().input, { q: 'q', num: 10 })
   assert.is(web.sent().headers['x-api-key'], 'secret-of-mirror')
 })

@@ -23,13 +23,13 @@ for (const [path, body, calls] of requests) {
         new Response(new ReadableStream({ pull: never }), { headers: { 'content-type': 'application/json' } })
       const web = await openWeb({ respond: () => (phase === 'headers' ? never() : endless()) })
       for (let time = 0; time < randomCases(250, 10); time++) {
-        const abort = new AbortController()
+        const controller = new AbortController()
         const before = web.upstream.calls.length
-        const pending = web.post(path, body, { signal: abort.signal })
+        const pending = web.post(path, body, { signal: controller.signal })
         while (web.upstream.calls.length < before + calls) await web.clock.advance(0)
         if (phase === 'body') await web.clock.advance(1)
         assert.is(web.upstream.calls.length - before, calls)
-        abort.abort()
+        controller.abort()
         assert.is((await pending).status, 499)
         assert.is(web.upstream.open, 0)
       }
@@ -156,11 +156,11 @@ const dates: Array<[given: string, read: string | undefined]> = [
 ]
 
 test('parses dates in every format, and omits invalid ones', async () => {
-  const organic = dates.map(([date], at) => ({ title: date, link: `https://${at}.example/`, snippet: 's', date }))
+  const organic = dates.map(([date], index) => ({ title: date, link: `https://${index}.example/`, snippet: 's', date }))
   const web = await openWeb({ respond: () => Response.json({ organic, credits: 1 }) })
   const response = await web.post('/v1/search', { model: 'serper', query: 'q', max_results: 50 })
   const { results } = await response.json()
-  for (const [at, [given, read]] of dates.entries()) assert.is(results[at].date, read, given)
+  for (const [index, [input, read]] of dates.entries()) assert.is(results[index].date, read, input)
 })
 
 test('titles and snippets are plain text, and text that only looks like a tag is kept', async () => {
@@ -171,12 +171,12 @@ test('titles and snippets are plain text, and text that only looks like a tag is
     ['&unknown; &#0; &#xD800; &#99999999;', '&unknown; &#0; &#xD800; &#99999999;'],
     [`${'<b '.repeat(1_000)}`, `${'<b '.repeat(1_000)}`],
   ]
-  const results = texts.map(([title], at) => ({ title, url: `https://${at}.example/`, content: title }))
+  const results = texts.map(([title], index) => ({ title, url: `https://${index}.example/`, content: title }))
   const web = await openWeb({ respond: () => Response.json({ results }) })
   const response = await web.post('/v1/search', { model: 'searxng', query: 'q', max_results: 50 })
   const reply = await response.json()
-  for (const [at, [given, read]] of texts.entries()) {
-    assert.is(reply.results[at].title, read, given)
-    assert.is(reply.results[at].snippet, read, given)
+  for (const [index, [input, read]] of texts.entries()) {
+    assert.is(reply.results[index].title, read, input)
+    assert.is(reply.results[index].snippet, read, input)
   }
 })

@@ -1,9 +1,9 @@
 import {
   day,
-  errorOf,
   type FakeVendor,
   flag,
   found,
+  getError,
   like,
   number,
   oneOf,
@@ -17,7 +17,7 @@ export const tavily: FakeVendor = {
   provider: 'tavily',
   host: 'api.tavily.com',
   keyHeader: 'authorization',
-  refuse: errorOf((error) => ({ detail: { error } })),
+  refuse: getError((error) => ({ detail: { error } })),
   paths: {
     '/search': {
       method: 'POST',
@@ -92,7 +92,7 @@ export const exa: FakeVendor = {
   provider: 'exa',
   host: 'api.exa.ai',
   keyHeader: 'x-api-key',
-  refuse: errorOf((error) => ({ requestId: 'r', error, tag: 'INVALID_REQUEST_BODY' })),
+  refuse: getError((error) => ({ requestId: 'r', error, tag: 'INVALID_REQUEST_BODY' })),
   paths: {
     '/search': {
       method: 'POST',
@@ -166,7 +166,7 @@ export const firecrawl: FakeVendor = {
   provider: 'firecrawl',
   host: 'api.firecrawl.dev',
   keyHeader: 'authorization',
-  refuse: errorOf((error) => ({ success: false, error })),
+  refuse: getError((error) => ({ success: false, error })),
   paths: {
     '/v2/search': {
       method: 'POST',
@@ -236,7 +236,7 @@ export const jinaSearch: FakeVendor = {
     'x-respond-with': oneOf('no-content'),
     'x-return-format': oneOf('markdown', 'html', 'text'),
   },
-  refuse: errorOf((message, code) => ({
+  refuse: getError((message, code) => ({
     data: null,
     code,
     name: 'ParamValidationError',

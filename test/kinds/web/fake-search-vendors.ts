@@ -1,10 +1,10 @@
 import {
   american,
   type Check,
-  errorOf,
   type FakeVendor,
   flag,
   found,
+  getError,
   like,
   number,
   oneOf,
@@ -18,7 +18,7 @@ export const perplexity: FakeVendor = {
   provider: 'perplexity-agent',
   host: 'api.perplexity.ai',
   keyHeader: 'authorization',
-  refuse: errorOf((message, code) => ({ error: { message, type: 'invalid_request', code } })),
+  refuse: getError((message, code) => ({ error: { message, type: 'invalid_request', code } })),
   paths: {
     '/search': {
       method: 'POST',
@@ -79,7 +79,7 @@ export const brave: FakeVendor = {
   host: 'api.search.brave.com',
   keyHeader: 'x-subscription-token',
   headers: { accept: oneOf('application/json') },
-  refuse: errorOf((detail, status) => ({
+  refuse: getError((detail, status) => ({
     type: 'ErrorResponse',
     error: { code: 'VALIDATION', detail, meta: {}, status },
   })),
@@ -103,7 +103,7 @@ export const serper: FakeVendor = {
   provider: 'serper',
   host: 'google.serper.dev',
   keyHeader: 'x-api-key',
-  refuse: errorOf((message, statusCode) => ({ message, statusCode })),
+  refuse: getError((message, statusCode) => ({ message, statusCode })),
   paths: {
     '/search': {
       method: 'POST',

@@ -36,7 +36,7 @@ export const like =
 export const day = like(/^\d{4}-\d{2}-\d{2}$/)
 export const american = like(/^\d{2}\/\d{2}\/\d{4}$/)
 
-export const errorOf = (body: (message: string, status: number) => object) => (status: number, message: string) =>
+export const getError = (body: (message: string, status: number) => object) => (status: number, message: string) =>
   json(body(message, status), status)
 
 /** A search result that every fake returns. */

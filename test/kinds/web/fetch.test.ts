@@ -21,7 +21,7 @@ const images = ['https://found.example/i.png']
 
 interface Case {
   address: string
-  given: object
+  input: object
   headers?: Record<string, string>
   lost: string[]
   response: object
@@ -31,7 +31,7 @@ interface Case {
 const cases: Record<string, Case> = {
   jina: {
     address: 'POST https://r.jina.ai/',
-    given: { url: PAGE },
+    input: { url: PAGE },
     headers: {
       'x-return-format': 'html',
       'x-timeout': '61',
@@ -50,7 +50,7 @@ const cases: Record<string, Case> = {
   },
   firecrawl: {
     address: 'POST https://api.firecrawl.dev/v2/scrape',
-    given: { url: PAGE, formats: ['html', 'links', 'images'], timeout: 61_000, maxAge: 4_000_000 },
+    input: { url: PAGE, formats: ['html', 'links', 'images'], timeout: 61_000, maxAge: 4_000_000 },
     lost: [],
     response: {
       ...{ id: 'fetch-1', title: 'A page', links, images },
@@ -62,7 +62,7 @@ const cases: Record<string, Case> = {
   },
   tavily: {
     address: 'POST https://api.tavily.com/extract',
-    given: { urls: [PAGE], format: 'markdown', timeout: 60, include_images: true, include_usage: true },
+    input: { urls: [PAGE], format: 'markdown', timeout: 60, include_images: true, include_usage: true },
     lost: ['clamped:timeout_ms', 'dropped:fresh', 'dropped:include_links', 'replaced:format'],
     response: {
       ...{ id: 'fetch-1', title: 'A page', links: [], images },
@@ -74,7 +74,7 @@ const cases: Record<string, Case> = {
   },
   exa: {
     address: 'POST https://api.exa.ai/contents',
-    given: {
+    input: {
       urls: [PAGE],
       text: { includeHtmlTags: true },
       livecrawlTimeout: 61_000,
@@ -97,9 +97,9 @@ for (const [provider, expected] of Object.entries(cases)) {
     const web = await openWeb()
     const response = await web.post('/v1/web/fetch', { model: `${provider}/fetch`, ...everything })
     assert.is(response.status, 200, await response.clone().text())
-    const { address, given, headers } = web.sent()
+    const { address, input, headers } = web.sent()
     assert.is(address, expected.address)
-    assert.equal(given, expected.given)
+    assert.equal(input, expected.input)
     for (const [name, value] of Object.entries(expected.headers ?? {})) assert.is(headers[name], value)
     assert.equal(lost(response), [...expected.lost, 'dropped:nonsense'].sort())
     const { id, ...reply } = await response.json()
@@ -136,14 +136,16 @@ for (const [provider, expected] of Object.entries(cases)) {
     const urls = ['https://found.example/a', 'https://found.example/b', 'https://found.example']
     const web = await openWeb({
       respond({ url, body }) {
-        const given = JSON.parse(body)
-        const requested: string[] = given.urls ?? [given.url]
+        const input = JSON.parse(body)
+        const requested: string[] = input.urls ?? [input.url]
         if (url.host === 'api.tavily.com')
-          return Response.json({ results: requested.map((one) => ({ url: one, raw_content: one })).reverse() })
+          return Response.json({ results: requested.map((value) => ({ url: value, raw_content: value })).reverse() })
         if (url.host === 'api.exa.ai')
-          return Response.json({ results: requested.map((one) => ({ id: one, url: one, text: one })).reverse() })
-        if (url.host === 'r.jina.ai') return Response.json({ code: 200, data: { content: given.url } })
-        return Response.json({ success: true, data: { markdown: given.url, metadata: { creditsUsed: 1 } } })
+          return Response.json({
+            results: requested.map((value) => ({ id: value, url: value, text: value })).reverse(),
+          })
+        if (url.host === 'r.jina.ai') return Response.json({ code: 200, data: { content: input.url } })
+        return Response.json({ success: true, data: { markdown: input.url, metadata: { creditsUsed: 1 } } })
       },
     })
     const response = await web.post('/v1/web/fetch', { model: `${provider}/fetch`, urls })
@@ -223,9 +225,9 @@ test("pages in a list that couldn't be read are reported", async () => {
   const bad = 'https://found.example/bad'
   const web = await openWeb({
     respond({ url, body }) {
-      const given = JSON.parse(body)
+      const input = JSON.parse(body)
       if (url.host === 'r.jina.ai')
-        return Response.json(given.url === bad ? statuses.jina?.(403) : { code: 200, data: { content: 'Whole' } })
+        return Response.json(input.url === bad ? statuses.jina?.(403) : { code: 200, data: { content: 'Whole' } })
       return Response.json({
         results: [{ url: PAGE, raw_content: 'Whole' }],
         failed_results: [{ url: bad, error: 'No access' }],
@@ -276,7 +278,7 @@ const refusals: Array<[body: object, param: string]> = [
   [{ url: 'found.example' }, 'url'],
   [{ urls: [] }, 'urls'],
   [{ urls: 'https://found.example' }, 'urls'],
-  [{ urls: Array.from({ length: 21 }, (_, at) => `https://found.example/${at}`) }, 'urls'],
+  [{ urls: Array.from({ length: 21 }, (_, index) => `https://found.example/${index}`) }, 'urls'],
   [{ urls: [PAGE, 'http://127.0.0.1'] }, 'urls[1]'],
   [{ url: PAGE, urls: [PAGE] }, 'urls'],
   [{ url: PAGE, format: 'pdf' }, 'format'],

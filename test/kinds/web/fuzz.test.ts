@@ -94,8 +94,8 @@ const body = fc
     fc.dictionary(name, fc.oneof(likely, value, anyText()), { maxKeys: 6 }),
     fc.boolean(),
   )
-  .map(([model, members, isAsked]) => ({
-    ...(isAsked && { query: 'q', url: 'https://found.example/' }),
+  .map(([model, members, isRequested]) => ({
+    ...(isRequested && { query: 'q', url: 'https://found.example/' }),
     ...members,
     model,
   }))

@@ -109,8 +109,8 @@ for (const { path, service, vendors, body } of kinds) {
           assertUntouched(web.upstream.calls.at(-1), vendor)
           const strict = { headers: { 'x-signalbox-strict': 'true' } }
           const calls = web.upstream.calls.length
-          const refused = await web.post(path, { model: provider, ...body, provider_options: options(all) }, strict)
-          assert.is(refused.status, 400)
+          const rejected = await web.post(path, { model: provider, ...body, provider_options: options(all) }, strict)
+          assert.is(rejected.status, 400)
           assert.is(web.upstream.calls.length, calls)
         }
       }
@@ -120,8 +120,8 @@ for (const { path, service, vendors, body } of kinds) {
       const web = await openWeb()
       for (const value of evil) {
         const known = new Set(['url', 'urls', 'format', 'query', 'max_results', 'stream', '__proto__'])
-        const more = Object.fromEntries(names.filter((name) => !known.has(name)).map((name) => [name, value]))
-        const response = await web.post(path, { model: provider, ...more, ...body })
+        const extra = Object.fromEntries(names.filter((name) => !known.has(name)).map((name) => [name, value]))
+        const response = await web.post(path, { model: provider, ...extra, ...body })
         assert.is(response.status, 200, await response.clone().text())
         assertUntouched(web.upstream.calls.at(-1), vendor)
       }
@@ -162,11 +162,11 @@ test("vendor options reach only their vendor, and options under the vendor's nam
   }
   const response = await web.post('/v1/search', { model: 'tavily', query: 'q', provider_options })
   assert.equal(lost(response), [])
-  const { search_depth, exact_match, type } = web.sent().given
+  const { search_depth, exact_match, type } = web.sent().input
   assert.equal([search_depth, exact_match, type], ['advanced', true, undefined])
   const other = await web.post('/v1/search', { model: 'exa', query: 'q', provider_options })
   assert.equal(lost(other), ['dropped:provider_options.search_depth'])
-  assert.is(web.sent().given.type, 'fast')
+  assert.is(web.sent().input.type, 'fast')
 })
 
 test('the model name is never part of a URL', async () => {

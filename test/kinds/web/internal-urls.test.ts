@@ -143,13 +143,13 @@ const outside: Array<[given: string, sent: string]> = [
 
 test('all other URLs reach the vendor normalized, and only in the body', async () => {
   const web = await openWeb()
-  for (const [given, sent] of outside) {
+  for (const [input, sent] of outside) {
     for (const model of ['jina', 'firecrawl', 'tavily', 'exa']) {
-      const response = await web.post('/v1/web/fetch', { model, url: given })
-      assert.is(response.status, 200, given)
-      assert.is((await response.json()).url, given)
+      const response = await web.post('/v1/web/fetch', { model, url: input })
+      assert.is(response.status, 200, input)
+      assert.is((await response.json()).url, input)
       const call = web.sent()
-      assert.equal(call.given.url ?? call.given.urls, call.given.url ? sent : [sent])
+      assert.equal(call.input.url ?? call.input.urls, call.input.url ? sent : [sent])
       assert.ok(!JSON.stringify([call.address, call.headers]).includes('found.example'))
     }
   }

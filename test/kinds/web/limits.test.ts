@@ -16,9 +16,9 @@ async function open(limits: UsageLimits) {
   }
   return {
     web,
-    search: (model: string, more: JsonObject = {}) => send('/v1/search', { model, query: 'q', ...more }),
-    fetch: (model: string, more: JsonObject = {}) =>
-      send('/v1/web/fetch', { model, ...(!more.urls && { url: 'https://found.example/a' }), ...more }),
+    search: (model: string, extra: JsonObject = {}) => send('/v1/search', { model, query: 'q', ...extra }),
+    fetch: (model: string, extra: JsonObject = {}) =>
+      send('/v1/web/fetch', { model, ...(!extra.urls && { url: 'https://found.example/a' }), ...extra }),
   }
 }
 
@@ -36,29 +36,29 @@ const costs: Array<[what: 'search' | 'fetch', model: string, cost: string]> = [
   ['fetch', 'exa', '0.001'],
 ]
 
-for (const [what, model, cost] of costs) {
-  test(`a dollar limit applies to ${what === 'search' ? 'searches' : 'pages'} of ${model}`, async () => {
+for (const [label, model, cost] of costs) {
+  test(`a dollar limit applies to ${label === 'search' ? 'searches' : 'pages'} of ${model}`, async () => {
     const world = await open({ usd: { total: 0.0199 } })
     const most = cost === '0' ? 30 : Math.floor(0.0199 / Number(cost))
     for (let time = 0; time < most; time++) {
-      const { status, headers } = await world[what](model)
+      const { status, headers } = await world[label](model)
       assert.equal([status, headers.get('x-signalbox-cost')], [200, cost])
     }
     if (cost === '0') return
-    assert.is((await world[what](model)).status, 402)
+    assert.is((await world[label](model)).status, 402)
     assert.is(world.web.upstream.calls.length, most)
   })
 }
 
 test('a request that may cost more than the remaining budget is rejected before a vendor is called', async () => {
   const { search, fetch, web } = await open({ usd: { total: 0.01 } })
-  for (const more of [
+  for (const extra of [
     { query: ['a', 'b'] },
     { max_results: 20 },
     { provider_options: { search_depth: 'advanced' } },
     { provider_options: { tavily: { search_depth: 'advanced' } } },
   ])
-    assert.is((await search('tavily', more)).status, 402, JSON.stringify(more))
+    assert.is((await search('tavily', extra)).status, 402, JSON.stringify(extra))
   assert.is((await search('exa', { content_options: { full_page: true } })).status, 402)
   assert.is((await fetch('tavily', { urls: ['https://a.example/', 'https://b.example/'] })).status, 402)
   assert.is(web.upstream.calls.length, 0)
@@ -89,12 +89,12 @@ test('a call with units that have no price costs the reserved amount, and the bu
 
 test('malformed bodies are rejected with the field name, regardless of their declared size', async () => {
   const { search, fetch } = await open({ usd: { total: 1 }, tokens: { total: 10 } })
-  for (const more of [
+  for (const extra of [
     { query: Array(1e4).fill('a') },
     { max_results: 1e308 },
     { max_results: -1 },
     { provider_options: [[]] },
   ])
-    assert.ok([400, 402].includes((await search('tavily', more)).status), JSON.stringify(more).slice(0, 40))
+    assert.ok([400, 402].includes((await search('tavily', extra)).status), JSON.stringify(extra).slice(0, 40))
   assert.ok([400, 402].includes((await fetch('exa', { urls: {} })).status))
 })

@@ -21,7 +21,7 @@ interface Sent {
   address: string
   headers: Record<string, string>
   /** The body or the query. */
-  given: Record<string, unknown>
+  input: Record<string, unknown>
 }
 
 function sentIn(call: Call | undefined): Sent {
@@ -30,7 +30,7 @@ function sentIn(call: Call | undefined): Sent {
   return {
     address: `${init.method} ${url.origin}${url.pathname}`,
     headers: Object.fromEntries(headers),
-    given: body === '' ? Object.fromEntries(url.searchParams) : JSON.parse(body),
+    input: body === '' ? Object.fromEntries(url.searchParams) : JSON.parse(body),
   }
 }
 

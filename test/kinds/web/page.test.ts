@@ -38,8 +38,8 @@ test('clients can set each option in the table on the page', async () => {
   let found = 0
   for (const [, vendor = '', ...cells] of rows) {
     if (vendor === 'Vendor') continue
-    for (const [at, cell] of cells.entries()) {
-      const { path = '', body } = columns[at] ?? {}
+    for (const [index, cell] of cells.entries()) {
+      const { path = '', body } = columns[index] ?? {}
       for (const [, option = ''] of cell.matchAll(/`(\w+)`/g)) {
         const callOptions = { model: vendor.toLowerCase(), ...body, provider_options: { [option]: 1e9 } }
         const { error } = await (await web.post(path, callOptions)).json()

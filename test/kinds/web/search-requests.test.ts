@@ -21,10 +21,10 @@ const everything = {
 const sites = '(site:example.com OR site:docs.org)'
 
 /** By vendor: the request it gets, and the fields of the client's request that it doesn't support. */
-const cases: Record<string, { address: string; given: object; lost: string[] }> = {
+const cases: Record<string, { address: string; input: object; lost: string[] }> = {
   'perplexity-agent': {
     address: 'POST https://api.perplexity.ai/search',
-    given: {
+    input: {
       query: 'cats & dogs',
       max_results: 5,
       country: 'DE',
@@ -38,7 +38,7 @@ const cases: Record<string, { address: string; given: object; lost: string[] }> 
   },
   tavily: {
     address: 'POST https://api.tavily.com/search',
-    given: {
+    input: {
       query: 'cats & dogs',
       max_results: 5,
       topic: 'news',
@@ -53,7 +53,7 @@ const cases: Record<string, { address: string; given: object; lost: string[] }> 
   },
   exa: {
     address: 'POST https://api.exa.ai/search',
-    given: {
+    input: {
       query: 'cats & dogs',
       numResults: 5,
       includeDomains: ['example.com', 'docs.org'],
@@ -70,7 +70,7 @@ const cases: Record<string, { address: string; given: object; lost: string[] }> 
   },
   brave: {
     address: 'GET https://api.search.brave.com/res/v1/news/search',
-    given: {
+    input: {
       q: `cats & dogs ${sites} NOT site:spam.com`,
       count: '5',
       offset: '2',
@@ -82,12 +82,12 @@ const cases: Record<string, { address: string; given: object; lost: string[] }> 
   },
   serper: {
     address: 'POST https://google.serper.dev/news',
-    given: { q: `cats & dogs ${sites} -site:spam.com`, num: 5, gl: 'de', hl: 'de', page: 3, tbs: 'qdr:w' },
+    input: { q: `cats & dogs ${sites} -site:spam.com`, num: 5, gl: 'de', hl: 'de', page: 3, tbs: 'qdr:w' },
     lost: ['dropped:content_options.full_page', 'dropped:max_tokens', 'dropped:search_context_size'],
   },
   firecrawl: {
     address: 'POST https://api.firecrawl.dev/v2/search',
-    given: {
+    input: {
       query: 'cats & dogs -site:spam.com',
       limit: 5,
       sources: ['news'],
@@ -103,12 +103,12 @@ const cases: Record<string, { address: string; given: object; lost: string[] }> 
   },
   jina: {
     address: 'POST https://s.jina.ai/',
-    given: { q: `cats & dogs ${sites} -site:spam.com`, num: 5, gl: 'de', hl: 'de', page: 3, type: 'news' },
+    input: { q: `cats & dogs ${sites} -site:spam.com`, num: 5, gl: 'de', hl: 'de', page: 3, type: 'news' },
     lost: ['dropped:max_tokens', 'dropped:search_context_size', 'dropped:search_recency_filter'],
   },
   searxng: {
     address: 'GET http://localhost:8080/search',
-    given: {
+    input: {
       q: `cats & dogs ${sites} -site:spam.com`,
       format: 'json',
       language: 'de',
@@ -128,9 +128,9 @@ for (const [provider, expected] of Object.entries(cases)) {
     const web = await openWeb()
     const response = await web.post('/v1/search', { model: `${provider}/search`, ...everything })
     assert.is(response.status, 200, await response.clone().text())
-    const { address, given } = web.sent()
+    const { address, input } = web.sent()
     assert.is(address, expected.address)
-    assert.equal(given, expected.given)
+    assert.equal(input, expected.input)
     assert.equal(lost(response), [...expected.lost, 'dropped:nonsense'].sort())
   })
 
@@ -160,10 +160,10 @@ test("other gateways' field names have the same meaning", async () => {
     ...{ search_tool_name: 'serper/search', query: 'cats', language: 'pt-BR', time_range: 'day' },
     domain_filter: ['-spam.com'],
   })
-  assert.equal(web.sent().given, { q: 'cats -site:spam.com', num: 10, hl: 'pt-br', tbs: 'qdr:d' })
+  assert.equal(web.sent().input, { q: 'cats -site:spam.com', num: 10, hl: 'pt-br', tbs: 'qdr:d' })
   const response = await web.post('/v1/search', { provider: 'tavily', query: 'cats', time_range: 'any' })
   assert.is(response.status, 200)
-  assert.equal(web.sent().given, { query: 'cats', max_results: 10, include_usage: true })
+  assert.equal(web.sent().input, { query: 'cats', max_results: 10, include_usage: true })
   assert.is((await web.post('/v1/search/tavily/search', { query: 'cats' })).status, 200)
   assert.is((await web.post('/v1/search/exa', { query: 'cats' })).status, 200)
   assert.equal(web.upstream.calls.map(({ url }) => url.host).slice(2), ['api.tavily.com', 'api.exa.ai'])
@@ -185,8 +185,8 @@ for (const [provider, expected] of Object.entries(days)) {
     const range = { search_after_date_filter: '11/1/2025', search_before_date_filter: '2025-12-24T10:00:00Z' }
     const response = await web.post('/v1/search', { model: `${provider}/search`, query: 'cats', ...range })
     assert.is(response.status, 200, await response.clone().text())
-    const { given } = web.sent()
-    assert.equal(Object.fromEntries(Object.keys(expected).map((name) => [name, given[name]])), expected)
+    const { input } = web.sent()
+    assert.equal(Object.fromEntries(Object.keys(expected).map((name) => [name, input[name]])), expected)
   })
 }
 
@@ -218,7 +218,7 @@ test('several queries are sent concurrently to a vendor that accepts one, and th
   assert.is(web.upstream.calls.length, 2)
   assert.equal(web.recorded.usages.at(-1)?.units, { credit: 2 })
   await web.post('/v1/search', { model: 'perplexity-agent', query: ['cats', 'dogs'] })
-  assert.equal(web.sent().given.query, ['cats', 'dogs'])
+  assert.equal(web.sent().input.query, ['cats', 'dogs'])
 })
 
 const refusals: Array<[body: object, param: string]> = [

@@ -5,7 +5,7 @@ import { searchVendors } from './vendors.ts'
 const test = suite('search results for clients')
 
 const page = { title: 'A page', url: 'https://found.example/a', snippet: 'Words', position: 1 }
-const whole = { content: { format: 'markdown', text: '# W', length: 3, truncated: true } }
+const full = { content: { format: 'markdown', text: '# W', length: 3, truncated: true } }
 const image = 'https://found.example/i.png'
 const favicon = 'https://found.example/f.ico'
 
@@ -17,7 +17,7 @@ const cases: Record<string, { result: object; usage: object; recorded: object }>
     recorded: { units: { search: 1 }, costUsd: 0.005 },
   },
   tavily: {
-    result: { ...page, ...whole, date: '2025-11-03', score: 0.9, favicon },
+    result: { ...page, ...full, date: '2025-11-03', score: 0.9, favicon },
     usage: { searches: 1, credits: 1 },
     recorded: { units: { credit: 1 }, costUsd: 0.008 },
   },
@@ -41,12 +41,12 @@ const cases: Record<string, { result: object; usage: object; recorded: object }>
     recorded: { units: { credit: 1 }, costUsd: 0.001 },
   },
   firecrawl: {
-    result: { ...page, ...whole },
+    result: { ...page, ...full },
     usage: { searches: 1, credits: 2 },
     recorded: { units: { credit: 2 }, costUsd: 0.004 },
   },
   jina: {
-    result: { ...page, ...whole, date: '2025-11-03' },
+    result: { ...page, ...full, date: '2025-11-03' },
     usage: { searches: 1, tokens: 10_000 },
     recorded: { inputTokens: 10_000, outputTokens: 0, units: undefined, costUsd: undefined },
   },

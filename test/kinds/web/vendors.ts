@@ -36,13 +36,13 @@ export function vendorAnswer({ url, init, headers, body }: Call): Response {
     if (check ? !check(value) : !PLAIN.has(name) && name !== vendor.keyHeader)
       return vendor.refuse(400, `unknown header ${name}: ${value}`)
   }
-  const given: Record<string, unknown> =
+  const input: Record<string, unknown> =
     known.method === 'GET' ? Object.fromEntries(url.searchParams) : JSON.parse(body)
   if (known.method === 'POST' && url.search !== '') return vendor.refuse(400, `unknown query ${url.search}`)
   if (known.method === 'GET' && body !== '') return vendor.refuse(400, 'a body')
-  for (const [name, value] of Object.entries(given)) {
+  for (const [name, value] of Object.entries(input)) {
     if (!known.fields[name]?.(value)) return vendor.refuse(422, `unknown ${name}: ${JSON.stringify(value)}`)
   }
-  const missing = known.required.find((name) => given[name] === undefined)
+  const missing = known.required.find((name) => input[name] === undefined)
   return missing ? vendor.refuse(422, `no ${missing}`) : json(known.response)
 }

@@ -39,7 +39,7 @@ export function sharedBudgetConformance(
       for (const child of children) child.go()
       const passed = (await Promise.all(children.map(passedOf))).reduce((a, b) => a + b)
       assert.is(passed, BUDGET)
-      assert.equal(await countersIn(place), { used: BUDGET, reserved: 0, unsettled: 0, remaining: 0 })
+      assert.equal(await getCounters(place), { used: BUDGET, reserved: 0, unsettled: 0, remaining: 0 })
     } finally {
       await remove()
     }
@@ -59,13 +59,13 @@ export function sharedBudgetConformance(
         const byKilled = (await killed.ended()).filter(isPassed).length
         const others = children.filter((child) => child !== killed)
         const byOthers = (await Promise.all(others.map(passedOf))).reduce((a, b) => a + b)
-        const { used, reserved, unsettled, remaining } = await countersIn(place, { later: 61_000 })
+        const { used, reserved, unsettled, remaining } = await getCounters(place, { later: 61_000 })
         assert.equal({ reserved, remaining, all: used + unsettled }, { reserved: 0, remaining: 0, all: BUDGET })
         const unheard = BUDGET - byKilled - byOthers // reserved by the killed process, but never admitted
         assert.ok(unheard >= 0 && unheard <= unsettled, `${byKilled} + ${byOthers} passed, ${unsettled} are unsettled`)
         assert.ok(unsettled <= 2 * LANES, `${unsettled} are unsettled of ${LANES} at once and as many not written yet`)
         await withLedger(place, { later: 61_000 }, (ledger) => ledger.settleLost(SHARED, 'unspent'))
-        assert.equal(await countersIn(place), { used, reserved: 0, unsettled: 0, remaining: unsettled })
+        assert.equal(await getCounters(place), { used, reserved: 0, unsettled: 0, remaining: unsettled })
       } finally {
         await remove()
       }
@@ -86,8 +86,8 @@ async function passedOf(child: Child): Promise<number> {
 }
 
 /** Returns the counters as seen by a process that starts now, or whose clock is ahead by `later` ms. */
-async function countersIn(place: string, { later = 0 } = {}) {
-  const states = await withLedger(place, { later }, (ledger) =>
+async function getCounters(location: string, { later = 0 } = {}) {
+  const states = await withLedger(location, { later }, (ledger) =>
     ledger.state({ ...SHARED, limits: { requests: { total: BUDGET } } }),
   )
   const [{ used, reserved, unsettled, remaining } = { used: 0, reserved: 0, unsettled: 0, remaining: 0 }] = states
@@ -95,11 +95,11 @@ async function countersIn(place: string, { later = 0 } = {}) {
 }
 
 async function withLedger<T>(
-  place: string,
+  location: string,
   { later }: { later: number },
-  work: (ledger: Ledger) => Promise<T>,
+  action: (ledger: Ledger) => Promise<T>,
 ): Promise<T> {
-  const { storage, end } = await openStore(place)
+  const { storage, end } = await openStore(location)
   const clock = { ...platformClock, now: () => Date.now() + later }
   const ledger = createLedger({
     storage: withTimeouts(storage, clock),
@@ -110,7 +110,7 @@ async function withLedger<T>(
     onError: (error) => assert.unreachable(String(error)),
   })
   try {
-    return await work(ledger)
+    return await action(ledger)
   } finally {
     await ledger.close()
     await storage.close?.()

@@ -4,7 +4,7 @@ import { assertNever } from '../../../src/lib/assert-never.ts'
 import type { UsageLimits } from '../../../src/types/limits.ts'
 import { createRandom } from '../../support/random.ts'
 import { assert } from '../../support/suite.ts'
-import { type HeldByModel, Model, minuteIn, nameOf, UNITS, type Whole, wholeOf } from './model.ts'
+import { getMinute, getName, type HeldByModel, Model, UNITS, type Whole, wholeOf } from './model.ts'
 import { type Instance, World } from './world.ts'
 
 interface Ask {
@@ -156,7 +156,7 @@ class Run {
     this.#history = history
     this.#world = new World(createRandom(history.seed))
     this.#instances = Array.from({ length: INSTANCES }, () => this.#world.start())
-    this.#scopes = ACCOUNTS.map((account, at) => ({ ...account, limits: history.limits[at] ?? {} }))
+    this.#scopes = ACCOUNTS.map((account, index) => ({ ...account, limits: history.limits[index] ?? {} }))
   }
 
   async all(): Promise<void> {
@@ -209,18 +209,18 @@ class Run {
         const scope = this.#scope(step.account)
         await this.#watch(scope)
         await this.#anyone().ledger.reset(scope)
-        this.#model.reset(nameOf(scope))
-        this.#more.delete(nameOf(scope))
-        if (this.#isPaused()) this.#less.add(nameOf(scope))
+        this.#model.reset(getName(scope))
+        this.#more.delete(getName(scope))
+        if (this.#isPaused()) this.#less.add(getName(scope))
         return
       }
       case 'settle lost': {
         const scope = this.#scope(step.account)
         await this.#watch(scope)
         await this.#anyone().ledger.settleLost(scope, step.as)
-        this.#model.settleLost(nameOf(scope), step.as)
-        if (step.as === 'unspent') this.#more.delete(nameOf(scope))
-        if (step.as === 'unspent' && this.#isPaused()) this.#less.add(nameOf(scope))
+        this.#model.settleLost(getName(scope), step.as)
+        if (step.as === 'unspent') this.#more.delete(getName(scope))
+        if (step.as === 'unspent' && this.#isPaused()) this.#less.add(getName(scope))
         return
       }
       case 'limits':
@@ -235,18 +235,18 @@ class Run {
   async #requests({ requests, crash }: Extract<Step, { do: 'requests' }>): Promise<void> {
     this.#world.faults = this.#history.faults
     this.#wasAway = false
-    const refused: Array<() => Promise<void>> = []
+    const rejected: Array<() => Promise<void>> = []
     const failed: unknown[] = []
     const crashing = crash === undefined ? undefined : this.#instance(crash)
     const work = requests.map(async (request) => {
       const instance = this.#instance(request.by)
       if (instance.isFrozen) return
       const scopes = [this.#scope(request.key), this.#scope(2), this.#scope(3)].filter(
-        (_, at) => request.scopes & (1 << at),
+        (_, index) => request.scopes & (1 << index),
       )
-      if (instance === crashing) for (const scope of scopes) this.#more.add(nameOf(scope))
+      if (instance === crashing) for (const scope of scopes) this.#more.add(getName(scope))
       const check = await this.#request(instance, scopes, request).catch((error: unknown) => void failed.push(error))
-      if (check) refused.push(check)
+      if (check) rejected.push(check)
     })
     if (crash !== undefined) {
       for (let hops = this.#history.seed % 40; hops > 0; hops--) await undefined
@@ -254,9 +254,9 @@ class Run {
     }
     await this.#world.pass(5_000) // lets requests that wait for others finish
     await this.#world.recover()
-    await Promise.all(work.filter((_, at) => this.#instance(requests[at]?.by ?? 0) !== this.#instance(crash ?? -1)))
+    await Promise.all(work.filter((_, i) => this.#instance(requests[i]?.by ?? 0) !== this.#instance(crash ?? -1)))
     if (failed.length > 0) throw failed[0]
-    if (!this.#wasAway) for (const check of refused) await check()
+    if (!this.#wasAway) for (const check of rejected) await check()
   }
 
   /** Sends a request. If it is rejected, resolves to a function that checks the rejection. */
@@ -272,31 +272,31 @@ class Run {
     }
     if (instance.hasCrashed) return undefined // it crashed before it could receive the result
     const tokens = outcome.kind === 'rejected' ? wanted.minTokens : (outcome.outputTokens ?? 0)
-    const whole = wholeOf({ ...fixed, tokens: fixed.tokens + tokens, usd: fixed.usd + tokens * PRICE })
-    if (outcome.kind === 'rejected') return () => this.#checkRefused(instance, scopes, whole, outcome)
-    const { minutes } = this.#model.granted(instance, scopes, outcome, whole)
-    this.#checkAllowed(scopes, minutes, whole)
+    const full = wholeOf({ ...fixed, tokens: fixed.tokens + tokens, usd: fixed.usd + tokens * PRICE })
+    if (outcome.kind === 'rejected') return () => this.#checkRefused(instance, scopes, full, outcome)
+    const { minutes } = this.#model.granted(instance, scopes, outcome, full)
+    this.#checkAllowed(scopes, minutes, full)
     return undefined
   }
 
   /** Checks that no limit is exceeded. */
   #checkAllowed(scopes: readonly LimitedScope[], minutes: ReadonlyMap<string, number>, added: Whole): void {
-    for (const { account, unit, window, most, ...sums } of this.#model.limits(scopes, minutes, { exactly: true })) {
+    for (const { account, unit, window, most, ...totals } of this.#model.limits(scopes, minutes, { exactly: true })) {
       if (added[unit] === 0 || this.#less.has(account) || (unit === 'parallel' && this.#isParallelLoose)) continue
-      const sum = sums.used + sums.reserved + sums.unsettled
+      const sum = totals.used + totals.reserved + totals.unsettled
       assert.ok(sum <= most, `${sum} ${unit} of ${account} by the ${window} where ${most} are allowed`)
     }
   }
 
   /** Checks that no request that fits was rejected. If the window of the rejection has ended since then, there is nothing to check. */
   async #checkRefused(instance: Instance, scopes: LimitedScope[], amounts: Whole, refusal: LimitRejection) {
-    const isSure = scopes.every((scope) => !this.#more.has(nameOf(scope)))
+    const isSure = scopes.every((scope) => !this.#more.has(getName(scope)))
     if (instance.hasCrashed || !isSure || (refusal.limit.unit === 'parallel' && this.#isParallelLoose)) return
     const states = (await Promise.all(scopes.map((scope) => instance.ledger.state(scope)))).flat()
     const { scope, unit, window, resetsAt } = refusal.limit
     const now = states.find((state) => state.scope === scope && state.unit === unit && state.window === window)
     if (now?.resetsAt !== resetsAt) return
-    const minutes = new Map(scopes.map((scope) => [nameOf(scope), minuteIn(states, scope)]))
+    const minutes = new Map(scopes.map((scope) => [getName(scope), getMinute(states, scope)]))
     const isTight = [...this.#model.limits(scopes, minutes)].some(
       ({ unit, most, used, reserved, unsettled }) =>
         amounts[unit] > 0 && used + reserved + unsettled + amounts[unit] > most,
@@ -308,19 +308,19 @@ class Run {
   async #extend(held: HeldByModel, amounts: Whole): Promise<void> {
     this.#world.faults = this.#history.faults
     const by = { tokens: amounts.tokens, usd: amounts.usd / 1_000 }
-    const work = held.reservation.extend(by).then(
+    const promise = held.reservation.extend(by).then(
       (refusal) => refusal ?? 'extended',
       () => 'away',
     )
     await this.#world.pass(5_000)
     await this.#world.recover()
-    if ((await work) !== 'extended') return
+    if ((await promise) !== 'extended') return
     const added = wholeOf({ tokens: held.open.has('tokens') ? by.tokens : 0, usd: held.open.has('usd') ? by.usd : 0 })
     for (const unit of UNITS) held.reserved[unit] += added[unit]
     const states = (await Promise.all(held.scopes.map((scope) => held.instance.ledger.state(scope)))).flat()
-    const minutes = new Map(held.scopes.map((scope) => [nameOf(scope), minuteIn(states, scope)]))
-    const isCurrent = held.scopes.every((scope) => minutes.get(nameOf(scope)) === held.minutes.get(nameOf(scope)))
-    const limits = held.scopes.map((scope) => this.#scopes.find((one) => nameOf(one) === nameOf(scope)) ?? scope)
+    const minutes = new Map(held.scopes.map((scope) => [getName(scope), getMinute(states, scope)]))
+    const isCurrent = held.scopes.every((scope) => minutes.get(getName(scope)) === held.minutes.get(getName(scope)))
+    const limits = held.scopes.map((scope) => this.#scopes.find((item) => getName(item) === getName(scope)) ?? scope)
     if (isCurrent && limits.every((scope) => held.scopes.includes(scope)))
       this.#checkAllowed(held.scopes, minutes, added)
   }
@@ -370,31 +370,31 @@ class Run {
     await this.#world.recover()
     for (const { ledger } of this.#instances)
       for (const scope of this.#scopes) {
-        const account = nameOf(scope)
+        const account = getName(scope)
         if (this.#less.has(account)) continue
         const states = await ledger.state(scope)
-        const expected = [...this.#model.limits([scope], new Map([[account, minuteIn(states, scope)]]))]
+        const expected = [...this.#model.limits([scope], new Map([[account, getMinute(states, scope)]]))]
         assert.is(states.length, expected.length)
-        states.forEach((state, at) => {
-          const sums = expected[at]
-          if (!sums || sums.unit === 'parallel') return
-          const { unit } = sums
+        states.forEach((state, index) => {
+          const totals = expected[index]
+          if (!totals || totals.unit === 'parallel') return
+          const { unit } = totals
           const grain = unit === 'usd' ? 1e9 : 1
           const shown = Math.round((state.used + state.reserved + state.unsettled) * grain)
-          const counted = sums.used + sums.reserved + sums.unsettled
+          const counted = totals.used + totals.reserved + totals.unsettled
           const isRight = this.#more.has(account) ? shown >= counted : shown === counted
           assert.ok(isRight, `${shown} ${unit} of ${account} by the ${state.window} instead of ${counted}`)
         })
       }
   }
 
-  #pick(at: number): HeldByModel | undefined {
+  #pick(index: number): HeldByModel | undefined {
     const open = this.#model.held.filter((held) => held.open.size > 0 && !held.isLost && !held.instance.isFrozen)
-    return open[at % Math.max(1, open.length)]
+    return open[index % Math.max(1, open.length)]
   }
 
   #isPaused = () => this.#instances.some(({ isFrozen }) => isFrozen)
-  #instance = (at: number): Instance => this.#instances[at % INSTANCES] as Instance // the index is in range
-  #scope = (at: number): LimitedScope => this.#scopes[at] as LimitedScope // one per account
+  #instance = (index: number): Instance => this.#instances[index % INSTANCES] as Instance // the index is in range
+  #scope = (index: number): LimitedScope => this.#scopes[index] as LimitedScope // one per account
   #anyone = () => this.#instances.find(({ isFrozen }) => !isFrozen) ?? this.#instance(0)
 }

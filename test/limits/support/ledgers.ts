@@ -25,8 +25,8 @@ export const whyOf = (outcome: Reservation | LimitRejection | undefined) =>
     : undefined
 export const sums = (states: readonly LimitState[]) =>
   states.map(({ used, reserved, unsettled, remaining }) => ({ used, reserved, unsettled, remaining }))
-export const codeOf = (work: Promise<unknown>) =>
-  work.then(
+export const getCode = (promise: Promise<unknown>) =>
+  promise.then(
     () => 'done',
     (error) => (isGatewayError(error) ? `${error.status} ${error.code}` : String(error)),
   )

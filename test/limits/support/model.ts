@@ -33,13 +33,13 @@ export interface HeldByModel {
   isLost: boolean
 }
 
-export const nameOf = ({ scope, id }: Pick<LimitedScope, 'scope' | 'id'>): string => `${scope}/${id}`
+export const getName = ({ scope, id }: Pick<LimitedScope, 'scope' | 'id'>): string => `${scope}/${id}`
 
 /** Returns whether a state is the limit of requests per minute. Every account has one, and its end shows the account's current minute. */
 const END_OF_MINUTE = (state: LimitState) => state.unit === 'requests' && state.window === 'minute'
 
-export function minuteIn(states: readonly LimitState[], { scope, id }: Pick<LimitedScope, 'scope' | 'id'>): number {
-  const state = states.find((one) => one.scope === scope && (one.id ?? '') === id && END_OF_MINUTE(one))
+export function getMinute(states: readonly LimitState[], { scope, id }: Pick<LimitedScope, 'scope' | 'id'>): number {
+  const state = states.find((state) => state.scope === scope && (state.id ?? '') === id && END_OF_MINUTE(state))
   return Date.parse(String(state?.resetsAt)) / 60_000 - 1
 }
 
@@ -48,7 +48,7 @@ export class Model {
   readonly held: HeldByModel[] = []
 
   granted(instance: Instance, scopes: readonly LimitedScope[], reservation: Reservation, reserved: Whole): HeldByModel {
-    const minutes = new Map(scopes.map((scope) => [nameOf(scope), minuteIn(reservation.limits, scope)]))
+    const minutes = new Map(scopes.map((scope) => [getName(scope), getMinute(reservation.limits, scope)]))
     const held: HeldByModel = {
       instance,
       reservation,
@@ -72,34 +72,34 @@ export class Model {
     [start, end]: readonly [number, number],
   ): { used: number; reserved: number; unsettled: number } {
     const sum = { used: 0, reserved: 0, unsettled: 0 }
-    for (const one of this.held) {
-      const minute = one.minutes.get(account)
-      if (minute === undefined || minute < start || minute >= end || one.cleared.get(account)?.has(unit)) continue
-      if (!one.open.has(unit)) sum.used += one.spent[unit]
-      else if (!one.isLost) sum.reserved += one.reserved[unit]
-      else if (unit !== 'parallel') sum.unsettled += one.reserved[unit]
+    for (const item of this.held) {
+      const minute = item.minutes.get(account)
+      if (minute === undefined || minute < start || minute >= end || item.cleared.get(account)?.has(unit)) continue
+      if (!item.open.has(unit)) sum.used += item.spent[unit]
+      else if (!item.isLost) sum.reserved += item.reserved[unit]
+      else if (unit !== 'parallel') sum.unsettled += item.reserved[unit]
     }
     return sum
   }
 
   /** Resets the counters of an account. */
   reset(account: string): void {
-    for (const one of this.held) {
-      if (!one.minutes.has(account)) continue
-      const cleared = one.cleared.get(account) ?? new Set()
-      for (const unit of UNITS) if (one.isLost || !one.open.has(unit)) cleared.add(unit)
-      one.cleared.set(account, cleared)
+    for (const item of this.held) {
+      if (!item.minutes.has(account)) continue
+      const cleared = item.cleared.get(account) ?? new Set()
+      for (const unit of UNITS) if (item.isLost || !item.open.has(unit)) cleared.add(unit)
+      item.cleared.set(account, cleared)
     }
   }
 
   /** Settles the reservations that crashed instances have on an account. */
   settleLost(account: string, as: 'spent' | 'unspent'): void {
-    for (const one of this.held) {
-      if (!one.isLost || !one.minutes.has(account) || one.ended.has(account)) continue
-      one.ended.add(account)
-      const cleared = one.cleared.get(account) ?? new Set()
-      for (const unit of one.open) if (as === 'unspent' || unit === 'parallel') cleared.add(unit)
-      one.cleared.set(account, cleared)
+    for (const item of this.held) {
+      if (!item.isLost || !item.minutes.has(account) || item.ended.has(account)) continue
+      item.ended.add(account)
+      const cleared = item.cleared.get(account) ?? new Set()
+      for (const unit of item.open) if (as === 'unspent' || unit === 'parallel') cleared.add(unit)
+      item.cleared.set(account, cleared)
     }
   }
 
@@ -109,9 +109,9 @@ export class Model {
    */
   *limits(scopes: readonly LimitedScope[], minutes: ReadonlyMap<string, number>, { exactly = false } = {}) {
     for (const scope of scopes) {
-      const account = nameOf(scope)
+      const account = getName(scope)
       const minute = minutes.get(account) ?? 0
-      for (const [unit, window, limit] of limitsOf(scope.limits)) {
+      for (const [unit, window, limit] of getLimits(scope.limits)) {
         const start = window ? getWindowStart(window, minute) : 0
         const end = (exactly && window && getWindowEnd(window, minute)) || Number.POSITIVE_INFINITY
         const most = unit === 'usd' ? Math.round(limit * 1e9) : limit
@@ -121,7 +121,7 @@ export class Model {
   }
 }
 
-function* limitsOf(limits: UsageLimits) {
+function* getLimits(limits: UsageLimits) {
   for (const unit of ['requests', 'tokens', 'usd'] as const)
     for (const window of WINDOWS) {
       const limit = limits[unit]?.[window]

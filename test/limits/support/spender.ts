@@ -12,8 +12,8 @@ import { BUDGET, LANES, SHARED } from './budget.ts'
  * request it admits. It ends when nothing is left, or when the rest has been reserved by others for two seconds.
  */
 
-const [place = ''] = process.argv.slice(2)
-const { storage, end } = await openStore(place)
+const [location = ''] = process.argv.slice(2)
+const { storage, end } = await openStore(location)
 const ledger = createLedger({
   storage: withTimeouts(storage, platformClock),
   clock: platformClock,

@@ -97,15 +97,15 @@ export class World {
 
   #storageOf(instance: () => Instance): Storage {
     const { storage } = this
-    const call = async <T>(work: () => Promise<T>): Promise<T> => {
+    const call = async <T>(action: () => Promise<T>): Promise<T> => {
       await this.#time(instance())
       const fate = this.#fate()
       if (fate === 'refused') throw lost()
       if (fate === 'late') {
-        this.#late.push(work)
+        this.#late.push(action)
         throw lost()
       }
-      const result = await work()
+      const result = await action()
       await this.#time(instance())
       if (fate === 'answer lost') throw lost()
       return result

@@ -12,7 +12,7 @@ const SYNC = '/api/sync/cloud'
 async function open(options: Partial<GatewayOptions> = {}, proxy = fakeProxy()) {
   const management = openDoor({ fetch: proxy.fetch, cloud: { enrollmentToken: ENROLLMENT_TOKEN }, ...options })
   await management.expect(200, 'PATCH', '/api/settings', { cloudUrl: CLOUD })
-  const act = (action: string, more = {}) => management.call('POST', SYNC, { action, ...more })
+  const act = (action: string, extra = {}) => management.call('POST', SYNC, { action, ...extra })
   return { ...management, proxy, act, api: management.gateway.api }
 }
 
@@ -50,9 +50,9 @@ test('enable creates a key if there is none, and otherwise uses an existing key'
 test('only the enrollment message contains the enrollment token', async () => {
   const storage = memoryStorage()
   const { act, proxy, gateway } = await open({ storage, cloud: {} })
-  const refused = await act('enable')
-  assert.is(refused.status, 502)
-  assert.match(refused.body.error, /rejected the request: Send the enrollment token\./)
+  const rejected = await act('enable')
+  assert.is(rejected.status, 502)
+  assert.match(rejected.body.error, /rejected the request: Send the enrollment token\./)
   assert.is((await gateway.api.settings.get()).cloudEnabled, false)
   assert.is((await act('enable', { enrollmentToken: ENROLLMENT_TOKEN })).status, 200)
   assert.is((await act('enable', { enrollmentToken: ENROLLMENT_TOKEN })).status, 200)
@@ -63,7 +63,7 @@ test('only the enrollment message contains the enrollment token', async () => {
     withCredential.map(({ url }) => url),
     [`${CLOUD}/cloud/1/sessions`],
   )
-  assert.not.match(await textOf(storage), new RegExp(ENROLLMENT_TOKEN))
+  assert.not.match(await getText(storage), new RegExp(ENROLLMENT_TOKEN))
 })
 
 test('no error contains the enrollment token, even if the response repeats it', async () => {
@@ -84,7 +84,7 @@ test('the identity is encrypted, created once per URL, and never sent to another
   await act('disable')
   await act('enable')
   assert.is(proxy.enrolled.size, 1)
-  assert.not.match(await textOf(storage), /privateKey/)
+  assert.not.match(await getText(storage), /privateKey/)
   const again = await open({ storage, secret }, proxy)
   assert.is((await again.act('sync')).status, 200)
   assert.is(proxy.enrolled.size, 1, 'a gateway on the same data is the same to the proxy')
@@ -366,6 +366,6 @@ test('lists and revokes sessions', async () => {
   assert.is((await act('sync')).status, 200)
 })
 
-async function textOf(storage: Storage): Promise<string> {
+async function getText(storage: Storage): Promise<string> {
   return JSON.stringify(await storage.list(''))
 }

@@ -28,7 +28,7 @@ test('the cloud action "check" reports that the proxy is running, without a cred
   assert.is(proxy.open(), 0)
 })
 
-for (const [name, { respond, status, says }] of Object.entries(faults)) {
+for (const [name, { respond, status, message }] of Object.entries(faults)) {
   test(`the cloud action "check" returns ${status} within 8 s: ${name}`, async () => {
     const { call, clock, proxy } = await open(respond)
     const before = clock.now()
@@ -40,7 +40,7 @@ for (const [name, { respond, status, says }] of Object.entries(faults)) {
     }
     const { status: answered, body } = await pending
     assert.is(answered, status, JSON.stringify(body))
-    assert.match(body.error, says)
+    assert.match(body.error, message)
     assert.not.match(body.error, /secret/)
     assert.is(clock.now() - before, status === 504 ? 8_000 : 0)
     assert.is(proxy.open(), 0, 'a call is left open')

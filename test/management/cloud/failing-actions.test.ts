@@ -36,7 +36,10 @@ async function listCalls(action: Action): Promise<[name: CallName, nth: number][
   assert.is((await act()).status, 200)
   const names = proxy.names().slice(before)
   return names
-    .map((name, at): [CallName, number] => [name, names.slice(0, at + 1).filter((other) => other === name).length])
+    .map((name, index): [CallName, number] => [
+      name,
+      names.slice(0, index + 1).filter((other) => other === name).length,
+    ])
     .filter(([name]) => name !== 'GET /v1/models')
 }
 
@@ -49,32 +52,32 @@ for (const action of ['enable', 'sync', 'disable'] as const) {
   test(`"${action}" returns 502 or 504 within 15 s if any of its calls fails, and can be retried`, async () => {
     const calls = await listCalls(action)
     assert.ok(calls.length >= 4, `${calls.length} calls`)
-    for (const [at, [name, nth]] of calls.entries()) {
-      for (const [what, fault] of Object.entries(faults).filter((_, kind) => isCi || kind % 3 === at % 3)) {
+    for (const [index, [name, i]] of calls.entries()) {
+      for (const [label, fault] of Object.entries(faults).filter((_, kind) => isCi || kind % 3 === index % 3)) {
         for (const isAfter of [false, true]) {
-          if (isAfter && !/the port is closed|no body arrives/.test(what)) continue
-          const where = `${action}: ${what} ${isAfter ? 'after' : 'at'} ${name}, ${nth}.`
+          if (isAfter && !/the port is closed|no body arrives/.test(label)) continue
+          const location = `${action}: ${label} ${isAfter ? 'after' : 'at'} ${name}, ${i}.`
           const { proxy, act, count, isOn, clock } = await open(action)
           const [keys, before, wasOn] = [await count(), clock.now(), await isOn()]
-          const met = proxy.failAt(name, fault.respond, { nth, isAfter })
+          const met = proxy.failAt(name, fault.respond, { nth: i, isAfter })
           const acting = act()
           await met
           if (fault.status === 504) await clock.advance(15_000)
           const { status, body } = await acting
-          assert.is(status, fault.status, `${where} ${JSON.stringify(body)}`)
-          assert.is(clock.now() - before, fault.status === 504 ? 15_000 : 0, where)
+          assert.is(status, fault.status, `${location} ${JSON.stringify(body)}`)
+          assert.is(clock.now() - before, fault.status === 504 ? 15_000 : 0, location)
           assert.ok(
             body.error.length > 20 && !/secret|sbx_|enrollment-token/.test(body.error),
-            `${where} ${body.error}`,
+            `${location} ${body.error}`,
           )
           await turns(3)
           for (let left = 100; left > 0 && proxy.open() > 0; left--) await turns(5) // waits for the calls of a separate exchange
-          assert.is(proxy.open(), 0, `${where} a call is left open`)
-          assert.equal([await isOn(), await count()], [wasOn, keys], `${where} half is changed`)
+          assert.is(proxy.open(), 0, `${location} a call is left open`)
+          assert.equal([await isOn(), await count()], [wasOn, keys], `${location} half is changed`)
           const again = await act()
-          assert.is(again.status, 200, `${where} again: ${JSON.stringify(again.body)}`)
-          assert.equal([await isOn(), await count()], [action !== 'disable', Math.max(1, keys)], where)
-          assert.is(proxy.tenant() === undefined, action === 'disable', where)
+          assert.is(again.status, 200, `${location} again: ${JSON.stringify(again.body)}`)
+          assert.equal([await isOn(), await count()], [action !== 'disable', Math.max(1, keys)], location)
+          assert.is(proxy.tenant() === undefined, action === 'disable', location)
         }
       }
     }
@@ -82,7 +85,7 @@ for (const action of ['enable', 'sync', 'disable'] as const) {
 }
 
 test('a cloud action changes nothing if its response arrives after the timeout', async () => {
-  for (const [name, nth] of await listCalls('enable')) {
+  for (const [name, index] of await listCalls('enable')) {
     const { proxy, act, storage, clock, isOn } = await open('enable')
     const met = proxy.failAt(
       name,
@@ -90,7 +93,7 @@ test('a cloud action changes nothing if its response arrives after the timeout',
         await clock.sleep(16_000)
         return response ?? Response.error()
       },
-      { nth, isAfter: true },
+      { nth: index, isAfter: true },
     )
     const acting = act()
     await met
@@ -100,7 +103,7 @@ test('a cloud action changes nothing if its response arrives after the timeout',
     const before = JSON.stringify(await storage.list(''))
     await clock.advance(10_000)
     await turns()
-    assert.is(JSON.stringify(await storage.list('')), before, `${name}, ${nth}.`)
+    assert.is(JSON.stringify(await storage.list('')), before, `${name}, ${index}.`)
     assert.equal([await isOn(), (await storage.list('keys/')).length], [false, 0])
   }
 })

@@ -90,7 +90,7 @@ export function fakeProxy() {
     }
     if (name === 'DELETE /cloud/1/mirror') {
       tenants.delete(tenant)
-      for (const [id, one] of sessions) if (one.tenant === tenant) sessions.delete(id)
+      for (const [id, session] of sessions) if (session.tenant === tenant) sessions.delete(id)
       return { success: true }
     }
     if (name === 'POST /cloud/1/spent') return { accounts: [] }
@@ -138,9 +138,9 @@ export function fakeProxy() {
   const serve: Answering = async (url, init) => {
     const request = new Request(url, init)
     const name = `${request.method} ${url.slice(CLOUD.length)}` as CallName
-    const nth = (uses.get(name) ?? 0) + 1
-    uses.set(name, nth)
-    const fault = faults.find((one) => one.name === name && one.nth === nth)
+    const index = (uses.get(name) ?? 0) + 1
+    uses.set(name, index)
+    const fault = faults.find((fault) => fault.name === name && fault.nth === index)
     if (fault && !fault.isAfter) {
       fault.met()
       return fault.respond(url, init)

@@ -6,7 +6,7 @@ const never = () => new Promise<never>(() => {})
 /** Ignores its signal, like some HTTP clients. */
 const deaf: Answering = never
 
-const bodyOf = (start: (controller: ReadableStreamDefaultController<Uint8Array>) => void, headers = {}) =>
+const getBody = (start: (controller: ReadableStreamDefaultController<Uint8Array>) => void, headers = {}) =>
   new Response(new ReadableStream({ start }), { headers: { 'content-type': 'application/json', ...headers } })
 
 const failing = (code: string) => async () => {
@@ -17,63 +17,63 @@ const json = (status: number, body: unknown) => async () =>
   new Response(JSON.stringify(body), { status, headers: { 'content-type': 'application/json' } })
 
 /** Faults of a proxy and of the network, with the status and the message of the action's response. */
-export const faults: Readonly<Record<string, { respond: Answering; status: 502 | 504; says: RegExp }>> = {
-  'the port is closed': { respond: failing('ECONNREFUSED'), status: 502, says: /is unreachable \(ECONNREFUSED\)/ },
+export const faults: Readonly<Record<string, { respond: Answering; status: 502 | 504; message: RegExp }>> = {
+  'the port is closed': { respond: failing('ECONNREFUSED'), status: 502, message: /is unreachable \(ECONNREFUSED\)/ },
   "the host name doesn't resolve": {
     respond: failing('ENOTFOUND'),
     status: 502,
-    says: /is unreachable \(ENOTFOUND\).*DNS/,
+    message: /is unreachable \(ENOTFOUND\).*DNS/,
   },
   'the connection breaks': {
     respond: async () => {
       throw new TypeError('fetch failed: authorization: Bearer secret')
     },
     status: 502,
-    says: /is unreachable\. Check "cloudUrl"/,
+    message: /is unreachable\. Check "cloudUrl"/,
   },
-  'no headers arrive': { respond: deaf, status: 504, says: /did not respond within \d+ s/ },
-  'no body arrives': { respond: async () => bodyOf(() => {}), status: 504, says: /did not respond within/ },
+  'no headers arrive': { respond: deaf, status: 504, message: /did not respond within \d+ s/ },
+  'no body arrives': { respond: async () => getBody(() => {}), status: 504, message: /did not respond within/ },
   'the body stalls': {
-    respond: async () => bodyOf((body) => body.enqueue(new TextEncoder().encode('{"service":'))),
+    respond: async () => getBody((body) => body.enqueue(new TextEncoder().encode('{"service":'))),
     status: 504,
-    says: /did not respond within/,
+    message: /did not respond within/,
   },
   'the body breaks off': {
-    respond: async () => bodyOf((body) => body.error(new TypeError('terminated'))),
+    respond: async () => getBody((body) => body.error(new TypeError('terminated'))),
     status: 502,
-    says: /is unreachable/,
+    message: /is unreachable/,
   },
   'an HTML page': {
     respond: async () => new Response('<h1>Welcome</h1>', { headers: { 'content-type': 'text/html' } }),
     status: 502,
-    says: /There is no Signalbox cloud proxy at/,
+    message: /There is no Signalbox cloud proxy at/,
   },
   'an error page': {
     respond: async () => new Response('<h1>Bad gateway</h1>', { status: 502 }),
     status: 502,
-    says: /There is no Signalbox cloud proxy at .* it returned 502/,
+    message: /There is no Signalbox cloud proxy at .* it returned 502/,
   },
   'a redirect': {
     respond: async () => new Response(null, { status: 302, headers: { location: 'https://elsewhere.example/' } }),
     status: 502,
-    says: /redirects, and redirects are not followed. Set "cloudUrl"/,
+    message: /redirects, and redirects are not followed. Set "cloudUrl"/,
   },
   'JSON under another content type': {
     respond: async () => new Response('{"service":"signalbox-cloud","protocol":1}'),
     status: 502,
-    says: /without JSON/,
+    message: /without JSON/,
   },
-  'another service': { respond: json(200, { ok: true }), status: 502, says: /.*/ },
-  'a list': { respond: json(200, [1]), status: 502, says: /.*/ },
+  'another service': { respond: json(200, { ok: true }), status: 502, message: /.*/ },
+  'a list': { respond: json(200, [1]), status: 502, message: /.*/ },
   'broken JSON': {
     respond: async () => new Response('{"serv', { headers: { 'content-type': 'application/json' } }),
     status: 502,
-    says: /without JSON/,
+    message: /without JSON/,
   },
   'deep JSON': {
     respond: async () => new Response('['.repeat(100_000), { headers: { 'content-type': 'application/json' } }),
     status: 502,
-    says: /without JSON/,
+    message: /without JSON/,
   },
   'a huge response': {
     respond: async () =>
@@ -85,13 +85,13 @@ export const faults: Readonly<Record<string, { respond: Answering; status: 502 |
         { headers: { 'content-type': 'application/json' } },
       ),
     status: 502,
-    says: /its response never ends/,
+    message: /its response never ends/,
   },
-  'a 404 in JSON': { respond: json(404, { error: 'Not found' }), status: 502, says: /it returned 404/ },
+  'a 404 in JSON': { respond: json(404, { error: 'Not found' }), status: 502, message: /it returned 404/ },
   'a refusal': {
     respond: json(401, { error: 'Not known here.\nAsk again', code: 'NOT_KNOWN' }),
     status: 502,
-    says: /rejected the request: Not known here\. Ask again$/,
+    message: /rejected the request: Not known here\. Ask again$/,
   },
 }
 

@@ -50,7 +50,7 @@ test('a client disconnect is reported, and cancels the stream, before the first 
     for (let i = 0; i < chunks; i += 1) body.push('chunk')
     if (chunks) await connection.until(/chunk[\s\S]*chunk\r\n$/)
     connection.socket.destroy()
-    await Promise.all([left.promise, body.cancelled])
+    await Promise.all([left.promise, body.canceled])
   }
 })
 
@@ -63,7 +63,7 @@ test("a client disconnect is reported while the client isn't reading", async () 
   for (let i = 0; i < 200; i += 1) body.push('x'.repeat(64 * 1024))
   for (let pulls = -1; pulls !== body.pulls; await turn()) pulls = body.pulls
   connection.socket.resetAndDestroy()
-  await body.cancelled
+  await body.canceled
 })
 
 test('a client disconnect is reported even if the client closes its side first and then resets the connection', async () => {
@@ -72,7 +72,7 @@ test('a client disconnect is reported even if the client closes its side first a
   const connection = lab.dial(port, POST)
   await connection.until(/\r\n\r\n$/)
   connection.socket.resetAndDestroy()
-  await body.cancelled
+  await body.canceled
 })
 
 test('a client disconnect cancels the stream of a late reply', async () => {
@@ -83,7 +83,7 @@ test('a client disconnect cancels the stream of a late reply', async () => {
     return { status: 200, headers: {}, body }
   })
   const connection = lab.dial(port, POST)
-  await body.cancelled
+  await body.canceled
 })
 
 test('a client disconnect is reported to all listeners, even if one removes another', async () => {

@@ -35,7 +35,7 @@ export const call = (url: string, rest: Partial<UpstreamCall> = {}): UpstreamCal
 })
 
 /** Resolves to the entire body as text. Rejects if the body does. */
-export async function textOf(body: ByteStream): Promise<string> {
+export async function getText(body: ByteStream): Promise<string> {
   let text = ''
   for (let chunk = await body.next(); chunk; chunk = await body.next()) text += Buffer.from(chunk).toString()
   return text

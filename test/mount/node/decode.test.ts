@@ -31,7 +31,7 @@ async function respond(encoding: string, ...parts: Uint8Array[]) {
   return fetch.raw({ url: upstream.url, method: 'GET', headers: {} }).response
 }
 
-async function textOf(body: ByteStream): Promise<string> {
+async function getText(body: ByteStream): Promise<string> {
   const parts: Uint8Array[] = []
   for (let chunk = await body.next(); chunk; chunk = await body.next()) parts.push(chunk)
   return Buffer.concat(parts).toString()
@@ -51,7 +51,7 @@ const encodings: Array<[name: string, encode: (input: InputType) => Uint8Array]>
 for (const [name, encode] of encodings) {
   test(`decompresses ${name}${encode === encodings[5]?.[1] ? ', raw' : ''}`, async () => {
     const response = await respond(name, encode(TEXT))
-    assert.is(await textOf(response.body), TEXT)
+    assert.is(await getText(response.body), TEXT)
   })
 }
 
@@ -66,7 +66,7 @@ test('decompressed responses drop the headers that describe the compressed body'
   assert.is(response.header('content-length'), undefined)
   const names = [...response.headers()].map(([name]) => name)
   assert.ok(names.includes('x-a') && !names.includes('content-encoding') && !names.includes('content-length'))
-  assert.is(await textOf(response.body), TEXT)
+  assert.is(await getText(response.body), TEXT)
 })
 
 test('each event in a compressed stream is returned as soon as it arrives', async () => {
@@ -81,23 +81,23 @@ test('each event in a compressed stream is returned as soon as it arrives', asyn
   const { body } = await fetch.raw({ url: upstream.url, method: 'GET', headers: {} }).response
   assert.is(Buffer.from((await body.next()) ?? []).toString(), 'data: 1\n\n')
   gzip.end('data: 2\n\n')
-  assert.is(await textOf(body), 'data: 2\n\n')
+  assert.is(await getText(body), 'data: 2\n\n')
 })
 
 test('reading a truncated or corrupt compressed response rejects', async () => {
-  const whole = gzipSync(TEXT)
-  const damaged = Uint8Array.from(whole)
+  const full = gzipSync(TEXT)
+  const damaged = Uint8Array.from(full)
   damaged.fill(7, 100, 200)
-  for (const bytes of [whole.subarray(0, -10), damaged, Buffer.from('not gzip at all')]) {
+  for (const bytes of [full.subarray(0, -10), damaged, Buffer.from('not gzip at all')]) {
     const { body } = await respond('gzip', bytes)
-    assert.instance(await textOf(body).catch((error) => error), Error)
+    assert.instance(await getText(body).catch((error) => error), Error)
   }
 })
 
 test("compressed responses may be empty, and identity isn't an encoding", async () => {
-  assert.is(await textOf((await respond('gzip')).body), '')
+  assert.is(await getText((await respond('gzip')).body), '')
   const plain = await respond('identity', Buffer.from('plain'))
-  assert.is(await textOf(plain.body), 'plain')
+  assert.is(await getText(plain.body), 'plain')
 })
 
 test('responses with an unsupported encoding are rejected, and their connection is closed', async () => {
@@ -115,7 +115,7 @@ test('canceling a compressed response stops its upstream', async () => {
   closers.push(upstream.close)
   const { body } = await fetch.raw({ url: upstream.url, method: 'GET', headers: {} }).response
   await body.next()
-  const waiting = textOf(body).catch((error) => error)
+  const waiting = getText(body).catch((error) => error)
   body.cancel()
   await closed.promise
   assert.instance(await waiting, Error)

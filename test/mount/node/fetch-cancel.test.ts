@@ -1,7 +1,7 @@
 import { connect, type LookupFunction } from 'node:net'
 import { createNodeFetch } from '../../../adapters/mount/node.ts'
 import { assert, suite } from '../../support/suite.ts'
-import { call, createCallLab, rejection, textOf } from './call-lab.ts'
+import { call, createCallLab, getText, rejection } from './call-lab.ts'
 import { turn } from './lab.ts'
 import { noneLeft } from './upstream.ts'
 
@@ -51,7 +51,7 @@ test('a paused upstream that closes or resets has no effect on other calls', asy
     upstreamSocket[end]()
     if (end !== 'end') await closed
     for (let i = 0; i < 20; i += 1) await turn()
-    const outcome = await textOf(body).catch((error: NodeJS.ErrnoException) => error)
+    const outcome = await getText(body).catch((error: NodeJS.ErrnoException) => error)
     if (end === 'resetAndDestroy') assert.instance(outcome, Error)
     else assert.is(outcome.toString().length, 50_000)
   }
@@ -80,10 +80,10 @@ test('canceling a call over undici while it connects leaves no connection', asyn
   const own = createNodeFetch({ connect: { lookup } })
   closers.push(own.close)
   const pending = own.raw(call(url.replace('127.0.0.1', 'slow.example')))
-  const goOn = await looked.promise
+  const resume = await looked.promise
   pending.cancel()
   assert.is((await rejection(pending.response)).name, 'AbortError')
-  goOn()
+  resume()
   const next = fetch.raw(call(url)) // a connection opened afterward
   await pendingRequest.promise
   next.cancel()
@@ -124,11 +124,11 @@ test("canceling a finished call does nothing and doesn't affect its connection",
   const { url, sockets } = await http((_, res) => res.end('ok'))
   const pending = fetch.raw(call(url))
   const { body } = await pending.response
-  assert.is(await textOf(body), 'ok')
+  assert.is(await getText(body), 'ok')
   pending.cancel()
   body.cancel()
   assert.is(await body.next(), undefined)
-  assert.is(await textOf((await fetch.raw(call(url)).response).body), 'ok')
+  assert.is(await getText((await fetch.raw(call(url)).response).body), 'ok')
   assert.is(sockets.size, 1)
 })
 

@@ -1,7 +1,7 @@
 import { Agent } from 'undici'
 import { createNodeFetch } from '../../../adapters/mount/node.ts'
 import { assert, suite } from '../../support/suite.ts'
-import { call, createCallLab, rejection, textOf } from './call-lab.ts'
+import { call, createCallLab, getText, rejection } from './call-lab.ts'
 import { turn } from './lab.ts'
 import { noneLeft } from './upstream.ts'
 
@@ -19,15 +19,15 @@ test('calls over undici reuse connections, most recent first, and use one connec
     if (req.url === '/wait') waiting.push(() => res.end())
     else res.end()
   })
-  for (let i = 0; i < 3; i += 1) await textOf((await fetch.raw(call(url)).response).body)
+  for (let i = 0; i < 3; i += 1) await getText((await fetch.raw(call(url)).response).body)
   assert.is(sockets.size, 1)
   const calls = Array.from({ length: 20 }, () => fetch.raw(call(`${url}/wait`)))
   while (waiting.length < 20) await turn()
   assert.is(sockets.size, 20)
   for (const end of waiting) end()
-  await Promise.all(calls.map(async ({ response }) => textOf((await response).body)))
+  await Promise.all(calls.map(async ({ response }) => getText((await response).body)))
   ports.clear()
-  for (let i = 0; i < 3; i += 1) await textOf((await fetch.raw(call(url)).response).body)
+  for (let i = 0; i < 3; i += 1) await getText((await fetch.raw(call(url)).response).body)
   assert.is(sockets.size, 20)
   assert.is(ports.size, 1)
 })
@@ -35,7 +35,7 @@ test('calls over undici reuse connections, most recent first, and use one connec
 test('a call over undici opens a new connection if the upstream has closed the idle one', async () => {
   const { url, sockets } = await raw((socket) => socket.end(`${OK}content-length: 2\r\n\r\nok`))
   for (let i = 0; i < 3; i += 1) {
-    assert.is(await textOf((await fetch.raw(call(url)).response).body), 'ok')
+    assert.is(await getText((await fetch.raw(call(url)).response).body), 'ok')
     await noneLeft(sockets)
   }
 })
@@ -50,7 +50,7 @@ test('a call over undici uses a dispatcher if one is given, with the same guaran
     else res.write('half')
   })
   const { body } = await through.raw(call(`${url}/large`)).response
-  assert.is((await textOf(body)).length, size)
+  assert.is((await getText(body)).length, size)
   assert.ok(Object.keys(dispatcher.stats).includes(url))
   const pending = through.raw(call(url))
   await (await pending.response).body.next()
@@ -64,7 +64,7 @@ test('a call over undici uses a dispatcher if one is given, with the same guaran
 test('close ends all connections, idle or busy', async () => {
   const own = createNodeFetch()
   const { url, sockets } = await http((req, res) => (req.url === '/wait' ? res.flushHeaders() : res.end()))
-  await textOf((await own.raw(call(url)).response).body)
+  await getText((await own.raw(call(url)).response).body)
   const { body } = await own.raw(call(`${url}/wait`)).response
   const waiting = rejection(body.next())
   own.close()

@@ -1,5 +1,5 @@
 import { assert, suite } from '../../support/suite.ts'
-import { call, createCallLab, rejection, textOf } from './call-lab.ts'
+import { call, createCallLab, getText, rejection } from './call-lab.ts'
 import type { rawUpstream } from './upstream.ts'
 
 const test = suite('calls over undici')
@@ -53,7 +53,7 @@ test('responses have a status and headers, and repeated headers are joined or se
       ['content-length', '2'],
     ],
   )
-  assert.is(await textOf(response.body), 'ok')
+  assert.is(await getText(response.body), 'ok')
 })
 
 test('a call over undici returns chunks as they arrive, and combines chunks that arrive between two reads', async () => {
@@ -92,7 +92,7 @@ test('a call over undici skips informational responses', async () => {
   })
   const response = await fetch.raw(call(url)).response
   assert.is(response.status, 200)
-  assert.is(await textOf(response.body), 'ok')
+  assert.is(await getText(response.body), 'ok')
 })
 
 test('errors have the code of their cause', async () => {
@@ -143,7 +143,7 @@ test('a truncated body rejects after the received data: by length, by chunks, or
 
 test('a body that ends with its connection is complete', async () => {
   const { url } = await raw((socket) => socket.end('HTTP/1.0 200 OK\r\n\r\nwhole'))
-  assert.is(await textOf((await fetch.raw(call(url)).response).body), 'whole')
+  assert.is(await getText((await fetch.raw(call(url)).response).body), 'whole')
 })
 
 test("the function for calls over undici works like Node's fetch if called like it", async () => {

@@ -117,8 +117,8 @@ export interface Source extends ByteStream {
   end(): void
   fail(error: Error): void
   readonly pulls: number
-  readonly cancelled: Promise<unknown>
-  readonly isCancelled: boolean
+  readonly canceled: Promise<unknown>
+  readonly isCanceled: boolean
 }
 
 /** Creates a stream that a test feeds by hand. */
@@ -128,7 +128,7 @@ export function source(): Source {
   let wake = () => {}
   let pulls = 0
   const cancel = Promise.withResolvers<unknown>()
-  let isCancelled = false
+  let isCanceled = false
   return {
     push(text) {
       chunks.push(Buffer.from(text))
@@ -155,7 +155,7 @@ export function source(): Source {
       return undefined
     },
     cancel(reason) {
-      isCancelled = true
+      isCanceled = true
       if (state === 'open') state = new Error('cancelled')
       cancel.resolve(reason)
       wake()
@@ -163,9 +163,9 @@ export function source(): Source {
     get pulls() {
       return pulls
     },
-    cancelled: cancel.promise,
-    get isCancelled() {
-      return isCancelled
+    canceled: cancel.promise,
+    get isCanceled() {
+      return isCanceled
     },
   }
 }

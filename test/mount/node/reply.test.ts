@@ -26,9 +26,9 @@ test('each cookie of a reply is a separate header, for text and for streams', as
   const cookies = ['a=1', 'b=2']
   for (const body of ['text', source()]) {
     const { url } = await serve(() => ({ status: 200, headers: {}, cookies, body }))
-    const leaving = new AbortController()
-    assert.equal((await fetch(url, { signal: leaving.signal })).headers.getSetCookie(), cookies)
-    leaving.abort()
+    const controller = new AbortController()
+    assert.equal((await fetch(url, { signal: controller.signal })).headers.getSetCookie(), cookies)
+    controller.abort()
   }
 })
 
@@ -47,7 +47,7 @@ test('a Node response to HEAD has only headers, and cancels a stream', async () 
   const text = await connection.until(/event-stream[\s\S]*\r\n\r\n$/)
   assert.match(text, /^HTTP\/1\.1 200 [\s\S]*content-length: 6\r\n/i)
   assert.not.match(text, /"text"/)
-  await body.cancelled
+  await body.canceled
 })
 
 test("a Node response sends a stream's headers before its first chunk, and each chunk as it arrives", async () => {
@@ -158,7 +158,7 @@ test("a header that HTTP can't transmit leads to a bare 500 and cancels the stre
   const replies = [{ status: 200, headers: { 'x-a': 'a\nb' }, body }, json('next')]
   const { url } = await serve(() => replies.shift())
   assert.is((await fetch(url)).status, 500)
-  await body.cancelled
+  await body.canceled
   assert.is(await (await fetch(url)).json(), 'next')
 })
 
@@ -182,7 +182,7 @@ test('a Node response that the host app has already ended is left alone', async 
   response?.end()
   await connection.until(/\r\n0\r\n\r\n$/)
   body.push('late')
-  await body.cancelled
+  await body.canceled
 })
 
 test('a stream is canceled if the host app has already responded', async () => {
@@ -193,7 +193,7 @@ test('a stream is canceled if the host app has already responded', async () => {
     res.end('the host')
   })
   assert.is(await (await fetch(url)).text(), 'the host')
-  await body.cancelled
+  await body.canceled
 })
 
 test('a stream is canceled if the host app is already responding', async () => {
@@ -202,7 +202,7 @@ test('a stream is canceled if the host app is already responding', async () => {
   const { url } = await lab.listen((req, res) => {
     res.write('the ')
     handle(req, res)
-    void body.cancelled.then(() => res.end('host'))
+    void body.canceled.then(() => res.end('host'))
   })
   assert.is(await (await fetch(url)).text(), 'the host')
 })

@@ -86,9 +86,9 @@ test('a missing body is empty', async () => {
 test('a body of exactly the maximum size is read, and one more byte is rejected', async () => {
   const { url } = await serve((exchange) => text(exchange, 5))
   assert.is((await fetch(`${url}/v1`, { method: 'POST', body: '12345' })).status, 200)
-  const refused = await fetch(`${url}/v1`, { method: 'POST', body: '123456' })
-  assert.is(refused.status, 413)
-  assert.equal(await refused.json(), {
+  const rejected = await fetch(`${url}/v1`, { method: 'POST', body: '123456' })
+  assert.is(rejected.status, 413)
+  assert.equal(await rejected.json(), {
     code: 'PAYLOAD_TOO_LARGE',
     message: 'The request body is larger than 5 bytes.',
   })
@@ -137,7 +137,7 @@ test('reading stops at the limit, before the response', async () => {
 test('a client that reads only after sending everything gets its response', async () => {
   const { setTimeout } = globalThis
   // The time a client has to send the rest, which a busy machine may need for itself.
-  globalThis.setTimeout = Object.assign((work: () => void, ms = 0) => setTimeout(work, ms * 20), setTimeout)
+  globalThis.setTimeout = Object.assign((action: () => void, ms = 0) => setTimeout(action, ms * 20), setTimeout)
   try {
     const { port } = await serve(() => 'early')
     const connection = lab.dial(port)

@@ -25,17 +25,17 @@ for (const [name, { create, format: own }] of Object.entries(clients)) {
 
   test(`the call to the provider ends when the client disconnects mid-stream (${name})`, async () => {
     const { events } = outputBy('anthropic-messages').response
-    const begun = events.slice(0, events.findIndex((event) => event.includes('Paris')) + 1)
+    const started = events.slice(0, events.findIndex((event) => event.includes('Paris')) + 1)
     const closed = Promise.withResolvers<void>()
     const upstream = fakeUpstream(({ signal }) => {
       signal.addEventListener('abort', () => closed.resolve())
-      return sse(begun, 'hang')
+      return sse(started, 'hang')
     })
     const { world } = await openBefore('anthropic-messages', upstream)
-    const leave = new AbortController()
-    const onText = () => leave.abort()
+    const controller = new AbortController()
+    const onText = () => controller.abort()
     const { send } = create(await listening(world.gateway))
-    const left = await send(MODEL, { stream: true, signal: leave.signal, onText }).then(
+    const left = await send(MODEL, { stream: true, signal: controller.signal, onText }).then(
       () => false,
       () => true,
     )

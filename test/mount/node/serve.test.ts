@@ -93,9 +93,9 @@ test('serveNode on a loopback address only accepts hosts that no page on another
 
 test("serveNode's error explains how to allow a host, and listed hosts are accepted", async () => {
   const { port } = await serve(() => json('ours'), { allowedHosts: ['Gateway.Example'] })
-  const refused = lab.dial(port, request('evil.example'))
+  const rejected = lab.dial(port, request('evil.example'))
   assert.match(
-    await refused.until(/\}$/),
+    await rejected.until(/\}$/),
     /^HTTP\/1\.1 403 [\s\S]*\{"error":"This gateway does not accept requests for the host \\"evil\.example\\"\. To allow it, add it to allowedHosts\."\}$/,
   )
   const letIn = lab.dial(port, request('gateway.example:1234'))
@@ -152,7 +152,7 @@ test("close cuts off responses that haven't finished in time, and notifies the g
   assert.is(server.close(), closing, 'a second call waits for the same end')
   await closing
   await busy.closed
-  await body.cancelled
+  await body.canceled
 })
 
 test('a connection that sends another request while the server closes gets one more response', async () => {

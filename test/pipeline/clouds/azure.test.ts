@@ -97,8 +97,8 @@ test("a response with only Azure's filter results is empty", async () => {
 
 test('an Azure OpenAI cooldown lasts as long as "retry-after-ms" specifies', async () => {
   const error = { error: { code: '429', message: 'slow down' } }
-  const respond: Answering = (_, nth) =>
-    nth === 1 ? json(error, 429, { 'retry-after-ms': '2500', 'retry-after': '60' }) : json(chatAnswer())
+  const respond: Answering = (_, index) =>
+    index === 1 ? json(error, 429, { 'retry-after-ms': '2500', 'retry-after': '60' }) : json(chatAnswer())
   const { world } = await open({ resource: 'mine' }, { respond })
   assert.is((await world.chat(hello)).status, 429)
   const [ill] = (await world.api.connections.list()).connections[0]?.health ?? []
@@ -108,9 +108,9 @@ test('an Azure OpenAI cooldown lasts as long as "retry-after-ms" specifies', asy
 
 test('a connection without its URL is reported, without its credential', async () => {
   const { upstream, world } = await open({ resource: 'mine' })
-  const refused = await world.api.connections.create({ provider: 'azure' }).catch((error) => error)
-  assert.is(refused.status, 400)
-  assert.match(refused.message, /^Azure OpenAI needs "providerSpecificData.resource"/)
+  const rejected = await world.api.connections.create({ provider: 'azure' }).catch((error) => error)
+  assert.is(rejected.status, 400)
+  assert.match(rejected.message, /^Azure OpenAI needs "providerSpecificData.resource"/)
   const [connection] = (await world.api.connections.list()).connections
   const change = { providerSpecificData: { enabledModels: ['gpt-x'] } }
   const unchanged = await world.api.connections.update(connection?.id ?? '', change).catch((error) => error)

@@ -54,8 +54,8 @@ for (const [client, send] of Object.entries(clients)) {
     const response = await world.post(path, body)
     assert.equal([response.status, response.headers.get('x-signalbox-warning')], [200, null])
     assert.equal(await response.json(), reads)
-    const [call, ...more] = upstream.calls
-    assert.equal([call?.url.href, more.length], [HOST + PATH, 0])
+    const [call, ...extra] = upstream.calls
+    assert.equal([call?.url.href, extra.length], [HOST + PATH, 0])
     assert.is(call?.headers.get('authorization'), `Bearer ${KEY}`)
     assert.equal(JSON.parse(call?.body ?? ''), {
       input: {

@@ -3,7 +3,7 @@ import type { ProviderSpecificData } from '../../../src/types.ts'
 import { converseAnswer, converseFrames, eventFrame, exceptionFrame } from '../../formats/support/event-stream.ts'
 import { signV4 } from '../../support/sigv4.ts'
 import { assert, suite } from '../../support/suite.ts'
-import { type Answering, bodyOf, fakeUpstream, json } from '../support/upstream.ts'
+import { type Answering, fakeUpstream, getBody, json } from '../support/upstream.ts'
 import { openWorld, type WorldOptions } from '../support/world.ts'
 
 const test = suite('AWS Bedrock')
@@ -18,7 +18,7 @@ const ACCESS = 'AKIAIOSFODNN7EXAMPLE:wJalrXUtnFEMI/K7MDENG+bPxRfiCYEXAMPLEKEY'
 const TOKEN = 'IQoJb3JpZ2luX2VjEXAMPLEtoken=='
 
 const frames = (chunks: Iterable<Uint8Array>, end?: 'error') =>
-  new Response(bodyOf(chunks, end), { headers: { 'content-type': 'application/vnd.amazon.eventstream' } })
+  new Response(getBody(chunks, end), { headers: { 'content-type': 'application/vnd.amazon.eventstream' } })
 
 const both: Answering = ({ url }) =>
   url.pathname.endsWith('/converse-stream') ? frames(converseFrames()) : json(converseAnswer())
@@ -106,18 +106,18 @@ test('a stream reaches Chat and Messages clients as events in their own formats'
 test('a stream that is cut off anywhere ends with an error', async () => {
   const bytes = concatBytes(converseFrames())
   const ended = bytes.length - (converseFrames().at(-1)?.length ?? 0)
-  const { world } = await open({ respond: (_, nth) => frames([bytes.subarray(0, nth * 7)]) })
-  for (let nth = 1; nth * 7 < ended; nth++) {
+  const { world } = await open({ respond: (_, index) => frames([bytes.subarray(0, index * 7)]) })
+  for (let index = 1; index * 7 < ended; index++) {
     const response = await world.chat({ ...hello, stream: true })
     await world.api.health.reset()
     if (response.status === 502) continue // no text had been sent yet
-    assert.match(await response.text(), /"error":\{[^\n]*before the response was complete/, String(nth * 7))
+    assert.match(await response.text(), /"error":\{[^\n]*before the response was complete/, String(index * 7))
   }
 })
 
 test('corrupt frames end with an error', async () => {
   const chunks = converseFrames()
-  chunks[2] = Uint8Array.from(chunks[2] ?? [], (byte, at) => (at === 40 ? byte ^ 1 : byte))
+  chunks[2] = Uint8Array.from(chunks[2] ?? [], (byte, index) => (index === 40 ? byte ^ 1 : byte))
   const { world } = await open({ respond: () => frames(chunks) })
   assert.match(await (await world.chat({ ...hello, stream: true })).text(), /corrupt event stream/)
 })

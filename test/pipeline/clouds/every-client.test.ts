@@ -4,7 +4,7 @@ import { clients, wholeClients } from '../../formats/support/clients.ts'
 import { eventFrame } from '../../formats/support/event-stream.ts'
 import { assert, suite } from '../../support/suite.ts'
 import { questions } from '../support/sample-requests.ts'
-import { bodyOf, fakeUpstream, json, sse } from '../support/upstream.ts'
+import { fakeUpstream, getBody, json, sse } from '../support/upstream.ts'
 import { openWorld } from '../support/world.ts'
 
 const test = suite('cloud providers with clients of every format')
@@ -28,15 +28,15 @@ const output = { text: 'I look.', calls: [{ name: 'look', args: { at: 'sky' } }]
 const usage = { inputTokens: 10, outputTokens: 5 }
 
 const frames = (chunks: Uint8Array[]) =>
-  new Response(bodyOf(chunks), { headers: { 'content-type': 'application/vnd.amazon.eventstream' } })
+  new Response(getBody(chunks), { headers: { 'content-type': 'application/vnd.amazon.eventstream' } })
 
 const event = (data: { type: string }) => `event: ${data.type}\ndata: ${JSON.stringify(data)}\n\n`
 
 const call = { toolUseId: 'tooluse_1', name: 'look' }
 const bedrockUsage = { inputTokens: 7, cacheReadInputTokens: 3, outputTokens: 5, totalTokens: 15 }
 
-const candidate = (parts: object[], more: object = {}) => ({
-  candidates: [{ content: { role: 'model', parts }, index: 0, ...more }],
+const candidate = (parts: object[], extra: object = {}) => ({
+  candidates: [{ content: { role: 'model', parts }, index: 0, ...extra }],
   modelVersion: 'gemini-3-flash',
   responseId: 'r1',
 })
@@ -151,7 +151,7 @@ const places: Record<string, Place> = {
 for (const [model, { provider, settings, urls, whole, stream }] of Object.entries(places)) {
   for (const format of wireFormats) {
     test(`${model} responds to clients of ${format}`, async () => {
-      const upstream = fakeUpstream((_, nth) => (nth === 1 ? whole() : stream()))
+      const upstream = fakeUpstream((_, index) => (index === 1 ? whole() : stream()))
       const connections = [{ provider, apiKey: 'a-credential-0123456789', providerSpecificData: settings }]
       const world = await openWorld({ fetch: upstream, catalog, connections })
       for (const isStream of [false, true]) {

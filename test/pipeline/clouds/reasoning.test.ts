@@ -1,11 +1,11 @@
 import { wireFormats } from '../../../src/types/unions.ts'
 import type { Catalog } from '../../../src/types.ts'
 import { answerOf } from '../../formats/cases/collect-response.ts'
-import { begin, goOn, SECRETS, thinking, thinkingStream } from '../../formats/cases/conversations.ts'
+import { begin, followUps, SECRETS, thinking, thinkingStream } from '../../formats/cases/conversations.ts'
 import { getStream, openDoor, request } from '../../formats/cases/support.ts'
 import { eventFrame } from '../../formats/support/event-stream.ts'
 import { assert, suite } from '../../support/suite.ts'
-import { bodyOf, json } from '../support/upstream.ts'
+import { getBody, json } from '../support/upstream.ts'
 
 const test = suite('reasoning of models on cloud providers')
 
@@ -56,7 +56,7 @@ interface Place {
 const places: Record<string, Place> = {
   'bedrock/us.anthropic.claude-sonnet-4-5-20250929-v1:0': {
     whole: () => json({ output: { message: { role: 'assistant', content: blocks } }, stopReason: 'tool_use' }),
-    stream: () => new Response(bodyOf(frames), { headers: { 'content-type': 'application/vnd.amazon.eventstream' } }),
+    stream: () => new Response(getBody(frames), { headers: { 'content-type': 'application/vnd.amazon.eventstream' } }),
     turn: { role: 'assistant', content: blocks },
   },
   'vertex/claude-sonnet-4-5@20250929': {
@@ -85,11 +85,11 @@ for (const [model, { whole, stream, turn }] of Object.entries(places)) {
   for (const client of wireFormats) {
     test(`clients of ${client} return ${model}'s reasoning to it`, async () => {
       for (const isStream of [false, true]) {
-        const respond = (_: unknown, nth: number) => (nth === 1 && isStream ? stream() : whole())
+        const respond = (_: unknown, index: number) => (index === 1 && isStream ? stream() : whole())
         const { upstream, world } = await openDoor(respond, { catalog, connections })
         const first = await request(world, { client, model, body: begin[client], stream: isStream })
         const received = await (isStream ? answerOf[client](first) : first.json())
-        const response = await request(world, { client, model, body: goOn[client](received) })
+        const response = await request(world, { client, model, body: followUps[client](received) })
         assert.is(response.status, 200, await response.clone().text())
         const { messages, contents } = JSON.parse(upstream.calls[1]?.body ?? '', withoutThoughtsOfGemini)
         assert.equal((messages ?? contents)[1], turn, isStream ? 'streamed' : 'whole')

@@ -21,8 +21,8 @@ const keyFile = JSON.stringify({
 })
 
 test('a service account gets one token for many requests, and provides its project', async () => {
-  const respond: Answering = (call, nth) =>
-    call.url.pathname === '/token' ? json({ access_token: TOKEN, expires_in: 3_600 }) : all(call, nth)
+  const respond: Answering = (call, index) =>
+    call.url.pathname === '/token' ? json({ access_token: TOKEN, expires_in: 3_600 }) : all(call, index)
   const { upstream, world } = await open({ respond, apiKey: keyFile, data: {} })
   await Promise.all([world.chat(hello), world.chat(hello), world.chat({ ...hello, model: CLAUDE })])
   const [exchange, ...calls] = upstream.calls
@@ -58,17 +58,17 @@ test('the next request gets the token if the client disconnects while waiting fo
   const given = new Promise<void>((resolve) => {
     give = resolve
   })
-  const respond: Answering = async (call, nth) => {
-    if (call.url.pathname !== '/token') return all(call, nth)
+  const respond: Answering = async (call, index) => {
+    if (call.url.pathname !== '/token') return all(call, index)
     await given
     return json({ access_token: TOKEN, expires_in: 3_600 })
   }
   const { upstream, world } = await open({ respond, apiKey: keyFile, data: {} })
-  const abort = new AbortController()
-  const left = world.chat(hello, { signal: abort.signal })
+  const controller = new AbortController()
+  const left = world.chat(hello, { signal: controller.signal })
   const stayed = world.chat(hello)
   while (upstream.calls.length === 0) await world.clock.advance(0)
-  abort.abort()
+  controller.abort()
   assert.is((await left).status, 499)
   give()
   assert.is((await stayed).status, 200)

@@ -6,7 +6,7 @@ import { CLAUDE, GEMINI, hello, open, settings, TOKEN } from './vertex-world.ts'
 
 const test = suite('Vertex AI')
 
-const bodyOf = (call: Call | undefined) => JSON.parse(call?.body ?? '')
+const getBody = (call: Call | undefined) => JSON.parse(call?.body ?? '')
 
 const requestOptions = { contents: [{ role: 'user', parts: [{ text: 'Hi' }] }] }
 
@@ -82,7 +82,7 @@ test('a stream from Claude is passed through byte for byte', async () => {
   const response = await world.messages({ ...hello, model: CLAUDE, stream: true })
   assert.is(await response.text(), messageEvents().join(''))
   assert.match(upstream.calls[0]?.url.href ?? '', /:streamRawPredict$/)
-  assert.equal(bodyOf(upstream.calls[0]).stream, true)
+  assert.equal(getBody(upstream.calls[0]).stream, true)
 })
 
 test("Claude's tokens are counted by a separate model, without betas", async () => {
@@ -91,8 +91,8 @@ test("Claude's tokens are counted by a separate model, without betas", async () 
   assert.equal(await response.json(), { input_tokens: 12 })
   const [call] = upstream.calls
   assert.match(call?.url.pathname ?? '', /\/publishers\/anthropic\/models\/count-tokens:rawPredict$/)
-  assert.is(bodyOf(call).model, 'claude-sonnet-4-5@20250929')
-  assert.is(bodyOf(call).anthropic_version, 'vertex-2023-10-16')
+  assert.is(getBody(call).model, 'claude-sonnet-4-5@20250929')
+  assert.is(getBody(call).anthropic_version, 'vertex-2023-10-16')
   assert.is(call?.headers.get('anthropic-beta'), null)
 })
 
@@ -102,9 +102,9 @@ test("Gemini's tokens are counted from the contents of the request", async () =>
   const generateContentRequest = { model: 'models/x', ...requestOptions, systemInstruction, safetySettings: [] }
   const response = await world.post(`/v1beta/models/${GEMINI}:countTokens`, { generateContentRequest })
   assert.equal(await response.json(), { totalTokens: 12 })
-  assert.equal(bodyOf(upstream.calls[0]), { ...requestOptions, systemInstruction })
+  assert.equal(getBody(upstream.calls[0]), { ...requestOptions, systemInstruction })
   await world.post('/v1/messages/count_tokens', { ...hello, system: 'Be brief.' })
-  assert.equal(Object.keys(bodyOf(upstream.calls[1])).sort(), ['contents', 'systemInstruction'])
+  assert.equal(Object.keys(getBody(upstream.calls[1])).sort(), ['contents', 'systemInstruction'])
 })
 
 test("a Gemini client's request is passed on unchanged, except for fields that only the Gemini API has", async () => {
@@ -122,7 +122,7 @@ test("a Gemini client's request is passed on unchanged, except for fields that o
     contents: [...requestOptions.contents, ...parts({ id: 'call_1' })],
     store: true,
   })
-  assert.equal(bodyOf(upstream.calls[1]), { contents: [...requestOptions.contents, ...parts({})] })
+  assert.equal(getBody(upstream.calls[1]), { contents: [...requestOptions.contents, ...parts({})] })
 })
 
 test('calls are matched by name, and labels are sent', async () => {
@@ -136,7 +136,7 @@ test('calls are matched by name, and labels are sent', async () => {
     { role: 'tool', tool_call_id: 'call_1', content: 'sky' },
   ]
   const response = await world.chat({ ...hello, messages, metadata: { team: 'a' }, store: true })
-  const { contents, labels, store } = bodyOf(upstream.calls[0])
+  const { contents, labels, store } = getBody(upstream.calls[0])
   assert.equal(contents[1].parts[0].functionCall, { name: 'look', args: {} })
   assert.equal(contents[2].parts[0].functionResponse.name, 'look')
   assert.is(contents[2].parts[0].functionResponse.id, undefined)

@@ -11,7 +11,7 @@ export interface Body extends ByteStream {
 }
 
 /** Creates a body that returns one chunk per pull, and then breaks. Canceling it rejects any waiting reader, as in every HTTP client. */
-export function brokenBody(chunks: Iterable<Uint8Array>, how: Break): Body {
+export function brokenBody(chunks: Iterable<Uint8Array>, mode: Break): Body {
   const rest = chunks[Symbol.iterator]()
   let isOpen = true
   let rejectWait: ((reason: unknown) => void) | undefined
@@ -25,13 +25,13 @@ export function brokenBody(chunks: Iterable<Uint8Array>, how: Break): Body {
     async next() {
       const { done, value } = rest.next()
       if (!done) return value
-      if (how === 'stall') {
+      if (mode === 'stall') {
         return new Promise((_, reject) => {
           rejectWait = reject
         })
       }
       isOpen = false
-      if (how === 'reset') throw new TypeError('terminated')
+      if (mode === 'reset') throw new TypeError('terminated')
       return undefined
     },
     cancel(reason) {

@@ -49,7 +49,7 @@ async function openChain(api: Recording['api']) {
     combos: { chain: ['one/m', 'two/m'], talk: ['claude/c', 'claude/d'] },
   })
 
-  return async (open: () => Body, where: string) => {
+  return async (open: () => Body, location: string) => {
     broken = open
     bodies.length = 0
     await world.api.health.reset() // so one break doesn't affect the next
@@ -60,12 +60,12 @@ async function openChain(api: Recording['api']) {
     })
     while (!isOver) await clock.advance(bodies.some(({ isStalled }) => isStalled) ? idleTimeoutMs : 0)
     const { reply, text } = await pending
-    assert.is(reply.status, 200, where)
+    assert.is(reply.status, 200, location)
     assert.not(
       bodies.some(({ isOpen }) => isOpen),
-      `${where}: left open`,
+      `${location}: left open`,
     )
-    assert.is(clock.pending(), 0, where)
+    assert.is(clock.pending(), 0, location)
     return { text, calls: bodies.length, record: world.recorded.requests.at(-1) }
   }
 }

@@ -1,10 +1,10 @@
 import type { JsonObject } from '../../../src/lib/json.ts'
 import type { Catalog, WireFormat } from '../../../src/types.ts'
-import { output, whole } from '../../formats/cases/responses.ts'
+import { fullResponses, output } from '../../formats/cases/responses.ts'
 import { catalog, getEvents, providerOf } from '../../formats/cases/support.ts'
 import { converseAnswer, converseFrames } from '../../formats/support/event-stream.ts'
 import { assert } from '../../support/suite.ts'
-import { type Answering, bodyOf, type Call, type FakeUpstream, fakeUpstream, json, sse } from './upstream.ts'
+import { type Answering, type Call, type FakeUpstream, fakeUpstream, getBody, json, sse } from './upstream.ts'
 import { openWorld, type World, type WorldOptions } from './world.ts'
 
 /** Words in the instructions for a summary. They tell a fake provider that a summary was requested. */
@@ -40,7 +40,7 @@ export const conversation: readonly JsonObject[] = [
 
 export const tools = [{ type: 'function', name: 'look', parameters: { type: 'object', properties: {} } }]
 
-const formatOf = ({ provider }: Call): WireFormat | 'bedrock-converse' => {
+const getFormat = ({ provider }: Call): WireFormat | 'bedrock-converse' => {
   if (provider.startsWith('bedrock')) return 'bedrock-converse'
   const found = Object.entries(providerOf).find(([, name]) => name === provider)?.[0] as WireFormat | undefined
   return found ?? 'openai-responses'
@@ -51,13 +51,13 @@ export const isStream = ({ url, body }: Pick<Call, 'url' | 'body'>): boolean =>
 
 /** Creates a provider's response in the format of the call. */
 export function answerWith(call: Call, text: string): Response {
-  const format = formatOf(call)
+  const format = getFormat(call)
   if (format === 'bedrock-converse') {
     if (!call.url.pathname.endsWith('/converse-stream')) return json(converseAnswer(text))
-    return new Response(bodyOf(converseFrames(text)), { headers: { 'content-type': EVENT_STREAM } })
+    return new Response(getBody(converseFrames(text)), { headers: { 'content-type': EVENT_STREAM } })
   }
   if (isStream(call)) return sse(getEvents(format, output[format](...text.split(/(?<= )/))))
-  return json(JSON.parse(JSON.stringify(whole[format]).replaceAll('"a"', JSON.stringify(text))))
+  return json(JSON.parse(JSON.stringify(fullResponses[format]).replaceAll('"a"', JSON.stringify(text))))
 }
 
 const EVENT_STREAM = 'application/vnd.amazon.eventstream'
@@ -84,7 +84,7 @@ export async function open(respond: Answering = obliging, options: WorldOptions 
     ],
     ...options,
   })
-  return { upstream, world, sent: (nth) => JSON.parse(upstream.calls.at(nth)?.body ?? '{}') }
+  return { upstream, world, sent: (index) => JSON.parse(upstream.calls.at(index)?.body ?? '{}') }
 }
 
 /** Returns the JSON of a response, which must be successful. */
@@ -95,7 +95,7 @@ export async function answerOf(response: Response): Promise<JsonObject> {
 }
 
 /** Returns the output of a response, streamed or not. */
-export async function outputOf(response: Response): Promise<JsonObject[]> {
+export async function getOutput(response: Response): Promise<JsonObject[]> {
   const text = await response.text()
   assert.is(response.status, 200, text)
   if (!text.startsWith('event:')) return JSON.parse(text).output
@@ -105,7 +105,7 @@ export async function outputOf(response: Response): Promise<JsonObject[]> {
 }
 
 /** Returns the last item, which must be a compaction. */
-export function compactionIn(output: readonly JsonObject[]): JsonObject {
+export function getCompaction(output: readonly JsonObject[]): JsonObject {
   const item = output.at(-1) ?? {}
   assert.is(item.type, 'compaction')
   return item
@@ -125,4 +125,4 @@ export const managed = (compact_threshold?: number) => ({
   context_management: [{ type: 'compaction', ...(compact_threshold !== undefined && { compact_threshold }) }],
 })
 
-export const typesOf = (output: readonly JsonObject[]) => output.map(({ type }) => type)
+export const getTypes = (output: readonly JsonObject[]) => output.map(({ type }) => type)

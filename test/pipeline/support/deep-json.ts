@@ -1,7 +1,7 @@
 import type { Catalog, WireFormat } from '../../../src/types.ts'
 import { converseAnswer, eventFrame } from '../../formats/support/event-stream.ts'
 import { chatAnswer, chatChunk, messageAnswer } from './responses.ts'
-import { bodyOf, json, sse } from './upstream.ts'
+import { getBody, json, sse } from './upstream.ts'
 
 export const catalog: Catalog = {
   chat: { baseUrl: 'http://chat.test/v1' },
@@ -125,7 +125,7 @@ export const responses: Record<string, { whole(args: string): Response; stream(a
       ),
     stream: (args) =>
       new Response(
-        bodyOf([
+        getBody([
           eventFrame('messageStart', { role: 'assistant' }),
           eventFrame('contentBlockDelta', { contentBlockIndex: 0, delta: { text: 'I look.' } }),
           eventFrame('contentBlockStop', { contentBlockIndex: 0 }),

@@ -13,15 +13,15 @@ export async function hedging(
   targets: { one?: Answering; two?: Answering },
   options: WorldOptions & { stream?: boolean; wrap?: (fetch: UpstreamFetch) => UpstreamFetch } = {},
 ) {
-  const { stream = false, clock = fakeClock(), wrap = (fetch) => fetch, ...more } = options
+  const { stream = false, clock = fakeClock(), wrap = (fetch) => fetch, ...extra } = options
   let isWarm = false
-  const upstream = fakeUpstream(async (call, nth) => {
-    if (isWarm) return ((call.provider === 'one' ? targets.one : targets.two) ?? never)(call, nth)
-    await clock.sleep(nth <= 2 ? P95 : 10)
+  const upstream = fakeUpstream(async (call, index) => {
+    if (isWarm) return ((call.provider === 'one' ? targets.one : targets.two) ?? never)(call, index)
+    await clock.sleep(index <= 2 ? P95 : 10)
     return respond(stream)
   })
   const combos = { pair: { models: ['one/m', 'two/m'], hedge: true } }
-  const world = await openWorld({ fetch: wrap(upstream), clock, combos, ...more })
+  const world = await openWorld({ fetch: wrap(upstream), clock, combos, ...extra })
   const send = (init?: RequestInit) => world.chat({ model: 'pair', stream }, init)
   for (let request = 0; request < 25; request++) {
     const calls = upstream.calls.length

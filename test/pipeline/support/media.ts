@@ -43,14 +43,14 @@ const providers: Answering = ({ url }) => {
 /** Opens a world in which `files` responds to all calls except those to providers. */
 export async function openMedia(files: Answering, options: WorldOptions = {}) {
   const fetched: string[] = []
-  const upstream = fakeUpstream((call, nth) => {
-    if (/\.test$|amazonaws/.test(call.url.hostname)) return providers(call, nth)
+  const upstream = fakeUpstream((call, index) => {
+    if (/\.test$|amazonaws/.test(call.url.hostname)) return providers(call, index)
     fetched.push(call.url.href)
-    return files(call, nth)
+    return files(call, index)
   })
   const world = await openWorld({ fetch: upstream, catalog, connections, ...options })
-  const sent = (nth = -1) =>
-    JSON.parse(upstream.calls.filter(({ init }) => init.method === 'POST').at(nth)?.body ?? 'null')
+  const sent = (index = -1) =>
+    JSON.parse(upstream.calls.filter(({ init }) => init.method === 'POST').at(index)?.body ?? 'null')
   return { upstream, world, fetched, sent }
 }
 

@@ -3,7 +3,7 @@ import { encodeUtf8, toBase64, toBase64Url, toHex } from '../../../src/lib/bytes
 import type { Catalog, WireFormat } from '../../../src/types.ts'
 import { eventFrame } from '../../formats/support/event-stream.ts'
 import { chatEvents, messageEvents } from './responses.ts'
-import { bodyOf, type End, fakeUpstream } from './upstream.ts'
+import { type End, fakeUpstream, getBody } from './upstream.ts'
 import { openWorld, type World } from './world.ts'
 
 /** The key of the connection that is called, the key of another connection, and a string that looks like a key but isn't one. */
@@ -97,10 +97,10 @@ export async function openQuoting(): Promise<QuotingWorld> {
   let respond: () => Response | (string | Uint8Array)[] = () => []
   let end: End = 'close'
   const upstream = fakeUpstream(({ provider }) => {
-    const given = respond()
-    if (given instanceof Response) return given
+    const input = respond()
+    if (input instanceof Response) return input
     const type = provider === 'bedrock' ? 'application/vnd.amazon.eventstream' : 'text/event-stream'
-    return new Response(bodyOf(given, end), { headers: { 'content-type': type } })
+    return new Response(getBody(input, end), { headers: { 'content-type': type } })
   })
   const logger = { debug: log, info: log, warn: log, error: log }
   const world = await openWorld({ fetch: upstream, catalog, connections, logger })

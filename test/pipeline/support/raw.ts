@@ -33,10 +33,10 @@ export async function askRaw(
   }
   const reply = await gateway.exchange(exchange)
   if (!reply) throw new Error(`${path} is not the gateway's`)
-  return { reply, ...(await textOf(reply.body)) }
+  return { reply, ...(await getText(reply.body)) }
 }
 
-async function textOf(body: Reply['body']): Promise<{ text: string; pieces: number }> {
+async function getText(body: Reply['body']): Promise<{ text: string; pieces: number }> {
   if (body === undefined || typeof body === 'string') return { text: body ?? '', pieces: 1 }
   const decoder = new TextDecoder('utf-8', { fatal: true })
   if (body instanceof Uint8Array) return { text: decoder.decode(body), pieces: 1 }
@@ -68,7 +68,7 @@ export function rawUpstream(
 }
 
 /** Creates a stream of the chunks, followed by a clean end or a failure. */
-export function chunksOf(chunks: Iterable<Uint8Array>, end: 'close' | 'error' = 'close'): ByteStream {
+export function getChunks(chunks: Iterable<Uint8Array>, end: 'close' | 'error' = 'close'): ByteStream {
   const rest = chunks[Symbol.iterator]()
   return {
     async next() {

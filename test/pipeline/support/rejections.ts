@@ -9,8 +9,8 @@ import type { Failure } from '../../../src/request/codec/call-failure.ts'
 export type Refusal = [who: string, status: number, body: unknown]
 
 /** Creates an error in OpenAI's format. */
-export const openai = (message: string, more: object = {}) => ({
-  error: { message, type: 'invalid_request_error', param: null, code: null, ...more },
+export const openai = (message: string, extra: object = {}) => ({
+  error: { message, type: 'invalid_request_error', param: null, code: null, ...extra },
 })
 
 /** Creates an error in Anthropic's format. */

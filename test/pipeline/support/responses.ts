@@ -1,7 +1,7 @@
 /** Responses in both formats, complete and as events. */
 
-const chunk = (choices: unknown[], more: object = {}) =>
-  `data: ${JSON.stringify({ id: 'c1', object: 'chat.completion.chunk', created: 1, model: 'm', choices, ...more })}\n\n`
+const chunk = (choices: unknown[], extra: object = {}) =>
+  `data: ${JSON.stringify({ id: 'c1', object: 'chat.completion.chunk', created: 1, model: 'm', choices, ...extra })}\n\n`
 
 export const chatChunk = (delta: object, finish_reason: string | null = null): string =>
   chunk([{ index: 0, delta, finish_reason }])

@@ -16,18 +16,18 @@ export const looked = {
 const data = (value: object) => `data: ${JSON.stringify(value)}\n\n`
 const event = (value: { type: string; [name: string]: unknown }) => `event: ${value.type}\n${data(value)}`
 
-const chunk = (choices: object[], more: object = {}) =>
-  data({ id: 'c1', object: 'chat.completion.chunk', created: 1, model: 'm-1', choices, ...more })
+const chunk = (choices: object[], extra: object = {}) =>
+  data({ id: 'c1', object: 'chat.completion.chunk', created: 1, model: 'm-1', choices, ...extra })
 const delta = (content: object, finish_reason: string | null = null) =>
   chunk([{ index: 0, delta: content, finish_reason }])
 const toolCall = (content: object) => delta({ tool_calls: [{ index: 0, ...content }] })
 
 const message = { id: 'msg_1', type: 'message', role: 'assistant', model: 'm-1', content: [], stop_reason: null }
-const block = (index: number, more: object, type = 'content_block_start') => event({ type, index, ...more })
+const block = (index: number, extra: object, type = 'content_block_start') => event({ type, index, ...extra })
 
-const candidate = (parts: object[], more: object = {}) =>
+const candidate = (parts: object[], extra: object = {}) =>
   data({
-    candidates: [{ content: { role: 'model', parts }, index: 0, ...more }],
+    candidates: [{ content: { role: 'model', parts }, index: 0, ...extra }],
     modelVersion: 'm-1',
     responseId: 'r1',
   })

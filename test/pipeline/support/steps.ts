@@ -16,13 +16,19 @@ export interface Steps {
 /** Converts each step to a feature. */
 export const toFeatures = ({ aroundRequest = [], aroundCall = [], aroundAttempt = [] }: Partial<Steps>): Feature[] => [
   ...aroundRequest.map(
-    (step, at): Feature => ({ name: `request-${at}`, aroundRequest: step as NonNullable<Feature['aroundRequest']> }),
+    (step, index): Feature => ({
+      name: `request-${index}`,
+      aroundRequest: step as NonNullable<Feature['aroundRequest']>,
+    }),
   ),
   ...aroundCall.map(
-    (step, at): Feature => ({ name: `call-${at}`, aroundCall: step as NonNullable<Feature['aroundCall']> }),
+    (step, index): Feature => ({ name: `call-${index}`, aroundCall: step as NonNullable<Feature['aroundCall']> }),
   ),
   ...aroundAttempt.map(
-    (step, at): Feature => ({ name: `attempt-${at}`, aroundAttempt: step as NonNullable<Feature['aroundAttempt']> }),
+    (step, index): Feature => ({
+      name: `attempt-${index}`,
+      aroundAttempt: step as NonNullable<Feature['aroundAttempt']>,
+    }),
   ),
 ]
 

@@ -22,7 +22,7 @@ export interface ModelOutput {
 export function mapStream({ api, bytes, name }: Pick<Recording, 'api' | 'bytes' | 'name'>): StreamMap {
   const oneCharacterAByte = Buffer.from(bytes).toString('latin1')
   const ends = [...oneCharacterAByte.matchAll(/\r\n\r\n|\n\n/g)].map(({ index, 0: blank }) => index + blank.length)
-  const events = ends.map((end, at) => dataOf(oneCharacterAByte.slice(ends[at - 1] ?? 0, end)))
+  const events = ends.map((end, index) => getData(oneCharacterAByte.slice(ends[index - 1] ?? 0, end)))
   const [commit, finish, close] = [saysSomething, finishes, closes].map((is) => ends[events.findIndex(is[api])])
   const isIn = (place: number | undefined, end: number) => place !== undefined && place <= end
   if (commit === undefined || ends.at(-1) !== bytes.length) throw new Error(`${name} is no whole answer`)
@@ -30,7 +30,7 @@ export function mapStream({ api, bytes, name }: Pick<Recording, 'api' | 'bytes' 
   function output(length: number): ModelOutput {
     const whole = ends.findLast((end) => end <= length) ?? 0
     const rest = decode(bytes.subarray(whole, length))
-    const isAdded = dataOf(rest) !== undefined
+    const isAdded = getData(rest) !== undefined
     const end = isAdded ? (ends.find((other) => other > whole) ?? 0) : whole
     return {
       text: decode(bytes.subarray(0, whole)) + (isAdded ? `${rest}\n\n` : ''),
@@ -46,7 +46,7 @@ export function mapStream({ api, bytes, name }: Pick<Recording, 'api' | 'bytes' 
 const decode = (bytes: Uint8Array) => new TextDecoder().decode(bytes)
 
 /** Parses the value of `data:`. Returns `undefined` if it is incomplete. */
-function dataOf(event: string): Data | undefined {
+function getData(event: string): Data | undefined {
   const data = /^data: ?(.*?)\s*$/m.exec(event)?.[1] ?? ''
   if (data === '[DONE]') return { type: data }
   try {

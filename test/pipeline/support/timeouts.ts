@@ -4,7 +4,7 @@ import type { ErrorAnswer } from './responses.ts'
 export const limits = { headersTimeoutMs: 1_000, idleTimeoutMs: 200, totalTimeoutMs: 3_000 }
 
 /** Returns `<status> <message>` for an error response. */
-export const textOf = async (response: Response | undefined) => {
+export const getText = async (response: Response | undefined) => {
   const { error }: ErrorAnswer = JSON.parse((await response?.text()) ?? '')
   return `${response?.status} ${error.message}`
 }

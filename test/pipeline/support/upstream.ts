@@ -97,11 +97,11 @@ export function fakeUpstream(respond: Answering): FakeUpstream {
 const over = ({ status, statusText, headers }: Response, body: ReadableStream<Uint8Array>) =>
   new Response(body, { status, statusText, headers })
 
-function untilAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
+function untilAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
   return new Promise((resolve, reject) => {
     if (signal.aborted) return reject(signal.reason)
     signal.addEventListener('abort', () => reject(signal.reason))
-    work.then(resolve, reject)
+    promise.then(resolve, reject)
   })
 }
 
@@ -122,7 +122,7 @@ const encoder = new TextEncoder()
 type Chunks = Iterable<string | Uint8Array> | AsyncIterable<string | Uint8Array>
 
 /** Creates a body that returns one chunk per pull. */
-export function bodyOf(chunks: Chunks, end: End = 'close'): ReadableStream<Uint8Array> {
+export function getBody(chunks: Chunks, end: End = 'close'): ReadableStream<Uint8Array> {
   const rest = Symbol.asyncIterator in chunks ? chunks[Symbol.asyncIterator]() : chunks[Symbol.iterator]()
   return new ReadableStream(
     {
@@ -147,6 +147,6 @@ export async function* slowly(clock: Clock, chunks: Iterable<string>, ms: number
 }
 
 export const sse = (chunks: Chunks | string, end: End = 'close'): Response =>
-  new Response(bodyOf(typeof chunks === 'string' ? [chunks] : chunks, end), {
+  new Response(getBody(typeof chunks === 'string' ? [chunks] : chunks, end), {
     headers: { 'content-type': 'text/event-stream' },
   })

@@ -69,7 +69,7 @@ export const catalog: Catalog = {
 export const token = 'an-admin-token-of-more-than-32-characters'
 
 /** Returns the credential of a provider's connection, unless the test sets another. */
-export const apiKeyOf = (provider: string): string => `secret-of-${provider}`
+export const getApiKey = (provider: string): string => `secret-of-${provider}`
 
 export async function openWorld(options: WorldOptions = {}): Promise<World> {
   const { clock = fakeClock(), connections = ['one', 'two', 'three', 'claude'], combos = {}, aliases = {} } = options
@@ -98,9 +98,9 @@ export async function openWorld(options: WorldOptions = {}): Promise<World> {
   const { api } = gateway
   for (const entry of connections) {
     const connection = typeof entry === 'string' ? { provider: entry } : entry
-    const whole = { apiKey: apiKeyOf(connection.provider), ...connection }
-    plant(whole.apiKey)
-    await api.connections.create(whole)
+    const full = { apiKey: getApiKey(connection.provider), ...connection }
+    plant(full.apiKey)
+    await api.connections.create(full)
     await clock.advance(1) // so they all have different creation times
   }
   for (const [alias, model] of Object.entries(aliases)) await api.aliases.set({ alias, model })

@@ -29,9 +29,9 @@ interface RawMark {
 /** Lists the marks in a list of blocks. A cache point belongs to the block in front of it. */
 function listRawMarks(blocks: unknown): RawMark[] {
   if (!Array.isArray(blocks)) return []
-  return blocks.filter(isObject).flatMap((block, at): RawMark[] => {
+  return blocks.filter(isObject).flatMap((block, index): RawMark[] => {
     const { cachePoint, cache_control, content } = block
-    if (isObject(cachePoint)) return [{ block: blocks[at - 1] ?? { type: 'nothing' }, ttl: cachePoint.ttl ?? '5m' }]
+    if (isObject(cachePoint)) return [{ block: blocks[index - 1] ?? { type: 'nothing' }, ttl: cachePoint.ttl ?? '5m' }]
     const inner = listRawMarks(content)
     return isObject(cache_control) ? [...inner, { block, ttl: cache_control.ttl ?? '5m' }] : inner
   })

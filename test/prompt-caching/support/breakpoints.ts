@@ -19,18 +19,18 @@ export function listMarks(sent: JsonObject): Marked[] {
   ]
 }
 
-function listBlockMarks(place: Marked['place'], blocks: unknown): Marked[] {
+function listBlockMarks(location: Marked['place'], blocks: unknown): Marked[] {
   const marks: Marked[] = []
   let before: unknown
   for (const block of Array.isArray(blocks) ? blocks : []) {
     if (!isObject(block)) continue
     if (isObject(block.cachePoint)) {
-      marks.push({ place, ttl: getTtl(block.cachePoint), text: before })
+      marks.push({ place: location, ttl: getTtl(block.cachePoint), text: before })
       continue
     }
     before = getText(block)
-    if (Array.isArray(block.content)) marks.push(...listBlockMarks(place, block.content))
-    if (isObject(block.cache_control)) marks.push({ place, ttl: getTtl(block.cache_control), text: before })
+    if (Array.isArray(block.content)) marks.push(...listBlockMarks(location, block.content))
+    if (isObject(block.cache_control)) marks.push({ place: location, ttl: getTtl(block.cache_control), text: before })
   }
   return marks
 }

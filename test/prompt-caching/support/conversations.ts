@@ -48,12 +48,12 @@ export function createConversation(random: Random, turns: number, options: Conve
       if (hasLateSystem && random.next() < 0.3) steps.push({ type: 'system', text: words(random, 5) })
     }
     const count = isAgent ? countCalls(random) : random.below(4)
-    const calls = Array.from({ length: count }, (_, at) => ({
-      id: random.next() < 0.1 ? `call:${random.below(9)}` : `toolu_${turn}_${at}`,
+    const calls = Array.from({ length: count }, (_, index) => ({
+      id: random.next() < 0.1 ? `call:${random.below(9)}` : `toolu_${turn}_${index}`,
       name: random.next() < 0.2 ? 'files.read' : 'search',
       input: { query: words(random, 4), limit: random.below(9) },
     }))
-    const distinct = calls.filter(({ id }, at) => calls.findIndex((one) => one.id === id) === at)
+    const distinct = calls.filter(({ id }, index) => calls.findIndex((call) => call.id === id) === index)
     const thought = hasReasoning && random.next() < 0.7 ? words(random, 9) : undefined
     steps.push({ type: 'assistant', text: words(random, 9), thought, calls: distinct })
     if (distinct.length > 0)
@@ -262,4 +262,4 @@ export const clientWriters: Readonly<Record<ClientFormat, ClientWriter>> = {
 
 /** Returns where the requests of a conversation end. Each request has the messages before one of the model's responses. */
 export const listRequestEnds = (steps: readonly Step[]): number[] =>
-  steps.flatMap(({ type }, at) => (type === 'assistant' ? [at] : []))
+  steps.flatMap(({ type }, index) => (type === 'assistant' ? [index] : []))

@@ -42,7 +42,7 @@ export const readMessages: PromptReader = (body) => {
   return [
     ...toList(tools).map((tool) => toMarkedBlock('tool', tool)),
     ...toList(system).map((text) => toMarkedBlock('system', text)),
-    ...listTurns(messages).flatMap(({ role, content }) => toList(content).map((one) => toMarkedBlock(role, one))),
+    ...listTurns(messages).flatMap(({ role, content }) => toList(content).map((item) => toMarkedBlock(role, item))),
   ]
 }
 

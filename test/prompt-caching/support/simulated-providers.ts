@@ -1,6 +1,6 @@
 import { defaultCatalog } from '../../../src/protocols/providers/catalog.ts'
 import type { Catalog, Connection } from '../../../src/types.ts'
-import { whole } from '../../formats/cases/responses.ts'
+import { fullResponses } from '../../formats/cases/responses.ts'
 import { converseAnswer } from '../../formats/support/event-stream.ts'
 import { readChat, readConverse, readGemini, readMessages, readResponses } from './prompt-blocks.ts'
 import {
@@ -25,7 +25,7 @@ export interface SimulatedProvider {
 }
 
 const answerMessages = ({ input, read, written }: SimulatedUsage) => ({
-  ...whole['anthropic-messages'],
+  ...fullResponses['anthropic-messages'],
   usage: {
     ...{ input_tokens: input - read - written, output_tokens: 1 },
     ...{ cache_read_input_tokens: read, cache_creation_input_tokens: written },
@@ -41,7 +41,7 @@ const answerConverse = ({ input, read, written }: SimulatedUsage) => ({
 })
 
 const answerResponses = ({ input, read, written }: SimulatedUsage) => ({
-  ...whole['openai-responses'],
+  ...fullResponses['openai-responses'],
   usage: {
     ...{ input_tokens: input, output_tokens: 1, total_tokens: input + 1 },
     input_tokens_details: { cached_tokens: read, cache_write_tokens: written },
@@ -50,7 +50,7 @@ const answerResponses = ({ input, read, written }: SimulatedUsage) => ({
 
 /** Creates a chat completion with a vendor's own field for cached tokens. */
 const answerChat = (getDetails: (usage: SimulatedUsage) => object) => (usage: SimulatedUsage) => ({
-  ...whole['openai-chat'],
+  ...fullResponses['openai-chat'],
   usage: {
     ...{ prompt_tokens: usage.input, completion_tokens: 1, total_tokens: usage.input + 1 },
     ...getDetails(usage),
@@ -62,7 +62,7 @@ const standardDetails = ({ read, written }: SimulatedUsage) => ({
 })
 
 const answerGemini = ({ input, read }: SimulatedUsage) => ({
-  ...whole.gemini,
+  ...fullResponses.gemini,
   usageMetadata: {
     ...{ promptTokenCount: input, candidatesTokenCount: 1, totalTokenCount: input + 1 },
     cachedContentTokenCount: read,

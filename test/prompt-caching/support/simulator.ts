@@ -31,16 +31,16 @@ export function simulateMarks(readPrompt: PromptReader, { minTokens = 1_024 } = 
   return ({ body, now }) => {
     const blocks = readPrompt(body)
     const { cache_control } = Object(body)
-    const marks = blocks.flatMap(({ ttlMs }, at) => (ttlMs === undefined ? [] : [{ at, ttlMs }]))
+    const marks = blocks.flatMap(({ ttlMs }, index) => (ttlMs === undefined ? [] : [{ at: index, ttlMs }]))
     const slots = marks.length + (isObject(cache_control) ? 1 : 0)
     if (isObject(cache_control)) {
       const last = blocks.findLastIndex(({ canHaveBreakpoint }) => canHaveBreakpoint)
       if (!marks.some(({ at }) => at === last)) marks.push({ at: last, ttlMs: 5 * MINUTE })
     }
     if (slots > 4) throw new Error(`A maximum of 4 blocks with cache_control may be provided. Found ${slots}.`)
-    for (const [nth, { at, ttlMs }] of marks.entries()) {
+    for (const [index, { at, ttlMs }] of marks.entries()) {
       if (!blocks[at]?.canHaveBreakpoint) throw new Error(`cache_control cannot be set for ${blocks[at]?.text}`)
-      if (nth > 0 && ttlMs > (marks[nth - 1]?.ttlMs ?? 0)) throw new Error("ttl='1h' must not come after ttl='5m'")
+      if (index > 0 && ttlMs > (marks[index - 1]?.ttlMs ?? 0)) throw new Error("ttl='1h' must not come after ttl='5m'")
     }
     const prefixes = listPrefixes(blocks)
     let readTo = -1
@@ -75,7 +75,7 @@ export function simulateBreakpoints(readPrompt: PromptReader, { minTokens = 1_02
   return ({ body, now }) => {
     const { prompt_cache_options, prompt_cache_key } = Object(body)
     const prefixes = listPrefixes(readPrompt(body), `${prompt_cache_key}`)
-    const explicit = readPrompt(body).flatMap(({ ttlMs }, at) => (ttlMs === undefined ? [] : [at]))
+    const explicit = readPrompt(body).flatMap(({ ttlMs }, index) => (ttlMs === undefined ? [] : [index]))
     if (explicit.length > 4) throw new Error('At most four breakpoints are allowed.')
     const isImplicit = Object(prompt_cache_options).mode !== 'explicit'
     const breakpoints = isImplicit ? [...explicit.slice(-3), prefixes.length - 1] : explicit
@@ -115,18 +115,18 @@ export function simulateAutomatic(readPrompt: PromptReader, rules: AutomaticRule
       .map((block) => block.text)
       .join('\n')
     let length = 0
-    for (const one of seen)
-      if (one.server === server && one.until > now) length = Math.max(length, countShared(one.text, text))
+    for (const item of seen)
+      if (item.server === server && item.until > now) length = Math.max(length, countShared(item.text, text))
     seen.push({ server, text, until: now + 5 * MINUTE })
     const read = Math.floor(length / 4 / step) * step
     return { input: countTokens(text), read: read < minTokens ? 0 : read, written: 0 }
   }
 }
 
-function countShared(one: string, other: string): number {
-  if (other.startsWith(one)) return one.length
+function countShared(value: string, other: string): number {
+  if (other.startsWith(value)) return value.length
   let at = 0
-  while (at < one.length && one[at] === other[at]) at++
+  while (at < value.length && value[at] === other[at]) at++
   return at
 }
 

@@ -12,7 +12,7 @@ export const catalog = {
 }
 
 /** Returns `<provider> <use>: <why>` for each target. */
-export async function linesOf({ world }: Pick<Pool, 'world'>, request: object = {}) {
+export async function getLines({ world }: Pick<Pool, 'world'>, request: object = {}) {
   const { targets } = await world.api.explain({ model: 'pool', ...request })
   return targets.map(({ provider, use, why }) => `${provider} ${use}: ${why}`)
 }

@@ -44,7 +44,7 @@ export function createModel() {
     return record
   }
 
-  const keysOf = ({ model, connection }: HealthTarget) => ({
+  const getKeys = ({ model, connection }: HealthTarget) => ({
     provider: 'p',
     connection: `p ${connection.id}@${connection.updatedAt}`,
     model: `p ${connection.id}@${connection.updatedAt} ${model}`,
@@ -58,14 +58,14 @@ export function createModel() {
 
   function allOf(target: HealthTarget) {
     mend(target)
-    return Object.values(keysOf(target)).flatMap((key) => held.get(key) ?? [])
+    return Object.values(getKeys(target)).flatMap((key) => held.get(key) ?? [])
   }
 
   /** Removes a record. If it had a cooldown, also forgets the calls at its level and lower levels. */
   function forget(record: Held, target: HealthTarget) {
     if (held.get(record.key) === record) held.delete(record.key)
     if (record.until === undefined) return
-    const keys = Object.values(keysOf(target))
+    const keys = Object.values(getKeys(target))
     for (const key of keys.slice(keys.indexOf(record.key))) ended.delete(key)
   }
 
@@ -74,17 +74,17 @@ export function createModel() {
   }
 
   /** Records a call that succeeded, or that failed at some of the three levels. */
-  function noteAt(target: HealthTarget, now: number, failedAt: { [Level in Key]?: boolean } = {}) {
-    const keys = keysOf(target)
+  function getNote(target: HealthTarget, now: number, failedAt: { [Level in Key]?: boolean } = {}) {
+    const keys = getKeys(target)
     for (const level of ['provider', 'connection', 'model'] as const)
       note(keys[level], { at: now, failed: failedAt[level] ?? false, isRecount: false })
   }
 
   /** Returns the calls of the last minute, in steps of six seconds. */
   function recent(key: string, now: number) {
-    const stepOf = (at: number) => Math.floor(at / 6_000)
+    const getStep = (index: number) => Math.floor(index / 6_000)
     const all = ended.get(key) ?? []
-    const counted = all.filter(({ at }) => stepOf(at) > stepOf(now) - 10)
+    const counted = all.filter(({ at }) => getStep(at) > getStep(now) - 10)
     const failures = counted.filter(({ failed }) => failed).length
     const calls = counted.filter(({ isRecount }) => !isRecount).length
     const inARow = all.length - 1 - all.findLastIndex(({ failed }) => !failed)
@@ -117,9 +117,9 @@ export function createModel() {
     cool(record, now + (isBelieved ? requested : Math.min(maxMs, baseMs * 2 ** (record.times - 1))), what)
   }
 
-  function cool(record: Held, until: number, what: FailureClass) {
+  function cool(record: Held, until: number, label: FailureClass) {
     record.until = until
-    record.reason = what
+    record.reason = label
     record.cooledIn = ++order
   }
 
@@ -133,12 +133,12 @@ export function createModel() {
     respond(call: ModelCall, now: number) {
       const { target, began } = call
       giveBack(call)
-      noteAt(target, now)
+      getNote(target, now)
       for (const record of allOf(target)) if (!isBehind(record, began)) forget(record, target)
     },
     /** Ends a call whose stream has finished. */
     close({ target, began, isCounted }: ModelCall, now: number) {
-      if (!isCounted) noteAt(target, now)
+      if (!isCounted) getNote(target, now)
       for (const record of allOf(target)) if (record.isCut && !isBehind(record, began)) forget(record, target)
     },
     /** Records that a call's stream has begun. */
@@ -147,7 +147,7 @@ export function createModel() {
       giveBack(call)
       const older = allOf(target).filter((record) => !isBehind(record, began))
       call.isCounted = !older.some(({ isCut }) => isCut)
-      if (call.isCounted) noteAt(target, now)
+      if (call.isCounted) getNote(target, now)
       for (const record of older) {
         if (record.isCut) record.until = undefined
         else forget(record, target)
@@ -155,17 +155,17 @@ export function createModel() {
     },
     /** Records that a call's stream has broken off. */
     cut({ target, began, isCounted }: ModelCall, now: number) {
-      const key = keysOf(target).model
+      const key = getKeys(target).model
       note(key, { at: now, failed: true, isRecount: isCounted === true })
       const record = heldAgainst(key)
       record.isCut = true
       count(record, { ...backOff, isEnough: isFailing(key, now), what: 'network', requested: undefined, now, began })
     },
-    fail(call: ModelCall, what: FailureClass, { requested, level: whose, now }: Failed) {
+    fail(call: ModelCall, label: FailureClass, { requested, level: whose, now }: Failed) {
       const { target, began } = call
       const probes = [...call.probes]
       giveBack(call)
-      const cooling = failureRules[what].cooldown
+      const cooling = failureRules[label].cooldown
       if (!cooling) {
         for (const record of probes) {
           if (isBehind(record, began)) continue
@@ -176,18 +176,22 @@ export function createModel() {
         return
       }
       const level = whose ?? cooling.level
-      const keys = keysOf(target)
-      const isWide = what === 'server' || what === 'network' || what === 'timeout'
-      if (what !== 'model-not-found')
-        noteAt(target, now, { model: true, connection: what === 'network' || level === 'connection', provider: isWide })
+      const keys = getKeys(target)
+      const isWide = label === 'server' || label === 'network' || label === 'timeout'
+      if (label !== 'model-not-found')
+        getNote(target, now, {
+          model: true,
+          connection: label === 'network' || level === 'connection',
+          provider: isWide,
+        })
       const { baseMs = backOff.baseMs, maxMs = backOff.maxMs } = cooling
       const isEnough = cooling.starts === 'at-once' || whose !== undefined || isFailing(keys[level], now)
-      count(heldAgainst(keys[level]), { baseMs, maxMs, isEnough, what, requested, now, began })
-      if (what === 'network' && level === 'model') {
+      count(heldAgainst(keys[level]), { baseMs, maxMs, isEnough, what: label, requested, now, began })
+      if (label === 'network' && level === 'model') {
         const account = heldAgainst(keys.connection)
         account.models.add(target.model)
         const isEnough = account.models.size > 1 && recent(keys.connection, now).isOut
-        count(account, { ...backOff, isEnough, what, requested: undefined, now, began })
+        count(account, { ...backOff, isEnough, what: label, requested: undefined, now, began })
       }
       if (!isWide) return
       mend(target)
@@ -197,7 +201,7 @@ export function createModel() {
       const isOfMany = provider.models.size > 1 || provider.models.has('all')
       const isEnoughForAll = provider.accounts.size > 1 && isOfMany && recent('p', now).isOut
       const times = { ...backOff, maxMs: 60_000 }
-      count(provider, { ...times, isEnough: isEnoughForAll, what, requested: undefined, now, began })
+      count(provider, { ...times, isEnough: isEnoughForAll, what: label, requested: undefined, now, began })
     },
     isUsable: (target: HealthTarget, now: number) =>
       allOf(target).every(({ until, isProbed }) => until === undefined || (until <= now && !isProbed)),

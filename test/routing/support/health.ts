@@ -15,9 +15,9 @@ export const target = (id = 'a', model = 'm', updatedAt = '1') => ({
 })
 
 /** Creates a failure of a class. `retryAfterMs` is the wait that the provider requests, if any. */
-export const failure = (what: FailureClass, retryAfterMs?: number) => ({
-  class: what,
-  message: `it is ${what}`,
+export const failure = (label: FailureClass, retryAfterMs?: number) => ({
+  class: label,
+  message: `it is ${label}`,
   retryAfterMs,
 })
 
@@ -29,8 +29,8 @@ export function open(random = () => 0) {
   const list = async (connections: Parameters<typeof listHealthEntries>[0]) =>
     listHealthEntries(connections, bare.facts)
   const health = { ...bare, list }
-  const fail = (what: FailureClass, at = target(), retryAfterMs?: number) =>
-    health.begin(at).fail(failure(what, retryAfterMs))
+  const fail = (label: FailureClass, at = target(), retryAfterMs?: number) =>
+    health.begin(at).fail(failure(label, retryAfterMs))
   /** Fails because the connection's URL is unreachable. */
   const failAddress = (at = target()) =>
     health.begin(at).fail({ ...failure('network'), level: 'connection', isCertain: true })

@@ -16,13 +16,13 @@ export interface Pool {
 export type PoolOptions = WorldOptions & { respond?: Answering }
 
 export async function openPool(combo: string[] | Omit<NewCombo, 'name'>, options: PoolOptions = {}): Promise<Pool> {
-  const { respond = () => json(chatAnswer()), ...more } = options
+  const { respond = () => json(chatAnswer()), ...extra } = options
   const down = new Map<string, number>()
-  const upstream = fakeUpstream((call, nth) => {
+  const upstream = fakeUpstream((call, index) => {
     const status = down.get(call.provider)
-    return status === undefined ? respond(call, nth) : json({ error: { message: 'down' } }, status)
+    return status === undefined ? respond(call, index) : json({ error: { message: 'down' } }, status)
   })
-  const world = await openWorld({ fetch: upstream, ...more, combos: { pool: combo, ...options.combos } })
+  const world = await openWorld({ fetch: upstream, ...extra, combos: { pool: combo, ...options.combos } })
   return { world, upstream, down, sendAll: createRequest(world, upstream) }
 }
 
@@ -48,7 +48,7 @@ const createRequest =
   }
 
 /** Counts how often each of these strings occurs. */
-export function countOf(texts: Iterable<string>): Record<string, number> {
+export function getCount(texts: Iterable<string>): Record<string, number> {
   const counts: Record<string, number> = {}
   for (const text of texts) counts[text] = (counts[text] ?? 0) + 1
   return counts

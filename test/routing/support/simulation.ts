@@ -34,12 +34,12 @@ interface Second {
 }
 
 /** Sums a value, starting at the second `from`. */
-export const sumOf = ({ perSecond }: Outcome, what: keyof Second, from = 0): number =>
-  perSecond.slice(from).reduce((total, second) => total + second[what], 0)
+export const getSum = ({ perSecond }: Outcome, label: keyof Second, from = 0): number =>
+  perSecond.slice(from).reduce((total, second) => total + second[label], 0)
 
 /** Returns the percentage of failed requests, starting at the second `from`. */
 export const failedShare = (outcome: Outcome, from = 0): number =>
-  (100 * sumOf(outcome, 'failed', from)) / sumOf(outcome, 'requests', from)
+  (100 * getSum(outcome, 'failed', from)) / getSum(outcome, 'requests', from)
 
 /** A successful response. */
 export const fine: Behaviour = () => Response.json(chatAnswer())
@@ -69,12 +69,12 @@ export function failingAtRandom(share: number, ...ways: readonly [Behaviour, ...
 
 /** Returns `count` values in random order, of which `marked` are true. */
 function shuffled(count: number, marked: number, random: Random): boolean[] {
-  const values = Array.from({ length: count }, (_, at) => at < marked)
-  for (let at = count - 1; at > 0; at--) {
-    const other = random.below(at + 1)
-    const [one = false, two = false] = [values[at], values[other]]
-    values[at] = two
-    values[other] = one
+  const values = Array.from({ length: count }, (_, index) => index < marked)
+  for (let index = count - 1; index > 0; index--) {
+    const other = random.below(index + 1)
+    const [first = false, two = false] = [values[index], values[other]]
+    values[index] = two
+    values[other] = first
   }
   return values
 }
@@ -94,11 +94,11 @@ export async function simulate({ providers, combo = {}, clients = 100, seconds =
     seed: random.seed,
   }
 
-  function count(what: keyof Second) {
-    const at = Math.floor((clock.now() - startMs) / 1_000)
-    while (seen.perSecond.length <= at) seen.perSecond.push({ requests: 0, calls: 0, failed: 0 })
-    const second = seen.perSecond[at]
-    if (second) second[what]++
+  function count(label: keyof Second) {
+    const timestamp = Math.floor((clock.now() - startMs) / 1_000)
+    while (seen.perSecond.length <= timestamp) seen.perSecond.push({ requests: 0, calls: 0, failed: 0 })
+    const second = seen.perSecond[timestamp]
+    if (second) second[label]++
   }
 
   async function respond(url: string, signal: AbortSignal | null | undefined): Promise<Response> {
@@ -156,13 +156,13 @@ function steppedClock(): Clock & { runUntil(ms: number, done: Promise<unknown>):
   const due = new Map<number, Set<() => void>>()
 
   function setTimer(ms: number, onTime: () => void): () => void {
-    const at = nowMs + Math.max(1, Math.ceil(ms))
-    const timers = due.get(at) ?? new Set()
-    due.set(at, timers)
+    const timestamp = nowMs + Math.max(1, Math.ceil(ms))
+    const timers = due.get(timestamp) ?? new Set()
+    due.set(timestamp, timers)
     timers.add(onTime)
     return () => {
       timers.delete(onTime)
-      if (timers.size === 0) due.delete(at)
+      if (timers.size === 0) due.delete(timestamp)
     }
   }
 

@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises'
 import type { Browser, BrowserContext, Page } from 'playwright-core'
 import { assert, type Suite } from '../../support/suite.ts'
 import { type Served, startChild } from '../child.ts'
-import { clientOf } from '../client.ts'
+import { getClient } from '../client.ts'
 import { startProvider } from './provider.ts'
 import { startServer } from './server.ts'
 
@@ -25,7 +25,7 @@ const spending = [
 export function guardHolds(test: Suite<{ browser?: Browser }>): void {
   let server: Served
   let provider: Awaited<ReturnType<typeof startProvider>>
-  let elsewhere: Awaited<ReturnType<typeof startServer>>
+  let other: Awaited<ReturnType<typeof startServer>>
   let context: BrowserContext
   let page: Page
   let script = ''
@@ -33,7 +33,7 @@ export function guardHolds(test: Suite<{ browser?: Browser }>): void {
   const seen = new Map<string, Seen>()
   let before = ''
 
-  const site = (host: string) => `http://${host}:${elsewhere.port}/`
+  const site = (host: string) => `http://${host}:${other.port}/`
   const gateway = (host: string) => `http://${host}:${new URL(server.url).port}`
   /** Documents that are foreign to the gateway at localhost, and their origins. */
   const foreign: [name: string, address: () => string][] = [
@@ -45,9 +45,7 @@ export function guardHolds(test: Suite<{ browser?: Browser }>): void {
 
   test.before({ timeoutMs: 300_000 }, async ({ browser }) => {
     script = await readFile(new URL('../apps/browser-attack.js', import.meta.url), 'utf8')
-    elsewhere = await startServer(
-      (_, res) => void res.setHeader('content-type', 'text/html').end('<title>A page</title>'),
-    )
+    other = await startServer((_, res) => void res.setHeader('content-type', 'text/html').end('<title>A page</title>'))
     ;[server, provider] = await Promise.all([
       startChild(process.execPath, ['apps/node-open.mjs', site('app.test').slice(0, -1)]),
       startProvider(),
@@ -68,11 +66,11 @@ export function guardHolds(test: Suite<{ browser?: Browser }>): void {
     await context?.close()
     await server?.stop()
     provider?.close()
-    elsewhere?.close()
+    other?.close()
   })
 
   async function prepare() {
-    const { connect, manage } = clientOf(server.url)
+    const { connect, manage } = getClient(server.url)
     await connect(`${provider.url}/v1`)
     assert.is((await manage('/keys', { name: 'ours' })).status, 201)
     const body = JSON.stringify({ alias: 'ours', model: 'up/m' })
@@ -90,7 +88,7 @@ export function guardHolds(test: Suite<{ browser?: Browser }>): void {
   /** Opens a document in a separate frame, with an opaque origin if the URL says so, and lets it try everything. */
   async function attack(name: string, address: string, { url = '', changes }: { url?: string; changes: unknown[] }) {
     const sandbox = address.endsWith('sandboxed') ? "frame.sandbox = 'allow-scripts allow-forms'" : ''
-    const navigated = page.waitForEvent('framenavigated', (one) => one.name() === name && one.url() === address)
+    const navigated = page.waitForEvent('framenavigated', (item) => item.name() === name && item.url() === address)
     await page.evaluate(`new Promise((resolve) => {
       const frame = Object.assign(document.createElement('iframe'), { name: '${name}', onload: resolve })
       ${sandbox}
@@ -103,7 +101,7 @@ export function guardHolds(test: Suite<{ browser?: Browser }>): void {
 
   for (const [name] of foreign) test(`a page on ${name} can't read anything`, () => assert.equal(seen.get(name), []))
 
-  for (const [name, says, who] of [
+  for (const [name, message, source] of [
     [
       'known name',
       /browsers can only use the management API on this machine/,
@@ -115,9 +113,9 @@ export function guardHolds(test: Suite<{ browser?: Browser }>): void {
       'and gets no response from a server that does not know the hostname',
     ],
   ] as const)
-    test(`a DNS rebinding page is rejected, ${who}`, () => {
+    test(`a DNS rebinding page is rejected, ${source}`, () => {
       const refusals = seen.get(name) ?? []
-      for (const [attempt, text] of refusals) assert.match(text, says, attempt)
+      for (const [attempt, text] of refusals) assert.match(text, message, attempt)
       assert.ok(refusals.length > 15)
     })
 

@@ -28,10 +28,10 @@ export function conforms(test: Suite<{ browser?: Browser }>): void {
     site?.close()
   })
 
-  for (const [place, action] of PLACES)
+  for (const [location, action] of PLACES)
     storageTests(
       (title) =>
-        test(`in ${place}: ${title}`, async () => {
+        test(`in ${location}: ${title}`, async () => {
           const failure = await act<string | undefined>(page, action, title)
           if (failure) throw new Error(failure)
         }),

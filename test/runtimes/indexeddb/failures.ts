@@ -31,7 +31,7 @@ export function failures(test: Suite<{ browser?: Browser }>): void {
   })
 
   const call = (where: Page, method: string, ...args: unknown[]) => act<Answer>(where, 'call', method, ...args)
-  const textOf = ({ result }: Answer) => (result as { value?: string } | undefined)?.value // the result of a `get`
+  const getText = ({ result }: Answer) => (result as { value?: string } | undefined)?.value // the result of a `get`
   const until = async (is: () => Promise<boolean>) => {
     for (const end = performance.now() + 30_000; !(await is()); await page.waitForTimeout(20))
       if (performance.now() > end) throw new Error('waited for 30 s')
@@ -76,7 +76,7 @@ export function failures(test: Suite<{ browser?: Browser }>): void {
       await call(other, 'set', 'key', 'of the next one')
       refused(await call(page, 'get', 'key'), 'STORAGE_MISSING', /was deleted/)
       await act(page, 'open', name)
-      assert.is(textOf(await call(page, 'get', 'key')), 'of the next one')
+      assert.is(getText(await call(page, 'get', 'key')), 'of the next one')
     },
   )
 
@@ -87,7 +87,7 @@ export function failures(test: Suite<{ browser?: Browser }>): void {
     refused(await call(page, 'set', 'key', 'new'), 'STORAGE_LOCKED', /another tab.*Nothing was written/)
     await act(other, 'release')
     await until(async () => !(await call(page, 'get', 'key')).code)
-    assert.is(textOf(await call(page, 'get', 'key')), undefined, 'an empty database')
+    assert.is(getText(await call(page, 'get', 'key')), undefined, 'an empty database')
   })
 
   inTabs('a write blocked by another tab is not made later', async () => {
@@ -132,7 +132,7 @@ export function failures(test: Suite<{ browser?: Browser }>): void {
     const { version } = (await call(page, 'get', 'foreign/row')).result as { version: string }
     assert.is((await call(page, 'set', 'foreign/row', 'new', { ifVersion: null })).result, false)
     assert.type((await call(page, 'set', 'foreign/row', 'new', { ifVersion: version })).result, 'string')
-    assert.is(textOf(await call(other, 'get', 'foreign/row')), 'new')
+    assert.is(getText(await call(other, 'get', 'foreign/row')), 'new')
     for (const key of Object.keys(damaged)) assert.is((await call(page, 'delete', `foreign/${key}`)).result, true, key)
   })
 

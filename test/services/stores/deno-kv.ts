@@ -135,8 +135,8 @@ async function received(storage: ReturnType<typeof denoKvStorage>, count: number
   return { keys, gaps }
 }
 
-async function refusal(work: () => Promise<unknown>): Promise<{ code?: string; message: string }> {
-  return work().then(
+async function refusal(action: () => Promise<unknown>): Promise<{ code?: string; message: string }> {
+  return action().then(
     () => ({ message: 'was not refused' }),
     (error: { code?: string; message: string }) => error,
   )

@@ -19,9 +19,9 @@ test('four processes on one Deno KV keep all of 4 x 200 read-modify-writes and o
     const program = (times: number) => promisify(execFile)(deno, [...run, outfile, join(folder, 'kv.db'), `${times}`])
     await Promise.all(Array.from({ length: 4 }, () => program(200)))
     const { stdout } = await program(0)
-    const sums = [
+    const totals = [
       ['count', '800'],
       ['sum', '800'],
     ]
-    assert.equal(JSON.parse(stdout), sums)
+    assert.equal(JSON.parse(stdout), totals)
   }))

@@ -41,14 +41,14 @@ export async function storesRunIn(
   test.after(run.end)
   const { declared, outcomeOf } = await follow(run.written)
 
-  for (const one of declared)
-    test(titleOf(one), { timeoutMs: TIMEOUT_MS }, async () => {
-      const { failure } = await outcomeOf(one)
+  for (const item of declared)
+    test(getTitle(item), { timeoutMs: TIMEOUT_MS }, async () => {
+      const { failure } = await outcomeOf(item)
       if (failure !== undefined) throw new Error(failure)
     })
   for (const name of present)
     test(`${name} has run the complete suite`, () => {
-      const own = declared.filter((one) => one.suite === `${name} storage`)
+      const own = declared.filter((item) => item.suite === `${name} storage`)
       assert.ok(own.length >= LEAST_TESTS, `${own.length} tests`)
     })
 }
@@ -99,7 +99,7 @@ export async function bundle(entry: string, options: BuildOptions): Promise<stri
   return outputFiles?.[0]?.text ?? ''
 }
 
-const titleOf = ({ suite, name }: Declared) => `${suite} › ${name}`
+const getTitle = ({ suite, name }: Declared) => `${suite} › ${name}`
 
 /** Resolves when the tests are declared. If the run ends early, all tests without an outcome fail. */
 async function follow(written: AsyncIterable<string>) {
@@ -110,11 +110,11 @@ async function follow(written: AsyncIterable<string>) {
   function read(line: string): void {
     if (line.startsWith('[{')) {
       const tests = JSON.parse(line) as Declared[] // the line that report.ts writes
-      for (const one of tests) outcomes.set(titleOf(one), Promise.withResolvers())
+      for (const test of tests) outcomes.set(getTitle(test), Promise.withResolvers())
       declared.resolve(tests)
     } else if (line.startsWith('{"suite"')) {
       const reported = JSON.parse(line) as Reported
-      outcomes.get(titleOf(reported))?.resolve(reported)
+      outcomes.get(getTitle(reported))?.resolve(reported)
     } else others.push(line)
   }
 
@@ -138,8 +138,8 @@ async function follow(written: AsyncIterable<string>) {
 
   return {
     declared: await declared.promise,
-    async outcomeOf(one: Declared): Promise<{ failure?: string }> {
-      return (await outcomes.get(titleOf(one))?.promise) ?? { failure: 'it was not declared' }
+    async outcomeOf(item: Declared): Promise<{ failure?: string }> {
+      return (await outcomes.get(getTitle(item))?.promise) ?? { failure: 'it was not declared' }
     },
   }
 }

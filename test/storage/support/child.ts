@@ -65,7 +65,7 @@ async function step() {
   if (what === 'secret') await storage.get('count')
   start()
   const work = what === 'secret' ? storage.ownSecret?.() : storage.get('count').then((stored) => stored?.value)
-  const outcome = await Promise.resolve(work).then(String, codeOf)
+  const outcome = await Promise.resolve(work).then(String, getCode)
   say(`answered ${outcome}`)
   await storage.close?.()
   say(`steps ${steps}`)
@@ -81,7 +81,7 @@ async function fill() {
       .set(`fill/${number}`, 'value '.repeat(1_000), isRelaxed ? { durability: 'relaxed' } : {})
       .then(
         () => `wrote fill/${number}`,
-        (error) => `refused ${codeOf(error)}`,
+        (error) => `refused ${getCode(error)}`,
       )
     say(done)
     if (!done.startsWith('wrote')) break
@@ -98,8 +98,8 @@ async function denied() {
     write: () => storage.set('key', 'value'),
     secret: async () => storage.ownSecret?.(),
   }
-  for (const [name, work] of Object.entries(use)) {
-    say(`${name} ${await work().then(() => 'allowed', codeOf)}`)
+  for (const [name, action] of Object.entries(use)) {
+    say(`${name} ${await action().then(() => 'allowed', getCode)}`)
   }
 }
 
@@ -115,12 +115,12 @@ function say(line: string): void {
     try {
       return void writeSync(1, `${line}\n`)
     } catch (error) {
-      if (codeOf(error) !== 'EAGAIN') throw error // the reader is slow
+      if (getCode(error) !== 'EAGAIN') throw error // the reader is slow
     }
   }
 }
 
-function codeOf(error: unknown): string {
+function getCode(error: unknown): string {
   return String(Reflect.get(Object(error), 'code'))
 }
 

@@ -77,9 +77,9 @@ function follow(child: ReturnType<typeof spawn>): Child {
     wake()
   })
 
-  async function until(isTrue: () => boolean, what: string): Promise<void> {
+  async function until(isTrue: () => boolean, label: string): Promise<void> {
     while (!isTrue()) {
-      if (isClosed) throw new Error(`a process ended without saying ${what}: ${lines.join(', ')}`)
+      if (isClosed) throw new Error(`a process ended without saying ${label}: ${lines.join(', ')}`)
       await new Promise<void>((resolve) => void waiting.push(resolve))
     }
   }

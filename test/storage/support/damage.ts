@@ -11,14 +11,14 @@ export function damage(bytes: Buffer, random: Random): { bytes: Buffer; how: str
     for (const spot of spots) turned.writeUInt8(turned.readUInt8(spot) ^ (1 << random.below(8)), spot)
     return { bytes: turned, how: `bits turned at ${[...spots]}` }
   }
-  const at = where()
-  if (kind < 8) return { bytes: Buffer.from(bytes.subarray(0, at)), how: `cut at ${at}` }
+  const index = where()
+  if (kind < 8) return { bytes: Buffer.from(bytes.subarray(0, index)), how: `cut at ${index}` }
   if (kind < 9) {
-    const blank = Buffer.from(bytes).fill(0, at, Math.min(size, at + 1 + random.below(4_096)))
-    return { bytes: blank, how: `zeros from ${at}` }
+    const blank = Buffer.from(bytes).fill(0, index, Math.min(size, index + 1 + random.below(4_096)))
+    return { bytes: blank, how: `zeros from ${index}` }
   }
   return {
-    bytes: Buffer.concat([bytes, bytes.subarray(at, at + 1 + random.below(100))]),
-    how: `longer by some bytes of ${at}`,
+    bytes: Buffer.concat([bytes, bytes.subarray(index, index + 1 + random.below(100))]),
+    how: `longer by some bytes of ${index}`,
   }
 }

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import type { Storage } from '../../../src/index.ts'
 
 /** Reads the files of a folder, by name. */
-export async function filesIn(path: string): Promise<Record<string, Buffer>> {
+export async function getFiles(path: string): Promise<Record<string, Buffer>> {
   const names = (await readdir(path)).sort()
   return Object.fromEntries(
     await Promise.all(names.map(async (name) => [name, await readFile(join(path, name))] as const)),
@@ -17,12 +17,12 @@ export async function putFiles(path: string, files: Record<string, Buffer>): Pro
 }
 
 /** Returns the values of a store, by key. */
-export async function contentsOf(storage: Storage): Promise<Record<string, string>> {
+export async function getContents(storage: Storage): Promise<Record<string, string>> {
   return Object.fromEntries((await storage.list('')).map(({ key, value }) => [key, value]))
 }
 
 /** Returns the code and message of the error with which a promise rejects. */
-export async function failureOf(work: Promise<unknown> | undefined): Promise<{ code: unknown; message: string }> {
+export async function getFailure(work: Promise<unknown> | undefined): Promise<{ code: unknown; message: string }> {
   const error: unknown = await work?.then(
     () => new Error('it worked'),
     (reason: unknown) => reason,

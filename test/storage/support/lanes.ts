@@ -1,8 +1,8 @@
 /** Runs the work `count` times (0, 1, …), `lanes` of them concurrently. */
-export async function inLanes(lanes: number, count: number, work: (index: number) => Promise<void>): Promise<void> {
+export async function inLanes(lanes: number, count: number, action: (index: number) => Promise<void>): Promise<void> {
   let next = 0
   const lane = async () => {
-    while (next < count) await work(next++)
+    while (next < count) await action(next++)
   }
   await Promise.all(Array.from({ length: lanes }, lane))
 }

@@ -51,26 +51,26 @@ export function mortal(storage: Storage): Mortal {
   let left = Number.POSITIVE_INFINITY
   let isMade = false
   let isDead = false
-  let interruption: { left: number; work: () => Promise<void> } | undefined
+  let interruption: { left: number; action: () => Promise<void> } | undefined
   let interrupting: Promise<void> | undefined
   const isInterruption = new AsyncLocalStorage<boolean>()
 
   const alive =
-    <Args extends unknown[], T>(work: (...args: Args) => Promise<T>) =>
+    <Args extends unknown[], T>(action: (...args: Args) => Promise<T>) =>
     (...args: Args) =>
-      isDead ? Promise.reject(death()) : work(...args)
+      isDead ? Promise.reject(death()) : action(...args)
 
-  const counted = <Args extends unknown[], T>(work: (...args: Args) => Promise<T>) =>
+  const counted = <Args extends unknown[], T>(action: (...args: Args) => Promise<T>) =>
     alive(async (...args: Args) => {
       if (interruption && interruption.left-- <= 0) {
-        const { work: other } = interruption
+        const { action: other } = interruption
         interruption = undefined
         interrupting = isInterruption.run(true, other)
       }
       if (!isInterruption.getStore()) await interrupting
-      if (left-- > 0) return work(...args)
+      if (left-- > 0) return action(...args)
       isDead = true
-      if (isMade) await work(...args)
+      if (isMade) await action(...args)
       throw death()
     })
 
@@ -86,7 +86,7 @@ export function mortal(storage: Storage): Mortal {
       isMade = options.isMade
     },
     interruptAfter(writes, other) {
-      interruption = { left: writes, work: other }
+      interruption = { left: writes, action: other }
     },
     isDead: () => isDead,
   }

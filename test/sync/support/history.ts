@@ -4,17 +4,17 @@ import type { Fault } from './faults.ts'
 import { check, type Event, type Log } from './oracle.ts'
 import { openSide } from './sides.ts'
 import {
-  clockOf,
   createTags,
   createWorld,
   type Edit,
   furnish,
+  getClock,
+  getView,
   isRefused,
   kinds,
   perform,
   type SideName,
   type View,
-  viewOf,
   type World,
 } from './world.ts'
 
@@ -65,9 +65,9 @@ export interface History {
 
 /** Generates histories with edits on these sides. */
 export const histories = (...sides: SideName[]): fc.Arbitrary<History> =>
-  fc.record({ steps: stepsOf(sides), variant: fc.nat(7) })
+  fc.record({ steps: getSteps(sides), variant: fc.nat(7) })
 
-const stepsOf = (sides: SideName[]): fc.Arbitrary<Step[]> =>
+const getSteps = (sides: SideName[]): fc.Arbitrary<Step[]> =>
   fc.array(
     fc.oneof(
       {
@@ -100,15 +100,15 @@ export async function run({ steps, variant }: History): Promise<World> {
   const initial = base
 
   async function sync(faults: readonly Fault[], meanwhile?: Meanwhile): Promise<void> {
-    const isWhole = await syncWhole(faults, meanwhile)
+    const isComplete = await syncWhole(faults, meanwhile)
     world.restart()
-    base = isWhole && !meanwhile ? await world.view('home') : undefined
-    log.attempts.push({ at, isWhole })
+    base = isComplete && !meanwhile ? await world.view('home') : undefined
+    log.attempts.push({ at, isComplete })
   }
 
-  async function editNow(by: SideName, one: Edit, isAlone = true): Promise<void> {
+  async function editNow(by: SideName, item: Edit, isAlone = true): Promise<void> {
     const before = await world.view(by)
-    await world.edit(by, one)
+    await world.edit(by, item)
     if (isAlone) world.restart()
     world.restart()
     log.events.push(...changes(before, await world.view(by), { at, side: by }))
@@ -156,19 +156,23 @@ async function checkReplay(world: World, steps: readonly Step[]): Promise<void> 
   if (steps.some((step) => 'meanwhile' in step)) return // such an edit may never happen
   const edits = steps.flatMap((step) => (step.step === 'edit' ? [step] : []))
   if (new Set(edits.map(({ side }) => side)).size > 1 || edits.some(({ death, side }) => death?.side === side)) return
-  const alone = openSide({ side: 'gateway', clock: clockOf(() => 0) })
+  const alone = openSide({ side: 'gateway', clock: getClock(() => 0) })
   const tag = createTags()
   await furnish(alone, tag)
   for (const { edit } of edits)
     await perform(alone, edit, tag).catch((error: unknown) => {
       if (!isRefused(error)) throw error
     })
-  assert.equal(valuesOf(await world.view('cloud')), valuesOf(await viewOf(alone)), 'a store without a mirror differs')
+  assert.equal(
+    getValues(await world.view('cloud')),
+    getValues(await getView(alone)),
+    'a store without a mirror differs',
+  )
   assert.equal(world.conflicts, [], 'a conflict though one side has made all changes')
 }
 
 /** Returns the contents of records without IDs and key values, which are random. */
-const valuesOf = (view: View): string[] =>
+const getValues = (view: View): string[] =>
   [...view]
     .map(([id, { tag, isActive }]) => {
       const [collection] = id.split('/')

@@ -1,5 +1,5 @@
 import { assert } from '../../support/suite.ts'
-import { dataOf } from './pair.ts'
+import { getData } from './pair.ts'
 import type { SideName, View, World } from './world.ts'
 
 /** The result of an edit on its side. */
@@ -11,7 +11,7 @@ export type Event = { at: number; side: SideName; id: string } & (
 /** The state that a history implies, derived without looking at the replica. */
 export interface Log {
   events: Event[]
-  attempts: { at: number; isWhole: boolean }[]
+  attempts: { at: number; isComplete: boolean }[]
   /** Records that were certainly in conflict. */
   expected: Set<string>
 }
@@ -22,21 +22,22 @@ export async function check(world: World, log: Log, initial: View): Promise<void
   const final = await checkEqual(world)
   const reported = new Set(world.conflicts.map(({ collection, id }) => `${collection}/${id}`))
 
-  const isBetween = (one: Event, other: Event) => (attempt: { at: number }) =>
-    one.at < attempt.at && attempt.at < other.at
+  const isBetween = (item: Event, other: Event) => (attempt: { at: number }) =>
+    item.at < attempt.at && attempt.at < other.at
   const saw = (later: Event, earlier: Event) =>
     earlier.at < later.at &&
-    (earlier.side === later.side || attempts.some((one) => one.isWhole && isBetween(earlier, later)(one)))
+    (earlier.side === later.side ||
+      attempts.some((attempt) => attempt.isComplete && isBetween(earlier, later)(attempt)))
   const maySee = (later: Event, earlier: Event) =>
     earlier.at <= later.at &&
     (earlier.side === later.side || attempts.some(({ at }) => earlier.at <= at && at <= later.at))
-  const areApart = (one: Event, other: Event) => one.side !== other.side && !saw(one, other) && !saw(other, one)
+  const areApart = (item: Event, other: Event) => item.side !== other.side && !saw(item, other) && !saw(other, item)
 
   for (const id of expected) assert.ok(reported.has(id), `the conflict about ${id} was not reported`)
   for (const id of reported) {
     const own = events.filter((event) => event.id === id)
     const rivals = events.filter((event) => event.id !== id && isRival(event, own))
-    const isReal = own.some((one) => [...own, ...rivals].some((other) => areApart(one, other)))
+    const isReal = own.some((item) => [...own, ...rivals].some((other) => areApart(item, other)))
     assert.ok(isReal, `there was no conflict about ${id}`)
   }
 
@@ -59,10 +60,10 @@ export async function check(world: World, log: Log, initial: View): Promise<void
       const isMade = initial.get(id)?.tag === state.tag || contents.some(({ to }) => to === state.tag)
       assert.ok(isMade, `${id} is what nobody has made of it`)
     } else assert.ok(deletions.length > 0 || reported.has(id), `${id} is lost`)
-    for (const one of contents) {
-      if (one.to === undefined || one.to === state?.tag || reported.has(id)) continue
-      const isReplaced = contents.some((other) => other !== one && other.from === one.to)
-      assert.ok(isReplaced, `what was made of ${id} is lost: ${one.to}`)
+    for (const content of contents) {
+      if (content.to === undefined || content.to === state?.tag || reported.has(id)) continue
+      const isReplaced = contents.some((other) => other !== content && other.from === content.to)
+      assert.ok(isReplaced, `what was made of ${id} is lost: ${content.to}`)
     }
     if (state?.isActive === undefined) continue
     const flags = own.filter((event) => event.what === 'active')
@@ -96,18 +97,18 @@ export async function checkEqual(world: World): Promise<View> {
 /** Returns whether the event is about another combo with a name that this combo has had. */
 function isRival(event: Event, own: Event[]): boolean {
   if (!event.id.startsWith('combos/')) return false
-  const names = new Set(own.flatMap(namesOf))
-  return namesOf(event).some((name) => names.has(name))
+  const names = new Set(own.flatMap(getNames))
+  return getNames(event).some((name) => names.has(name))
 }
 
-const namesOf = (event: Event): string[] =>
+const getNames = (event: Event): string[] =>
   event.what === 'content' && event.id.startsWith('combos/')
     ? [event.from, event.to].flatMap((tag) => (tag === undefined ? [] : [JSON.parse(tag)[0]]))
     : []
 
 const plainView = (view: View) => new Map([...view].map(([id, { edit, ...seen }]) => [id, seen]))
 
-async function plain(side: Parameters<typeof dataOf>[0]): Promise<unknown> {
-  const text = JSON.stringify(await dataOf(side), (name, value) => (name === 'updatedAt' ? undefined : value))
+async function plain(side: Parameters<typeof getData>[0]): Promise<unknown> {
+  const text = JSON.stringify(await getData(side), (name, value) => (name === 'updatedAt' ? undefined : value))
   return JSON.parse(text)
 }

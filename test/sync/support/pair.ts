@@ -14,9 +14,9 @@ interface MirrorRecord extends Stamps {
 }
 
 /** Opens the proxy's side of the protocol over a store, without sessions. */
-export function openProxy(given: Omit<SideOptions, 'side'> & { storage: Storage }) {
-  const { storage } = given
-  const side = openSide({ ...given, side: 'cloud' })
+export function openProxy(input: Omit<SideOptions, 'side'> & { storage: Storage }) {
+  const { storage } = input
+  const side = openSide({ ...input, side: 'cloud' })
   const replicas = new Map<string, ReturnType<Side['replica']>>()
   const newId = () => crypto.randomUUID()
 
@@ -63,9 +63,9 @@ export const refusal = (code: string) =>
 export type CloudEnd = ReturnType<typeof openProxy>
 
 /** Opens a gateway's side of the protocol over a store. */
-export function openHome(given: Omit<SideOptions, 'side'> & { storage: Storage }) {
-  const { storage } = given
-  const side = openSide({ ...given, side: 'gateway' })
+export function openHome(input: Omit<SideOptions, 'side'> & { storage: Storage }) {
+  const { storage } = input
+  const side = openSide({ ...input, side: 'gateway' })
 
   const state = async (): Promise<SyncProgress> => {
     const stored = await storage.get('cloud/state')
@@ -103,10 +103,10 @@ export type Home = ReturnType<typeof openHome>
 /** Opens both sides over separate storages, synced once. */
 export async function openPair(
   clock: Clock,
-  { home: homeStorage = memoryStorage(), cloud: cloudStorage = memoryStorage(), ...more }: PairOptions = {},
+  { home: homeStorage = memoryStorage(), cloud: cloudStorage = memoryStorage(), ...extra }: PairOptions = {},
 ) {
   const home = openHome({ storage: homeStorage, clock })
-  const cloud = openProxy({ storage: cloudStorage, clock, ...more })
+  const cloud = openProxy({ storage: cloudStorage, clock, ...extra })
   await home.sync(cloud.sync, { create: true })
   return { home, cloud, sync: () => home.sync(cloud.sync) }
 }
@@ -114,7 +114,7 @@ export async function openPair(
 type PairOptions = Partial<Omit<SideOptions, 'side' | 'storage'>> & { home?: Storage; cloud?: Storage }
 
 /** Returns the synced records of a side, without the order and key values, which differ. */
-export async function dataOf({ store }: Side): Promise<Record<string, unknown>> {
+export async function getData({ store }: Side): Promise<Record<string, unknown>> {
   const all = await store.keys.all()
   const keys = all
     .filter(({ id }, index) => all.findIndex((other) => other.id === id) === index) // an interrupted change of a key's value leaves two records

@@ -29,19 +29,20 @@ function mix(...parts: readonly Bytes[]): Bytes {
     d = Math.imul(d ^ b, 0x27d4eb2f)
   }
   const words = new Uint32Array(8)
-  for (let at = 0; at < 8; at++) {
-    a = Math.imul(a ^ (b >>> 13) ^ at, 0x5bd1e995)
+  for (let index = 0; index < 8; index++) {
+    a = Math.imul(a ^ (b >>> 13) ^ index, 0x5bd1e995)
     b = Math.imul(b ^ (a >>> 11) ^ c, 0x1b873593)
     c = Math.imul(c ^ (d >>> 12), 0xcc9e2d51)
     d = Math.imul(d ^ (c >>> 14) ^ a, 0x9e3779b1)
-    words[at] = a ^ b ^ c ^ d
+    words[index] = a ^ b ^ c ^ d
   }
   return new Uint8Array(words.buffer)
 }
 
-const tagOf = (key: Bytes, { iv, additionalData }: Gcm, data: Bytes) =>
+const getTag = (key: Bytes, { iv, additionalData }: Gcm, data: Bytes) =>
   mix(key, iv, additionalData, data).subarray(0, TAG)
-const isSame = (one: Bytes, other: Bytes) => one.length === other.length && one.every((byte, at) => byte === other[at])
+const isSame = (item: Bytes, other: Bytes) =>
+  item.length === other.length && item.every((byte, index) => byte === other[index])
 
 const subtle = {
   importKey: async (_: string, key: Bytes) => new Uint8Array(key),
@@ -50,24 +51,24 @@ const subtle = {
   verify: async (_: unknown, key: Bytes, mac: Bytes, data: Bytes) => isSame(mix(key, data), mac),
   deriveBits: async ({ salt, info }: Hkdf, key: Bytes) => mix(key, salt, info),
   deriveKey: async ({ salt, info }: Hkdf, key: Bytes) => mix(key, salt, info),
-  async encrypt(given: Gcm, key: Bytes, data: Bytes) {
+  async encrypt(input: Gcm, key: Bytes, data: Bytes) {
     const sealed = new Uint8Array(data.length + TAG)
     sealed.set(data)
-    sealed.set(tagOf(key, given, data), data.length)
+    sealed.set(getTag(key, input, data), data.length)
     return sealed
   },
-  async decrypt(given: Gcm, key: Bytes, sealed: Bytes) {
+  async decrypt(input: Gcm, key: Bytes, sealed: Bytes) {
     const data = sealed.slice(0, -TAG)
-    if (!isSame(sealed.subarray(-TAG), tagOf(key, given, data))) throw new Error('It was changed.')
+    if (!isSame(sealed.subarray(-TAG), getTag(key, input, data))) throw new Error('It was changed.')
     return data
   },
 }
 
 /** Runs work with this replacement for WebCrypto. */
-export async function withQuickCrypto<T>(work: () => Promise<T>): Promise<T> {
+export async function withQuickCrypto<T>(action: () => Promise<T>): Promise<T> {
   Object.defineProperty(crypto, 'subtle', { value: subtle, configurable: true })
   try {
-    return await work()
+    return await action()
   } finally {
     Reflect.deleteProperty(crypto, 'subtle')
   }

@@ -45,7 +45,7 @@ const rollback: fc.Arbitrary<Rollback> = fc.record({
   side,
   age: fc.integer({ min: 1, max: 3 }),
   isEarly: fc.boolean(),
-  rounds: fc.tuple(firstRound, fc.array(round, { maxLength: 2 })).map(([first, more]) => [first, ...more]),
+  rounds: fc.tuple(firstRound, fc.array(round, { maxLength: 2 })).map(([first, extra]) => [first, ...extra]),
 })
 
 export const rollbackHistories: fc.Arbitrary<RollbackHistory> = fc.record({
@@ -89,9 +89,9 @@ export async function runRollbacks({ rounds, rollbacks, variant }: RollbackHisto
   const copies: Record<SideName, Record<'early' | 'late', Copy>[]> = { home: [], cloud: [] }
   let at = 0
 
-  async function make(by: SideName, one: Edit): Promise<void> {
+  async function make(by: SideName, item: Edit): Promise<void> {
     const before = await world.view(by)
-    await world.edit(by, one)
+    await world.edit(by, item)
     const { sure, perhaps, exchanges } = known[by]
     const created = changes(before, await world.view(by), { at: ++at, side: by }).map(
       (event): Made => ({ ...event, saw: perhaps, conflicts: world.conflicts.length, exchanges }),
@@ -100,13 +100,13 @@ export async function runRollbacks({ rounds, rollbacks, variant }: RollbackHisto
   }
 
   async function sync(faults: readonly Fault[]): Promise<void> {
-    const isWhole = await world.sync(faults)
+    const isComplete = await world.sync(faults)
     const { home, cloud } = known
     const perhaps = new Set([...home.perhaps, ...cloud.perhaps])
     const sure = new Set([...home.sure, ...cloud.sure])
-    for (const one of sides) {
-      const { sure: own, exchanges } = known[one]
-      known[one] = isWhole ? { sure, perhaps, exchanges: exchanges + 1 } : { sure: own, perhaps, exchanges }
+    for (const side of sides) {
+      const { sure: own, exchanges } = known[side]
+      known[side] = isComplete ? { sure, perhaps, exchanges: exchanges + 1 } : { sure: own, perhaps, exchanges }
     }
   }
 
@@ -116,18 +116,18 @@ export async function runRollbacks({ rounds, rollbacks, variant }: RollbackHisto
     for (const { side: by, edit: one } of edits) await make(by, one)
     const early = { home: await copy('home'), cloud: await copy('cloud') }
     await sync(faults)
-    for (const one of sides) copies[one].push({ early: early[one], late: await copy(one) })
+    for (const side of sides) copies[side].push({ early: early[side], late: await copy(side) })
   }
 
-  for (const one of rounds) await goThrough(one)
+  for (const round of rounds) await goThrough(round)
   for (const { side: of, age, isEarly, rounds: later } of rollbacks) {
     const old = copies[of].at(-1 - age)?.[isEarly ? 'early' : 'late'] ?? copies[of][0]?.late
     if (!old) continue
     await world.putBack(of, old.texts)
     known[of] = old.known
-    for (const one of later) await goThrough(one)
+    for (const item of later) await goThrough(item)
   }
-  const last: Known[] = sides.map((one) => known[one])
+  const last: Known[] = sides.map((side) => known[side])
   world.restart('home')
   world.restart('cloud')
   for (const _ of Array.from({ length: 2 })) await sync([])
@@ -136,7 +136,7 @@ export async function runRollbacks({ rounds, rollbacks, variant }: RollbackHisto
 
 /** Checks that everything that no longer applies was either undone by a side that had seen it, or reported. */
 function checkUndone(final: View, known: readonly Known[], { conflicts }: World): void {
-  const perhaps = known.flatMap((one) => [...one.perhaps])
+  const perhaps = known.flatMap((item) => [...item.perhaps])
   for (const event of new Set(known.flatMap(({ sure }) => [...sure]))) {
     const { id } = event
     const isUndoing = undoingOf(event, final)
@@ -146,7 +146,9 @@ function checkUndone(final: View, known: readonly Known[], { conflicts }: World)
       perhaps.some((other) => other.id === id && isUndoing(other) && other.saw.has(event))
     )
       continue
-    const isReported = conflicts.slice(event.conflicts).some((one) => `${one.collection}/${one.id}` === id)
+    const isReported = conflicts
+      .slice(event.conflicts)
+      .some((conflict) => `${conflict.collection}/${conflict.id}` === id)
     assert.ok(
       isReported,
       `${id}: ${JSON.stringify({ ...event, saw: event.saw.size })} was undone, and no conflict says so`,
@@ -156,8 +158,8 @@ function checkUndone(final: View, known: readonly Known[], { conflicts }: World)
 
 /** Returns whether the record was deleted before it was synced. */
 function isUnheardOf({ id, side: by, what, saw, exchanges }: Made): boolean {
-  const creations = [...saw].filter((one) => one.id === id && one.what === 'content' && one.from === undefined)
-  const last = creations.findLast((one) => one.side === by)
+  const creations = [...saw].filter((item) => item.id === id && item.what === 'content' && item.from === undefined)
+  const last = creations.findLast((creation) => creation.side === by)
   return what === 'content' && last?.exchanges === exchanges
 }
 

@@ -58,7 +58,7 @@ const FIRST: Edit['what'][] = ['keys', 'keys', 'combos', 'combos', 'connections'
 
 /** Creates the initial records. */
 export async function furnish(side: Side, tag: () => string): Promise<void> {
-  for (const [pick, what] of FIRST.entries()) await perform(side, { do: 'create', what, pick }, tag)
+  for (const [pick, label] of FIRST.entries()) await perform(side, { do: 'create', what: label, pick }, tag)
 }
 
 export function createTags(): () => string {
@@ -73,8 +73,8 @@ const prepared = new Map<number, Promise<Record<SideName, Texts>>>()
 /** Creates the storages of two equal sides, once per number, because record IDs are random. */
 async function prepare(): Promise<Record<SideName, Texts>> {
   const storages = { home: memoryStorage(), cloud: memoryStorage() }
-  const home = openHome({ storage: storages.home, clock: clockOf(() => START) })
-  const cloud = openProxy({ storage: storages.cloud, clock: clockOf(() => START) })
+  const home = openHome({ storage: storages.home, clock: getClock(() => START) })
+  const cloud = openProxy({ storage: storages.cloud, clock: getClock(() => START) })
   await furnish(home, createTags())
   await home.sync(cloud.sync, { create: true })
   return { home: await storages.home.list(''), cloud: await storages.cloud.list('') }
@@ -93,9 +93,9 @@ export async function createWorld(variant: number, { isBlind = true } = {}): Pro
   const storages = { home: await copyOf((await texts).home), cloud: await copyOf((await texts).cloud) }
   const transport = createTransport({ isBlind })
   const conflicts: Conflict[] = []
-  const refused: object[] = []
+  const rejected: object[] = []
   let now = START
-  const clocks = { home: clockOf(() => now), cloud: clockOf(() => now + HOUR_MS) }
+  const clocks = { home: getClock(() => now), cloud: getClock(() => now + HOUR_MS) }
   let disks = { home: mortal(storages.home), cloud: mortal(storages.cloud) }
   let home: Home = openHome({ storage: disks.home, clock: clocks.home })
   let cloud: CloudEnd = openProxy({ storage: disks.cloud, clock: clocks.cloud })
@@ -122,11 +122,11 @@ export async function createWorld(variant: number, { isBlind = true } = {}): Pro
   return {
     sides,
     conflicts,
-    refused,
+    refused: rejected,
     restart,
     dieAfter: (side, writes, isMade) => disk(side).dieAfter(writes, { isMade }),
-    interruptAfter: (side, writes, work) => disk(side).interruptAfter(writes, work),
-    view: (side) => viewOf(sides()[side]),
+    interruptAfter: (side, writes, action) => disk(side).interruptAfter(writes, action),
+    view: (side) => getView(sides()[side]),
     copy: (side) => storages[side].list(''),
     async putBack(side, copy) {
       storages[side] = await copyOf(copy)
@@ -143,7 +143,7 @@ export async function createWorld(variant: number, { isBlind = true } = {}): Pro
       now += 60_000
       try {
         const done = await home.sync(transport(cloud, faults), { reported: conflicts })
-        refused.push(...done.rejected)
+        rejected.push(...done.rejected)
         return true
       } catch (error) {
         if (faults.length === 0 && !disks.home.isDead() && !disks.cloud.isDead()) throw error
@@ -154,7 +154,7 @@ export async function createWorld(variant: number, { isBlind = true } = {}): Pro
 }
 
 /** Creates a clock whose sleeps never end, because nothing awaited here takes time. */
-export const clockOf = (now: () => number): Clock => ({
+export const getClock = (now: () => number): Clock => ({
   now,
   sleep: () => new Promise(() => {}),
   setTimer: () => () => {},
@@ -174,11 +174,11 @@ export async function perform({ api, store }: Side, edit: Edit, tag: () => strin
     return
   }
   if (edit.do === 'swap combos') {
-    const [one, other] = await store.combos.all()
-    if (!one || !other) return
-    await api.combos.update(one.id, { name: 'aside', models: [`acme/${tag()}`] })
-    await api.combos.update(other.id, { name: one.name, models: [`acme/${tag()}`] })
-    await api.combos.update(one.id, { name: other.name, models: [`acme/${tag()}`] })
+    const [first, second] = await store.combos.all()
+    if (!first || !second) return
+    await api.combos.update(first.id, { name: 'aside', models: [`acme/${tag()}`] })
+    await api.combos.update(second.id, { name: first.name, models: [`acme/${tag()}`] })
+    await api.combos.update(first.id, { name: second.name, models: [`acme/${tag()}`] })
     return
   }
   const isActive = edit.do === 'resume'
@@ -199,9 +199,9 @@ export async function perform({ api, store }: Side, edit: Edit, tag: () => strin
       return void (await api.combos.update(id, { models: [`acme/${tag()}`], ...(renames && { name }) }))
     }
     case 'connections': {
-      const given = { id: name, provider: 'acme' }
+      const input = { id: name, provider: 'acme' }
       if (edit.do === 'create')
-        return void (await api.connections.put({ ...given, name: tag(), apiKey: `key-${tag()}` }))
+        return void (await api.connections.put({ ...input, name: tag(), apiKey: `key-${tag()}` }))
       const id = chosen(await store.connections.all())?.id
       if (id === undefined) return
       if (edit.do === 'delete') return void (await api.connections.delete(id))
@@ -224,13 +224,13 @@ export async function perform({ api, store }: Side, edit: Edit, tag: () => strin
 }
 
 /** Returns the synced records in a form that shows their changes. */
-export async function viewOf({ store }: Side): Promise<View> {
+export async function getView({ store }: Side): Promise<View> {
   const view: View = new Map()
   const add = (id: string, tag: unknown, { isActive, edit }: Partial<Seen> = {}) => {
     if (view.has(id)) return
     view.set(id, { tag: JSON.stringify(tag), ...(isActive !== undefined && { isActive }), ...(edit && { edit }) })
   }
-  const flagOf = ({ isActive = true, edit }: Partial<Seen>) => ({ isActive, ...(edit && { edit }) })
+  const getFlag = ({ isActive = true, edit }: Partial<Seen>) => ({ isActive, ...(edit && { edit }) })
   const [keys, combos, connections, aliases, providers, customModels, settings] = await Promise.all([
     store.keys.entries(),
     store.combos.all(),
@@ -240,11 +240,12 @@ export async function viewOf({ store }: Side): Promise<View> {
     store.customModels.entries(),
     store.settings.read(),
   ])
-  const digests = await digestsOf(store, keys)
+  const digests = await getDigests(store, keys)
   for (const [index, { record }] of keys.entries())
-    add(`keys/${record.id}`, [record.name, digests[index]], flagOf(record))
+    add(`keys/${record.id}`, [record.name, digests[index]], getFlag(record))
   for (const { id, name, models } of combos) add(`combos/${id}`, [name, models])
-  for (const one of connections) add(`connections/${one.id}`, [one.name, one.sealedApiKey !== undefined], flagOf(one))
+  for (const connection of connections)
+    add(`connections/${connection.id}`, [connection.name, connection.sealedApiKey !== undefined], getFlag(connection))
   for (const { alias, model } of aliases) add(`aliases/${alias}`, model)
   for (const { provider, stickyLimit } of providers) add(`providers/${provider}`, stickyLimit)
   for (const { id, record } of customModels) add(`customModels/${id}`, record.type ?? null)
@@ -253,7 +254,7 @@ export async function viewOf({ store }: Side): Promise<View> {
 }
 
 /** Returns the digests of keys, which both sides know. */
-function digestsOf({ keyring: vault }: Side['store'], keys: Awaited<ReturnType<Side['store']['keys']['entries']>>) {
+function getDigests({ keyring: vault }: Side['store'], keys: Awaited<ReturnType<Side['store']['keys']['entries']>>) {
   return Promise.all(
     keys.map(async ({ record }) => {
       if (record.sha256 !== undefined) return record.sha256

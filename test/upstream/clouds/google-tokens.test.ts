@@ -20,15 +20,15 @@ const account: ServiceAccount = {
   keyId: 'key-1',
 }
 
-function open(respond: Answering = (_, nth) => json({ access_token: `ya29.${nth}`, expires_in: 3_600 })) {
+function open(respond: Answering = (_, index) => json({ access_token: `ya29.${index}`, expires_in: 3_600 })) {
   const upstream = fakeUpstream(respond)
   const clock = fakeClock()
   const tokens = createGoogleTokens(clock)
   return { upstream, clock, token: (of = account) => tokens(of, upstream) }
 }
 
-const decoded = (part = '') => new TextDecoder().decode(bytesOf(part))
-const bytesOf = (part: string) => fromBase64(part.replaceAll('-', '+').replaceAll('_', '/'))
+const decoded = (part = '') => new TextDecoder().decode(getBytes(part))
+const getBytes = (part: string) => fromBase64(part.replaceAll('-', '+').replaceAll('_', '/'))
 
 test("service account tokens are requested with an assertion signed with the account's key", async () => {
   const { upstream, clock, token } = open()
@@ -49,7 +49,7 @@ test("service account tokens are requested with an assertion signed with the acc
     exp: now + 3_600,
   })
   const text = new TextEncoder().encode(`${header}.${claims}`)
-  assert.ok(await crypto.subtle.verify(RS256.name, publicKey, bytesOf(signature), text))
+  assert.ok(await crypto.subtle.verify(RS256.name, publicKey, getBytes(signature), text))
 })
 
 test('service account tokens are requested once, and cached until a minute before they expire', async () => {
@@ -81,8 +81,8 @@ const refusals: [answer: Response, code: string, message: string][] = [
 
 for (const [response, code, message] of refusals) {
   test(`a token failure is reported: ${message} ${code}`, async () => {
-    const { token } = open((_, nth) => (nth === 1 ? response : json({ access_token: 'later', expires_in: 3_600 })))
-    const error = await token().catch((thrown) => thrown)
+    const { token } = open((_, index) => (index === 1 ? response : json({ access_token: 'later', expires_in: 3_600 })))
+    const error = await token().catch((error) => error)
     assert.equal([error.code, error.message], [code, message])
     assert.is(await token(), 'later')
   })
@@ -90,16 +90,16 @@ for (const [response, code, message] of refusals) {
 
 test("the request for a service account's token has a timeout", async () => {
   const { clock, token } = open(() => new Promise(() => {}))
-  const thrown = token().catch((error) => error)
+  const reason = token().catch((error) => error)
   await clock.untilPending()
   await clock.advance(10_000)
-  assert.is((await thrown).code, 'UPSTREAM_TIMEOUT')
+  assert.is((await reason).code, 'UPSTREAM_TIMEOUT')
 })
 
 test("a private key that can't be parsed is reported", async () => {
   const { upstream, token } = open()
   const PEM = '-----BEGIN PRIVATE KEY-----\nAAAA\n-----END PRIVATE KEY-----'
-  const error = await token({ ...account, privateKey: PEM }).catch((thrown) => thrown)
+  const error = await token({ ...account, privateKey: PEM }).catch((error) => error)
   assert.equal(
     [error.code, error.message],
     [

@@ -32,14 +32,14 @@ export const noNames = { keys: { all: async () => [] }, groups: { all: async () 
 export const noAccounts: AccountNames = { findRef: async (idOrRef) => idOrRef, findNames: async () => new Map() }
 
 /** Creates a request that arrived at `at` (in ms since the epoch), with one target and a cost in nano-dollars equal to its input tokens. */
-export function requestAt(at: number, given: Partial<StoredRequest> & { input?: number } = {}): StoredRequest {
-  const { input = 1, ...others } = given
+export function getRequest(index: number, value: Partial<StoredRequest> & { input?: number } = {}): StoredRequest {
+  const { input = 1, ...others } = value
   const target = { provider: 'one', model: 'm', connectionId: 'c1' }
   const tokens = { input, output: 2, cacheRead: 0, cacheWrite: 0, reasoning: 0 }
   const spent = { tokens, costUsd: input / 1e9, costSource: 'counted' } as const
   return {
-    id: createRequestId(at, crypto.randomUUID()),
-    time: new Date(at).toISOString(),
+    id: createRequestId(index, crypto.randomUUID()),
+    time: new Date(index).toISOString(),
     keyId: 'k1',
     endpoint: '/v1/chat/completions',
     format: 'openai-chat',

@@ -1,5 +1,5 @@
 import { eventFrame } from '../../formats/support/event-stream.ts'
-import { bodyOf, fakeUpstream, json, sse } from '../../pipeline/support/upstream.ts'
+import { fakeUpstream, getBody, json, sse } from '../../pipeline/support/upstream.ts'
 import { openWorld, type World } from '../../pipeline/support/world.ts'
 
 /** Counts as a provider reports them. */
@@ -31,9 +31,9 @@ export const catalog = {
 
 export type ProviderName = keyof typeof catalog
 
-export const event = (data: { type: string; [name: string]: unknown }) => `event: ${data.type}\n${dataOf(data)}`
+export const event = (data: { type: string; [name: string]: unknown }) => `event: ${data.type}\n${getData(data)}`
 
-export const dataOf = (value: object) => `data: ${JSON.stringify(value)}\n\n`
+export const getData = (value: object) => `data: ${JSON.stringify(value)}\n\n`
 
 /** Provider responses in one format. `usage` converts counts to the usage that the format reports. */
 interface Speaking {
@@ -51,8 +51,8 @@ const words = (text: string) => (text === '' ? [] : text.split(/(?<= )/))
 const FAILED = { type: 'api_error', message: 'The model broke.' }
 const ERROR = { code: 'server_error', message: 'The model broke.' }
 
-const chunk = (choices: unknown[], more: object = {}) =>
-  dataOf({ id: 'c', object: 'chat.completion.chunk', created: 1, model: 'm', choices, ...more })
+const chunk = (choices: unknown[], extra: object = {}) =>
+  getData({ id: 'c', object: 'chat.completion.chunk', created: 1, model: 'm', choices, ...extra })
 const delta = (content: object, finish_reason: string | null = null) =>
   chunk([{ index: 0, delta: content, finish_reason }])
 
@@ -72,9 +72,9 @@ const chat: Speaking = {
       'data: [DONE]\n\n',
     ]),
   failures: (usage) => [
-    dataOf({ error: ERROR, usage }),
-    chunk([], { usage }) + dataOf({ error: ERROR }),
-    `event: error\n${dataOf({ error: ERROR, usage })}`,
+    getData({ error: ERROR, usage }),
+    chunk([], { usage }) + getData({ error: ERROR }),
+    `event: error\n${getData({ error: ERROR, usage })}`,
     chunk([{ index: 0, delta: {}, finish_reason: 'error', error: ERROR }], { usage }),
   ],
   failing: (end, text) => sse([...words(text).map((content) => delta({ content })), end]),
@@ -97,10 +97,10 @@ const message = (text: string) => ({
   ...{ id: 'i', type: 'message', role: 'assistant', status: 'completed' },
   content: text === '' ? [] : [{ type: 'output_text', text, annotations: [] }],
 })
-const response = (status: string, text: string, more: object) => ({
+const response = (status: string, text: string, extra: object) => ({
   ...{ id: 'r', object: 'response', created_at: 1, model: 'm', status, error: null },
   output: [message(text)],
-  ...more,
+  ...extra,
 })
 const modelOutput = (text: string) => [
   event({ type: 'response.created', response: response('in_progress', '', { output: [] }) }),
@@ -116,8 +116,8 @@ const open: Speaking = {
   stream: (reports, text = SAID) =>
     sse([
       ...modelOutput(text),
-      ...reports.map((usage, at) =>
-        at < reports.length - 1
+      ...reports.map((usage, index) =>
+        index < reports.length - 1
           ? event({ type: 'response.in_progress', response: response('in_progress', '', { usage, output: [] }) })
           : event({ type: 'response.completed', response: response('completed', text, { usage }) }),
       ),
@@ -156,10 +156,10 @@ const claude: Speaking = {
     const reports = others.length > 0 ? others : [first]
     return sse([
       ...begin(first, text),
-      ...reports.map((usage, at) =>
+      ...reports.map((usage, index) =>
         event({
           type: 'message_delta',
-          delta: { stop_reason: at === reports.length - 1 ? 'end_turn' : null, stop_sequence: null },
+          delta: { stop_reason: index === reports.length - 1 ? 'end_turn' : null, stop_sequence: null },
           usage,
         }),
       ),
@@ -173,8 +173,8 @@ const claude: Speaking = {
   failing: (end, text) => sse([...begin({ input_tokens: 7, output_tokens: 1 }, text), end]),
 }
 
-const part = (text: string, more: object = {}) => ({
-  candidates: [{ index: 0, content: { role: 'model', parts: text === '' ? [] : [{ text }] }, ...more }],
+const part = (text: string, extra: object = {}) => ({
+  candidates: [{ index: 0, content: { role: 'model', parts: text === '' ? [] : [{ text }] }, ...extra }],
 })
 
 const google: Speaking = {
@@ -184,16 +184,16 @@ const google: Speaking = {
   whole: (usage, text = SAID) => json({ ...part(text, { finishReason: 'STOP' }), usageMetadata: usage }),
   stream: (reports, text = SAID) =>
     sse([
-      ...words(text).map((word) => dataOf(part(word))),
-      ...reports.map((usageMetadata, at) =>
-        dataOf({ ...part('', at === reports.length - 1 ? { finishReason: 'STOP' } : {}), usageMetadata }),
+      ...words(text).map((word) => getData(part(word))),
+      ...reports.map((usageMetadata, index) =>
+        getData({ ...part('', index === reports.length - 1 ? { finishReason: 'STOP' } : {}), usageMetadata }),
       ),
     ]),
   failures: (usageMetadata) => [
-    dataOf({ error: { code: 500, message: 'The model broke.', status: 'INTERNAL' }, usageMetadata }),
-    dataOf({ candidates: [{ index: 0, finishReason: 'MALFORMED_FUNCTION_CALL' }], usageMetadata }),
+    getData({ error: { code: 500, message: 'The model broke.', status: 'INTERNAL' }, usageMetadata }),
+    getData({ candidates: [{ index: 0, finishReason: 'MALFORMED_FUNCTION_CALL' }], usageMetadata }),
   ],
-  failing: (end, text) => sse([...words(text).map((word) => dataOf(part(word))), end]),
+  failing: (end, text) => sse([...words(text).map((word) => getData(part(word))), end]),
 }
 
 const bedrock: Speaking = {
@@ -206,7 +206,7 @@ const bedrock: Speaking = {
     }),
   stream: (reports, text = SAID) =>
     new Response(
-      bodyOf([
+      getBody([
         eventFrame('messageStart', { role: 'assistant' }),
         ...words(text).map((word) => eventFrame('contentBlockDelta', { contentBlockIndex: 0, delta: { text: word } })),
         eventFrame('contentBlockStop', { contentBlockIndex: 0 }),
@@ -254,7 +254,7 @@ export const openReporting = (respond: () => Response): Promise<World> =>
   })
 
 /** Returns a request's usage as the hooks receive it. */
-export async function usageOf(respond: () => Response, [path, body]: readonly [path: string, body: object]) {
+export async function getUsage(respond: () => Response, [path, body]: readonly [path: string, body: object]) {
   const world = await openReporting(respond)
   await (await world.post(path, body)).text()
   const [record] = world.recorded.requests

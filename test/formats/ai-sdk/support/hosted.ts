@@ -1,5 +1,5 @@
 import type { JsonObject } from '../../../../src/lib/json.ts'
-import { outputIn } from '../../../pipeline/support/sdk/model-output.ts'
+import { getOutput } from '../../../pipeline/support/sdk/model-output.ts'
 import { fakeUpstream, json, sse } from '../../../pipeline/support/upstream.ts'
 import { openWorld } from '../../../pipeline/support/world.ts'
 import { vendors } from './vendors.ts'
@@ -10,7 +10,7 @@ export type HostFormat = 'openai-responses' | 'anthropic-messages' | 'gemini'
 
 /** Creates a complete and a streamed response with the vendor's own blocks, followed by text. */
 export function answerOf(format: HostFormat, content: readonly JsonObject[]): { whole: object; events: string[] } {
-  const { whole, events } = outputIn(format, { blocks: [{ type: 'text', text: 'It is 42.' }] })
+  const { whole, events } = getOutput(format, { blocks: [{ type: 'text', text: 'It is 42.' }] })
   const response = Object(whole)
   const data = (event: object) => `data: ${JSON.stringify(event)}\n\n`
   const named = (event: { type: string; [member: string]: unknown }) => `event: ${event.type}\n${data(event)}`

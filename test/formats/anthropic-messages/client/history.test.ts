@@ -13,15 +13,15 @@ const text = (value: string) => ({ type: 'text', text: value }) as const
 
 const history = suite('earlier responses in a Messages request')
 
-const own = { format: 'anthropic-messages', account: '' } as const
+const origin = { format: 'anthropic-messages', account: '' } as const
 const blocks: Record<string, [blocks: JsonObject[], parts: AssistantPart[]]> = {
   'signed reasoning': [
     [{ type: 'thinking', thinking: 'hm', signature: 's' }],
-    [{ type: 'reasoning', text: 'hm', state: { origin: own, kind: 'signature', data: 's' } }],
+    [{ type: 'reasoning', text: 'hm', state: { origin, kind: 'signature', data: 's' } }],
   ],
   'a signature without reasoning text': [
     [{ type: 'thinking', thinking: '', signature: 's' }],
-    [{ type: 'reasoning', text: '', state: { origin: own, kind: 'signature', data: 's' } }],
+    [{ type: 'reasoning', text: '', state: { origin, kind: 'signature', data: 's' } }],
   ],
   'reasoning without a signature': [
     [{ type: 'thinking', thinking: 'hm', signature: '' }],
@@ -30,7 +30,7 @@ const blocks: Record<string, [blocks: JsonObject[], parts: AssistantPart[]]> = {
   'empty reasoning': [[{ type: 'thinking', thinking: '', signature: '' }], []],
   'redacted reasoning': [
     [{ type: 'redacted_thinking', data: 'r' }],
-    [{ type: 'reasoning', text: '', state: { origin: own, kind: 'redacted', data: 'r' } }],
+    [{ type: 'reasoning', text: '', state: { origin, kind: 'redacted', data: 'r' } }],
   ],
   'text with citations': [
     [

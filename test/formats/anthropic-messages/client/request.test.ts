@@ -77,7 +77,7 @@ tools('the parser reads the tool choice, which can disable parallel calls', () =
 
 const options = suite('Messages request options')
 
-const wishes: Record<string, [body: JsonObject, options: RequestOptions]> = {
+const requestCases: Record<string, [body: JsonObject, options: RequestOptions]> = {
   sampling: [
     { temperature: 0.5, top_p: 0.9, top_k: 5, stop_sequences: ['END'] },
     { temperature: 0.5, topP: 0.9, topK: 5, stop: ['END'] },
@@ -99,7 +99,7 @@ const wishes: Record<string, [body: JsonObject, options: RequestOptions]> = {
   'a top-level cache breakpoint': [mark, { cacheOptions: { auto: cache } }],
 }
 
-for (const [name, [body, expected]] of Object.entries(wishes)) {
+for (const [name, [body, expected]] of Object.entries(requestCases)) {
   options(`parses ${name}`, () => assert.equal(parse(body).options, { maxOutputTokens: 9, ...expected }))
 }
 

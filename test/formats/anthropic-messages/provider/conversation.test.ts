@@ -91,9 +91,9 @@ const conversations: Record<string, [turns: Turn[], system: unknown, messages: u
   ],
 }
 
-for (const [name, [given, system, messages]] of Object.entries(conversations)) {
+for (const [name, [input, system, messages]] of Object.entries(conversations)) {
   turns(name, () => {
-    const { body } = write({ turns: given })
+    const { body } = write({ turns: input })
     assert.equal(body.system, system)
     assert.equal(body.messages, messages)
   })

@@ -80,7 +80,7 @@ tools('the writer supports tool choices, and disables parallel calls if requeste
 
 const options = suite('options for a Messages provider')
 
-const wishes: Record<string, [options: RequestOptions, fields: JsonObject, warnings?: string[]]> = {
+const requestCases: Record<string, [options: RequestOptions, fields: JsonObject, warnings?: string[]]> = {
   'an effort': [
     { reasoning: { effort: 'high', budget: 16_384 } },
     { thinking: { type: 'adaptive' }, output_config: { effort: 'high' } },
@@ -119,9 +119,9 @@ const wishes: Record<string, [options: RequestOptions, fields: JsonObject, warni
   ],
 }
 
-for (const [name, [given, fields, warnings = []]] of Object.entries(wishes)) {
+for (const [name, [overrides, fields, warnings = []]] of Object.entries(requestCases)) {
   options(`the request contains ${name}`, () => {
-    const { body, warnings: recorded } = write({ options: { maxOutputTokens: 9, ...given } })
+    const { body, warnings: recorded } = write({ options: { maxOutputTokens: 9, ...overrides } })
     const { model: _, max_tokens: __, messages: ___, ...rest } = body
     assert.equal(rest, fields)
     assert.equal(recorded, warnings)
@@ -139,7 +139,7 @@ options('reasoning is disabled with the value that the model accepts', () => {
 })
 
 options('max_tokens is always set, and leaves room for output after the reasoning', () => {
-  const limit = (given: RequestOptions, traits?: Partial<Traits>) => write({ options: given }, traits).body.max_tokens
+  const limit = (options: RequestOptions, traits?: Partial<Traits>) => write({ options }, traits).body.max_tokens
   assert.is(limit({ maxOutputTokens: 9 }), 9)
   assert.is(limit({}, { maxOutputTokens: 64_000 }), 64_000)
   assert.is(limit({}), 8_192)
@@ -184,12 +184,12 @@ const budgets = suite('a model with a reasoning budget')
 
 const reasoning: ReasoningTraits = { ...messagesTranslator.traits.reasoning, by: 'budget' }
 const requestOptions: RequestOptions = { maxOutputTokens: 9_000, reasoning: { effort: 'low', budget: 2_048 } }
-const own = { format: 'anthropic-messages', account: 'a' } as const
+const origin = { format: 'anthropic-messages', account: 'a' } as const
 const signed: AssistantPart = {
   ...{ type: 'reasoning', text: 'hm' },
-  state: { origin: own, kind: 'signature', data: 's' },
+  state: { origin, kind: 'signature', data: 's' },
 }
-const redacted = { origin: own, kind: 'redacted', data: 'r' } as const
+const redacted = { origin, kind: 'redacted', data: 'r' } as const
 const on = { type: 'enabled', budget_tokens: 2_048 }
 const off = { type: 'disabled' }
 
@@ -209,9 +209,9 @@ const loops: Record<string, [turns: Turn[], thinking: object]> = {
   'does not think when it continues a response': [[user(text('q')), assistant(text('a'))], off],
 }
 
-for (const [name, [given, thinking]] of Object.entries(loops)) {
+for (const [name, [input, thinking]] of Object.entries(loops)) {
   budgets(`a model with a reasoning budget ${name}`, () => {
-    const { body, warnings } = write({ turns: given, options: requestOptions }, { reasoning })
+    const { body, warnings } = write({ turns: input, options: requestOptions }, { reasoning })
     assert.equal(body.thinking, thinking)
     assert.equal(warnings, thinking === off ? ['dropped:thinking'] : [])
   })

@@ -224,9 +224,9 @@ test('the end event has the stop sequence and the explanation of a refusal', () 
   const stopped = last({ stop_reason: 'stop_sequence', stop_sequence: 'END' })
   assert.ok(stopped?.type === 'end')
   assert.equal(stopped.finishes, [{ reason: 'stop-sequence', raw: 'stop_sequence', stopSequence: 'END' }])
-  const refused = last({ stop_reason: 'refusal', stop_details: { type: 'refusal', explanation: 'no' } })
-  assert.ok(refused?.type === 'end')
-  assert.equal(refused.finishes, [{ reason: 'content-filter', raw: 'refusal', explanation: 'no' }])
+  const rejected = last({ stop_reason: 'refusal', stop_details: { type: 'refusal', explanation: 'no' } })
+  assert.ok(rejected?.type === 'end')
+  assert.equal(rejected.finishes, [{ reason: 'content-filter', raw: 'refusal', explanation: 'no' }])
 })
 
 test('an error event ends the response, with its kind and message', () => {

@@ -79,10 +79,12 @@ const toolResult = some<ToolResult>({
 /** Generates turns in which each assistant turn is surrounded by turns of other roles. */
 const exchange = fc
   .tuple(list(marked), maybe(list(toolResult)), maybe(list(modelOutput)))
-  .map(([content, results, more]): Turn[] => [
+  .map(([content, results, extra]): Turn[] => [
     { role: 'assistant', content },
     ...(results ? [{ role: 'tool' as const, results }] : []),
-    ...(more || !results ? [{ role: 'user' as const, content: more ?? [{ type: 'text' as const, text: 'so?' }] }] : []),
+    ...(extra || !results
+      ? [{ role: 'user' as const, content: extra ?? [{ type: 'text' as const, text: 'so?' }] }]
+      : []),
   ])
 const turns = fc
   .tuple(fc.array(text, { maxLength: 2 }), list(modelOutput), fc.array(exchange, { maxLength: 3 }))

@@ -36,11 +36,11 @@ const blocks: Readonly<Record<string, [whole: object, start: object | undefined,
   ],
 }
 
-for (const [what, [whole, start, delta, names]] of Object.entries(blocks))
-  test(`${what} ${names.length > 0 ? 'causes a warning' : 'causes no warning'}`, () => {
+for (const [label, [full, start, delta, names]] of Object.entries(blocks))
+  test(`${label} ${names.length > 0 ? 'causes a warning' : 'causes no warning'}`, () => {
     const expected = names.map((name) => `dropped:answer.${name}`)
     const one = contexts(converseTranslator, { format: 'bedrock-converse' })
-    converseTranslator.parseResponse({ output: { message: { content: [whole] } }, stopReason: 'end_turn' }, one.read)
+    converseTranslator.parseResponse({ output: { message: { content: [full] } }, stopReason: 'end_turn' }, one.read)
     assert.equal(one.responseWarnings.list(), expected)
     const other = contexts(converseTranslator, { format: 'bedrock-converse' })
     const reader = converseTranslator.createReader(other.read, () => {})

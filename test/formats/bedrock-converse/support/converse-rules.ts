@@ -7,8 +7,8 @@ export function brokenRules(body: unknown): string[] {
   const names = new Set<string>()
   let role: unknown = 'assistant'
   let open: string[] = [] // calls that have no result yet
-  for (const [nth, message] of body.messages.entries()) {
-    const say = (problem: string) => problems.push(`messages[${nth}] ${problem}`)
+  for (const [index, message] of body.messages.entries()) {
+    const say = (problem: string) => problems.push(`messages[${index}] ${problem}`)
     if (message.role === role) say(`follows another of the role ${role}`)
     role = message.role
     if (!Array.isArray(message.content) || message.content.length === 0) {

@@ -34,10 +34,14 @@ export function getPayloads(bytes: Uint8Array): { type: string; payload: Payload
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length)
   const found: { type: string; payload: Payload }[] = []
   const text = new TextDecoder()
-  for (let at = 0; at + 4 <= bytes.length && at + view.getUint32(at) <= bytes.length; at += view.getUint32(at)) {
-    const start = at + 12 + view.getUint32(at + 4)
-    const headers = text.decode(bytes.subarray(at + 12, start))
-    const payload = JSON.parse(text.decode(bytes.subarray(start, at + view.getUint32(at) - 4)))
+  for (
+    let index = 0;
+    index + 4 <= bytes.length && index + view.getUint32(index) <= bytes.length;
+    index += view.getUint32(index)
+  ) {
+    const start = index + 12 + view.getUint32(index + 4)
+    const headers = text.decode(bytes.subarray(index + 12, start))
+    const payload = JSON.parse(text.decode(bytes.subarray(start, index + view.getUint32(index) - 4)))
     found.push({ type: /:event-type\W+(\w+?)\W/.exec(headers)?.[1] ?? '', payload })
   }
   return found

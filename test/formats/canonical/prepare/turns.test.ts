@@ -10,7 +10,7 @@ const named = (id: string, ...content: string[]) => ({ ...result(id, ...content)
 const none = (id: string) => ({ ...named(id, '[no result recorded]'), isError: true as const })
 
 const free = (id: string) => ({ ...call(id), isFreeForm: true }) as const
-const freed = <R extends object>(given: R) => ({ ...given, isFreeForm: true as const })
+const freed = <R extends object>(input: R) => ({ ...input, isFreeForm: true as const })
 
 const image = { type: 'image', source: { type: 'base64', mediaType: 'image/png', data: 'AA==' } } as const
 const state = (account: string): OpaqueState => ({ origin: { ...ORIGIN, account }, kind: 'signature', data: 's' })

@@ -56,7 +56,7 @@ turns('consecutive model parts become one turn, and short text parts are joined'
 turns('calls and results without IDs are paired by name and order', () => {
   const call = (name: string, args: object) => ({ functionCall: { name, args } })
   const result = (name: string, output: string) => ({ functionResponse: { name, response: { output } } })
-  const [, calls, results, more] = getTurns(
+  const [, calls, results, extra] = getTurns(
     QUESTION,
     model(call('f', { a: 1 }), call('g', {}), call('f', { a: 2 })),
     user(result('f', 'one'), { text: 'and' }, result('g', 'two'), result('f', 'three')),
@@ -69,7 +69,7 @@ turns('calls and results without IDs are paired by name and order', () => {
       { type: 'tool-call', id: 'call_2', name: 'f', arguments: '{"a":2}' },
     ],
   })
-  const text = (words: string) => [{ type: 'text', text: words }]
+  const text = (text: string) => [{ type: 'text', text }]
   assert.equal(results, {
     role: 'tool',
     results: [
@@ -78,7 +78,7 @@ turns('calls and results without IDs are paired by name and order', () => {
       { callId: 'call_2', name: 'f', content: text('three') },
     ],
   })
-  assert.equal(more, { role: 'user', content: text('and') })
+  assert.equal(extra, { role: 'user', content: text('and') })
 })
 
 turns('a result gets the ID of its call, and its name if that is missing', () => {

@@ -68,7 +68,7 @@ options('Google-only options are dropped with their path, and rejected in strict
   assert.throws(() => parse(body, { isStrict: true }), /it would be dropped/)
 })
 
-for (const [what, body, message] of [
+for (const [label, body, message] of [
   ['content cached at Google', { cachedContent: 'cachedContents/1' }, /"cachedContent"/],
   ['a response to continue', { continuationToken: 'x' }, /"continuationToken"/],
   ['several speakers', { generationConfig: { speechConfig: { multiSpeakerVoiceConfig: {} } } }, /speechConfig/],
@@ -98,7 +98,7 @@ for (const [what, body, message] of [
     /functionDeclarations\[0\].name": is required/,
   ],
 ] as [string, JsonObject, RegExp][])
-  options(`rejects ${what} with its path`, () => assert.throws(() => parse(body), message))
+  options(`rejects ${label} with its path`, () => assert.throws(() => parse(body), message))
 
 options('the model, streaming, and the stream format come from the path', () => {
   const {

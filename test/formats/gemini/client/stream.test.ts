@@ -30,8 +30,8 @@ function getChunks(events: readonly StreamEvent[], request?: Partial<CanonicalRe
 const createMessage = (part: object, index = 0) => ({
   candidates: [{ content: { role: 'model', parts: [part] }, index }],
 })
-const finished = (finishReason: string, more: object = {}) => ({
-  candidates: [{ content: { role: 'model', parts: [{ text: '' }] }, finishReason, index: 0, ...more }],
+const finished = (finishReason: string, extra: object = {}) => ({
+  candidates: [{ content: { role: 'model', parts: [{ text: '' }] }, finishReason, index: 0, ...extra }],
 })
 const open = (key: number, part: (StreamEvent & { type: 'part-start' })['part'], candidate = 0): StreamEvent => ({
   ...{ type: 'part-start', key, candidate, part },

@@ -8,7 +8,7 @@ import { call, contents, QUESTION, result, send, text } from '../support/write-r
 const turns = suite('contents for a Gemini provider')
 
 turns('instructions at the start have their own field, and later ones are in a user turn', () => {
-  const system = (words: string): Turn => ({ role: 'system', as: 'system', content: [text(words)] })
+  const system = (content: string): Turn => ({ role: 'system', as: 'system', content: [text(content)] })
   const { body } = send({
     turns: [system('a'), system('b'), QUESTION, { role: 'assistant', content: [text('x')] }, system('c'), QUESTION],
   })
@@ -52,12 +52,12 @@ turns('tool results and later user content are one turn, with the names of the c
 })
 
 turns('a tool result that is not an object is wrapped in one', () => {
-  const response = (words: string) => {
+  const response = (content: string) => {
     const [, , third] = Object(
       contents(
         QUESTION,
         { role: 'assistant', content: [call('a')] },
-        { role: 'tool', results: [result('a', [text(words)])] },
+        { role: 'tool', results: [result('a', [text(content)])] },
       ),
     )
     return third.parts[0].functionResponse.response

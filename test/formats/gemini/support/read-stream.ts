@@ -35,20 +35,20 @@ function summary(events: readonly StreamEvent[]) {
 }
 
 function getHead({ part, candidate }: StreamEvent & { type: 'part-start' }) {
-  const where = candidate > 0 ? `[${candidate}] ` : ''
+  const location = candidate > 0 ? `[${candidate}] ` : ''
   const state = 'state' in part && part.state ? `<${part.state.data}>` : ''
-  return where + (part.type === 'tool-call' ? `${part.name}#${part.id}${state}` : part.type + state)
+  return location + (part.type === 'tool-call' ? `${part.name}#${part.id}${state}` : part.type + state)
 }
 
 /** Creates a chunk of the first candidate. `more` contains other fields of the candidate. */
-export const chunk = (parts: object[], more: object = {}) => ({
-  candidates: [{ content: { role: 'model', parts }, index: 0, ...more }],
+export const chunk = (parts: object[], extra: object = {}) => ({
+  candidates: [{ content: { role: 'model', parts }, index: 0, ...extra }],
   modelVersion: 'gemini-x',
   responseId: 'r1',
 })
 /** Creates a chunk with one text. */
-export const text = (words: string, more: object = {}) => chunk([{ text: words }], more)
+export const text = (text: string, extra: object = {}) => chunk([{ text }], extra)
 /** The chunk that ends a response. */
 export const stop = text('', { finishReason: 'STOP' })
 /** Creates a chunk with one function call. `more` contains other fields of its part. */
-export const call = (functionCall: object, more: object = {}) => chunk([{ functionCall, ...more }])
+export const call = (functionCall: object, extra: object = {}) => chunk([{ functionCall, ...extra }])

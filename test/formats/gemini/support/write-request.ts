@@ -7,7 +7,7 @@ import type { Traits } from '../../../../src/traits.ts'
 import { contexts } from '../../support/contexts.ts'
 
 /** Creates a text part. */
-export const text = (words: string) => ({ type: 'text', text: words }) as const
+export const text = (text: string) => ({ type: 'text', text }) as const
 
 /** The minimal request. */
 export const QUESTION: UserTurn = { role: 'user', content: [text('q')] }

@@ -6,7 +6,7 @@ import { chatTranslator } from '../../../../src/protocols/formats/openai-chat/ch
 import { assert, suite } from '../../../support/suite.ts'
 import { contexts } from '../../support/contexts.ts'
 
-const text = (words: string) => ({ type: 'text', text: words }) as const
+const text = (text: string) => ({ type: 'text', text }) as const
 const fn = (name: string, args: unknown) => ({ type: 'function', function: { name, arguments: args } })
 const call = (id: string, args = '{}') => ({ type: 'tool-call', id, name: 'f', arguments: args }) as const
 

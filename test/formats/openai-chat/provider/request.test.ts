@@ -16,7 +16,7 @@ function write(request: Partial<CanonicalRequest>, traits: Partial<Traits> = {})
 }
 
 const messages = (turns: Turn[], traits?: Partial<Traits>) => write({ turns }, traits).messages
-const text = (words: string) => ({ type: 'text', text: words }) as const
+const text = (text: string) => ({ type: 'text', text }) as const
 const reasoning = (traits: Partial<ReasoningTraits>) => ({
   reasoning: { ...chatTranslator.traits.reasoning, ...traits },
 })
@@ -24,7 +24,7 @@ const reasoning = (traits: Partial<ReasoningTraits>) => ({
 const turns = suite('messages for a Chat Completions provider')
 
 turns('instructions of several blocks become one message', () => {
-  const instructions = (words: string): Turn => ({ role: 'system', as: 'instructions', content: [text(words)] })
+  const instructions = (content: string): Turn => ({ role: 'system', as: 'instructions', content: [text(content)] })
   assert.equal(messages([instructions('a'), instructions('b'), { role: 'user', content: [text('q')] }]), [
     { role: 'system', content: 'a\n\nb' },
     { role: 'user', content: 'q' },
@@ -63,15 +63,15 @@ turns('a tool result becomes text, which begins with `Error: ` for an error', ()
 })
 
 turns('a generated image goes into the assistant message for vendors with a field for it', () => {
-  const picture = { type: 'image', source: { type: 'base64', mediaType: 'image/png', data: 'AA==' } } as const
+  const image = { type: 'image', source: { type: 'base64', mediaType: 'image/png', data: 'AA==' } } as const
   const requestOptions: Turn = { role: 'user', content: [text('q')] }
   const drawn = (...content: AssistantPart[]) =>
     messages([requestOptions, { role: 'assistant', name: 'a', content }, requestOptions])
   const request = { role: 'user', content: 'q' }
   const images = [{ type: 'image_url', image_url: { url: 'data:image/png;base64,AA==' } }]
-  assert.equal(drawn(picture), [request, { role: 'assistant', content: null, name: 'a', images }, request])
+  assert.equal(drawn(image), [request, { role: 'assistant', content: null, name: 'a', images }, request])
   const both = { role: 'assistant', content: 'so', name: 'a', images }
-  assert.equal(drawn(picture, text('so')), [request, both, request])
+  assert.equal(drawn(image, text('so')), [request, both, request])
 })
 
 turns('images and files become data URLs or URLs', () => {

@@ -9,7 +9,7 @@ const parsed = (body: JsonObject) => chatTranslator.parseResponse(body, contexts
 const parseMessage = (message: object, finish_reason: unknown = 'stop') =>
   parsed({ choices: [{ index: 0, message: { role: 'assistant', ...message }, finish_reason }] }).choices[0]
 
-const text = (words: string) => ({ type: 'text', text: words }) as const
+const text = (text: string) => ({ type: 'text', text }) as const
 const fn = (name: string, args: unknown) => ({ type: 'function', function: { name, arguments: args } })
 const call = (id: string, args = '{}') => ({ type: 'tool-call', id, name: 'f', arguments: args }) as const
 const own = (kind: OpaqueState['kind'], data = ''): OpaqueState => ({

@@ -32,8 +32,8 @@ function summary(events: readonly StreamEvent[]) {
 }
 
 function headOf({ part, candidate }: StreamEvent & { type: 'part-start' }) {
-  const where = candidate > 0 ? `[${candidate}] ` : ''
-  return where + (part.type === 'tool-call' ? `${part.name}#${part.id}` : part.type)
+  const location = candidate > 0 ? `[${candidate}] ` : ''
+  return location + (part.type === 'tool-call' ? `${part.name}#${part.id}` : part.type)
 }
 
 /** Creates a chunk of the first choice. */

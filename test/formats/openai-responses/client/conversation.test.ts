@@ -4,7 +4,7 @@ import { call, parse, result } from '../support/parse-request.ts'
 
 const test = suite('parsing the input of a Responses request')
 
-const turnsOf = (...input: object[]) => parse({ input }).turns
+const getTurns = (...input: object[]) => parse({ input }).turns
 const text = (value: string) => ({ type: 'text', text: value })
 
 const called = (id: string, fields = {}) => ({ type: 'tool-call', id, name: 'f', arguments: '{}', ...fields })
@@ -209,13 +209,13 @@ const conversations: Record<string, [items: object[], turns: object[]]> = {
 }
 
 for (const [name, [items, turns]] of Object.entries(conversations))
-  test(`parses the input: ${name}`, () => assert.equal(turnsOf(...items), turns))
+  test(`parses the input: ${name}`, () => assert.equal(getTurns(...items), turns))
 
 test('reasoning from other formats comes back complete, and state goes back to its part', () => {
   const thought = { origin: { format: 'anthropic-messages', account: 'a/1' }, kind: 'signature', data: 's:1' } as const
   const signature = { origin: { format: 'gemini', account: 'g/1' }, kind: 'thought-signature', data: 'z' } as const
   assert.equal(
-    turnsOf(
+    getTurns(
       { type: 'reasoning', id: 'rs_x', summary: [{ text: 't' }], encrypted_content: sealState(thought) },
       { type: 'reasoning', id: 'rs_y', summary: [], encrypted_content: sealState({ ...signature, id: 'c1' }) },
       call('c1'),

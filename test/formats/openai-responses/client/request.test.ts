@@ -145,7 +145,7 @@ test('reasoning stored at a provider is dropped with a warning that mentions it'
 })
 
 /** Rejected requests, with the field that the error names. */
-const refused: Record<string, [fields: object, param: string]> = {
+const rejected: Record<string, [fields: object, param: string]> = {
   'an earlier response': [{ previous_response_id: 'resp_1' }, 'previous_response_id'],
   'a conversation by its ID': [{ conversation: 'conv_1' }, 'conversation'],
   'a conversation': [{ conversation: { id: 'conv_1' } }, 'conversation'],
@@ -170,7 +170,7 @@ const refused: Record<string, [fields: object, param: string]> = {
   'a field of the wrong type': [{ temperature: 'hot' }, 'temperature'],
 }
 
-for (const [name, [fields, param]] of Object.entries(refused))
+for (const [name, [fields, param]] of Object.entries(rejected))
   test(`the parser rejects ${name} and reports the path`, () => {
     try {
       parse(fields)

@@ -78,11 +78,11 @@ test('a response has all fields that clients expect, including those copied from
   })
 })
 
-const outputOf = (content: AssistantPart[], reason: FinishReason = 'stop') => write(content, { reason }).output
+const getOutput = (content: AssistantPart[], reason: FinishReason = 'stop') => write(content, { reason }).output
 
 test('items keep their order, and consecutive text parts become one message', () => {
   const state = { origin: { format: 'anthropic-messages', account: 'a' }, kind: 'signature', data: 's' } as const
-  const written = outputOf([
+  const written = getOutput([
     { type: 'reasoning', text: 't', state },
     { type: 'reasoning', text: '' },
     { type: 'text', text: 'a' },
@@ -125,7 +125,7 @@ test('items keep their order, and consecutive text parts become one message', ()
 
 test('the signature of a call becomes a reasoning item that refers to the call', () => {
   const state = { origin: { format: 'gemini', account: 'g' }, kind: 'thought-signature', data: 'z' } as const
-  assert.equal(outputOf([{ type: 'tool-call', id: 'c1', name: 'f', arguments: '{}', state }]), [
+  assert.equal(getOutput([{ type: 'tool-call', id: 'c1', name: 'f', arguments: '{}', state }]), [
     { type: 'reasoning', id: 'rs_id2', summary: [], encrypted_content: sealState({ ...state, id: 'c1' }) },
     { type: 'function_call', id: 'fc_id3', call_id: 'c1', name: 'f', arguments: '{}', status: 'completed' },
   ])
@@ -141,7 +141,7 @@ test('a call to a namespaced tool gets its namespace and its name back', () => {
 test('searches, images, and audio become items', () => {
   const source = { type: 'base64', mediaType: 'image/png', data: 'AAAA' } as const
   const results = [{ url: 'https://a', title: 'A' }]
-  const types = outputOf([
+  const types = getOutput([
     { type: 'server-tool', tool: 'web-search', id: 'x', query: 'q', results },
     { type: 'image', source },
     { type: 'audio', source, transcript: 'spoken' },

@@ -3,7 +3,7 @@ import { sealState } from '../../../../src/protocols/formats/canonical/canonical
 import { responsesTranslator } from '../../../../src/protocols/formats/openai-responses/responses-translator.ts'
 import { assert, suite } from '../../../support/suite.ts'
 import { contexts } from '../../support/contexts.ts'
-import { eventsOf, written } from '../support/events.ts'
+import { getEvents, written } from '../support/events.ts'
 import { payloads, receivedBy } from '../support/streams.ts'
 
 const test = suite('writing a Responses stream for a client')
@@ -18,7 +18,7 @@ const call = (id: string, args: string, fields = {}): AssistantPart => ({
 })
 
 /** Returns the names of the events between the first two and the last, without their common prefix. */
-const namesOf = (events: readonly string[]) =>
+const getNames = (events: readonly string[]) =>
   payloads(events)
     .slice(2, -1)
     .map(({ type }) => String(type).replace('response.', ''))
@@ -96,13 +96,13 @@ const orders: Record<string, [content: AssistantPart[], names: string[]]> = {
 
 for (const [name, [content, names]] of Object.entries(orders))
   test(`events are in order: ${name}`, async () => {
-    const events = written(eventsOf(content))
-    assert.equal(namesOf(events), names)
+    const events = written(getEvents(content))
+    assert.equal(getNames(events), names)
     await receivedBy(events)
   })
 
 test('every event is complete, named, and numbered, and the last one contains the complete response', () => {
-  const events = written(eventsOf([text('abc'), call('c1', '{}'), text('d')]))
+  const events = written(getEvents([text('abc'), call('c1', '{}'), text('d')]))
   for (const event of events) assert.match(event, /^event: ([a-z_.]+)\ndata: \{"type":"\1",[^\n]*\}\n\n$/)
   const recorded = payloads(events)
   assert.equal(
@@ -131,7 +131,9 @@ test('every event is complete, named, and numbered, and the last one contains th
 test("OpenAI's client can read the stream", async () => {
   const state = { origin: { format: 'anthropic-messages', account: 'a' }, kind: 'signature', data: 's' } as const
   const received = await receivedBy(
-    written(eventsOf([{ type: 'reasoning', text: 'hm', state }, text('abc'), call('c1', '{"a":1}'), call('c2', '{}')])),
+    written(
+      getEvents([{ type: 'reasoning', text: 'hm', state }, text('abc'), call('c1', '{"a":1}'), call('c2', '{}')]),
+    ),
   )
   assert.is(received.output_text, 'abc')
   const [thought, , first, second] = received.output
@@ -144,7 +146,7 @@ test("OpenAI's client can read the stream", async () => {
 
 test('the writer sends interleaved calls one after another', async () => {
   const content = [call('c1', '{"a":1}'), call('c2', '{"b":2}')]
-  const received = await receivedBy(written(eventsOf(content, { isMixed: true })))
+  const received = await receivedBy(written(getEvents(content, { isMixed: true })))
   assert.equal(
     received.output.map((item) => item.type === 'function_call' && item.arguments),
     ['{"a":1}', '{"b":2}'],
@@ -152,7 +154,7 @@ test('the writer sends interleaved calls one after another', async () => {
 })
 
 test('a call that was cut off is incomplete', () => {
-  const recorded = payloads(written(eventsOf([text('a'), call('c1', '{"pa')], { reason: 'length' })))
+  const recorded = payloads(written(getEvents([text('a'), call('c1', '{"pa')], { reason: 'length' })))
   const last = recorded.at(-1) as {
     type: string
     response: { output: { status: string }[]; incomplete_details: unknown }
@@ -167,7 +169,7 @@ test('a call that was cut off is incomplete', () => {
 
 test('text of different phases becomes separate messages', () => {
   const recorded = payloads(
-    written(eventsOf([text('a', { phase: 'commentary' }), text('b', { phase: 'final_answer' })])),
+    written(getEvents([text('a', { phase: 'commentary' }), text('b', { phase: 'final_answer' })])),
   )
   const { response } = recorded.at(-1) as { response: { output: { phase: string }[] } }
   assert.equal(
@@ -177,7 +179,7 @@ test('text of different phases becomes separate messages', () => {
 })
 
 test('an error becomes an error event and ends the response', async () => {
-  const [start, ...parts] = eventsOf([text('abc')]).slice(0, -1)
+  const [start, ...parts] = getEvents([text('abc')]).slice(0, -1)
   assert.ok(start)
   const error = { kind: 'overloaded', status: 529, message: 'busy' } as const
   const events = written([start, ...parts.slice(0, 2), { type: 'error', error }])
@@ -195,7 +197,7 @@ test('an error becomes an error event and ends the response', async () => {
   assert.is(response.status, 'failed')
   assert.equal(response.error, { code: 'server_error', message: 'busy' })
   assert.is(response.output.length, 1)
-  const received = await receivedBy(events).catch((thrown: Error) => thrown)
+  const received = await receivedBy(events).catch((error: Error) => error)
   assert.ok(received instanceof Error && received.message.includes('busy'))
 })
 

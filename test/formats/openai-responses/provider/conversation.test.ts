@@ -4,7 +4,7 @@ import { write } from '../support/write-request.ts'
 
 const test = suite('writing the input of a Responses request')
 
-const itemsOf = (...turns: Turn[]) => write({ turns }).body.input
+const getItems = (...turns: Turn[]) => write({ turns }).body.input
 const text = (value: string) => ({ type: 'text', text: value }) as const
 const origin = { format: 'openai-responses', account: 'vendor/1' } as const
 const message = (role: string, content: unknown) => ({ type: 'message', role, content })
@@ -24,7 +24,7 @@ test('an assistant turn becomes items in order, without IDs', () => {
       { type: 'tool-call', id: 'c3', name: 'patch', arguments: '', isFreeForm: true },
     ],
   }
-  assert.equal(itemsOf(turn), [
+  assert.equal(getItems(turn), [
     { type: 'reasoning', id: 'rs_1', summary: [{ type: 'summary_text', text: 't' }], encrypted_content: 'g' },
     { type: 'reasoning', summary: [], content: [{ type: 'reasoning_text', text: 'raw' }] },
     { ...message('assistant', 'a'), phase: 'commentary' },
@@ -50,58 +50,58 @@ test("the model's audio becomes its transcript", () => {
 
 test('tool results become text, parts, or errors, and only text for providers without parts', () => {
   const results = (...content: object[]) => [{ role: 'tool', results: [{ callId: 'c1', content }] }] as Turn[]
-  const outputOf = (turns: Turn[], options = {}) => {
+  const getOutput = (turns: Turn[], options = {}) => {
     const [item] = write({ turns }, options).body.input as { output: unknown }[]
     return item?.output
   }
   const image = { type: 'image', source: { type: 'url', url: 'https://a.example/i' } }
   const wireImage = { type: 'input_image', detail: 'auto', image_url: 'https://a.example/i' }
   const parts = [{ type: 'input_text', text: 'a' }, wireImage]
-  assert.is(outputOf(results()), '')
-  assert.is(outputOf(results(text('a'))), 'a')
-  assert.equal(outputOf(results(text('a'), image)), parts)
-  assert.is(outputOf(results(text('a'), text('b')), { traits: { toolResultInputs: [] } }), 'a\nb')
+  assert.is(getOutput(results()), '')
+  assert.is(getOutput(results(text('a'))), 'a')
+  assert.equal(getOutput(results(text('a'), image)), parts)
+  assert.is(getOutput(results(text('a'), text('b')), { traits: { toolResultInputs: [] } }), 'a\nb')
   const failed = (...content: object[]) =>
     [{ role: 'tool', results: [{ callId: 'c1', content, isError: true }] }] as Turn[]
-  assert.is(outputOf(failed(text('a'))), 'Error: a')
-  assert.equal(outputOf(failed(text('a'), image)), [{ type: 'input_text', text: 'Error: ' }, ...parts])
+  assert.is(getOutput(failed(text('a'))), 'Error: a')
+  assert.equal(getOutput(failed(text('a'), image)), [{ type: 'input_text', text: 'Error: ' }, ...parts])
   const free = [{ role: 'tool', results: [{ callId: 'c1', content: [text('a')], isFreeForm: true }] }] as Turn[]
-  assert.equal(itemsOf(...free), [{ type: 'custom_tool_call_output', call_id: 'c1', output: 'a' }])
+  assert.equal(getItems(...free), [{ type: 'custom_tool_call_output', call_id: 'c1', output: 'a' }])
 })
 
 test('the writer supports each type of file, and rejects unsupported ones', () => {
   const user = (part: object) => [{ role: 'user', content: [part] }] as Turn[]
-  const partOf = (part: object) => {
+  const getPart = (part: object) => {
     const [item] = write({ turns: user(part) }).body.input as { content: unknown[] }[]
     return item?.content[0]
   }
   const base64 = { type: 'base64', mediaType: 'application/pdf', data: 'JVBERi0=' }
   const file_data = 'data:application/pdf;base64,JVBERi0='
-  assert.equal(partOf({ type: 'file', source: base64, name: 'a.pdf' }), {
+  assert.equal(getPart({ type: 'file', source: base64, name: 'a.pdf' }), {
     type: 'input_file',
     file_data,
     filename: 'a.pdf',
   })
-  assert.equal(partOf({ type: 'file', source: base64 }), { type: 'input_file', file_data, filename: 'file.pdf' })
-  const named = (name: string) => Object(partOf({ type: 'file', source: base64, name })).filename
+  assert.equal(getPart({ type: 'file', source: base64 }), { type: 'input_file', file_data, filename: 'file.pdf' })
+  const named = (name: string) => Object(getPart({ type: 'file', source: base64, name })).filename
   assert.equal(['Q3 v1.2', 'b.docx', ''].map(named), ['Q3 v1.2.pdf', 'b.docx', 'file.pdf'])
-  assert.equal(partOf({ type: 'file', source: { type: 'url', url: 'https://a' } }), {
+  assert.equal(getPart({ type: 'file', source: { type: 'url', url: 'https://a' } }), {
     type: 'input_file',
     file_url: 'https://a',
   })
-  assert.equal(partOf({ type: 'file', source: { type: 'text', mediaType: 'text/plain', text: 't' } }), {
+  assert.equal(getPart({ type: 'file', source: { type: 'text', mediaType: 'text/plain', text: 't' } }), {
     type: 'input_text',
     text: 't',
   })
   const id = { type: 'file-id', id: 'file_1', format: 'openai-chat' }
-  assert.equal(partOf({ type: 'file', source: id }), { type: 'input_file', file_id: 'file_1' })
-  assert.equal(partOf({ type: 'image', source: id, detail: 'low' }), {
+  assert.equal(getPart({ type: 'file', source: id }), { type: 'input_file', file_id: 'file_1' })
+  assert.equal(getPart({ type: 'image', source: id, detail: 'low' }), {
     type: 'input_image',
     detail: 'low',
     file_id: 'file_1',
   })
-  assert.throws(() => partOf({ type: 'file', source: { ...id, format: 'gemini' } }), /another vendor/)
-  assert.equal(partOf({ type: 'audio', source: { type: 'base64', mediaType: 'audio/wav', data: 'AAAA' } }), {
+  assert.throws(() => getPart({ type: 'file', source: { ...id, format: 'gemini' } }), /another vendor/)
+  assert.equal(getPart({ type: 'audio', source: { type: 'base64', mediaType: 'audio/wav', data: 'AAAA' } }), {
     type: 'input_audio',
     input_audio: { data: 'AAAA', format: 'wav' },
   })

@@ -6,7 +6,7 @@ import { write } from '../support/write-request.ts'
 
 const test = suite('writing a Responses request')
 
-const itemsOf = (...turns: Turn[]) => write({ turns }).body.input
+const getItems = (...turns: Turn[]) => write({ turns }).body.input
 const text = (value: string) => ({ type: 'text', text: value }) as const
 
 const message = (role: string, content: unknown) => ({ type: 'message', role, content })
@@ -70,7 +70,7 @@ test('instructions go back to their field unless they have cache breakpoints', (
 
 test('system and developer messages keep their roles and positions', () => {
   assert.equal(
-    itemsOf(
+    getItems(
       { role: 'system', as: 'developer', content: [text('d')] },
       { role: 'user', content: [text('u')] },
       { role: 'system', as: 'system', content: [text('s')] },

@@ -181,12 +181,12 @@ test("the parser throws for a failed response, and for a body that isn't a respo
   const error = { code: 'rate_limit_exceeded', message: 'slow down' }
   assert.throws(
     () => parse({ status: 'failed', error }),
-    (thrown: { code: string; status: number; message: string }) =>
-      thrown.code === 'UPSTREAM_FAILED' && thrown.status === 429 && thrown.message === 'slow down',
+    (error: { code: string; status: number; message: string }) =>
+      error.code === 'UPSTREAM_FAILED' && error.status === 429 && error.message === 'slow down',
   )
   for (const body of [{ output: undefined }, { status: 'queued' }, { status: 'in_progress' }])
     assert.throws(
       () => parse(body),
-      (thrown: { code: string }) => thrown.code === 'UPSTREAM_INVALID',
+      (error: { code: string }) => error.code === 'UPSTREAM_INVALID',
     )
 })

@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { isObject } from '../../../../src/lib/json.ts'
 import type { AssistantPart } from '../../../../src/protocols/formats/canonical/canonical-parts.ts'
 import { assert, suite } from '../../../support/suite.ts'
-import { eventsOf, written } from '../support/events.ts'
+import { getEvents, written } from '../support/events.ts'
 import { completed, read } from '../support/read-stream.ts'
 import { answerOf, payloads, readStream } from '../support/streams.ts'
 
@@ -93,9 +93,9 @@ function rotating(events: readonly string[]): string {
 test('a stream with changing IDs gives the same result as one with indexes and stable IDs', () => {
   fc.assert(
     fc.property(content, (parts) => {
-      const events = written(eventsOf(parts))
-      const contentOf = (stream: string) => answerOf(readStream(stream).events).content
-      assert.equal(contentOf(rotating(events)), contentOf(events.join('')))
+      const events = written(getEvents(parts))
+      const getContent = (stream: string) => answerOf(readStream(stream).events).content
+      assert.equal(getContent(rotating(events)), getContent(events.join('')))
     }),
     { numRuns: 50 },
   )

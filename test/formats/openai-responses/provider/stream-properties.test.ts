@@ -7,7 +7,7 @@ import { responsesTranslator } from '../../../../src/protocols/formats/openai-re
 import { anyUrl } from '../../../support/any-string.ts'
 import { assert, suite } from '../../../support/suite.ts'
 import { contexts } from '../../support/contexts.ts'
-import { eventsOf, usage, written } from '../support/events.ts'
+import { getEvents, usage, written } from '../support/events.ts'
 import { answerOf, ours, payloads, readStream, receivedBy } from '../support/streams.ts'
 
 const test = suite('response streams with arbitrary content')
@@ -53,8 +53,8 @@ const reason = fc.constantFrom<FinishReason>('stop', 'length', 'content-filter')
 const lengths = fc.array(fc.integer({ min: 1, max: 9 }), { minLength: 1 })
 
 const cutter = (sizes: readonly number[]) => {
-  let at = 0
-  return () => sizes[at++ % sizes.length] ?? 1
+  let index = 0
+  return () => sizes[index++ % sizes.length] ?? 1
 }
 
 /** Removes IDs, which change each time, and the fields that the client adds. */
@@ -66,7 +66,7 @@ const bare = (value: unknown): unknown =>
 test("the events that OpenAI's client reads add up to the final response", async () => {
   await fc.assert(
     fc.asyncProperty(content, reason, lengths, fc.boolean(), async (parts, why, sizes, isMixed) => {
-      const events = written(eventsOf(parts, { reason: why, cut: cutter(sizes), isMixed }))
+      const events = written(getEvents(parts, { reason: why, cut: cutter(sizes), isMixed }))
       let snapshot: Response | undefined
       const recorded = payloads(events) as unknown as ResponseStreamEvent[] // the accumulator checks them
       for (const event of recorded.slice(0, -1)) snapshot = accumulateResponse(event, snapshot)
@@ -74,10 +74,10 @@ test("the events that OpenAI's client reads add up to the final response", async
       assert.equal(received.output.map(bare), snapshot?.output.map(bare))
       const { write } = contexts(responsesTranslator, ours)
       const choices = [{ content: parts, finish: { reason: why } }]
-      const whole = responsesTranslator.writeResponse({ choices, usage }, write())
-      assert.equal(bare(received.output), bare(whole.output))
-      assert.is(received.status, whole.status)
-      assert.equal(received.usage, whole.usage)
+      const full = responsesTranslator.writeResponse({ choices, usage }, write())
+      assert.equal(bare(received.output), bare(full.output))
+      assert.is(received.status, full.status)
+      assert.equal(received.usage, full.usage)
     }),
     { numRuns: 50 },
   )
@@ -88,14 +88,14 @@ test('reading a stream gives the same result as reading the complete response', 
     fc.property(content, lengths, (parts, sizes) => {
       const { write, read } = contexts(responsesTranslator, ours)
       const choices = [{ content: parts, finish: { reason: 'stop' as const } }]
-      const whole = responsesTranslator.parseResponse(
+      const full = responsesTranslator.parseResponse(
         responsesTranslator.writeResponse({ choices, usage }, write()),
         read,
       )
-      const streamed = readStream(written(eventsOf(parts, { cut: cutter(sizes) })).join(''))
-      assert.equal(answerOf(streamed.events).content.map(bare), whole.choices[0]?.content.map(bare))
-      assert.equal(streamed.finish, whole.choices[0]?.finish)
-      assert.equal(streamed.usage, whole.usage)
+      const streamed = readStream(written(getEvents(parts, { cut: cutter(sizes) })).join(''))
+      assert.equal(answerOf(streamed.events).content.map(bare), full.choices[0]?.content.map(bare))
+      assert.equal(streamed.finish, full.choices[0]?.finish)
+      assert.equal(streamed.usage, full.usage)
     }),
     { numRuns: 50 },
   )

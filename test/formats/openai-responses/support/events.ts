@@ -15,7 +15,7 @@ interface Telling {
 }
 
 /** Creates the events of a response. `cut` returns the length of the next delta; `isMixed` interleaves the parts. */
-export function eventsOf(
+export function getEvents(
   content: readonly AssistantPart[],
   { reason = 'stop', cut = () => 3, isMixed = false }: Telling = {},
 ): StreamEvent[] {
@@ -27,10 +27,10 @@ export function eventsOf(
 function eventsOfPart(part: AssistantPart, key: number, cut: () => number): StreamEvent[] {
   const text = part.type === 'tool-call' ? part.arguments : 'text' in part ? part.text : ''
   const events: StreamEvent[] = [{ type: 'part-start', key, candidate: 0, part: started(part) }]
-  for (let at = 0; at < text.length; ) {
-    const end = at + Math.max(1, cut())
-    events.push({ type: 'part-delta', key, text: text.slice(at, end) })
-    at = end
+  for (let index = 0; index < text.length; ) {
+    const end = index + Math.max(1, cut())
+    events.push({ type: 'part-delta', key, text: text.slice(index, end) })
+    index = end
   }
   if (part.type === 'text')
     for (const citation of part.citations ?? []) events.push({ type: 'part-citation', key, citation })
@@ -53,7 +53,7 @@ function started(part: AssistantPart): AssistantPart {
 function interleaved(lanes: readonly StreamEvent[][]): StreamEvent[] {
   const starts = lanes.flatMap(([start]) => (start ? [start] : []))
   const longest = Math.max(0, ...lanes.map(({ length }) => length))
-  const rest = Array.from({ length: longest }, (_, at) => lanes.flatMap((lane) => lane.slice(at + 1, at + 2)))
+  const rest = Array.from({ length: longest }, (_, index) => lanes.flatMap((lane) => lane.slice(index + 1, index + 2)))
   return [...starts, ...rest.flat()]
 }
 

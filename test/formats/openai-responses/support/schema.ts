@@ -25,7 +25,7 @@ export function createValidator(): (name: string, value: unknown) => string[] {
       for (const [name, inner] of Object.entries(isObject(properties) ? properties : {}))
         if (name in value) found.push(...problems(inner, value[name], `${path}.${name}`))
     }
-    const inside = list(value).flatMap((each, at) => problems(items, each, `${path}[${at}]`))
+    const inside = list(value).flatMap((each, index) => problems(items, each, `${path}[${index}]`))
     return [...found, ...inside]
   }
 

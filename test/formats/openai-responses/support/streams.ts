@@ -15,10 +15,10 @@ export const ours = { format: 'openai-responses' } as const
 /** Cuts bytes into pieces; `size` returns the length of the next piece. */
 export function pieces(bytes: Uint8Array, size: () => number): Uint8Array[] {
   const cut: Uint8Array[] = []
-  for (let at = 0; at < bytes.length; ) {
-    const end = at + Math.max(1, size())
-    cut.push(bytes.subarray(at, end))
-    at = end
+  for (let index = 0; index < bytes.length; ) {
+    const end = index + Math.max(1, size())
+    cut.push(bytes.subarray(index, end))
+    index = end
   }
   return cut
 }

@@ -6,7 +6,7 @@ import { ours } from './streams.ts'
 /** Writes a request for a Responses provider, and returns it with the warnings. */
 export function write(request: Partial<CanonicalRequest>, options = {}) {
   const { warnings, target } = contexts(responsesTranslator, { ...ours, ...options })
-  const whole = { model: 'x', stream: false, streamUsage: false, turns: [], tools: [], options: {}, ...request }
-  const { path, headers, body } = responsesTranslator.writeRequest(whole, target)
+  const full = { model: 'x', stream: false, streamUsage: false, turns: [], tools: [], options: {}, ...request }
+  const { path, headers, body } = responsesTranslator.writeRequest(full, target)
   return { path, headers, body, warnings: warnings.list() }
 }

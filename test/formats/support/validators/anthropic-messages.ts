@@ -145,14 +145,14 @@ function unpaired(messages: readonly Message[]): string[] {
   const problems: string[] = []
   let open: string[] = []
   const turns = messages.filter(({ role }) => role !== 'system') // system turns may come between a turn and its reply
-  for (const [at, { role, content }] of turns.entries()) {
-    if (turns[at - 1]?.role === role) problems.push(`messages.${at}: ${role} twice`)
+  for (const [index, { role, content }] of turns.entries()) {
+    if (turns[index - 1]?.role === role) problems.push(`messages.${index}: ${role} twice`)
     const blocks = typeof content === 'string' ? [] : content
     const results = blocks.flatMap((block) => (block.type === 'tool_result' ? [block.tool_use_id] : []))
     if (results.toSorted().join() !== open.toSorted().join())
-      problems.push(`messages.${at}: results of ${results} for calls of ${open}`)
+      problems.push(`messages.${index}: results of ${results} for calls of ${open}`)
     if (blocks.slice(0, results.length).some((block) => block.type !== 'tool_result'))
-      problems.push(`messages.${at}: results come first`)
+      problems.push(`messages.${index}: results come first`)
     open = blocks.flatMap((block) => (block.type === 'tool_use' ? [block.id] : []))
   }
   return open.length > 0 ? [...problems, `calls have no result: ${open}`] : problems

@@ -141,11 +141,11 @@ export const geminiProblems = createValidator(request, (body) => {
 function unpaired(contents: Request['contents']): string[] {
   const problems: string[] = []
   let open: string[] = []
-  for (const [at, { role, parts }] of contents.entries()) {
-    if (contents[at - 1]?.role === role) problems.push(`contents.${at}: ${role} twice`)
+  for (const [index, { role, parts }] of contents.entries()) {
+    if (contents[index - 1]?.role === role) problems.push(`contents.${index}: ${role} twice`)
     const results = parts.flatMap((part) => ('functionResponse' in part ? [nameAndId(part.functionResponse)] : []))
     if (results.toSorted().join() !== open.toSorted().join())
-      problems.push(`contents.${at}: results of ${results} for calls of ${open}`)
+      problems.push(`contents.${index}: results of ${results} for calls of ${open}`)
     open = parts.flatMap((part) => ('functionCall' in part ? [nameAndId(part.functionCall)] : []))
   }
   return open.length > 0 ? [...problems, `calls have no result: ${open}`] : problems

@@ -31,7 +31,7 @@ const image = v.strictObject({
   }),
   ...mark,
 })
-const sound = v.strictObject({
+const audio = v.strictObject({
   type: v.literal('input_audio'),
   input_audio: v.strictObject({ data: v.pipe(v.string(), v.base64()), format: v.picklist(['wav', 'mp3']) }),
   ...mark,
@@ -64,7 +64,7 @@ const message = v.variant('role', [
   v.strictObject({ role: v.literal('developer'), content: texts, name: maybe(name) }),
   v.strictObject({
     role: v.literal('user'),
-    content: v.union([v.string(), some(v.variant('type', [text, image, sound, file]))]),
+    content: v.union([v.string(), some(v.variant('type', [text, image, audio, file]))]),
     name: maybe(name),
   }),
   v.strictObject({
@@ -221,16 +221,16 @@ function strictSchemas({ tools = [], response_format: format }: Request): unknow
 function unpaired(messages: Request['messages']): string[] {
   const problems: string[] = []
   let open: string[] = []
-  for (const [at, each] of messages.entries()) {
+  for (const [index, each] of messages.entries()) {
     if (each.role === 'tool') {
-      if (!open.includes(each.tool_call_id)) problems.push(`messages.${at}: a result without its call before it`)
+      if (!open.includes(each.tool_call_id)) problems.push(`messages.${index}: a result without its call before it`)
       open = open.filter((id) => id !== each.tool_call_id)
       continue
     }
-    if (open.length > 0) problems.push(`messages.${at}: calls before it have no result: ${open}`)
+    if (open.length > 0) problems.push(`messages.${index}: calls before it have no result: ${open}`)
     open = each.role === 'assistant' ? (each.tool_calls ?? []).map(({ id }) => id) : []
     if (each.role === 'assistant' && each.content === null && !each.tool_calls && !each.refusal && !each.audio)
-      problems.push(`messages.${at}: nothing is said`)
+      problems.push(`messages.${index}: nothing is said`)
   }
   return open.length > 0 ? [...problems, `at the end calls have no result: ${open}`] : problems
 }

@@ -216,13 +216,14 @@ function strictSchemas({ tools = [], text: { format } = {} }: Request): unknown[
 function unpaired(items: Exclude<Request['input'], string>): string[] {
   const problems: string[] = []
   const open = new Set<string>()
-  for (const [at, each] of items.entries()) {
+  for (const [index, each] of items.entries()) {
     if (each.type === 'function_call' || each.type === 'custom_tool_call') open.add(each.call_id)
     if (each.type === 'function_call_output' || each.type === 'custom_tool_call_output')
-      if (!open.delete(each.call_id)) problems.push(`input.${at}: a result without its call before it`)
+      if (!open.delete(each.call_id)) problems.push(`input.${index}: a result without its call before it`)
     if (each.type !== 'reasoning') continue
-    if (each.encrypted_content === undefined && !each.content) problems.push(`input.${at}: thoughts that nobody kept`)
-    if (at === items.length - 1) problems.push(`input.${at}: thoughts without what follows from them`)
+    if (each.encrypted_content === undefined && !each.content)
+      problems.push(`input.${index}: thoughts that nobody kept`)
+    if (index === items.length - 1) problems.push(`input.${index}: thoughts without what follows from them`)
   }
   return open.size > 0 ? [...problems, `calls have no result: ${[...open]}`] : problems
 }

@@ -21,7 +21,7 @@ export const weather = {
 /** The arguments of the model's calls. */
 export const CITIES = ['Paris', 'Oslo'] as const
 
-export const weatherIn = (city: unknown) => ({ city, celsius: city === 'Paris' ? 21 : 9 })
+export const getWeather = (city: unknown) => ({ city, celsius: city === 'Paris' ? 21 : 9 })
 
 /** Data that only the provider understands, and that it expects to receive again with its calls. */
 export const SIGNATURE = 'c2lnbmVkIGJ5IGl0cyBtYWtlcg=='

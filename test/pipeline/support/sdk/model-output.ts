@@ -28,25 +28,25 @@ type Split = (text: string) => string[]
 const USAGE = { input: 100, output: 40, cached: 60, reasoning: 10 }
 
 /** Returns a response as a provider of a format sends it, complete and as events. */
-export const outputIn = (format: WireFormat, answered: Answered): ModelOutput => writers[format](answered)
+export const getOutput = (format: WireFormat, answered: Answered): ModelOutput => writers[format](answered)
 
 const halves: Split = (text) => [text.slice(0, 3), text.slice(3)].filter((piece) => piece !== '')
-const pagesOf = (blocks: readonly Block[]) =>
+const getPages = (blocks: readonly Block[]) =>
   blocks.flatMap((block) => ('citations' in block ? (block.citations ?? []) : [])).filter((cited) => 'url' in cited)
-const textOf = (blocks: readonly Block[], type: Block['type']) =>
+const getText = (blocks: readonly Block[], type: Block['type']) =>
   blocks.map((block) => (block.type === type && 'text' in block ? block.text : '')).join('')
 
 const writers: Readonly<Record<WireFormat, (answered: Answered) => ModelOutput>> = {
   'openai-chat': ({ blocks, finish = 'stop', usage = USAGE, split = halves }) => {
     const head = { id: 'chatcmpl-1', created: 1_790_000_000, model: 'm' }
     const reason = { stop: 'stop', length: 'length', filter: 'content_filter', calls: 'tool_calls' }[finish]
-    const [content, refusal] = [textOf(blocks, 'text'), textOf(blocks, 'refusal')]
+    const [content, refusal] = [getText(blocks, 'text'), getText(blocks, 'refusal')]
     const calls = blocks.flatMap((block) =>
       block.type === 'call'
         ? [{ id: block.id, type: 'function', function: { name: block.name, arguments: JSON.stringify(block.input) } }]
         : [],
     )
-    const annotations = pagesOf(blocks).map((page) => ({
+    const annotations = getPages(blocks).map((page) => ({
       type: 'url_citation',
       url_citation: { ...page, start_index: 0, end_index: content.length },
     }))
@@ -64,10 +64,10 @@ const writers: Readonly<Record<WireFormat, (answered: Answered) => ModelOutput>>
       prompt_tokens_details: { cached_tokens: usage.cached },
       completion_tokens_details: { reasoning_tokens: usage.reasoning },
     }
-    const chunk = (choices: object[], more: object = {}) =>
-      data({ ...head, object: 'chat.completion.chunk', choices, ...more })
-    const delta = (more: object, finish_reason: string | null = null) =>
-      chunk([{ index: 0, delta: more, finish_reason }])
+    const chunk = (choices: object[], extra: object = {}) =>
+      data({ ...head, object: 'chat.completion.chunk', choices, ...extra })
+    const delta = (extra: object, finish_reason: string | null = null) =>
+      chunk([{ index: 0, delta: extra, finish_reason }])
     return {
       whole: {
         ...head,
@@ -95,13 +95,13 @@ const writers: Readonly<Record<WireFormat, (answered: Answered) => ModelOutput>>
 
   'openai-responses': ({ blocks, finish = 'stop', usage = USAGE, split = halves }) => {
     const reason = finish === 'length' ? 'max_output_tokens' : finish === 'filter' ? 'content_filter' : undefined
-    const output = blocks.flatMap((block, at): JsonObject[] => {
+    const output = blocks.flatMap((block, index): JsonObject[] => {
       const message = (part: object) => [
-        { type: 'message', id: `msg_${at}`, role: 'assistant', status: 'completed', content: [part] },
+        { type: 'message', id: `msg_${index}`, role: 'assistant', status: 'completed', content: [part] },
       ]
       switch (block.type) {
         case 'text': {
-          const annotations = pagesOf([block]).map((page) => ({
+          const annotations = getPages([block]).map((page) => ({
             type: 'url_citation',
             ...page,
             start_index: 0,
@@ -113,22 +113,22 @@ const writers: Readonly<Record<WireFormat, (answered: Answered) => ModelOutput>>
           return message({ type: 'refusal', refusal: block.text })
         case 'reasoning': {
           const summary = block.text ? [{ type: 'summary_text', text: block.text }] : []
-          return [{ type: 'reasoning', id: `rs_${at}`, summary, encrypted_content: block.signature }]
+          return [{ type: 'reasoning', id: `rs_${index}`, summary, encrypted_content: block.signature }]
         }
         case 'call': {
           const { id, name, input } = block
-          const call = { type: 'function_call', id: `fc_${at}`, call_id: id, name, status: 'completed' }
+          const call = { type: 'function_call', id: `fc_${index}`, call_id: id, name, status: 'completed' }
           return [{ ...call, arguments: JSON.stringify(input) }]
         }
         default:
           return []
       }
     })
-    const response = (status: string, more: object) => ({
+    const response = (status: string, extra: object) => ({
       ...{ id: 'resp_1', object: 'response', created_at: 1_790_000_000, model: 'm', status, error: null },
-      ...{ incomplete_details: null, output: [], parallel_tool_calls: true, tool_choice: 'auto', tools: [], ...more },
+      ...{ incomplete_details: null, output: [], parallel_tool_calls: true, tool_choice: 'auto', tools: [], ...extra },
     })
-    const whole = response(reason ? 'incomplete' : 'completed', {
+    const full = response(reason ? 'incomplete' : 'completed', {
       output,
       ...(reason && { incomplete_details: { reason } }),
       usage: {
@@ -142,9 +142,9 @@ const writers: Readonly<Record<WireFormat, (answered: Answered) => ModelOutput>>
     const events = [
       { type: 'response.created', response: response('in_progress', {}) },
       ...output.flatMap((item, output_index) => itemEvents(item, output_index, split)),
-      { type: reason ? 'response.incomplete' : 'response.completed', response: whole },
+      { type: reason ? 'response.incomplete' : 'response.completed', response: full },
     ]
-    return { whole, events: events.map((event, sequence_number) => named({ ...event, sequence_number })) }
+    return { whole: full, events: events.map((event, sequence_number) => named({ ...event, sequence_number })) }
   },
 
   'anthropic-messages': ({ blocks, finish = 'stop', usage = USAGE, split = halves }) => {
@@ -156,7 +156,7 @@ const writers: Readonly<Record<WireFormat, (answered: Answered) => ModelOutput>>
         case 'text':
         case 'refusal':
           return [
-            { type: 'text', text: block.text, ...(block.citations && { citations: block.citations.map(citationOf) }) },
+            { type: 'text', text: block.text, ...(block.citations && { citations: block.citations.map(getCitation) }) },
           ]
         case 'reasoning':
           return block.redacted === undefined
@@ -174,9 +174,9 @@ const writers: Readonly<Record<WireFormat, (answered: Answered) => ModelOutput>>
       cache_creation_input_tokens: 0,
       output_tokens: usage.output,
     }
-    const message = (more: object) => ({
+    const message = (extra: object) => ({
       ...{ id: 'msg_1', type: 'message', role: 'assistant', model: 'm', content: [], stop_reason: null },
-      ...{ stop_sequence: null, usage: counts, ...more },
+      ...{ stop_sequence: null, usage: counts, ...extra },
     })
     const events = [
       { type: 'message_start', message: message({ usage: { ...counts, output_tokens: 1 } }) },
@@ -208,11 +208,13 @@ const writers: Readonly<Record<WireFormat, (answered: Answered) => ModelOutput>>
           return { inlineData: { mimeType: 'image/png', data: block.data }, ...mark }
       }
     })
-    const pages = pagesOf(blocks)
+    const pages = getPages(blocks)
     const groundingMetadata = {
       webSearchQueries: ['q'],
       groundingChunks: pages.map(({ url, title }) => ({ web: { uri: url, title } })),
-      groundingSupports: [{ segment: { endIndex: 2, text: 'It' }, groundingChunkIndices: pages.map((_, at) => at) }],
+      groundingSupports: [
+        { segment: { endIndex: 2, text: 'It' }, groundingChunkIndices: pages.map((_, index) => index) },
+      ],
     }
     const respond = (some: JsonObject[], isLast: boolean) => ({
       candidates: [
@@ -240,12 +242,12 @@ const writers: Readonly<Record<WireFormat, (answered: Answered) => ModelOutput>>
     })
     return {
       whole: respond(parts, true),
-      events: pieces.map((part, at) => data(respond([part], at === pieces.length - 1))),
+      events: pieces.map((part, index) => data(respond([part], index === pieces.length - 1))),
     }
   },
 }
 
-const citationOf = (cited: Cited) =>
+const getCitation = (cited: Cited) =>
   'url' in cited
     ? { type: 'web_search_result_location', cited_text: 'q', encrypted_index: 'e', ...cited }
     : {
@@ -286,9 +288,9 @@ function blockEvents(block: JsonObject, index: number, split: Split): { type: st
 
 function itemEvents(item: JsonObject, output_index: number, split: Split): { type: string; [name: string]: unknown }[] {
   const at = { item_id: item.id, output_index }
-  const added = (more: object) => ({ type: 'response.output_item.added', output_index, item: { ...item, ...more } })
+  const added = (extra: object) => ({ type: 'response.output_item.added', output_index, item: { ...item, ...extra } })
   const done = { type: 'response.output_item.done', output_index, item }
-  const event = (type: string, more: object) => ({ type: `response.${type}`, ...at, ...more })
+  const event = (type: string, extra: object) => ({ type: `response.${type}`, ...at, ...extra })
   if (item.type === 'function_call') {
     const text = String(item.arguments)
     return [

@@ -51,7 +51,8 @@ async function lookAround(
   await settled(page)
   await page.evaluate(await axe())
   const found: string[] = []
-  const look = async (where: string) => found.push(...(await violations(page)).map((one) => `${where}: ${one}`))
+  const look = async (location: string) =>
+    found.push(...(await violations(page)).map((value) => `${location}: ${value}`))
   const links = await page.locator('nav a').evaluateAll((all) => all.map((link) => link.getAttribute('href') ?? ''))
   assert.ok(links.length >= 9)
   for (const link of [...links, `#/requests/${await lastRequest(server)}`, '#/nowhere']) {

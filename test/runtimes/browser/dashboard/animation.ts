@@ -125,7 +125,7 @@ async function encode(blank: Page, frames: readonly Frame[]): Promise<Buffer> {
     ...parts.map((part) => {
       const place = Buffer.alloc(16)
       const figures = [part.left / 2, part.top / 2, part.width - 1, part.height - 1, part.ms]
-      for (const [nth, figure] of figures.entries()) place.writeUIntLE(figure, nth * 3, 3)
+      for (const [index, figure] of figures.entries()) place.writeUIntLE(figure, index * 3, 3)
       place[15] = 0b10 // replaces the pixels below, and stays
       return chunk('ANMF', Buffer.concat([place, readPicture(Buffer.from(part.webp, 'base64'))]))
     }),
@@ -135,11 +135,11 @@ async function encode(blank: Page, frames: readonly Frame[]): Promise<Buffer> {
 
 /** Returns the chunk with the pixels of a still WebP. */
 function readPicture(webp: Buffer): Buffer {
-  for (let at = 12; at < webp.length; ) {
-    const size = webp.readUInt32LE(at + 4)
-    const end = at + 8 + size + (size % 2)
-    if (/^VP8[ L]$/.test(webp.toString('latin1', at, at + 4))) return webp.subarray(at, end)
-    at = end
+  for (let index = 12; index < webp.length; ) {
+    const size = webp.readUInt32LE(index + 4)
+    const end = index + 8 + size + (size % 2)
+    if (/^VP8[ L]$/.test(webp.toString('latin1', index, index + 4))) return webp.subarray(index, end)
+    index = end
   }
   throw new Error('the picture has no pixels')
 }

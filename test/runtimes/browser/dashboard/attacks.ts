@@ -36,9 +36,9 @@ export function attackersWriteText(test: Suite<{ browser?: Browser }>): void {
     const { api } = server.gateway
     const created: string[] = []
     /** Ignores names that the gateway rejects, because they can't be shown. */
-    const attempt = async (what: string, act: () => Promise<unknown>) => {
+    const attempt = async (label: string, act: () => Promise<unknown>) => {
       await act().then(
-        () => created.push(what),
+        () => created.push(label),
         () => {},
       )
     }

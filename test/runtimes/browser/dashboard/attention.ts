@@ -20,7 +20,7 @@ export function attentionIsDrawn(test: Suite<{ browser?: Browser }>): void {
     await api.connections.create({ provider: 'openai', name: 'real', apiKey: 'sk-0123456789abcdef' })
     const group = await api.groups.create({ name: 'team', limits: { requests: { total: 5 } } })
     const { key } = await api.keys.create({ name: 'ci', group: group.id, limits: { requests: { month: 4 } } })
-    for (let nth = 0; nth < 4; nth++) await (await server.send({ model: 'openai/of-no-price' }, { key })).text()
+    for (let index = 0; index < 4; index++) await (await server.send({ model: 'openai/of-no-price' }, { key })).text()
     const { usage, nearLimits } = await api.overview()
     assert.is(usage?.totals.unpriced, 4)
     assert.is(nearLimits?.length, 2)
@@ -33,14 +33,14 @@ export function attentionIsDrawn(test: Suite<{ browser?: Browser }>): void {
           if (pathname !== '/api/live') calls.push(pathname)
           if (pathname !== '/api/overview') return route.continue()
           const response = await route.fetch()
-          const whole: object = await response.json()
-          return route.fulfill({ response, json: { ...whole, mirrorError: 'it <b>cannot</b> be reached' } })
+          const full: object = await response.json()
+          return route.fulfill({ response, json: { ...full, mirrorError: 'it <b>cannot</b> be reached' } })
         }),
     }) // launched by `before`
     await settled(page)
     const items = page.getByRole('region', { name: 'Needs attention' }).getByRole('link')
     await items.first().waitFor()
-    const found = await items.evaluateAll((all) => all.map((one) => [one.textContent, one.getAttribute('href')]))
+    const found = await items.evaluateAll((all) => all.map((item) => [item.textContent, item.getAttribute('href')]))
     for (const [text, link] of [
       ['"ci" has used 4 of 4 requests per month.', /#\/keys\?q=/],
       ['"team" has used 4 of 5 requests in total.', /#\/keys\?group=/],

@@ -15,7 +15,7 @@ interface Conflict {
   /** The change that another user makes. */
   theirs: (api: Api) => Promise<unknown>
   /** The page's message about the change. */
-  says: string
+  message: string
   /** The button that saves. */
   button: string
   /** A field that was typed into, and its text. */
@@ -34,24 +34,24 @@ const open = (button: string) => async (page: Page) => {
   await page.getByRole('dialog').waitFor()
 }
 const found = async <T extends { name?: string }>(list: Promise<readonly T[]>, name: string) =>
-  (await list).find((one) => one.name === name)
+  (await list).find((item) => item.name === name)
 
-const keyOf = (api: Api) =>
+const getKey = (api: Api) =>
   found(
     api.keys.list({ values: 'none' }).then(({ keys }) => keys),
     'bob',
   )
-const groupOf = (api: Api) =>
+const getGroup = (api: Api) =>
   found(
     api.groups.list().then(({ groups }) => groups),
     'team',
   )
-const comboOf = (api: Api) =>
+const getCombo = (api: Api) =>
   found(
     api.combos.list().then(({ combos }) => combos),
     'fast',
   )
-const connectionOf = (api: Api) =>
+const getConnection = (api: Api) =>
   found(
     api.connections.list().then(({ connections }) => connections),
     'spare',
@@ -62,44 +62,44 @@ const conflicts: Conflict[] = [
     name: 'a key',
     link: '#/keys',
     begin: edit('Edit: bob', 'Allowed models', 'mine'),
-    theirs: async (api) => api.keys.update((await keyOf(api))?.id ?? '', { models: ['theirs'] }),
-    says: 'models changed from ["fast"] to ["theirs"] (yours: ["mine"])',
+    theirs: async (api) => api.keys.update((await getKey(api))?.id ?? '', { models: ['theirs'] }),
+    message: 'models changed from ["fast"] to ["theirs"] (yours: ["mine"])',
     button: 'Save',
     typed: ['Allowed models', 'mine'],
-    mine: async (api) => (await keyOf(api))?.models,
+    mine: async (api) => (await getKey(api))?.models,
     becomes: ['mine'],
   },
   {
     name: 'a group',
     link: '#/keys',
     begin: edit('Edit: team', 'Concurrent requests', '7'),
-    theirs: async (api) => api.groups.update((await groupOf(api))?.id ?? '', { models: ['theirs'] }),
-    says: 'models changed from – to ["theirs"] (yours: –)',
+    theirs: async (api) => api.groups.update((await getGroup(api))?.id ?? '', { models: ['theirs'] }),
+    message: 'models changed from – to ["theirs"] (yours: –)',
     button: 'Save',
     typed: ['Concurrent requests', '7'],
-    mine: async (api) => (await groupOf(api))?.limits?.parallel,
+    mine: async (api) => (await getGroup(api))?.limits?.parallel,
     becomes: 7,
   },
   {
     name: 'a combo',
     link: '#/combos',
     begin: edit('Edit: fast', 'Max attempts', '2'),
-    theirs: async (api) => api.combos.update((await comboOf(api))?.id ?? '', { strategy: 'random' }),
-    says: 'strategy changed from "fallback" to "random" (yours: "fallback")',
+    theirs: async (api) => api.combos.update((await getCombo(api))?.id ?? '', { strategy: 'random' }),
+    message: 'strategy changed from "fallback" to "random" (yours: "fallback")',
     button: 'Save',
     typed: ['Max attempts', '2'],
-    mine: async (api) => [(await comboOf(api))?.maxAttempts, (await comboOf(api))?.strategy],
+    mine: async (api) => [(await getCombo(api))?.maxAttempts, (await getCombo(api))?.strategy],
     becomes: [2, 'fallback'],
   },
   {
     name: 'a connection',
     link: '#/targets',
     begin: edit('Edit: spare', 'Name', 'spare'),
-    theirs: async (api) => api.connections.update((await connectionOf(api))?.id ?? '', { priority: 9 }),
-    says: 'priority changed from – to 9 (yours: –)',
+    theirs: async (api) => api.connections.update((await getConnection(api))?.id ?? '', { priority: 9 }),
+    message: 'priority changed from – to 9 (yours: –)',
     button: 'Save',
     typed: ['Name', 'spare'],
-    mine: async (api) => (await connectionOf(api))?.priority,
+    mine: async (api) => (await getConnection(api))?.priority,
     becomes: undefined,
   },
   {
@@ -107,7 +107,7 @@ const conflicts: Conflict[] = [
     link: '#/settings',
     begin: (page) => page.getByLabel('Max attempts per request').fill('4'),
     theirs: (api) => api.settings.update({ maxAttempts: 9 }),
-    says: 'maxAttempts changed from 3 to 9 (yours: 4)',
+    message: 'maxAttempts changed from 3 to 9 (yours: 4)',
     button: 'Save',
     typed: ['Max attempts per request', '4'],
     mine: async (api) => (await api.settings.get()).maxAttempts,
@@ -121,7 +121,7 @@ const conflicts: Conflict[] = [
       await page.getByLabel('Points to').fill('groq/mine')
     },
     theirs: (api) => api.aliases.set({ alias: 'cheap', model: 'groq/theirs' }),
-    says: 'model changed from "openai/gpt-5-mini" to "groq/theirs" (yours: "groq/mine")',
+    message: 'model changed from "openai/gpt-5-mini" to "groq/theirs" (yours: "groq/mine")',
     button: 'Add alias',
     typed: ['Points to', 'groq/mine'],
     mine: async (api) => (await api.aliases.list()).aliases.cheap,
@@ -135,7 +135,7 @@ const conflicts: Conflict[] = [
       await page.getByLabel('Points to').fill('groq/mine')
     },
     theirs: (api) => api.aliases.set({ alias: 'dear', model: 'groq/theirs' }),
-    says: 'Someone else just added this alias',
+    message: 'Someone else just added this alias',
     button: 'Add alias',
     typed: ['Points to', 'groq/mine'],
     mine: async (api) => (await api.aliases.list()).aliases.dear,
@@ -146,7 +146,7 @@ const conflicts: Conflict[] = [
     link: '#/combos',
     begin: async () => {},
     theirs: (api) => api.aliases.set({ alias: 'cheap', model: 'groq/more-of-theirs' }),
-    says: 'model changed from "groq/mine" to "groq/more-of-theirs"',
+    message: 'model changed from "groq/mine" to "groq/more-of-theirs"',
     button: 'Delete: cheap',
     mine: async (api) => Object.keys((await api.aliases.list()).aliases),
     becomes: ['dear'],
@@ -156,7 +156,7 @@ const conflicts: Conflict[] = [
     link: '#/models',
     begin: async () => {},
     theirs: (api) => api.customModels.put({ providerAlias: 'openai', id: 'own', type: 'llm', prices: { input: 2 } }),
-    says: 'prices changed from {"input":1} to {"input":2}',
+    message: 'prices changed from {"input":1} to {"input":2}',
     button: 'Delete: own',
     mine: async (api) => (await api.customModels.list()).models,
     becomes: [],
@@ -165,20 +165,20 @@ const conflicts: Conflict[] = [
     name: 'a deleted combo',
     link: '#/combos',
     begin: open('Delete: fast'),
-    theirs: async (api) => api.combos.update((await comboOf(api))?.id ?? '', { strategy: 'random' }),
-    says: 'strategy changed from "fallback" to "random"',
+    theirs: async (api) => api.combos.update((await getCombo(api))?.id ?? '', { strategy: 'random' }),
+    message: 'strategy changed from "fallback" to "random"',
     button: 'Delete',
-    mine: comboOf,
+    mine: getCombo,
     becomes: undefined,
   },
   {
     name: 'a deleted connection',
     link: '#/targets',
     begin: open('Delete: spare'),
-    theirs: async (api) => api.connections.update((await connectionOf(api))?.id ?? '', { priority: 9 }),
-    says: 'priority changed from – to 9',
+    theirs: async (api) => api.connections.update((await getConnection(api))?.id ?? '', { priority: 9 }),
+    message: 'priority changed from – to 9',
     button: 'Delete',
-    mine: connectionOf,
+    mine: getConnection,
     becomes: undefined,
   },
   {
@@ -192,7 +192,7 @@ const conflicts: Conflict[] = [
       )
       await api.keys.update(old?.id ?? '', { models: ['theirs'] })
     },
-    says: 'models changed from – to ["theirs"]',
+    message: 'models changed from – to ["theirs"]',
     button: 'Delete',
     mine: (api) =>
       found(
@@ -236,7 +236,7 @@ export function twoPeopleChange(test: Suite<{ browser?: Browser }>): void {
     await api.customModels.create({ providerAlias: 'openai', id: 'own', type: 'llm', prices: { input: 1 } })
     const { page, faults, close } = await visit(browser as Browser, server.url) // launched by `before`
     const reloads = await holdReloads(page)
-    for (const { name, link, begin, theirs, says, button, typed, mine, becomes } of conflicts) {
+    for (const { name, link, begin, theirs, message, button, typed, mine, becomes } of conflicts) {
       await goTo(page, '#/')
       await goTo(page, link)
       await begin(page)
@@ -250,7 +250,7 @@ export function twoPeopleChange(test: Suite<{ browser?: Browser }>): void {
         await place.getByLabel('Name').fill('old')
         await place.getByRole('button', { name: button, exact: true }).click()
       }
-      await place.getByRole('alert').getByText(says).waitFor()
+      await place.getByRole('alert').getByText(message).waitFor()
       assert.equal(await mine(api), before, `${name}: nothing is changed`)
       if (typed) assert.is(await place.getByLabel(typed[0], { exact: true }).first().inputValue(), typed[1], name)
       await place.getByRole('button', { name: button, exact: true }).click()

@@ -37,14 +37,14 @@ export function recordsAreEdited(test: Suite<{ browser?: Browser }>): void {
   }) => {
     await withDialog(browser, ['#/combos', 'Edit: fast'], async ({ api, dialog, reopen }) => {
       const [combo] = (await api.combos.list()).combos
-      const whole = {
+      const full = {
         models: [
           { model: 'groq/llama-3.3-70b-versatile', when: { tools: true }, weight: 2, voices: { alloy: 'x' } },
           'openai/gpt-5-mini',
         ],
         health: { minCalls: 7 },
       }
-      await api.combos.update(combo?.id ?? '', whole)
+      await api.combos.update(combo?.id ?? '', full)
       await dialog.press('Escape')
       await reopen()
       await dialog.getByText('Parameters', { exact: true }).last().click()
@@ -68,12 +68,12 @@ export function recordsAreEdited(test: Suite<{ browser?: Browser }>): void {
       for (const _ of ['first', 'again']) {
         const found = await stored()
         assert.equal(found?.models, [
-          whole.models[0],
+          full.models[0],
           { model: 'openai/gpt-5-mini', when: { bytes: { max: 8000 }, images: false }, params },
         ])
         assert.equal(
           [found?.timeouts, found?.on, found?.health],
-          [{ headersMs: 9000, idleMs: 5000 }, ['content'], whole.health],
+          [{ headersMs: 9000, idleMs: 5000 }, ['content'], full.health],
         )
         await reopen()
         await save(dialog)
@@ -105,15 +105,15 @@ export function recordsAreEdited(test: Suite<{ browser?: Browser }>): void {
       await long.getByLabel('Input', { exact: true }).fill('0.5')
       await save(dialog)
       const prices = async () => (await api.connections.list()).connections.find(({ name }) => name === 'main')?.prices
-      const whole = { input: 0.25, output: 2, tiers: [{ above: 200_000, input: 0.5 }], image: 0.04 }
+      const full = { input: 0.25, output: 2, tiers: [{ above: 200_000, input: 0.5 }], image: 0.04 }
       for (const _ of ['first', 'again']) {
-        assert.equal(await prices(), { 'gpt-5-mini': whole })
+        assert.equal(await prices(), { 'gpt-5-mini': full })
         await reopen()
         await save(dialog)
       }
       const main = (await api.connections.list()).connections.find(({ name }) => name === 'main')
       const tiers = [{ above: 200_000, input: 0.5, audioInput: 3 }]
-      await api.connections.update(main?.id ?? '', { prices: { 'gpt-5-mini': { ...whole, tiers } } })
+      await api.connections.update(main?.id ?? '', { prices: { 'gpt-5-mini': { ...full, tiers } } })
       await reopen()
       await long.getByLabel('Output', { exact: true }).fill('4')
       await long.getByLabel('Over (input tokens)').fill('0.5')

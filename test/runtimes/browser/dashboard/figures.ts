@@ -22,7 +22,7 @@ export function figuresAreShown(test: Suite<{ browser?: Browser }>): void {
     const { server, now } = await withTwoDays()
     const { page, faults, close } = await visit(browser as Browser, server.url, { now })
     await goTo(page, '#/settings')
-    const requested = callsOf(page)
+    const requested = getCalls(page)
 
     await goTo(page, '#/')
     const cards = page.locator('.cards')
@@ -80,12 +80,12 @@ async function withTwoDays(): Promise<{ server: Served; now: number }> {
   const send = async () => (await server.send({ model: 'openai/gpt' }, { key })).text()
   await send()
   now += 30 * 3_600_000
-  for (let nth = 0; nth < 3; nth++) await send()
+  for (let index = 0; index < 3; index++) await send()
   return { server, now }
 }
 
 /** Returns the paths below `/api` that a page requests from now on, without streams. Each call of the result starts over. */
-function callsOf(page: Page): () => string[] {
+function getCalls(page: Page): () => string[] {
   const paths: string[] = []
   page.on('request', (request) => {
     const { pathname } = new URL(request.url())

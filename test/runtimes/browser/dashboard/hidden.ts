@@ -14,8 +14,8 @@ export function hiddenTabsRest(test: Suite<{ browser?: Browser }>): void {
     await page.evaluate(
       "Object.defineProperty(document, 'hidden', { configurable: true, get: () => globalThis.isAway === true })",
     )
-    const turn = (isAway: boolean) =>
-      page.evaluate(`globalThis.isAway = ${isAway}; document.dispatchEvent(new Event('visibilitychange'))`)
+    const turn = (isUnavailable: boolean) =>
+      page.evaluate(`globalThis.isAway = ${isUnavailable}; document.dispatchEvent(new Event('visibilitychange'))`)
     await goTo(page, '#/keys')
     await page.getByRole('button', { name: 'Limits: ci' }).click()
     const dialog = page.getByRole('dialog') // loads when it opens, and then every two seconds; tables also have meters

@@ -62,7 +62,7 @@ export function keysAreFound(test: Suite<{ browser?: Browser }>): void {
       await goTo(page, link)
       const working = await page
         .locator('button:not(:disabled):not(.skip):not(.sort)')
-        .evaluateAll((all) => all.map((one) => one.getAttribute('aria-label') ?? one.textContent ?? ''))
+        .evaluateAll((all) => all.map((item) => item.getAttribute('aria-label') ?? item.textContent ?? ''))
       assert.equal(working.sort(), [...open].sort(), link)
     }
     assert.equal(faults, [])
@@ -110,9 +110,10 @@ async function manyKeys(): Promise<Served> {
   const server = await serveDashboard()
   const { keys, groups } = server.gateway.api
   const group = await groups.create({ name: 'team' })
-  const make = (nth: number) =>
-    keys.create({ name: `key-${String(nth).padStart(6, '0')}`, ...(nth === MANY - 1 && { group: group.id }) })
-  for (let nth = 0; nth < 100; nth++) await make(nth) // the keys that the test sees are created in order
-  for (let at = 100; at < MANY; at += 100) await Promise.all(Array.from({ length: 100 }, (_, nth) => make(at + nth)))
+  const make = (index: number) =>
+    keys.create({ name: `key-${String(index).padStart(6, '0')}`, ...(index === MANY - 1 && { group: group.id }) })
+  for (let index = 0; index < 100; index++) await make(index) // the keys that the test sees are created in order
+  for (let index = 100; index < MANY; index += 100)
+    await Promise.all(Array.from({ length: 100 }, (_, i) => make(index + i)))
   return server
 }

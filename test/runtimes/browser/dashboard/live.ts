@@ -19,13 +19,13 @@ export function whatRunsIsSeen(test: Suite<{ browser?: Browser }>): void {
       fetch: async (input: string | URL | Request, init?: RequestInit) => {
         const response = await respond(input, init)
         if (!response.ok || !response.body) return response
-        const whole = await response.text()
-        const end = whole.indexOf('\n\n') + 2
+        const full = await response.text()
+        const end = full.indexOf('\n\n') + 2
         const body = new ReadableStream({
           async start(controller) {
-            controller.enqueue(new TextEncoder().encode(whole.slice(0, end)))
+            controller.enqueue(new TextEncoder().encode(full.slice(0, end)))
             await held
-            controller.enqueue(new TextEncoder().encode(whole.slice(end)))
+            controller.enqueue(new TextEncoder().encode(full.slice(end)))
             controller.close()
           },
         })
@@ -67,8 +67,8 @@ export function whatRunsIsSeen(test: Suite<{ browser?: Browser }>): void {
     await page.getByText(/The gateway hasn’t responded since/).waitFor()
     const second = await serveDashboard({ storage, port: Number(new URL(first.url).port) })
     await page.getByText(/The gateway hasn’t responded since/).waitFor({ state: 'detached' })
-    const refused = await second.send({ model: 'nobody/nothing' })
-    await refused.text()
+    const rejected = await second.send({ model: 'nobody/nothing' })
+    await rejected.text()
     await page.getByRole('row', { name: /nobody\/nothing/ }).waitFor()
     assert.equal(
       faults.filter((fault) => !/Failed to load resource|net::ERR_/.test(fault)),

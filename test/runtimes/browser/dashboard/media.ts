@@ -10,7 +10,7 @@ const PNG = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8BQDwA
 function silence(): Uint8Array<ArrayBuffer> {
   const samples = 800
   const view = new DataView(new ArrayBuffer(44 + samples))
-  const text = (at: number, word: string) => new Uint8Array(view.buffer).set(new TextEncoder().encode(word), at)
+  const text = (index: number, word: string) => new Uint8Array(view.buffer).set(new TextEncoder().encode(word), index)
   text(0, 'RIFF')
   view.setUint32(4, 36 + samples, true)
   text(8, 'WAVEfmt ')

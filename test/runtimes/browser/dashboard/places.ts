@@ -112,11 +112,11 @@ async function makeGroup(page: Awaited<ReturnType<typeof visit>>['page']): Promi
 const withoutStatus = (faults: string[]) => faults.filter((fault) => !fault.includes('status of 401'))
 
 /** Forwards all requests, under a path that it may change. */
-const startProxy = (target: string, pathOf: (path: string) => string) =>
+const startProxy = (target: string, getPath: (path: string) => string) =>
   startServer(async (req, res) => {
     const chunks: Uint8Array[] = []
     for await (const chunk of req) chunks.push(chunk)
-    const reply = await fetch(`${target}${pathOf(req.url ?? '/')}`, {
+    const reply = await fetch(`${target}${getPath(req.url ?? '/')}`, {
       method: req.method ?? 'GET',
       headers: Object.entries(req.headers).filter(
         (header): header is [string, string] =>

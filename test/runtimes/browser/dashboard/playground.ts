@@ -14,7 +14,7 @@ const hostile: typeof fetch = async () => {
     choices: [{ index: 0, delta: { content: HOSTILE } }],
   }
   const end = { ...event, choices: [{ index: 0, delta: {}, finish_reason: 'stop' }] }
-  const text = [event, end].map((one) => `data: ${JSON.stringify(one)}\n\n`).join('')
+  const text = [event, end].map((item) => `data: ${JSON.stringify(item)}\n\n`).join('')
   return new Response(`${text}data: [DONE]\n\n`, { headers: { 'content-type': 'text/event-stream' } })
 }
 
@@ -75,7 +75,7 @@ export function modelsAreAsked(test: Suite<{ browser?: Browser }>): void {
     ] as const) {
       await page.getByLabel('Request body').fill('{}')
       await page.getByLabel('API format').selectOption('chat')
-      await page.getByLabel('Request body').fill(bodyOf(format))
+      await page.getByLabel('Request body').fill(getBody(format))
       await page.getByLabel('API format').selectOption(format)
       await page.getByLabel('Model, combo, or alias').fill(model)
       await page.getByRole('button', { name: 'Send', exact: true }).click()
@@ -84,16 +84,16 @@ export function modelsAreAsked(test: Suite<{ browser?: Browser }>): void {
     }
 
     await page.getByLabel('API format').selectOption('chat')
-    await page.getByLabel('Request body').fill(bodyOf('chat'))
+    await page.getByLabel('Request body').fill(getBody('chat'))
     await page.getByLabel('Model, combo, or alias').fill('groq/llama-3.3-70b-versatile')
     await page.getByLabel('Send as').selectOption('ci')
     await page.getByRole('button', { name: 'Send', exact: true }).click()
     await page.getByRole('alert').waitFor()
     await page.locator('dl.facts').getByText('403').waitFor()
-    const [refused] = (await server.gateway.api.usage.requests({ keyId: id })).requests
-    assert.equal([refused?.keyId, refused?.status], [id, 403])
+    const [rejected] = (await server.gateway.api.usage.requests({ keyId: id })).requests
+    assert.equal([rejected?.keyId, rejected?.status], [id, 403])
     await page.locator('dl.facts').getByRole('link').click()
-    await page.getByRole('heading', { name: `Request ${refused?.id}` }).waitFor()
+    await page.getByRole('heading', { name: `Request ${rejected?.id}` }).waitFor()
     assert.equal(
       faults.filter((fault) => !/status of 403/.test(fault)),
       [],
@@ -126,4 +126,4 @@ const bodies = {
   gemini: { contents: [{ role: 'user', parts: [{ text: 'Hi' }] }] },
   responses: { stream: true, input: 'Hi' },
 }
-const bodyOf = (format: keyof typeof bodies) => JSON.stringify(bodies[format])
+const getBody = (format: keyof typeof bodies) => JSON.stringify(bodies[format])

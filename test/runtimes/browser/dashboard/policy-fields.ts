@@ -18,7 +18,7 @@ export function policiesAreEdited(test: Suite<{ browser?: Browser }>): void {
       }
       for (const [link, { button, tags }] of Object.entries(forms)) {
         await edit(page, link, button)
-        for (const [at, [key, value]] of (
+        for (const [index, [key, value]] of (
           [
             ['zdr', 'true'],
             ['training', 'false'],
@@ -26,8 +26,8 @@ export function policiesAreEdited(test: Suite<{ browser?: Browser }>): void {
           ] as const
         ).entries()) {
           await dialog.getByRole('button', { name: 'Add tag' }).click()
-          await dialog.getByLabel('Key', { exact: true }).nth(at).fill(key)
-          await dialog.getByLabel('Value', { exact: true }).nth(at).fill(value)
+          await dialog.getByLabel('Key', { exact: true }).nth(index).fill(key)
+          await dialog.getByLabel('Value', { exact: true }).nth(index).fill(value)
         }
         for (const _ of ['first', 'again']) {
           await save(dialog)

@@ -2,7 +2,7 @@ import type { Browser, Page } from 'playwright-core'
 import { memoryStorage } from '../../../../adapters/storage/memory.ts'
 import { fakeClock } from '../../../support/clock.ts'
 import { assert, type Suite } from '../../../support/suite.ts'
-import { openInstance, requestAt } from '../../../usage/support/instances.ts'
+import { getRequest, openInstance } from '../../../usage/support/instances.ts'
 import { type Served, serveDashboard } from './site.ts'
 import { goTo, until, visit } from './visit.ts'
 
@@ -138,8 +138,8 @@ export function timesAreShown(test: Suite<{ browser?: Browser }>): void {
       before: (opened) =>
         opened.route('**/api/usage/requests*', async (route) => {
           const response = await route.fetch()
-          const whole: object = await response.json()
-          return route.fulfill({ response, json: { ...whole, missing: 1_234 } })
+          const full: object = await response.json()
+          return route.fulfill({ response, json: { ...full, missing: 1_234 } })
         }),
     })
     await goTo(page, '#/requests')
@@ -168,18 +168,18 @@ async function withHistory(): Promise<{ server: Served; key: string }> {
   const server = await serveDashboard({ storage, clock })
   const { id } = await server.gateway.api.keys.create({ name: 'app' })
   const usage = openInstance(storage, fakeClock(NOW))
-  let nth = 0
-  for (let at = Date.parse('2026-10-31T19:00:00Z'); at <= NOW; at += HOUR) {
-    const isDear = at < Date.parse('2026-11-02') && nth % 3 === 0
-    const isFree = at < Date.parse('2026-11-03') && nth % 3 === 1
+  let index = 0
+  for (let timestamp = Date.parse('2026-10-31T19:00:00Z'); timestamp <= NOW; timestamp += HOUR) {
+    const isDear = timestamp < Date.parse('2026-11-02') && index % 3 === 0
+    const isFree = timestamp < Date.parse('2026-11-03') && index % 3 === 1
     usage.storeRequest(
-      requestAt(at, {
+      getRequest(timestamp, {
         keyId: id,
         input: isDear ? 5e8 : isFree ? 0 : 1e7,
         durationMs: isDear ? 9_000 : isFree ? 1 : 200,
       }),
     )
-    nth++
+    index++
   }
   await usage.close()
   return { server, key: id }

@@ -87,7 +87,7 @@ const DRAWN = `async (src) => {
 }`
 
 /** Returns the page as WebP, which is half the size of PNG. `blank` is a page without a policy, which encodes the picture. */
-export async function webpOf(page: Page, blank: Page): Promise<Buffer> {
+export async function getWebp(page: Page, blank: Page): Promise<Buffer> {
   const png = (await page.screenshot()).toString('base64')
   const url: string = await blank.evaluate(
     `(async () => (await (${DRAWN})('data:image/png;base64,${png}')).canvas.toDataURL('image/webp', 0.85))()`,
@@ -96,8 +96,8 @@ export async function webpOf(page: Page, blank: Page): Promise<Buffer> {
 }
 
 /** Returns the share of pixels that differ, or 1 if the sizes differ. */
-async function difference(blank: Page, one: Buffer, other: Buffer): Promise<number> {
-  const [a, b] = [one, other].map((webp) => `'data:image/webp;base64,${webp.toString('base64')}'`)
+async function difference(blank: Page, item: Buffer, other: Buffer): Promise<number> {
+  const [a, b] = [item, other].map((webp) => `'data:image/webp;base64,${webp.toString('base64')}'`)
   return blank.evaluate(`(async () => {
     const drawn = ${DRAWN}
     const [{ pixels: one }, { pixels: other }] = [await drawn(${a}), await drawn(${b})]
@@ -123,7 +123,7 @@ export function looksAsItDid(test: Suite<{ browser?: Browser }>): void {
       if (isOtherFont) return
       const share = await difference(
         blank,
-        await webpOf(page, blank),
+        await getWebp(page, blank),
         await readFile(new URL(`${name}.webp`, PICTURES)),
       )
       if (share > 0.01) found.push(`${name}: ${(share * 100).toFixed(1)} % of its pixels differ`)

@@ -42,9 +42,9 @@ export function operatorWorks(test: Suite<{ browser?: Browser }>): void {
 
     await page.getByRole('link', { name: '← All requests' }).click()
     await settled(page)
-    const refused = await server.send({ model: 'fast' }, { key })
-    assert.is(refused.status, 402)
-    await refused.text()
+    const rejected = await server.send({ model: 'fast' }, { key })
+    assert.is(rejected.status, 402)
+    await rejected.text()
     await page
       .getByRole('row', { name: /ci fast .*402/ })
       .first()

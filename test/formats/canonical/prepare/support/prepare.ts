@@ -17,7 +17,7 @@ import { prepareRequest } from '../../../../../src/protocols/formats/canonical/p
 import { optionNames } from '../../../../../src/protocols/formats/openai-chat/chat-fields.ts'
 import type { OptionName, Traits } from '../../../../../src/traits.ts'
 
-export const text = (words: string) => ({ type: 'text', text: words }) as const
+export const text = (text: string) => ({ type: 'text', text }) as const
 export const user = (...content: (string | UserPart)[]): UserTurn => ({
   role: 'user',
   content: content.map((part) => (typeof part === 'string' ? text(part) : part)),
@@ -32,10 +32,10 @@ export const result = (callId: string, ...content: (string | ToolResultContent)[
   content: content.map((part) => (typeof part === 'string' ? text(part) : part)),
 })
 export const tool = (...results: ToolResult[]): ToolTurn => ({ role: 'tool', results })
-export const system = (words: string, as: 'instructions' | 'system' | 'developer' = 'system'): Turn => ({
+export const system = (content: string, as: 'instructions' | 'system' | 'developer' = 'system'): Turn => ({
   role: 'system',
   as,
-  content: [text(words)],
+  content: [text(content)],
 })
 
 export const ORIGIN = { format: 'anthropic-messages', account: 'anthropic/1' } as const

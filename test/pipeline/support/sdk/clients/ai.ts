@@ -2,7 +2,7 @@ import { createAnthropic } from '@ai-sdk/anthropic'
 import { createGoogle } from '@ai-sdk/google'
 import { createOpenAI } from '@ai-sdk/openai'
 import * as ai7 from 'ai'
-import { QUESTION, type Received, weather, weatherIn } from '../conversation.ts'
+import { getWeather, QUESTION, type Received, weather } from '../conversation.ts'
 import { type Client, type CreateClient, listen, MAX_STEPS, type Manner } from './client.ts'
 
 Object.assign(globalThis, { AI_SDK_LOG_WARNINGS: false }) // it would warn about the unknown model name
@@ -33,17 +33,17 @@ type Counts = Pick<ai7.LanguageModelUsage, 'inputTokens' | 'outputTokens'>
 /** Creates a client that uses the AI SDK with the provider that creates its models. */
 const over =
   (
-    modelsOf: (fetch: typeof globalThis.fetch) => (model: string) => ai7.LanguageModel,
+    getModels: (fetch: typeof globalThis.fetch) => (model: string) => ai7.LanguageModel,
     providerOptions: Record<string, Record<string, boolean>> = {},
     sdk = ai7,
   ): CreateClient =>
   (fetch) => {
     const { generateText, isStepCount, jsonSchema, streamText, tool } = sdk
-    const modelOf = modelsOf(fetch)
+    const getModel = getModels(fetch)
 
     const send: Client['send'] = async (model, { stream, signal: abortSignal, onText }) => {
       const callOptions = {
-        model: modelOf(model),
+        model: getModel(model),
         prompt: QUESTION,
         maxRetries: 0,
         ...(abortSignal && { abortSignal }),
@@ -60,7 +60,7 @@ const over =
     async function converse(model: string, { stream }: Manner): Promise<Received> {
       const calls: Received['calls'] = []
       const callOptions = {
-        model: modelOf(model),
+        model: getModel(model),
         prompt: QUESTION,
         stopWhen: isStepCount(MAX_STEPS),
         maxRetries: 0,
@@ -71,7 +71,7 @@ const over =
             inputSchema: jsonSchema<{ city: string }>(weather.schema),
             execute: async ({ city }) => {
               calls.push({ name: weather.name, city })
-              return weatherIn(city)
+              return getWeather(city)
             },
           }),
         },

@@ -1,6 +1,6 @@
 import Anthropic from '@anthropic-ai/sdk'
 import type { MessageParam, ToolResultBlockParam } from '@anthropic-ai/sdk/resources/messages'
-import { QUESTION, type Received, weather, weatherIn } from '../conversation.ts'
+import { getWeather, QUESTION, type Received, weather } from '../conversation.ts'
 import { type Client, type CreateClient, listen, MAX_STEPS, type Manner } from './client.ts'
 
 /** Uses `messages`, and sends the assistant's content back unchanged. */
@@ -9,12 +9,12 @@ export const createMessagesClient: CreateClient = (fetch) => {
 
   const send: Client['send'] = async (model, { stream, signal, onText }) => {
     const body = { model, max_tokens: 1_000, messages: [{ role: 'user' as const, content: QUESTION }] }
-    const textOf = (block: { type: string; text?: string }) => (block.type.startsWith('text') ? block.text : '')
-    if (!stream) return (await client.messages.create(body, { signal })).content.map(textOf).join('')
+    const getText = (block: { type: string; text?: string }) => (block.type.startsWith('text') ? block.text : '')
+    if (!stream) return (await client.messages.create(body, { signal })).content.map(getText).join('')
     const events = client.messages.stream(body, { signal })
     const text = await listen(
       events,
-      (event) => (event.type === 'content_block_delta' ? textOf(event.delta) : ''),
+      (event) => (event.type === 'content_block_delta' ? getText(event.delta) : ''),
       onText,
     )
     await events.finalMessage()
@@ -39,7 +39,7 @@ export const createMessagesClient: CreateClient = (fetch) => {
         if (block.type !== 'tool_use') return []
         const { city } = Object(block.input)
         calls.push({ name: block.name, city })
-        return [{ type: 'tool_result', tool_use_id: block.id, content: JSON.stringify(weatherIn(city)) }]
+        return [{ type: 'tool_result', tool_use_id: block.id, content: JSON.stringify(getWeather(city)) }]
       })
       messages.push({ role: 'user', content: results })
     }

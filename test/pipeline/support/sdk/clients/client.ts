@@ -24,12 +24,12 @@ export const MAX_STEPS = 3
 /** Collects text, and reports each piece. */
 export async function listen<T>(
   chunks: AsyncIterable<T>,
-  textOf: (chunk: T) => string | undefined,
+  getText: (chunk: T) => string | undefined,
   onText?: (piece: string) => void,
 ): Promise<string> {
   let text = ''
   for await (const chunk of chunks) {
-    const piece = textOf(chunk)
+    const piece = getText(chunk)
     if (!piece) continue
     text += piece
     onText?.(piece)

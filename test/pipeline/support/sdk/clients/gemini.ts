@@ -1,5 +1,5 @@
 import { type GenerateContentResponse, GoogleGenAI, type Part } from '@google/genai'
-import { QUESTION, type Received, weather, weatherIn } from '../conversation.ts'
+import { getWeather, QUESTION, type Received, weather } from '../conversation.ts'
 import { type Client, type CreateClient, listen, MAX_STEPS, type Manner } from './client.ts'
 
 /** Uses `chats`, which stores the conversation itself, including signatures. */
@@ -33,7 +33,7 @@ export const createGeminiClient: CreateClient = (fetch) => {
       }
       message = called.map(({ id, name: called = '', args }): Part => {
         calls.push({ name: called, city: args?.city })
-        return { functionResponse: { ...(id && { id }), name: called, response: weatherIn(args?.city) } }
+        return { functionResponse: { ...(id && { id }), name: called, response: getWeather(args?.city) } }
       })
     }
     throw new Error('it goes on calling')

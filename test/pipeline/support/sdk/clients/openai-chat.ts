@@ -1,6 +1,6 @@
 import OpenAI from 'openai'
 import type { ChatCompletionMessageParam } from 'openai/resources/chat/completions'
-import { QUESTION, type Received, weather, weatherIn } from '../conversation.ts'
+import { getWeather, QUESTION, type Received, weather } from '../conversation.ts'
 import { type Client, type CreateClient, listen, MAX_STEPS } from './client.ts'
 
 const { name, description, schema } = weather
@@ -42,7 +42,7 @@ async function create(client: OpenAI, model: string): Promise<Received> {
       if (call.type !== 'function') continue
       const { city } = JSON.parse(call.function.arguments)
       calls.push({ name: call.function.name, city })
-      messages.push({ role: 'tool', tool_call_id: call.id, content: JSON.stringify(weatherIn(city)) })
+      messages.push({ role: 'tool', tool_call_id: call.id, content: JSON.stringify(getWeather(city)) })
     }
   }
   throw new Error('it goes on calling')
@@ -63,7 +63,7 @@ async function runTools(client: OpenAI, model: string): Promise<Received> {
           parse: JSON.parse,
           function: ({ city }: { city: unknown }) => {
             calls.push({ name, city })
-            return weatherIn(city)
+            return getWeather(city)
           },
         },
       },

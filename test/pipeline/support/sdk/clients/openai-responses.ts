@@ -1,6 +1,6 @@
 import OpenAI from 'openai'
 import type { ResponseInput } from 'openai/resources/responses/responses'
-import { QUESTION, type Received, weather, weatherIn } from '../conversation.ts'
+import { getWeather, QUESTION, type Received, weather } from '../conversation.ts'
 import { type Client, type CreateClient, listen, MAX_STEPS, type Manner } from './client.ts'
 
 /** Uses `responses` without storage at the provider, so it sends back everything it has received, along with the results. */
@@ -43,7 +43,7 @@ export const createResponsesClient: CreateClient = (fetch) => {
         input.push({
           type: 'function_call_output',
           call_id: call.call_id,
-          output: JSON.stringify(weatherIn(city)),
+          output: JSON.stringify(getWeather(city)),
         })
       }
     }

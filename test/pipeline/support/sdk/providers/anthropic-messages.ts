@@ -23,15 +23,15 @@ function modelOutput(content: Block[], stop: 'tool_use' | 'end_turn', [input, ou
   const events: Event[] = [
     { type: 'message_start', message: message([], null, { input_tokens: input, output_tokens: 1 }) },
     { type: 'ping' },
-    ...content.flatMap(eventsOf),
+    ...content.flatMap(getEvents),
     { type: 'message_delta', delta: { stop_reason: stop, stop_sequence: null }, usage: { output_tokens: output } },
     { type: 'message_stop' },
   ]
-  const whole = message(content, stop, { input_tokens: input, output_tokens: output })
-  return { whole, events: events.map(named) }
+  const full = message(content, stop, { input_tokens: input, output_tokens: output })
+  return { whole: full, events: events.map(named) }
 }
 
-function eventsOf(block: Block, index: number): Event[] {
+function getEvents(block: Block, index: number): Event[] {
   const start = (content_block: object): Event => ({ type: 'content_block_start', index, content_block })
   const delta = (value: object): Event => ({ type: 'content_block_delta', index, delta: value })
   const stop: Event = { type: 'content_block_stop', index }

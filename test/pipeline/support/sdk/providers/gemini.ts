@@ -21,7 +21,7 @@ function output(parts: Part[], counts: object): ModelOutput {
   const last = parts.length - 1
   return {
     whole: respond(parts, counts, FinishReason.STOP),
-    events: parts.map((part, at) => data(respond([part], counts, at === last ? FinishReason.STOP : undefined))),
+    events: parts.map((part, index) => data(respond([part], counts, index === last ? FinishReason.STOP : undefined))),
   }
 }
 

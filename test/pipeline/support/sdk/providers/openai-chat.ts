@@ -10,13 +10,13 @@ const usage = (prompt: number, completion: number, reasoning = 0) => ({
   completion_tokens_details: { reasoning_tokens: reasoning },
 })
 
-const chunk = (choices: ChatCompletionChunk['choices'], more: Partial<ChatCompletionChunk> = {}) =>
-  data({ ...head, object: 'chat.completion.chunk', choices, ...more } satisfies ChatCompletionChunk)
+const chunk = (choices: ChatCompletionChunk['choices'], extra: Partial<ChatCompletionChunk> = {}) =>
+  data({ ...head, object: 'chat.completion.chunk', choices, ...extra } satisfies ChatCompletionChunk)
 /** Builds a delta. `reasoning_content` doesn't come from OpenAI, but from many vendors that use its format. */
 const delta = (value: ChatCompletionChunk.Choice.Delta & { reasoning_content?: string }) =>
   chunk([{ index: 0, delta: value, finish_reason: null }])
 const finished = (finish_reason: 'stop' | 'tool_calls') => chunk([{ index: 0, delta: {}, finish_reason }])
-const argumentsOf = (city: string) => JSON.stringify({ city })
+const getArguments = (city: string) => JSON.stringify({ city })
 
 /** A Chat Completions provider. It sends reasoning as an extension, and interleaves its calls. */
 export const chatProvider: Provider = {
@@ -37,7 +37,7 @@ export const chatProvider: Provider = {
             tool_calls: CITIES.map((city, index) => ({
               id: `call_${index}`,
               type: 'function',
-              function: { name: weather.name, arguments: argumentsOf(city) },
+              function: { name: weather.name, arguments: getArguments(city) },
             })),
           },
         },
@@ -57,7 +57,7 @@ export const chatProvider: Provider = {
       ),
       ...[0, 5].flatMap((from) =>
         CITIES.map((city, index) => {
-          const piece = argumentsOf(city).slice(from, from === 0 ? 5 : undefined)
+          const piece = getArguments(city).slice(from, from === 0 ? 5 : undefined)
           return delta({ tool_calls: [{ index, function: { arguments: piece } }] })
         }),
       ),

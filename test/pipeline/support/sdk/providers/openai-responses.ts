@@ -2,7 +2,7 @@ import type { Response, ResponseOutputItem, ResponseStreamEvent } from 'openai/r
 import { ANSWER, CITIES, SIGNATURE, THOUGHT, weather } from '../conversation.ts'
 import { type ModelOutput, named, type Provider } from './provider.ts'
 
-const usageOf = (input: number, output: number) => ({
+const getUsage = (input: number, output: number) => ({
   input_tokens: input,
   input_tokens_details: { cached_tokens: 0, cache_write_tokens: 0 },
   output_tokens: output,
@@ -41,18 +41,18 @@ type Event = ResponseStreamEvent extends infer T ? (T extends unknown ? Unnumber
 
 /** Builds the complete response, and the same response as events. */
 function modelOutput(output: ResponseOutputItem[], [input, out]: [number, number]): ModelOutput {
-  const whole = response(output, usageOf(input, out))
+  const full = response(output, getUsage(input, out))
   const started = response([], undefined)
   const events: Event[] = [
     { type: 'response.created', response: started },
     { type: 'response.in_progress', response: started },
-    ...output.flatMap(eventsOf),
-    { type: 'response.completed', response: whole },
+    ...output.flatMap(getEvents),
+    { type: 'response.completed', response: full },
   ]
-  return { whole, events: events.map((event, sequence_number) => named({ ...event, sequence_number })) }
+  return { whole: full, events: events.map((event, sequence_number) => named({ ...event, sequence_number })) }
 }
 
-function eventsOf(item: ResponseOutputItem, output_index: number): Event[] {
+function getEvents(item: ResponseOutputItem, output_index: number): Event[] {
   const added = (empty: ResponseOutputItem): Event => ({
     type: 'response.output_item.added',
     output_index,
