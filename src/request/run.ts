@@ -1,13 +1,13 @@
 import type { Reply } from '../lib/exchange.ts'
 import { once } from '../lib/promises.ts'
 import { Attempt } from './attempt/attempt.ts'
-import { createHedge } from './attempt/hedge.ts'
 import { Targets } from './choose/targets.ts'
 import type { PipelineContext } from './context.ts'
 import type { ModelRequest } from './model-request.ts'
 import { readRequest } from './read-request.ts'
 import { replyWithKeepAlive } from './reply/keep-alive.ts'
 import { createResponseReply, loadStreamReply } from './reply/response-reply.ts'
+import type { Route } from './routing/group.ts'
 import type { ServedRequest } from './steps.ts'
 
 /** Runs one model request, from its body to its reply. Rejects with the error that the client gets in its own format. */
@@ -41,11 +41,12 @@ async function tryTargets(request: ModelRequest): Promise<Reply> {
       attempt;
       attempt = await createNextAttempt(request, targets)
     ) {
-      const hedge = createHedge(request, attempt.route, {
-        next: () => createNextAttempt(request, targets, { isHedge: true }),
-        recordOutcome: (outcome) => targets.recordOutcome(outcome),
-      })
-      const outcome = hedge ? await (await loadHedging()).runHedged(attempt, hedge) : await attempt.run()
+      const outcome = isHedged(attempt.route)
+        ? await (await loadHedging()).runHedged(attempt, request, {
+            next: () => createNextAttempt(request, targets, { isHedge: true }),
+            recordOutcome: (outcome) => targets.recordOutcome(outcome),
+          })
+        : await attempt.run()
       if (outcome.kind !== 'answered') {
         await targets.recordOutcome(outcome)
         continue
@@ -61,6 +62,12 @@ async function tryTargets(request: ModelRequest): Promise<Reply> {
   } finally {
     targets.close()
   }
+}
+
+/** Returns whether a combo on the route hedges slow attempts. */
+function isHedged({ via }: Route): boolean {
+  for (let step = via; step; step = step.before) if (step.group.hedge) return true
+  return false
 }
 
 /** Returns the attempt at the next target, ready to be made, or `undefined` if there is none. */

@@ -190,37 +190,3 @@ export const runSteps = <R>(
     (next, step) => (request) => step(request, () => next(request)),
     serve,
   )
-
-/**
- * Runs the steps around an attempt, the first outermost, up to the attempt itself. Resolves when all of them have called `next`. Rejects with the
- * first error thrown before that. `settled` resolves when the attempt has settled, or if it wasn't made. Errors after the attempt go to `onError`.
- */
-export function runAttemptSteps(
-  steps: readonly AttemptStep[],
-  attempt: AttemptControls,
-  { settled, onError }: { settled(): Promise<AttemptRecord>; onError(error: unknown): void },
-): Promise<void> {
-  return new Promise((resolve, reject) => {
-    let isDecided = false
-
-    async function runStepsFrom(index: number): Promise<AttemptRecord> {
-      const step = steps[index]
-      if (!step) {
-        isDecided = true
-        resolve()
-        return settled()
-      }
-      let rest: Promise<AttemptRecord> | undefined
-      try {
-        await step(attempt, () => (rest ??= runStepsFrom(index + 1)))
-      } catch (error) {
-        if (isDecided) onError(error)
-        else reject(error)
-        isDecided = true
-      }
-      return rest ?? (isDecided ? settled() : runStepsFrom(index + 1)) // a step that doesn't reject anything doesn't have to call `next`
-    }
-
-    void runStepsFrom(0)
-  })
-}

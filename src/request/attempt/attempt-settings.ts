@@ -1,15 +1,18 @@
 import type { GatewayError } from '../../errors.ts'
 import { once } from '../../lib/promises.ts'
 import type { Spending } from '../../pricing/cost.ts'
+import { findSurcharge } from '../../pricing/surcharge-fields.ts'
 import type { AttemptLog } from '../attempt-log.ts'
+import type { Codec, CodecRequest } from '../codec/codec.ts'
+import { encodeRequest } from '../codec/encode.ts'
 import type { AttemptRecord } from '../hook-records.ts'
 import type { ModelRequest } from '../model-request.ts'
 import { createRejection } from '../route-request.ts'
 import type { RouteTarget } from '../routing/group.ts'
-import type { AttemptControls, EncodedCall, OutputAllowance } from '../steps.ts'
+import type { AttemptControls, AttemptStep, EncodedCall, OutputAllowance } from '../steps.ts'
 
 /** Loaded lazily, because few attempts have an output limit. */
-export const loadEncodeWithLimit = once(() => import('../codec/encode-with-limit.ts'))
+const loadEncodeWithLimit = once(() => import('../codec/encode-with-limit.ts'))
 
 /** An attempt as seen by the steps around it, and the settings that they choose for it. */
 export class AttemptSettings implements AttemptControls {
@@ -28,6 +31,24 @@ export class AttemptSettings implements AttemptControls {
     this.request = request
     this.target = target
     this.#log = log
+  }
+
+  /** See `runAttemptSteps`. */
+  runSteps(steps: readonly AttemptStep[]): Promise<void> {
+    const settled = () => this.#log.waitUntilSettled()
+    return runAttemptSteps(steps, this, { settled, onError: this.request.context.onError })
+  }
+
+  /** Writes the request for the target, with the output limit if there is one. */
+  async encode(request: CodecRequest, target: RouteTarget): Promise<Codec> {
+    if (this.outputLimit === undefined) return encodeRequest(request, target)
+    return (await loadEncodeWithLimit()).encodeWithLimit(request, target, this.outputLimit)
+  }
+
+  /** Runs the check of a step. */
+  check(codec: Codec): void {
+    const { body } = this.request.call
+    this.checkCall?.({ findSurcharge: (pricedTier) => findSurcharge(codec, body, pricedTier) })
   }
 
   limitOutput(tokens: number): void {
@@ -62,4 +83,38 @@ export class AttemptSettings implements AttemptControls {
   beforeFollowUp(check: (spending: Spending | undefined) => Promise<void>): void {
     this.checkFollowUp = check
   }
+}
+
+/**
+ * Runs the steps around an attempt, the first outermost, up to the attempt itself. Resolves when all of them have called `next`. Rejects with the
+ * first error thrown before that. `settled` resolves when the attempt has settled, or if it wasn't made. Errors after the attempt go to `onError`.
+ */
+function runAttemptSteps(
+  steps: readonly AttemptStep[],
+  attempt: AttemptControls,
+  { settled, onError }: { settled(): Promise<AttemptRecord>; onError(error: unknown): void },
+): Promise<void> {
+  return new Promise((resolve, reject) => {
+    let isDecided = false
+
+    async function runStepsFrom(index: number): Promise<AttemptRecord> {
+      const step = steps[index]
+      if (!step) {
+        isDecided = true
+        resolve()
+        return settled()
+      }
+      let rest: Promise<AttemptRecord> | undefined
+      try {
+        await step(attempt, () => (rest ??= runStepsFrom(index + 1)))
+      } catch (error) {
+        if (isDecided) onError(error)
+        else reject(error)
+        isDecided = true
+      }
+      return rest ?? (isDecided ? settled() : runStepsFrom(index + 1)) // a step that doesn't reject anything doesn't have to call `next`
+    }
+
+    void runStepsFrom(0)
+  })
 }

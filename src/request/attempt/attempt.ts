@@ -1,6 +1,6 @@
 import { type GatewayError, isGatewayError, toGatewayError } from '../../errors.ts'
 import type { UpstreamCall } from '../../lib/exchange.ts'
-import { getSettledValue } from '../../lib/promises.ts'
+import { getSettledValue, once } from '../../lib/promises.ts'
 import { Scope } from '../../lib/scope.ts'
 import { findSurcharge } from '../../pricing/surcharge-fields.ts'
 import { isBlank } from '../../protocols/formats/canonical/reported-usage.ts'
@@ -14,11 +14,11 @@ import { getSecrets } from '../codec/secrets.ts'
 import type { ModelRequest } from '../model-request.ts'
 import type { AnsweredAttempt, FailedAttempt, Outcome, RejectedAttempt, Target } from '../outcome.ts'
 import type { Route } from '../routing/group.ts'
-import { type AttemptStep, encodeWithin, runAttemptSteps } from '../steps.ts'
+import { type AttemptStep, encodeWithin } from '../steps.ts'
 import { ProviderCall } from '../upstream/provider-call.ts'
 import type { CredentialUse, SourcedCredentials } from '../upstream/sourced-credentials.ts'
 import { createUpstreamCall, type UpstreamRequest } from '../upstream/upstream-request.ts'
-import { AttemptSettings, loadEncodeWithLimit } from './attempt-settings.ts'
+import type { AttemptSettings } from './attempt-settings.ts'
 import { loadFailedCalls } from './read-response.ts'
 import { loadReceiveStream, receive } from './receive.ts'
 
@@ -76,14 +76,15 @@ export class Attempt {
   async #makeWithin(steps: readonly AttemptStep[]): Promise<Outcome> {
     const request = this.#request
     const { scope } = request.client
-    const { onError } = request.context
+    const loading = loadAttemptSettings()
+    const { AttemptSettings } = getSettledValue(loading) ?? (await loading)
     const settings = new AttemptSettings(request, this.route.target, this.#log)
     this.#settings = settings
     try {
-      await scope.race(runAttemptSteps(steps, settings, { settled: () => this.#log.waitUntilSettled(), onError }))
+      await scope.race(settings.runSteps(steps))
     } catch (error) {
       if (scope.hasEnded) throw error
-      if (!isGatewayError(error)) onError(error)
+      if (!isGatewayError(error)) request.context.onError(error)
       return this.#reject(toGatewayError(error), settings.rejectsRequest ? 'request' : 'target')
     }
     return this.#make()
@@ -133,13 +134,10 @@ export class Attempt {
   async #encode(): Promise<Codec | RejectedAttempt> {
     const request = this.#request
     const { target } = this.route
-    const { outputLimit, checkCall } = this.#settings ?? {}
     let codec: Codec
     try {
       const encode = (changed: CodecRequest) =>
-        outputLimit === undefined
-          ? encodeRequest(changed, target)
-          : loadEncodeWithLimit().then((it) => it.encodeWithLimit(changed, target, outputLimit))
+        this.#settings?.encode(changed, target) ?? encodeRequest(changed, target)
       codec = await encodeWithin(request.context.aroundEncode, { request, route: this.route, log: this.#log }, encode)
     } catch (error) {
       this.#throwIfEnded()
@@ -149,7 +147,7 @@ export class Attempt {
     }
     this.#throwIfEnded()
     try {
-      checkCall?.({ findSurcharge: (pricedTier) => findSurcharge(codec, request.call.body, pricedTier) })
+      this.#settings?.check(codec)
       return codec
     } catch (error) {
       return this.#reject(toGatewayError(error), 'target')
@@ -266,11 +264,10 @@ export class Attempt {
       const own = this.#credentialFunctions?.createFailure(this.#use, 'failed')
       return { kind: 'failure', failure: own ?? (await loadFailedCalls()).unreadableCredentialFailure }
     }
-    if (this.#credentialFunctions && apiKey === undefined)
-      return {
-        kind: 'failure',
-        failure: this.#credentialFunctions.createFailure(this.#use, 'returned nothing for this request'),
-      }
+    if (this.#credentialFunctions && apiKey === undefined) {
+      const failure = this.#credentialFunctions.createFailure(this.#use, 'returned nothing for this request')
+      return { kind: 'failure', failure }
+    }
     try {
       if (!cloud) return createUpstreamCall(target, apiKey, request)
       return await this.#scope.race(context.cloudCall(request, { cloud, target, apiKey, fetch: context.fetch }))
@@ -383,6 +380,9 @@ export class Attempt {
     return { kind: 'failed', route: this.route, failure, ...(head && { head }), ...(empty && { empty }) }
   }
 }
+
+/** Loaded lazily, because few gateways have steps around attempts. */
+const loadAttemptSettings = once(() => import('./attempt-settings.ts'))
 
 /** Converts an error to the failure of a response. */
 async function createFailedResponse(error: unknown): Promise<FailedResponse> {

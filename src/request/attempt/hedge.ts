@@ -19,7 +19,7 @@ export interface Hedge extends HedgeSettings {
 }
 
 /** Creates the second attempt, and receives an outcome without a response while the other attempt continues. */
-interface HedgeSettings {
+export interface HedgeSettings {
   /** Returns an attempt at another target, ready to be made, or `undefined` if there is none. */
   next(): Promise<Attempt | undefined>
   recordOutcome(outcome: FailedAttempt | RejectedAttempt): Promise<void>

@@ -1,11 +1,14 @@
 import { startDeadline } from '../../lib/deadline.ts'
+import type { ModelRequest } from '../model-request.ts'
 import type { Outcome } from '../outcome.ts'
 import type { Attempt } from './attempt.ts'
-import type { Hedge } from './hedge.ts'
+import { createHedge, type Hedge, type HedgeSettings } from './hedge.ts'
 
 /** Returns the outcome of an attempt and, if it is slow, of a second one in parallel. Rejects only if the client stops waiting. */
-export async function runHedged(first: Attempt, hedge: Hedge): Promise<Outcome> {
+export async function runHedged(first: Attempt, request: ModelRequest, settings: HedgeSettings): Promise<Outcome> {
+  const hedge = createHedge(request, first.route, settings)
   const running = first.run()
+  if (!hedge) return running
   const isSlow = await isSlower(first, running, hedge)
   return isSlow ? hedgeSlowAttempt(first, running, hedge) : running
 }
