@@ -20,16 +20,17 @@ import { Entries, type Entry, filterNamed, hasText, toComboModel, toEntryState, 
 import type { ShownCombo } from './combos.tsx'
 import { toNames } from './owner-form.tsx'
 
-export const strategyHints: Readonly<Record<Strategy, string>> = {
-  fallback: 'In order. Falls back to the next model on failure.',
-  'round-robin': 'Models take turns going first.',
-  weighted: 'Random order, by weight.',
-  random: 'Random order, equal odds.',
-  'least-latency': 'Fastest model first.',
-  'least-cost': 'Cheapest model first.',
-  'least-busy': 'Model with the fewest in-flight requests first.',
-  sticky: 'Same model for all requests in a session.',
-  conditional: 'First model whose condition matches.',
+/** What each strategy does, and whether it uses the weights of entries. */
+export const strategyTraits: Readonly<Record<Strategy, readonly [hint: string, usesWeight: boolean]>> = {
+  fallback: ['In order. Falls back to the next model on failure.', false],
+  'round-robin': ['Models take turns going first.', false],
+  weighted: ['Random order, by weight.', true],
+  random: ['Random order, equal odds.', false],
+  'least-latency': ['Fastest model first.', false],
+  'least-cost': ['Cheapest model first.', false],
+  'least-busy': ['Model with the fewest in-flight requests first.', false],
+  sticky: ['Same model for all requests in a session.', true],
+  conditional: ['First model whose condition matches.', false],
 }
 
 const timeoutLabels = {
@@ -76,7 +77,7 @@ export function ComboForm({ combo, onSaved }: { combo?: ShownCombo; onSaved: () 
     onSaved()
   })
   const list = useId()
-  const isWeighted = strategy.value === 'weighted' || strategy.value === 'sticky'
+  const [hint, usesWeight] = strategyTraits[strategy.value]
 
   return (
     <Form of={saving} submit={combo ? 'Save' : 'Create'}>
@@ -84,15 +85,9 @@ export function ComboForm({ combo, onSaved }: { combo?: ShownCombo; onSaved: () 
         <TextField label="Name" path="name" required of={name} />
         <SelectField label="Kind" of={kind} options={toChoices(kindLabels)} />
       </div>
-      <SelectField
-        label="Strategy"
-        path="strategy"
-        hint={strategyHints[strategy.value]}
-        of={strategy}
-        options={strategies}
-      />
+      <SelectField label="Strategy" path="strategy" hint={hint} of={strategy} options={strategies} />
       <Suggestions id={list} of={published.value.value} />
-      <Entries entries={entries} list={list} isWeighted={isWeighted} isChat={kind.value === 'llm'} />
+      <Entries entries={entries} list={list} isWeighted={usesWeight} isChat={kind.value === 'llm'} />
       <div class="row">
         {strategy.value === 'round-robin' && (
           <CountField label="Requests per turn" path="stickyLimit" of={stickyLimit} />
@@ -102,7 +97,7 @@ export function ComboForm({ combo, onSaved }: { combo?: ShownCombo; onSaved: () 
           label="Connection strategy"
           path="connectionStrategy"
           of={connectionStrategy}
-          options={[['', 'Default'], ...strategies.slice(0, -1)]}
+          options={[['', 'Default'], ...strategies.filter(([name]) => name !== 'conditional')]}
         />
       </div>
       <TextField label="Guards" path="guards" hint="Names, separated by commas." of={guards} />
@@ -139,8 +134,8 @@ const kindFlags: { [K in Kind]?: Flag } = { embedding: 'sameVectors', image: 're
 
 const flagNames = toChoices(flagLabels).map(([flag]) => flag)
 
-/** The strategies with their labels. The last one is only for combos. */
-const strategies = toChoices(strategyHints).map(([strategy]) => [strategy, toLabel(strategy)] as const)
+/** The strategies with their labels. */
+const strategies = (Object.keys(strategyTraits) as Strategy[]).map((strategy) => [strategy, toLabel(strategy)] as const) // `strategyTraits` has no other keys
 
 const responseLabels: Readonly<Record<Exclude<ResponseCondition, 'function'>, string>> = {
   content: 'Try the next model when a content filter stops the response',

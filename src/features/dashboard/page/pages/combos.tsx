@@ -7,7 +7,7 @@ import { Form, TextField, toLabel } from '../ui/forms.tsx'
 import { RemoveDialog } from '../ui/remove-dialog.tsx'
 import { Dialog, Section } from '../ui/sections.tsx'
 import { type Column, Table } from '../ui/table.tsx'
-import { ComboForm, strategyHints } from './combo-form.tsx'
+import { ComboForm, strategyTraits } from './combo-form.tsx'
 import { Explain } from './explain.tsx'
 
 export type ShownCombo = Awaited<ReturnType<typeof api.value.combos.list>>['combos'][number]
@@ -87,7 +87,7 @@ const getComboColumns = (open: (opened: Open) => void): Column<ShownCombo>[] => 
   {
     name: 'Strategy',
     by: ({ strategy }) => strategy,
-    cell: ({ strategy }) => <span title={strategyHints[strategy]}>{toLabel(strategy)}</span>,
+    cell: ({ strategy }) => <span title={strategyTraits[strategy][0]}>{toLabel(strategy)}</span>,
   },
   { name: 'Models', cell: ({ models }) => models.map(getModelName).join(' → ') },
   { name: 'Kind', cell: ({ kind = 'llm' }) => kindLabels[kind] },
