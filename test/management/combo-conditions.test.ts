@@ -1,5 +1,6 @@
 import { assert, suite } from '../support/suite.ts'
 import { openDoor, openDoorTo } from './open-management.ts'
+import { connectionStrategies, listNames, strategies } from './strategy-names.ts'
 
 const test = suite('conditions and options of combos')
 
@@ -46,23 +47,18 @@ const conditions: Array<[when: unknown, error: string]> = [
   [{ metadata: { tier: 'a\u0007' } }, '"models[1].when.metadata.tier" must not contain control characters'],
   [{ metadata: { tier: 'x'.repeat(513) } }, '"models[1].when.metadata.tier" must not be longer than 512 characters'],
 ]
-const strategies =
-  '"fallback", "round-robin", "weighted", "random", "least-latency", "least-cost", "least-busy", "sticky"'
 const options: Array<[given: object, error: string]> = [
   [{ stickyLimit: 0 }, LIMIT],
   [{ stickyLimit: 1_001 }, LIMIT],
   [{ stickyLimit: 1.5 }, LIMIT],
   [{ stickyLimit: '2' }, LIMIT],
   [{ hedge: 'yes' }, '"hedge" must be true or false'],
-  [{ connectionStrategy: 'weigted' }, `"connectionStrategy" must be one of ${strategies}`],
+  [{ connectionStrategy: 'weigted' }, `"connectionStrategy" must be one of ${listNames(connectionStrategies)}`],
   [
     { connectionStrategy: 'conditional' },
     '"connectionStrategy" cannot be "conditional" because connections have no conditions. Set "when" on combo entries, and choose another strategy here',
   ],
-  [
-    { strategy: 'sometimes' },
-    `"strategy" must be one of "fallback", "round-robin", "weighted", "random", "least-latency", "least-cost", "least-busy", "sticky", "conditional"`,
-  ],
+  [{ strategy: 'sometimes' }, `"strategy" must be one of ${listNames(strategies)}`],
   [{ sticky: 2 }, 'Unknown field "sticky". Did you mean "stickyLimit"?'],
   [{ models: Array(101).fill('x') }, '"models" must not contain more than 100 models'],
 ]

@@ -1,6 +1,7 @@
 import { memoryStorage } from '../../adapters/storage/memory.ts'
 import { assert, suite } from '../support/suite.ts'
 import { openDoor, openDoorTo } from './open-management.ts'
+import { listNames, strategies } from './strategy-names.ts'
 
 const test = suite('PUT /api/combos/{id}')
 
@@ -78,10 +79,7 @@ const refusals: Array<[body: unknown, error: string]> = [
   [{ name: 5 }, '"name" must be a string'],
   [{ name: 'a'.repeat(513) }, '"name" must not be longer than 512 characters'],
   [{ models: ['x', ''] }, '"models[1]" must not be blank'],
-  [
-    { strategy: 'best' },
-    '"strategy" must be one of "fallback", "round-robin", "weighted", "random", "least-latency", "least-cost", "least-busy", "sticky", "conditional"',
-  ],
+  [{ strategy: 'best' }, `"strategy" must be one of ${listNames(strategies)}`],
   [
     { kind: null },
     '"kind" must be one of "llm", "image", "tts", "stt", "embedding", "imageToText", "webSearch", "webFetch", "rerank", "moderation"',

@@ -1,5 +1,6 @@
 import { assert, suite } from '../support/suite.ts'
 import { openDoor, openDoorTo } from './open-management.ts'
+import { listNames, strategies } from './strategy-names.ts'
 
 const test = suite('combos')
 
@@ -63,10 +64,7 @@ const refusals: Array<[body: object, error: string]> = [
   [{ name: 'a', models: ['x\u0007'] }, '"models[0]" must not contain control characters'],
   [{ name: 'a', models: Array(101).fill('x') }, '"models" must not contain more than 100 models'],
   [{ name: 'a', models: ['x'.repeat(513)] }, '"models[0]" must not be longer than 512 characters'],
-  [
-    { name: 'a', models: ['x'], strategy: 'best' },
-    '"strategy" must be one of "fallback", "round-robin", "weighted", "random", "least-latency", "least-cost", "least-busy", "sticky", "conditional"',
-  ],
+  [{ name: 'a', models: ['x'], strategy: 'best' }, `"strategy" must be one of ${listNames(strategies)}`],
   [
     { name: 'a', models: ['x'], kind: 'text' },
     '"kind" must be one of "llm", "image", "tts", "stt", "embedding", "imageToText", "webSearch", "webFetch", "rerank", "moderation"',

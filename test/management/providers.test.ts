@@ -2,6 +2,7 @@ import type { Provider } from '../../src/admin/providers.ts'
 import { defaultCatalog } from '../../src/protocols/providers/catalog.ts'
 import { assert, suite } from '../support/suite.ts'
 import { openDoor } from './open-management.ts'
+import { connectionStrategies, listNames } from './strategy-names.ts'
 
 const test = suite('providers')
 
@@ -124,8 +125,7 @@ test('shows a single provider the same way as in the list', async () => {
   await refuses(404, 'Provider not found', ['GET', '/api/providers/mine'])
 })
 
-const CHOICE =
-  '"strategy" must be one of "fallback", "round-robin", "weighted", "random", "least-latency", "least-cost", "least-busy", "sticky"'
+const CHOICE = `"strategy" must be one of ${listNames(connectionStrategies)}`
 for (const [body, error] of [
   [{}, CHOICE.replace('must', 'is required and must')],
   [{ strategy: 'weigted' }, CHOICE],

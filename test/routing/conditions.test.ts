@@ -1,4 +1,5 @@
-import type { Condition, Strategy } from '../../src/types.ts'
+import { strategies } from '../../src/types/unions.ts'
+import type { Condition } from '../../src/types.ts'
 import { askRaw } from '../pipeline/support/raw.ts'
 import type { ErrorAnswer } from '../pipeline/support/responses.ts'
 import { messageAnswer } from '../pipeline/support/responses.ts'
@@ -140,17 +141,7 @@ test('images and tools in Anthropic requests are recognized', async () => {
   )
 })
 
-for (const strategy of [
-  'fallback',
-  'round-robin',
-  'weighted',
-  'random',
-  'least-latency',
-  'least-cost',
-  'least-busy',
-  'sticky',
-  'conditional',
-] satisfies Strategy[]) {
+for (const strategy of strategies) {
   test(`"${strategy}" excludes entries whose condition isn't met`, async () => {
     const models = [{ model: 'one/m', when: { tools: true } }, { model: 'two/m', when: { stream: true } }, 'three/m']
     const { upstream, sendAll } = await openPool({ models, strategy })

@@ -1,3 +1,4 @@
+import { strategies } from '../../src/types/unions.ts'
 import type { DataTags } from '../../src/types.ts'
 import { hedging } from '../pipeline/support/hedging.ts'
 import { chatAnswer, chatEvents } from '../pipeline/support/responses.ts'
@@ -105,15 +106,7 @@ test('every name that leads to targets follows the policy: aliases, nested combo
   assert.is(upstream.calls.length, 5)
 })
 
-for (const strategy of [
-  'round-robin',
-  'weighted',
-  'random',
-  'least-latency',
-  'least-cost',
-  'least-busy',
-  'sticky',
-] as const)
+for (const strategy of strategies)
   test(`no target of a "${strategy}" combo violates the policy`, async () => {
     const models = ['one/m', 'two/m', 'three/m', 'one/other']
     const { send, upstream } = await open(either, { combos: { pool: { models, strategy } } })
