@@ -101,13 +101,13 @@ export interface GatewayOptions<Extend extends readonly Feature[] = readonly Fea
    */
   sharedState?: boolean
   /**
-   * Rejects a request with a 400 if translating it would drop something. Default: `false`: dropped fields are listed in the `x-signalbox-warning`
+   * Rejects a request with a 400 if translating it would drop something. Default: `false`, which lists dropped fields in the `x-signalbox-warning`
    * header. Anything dropped from a response, which is already paid for, is only listed.
    */
   strict?: boolean
   /**
-   * Fetches images, audio, video, and documents that a request links to when the provider accepts only bytes. Default: `true`: over HTTPS, from
-   * public hosts only, within limits (docs/src/content/docs/concepts/security-model.md). With `false`, such requests get a 400.
+   * Fetches images, audio, video, and documents that a request links to when the provider accepts only bytes. Default: `true`, but only over HTTPS,
+   * from public hosts, and within limits (docs/src/content/docs/concepts/security-model.md). With `false`, such requests get a 400.
    */
   fetchMedia?: boolean
   /**

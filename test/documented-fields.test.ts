@@ -68,7 +68,7 @@ const listMissing = (isThere: (field: string, resource: string) => boolean | und
     listChangeable(fields).flatMap((field) => (isThere(field, resource) ? [] : [`${resource}.${field}`])),
   )
 
-/** Whether a form has a field with this path, a binding to it, or puts it into an input. A type that names it isn't enough. */
+/** Returns whether a form has a field with this path, a binding to it, or puts it into an input. A type that names it isn't enough. */
 function hasField(source: string, field: string): boolean {
   const code = source.replaceAll(/^(?:export )?(?:interface|type) [^\n]*\{\n[\s\S]*?^\}/gm, '')
   return [

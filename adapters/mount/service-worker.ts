@@ -24,8 +24,8 @@ export function toServiceWorkerHandler(
 }
 
 /**
- * Whether the request submits a form. Navigations are the only requests from other sites that reach a worker, and not every browser sends their
- * origin.
+ * Returns whether the request submits a form. Navigations are the only requests from other sites that reach a worker, and not every browser sends
+ * their origin.
  */
 const isForm = ({ mode, method }: Request) => mode === 'navigate' && method !== 'GET'
 

@@ -183,6 +183,6 @@ function applyChange(
 const createEditIfActiveSet = ({ isActive }: ConnectionInput) =>
   isActive === undefined ? {} : { edit: createEditId() }
 
-/** Whether a change affects the prefix. Earlier releases allowed prefixes that are rejected now; those are kept until they change. */
+/** Returns whether a change affects the prefix. Earlier releases allowed prefixes that are rejected now; those are kept until they change. */
 const changesPrefix = (before: ProviderSpecificData, after: ProviderSpecificData): boolean =>
   (before.prefix ?? '').trim() !== (after.prefix ?? '').trim() || (before.sharesPrefix === true && !after.sharesPrefix)

@@ -59,7 +59,7 @@ export function createGroupOperations(
     store: WritableStore
     /** Removes the counters of a deleted scope. Never rejects. */
     forgetLimits(scope: ScopeName): Promise<void>
-    /** Whether an account has this plan. */
+    /** Resolves to whether an account has this plan. */
     hasAccounts(plan: string): Promise<boolean>
   },
 ): GroupOperations<unknown> {

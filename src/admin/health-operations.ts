@@ -76,7 +76,7 @@ export function createHealthOperations({
 export interface DamagedRecordOperations<Input = never> {
   /** Rejects with `NOT_FOUND` if the record is missing or not damaged. */
   get(key: string): Promise<ShownDamage>
-  /** Replaces it with a complete record. Rejects with an `INVALID_REQUEST` that explains what is wrong with the new one. */
+  /** Replaces a damaged record with a complete one. Rejects with an `INVALID_REQUEST` that explains what is wrong with the new record. */
   put(key: string, input: { record: object } | Input): Promise<{ success: true }>
   delete(key: string): Promise<{ success: true }>
 }

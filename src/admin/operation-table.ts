@@ -95,11 +95,11 @@ export function listOperations(table: OperationTable, parents: readonly string[]
 
 const isOperation = (entry: OperationEntry | OperationTable): entry is OperationEntry => typeof entry.path === 'string'
 
-/** Whether HTTP requests for the operation have a body. */
+/** Returns whether HTTP requests for the operation have a body. */
 export const acceptsBody = ({ method, action, input }: Pick<OperationEntry, 'method' | 'action' | 'input'>): boolean =>
   method !== 'GET' && method !== 'DELETE' && (input !== undefined || action !== undefined)
 
-/** Whether HTTP requests for the operation have a query. */
+/** Returns whether HTTP requests for the operation have a query. */
 export const acceptsQuery = ({ method, input }: Pick<OperationEntry, 'method' | 'input'>): boolean =>
   (method === 'GET' || method === 'DELETE') && input !== undefined
 

@@ -47,7 +47,7 @@ export function withChange<T extends object, C extends object>(record: T, change
 
 type WithoutNulls<T> = { [Member in keyof T]: Exclude<T[Member], null> }
 
-/** Whether two JSON values are equal, in any order of fields. Fields that are `undefined` are treated as absent. */
+/** Returns whether two JSON values are equal, in any order of fields. Fields that are `undefined` are treated as absent. */
 export function isSameJson(a: unknown, b: unknown): boolean {
   if (Array.isArray(a) && Array.isArray(b))
     return a.length === b.length && a.every((item, index) => isSameJson(item, b[index]))

@@ -21,7 +21,7 @@ export const listLimitWarnings = (
 const NOT_ATOMIC_WARNING =
   "This gateway's storage is not atomic, so gateways that share it can together exceed a limit. Use it from only one gateway, or use an atomic storage."
 
-/** Whether a model name resolves to a connection, directly or through aliases and combos. */
+/** Returns whether a model name resolves to a connection, directly or through aliases and combos. */
 function resolvesToConnection(model: string, table: RouteTable): boolean {
   const seen = new Set<string>()
   const open = [model]

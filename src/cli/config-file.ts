@@ -315,7 +315,7 @@ const unchecked: Readonly<Partial<Record<Section, readonly string[]>>> = {
   groups: ['id'],
 }
 
-/** Returns a copy without the fields that are `null`, which removes a stored value. */
+/** Returns a copy without fields that are `null`. In a change, `null` removes a stored value. */
 const omitNulls = (input: JsonObject): JsonObject =>
   JSON.parse(JSON.stringify(input, (_, value: unknown) => (value === null ? undefined : value)))
 

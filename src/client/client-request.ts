@@ -64,5 +64,5 @@ function encodeParameter(value: unknown, { name, allowsSlashes }: { name: string
     : encodeURIComponent(value)
 }
 
-/** Whether URL parsing removes this part. */
+/** Returns whether URL parsing removes this part. */
 const isDots = (part: string) => part === '.' || part === '..'

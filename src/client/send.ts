@@ -103,7 +103,7 @@ function findReason(error: unknown): string {
   return reason === '' ? '' : ` (${reason})`
 }
 
-/** Whether the response is a redirect. For redirects that aren't followed, browsers only expose the type `opaqueredirect`. */
+/** Returns whether the response is a redirect. For redirects that aren't followed, browsers only expose the type `opaqueredirect`. */
 const isRedirect = ({ type, status }: Response) => type === 'opaqueredirect' || (status >= 300 && status < 400)
 
 function createRedirectError(base: string, { status, headers }: Response): ClientError {

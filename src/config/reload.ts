@@ -150,7 +150,7 @@ interface TimedRecord {
   updatedAt: string
 }
 
-/** Whether both are the same credential, or functions that return the same credential. */
+/** Returns whether both are the same credential, or functions that return the same credential. */
 const isSameSource = (a: CodeSecret | undefined, b: CodeSecret | undefined): boolean =>
   a === b || (isObject(a) && isObject(b) && a.resolve === b.resolve)
 

@@ -119,7 +119,7 @@ export function createCache<T>(
 export interface FreshnessTracker {
   /** Whether the storage reports changes of other writers (`watch`). */
   readonly isWatched: boolean
-  /** Whether data that was read at `readAt` (epoch ms) may still be used. */
+  /** Returns whether data that was read at `readAt` (epoch ms) may still be used. */
   isFresh(readAt: number): boolean
   /** Calls `listener` with each key that another writer changed. */
   onChange(listener: (key: string) => void): void

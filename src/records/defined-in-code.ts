@@ -1,6 +1,6 @@
 import { gatewayError } from '../errors.ts'
 
-/** Whether a record was defined in code. */
+/** Returns whether a record was defined in code. */
 export const isDefinedInCode = (record: object): boolean => 'source' in record && record.source === 'code'
 
 /** Throws `DEFINED_IN_CODE` for a record that was defined in code. */

@@ -24,7 +24,7 @@ export interface Keyring {
   decrypt(context: string, encrypted: string): Promise<string>
   /** Returns the HMAC-SHA-256 of a string in a context, in base64. It proves that the string was written with the secret. */
   sign(context: string, text: string): Promise<string>
-  /** Whether `mac` is the result of `sign` for the same string and context. */
+  /** Resolves to whether `mac` is the result of `sign` for the same string and context. */
   verify(context: string, text: string, mac: unknown): Promise<boolean>
 }
 

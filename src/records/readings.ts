@@ -48,7 +48,7 @@ const isName = (value: unknown): value is string => typeof value === 'string' &&
 const isNumber = (value: unknown) => typeof value === 'number' && Number.isFinite(value)
 const isAmount = (value: unknown): value is number => typeof value === 'number' && value > 0
 
-/** Whether a value has the type of this shape. Ignores limits, because they only apply to input and may change. */
+/** Returns whether a value has the type of this shape. Ignores limits, because they only apply to input and may change. */
 function matchesShape(shape: Shape, value: unknown): boolean {
   switch (shape.type) {
     case 'text':
@@ -80,8 +80,8 @@ function matchesShape(shape: Shape, value: unknown): boolean {
 }
 
 /**
- * Whether an entry is valid. Invalid conditions or parameters make the entire entry invalid: without them, it would match the wrong requests or cost
- * more.
+ * Returns whether an entry is valid. Invalid conditions or parameters make the entire entry invalid: without them, it would match the wrong requests
+ * or cost more.
  */
 function isEntry(entry: unknown): boolean {
   if (!isObject(entry)) return isName(entry)

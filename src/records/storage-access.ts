@@ -63,7 +63,7 @@ const NETWORK_PATTERN = /\bE(?:CONN(?:REFUSED|RESET|ABORTED)|PIPE|TIMEDOUT|NOTFO
 const getErrorCode = (cause: unknown) =>
   typeof cause === 'object' && cause !== null && 'code' in cause && typeof cause.code === 'string' ? cause.code : ''
 
-/** Whether the storage itself failed, in which case stale data may be used. */
+/** Returns whether the storage itself failed, in which case stale data may be used. */
 export const isStorageUnavailable = (error: unknown): boolean =>
   isGatewayError(error) && (error.code === 'STORAGE_UNAVAILABLE' || error.data.isAway === true)
 

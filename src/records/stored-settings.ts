@@ -28,7 +28,10 @@ export interface SettingsStore {
    * requests are rejected, if the settings are missing from a store that had some, can't be read, or are unsigned and may have had limits.
    */
   read(): Promise<StoredSettings>
-  /** Whether cloud sync may be on; `read` decides. Reads at most one record, and doesn't open the keyring. Rejects with the same errors as `read`. */
+  /**
+   * Resolves to whether cloud sync may be on; `read` decides. Reads at most one record, and doesn't open the keyring. Rejects with the same errors as
+   * `read`.
+   */
   mayUseCloudSync(): Promise<boolean>
   /** Waits for a slow store if the settings in memory are too old. Never rejects. */
   refresh(): Promise<void>
@@ -148,7 +151,7 @@ const LOCKED_SETTINGS = Object.fromEntries(
   Object.entries(fields).flatMap(([name, { guard, fallback }]) => (guard === 1 ? [[name, fallback]] : [])),
 )
 
-/** Whether the settings have or had limits. If they are unsigned, their current limits can't be trusted. */
+/** Returns whether the settings have or had limits. If they are unsigned, their current limits can't be trusted. */
 const mayHaveLimits = ({ mac, ...members }: JsonObject): boolean =>
   (typeof mac === 'string' && /^\d+:/.test(mac)) || Object.keys(members).some((name) => (fields[name]?.guard ?? 1) > 1)
 

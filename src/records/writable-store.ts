@@ -41,11 +41,11 @@ export interface WritableStore extends Store {
   customModels: WritableRecords<CustomModel>
   aliases: WritableRecords<AliasRecord>
   providers: WritableRecords<ProviderRecord>
-  /** Whether a gateway with this secret wrote the key's record. */
+  /** Resolves to whether a gateway with this secret wrote the key's record. */
   isSignedKey(digest: string, record: KeyRecord): Promise<boolean>
-  /** Whether a gateway with this secret wrote the group's record, or the app defined it in code. */
+  /** Resolves to whether a gateway with this secret wrote the group's record, or the app defined it in code. */
   isSignedGroup(id: string, record: GroupRecord): Promise<boolean>
-  /** Whether a gateway with this secret wrote the guard's record, or the guard is defined in code. */
+  /** Resolves to whether a gateway with this secret wrote the guard's record, or the guard is defined in code. */
   isSignedGuard(record: StoredGuard): Promise<boolean>
   /** Repairs damaged records. */
   repair: Repair

@@ -7,7 +7,7 @@ import { fakeUpstream, json } from './support/upstream.ts'
 import { openWorld, token, type World } from './support/world.ts'
 
 const test = suite('arbitrary client input')
-/** As many per route as the documentation claims in CI, and fewer locally. */
+/** The number of random cases per route, which is lower on a developer's machine. */
 const RUNS = randomCases(10_000, 200)
 
 const routes = [

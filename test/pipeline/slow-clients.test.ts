@@ -8,7 +8,7 @@ import { openWorld } from './support/world.ts'
 const test = suite('clients that are slow to read')
 
 const MOST_BYTES = 64 * 1024
-/** As many as the documentation claims in CI, and a tenth of that locally. */
+/** The number of slow clients, which is lower on a developer's machine. */
 const SLOW = isCi ? 5_000 : 500
 
 /** Opens a gateway whose providers never finish. `translated` makes the provider use a format other than the client's. */

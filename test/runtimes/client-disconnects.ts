@@ -18,7 +18,7 @@ const routes = [
 /** The number of bytes that a client sends before it disconnects in the middle of its body. */
 const PART = 5_000
 
-/** The number of clients per route and phase. CI runs a thousand in total, as documented. */
+/** The number of clients per route and phase. In CI, that is about a thousand in total. */
 const EACH = isCi ? 28 : 4
 /** Few enough that the budget always has room for clients that a second target serves. */
 const AT_ONCE = phases.length * routes.length

@@ -9,7 +9,7 @@ import { inFolder } from './support/folder.ts'
 import { KEYS, plannedWrite } from './support/plan.ts'
 
 const LANES = 2
-/** As many as the documentation claims in CI. Locally there are few, because each takes 0.1 s. */
+/** The number of kills. It is lower on a developer's machine, because each kill takes 0.1 s. */
 const KILLS = Math.ceil(randomCases(500, 24) / LANES) * LANES
 /** A kill comes within about the duration of a commit in ms, after a random number of acknowledged writes. */
 const WINDOW_MS = 8

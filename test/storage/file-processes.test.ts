@@ -12,7 +12,7 @@ import { inFolder } from './support/folder.ts'
 import { listeningLogger } from './support/logger.ts'
 
 const PROCESSES = 4
-/** As many as the documentation claims in CI. */
+/** The number of additions, which is lower on a developer's machine. */
 const TIMES = times(200)
 const CHANGES = 10
 const TOLD_WITHIN_MS = 100

@@ -156,5 +156,5 @@ function watchClient(exchange: NodeExchange, req: IncomingMessage, res: ServerRe
   res.on('close', onClose)
 }
 
-/** Whether the header describes the bytes on the wire, which no longer match once a body parser has read them. */
+/** Returns whether the header describes the bytes on the wire, which no longer match once a body parser has read them. */
 const isWireHeader = (name: string): boolean => name === 'content-encoding' || name === 'content-length'

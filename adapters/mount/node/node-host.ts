@@ -2,10 +2,10 @@ import type { IncomingMessage } from 'node:http'
 
 const HOST_PATTERN = /^(?:\w[\w.-]*|\[[\da-f:.]+\])(?::\d{1,5})?$/i
 
-/** Whether a `Host` header is a host name or an IP address, with or without a port. */
+/** Returns whether a `Host` header is a host name or an IP address, with or without a port. */
 export const isHost = (host: string): boolean => HOST_PATTERN.test(host) && URL.canParse(`http://${host}`)
 
-/** Whether the request has several `Host` headers. Node keeps the first, but a proxy in front of the gateway may have checked the last. */
+/** Returns whether the request has several `Host` headers. Node keeps the first, but a proxy in front of the gateway may have checked the last. */
 export function hasTwoHosts({ rawHeaders = [] }: Partial<Pick<IncomingMessage, 'rawHeaders'>>): boolean {
   let found = 0
   for (let index = 0; index < rawHeaders.length; index += 2) {

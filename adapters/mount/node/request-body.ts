@@ -8,7 +8,7 @@ interface ParsedMessage extends IncomingMessage {
   rawBody?: unknown
 }
 
-/** Whether a body parser has read the body into `req.body` or `req.rawBody`. */
+/** Returns whether a body parser has read the body into `req.body` or `req.rawBody`. */
 export const isParsed = (req: ParsedMessage): boolean => req.readableDidRead
 
 /**

@@ -29,7 +29,7 @@ export function sendWhole(req: IncomingMessage, res: ServerResponse, { status, h
   else void waitForTurnEnd().then(() => res.end(body))
 }
 
-/** Whether much of the request body is unread. */
+/** Returns whether much of the request body is unread. */
 export function hasLargeRest(req: IncomingMessage): boolean {
   if (req.complete) return false
   const { 'content-length': length, 'transfer-encoding': encoding } = req.headers

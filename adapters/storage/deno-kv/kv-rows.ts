@@ -130,5 +130,5 @@ function parseNewRow(value: unknown): NewRow | undefined {
   return { value: text, ...(typeof expiresAt === 'number' && { expiresAt }) }
 }
 
-/** Whether the database file is locked by another process, in which case nothing was written. */
+/** Returns whether the database file is locked by another process, in which case nothing was written. */
 const isLocked = (cause: unknown) => cause instanceof Error && /database is locked/.test(cause.message)

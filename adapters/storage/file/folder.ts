@@ -41,7 +41,7 @@ export function resolveFolder(path: string): Folder {
   }
 }
 
-/** Whether the folder has never held a store, given that it contains neither a database nor data of an earlier release. */
+/** Resolves to whether the folder has never held a store, given that it contains neither a database nor data of an earlier release. */
 export async function isNewFolder({ path, secret, previous }: Folder): Promise<boolean> {
   const storeFiles = [secret, previous].map((file) => basename(file))
   const names = await readdir(path)
@@ -100,12 +100,12 @@ export function createFolderError(code: StorageErrorCode, path: string, cause: u
   )
 }
 
-/** Whether a file system error has one of these codes. */
+/** Returns whether a file system error has one of these codes. */
 export function hasCode(error: unknown, ...codes: string[]): boolean {
   return error instanceof Error && 'code' in error && codes.some((code) => code === error.code)
 }
 
-/** Whether a file exists. Throws `STORAGE_UNREADABLE` if the system can't tell. */
+/** Resolves to whether a file exists. Throws `STORAGE_UNREADABLE` if the system can't tell. */
 export async function fileExists(path: string): Promise<boolean> {
   try {
     await stat(path)

@@ -16,7 +16,7 @@ export function getProcessId(token: string): string {
   return token.split('.')[0] ?? ''
 }
 
-/** Whether the process that created this token has certainly ended. `false` if that is unknown. */
+/** Returns whether the process that created this token has certainly ended. Returns `false` if that is unknown. */
 export function isGone(token: string): boolean {
   const [pid = '', from] = token.split('.')
   if (from !== getProcessScope() || !/^\d+$/.test(pid)) return false

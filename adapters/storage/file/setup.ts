@@ -28,7 +28,7 @@ interface Contents {
   rows: ReadonlyMap<string, Row>
 }
 
-/** Whether the folder holds a database that is ready to use. Otherwise, `setUp` has to create one. */
+/** Resolves to whether the folder holds a database that is ready to use. Otherwise, `setUp` has to create one. */
 export async function isSetUp(folder: Folder): Promise<boolean> {
   const [legacy, hasDatabase] = [await readLegacyFile(folder.store), await fileExists(folder.database)]
   return legacy.kind === 'moved' && hasDatabase

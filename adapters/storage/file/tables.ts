@@ -115,7 +115,7 @@ export class Tables implements LocalTable {
     return this.#log.read()
   }
 
-  /** Whether another connection has changed anything since the tables were opened. */
+  /** Returns whether another connection has changed anything since the tables were opened. */
   hasOthers(): boolean {
     return this.#log.hasOthers()
   }

@@ -94,7 +94,7 @@ const FULL_ERROR_PATTERN = /^(?:OOM|MISCONF|NOREPLICAS) /
 
 const getMessage = (cause: unknown) => (cause instanceof Error ? cause.message : String(cause))
 
-/** Whether the same command may succeed a moment later. */
+/** Returns whether the same command may succeed a moment later. */
 export const isTransient = (cause: unknown): boolean => !ERROR_REPLY_PATTERN.test(getMessage(cause))
 
 /** Converts a client's rejection to an error. Only keeps the message, because clients attach the command with its values. */

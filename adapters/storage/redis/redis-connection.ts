@@ -7,7 +7,7 @@ export interface RedisConnection {
   send(args: () => Command, until?: number): Promise<unknown>
   /** Returns when a command that is sent now times out, on the clock of `performance.now()`. */
   getDeadline(): number
-  /** Whether the last command reached the server. */
+  /** Returns whether the last command reached the server. */
   isReachable(): boolean
   /** Leaves your client's connection open. */
   end(): void

@@ -9,7 +9,7 @@ export interface FeedOptions {
   isReady: boolean
   /** The names of the keys, and the writer whose changes aren't reported at the start. */
   records: { index: string; stream: string; writer: string }
-  /** Whether the store responds on its other connection. */
+  /** Returns whether the store responds on its other connection. */
   isReachable(): boolean
   onChange(key: string): void
   onGap(): void

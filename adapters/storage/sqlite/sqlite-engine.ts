@@ -53,7 +53,7 @@ const SWEEP_INTERVAL = 100
 /** The prefix of versions of relaxed writes. */
 const RELAXED_PREFIX = '~'
 
-/** Whether a relaxed write made this version. */
+/** Returns whether a relaxed write made this version. */
 export const isRelaxedVersion = (version: string): boolean => version.startsWith(RELAXED_PREFIX)
 
 const setImmediate: unknown = Reflect.get(globalThis, 'setImmediate')
@@ -318,6 +318,6 @@ function shareRuns(run: () => Promise<void>): () => Promise<void> {
 
 const noop = () => {}
 
-/** Whether the error comes from one operation rather than from SQLite. */
+/** Returns whether the error comes from one operation rather than from SQLite. */
 const isOperationError = (error: unknown) =>
   error instanceof RangeError || (error instanceof Error && error.name === 'StorageError')

@@ -28,10 +28,10 @@ function getResultCode(cause: unknown): number | undefined {
   return typeof errno === 'number' && cause instanceof Error && cause.name === 'SQLiteError' ? errno : undefined
 }
 
-/** Whether the error comes from SQLite itself. */
+/** Returns whether the error comes from SQLite itself. */
 export const isSqliteError = (cause: unknown): boolean => getResultCode(cause) !== undefined
 
-/** Whether a statement can't run until another connection releases a lock, or until the app ends a transaction on this connection. */
+/** Returns whether a statement can't run until another connection releases a lock, or until the app ends a transaction on this connection. */
 export function isBusy(cause: unknown): boolean {
   const code = getResultCode(cause)
   if (
@@ -45,7 +45,7 @@ export function isBusy(cause: unknown): boolean {
   )
 }
 
-/** Whether SQLite can't make sense of a statement or the file. Our statements are valid, so the file must be damaged. */
+/** Returns whether SQLite can't make sense of a statement or the file. Our statements are valid, so the file must be damaged. */
 export const isRejected = (cause: unknown): boolean => getResultCode(cause) === RESULT_CODES.error && !isBusy(cause)
 
 /** Returns the storage code for an SQLite error, with a short reason. */

@@ -138,7 +138,7 @@ function findCalled(body: JsonObject | undefined, operations: RouteOperations) {
   return { operation, input: [] }
 }
 
-/** Whether the headers indicate that the request has no body. */
+/** Returns whether the headers indicate that the request has no body. */
 function hasNoBody(exchange: Exchange): boolean {
   const length = exchange.header('content-length')
   if (length !== undefined) return length.trim() === '0'

@@ -32,7 +32,7 @@ export function createAccess(catalog: Catalog): AccessFeature {
   }
 }
 
-/** Whether the key, its group, the token, the account, or its plan allows only some models or kinds. */
+/** Returns whether the key, its group, the token, the account, or its plan allows only some models or kinds. */
 export const isRestricted = ({ key, account, token }: Caller): boolean =>
   limitsModels(key) ||
   limitsModels(key?.group) ||
@@ -43,7 +43,7 @@ export const isRestricted = ({ key, account, token }: Caller): boolean =>
 const limitsModels = (permissions: ModelPermissions | undefined) =>
   (permissions?.models ?? permissions?.kinds) !== undefined
 
-/** Whether the caller is restricted, or has a data policy. */
+/** Returns whether the caller is restricted, or has a data policy. */
 const needsChecks = (caller: Caller) =>
   isRestricted(caller) ||
   [caller.key, caller.key?.group, caller.token, caller.account].some(

@@ -35,19 +35,19 @@ export class Access {
     return this.#models.length > 0 || this.#kinds.length > 0
   }
 
-  /** Whether the caller may use models of this kind. */
+  /** Returns whether the caller may use models of this kind. */
   allowsKind(kind: Kind): boolean {
     return this.#kinds.every((list) => list.includes(kind))
   }
 
-  /** Whether every list contains the name of the model, combo, or alias, in which case the caller may use all its targets. */
+  /** Returns whether every list contains the name of the model, combo, or alias, in which case the caller may use all its targets. */
   allowsName(model: string): boolean {
     return this.#models.every((list) => matchesAny(list, model))
   }
 
   /**
-   * Whether a request for this name may use the target. Each list must contain either the requested name, or the target as `<name>/<model>` under one
-   * of its provider's three names.
+   * Returns whether a request for this name may use the target. Each list must contain either the requested name, or the target as `<name>/<model>`
+   * under one of its provider's three names.
    */
   allowsTarget(model: string, { connection, model: id }: Pick<RouteTarget, 'connection' | 'model'>): boolean {
     if (this.#models.length === 0) return true
@@ -57,7 +57,7 @@ export class Access {
     return this.#models.every((list) => matchesAny(list, model) || names.some((name) => matchesAny(list, name)))
   }
 
-  /** Whether the caller may request this name, because the name itself or any target that it can resolve to is allowed. */
+  /** Returns whether the caller may request this name, because the name itself or any target that it can resolve to is allowed. */
   allowsModel(model: string, table: Pick<RouteTable, 'resolveModel'>): boolean {
     if (this.allowsName(model)) return true
     const seen = new Set<Group>()

@@ -25,7 +25,7 @@ export function createLimitInterning(): CombineLimits {
 
 const MAX_KNOWN = 20_000
 
-/** Combines them in a fixed order, so equal limits have the same JSON. */
+/** Combines limits in a fixed order, so equal limits have the same JSON. */
 function combine(a: UsageLimits, b: UsageLimits | undefined): UsageLimits {
   const limits: UsageLimits = {}
   for (const unit of COUNTED_UNITS) {

@@ -123,7 +123,7 @@ interface AccountOperationsDependencies {
 export function createAccountOperations(deps: AccountOperationsDependencies): {
   operations: AccountOperations<unknown>
   names: AccountNames
-  /** Whether any account has this plan. Reads all accounts if none does. */
+  /** Resolves to whether any account has this plan. Reads all accounts if none does. */
   hasAccounts(plan: string): Promise<boolean>
   /**
    * Returns the ref of an account. Stores the account if it isn't stored yet, and keeps it from expiring. Throws `INVALID_REQUEST` for a ref without

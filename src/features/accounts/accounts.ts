@@ -218,7 +218,7 @@ export function createAccounts({
   }
 }
 
-/** Whether both have the same fields with identical values. If so, an account created from one also fits the other. */
+/** Returns whether both have the same fields with identical values. If so, an account created from one also fits the other. */
 function isSameIdentity(a: Identity | undefined, b: Identity): boolean {
   const members = Object.keys(b) as Array<keyof Identity> // an identity has no other fields
   return (
@@ -226,7 +226,7 @@ function isSameIdentity(a: Identity | undefined, b: Identity): boolean {
   )
 }
 
-/** Whether your app names a different plan than the record does. The account's API keys use the plan in the record. */
+/** Returns whether your app names a different plan than the record does. The account's API keys use the plan in the record. */
 export const hasNewPlan = (
   { plan, isManaged }: Pick<KnownAccount, 'plan' | 'isManaged'>,
   identity: Identity,

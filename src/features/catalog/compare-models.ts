@@ -23,7 +23,7 @@ interface CompareOptions {
   /** The catalog in use. */
   catalog: Catalog
   asOf: string
-  /** Whether to apply a suspicious change anyway. */
+  /** Returns whether to apply a suspicious change anyway. */
   accepts(change: CatalogChange): boolean
 }
 

@@ -189,7 +189,7 @@ export class StateApplier {
   }
 
   /**
-   * Parks another record that occupies the slot. Resolves to the item to overwrite and to the items to remove afterwards, or to `false` if another
+   * Parks another record that occupies the slot. Resolves to the item to overwrite and to the items to remove afterward, or to `false` if another
    * write came first.
    */
   async #freeSlot(

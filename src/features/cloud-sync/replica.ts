@@ -49,7 +49,7 @@ export function createReplica(options: ReplicaOptions): Replica {
     memory.rejected = rejected
   }
 
-  /** Scans all records once; afterwards, scanning single records is enough. */
+  /** Scans all records once. After that, scanning single records is enough. */
   const ensureScanned = () => (memory.hasScanned ? shadows.load() : scan())
 
   const runScanned = <T>(work: () => Promise<T>) =>

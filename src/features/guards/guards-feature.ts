@@ -21,7 +21,7 @@ export function listCodeGuards(given: unknown = []): readonly Guard[] {
   return guards.map(([, guard]) => guard)
 }
 
-/** Whether a guard in code is a function instead of a record. */
+/** Returns whether a guard in code is a function instead of a record. */
 export const isGuard = (value: unknown): value is Guard => isObject(value) && typeof value.check === 'function'
 
 const hasGuardRecords = ({ values }: CodeRecords) => [...values.keys()].some((key) => key.startsWith(GUARDS_PREFIX))

@@ -42,7 +42,7 @@ export interface StringVisitor<Place> {
   /** Receives each object and array with its parsed value, and returns its place. */
   enter(parent: Place, key: string, value: object): Place
   visit(string: JsonString<Place>): void
-  /** Whether a field name doesn't need a visit. */
+  /** Returns whether a field name doesn't need a visit. */
   isPlainName?(name: string, place: Place): boolean
 }
 

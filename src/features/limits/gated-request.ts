@@ -223,7 +223,7 @@ export class GatedRequest {
     }
   }
 
-  /** Whether a request with these limits is rejected while the storage is unavailable. */
+  /** Returns whether a request with these limits is rejected while the storage is unavailable. */
   #rejectsWithoutStorage(): boolean {
     const { scopes, rules } = this.#options
     return ALL_UNITS.some((unit) => {

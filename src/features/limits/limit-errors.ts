@@ -75,7 +75,7 @@ export function createLimitError(
 const TOO_LONG_S = 60
 const NO_RETRY_HEADERS = { 'x-should-retry': 'false' }
 
-/** Whether the window is short enough for a client to wait for its end. */
+/** Returns whether the window is short enough for a client to wait for its end. */
 const isShort = (window: LimitWindow | null) => window === 'minute' || window === 'hour'
 
 const fitsLater = ({ window, limit }: LimitState, need: number) => isShort(window) && need <= limit

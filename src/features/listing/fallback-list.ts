@@ -32,6 +32,6 @@ export function getFallbackList(
   return queriesUpstream(provider) && hasKey && hasOwnUrl ? undefined : 'nothing'
 }
 
-/** Whether a provider has only services without models: web search, web fetch, and voices. */
+/** Returns whether a provider has only services without models: web search, web fetch, and voices. */
 const hasOnlyServices = (definition: CatalogProvider | undefined): boolean =>
   definition?.serviceKinds !== undefined && !definition.serviceKinds.includes('llm')

@@ -88,7 +88,7 @@ function toJson(value: object): string {
   )
 }
 
-/** Whether a line is short enough. Short strings needn't be encoded, because a UTF-16 code unit takes at most three bytes. */
+/** Returns whether a line is short enough. Short strings needn't be encoded, because a UTF-16 code unit takes at most three bytes. */
 const fitsLine = (text: string) => text.length * 3 <= MAX_LINE || new TextEncoder().encode(text).length <= MAX_LINE
 
 function getLevel(record: RequestRecord): 'info' | 'warn' | 'error' {

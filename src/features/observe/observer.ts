@@ -65,7 +65,7 @@ export interface ObservedRequest {
   header(name: string): string | undefined
 }
 
-/** Whether observers may see a header. Other headers could contain a credential or an address. */
+/** Returns whether observers may see a header. Other headers could contain a credential or an address. */
 export const isObservedHeader = (name: string): boolean =>
   /^(?:user-agent|traceparent|tracestate|baggage|b3|x-b3-[a-z]+|x-amzn-trace-id|x-cloud-trace-context|x-request-id)$/.test(
     name,

@@ -38,7 +38,10 @@ export function createTokenKeys({
 const NO_SECRET_MESSAGE =
   'Tokens are signed with the gateway\'s secret, and it has none. Set the "secret" option of createGateway.'
 
-/** Whether a secret is long enough to sign. A shorter one could be guessed, and can't have signed a token, but it may still decrypt older data. */
+/**
+ * Returns whether a secret is long enough to sign. A shorter one could be guessed, and can't have signed a token, but it may still decrypt older
+ * data.
+ */
 const canSign = ({ value }: VersionedSecret) => typeof value !== 'string' || value.length >= MIN_SECRET_LENGTH
 
 async function deriveKey(secret: string | CryptoKey): Promise<CryptoKey> {

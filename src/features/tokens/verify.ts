@@ -89,7 +89,7 @@ export function createVerify({ keys, audience, clock, revocations, findRef }: Ve
 
 const toMs = (seconds: number) => Math.round(seconds * 1_000)
 
-/** Whether the request comes from an allowed origin. Browsers send no `Origin` for a `GET` to the page's own origin. */
+/** Returns whether the request comes from an allowed origin. Browsers send no `Origin` for a `GET` to the page's own origin. */
 function hasAllowedOrigin(origins: readonly string[], exchange: Pick<Exchange, 'method' | 'header'>): boolean {
   const origin = exchange.header('origin')
   if (origin !== undefined) return origins.includes(origin)

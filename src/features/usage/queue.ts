@@ -110,7 +110,7 @@ export class RequestQueue {
     if (isDue || batch.size >= this.#options.maxCharacters) this.#close()
   }
 
-  /** Whether the queue has reached this share of its maximum requests or characters. */
+  /** Returns whether the queue has reached this share of its maximum requests or characters. */
   #isFilled(share: number): boolean {
     return this.#waiting >= share * MAX_WAITING || this.#waitingSize >= share * MAX_WAITING_SIZE
   }

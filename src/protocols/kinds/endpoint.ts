@@ -11,7 +11,7 @@ export interface KindEndpoint extends Endpoint {
   loadAdapters(): Promise<KindAdapters>
 }
 
-/** Whether an endpoint's kind has its own adapters. */
+/** Returns whether an endpoint's kind has its own adapters. */
 export const hasAdapters = (endpoint: Endpoint): endpoint is KindEndpoint => 'loadAdapters' in endpoint
 
 /** Creates the operation of a kind. Absent fields have the same defaults as in chat. */

@@ -92,7 +92,7 @@ export interface VendorAdapter<Req, Res extends KindResponse, Chunk = never> {
   readonly name: string
   /** The IDs of the providers that use this adapter. */
   readonly providers?: readonly string[]
-  /** Whether a target uses this adapter, if that doesn't depend on its provider's ID. */
+  /** Returns whether a target uses this adapter, if that doesn't depend on its provider's ID. */
   matches?(target: ProviderTarget): boolean
   /** The vendor's base URL for this kind, if it differs from the one in the catalog. */
   readonly baseUrl?: string
@@ -170,7 +170,7 @@ export interface PassThrough<Req> {
   path(target: ProviderTarget): string
   /** Body fields, one of which contains the entries. If absent, a request that must be split is translated instead. */
   readonly listFields?: readonly string[]
-  /** Whether the request may be passed through to this target. Default: always. */
+  /** Returns whether the request may be passed through to this target. Default: always. */
   accepts?(request: Req, target: ProviderTarget): boolean
   /** Returns the body fields that the target doesn't support and that don't affect the response. */
   getExcludedFields?(request: Req, context: VendorContext): readonly string[]

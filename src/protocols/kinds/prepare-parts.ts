@@ -36,7 +36,7 @@ type WatchedStream = Pick<PreparedStream, 'framing' | 'open'> & {
 
 export interface ReadablePart<Res> extends PreparedPart {
   read(json: JsonObject): Res
-  /** Whether the gateway changed the response after the provider sent it. */
+  /** Returns whether the gateway changed the response after the provider sent it. */
   isCompleted(json: JsonObject): boolean
 }
 

@@ -21,7 +21,7 @@ export function getCompatibleFormat(provider: string): WireFormat | undefined {
   return undefined
 }
 
-/** Whether a provider is a local server, where users choose the models. */
+/** Returns whether a provider is a local server, where users choose the models. */
 export const isLocal = ({ baseUrl }: CatalogProvider): boolean =>
   /^http:\/\/(?:localhost|127\.0\.0\.1)[:/]/.test(baseUrl ?? '')
 

@@ -58,7 +58,7 @@ export function findCycle(start: string, next: ReadonlyMap<string, readonly stri
   return undefined
 }
 
-/** Whether the name can be an alias of itself, which publishes a model under `<provider>/<model>`. Other names wouldn't resolve. */
+/** Returns whether the name can be an alias of itself, which publishes a model under `<provider>/<model>`. Other names wouldn't resolve. */
 export const isDirectModel = (model: string): boolean => /.\/./.test(model)
 
 /** Formats a cycle as `a → b → a`. */

@@ -185,7 +185,7 @@ const readMembers = ({ apiKey, accessToken, accessKeyId, secretAccessKey, sessio
   ...{ apiKey, accessToken, accessKeyId, secretAccessKey, sessionToken, expiresAt },
 })
 
-/** Whether a time was probably given in seconds, as in OAuth, because as milliseconds it would be decades ago. */
+/** Returns whether a time was probably given in seconds, as in OAuth, because as milliseconds it would be decades ago. */
 const isInSeconds = (time: number, now: number) => time > 0 && time < now / 100 && time * 1_000 > now - 24 * 60 * 60_000
 
 /** Returns the code of an error that a function threw, such as ` with ECONNREFUSED`. Empty for anything that may be a secret. */

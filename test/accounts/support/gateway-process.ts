@@ -126,7 +126,7 @@ async function send(user: string, extra: object = {}): Promise<Response> {
   return response
 }
 
-/** Opens a stream that ends at the order `finishStreams`. */
+/** Opens a stream that ends when the order `finishStreams` arrives. */
 function openStream(signal: AbortSignal | undefined): Response {
   const encoder = new TextEncoder()
   const body = new ReadableStream({

@@ -5,7 +5,7 @@ import { models, open } from './support.ts'
 
 const test = suite('moderation with arbitrary requests')
 
-/** As many as the documentation claims in CI, and a twentieth of that locally. */
+/** The number of random cases, which is lower on a developer's machine. */
 const RUNS = randomCases(10_000, 500)
 
 const value = fc.jsonValue({ maxDepth: 3 })

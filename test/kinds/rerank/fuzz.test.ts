@@ -5,7 +5,7 @@ import { getModel, openVendors, type VendorName } from './support.ts'
 
 const test = suite('reranking with arbitrary requests')
 
-/** As many as the documentation claims in CI, and a tenth of that locally. */
+/** The number of random cases, which is lower on a developer's machine. */
 const RUNS = randomCases(5_000, 500)
 
 const names: VendorName[] = ['cohere', 'voyage', 'jina', 'together', 'openrouter', 'bedrock', 'vllm', 'infinity', 'tei']

@@ -6,7 +6,7 @@ import { openWeb } from './open-web.ts'
 
 const test = suite('searches and fetches with arbitrary requests and responses')
 
-/** As many as the documentation claims in CI, and fewer locally. */
+/** The number of random cases, which is lower on a developer's machine. */
 const RUNS = randomCases(10_000, 300)
 
 const models = [

@@ -126,7 +126,8 @@ export const createSlot = (minute: Minute, { requests, tokens, usd }: WholeAmoun
   usd,
 ]
 
-// Whether a slot is empty. Reads it by index, because destructuring an array runs its iterator, and every limited request does this a dozen times.
+// Returns whether a slot is empty. Reads it by index, because destructuring an array runs its iterator, and every limited request does this a dozen
+// times.
 const isEmptySlot = (slot: MinuteSlot): boolean => slot[1] + slot[2] + slot[3] === 0
 
 /** Adds a slot, merging it with any slot of the same minute. */

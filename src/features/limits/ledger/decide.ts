@@ -72,7 +72,7 @@ interface Tally {
 export interface ScopeView {
   book: Book
   isLost(id: string): boolean
-  /** Whether a lost instance may still be alive; the clocks of two instances may differ. */
+  /** Returns whether a lost instance may still be alive; the clocks of two instances may differ. */
   mayLive(id: string): boolean
 }
 

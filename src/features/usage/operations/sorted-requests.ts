@@ -105,7 +105,7 @@ const formatCursor = ({ id, value }: SortPosition) => `${value ?? ''}~${id}`
 
 const CURSOR_PATTERN = /^(\d{0,20})~(.+)$/
 
-/** Whether a string is a cursor for a sorted page. */
+/** Returns whether a string is a cursor for a sorted page. */
 export const isSortedCursor = (text: string): boolean => isRequestIdOrPrefix(CURSOR_PATTERN.exec(text)?.[2] ?? '')
 
 /** Throws `INVALID_REQUEST` if the string isn't a cursor for a sorted page. */

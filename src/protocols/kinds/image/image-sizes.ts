@@ -53,7 +53,7 @@ export function noteRatioConflict({ size, aspectRatio = '' }: ImageRequest, { wa
   if (size && ratio !== undefined && !isNear(ratio, size.width / size.height)) warnings.noteDropped('aspect_ratio')
 }
 
-/** Whether two ratios are about the same; 1920x1088 is treated as 16:9. */
+/** Returns whether two ratios are about the same; 1920x1088 is treated as 16:9. */
 const isNear = (a: number, b: number) => Math.abs(a / b - 1) < 0.02
 
 /** Chooses a ratio and a tier for vendors that don't support pixels. Reports deviations from the request. */

@@ -22,7 +22,9 @@ export const clients: Readonly<Record<'v1' | 'v2' | 'ai-sdk', ClientAdapter<Rera
   },
 }
 
-/** Whether a client expects Voyage's response. Voyage's SDKs may omit the fields that no other client sends, so the user agent also counts. */
+/**
+ * Returns whether a client expects Voyage's response. Voyage's SDKs may omit the fields that no other client sends, so the user agent also counts.
+ */
 function usesVoyageFormat(body: JsonObject, { header }: ClientReadContext): boolean {
   if ((body.top_k ?? null) !== null) return true
   return (

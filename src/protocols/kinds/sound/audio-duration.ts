@@ -128,7 +128,7 @@ const MAX_HEADER_BYTES = 4_096
 
 const toView = ({ buffer, byteOffset, byteLength }: Uint8Array) => new DataView(buffer, byteOffset, byteLength)
 
-/** Whether the bytes at an offset match `bytes`, which has one byte per character. */
+/** Returns whether the bytes at an offset match `bytes`, which has one byte per character. */
 function hasBytes(file: Uint8Array, bytes: string, offset: number): boolean {
   for (let index = 0; index < bytes.length; index++) if (file[offset + index] !== bytes.charCodeAt(index)) return false
   return true

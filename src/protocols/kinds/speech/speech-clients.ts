@@ -59,7 +59,7 @@ export const openai: ClientAdapter<SpeechRequest, SpeechResponse, AudioChunk> = 
   },
 }
 
-/** Whether a value is a speed that clients of OpenAI and other vendors may send. */
+/** Returns whether a value is a speed that clients of OpenAI and other vendors may send. */
 export const isSpeed = (speed: unknown): speed is number => typeof speed === 'number' && speed >= 0.25 && speed <= 4
 export const SPEED_ERROR = 'must be a number from 0.25 to 4.'
 

@@ -59,7 +59,7 @@ const GOOGLE_VOICES: ReadonlySet<string> = new Set(
   ).split(' '),
 )
 
-/** Whether a voice belongs to another vendor. `vendorVoice` is this vendor's default voice; a vendor without one supports OpenAI's voices. */
+/** Returns whether a voice belongs to another vendor. `vendorVoice` is this vendor's default voice; a vendor without one supports OpenAI's voices. */
 export function isForeignVoice(voice: string, vendorVoice: string | undefined): boolean {
   if (vendorVoice !== undefined && OPENAI_VOICES.has(voice.toLowerCase())) return true
   return !GOOGLE_VOICES.has((vendorVoice ?? '').toLowerCase()) && GOOGLE_VOICES.has(voice.toLowerCase())

@@ -67,7 +67,7 @@ export type TranscriptChunk = { delta: string } | { done: Transcript }
 
 export type TranscriptionAdapter = VendorAdapter<TranscriptionRequest, Transcript, TranscriptChunk>
 
-/** Whether the response format contains times. */
+/** Returns whether the response format contains times. */
 export const needsTimes = ({ format }: TranscriptionRequest): boolean => format !== 'json' && format !== 'text'
 export const needsSpeakers = ({ format }: TranscriptionRequest): boolean => format === 'diarized_json'
 

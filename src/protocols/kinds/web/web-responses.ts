@@ -61,7 +61,7 @@ export const getObject = (json: JsonObject, name: string): JsonObject => {
   return isObject(inner) ? inner : {}
 }
 
-/** Whether a status is about the page. Any other status means that the page's server rejected the vendor, or failed. */
+/** Returns whether a status is about the page. Any other status means that the page's server rejected the vendor, or failed. */
 export const isPageStatus = (status: number): boolean => status < 400 || status === 404 || status === 410
 
 /** Returns the error for a page that a vendor couldn't read. The vendor isn't at fault, and another one may be able to read the page. */

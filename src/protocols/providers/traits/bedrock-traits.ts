@@ -49,7 +49,7 @@ const rows: readonly TargetDifference[] = [
   },
 ]
 
-/** Whether a row is about Claude models, rather than about a provider or about other models that use the format. */
+/** Returns whether a row is about Claude models, rather than about a provider or about other models that use the format. */
 function isClaudeRow({ models }: TargetDifference): boolean {
   return models !== undefined && !models.test('another-model')
 }

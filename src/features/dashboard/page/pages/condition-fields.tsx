@@ -54,7 +54,7 @@ export function parseJson(text: string): unknown {
   }
 }
 
-/** Whether the text is empty or a JSON object. */
+/** Returns whether the text is empty or a JSON object. */
 export const isCondition = (text: string) => {
   const value = parseCondition(text)
   return typeof value === 'object' && value !== null && !Array.isArray(value)

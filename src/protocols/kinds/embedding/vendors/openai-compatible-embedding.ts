@@ -99,7 +99,7 @@ const FOREIGN_OPTIONS = ['output_dimension', 'input_type', 'task', 'truncate', '
 
 const VOYAGE_DIMENSIONS = 'output_dimension'
 
-/** Whether a request sets the length of vectors in Voyage's field, which other servers don't support. */
+/** Returns whether a request sets the length of vectors in Voyage's field, which other servers don't support. */
 const usesVoyageDimensions = ({ dimensions }: Dialect, { body }: VendorContext): boolean =>
   dimensions === 'dimensions' && (body[VOYAGE_DIMENSIONS] ?? null) !== null
 

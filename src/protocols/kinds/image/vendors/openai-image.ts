@@ -29,7 +29,7 @@ const createPassThrough = (client: string, path: string): PassThrough<ImageReque
 const isPlainRequest = ({ tier, aspectRatio, inputImages }: ImageRequest) =>
   !tier && aspectRatio === undefined && inputImages.length === 0
 
-/** Whether a form can be passed through unchanged. JSON is converted to a form. */
+/** Returns whether a form can be passed through unchanged. JSON is converted to a form. */
 const isPlainForm = ({ tier, aspectRatio, isForm }: ImageRequest) => isForm && !tier && aspectRatio === undefined
 
 /** Names image fields as OpenAI does for one or several images, and sets file names and types that match the content. */

@@ -57,7 +57,7 @@ function readAudio({ candidates }: JsonObject): { audio: Uint8Array[]; isLast: b
   return { audio, isLast: typeof finishReason === 'string' && finishReason !== '' }
 }
 
-/** Whether a content filter rejected the text. */
+/** Returns whether a content filter rejected the text. */
 function isBlocked({ promptFeedback, candidates }: JsonObject): boolean {
   if (isObject(promptFeedback) && typeof promptFeedback.blockReason === 'string') return true
   const [candidate] = Array.isArray(candidates) ? candidates : []

@@ -49,7 +49,7 @@ const LIST_FIELDS: ReadonlySet<string> = new Set([
   ...['timestamp_granularities', 'include', 'known_speaker_names', 'known_speaker_references', 'keywords', 'languages'],
 ])
 
-/** Whether to request times; only Whisper models support them. */
+/** Returns whether to request times; only Whisper models support them. */
 const canAddTimes = ({ acceptsTimes, format }: TranscriptionRequest, model: string) =>
   acceptsTimes === true && format === 'json' && /whisper/i.test(model)
 

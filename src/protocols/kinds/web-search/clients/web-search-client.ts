@@ -148,7 +148,7 @@ function readDay(fields: Fields, name: string, warnings: Warnings): string | und
   return warnings.reject(name, 'must be a day, such as "2026-11-24" or "11/24/2026".')
 }
 
-/** Whether this day exists. `Date` would parse June 31 as July 1. */
+/** Returns whether this day exists. `Date` would parse June 31 as July 1. */
 function isDay(text: string): boolean {
   const time = Date.parse(text)
   return !Number.isNaN(time) && new Date(time).toISOString().startsWith(text)
