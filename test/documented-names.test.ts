@@ -3,7 +3,9 @@ import { listCommands } from '../src/cli/commands/commands.ts'
 import { operations } from '../src/management/operations.ts'
 import { modelAdditions, unknownAdditions } from '../src/pricing/additions.ts'
 import { endpoints } from '../src/protocols/kinds/kinds.ts'
+import * as rerankVendors from '../src/protocols/kinds/rerank/rerank-vendors.ts'
 import { defaultCatalog } from '../src/protocols/providers/catalog.ts'
+import { guardKinds } from '../src/types/records/guard-fields.ts'
 import { providerFormats, strategies } from '../src/types/unions.ts'
 import { readPages } from './docs/pages.ts'
 import { getPrefixes } from './providers/page.ts'
@@ -33,6 +35,17 @@ test('each strategy has a row in docs/src/content/docs/reference/combos-and-stra
 
 test('each format has a row in docs/src/content/docs/reference/formats.md', () => {
   assert.equal(missing(providerFormats, getRows('docs/src/content/docs/reference/formats.md')), [])
+})
+
+test('each kind of guard has a row in docs/src/content/docs/reference/guards.md', () => {
+  assert.equal(missing(Object.keys(guardKinds), getRows('docs/src/content/docs/reference/guards.md')), [])
+})
+
+test('docs/src/content/docs/guides/rerank.md mentions each rerank vendor', () => {
+  const words = read('docs/src/content/docs/guides/rerank.md')
+    .toLowerCase()
+    .split(/[^\w-]+/)
+  assert.equal(missing(Object.keys(rerankVendors), words), [])
 })
 
 test('the options page has one row for each option, limit, and hook, and no other rows', () => {

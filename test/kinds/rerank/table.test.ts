@@ -1,4 +1,5 @@
 import type { JsonObject } from '../../../src/lib/json.ts'
+import * as vendors from '../../../src/protocols/kinds/rerank/rerank-vendors.ts'
 import { assert, suite } from '../../support/suite.ts'
 import { rank, rerankVendors } from '../support/rerank-vendors.ts'
 import { openVendor, type VendorName } from './support.ts'
@@ -95,6 +96,11 @@ const lost: Record<VendorName, Partial<Record<string, string[]>>> = {
   infinity: {},
   tei: { 'Cohere v2': ['max_tokens_per_doc', 'priority'], 'Cohere v1': ['max_chunks_per_doc'] },
 }
+
+test('the tests simulate every vendor', () => {
+  const untested = Object.keys(vendors).filter((name) => !Object.hasOwn(rerankVendors, name))
+  assert.equal(untested, [], 'Add each to test/kinds/support/rerank-vendors.ts.')
+})
 
 /** Vendors that charge per search instead of per token. */
 const searching = new Set<VendorName>(['cohere', 'bedrock'])
