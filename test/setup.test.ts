@@ -121,7 +121,7 @@ async function heavyPackages(): Promise<string[]> {
   return names.map((name) => (name === 'site' ? 'docs' : `test/${name}`))
 }
 
-test('each heavy folder has its own packages and lockfile', async () => {
+test('each heavy folder has separate packages and a lockfile', async () => {
   const folders = await heavyPackages()
   assert.ok(folders.length > 0)
   for (const folder of folders) {

@@ -80,7 +80,7 @@ test('check 4 (bug B3): any other key with a header for another account is rejec
   assert.is(await send(own.key, 'alice'), '200')
 })
 
-test("check 3: AI SDK options can only contain the request's own account", async () => {
+test('check 3: AI SDK options can only contain the account of the request', async () => {
   const { api, send } = await open()
   const { key } = await api.keys.create({ name: 'host', actsFor: {} })
   assert.is(await send(key, 'bob', naming('alice')), '403 account_not_allowed')

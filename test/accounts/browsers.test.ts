@@ -46,7 +46,7 @@ test("check 21: requests from other sites' pages are rejected before identify is
   assert.equal([app.requests.length, app.upstream.calls.length], [0, 0])
 })
 
-test("check 22: the app's own pages and clients other than browsers are served", async () => {
+test("check 22: the app's pages and clients other than browsers are served", async () => {
   const app = await openApp()
   const fine: Array<Record<string, string>> = [
     {},
@@ -154,7 +154,7 @@ test('check 23: as() rejects a cookie from an allowed origin without credentials
   assert.is((await send()).status, 200)
 })
 
-test("the app's own origin keeps its cookies even if it is listed", async () => {
+test("the app's origin keeps its cookies even if it is listed", async () => {
   const app = await openApp({ allowedOrigins: [APP] })
   assert.is((await app.chat({ as: 'alice', headers: { origin: APP, 'sec-fetch-site': 'same-origin' } })).status, 200)
   assert.is((await app.chat({ as: 'alice', headers: { origin: APP } })).status, 200)

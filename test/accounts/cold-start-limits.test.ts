@@ -52,7 +52,7 @@ test('the gateway reads the counters once, at the same time as the account recor
   await second.gateway.close()
 })
 
-test("an account's own limits apply", async () => {
+test("an account's limits apply", async () => {
   const storage = memoryStorage()
   const first = open(storage)
   await first.gateway.api.accounts.put({ id: 'ann', limits: { requests: { day: 1 } } })

@@ -47,7 +47,7 @@ test('check 2 (bug B3): other headers and fields that resemble user names have n
   assert.is(seen.length, names.length + 2)
 })
 
-test("check 3: the AI SDK's quota entity must be the caller's own account", async () => {
+test("check 3: the AI SDK's quota entity must be the caller's account", async () => {
   const app = await openApp()
   const withEntity = (quotaEntityId: unknown) =>
     app.chat({ as: 'alice', body: { providerOptions: { gateway: { quotaEntityId } } } })

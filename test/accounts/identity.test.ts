@@ -22,7 +22,7 @@ test('an identity can have all fields, some fields, or undefined fields', () => 
   assert.equal(readIdentifyResult({ account: 'a', plan: undefined }), { identity: { account: 'a' } })
 })
 
-test('an empty result is neither an identity nor a rejection', () =>
+test('an empty result counts as no identity and no rejection', () =>
   assert.is(readIdentifyResult(undefined), undefined))
 
 test('null and a refusal reject the request, and clients retry only if the refusal sets a retry time', () => {
@@ -89,7 +89,7 @@ const INVALID: ReadonlyArray<[answer: unknown, member: string]> = [
 ]
 
 for (const [response, member] of INVALID)
-  test(`rejects ${JSON.stringify(response)?.slice(0, 60)} with an error that names the invalid field, not its value`, () => {
+  test(`rejects ${JSON.stringify(response)?.slice(0, 60)} with an error that identifies the invalid field without its value`, () => {
     assert.throws(
       () => readIdentifyResult(response),
       (error: unknown) => {

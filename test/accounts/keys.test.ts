@@ -125,7 +125,7 @@ test("a key has either a group or an account, and an account with keys can't be 
   assert.equal(await api.accounts.list(), { accounts: [] })
 })
 
-test('check 34: while the storage is unavailable, keys of cached accounts work, and keys of accounts that were never read get a 503', async () => {
+test('check 34: while the storage is unavailable, keys of cached accounts work, and keys of unread accounts get a 503', async () => {
   const clock = fakeClock()
   const storage = memoryStorage({ clock })
   let isUnavailable = false

@@ -214,7 +214,7 @@ test('check 74: a single-request token is accepted once in 100 concurrent reques
   assert.is(await first.chat((await first.mint({ limits: { requests: { total: 1 } } })).token), '200')
 })
 
-test('check 77: records, logs, errors, and provider requests contain neither the token nor its claims', async () => {
+test("check 77: records, logs, errors, and provider requests don't contain the token or its claims", async () => {
   const { chat, mint, recorded, upstream, storage, clock, gateway, send } = await openGateway()
   const { token, id } = await mint({ account: 'alice-in-the-token', origins: [ORIGIN], expiresIn: 60 })
   const [header = '', payload = '', signature = ''] = token.slice(4).split('.')

@@ -48,7 +48,7 @@ async function openApp(identify: Identify = byCookie) {
   return { api: gateway.api, chat, seen, upstream }
 }
 
-test('an identity and a token of the same account work together, and the limits of both apply', async () => {
+test('an identity and a token of the same account work together, and both sets of limits apply', async () => {
   const { api, chat, seen } = await openApp()
   const { token, id } = await api.tokens.mint({ account: 'alice', limits: { requests: { total: 1 } } })
   const both = { cookie: 's=alice', 'x-api-key': token }

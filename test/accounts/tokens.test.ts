@@ -100,7 +100,7 @@ test('invalid input is rejected with advice', async () => {
   await mint({ account: 'a', origins: ['https://own.example', 'https://app.example'] })
 })
 
-test("if the gateway's own origin is unknown, one unlisted origin is accepted as its own", async () => {
+test("if the gateway's origin is unknown, one unlisted origin is accepted", async () => {
   const { mint } = tokenWorld({ allowedOrigins: ['https://app.example'] })
   await mint({ account: 'a', origins: ['https://app.example', 'https://own.example'] })
   assert.is(
@@ -295,7 +295,7 @@ test("check 76: an old secret that is too short for signing isn't used to verify
   assert.is(await short.keys.find('short'), undefined)
 })
 
-test("check 77: token errors contain the token's id, but neither the token nor its claims", async () => {
+test("check 77: token errors contain the token's id, but not the token or its claims", async () => {
   const world = tokenWorld({ allowedOrigins: ['https://app.example'] })
   const { token, id } = await world.mint({ account: 'alice@example.com', origins: ['https://app.example'] })
   const errors: unknown[] = []

@@ -86,7 +86,7 @@ test('a user who reaches a limit gets an error that mentions the account and no 
   assert.is(await getOutcome(response), '429 rate_limit_exceeded')
 })
 
-test('users can read the limits of their own account', async () => {
+test('users can read the limits of their account', async () => {
   const { gateway, send } = await open(withLimit(5))
   await send('alice')
   const read = async (user: string) => {

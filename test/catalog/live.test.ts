@@ -170,7 +170,7 @@ test("check P12: a rollback restores the previous copy, and the next refresh doe
   assert.is((await findModel(world, 'a'))?.price?.input, 13)
 })
 
-test('check P13: if the stored copy is damaged, the previous one applies, then the built-in catalog, which the log reports', async () => {
+test('check P13: a damaged copy is replaced by the previous one, then the built-in catalog, and the log reports it', async () => {
   let price = 11
   const storage = memoryStorage()
   const world = await openCatalog(async () => changed({ a: { input: price, output: 20 } }), { storage })
@@ -209,7 +209,7 @@ test('check P14: built-in data that is newer than the stored copy wins', async (
   assert.is((await findModel(updated, 'a'))?.price?.input, 10)
 })
 
-test("check P15: a connection's own price overrides a refreshed one", async () => {
+test("check P15: a connection's price overrides a refreshed one", async () => {
   const world = await openCatalog(async () => changed({ a: { input: 11, output: 20 } }))
   const [connection] = (await world.api.connections.list()).connections
   await world.api.connections.update(connection?.id ?? '', { prices: { a: { input: 1, output: 1 } } })

@@ -6,7 +6,7 @@ import { assert, suite } from '../support/suite.ts'
 
 const test = suite('tags in the CLI')
 
-test('the options --tag and --require set tags, which are true unless they have a value', async () => {
+test('the options --tag and --require set tags, which default to true', async () => {
   const management = openDoor()
   const serving = await serveNode(management.gateway, { port: 0 })
   const run = async (...args: string[]) => {

@@ -45,7 +45,7 @@ test("uses each of two accounts with the same provider only for that account's m
   )
 })
 
-test('gives a server that is named like a provider its own prefix, and recognizes a provider by its URL', async ({
+test('gives a server named like a provider a separate prefix, and recognizes a provider by its URL', async ({
   folder,
 }) => {
   const at = (api_base: string) => ({ model: 'openai/m', api_base, api_key: 'os.environ/LAB_API_KEY' })

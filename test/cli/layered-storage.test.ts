@@ -16,7 +16,7 @@ layers('a layered storage reads from the top, and falls back to the base', async
 })
 
 layers(
-  'a layered storage changes and deletes a record in its own layer, and creates new records in the base',
+  "a layered storage changes and deletes a record in the record's layer, and creates new records in the base",
   async ({ both, top, base }) => {
     const version = await top.set('a', '1')
     assert.is(await both.set('a', '2', { ifVersion: null }), false)

@@ -152,7 +152,7 @@ test('the file with all servers connects them, and its combo responds', async (c
   await gateway.stop()
 })
 
-test('the code for your own app prints the models', async ({ servers }) => {
+test('the code for your app prints the models', async ({ servers }) => {
   const there = (url: string | URL | Request, init?: RequestInit) =>
     fetch(
       String(url).replace(/localhost:(\d+)/, (_, port) => `127.0.0.1:${servers.ports[port]}`),

@@ -12,7 +12,7 @@ const start = suite('signalbox')
 start.after(cleanUp)
 
 start(
-  'signalbox prints the base URLs, the admin token, and the dashboard URL with it on the first start, and never prints the token again',
+  'signalbox prints the base URLs, the admin token, and the dashboard URL on the first start, and the token only once',
   async () => {
     const data = await temporaryFolder()
     const first = signalbox(['--data', data])

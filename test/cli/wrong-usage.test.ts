@@ -95,7 +95,7 @@ test('accepts the same value twice and different values of a repeatable option',
   }
 })
 
-test('accepts the name of a group in place of its ID', async ({ url, management }) => {
+test('accepts a group name in place of its ID', async ({ url, management }) => {
   const { id } = await management.gateway.api.groups.create({ name: 'Interns' })
   await runHere(url, 'keys create trainee --group Interns')
   const member = async () =>

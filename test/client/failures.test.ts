@@ -188,7 +188,7 @@ for (const [name, ms, call] of times) {
   })
 }
 
-timeouts('cloud.disable times out after 15 s, of which its sync can take 6 s', async () => {
+timeouts('cloud.disable times out after 15 s, including up to 6 s for its sync', async () => {
   const clock = fakeClock()
   const call = failure(createTestClient(hangs, { clock }).cloud.disable())
   await clock.untilPending()

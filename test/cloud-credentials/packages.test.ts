@@ -215,7 +215,7 @@ function assertKept({ failures, ...outcome }: Outcome): void {
   assert.match(failures[0] ?? '', "rejected the connection's credentials (status 401)")
 }
 
-test('Azure: gets tokens of the managed identity of an app service, and renews them', async ({ folder }) => {
+test('Azure: gets and renews managed identity tokens of an app service', async ({ folder }) => {
   await withEndpoints(async ({ url, received }) => {
     assertKept(await run('azure', { IDENTITY_ENDPOINT: `${url}/msi/token`, IDENTITY_HEADER: 'the-header' }, folder))
     assert.is(received[0]?.headers['x-identity-header'], 'the-header')
@@ -223,7 +223,7 @@ test('Azure: gets tokens of the managed identity of an app service, and renews t
   })
 })
 
-test('Azure: gets tokens of the managed identity of a virtual machine, by its client ID', async ({ folder }) => {
+test('Azure: gets managed identity tokens of a virtual machine by client ID', async ({ folder }) => {
   await withEndpoints(async ({ url, received }) => {
     const options = { clientId: '11111111-2222-3333-4444-555555555555', scope: 'https://ai.azure.com/.default' }
     assertKept(await run('azure', { AZURE_POD_IDENTITY_AUTHORITY_HOST: url }, folder, options))

@@ -168,7 +168,7 @@ test('a stream falls back to the next target if the rotated credential is also r
   )
 })
 
-test('100 concurrent requests and streams whose credential was revoked share one renewal', async () => {
+test('100 concurrent requests and streams with a revoked credential share one renewal', async () => {
   const { reasons, source } = rotating()
   await withGateway(
     async ({ send, calls }) => {

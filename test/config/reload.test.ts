@@ -162,7 +162,7 @@ test('the new configuration applies while the storage is unavailable', async () 
   )
 })
 
-test('a request whose records are being read during a reload uses the new records', async () => {
+test('a request that is reading records during a reload uses the new records', async () => {
   const inner = memoryStorage()
   for (let index = 1_000; index <= 2_000; index++) {
     const record = {

@@ -58,7 +58,7 @@ test('route can return a list with options, or a combo', async () => {
   assert.equal(combo.upstream.providers, ['one', 'two'])
 })
 
-test('a combo that route returns keeps its own rules', async () => {
+test('a combo that route returns keeps its rules', async () => {
   const { chat, upstream } = openRouted({ respond: onlyOneFails, route: () => 'once' })
   assert.is((await chat()).status, 503)
   assert.equal(upstream.providers, ['one'])
@@ -74,7 +74,7 @@ test("the options that route returns can only tighten the request's limits", asy
   assert.equal(upstream.providers, ['one'])
 })
 
-test("the models that route returns replace the request's own list, whose limits still apply", async () => {
+test("the models that route returns replace the request's list, but the list's limits still apply", async () => {
   const { chat, upstream } = openRouted({ respond: failWith503, route: () => ['two/m', 'one/m'] })
   const list = JSON.stringify({ models: ['one/m'], maxAttempts: 1 })
   assert.is((await chat({}, { headers: { 'x-signalbox-models': list } })).status, 503)

@@ -35,7 +35,7 @@ for (const basePath of ['', '/ai', '/a/b']) {
   })
 }
 
-test("the content security policy allows only the page's own scripts and no framing", async () => {
+test("the content security policy allows only the page's scripts and no framing", async () => {
   const { headers } = await gatewayWith().fetch(`${ORIGIN}/admin/`)
   const policy = headers.get('content-security-policy') ?? ''
   for (const rule of [

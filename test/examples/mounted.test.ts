@@ -7,7 +7,7 @@ const apps = { express: 'Cannot GET /elsewhere', fastify: 'Route GET:/elsewhere 
 for (const [name, notFound] of Object.entries(apps)) {
   const test = serves(name, () => ({ address: '127.0.0.1:3000/ai' }))
 
-  test('the app keeps its own routes and its own 404', async ({ server }) => {
+  test('the app keeps its routes and its 404', async ({ server }) => {
     const { origin } = new URL(server.url)
     assert.is(await (await fetch(origin)).text(), 'the app itself')
     const other = await fetch(`${origin}/elsewhere`)

@@ -24,7 +24,7 @@ test('the cache serves an identical request with the same key without calling a 
   )
 })
 
-test('a cache hit counts toward the limits of its key, which are checked before the cache', async () => {
+test('a cache hit counts toward the limits of its key, and limits are checked before the cache', async () => {
   const { createCache } = await readExamples()
   const { chat, addKey } = await openExtended([createCache()])
   const limited = await addKey('limited', { requests: { day: 2 } })

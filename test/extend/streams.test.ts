@@ -77,7 +77,7 @@ test("a step's waiting stream is cut off when its key is paused", async () => {
   assert.equal([records[0]?.end, records[0]?.error, stream.canceled > 0], ['cut', 'KEY_PAUSED', true])
 })
 
-test('a request whose step replies with a Response ends with the last byte, streamed or not', async () => {
+test('if a step replies with a Response, its request ends with the last byte, streamed or not', async () => {
   const { chat, records } = await openExtended([
     replying(({ stream }) =>
       stream ? new Response(new Blob(['data: [DONE]\n\n']).stream(), { status: 200 }) : Response.json({ ok: true }),
@@ -174,7 +174,7 @@ test('keys are checked before the steps of features, and a listener that throws 
   assert.equal(errors, ['KEY_UNKNOWN'])
 })
 
-test('a changed model is routed, limited, and recorded under its new name, and the client still gets a stream if it requested one', async () => {
+test('a changed model is routed, limited, and recorded under its new name, and can still be streamed', async () => {
   const { chat, upstream } = await openExtended([
     {
       name: 'renaming',

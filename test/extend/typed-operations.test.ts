@@ -25,7 +25,7 @@ const notes = {
 
 const options = { storage: memoryStorage(), logger: false } as const
 
-test("feature operations are typed alongside the gateway's own operations", async () => {
+test("feature operations are typed alongside the gateway's built-in operations", async () => {
   const gateway = createGateway({ ...options, extend: [{ name: 'silent' }, notes] })
   const { text }: { text: string } = await gateway.api.notes.get('a')
   const put: { text: string } = await gateway.fetch.api.notes.put('a', { text })

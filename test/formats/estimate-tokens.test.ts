@@ -8,7 +8,7 @@ const estimate = (content: UserPart[]) => estimateTokens({ turns: [{ role: 'user
 const near = (actual: number, expected: number) =>
   assert.ok(Math.abs(actual - expected) < expected / 20, `${actual} not near ${expected}`)
 
-test('an estimate is a quarter of the number of characters', () =>
+test('an estimate is a quarter of the character count', () =>
   near(estimate([{ type: 'text', text: 'some words '.repeat(4_000) }]), 11_000))
 
 test('an image counts the same regardless of its size', () => {

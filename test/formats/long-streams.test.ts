@@ -60,7 +60,7 @@ test('a stream for a Responses client buffers little more than the text that the
   assert.is(response.output[0].content[0].text.length, Math.ceil((4 * MIB) / WORD.length) * WORD.length)
 })
 
-test('a stream for a Chat client buffers up to 1 MiB of reasoning for its details, and drops longer ones with a warning', async () => {
+test("a Chat client's stream buffers up to 1 MiB of reasoning details, and drops longer ones with a warning", async () => {
   const kept = await heldBy(chatTranslator, 'reasoning', MIB / 2)
   for (const event of [signed, close]) kept.writer.push(event)
   kept.writer.push(end)

@@ -2,7 +2,7 @@ import { fakeClock } from '../support/clock.ts'
 import { assert, suite } from '../support/suite.ts'
 import { openGate } from './support/world.ts'
 
-const test = suite("reading your own key's limits")
+const test = suite('reading the limits of your key')
 
 async function world(options: Parameters<typeof openGate>[0]) {
   const opened = await openGate(options)
@@ -72,7 +72,7 @@ test('the response contains no limits if there are none, and no key if none was 
   assert.is((await get('/v1/key', '')).status, 401)
 })
 
-test('the response shows the spending of a key without its own limits, from the usage records', async () => {
+test('the response shows the spending of a key without limits, from the usage records', async () => {
   const clock = fakeClock(Date.parse('2026-01-30T12:00:00Z')) // a Friday
   const { chat, json } = await world({ usage: true, clock, groupLimits: { tokens: { day: 100_000 } } })
   for (const days of [0, 2, 1, 1]) {

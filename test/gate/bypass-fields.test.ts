@@ -34,7 +34,7 @@ for (const [title, [param, fields]] of Object.entries(detours))
     }
   })
 
-test('a key with only a request limit can send these fields, and one with a token limit can send empty ones', async () => {
+test('a key with only a request limit can send these fields, and a key with a token limit can send empty ones', async () => {
   const { chat, upstream } = await openGate({ limits: REQUESTS })
   assert.is((await chat({ model: 'one/m', models: ['two/m'] })).status, 200)
   assert.equal(JSON.parse(upstream.calls[0]?.body ?? '').models, ['two/m'])

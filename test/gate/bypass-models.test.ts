@@ -51,7 +51,7 @@ for (const [title, [path, body, status = 403]] of Object.entries(ways))
     assert.equal([upstream.calls.length, await used('requests')], [0, 0])
   })
 
-test('a key can use the models it lists, a listed combo with all of its models, and an alias of an allowed model', async () => {
+test('a key can use its listed models, a listed combo with all of its models, and aliases of allowed models', async () => {
   const { chat: send, upstream } = await open()
   for (const [model, provider] of [
     ['one/m', 'one'],

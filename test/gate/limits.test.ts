@@ -144,7 +144,7 @@ test('the error for an exhausted token budget states the owner, usage, and reset
   assert.is(upstream.calls.length, 1)
 })
 
-test('a request that might exceed the remaining budget is rejected as too expensive; under a minute limit, the error states when to retry', async () => {
+test('a request that might exceed the remaining budget is too expensive; under a minute limit, the error states when to retry', async () => {
   const day = await openGate({ limits: { tokens: { day: 3_000 } } })
   const rejected = await day.chat({ max_tokens: 3_500 })
   assert.is(rejected.headers.get('x-should-retry'), 'false')
@@ -175,7 +175,7 @@ test('a dollar budget counts input and output by their prices', async () => {
   assert.equal([state?.used, state?.reserved], [0.000057, 0])
 })
 
-test("if the worst case doesn't fit, the response to a request without its own maximum is shortened, with a warning", async () => {
+test("if the worst case doesn't fit, the response to a request without a maximum is shortened, with a warning", async () => {
   for (const limits of [{ tokens: { day: 3_000 } }, { usd: { day: 0.02 } }]) {
     const { chat, upstream } = await openGate({ limits })
     const reply = await chat()
@@ -278,7 +278,7 @@ test('the error for a request that will fit once an in-flight one settles sugges
   await first
 })
 
-test('the gateway enforces its own limits on requests without a key', async () => {
+test("the gateway's limits apply to requests without a key", async () => {
   const { gateway, post } = await openGate({ settings: { limits: { requests: { minute: 1 } } } })
   const send = () =>
     gateway.fetch('http://gateway/v1/chat/completions', {
@@ -306,7 +306,7 @@ test("a rejected request isn't counted, and a failed one is counted once", async
   assert.is(await used('requests'), 2)
 })
 
-test("each fallback attempt has its own reservation, made after the failed attempt's reservation is released", async () => {
+test("each fallback attempt has a separate reservation, made after the failed attempt's reservation is released", async () => {
   const reported = { tokens: 0 }
   const respond = metered({}, reported)
   const { chat, used, reserved } = await openGate({

@@ -111,7 +111,7 @@ test('judge: gpt-oss-safeguard gets the policy, and its verdict is read', async 
     assert.is((await openJudged(guard, saying(text)).say('Hi')).status, 503, text)
 })
 
-test('judge: a policy is required unless the model has its own', () => {
+test('judge: a policy is required unless the model includes one', () => {
   assert.throws(() => judge({ name: 'j', model: 'm' }), /judge\(\)\.policy is required/)
 })
 

@@ -53,7 +53,7 @@ for (const client of clientNames)
           }
       })
 
-test('no piece of a call reaches an AI SDK client before the last copy of its arguments has been checked', async () => {
+test('no part of a call reaches an AI SDK client before the last copy of its arguments is checked', async () => {
   const own: Guard = {
     name: 'own',
     on: ['answer'],

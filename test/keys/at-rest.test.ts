@@ -133,7 +133,7 @@ test('rotating the secret keeps keys and credentials, and the old secret is no l
   }
 })
 
-test('a request reads one key and lists none, regardless of the number of keys', async () => {
+test('a request reads one key and lists none, however many keys exist', async () => {
   const readsAmong = async (keys: number) => {
     const storage = memoryStorage()
     const { world, status } = await open(storage, { connections: ['one'] })

@@ -3,7 +3,7 @@ import { createGateway } from '../../src/gateway.ts'
 import { chatAnswer } from '../pipeline/support/responses.ts'
 import { assert, suite } from '../support/suite.ts'
 
-const test = suite('keys whose stored records were changed outside the gateway')
+const test = suite('keys with stored records changed outside the gateway')
 
 /** Opens a key in a group. The test changes the stored records before another gateway reads them. */
 async function open() {

@@ -103,7 +103,7 @@ test('streams of other keys and streams without a key continue', async () => {
   assert.is(upstream.open, 2)
 })
 
-test('renaming a key ends no streams, and neither does pausing one if endRequestsOfPausedKeys is false', async () => {
+test("renaming a key ends no streams, and pausing a key doesn't either if endRequestsOfPausedKeys is false", async () => {
   const renamed = await streaming()
   await renamed.api.keys.update(renamed.id, { name: 'renamed' })
   assert.not(await isOver(renamed.rest))

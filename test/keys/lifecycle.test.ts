@@ -152,7 +152,7 @@ test('without `watch`, changes by another gateway apply after the documented one
   assert.is((await world.chat({})).status, 200)
 })
 
-test('requests fail with a 500 until the settings and the key have been read once, and only `onError` gets the cause', async () => {
+test('requests fail with a 500 until the settings and the key can be read, and only `onError` gets the cause', async () => {
   for (const broken of ['settings', 'keys/']) {
     const { watch: _, ...storage } = memoryStorage()
     const { get, list } = storage

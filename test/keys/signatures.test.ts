@@ -103,7 +103,7 @@ keys('only a change that sets isActive re-signs a key', async () => {
 })
 
 keys(
-  'a known key whose signature was removed is rejected on every request, even if the storage has no watch function',
+  'a known key without its signature is rejected on every request, even if the storage has no watch function',
   async () => {
     const clock = fakeClock()
     const { watch: _, ...storage } = memoryStorage({ clock })
@@ -259,9 +259,9 @@ for (const [mode, changing] of Object.entries<Change>({
   )
 }
 
-const vault = suite('a storage without its keyring')
+const vault = suite('a storage with a missing keyring')
 
-vault('a storage whose keyring is missing does not get a new one', async () => {
+vault('a missing keyring is not replaced', async () => {
   const { storage, active } = await filled()
   await storage.delete('vault')
   const { status, recorded } = await open(storage)

@@ -76,7 +76,7 @@ parser('the SSE parser rejects an event over 16 MiB that consists of many lines'
 const framing = suite('the SSE framing')
 
 framing(
-  'the SSE framing reads the same events no matter where the bytes are split, and preserves byte order marks in the data',
+  'the SSE framing reads the same events wherever the bytes are split, and keeps byte order marks in the data',
   () => {
     const bytes = encodeUtf8('\ufeffdata: a\n\ndata: \ufeff\n\ndata: ä€😀\ufeff\n\n')
     for (let index = 0; index <= bytes.length; index++) {

@@ -97,7 +97,7 @@ test('usage from the other side expires with its window', async () => {
   )
 })
 
-test("a side whose clock is behind counts usage in the other side's windows", async () => {
+test("a side with a slow clock counts usage in the other side's windows", async () => {
   const { home, cloud, scope } = openSides()
   cloud.world.now += 3_600_000
   await cloud.spend(scope, 60)

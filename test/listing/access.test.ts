@@ -98,7 +98,7 @@ test("a key lists and finds only its allowed models in other clients' formats", 
   assert.not.match(await (await get('/v1/models/work/gpt-6')).text(), /gpt-5/)
 })
 
-test('a key restricted to some kinds only finds models of those kinds', async () => {
+test('a key restricted to some kinds only finds models of these kinds', async () => {
   const all = await world({})
   assert.equal(await all.ids('/v1/models/image'), ['work/draw'])
   const { ids, get } = await world({ kinds: ['llm'] })

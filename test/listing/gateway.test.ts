@@ -107,7 +107,7 @@ test('GET /v1/models shows changes through the management API immediately', asyn
   assert.equal(await getIds(gateway, '/v1/models'), ['ac/chat', 'mine/two'])
 })
 
-test('GET /v1/models queries a compatible provider with the connection’s own key', async () => {
+test('GET /v1/models queries a compatible provider with the connection’s key', async () => {
   const seen: unknown[] = []
   const handler = http.get('http://lab.test/v1/models', ({ request }) => {
     seen.push(request.headers.get('authorization'))

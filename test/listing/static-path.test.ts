@@ -36,7 +36,7 @@ test('a provider that serves none of the requested kinds is skipped, regardless 
   assert.equal(await ids({ catalog }, ['tts']), [])
 })
 
-test('a model without a type is an llm, and others are listed under their own kind', async () => {
+test('a model without a type is an llm, and other models are listed under their kind', async () => {
   const types: Kind[] = ['image', 'tts', 'stt', 'embedding', 'imageToText']
   const models = [
     { id: 'untyped' },

@@ -107,7 +107,7 @@ test("a combo's limits apply to a call whose options contain no models, and opti
   }
 })
 
-test("with a list in the header, each field of the options wins, the lower limit applies, and the call's model is ignored", async () => {
+test("with a list in the header, the options' fields win, the lower limit applies, and the call's model is ignored", async () => {
   const { send, upstream, sent } = await open(() => json({}, 500))
   const listed = { models: [{ model: 'two/m', params: { maxTokens: 5 } }, 'three/m', 'one/m'], maxAttempts: 2 }
   const headers = { 'x-signalbox-models': JSON.stringify(listed) }

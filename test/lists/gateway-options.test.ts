@@ -214,7 +214,7 @@ for (const [option, tags] of [
   })
 }
 
-test('the error names the data policy if other targets aren\'t in "only"', async () => {
+test('the error mentions the data policy if other targets aren\'t in "only"', async () => {
   const { send } = await open()
   const { code } = await refusal(await send({ only: ['two'], zeroDataRetention: true }))
   assert.is(code, 'no_compliant_target')
@@ -275,7 +275,7 @@ test('serviceTier is sent to the provider', async () => {
   assert.is(JSON.parse(upstream.calls[0]?.body ?? '').service_tier, 'flex')
 })
 
-test("a key must allow each fallback model, and the gateway's own order can't reach others", async () => {
+test("a key must allow each fallback model, and the gateway's order can't reach other models", async () => {
   const { post, upstream, key, gateway, keyId } = await openGate({ models: ['one/m', 'two/m'] })
   assert.ok(key)
   const send = (options: object) =>

@@ -94,7 +94,7 @@ test('returns a condition as it was sent', async () => {
   assert.equal((await expect(200, 'PUT', `/api/combos/${created.id}`, created)).models, models)
 })
 
-test('returns options as they were sent, and null removes them', async () => {
+test('returns options as sent, and null removes them', async () => {
   const { expect } = await openDoorTo(['x'])
   const input = { stickyLimit: 3, connectionStrategy: 'sticky', hedge: true }
   const created = await expect(201, 'POST', '/api/combos', { name: 'a', models: ['x'], ...input })

@@ -38,7 +38,7 @@ for (const [prefix, owner] of [
   })
 }
 
-test('a provider can use each of its own names as a prefix', async () => {
+test('a provider can use each of its names as a prefix', async () => {
   const { expect } = openDoor({ catalog })
   for (const prefix of ['openai', 'oa', 'work', ''])
     await expect(201, 'POST', '/api/connections', { provider: 'openai', providerSpecificData: { prefix } })
@@ -67,7 +67,7 @@ test('connections to one provider share their prefix', async () => {
   await expect(201, 'POST', '/api/connections', lab({ prefix: 'lab' }))
 })
 
-test('rejects a provider whose own id is the prefix of another connection, unless that connection shares it', async () => {
+test("rejects a provider whose id is another connection's prefix, unless that connection shares it", async () => {
   const { refuses, expect } = openDoor({ catalog })
   const { id } = await expect(201, 'POST', '/api/connections', lab({ prefix: 'local' }))
   const local = { provider: 'local', providerSpecificData: { baseUrl: 'https://local.test/v1' } }

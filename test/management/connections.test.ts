@@ -102,7 +102,7 @@ test('sends the complete key to the provider, without surrounding whitespace', a
   assert.equal(seen, [`Bearer ${KEY}`])
 })
 
-test('neither the storage nor any response contains the key', async () => {
+test("the key isn't in the storage or any response", async () => {
   const { expect, storage, send } = openDoor()
   const { id } = await expect(201, 'POST', '/api/connections', { provider: 'openai', apiKey: KEY })
   await expect(200, 'PUT', `/api/connections/${id}`, { name: 'b' })

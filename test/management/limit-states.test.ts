@@ -27,7 +27,7 @@ async function world() {
   return { ...opened, id, key, group: group.id, send, used }
 }
 
-test('the limits of a key include those of its group and of the gateway', async () => {
+test("a key's limits include the limits of its group and of the gateway", async () => {
   const { api, id, group, send, used } = await world()
   for (let times = 0; times < 3; times++) assert.is((await send()).status, 200)
   assert.equal(await used(), [
@@ -59,7 +59,7 @@ test('the limits of a key include those of its group and of the gateway', async 
   assert.equal((await api.settings.limits.get()).limits.length, 1)
 })
 
-test('resetting a key restarts only its own limits, and deleting it removes them', async () => {
+test("resetting a key restarts only the key's limits, and deleting it removes them", async () => {
   const { api, id, group, send, used } = await world()
   await send()
   await api.keys.limits.reset(id)

@@ -178,7 +178,7 @@ test('a reconnecting reader continues after its last event, or learns that the e
   await late.cancel()
 })
 
-test('a reader that is too slow learns how many events it missed, and which requests are in flight', async () => {
+test('a slow reader learns how many events it missed, and which requests are in flight', async () => {
   const { follow, chat } = await open()
   const slow = await follow('?types=finished,lost,running')
   await slow.until('running')

@@ -67,7 +67,7 @@ test('ignores stored rules that no release would write', async () => {
   assert.equal(readRules(shown), { ...defaultRules, health: { ...defaultRules.health, windowMs: 5_000 } })
 })
 
-test('a combo shows its own rules, each of which is replaced completely or removed by null', async () => {
+test('a combo shows its rules, each of which is replaced completely or removed by null', async () => {
   const { expect } = openDoor()
   const rules = { health: { minCalls: 3 }, maxAttempts: 5, timeouts: { headersMs: 4_000 } }
   const { id, ...created } = await expect(201, 'POST', '/api/combos', { name: 'own', models: ['x/y'], ...rules })

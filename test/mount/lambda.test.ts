@@ -96,7 +96,7 @@ test('the function URL handler accepts base64 bodies', async () => {
   assert.equal(new Uint8Array(await (await requestFor(event)).arrayBuffer()), bytes)
 })
 
-test('the function URL handler omits the body of a GET, which no request can have', async () => {
+test("the function URL handler omits the body of a GET, because requests can't have one", async () => {
   assert.is((await requestFor(getEvent('GET', { body: 'x' }))).body, null)
 })
 

@@ -26,7 +26,7 @@ function dispatch(request: Request, waitUntil: (work: Promise<unknown>) => void 
   return response
 }
 
-test('a gateway in a service worker responds to its own paths synchronously, as events require', async () => {
+test('a gateway in a service worker responds to its paths synchronously, as events require', async () => {
   const response = await dispatch(new Request('https://app.example/ai/v1/models'))
   assert.is(response?.status, 200)
   assert.match((await response?.text()) ?? '', /"object":"list"/)
@@ -37,7 +37,7 @@ test('a gateway in a service worker leaves other paths to the network', () => {
     assert.is(dispatch(new Request(`https://app.example${path}`)), undefined, path)
 })
 
-test('a gateway in a service worker leaves the same paths on other origins to the network, because a page may call a provider directly', () => {
+test('a gateway in a service worker ignores the same paths on other origins, because a page may call a provider directly', () => {
   for (const origin of ['https://api.provider.example', 'http://app.example', 'https://app.example:8443'])
     assert.is(dispatch(new Request(`${origin}/ai/v1/models`)), undefined, origin)
 })

@@ -36,7 +36,7 @@ const faults: Record<string, () => unknown> = {
 }
 
 for (const [fault, request] of Object.entries(faults))
-  test(`an observer that ${fault} affects neither the request nor the other observers`, async () => {
+  test(`an observer that ${fault} doesn't affect the request or the other observers`, async () => {
     const lines: string[] = []
     const faulty = { request } as GatewayObserver
     const world = await openObserved([faulty, jsonLog((line) => void lines.push(line))])

@@ -115,7 +115,7 @@ test('the document requires a credential if the management API does', async () =
   assert.equal(await openTo({ dangerouslyAllowUnauthenticated: true }), [])
 })
 
-test('each caller gets its own copy', async () => {
+test('each caller gets a separate copy', async () => {
   const { api } = openDoor().gateway
   const one = await api.openapi()
   for (const inner of [...listObjects(one)]) inner.changed = true

@@ -171,7 +171,7 @@ for (const name of translatable)
     assert.is(late.recorded.requests[0]?.status, 429)
   })
 
-test("an error as bare JSON in a stream doesn't show the credential, and JSON without an error doesn't count as one", async () => {
+test("a bare JSON error in a stream doesn't expose the credential, and JSON without an error isn't an error", async () => {
   const { opening, content, end } = formats.chat
   const spelled = JSON.stringify({ error: { message: 'no secret-of-one' } }).replace('secret', '\\u0073ecret')
   const { text } = await send('chat', [opening, content, spelled])

@@ -140,7 +140,7 @@ test("a request whose body doesn't arrive isn't awaited beyond the grace period"
   await closing
 })
 
-test('close waits for hooks to finish, including those of requests that it had to end', async () => {
+test('close waits for hooks to finish, including hooks of requests that it ended', async () => {
   let started = 0
   let ended = 0
   const action = async () => {

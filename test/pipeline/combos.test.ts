@@ -154,7 +154,7 @@ test('resolving a cycle of combos or aliases created by concurrent writers termi
   for (const model of ['lonely', 'x', 'y', 'self']) assert.is((await world.chat({ model })).status, 404, model)
 })
 
-test('combos of a hundred combos, nested ten deep, take time proportional to the number of combos', async () => {
+test('combos of a hundred combos, nested ten deep, take time proportional to their number', async () => {
   const level = (depth: number) => Array.from({ length: 100 }, () => `level${depth + 1}`)
   const combos = Object.fromEntries(Array.from({ length: 12 }, (_, depth) => [`level${depth}`, level(depth)]))
   const { world } = await written(combos)

@@ -211,7 +211,7 @@ for (const [name, respond] of Object.entries(empty))
     assert.equal(upstream.providers, ['chat', 'messages'])
   })
 
-test("the client gets the provider's rejection in its own format", async () => {
+test("the client gets the provider's rejection in the client's format", async () => {
   const { world } = await open(() =>
     json({ type: 'error', error: { type: 'rate_limit_error', message: 'Slow down' } }, 429),
   )

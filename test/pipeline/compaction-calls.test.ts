@@ -47,7 +47,7 @@ for (const stream of [false, true])
     assert.equal(upstream.providers, ['chat', 'messages', 'messages'])
   })
 
-test("a client gets a provider's rejection of a summary in its own format", async () => {
+test("a client gets a provider's rejection of a summary in the client's format", async () => {
   const error = { type: 'error', error: { type: 'invalid_request_error', message: 'prompt is too long' } }
   const { world } = await open(() => json(error, 400))
   const response = await world.post(PATH, { model: models.messages, ...managed(40) })

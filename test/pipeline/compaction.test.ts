@@ -113,7 +113,7 @@ test('calls and results after a compaction stay together', async () => {
   assert.not.match(JSON.stringify(messages), 'pond')
 })
 
-test('a stream has the events of a compaction, and one compacting event for each chunk of the summary', async () => {
+test('a stream has compaction events, and one compacting event for each chunk of the summary', async () => {
   const { world } = await open()
   const response = await world.post(PATH, { model: models.chat, stream: true, ...triggered })
   const text = await response.text()
@@ -197,7 +197,7 @@ test('without a threshold, a conversation is compacted at 80% of the context win
 })
 
 for (const [name, body] of Object.entries({ triggered, managed: managed(40) }))
-  test(`a provider with its own compaction gets the request unchanged: ${name}`, async () => {
+  test(`a provider with built-in compaction gets the request unchanged: ${name}`, async () => {
     const { world, upstream } = await open((call) => answerWith(call, '3 more'))
     const text = JSON.stringify({ model: 'openai/m', ...body })
     await getOutput(await world.post(PATH, text))

@@ -146,7 +146,7 @@ for (const provider of names)
       }
     })
 
-test('a Responses error event, which has no envelope, gets one', async () => {
+test('a Responses error event without an envelope gets one', async () => {
   const flat = event({
     type: 'error',
     code: 'rate_limit_exceeded',

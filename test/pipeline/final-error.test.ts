@@ -105,7 +105,7 @@ test('a client error is passed on unchanged, except for the retry advice', async
   }
 })
 
-test("the gateway's own errors also tell clients not to retry", async () => {
+test("the gateway's errors also tell clients not to retry", async () => {
   const { world } = await chained({})
   const none = { messages: [{ role: 'user', content: 'Hi' }] }
   for (const [response, status] of [

@@ -137,7 +137,7 @@ for (const [label, error, attempt] of errorIn200) {
   }
 }
 
-test('a request that is too long falls back only to a larger context window, and its error is passed on unchanged', async () => {
+test('a request that is too long only falls back to larger context windows, and its error is passed on unchanged', async () => {
   const sized = { ...catalog }
   for (const [provider, contextWindow] of [
     ['one', 8_000],
@@ -273,7 +273,7 @@ async function withKeys() {
   }
 }
 
-test('an unexplained 403 falls back to the next target, and cools down the key after three clients in a row get one', async () => {
+test('an unexplained 403 falls back to the next target, and cools down the key after three clients in a row', async () => {
   const { down, askAs, world } = await withKeys()
   down.one = refused(403)
   for (const client of ['a', 'b', 'a', 'c']) assert.is(await askAs(client), '200 one/m=403:forbidden, two/m=200')
@@ -344,7 +344,7 @@ for (const [mode, respond] of [
     }
   })
 
-test('a request for more credit than is left, reported at the start of a stream, falls back to the next target', async () => {
+test('a stream that starts with an error about too little credit falls back to the next target', async () => {
   const { down, world } = await failing()
   down.one = () => sse([`data: ${JSON.stringify({ error: { message: afford, code: 402 } })}\n\n`])
   down.two = () => sse(chatEvents())

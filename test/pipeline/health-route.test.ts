@@ -113,7 +113,7 @@ test('a gateway that starts closing while it reads its storage returns a 503', a
   await closing
 })
 
-test("a gateway whose storage can't be read returns a 503, reports it once, and recovers", async () => {
+test("if its storage can't be read, the gateway returns a 503, reports the failure once, and recovers", async () => {
   const { world, clock, send, readBy, memory } = await open()
   assert.is((await send()).status, 200)
   readBy(() => Promise.reject(new Error('the disk is gone')))

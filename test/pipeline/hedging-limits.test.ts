@@ -61,7 +61,7 @@ test('there is no second attempt before the target has responded twenty times', 
   assert.is((await send()).called, 'one+two')
 })
 
-test('the second attempt starts after the time in which nearly all responses arrive', async () => {
+test('the second attempt starts after the time within which nearly all responses arrive', async () => {
   const { upstream, recorded, clock, warm, send, world } = await timed()
   await warm(100)
   assert.is((await send()).called, 'one')

@@ -42,7 +42,7 @@ for (const stream of [false, true]) {
   })
 }
 
-test('the stream usage of a hedge is requested and hidden like that of the first attempt', async () => {
+test('a hedge requests and hides stream usage like the first attempt', async () => {
   const { upstream, world, send, untilBoth } = await hedging(
     { two: () => respond(true) },
     { stream: true, includeStreamUsage: true },

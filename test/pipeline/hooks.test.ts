@@ -150,7 +150,7 @@ test("hooks get a request that can't be read or has no target, without usage", a
   assert.equal([world.recorded.usages, world.recorded.attempts, world.recorded.errors], [[], [], []])
 })
 
-test('hooks get the usage so far, and the status of the failure, of a stream that fails midway', async () => {
+test('hooks get the usage so far, and the failure status, of a stream that fails midway', async () => {
   const world = await openWorld({ fetch: fakeUpstream(() => sse(chatEvents().slice(0, 3), 'error')) })
   await (await world.chat({ stream: true })).text()
   assert.is(world.recorded.requests[0]?.status, 502)

@@ -54,7 +54,7 @@ const read = suite('requests whose body the app has read')
 
 for (const path of ['/v1/chat/completions', '/api/keys']) {
   read(
-    `a request to ${path} whose body the app has read gets an error that says what to do, and the operator is notified`,
+    `a request to ${path} with a body that the app has read gets an error with advice, and the operator is notified`,
     async () => {
       const world = await openWorld()
       const headers = { 'content-type': 'application/json', authorization: `Bearer ${token}` }

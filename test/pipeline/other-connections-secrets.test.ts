@@ -209,7 +209,7 @@ test("other connections' keys stay out of headers as soon as they are known, and
   assert.is((await world.chat({ model: 'chat/m' })).headers.get('x-debug'), null)
 })
 
-test("the call's own key isn't in the headers of a successful response", async () => {
+test("the call's key isn't in the headers of a successful response", async () => {
   const upstream = fakeUpstream(() => json(chatAnswer(), 200, { 'x-debug': 'Bearer the-credential-of-chat' }))
   const world = await openWorld({ fetch: upstream, catalog, connections })
   assert.is((await world.chat({ model: 'chat/m' })).headers.get('x-debug'), null)

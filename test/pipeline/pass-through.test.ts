@@ -226,7 +226,7 @@ function once(text: string) {
   }
 }
 
-test("the gateway's own responses are JSON and must not be cached", async () => {
+test("the gateway's responses are JSON and must not be cached", async () => {
   const world = await openWorld()
   const response = await world.post('/v1/chat/completions', 'no')
   assert.is(response.headers.get('content-type'), 'application/json')

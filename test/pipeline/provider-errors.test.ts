@@ -250,7 +250,7 @@ for (const text of [
   test(`a 403 with only the message "${text}" is a client error`, async () =>
     assert.is((await recorded(403, openai(text))).class, 'client'))
 
-test('a 402 from OpenRouter about in-flight requests is treated as a rate limit, and one about an expensive request affects only that request', async () => {
+test('a 402 from OpenRouter about in-flight requests is a rate limit, and one about an expensive request affects only that request', async () => {
   const metadata = { limit_source: 'openrouter_in_flight_budget', reason: 'in_flight_budget_exhausted' }
   assert.is((await recorded(402, { error: { code: 402, message: 'Retry later', metadata } })).class, 'rate-limit')
   const tooExpensive = { limit_source: 'openrouter_credits', reason: 'weight_exceeds_budget' }

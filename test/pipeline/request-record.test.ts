@@ -116,7 +116,7 @@ test('requests rejected for too much concurrency or by a closed gateway each hav
   )
 })
 
-test('a broken stream is recorded as cut, and a stream whose client disconnects as aborted, with the usage so far', async () => {
+test('a broken stream is recorded as cut, and a client disconnect as aborted, with the usage so far', async () => {
   const cut = [...chatEvents().slice(0, 3)]
   const world = await openWorld({ fetch: fakeUpstream(() => sse(cut, 'error')) })
   await (await world.chat({ stream: true })).text()

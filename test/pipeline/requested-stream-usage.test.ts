@@ -292,7 +292,7 @@ test("an unrelated error isn't treated as a rejection of the usage request", asy
   assert.equal([response.status, await response.json(), upstream.calls.length], [400, error, 1])
 })
 
-test('a stream whose usage is requested ends immediately when the client disconnects', async () => {
+test('a stream with requested usage ends immediately when the client disconnects', async () => {
   const { upstream, world } = await open(() => sse([chatChunk({ content: 'Hi' })], 'hang'))
   const reader = (await world.post(chat, sent())).body?.getReader()
   await reader?.read()

@@ -40,7 +40,7 @@ test('at one request per second, each request is tried three times', async () =>
   assert.is((await load(1, 20)).calls, 60)
 })
 
-test('when the budget is used up, the client gets the first failure, which reports that and when to retry', async () => {
+test('when the budget is exhausted, the client gets the first failure with an explanation and a retry time', async () => {
   const { world, upstream } = await load(1_000, 0.1)
   let before = 0
   let response = new Response()
@@ -57,7 +57,7 @@ test('when the budget is used up, the client gets the first failure, which repor
   assert.equal(await response.json(), { error: { message } })
 })
 
-test('a request whose only or first target succeeds takes nothing from the budget', async () => {
+test('a request that succeeds at its first or only target takes nothing from the budget', async () => {
   const { world } = await load(1_000, 0.1)
   const response = await world.chat({ model: 'one/m' })
   assert.is(response.headers.get('x-signalbox-attempts'), 'one/m=503:server')

@@ -49,7 +49,7 @@ test('rejecting the entire request takes precedence over rejecting a single targ
   assert.equal([reply.status, (await reply.json()).error.message], [429, 'Later.'])
 })
 
-test('a step around a request can add steps around its own attempts', async () => {
+test('a step around a request can add steps around its attempts', async () => {
   const seen: string[] = []
   let isFirst = true
   const { chat } = await openWith({

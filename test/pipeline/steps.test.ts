@@ -126,7 +126,7 @@ test("a target that a step rejects is skipped, and the steps around it learn tha
   assert.equal(events, ['reserve one', 'one refused -', 'reserve two', 'two answered 1'])
 })
 
-test('the client gets the first rejection if all targets are rejected, and otherwise the failure of a target that was called', async () => {
+test('the client gets the first rejection if all targets are rejected, otherwise the failure of a called target', async () => {
   const refusing = (name: string): Pick<Steps, 'aroundAttempt'> => ({
     aroundAttempt: [
       async ({ target }, next) => {
@@ -161,7 +161,7 @@ test('a bug in a step is reported, rejects the target before an attempt, and cha
   }
 })
 
-test('a step learns when a request has completely ended, which for a stream is after its last byte', async () => {
+test('a step learns when a request has completely ended, for a stream after the last byte', async () => {
   const ended: string[] = []
   const { chat } = await openWith({
     aroundRequest: [

@@ -173,7 +173,7 @@ test("a Host that isn't a host name is rejected, because some runtimes build the
   assert.equal(world.recorded.errors, [])
 })
 
-test('outside its own paths, the gateway serves the root and a 404 that lists its paths; handle leaves both to your app', async () => {
+test('outside its paths, the gateway serves the root and a 404 that lists its paths; handle leaves both to your app', async () => {
   for (const basePath of ['', '/ai']) {
     const { world } = await open({ basePath })
     const get = (path: string, method = 'GET') => world.gateway.fetch(new Request(`http://gateway${path}`, { method }))

@@ -47,7 +47,7 @@ for (const [label, location, error] of [
   ['entire calls (a signal)', 'headers', new DOMException('The operation timed out.', 'TimeoutError')],
   ['entire calls (a signal, mid-body)', 'body', new DOMException('The operation timed out.', 'TimeoutError')],
 ] as const)
-  test(`the HTTP client's own timeout for ${label} counts against the model and not its connection`, async () => {
+  test(`the HTTP client's timeout for ${label} counts against the model and not its connection`, async () => {
     const cut = new ReadableStream({ start: (controller) => controller.error(error) })
     const first = () => (location === 'body' ? new Response(cut) : Promise.reject(error))
     const { world, respond, requested } = await createRequest(first, {})

@@ -36,7 +36,7 @@ for (const path of ['/v1/images/variations', '/v1/images/variations/'])
     assert.match(body, /POST \/v1\/images\/edits/)
   })
 
-test('an Anthropic client with /v1 in its base URL gets an error about the URL in its own format', async () => {
+test("an Anthropic client with /v1 in its base URL gets an error about the URL in Anthropic's format", async () => {
   const { status, body } = await post('/v1/v1/messages')
   assert.is(status, 404)
   assert.match(body, /^\{"type":"error".*Remove \/v1 from this client's base URL/)

@@ -113,7 +113,7 @@ test("a router gets the reasoning options in the router's field", async () => {
   assert.equal([sent.reasoning, sent.max_tokens], [{ effort: 'medium' }, 9_000])
 })
 
-test('Gemini is called in its own format: byte for byte by a Google client, translated by others', async () => {
+test('Gemini is called in its format: byte for byte by a Google client, translated by others', async () => {
   const response = { candidates: [{ content: { role: 'model', parts: [{ text: 'Hello' }] }, finishReason: 'STOP' }] }
   const upstream = fakeUpstream(() => json(response))
   const world = await openWorld({ fetch: upstream, catalog: defaultCatalog, connections: ['google'] })

@@ -44,7 +44,7 @@ async function openPool(
 }
 
 for (const strategy of ['random', 'round-robin'] as const)
-  test(`check 37: each of 100 sessions uses one account of a pool of ten (${strategy})`, async () => {
+  test(`check 37: each of 100 sessions uses one of ten accounts (${strategy})`, async () => {
     const { send } = await openPool(10, { strategy })
     const accounts = new Map<string, string | null | undefined>()
     for (let turn = 0; turn < (isCi ? 20 : 5); turn++)
@@ -93,7 +93,7 @@ test('a session can move again once its cache has expired', async () => {
   assert.ok(seen.size > 1)
 })
 
-test('a paused account gets no requests, not even from its own sessions', async () => {
+test('a paused account gets no requests, not even from its sessions', async () => {
   const { send, world } = await openPool(3)
   const first = await send('s')
   const { connections } = await world.api.connections.list()

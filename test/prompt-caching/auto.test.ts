@@ -309,7 +309,7 @@ test('check 27: a combo can have one entry with prompt caching and one without',
   )
 })
 
-test('check 25: each attempt has only its own breakpoints, and the client’s request stays unchanged', async () => {
+test('check 25: each attempt has only its breakpoints, and the client’s request stays unchanged', async () => {
   const before = structuredClone(agent)
   const { upstream, world } = await openDoor(
     (_, index) => (index < 3 ? new Response('{}', { status: 503 }) : json(converseAnswer())),

@@ -7,7 +7,7 @@ import { json } from '../pipeline/support/upstream.ts'
 import { assert, suite } from '../support/suite.ts'
 import { listMarks } from './support/breakpoints.ts'
 
-const test = suite("prompt caching: the client's own breakpoints")
+const test = suite('prompt caching: client breakpoints')
 
 type Target = Pick<Question, 'client' | 'model' | 'respond'> & Partial<Question>
 

@@ -49,7 +49,7 @@ test("check 48: while prompt caching is off everywhere, its code isn't loaded, a
 })
 
 for (const path of ['/v1/messages', '/v1/chat/completions'])
-  test(`a request whose header has an unknown value gets a 400 that lists the known ones, at ${path}`, async () => {
+  test(`a request with an unknown value in the header gets a 400 that lists the known ones, at ${path}`, async () => {
     const { upstream, world } = await open()
     const response = await world.post(path, body, { headers: { 'x-signalbox-prompt-caching': 'on' } })
     assert.is(response.status, 400)

@@ -63,7 +63,7 @@ test('the built-in catalog has everything that a call needs for every provider',
   }
 })
 
-test('the built-in catalog uses chat completions for all vendors without their own known format', () => {
+test('the built-in catalog uses chat completions for all vendors without a known format', () => {
   const others = Object.entries(defaultCatalog).flatMap(([id, { format }]) => (format ? [`${id} ${format}`] : []))
   assert.equal(others, [
     'anthropic anthropic-messages',
@@ -81,7 +81,7 @@ test('the built-in catalog has prices for the models of vendors that bill by the
   }
 })
 
-test('only local models and those declared free cost nothing in the built-in catalog', () => {
+test('only local models and models declared free cost nothing in the built-in catalog', () => {
   const free = Object.entries(defaultCatalog).flatMap(([id, { models: list = [] }]) =>
     list.some((model) => model.price?.input === 0) ? [id] : [],
   )

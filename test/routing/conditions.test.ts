@@ -142,7 +142,7 @@ test('images and tools in Anthropic requests are recognized', async () => {
 })
 
 for (const strategy of strategies) {
-  test(`"${strategy}" excludes entries whose condition isn't met`, async () => {
+  test(`"${strategy}" excludes entries with an unmet condition`, async () => {
     const models = [{ model: 'one/m', when: { tools: true } }, { model: 'two/m', when: { stream: true } }, 'three/m']
     const { upstream, sendAll } = await openPool({ models, strategy })
     await sendAll(20, { user: 'somebody' })

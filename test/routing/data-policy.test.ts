@@ -220,7 +220,7 @@ for (const [path, body, type] of [
   ['/v1beta/models/pool:generateContent', { contents: [] }, 'error.status'],
   ['/v4/ai/language-model', { prompt: [] }, 'error.code'],
 ] as const)
-  test(`${path} returns the 403 in its own format`, async () => {
+  test(`${path} returns the 403 in its format`, async () => {
     const { post, upstream } = await open()
     const headers = { 'x-signalbox-require': 'hipaa', 'ai-language-model-id': 'pool' }
     const response = await post(path, { ...(!path.includes('pool') && { model: 'pool' }), ...body }, { headers })

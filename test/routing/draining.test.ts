@@ -38,7 +38,7 @@ test('a draining target gets no request if the other target fails or is in coold
   assert.is(await sendAll(6), 'two two two two two two')
 })
 
-test('a request whose connections are all draining fails with a 503 that explains it', async () => {
+test('a request fails with a 503 that explains it if all of its connections are draining', async () => {
   const { upstream, drain, world } = await pool(['one/m', 'two/m'])
   for (const provider of ['one', 'two']) await drain(provider)
   for (const [model, attempts] of [
@@ -155,7 +155,7 @@ test('draining can be set, read, and reset over HTTP and in process', async () =
   })
 })
 
-test('/api/health shows the state, the failure rate, and the reason and end of the cooldown of each target', async () => {
+test("/api/health shows each target's state, failure rate, and cooldown reason and end", async () => {
   const { world, down, drain, sendAll } = await pool(['one/m', 'two/m'], { connections: ['one', 'two', 'three'] })
   const targets = async () => (await world.api.health.list()).targets
   assert.equal(

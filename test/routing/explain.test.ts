@@ -9,7 +9,7 @@ import { openPool } from './support/pool.ts'
 
 const test = suite('explanations')
 
-test('a target in cooldown is skipped with the reason and the end of the cooldown, and others are used within the attempts', async () => {
+test('a target in cooldown is skipped with the reason and end time, and others are used within the attempts', async () => {
   const pool = await open('fallback', { limits: { maxAttempts: 1 } })
   pool.down.set('one', 401)
   await pool.sendAll(1)

@@ -77,7 +77,7 @@ test('streams that break off are treated as failures until a stream completes', 
   assert.equal(await health.list([connection('a')]), [])
 })
 
-test('the beginning of a stream clears the failures of its target, except those of broken streams', async () => {
+test('the beginning of a stream clears the failures of its target, except broken streams', async () => {
   const { health, fail, waitOf, pass } = open()
   for (const label of ['rate-limit', 'server', 'server'] as const) fail(label)
   pass(1_000)

@@ -152,7 +152,7 @@ test('only a requested wait, a rejected key, and a missing model are mandatory c
   }
 })
 
-test("failures under a combo's own health terms don't affect other requests, except definitive ones", () => {
+test("failures under a combo's health rules don't affect other requests, except definitive ones", () => {
   const { health, waitOf } = open()
   const combo = health.withSettings({ ...defaultHealthTerms, minCalls: 2, cooldownMs: 1_000, combo: 'sensitive' })
   combo.begin(target()).fail(failure('server'))

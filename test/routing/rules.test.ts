@@ -41,7 +41,7 @@ test('no cooldown exceeds the maximum in the settings', async () => {
   }
 })
 
-test('a combo’s own health terms apply to its own requests only', async () => {
+test("a combo’s health rules apply only to the combo's requests", async () => {
   const { down, send, world } = await failing({ combos: { chain: models, own: { models, health: { minCalls: 1 } } } })
   down.one = refused(503)
   assert.is(await send('own'), called)
@@ -59,7 +59,7 @@ test('a combo’s own health terms apply to its own requests only', async () => 
   )
 })
 
-test('a combo with its own health terms ignores occasional failures of other requests', async () => {
+test('a combo with health rules ignores occasional failures of other requests', async () => {
   const { down, send } = await failing({
     combos: { chain: models, deep: ['one/other', 'two/m'], own: { models, health: { minCalls: 2 } } },
   })
@@ -72,7 +72,7 @@ test('a combo with its own health terms ignores occasional failures of other req
   assert.is(await send('chain'), passedOver, 'which the answer to the combo does not end')
 })
 
-test('a combo with its own health terms respects definitive failures, and its successes end them', async () => {
+test('a combo with health rules respects definitive failures, and its successes end them', async () => {
   const { down, send, pass } = await failing({ combos: { chain: models, own: { models, health: { minCalls: 9 } } } })
   for (const [status, reason] of [
     [401, 'credentials'],
@@ -88,14 +88,14 @@ test('a combo with its own health terms respects definitive failures, and its su
   }
 })
 
-test("a key that is rejected under a combo's own health terms is skipped by all requests", async () => {
+test("a key rejected under a combo's health rules is skipped by all requests", async () => {
   const { down, send } = await failing({ combos: { chain: models, own: { models, health: { minCalls: 9 } } } })
   down.one = refused(401)
   assert.is(await send('own'), '200 one/m=401:credentials, two/m=200')
   assert.is(await send('chain'), '200 one/m=skipped:credentials, two/m=200')
 })
 
-test('the rules of the requested combo apply, not those of a combo within it', async () => {
+test('the rules of the requested combo apply, not the rules of a nested combo', async () => {
   const combos = { inner: { models, maxAttempts: 1 }, outer: { models: ['inner'], maxAttempts: 2 } }
   const { down, send } = await failing({ combos, aliases: { other: 'inner' } })
   down.one = refused(500)

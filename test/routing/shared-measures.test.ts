@@ -109,7 +109,7 @@ test('the load of a killed instance counts for a minute', async () => {
   assert.is(await second.sendAll(1), 'one')
 })
 
-test('an instance without measurements uses those of other instances', async () => {
+test('an instance without measurements uses the measurements of other instances', async () => {
   const { first, second, clock, race } = await openTwo(fastest, { ms: { one: 900, two: 200, three: 500 } })
   assert.is(new Set(await race(first, 12)).size, 3)
   await clock.advance(NEWS)
@@ -151,14 +151,14 @@ test("load that was published with an average doesn't count forever", async () =
   assert.is(clock.pending(), 0, 'there is nothing more to tell')
 })
 
-test('with `sharedState: false` each instance uses its own measurements, and publishes nothing', async () => {
+test('with `sharedState: false`, each instance uses local measurements, and publishes nothing', async () => {
   const { first, second, hold, storage } = await openTwo(busy, { sharedState: false })
   await hold(first)
   assert.is(await second.sendAll(1), 'one')
   assert.equal(await toldIn(storage), [])
 })
 
-test('measurements are published only for targets whose strategy uses them', async () => {
+test('measurements are published only for targets with a strategy that uses them', async () => {
   const { first, storage, hold } = await openTwo(busy)
   await first.world.chat({ model: 'one/m' })
   assert.equal(await toldIn(storage), [])
@@ -177,7 +177,7 @@ for (const rubbish of ['', 'null', '{"at":1}', '{"at":"x","targets":{}}', '{"at"
     assert.equal(first.world.recorded.errors, [])
   })
 
-test('each instance uses its own measurements while the storage fails, and onError gets the failure', async () => {
+test('each instance uses local measurements while the storage fails, and onError gets the failure', async () => {
   const clock = fakeClock()
   const inner = memoryStorage({ clock })
   const fails = (key: string) => key.startsWith('routing/') && Promise.reject(new Error('down'))

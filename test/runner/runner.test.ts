@@ -252,7 +252,7 @@ test("every test in another runtime is listed as long, since the default run doe
   )
 })
 
-test('the test runner runs files in one process, or each in its own with --isolate', async () => {
+test('the test runner runs files in one process, or in separate processes with --isolate', async () => {
   const shared = await runFixture('shares')
   assert.is(shared.lastLine, closingLine(1, 1, 0), shared.output)
   const isolated = await runFixture('shares', { isolate: true })

@@ -33,7 +33,9 @@ unreadStreamsHoldLittle()
 /** Measures the process's memory, without kernel buffers, which take megabytes on loopback. */
 function unreadStreamsHoldLittle(): void {
   const test = suite('streams whose client does not read')
-  test("a stream whose client doesn't read buffers at most 128 KiB on Node", { timeoutMs: MEASURE_MS }, async () => {
+  test("a stream with a client that doesn't read buffers at most 128 KiB on Node", {
+    timeoutMs: MEASURE_MS,
+  }, async () => {
     const flags = ['--expose-gc', '--no-flush-bytecode'] // V8 would free megabytes of unused code between two measurements
     const held = JSON.parse(await runScript(process.execPath, [...flags, 'apps/unread.mjs'], MEASURE_MS))
     const all = Object.entries(held)

@@ -36,7 +36,7 @@ test('otel creates spans, and jsonLog writes lines', async () => {
   )
 })
 
-test('prometheus returns 501 to a scrape, which would see only one of many isolates, or 401 without a credential', async () => {
+test('prometheus returns 501 to a scrape because it would see one of many isolates, or 401 without a credential', async () => {
   const authorization = 'Bearer token-of-the-scrape-0123456789abcdef'
   const reply = await fetch(`${url}/metrics`, { headers: { authorization } })
   assert.is(reply.status, 501)

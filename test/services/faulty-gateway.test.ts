@@ -203,7 +203,7 @@ async function goesOn(name: Client, fault: Fault, forMs: number) {
 }
 
 test(
-  'a gateway learns of a change within 15 s if its connections to the store died silently and new ones work',
+  'a gateway learns of a change within 15 s if its store connections died silently and new ones work',
   {
     timeoutMs: 300_000,
   },

@@ -99,7 +99,7 @@ test('a pool of one connection is polled, with one warning, and every call succe
   await single.end()
 })
 
-test('changes during a server outage are reported within 3 s of its end, and writes during the outage are rejected with a code', {
+test('changes during a server outage are reported within 3 s of its end, and writes in the meantime are rejected with a code', {
   timeoutMs: 300_000,
 }, async () => {
   if (!server.isOwn) return

@@ -177,7 +177,7 @@ test('failing Redis: a gap and every existing key are reported if the change str
   await close()
 })
 
-test("failing Redis: the adapter closes its own connection, and none of the app's", async () => {
+test("failing Redis: the adapter closes only its connection, not the app's", async () => {
   for (const name of PACKAGES) {
     const { client, command, isOpen, end } = await openClient(name, server.url)
     const connections = async () =>

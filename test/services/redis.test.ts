@@ -20,7 +20,7 @@ function conformance(name: string, open: () => Promise<OpenClient>) {
 }
 
 for (const name of PACKAGES) conformance(name, () => openClient(name, server.url))
-conformance('ioredis with its own prefix', () => openClient('ioredis', server.url, { keyPrefix: 'mine:' }))
+conformance('ioredis with a prefix', () => openClient('ioredis', server.url, { keyPrefix: 'mine:' }))
 if (cluster)
   for (const name of PACKAGES)
     conformance(`${name} for a cluster`, () => openClient(name, cluster.url, { isCluster: true }))

@@ -28,7 +28,7 @@ test.after(async () => {
   await redis.remove()
 })
 
-test("Upstash's own client reads the fake server's replies, plain and encoded, and its errors", async () => {
+test("the Upstash client reads the fake server's replies, plain and encoded, and its errors", async () => {
   const { Redis } = createRequire(import.meta.url)('./node_modules/@upstash/redis') as {
     Redis: new (
       options: object,

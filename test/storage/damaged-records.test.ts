@@ -139,7 +139,7 @@ for (const mac of [null, 5, true, [], {}])
     assert.match(ofKey[0] ?? '', /The stored record \S+ is damaged: "mac" is/)
   })
 
-test('a record whose kind is null is read as kind llm', async () => {
+test('a record with the kind null is read as kind llm', async () => {
   const { ids, errors } = await afterChange('combos/', { kind: null })
   assert.ok(ids.includes('hurt'))
   assert.match(String(errors), /combos\/hurt is damaged: "kind" is null and is read as "llm"/)

@@ -77,7 +77,7 @@ test("the error for a string that a storage can't store suggests a solution", as
   )
 })
 
-test('a failing unstorage driver is reported with its own message and advice on what to check', async () => {
+test('a failing unstorage driver is reported with its message and advice on what to check', async () => {
   const fail = async () => Promise.reject(new Error('ENOENT: no such folder'))
   const storage = unstorageStorage({ getItem: fail, setItem: fail, removeItem: fail, getKeys: fail })
   assert.is(

@@ -214,7 +214,7 @@ test('file storage works again when its folder returns unchanged', () =>
     await storage.close?.()
   }))
 
-test('file storage rejects writes while the disk is full, keeps what it acknowledged, and works again afterward', ({
+test('file storage rejects writes while the disk is full, keeps acknowledged data, and works again afterward', ({
   program,
 }) =>
   inFolder(async (path) => {

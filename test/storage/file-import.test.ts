@@ -117,7 +117,7 @@ test('an earlier release rejects a folder that this one has created', () =>
     assert.equal(await readdir(path), before)
   }))
 
-test('file storage imports a store whose setup was killed at any step', async ({ program }) => {
+test('file storage imports a store after its setup was killed at any step', async ({ program }) => {
   const files = {
     store: formerStore(7, new Map([['count', { value: '41', version: 'v' }]]), { secretMark: 'mark' }),
     'store.previous': formerStore(6, new Map([['count', { value: '40', version: 'v' }]])),

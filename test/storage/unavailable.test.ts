@@ -219,7 +219,7 @@ for (const mode of ['rejects calls', 'hangs'] as const)
 
 for (const watched of [true, false])
   for (const mode of ['rejects calls', 'hangs', 'is slow'] as const)
-    test(`a gateway's own changes stay in effect while the storage ${mode}, ${watched ? 'with' : 'without'} watch`, async () => {
+    test(`a gateway's changes stay in effect while the storage ${mode}, ${watched ? 'with' : 'without'} watch`, async () => {
       const { clock, world, status, key, id, fail } = await open({ watched })
       const { key: renamed, id: renamedId } = await world.api.keys.create({ name: 'renamed' })
       assert.equal([await status(key), await status(renamed)], [200, 200])
@@ -280,7 +280,7 @@ test("a change is made once if only the storage's reply was lost", async () => {
   assert.is((await world.api.keys.get(id)).key.isActive, (await other.api.keys.get(id)).key.isActive)
 })
 
-test("a storage whose data can't be read causes a 500, even if data was read before", async () => {
+test('unreadable storage data causes a 500, even if data was read before', async () => {
   const clock = fakeClock()
   const storage = memoryStorage({ clock })
   const world = await openWorld({ storage, clock })

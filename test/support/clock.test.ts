@@ -3,7 +3,7 @@ import { assert, suite } from './suite.ts'
 
 const test = suite('the fake clock')
 
-test("the fake clock doesn't advance on its own", async () => {
+test("the fake clock doesn't advance by itself", async () => {
   const clock = fakeClock(1_000)
   let woke = false
   const sleep = clock.sleep(10).then(() => {

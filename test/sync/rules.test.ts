@@ -87,7 +87,7 @@ async function getMirror(storage: Storage): Promise<string | undefined> {
   return state && JSON.parse(state.value).mirror
 }
 
-test('a key that one side resumes and pauses again between two syncs stays paused, even if the other side resumes the key', async () => {
+test('a key resumed and paused again on one side between two syncs stays paused, even if the other side resumes it', async () => {
   for (const by of ['gateway', 'cloud'] as const) {
     const { home, cloud, sync } = await openPair(fakeClock())
     const [own, other] = by === 'gateway' ? [home, cloud] : [cloud, home]
@@ -113,7 +113,7 @@ test('a key that one side resumes and pauses again between two syncs stays pause
   }
 })
 
-test('if one side turns requireApiKey off and on between two syncs, keys stay required even if the other side turns it off', async () => {
+test('keys stay required if one side turns requireApiKey off and on between two syncs, even if the other side turns it off', async () => {
   for (const by of ['gateway', 'cloud'] as const) {
     const { home, cloud, sync } = await openPair(fakeClock())
     const [own, other] = by === 'gateway' ? [home, cloud] : [cloud, home]

@@ -87,7 +87,7 @@ async function follow(
 const test = suite('the recipe')
 
 for (const name of Object.keys(tools))
-  test(`with the recipe, ${name} responds and runs its own tool`, { timeoutMs: RUN_MS + 10_000 }, () =>
+  test(`with the recipe, ${name} responds and runs its built-in tool`, { timeoutMs: RUN_MS + 10_000 }, () =>
     follow(name, ({ code, output }, { refused, requests }) => {
       assert.ok(output.includes(READ), output)
       assert.is(code, 0, output)
@@ -134,6 +134,6 @@ test('the recipe for Codex makes Codex switch from WebSocket to HTTP immediately
   ),
 )
 
-test("the page has a recipe for every tested tool, and for Cursor, which isn't available as a package", () => {
+test("the page has a recipe for every tested tool and for Cursor, which isn't available as a package", () => {
   assert.equal([...recipes.keys()].toSorted(), [...Object.keys(tools), 'Cursor'].toSorted())
 })

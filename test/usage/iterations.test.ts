@@ -143,7 +143,7 @@ test("iterations use the connection's prices, if any", async () => {
   assert.ok(Math.abs((record?.costUsd ?? 0) - costOfOwn - costOfAdvice(10)) < 1e-9, `${record?.costUsd}`)
 })
 
-test('iterations are charged on Vertex, which has other model names', async () => {
+test('iterations are charged on Vertex, even though its model names differ', async () => {
   const prices = { 'claude-sonnet-4-5@20250929': PRICE, 'claude-opus-4-6@20260101': DEARER }
   const same = run('message', advice, 'claude-sonnet-4-5-20250929')
   const usage = usageWith([compaction, own, same, run('advisor_message', advice, 'claude-opus-4-6')])

@@ -107,7 +107,7 @@ const responses: Record<string, { path: string; body: object; response: object; 
 }
 
 for (const [label, { path, body, response: reply, kept }] of Object.entries(responses))
-  test(`image and audio tokens are stored, totaled, and charged by their own prices: ${label}`, async () => {
+  test(`image and audio tokens are stored, totaled, and charged separately: ${label}`, async () => {
     const { gateway, api } = await openWorld({
       catalog,
       connections: Object.keys(catalog),
@@ -138,7 +138,7 @@ for (const [label, { path, body, response: reply, kept }] of Object.entries(resp
     assert.ok(Math.abs(totals.costUsd - (input + output) / 1e6) < 1e-9, `${totals.costUsd}`)
   })
 
-test('image and audio tokens without their own price cost as much as text tokens, and never more than all tokens', () => {
+test('image and audio tokens without a price cost as much as text tokens, and never more than all tokens', () => {
   const usage = { inputTokens: 100, outputTokens: 50, inputAudioTokens: 60, outputImageTokens: 20 }
   const costs = (price: Price, extra: object = {}) =>
     Math.round((calculateCost(price, { ...usage, ...extra }) ?? 0) * 1e6)

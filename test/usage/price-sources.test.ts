@@ -73,7 +73,7 @@ test('a stored request of an earlier release has no price, and an earlier releas
   assert.equal(spent.slice(0, 10), [1_000_000_000, -1, 1, 10, 1, 0, 0, 0, null, []]) // the fields of earlier releases
 })
 
-test('every built-in provider whose models come from models.dev has a date', () => {
+test('every built-in provider with models from models.dev has a date', () => {
   assert.match(defaultCatalog.anthropic?.asOf ?? '', /^2026-\d\d-\d\d$/)
 })
 

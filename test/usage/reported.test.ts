@@ -250,7 +250,7 @@ for (const [location, { path, body, form, respond, hasNoHeaders, counted = COUNT
     }
   })
 
-test('a response whose cost or tier is nested thousands of levels deep reaches the client', async () => {
+test('a response with a cost or tier nested thousands of levels deep reaches the client', async () => {
   const deep = `${'{"total":'.repeat(9_000)}1${'}'.repeat(9_000)}`
   for (const recorded of [{ usage: { cost: 'deep' } }, { beside: { service_tier: 'deep' } }])
     for (const [location, { path, body, respond }] of Object.entries(places)) {

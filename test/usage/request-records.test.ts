@@ -158,7 +158,7 @@ test('a request rejected by a limit or model list has its code and reason', asyn
   )
 })
 
-test('the usage of the last of many attempts is stored even though not all attempts are listed', () => {
+test('the usage of the last of many attempts is stored even if not all attempts are listed', () => {
   const target = { provider: 'one', connectionId: 'c', model: 'm' }
   const failed = { ...target, startedAt: 0, durationMs: 1, outcome: 'server', status: 503 } as const
   const spent = { usage: { inputTokens: 7, outputTokens: 5 }, costUsd: 0.5, costSource: 'counted' } as const

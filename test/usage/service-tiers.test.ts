@@ -112,7 +112,7 @@ test('prices that a service tier omits stay the same', () => {
   assert.is(calculateCost(price, million('constructor')), calculateCost(price, million()))
 })
 
-test('tokens cached for an hour or longer have their own price, by default twice the price of input', () => {
+test('tokens cached for an hour or longer have a separate price, by default twice the input price', () => {
   const usage = { inputTokens: 1_000_000, outputTokens: 0, cacheWriteTokens: 1_000_000, cacheWriteLongTokens: 400_000 }
   const { tiers: _, ...short } = price
   assert.is(calculateCost(short, usage), 0.6 * 2.5 + 0.4 * 4)

@@ -6,7 +6,7 @@ import { fakeUpstream, json, sse } from '../pipeline/support/upstream.ts'
 import { openWorld } from '../pipeline/support/world.ts'
 import { assert, suite } from '../support/suite.ts'
 
-const test = suite('endpoints whose input or output has a single modality')
+const test = suite('endpoints with a single input or output modality')
 
 const price: Price = { input: 5, output: 10, imageInput: 8, imageOutput: 32, audioInput: 6, audioOutput: 20 }
 const catalog = {

@@ -21,7 +21,7 @@ const generations = [
 const PNG = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=='
 
 for (const { name, ai, version } of generations) {
-  const test = suite(`${name} over its own gateway protocol`)
+  const test = suite(`${name} over its gateway protocol`)
   const over = (fetch: typeof globalThis.fetch) =>
     ai.createGateway({ apiKey: 'x', baseURL: `http://gateway/v${version}/ai`, fetch })
   const once = { maxRetries: 0 } as const

@@ -187,7 +187,7 @@ const sorted = (list: unknown): unknown[] =>
   Array.isArray(list) ? list.toSorted((a, b) => JSON.stringify(a).length - JSON.stringify(b).length) : []
 
 for (const [label, input] of Object.entries(cases))
-  test(`the call and the result match the AI SDK’s own package for ${label}`, async () => {
+  test(`the call and the result match the AI SDK’s package for ${label}`, async () => {
     const { format, tools, isCited, words } = input
     const { model, create } = vendors[format]
     const { upstream, name, fetch } = await openBefore(format, answerOf(format, input.output))

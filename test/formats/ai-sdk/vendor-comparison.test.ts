@@ -16,7 +16,7 @@ import { vendors } from './support/vendors.ts'
 
 Object.assign(globalThis, { AI_SDK_LOG_WARNINGS: false })
 
-const test = suite('the AI SDK through the gateway compared with its own packages for vendors')
+const test = suite('the AI SDK through the gateway compared with its vendor packages')
 
 type Result = Awaited<ReturnType<typeof ai7.generateText>>
 type Part = Result['content'][number]

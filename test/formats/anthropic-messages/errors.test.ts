@@ -111,7 +111,7 @@ write('a context overflow has the message that clients look for', () => {
   assert.is(message(sum), sum)
 })
 
-write("an error gives its retry delay in whole seconds, and tells clients when retrying won't help", () => {
+write("an error has a retry delay in whole seconds, and tells clients when retrying won't help", () => {
   assert.equal(written('rate-limit', { retryAfterMs: 34_400 }).headers, { 'retry-after': '35' })
   assert.equal(written('billing').headers, { 'x-should-retry': 'false' })
 })

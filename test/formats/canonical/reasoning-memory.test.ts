@@ -74,7 +74,7 @@ test("only the owner can retrieve stored reasoning, and it isn't added if the cl
   assert.equal(memory.recall('k', own), own)
 })
 
-test('reasoning of calls with sequential IDs stays with its own conversation', () => {
+test('reasoning of calls with sequential IDs stays in its conversation', () => {
   const memory = createReasoningMemory()
   const createRequest = (system: string, ...words: string[]): Turn[] => [
     { role: 'system', as: 'system', content: [{ type: 'text', text: system }] },

@@ -22,9 +22,9 @@ const signature = (data: string): OpaqueState => ({
   data,
 })
 
-const seal = suite('sealed state')
+const seal = suite('encrypted state')
 
-seal('sealed state with any content is read back unchanged', () => {
+seal('encrypted state with any content is read back unchanged', () => {
   const text = fc.string({ unit: 'grapheme', minLength: 1 })
   fc.assert(
     fc.property(text, text, fc.string(), (account, id, data) => {
@@ -34,14 +34,14 @@ seal('sealed state with any content is read back unchanged', () => {
   )
 })
 
-seal('sealed state of every provider format can be read back', () => {
+seal('encrypted state of every provider format can be read back', () => {
   for (const format of providerFormats) {
     const state: OpaqueState = { origin: { format, account: 'a' }, kind: 'text', data: 'd' }
     assert.equal(unsealState(sealState(state), bare), state)
   }
 })
 
-seal("state that the gateway did not seal has the client's own format", () => {
+seal("state that the gateway did not encrypt has the client's format", () => {
   const state = unsealState('EqQBCgIYAh', bare)
   assert.equal(state, { origin: { format: 'anthropic-messages', account: '' }, kind: 'signature', data: 'EqQBCgIYAh' })
   assert.ok(belongsTo(state, { format: 'anthropic-messages', account: 'any' }))
@@ -49,7 +49,7 @@ seal("state that the gateway did not seal has the client's own format", () => {
   assert.equal(unsealState('signalbox-1:nonsense', bare).kind, 'signature')
 })
 
-seal('sealed state belongs to a single account', () => {
+seal('encrypted state belongs to a single account', () => {
   const state = signature('s')
   assert.ok(belongsTo(state, { format: 'gemini', account: 'google/1' }))
   assert.not(belongsTo(state, { format: 'gemini', account: 'google/2' }))

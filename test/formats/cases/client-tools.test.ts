@@ -290,7 +290,7 @@ const openaiCatalog = {
   openai: { baseUrl: 'http://openai.test/v1', format: 'openai-responses', models: [{ id: 'gpt-5.6' }] },
 } as const
 
-test('OpenAI gets its own tools, calls, and outputs unchanged, and its calls are recognized', async () => {
+test('OpenAI gets OpenAI tools, calls, and outputs unchanged, and its calls are recognized', async () => {
   const { shell, 'apply_patch with a change': patch } = cases
   assert.ok(shell && patch)
   const items = [

@@ -152,7 +152,7 @@ test('fields that only Anthropic supports are sent only to Anthropic', async () 
   assert.is(call?.headers.get('anthropic-beta'), betas['anthropic-beta'])
 })
 
-test('choices that are empty or have no delta are ignored, and the ID comes from the first chunk that has one', async () => {
+test('choices without a delta are ignored, and the ID comes from the first chunk that has one', async () => {
   const filter = { id: '', model: '', object: '', choices: [], prompt_filter_results: [{ prompt_index: 0 }] }
   const trailing = { ...delta({}), choices: [{ index: 0, finish_reason: null, content_filter_offsets: {} }] }
   const events = [filter, delta({ role: 'assistant', content: 'a' }), delta({}, 'stop'), trailing, '[DONE]' as const]

@@ -43,13 +43,13 @@ const calls = [
   ['custom_tool_call', 'g', 'free'],
 ]
 
-test("a call's type decides which of its fields is read in a response", async () => {
+test("a call's type determines which of its fields is read in a response", async () => {
   const message = { role: 'assistant', content: '', tool_calls: [functionCall, customCall], ...noFunctionCall }
   const response = { ...fullResponses['openai-chat'], choices: [{ index: 0, finish_reason: 'tool_calls', message }] }
   assert.equal(await readResult(() => json(response), false), calls)
 })
 
-test("a call's type decides which of its fields is read in a stream, even if the type is empty in later chunks", async () => {
+test("a call's type determines which of its fields is read in a stream, even if later chunks have an empty type", async () => {
   const piece = (call: JsonObject) => delta({ content: '', tool_calls: [call], ...noFunctionCall })
   const events = [
     delta({ role: 'assistant', content: '', ...noFunctionCall }),
@@ -73,7 +73,7 @@ const history = {
   ],
 }
 
-test("a call's type decides which of its fields is read in the history, without a warning", async () => {
+test("a call's type determines which of its fields is read in the history, without a warning", async () => {
   const sent = async (model: string) => {
     const request = await send({
       client: 'openai-chat',

@@ -208,7 +208,7 @@ for (const [label, body, output] of [
       assert.ok(String(getError(await getData(response)).message).includes(output))
     })
 
-test("the client's own text isn't treated as a reason", async () => {
+test("the client's text isn't treated as a reason", async () => {
   const error = {
     message: 'Invalid value',
     code: 'invalid_value',

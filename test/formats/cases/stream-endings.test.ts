@@ -178,7 +178,7 @@ for (const client of wireFormats) {
   })
 }
 
-test('a message whose start is repeated immediately is translated as one', async () => {
+test('a message with an immediately repeated start is translated as one message', async () => {
   const events = output['anthropic-messages']('a')
   const respond = () => getStream('anthropic-messages', [...events.slice(0, 1), ...events])
   for (const client of ['openai-chat', 'openai-responses', 'gemini'] as const) {

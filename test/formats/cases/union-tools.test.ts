@@ -6,7 +6,7 @@ import { assert, suite } from '../../support/suite.ts'
 import { fullResponses } from './responses.ts'
 import { providerOf, send } from './support.ts'
 
-const test = suite('cases: tools whose input is one of several objects')
+const test = suite('cases: tools with one of several objects as their input')
 
 const byId = { type: 'object', properties: { id: { type: 'string' } }, required: ['id'] }
 const byPath = { type: 'object', properties: { path: { type: 'string' } }, required: ['path'] }

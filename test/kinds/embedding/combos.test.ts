@@ -62,7 +62,7 @@ test('two models are rejected through combos and aliases, even if an inner combo
   await make('around', ['alike', 'inner'])
 })
 
-test('two models are rejected in an update of the combo, of an inner combo, or of its kind', async () => {
+test('two models are rejected in an update of the combo, an inner combo, or its kind', async () => {
   const { make, api } = await open()
   const inner = await api.combos.create({ name: 'inner', models: ['a/small'] })
   const outer = await make('outer', ['inner', 'b/small'])

@@ -41,7 +41,7 @@ test("a dollar limit applies to tokens, and the query's tokens count with each d
   assert.equal([upstream.calls.length, dear.upstream.calls.length], [2, 0])
 })
 
-test("a request that may count as several searches is rejected if they don't fit the limit, and so is a model without a price", async () => {
+test("a request that may count as several searches is rejected if they don't fit the limit, as is a model without a price", async () => {
   const { send, upstream } = await open({ usd: { total: 0.008 } })
   const documents = Array.from({ length: 500 }, () => 'a')
   assert.is((await send(getModel('cohere'), { documents })).status, 402)

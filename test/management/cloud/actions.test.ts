@@ -105,7 +105,7 @@ test('sync opens a new session if the proxy has discarded the previous one', asy
 })
 
 for (const gone of ['the mirror', 'everything']) {
-  test(`the error of a sync with a proxy that lost ${gone} suggests enabling cloud sync again, which makes both sides equal`, async () => {
+  test(`after the proxy lost ${gone}, the sync error suggests enabling cloud sync again, which makes both sides equal`, async () => {
     const { act, proxy, api } = await open()
     const { id } = await api.keys.create({ name: 'mine' })
     await act('enable')

@@ -121,7 +121,7 @@ test('a Node response closes the connection of a stream that fails before its fi
   assert.instance(failed, TypeError)
 })
 
-test('a Node response resets the connection of an HTTP/1.0 client, which would otherwise mistake its end for the end of the stream', async () => {
+test('a Node response resets an HTTP/1.0 connection if its end would look like the end of the stream', async () => {
   const body = source()
   const { port } = await stream(body)
   const connection = lab.dial(port, 'GET /v1 HTTP/1.0\r\n\r\n')

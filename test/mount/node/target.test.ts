@@ -130,7 +130,7 @@ test('a request without a Host is served if its protocol has none', async () => 
   assert.match(connection.text, /^HTTP\/1\.1 200 /)
 })
 
-test('TRACE, which no Fetch request can have, is rejected', async () => {
+test('TRACE is rejected, because no Fetch request can have it', async () => {
   const connection = lab.dial(port, 'TRACE /v1/models HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n')
   await connection.closed
   assert.match(connection.text, /^HTTP\/1\.1 405 /)

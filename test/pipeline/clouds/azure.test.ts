@@ -72,7 +72,7 @@ for (const [settings, url, model = 'gpt-x'] of addresses) {
   })
 }
 
-test("Azure's filter results before and after the response neither start nor end a client's stream", async () => {
+test("Azure's filter results before and after the response don't start or end a client's stream", async () => {
   const results = { choices: [], prompt_filter_results: [{ prompt_index: 0, content_filter_results: {} }] }
   const behind = { choices: [{ index: 0, finish_reason: null, content_filter_offsets: { end_offset: 5 } }] }
   const events = chatEvents()

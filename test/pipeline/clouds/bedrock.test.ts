@@ -91,7 +91,7 @@ for (const [model, segment] of Object.entries(signedNames))
       assert.is(call.headers.has('x-amz-security-token'), token !== undefined)
     })
 
-test('a stream reaches Chat and Messages clients as events in their own formats', async () => {
+test('a stream reaches Chat and Messages clients as events in their formats', async () => {
   const { upstream, world } = await open()
   const chat = await (await world.chat({ ...hello, stream: true, stream_options: { include_usage: true } })).text()
   assert.match(chat, /"content":"Hello "/)

@@ -161,7 +161,7 @@ export function guardHolds(test: Suite<{ browser?: Browser }>): void {
     await app.close()
   })
 
-  test('the same attempts succeed on a page on the gateway\u2019s own origin', async () => {
+  test('the same attempts succeed on a page on the gateway\u2019s origin', async () => {
     await attack('own', `${gateway('localhost')}/v1/models`, { changes: [...changes, ...spending] })
     const read = JSON.stringify(seen.get('own'))
     assert.match(read, /sbx_/)

@@ -60,7 +60,7 @@ export function failures(test: Suite<{ browser?: Browser }>): void {
     })
 
   inTabs(
-    'a database deleted by another tab is gone: the deletion is not blocked, and the database does not count as empty',
+    "deleting a database in another tab isn't blocked, and the deleted database doesn't count as empty",
     async () => {
       assert.is(await act(other, 'remove', name), 'deleted')
       await until(async () => (await act<string[]>(page, 'received')).includes('gap'))
@@ -111,7 +111,7 @@ export function failures(test: Suite<{ browser?: Browser }>): void {
     refused(await call(page, 'set', 'key', 'value'), 'STORAGE_CORRUPT', /another name/)
   })
 
-  inTabs('each entry written by another program is a damaged entry, which can be replaced and removed', async () => {
+  inTabs('an entry written by another program counts as damaged, and can be replaced and removed', async () => {
     await act(other, 'hold', name)
     await act(other, 'plant')
     const damaged = {
@@ -164,7 +164,7 @@ export function failures(test: Suite<{ browser?: Browser }>): void {
     assert.is(typeof (await call(page, 'set', 'key', value)).result, 'string')
   })
 
-  inTabs('the browser rejects storage in a frame without its own origin', async () => {
+  inTabs('the browser rejects storage in a frame without an origin', async () => {
     const frame = `new Promise((resolve) => {
       const frame = Object.assign(document.createElement('iframe'), { onload: resolve, src: '/', sandbox: 'allow-scripts' })
       document.body.append(frame)

@@ -63,7 +63,7 @@ export function denoKvTests(test: Suite<Record<string, unknown>>): void {
     assert.equal([keys.size, gaps], [0, 1])
   })
 
-  withKv('treats an entry written by another program as a single damaged entry, which can be replaced', async (kv) => {
+  withKv('treats an entry written by another program as a damaged entry that can be replaced', async (kv) => {
     const storage = denoKvStorage(kv)
     await storage.set('good', 'value')
     const values = { date: new Date(0), large: 5n, text: 'of another program', row: { value: 5 }, blank: null }

@@ -19,7 +19,7 @@ function written(
   return messagesTranslator.writeResponse(response, contexts(messagesTranslator).write(request))
 }
 
-write("a message has all fields of the vendor's own messages", () => {
+write("a message has all fields of the vendor's messages", () => {
   const usage = { inputTokens: 1110, outputTokens: 5, cacheReadTokens: 1000, cacheWriteTokens: 100, reasoningTokens: 2 }
   assert.equal(written([{ type: 'text', text: 'a' }], { usage, serviceTier: 'priority' }), {
     ...{ id: 'msg_id1', type: 'message', role: 'assistant', model: 'm', container: null, diagnostics: null },

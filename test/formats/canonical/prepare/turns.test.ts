@@ -215,7 +215,7 @@ test("inputs that the target doesn't support are rejected", () => {
   assert.throws(() => prepare({ turns: [user(foreign)] }), /a file ID is only valid with its own vendor/)
 })
 
-test('the client’s own request stays unchanged', () => {
+test('the client’s request stays unchanged', () => {
   const turns = [user('q'), assistant(call('a.b')), tool(result('a.b', '1')), user('')]
   const before = structuredClone(turns)
   prepare({ turns }, { traits: { toolIds: { characters: 'a-z', maxLength: 9, isExact: true } } })

@@ -191,7 +191,7 @@ function getState(part: object) {
   return first && 'state' in first ? first.state : undefined
 }
 
-signatures('sealed signatures come back unchanged in either base64 alphabet', () => {
+signatures('encrypted signatures come back unchanged in either base64 alphabet', () => {
   const bytes = encodeUtf8(sealState(sealed))
   for (const thoughtSignature of [toBase64(bytes), toBase64Url(bytes)]) {
     assert.equal(getState({ text: 'hm', thought: true, thoughtSignature }), sealed)

@@ -45,7 +45,7 @@ writing('writes a response with all its content and separate reasoning tokens', 
   })
 })
 
-writing("any vendor's state is sealed on its part", () => {
+writing("any vendor's state is encrypted on its part", () => {
   const content: AssistantPart[] = [
     { type: 'reasoning', text: 'hm', state: foreign },
     { type: 'reasoning', text: '', state: foreign },

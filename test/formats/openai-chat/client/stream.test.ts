@@ -92,7 +92,7 @@ test('a call without arguments has an empty object', () => {
   assert.equal(last, { tool_calls: [{ index: 0, function: { arguments: '{}' } }] })
 })
 
-test('a free-form call and a legacy function_call have their own fields', () => {
+test('free-form calls and legacy function_calls have separate fields', () => {
   const free = { type: 'tool-call', id: 'a', name: 'g', arguments: '', isFreeForm: true } as const
   assert.equal(deltas([start(0, free), delta(0, 'x'), close(0), end('tool-calls')]).slice(1, 3), [
     { tool_calls: [{ index: 0, id: 'a', type: 'custom', custom: { name: 'g', input: '' } }] },

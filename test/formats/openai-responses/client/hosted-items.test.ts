@@ -1,7 +1,7 @@
 import { assert, suite } from '../../../support/suite.ts'
 import { parse } from '../support/parse-request.ts'
 
-const test = suite("items of OpenAI's own tools")
+const test = suite("items of OpenAI's hosted tools")
 
 const text = (value: string) => ({ type: 'text', text: value })
 const user = (content: unknown) => ({ role: 'user', content })

@@ -151,7 +151,7 @@ export function recordsAreEdited(test: Suite<{ browser?: Browser }>): void {
     await server.close()
   })
 
-  test('a gateway error is shown next to its form field, which gets the focus', async ({ browser }) => {
+  test('a gateway error is shown next to its form field, and the field gets the focus', async ({ browser }) => {
     await withDialog(browser, ['#/keys', 'Edit: bob'], async ({ page, dialog }) => {
       await dialog.getByLabel('Name').fill('x'.repeat(201))
       await saidAt(page, dialog, 'Name', '"name" must not be longer than 200 characters')

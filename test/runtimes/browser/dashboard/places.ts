@@ -27,7 +27,7 @@ export function worksAnywhere(test: Suite<{ browser?: Browser }>): void {
       await server.close()
     })
 
-  test("the dashboard works offline in a service worker, with the page's own gateway", async ({ browser }) => {
+  test('the dashboard works offline in a service worker, with the gateway in the page', async ({ browser }) => {
     await linkPackage()
     const worker = await bundle(new URL('../../apps/dashboard-worker.mjs', import.meta.url).pathname, 'iife')
     const site = await startServer((req, res) => {
