@@ -30,7 +30,7 @@ interface SpendingContext {
   isPremium?: boolean
 }
 
-/** Calculates the usage and cost of a call to the target. `isPremium` is whether the request selects a tier that costs more (`findSurcharge`). */
+/** Calculates the usage and cost of a call to the target. `isPremium` tells whether the request selects a tier that costs more (`findSurcharge`). */
 export function calculateSpending(reported: TokenUsage, context: SpendingContext): Spending {
   const { iterations = [], ...counts } = reported
   if (iterations.length > 0) return calculateIterationSpending(iterations, counts, context)

@@ -17,7 +17,7 @@ const FAILED_MESSAGE = 'The gateway could not choose a model. Retry in a moment.
 const DECIDER_TIMEOUT_MS = 1_000
 
 /**
- * Calls one of your functions that route requests, whose `name` is for messages. If it fails or takes more than a second, rejects with `ROUTE_FAILED`,
+ * Calls one of your functions that route requests. `name` is its name in messages. If it fails or takes more than a second, rejects with `ROUTE_FAILED`,
  * or resolves to `undefined` if errors are ignored. Rejects with the reason of `signal` once that has aborted.
  */
 export async function callDecider<T>(

@@ -114,7 +114,7 @@ export type TargetRule = (
 export type NameRule = (name: string, table: RouteTable) => GatewayError | undefined
 
 /**
- * Explains why a key's limits and rules would reject a request at a target, without sending it. `rejectsRequest` is whether they reject every target.
+ * Explains why a key's limits and rules would reject a request at a target, without sending it. `rejectsRequest` tells whether they reject every target.
  */
 export type RejectionPreview = (
   request: Pick<ModelRequest, 'call' | 'context'>,

@@ -33,7 +33,7 @@ async function openSounds(vendors: typeof soundVendors | typeof hearingVendors) 
   return openWorld({ fetch: upstream, catalog, connections: Object.keys(vendors) })
 }
 
-/** Runs `work` with the models of a gateway that listens on a port. */
+/** Runs `call` with the models of a gateway that listens on a port. */
 async function over<T>(
   { gateway }: { gateway: Gateway },
   { ai, path }: (typeof generations)[number],

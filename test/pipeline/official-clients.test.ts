@@ -69,7 +69,7 @@ test('the official clients read recorded streams as they do without a gateway', 
     all.send(bytes)
     const { text, error } = await read(all, api)
     assert.is(error, undefined, `${name}: ${error}`)
-    if (!/mistral|openllmetry/.test(name)) assert.is(text, expected.text, name) // their text has parts, or they return completions
+    if (!/mistral|openllmetry/.test(name)) assert.is(text, expected.text, name) // these responses have text in parts, or are completions
   }
 })
 

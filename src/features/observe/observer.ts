@@ -73,7 +73,7 @@ export const isObservedHeader = (name: string): boolean =>
 
 /** Follows one request. */
 export interface RequestFollower {
-  /** Called when the request has been read. `isKnown` is whether the name is a known combo, alias, or model. */
+  /** Called when the request has been read. `isKnown` tells whether the name is a known combo, alias, or model. */
   asked?(requested: { model: string; isKnown: boolean; stream: boolean }): void
   /** Called before a provider is called. May return a follower for the attempt. */
   attempt?(attempt: ObservedAttempt): AttemptFollower | undefined

@@ -36,7 +36,7 @@ export class UnlistedTotals {
     if (this.#rows > MAX_ROWS && this.#steps < COARSENING_STEPS.length) this.#coarsen() // each step blocks for milliseconds
   }
 
-  /** Removes and returns all totals, in parts of about `maxCharacters` at most. */
+  /** Removes and returns all totals, in parts of at most about `maxCharacters`. */
   take(maxCharacters: number): Array<{ unlisted: UnlistedByTime; count: number }> {
     const parts: Array<{ unlisted: Map<number, Totals>; count: number }> = []
     let remaining = 0

@@ -83,7 +83,7 @@ export interface ParseContext {
   version?: string
   /** The format of the target, for requests that list the IDs of a file at several vendors. */
   targetFormat?: ProviderFormat
-  /** The parameters in the path, for formats that have some (Gemini). `isArray` is whether the stream is a JSON array instead of events. */
+  /** The parameters in the path, for formats that have some (Gemini). `isArray` tells whether the stream is a JSON array instead of events. */
   route?: { model: string; stream: boolean; isArray?: boolean }
   /** Set if the client requests a compaction instead of a response. */
   isCompaction?: boolean

@@ -47,9 +47,9 @@ export function getPathBelow(basePath: string, path: string): string | undefined
 const MAX_AGE = 7_200
 
 /**
- * Serves a request to an area, including requests from pages on allowed origins, which may send requests and read the replies, including errors. Echoes
- * the preflight's header names, because `*` doesn't cover `Authorization` (Fetch standard, CORS protocol). Cookies are allowed only for origins
- * that are listed with `credentials`.
+ * Serves a request to an area. Pages on allowed origins may also send requests and read the replies, including errors. Echoes the preflight's header
+ * names, because `*` doesn't cover `Authorization` (Fetch standard, CORS protocol). Cookies are only allowed for origins that are listed with
+ * `credentials`.
  */
 export function serveArea(area: Area, request: AreaRequest, allowedOrigins: AllowedOrigins): Promise<Reply> {
   const { pageMethods: methods } = area

@@ -2,7 +2,7 @@ import type { Combo, ComboModel } from '../../types.ts'
 
 /** Looks up combos and aliases by name. */
 export interface NamedModels {
-  /** Returns the entries of a combo. `sameVectors` is whether its author has declared that all its models produce the same vectors. */
+  /** Returns the entries of a combo. `sameVectors` tells whether its author has declared that all its models produce the same vectors. */
   findCombo(name: string): { models: readonly string[]; sameVectors?: boolean | undefined } | undefined
   /** Returns the model name that an alias points to. */
   findAliasTarget(name: string): string | undefined

@@ -114,7 +114,7 @@ export const countFolded =
     return Math.max(count(text), folded && found > 0 ? text.length - folded.toOriginal(folded.text.length - found) : 0)
   }
 
-/** In characters: the longest markup in a word that a stream holds. */
+/** The longest markup in a word that a stream holds back, in characters. */
 const MAX_TAIL = 10_000
 
 /** Reverses the text after right-to-left overrides, as it is displayed. Returns `undefined` if there is none. */

@@ -9,7 +9,7 @@ import type { TimeRange } from '../query.ts'
 import type { UsageReader } from '../reader.ts'
 import type { UsageStore } from '../usage.ts'
 
-/** The IDs of the keys to look up: an array or a comma-separated string; 1 to 100. */
+/** The IDs of the keys to look up, 1 to 100, as an array or a comma-separated string. */
 export interface KeyUsageQuery {
   ids: readonly string[] | string
 }

@@ -42,7 +42,7 @@ export function createEmptyMessage({ newId, model }: WriteContext) {
 /** Returns whether the client set `thinking.display` to "omitted". */
 export const hidesReasoning = ({ request }: WriteContext): boolean => request.options.reasoning?.show === 'none'
 
-/** How to write blocks. `isHidden` is whether the client wants signatures without the text of reasoning. */
+/** How to write blocks. `isHidden` tells whether the client wants signatures without the text of reasoning. */
 export interface BlockOptions {
   isHidden: boolean
   responseWarnings: ResponseWarnings

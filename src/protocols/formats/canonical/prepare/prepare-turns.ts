@@ -108,7 +108,7 @@ function dropEmptyParts(turn: Turn, { traits }: TargetContext): Turn {
   }
 }
 
-/** Returns whether the part has content for a provider. `needsWords` is whether the provider rejects text that is only white space. */
+/** Returns whether the part has content for a provider. `needsWords` tells whether the provider rejects text that is only white space. */
 export function isMeaningful(part: Part, needsWords: boolean): boolean {
   const isText = (text: string) => (needsWords ? text.trim() : text) !== ''
   if (part.type === 'text') return isText(part.text) || part.state !== undefined
