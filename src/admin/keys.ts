@@ -144,7 +144,8 @@ export function createKeyOperations(
 
     async update(id, input) {
       const change = parseInput(keyInputs.update, input)
-      if (Object.keys(change).length === 0) throw createInputError('Send "isActive" or "name".')
+      if (Object.keys(change).length === 0)
+        throw createInputError('Send "isActive", "name", or another field to change.')
       await requireGuards(store, change)
       const { digest } = await writer.find(id)
       const record = await inGroup(change.group, () => writer.update(digest, change))

@@ -204,7 +204,7 @@ const rejection: Array<[args: string[], says: RegExp]> = [
   [['keys', 'lst'], /^"signalbox keys" has no action "lst"\. Did you mean "list"\?$/],
   [
     ['keys', 'rm', 'x'],
-    /^"signalbox keys" has no action "rm"\. Actions: list, create, get, update, (?:[a-z]+, )*limits, limits reset, limits settle\.$/,
+    /^"signalbox keys" has no action "rm"\. Actions: list, create, get, (?:[a-z]+, )*update, (?:[a-z]+, )*limits, limits reset, limits settle\.$/,
   ],
   [['keys', 'constructor'], /has no action "constructor"/],
   [['keys', 'update'], /^Missing <key>\. Usage: signalbox keys update <key>$/],

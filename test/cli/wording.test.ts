@@ -58,7 +58,10 @@ for (const [message, output] of [
     'Cloud sync is off. Turn it on first: POST /api/sync/cloud with the action "enable".',
     'Cloud sync is off. Turn it on first: "signalbox cloud enable".',
   ],
-  ['Send "isActive" or "name".', 'Pass --active or --paused or "name".'],
+  [
+    'Send "isActive", "name", or another field to change.',
+    'Pass --active or --paused, "name", or another field to change.',
+  ],
   [
     'The model "models" does not exist. GET /ai/v1/models lists all of them.',
     'The model --model does not exist. "signalbox models" lists all of them.',

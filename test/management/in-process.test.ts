@@ -111,7 +111,7 @@ test('an undefined field is treated as absent', async () => {
   assert.is((await api.keys.update(id, untyped<KeyChange>({ name: undefined, isActive: false }))).key.isActive, false)
   assert.is(
     (await catchError(api.keys.update(id, untyped<KeyChange>({ name: undefined })))).message,
-    'Send "isActive" or "name".',
+    'Send "isActive", "name", or another field to change.',
   )
   const required = '"name" is required and must not be blank'
   assert.is((await catchError(api.keys.create(untyped<{ name: string }>({ name: undefined })))).message, required)

@@ -61,7 +61,7 @@ test('pauses, resumes, and renames a key', async () => {
 })
 
 const badChanges: Array<[body: unknown, error: string]> = [
-  [{}, 'Send "isActive" or "name".'],
+  [{}, 'Send "isActive", "name", or another field to change.'],
   [{ isActiv: false }, 'Unknown field "isActiv". Did you mean "isActive"?'],
   [{ isActvie: false }, 'Unknown field "isActvie". Did you mean "isActive"?'],
   [{ isActive: 'false' }, '"isActive" must be true or false'],
@@ -87,7 +87,7 @@ test('every method returns a 400 for a malformed body, then a 404 for an unknown
   await refuses(404, 'Key not found', ['GET', '/api/keys/nobody'])
   await refuses(404, 'Key not found', ['PUT', '/api/keys/nobody', { isActive: false }])
   await refuses(404, 'Key not found', ['DELETE', '/api/keys/nobody'])
-  await refuses(400, 'Send "isActive" or "name".', ['PUT', '/api/keys/nobody', {}])
+  await refuses(400, 'Send "isActive", "name", or another field to change.', ['PUT', '/api/keys/nobody', {}])
 })
 
 test('a deleted key stays deleted', async () => {

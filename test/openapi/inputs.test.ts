@@ -302,7 +302,11 @@ test('each field of an input has a description', () => {
     )
     return fields.map((field) => `${operation.names.join('.')} ${field}`)
   })
-  assert.equal(missing, [], 'Describe each in the `parameters` of its operation, in the table of its resource.')
+  assert.equal(
+    missing,
+    [],
+    'Describe each in the `parameters` of its operation, in the table of its resource, or in `types/records/api-words.ts` if it is a field of a record.',
+  )
 })
 
 /** Fields that clients may send back, and that are ignored. */
