@@ -1,4 +1,4 @@
-import { withoutMember } from '../../src/lib/json-scan.ts'
+import { withoutMember } from '../../src/lib/json-edit.ts'
 import { assert, suite } from '../support/suite.ts'
 
 const test = suite('removing a field from JSON text')

@@ -1,5 +1,5 @@
 import { encodeUtf8 } from '../../src/lib/bytes.ts'
-import { withMembers } from '../../src/lib/json-scan.ts'
+import { withMembers } from '../../src/lib/json-edit.ts'
 import { assert, suite } from '../support/suite.ts'
 
 const test = suite('JSON body fields')

@@ -1,5 +1,5 @@
 import { isObject, type JsonObject } from '../../lib/json.ts'
-import { withMember } from '../../lib/json-scan.ts'
+import { withMember } from '../../lib/json-edit.ts'
 import { isReference } from '../../protocols/formats/openai-responses/responses-references.ts'
 import type { ModelRequest } from '../../request/model-request.ts'
 

@@ -1,5 +1,6 @@
 import type { JsonObject } from '../../lib/json.ts'
-import { insertFirstMember, scanTopLevel, withoutMember } from '../../lib/json-scan.ts'
+import { insertFirstMember, withoutMember } from '../../lib/json-edit.ts'
+import { scanTopLevel } from '../../lib/json-scan.ts'
 import type { EditedFields } from './cache-breakpoints.ts'
 
 /** Sets fields of a body in their positions, and adds new ones last. */

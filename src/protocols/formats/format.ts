@@ -215,16 +215,6 @@ export interface ErrorFormat {
 /** The errors of a format for both clients and providers. */
 export interface FormatErrors extends ErrorReader, ErrorFormat {}
 
-/** Requests the usage of a stream, in formats whose providers only report it on request. */
-export interface UsageRequest {
-  /** Returns whether the client's request neither asks for usage nor opts out, so the gateway may request it. */
-  isOpen(request: JsonObject): boolean
-  /** Adds the usage request to the text and changes nothing else. `body` is the parsed text. */
-  add(text: string, body: JsonObject): string
-  /** Returns whether the event only reports the usage. Clients only expect it if they requested it. */
-  isAnswer(event: SseEvent): boolean
-}
-
 /** Identifies requests from the format's clients when the endpoint doesn't. */
 interface ClientDetection {
   /** Paths that only these clients request, whether or not the gateway serves them. */
@@ -315,8 +305,11 @@ export interface Endpoint {
   getReferences?(request: { body: JsonObject }): readonly string[]
   /** Returns when to compact the conversation. Only if requests can ask for a compaction. */
   getCompactionMode?(request: JsonObject): CompactionMode | undefined
-  /** Requests usage in streams. Set only if providers don't report it by default. */
-  usageRequest?: UsageRequest
+  /**
+   * Returns whether the client's request for a stream neither asks for usage nor opts out, so the gateway may request it. Set only if providers don't
+   * report it by default, as with Chat Completions.
+   */
+  mayRequestUsage?(request: JsonObject): boolean
   /** Set if requests can limit their output (`getOutputLimit` in formats/output-limits.ts). */
   limitsOutput?: true
   /** The maximum usage of a request. Default: that of its operation (`getBound` in kinds/request-bounds.ts). */

@@ -1,5 +1,5 @@
 import type { JsonObject } from '../../lib/json.ts'
-import { withMember } from '../../lib/json-scan.ts'
+import { withMember } from '../../lib/json-edit.ts'
 import type { ClientFormat } from '../../types.ts'
 import { readThinkingBudget } from './ai-sdk/ai-sdk-fields.ts'
 import type { Endpoint, OutputLimit } from './format.ts'

@@ -1,6 +1,6 @@
 import { gatewayError } from '../../errors.ts'
 import { isObject, type JsonObject } from '../../lib/json.ts'
-import { withMembers } from '../../lib/json-scan.ts'
+import { withMembers } from '../../lib/json-edit.ts'
 import { type FormPart, serializeForm } from '../../lib/multipart.ts'
 import type { SseEvent } from '../../lib/sse.ts'
 import { isBlank, updateUsage } from '../formats/canonical/reported-usage.ts'

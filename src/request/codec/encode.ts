@@ -1,6 +1,5 @@
 import { gatewayError } from '../../errors.ts'
 import { isObject } from '../../lib/json.ts'
-import { withoutMember } from '../../lib/json-scan.ts'
 import { getSettledValue, once } from '../../lib/promises.ts'
 import { loadErrorReaders } from '../../protocols/formats/errors/load-error-readers.ts'
 import { loadResponseReader, type SharedFormat } from '../../protocols/formats/format.ts'
@@ -43,7 +42,7 @@ export async function encodeRequest(request: CodecRequest, routeTarget: RouteTar
     isLimited || target.params
       ? await (await context.translation()).applyOptions(request, target, passedRequest)
       : passedRequest
-  if (!context.includesStreamUsage || !call.stream || !endpoint.usageRequest?.isOpen(call.body)) return codec
+  if (!context.includesStreamUsage || !call.stream || !endpoint.mayRequestUsage?.(call.body)) return codec
   return (await context.loadUsageRequests()).requestUsage(request, target, codec)
 }
 
@@ -96,6 +95,7 @@ async function passThrough(request: CodecRequest, target: RouteTarget, format: S
   const isArray = shouldSendArray(request)
   const hasItems = endpoint.getReferences !== undefined && call.body.store !== false
   const answers = await loadResponseReader(format, endpoint.operation)
+  const namedBody = endpoint.replaceModel?.(call.text, target.model) ?? replaceModelName(target.model, call)
   return {
     format,
     operation: endpoint.operation,
@@ -104,9 +104,7 @@ async function passThrough(request: CodecRequest, target: RouteTarget, format: S
       path: endpoint.upstreamPath(target.model),
       query: BETA_QUERY_PATTERN.test(exchange.query) ? '?beta=true' : '',
       headers: copyRequestHeaders(exchange, format.defaultHeaders),
-      body:
-        endpoint.replaceModel?.(call.text, target.model) ??
-        removeStreamOptions(replaceModelName(target.model, call), call),
+      body: hasStrayOptions(call) ? await removeStreamOptions(namedBody, endpoint) : namedBody,
     },
     isPassThrough: true,
     isForClient: true,
@@ -127,9 +125,12 @@ async function passThrough(request: CodecRequest, target: RouteTarget, format: S
   }
 }
 
-/** Removes `stream_options` from requests without `stream`, which OpenAI rejects. Some clients leave it in. */
-function removeStreamOptions(body: string, { stream, body: callBody, endpoint: { streamMember } }: ModelCall): string {
-  if (stream || streamMember === undefined || (callBody[streamMember] ?? null) === null) return body
+/** Returns whether a request without `stream` has `stream_options`, which OpenAI rejects. Some clients leave it in. */
+const hasStrayOptions = ({ stream, body, endpoint: { streamMember } }: ModelCall): boolean =>
+  !stream && streamMember !== undefined && (body[streamMember] ?? null) !== null
+
+async function removeStreamOptions(body: string, { streamMember = '' }: ModelCall['endpoint']): Promise<string> {
+  const { withoutMember } = await import('../../lib/json-edit.ts')
   return withoutMember(body, streamMember)
 }
 

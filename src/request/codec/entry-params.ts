@@ -1,5 +1,6 @@
 import { isObject, type JsonObject } from '../../lib/json.ts'
-import { scanTopLevel, withMember, withoutMember } from '../../lib/json-scan.ts'
+import { withMember, withoutMember } from '../../lib/json-edit.ts'
+import { scanTopLevel } from '../../lib/json-scan.ts'
 import type { CanonicalRequest, RequestOptions } from '../../protocols/formats/canonical/canonical-request.ts'
 import { omitUndefined } from '../../protocols/formats/canonical/canonical-values.ts'
 import { createWarnings } from '../../protocols/formats/canonical/canonical-warnings.ts'

@@ -2,14 +2,14 @@ import { concatBytes, decodeUtf8Lenient } from '../../lib/bytes.ts'
 import { createExpiringMap } from '../../lib/maps.ts'
 import { once } from '../../lib/promises.ts'
 import { createSseParser, splitEvents } from '../../lib/sse.ts'
-import type { UsageRequest } from '../../protocols/formats/format.ts'
+import { addUsageRequest, isUsageEvent } from '../../protocols/formats/openai-chat/chat-usage-request.ts'
 import { REJECTS_USAGE_REQUEST } from '../../protocols/providers/rejects-usage-request.ts'
 import type { Clock } from '../../types.ts'
 import type { RouteTarget } from '../routing/group.ts'
 import type { Codec, CodecRequest } from './codec.ts'
 import type { FailedResponse } from './response.ts'
 
-/** Requests the usage of passed-through streams, and remembers the targets that reject this. */
+/** Requests the usage of passed-through Chat Completions streams, and remembers the targets that reject this. */
 export interface UsageRequests {
   /**
    * Adds the request for usage to a codec, and hides the event with the usage from clients that haven't requested it. Returns the same codec if the
@@ -23,14 +23,13 @@ export function createUsageRequests(clock: Clock): UsageRequests {
 
   return {
     requestUsage({ call }, target, codec) {
-      const { usageRequest } = call.endpoint
       const { body } = codec.request
-      if (!usageRequest || typeof body !== 'string' || REJECTS_USAGE_REQUEST.test(target.provider)) return codec
+      if (typeof body !== 'string' || REJECTS_USAGE_REQUEST.test(target.provider)) return codec
       const key = getTargetKey(target)
       if (refusals.get(key)) return codec
       return {
         ...codec,
-        request: { ...codec.request, body: usageRequest.add(body, call.body) },
+        request: { ...codec.request, body: addUsageRequest(body, call.body) },
         async followUp(received) {
           if (received.kind !== 'failure' || !isRefusal(received)) return undefined
           const { findUnknownFields } = await loadRejectedOptions()
@@ -38,17 +37,17 @@ export function createUsageRequests(clock: Clock): UsageRequests {
           refusals.set(key, true)
           return codec
         },
-        relay: hideUsage(codec.relay, usageRequest),
+        relay: hideUsage(codec.relay),
       }
     },
   }
 }
 
 /** Relays a stream without its usage event. Its closure lives as long as the stream, so it must not capture the rest of the codec. */
-const hideUsage = (relay: Codec['relay'], usageRequest: UsageRequest): Codec['relay'] => {
-  const keep = (events: Uint8Array) => removeUsage(events, usageRequest)
-  return (stream, committed, options) => relay(stream, committed, { ...options, keep })
-}
+const hideUsage =
+  (relay: Codec['relay']): Codec['relay'] =>
+  (stream, committed, options) =>
+    relay(stream, committed, { ...options, keep: removeUsage })
 
 const USAGE_FIELDS = ['stream_options', 'stream_options.include_usage']
 const MAX_TARGETS = 1_000
@@ -62,10 +61,10 @@ const isRefusal = ({ head }: FailedResponse) => head?.status === 400 || head?.st
 const loadRejectedOptions = once(() => import('./rejected-options.ts'))
 
 /** Removes the event that only reports the usage, which has already been counted. */
-function removeUsage(events: Uint8Array, usageRequest: UsageRequest): Uint8Array {
+function removeUsage(events: Uint8Array): Uint8Array {
   if (!mayContainUsage(events)) return events
   const split = splitEvents(events)
-  const contentEvents = split.filter((event) => !isAnswer(event, usageRequest))
+  const contentEvents = split.filter((event) => !isAnswer(event))
   return contentEvents.length === split.length ? events : concatBytes(contentEvents)
 }
 
@@ -91,10 +90,10 @@ const COLON = getCharCode(':')
 const OPEN_BRACE = getCharCode('{')
 const BLANK_CODES: ReadonlySet<number> = new Set([...' \t\r\n'].map(getCharCode))
 
-function isAnswer(bytes: Uint8Array, usageRequest: UsageRequest): boolean {
+function isAnswer(bytes: Uint8Array): boolean {
   let found = false
   const parser = createSseParser((event) => {
-    found = usageRequest.isAnswer(event)
+    found = isUsageEvent(event)
   })
   parser.push(decodeUtf8Lenient(bytes))
   parser.end()

@@ -1,4 +1,5 @@
 import { isObject, tryParseJson } from '../../../lib/json.ts'
+import { withMember } from '../../../lib/json-edit.ts'
 import {
   CLOSE_BRACE,
   CLOSE_BRACKET,
@@ -7,7 +8,6 @@ import {
   OPEN_BRACE,
   OPEN_BRACKET,
   QUOTE,
-  withMember,
 } from '../../../lib/json-scan.ts'
 import type { ClientFormat } from '../../../types.ts'
 import type { Guard } from '../guard.ts'

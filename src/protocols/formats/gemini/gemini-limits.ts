@@ -1,5 +1,5 @@
 import { isObject, type JsonObject } from '../../../lib/json.ts'
-import { withMember } from '../../../lib/json-scan.ts'
+import { withMember } from '../../../lib/json-edit.ts'
 import type { OutputLimit, RequestBound } from '../format.ts'
 import { getHighestLimit, readResponseCount } from '../request-numbers.ts'
 

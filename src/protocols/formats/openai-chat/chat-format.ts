@@ -1,6 +1,5 @@
 import { createFinder } from '../../../lib/bytes.ts'
-import { isObject, type JsonObject, tryParseJson } from '../../../lib/json.ts'
-import { insertFirstMember, withMember } from '../../../lib/json-scan.ts'
+import { isObject, type JsonObject } from '../../../lib/json.ts'
 import { once } from '../../../lib/promises.ts'
 import { hasOnlyItems, isEmptyValue, isNormalEnd } from '../errors/empty-responses.ts'
 import { toEmbeddedError } from '../errors/load-error-readers.ts'
@@ -10,7 +9,6 @@ import {
   type ResponseReaders,
   type SharedFormat,
   toContentFields,
-  type UsageRequest,
 } from '../format.ts'
 import { COMMENT_KEEP_ALIVE } from '../keep-alive-texts.ts'
 import { loadFormatErrors } from '../load-format-errors.ts'
@@ -18,30 +16,9 @@ import { loadTranslators } from '../load-translators.ts'
 import { operations } from '../model-operations.ts'
 import { findChoiceError, getChunkError, parseChatUsage } from './chat-response.ts'
 
-/** Matches chunks with usage. Most have none or null, so they don't need to be parsed. */
-const USAGE_PATTERN = /"usage"\s*:\s*\{/
-
-const USAGE_OPTION = '"stream_options":{"include_usage":true}'
-
-/** `stream_options.include_usage` requests the usage, and a chunk without choices reports it. */
-const chatUsageRequest: UsageRequest = {
-  // the provider rejects a value of another type
-  isOpen: ({ stream_options: options = null }) =>
-    options === null || (isObject(options) && (options.include_usage ?? false) === false),
-  add: (text, body) =>
-    body.stream_options === undefined
-      ? insertFirstMember(text, USAGE_OPTION)
-      : withMember(text, 'stream_options', (options) =>
-          withMember(options?.startsWith('{') ? options : '{}', 'include_usage', () => 'true'),
-        ),
-  isAnswer({ data }) {
-    if (!USAGE_PATTERN.test(data)) return false
-    const chunk = tryParseJson(data)
-    if (!isObject(chunk) || !isObject(chunk.usage) || chunk.error) return false
-    const { choices = null } = chunk
-    return choices === null || (Array.isArray(choices) && choices.length === 0)
-  },
-}
+/** Returns whether a request neither asks for usage nor opts out of it. Providers reject options of another type. */
+const mayRequestUsage = ({ stream_options: options = null }: JsonObject): boolean =>
+  options === null || (isObject(options) && (options.include_usage ?? false) === false)
 
 const answers: ResponseReader = {
   isAnswer: hasChoices,
@@ -70,7 +47,7 @@ const chatReaders: ResponseReaders = {
 }
 
 /** The field that providers reject in a request without a stream, and how to request a stream's usage. */
-const shared = { streamMember: 'stream_options', usageRequest: chatUsageRequest, limitsOutput: true } as const
+const shared = { streamMember: 'stream_options', mayRequestUsage, limitsOutput: true } as const
 
 /** OpenAI Chat Completions. */
 export const openaiChat: SharedFormat = {

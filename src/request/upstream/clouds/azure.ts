@@ -1,5 +1,5 @@
 import type { UpstreamCall } from '../../../lib/exchange.ts'
-import { withModel } from '../../../lib/json-scan.ts'
+import { withModel } from '../../../lib/json-edit.ts'
 import { encodePathSegment, withoutTrailing } from '../../../lib/urls.ts'
 import type { ProviderTarget } from '../../../protocols/providers/target.ts'
 import type { ProviderSpecificData } from '../../../types.ts'

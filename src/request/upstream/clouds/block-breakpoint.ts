@@ -1,5 +1,6 @@
 import { isObject, type JsonObject } from '../../../lib/json.ts'
-import { scanTopLevel, withMember } from '../../../lib/json-scan.ts'
+import { withMember } from '../../../lib/json-edit.ts'
+import { scanTopLevel } from '../../../lib/json-scan.ts'
 import { parseOpaque } from '../../../protocols/formats/canonical/exact-json.ts'
 
 /**
