@@ -1,3 +1,4 @@
+import type { RefObject } from 'preact'
 import { useId, useLayoutEffect, useRef } from 'preact/hooks'
 import { useSignal } from '../page-data.ts'
 import { sanitize } from '../page-format.ts'
@@ -27,19 +28,8 @@ const CHART_WIDTH = 1_200
 export function Chart({ title, labels, parts, format }: ChartProps) {
   const cursor = useSignal<number | undefined>(undefined)
   const id = useId()
-  // One unit is one pixel, so labels keep their size.
-  const width = useSignal(CHART_WIDTH)
   const figure = useRef<HTMLElement>(null)
-  useLayoutEffect(() => {
-    const measure = () => {
-      width.value = figure.current?.clientWidth || CHART_WIDTH
-    }
-    const observer = new ResizeObserver(measure)
-    if (figure.current) observer.observe(figure.current)
-    measure()
-    return () => observer.disconnect()
-  }, [])
-  const wide = width.value
+  const wide = useWidth(figure)
   const all = labels.map((_, index) => parts.reduce((sum, { values }) => sum + (values[index] ?? 0), 0))
   const top = roundUp(Math.max(...all, 0))
   const barWidth = (wide - LEFT_MARGIN) / Math.max(labels.length, 1)
@@ -141,33 +131,54 @@ export function Chart({ title, labels, parts, format }: ChartProps) {
       <figcaption id={`${id}-said`} aria-live="polite">
         {announcement}
       </figcaption>
-      <div class="unseen">
-        <table>
-          <caption>{title}</caption>
-          <thead>
-            <tr>
-              <th scope="col">Time</th>
-              {parts.map(({ name }) => (
-                <th key={name} scope="col">
-                  {sanitize(name)}
-                </th>
-              ))}
-            </tr>
-          </thead>
-          <tbody>
-            {labels.map((label, bar) => (
-              <tr key={bar}>
-                <th scope="row">{label}</th>
-                {parts.map(({ name, values }) => (
-                  <td key={name}>{format(values[bar] ?? 0)}</td>
-                ))}
-              </tr>
-            ))}
-          </tbody>
-        </table>
-      </div>
+      <HiddenTable title={title} labels={labels} parts={parts} format={format} />
     </figure>
   )
+}
+
+function HiddenTable({ title, labels, parts, format }: ChartProps) {
+  return (
+    <div class="unseen">
+      <table>
+        <caption>{title}</caption>
+        <thead>
+          <tr>
+            <th scope="col">Time</th>
+            {parts.map(({ name }) => (
+              <th key={name} scope="col">
+                {sanitize(name)}
+              </th>
+            ))}
+          </tr>
+        </thead>
+        <tbody>
+          {labels.map((label, bar) => (
+            <tr key={bar}>
+              <th scope="row">{label}</th>
+              {parts.map(({ name, values }) => (
+                <td key={name}>{format(values[bar] ?? 0)}</td>
+              ))}
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
+  )
+}
+
+/** Measures an element whenever its size changes. One unit of the chart is one pixel, so labels keep their size. */
+function useWidth(element: RefObject<HTMLElement | null>): number {
+  const width = useSignal(CHART_WIDTH)
+  useLayoutEffect(() => {
+    const measure = () => {
+      width.value = element.current?.clientWidth || CHART_WIDTH
+    }
+    const observer = new ResizeObserver(measure)
+    if (element.current) observer.observe(element.current)
+    measure()
+    return () => observer.disconnect()
+  }, [])
+  return width.value
 }
 
 /** Rounds up to 1, 2, 5, 10, 20, 50, and so on. */
