@@ -48,13 +48,14 @@ export interface StringVisitor<Place> {
 
 /**
  * Visits every string of a parsed value, without positions; faster than `visitStrings`. Returns whether `json`, the text it was parsed from, may
- * contain anything that parsers disagree about.
+ * contain anything that parsers disagree about, such as a repeated name, whose colon isn't in the value.
  */
 export function visitValues<Place>(
   json: string,
   { root, value, enter, visit, isPlainName }: StringVisitor<Place>,
 ): boolean {
   let names = 0
+  let colons = 0 // in strings
   const string = { start: 0, end: 0, text: '', field: '', isName: false, place: root } // reused for all strings, to avoid allocations
   function visitString(place: Place, field: string, text: string, isName: boolean) {
     string.text = text
@@ -70,28 +71,27 @@ export function visitValues<Place>(
     }
     for (const key in inner) {
       names++ // also counts inherited names, which only the app can add; the text is then checked more closely
-      if (!isPlainName?.(key, place)) visitString(place, key, key, true)
+      if (!isPlainName?.(key, place)) {
+        colons += countColons(key)
+        visitString(place, key, key, true)
+      }
       visitValue(place, key, (inner as Record<string, unknown>)[key])
     }
   }
   function visitValue(place: Place, field: string, inner: unknown) {
-    if (typeof inner === 'string') visitString(place, field, inner, false)
-    else if (typeof inner === 'object' && inner !== null) walk(enter(place, field, inner), inner)
+    if (typeof inner === 'string') {
+      colons += countColons(inner)
+      visitString(place, field, inner, false)
+    } else if (typeof inner === 'object' && inner !== null) walk(enter(place, field, inner), inner)
   }
   if (typeof value === 'object' && value !== null) walk(root, value)
-  return names !== countNames(json) || SURROGATE_PATTERN.test(json)
+  return names + colons !== countColons(json) || ESCAPED_PATTERN.test(json) || hasHalves(json)
 }
 
-/** Counts the names of fields, including repeated ones. */
-function countNames(json: string): number {
+/** Counts colons, which follow names, and may be in strings. */
+function countColons(text: string): number {
   let count = 0
-  for (let index = 0; index < json.length; index++) {
-    const code = json.charCodeAt(index)
-    if (code === QUOTE) {
-      const end = json.indexOf('"', index + 1)
-      index = json.charCodeAt(end - 1) === BACKSLASH ? findStringEnd(json, index) - 1 : end
-    } else if (code === COLON) count++
-  }
+  for (let at = text.indexOf(':'); at !== -1; at = text.indexOf(':', at + 1)) count++
   return count
 }
 
@@ -112,7 +112,7 @@ export function visitStrings<Place>(
     code?: 'INVALID_REQUEST' | 'UPSTREAM_INVALID'
   },
 ): void {
-  const mayHaveHalves = code === 'INVALID_REQUEST' && SURROGATE_PATTERN.test(json)
+  const mustCheckUnicode = code === 'INVALID_REQUEST' && (ESCAPED_PATTERN.test(json) || hasHalves(json))
   const frames: Array<JsonFrame<Place>> = []
   let frame: JsonFrame<Place> | undefined
 
@@ -142,7 +142,7 @@ export function visitStrings<Place>(
           const text = isName ? readName(json, { start: index, end, frame }) : getField(frame.value, frame)
           if (typeof text !== 'string') throw createRepeatError(code, frame.key) // belongs to an earlier field with the same name
           if (isName) frame.key = text
-          if (mayHaveHalves) checkUnicode(text)
+          if (mustCheckUnicode) checkUnicode(text)
           visit({ start: index, end, text, field: frame.key, isName, place: frame.place })
         }
         index = end - 1
@@ -172,7 +172,6 @@ export function visitStrings<Place>(
 }
 
 const COLON = 0x3a
-const BACKSLASH = 0x5c
 
 /** Returns the first repeated field name in the object that opens at `start`. */
 function findRepeatedName(json: string, start: number): string {
@@ -220,5 +219,9 @@ function checkUnicode(text: string) {
     })
 }
 
-const SURROGATE_PATTERN = /[\ud800-\udfff]|\\u[dD]/
+const hasHalves = (json: string): boolean => SURROGATE_PATTERN.test(json) && LONE_SURROGATE_PATTERN.test(json)
+const SURROGATE_PATTERN = /[\ud800-\udfff]/
+const LONE_SURROGATE_PATTERN = /\p{Surrogate}/u
+/** An escaped colon, or an escaped half of a surrogate pair. */
+const ESCAPED_PATTERN = /\\u(?:d[89a-f]|003a)/i
 const LONE_SURROGATE = /[\ud800-\udbff](?![\udc00-\udfff])|(?<![\ud800-\udbff])[\udc00-\udfff]/

@@ -23,34 +23,35 @@ export interface ReadPart extends GuardPart {
 class StringPlace {
   role: GuardRole
   kind: GuardPartKind
-  isOlder: boolean
+  isOlder = false
   /** Set for places below the root. */
-  isInner: boolean
+  isInner = false
   /** Set inside the input of a tool call or tool result, where the tool chooses all names. */
-  isData: boolean
+  isData = false
   /** Set for an object whose names the client chooses, such as the `properties` of a JSON schema. */
   isMap = false
-  list: number | undefined
+  list: number | undefined = undefined
   /** The object itself, to look up sibling fields. */
   value: JsonObject | undefined
   /** Set inside a message's image, audio, or file. */
-  isMedia: boolean
-  choice: number | undefined
+  isMedia = false
+  choice: number | undefined = undefined
   /** For a list of turns or choices: the number of elements visited so far. */
   position: number | undefined = undefined
   /** In a list of turns, the index of the model's last turn. */
   lastTurn: number | undefined = undefined
 
-  constructor(from: Pick<StringPlace, 'role' | 'kind' | 'value'> & Partial<StringPlace>) {
+  constructor(from: Pick<StringPlace, 'role' | 'kind' | 'value'>, parent?: StringPlace) {
     this.role = from.role
     this.kind = from.kind
-    this.isOlder = from.isOlder ?? false
-    this.isInner = from.isInner ?? false
-    this.isData = from.isData ?? false
-    this.list = from.list
     this.value = from.value
-    this.isMedia = from.isMedia ?? false
-    this.choice = from.choice
+    if (!parent) return
+    this.isOlder = parent.isOlder
+    this.isInner = parent.isInner
+    this.isData = parent.isData
+    this.list = parent.list
+    this.isMedia = parent.isMedia
+    this.choice = parent.choice
   }
 }
 
@@ -106,7 +107,7 @@ function createPartVisitor(
 
   function enter(parent: StringPlace, key: string, inner: object): StringPlace {
     const isRoot = !parent.isInner
-    const place = isRoot && key !== '' ? enterField(parent, key) : new StringPlace(parent)
+    const place = isRoot && key !== '' ? enterField(parent, key) : new StringPlace(parent, parent)
     if (Array.isArray(inner)) {
       if (!isRoot) classify(place, NO_TYPE, key)
       place.list = (isRoot && !SYSTEM_FIELDS.has(key)) || parent.isData ? undefined : ++lists
@@ -124,13 +125,13 @@ function createPartVisitor(
       place.list = undefined
     }
     place.isInner = true
-    place.isMap = MAP_FIELDS.has(key)
+    place.isMap = key !== '' && MAP_FIELDS.has(key)
     classify(place, object, key)
     return place
   }
 
   function enterField(parent: StringPlace, key: string): StringPlace {
-    const place = new StringPlace(parent)
+    const place = new StringPlace(parent, parent)
     place.isInner = true
     const isRequest = stage === 'request'
     if (isRequest && SYSTEM_FIELDS.has(key)) {
@@ -315,15 +316,15 @@ function classify(place: StringPlace, object: JsonObject, key: string) {
     place.kind = 'reasoning'
   } else {
     place.role = objectRole ?? place.role
-    place.isMedia ||= hints.isMedia ?? typed.isMedia ?? false
+    place.isMedia ||= hints.isMedia || typed.isMedia
   }
 }
 
 interface ContentHints {
-  isResult?: true
-  isCall?: true
-  isReasoning?: true
-  isMedia?: true
+  readonly isResult: boolean
+  readonly isCall: boolean
+  readonly isReasoning: boolean
+  readonly isMedia: boolean
 }
 
 /** Returns what an object's type or name reveals about its content. */
@@ -332,16 +333,16 @@ function readHints(word: string): ContentHints {
   const cached = knownHints.get(word)
   if (cached) return cached
   const hints: ContentHints = {
-    ...(RESULT_PATTERN.test(word) && { isResult: true }),
-    ...(CALL_PATTERN.test(word) && { isCall: true }),
-    ...(REASONING_PATTERN.test(word) && { isReasoning: true }),
-    ...(MEDIA_PATTERN.test(word) && { isMedia: true }),
+    isResult: RESULT_PATTERN.test(word),
+    isCall: CALL_PATTERN.test(word),
+    isReasoning: REASONING_PATTERN.test(word),
+    isMedia: MEDIA_PATTERN.test(word),
   }
   if (knownHints.size < 1_000 && word.length < 50) knownHints.set(word, hints)
   return hints
 }
 
-const NO_HINTS: ContentHints = {}
+const NO_HINTS: ContentHints = { isResult: false, isCall: false, isReasoning: false, isMedia: false }
 const knownHints = new Map<string, ContentHints>()
 
 const RESULT_PATTERN = /tool[_-]result|_call_output$|^functionResponse$|^function_response$/

@@ -6,32 +6,70 @@ export function decodeEscapes(text: string): RewrittenText | undefined {
   const rewriter = new TextRewriter()
   let last = 0
   for (let at = 0; at < text.length; at++) {
-    const code = text.charCodeAt(at)
-    const pattern =
-      code === AMPERSAND ? ENTITY : code === PERCENT ? PERCENT_CODE : code === BACKSLASH ? ESCAPE : undefined
-    if (!pattern) continue
-    pattern.lastIndex = at
-    const found = pattern.exec(text)
-    const decoded = found ? decode(found) : undefined
-    if (!found || decoded === undefined) continue
-    const until = at + found[0].length
+    const found = readEscape(text, at)
+    if (!found) continue
     rewriter.add(text.slice(last, at), { from: last, until: at })
-    rewriter.add(decoded, { from: at, until, isNew: true })
-    last = until
-    at = until - 1
+    rewriter.add(found.decoded, { from: at, until: found.end, isNew: true })
+    last = found.end
+    at = last - 1
   }
   if (last === 0) return undefined
   rewriter.add(text.slice(last), { from: last, until: text.length })
   return rewriter.finish()
 }
 
+/** Reads the escape that begins at a position. */
+export function readEscape(text: string, at: number): { decoded: string; end: number } | undefined {
+  const code = text.charCodeAt(at)
+  const pattern =
+    code === AMPERSAND ? ENTITY : code === PERCENT ? PERCENT_CODE : code === BACKSLASH ? ESCAPE : undefined
+  if (!pattern) return undefined
+  pattern.lastIndex = at
+  const found = pattern.exec(text)
+  const decoded = found ? decode(found) : undefined
+  return found && decoded !== undefined ? { decoded, end: at + found[0].length } : undefined
+}
+
+/** Returns whether an escape may begin at a position; faster than `readEscape`. */
+export function mayEscape(text: string, at: number): boolean {
+  const code = text.charCodeAt(at)
+  const next = text.charCodeAt(at + 1)
+  if (code === AMPERSAND) return next === HASH || isLetter(next)
+  if (code === PERCENT) return isHex(next) || next === LOWER_U || next === UPPER_U
+  return code === BACKSLASH && (isDigit(next) || next === BACKSLASH || 'uxUN'.includes(text.charAt(at + 1)))
+}
+
+/** Returns whether what the escape before a position decodes to begins another escape. */
+export function mayEscapeTwice(decoded: string, text: string, at: number): boolean {
+  if (!ESCAPE_STARTS.includes(decoded)) return false
+  const rest = decoded + text.slice(at, at + LONGEST_NAME)
+  return readEscape(rest, 0) !== undefined || isUnfinishedEscape(rest, 0) || ESCAPE_STARTS.includes(text.charAt(at))
+}
+
+/** Returns whether text after this one may complete the escape at a position. */
+export function isUnfinishedEscape(text: string, at: number): boolean {
+  UNFINISHED.lastIndex = at
+  return UNFINISHED.test(text)
+}
+
+/** The characters that begin escapes. */
+export const ESCAPE_STARTS = '&%\\'
+const LONGEST_NAME = 40
+
 /** Matches an incomplete escape or half a character at the end of a string, or the end itself. */
 export const UNFINISHED_ESCAPE =
   /(?:&(?:amp;|#0*38;|#x0*26;)*[#\w]{0,32}|\\+(?:[ux]\{?[\da-f]{0,6}|U[\da-f]{0,7}|N[{A-Z ]{0,24}|\d{0,6})?|%(?:25)*(?:u[\da-f]{0,3}|[\da-f]?|[c-f][\da-f](?:%[89ab][\da-f]){0,2}(?:%[89ab]?)?)|[\ud800-\udbff])?$/i
+const UNFINISHED = new RegExp(UNFINISHED_ESCAPE.source, 'iy')
 
 const AMPERSAND = 0x26
 const PERCENT = 0x25
 const BACKSLASH = 0x5c
+const HASH = 0x23
+const LOWER_U = 0x75
+const UPPER_U = 0x55
+const isDigit = (code: number) => code >= 0x30 && code <= 0x39
+const isLetter = (code: number) => (code | 0x20) >= 0x61 && (code | 0x20) <= 0x7a
+const isHex = (code: number) => isDigit(code) || ((code | 0x20) >= 0x61 && (code | 0x20) <= 0x66)
 
 // The groups are those of `EscapeParts`. `&amp;#115;` and `%2573` are encoded more than once.
 const ENTITY =

@@ -27,27 +27,15 @@ export function dropMarkup(
   const hidden: Range[] = []
   const unfinished: number[] = []
   let isChanged = false
-  const lastCommentEnd = text.lastIndexOf('-->')
-
-  function findEnd(at: number): number {
-    if (text.startsWith('<!--', at) && lastCommentEnd >= at + 2) return text.indexOf('-->', at + 2) + 3
-    MARKUP.lastIndex = at
-    return MARKUP.test(text) ? MARKUP.lastIndex : at
-  }
-
-  function isUnfinished(at: number): boolean {
-    if (text.startsWith('<!--', at)) return lastCommentEnd < at + 2
-    UNFINISHED.lastIndex = at
-    return UNFINISHED.test(text)
-  }
+  const markup = createMarkupReader(text)
 
   function drop({ from, until, depth }: Range) {
     let last = from
     for (let at = from; at < until; at++) {
       const code = text.charCodeAt(at)
       if (code >= 0x80 || IS_MARKUP[code] === 0) continue
-      if (isPiece && depth === 0 && isUnfinished(at)) unfinished[unfinished.length === 0 ? 0 : 1] = at
-      const end = findEnd(at)
+      if (isPiece && depth === 0 && markup.isUnfinished(at)) unfinished[unfinished.length === 0 ? 0 : 1] = at
+      const end = markup.findEnd(at)
       if (end === at || end > until) continue
       if (last === from && depth > 0) rewriter.add('\n', { from, until: from, isNew: true })
       rewriter.add(text.slice(last, at), { from: last, until: at })
@@ -64,6 +52,35 @@ export function dropMarkup(
   const hiddenFrom = rewriter.length
   for (const range of hidden) drop(range)
   return isChanged || unfinished.length > 0 ? { ...rewriter.finish(), hiddenFrom, unfinished } : undefined
+}
+
+/** Finds the markup that begins at a position in a text. */
+export interface MarkupReader {
+  /** Returns the position after the markup; the same position if there is none. */
+  findEnd(at: number): number
+  /** Returns whether text after this one may end the markup. */
+  isUnfinished(at: number): boolean
+}
+
+export function createMarkupReader(text: string): MarkupReader {
+  let lastCommentEnd: number | undefined
+  const isComment = (at: number) => text.startsWith('<!--', at)
+  const endsComment = (at: number) => {
+    lastCommentEnd ??= text.lastIndexOf('-->')
+    return lastCommentEnd >= at + 2
+  }
+  return {
+    findEnd(at) {
+      if (isComment(at) && endsComment(at)) return text.indexOf('-->', at + 2) + 3
+      MARKUP.lastIndex = at
+      return MARKUP.test(text) ? MARKUP.lastIndex : at
+    },
+    isUnfinished(at) {
+      if (isComment(at)) return !endsComment(at)
+      UNFINISHED.lastIndex = at
+      return UNFINISHED.test(text)
+    },
+  }
 }
 
 /** The characters that begin markup. */

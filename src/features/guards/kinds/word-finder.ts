@@ -1,5 +1,6 @@
 import { FOUND, type TextScreen, UNCLEAR } from '../text-screen.ts'
-import { MARKUP_STARTS } from './drop-markup.ts'
+import { ESCAPE_STARTS, isUnfinishedEscape, mayEscape, mayEscapeTwice, readEscape } from './decode-escapes.ts'
+import { createMarkupReader, MARKUP_STARTS } from './drop-markup.ts'
 import { countHidden, listViews } from './find-hidden.ts'
 import {
   EXPANDED_FLAG,
@@ -39,28 +40,32 @@ export function createWordFinder(words: readonly string[]): WordFinder {
     isFound = true
   }
 
-  function findPlain(text: string, isPiece: boolean, view?: RewrittenText): { matches: Match[]; hasMarkup: boolean } {
+  /** Finds words in a string as it is, or as one of its views. `isHidden`: other views may have more. */
+  function findPlain(text: string, isPiece: boolean, view?: RewrittenText): { matches: Match[]; isHidden: boolean } {
     const searched = view?.text ?? text
     const matches: Match[] = []
-    const last = automaton.scan(searched, (state, end, isInside) => {
+    let hasOther = false
+    automaton.scan(searched, (state, end, isInside) => {
       for (const { length, opensWord, closesWord, letters } of automaton.listEnds(state)) {
         const start = findStart(searched, end, length)
         const from = view?.toOriginal(start) ?? start
         const until = view?.toOriginal(end - 1, true) ?? end
-        if (opensWord && isLetterBefore(searched, start) && (!view || isLetterBefore(text, from))) continue
-        const isLonger = isInside || isLetterAfter(searched, end, isPiece)
-        if (closesWord && isLonger && (!view || isInside || isLetterAfter(text, until, isPiece))) continue
+        const isInWord =
+          (opensWord && isLetterBefore(searched, start) && (!view || isLetterBefore(text, from))) ||
+          (closesWord &&
+            (isInside || (isLetterAfter(searched, end, isPiece) && (!view || isLetterAfter(text, until, isPiece)))))
+        hasOther ||= isInWord
+        if (isInWord) continue
         if (letters && !hasLetters(searched.slice(start, findMarksEnd(searched, end)), letters, !closesWord)) continue
         matches.push({ start: from, end: until, type: 'WORD' })
       }
     })
-    return { matches, hasMarkup: last < 0 }
+    return { matches, isHidden: hasOther || automaton.getHint() === HIDDEN }
   }
 
   function countPlain(text: string): number {
     const tail = text.slice(findStart(text, text.length, MAX_TAIL))
-    const state = automaton.scan(tail, () => {})
-    const depth = automaton.getDepth(state < 0 ? ~state : state)
+    const depth = automaton.getDepth(automaton.scan(tail, () => {}))
     return depth === 0 ? 0 : tail.length - findStart(tail, tail.length, depth)
   }
 
@@ -69,16 +74,18 @@ export function createWordFinder(words: readonly string[]): WordFinder {
       isFound = false
       const state = automaton.scan(text, noteFound, from)
       if (isFound) return FOUND
-      if (state >= 0) return state
-      for (const view of listViews(text, automaton.hasPhrases)) {
-        automaton.scan(view.text, noteFound, from)
-        if (isFound) return FOUND
-      }
+      const hint = automaton.getHint()
+      if (hint === CLEAR) return state
+      if (hint === HIDDEN)
+        for (const view of listViews(text, automaton.hasPhrases)) {
+          automaton.scan(view.text, noteFound, from)
+          if (isFound) return FOUND
+        }
       return UNCLEAR
     },
     find(text, isPiece) {
-      const { matches, hasMarkup } = findPlain(text, isPiece)
-      if (!hasMarkup) return matches
+      const { matches, isHidden } = findPlain(text, isPiece)
+      if (!isHidden) return matches
       const known = new Set(matches.map(({ start }) => start))
       for (const view of listViews(text, automaton.hasPhrases))
         for (const match of findPlain(text, isPiece, view).matches)
@@ -140,7 +147,7 @@ function buildAutomaton(words: readonly string[]) {
   const other = width++ // markup that isn't in words
   for (let code = 0; code < 0x80; code++) if (isMarkup[code] === 1 && columns[code] === 0) columns[code] = other
   const markupColumns = new Set([...columns.subarray(0, 0x80)].filter((_, code) => isMarkup[code] === 1))
-  const escapeColumns = new Set(ESCAPE_STARTS.map((code) => columns[code] ?? 0))
+  const escapeColumns = new Set(Array.from(ESCAPE_STARTS, (start) => columns[start.charCodeAt(0)] ?? 0))
   const size = patterns.reduce((sum, { codes }) => sum + codes.length, 1)
   const table = new Int32Array(size * width)
   const depths = new Map<number, number>()
@@ -191,13 +198,52 @@ function buildAutomaton(words: readonly string[]) {
   const isIdle = new Uint8Array(0x1_0000)
   for (let code = 0; code < 0x7f; code++) if (table[columns[code] ?? 0] === 0) isIdle[code] = 1
 
+  const step = (state: number, code: number) => {
+    const next = table[state + (columns[code] ?? 0)] ?? 0
+    return next < 0 ? ~next : next
+  }
+  const getDepth = (state: number) => depths.get(state) ?? 0
+  let hint: Hint = CLEAR
+
+  /** Returns whether a word goes on, or begins, after the markup or the escape at a position. */
+  function peek(text: string, at: number, state: number): Hint {
+    if (state === 0 && !mayEscape(text, at)) return at + 1 < text.length ? CLEAR : UNFINISHED
+    const markup = createMarkupReader(text)
+    let hasTag = false
+    let least: Hint = CLEAR
+    for (let position = at; position < text.length; ) {
+      const code = text.charCodeAt(position)
+      const escaped = readEscape(text, position)
+      const isStart = !escaped && isMarkup[code] === 1
+      if (isStart && (markup.isUnfinished(position) || isUnfinishedEscape(text, position))) return UNFINISHED
+      if (escaped?.end === text.length && isUnfinishedEscape(text, position)) least = UNFINISHED
+      const end = escaped?.end ?? (isStart ? markup.findEnd(position) : position)
+      hasTag ||= isStart && end > position && code === LESS_THAN
+      const read = escaped ? readUnit(escaped.decoded, 0) : end > position ? NOTHING : readUnit(text, position)
+      position = Math.max(end, position + (escaped ? 0 : read.length))
+      if (read.code === 0) continue
+      if (read.code === RIGHT_TO_LEFT) return HIDDEN
+      if (escaped && isMarkup[read.code] === 1) {
+        if (state !== 0 || mayEscapeTwice(escaped.decoded, text, position)) return HIDDEN
+      }
+      const next = step(state, read.code)
+      if (next !== 0 && next === state) continue // another space
+      if (getDepth(next) >= (state === 0 ? 1 : 2)) return HIDDEN
+      return hasTag && getDepth(step(step(state, 0x20), read.code)) > 2 ? HIDDEN : least
+    }
+    return UNFINISHED
+  }
+
   /**
-   * Scans the text. `onEnd` gets each state in which a word ends, the index after it, and whether that is inside a character. Returns the last state,
-   * or its complement (`~state`) if the text may contain markup.
+   * Steps through the text, and returns the last state. `onEnd` gets each state in which a word ends, with the index after it, and whether that is
+   * inside a character.
    */
-  function scan(text: string, onEnd: (state: number, end: number, isInside: boolean) => void, from = 0) {
+  function scan(text: string, onEnd: (state: number, end: number, isInside: boolean) => void, from = 0): number {
     let state = from
-    let hasMarkup = false
+    hint = CLEAR
+    const peekAt = (at: number, before: number) => {
+      if (hint !== HIDDEN) hint = Math.max(hint, peek(text, at, before)) as Hint
+    }
     for (let at = 0; at < text.length; at++) {
       if (state === 0) {
         while (at < text.length && isIdle[text.charCodeAt(at)] === 1) at++
@@ -205,45 +251,64 @@ function buildAutomaton(words: readonly string[]) {
       }
       let code = text.charCodeAt(at)
       if (code >= 0x7f || code < 0x20) {
+        const unit = code
         const isPair = code >= 0xd800 && code <= 0xdbff && at + 1 < text.length
         const pair = isPair ? foldPair(code, text.charCodeAt(at + 1)) : undefined
         if (pair !== undefined) at++
         code = pair ?? foldCode(code)
         if (code === 0) {
-          hasMarkup ||= text.charCodeAt(at) === RIGHT_TO_LEFT || (state !== 0 && text.charCodeAt(at) === ANSI)
+          if (unit === RIGHT_TO_LEFT) hint = HIDDEN
+          else if (unit === ANSI && state !== 0) peekAt(at, state)
           continue
         }
         if (code >= EXPANDED_FLAG) {
           const codes = expandFold(code)
           for (const [index, foldedCode] of codes.entries()) {
-            state = table[state + (columns[foldedCode] ?? 0)] ?? 0
-            if (state >= 0) continue
-            state = ~state
+            state = step(state, foldedCode)
             if (isEnd.has(state)) onEnd(state, at + 1, index < codes.length - 1)
           }
           continue
         }
+        if (state === 0 && table[columns[code] ?? 0] === 0 && (unit < 0xd800 || unit > 0xdfff)) isIdle[unit] = 1
       }
+      const before = state
       state = table[state + (columns[code] ?? 0)] ?? 0
       if (state < 0) {
         state = ~state
-        if (isMarkup[code] === 1) hasMarkup = true
+        if (isMarkup[code] === 1) peekAt(at, before)
         if (isEnd.has(state)) onEnd(state, at + 1, false)
       }
     }
-    return hasMarkup ? ~state : state
+    return state
   }
 
   return {
     scan,
     hasPhrases,
-    getDepth: (state: number): number => depths.get(state) ?? 0,
+    getDepth,
+    /** Returns what the last scan has noticed. */
+    getHint: (): Hint => hint,
     /** Lists the words that end in a state, longest first. */
     *listEnds(state: number): Iterable<WordEnd> {
       for (let index = state; index !== 0; index = fallbacks.get(index) ?? 0) yield* endsByState.get(index) ?? []
     },
   }
 }
+
+/** Whether markup or escapes hide a word: not, maybe with the text that follows, or maybe. */
+type Hint = typeof CLEAR | typeof UNFINISHED | typeof HIDDEN
+const CLEAR = 0
+const UNFINISHED = 1
+const HIDDEN = 2
+
+/** Reads a character: its folded code, and its length. */
+function readUnit(text: string, at: number): { code: number; length: number } {
+  const code = text.charCodeAt(at) || 0
+  const pair = code >= 0xd800 && code <= 0xdbff ? foldPair(code, text.charCodeAt(at + 1) || 0) : undefined
+  const folded = pair ?? (code === RIGHT_TO_LEFT ? code : foldCode(code))
+  return { code: folded >= EXPANDED_FLAG ? (expandFold(folded)[0] ?? 0) : folded, length: pair === undefined ? 1 : 2 }
+}
+const NOTHING = { code: 0, length: 0 }
 
 /** Returns the index that is `length` folded characters before `end`. */
 function findStart(text: string, end: number, length: number): number {
@@ -282,11 +347,11 @@ const SPACELESS_PATTERN =
 
 /** By ASCII code: 1 for characters that begin escapes or markup. */
 const isMarkup = new Uint8Array(0x80)
-const ESCAPE_STARTS = Array.from('&%\\', (character) => character.charCodeAt(0))
-for (const character of `${MARKUP_STARTS}&%`) isMarkup[character.charCodeAt(0)] = 1
+for (const character of MARKUP_STARTS + ESCAPE_STARTS) isMarkup[character.charCodeAt(0)] = 1
 
 const RIGHT_TO_LEFT = 0x202e
 const ANSI = 0x1b
+const LESS_THAN = 0x3c
 
 function isLetterBefore(text: string, start: number): boolean {
   let position = start - 1
