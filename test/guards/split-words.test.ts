@@ -32,12 +32,37 @@ const messages = (...events: string[]) =>
     ],
   ] as const
 
+const token = (text: string) => ({ content: [{ token: text, logprob: -1, bytes: null, top_logprobs: [] }] })
+const outputText = (text: string) => ({ type: 'output_text', text, annotations: [] })
+const responses = (...events: JsonObject[]) =>
+  [
+    'openai-responses',
+    [
+      event({ type: 'response.created', response }),
+      ...events.map(event),
+      event({ type: 'response.completed', response: { ...response, status: 'completed' } }),
+    ],
+  ] as const
+
 const split: Record<string, readonly [ClientName, readonly string[]]> = {
   'an unknown field': chat(chatChunk({ x_text: 'SES' }), chatChunk({ x_text: 'AME' })),
   'an unknown field, letter by letter': chat(...[...WORD].map((letter) => chatChunk({ x_text: letter }))),
   'a field of an unknown object': chat(chatChunk({ x: { text: 'SES' } }), chatChunk({ x: { text: 'AME' } })),
   'a field of an unknown list': chat(chatChunk({ x: [{ text: 'SES' }] }), chatChunk({ x: [{ text: 'AME' }] })),
   'an unknown field of the event': chat(root({ x: 'SES', choices: [] }), root({ x: 'AME', choices: [] })),
+  'the tokens of two events': chat(
+    ...['SES', 'AME'].map((text) => root({ choices: [{ index: 0, delta: { content: '' }, logprobs: token(text) }] })),
+  ),
+  'two final copies': responses(
+    ...['SES', 'AME'].map((text, at) => ({
+      ...{ type: 'response.output_text.done', item_id: 'm', output_index: 0 },
+      ...{ content_index: at, text },
+    })),
+  ),
+  'the parts of a final copy': responses({
+    ...{ type: 'response.output_item.done', output_index: 0 },
+    item: { ...message, content: ['SES', 'AME'].map(outputText) },
+  }),
   'events that are not JSON': chat('data: SES\n\n', 'data: AME\n\n'),
   'an HTML tag with attributes': chat(...[...'SES<b class="x">AME'].map((content) => chatChunk({ content }))),
   'an HTML comment': chat(...[...'SES<!-- x -->AME'].map((content) => chatChunk({ content }))),
@@ -59,14 +84,7 @@ const split: Record<string, readonly [ClientName, readonly string[]]> = {
     ...['SES', 'AME'].flatMap((text, index) => [startBlock(index, text), stopBlock(index)]),
   ),
   'the start of a block and its delta': messages(startBlock(0, 'SES'), delta(0, textDelta('AME')), stopBlock(0)),
-  'an unknown event': [
-    'openai-responses',
-    [
-      event({ type: 'response.created', response }),
-      ...['SES', 'AME'].map((x) => event({ type: 'response.x', x })),
-      event({ type: 'response.completed', response: { ...response, status: 'completed' } }),
-    ],
-  ],
+  'an unknown event': responses(...['SES', 'AME'].map((x) => ({ type: 'response.x', x }))),
   'parts with an unknown field': [
     'gemini',
     ['SES', 'AME'].map((x) => data({ candidates: [{ content: { role: 'model', parts: [{ x }] }, index: 0 }] })),
@@ -85,4 +103,11 @@ test("a string repeated in each event isn't joined", async () => {
   const repeated = [root({ x: 'echo', choices: [] }), root({ x: 'echo', choices: [] })]
   const { say } = await openWorld([words({ name: 'w', words: ['echoecho'] })], { events: chat(...repeated)[1] })
   assert.match(await (await say('openai-chat', 'Hi', { stream: true })).text(), '"finish_reason":"stop"')
+})
+
+test("the values of a tool call aren't joined", async () => {
+  const functionCall = { name: 'f', args: { a: 'SES', b: 'AME', c: 'Hi' } }
+  const events = [data({ candidates: [{ content: { role: 'model', parts: [{ functionCall }] }, index: 0 }] })]
+  const { say } = await openWorld([guard], { format: 'gemini', events })
+  assert.match(await (await say('gemini', 'Hi', { stream: true })).text(), '"c":"Hi"')
 })

@@ -45,6 +45,8 @@ export class EventQueue {
   readonly #channels = new Map<string, Channel>()
   /** The last characters of the text that a reader sees as one, across channels, by choice and kind. */
   readonly #tails = new Map<string, string>()
+  /** The end of the complete strings in events that repeat streamed text, by event type, choice, and kind. */
+  readonly #copies = new Map<string, string>()
   readonly #seen = new Set<string>()
   readonly #openCalls = new Set<string>()
   readonly #toolNames = new Map<string, string>()
@@ -89,8 +91,10 @@ export class EventQueue {
     const isChanged = isDropped || hasRepeatedField(event.data, json)
     const { texts, others, ended, opens, closes } = readEvent(json, this.#options.fields)
     const heldEvent = createHeldEvent(block, event, { json, opens, closes, isChanged })
-    for (const text of texts) this.#addText(heldEvent, text)
-    for (const [line] of block.matchAll(OTHER_LINE)) if (line !== `event: ${json.type}`) this.#addLine(heldEvent, line)
+    const type = `${json.type}`
+    const tails = type.endsWith('.done') ? this.#copies : new Map<string, string>()
+    for (const text of texts) this.#addText(heldEvent, text, { type, tails })
+    for (const [line] of block.matchAll(OTHER_LINE)) if (line !== `event: ${type}`) this.#addLine(heldEvent, line)
     for (const other of others) {
       const joins = other.path === undefined ? '' : this.#strings.add(`${other.choice} ${other.path}`, other.text)
       if (joins !== '' || !this.#seen.has(other.text))
@@ -125,11 +129,18 @@ export class EventQueue {
     this.heldSince ??= heldEvent.takenAt
   }
 
-  #addText(heldEvent: HeldEvent, content: ReadEvent['texts'][number]) {
+  #addText(
+    heldEvent: HeldEvent,
+    content: ReadEvent['texts'][number],
+    { type, tails }: { type: string; tails: Map<string, string> },
+  ) {
     const { text, isPiece, isReasoning, channel: name, choice, replace } = content
     const kind = CALL_EVENT_PATTERN.test(name) ? 'tool-call' : isReasoning ? 'reasoning' : 'text'
     if (!isPiece) {
-      this.#addString(heldEvent, kind, content)
+      const copy = `${type} ${choice} ${kind}`
+      const joins = kind === 'tool-call' || INPUT_PATTERN.test(name) ? '' : (tails.get(copy) ?? '')
+      tails.set(copy, (joins + text).slice(-CONTEXT_LENGTH))
+      this.#addString(heldEvent, kind, content, joins)
       return
     }
     let channel = this.#channels.get(name)
@@ -178,7 +189,7 @@ export class EventQueue {
   #addString(heldEvent: HeldEvent, kind: GuardPartKind, { text, choice, isEcho, replace }: OtherText, joins = '') {
     const isOwn = isEcho && this.#options.isSent(text)
     this.#uncheckedEvents.add(heldEvent)
-    const part = { ...this.#createPart(kind, text), ...(joins !== '' && { before: joins }) }
+    const part = { ...this.#createPart(kind, text), ...(joins !== '' && { before: joins, isNewBlock: true }) }
     heldEvent.whole.push({ part, choice, isEcho: isOwn, replace })
   }
 
@@ -241,7 +252,12 @@ export class EventQueue {
       return [
         {
           channel,
-          part: { ...this.#createPart(kind, text), ...(previousText !== '' && { before: previousText }), isPiece },
+          part: {
+            ...this.#createPart(kind, text),
+            ...(previousText !== '' && { before: previousText }),
+            ...(channel.joins !== '' && { isNewBlock: true }),
+            isPiece,
+          },
         },
       ]
     })
@@ -250,15 +266,6 @@ export class EventQueue {
       channels,
       strings: unchecked.flatMap((heldEvent) => heldEvent.whole.map((string) => ({ held: heldEvent, string }))),
     }
-  }
-
-  /** Returns the strings, each with the end of the preceding text. */
-  joinTexts({ channels, strings }: Unchecked): GuardPart[] {
-    const texts = channels.map(({ channel: { joins: before }, part }) => ({ ...part, before }))
-    const all = [...texts, ...strings.map(({ string }) => string.part)]
-    return all.flatMap(({ kind, text, before = '', isPiece = false }) =>
-      before === '' ? [] : [{ ...this.#createPart(kind, before + text), isPiece }],
-    )
   }
 
   /** Marks strings as checked, and applies the changes to them. */
@@ -383,6 +390,7 @@ export class EventQueue {
 const MAX_SEEN = 10_000
 const MAX_REMEMBERED = 500
 
-/** Matches the channels of tool calls, and events that end a string. */
+/** Matches the channels of tool calls, of their inputs' values, and events that end a string. */
 const CALL_EVENT_PATTERN = /tool[_-]call|function_call|\.arguments|partial_json|tool-input|custom_tool|mcp_call/
+const INPUT_PATTERN = /\.(?:args|input)[.[]/
 const END_EVENT_PATTERN = /^content_block_stop$|\.done$|-end$/

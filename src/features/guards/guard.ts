@@ -80,6 +80,8 @@ export interface GuardPart {
   readonly isPiece?: boolean
   /** The text before this piece, at most 256 characters. The client has already received it, or an earlier block contains it. */
   readonly before?: string
+  /** Set if an earlier block contains the text in `before`, so a word may also begin with this piece. */
+  readonly isNewBlock?: boolean
   /** Whether the part is in or before the model's last turn. */
   readonly isOlder: boolean
 }

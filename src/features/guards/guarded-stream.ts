@@ -42,8 +42,6 @@ interface GuardedStreamOptions {
 export class GuardedStream implements RelayedStream {
   readonly #options: GuardedStreamOptions
   readonly #guards: readonly Guard[]
-  /** The guards that need no context and change nothing. */
-  readonly #finding: readonly Guard[]
   readonly #isImmediate: boolean
   readonly #holdsAll: boolean
   readonly #splitter = createEventSplitter()
@@ -62,7 +60,6 @@ export class GuardedStream implements RelayedStream {
     this.#options = options
     this.#sentAt = options.clock.now()
     this.#guards = options.run.on('answer')
-    this.#finding = this.#guards.filter((guard) => 'isImmediate' in guard && !guard.changes)
     this.#isImmediate = this.#guards.every((guard) => 'isImmediate' in guard)
     this.#queue = new EventQueue({
       fields: options.fields,
@@ -216,8 +213,6 @@ export class GuardedStream implements RelayedStream {
     const final = channels.every(({ channel }) => channel.isOver)
     const decision = await run.check({ parts, stage: 'answer', final }, this.#guards)
     if (decision.kind === 'refused') return decision
-    const joined = await run.check({ parts: this.#queue.joinTexts(unchecked), stage: 'answer', final }, this.#finding)
-    if (joined.kind === 'refused') return joined
     const restored = await run.check({ parts: echoes, stage: 'answer', final }, this.#guards.filter(isRestoring))
     const texts = new Map([decision, restored].flatMap((result) => (result.kind === 'passed' ? [...result.texts] : [])))
     this.#queue.pass(unchecked, texts)

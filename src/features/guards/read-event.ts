@@ -47,7 +47,7 @@ export function readEvent(json: JsonObject, fields: ContentFields): ReadEvent {
     const isList = Array.isArray(holder)
     for (const [key, value] of Object.entries(holder)) {
       const { choice, isData } = place
-      const isJoined = place.path !== undefined && !isData && key !== 'logprobs'
+      const isJoined = place.path !== undefined && !isData && !ALTERNATIVE_FIELDS.has(key)
       const path = isJoined ? (isList ? place.path : `${place.path}.${key}`) : undefined
       const isEcho = place.isEcho || (holder === json.response && key !== 'output')
       if (isData && !isList)
@@ -106,6 +106,9 @@ function renameField(holder: object, name: string, to: string) {
     Object.defineProperty(holder, field, { value, writable: true, enumerable: true, configurable: true })
   }
 }
+
+/** Tokens that the model could have chosen, which follow no others. */
+const ALTERNATIVE_FIELDS = new Set(['top_logprobs', 'topCandidates'])
 
 const CHOICES_FIELDS = new Set(['choices', 'candidates'])
 
