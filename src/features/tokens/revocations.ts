@@ -20,7 +20,7 @@ export interface Revocations {
 interface RevokedRecord {
   /** Tokens of any account issued up to this time are revoked, in epoch ms. */
   all: number
-  /** The same for each account, by its ref. */
+  /** Tokens of one account issued up to this time are revoked, in epoch ms by ref. */
   refs: ReadonlyMap<string, number>
 }
 

@@ -204,7 +204,7 @@ export interface ErrorFormat {
   body(error: ErrorFacts): object
   /** Returns complete server-sent events that end a stream with an error. `position` is where the stream broke off. */
   event(error: ErrorFacts, position?: StreamPosition): string
-  /** Returns whether the format's clients can read this error body of a provider unchanged. */
+  /** Returns whether the format's clients can read a provider's error body unchanged. */
   isReadable(body: unknown): boolean
   /** Returns whether the format's clients treat this event of a provider's stream as an error. */
   isErrorEvent(event: SseEvent): boolean

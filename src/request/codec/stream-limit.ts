@@ -38,8 +38,8 @@ function measureEvent(event: PartEvent): number {
 }
 
 /**
- * Limits a passed-through stream, in chunks of complete events. Searches chunks for text only once their total size exceeds the limit, and then
- * assumes the first searched chunk's share of text for all earlier ones.
+ * Limits a passed-through stream, in chunks of complete events. Searches chunks for text only once their total size exceeds the limit. It then
+ * assumes that all earlier chunks had the same share of text as the first chunk it searched.
  */
 export function createByteLimit(maxBytes: number): StreamLimit<Uint8Array> {
   let bytes = 0

@@ -29,7 +29,7 @@ async function open(action: Action) {
   return { ...management, storage, proxy, act, count, isOn }
 }
 
-/** Each call of the action in order, by name and number. The call that verifies the mirror may fail. */
+/** Lists the calls of the action in order, by name and number. The call that verifies the mirror may fail. */
 async function listCalls(action: Action): Promise<[name: CallName, nth: number][]> {
   const { proxy, act } = await open(action)
   const before = proxy.names().length
