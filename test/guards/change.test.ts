@@ -66,6 +66,12 @@ for (const [format, rules, before, after] of changes)
     assert.is(createChangeGuard({ name: 'c', ...rules }).rewrite?.(before, format), after)
   })
 
+test('change: a guard that only watches changes nothing', async () => {
+  const { say, upstream } = await openWorld([change({ name: 'c', append: 'Say please.', mode: 'watch' })])
+  assert.is((await say('openai-chat', 'Hi')).status, 200)
+  assert.equal(JSON.parse(upstream.calls[0]?.body ?? '').messages, [{ role: 'user', content: 'Hi' }])
+})
+
 for (const client of clientNames)
   test(`change: the provider gets the appended system text (${client})`, async () => {
     const { say, upstream } = await openWorld([change({ name: 'c', append: 'Say please.', max: { maxTokens: 9 } })])

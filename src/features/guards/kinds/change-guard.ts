@@ -43,6 +43,7 @@ export function createChangeGuard(options: Pick<Guard, 'name'> & Partial<Guard> 
     screen: { scan: () => 0 }, // it doesn't read any text
     check: () => undefined,
     rewrite(json, format) {
+      if (rest.mode === 'watch') return json
       let text = json
       if (append !== undefined) text = addSystemText(text, { format, added: append, isLast: true })
       if (prepend !== undefined) text = addSystemText(text, { format, added: prepend, isLast: false })
