@@ -47,6 +47,11 @@ export class ModelLog extends RequestLog {
   /** The attempt in flight; the latest one if a combo hedges. */
   inFlight: AttemptInFlight | undefined = undefined
   declare readonly route: Endpoint
+  /** Returns the headers that guards add to a call to a target, and join to its other `headers`. */
+  declare getProviderHeaders?: (
+    target: RouteTarget,
+    headers: Readonly<Record<string, string>>,
+  ) => Readonly<Record<string, string>>
   readonly context: ModelLogContext
   /** The catalog as it was when the request arrived. */
   readonly catalog: Catalog

@@ -88,6 +88,7 @@ const guard = {
   ...{
     set: { temperature: 1 },
     max: { topP: 1, maxTokens: 1 },
+    providerHeaders: { 'x-title': 'App' },
     url: 'https://a.test',
     headers: { authorization: 'Bearer x' },
     changes: true,

@@ -1,5 +1,5 @@
 import { findFieldProblem } from '../../lib/shape-problem.ts'
-import { endSentence } from '../../lib/shape-texts.ts'
+import { describeNames, endSentence, HEADER_NAME } from '../../lib/shape-texts.ts'
 import { type GuardKind, guardKinds, sharedGuardFields } from '../../types/records/guard-fields.ts'
 import type { Shape } from '../../types/records/shapes.ts'
 import type { Guard } from './guard.ts'
@@ -21,3 +21,24 @@ export function checkOptions(kind: GuardKind, options: object): void {
   const found = findFieldProblem({ ...common, ...guardKinds[kind] }, { ...options })
   if (found) throw new TypeError(`${kind}()${found.path} ${endSentence(found.problem)}`)
 }
+
+/** Throws a TypeError for headers that can't be sent. The message doesn't quote values. `place`: the option, such as `http().headers`. */
+export function checkHeaders(place: string, headers: Readonly<Record<string, string>>): void {
+  const names = new Set<string>()
+  for (const [name, value] of Object.entries(headers)) {
+    const lowerName = name.toLowerCase()
+    const problem = !HEADER_NAME.test(name)
+      ? ` ${describeNames('must be a header name')}`
+      : FIXED.test(lowerName) || names.has(lowerName)
+        ? `.${name} is already set; omit it`
+        : /^[\t ]*[!-~][\t -~]*$/.test(value)
+          ? undefined
+          : `.${name} must be the complete value: one line of ASCII characters, not blank`
+    if (problem) throw new TypeError(`${place}${problem}.`)
+    names.add(lowerName)
+  }
+}
+
+/** Headers about the body and the connection, which the gateway or its HTTP client sets. */
+const FIXED =
+  /^(?:accept|accept-encoding|connection|content-.*|expect|host|http2-settings|keep-alive|proxy-.*|te|trailer|transfer-encoding|upgrade)$/

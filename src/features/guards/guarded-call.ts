@@ -25,6 +25,7 @@ import { GuardedStream } from './guarded-stream.ts'
 import { expandItems, keepItems } from './kept-items.ts'
 import type { BuiltInGuard } from './kinds/finding-guard.ts'
 import { hasHostedTools } from './kinds/request-guards.ts'
+import { addProviderHeaders } from './provider-headers.ts'
 import { joinLists, type ReadPart, readParts, screenParts } from './read-parts.ts'
 import { rejectionFormats, type StreamEnding } from './rejections/rejection-formats.ts'
 import { GuardRun } from './run-guards.ts'
@@ -79,6 +80,7 @@ export async function guardCall(
     call.servedBy = 'guard'
     return writeReply(call, texts)
   }
+  addProviderHeaders(call.request.log, run.on('request'))
   const changedText = rewrite(run, call, texts.changed.size > 0 ? writeParts(text, parts, texts.changed) : text)
   const replying = next(changedText === call.request.call.text ? undefined : { text: changedText })
   const rejected = await checkDuring(call, replying, { run, parts: changeParts(parts, texts.changed), guards: during })

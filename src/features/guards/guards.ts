@@ -163,9 +163,10 @@ export function http(options: GuardSettings & HttpRules): Guard {
   return createHttpGuard(options)
 }
 
-/** Adds system text to chat requests, and sets or limits their parameters, in the client's format. */
+/** Adds system text to chat requests, and sets or limits their parameters, in each client's own format. Adds headers to all calls to providers. */
 export function change(options: GuardSettings & ChangeRules): Guard {
   checkOptions('change', options)
-  requireRule('change', options, [options.prepend, options.append, options.set, options.max])
+  const { prepend, append, set, max, providerHeaders } = options
+  requireRule('change', options, [prepend, append, set, max, providerHeaders])
   return createChangeGuard(options)
 }

@@ -245,9 +245,10 @@ export class Attempt {
 
   /** Creates the call to a target with its credential, signed if a cloud requires it. If the credential can't be decrypted, the connection fails. */
   async #prepare(unsigned: UpstreamRequest): Promise<UpstreamCall | FailedResponse> {
-    const { context } = this.#request
+    const { context, log } = this.#request
     const { target } = this.route
     const { cloud } = target
+    if (log.getProviderHeaders) this.#log.addHeaders(log.getProviderHeaders(target, unsigned.headers))
     const { addedHeaders } = this.#log
     const request = addedHeaders ? { ...unsigned, headers: { ...unsigned.headers, ...addedHeaders } } : unsigned
     let apiKey: string | undefined
@@ -386,8 +387,7 @@ const loadAttemptSettings = once(() => import('./attempt-settings.ts'))
 
 /** Converts an error to the failure of a response. */
 async function createFailedResponse(error: unknown): Promise<FailedResponse> {
-  const { toFailure } = await loadFailedCalls()
-  return { kind: 'failure', failure: toFailure(error) }
+  return { kind: 'failure', failure: (await loadFailedCalls()).toFailure(error) }
 }
 
 /** Returns the usage of a response that has arrived completely, even if it is empty. */

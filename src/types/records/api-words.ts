@@ -221,6 +221,8 @@ export const guardDescriptions: DescriptionsOf<typeof guardFields> = {
   append: 'For `change`: system text to add after the one of the client.',
   set: 'For `change`: the parameters to set, whatever the client sends: `temperature`, `topP`, `maxTokens`.',
   max: 'For `change`: the maximum of these parameters. `maxTokens` also applies to requests without it.',
+  providerHeaders:
+    'For `change`: headers to add to calls to providers. `anthropic-` and `openai-` headers are only sent in these formats.',
   url: 'For `http`: the URL of your service.',
   headers:
     'For `http`: the headers to send to your service, such as `authorization`. Responses only contain the last four characters of each value. An update replaces all headers; a value sent back in this form stays the same.',

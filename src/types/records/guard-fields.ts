@@ -44,6 +44,18 @@ const parameters = object({
   maxTokens: { shape: count, isOptional: true },
 })
 
+const providerHeader = optional(text({ isNonEmpty: true, max: 1_000 }))
+/** The headers that a guard can add to calls to providers. None of them is a credential or about the connection. */
+const providerHeaders = {
+  'anthropic-beta': providerHeader,
+  'openai-beta': providerHeader,
+  'openai-organization': providerHeader,
+  'openai-project': providerHeader,
+  'http-referer': providerHeader,
+  'x-title': providerHeader,
+  'user-agent': providerHeader,
+} as const
+
 /** The kinds of built-in guards, each with its options. Options of the same name have the same shape. */
 export const guardKinds = {
   words: { words: required(words(1_000)), ...action },
@@ -76,6 +88,7 @@ export const guardKinds = {
     append: optional(longText),
     set: optional(parameters),
     max: optional(parameters),
+    providerHeaders: optional(object(providerHeaders, { isNonEmpty: true })),
   },
   http: {
     url: required(text({ isNonEmpty: true, max: 2_000 })),

@@ -9,8 +9,11 @@ import {
   OPEN_BRACKET,
   QUOTE,
 } from '../../../lib/json-scan.ts'
+import type { guardKinds } from '../../../types/records/guard-fields.ts'
+import type { ValueOf } from '../../../types/records/shapes.ts'
 import type { ClientFormat } from '../../../types.ts'
 import type { Guard } from '../guard.ts'
+import { checkHeaders } from '../guard-shapes.ts'
 import type { BuiltInGuard } from './finding-guard.ts'
 
 /** Parameters with the same meaning in all formats. */
@@ -31,17 +34,24 @@ export interface ChangeRules {
   readonly set?: ChangedParameters
   /** Maximum values. `maxTokens` also applies to requests that don't set it. */
   readonly max?: ChangedParameters
+  /** Headers to add to calls to providers, or to set in place of the client's. `anthropic-` and `openai-` headers are only sent in these formats. */
+  readonly providerHeaders?: ProviderHeaders
 }
+
+/** The headers that a guard can add. */
+export type ProviderHeaders = ValueOf<(typeof guardKinds)['change']['providerHeaders']>
 
 /** Creates a guard that changes chat requests in the client's own format. All other characters of a request stay the same. */
 export function createChangeGuard(options: Pick<Guard, 'name'> & Partial<Guard> & ChangeRules): BuiltInGuard {
-  const { prepend, append, set = {}, max = {}, ...rest } = options
+  const { prepend, append, set = {}, max = {}, providerHeaders, ...rest } = options
+  if (providerHeaders) checkHeaders('change().providerHeaders', { ...providerHeaders })
   return {
     ...rest,
     on: ['request'],
     isImmediate: true,
     screen: { scan: () => 0 }, // it doesn't read any text
     check: () => undefined,
+    ...(providerHeaders && { providerHeaders }),
     rewrite(json, format) {
       if (rest.mode === 'watch') return json
       let text = json

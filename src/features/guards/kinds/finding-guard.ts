@@ -19,6 +19,8 @@ export interface BuiltInGuard extends Guard {
   readonly screen?: TextScreen
   /** Changes the JSON of a chat request after all checks. */
   rewrite?(json: string, format: ClientFormat): string
+  /** The headers to add to calls to providers. */
+  readonly providerHeaders?: Readonly<Record<string, string>>
   /** Checks the entire request before its text. */
   checkBody?(body: JsonObject, parts: readonly GuardPart[]): GuardVerdict | undefined
 }

@@ -1,7 +1,7 @@
 import { isObject, type JsonObject, tryParseJson } from '../../../lib/json.ts'
-import { describeNames, HEADER_NAME } from '../../../lib/shape-texts.ts'
 import { isPrivateHost } from '../../../lib/urls.ts'
 import type { Guard, GuardChange, GuardPart, GuardVerdict } from '../guard.ts'
+import { checkHeaders } from '../guard-shapes.ts'
 
 /** The service that an `http` guard calls. */
 export interface HttpRules {
@@ -24,7 +24,7 @@ export function createHttpGuard({
 }: Pick<Guard, 'name'> & Partial<Guard> & HttpRules): Guard {
   const problem = findUrlProblem(url, allowPrivate)
   if (problem) throw new TypeError(`http().url ${problem}.`)
-  checkHeaders(headers)
+  checkHeaders('http().headers', headers)
   return {
     ...options,
     async check({ parts, stage, final }, { fetch, signal, request }) {
@@ -63,27 +63,6 @@ function findUrlProblem(url: string, allowPrivate: boolean): string | undefined 
   if (!allowPrivate && isPrivateHost(hostname)) return 'is a private address; set "allowPrivate: true" to call it'
   return undefined
 }
-
-/** Throws a TypeError for headers that can't be sent, or that the guard sets. The message doesn't quote values. */
-function checkHeaders(headers: Readonly<Record<string, string>>) {
-  const seen = new Set<string>()
-  for (const [given, value] of Object.entries(headers)) {
-    const name = given.toLowerCase()
-    const problem = !HEADER_NAME.test(name)
-      ? ` ${describeNames('must be a header name')}`
-      : FIXED.test(name) || seen.has(name)
-        ? `.${given} is already set; omit it`
-        : /^[\t ]*[!-~][\t -~]*$/.test(value)
-          ? undefined
-          : `.${given} must be the complete value: one line of ASCII characters, not blank`
-    if (problem) throw new TypeError(`http().headers${problem}.`)
-    seen.add(name)
-  }
-}
-
-/** Headers about the body and the connection, which the gateway or its HTTP client sets. */
-const FIXED =
-  /^(?:accept|accept-encoding|connection|content-.*|expect|host|http2-settings|keep-alive|proxy-.*|te|trailer|transfer-encoding|upgrade)$/
 
 /** Describes the request by names and IDs, without credentials. */
 const describe = ({

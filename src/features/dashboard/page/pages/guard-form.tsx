@@ -27,10 +27,7 @@ const kindLabels: Readonly<Partial<Record<GuardKind, string>>> = {
   words: 'Words and phrases',
   pii: 'Personal data',
   invisible: 'Invisible characters',
-  size: 'Size of requests',
-  moderation: 'Moderation model',
-  judge: 'Judge model',
-  change: 'Changes to chat requests',
+  change: 'Changes to requests',
   http: 'Your own service',
 }
 
@@ -41,26 +38,25 @@ const optionLabels: Readonly<Record<string, readonly [label: string, fallback?: 
   action: ['What to do with matches', 'refuse'],
   allow: ['Allowed tools'],
   deny: ['Rejected tools'],
-  arguments: ['JSON Schemas of arguments'],
   hosted: ['Tools that a provider runs', 'pass'],
   prepend: ['System text to add first'],
   append: ['System text to add last'],
   set: ['Parameters to set'],
   max: ['Maximum parameters'],
   url: ['URL'],
-  changes: ['The service may change texts'],
-  allowPrivate: ['The service may be in a private network'],
+  changes: ['May change texts'],
+  allowPrivate: ['May be in a private network'],
   on: ['Checks'],
   mode: ['Mode', 'enforce'],
-  message: ['Message for rejected requests'],
-  as: ['Response to a rejected request', 'error'],
+  message: ['Rejection message'],
+  as: ['Response to rejected requests', 'error'],
   older: ['Rejected text in older turns', 'remove'],
   onError: ['If the guard fails', 'refuse'],
   stage: ['When it runs', 'before'],
   timeoutMs: ['Timeout (ms)'],
   media: ['Media that guards can’t read', 'pass'],
   remote: ['Media named by URL or file ID', 'pass'],
-  hold: ['Part of a stream to hold back', 'window'],
+  hold: ['Held part of streams', 'window'],
   maxMatch: ['Longest match (characters)'],
 }
 
@@ -184,7 +180,7 @@ function OptionField({ field, kind, option: { shape, isOptional }, of }: OptionF
     )
   if (shape.type === 'list') return <TextArea rows={3} {...common} hint="One per line." />
   if (shape.type === 'object')
-    return <TextArea rows={2} {...common} hint="JSON with temperature, topP, or maxTokens." />
+    return <TextArea rows={2} {...common} hint={`JSON with ${Object.keys(shape.fields).join(', ')}.`} />
   if (shape.type === 'map')
     return <TextArea rows={4} {...common} hint={'JSON Schemas by tool: {"search": {"required": ["query"]}}'} />
   if (shape.type === 'flag')

@@ -39,8 +39,7 @@ export default function Guards() {
             empty="No guards yet."
           />
           <p class="hint">
-            A guard checks only requests for which the settings, a group, a key, a combo, or the client names it.
-            Verdicts are from the latest 500 requests.
+            A guard checks requests only if the settings, a group, a key, a combo, or the client names it.
           </p>
           <TryGuards names={guards.map(({ name }) => name)} />
           <Section title="Latest rejections">
@@ -49,11 +48,11 @@ export default function Guards() {
               columns={refusalColumns}
               rows={refusals}
               getKey={({ id, guard }) => id + guard}
-              empty="No rejections in the latest requests."
+              empty="No rejections yet."
             />
           </Section>
           <Section title="Keys without guards">
-            <p class="hint">Neither the settings, nor these keys or their groups name a guard.</p>
+            <p class="hint">No settings, key, or group names a guard for them.</p>
             <p>{unguarded.map(sanitize).join(', ') || 'None.'}</p>
           </Section>
           {open.value?.dialog === 'edit' && (
@@ -143,7 +142,7 @@ const getColumns = (
     },
   },
   {
-    name: 'Verdicts',
+    name: 'Latest verdicts',
     cell: ({ name }) => [...(counts.get(name) ?? [])].map(([word, n]) => `${formatNumber(n)} ${word}`).join('; '),
   },
   {
@@ -199,7 +198,7 @@ function TryGuards({ names }: { names: readonly string[] }) {
           </ul>
           {result.value.verdicts.some(({ verdict }) => verdict === 'change') && (
             <>
-              <p>The text after changes:</p>
+              <p>After changes:</p>
               <pre>{result.value.text}</pre>
             </>
           )}

@@ -34,7 +34,7 @@ export const PairFields = ({
   title,
   path,
   what = 'tag',
-  hint = 'For example, region: eu, or zdr: true.',
+  hint = 'Such as region: eu, or zdr: true.',
   of,
 }: PairFieldsProps) => (
   <fieldset>
