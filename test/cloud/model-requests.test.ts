@@ -1,4 +1,5 @@
 import { getGatewayId } from '../../src/features/cloud-sync/cryptography.ts'
+import { servedRoutes } from '../support/served-routes.ts'
 import { assert, suite } from '../support/suite.ts'
 import type { Client } from './support/client.ts'
 import { ENROLLMENT_TOKEN, openProxy } from './support/proxy.ts'
@@ -152,4 +153,18 @@ test('the operator of a proxy sees each gateway that has a replica', async () =>
     createdAt: '2026-01-01T00:00:00.000Z',
     lastSyncAt: '2026-01-01T00:00:00.000Z',
   })
+})
+
+test("the proxy serves every client route of a tenant's gateway", async () => {
+  const world = openProxy()
+  const client = await world.enrolled()
+  const { value, state } = await keyState('one')
+  await mirrored(client, [state])
+  const headers = { ...withKey(value), 'content-type': 'application/json' }
+  const routes = servedRoutes.filter(({ path }) => !path.startsWith('/api'))
+  assert.ok(routes.length > 40, `${routes.length}`)
+  for (const { method, path } of routes) {
+    const { text } = await send(world, path.replace(/:\w+\+?|\{\w+\}/g, 'x'), headers, method)
+    assert.not.match(text, /does not exist here|Nothing is served/, `${method} ${path}`)
+  }
 })
