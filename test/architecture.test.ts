@@ -100,14 +100,14 @@ source('detects any kind of comment that cites a missing document or rule', () =
     exists: (path: string) => ['src/rules.md', 'src/a/notes.md'].includes(path),
     headings: getHeadings('# Rules\n\n## Client keys\n\n- Text\n\n## Listing: order\n'),
   }
-  const broken = (text: string) => brokenCitations(new Map([['src/a/b.ts', text]]), documents)
+  const findBroken = (text: string) => brokenCitations(new Map([['src/a/b.ts', text]]), documents)
   for (const text of [
     '/** Some keys (src/rules.md, Client keys). */',
     '/**\n * Some lists (src/rules.md, Listing:\n * order).\n */',
     '// As notes.md says, and https://example.com/guide.md too.\n',
     "const title = 'spec.md'",
   ])
-    assert.equal(broken(text), [], text)
+    assert.equal(findBroken(text), [], text)
   const missing = 'docs/missing.md' // assembled, so this file doesn't contain the citation itself
   for (const text of [
     `/**\n * Some\n * (${missing}, 4). */`,
@@ -115,8 +115,8 @@ source('detects any kind of comment that cites a missing document or rule', () =
     `const a = 1 // ${missing}`,
     `/* ${missing} */`,
   ])
-    assert.match(broken(`\n${text}`).join(), /^src\/a\/b\.ts:2 cites docs\/missing\.md, which is not/, text)
-  assert.equal(broken('/** Some (src/rules.md, Other keys). */'), [
+    assert.match(findBroken(`\n${text}`).join(), /^src\/a\/b\.ts:2 cites docs\/missing\.md, which is not/, text)
+  assert.equal(findBroken('/** Some (src/rules.md, Other keys). */'), [
     'src/a/b.ts:1 cites "Other keys). */", which is no heading of src/rules.md',
   ])
   assert.equal(uncitedHeadings(new Map([['a.ts', '// (src/rules.md, Client keys)\n']]), documents.headings), [

@@ -28,7 +28,7 @@ function read(): { literals: Found[]; builders: string[] } {
       const file = ts.createSourceFile(path, readFileSync(join(root, path), 'utf8'), ts.ScriptTarget.Latest, true)
       const visit = (node: ts.Node): void => {
         if (ts.isRegularExpressionLiteral(node))
-          literals.push({ where: `${path}: ${node.text}`, pattern: evaluated(node.text) })
+          literals.push({ where: `${path}: ${node.text}`, pattern: toRegExp(node.text) })
         if (ts.isIdentifier(node) && node.text === 'RegExp' && !ts.findAncestor(node, ts.isTypeNode)) builders.add(path)
         ts.forEachChild(node, visit)
       }
@@ -38,7 +38,7 @@ function read(): { literals: Found[]; builders: string[] } {
   return { literals, builders: [...builders].sort() }
 }
 
-function evaluated(text: string): RegExp {
+function toRegExp(text: string): RegExp {
   const end = text.lastIndexOf('/')
   return new RegExp(text.slice(1, end), text.slice(end + 1))
 }
@@ -94,7 +94,7 @@ function worstInput(action: (text: string) => void, pattern: RegExp): string | u
 }
 
 /** Finds all matches, like callers that replace or split. */
-const searching = (pattern: RegExp) => (text: string) => {
+const createSearch = (pattern: RegExp) => (text: string) => {
   pattern.lastIndex = 0
   if (pattern.global) text.replace(pattern, '')
   else pattern.test(text)
@@ -111,7 +111,7 @@ for (let index = 0; index < literals.length; index += PART) {
   const part = literals.slice(index, index + PART)
   patterns(`every pattern in the source takes linear time for any input, from number ${index + 1} on`, () => {
     const slow = part.flatMap(({ where, pattern }) => {
-      const input = worstInput(searching(pattern), pattern)
+      const input = worstInput(createSearch(pattern), pattern)
       return input === undefined ? [] : [`${where} on ${JSON.stringify(input)}`]
     })
     assert.equal(slow, [])
@@ -165,5 +165,5 @@ patterns('every credential pattern in the source takes linear time for strings t
 
 patterns('the test inputs detect a pattern that takes quadratic time', () => {
   for (const slow of [/\beyJ[\w-]{10,}\./g, /\/+$/, /a\s*b?\s*c/, /x+y*z?x*$/, /<[^>]*>/])
-    assert.ok(worstInput(searching(slow), slow) !== undefined, slow.source)
+    assert.ok(worstInput(createSearch(slow), slow) !== undefined, slow.source)
 })

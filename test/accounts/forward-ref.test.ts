@@ -37,14 +37,14 @@ test("providers get an account's ref instead of the user that the client sends",
 })
 
 test("every format except Gemini's has a field for the ref", () => {
-  const replaced = (format: ClientFormat, body: Parameters<typeof withEndUser>[1]) => withEndUser(format, body, 'r')
-  assert.equal(replaced('anthropic-messages', { metadata: { user_id: 'x', a: 1 } }), {
+  const replaceUser = (format: ClientFormat, body: Parameters<typeof withEndUser>[1]) => withEndUser(format, body, 'r')
+  assert.equal(replaceUser('anthropic-messages', { metadata: { user_id: 'x', a: 1 } }), {
     metadata: { user_id: 'r', a: 1 },
   })
-  assert.equal(replaced('anthropic-messages', {}), { metadata: { user_id: 'r' } })
-  assert.equal(replaced('openai-responses', { user: 'x' }), { user: 'r' })
-  assert.equal(replaced('gemini', { contents: [] }), { contents: [] })
-  assert.equal(replaced('ai-sdk', { providerOptions: { openai: { user: 'x', store: true }, google: {} } }), {
+  assert.equal(replaceUser('anthropic-messages', {}), { metadata: { user_id: 'r' } })
+  assert.equal(replaceUser('openai-responses', { user: 'x' }), { user: 'r' })
+  assert.equal(replaceUser('gemini', { contents: [] }), { contents: [] })
+  assert.equal(replaceUser('ai-sdk', { providerOptions: { openai: { user: 'x', store: true }, google: {} } }), {
     providerOptions: { openai: { user: 'r', store: true }, google: {}, signalbox: { user: 'r' } },
   })
 })

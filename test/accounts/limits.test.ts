@@ -5,7 +5,7 @@ import { createLimitError } from '../../src/features/limits/limit-errors.ts'
 import { defaultCatalog } from '../../src/protocols/providers/catalog.ts'
 import type { StoredSettings } from '../../src/records/stored-settings.ts'
 import type { Caller } from '../../src/request/caller.ts'
-import { key, open, reserved, whyOf } from '../limits/support/ledgers.ts'
+import { assertReserved, key, open, whyOf } from '../limits/support/ledgers.ts'
 import { assert, suite } from '../support/suite.ts'
 
 const test = suite('account limits')
@@ -40,8 +40,10 @@ test('a caller is subject to the limits of its key, its account, its plan, and t
 test("a request counts toward its account's and its key's limits, and must fit both", async () => {
   const { one: ledger, other } = open()
   const scopes = [key({ requests: { day: 5 } }), account({ requests: { day: 2 } })]
-  reserved(await ledger.reserve(scopes, { fixed: { requests: 1 } })).settle({ requests: 1 })
-  reserved(await other.reserve([account({ requests: { day: 2 } })], { fixed: { requests: 1 } })).settle({ requests: 1 })
+  assertReserved(await ledger.reserve(scopes, { fixed: { requests: 1 } })).settle({ requests: 1 })
+  assertReserved(await other.reserve([account({ requests: { day: 2 } })], { fixed: { requests: 1 } })).settle({
+    requests: 1,
+  })
   assert.equal(whyOf(await ledger.reserve(scopes, { fixed: { requests: 1 } })), [
     'used-up',
     'account',
@@ -55,8 +57,10 @@ test("user account counters aren't mirrored, and aren't listed as near their lim
   const { world, one: ledger } = open()
   const limits = { requests: { day: 1 } }
   for (let index = 0; index < 30; index++)
-    reserved(await ledger.reserve([account(limits, `a_${index}`)], { fixed: { requests: 1 } })).settle({ requests: 1 })
-  reserved(await ledger.reserve([key(limits)], { fixed: { requests: 1 } })).settle({ requests: 1 })
+    assertReserved(await ledger.reserve([account(limits, `a_${index}`)], { fixed: { requests: 1 } })).settle({
+      requests: 1,
+    })
+  assertReserved(await ledger.reserve([key(limits)], { fixed: { requests: 1 } })).settle({ requests: 1 })
   await ledger.waitForWrites()
   assert.is((await world.storage.list('limits/account/')).length, 30)
   const page = await ledger.listSpending('mirror', { limit: 10 })

@@ -6,7 +6,7 @@ import { createLimitError } from '../../src/features/limits/limit-errors.ts'
 import { defaultCatalog } from '../../src/protocols/providers/catalog.ts'
 import type { StoredSettings } from '../../src/records/stored-settings.ts'
 import type { Caller } from '../../src/request/caller.ts'
-import { key, open, reserved, whyOf } from '../limits/support/ledgers.ts'
+import { assertReserved, key, open, whyOf } from '../limits/support/ledgers.ts'
 import { assert, suite } from '../support/suite.ts'
 
 const test = suite('token limits')
@@ -36,21 +36,21 @@ test('check 74: a single-request token is accepted once, on two instances with 5
   assert.is(passed.length, 1)
   const again = await one.reserve([token('t')], { fixed: { requests: 1 } })
   assert.equal(whyOf(again), ['held', 'run', 'requests', 'total'])
-  reserved(passed[0] ?? again).settle({ requests: 1 })
+  assertReserved(passed[0] ?? again).settle({ requests: 1 })
   const rejected = await one.reserve([token('t')], { fixed: { requests: 1 } })
   assert.equal(whyOf(rejected), ['used-up', 'run', 'requests', 'total'])
   if (rejected.kind !== 'rejected') assert.unreachable()
   const terms = { need: 1, limitsOutput: false, now: 0, headers: {}, holders: { key: undefined, group: undefined } }
   const { message } = createLimitError(rejected as LimitRejection, terms)
   assert.match(message, /This token can make 1 request in total and has made 1/)
-  reserved(await one.reserve([token('u')], { fixed: { requests: 1 } }))
+  assertReserved(await one.reserve([token('u')], { fixed: { requests: 1 } }))
 })
 
 test("token counters aren't mirrored, and aren't listed as near their limits", async () => {
   const { world, one } = open()
   for (let index = 0; index < 30; index++)
-    reserved(await one.reserve([token(`t${index}`)], { fixed: { requests: 1 } })).settle({ requests: 1 })
-  reserved(await one.reserve([key({ requests: { day: 1 } })], { fixed: { requests: 1 } })).settle({ requests: 1 })
+    assertReserved(await one.reserve([token(`t${index}`)], { fixed: { requests: 1 } })).settle({ requests: 1 })
+  assertReserved(await one.reserve([key({ requests: { day: 1 } })], { fixed: { requests: 1 } })).settle({ requests: 1 })
   await one.waitForWrites()
   const { accounts, next } = await one.listSpending('mirror', { limit: 10 })
   assert.equal(

@@ -21,7 +21,7 @@ async function openGateway({
 }: Partial<GatewayOptions> & { clock?: ReturnType<typeof fakeClock> } = {}) {
   const upstream = fakeUpstream(() => json(chatAnswer()))
   const recorded: unknown[] = []
-  const tell = (...what: unknown[]) => void recorded.push(what)
+  const log = (...what: unknown[]) => void recorded.push(what)
   const storage = options.storage ?? memoryStorage({ clock })
   const gateway = createGateway({
     storage,
@@ -31,8 +31,8 @@ async function openGateway({
     catalog,
     allowedOrigins: [ORIGIN],
     management: { token: 'admin-token-of-thirty-two-characters' },
-    logger: { warn: tell, error: tell, info: tell, debug: tell },
-    hooks: { onError: tell, onRequest: tell, onAttempt: tell, onUsage: tell },
+    logger: { warn: log, error: log, info: log, debug: log },
+    hooks: { onError: log, onRequest: log, onAttempt: log, onUsage: log },
     ...options,
   })
   const { api } = gateway

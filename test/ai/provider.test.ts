@@ -39,7 +39,7 @@ for (const { name, ai, specification } of generations) {
   const test = suite(`signalbox/ai as a provider in ${name}`)
   const once = { maxRetries: 0 } as const
 
-  async function opened() {
+  async function openProvider() {
     const upstream = fakeUpstream(({ url }) => answerAt(url.pathname) ?? json(chatAnswer()))
     const { gateway, recorded } = await openWorld({
       fetch: upstream,
@@ -69,7 +69,7 @@ for (const { name, ai, specification } of generations) {
   const ALL = ['fast', 'one/e', 'one/i', 'one/r', 'one/s', 'one/t']
 
   test('a registry creates models of every kind', async () => {
-    const { signalbox, names } = await opened()
+    const { signalbox, names } = await openProvider()
     const registry = ai.createProviderRegistry({ signalbox })
     const { text } = await ai.generateText({ ...once, model: registry.languageModel('signalbox:fast'), prompt: 'Hi' })
     assert.is(text, 'Hello')
@@ -78,7 +78,7 @@ for (const { name, ai, specification } of generations) {
   })
 
   test('a custom provider falls back to Signalbox', async () => {
-    const { signalbox, names } = await opened()
+    const { signalbox, names } = await openProvider()
     const languageModels = { careful: signalbox(['one/m', 'one/other']) }
     const provider = ai.customProvider({ languageModels, fallbackProvider: signalbox })
     await ai.generateText({ ...once, model: provider.languageModel('careful'), prompt: 'Hi' })
@@ -87,7 +87,7 @@ for (const { name, ai, specification } of generations) {
   })
 
   test('a middleware wraps Signalbox models', async () => {
-    const { signalbox, names } = await opened()
+    const { signalbox, names } = await openProvider()
     const prompts: unknown[] = []
     const middleware: Parameters<typeof ai.wrapProvider>[0]['languageModelMiddleware'] = {
       specificationVersion: specification as 'v4',
@@ -101,7 +101,7 @@ for (const { name, ai, specification } of generations) {
   })
 
   test('the default provider creates models from plain names', async () => {
-    const { signalbox, names } = await opened()
+    const { signalbox, names } = await openProvider()
     const before = globalThis.AI_SDK_DEFAULT_PROVIDER
     globalThis.AI_SDK_DEFAULT_PROVIDER = signalbox
     try {
@@ -123,7 +123,7 @@ for (const { name, ai, specification } of generations) {
   })
 
   test('the old name for embedding models creates the same models', async () => {
-    const { signalbox, names } = await opened()
+    const { signalbox, names } = await openProvider()
     await ai.embed({ ...once, model: signalbox.textEmbeddingModel('one/e'), value: 'Hi' })
     assert.equal([signalbox.specificationVersion, names()], [specification, ['one/e']])
   })

@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
 import { chromiumPath, launchChromium } from '../runtimes/browser/chromium.ts'
-import { respond, type Served, serveDashboard, TOKEN } from '../runtimes/browser/dashboard/site.ts'
-import { goTo, settled, visit } from '../runtimes/browser/dashboard/visit.ts'
+import { type DashboardServer, respond, serveDashboard, TOKEN } from '../runtimes/browser/dashboard/site.ts'
+import { goTo, visit, waitUntilSettled } from '../runtimes/browser/dashboard/visit.ts'
 
 /*
  * Measures the cost of watching a busy gateway: the long tasks of each page of the dashboard at 10,000 requests per minute, and the CPU time that one
@@ -37,7 +37,7 @@ await pagesUnderLoad(server)
 await server.close()
 process.exit()
 
-async function send({ gateway }: Served): Promise<void> {
+async function send({ gateway }: DashboardServer): Promise<void> {
   const response = await gateway.fetch(
     new Request('http://gateway/v1/chat/completions', {
       method: 'POST',
@@ -49,7 +49,7 @@ async function send({ gateway }: Served): Promise<void> {
 }
 
 /** Measures turns of requests with and without a listener. Returns the median CPU time of both. */
-async function listenerCost(app: Served): Promise<void> {
+async function listenerCost(app: DashboardServer): Promise<void> {
   const spent: Record<'alone' | 'listened', number[]> = { alone: [], listened: [] }
   for (let turn = 0; turn < turns; turn++)
     for (const mode of ['alone', 'listened'] as const) {
@@ -84,11 +84,11 @@ function getMedian(numbers: number[]): number {
 }
 
 /** Records the long tasks of each page after its first second. */
-async function pagesUnderLoad(app: Served): Promise<void> {
+async function pagesUnderLoad(app: DashboardServer): Promise<void> {
   if (!chromiumPath) return console.log('there is no Chromium: the pages were not measured')
   const browser = await launchChromium(chromiumPath)
   const { page, close } = await visit(browser, app.url)
-  await settled(page)
+  await waitUntilSettled(page)
   const loading = new AbortController()
   const load = keepAsking(app, loading.signal)
   for (const link of ['#/', '#/requests', '#/usage', '#/keys', '#/targets', '#/combos', '#/models', '#/settings']) {
@@ -110,7 +110,7 @@ async function pagesUnderLoad(app: Served): Promise<void> {
 }
 
 /** Sends requests at the wanted rate. Resolves to their number. */
-async function keepAsking(app: Served, until: AbortSignal): Promise<number> {
+async function keepAsking(app: DashboardServer, until: AbortSignal): Promise<number> {
   const from = performance.now()
   let requestCount = 0
   while (!until.aborted) {

@@ -101,7 +101,7 @@ const embedding = {
 }
 
 /** Creates a suite of streams that the gateway translates, measured against the minimal translator. */
-function translated(name: string, label: string, request: Pick<Load, 'path' | 'body'>): Suite {
+function createTranslationSuite(name: string, label: string, request: Pick<Load, 'path' | 'body'>): Suite {
   return {
     name,
     label: `Translated: 64 streams, ${label}`,
@@ -190,8 +190,16 @@ export const suites: Suite[] = [
     compared: ['cpuPerChunk'],
     load: { ...streamChat('chat-100x0'), connections: 64, chunks: 100 },
   },
-  translated('messages-to-chat', 'Messages client, Chat Completions provider', streamMessages('chat-100x0')),
-  translated('chat-to-messages', 'Chat Completions client, Messages provider', streamChat('messages-100x0')),
+  createTranslationSuite(
+    'messages-to-chat',
+    'Messages client, Chat Completions provider',
+    streamMessages('chat-100x0'),
+  ),
+  createTranslationSuite(
+    'chat-to-messages',
+    'Chat Completions client, Messages provider',
+    streamChat('messages-100x0'),
+  ),
   {
     name: 'slow-streams',
     label: '500 streams, a chunk every 50 ms',

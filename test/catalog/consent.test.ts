@@ -1,13 +1,13 @@
 import { memoryStorage } from '../../adapters/storage/memory.ts'
 import type { Price } from '../../src/types.ts'
 import { assert, suite } from '../support/suite.ts'
-import { base, changed, findModel, openCatalog } from './world.ts'
+import { base, changeCatalog, findModel, openCatalog } from './world.ts'
 
 const test = suite('consent to a rejected copy of the catalog')
 
 test("consent to a rejected copy doesn't apply to a later copy from the source", async () => {
   let gone: Record<string, Price | 'gone'> = { a: 'gone', b: 'gone' }
-  const world = await openCatalog(async () => changed(gone))
+  const world = await openCatalog(async () => changeCatalog(gone))
   await world.send()
   assert.is((await world.api.catalog.review()).rejected, '2 of 6 known models are missing.')
   gone = { a: 'gone', b: 'gone', c: 'gone', d: { input: 0, output: 0 } }
@@ -58,7 +58,7 @@ for (const ignored of [false, true])
     const etags: Array<string | undefined> = []
     const world = await openCatalog(async ({ etag }) => {
       etags.push(etag)
-      return { ...changed(models), etag: '"1"' }
+      return { ...changeCatalog(models), etag: '"1"' }
     })
     await world.send()
     const first = models
@@ -84,7 +84,7 @@ for (const ignored of [false, true])
 test('a refresh forgets a rejected copy that the source no longer has, and keeps the held changes', async () => {
   const held: Record<string, Price | 'gone'> = { a: { input: 0, output: 20 } }
   let models = held
-  const world = await openCatalog(async () => changed(models))
+  const world = await openCatalog(async () => changeCatalog(models))
   await world.send()
   const list = async () => {
     const { rejected, held } = await world.api.catalog.review()

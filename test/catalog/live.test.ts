@@ -2,7 +2,7 @@ import { memoryStorage } from '../../adapters/storage/memory.ts'
 import type { Catalog } from '../../src/types.ts'
 import { fakeClock } from '../support/clock.ts'
 import { assert, suite } from '../support/suite.ts'
-import { base, changed, findModel, openCatalog } from './world.ts'
+import { base, changeCatalog, findModel, openCatalog } from './world.ts'
 
 const test = suite('catalog refresh')
 
@@ -11,7 +11,7 @@ const DAY = 24 * 60 * 60_000
 test('check P6: a new model appears in the lists of both instances without a restart', async () => {
   const storage = memoryStorage()
   const clock = fakeClock()
-  const source = async () => changed({ newest: { input: 1, output: 2 } })
+  const source = async () => changeCatalog({ newest: { input: 1, output: 2 } })
   const first = await openCatalog(source, { storage, clock })
   const other = await openCatalog(source, { storage, clock })
   await first.send()
@@ -28,7 +28,7 @@ test('check P6: a new model appears in the lists of both instances without a res
 test('check P3: only one of two instances fetches the source', async () => {
   const storage = memoryStorage()
   const clock = fakeClock()
-  const source = async () => changed({})
+  const source = async () => changeCatalog({})
   const worlds = await Promise.all([openCatalog(source, { storage, clock }), openCatalog(source, { storage, clock })])
   await Promise.all(worlds.map(({ send }) => send()))
   assert.is(
@@ -48,7 +48,7 @@ test('check P4: if the instance that fetches is killed, another one fetches with
   const clock = fakeClock()
   const killed = await openCatalog(() => new Promise(() => {}), { storage, clock: fakeClock() }) // a gateway whose clock stops, as if it were killed
   await killed.send()
-  const other = await openCatalog(async () => changed({ a: { input: 11, output: 20 } }), { storage, clock })
+  const other = await openCatalog(async () => changeCatalog({ a: { input: 11, output: 20 } }), { storage, clock })
   await other.send()
   assert.is(other.fetches(), 0)
   await clock.advance(60_000)
@@ -61,7 +61,7 @@ test("check P5: if the source is unchanged, the stored copy isn't written again"
   const etags: Array<string | undefined> = []
   const world = await openCatalog(async ({ etag }) => {
     etags.push(etag)
-    return etag === '"1"' ? 'unchanged' : { ...changed({ a: { input: 11, output: 20 } }), etag: '"1"' }
+    return etag === '"1"' ? 'unchanged' : { ...changeCatalog({ a: { input: 11, output: 20 } }), etag: '"1"' }
   })
   await world.send()
   const listVersions = async () =>
@@ -74,7 +74,7 @@ test("check P5: if the source is unchanged, the stored copy isn't written again"
 })
 
 test('check P7: a price that drops to 0 or disappears is held for review, and the old price applies', async () => {
-  const world = await openCatalog(async () => changed({ a: { input: 0, output: 20 }, b: null, newest: null }))
+  const world = await openCatalog(async () => changeCatalog({ a: { input: 0, output: 20 }, b: null, newest: null }))
   await world.send()
   const { held } = await world.api.catalog.review()
   assert.equal(
@@ -90,7 +90,7 @@ test('check P7: a price that drops to 0 or disappears is held for review, and th
 
 test('check P8: a price that changes elevenfold is held for review, and one that changes ninefold applies and is listed', async () => {
   const world = await openCatalog(async () =>
-    changed({
+    changeCatalog({
       a: { input: 110, output: 20 },
       b: { input: 10 / 11, output: 20 },
       c: { input: 90, output: 20 },
@@ -109,7 +109,7 @@ test('check P8: a price that changes elevenfold is held for review, and one that
 })
 
 test('check P9: a copy that lacks 30% of the models is rejected entirely', async () => {
-  const world = await openCatalog(async () => changed({ a: 'gone', b: 'gone', c: { input: 11, output: 20 } }))
+  const world = await openCatalog(async () => changeCatalog({ a: 'gone', b: 'gone', c: { input: 11, output: 20 } }))
   await world.send()
   const { rejected, current } = await world.api.catalog.review()
   assert.is(rejected, '2 of 6 known models are missing.')
@@ -121,7 +121,7 @@ test('check P9: a copy that lacks 30% of the models is rejected entirely', async
 })
 
 test('check P10: a model that disappears from the source stays callable, and is marked as retired', async () => {
-  const world = await openCatalog(async () => changed({ a: 'gone' }))
+  const world = await openCatalog(async () => changeCatalog({ a: 'gone' }))
   await world.send()
   assert.equal(await findModel(world, 'a'), { id: 'a', price: { input: 10, output: 20 }, retired: true })
   assert.is((await world.send('a')).status, 200)
@@ -130,7 +130,7 @@ test('check P10: a model that disappears from the source stays callable, and is 
 test('check P11: accepting a change applies it on all instances', async () => {
   const storage = memoryStorage()
   const clock = fakeClock()
-  const source = async () => changed({ a: { input: 0, output: 20 }, b: { input: 0, output: 20 } })
+  const source = async () => changeCatalog({ a: { input: 0, output: 20 }, b: { input: 0, output: 20 } })
   const first = await openCatalog(source, { storage, clock })
   const other = await openCatalog(source, { storage, clock })
   await first.send()
@@ -145,16 +145,19 @@ test('check P11: accepting a change applies it on all instances', async () => {
 })
 
 test('the accept option applies the suspicious changes that it allows', async () => {
-  const world = await openCatalog(async () => changed({ a: { input: 0, output: 20 }, b: { input: 0, output: 20 } }), {
-    accept: ({ model }) => model === 'one/a',
-  })
+  const world = await openCatalog(
+    async () => changeCatalog({ a: { input: 0, output: 20 }, b: { input: 0, output: 20 } }),
+    {
+      accept: ({ model }) => model === 'one/a',
+    },
+  )
   await world.send()
   assert.equal([(await findModel(world, 'a'))?.price?.input, (await findModel(world, 'b'))?.price?.input], [0, 10])
 })
 
 test("check P12: a rollback restores the previous copy, and the next refresh doesn't undo it", async () => {
   let price = 11
-  const world = await openCatalog(async () => changed({ a: { input: price, output: 20 } }))
+  const world = await openCatalog(async () => changeCatalog({ a: { input: price, output: 20 } }))
   await world.send()
   const first = (await world.api.catalog.review()).current
   price = 12
@@ -173,7 +176,7 @@ test("check P12: a rollback restores the previous copy, and the next refresh doe
 test('check P13: a damaged copy is replaced by the previous one, then the built-in catalog, and the log reports it', async () => {
   let price = 11
   const storage = memoryStorage()
-  const world = await openCatalog(async () => changed({ a: { input: price, output: 20 } }), { storage })
+  const world = await openCatalog(async () => changeCatalog({ a: { input: price, output: 20 } }), { storage })
   await world.send()
   price = 12
   await world.api.catalog.refresh()
@@ -201,7 +204,7 @@ test('check P13: a damaged copy is replaced by the previous one, then the built-
 
 test('check P14: built-in data that is newer than the stored copy wins', async () => {
   const storage = memoryStorage()
-  const world = await openCatalog(async () => changed({ a: { input: 11, output: 20 } }), { storage })
+  const world = await openCatalog(async () => changeCatalog({ a: { input: 11, output: 20 } }), { storage })
   await world.send()
   const newer = { one: { ...base.one, asOf: '2026-01-03' } }
   const updated = await openCatalog(() => new Promise(() => {}), { storage, base: newer })
@@ -210,7 +213,7 @@ test('check P14: built-in data that is newer than the stored copy wins', async (
 })
 
 test("check P15: a connection's price overrides a refreshed one", async () => {
-  const world = await openCatalog(async () => changed({ a: { input: 11, output: 20 } }))
+  const world = await openCatalog(async () => changeCatalog({ a: { input: 11, output: 20 } }))
   const [connection] = (await world.api.connections.list()).connections
   await world.api.connections.update(connection?.id ?? '', { prices: { a: { input: 1, output: 1 } } })
   await world.send()
@@ -224,7 +227,7 @@ test("check P15: a connection's price overrides a refreshed one", async () => {
 
 test('check P16: a request uses the price at its start, even if the price changes while it runs', async () => {
   let release = () => {}
-  const world = await openCatalog(async () => changed({}))
+  const world = await openCatalog(async () => changeCatalog({}))
   const answered = new Promise<void>((resolve) => {
     release = resolve
   })
@@ -269,7 +272,7 @@ test('check P16: a request uses the price at its start, even if the price change
 
 test('check P24: prices per token instead of per million tokens change nothing', async () => {
   const wrong = Object.fromEntries('abcdef'.split('').map((id) => [id, { input: 0.00001, output: 0.00002 }]))
-  const world = await openCatalog(async () => changed({ ...wrong, newest: { input: 0.00001, output: 0.00002 } }))
+  const world = await openCatalog(async () => changeCatalog({ ...wrong, newest: { input: 0.00001, output: 0.00002 } }))
   await world.send()
   const { rejected, current } = await world.api.catalog.review()
   assert.is(rejected, '6 of 6 prices are suspicious.')
@@ -278,7 +281,7 @@ test('check P24: prices per token instead of per million tokens change nothing',
 })
 
 test('prices above $1,000, unknown fields, and unknown providers are left out', async () => {
-  const { providers } = changed({ a: { input: 2_000, output: 20 }, newest: { input: 1, output: 2 } })
+  const { providers } = changeCatalog({ a: { input: 2_000, output: 20 }, newest: { input: 1, output: 2 } })
   const [first, ...others] = Object.values(providers)[0]
   const world = await openCatalog(async () => ({
     providers: { one: [first, ...others.map((model: object) => ({ ...model, script: 'x' }))], unknown: [{ id: 'x' }] },
@@ -294,7 +297,7 @@ test('prices above $1,000, unknown fields, and unknown providers are left out', 
 })
 
 test('accepting a change for a model without pending changes fails, and accepts nothing', async () => {
-  const world = await openCatalog(async () => changed({ a: { input: 0, output: 20 } }))
+  const world = await openCatalog(async () => changeCatalog({ a: { input: 0, output: 20 } }))
   await world.send()
   for (const models of [['one/nothing'], ['one/a', 'one/nothing'], ['__proto__']]) {
     const error = await world.api.catalog.accept({ models }).catch((error: Error & { status?: number }) => error)
@@ -317,7 +320,7 @@ test('the catalog state can be read while the source hangs', async () => {
 })
 
 test('a source that returns invalid data is reported', async () => {
-  const { providers } = changed({})
+  const { providers } = changeCatalog({})
   const cyclic: Record<string, unknown> = {}
   cyclic.one = cyclic
   for (const fetched of [
@@ -327,7 +330,7 @@ test('a source that returns invalid data is reported', async () => {
     { providers, source: 5 },
     { providers, etag: {} },
   ]) {
-    const world = await openCatalog(async () => fetched as ReturnType<typeof changed>)
+    const world = await openCatalog(async () => fetched as ReturnType<typeof changeCatalog>)
     const error = await world.api.catalog.refresh().catch((error: Error & { code?: string }) => error)
     assert.is('code' in error && error.code, 'UPSTREAM_FAILED')
     assert.is((await world.api.catalog.review()).current, undefined)
@@ -335,7 +338,7 @@ test('a source that returns invalid data is reported', async () => {
 })
 
 test('the health response shows the date of the current prices', async () => {
-  const world = await openCatalog(async () => changed({ a: { input: 11, output: 20 } }))
+  const world = await openCatalog(async () => changeCatalog({ a: { input: 11, output: 20 } }))
   const show = async () => (await world.api.health.list()).catalog
   assert.equal(await show(), { asOf: '2026-01-01', isLive: false })
   await world.send()
@@ -363,7 +366,7 @@ test('a provider that disappears from the source keeps its refreshed models and 
   let lacksTwo = false
   const world = await openCatalog(
     async () => {
-      const { providers, ...others } = changed({})
+      const { providers, ...others } = changeCatalog({})
       return { ...others, providers: lacksTwo ? providers : { ...providers, two: [{ id: 'x', price: { input: 2 } }] } }
     },
     { base: { ...base, two } },
@@ -378,7 +381,7 @@ test('a provider that disappears from the source keeps its refreshed models and 
 test('a refresh scheduled far in the future by a wrong clock is due after one period', async () => {
   const storage = memoryStorage()
   const clock = fakeClock()
-  const world = await openCatalog(async () => changed({}), { storage, clock, every: '1d' })
+  const world = await openCatalog(async () => changeCatalog({}), { storage, clock, every: '1d' })
   await storage.set('catalog/lease', JSON.stringify({ nextAt: clock.now() + 30 * DAY, failures: 0 }))
   await world.send()
   await clock.advance(1.1 * DAY)

@@ -5,7 +5,7 @@ import { createGateway } from '../../src/gateway.ts'
 import { defaultCatalog } from '../../src/protocols/providers/catalog.ts'
 import { fakeClock } from '../support/clock.ts'
 import { assert, suite } from '../support/suite.ts'
-import { base, changed, findModel, openCatalog } from './world.ts'
+import { base, changeCatalog, findModel, openCatalog } from './world.ts'
 
 const test = suite('catalog refresh sources')
 
@@ -61,7 +61,7 @@ const functions: Record<string, FetchCatalog> = {
   },
   'returns a string': async () => 'nonsense' as unknown as 'unchanged',
   'returns a list of providers': async () => ({ providers: [] as object }),
-  'returns a wrong date': async () => ({ ...changed({}), asOf: 'today' }),
+  'returns a wrong date': async () => ({ ...changeCatalog({}), asOf: 'today' }),
   hangs: () => new Promise(() => {}),
 }
 
@@ -170,7 +170,7 @@ test('check P23: a copy is split into values small enough for Deno KV and Worker
   const many = Object.fromEntries(
     Array.from({ length: 5_000 }, (_, index) => [`model-ü-${index}`, { input: 1, output: 2 }]),
   )
-  const world = await openCatalog(async () => changed(many), { storage })
+  const world = await openCatalog(async () => changeCatalog(many), { storage })
   await world.send()
   await world.api.catalog.review()
   assert.ok(sizes.length > 4)
@@ -182,7 +182,7 @@ test('check P23: a copy is split into values small enough for Deno KV and Worker
 test('check P23: eventually consistent storage without conditional writes stores the copy', async () => {
   const storage = { ...memoryStorage(), atomic: false, keepsUsage: false as const }
   const { watch: _, ...unwatched } = storage
-  const world = await openCatalog(async () => changed({ a: { input: 11, output: 20 } }), { storage: unwatched })
+  const world = await openCatalog(async () => changeCatalog({ a: { input: 11, output: 20 } }), { storage: unwatched })
   await world.send()
   const other = await openCatalog(() => new Promise(() => {}), { storage: unwatched })
   await other.send()

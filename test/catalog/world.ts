@@ -17,7 +17,7 @@ export const base: Catalog = {
 }
 
 /** Returns the models of `base` with some of them replaced or added. `undefined` removes a model. */
-export function changed(models: Readonly<Record<string, CatalogModel['price'] | 'gone' | null>>): FetchedCatalog {
+export function changeCatalog(models: Readonly<Record<string, CatalogModel['price'] | 'gone' | null>>): FetchedCatalog {
   const list = new Map((base.one?.models ?? []).map((model) => [model.id, model]))
   for (const [id, price] of Object.entries(models))
     if (price === 'gone') list.delete(id)

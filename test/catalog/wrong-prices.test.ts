@@ -1,6 +1,6 @@
 import type { Price } from '../../src/types.ts'
 import { assert, suite } from '../support/suite.ts'
-import { base, changed, findModel, openCatalog } from './world.ts'
+import { base, changeCatalog, findModel, openCatalog } from './world.ts'
 
 const test = suite('catalog sources with wrong prices')
 
@@ -47,7 +47,7 @@ const highPrices: Record<string, Price> = {
 }
 for (const [label, price] of Object.entries(highPrices))
   test(`a new price of ${label} that is more than ten times the regular one is held`, async () => {
-    const world = await openCatalog(async () => changed({ a: price }))
+    const world = await openCatalog(async () => changeCatalog({ a: price }))
     await world.send()
     assert.equal((await findModel(world, 'a'))?.price, { input: 10, output: 20 })
     const { held } = await world.api.catalog.review()
@@ -60,20 +60,23 @@ for (const [label, price] of Object.entries(highPrices))
   })
 
 test("a model with invalid data stays unchanged, and isn't retired", async () => {
-  const world = await openCatalog(async () => changed({ a: { input: 5_000, output: 20 } }))
+  const world = await openCatalog(async () => changeCatalog({ a: { input: 5_000, output: 20 } }))
   await world.send()
   assert.equal(await findModel(world, 'a'), { id: 'a', price: { input: 10, output: 20 } })
   assert.ok((await world.api.catalog.review()).current)
 })
 
 test('a price per unit above $1,000 is treated as a mistake', async () => {
-  const world = await openCatalog(async () => changed({ newest: { image: 1e9 } }))
+  const world = await openCatalog(async () => changeCatalog({ newest: { image: 1e9 } }))
   await world.send()
   assert.is(await findModel(world, 'newest'), undefined)
 })
 
 test('a date in the future is reported, because newer releases would never replace the copy', async () => {
-  const world = await openCatalog(async () => ({ ...changed({ a: { input: 11, output: 20 } }), asOf: '9999-12-31' }))
+  const world = await openCatalog(async () => ({
+    ...changeCatalog({ a: { input: 11, output: 20 } }),
+    asOf: '9999-12-31',
+  }))
   await world.send()
   const { current, error } = await world.api.catalog.review()
   assert.is(current, undefined)
@@ -161,7 +164,7 @@ test('a model keeps its kind and limits if the source changes them implausibly',
 test('models with IDs that are too long or have control characters are left out', async () => {
   const long = 'x'.repeat(1_000_000)
   const world = await openCatalog(async () =>
-    changed({ [long]: { input: 1 }, 'a\nb': { input: 1 }, 'a b': { input: 1 }, 'n-1': { input: 1 } }),
+    changeCatalog({ [long]: { input: 1 }, 'a\nb': { input: 1 }, 'a b': { input: 1 }, 'n-1': { input: 1 } }),
   )
   await world.send()
   const { models = [] } = await world.api.providers.get('one')

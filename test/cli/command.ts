@@ -6,7 +6,7 @@ import process from 'node:process'
 
 const main = new URL('../../dist/cli.js', import.meta.url).pathname
 
-export interface Ended {
+export interface Result {
   code: number | null
   signal: NodeJS.Signals | null
 }
@@ -15,13 +15,13 @@ export interface Ended {
 export interface Command {
   readonly stdout: string
   readonly stderr: string
-  readonly ended: Promise<Ended>
+  readonly ended: Promise<Result>
   /** Resolves to the printed base URL when the gateway is up. */
   baseUrl(): Promise<string>
   /** Resolves when standard output or standard error matches. */
   printed(pattern: RegExp): Promise<RegExpExecArray>
   /** Sends the signal (default: SIGTERM) and waits for the process to end. */
-  stop(signal?: NodeJS.Signals): Promise<Ended>
+  stop(signal?: NodeJS.Signals): Promise<Result>
   kill(signal: NodeJS.Signals): void
 }
 
@@ -59,14 +59,14 @@ export function signalbox(args: string[], { env = {}, node = [], input = '' }: C
   child.stderr.setEncoding('utf8').on('data', (text: string) => {
     stderr += text
   })
-  const ended = new Promise<Ended>((resolve) => {
+  const ended = new Promise<Result>((resolve) => {
     child.on('close', (code, signal) => {
       alive.delete(child)
       resolve({ code, signal })
     })
   })
 
-  const printed = (pattern: RegExp) =>
+  const waitForOutput = (pattern: RegExp) =>
     new Promise<RegExpExecArray>((resolve, reject) => {
       const look = () => {
         const match = pattern.exec(stdout) ?? pattern.exec(stderr)
@@ -86,9 +86,9 @@ export function signalbox(args: string[], { env = {}, node = [], input = '' }: C
       return stderr
     },
     ended,
-    printed,
+    printed: waitForOutput,
     // The text is written in one piece, so if its end is here, all of it is.
-    baseUrl: async () => (await printed(/Anthropic clients +(http:\S+)\n[\s\S]*\n\n$/))[1] ?? '',
+    baseUrl: async () => (await waitForOutput(/Anthropic clients +(http:\S+)\n[\s\S]*\n\n$/))[1] ?? '',
     stop(signal = 'SIGTERM') {
       child.kill(signal)
       return ended

@@ -1,17 +1,21 @@
 import { serveNode } from '../../adapters/mount/node.ts'
 import { listCommands } from '../../src/cli/commands/commands.ts'
 import { getCommonOptions } from '../../src/cli/commands/help.ts'
-import { openDoor, TOKEN } from '../management/open-management.ts'
+import { openManagement, TOKEN } from '../management/open-management.ts'
 import { assert, suite } from '../support/suite.ts'
 import { runHere } from './run-here.ts'
 
-type Serving = Awaited<ReturnType<typeof serveNode>>
+type Server = Awaited<ReturnType<typeof serveNode>>
 
 /** Tests of options and arguments that don't need a separate process. */
-const test = suite('the CLI commands', { serving: undefined as Serving | undefined, url: '', management: openDoor() })
+const test = suite('the CLI commands', {
+  serving: undefined as Server | undefined,
+  url: '',
+  management: openManagement(),
+})
 
 test.before.each(async (context) => {
-  context.management = openDoor()
+  context.management = openManagement()
   context.serving = await serveNode(context.management.gateway, { port: 0 })
   context.url = context.serving.url
 })

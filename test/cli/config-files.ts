@@ -31,12 +31,12 @@ export function openData() {
     },
   }
   const data = { storage, catalog: defaultCatalog, secret: 'a secret of at least 32 characters' }
-  const written = () => {
+  const writeFiles = () => {
     const all = writes
     writes = []
     return all
   }
-  return { data, written }
+  return { data, written: writeFiles }
 }
 
 /** Writes a file. Resolves to its path. */

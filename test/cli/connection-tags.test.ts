@@ -1,13 +1,13 @@
 import { serveNode } from '../../adapters/mount/node.ts'
 import { runCommand } from '../../src/cli/commands/run-command.ts'
 import { isProblem } from '../../src/cli/problem.ts'
-import { openDoor, TOKEN } from '../management/open-management.ts'
+import { openManagement, TOKEN } from '../management/open-management.ts'
 import { assert, suite } from '../support/suite.ts'
 
 const test = suite('tags in the CLI')
 
 test('the options --tag and --require set tags, which default to true', async () => {
-  const management = openDoor()
+  const management = openManagement()
   const serving = await serveNode(management.gateway, { port: 0 })
   const run = async (...args: string[]) => {
     let printed = ''

@@ -8,13 +8,13 @@ import { applyConfig, readConfigFile } from '../../src/cli/config-file.ts'
 import { withManagement } from '../../src/cli/data-folder.ts'
 import { isProblem } from '../../src/cli/problem.ts'
 import { defaultCatalog } from '../../src/protocols/providers/catalog.ts'
-import { openDoor, TOKEN } from '../management/open-management.ts'
+import { openManagement, TOKEN } from '../management/open-management.ts'
 import { assert, suite } from '../support/suite.ts'
 
 const test = suite('groups and limits in the CLI')
 
 test('options set groups and limits', async () => {
-  const management = openDoor()
+  const management = openManagement()
   const { api } = management.gateway
   const serving = await serveNode(management.gateway, { port: 0 })
   const run = async (...args: string[]) => {

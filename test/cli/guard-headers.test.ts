@@ -3,7 +3,7 @@ import { runCommand } from '../../src/cli/commands/run-command.ts'
 import { applyConfig, readConfigFile } from '../../src/cli/config-file.ts'
 import { withManagement } from '../../src/cli/data-folder.ts'
 import { isProblem } from '../../src/cli/problem.ts'
-import { openDoor, TOKEN } from '../management/open-management.ts'
+import { openManagement, TOKEN } from '../management/open-management.ts'
 import { assert } from '../support/suite.ts'
 import { configSuite, findProblem, openData, write } from './config-files.ts'
 
@@ -12,7 +12,7 @@ const test = configSuite('the headers of guards in the CLI')
 const SECRET = 'Bearer token-of-the-service-0123456789'
 
 test('options set headers, with values from stdin or the environment', async () => {
-  const { gateway } = openDoor()
+  const { gateway } = openManagement()
   const serving = await serveNode(gateway, { port: 0 })
   let out = ''
   const run = async (...args: string[]) => {

@@ -1,15 +1,15 @@
 import { mkdir, readFile, readlink, symlink, truncate, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { assert } from '../support/suite.ts'
-import { fresh, importSuite, run, started, written } from './imported.ts'
+import { fresh, importSuite, run, startImported, writeImported } from './imported.ts'
 
 const test = importSuite('files that an import reads and writes')
 
 const CONFIG = 'model_list: [{ model_name: m, litellm_params: { model: gpt-4o, api_key: sk-canary } }]\n'
 
 test("writes only new files, in an existing directory, and doesn't follow links", async ({ folder }) => {
-  const config = await written(folder, '.yaml', CONFIG)
-  const file = await written(folder, '.yaml', 'mine')
+  const config = await writeImported(folder, '.yaml', CONFIG)
+  const file = await writeImported(folder, '.yaml', 'mine')
   const target = fresh(folder, '.yaml')
   const [dangling, linked, directory] = [fresh(folder, '.yaml'), fresh(folder, '.yaml'), fresh(folder, '.yaml')]
   await symlink(target, dangling)
@@ -85,7 +85,7 @@ for (const [label, content, message] of malformed)
   })
 
 test("doesn't read a file that is too large to be a configuration", async ({ folder }) => {
-  const path = await written(folder, '.yaml', CONFIG)
+  const path = await writeImported(folder, '.yaml', CONFIG)
   await truncate(path, 40 * 1024 * 1024)
   const { code, err } = await run('litellm', path)
   assert.is(code, 1)
@@ -108,7 +108,7 @@ test("reads a LiteLLM configuration with merged anchors, and one in PowerShell's
   ].join('\r\n')
   const path = fresh(folder, '.yaml')
   await writeFile(path, Buffer.from(`\uFEFF${text}`, 'utf16le'))
-  const { chat } = await started(folder, ['litellm', path], { LAB_KEY: 'lab-key-1234567' })
+  const { chat } = await startImported(folder, ['litellm', path], { LAB_KEY: 'lab-key-1234567' })
   for (const [name, model] of [
     ['one', 'a'],
     ['two', 'b'],
@@ -119,15 +119,15 @@ test("reads a LiteLLM configuration with merged anchors, and one in PowerShell's
 })
 
 test('reads the files that a LiteLLM configuration includes', async ({ folder }) => {
-  const models = await written(folder, '.yaml', CONFIG)
-  const settings = await written(folder, '.yaml', 'router_settings: { num_retries: 4 }\n')
+  const models = await writeImported(folder, '.yaml', CONFIG)
+  const settings = await writeImported(folder, '.yaml', 'router_settings: { num_retries: 4 }\n')
   const names = [models, settings].map((path) => path.split('/').at(-1))
-  const path = await written(
+  const path = await writeImported(
     folder,
     '.yaml',
     `include: [${names}]\nmodel_list: [{ model_name: n, litellm_params: { model: gpt-4o-mini } }]\n`,
   )
-  const { api, chat, output } = await started(folder, ['litellm', path], {
+  const { api, chat, output } = await startImported(folder, ['litellm', path], {
     OPENAI_API_KEY: 'openai-key-1234567',
     OPENAI_API_KEY_2: 'included-key-1234567',
   })
@@ -135,7 +135,7 @@ test('reads the files that a LiteLLM configuration includes', async ({ folder })
   assert.is((await api.settings.get()).maxAttempts, 5)
   assert.is((await chat('m')).asked[0]?.key, 'included-key-1234567')
   assert.is((await chat('n')).asked[0]?.model, 'gpt-4o-mini')
-  const lost = await written(folder, '.yaml', 'include: none.yaml\nmodel_list: []\n')
+  const lost = await writeImported(folder, '.yaml', 'include: none.yaml\nmodel_list: []\n')
   const { code, err } = await run('litellm', lost)
   assert.is(code, 1)
   assert.match(err, /Cannot read .*none\.yaml: no such file/)

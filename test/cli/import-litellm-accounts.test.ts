@@ -7,8 +7,8 @@ import {
   lab,
   litellmConfig,
   run,
-  started,
-  written,
+  startImported,
+  writeImported,
 } from './imported.ts'
 
 const test = importSuite('importing accounts from LiteLLM')
@@ -20,7 +20,7 @@ test("uses each of two accounts with the same provider only for that account's m
     api_key: `sk-${name}`,
     weight: name === 'eu' ? 1 : 0,
   })
-  const path = await written(
+  const path = await writeImported(
     folder,
     '.yaml',
     JSON.stringify(
@@ -30,7 +30,7 @@ test("uses each of two accounts with the same provider only for that account's m
       ]),
     ),
   )
-  const { chat, down } = await started(folder, ['litellm', path], {
+  const { chat, down } = await startImported(folder, ['litellm', path], {
     AZURE_API_KEY: 'eu-key-1234567',
     AZURE_API_KEY_2: 'us-key-1234567',
   })
@@ -108,14 +108,14 @@ test('reads listed credentials, URLs, and versions from variables, and parses ro
   assert.not.match(output + file, /canary/)
   assert.match(output, /model_list\[0\]\.litellm_params\.litellm_credential_name -> credential_list "eu"/)
   assert.match(output, /model_list\[4\]\.litellm_params\.litellm_credential_name -> "none" is not in credential_list/)
-  const requested = async (name: string) => (await chat(name)).asked[0]
-  assert.match((await requested('one'))?.url ?? '', /^https:\/\/two\.openai\.azure\.com\/.*2025-01-01-preview/)
+  const getFirstRequest = async (name: string) => (await chat(name)).asked[0]
+  assert.match((await getFirstRequest('one'))?.url ?? '', /^https:\/\/two\.openai\.azure\.com\/.*2025-01-01-preview/)
   assert.match(
-    (await requested('two'))?.url ?? '',
+    (await getFirstRequest('two'))?.url ?? '',
     /^https:\/\/one\.openai\.azure\.com\/openai\/deployments\/.*2024-10-21/,
   )
-  assert.is((await requested('three'))?.model, 'gpt-5-mini')
-  assert.is((await requested('four'))?.url, 'https://claude.test/v1/messages')
+  assert.is((await getFirstRequest('three'))?.model, 'gpt-5-mini')
+  assert.is((await getFirstRequest('four'))?.url, 'https://claude.test/v1/messages')
 })
 
 const names: [params: object, output: RegExp][] = [
@@ -142,7 +142,7 @@ for (const [params, output] of names)
   test(`reports the provider that it chose for ${JSON.stringify(params)}`, async ({ folder }) => {
     const { code, out, err } = await run(
       'litellm',
-      await written(folder, '.json', JSON.stringify(litellmConfig([['m', params]]))),
+      await writeImported(folder, '.json', JSON.stringify(litellmConfig([['m', params]]))),
     )
     assert.is(code, 0, err)
     assert.match(out, output)
@@ -150,7 +150,7 @@ for (const [params, output] of names)
 
 test("doesn't mistake built-in property names for providers", async ({ folder }) => {
   const names = ['constructor', '__proto__', 'toString', 'hasOwnProperty']
-  const path = await written(
+  const path = await writeImported(
     folder,
     '.json',
     JSON.stringify(litellmConfig(names.map((name): LiteLlmModel => [name, { model: `${name}/m` }]))),
@@ -173,7 +173,7 @@ test('replaces each Vertex AI key file with a variable for its JSON', async ({ f
     ['d', vertex('os.environ/TEAM_ACCOUNT')],
     ['e', vertex()],
   ]
-  const path = await written(folder, '.yaml', JSON.stringify(litellmConfig(models)))
+  const path = await writeImported(folder, '.yaml', JSON.stringify(litellmConfig(models)))
   const names = ['VERTEX_CREDENTIALS_2', 'VERTEX_CREDENTIALS_3', 'TEAM_ACCOUNT', 'VERTEX_CREDENTIALS']
   const planSampleAccount = (name: string) => ({
     ...{
@@ -184,7 +184,7 @@ test('replaces each Vertex AI key file with a variable for its JSON', async ({ f
     client_email: `${name}@p-1.iam.gserviceaccount.com`,
   })
   const env = Object.fromEntries(names.map((name) => [name, JSON.stringify(planSampleAccount(name), undefined, 2)]))
-  const { output, api, warnings } = await started(folder, ['litellm', path], env)
+  const { output, api, warnings } = await startImported(folder, ['litellm', path], env)
   const label = 'the JSON key of a service account (the contents of the key file, not its path)'
   for (const name of names) assert.ok(output.includes(`  ${name}: ${label}\n`), output)
   const why = 'The key file is not read. Put its contents into the variable'
@@ -239,7 +239,7 @@ test('never prints or writes a possible secret, wherever a LiteLLM configuration
       [canary('section')]: { x: 1 },
     },
   )
-  const path = await written(folder, '.yaml', JSON.stringify(content))
+  const path = await writeImported(folder, '.yaml', JSON.stringify(content))
   const out = join(folder, 'secrets.yaml')
   for (const args of [[], ['--json'], ['--out', out]]) {
     const { code, out: output, err } = await run('litellm', path, ...args)
@@ -288,7 +288,7 @@ test("reports each field of a deployment that its account doesn't use", async ({
 
 test('keeps variables in URLs, and removes usernames and queries, which the gateway rejects', async ({ folder }) => {
   const of = (model: string, api_base: string) => ({ model: `openai/${model}`, api_base, api_key: 'os.environ/KEY' })
-  const path = await written(
+  const path = await writeImported(
     folder,
     '.yaml',
     JSON.stringify(
@@ -301,7 +301,7 @@ test('keeps variables in URLs, and removes usernames and queries, which the gate
       ]),
     ),
   )
-  const { output, file, chat } = await started(folder, ['litellm', path], {
+  const { output, file, chat } = await startImported(folder, ['litellm', path], {
     ...{ KEY: 'key-1234567', HOST: 'a.test', TENANT: 'us', PORT: '8080', SERVER: 'http://s.test' },
     ...{ B_TEST_BASE_URL: 'https://b.test/v1', C_TEST_BASE_URL: 'https://c.test/v1' },
   })

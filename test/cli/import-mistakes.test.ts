@@ -1,5 +1,5 @@
 import { assert } from '../support/suite.ts'
-import { importSuite, run, started, written } from './imported.ts'
+import { importSuite, run, startImported, writeImported } from './imported.ts'
 
 const test = importSuite("mistakes in other gateways' files")
 
@@ -8,12 +8,12 @@ const ENV = { OPENAI_API_KEY: 'openai-key-1234567' }
 test('converts the weights of other gateways to valid weights of entries', async ({ folder }) => {
   const target = (model: string, weight: unknown) => ({ provider: 'openai', weight, override_params: { model } })
   const targets = [target('a', 5_000), target('b', -5), target('c', 1), target('d', 'much')]
-  const portkey = await written(folder, '.json', JSON.stringify({ strategy: { mode: 'loadbalance' }, targets }))
+  const portkey = await writeImported(folder, '.json', JSON.stringify({ strategy: { mode: 'loadbalance' }, targets }))
   const models = [4_000, -1].map((weight) => ({
     model_name: 'm',
     litellm_params: { model: `openai/m${weight}`, weight },
   }))
-  const litellm = await written(folder, '.yaml', JSON.stringify({ model_list: models }))
+  const litellm = await writeImported(folder, '.yaml', JSON.stringify({ model_list: models }))
   const cases: [args: [string, string], unmapped: RegExp[], weights: number[]][] = [
     [
       ['portkey', portkey],
@@ -23,7 +23,7 @@ test('converts the weights of other gateways to valid weights of entries', async
     [['litellm', litellm], [/model_list\[1\]\.litellm_params\.weight -> Weights must be at least 0/], [1_000, 0]],
   ]
   for (const [args, unmapped, weights] of cases) {
-    const { output, warnings, api } = await started(folder, args, ENV)
+    const { output, warnings, api } = await startImported(folder, args, ENV)
     assert.equal(warnings, [])
     for (const line of unmapped) assert.match(output, line)
     const { combos } = await api.combos.list()
@@ -58,7 +58,7 @@ const mistyped: [source: string, config: object, unmapped: string[]][] = [
 ]
 for (const [source, config, unmapped] of mistyped)
   test(`reports wrong types in an import from ${source}: ${JSON.stringify(config)}`, async ({ folder }) => {
-    const { code, out, err } = await run(source, await written(folder, '.json', JSON.stringify(config)))
+    const { code, out, err } = await run(source, await writeImported(folder, '.json', JSON.stringify(config)))
     assert.is(code, 0, err)
     for (const line of unmapped) assert.ok(out.includes(line), `${line} in ${out}`)
   })
@@ -70,8 +70,8 @@ test('renames 9router combos and keys that share a name', async ({ folder }) => 
     combos: [combo('best', 'openai/a'), combo('best-2', 'openai/b'), combo('best', 'openai/c'), combo('best', 'best')],
     apiKeys: [{ name: 'laptop', isActive: false }, { name: 'laptop' }],
   }
-  const path = await written(folder, '.json', JSON.stringify(data))
-  const { output, api } = await started(folder, ['9router', path], ENV)
+  const path = await writeImported(folder, '.json', JSON.stringify(data))
+  const { output, api } = await startImported(folder, ['9router', path], ENV)
   const { combos } = await api.combos.list()
   assert.equal(
     combos.map(({ name, models }) => [name, models]),
@@ -104,7 +104,7 @@ test('lists omitted LiteLLM models with the names that clients use', async ({ fo
       of('sagemaker-thing', 'sagemaker/endpoint'),
     ],
   }
-  const file = await written(folder, '.json', JSON.stringify(config))
+  const file = await writeImported(folder, '.json', JSON.stringify(config))
   const { out } = await run('litellm', file)
   assert.match(
     out,

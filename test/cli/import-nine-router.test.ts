@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { assert } from '../support/suite.ts'
 import { writeSqlite } from './import-samples.ts'
-import { fresh, importSuite, run, started, written } from './imported.ts'
+import { fresh, importSuite, run, startImported, writeImported } from './imported.ts'
 
 const test = importSuite('importing from 9router')
 
@@ -22,21 +22,21 @@ const node = (id: string, prefix: string, baseUrl: string, type = 'openai-compat
   baseUrl,
 })
 
-async function imported(folder: string, data: object, names: readonly string[]) {
-  const path = await written(folder, '.json', JSON.stringify(data))
+async function importNineRouter(folder: string, data: object, names: readonly string[]) {
+  const path = await writeImported(folder, '.json', JSON.stringify(data))
   const env = Object.fromEntries(
     names.flatMap((name) =>
       ['', '_2', '_3'].map((end) => [`${name}_API_KEY${end}`, `${name.toLowerCase()}-key-1234567`]),
     ),
   )
-  const found = await started(folder, ['9router', path], env)
+  const found = await startImported(folder, ['9router', path], env)
   assert.not.match(found.output + found.file, /canary/)
   const { combos } = await found.api.combos.list()
   return { ...found, combos: Object.fromEntries(combos.map((combo) => [combo.name, combo])) }
 }
 
 test('uses keys with the URL for their plan and country, like 9router', async ({ folder }) => {
-  const { chat, output } = await imported(
+  const { chat, output } = await importNineRouter(
     folder,
     {
       providerConnections: ['glm', 'ollama', 'alicode', 'kimi', 'hyperbolic', 'openai', 'cloudflare-ai'].map(
@@ -63,7 +63,7 @@ test('uses keys with the URL for their plan and country, like 9router', async ({
 })
 
 test('changes the prefixes of servers that share one', async ({ folder }) => {
-  const { chat, combos, warnings } = await imported(
+  const { chat, combos, warnings } = await importNineRouter(
     folder,
     {
       providerConnections: [
@@ -92,7 +92,7 @@ test('changes the prefixes of servers that share one', async ({ folder }) => {
 })
 
 test('resolves aliases, names without a provider, and combos to the same models as 9router', async ({ folder }) => {
-  const { output, combos, chat, api } = await imported(
+  const { output, combos, chat, api } = await importNineRouter(
     folder,
     {
       providerConnections: [account('openai'), account('anthropic')],
@@ -134,7 +134,7 @@ test('resolves aliases, names without a provider, and combos to the same models 
 })
 
 test('reports invalid connections, prices, and models, and the file still starts', async ({ folder }) => {
-  const { output, api } = await imported(
+  const { output, api } = await importNineRouter(
     folder,
     {
       providerConnections: [
@@ -186,7 +186,7 @@ test('rejects an encrypted database, and suggests exporting it', async ({ folder
 })
 
 test('keeps the expiry of a key, and reports its other restrictions', async ({ folder }) => {
-  const { api, output } = await imported(
+  const { api, output } = await importNineRouter(
     folder,
     {
       providerConnections: [account('openai')],
@@ -225,7 +225,7 @@ test('keeps the expiry of a key, and reports its other restrictions', async ({ f
 
 test('reports the other fields of connections, servers, and combos', async ({ folder }) => {
   const proxy = { connectionProxyEnabled: true, connectionProxyUrl: 'http://u:canary@proxy.test:3128' }
-  const { output, file } = await imported(
+  const { output, file } = await importNineRouter(
     folder,
     {
       providerConnections: [

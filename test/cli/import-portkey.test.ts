@@ -1,5 +1,5 @@
 import { assert } from '../support/suite.ts'
-import { importSuite, run, started, written } from './imported.ts'
+import { importSuite, run, startImported, writeImported } from './imported.ts'
 
 const test = importSuite('importing from Portkey')
 
@@ -17,9 +17,9 @@ const KEYS = {
   AZURE_EU_BASE_URL: 'https://eu.openai.azure.com',
 }
 
-async function imported(folder: string, config: object, extra: readonly string[] = []) {
-  const path = await written(folder, '.json', JSON.stringify(config))
-  const found = await started(folder, ['portkey', path, ...extra], KEYS)
+async function importPortkey(folder: string, config: object, extra: readonly string[] = []) {
+  const path = await writeImported(folder, '.json', JSON.stringify(config))
+  const found = await startImported(folder, ['portkey', path, ...extra], KEYS)
   const { combos } = await found.api.combos.list()
   return { ...found, combos: Object.fromEntries(combos.map((combo) => [combo.name, combo])) }
 }
@@ -27,7 +27,7 @@ async function imported(folder: string, config: object, extra: readonly string[]
 const openai = (model: string, extra: object = {}) => ({ provider: 'openai', override_params: { model }, ...extra })
 
 test('finds the provider in a catalog model name, and keeps each key with its targets', async ({ folder }) => {
-  const { output, combos, chat, down } = await imported(folder, {
+  const { output, combos, chat, down } = await importPortkey(folder, {
     strategy: { mode: 'fallback' },
     targets: [
       { override_params: { model: '@openai-prod/gpt-5-mini' } },
@@ -49,7 +49,11 @@ test('finds the provider in a catalog model name, and keeps each key with its ta
 })
 
 test('imports the attempts and timeout of a config with one provider', async ({ folder }) => {
-  const { output, combos } = await imported(folder, { ...openai('m'), retry: { attempts: 3 }, request_timeout: 9_000 })
+  const { output, combos } = await importPortkey(folder, {
+    ...openai('m'),
+    retry: { attempts: 3 },
+    request_timeout: 9_000,
+  })
   assert.equal(
     [combos.portkey?.models, combos.portkey?.maxAttempts, combos.portkey?.timeouts],
     [['openai/m'], 4, { headersMs: 9_000, totalMs: 9_000 }],
@@ -59,7 +63,7 @@ test('imports the attempts and timeout of a config with one provider', async ({ 
 })
 
 test('tries all models of nested combos, and sets a timeout if every target has one', async ({ folder }) => {
-  const { output, combos } = await imported(folder, {
+  const { output, combos } = await importPortkey(folder, {
     strategy: { mode: 'fallback', other: 1 },
     retry: { use_retry_after_header: true },
     targets: [
@@ -102,7 +106,7 @@ const conditions: [what: string, query: object, whens: object[] | undefined][] =
 ]
 for (const [label, query, whens] of conditions)
   test(`converts or reports a condition on ${label}`, async ({ folder }) => {
-    const { output, combos } = await imported(folder, {
+    const { output, combos } = await importPortkey(folder, {
       strategy: {
         mode: 'conditional',
         conditions: [
@@ -130,7 +134,7 @@ test("reads configs as returned by Portkey's API and in the first format version
     { mode: 'loadbalance', options: config.targets },
   ]
   for (const form of forms) {
-    const { combos } = await imported(folder, form)
+    const { combos } = await importPortkey(folder, form)
     assert.equal(combos.portkey?.models, [
       { model: 'openai/a', weight: 3 },
       { model: 'openai/b', weight: 1 },
@@ -139,7 +143,7 @@ test("reads configs as returned by Portkey's API and in the first format version
 })
 
 test("calls the user's servers and clouds at their URLs", async ({ folder }) => {
-  const { combos, chat, output } = await imported(folder, {
+  const { combos, chat, output } = await importPortkey(folder, {
     strategy: { mode: 'fallback' },
     targets: [
       openai('a', { custom_host: 'https://api.openai.com/v1', api_key: '$LAB_KEY' }),
@@ -172,7 +176,7 @@ test("uses the given provider for a name in Portkey's store, and a separate URL 
       { override_params: { model: '@other/c' } },
     ],
   }
-  const { output, combos, chat } = await imported(folder, config, [
+  const { output, combos, chat } = await importPortkey(folder, config, [
     '--provider',
     'house=anthropic',
     '--provider',
@@ -184,7 +188,7 @@ test("uses the given provider for a name in Portkey's store, and a separate URL 
     [(await chat('anthropic/a')).asked[0]?.key, new URL((await chat('azure/b')).asked[0]?.url ?? '').host],
     ['house-key-1234567', 'eu.openai.azure.com'],
   )
-  const path = await written(folder, '.json', JSON.stringify(config))
+  const path = await writeImported(folder, '.json', JSON.stringify(config))
   assert.match(
     (await run('portkey', path)).out,
     /Run the import again with its provider, for example: --provider house=openai/,
@@ -196,7 +200,7 @@ test("uses the given provider for a name in Portkey's store, and a separate URL 
 test('converts the integrations of a self-hosted gateway to connections, and keeps the model names', async ({
   folder,
 }) => {
-  const { output, file, chat, combos } = await imported(folder, {
+  const { output, file, chat, combos } = await importPortkey(folder, {
     plugins_enabled: ['default'],
     credentials: { portkey: { apiKey: 'canary' } },
     cache: false,
@@ -227,7 +231,7 @@ test('converts the integrations of a self-hosted gateway to connections, and kee
 })
 
 test('keeps the model names that clients send if conditions test the model', async ({ folder }) => {
-  const { chat } = await imported(folder, {
+  const { chat } = await importPortkey(folder, {
     strategy: {
       mode: 'conditional',
       conditions: [
@@ -246,7 +250,7 @@ test('keeps the model names that clients send if conditions test the model', asy
 })
 
 test('converts sticky load balancing and circuit breakers to a strategy and health rules', async ({ folder }) => {
-  const { combos } = await imported(folder, {
+  const { combos } = await importPortkey(folder, {
     strategy: {
       mode: 'loadbalance',
       sticky: { enabled: true, hash_fields: ['metadata.user_id'], ttl: 60 },
@@ -268,7 +272,7 @@ test('converts sticky load balancing and circuit breakers to a strategy and heal
 })
 
 test('uses a key only with its own provider', async ({ folder }) => {
-  const path = await written(
+  const path = await writeImported(
     folder,
     '.json',
     JSON.stringify({
@@ -286,7 +290,7 @@ test('uses a key only with its own provider', async ({ folder }) => {
 })
 
 test('reports a target without a condition, and explains where to send metadata', async ({ folder }) => {
-  const { combos, output } = await imported(folder, {
+  const { combos, output } = await importPortkey(folder, {
     strategy: JSON.parse(`{
       "mode": "conditional",
       "conditions": [
@@ -311,7 +315,7 @@ test('reports a target without a condition, and explains where to send metadata'
 })
 
 test("reports each field of a target that its account doesn't use", async ({ folder }) => {
-  const path = await written(
+  const path = await writeImported(
     folder,
     '.json',
     JSON.stringify({
@@ -342,7 +346,7 @@ test("reports each field of a target that its account doesn't use", async ({ fol
 })
 
 test('keeps variables in the URL of a target', async ({ folder }) => {
-  const path = await written(
+  const path = await writeImported(
     folder,
     '.json',
     JSON.stringify({
@@ -353,7 +357,7 @@ test('keeps variables in the URL of a target', async ({ folder }) => {
     }),
   )
   const addresses = { LAB: 'https://one.test/v1', LAB_HOST: 'two.test', LAB_SERVER: 'https://three.test' }
-  const { output, chat, down } = await started(folder, ['portkey', path], { ...KEYS, ...addresses })
+  const { output, chat, down } = await startImported(folder, ['portkey', path], { ...KEYS, ...addresses })
   assert.match(output, /^ {2}LAB: a base URL$/m)
   for (const model of ['m0', 'm1']) down.add(model)
   assert.equal(

@@ -2,7 +2,7 @@ import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { assert } from '../support/suite.ts'
 import { LITELLM, NINE_ROUTER, PORTKEY, PORTKEY_CONDITIONS, writeSqlite } from './import-samples.ts'
-import { fresh, importSuite, run, started, written } from './imported.ts'
+import { fresh, importSuite, run, startImported, writeImported } from './imported.ts'
 
 const test = importSuite('importing from other gateways')
 
@@ -17,8 +17,8 @@ const LITELLM_ENV = {
 }
 
 test('converts a LiteLLM configuration to a file that starts a gateway with the same routing', async ({ folder }) => {
-  const path = await written(folder, '.yaml', LITELLM)
-  const { output, file, warnings, chat, failing, api } = await started(folder, ['litellm', path], LITELLM_ENV)
+  const path = await writeImported(folder, '.yaml', LITELLM)
+  const { output, file, warnings, chat, failing, api } = await startImported(folder, ['litellm', path], LITELLM_ENV)
   assert.equal(warnings, [])
   for (const text of [output, file]) assert.not.match(text, /canary/)
   for (const name of Object.keys(LITELLM_ENV).filter((value) => /^[A-Z]/.test(value)))
@@ -76,7 +76,7 @@ test('converts a LiteLLM configuration to a file that starts a gateway with the 
 })
 
 test('reports LiteLLM settings without an equivalent, with their path and the reason', async ({ folder }) => {
-  const path = await written(folder, '.yaml', LITELLM)
+  const path = await writeImported(folder, '.yaml', LITELLM)
   const { out } = await run('litellm', path)
   for (const line of [
     /model_list\[7\] -> Signalbox has no provider "sagemaker"/,
@@ -100,8 +100,8 @@ const PORTKEY_ENV = {
 }
 
 test('converts a Portkey config to a combo "portkey" with nested combos, and starts', async ({ folder }) => {
-  const path = await written(folder, '.json', JSON.stringify(PORTKEY))
-  const { output, file, warnings, chat, failing, api } = await started(folder, ['portkey', path], PORTKEY_ENV)
+  const path = await writeImported(folder, '.json', JSON.stringify(PORTKEY))
+  const { output, file, warnings, chat, failing, api } = await startImported(folder, ['portkey', path], PORTKEY_ENV)
   assert.equal(warnings, [])
   for (const text of [output, file]) assert.not.match(text, /canary/)
   assert.match(output, /targets\[3\] -> Has no override_params\.model .*--model/)
@@ -130,15 +130,17 @@ test('converts a Portkey config to a combo "portkey" with nested combos, and sta
   assert.match(found.asked[0]?.key ?? '', /^openai-/)
   failing.add('qwen3')
   assert.is((await chat('lab.test/qwen3')).asked[0]?.url, 'http://lab.test/v1/chat/completions')
-  await started(folder, ['portkey', path, '--model', 'gemini-3-flash-preview'], PORTKEY_ENV).then(async ({ api }) => {
-    const { combos } = await api.combos.list()
-    assert.ok(combos.find(({ name }) => name === 'portkey')?.models.includes('google/gemini-3-flash-preview'))
-  })
+  await startImported(folder, ['portkey', path, '--model', 'gemini-3-flash-preview'], PORTKEY_ENV).then(
+    async ({ api }) => {
+      const { combos } = await api.combos.list()
+      assert.ok(combos.find(({ name }) => name === 'portkey')?.models.includes('google/gemini-3-flash-preview'))
+    },
+  )
 })
 
 test('converts a conditional Portkey strategy to entries with conditions', async ({ folder }) => {
-  const path = await written(folder, '.json', PORTKEY_CONDITIONS)
-  const { output, chat } = await started(folder, ['portkey', path], PORTKEY_ENV)
+  const path = await writeImported(folder, '.json', PORTKEY_CONDITIONS)
+  const { output, chat } = await startImported(folder, ['portkey', path], PORTKEY_ENV)
   assert.match(output, /conditions\[1\] -> Signalbox supports only \$eq and \$in/)
   assert.is((await chat('portkey', { metadata: { team: 'b' } })).asked[0]?.model, 'gpt-4o')
   assert.is((await chat('portkey', { metadata: { plan: 'paid' } })).asked[0]?.model, 'gpt-4o')
@@ -163,8 +165,8 @@ test('converts override_params of a Portkey config to parameters of entries, inc
       },
     ],
   }
-  const path = await written(folder, '.json', JSON.stringify(config))
-  const { output, api } = await started(folder, ['portkey', path], PORTKEY_ENV)
+  const path = await writeImported(folder, '.json', JSON.stringify(config))
+  const { output, api } = await startImported(folder, ['portkey', path], PORTKEY_ENV)
   assert.match(
     output,
     /targets\[0\]\.override_params: maxTokens, temperature, stopSequences -> "params" of its combo entry/,
@@ -203,7 +205,7 @@ for (const kind of ['db.json', 'db/data.sqlite'] as const) {
     if (kind === 'db.json') await writeFile(join(path, kind), JSON.stringify(NINE_ROUTER))
     else writeSqlite(join(path, kind))
     const before = await readFile(join(path, kind))
-    const { output, file, warnings, chat, api } = await started(folder, ['9router', path], NINE_ROUTER_ENV)
+    const { output, file, warnings, chat, api } = await startImported(folder, ['9router', path], NINE_ROUTER_ENV)
     assert.equal(await readFile(join(path, kind)), before, 'the data of 9router are left as they are')
     assert.equal(warnings, [])
     for (const text of [output, file]) assert.not.match(text, /canary/)
@@ -244,9 +246,9 @@ for (const kind of ['db.json', 'db/data.sqlite'] as const) {
 }
 
 test('explains the problem with a file without quoting it', async ({ folder }) => {
-  const broken = await written(folder, '.json', '{"targets": [{"api_key": "sk-canary" "x"}]}')
-  const list = await written(folder, '.yaml', '- sk-canary')
-  const good = await written(folder, '.yaml', LITELLM)
+  const broken = await writeImported(folder, '.json', '{"targets": [{"api_key": "sk-canary" "x"}]}')
+  const list = await writeImported(folder, '.yaml', '- sk-canary')
+  const good = await writeImported(folder, '.yaml', LITELLM)
   const cases: [args: string[], says: RegExp][] = [
     [['portkey', broken], /is not valid YAML or JSON; see line 1, column \d+\.$/m],
     [['litellm', list], /This is not a LiteLLM configuration/],
@@ -284,7 +286,7 @@ test("doesn't give a plain-text key the name of a variable that LiteLLM reads", 
     '{ model_name: two, litellm_params: { model: gpt-4o } }',
     '{ model_name: three, litellm_params: { model: bedrock/m, api_key: sk-canary } }',
   ]
-  const path = await written(folder, '.yaml', `model_list: [${models.join(', ')}]`)
+  const path = await writeImported(folder, '.yaml', `model_list: [${models.join(', ')}]`)
   const env = {
     OPENAI_API_KEY: 'read-1234567',
     OPENAI_API_KEY_2: 'written-1234567',
@@ -292,7 +294,7 @@ test("doesn't give a plain-text key the name of a variable that LiteLLM reads", 
     AWS_SECRET_ACCESS_KEY: 'b',
     AWS_REGION: 'eu-central-1',
   }
-  const { output, file, chat } = await started(folder, ['litellm', path], env)
+  const { output, file, chat } = await startImported(folder, ['litellm', path], env)
   assert.is((await chat('one')).asked[0]?.key, 'written-1234567')
   assert.is((await chat('two')).asked[0]?.key, 'read-1234567')
   assert.not.match(output, /BEDROCK_API_KEY/, 'a variable that nothing in the file needs')
@@ -301,7 +303,7 @@ test("doesn't give a plain-text key the name of a variable that LiteLLM reads", 
 
 test('keeps strings from another gateway that look like variables', async ({ folder }) => {
   const home = `$${'{HOME}'}`
-  const path = await written(
+  const path = await writeImported(
     folder,
     '.yaml',
     'model_list:\n  - model_name: "a-DOLLAR{HOME}"\n    litellm_params: { model: "openai/xDOLLAR{HOME}", api_key: sk-canary, api_base: "https://u:canary@lab.test/v1" }\n'.replaceAll(
@@ -309,7 +311,7 @@ test('keeps strings from another gateway that look like variables', async ({ fol
       '$',
     ),
   )
-  const { output, api } = await started(folder, ['litellm', path], {
+  const { output, api } = await startImported(folder, ['litellm', path], {
     LAB_TEST_API_KEY: 'lab-key-1234567',
     LAB_TEST_BASE_URL: 'https://lab.test/v1',
   })

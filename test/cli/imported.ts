@@ -26,7 +26,7 @@ let count = 0
 /** Returns an unused path. */
 export const fresh = (folder: string, end: string) => join(folder, `${++count}${end}`)
 
-export async function written(folder: string, end: string, content: string): Promise<string> {
+export async function writeImported(folder: string, end: string, content: string): Promise<string> {
   const path = fresh(folder, end)
   await writeFile(path, content)
   return path
@@ -60,7 +60,7 @@ function requestModel(pathname: string): object {
  * Imports a file, and starts a gateway with the result. Resolves to what the gateway reports, and the upstreams it calls. Models in `failing` fail on
  * every other call, and models in `down` on every call.
  */
-export async function started(folder: string, args: string[], env: Record<string, string>) {
+export async function startImported(folder: string, args: string[], env: Record<string, string>) {
   const out = fresh(folder, '.yaml')
   const { code, out: output, err } = await run(...args, '--out', out)
   assert.is(code, 0, err)
@@ -136,8 +136,8 @@ export const lab = (model: string, extra: object = {}) => ({
 
 /** Imports a LiteLLM configuration and starts a gateway with it, like `started`. Also returns its combos by name, and its aliases. */
 export async function importedLiteLlm(folder: string, content: object) {
-  const path = await written(folder, '.yaml', JSON.stringify(content))
-  const found = await started(folder, ['litellm', path], LITELLM_KEYS)
+  const path = await writeImported(folder, '.yaml', JSON.stringify(content))
+  const found = await startImported(folder, ['litellm', path], LITELLM_KEYS)
   const { combos } = await found.api.combos.list()
   const byName = Object.fromEntries(combos.map((combo) => [combo.name, combo]))
   return { ...found, combos: byName, aliases: (await found.api.aliases.list()).aliases }

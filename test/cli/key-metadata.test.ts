@@ -8,13 +8,13 @@ import { applyConfig, readConfigFile } from '../../src/cli/config-file.ts'
 import { withManagement } from '../../src/cli/data-folder.ts'
 import { isProblem } from '../../src/cli/problem.ts'
 import { defaultCatalog } from '../../src/protocols/providers/catalog.ts'
-import { openDoor, TOKEN } from '../management/open-management.ts'
+import { openManagement, TOKEN } from '../management/open-management.ts'
 import { assert, suite } from '../support/suite.ts'
 
 const test = suite('metadata of keys in the CLI')
 
 test('one --metadata option sets each string', async () => {
-  const management = openDoor()
+  const management = openManagement()
   const serving = await serveNode(management.gateway, { port: 0 })
   const run = async (...args: string[]) => {
     let printed = ''
@@ -27,18 +27,19 @@ test('one --metadata option sets each string', async () => {
     )
     return printed
   }
-  const kept = async () => (await management.gateway.api.keys.list()).keys.map(({ name, metadata }) => [name, metadata])
+  const listMetadata = async () =>
+    (await management.gateway.api.keys.list()).keys.map(({ name, metadata }) => [name, metadata])
   assert.match(await run('create', 'app', '--metadata', 'team=ml', '--metadata', 'query=a=b'), /^metadata\.team +ml$/m)
-  assert.equal(await kept(), [['app', { team: 'ml', query: 'a=b' }]])
+  assert.equal(await listMetadata(), [['app', { team: 'ml', query: 'a=b' }]])
   assert.match(await run('get', 'app'), /^metadata\.query +a=b$/m)
   await run('update', 'app', '--metadata', 'team=web')
-  assert.equal(await kept(), [['app', { team: 'web' }]])
+  assert.equal(await listMetadata(), [['app', { team: 'web' }]])
   assert.match(
     await run('update', 'app', '--metadata', 'team'),
     /^--metadata "team" is not in the form name=value, for example: --metadata team=ml$/,
   )
   await run('update', 'app', '--data', '{"metadata":null}')
-  assert.equal(await kept(), [['app', undefined]])
+  assert.equal(await listMetadata(), [['app', undefined]])
   assert.match(await run('create', '--help'), /^Options:\n(?: .*\n)* {2}--metadata team=ml/m)
   await serving.close()
 })

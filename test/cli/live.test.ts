@@ -1,13 +1,13 @@
 import { serveNode } from '../../adapters/mount/node.ts'
 import { platformClock } from '../../src/platform.ts'
-import { openDoor } from '../management/open-management.ts'
+import { openManagement } from '../management/open-management.ts'
 import { assert, suite } from '../support/suite.ts'
 import { runHere } from './run-here.ts'
 
 const test = suite('signalbox live')
 
 test('prints one line per event, or JSON Lines, up to the limit', async () => {
-  const { gateway } = openDoor({ clock: platformClock })
+  const { gateway } = openManagement({ clock: platformClock })
   const serving = await serveNode(gateway, { port: 0 })
   const running = await runHere(serving.url, 'live --limit 1')
   assert.equal([running.code, running.out, running.err], [0, 'running 0 requests in flight\n', ''])

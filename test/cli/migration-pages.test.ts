@@ -1,7 +1,7 @@
 import { parse } from 'yaml'
 import { readPages, SITE } from '../docs/pages.ts'
 import { assert } from '../support/suite.ts'
-import { importSuite, started, written } from './imported.ts'
+import { importSuite, startImported, writeImported } from './imported.ts'
 
 const test = importSuite('the examples in the migration guides')
 
@@ -16,8 +16,8 @@ for (const [page, action, model] of [
     const blocks = pages.get(`${SITE}migrate/${page}.md`) ?? []
     const [source, result] = blocks.filter(({ language }) => language === 'yaml' || language === 'json')
     assert.ok(source && result)
-    const path = await written(folder, `.${source.language}`, source.code)
-    const { file, warnings, chat, down } = await started(folder, [action, path], env)
+    const path = await writeImported(folder, `.${source.language}`, source.code)
+    const { file, warnings, chat, down } = await startImported(folder, [action, path], env)
     assert.equal([parse(file), warnings], [parse(result.code), []])
     down.add('gpt-5').add('gpt-5-eu')
     const { status, asked } = await chat(model)

@@ -3,7 +3,7 @@ import { createServer, request } from 'node:http'
 import { type AddressInfo, connect } from 'node:net'
 import { assert, suite } from '../support/suite.ts'
 import { type CommandOptions, chat, cleanUp, findToken, signalbox, temporaryFolder } from './command.ts'
-import { written } from './imported.ts'
+import { writeImported } from './imported.ts'
 
 const test = suite('an outbound proxy between the gateway and its providers', { port: 0, proxied: [] as string[] })
 
@@ -56,7 +56,7 @@ async function send(
   { model = 'lab/m', content = 'hello' }: { model?: string; content?: unknown } = {},
 ) {
   const folder = await temporaryFolder()
-  const config = await written(
+  const config = await writeImported(
     folder,
     '.yaml',
     `connections:
@@ -109,7 +109,7 @@ test("never sends local requests, or a command's admin token, to the proxy", asy
   proxied.length = 0
   const folder = await temporaryFolder()
   const { port: at } = provider.address() as AddressInfo // a TCP server always has this type
-  const config = await written(
+  const config = await writeImported(
     folder,
     '.yaml',
     `connections: { own: { provider: openai-compatible-own, baseUrl: "http://localhost:${at}/v1", prefix: own } }`,
@@ -131,7 +131,7 @@ test("bypasses the proxy for prompts and a command's admin token if NO_PROXY has
 }) => {
   const { port: at } = provider.address() as AddressInfo // a TCP server always has this type
   const folder = await temporaryFolder()
-  const config = await written(
+  const config = await writeImported(
     folder,
     '.yaml',
     `connections: { own: { provider: openai-compatible-own, baseUrl: "http://0.0.0.0:${at}/v1", prefix: own } }`,

@@ -1,20 +1,20 @@
 import { serveNode } from '../../adapters/mount/node.ts'
-import { openDoor } from '../management/open-management.ts'
+import { openManagement } from '../management/open-management.ts'
 import { chatAnswer } from '../pipeline/support/responses.ts'
 import { assert, suite } from '../support/suite.ts'
 import { runHere } from './run-here.ts'
 
-type Serving = Awaited<ReturnType<typeof serveNode>>
+type Server = Awaited<ReturnType<typeof serveNode>>
 
 const usage = { prompt_tokens: 1_000, completion_tokens: 100 }
 const catalog = {
   openai: { baseUrl: 'http://openai.test/v1', models: [{ id: 'gpt', price: { input: 2, output: 10 } }] },
 }
 
-const openGateway = () => openDoor({ catalog, fetch: async () => Response.json({ ...chatAnswer(), usage }) })
+const openGateway = () => openManagement({ catalog, fetch: async () => Response.json({ ...chatAnswer(), usage }) })
 
 const test = suite('signalbox usage', {
-  serving: undefined as Serving | undefined,
+  serving: undefined as Server | undefined,
   url: '',
   management: openGateway(),
 })

@@ -1,19 +1,19 @@
 import { serveNode } from '../../adapters/mount/node.ts'
-import { openDoor } from '../management/open-management.ts'
+import { openManagement } from '../management/open-management.ts'
 import { assert, suite } from '../support/suite.ts'
 import { runHere } from './run-here.ts'
 
-type Serving = Awaited<ReturnType<typeof serveNode>>
+type Server = Awaited<ReturnType<typeof serveNode>>
 
 const catalog = {
   openai: { name: 'OpenAI', baseUrl: 'http://openai.test/v1', models: [{ id: 'gpt-5-mini' }, { id: 'gpt-5' }] },
   groq: { alias: 'gq', baseUrl: 'http://groq.test/v1', models: [{ id: 'llama' }] },
 }
 
-const openGateway = () => openDoor({ catalog, fetch: async () => Response.json({}, { status: 500 }) })
+const openGateway = () => openManagement({ catalog, fetch: async () => Response.json({}, { status: 500 }) })
 
 /** Commands that show a gateway's state, and the wording of errors. */
-const test = suite('the CLI views', { serving: undefined as Serving | undefined, url: '', management: openGateway() })
+const test = suite('the CLI views', { serving: undefined as Server | undefined, url: '', management: openGateway() })
 
 test.before.each(async (context) => {
   context.management = openGateway()

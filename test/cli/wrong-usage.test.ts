@@ -1,14 +1,14 @@
 import { serveNode } from '../../adapters/mount/node.ts'
-import { openDoor } from '../management/open-management.ts'
+import { openManagement } from '../management/open-management.ts'
 import { assert, suite } from '../support/suite.ts'
 import { runHere } from './run-here.ts'
 
-type Serving = Awaited<ReturnType<typeof serveNode>>
+type Server = Awaited<ReturnType<typeof serveNode>>
 
 const test = suite('wrong usage of the CLI', {
-  serving: undefined as Serving | undefined,
+  serving: undefined as Server | undefined,
   url: '',
-  management: openDoor({}),
+  management: openManagement({}),
 })
 
 test.before(async (context) => {

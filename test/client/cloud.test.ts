@@ -1,6 +1,6 @@
 import { ClientError, createClient } from '../../src/client/client.ts'
 import { CLOUD, ENROLLMENT_TOKEN, fakeProxy } from '../management/cloud/fake-proxy.ts'
-import { openDoor, TOKEN } from '../management/open-management.ts'
+import { openManagement, TOKEN } from '../management/open-management.ts'
 import { assert, suite } from '../support/suite.ts'
 
 /** Opens a client of a server that looks up its responses in a table by action. Each request is recorded as `METHOD /path body`. */
@@ -82,7 +82,7 @@ actions('disable accepts responses without conflicts', async () => {
 
 actions('a forced disable turns cloud sync off within 15 s, even if the proxy never responds', async () => {
   const proxy = fakeProxy()
-  const { gateway, clock } = openDoor({ fetch: proxy.fetch, cloud: { enrollmentToken: ENROLLMENT_TOKEN } })
+  const { gateway, clock } = openManagement({ fetch: proxy.fetch, cloud: { enrollmentToken: ENROLLMENT_TOKEN } })
   await gateway.api.settings.update({ cloudUrl: CLOUD })
   await gateway.api.cloud.enable()
   await gateway.api.keys.create({ name: 'phone' })
@@ -127,14 +127,14 @@ for (const [written, expected] of addresses) {
     const { client, sent } = open()
     await client.settings.update({ cloudUrl: written, requireApiKey: true })
     assert.equal(sent, [`PATCH /api/settings {"requireApiKey":true,"cloudUrl":"${expected}"}`])
-    const { gateway } = openDoor() // the gateway derives the same value
+    const { gateway } = openManagement() // the gateway derives the same value
     assert.is((await gateway.api.settings.update({ cloudUrl: written })).cloudUrl, expected)
   })
 }
 
 for (const empty of ['', ' ', '/', '/v1', '/v1/', '//']) {
   settings(`the client does not save the cloudUrl ${JSON.stringify(empty)}`, async () => {
-    const { gateway } = openDoor()
+    const { gateway } = openManagement()
     await gateway.api.settings.update({ cloudUrl: 'https://cloud.test' })
     const client = createClient({ baseUrl: 'http://gateway.test', token: TOKEN, fetch: gateway.fetch })
     assert.equal(await client.settings.update({ cloudUrl: empty }), await gateway.api.settings.get())

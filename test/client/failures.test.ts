@@ -1,7 +1,7 @@
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { ClientError, type ClientOptions, createClient } from '../../src/client/client.ts'
-import { openDoor, TOKEN } from '../management/open-management.ts'
+import { openManagement, TOKEN } from '../management/open-management.ts'
 import { plant } from '../support/canaries.ts'
 import { fakeClock } from '../support/clock.ts'
 import { assert, suite } from '../support/suite.ts'
@@ -30,7 +30,7 @@ async function failure(call: Promise<unknown>) {
 const refusals = suite('errors of a gateway')
 
 refusals('gateway errors have their status and message, and no code', async () => {
-  const { gateway } = openDoor()
+  const { gateway } = openManagement()
   const client = createClient({ baseUrl: 'http://gateway.test', token: TOKEN, fetch: gateway.fetch })
   assert.equal(await failure(client.combos.get('missing')), [404, undefined, 'Combo not found'])
   assert.equal(await failure(client.keys.create({ name: ' ' })), [400, undefined, '"name" must not be blank'])
@@ -45,7 +45,7 @@ refusals('gateway errors have their status and message, and no code', async () =
 })
 
 refusals('errors from the model routes are parsed too, for example if the base URL ends in /v1', async () => {
-  const { gateway } = openDoor()
+  const { gateway } = openManagement()
   const [status, code, message] = await failure(
     createClient({ baseUrl: 'http://gateway.test/v1', token: TOKEN, fetch: gateway.fetch }).keys.list(),
   )

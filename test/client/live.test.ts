@@ -1,7 +1,7 @@
 import { type Client, ClientError, createClient, type LiveEvent } from '../../src/client/client.ts'
 import type { Gateway } from '../../src/gateway.ts'
 import { platformClock } from '../../src/platform.ts'
-import { openDoor, TOKEN } from '../management/open-management.ts'
+import { openManagement, TOKEN } from '../management/open-management.ts'
 import { chatAnswer } from '../pipeline/support/responses.ts'
 import { fakeClock } from '../support/clock.ts'
 import { assert, suite } from '../support/suite.ts'
@@ -11,7 +11,7 @@ const test = suite('following live events')
 const catalog = { one: { baseUrl: 'http://one.test/v1', models: [{ id: 'm' }] } }
 
 async function openGateway() {
-  const { gateway } = openDoor({ catalog, clock: platformClock, fetch: async () => Response.json(chatAnswer()) })
+  const { gateway } = openManagement({ catalog, clock: platformClock, fetch: async () => Response.json(chatAnswer()) })
   await gateway.api.connections.create({ provider: 'one' })
   const send = async () => {
     const response = await gateway.fetch(
@@ -28,7 +28,7 @@ async function openGateway() {
 }
 
 /** Opens a client whose connection can be cut or moved to another gateway. The client's clock is real. */
-function connected(first: Gateway, token = TOKEN) {
+function connectClient(first: Gateway, token = TOKEN) {
   const state = { gateway: first as Gateway | undefined, cut: () => {}, requests: [] as Array<string | null> }
   const clock = fakeClock()
   const client = createClient({
@@ -72,7 +72,7 @@ const follow = (client: Client, options: Parameters<Client['live']>[0] = {}) =>
 
 test('reconnects after a cut connection, and continues after the last event', async () => {
   const { gateway, send } = await openGateway()
-  const { client, state } = connected(gateway)
+  const { client, state } = connectClient(gateway)
   const recorded: Array<string | undefined> = []
   const stop = new AbortController()
   const events = follow(client, {
@@ -108,8 +108,8 @@ test('reconnects after a cut connection, and continues after the last event', as
 test("throws the gateway's error for a wrong token or an invalid parameter", async () => {
   const { gateway } = await openGateway()
   for (const [client, options, status] of [
-    [connected(gateway, 'another-token-of-forty-characters-0000000').client, {}, 401],
-    [connected(gateway).client, { after: 'x' }, 400],
+    [connectClient(gateway, 'another-token-of-forty-characters-0000000').client, {}, 401],
+    [connectClient(gateway).client, { after: 'x' }, 400],
   ] as const) {
     const reason: unknown = await follow(client, options)
       .next()
@@ -120,7 +120,7 @@ test("throws the gateway's error for a wrong token or an invalid parameter", asy
 
 test('ends the request when the loop exits', async () => {
   const { gateway } = await openGateway()
-  const { client, state } = connected(gateway)
+  const { client, state } = connectClient(gateway)
   for await (const { type } of client.live()) {
     assert.is(type, 'running')
     break

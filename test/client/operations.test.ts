@@ -3,15 +3,15 @@ import { type Client, ClientError, createClient, type IfMatchOperations } from '
 import { getRevision } from '../../src/lib/revision.ts'
 import type { Management, operations } from '../../src/management/operations.ts'
 import { servedOperations } from '../../src/management/operations.ts'
-import { openDoor, TOKEN } from '../management/open-management.ts'
-import { damaged, filled } from '../storage/support/damaged-store.ts'
+import { openManagement, TOKEN } from '../management/open-management.ts'
+import { damageStore, fillStore } from '../storage/support/damaged-store.ts'
 import { assert, suite } from '../support/suite.ts'
 
 type Call = (...args: unknown[]) => Promise<unknown>
 
 /** Opens a client of a gateway in this process, and records its requests as `METHOD /path`. */
-function open(options: Parameters<typeof openDoor>[0] = {}) {
-  const { gateway } = openDoor(options)
+function open(options: Parameters<typeof openManagement>[0] = {}) {
+  const { gateway } = openManagement(options)
   const sent: string[] = []
   const client = createClient({
     baseUrl: `http://gateway.test${options.basePath ?? ''}/`,
@@ -86,9 +86,9 @@ for (const basePath of ['', '/tools/ai']) {
   gateways(
     `every operation has the same result as in process${basePath && `, with the base path ${basePath}`}`,
     async () => {
-      const { storage } = await filled()
-      const hurt = await damaged(storage, 'aliases/', () => 'damaged')
-      const other = await damaged(storage, 'combos/', () => 'damaged too')
+      const { storage } = await fillStore()
+      const hurt = await damageStore(storage, 'aliases/', () => 'damaged')
+      const other = await damageStore(storage, 'combos/', () => 'damaged too')
       const { api, client, sent } = open({
         storage,
         basePath,
@@ -211,16 +211,16 @@ for (const basePath of ['', '/tools/ai']) {
 
       await same(client.cloud.get(), api.cloud.get())
       await api.settings.update({ cloudUrl: '' }) // these calls are rejected without a proxy
-      const refusal = (call: Promise<unknown>) =>
+      const getError = (call: Promise<unknown>) =>
         call.then(
           () => 'done',
           ({ status, message }) => ({ status, message }),
         )
       const openCatalog = ({ catalog }: Pick<Client, 'catalog'>) =>
-        [catalog.refresh(), catalog.accept({}), catalog.rollback()].map(refusal)
+        [catalog.refresh(), catalog.accept({}), catalog.rollback()].map(getError)
       await same(Promise.all(openCatalog(client)), Promise.all(openCatalog(api)))
       const openCloud = ({ cloud: { enable, sync, disable, check, sessions } }: Pick<Client, 'cloud'>) =>
-        [enable(), sync(), disable(), check(), sessions.list(), sessions.revoke('x')].map(refusal)
+        [enable(), sync(), disable(), check(), sessions.list(), sessions.revoke('x')].map(getError)
       const rejected = await Promise.all(openCloud(client))
       assert.equal(rejected, await Promise.all(openCloud(api)))
       assert.not.ok(rejected.includes('done'))

@@ -65,7 +65,7 @@ async function openWorld(options: Parameters<typeof openProxy>[0] = {}) {
   return { ...world, client, id, home: gateway.api, cloud, sync, statusOf: getStatus, requests }
 }
 
-async function filled() {
+async function fillBoth() {
   const world = await openWorld()
   const { home, sync } = world
   const { key, id } = await home.keys.create({ name: 'first' })
@@ -78,7 +78,7 @@ async function filled() {
 }
 
 test("a sync sends the gateway's records to the cloud, where its operator can read them", async () => {
-  const { cloud, home, key, statusOf } = await filled()
+  const { cloud, home, key, statusOf } = await fillBoth()
   assert.is(await statusOf(key), 200)
   const [here, there] = await Promise.all([home, cloud()].map((api) => api.connections.list()))
   assert.equal(there, here)
@@ -88,7 +88,7 @@ test("a sync sends the gateway's records to the cloud, where its operator can re
 })
 
 test('a sync keeps all fields of combo entries, in both directions', async () => {
-  const { cloud, home, sync, restart } = await filled()
+  const { cloud, home, sync, restart } = await fillBoth()
   const models = [
     { model: 'openai/tts-1', weight: 2, voices: { alloy: 'Rachel', Chloé: 'echo' } },
     { model: 'openai/tts-2', when: { headers: { 'x-plan': 'paid' } }, voices: { alloy: 'nova' } },
@@ -106,7 +106,7 @@ test('a sync keeps all fields of combo entries, in both directions', async () =>
 })
 
 test("a sync brings the proxy operator's changes to the gateway, including key values the proxy stores only as digests", async () => {
-  const { cloud, home, id, key, sync, statusOf, restart } = await filled()
+  const { cloud, home, id, key, sync, statusOf, restart } = await fillBoth()
   const created = await cloud().keys.create({ name: 'made at the cloud' })
   await cloud().keys.update(id, { isActive: false })
   await cloud().combos.create({ name: 'slow', models: ['openai/gpt-5'] })
@@ -121,7 +121,7 @@ test("a sync brings the proxy operator's changes to the gateway, including key v
 })
 
 test('a sync releases keys deleted on either side', async () => {
-  const { cloud, home, id, key, sync, statusOf, storage } = await filled()
+  const { cloud, home, id, key, sync, statusOf, storage } = await fillBoth()
   const created = await cloud().keys.create({ name: 'made at the cloud' })
   await sync()
   await home.keys.delete(created.id)
@@ -135,7 +135,7 @@ test('a sync releases keys deleted on either side', async () => {
 })
 
 test('a sync without changes sends one request', async () => {
-  const { sync, requests } = await filled()
+  const { sync, requests } = await fillBoth()
   requests.length = 0
   await sync()
   assert.is(requests.length, 1)
@@ -148,7 +148,7 @@ const restore = async (storage: Storage, copy: Awaited<ReturnType<Storage['list'
 }
 
 test('a sync deletes nothing on the gateway after the proxy was restored from an old backup, and updates the proxy', async () => {
-  const { cloud, home, id, key, sync, statusOf, storage, restart } = await filled()
+  const { cloud, home, id, key, sync, statusOf, storage, restart } = await fillBoth()
   const copy = await storage.list('')
   const later = await home.keys.create({ name: 'later' })
   await home.keys.update(id, { isActive: false })
@@ -163,7 +163,7 @@ test('a sync deletes nothing on the gateway after the proxy was restored from an
 })
 
 test('a sync after the proxy lost its storage deletes nothing on the gateway, and enabling cloud sync again makes both sides equal', async () => {
-  const { cloud, home, key, client, sync, statusOf, storage, restart } = await filled()
+  const { cloud, home, key, client, sync, statusOf, storage, restart } = await fillBoth()
   await restore(storage, [])
   restart()
   assert.is((await client.open()).body.code, 'NOT_ENROLLED')

@@ -3,7 +3,7 @@ import { servedRoutes } from '../support/served-routes.ts'
 import { assert, suite } from '../support/suite.ts'
 import type { Client } from './support/client.ts'
 import { ENROLLMENT_TOKEN, openProxy } from './support/proxy.ts'
-import { deleted, keyState, settingsState } from './support/states.ts'
+import { keyState, markDeleted, settingsState } from './support/states.ts'
 
 const test = suite('model requests at a cloud proxy')
 
@@ -60,7 +60,7 @@ test('model requests are rejected immediately when their key is paused or delete
   const { state: resumed } = await keyState('one', { value, edits: 3 })
   const third = await client.sync({ mirror, stamp: second.stamp, changes: [resumed] })
   assert.is(await models(world, value), 200)
-  await client.sync({ mirror, stamp: third.stamp, changes: [deleted(state, 4)] })
+  await client.sync({ mirror, stamp: third.stamp, changes: [markDeleted(state, 4)] })
   assert.is(await models(world, value), 401)
 })
 
@@ -72,7 +72,7 @@ test('model requests go to the gateway that currently owns their key, even after
   assert.is(await models(world, value), 200)
   const second = await mirrored(other, [state])
   assert.is((second.verdicts[0] as { code: string }).code, 'KEY_TAKEN')
-  await one.sync({ mirror: first.mirror, stamp: first.stamp, changes: [deleted(state, 2)] })
+  await one.sync({ mirror: first.mirror, stamp: first.stamp, changes: [markDeleted(state, 2)] })
   await other.sync({ mirror: second.mirror, stamp: second.stamp, changes: [state] })
   assert.is(await models(world, value), 200)
   await one.call('DELETE', '/cloud/1/mirror')

@@ -5,7 +5,7 @@ import { createClient } from './support/client.ts'
 import { dyingStorage } from './support/failing-storage.ts'
 import { createHome } from './support/gateway.ts'
 import { openProxy } from './support/proxy.ts'
-import { connectionState, deleted, keyState, settingsState } from './support/states.ts'
+import { connectionState, keyState, markDeleted, settingsState } from './support/states.ts'
 
 const test = suite('a cloud proxy killed during a write')
 
@@ -73,7 +73,7 @@ const cases: Readonly<Record<string, Case>> = {
 
   'while a key is deleted': {
     before: enabled,
-    action: ({ home, state }) => home.sync([deleted(state, 2)]),
+    action: ({ home, state }) => home.sync([markDeleted(state, 2)]),
     async after({ models, keys }) {
       assert.is(await models(), 401)
       assert.equal(

@@ -20,7 +20,10 @@ const events = [
 ].join('')
 
 /** Opens both sides with a synced key in a group. */
-async function opened(limits: { key?: object; group?: object }, options: Parameters<typeof openOverMsw>[0] = {}) {
+async function openWithLimits(
+  limits: { key?: object; group?: object },
+  options: Parameters<typeof openOverMsw>[0] = {},
+) {
   const ends = openOverMsw({ events, ...options })
   const { api } = ends.home
   await api.connections.put({ id: 'openai', provider: 'openai', apiKey: PROVIDER_KEY })
@@ -49,7 +52,7 @@ const spentCalls = ({ recorded }: OverMsw) => recorded.filter(({ path }) => path
 
 test("a key's usage on one side counts on the other after a sync", async () => {
   const budget = { tokens: { total: 20_000 }, requests: { total: 5 } }
-  const { ends, api, id, atHome, atCloud } = await opened({ key: budget, group: { requests: { month: 50 } } })
+  const { ends, api, id, atHome, atCloud } = await openWithLimits({ key: budget, group: { requests: { month: 50 } } })
   for (let times = 0; times < 2; times++) assert.is((await atCloud()).status, 200)
   assert.is((await atHome()).status, 200)
   const cloud = (await ends.tenant()).api
@@ -75,7 +78,7 @@ test("a key's usage on one side counts on the other after a sync", async () => {
 })
 
 test('a budget spent at the cloud is also spent on the gateway', async () => {
-  const { ends, api, id, atHome, atCloud } = await opened({ key: { usd: { total: 0.0023 } } })
+  const { ends, api, id, atHome, atCloud } = await openWithLimits({ key: { usd: { total: 0.0023 } } })
   const responses: number[] = []
   while (responses.at(-1) !== 402 && responses.length < 20) responses.push((await atCloud()).status)
   assert.equal(responses.slice(0, 2), [200, 200])
@@ -90,7 +93,7 @@ test('a budget spent at the cloud is also spent on the gateway', async () => {
 })
 
 test('counters reset on the gateway are reset at the cloud', async () => {
-  const { ends, api, id, atHome, atCloud } = await opened({ key: { requests: { total: 2 } } })
+  const { ends, api, id, atHome, atCloud } = await openWithLimits({ key: { requests: { total: 2 } } })
   assert.is((await atCloud()).status, 200)
   assert.is((await atHome()).status, 200)
   await api.cloud.sync()
@@ -104,7 +107,7 @@ test('counters reset on the gateway are reset at the cloud', async () => {
 })
 
 test('usage at the cloud still counts after the replica is removed and recreated', async () => {
-  const { ends, api, id, atCloud } = await opened({ key: { requests: { total: 3 } } })
+  const { ends, api, id, atCloud } = await openWithLimits({ key: { requests: { total: 3 } } })
   assert.is((await atCloud()).status, 200)
   await api.cloud.disable()
   assert.equal(await states(api, id), [['key', 'requests', 1, 2]])
@@ -119,7 +122,7 @@ test('usage at the cloud still counts after the replica is removed and recreated
 })
 
 test('a key deleted on the gateway leaves no counters at the cloud', async () => {
-  const { ends, api, id, atCloud } = await opened({ key: { requests: { total: 3 } } })
+  const { ends, api, id, atCloud } = await openWithLimits({ key: { requests: { total: 3 } } })
   assert.is((await atCloud()).status, 200)
   const counters = async () => (await ends.cloudStorage.list('')).filter(({ key }) => key.includes('/limits/key/'))
   assert.is((await counters()).length, 1)
@@ -130,7 +133,7 @@ test('a key deleted on the gateway leaves no counters at the cloud', async () =>
 })
 
 test("usage isn't sent while no key or group has a limit", async () => {
-  const { ends, api, atCloud } = await opened({})
+  const { ends, api, atCloud } = await openWithLimits({})
   assert.is((await atCloud()).status, 200)
   await api.cloud.sync()
   assert.equal(spentCalls(ends), [])
@@ -138,7 +141,7 @@ test("usage isn't sent while no key or group has a limit", async () => {
 })
 
 test('a proxy from an earlier release keeps syncing', async () => {
-  const { ends, api, id, atHome, atCloud } = await opened(
+  const { ends, api, id, atHome, atCloud } = await openWithLimits(
     { key: { requests: { total: 5 } } },
     { unknownPath: paths.spent },
   )

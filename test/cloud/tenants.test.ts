@@ -26,7 +26,7 @@ const getStatus = async (world: World, key: string) => {
   return (await world.proxy.fetch(new Request('http://proxy.test/v1/models', { headers }))).status
 }
 
-const refusal = (promise: Promise<unknown>): Promise<{ code?: string; status?: number; message: string }> =>
+const getError = (promise: Promise<unknown>): Promise<{ code?: string; status?: number; message: string }> =>
   promise.then(
     () => ({ message: 'it was not refused' }),
     (error) => error,
@@ -55,20 +55,20 @@ test('an unknown tenant returns NOT_FOUND for every operation', async () => {
   for (const id of ['', 'x', '0'.repeat(64), '../vault', 'constructor']) {
     const { api } = world.proxy.tenant(id)
     for (const work of [api.keys.list(), api.settings.get(), api.combos.list(), world.proxy.tenants.delete(id)])
-      assert.is((await refusal(work)).code, 'NOT_FOUND', id)
+      assert.is((await getError(work)).code, 'NOT_FOUND', id)
   }
 })
 
 test("a tenant can't claim another tenant's key, not even through the operator", async () => {
   const world = openProxy()
   const [first, second] = [await getTenant(world), await getTenant(world)]
-  const error = await refusal(second.api.keys.put({ name: 'two', key: first.value }))
+  const error = await getError(second.api.keys.put({ name: 'two', key: first.value }))
   assert.is(error.code, 'CLOUD_CONFLICT')
   assert.is(error.status, 409)
   assert.ok(!error.message.includes(first.value))
   const key = mintClientKey()
   await second.api.keys.put({ name: 'two', key })
-  assert.is((await refusal(first.api.keys.put({ name: 'two', key }))).code, 'CLOUD_CONFLICT')
+  assert.is((await getError(first.api.keys.put({ name: 'two', key }))).code, 'CLOUD_CONFLICT')
   await second.api.keys.put({ name: 'two', key: mintClientKey() }) // deleting the key releases its value
   await world.clock.advance(60_000)
   await first.api.keys.put({ name: 'two', key })
@@ -95,9 +95,9 @@ test('a tenant keeps its data when an operation is rejected', async () => {
   const { api, value } = await getTenant(world)
   const before = (await world.storage.list('directory/')).length
   for (const input of [{}, { name: ' ' }, { name: 'x', more: 1 }, null])
-    assert.is((await refusal(Reflect.apply(api.keys.create, undefined, [input]))).code, 'INVALID_REQUEST')
-  assert.is((await refusal(api.keys.put({ name: 'x', key: 'short' }))).code, 'INVALID_REQUEST')
-  assert.is((await refusal(api.keys.put({ id: 'other', name: 'x', key: value }))).code, 'INVALID_REQUEST')
+    assert.is((await getError(Reflect.apply(api.keys.create, undefined, [input]))).code, 'INVALID_REQUEST')
+  assert.is((await getError(api.keys.put({ name: 'x', key: 'short' }))).code, 'INVALID_REQUEST')
+  assert.is((await getError(api.keys.put({ id: 'other', name: 'x', key: value }))).code, 'INVALID_REQUEST')
   assert.is((await world.storage.list('directory/')).length, before)
   assert.is(await getStatus(world, value), 200)
 })
@@ -112,11 +112,11 @@ test("deleting a tenant removes all of its data, and no other tenant's data", as
     ({ key, value }) => key.includes(first.id) || value.includes(first.id),
   )
   assert.equal(left, [])
-  assert.is((await refusal(first.api.keys.list())).code, 'NOT_FOUND')
+  assert.is((await getError(first.api.keys.list())).code, 'NOT_FOUND')
   assert.is((await first.home.client.call('GET', '/cloud/1/sessions')).body.code, 'SESSION_INVALID')
   assert.is((await first.home.client.open()).body.code, 'NOT_ENROLLED')
   await first.home.open()
-  assert.is((await refusal(first.home.sync([]))).code, 'MIRROR_GONE')
+  assert.is((await getError(first.home.sync([]))).code, 'MIRROR_GONE')
   await first.home.enable([first.state])
   assert.is(await getStatus(world, first.value), 200)
 })
@@ -148,11 +148,11 @@ test('a key becomes available after the process that claimed it has ended', asyn
   world.storage.set = (name, ...rest) =>
     name.includes('/keys/') ? Promise.reject(new Error('The process is gone.')) : set(name, ...rest)
   world.storage.delete = () => Promise.reject(new Error('The process is gone.'))
-  await refusal(first.api.keys.put({ name: 'two', key }))
+  await getError(first.api.keys.put({ name: 'two', key }))
   Object.assign(world.storage, { set, delete: remove })
   world.restart()
   const { api } = world.proxy.tenant(second.id)
-  assert.is((await refusal(api.keys.put({ name: 'two', key }))).code, 'CLOUD_CONFLICT')
+  assert.is((await getError(api.keys.put({ name: 'two', key }))).code, 'CLOUD_CONFLICT')
   await world.clock.advance(60_000)
   await api.keys.put({ name: 'two', key })
   assert.is(await getStatus(world, key), 200)

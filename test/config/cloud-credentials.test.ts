@@ -58,17 +58,17 @@ test('sends the token of GoogleAuth to Vertex AI, for all accounts, and renews i
     }),
   })
   const { send, calls, clock } = open({ vertex: { apiKey, providerSpecificData: { project: 'p1' } } })
-  const seen = () => calls.at(-1)?.headers.get('authorization')
+  const getLastAuthorization = () => calls.at(-1)?.headers.get('authorization')
   assert.is((await send('vertex/meta/llama')).status, 200)
   await send('vertex/meta/llama', 'bob')
-  assert.equal([tokens, seen()], [1, 'Bearer ya29.token-1'])
+  assert.equal([tokens, getLastAuthorization()], [1, 'Bearer ya29.token-1'])
   assert.match(calls[0]?.url ?? '', /^https:\/\/aiplatform\.googleapis\.com\/v1\/projects\/p1\//)
   await clock.advance(HOUR - 61_000)
   await send('vertex/meta/llama')
   assert.is(tokens, 1)
   await clock.advance(2_000)
   await send('vertex/meta/llama')
-  assert.equal([tokens, seen()], [2, 'Bearer ya29.token-2'])
+  assert.equal([tokens, getLastAuthorization()], [2, 'Bearer ya29.token-2'])
 })
 
 test('creates another client if the provider rejects its token', async () => {

@@ -44,7 +44,7 @@ function open(options: GatewayOptions = {}) {
   return { gateway, api: gateway.api, calls, chat }
 }
 
-const refusal = (promise: Promise<unknown>) =>
+const getError = (promise: Promise<unknown>) =>
   promise.then(
     () => 'nothing',
     (error: unknown) => (isGatewayError(error) ? `${error.status} ${error.code}` : String(error)),
@@ -117,21 +117,21 @@ test('rejects changes to records defined in code with a 409, and stores nothing'
   const storage = memoryStorage()
   const { api, chat } = open({ storage })
   const taken = '409 DEFINED_IN_CODE'
-  assert.is(await refusal(api.combos.update('fast', { strategy: 'random' })), taken)
-  assert.is(await refusal(api.combos.update('fast', { name: 'renamed' })), taken)
-  assert.is(await refusal(api.combos.delete('fast')), taken)
-  assert.is(await refusal(api.combos.put({ name: 'fast', models: ['mine/m'] })), taken)
-  assert.is(await refusal(api.connections.update('mine', { isActive: false })), taken)
+  assert.is(await getError(api.combos.update('fast', { strategy: 'random' })), taken)
+  assert.is(await getError(api.combos.update('fast', { name: 'renamed' })), taken)
+  assert.is(await getError(api.combos.delete('fast')), taken)
+  assert.is(await getError(api.combos.put({ name: 'fast', models: ['mine/m'] })), taken)
+  assert.is(await getError(api.connections.update('mine', { isActive: false })), taken)
   assert.is(
-    await refusal(api.connections.put({ id: 'mine', provider: 'openai-compatible-mine', apiKey: 'other-key' })),
+    await getError(api.connections.put({ id: 'mine', provider: 'openai-compatible-mine', apiKey: 'other-key' })),
     taken,
   )
-  assert.is(await refusal(api.connections.delete('mine')), taken)
-  assert.is(await refusal(api.aliases.set({ alias: 'default', model: 'slow' })), taken)
-  assert.is(await refusal(api.aliases.delete('default')), taken)
-  assert.is(await refusal(api.customModels.delete('mine', 'm')), taken)
-  assert.is(await refusal(api.settings.update({ maxAttempts: 5 })), taken)
-  assert.is(await refusal(api.combos.create({ name: 'fast', models: ['mine/m'] })), '400 NAME_TAKEN')
+  assert.is(await getError(api.connections.delete('mine')), taken)
+  assert.is(await getError(api.aliases.set({ alias: 'default', model: 'slow' })), taken)
+  assert.is(await getError(api.aliases.delete('default')), taken)
+  assert.is(await getError(api.customModels.delete('mine', 'm')), taken)
+  assert.is(await getError(api.settings.update({ maxAttempts: 5 })), taken)
+  assert.is(await getError(api.combos.create({ name: 'fast', models: ['mine/m'] })), '400 NAME_TAKEN')
   assert.is((await chat('fast')).status, 200)
   const stored = JSON.stringify(await storage.list(''))
   for (const text of ['sk-openai-in-code', 'a-longer-key-of-mine', 'fast', 'mine.test'])
@@ -140,8 +140,8 @@ test('rejects changes to records defined in code with a 409, and stores nothing'
 
 test('discovering the models of a connection in code fails without a call to the server', async () => {
   const { api, calls } = open()
-  assert.is(await refusal(api.connections.discover('mine')), '409 DEFINED_IN_CODE')
-  assert.is(await refusal(api.connections.update('mine', { discover: true })), '409 DEFINED_IN_CODE')
+  assert.is(await getError(api.connections.discover('mine')), '409 DEFINED_IN_CODE')
+  assert.is(await getError(api.connections.update('mine', { discover: true })), '409 DEFINED_IN_CODE')
   assert.equal(calls, [])
 })
 
@@ -357,7 +357,7 @@ test('keeps stored settings when an update repeats settings defined in code', as
   const { api } = open({ storage, settings: { maxAttempts: 2, health: { cooldownMs: 1_000 } } })
   const { cloudEnabled: _, ...shown } = await api.settings.get()
   await api.settings.update({ ...shown, cloudUrl: 'https://cloud.test' })
-  assert.is(await refusal(api.settings.update({ health: { minCalls: 3 } })), '409 DEFINED_IN_CODE')
+  assert.is(await getError(api.settings.update({ health: { minCalls: 3 } })), '409 DEFINED_IN_CODE')
   const after = await createGateway({ storage, logger: false }).api.settings.get()
   assert.equal([after.maxAttempts, after.health.minCalls, after.cloudUrl], [7, 9, 'https://cloud.test'])
 })

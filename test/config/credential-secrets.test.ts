@@ -30,7 +30,7 @@ const secrets = {
 }
 
 /** A provider's response to a call with one of the secrets. */
-const quoting = (status: number, secret: string) =>
+const respondQuoting = (status: number, secret: string) =>
   Response.json(
     {
       error: {
@@ -126,9 +126,13 @@ async function search(folder: string): Promise<void> {
           ...chatEvents().slice(0, 2),
           `data: {"error":{"message":"bad key ${secrets.plain}","code":500}}\n\n`,
         ])
-      if (host === 'rotating.test' && authorization.includes(secrets.rotated)) return quoting(400, secrets.rejected)
-      if (host === 'aws.test') return quoting(403, `${secrets.awsSecret} and ${secrets.awsToken}`)
-      return quoting(host === 'rotating.test' ? 401 : 429, host === 'rotating.test' ? secrets.rejected : secrets.plain)
+      if (host === 'rotating.test' && authorization.includes(secrets.rotated))
+        return respondQuoting(400, secrets.rejected)
+      if (host === 'aws.test') return respondQuoting(403, `${secrets.awsSecret} and ${secrets.awsToken}`)
+      return respondQuoting(
+        host === 'rotating.test' ? 401 : 429,
+        host === 'rotating.test' ? secrets.rejected : secrets.plain,
+      )
     },
     observe: [otel(module), prometheus({ token: ADMIN }), jsonLog((line) => show('the JSON log', line))],
     logger: Object.assign(

@@ -65,10 +65,10 @@ async function serve(apiKey: CredentialSource, respond: Respond = () => undefine
   return { send, calls, attempts, clock, close }
 }
 
-type Served = Awaited<ReturnType<typeof serve>>
+type Server = Awaited<ReturnType<typeof serve>>
 
 async function withGateway(
-  body: (served: Served) => Promise<void>,
+  body: (served: Server) => Promise<void>,
   ...[source, respond]: [CredentialSource, Respond?]
 ): Promise<void> {
   const server = await serve(source, respond)
@@ -80,7 +80,7 @@ async function withGateway(
 }
 
 const unauthorized = () => Response.json({ error: { message: 'no' } }, { status: 401 })
-const hosts = ({ calls }: Served) => calls.map(({ host }) => host)
+const hosts = ({ calls }: Server) => calls.map(({ host }) => host)
 
 test('1,000 concurrent first requests call the function once', async () => {
   let times = 0
@@ -127,7 +127,7 @@ test("requests during a credential's expiry call the function once more, and non
   }, source)
 })
 
-const rotating = () => {
+const createRotation = () => {
   const reasons: string[] = []
   const source: CredentialSource = ({ reason }: CredentialRequest) => `rotated-key-${reasons.push(reason)}`
   return { reasons, source }
@@ -136,7 +136,7 @@ const rejectsFirst: Respond = ({ authorization }) =>
   authorization === 'Bearer rotated-key-1' ? unauthorized() : undefined
 
 test('a stream is sent again with the rotated credential after a 401, and arrives complete', async () => {
-  const { reasons, source } = rotating()
+  const { reasons, source } = createRotation()
   await withGateway(
     async (server) => {
       const { status, text } = await server.send({ stream: true })
@@ -153,7 +153,7 @@ test('a stream is sent again with the rotated credential after a 401, and arrive
 })
 
 test('a stream falls back to the next target if the rotated credential is also rejected', async () => {
-  const { reasons, source } = rotating()
+  const { reasons, source } = createRotation()
   await withGateway(
     async (server) => {
       const { status, attempts, text } = await server.send({ model: 'both', stream: true })
@@ -169,7 +169,7 @@ test('a stream falls back to the next target if the rotated credential is also r
 })
 
 test('100 concurrent requests and streams with a revoked credential share one renewal', async () => {
-  const { reasons, source } = rotating()
+  const { reasons, source } = createRotation()
   await withGateway(
     async ({ send, calls }) => {
       const replies = await Promise.all(Array.from({ length: 100 }, (_, index) => send({ stream: index % 2 === 0 })))

@@ -35,7 +35,7 @@ function open(config: CodeConfig, options: GatewayOptions = {}) {
 
 const identify: GatewayOptions['identify'] = (request) => ({ account: request.headers.get('x-user') ?? 'anonymous' })
 
-const refusal = (promise: Promise<unknown>) =>
+const getError = (promise: Promise<unknown>) =>
   promise.then(
     () => 'nothing',
     (error: unknown) => (isGatewayError(error) ? `${error.status} ${error.code}` : String(error)),
@@ -105,10 +105,10 @@ test('rejects changes to a group in code with a 409, and stores nothing', async 
   const { api, askWith } = open({ groups: { team: { limits: { requests: { day: 1 } } } } }, { storage })
   const { key } = await api.keys.create({ name: 'a', group: 'team' })
   const taken = '409 DEFINED_IN_CODE'
-  assert.is(await refusal(api.groups.update('team', { limits: null })), taken)
-  assert.is(await refusal(api.groups.update('team', { isActive: false })), taken)
-  assert.is(await refusal(api.groups.put({ id: 'team', name: 'other' })), taken)
-  assert.is(await refusal(api.groups.delete('team')), taken)
+  assert.is(await getError(api.groups.update('team', { limits: null })), taken)
+  assert.is(await getError(api.groups.update('team', { isActive: false })), taken)
+  assert.is(await getError(api.groups.put({ id: 'team', name: 'other' })), taken)
+  assert.is(await getError(api.groups.delete('team')), taken)
   assert.equal([await askWith(key), await askWith(key)], [200, 429])
   const stored = await storage.list('groups/')
   assert.equal(stored, [])
@@ -189,7 +189,7 @@ test('a stored group that claims to be defined in code still needs a signature',
   assert.match(shown?.error ?? '', /not written by a gateway with this secret/)
   assert.is(shown?.source, undefined)
   await api.groups.update('team', { isActive: false })
-  assert.is(await refusal(api.groups.delete('other')), '409 DEFINED_IN_CODE')
+  assert.is(await getError(api.groups.delete('other')), '409 DEFINED_IN_CODE')
 })
 
 const problems: Array<[GatewayOptions, RegExp]> = [

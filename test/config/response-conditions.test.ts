@@ -2,21 +2,21 @@ import type { ResponseConditionFunction } from '../../src/config/code-config.ts'
 import { createGateway } from '../../src/gateway.ts'
 import type { GatewayOptions } from '../../src/options.ts'
 import { chatAnswer, chatEvents, messageAnswer } from '../pipeline/support/responses.ts'
-import { type Answering, json, sse } from '../pipeline/support/upstream.ts'
+import { json, type Respond, sse } from '../pipeline/support/upstream.ts'
 import { assert, suite } from '../support/suite.ts'
 import { getOutcome, openRouted } from './support/routed.ts'
 
 const test = suite('response conditions that are functions')
 
 /** Each provider responds with its name. */
-const named: Answering = ({ provider, url, body }) => {
+const respondWithName: Respond = ({ provider, url, body }) => {
   if (url.pathname.endsWith('/messages')) return json(messageAnswer(provider))
   return JSON.parse(body).stream ? sse(chatEvents(provider)) : json(chatAnswer(provider))
 }
 
 const withFunction = (condition: ResponseConditionFunction, extra: GatewayOptions = {}) => ({
   combos: { picky: { models: ['one/m', 'two/m'], on: [condition] }, outer: ['picky', 'claude/m'] },
-  respond: named,
+  respond: respondWithName,
   ...extra,
 })
 
@@ -75,7 +75,7 @@ test('the functions of outer and inner combos apply, and each sees the response 
       inner: { models: ['claude/m', 'one/m'], on: [({ text }) => text === 'claude'] },
       outer: { models: ['inner', 'two/m'], on: ['content', ({ provider }) => provider === 'one'] },
     },
-    respond: named,
+    respond: respondWithName,
   })
   const response = await chat({ model: 'outer' })
   assert.equal([await readText(response), upstream.providers], ['two', ['claude', 'one', 'two']])

@@ -4,13 +4,13 @@ import type { GatewayOptions } from '../../src/options.ts'
 import type { RouteCall, RouteCandidate, RouteContext } from '../../src/request/route-call.ts'
 import { both } from '../pipeline/support/both-formats.ts'
 import { clients } from '../pipeline/support/sdk/clients/clients.ts'
-import type { Answering } from '../pipeline/support/upstream.ts'
+import type { Respond } from '../pipeline/support/upstream.ts'
 import { assert, suite } from '../support/suite.ts'
 import { failWith503, getOutcome, openRouted } from './support/routed.ts'
 
 const test = suite('the option route')
 
-const onlyOneFails: Answering = (call, signal) =>
+const onlyOneFails: Respond = (call, signal) =>
   call.provider === 'one' ? failWith503(call, signal) : both(call, signal)
 
 test('a model that route returns replaces the requested name', async () => {

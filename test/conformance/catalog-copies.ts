@@ -1,5 +1,5 @@
 import type { Storage } from '../../src/types.ts'
-import { changed, findModel, openCatalog } from '../catalog/world.ts'
+import { changeCatalog, findModel, openCatalog } from '../catalog/world.ts'
 import { fakeClock } from '../support/clock.ts'
 import { assert, suite } from '../support/suite.ts'
 
@@ -17,14 +17,14 @@ export function catalogCopies(
       const many = Object.fromEntries(
         Array.from({ length: 3_000 }, (_, index) => [`model-ü-${index}`, { input: 1, output: 2 }]),
       )
-      let source = changed(many)
+      let source = changeCatalog(many)
       const first = await openCatalog(async () => source, { storage, clock })
       await first.send()
       const other = await openCatalog(() => new Promise(() => {}), { storage, clock })
       await other.send()
       assert.is((await findModel(other, 'model-ü-2999'))?.price?.input, 1)
 
-      source = changed({ ...many, a: { input: 11, output: 20 }, b: { input: 0, output: 20 } })
+      source = changeCatalog({ ...many, a: { input: 11, output: 20 }, b: { input: 0, output: 20 } })
       const { held } = await first.api.catalog.refresh()
       assert.equal(
         held.map(({ model }) => model),

@@ -204,7 +204,7 @@ export function damagedRecordsTests(
       let count = 0
       for (let index = 0; index < all.length; index += step) {
         const text = all[Math.floor(index)] ?? ''
-        if ((await storage.set(key, text).catch(refused)) === undefined) continue
+        if ((await storage.set(key, text).catch(reportError)) === undefined) continue
         await world.clock.advance(1_000)
         await answersWith(world, { key, text, client })
         count++
@@ -227,7 +227,7 @@ export function damagedRecordsTests(
     const keys: string[] = []
     for (const prefix of Object.keys(damagedKinds))
       for (const id of ODD_IDS)
-        if ((await storage.set(prefix + id, '{"order":1,"record":5}').catch(refused)) !== undefined)
+        if ((await storage.set(prefix + id, '{"order":1,"record":5}').catch(reportError)) !== undefined)
           keys.push(prefix + id)
     const { damaged } = await manage<{ damaged: Array<{ key: string }> }>(world, 'GET', '')
     assert.equal(damaged.map(({ key }) => key).sort(), keys.sort())
@@ -249,7 +249,7 @@ const ODD_IDS = [
 ]
 
 /** Checks that the store rejected a value it can't keep, with a code that says why. */
-function refused(error: unknown): undefined {
+function reportError(error: unknown): undefined {
   const code = typeof error === 'object' && error !== null && 'code' in error ? String(error.code) : ''
   assert.match(code, /^STORAGE_(?:NOT_TEXT|TOO_LARGE)$/)
 }

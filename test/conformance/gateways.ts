@@ -115,7 +115,7 @@ function changes(shared: SharedTest): void {
       )
     }
     const wanted = Array.from({ length: COUNT }, (_, index) => names(index)).flat()
-    for (const { body } of await settled(all, get('/api/models/aliases'), wanted.length))
+    for (const { body } of await waitUntilSettled(all, get('/api/models/aliases'), wanted.length))
       assert.equal(Object.keys(body.aliases ?? {}).sort(), wanted.sort())
   })
 }
@@ -123,13 +123,13 @@ function changes(shared: SharedTest): void {
 function pauses(shared: SharedTest, name: string, { knownWithinMs }: SharedStore): void {
   shared(`all gateways reject a paused key within ${knownWithinMs} ms`, async ({ one, all }) => {
     await one(0, post('/api/connections', { provider: 'openai', apiKey: 'sk-test' }))
-    await settled(all, get('/api/connections'), 1)
+    await waitUntilSettled(all, get('/api/connections'), 1)
     const delays: number[][] = []
     let worst: number[] = []
     let median = Number.POSITIVE_INFINITY
     for (let round = 0; round < MOST_ROUNDS && median > knownWithinMs; round++) {
       const { key, id } = (await one(0, post('/api/keys', { name: `team ${round}` }))).body
-      const watching = all<Seen>(() => ({ does: 'watches for a refusal', key: String(key) }))
+      const watching = all<Received>(() => ({ does: 'watches for a refusal', key: String(key) }))
       await all(() => ({ does: 'waits until one was accepted' }))
       const paused = await one(round % COUNT, put(`/api/keys/${id}`, { isActive: false }))
       assert.is(paused.status, 200)
@@ -162,7 +162,7 @@ function races(shared: SharedTest): void {
     )
     const replies = await all((index) => put(`/api/combos/${combos[index]?.id}`, { name: 'renamed' }))
     assert.equal(statuses(replies), [200, 400, 400, 400])
-    for (const { body } of await settled(all, get('/api/combos'), RACES))
+    for (const { body } of await waitUntilSettled(all, get('/api/combos'), RACES))
       assert.is((body.combos as typeof combos).filter((combo) => combo.name === 'renamed').length, 1)
   })
 
@@ -180,7 +180,7 @@ function races(shared: SharedTest): void {
           if (status === 400) assert.match(getError(body), `"providerSpecificData.prefix" must not be "${prefix}"`)
       }
       const connections = (reply: Reply) => reply.body.connections as Array<{ id: string; prefix?: string }>
-      const [first] = await settled(all, get('/api/connections'), RACES)
+      const [first] = await waitUntilSettled(all, get('/api/connections'), RACES)
       const owned = first ? connections(first) : []
       const replies = await all((index) => put(`/api/connections/${owned[index]?.id}`, { prefix: 'moved' }))
       const isSameProvider = new Set(owned.slice(0, COUNT).map((item) => Reflect.get(item, 'provider'))).size < COUNT
@@ -195,7 +195,7 @@ function races(shared: SharedTest): void {
         const put = await all<{ key: { id: string } }>(() => ({ does: 'puts a key', input: { name: `team ${race}` } }))
         assert.is(new Set(put.map(({ key }) => key.id)).size, 1)
       }
-      for (const { body } of await settled(all, get('/api/keys'), times(20)))
+      for (const { body } of await waitUntilSettled(all, get('/api/keys'), times(20)))
         assert.is((body.keys as unknown[]).length, times(20))
     },
   )
@@ -204,7 +204,7 @@ function races(shared: SharedTest): void {
 function turns(shared: SharedTest): void {
   shared('the gateways share the turns of a combo without duplicates or gaps', async ({ one, all }) => {
     await one(0, post('/api/connections', { provider: 'openai', apiKey: 'sk-test' }))
-    await settled(all, get('/api/connections'), 1)
+    await waitUntilSettled(all, get('/api/connections'), 1)
     const models = ['a', 'b', 'c', 'd']
     await one(
       0,
@@ -212,7 +212,7 @@ function turns(shared: SharedTest): void {
     )
     const { key } = (await one(0, post('/api/keys', { name: 'team' }))).body
     const send = (times: number) => ({ does: 'asks', key: String(key), model: 'turns', times }) as const
-    await settled(all, get('/api/combos'), 1)
+    await waitUntilSettled(all, get('/api/combos'), 1)
 
     const inTurn: string[] = []
     for (let turn = 0; turn < 40; turn++) inTurn.push(...(await one<string[]>(turn % COUNT, send(1))))
@@ -231,7 +231,7 @@ function turns(shared: SharedTest): void {
   })
 }
 
-interface Seen {
+interface Received {
   lastAccepted: number
   firstRefused: number
   others: string
@@ -242,7 +242,7 @@ const put = (path: string, body: unknown) => ({ does: 'calls', method: 'PUT', pa
 const get = (path: string) => ({ does: 'calls', method: 'GET', path }) as const
 
 /** Resolves to the replies of all processes when each lists this many entries, because changes take a moment to spread. */
-async function settled(all: Processes['all'], order: ReturnType<typeof get>, count: number): Promise<Reply[]> {
+async function waitUntilSettled(all: Processes['all'], order: ReturnType<typeof get>, count: number): Promise<Reply[]> {
   const getSize = ({ body }: Reply) => Object.keys(Object.values(body)[0] ?? {}).length
   for (let tries = 0; ; tries++) {
     const replies = await all(() => order)

@@ -79,9 +79,9 @@ test('the cloud packages are loaded with the first call to a cloud, not with the
 })
 
 test('the token packages are loaded when the first token is used or minted', () => {
-  const loading = (name: string) => built('.js').filter((file) => packagesAtOnce(file).has(name))
-  assert.is(loading('jose/jwt/verify').length, 1, 'one for tokens')
-  assert.is(loading('jose/jwt/sign').length, 2, 'one for clouds, one for tokens')
+  const findLoading = (name: string) => built('.js').filter((file) => packagesAtOnce(file).has(name))
+  assert.is(findLoading('jose/jwt/verify').length, 1, 'one for tokens')
+  assert.is(findLoading('jose/jwt/sign').length, 2, 'one for clouds, one for tokens')
 })
 
 test("the credentials of a cloud import only their vendor's package, since bundlers look for each one", () => {

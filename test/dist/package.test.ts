@@ -63,7 +63,7 @@ test('the package has at most 148 modules in addition to its entries, because ea
 })
 
 test('the package contains the build, the examples, and the license, but no source or tests', async ({ tarball }) => {
-  const names = await packed(tarball)
+  const names = await listPackedFiles(tarball)
   assert.equal(strangeFiles(names), [])
   assert.ok(names.includes('LICENSE'))
 })
@@ -93,7 +93,7 @@ test('the examples page lists exactly the existing examples', async () => {
 })
 
 test('the package contains every documentation page, and every file they link to', async ({ tarball }) => {
-  const names = await packed(tarball)
+  const names = await listPackedFiles(tarball)
   const pages = readPages().filter(({ path }) => names.includes(path))
   for (const path of [
     'README.md',
@@ -118,7 +118,7 @@ const isPicture = (path: string) => /\.(?:webp|svg)$/.test(path)
 test('llms.txt lists each page of the package exactly once', async ({ tarball }) => {
   const { stdout } = await execute('tar', ['-xzOf', tarball, 'package/llms.txt'])
   const listed = [...stdout.matchAll(/^- \[[^\]]+\]\(([^)]+)\): \S.*$/gm)].map(([, path = '']) => path)
-  const pages = (await packed(tarball)).filter((name) => name.endsWith('.md'))
+  const pages = (await listPackedFiles(tarball)).filter((name) => name.endsWith('.md'))
   assert.equal(listed.toSorted(), pages.toSorted())
   assert.is(
     stdout.split('\n').filter((line) => line.startsWith('- ')).length,
@@ -135,7 +135,7 @@ test('package.json links to the repository and enables provenance', async () => 
   assert.equal(publishConfig, { access: 'public', provenance: true })
 })
 
-async function packed(tarball: string): Promise<string[]> {
+async function listPackedFiles(tarball: string): Promise<string[]> {
   const { stdout } = await execute('tar', ['-tzf', tarball])
   return stdout
     .trim()

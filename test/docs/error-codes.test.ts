@@ -1,5 +1,5 @@
 import { formatErrorRows } from '../../src/admin/http/openapi/error-codes.ts'
-import { openDoor } from '../management/open-management.ts'
+import { openManagement } from '../management/open-management.ts'
 import { assert, suite } from '../support/suite.ts'
 import { readPages } from './pages.ts'
 
@@ -19,6 +19,6 @@ test('the page on API errors lists every code with its status, cause, and fix', 
 })
 
 test('the OpenAPI document contains the same table', async () => {
-  const { info } = await openDoor().gateway.api.openapi()
+  const { info } = await openManagement().gateway.api.openapi()
   assert.equal(readRows(String(info.description)), formatErrorRows().sort())
 })

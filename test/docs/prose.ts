@@ -25,7 +25,7 @@ export function passagesOfPages(): Passage[] {
       .replace(/\*\*|(?<!\w)_|_(?!\w)/g, '')
     const blocks = prose.split(/\n{2,}|\n(?=\s*(?:[-*|#]|\d+\.) ?)/)
     const cells = blocks.flatMap((block) => (block.trim().startsWith('|') ? block.split('|') : [block]))
-    return cells.map((cell) => ({ file: path, text: cleaned(cell) })).filter(({ text }) => !/^(?:x[ ,]*)*$/.test(text)) // cells that only contain code
+    return cells.map((cell) => ({ file: path, text: clean(cell) })).filter(({ text }) => !/^(?:x[ ,]*)*$/.test(text)) // cells that only contain code
   })
 }
 
@@ -37,7 +37,7 @@ export function passagesOfCode(): Passage[] {
     const passages: Passage[] = []
     const visit = (node: ts.Node): void => {
       if (ts.isImportDeclaration(node) || ts.isTypeNode(node)) return
-      for (const text of readText(node).split(NEXT_ITEM).map(cleaned)) {
+      for (const text of readText(node).split(NEXT_ITEM).map(clean)) {
         const words = text.match(/(?<=^|[\s"(])[A-Za-z][a-z']*(?=$|[\s.,:;")])/g) ?? []
         const isMessage = isDashboard
           ? /[a-z]{3}/.test(text) && !isApiValue.test(text)
@@ -65,7 +65,7 @@ function readText(node: ts.Node): string {
   return node.head.text + node.templateSpans.map(({ literal }) => `x${literal.text}`).join('')
 }
 
-const cleaned = (text: string) =>
+const clean = (text: string) =>
   text
     .replace(/^\s*(?:[-*#>]+|\d+\.)\s/, '')
     .replace(/\s+/g, ' ')

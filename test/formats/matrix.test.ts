@@ -75,7 +75,7 @@ async function createContexts(from: WireFormat, to: WireFormat) {
 }
 
 /** Returns the stream that a client of `to` gets. */
-async function translated(chunks: Iterable<Uint8Array>, from: WireFormat, to: WireFormat): Promise<string> {
+async function translate(chunks: Iterable<Uint8Array>, from: WireFormat, to: WireFormat): Promise<string> {
   const events: string[] = []
   const stream = translateStream(await createContexts(from, to), (event) => events.push(event))
   for (const chunk of chunks) stream.push(chunk)
@@ -84,7 +84,7 @@ async function translated(chunks: Iterable<Uint8Array>, from: WireFormat, to: Wi
 }
 
 /** Returns the result of a client of `to` that didn't request a stream. */
-async function gathered(sse: string, from: WireFormat, to: WireFormat): Promise<Understood> {
+async function collect(sse: string, from: WireFormat, to: WireFormat): Promise<Understood> {
   const { from: source, to: client, read, write } = await createContexts(from, to)
   const events: SseEvent[] = []
   const parser = createSseParser((event) => events.push(event))
@@ -104,7 +104,7 @@ const isComplete = (api: WireFormat, { ok, finish }: Received) => ok && (api !==
 /** Returns the result of the vendor's own client in the common vocabulary, without reasoning and counts that the client doesn't know. */
 function wanted(api: WireFormat, received: Received): Partial<Understood> {
   const heardCalls = received.tool_calls ?? []
-  const calls = heardCalls.map(({ name, args, arguments: text }) => ({ name, args: args ?? parsed(text) }))
+  const calls = heardCalls.map(({ name, args, arguments: text }) => ({ name, args: args ?? parse(text) }))
   const isInPieces = heardCalls.some((call) => 'partial' in call) // a plain merge doesn't join them
   return {
     text: received.text ?? '',
@@ -115,7 +115,7 @@ function wanted(api: WireFormat, received: Received): Partial<Understood> {
   }
 }
 
-const parsed = (text = '') => (text.trim() === '' ? {} : JSON.parse(text))
+const parse = (text = '') => (text.trim() === '' ? {} : JSON.parse(text))
 
 function getFinish(finish: string, hasCalls: boolean): Understood['finish'] {
   if (/^(length|max_tokens|incomplete)$/i.test(finish)) return 'length'
@@ -155,11 +155,11 @@ for (const from of wireFormats) {
       let seed = 0
       for (const { name, sse, received } of recorded) {
         const expected = isComplete(from, received) ? wanted(from, received) : undefined
-        const unasked = findDifference(await gathered(sse, from, to).catch(String), expected)
+        const unasked = findDifference(await collect(sse, from, to).catch(String), expected)
         if (unasked) failures.push(`${name}, gathered: ${unasked}`)
         const known = new Map<string, Understood | string>() // the same stream always has the same result
         for (const [manner, cut] of Object.entries(manners)) {
-          const stream = await translated(cut(encodeUtf8(sse), ++seed), from, to)
+          const stream = await translate(cut(encodeUtf8(sse), ++seed), from, to)
           const understood = known.get(stream) ?? (await understoodBy(to, stream))
           known.set(stream, understood)
           const difference = findDifference(understood, expected)

@@ -43,7 +43,7 @@ function recordedRequests({ folders, path }: (typeof places)[WireFormat]): Recor
 }
 
 /** Returns the request as the target gets it from a client of `from`. */
-function translated(body: JsonObject, from: Translator, { translator: to, format, model, traits }: Target): JsonObject {
+function translate(body: JsonObject, from: Translator, { translator: to, format, model, traits }: Target): JsonObject {
   const { warnings } = contexts(from)
   const target = { ...contexts(to, { format }).target, model, traits, warnings }
   const parsed = from.parseRequest(body, { warnings, route: { model: 'm', stream: true } })
@@ -104,7 +104,7 @@ for (const from of wireFormats) {
       let rejected = 0
       for (const { name, body, target } of requests) {
         try {
-          const problems = target.problems(translated(body, source, target))
+          const problems = target.problems(translate(body, source, target))
           if (problems.length > 0) failures.push(`${name} for ${target.model}: ${problems.slice(0, 3).join('; ')}`)
         } catch (error) {
           if (isUnsayable(error)) rejected++

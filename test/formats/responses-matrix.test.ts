@@ -54,7 +54,7 @@ function getMessage({ choices }: JsonObject): JsonObject {
   return isObject(choice) && isObject(choice.message) ? choice.message : {}
 }
 
-function translated(response: JsonObject, from: WireFormat, to: WireFormat): Promise<Response> {
+function translate(response: JsonObject, from: WireFormat, to: WireFormat): Promise<Response> {
   return Promise.all([getTranslator(from), getTranslator(to)]).then(([source, client]) => {
     const { read, write } = contexts(source, { format: from })
     return Response.json(client.writeResponse(source.parseResponse(response, read), write({ stream: false })))
@@ -78,7 +78,7 @@ for (const from of wireFormats) {
       assert.ok(all.length > 300, `${all.length} answers`)
       const responses = getShare(all, from, to)
       for (const { name, response, expected } of responses) {
-        const understood = await translated(response, from, to).then(wholeClients[to]).catch(String)
+        const understood = await translate(response, from, to).then(wholeClients[to]).catch(String)
         for (const [field, value] of Object.entries(expected)) {
           const actual = typeof understood === 'string' ? understood : understood[field as keyof Understood] // `field` is a key of the same type
           if (comparable(actual) === comparable(value)) continue

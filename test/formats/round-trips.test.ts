@@ -99,7 +99,7 @@ function streamedAgain(translator: Translator, input: CanonicalResponse, size: n
   parser.end()
   reader.end()
   sequence.end()
-  return joined(result)
+  return joinEvents(result)
 }
 
 function* getEvents({ choices, usage }: CanonicalResponse, size: number): Generator<StreamEvent> {
@@ -107,7 +107,7 @@ function* getEvents({ choices, usage }: CanonicalResponse, size: number): Genera
   for (const { content, finish } of choices) {
     for (const [key, part] of content.entries()) {
       const text = part.type === 'tool-call' ? part.arguments : 'text' in part ? part.text : ''
-      yield { type: 'part-start', key, candidate: 0, part: emptied(part) }
+      yield { type: 'part-start', key, candidate: 0, part: clearState(part) }
       for (let index = 0; index < text.length; index += size)
         yield { type: 'part-delta', key, text: text.slice(index, index + size) }
       yield { type: 'part-end', key }
@@ -116,10 +116,10 @@ function* getEvents({ choices, usage }: CanonicalResponse, size: number): Genera
   }
 }
 
-const emptied = (part: AssistantPart): AssistantPart =>
+const clearState = (part: AssistantPart): AssistantPart =>
   part.type === 'tool-call' ? { ...part, arguments: '' } : 'text' in part ? { ...part, text: '' } : part
 
-function joined(events: readonly StreamEvent[]): CanonicalResponse {
+function joinEvents(events: readonly StreamEvent[]): CanonicalResponse {
   const content: AssistantPart[] = []
   for (const event of events) {
     if (event.type === 'part-start') content[event.key] = { ...event.part }
@@ -145,8 +145,8 @@ for (const from of wireFormats) {
       () => {
         fc.assert(
           fc.property(request, (value) => {
-            const input = sent(value, from)
-            const back = sent(sent(input, through), from)
+            const input = prepareSent(value, from)
+            const back = prepareSent(prepareSent(input, through), from)
             assert.equal(getOptions(back, from, through), getOptions(input, from, through))
           }),
           runs,
@@ -157,7 +157,7 @@ for (const from of wireFormats) {
 }
 
 /** Writes a request for a provider of the format, and reads it like a client's. */
-function sent(input: CanonicalRequest, format: WireFormat): CanonicalRequest {
+function prepareSent(input: CanonicalRequest, format: WireFormat): CanonicalRequest {
   const translator = translators[format]
   const { target, warnings } = contexts(translator, { format })
   const { request: prepared } = prepareRequest(input, { ...target, supportedOptions: translator.supportedOptions })

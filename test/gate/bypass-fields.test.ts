@@ -1,6 +1,6 @@
 import type { UsageLimits } from '../../src/types/limits.ts'
 import { assert, suite } from '../support/suite.ts'
-import { messages, openGate, refusal } from './support/world.ts'
+import { messages, openGate, readError } from './support/world.ts'
 
 const test = suite('fields that make some providers use other models or paid services')
 
@@ -27,7 +27,7 @@ for (const [title, [param, fields]] of Object.entries(detours))
   test(`a key with allowed models or a token or dollar limit may not send ${title}`, async () => {
     for (const options of [{ models: ['one/*'] }, { limits: TOKENS }, { limits: USD }, { groupLimits: TOKENS }]) {
       const { chat, upstream, used } = await openGate(options)
-      const { status, code, message } = await refusal(await chat({ model: 'one/m', ...fields }))
+      const { status, code, message } = await readError(await chat({ model: 'one/m', ...fields }))
       assert.equal([status, code], [400, 'invalid_request'], message)
       assert.is(message.startsWith(`"${param}" can reach models or paid services`), true, message)
       assert.equal([upstream.calls.length, await used('requests')], [0, 0])
@@ -58,7 +58,7 @@ for (const [title, [param, members]] of Object.entries(ambiguous))
     for (const options of [{ models: ['one/*'] }, { limits: TOKENS }, { limits: USD }]) {
       const { post, upstream } = await openGate(options)
       const text = `{"model":"one/m",${members},"messages":${JSON.stringify(messages)}}`
-      const { status, code, message } = await refusal(await post('/v1/chat/completions', text))
+      const { status, code, message } = await readError(await post('/v1/chat/completions', text))
       assert.equal([status, code], [400, 'invalid_request'], message)
       assert.is(message.startsWith(`"${param}" `), true, message)
       assert.is(upstream.calls.length, 0)

@@ -1,5 +1,5 @@
 import { assert, suite } from '../support/suite.ts'
-import { type GateOptions, messages, openGate, refusal } from './support/world.ts'
+import { type GateOptions, messages, openGate, readError } from './support/world.ts'
 
 const test = suite("ways around a key's allowed models")
 
@@ -44,7 +44,7 @@ const ways: Record<string, [path: string, body: unknown, status?: number]> = {
 for (const [title, [path, body, status = 403]] of Object.entries(ways))
   test(`a key can't reach a forbidden model ${title}`, async () => {
     const { post, upstream, used } = await open({ limits: { requests: { total: 9 } } })
-    const rejected = await refusal(await post(path, body))
+    const rejected = await readError(await post(path, body))
     assert.is(rejected.status, status, rejected.message)
     if (status === 403) assert.match(rejected.message, /^The API key "alice" is not allowed to use the model "/)
     assert.not.match(rejected.message, /Did you mean/)
@@ -101,7 +101,7 @@ test("a key restricted to another model kind can't request chat responses", asyn
   const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' }
   for (const path of ['/v1/chat/completions', '/v1/messages/count_tokens']) {
     const reply = await gateway.fetch(`http://gateway${path}`, { method: 'POST', headers, body: JSON.stringify(chat) })
-    const { status, code, message } = await refusal(reply)
+    const { status, code, message } = await readError(reply)
     assert.equal([status, code], [403, 'model_not_allowed'])
     assert.match(message, 'The API key "bob" is not allowed to use models of kind "llm".')
   }

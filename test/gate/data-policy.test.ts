@@ -3,16 +3,16 @@ import { createGateway } from '../../src/gateway.ts'
 import type { Identity } from '../../src/request/identity.ts'
 import type { DataTags } from '../../src/types.ts'
 import { chatAnswer } from '../pipeline/support/responses.ts'
-import { type Answering, fakeUpstream, json } from '../pipeline/support/upstream.ts'
+import { fakeUpstream, json, type Respond } from '../pipeline/support/upstream.ts'
 import { catalog } from '../pipeline/support/world.ts'
 import { fakeClock } from '../support/clock.ts'
 import { assert, suite } from '../support/suite.ts'
 
 const test = suite('data policies of callers')
 
-const either: Answering = () => json(chatAnswer())
+const either: Respond = () => json(chatAnswer())
 
-async function refusal(response: Response) {
+async function readError(response: Response) {
   const { error } = (await response.json()) as { error: { message: string; code?: string } }
   return { status: response.status, code: error.code, message: error.message }
 }
@@ -61,10 +61,10 @@ test('the policies of a key, its group, and the header all apply', async () => {
   assert.is((await send(bearer(key))).status, 200)
   assert.is((await send({ ...bearer(key), 'x-signalbox-require': 'tier=a' })).status, 200)
   assert.equal(upstream.providers, ['one', 'two', 'three'])
-  const unmet = await refusal(await send({ ...bearer(key), 'x-signalbox-require': 'zdr=false' }))
+  const unmet = await readError(await send({ ...bearer(key), 'x-signalbox-require': 'zdr=false' }))
   assert.equal([unmet.status, unmet.code], [403, 'no_compliant_target'])
   await api.groups.update(group, { require: { region: 'us' } })
-  const { message } = await refusal(await send(bearer(key)))
+  const { message } = await readError(await send(bearer(key)))
   assert.match(message, 'the group "team" requires "region=us"')
   await api.groups.update(group, { require: null })
   await api.keys.update(id, { require: null })
@@ -82,10 +82,10 @@ test('the policies of an identity, its plan, its key, and the header all apply',
   const { key } = await api.keys.create({ name: 'own', account: 'alice', require: { training: false } })
   assert.is((await send(bearer(key))).status, 200)
   assert.is(upstream.providers.at(-1), 'three')
-  const { message } = await refusal(await send({ 'x-signalbox-require': 'region=us' }))
+  const { message } = await readError(await send({ 'x-signalbox-require': 'region=us' }))
   assert.match(message, 'requires "region=us"')
   await api.groups.update(plan, { require: { region: 'moon' } })
-  const { status, message: output } = await refusal(await send())
+  const { status, message: output } = await readError(await send())
   assert.equal([status, upstream.calls.length], [403, 3])
   assert.match(output, 'your account requires "region=moon"')
 })
@@ -223,7 +223,7 @@ test("a route function sees the tags of candidates, and can't bypass a request's
     })
   const eu = { 'x-signalbox-require': 'region=eu' }
   assert.is((await send({})).status, 200)
-  assert.equal([(await refusal(await send(eu))).code, upstream.providers], ['no_compliant_target', ['one']])
+  assert.equal([(await readError(await send(eu))).code, upstream.providers], ['no_compliant_target', ['one']])
   chosen = ['one/m', 'two/m']
   assert.is((await send(eu)).status, 200)
   assert.equal([upstream.providers, seen[0]], [['one', 'two'], { region: 'eu' }])

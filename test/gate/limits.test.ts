@@ -1,7 +1,7 @@
 import { never } from '../pipeline/support/upstream.ts'
 import { assert, suite } from '../support/suite.ts'
 import { metered } from './support/metered-providers.ts'
-import { messages, openGate, refusal } from './support/world.ts'
+import { messages, openGate, readError } from './support/world.ts'
 
 const test = suite("enforcing a key's limits")
 
@@ -27,7 +27,7 @@ test('a request limit allows the configured number of requests, tells clients wh
     'x-ratelimit-remaining-requests': '0',
     'x-ratelimit-reset-requests': '40s',
   })
-  assert.equal(await refusal(rejected), {
+  assert.equal(await readError(rejected), {
     status: 429,
     code: 'rate_limit_exceeded',
     message:
@@ -43,7 +43,7 @@ test('a daily or total request limit tells clients not to retry automatically', 
   await total.chat()
   const rejected = await total.chat()
   assert.equal([rejected.headers.get('retry-after'), rejected.headers.get('x-should-retry')], [null, 'false'])
-  assert.equal(await refusal(rejected), {
+  assert.equal(await readError(rejected), {
     status: 429,
     code: 'rate_limit_exceeded',
     message:
@@ -135,7 +135,7 @@ test('the error for an exhausted token budget states the owner, usage, and reset
   const rejected = await chat({ max_tokens: 10 })
   assert.equal([rejected.headers.get('retry-after'), rejected.headers.get('x-should-retry')], [null, 'false'])
   assert.is(rejected.headers.get('x-ratelimit-remaining-tokens'), '0')
-  assert.equal(await refusal(rejected), {
+  assert.equal(await readError(rejected), {
     status: 402,
     code: 'budget_exceeded',
     message:
@@ -148,7 +148,7 @@ test('a request that might exceed the remaining budget is too expensive; under a
   const day = await openGate({ limits: { tokens: { day: 3_000 } } })
   const rejected = await day.chat({ max_tokens: 3_500 })
   assert.is(rejected.headers.get('x-should-retry'), 'false')
-  const { status, code, message } = await refusal(rejected)
+  const { status, code, message } = await readError(rejected)
   assert.equal([status, code], [402, 'request_too_expensive'])
   assert.match(
     message,
@@ -161,14 +161,14 @@ test('a request that might exceed the remaining budget is too expensive; under a
   assert.is((await minute.chat({ max_tokens: 4_000 })).status, 200)
   const later = await minute.chat({ max_tokens: 4_000 })
   assert.equal([later.status, later.headers.get('retry-after')], [429, '60'])
-  assert.is((await refusal(await minute.chat({ max_tokens: 9_000 }))).code, 'request_too_expensive')
+  assert.is((await readError(await minute.chat({ max_tokens: 9_000 }))).code, 'request_too_expensive')
 })
 
 test('a dollar budget counts input and output by their prices', async () => {
   const { chat, used, stateOf } = await openGate({ limits: { usd: { day: 0.05 } } })
   assert.is((await chat({ max_tokens: 100 })).status, 200)
   assert.is(await used('usd'), 0.000057)
-  const rejected = await refusal(await chat({ max_tokens: 6_000 }))
+  const rejected = await readError(await chat({ max_tokens: 6_000 }))
   assert.equal([rejected.status, rejected.code], [402, 'request_too_expensive'])
   assert.match(rejected.message, 'more than the $0.049943 left: the API key "alice" can use $0.05 per day.')
   const [state] = await stateOf('key', { usd: { day: 0.05 } })
@@ -187,7 +187,7 @@ test("if the worst case doesn't fit, the response to a request without a maximum
     assert.is((await chat({ max_tokens: 4_000 })).status, 402)
   }
   const { chat } = await openGate({ limits: { tokens: { day: 1_020 } } })
-  assert.is((await refusal(await chat())).code, 'request_too_expensive', 'less than 1,024 tokens are no answer')
+  assert.is((await readError(await chat())).code, 'request_too_expensive', 'less than 1,024 tokens are no answer')
 })
 
 test('a target that is too expensive is skipped in favor of one that fits the budget', async () => {
@@ -207,7 +207,7 @@ test('a model without a known price is rejected if dollars are limited, unless t
   const strict = await openGate({ limits: { usd: { day: 10 } } })
   const rejected = await strict.chat({ model: 'free/m' })
   assert.is(rejected.headers.get('x-should-retry'), 'false')
-  const { status, code, message } = await refusal(rejected)
+  const { status, code, message } = await readError(rejected)
   assert.equal([status, code], [402, 'request_too_expensive'])
   assert.match(message, 'The price of "free/m" is unknown')
   assert.is(strict.upstream.calls.length, 0)
@@ -227,7 +227,7 @@ test('a service tier that costs more than the model has no known price', async (
   ]
   for (const [name = '', value] of moreExpensive) {
     const { chat, upstream } = await openGate({ limits: { usd: { day: 10 } } })
-    const { status, message } = await refusal(await chat({ [name]: value }))
+    const { status, message } = await readError(await chat({ [name]: value }))
     assert.is(status, 402)
     assert.match(message, `The price of "one/m" with this "${name}" is unknown`)
     assert.is(upstream.calls.length, 0)
@@ -248,7 +248,7 @@ test('concurrent requests are limited, and a failed request frees its slot', asy
   while (upstream.calls.length === 0) await new Promise(setImmediate)
   const rejected = await chat()
   assert.is(rejected.headers.get('retry-after'), '1')
-  assert.equal(await refusal(rejected), {
+  assert.equal(await readError(rejected), {
     status: 429,
     code: 'rate_limit_exceeded',
     message:
@@ -271,7 +271,7 @@ test('the error for a request that will fit once an in-flight one settles sugges
     [429, '1', null],
   )
   assert.match(
-    (await refusal(rejected)).message,
+    (await readError(rejected)).message,
     /in-flight requests have reserved \d+ tokens\. In-flight requests have reserved the rest/,
   )
   controller.abort()
@@ -287,7 +287,7 @@ test("the gateway's limits apply to requests without a key", async () => {
       body: JSON.stringify({ model: 'one/m', messages }),
     })
   assert.is((await send()).status, 200)
-  assert.match((await refusal(await send())).message, /^This gateway can make 1 request per minute and has made 1\./)
+  assert.match((await readError(await send())).message, /^This gateway can make 1 request per minute and has made 1\./)
   assert.is((await post('/v1/chat/completions', { model: 'one/m', messages })).status, 429)
 })
 
@@ -320,7 +320,7 @@ test("each fallback attempt has a separate reservation, made after the failed at
 
 test('only requests with an output limit get the advice to lower it', async () => {
   const { post } = await openGate({ limits: { usd: { day: 0.005 } } })
-  const { code, message } = await refusal(await post('/v1/search/other/webSearch', { query: 'Hi' }))
+  const { code, message } = await readError(await post('/v1/search/other/webSearch', { query: 'Hi' }))
   assert.is(code, 'request_too_expensive')
   assert.match(message, ' can use $0.005 per day. Split the request into smaller ones.')
 })

@@ -2,7 +2,7 @@ import { endpoints } from '../../src/protocols/kinds/kinds.ts'
 import { createModelRoutes } from '../../src/request/door/model-routes.ts'
 import { assert, suite } from '../support/suite.ts'
 import { askOf, modelsFor } from './support/endpoint-requests.ts'
-import { openGate, refusal } from './support/world.ts'
+import { openGate, readError } from './support/world.ts'
 
 const test = suite('limits on every model route')
 
@@ -37,7 +37,7 @@ for (const endpoint of endpoints)
       else assert.is(tokens, reported.tokens)
       assert.is(await reserved(), 0)
       if (endpoint.operation.name === 'count-tokens') assert.is(reported.tokens, 0)
-      const rejected = await refusal(await post(path, body))
+      const rejected = await readError(await post(path, body))
       assert.equal([rejected.status, rejected.code, upstream.calls.length], [429, 'rate_limit_exceeded', calls])
       assert.is(await used('requests'), 1)
     })

@@ -2,7 +2,7 @@ import type { RequestRecord } from '../../src/request/hook-records.ts'
 import { chatAnswer } from '../pipeline/support/responses.ts'
 import { json, sse } from '../pipeline/support/upstream.ts'
 import { assert, suite } from '../support/suite.ts'
-import { messages, openGate, refusal } from './support/world.ts'
+import { messages, openGate, readError } from './support/world.ts'
 
 const test = suite("service tiers that cost more than the model's base price")
 
@@ -96,7 +96,7 @@ const send = ({ post }: Awaited<ReturnType<typeof openGate>>, location: string, 
 for (const [location, extra] of moreExpensive)
   test(`a ${location} request with ${JSON.stringify(extra)} has no known price`, async () => {
     const gate = await openGate({ limits: { usd: { day: 10 } } })
-    const { status, code, message } = await refusal(await send(gate, location, extra))
+    const { status, code, message } = await readError(await send(gate, location, extra))
     assert.equal([status, code, gate.upstream.calls.length], [402, 'request_too_expensive', 0], message)
 
     const records: RequestRecord[] = []
@@ -114,7 +114,7 @@ for (const [location, extra] of moreExpensive)
 test('a duplicate tier is rejected, because providers differ in which one they read', async () => {
   const gate = await openGate({ limits: { usd: { day: 10 } } })
   const body = JSON.stringify({ model: 'one/m', messages }).slice(0, -1)
-  const { status } = await refusal(
+  const { status } = await readError(
     await gate.post('/v1/chat/completions', `${body},"service_tier":"priority","service_tier":"default"}`),
   )
   assert.equal([status, gate.upstream.calls.length], [400, 0])

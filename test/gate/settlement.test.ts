@@ -1,6 +1,6 @@
 import { memoryStorage } from '../../adapters/storage/memory.ts'
 import { chatChunk } from '../pipeline/support/responses.ts'
-import { type Answering, json, never, sse } from '../pipeline/support/upstream.ts'
+import { json, never, type Respond, sse } from '../pipeline/support/upstream.ts'
 import { assert, suite } from '../support/suite.ts'
 import { metered } from './support/metered-providers.ts'
 import { type GateWorld, messages, openGate } from './support/world.ts'
@@ -103,7 +103,7 @@ test("a client that disconnects while its reservation is being written isn't cha
 })
 
 /** Ways in which a provider fails, and the status that the client finally gets. */
-const failures: Record<string, [answer: Answering, status: number, body?: object]> = {
+const failures: Record<string, [answer: Respond, status: number, body?: object]> = {
   'the provider cuts its stream': [() => sse(started, 'error'), 200, stream],
   'the provider ends its stream too early': [() => sse(started), 200, stream],
   'the provider reports an error in its stream': [

@@ -2,7 +2,7 @@ import { memoryStorage } from '../../adapters/storage/memory.ts'
 import { never } from '../pipeline/support/upstream.ts'
 import { assert, suite } from '../support/suite.ts'
 import { metered } from './support/metered-providers.ts'
-import { type GateWorld, messages, openGate, refusal } from './support/world.ts'
+import { type GateWorld, messages, openGate, readError } from './support/world.ts'
 
 const test = suite('streams that exceed their reservation')
 
@@ -177,13 +177,13 @@ const away = suite('limits while the storage is unavailable')
 function unreachable() {
   const storage = memoryStorage()
   const state = { isUnavailable: false }
-  const failing =
+  const failFirst =
     <A extends [string, ...unknown[]], R>(call: (...args: A) => Promise<R>) =>
     async (...args: A): Promise<R> => {
       if (state.isUnavailable && args[0].startsWith('limits/')) throw new Error('connect ECONNREFUSED')
       return call(...args)
     }
-  return { state, storage: { ...storage, get: failing(storage.get), set: failing(storage.set) } }
+  return { state, storage: { ...storage, get: failFirst(storage.get), set: failFirst(storage.set) } }
 }
 
 for (const [limits, isRefused] of [
@@ -211,7 +211,7 @@ for (const [limits, isRefused] of [
             assert.is(reply.status, 200, await reply.text())
             continue
           }
-          const { status, code } = await refusal(reply)
+          const { status, code } = await readError(reply)
           assert.equal([status, code], [503, 'storage_unavailable'])
         }
         assert.is(upstream.calls.length, isRefused === isReversed ? 3 : 1)

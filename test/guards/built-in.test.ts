@@ -226,12 +226,12 @@ test('tools: rejects tools that are denied, not allowed, or run by a provider', 
 })
 
 const mask: Guard = pii({ name: 'm', types: ['email'], action: 'mask' })
-const sent = (body = '') => JSON.parse(body).messages.map(({ content }: { content: string }) => content)
+const getContents = (body = '') => JSON.parse(body).messages.map(({ content }: { content: string }) => content)
 
 test('check 60: each address gets its own placeholder, and the client gets the addresses back', async () => {
   const { say, upstream } = await openWorld([mask], { response: chatAnswer('See EMAIL-1-0000.') })
   await say('openai-chat', 'From ann@a.test to bob@b.test, cc ann@a.test')
-  const [text] = sent(upstream.calls[0]?.body)
+  const [text] = getContents(upstream.calls[0]?.body)
   assert.match(text, /^From EMAIL-1-(\w{4}) to EMAIL-2-\1, cc EMAIL-1-\1$/)
 })
 
@@ -242,7 +242,7 @@ test('check 61: an address in several messages has a single placeholder', async 
     content,
   }))
   await send('/v1/chat/completions', { model: 'one/m', messages })
-  const [first, second, third] = sent(upstream.calls[0]?.body)
+  const [first, second, third] = getContents(upstream.calls[0]?.body)
   assert.match(first, /^EMAIL-1-\w{4}$/)
   assert.is(second, `${first.replace('EMAIL-1', 'EMAIL-2')}, ${first}`)
   assert.is(third, `To ${first}.`)
@@ -252,7 +252,7 @@ test('check 61: an address in several messages has a single placeholder', async 
 async function findPlaceholder(): Promise<string> {
   const { say, upstream } = await openWorld([mask])
   await say('openai-chat', 'ann@a.test')
-  return sent(upstream.calls[0]?.body)[0]
+  return getContents(upstream.calls[0]?.body)[0]
 }
 
 for (const client of clientNames)
@@ -273,7 +273,7 @@ test('check 63: a value with quotes is restored as valid JSON in tool call argum
   const quoting: Guard = words({ name: 'q', words: ['say "hi"'], action: 'mask' })
   const probe = await openWorld([quoting])
   await probe.say('openai-chat', 'say "hi"')
-  const placeholder = sent(probe.upstream.calls[0]?.body)[0]
+  const placeholder = getContents(probe.upstream.calls[0]?.body)[0]
   const args = JSON.stringify({ text: placeholder })
   const events = [
     chatChunk({ tool_calls: [{ index: 0, id: 'a', type: 'function', function: { name: 'f', arguments: '' } }] }),
@@ -317,7 +317,7 @@ test('check 66: the start of a growing conversation stays byte-identical', async
       ],
     },
   })
-  const [before, after] = upstream.calls.map(({ body }) => sent(body))
+  const [before, after] = upstream.calls.map(({ body }) => getContents(body))
   assert.is(after[0], before[0])
   assert.match(after[2], /EMAIL-2-/)
 })
@@ -326,7 +326,7 @@ test('check 70: a secret is never restored', async () => {
   const hiding: Guard = secrets({ name: 's', action: 'mask' })
   const probe = await openWorld([hiding])
   await probe.say('openai-chat', key)
-  const placeholder = sent(probe.upstream.calls[0]?.body)[0]
+  const placeholder = getContents(probe.upstream.calls[0]?.body)[0]
   assert.match(placeholder, /^SECRET-1-/)
   const { say } = await openWorld([hiding], { response: chatAnswer(`It is ${placeholder}`) })
   const text = await (await say('openai-chat', key)).text()

@@ -12,7 +12,8 @@ const builtIn = words({ name: 'words', words: [WORD] })
 const n = 2
 const event = (json: object) =>
   `data: ${JSON.stringify({ id: 'c1', object: 'chat.completion.chunk', created: 1, model: 'm', ...json })}\n\n`
-const say = (index: number, content: string) => event({ choices: [{ index, delta: { content }, finish_reason: null }] })
+const createDelta = (index: number, content: string) =>
+  event({ choices: [{ index, delta: { content }, finish_reason: null }] })
 const stop = (index: number) => event({ choices: [{ index, delta: {}, finish_reason: 'stop' }] })
 const usage = event({ choices: [], usage: { prompt_tokens: 1, completion_tokens: 2, total_tokens: 3 } })
 const DONE = 'data: [DONE]\n\n'
@@ -46,8 +47,15 @@ async function stream(guards: readonly Guard[], events: readonly string[], body:
 }
 
 const rejected = [
-  ...[say(0, 'Fine '), say(1, 'I '), say(1, 'say SES'), say(0, 'so '), say(1, 'AME '), say(0, 'far.')],
-  ...[say(1, 'and more'), stop(1), stop(0), usage, DONE],
+  ...[
+    createDelta(0, 'Fine '),
+    createDelta(1, 'I '),
+    createDelta(1, 'say SES'),
+    createDelta(0, 'so '),
+    createDelta(1, 'AME '),
+    createDelta(0, 'far.'),
+  ],
+  ...[createDelta(1, 'and more'), stop(1), stop(0), usage, DONE],
 ]
 
 for (const guard of [w, builtIn])
@@ -64,7 +72,10 @@ for (const guard of [w, builtIn])
     })
 
 test('check 42: a stream ends when all of its choices are rejected', async () => {
-  const { text, world } = await stream([builtIn], [say(0, `${WORD} `), say(1, `${WORD} `), say(0, 'x'), usage, DONE])
+  const { text, world } = await stream(
+    [builtIn],
+    [createDelta(0, `${WORD} `), createDelta(1, `${WORD} `), createDelta(0, 'x'), usage, DONE],
+  )
   const choices = readChoices(text)
   assert.equal([choices['0']?.finish, choices['1']?.finish], ['content_filter', 'content_filter'])
   assert.match(text, '[DONE]')
@@ -74,10 +85,10 @@ test('check 42: a stream ends when all of its choices are rejected', async () =>
 
 test("check 42: the provider's call is canceled once only rejected choices continue", async () => {
   async function* live() {
-    yield* [say(0, 'Fine.'), say(1, `${WORD} `), stop(0)]
+    yield* [createDelta(0, 'Fine.'), createDelta(1, `${WORD} `), stop(0)]
     for (let index = 0; index < 1_000; index++) {
       await new Promise((resolve) => setTimeout(resolve, 1))
-      yield say(1, 'more ')
+      yield createDelta(1, 'more ')
     }
   }
   const world = await openWorld([builtIn], { events: live() })
@@ -94,7 +105,15 @@ test('placeholders are restored in a choice next to a rejected one', async () =>
   const probe = await openWorld([masks])
   await probe.say('openai-chat', 'Write to a@b.com')
   const placeholder = /EMAIL-1-\w+/.exec(probe.upstream.calls[0]?.body ?? '')?.[0] ?? ''
-  const events = [say(0, `For ${placeholder}`), say(1, `${WORD} `), say(0, ' too.'), stop(0), stop(1), usage, DONE]
+  const events = [
+    createDelta(0, `For ${placeholder}`),
+    createDelta(1, `${WORD} `),
+    createDelta(0, ' too.'),
+    stop(0),
+    stop(1),
+    usage,
+    DONE,
+  ]
   const world = await openWorld([builtIn, masks], { events })
   const response = await world.say('openai-chat', 'Write to a@b.com', { stream: true, body: { n } })
   const choices = readChoices(await response.text())

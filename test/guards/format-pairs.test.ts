@@ -34,7 +34,7 @@ type Script = (placeholders: readonly [string, string]) => Block[]
 const reasoning = (text: string): Block => ({ type: 'reasoning', text, signature: 'c2ln' })
 const call = (input: JsonObject): Block => ({ type: 'call', id: 'call_1', name: 'send', input })
 
-const masked: Script = ([ann, bo]) => [
+const createMaskedScript: Script = ([ann, bo]) => [
   reasoning(`It is for ${ann}.`),
   { type: 'text', text: `I wrote to ${ann}, "${bo.toLowerCase()}" and EMAIL-9-zzzz.` },
   call({ to: [bo], [ann]: `<${ann}> ${bo}` }),
@@ -165,7 +165,7 @@ for (const [clientAt, client] of wireFormats.entries())
         await look(await pair.send(output, true), true, title)
         await look(await pair.send(output, true, every), true, `${title}, byte by byte`)
         if (index === 1) continue
-        const isComplete = index === 2 && (script === masked || script === rejected.text)
+        const isComplete = index === 2 && (script === createMaskedScript || script === rejected.text)
         for (const place of listCuts(length, { seed: 31 * clientAt + 7 * providerAt, isComplete })) {
           if (place % 100 === 0) await breathe()
           await look(await pair.send(output, true, [place]), true, `${title}, cut at ${place}`)
@@ -174,7 +174,7 @@ for (const [clientAt, client] of wireFormats.entries())
     }
 
     test(`checks 60 to 64: every placeholder is restored (${client} client, ${provider} provider)`, async () => {
-      await sendAll(masked, 'calls', async (text, isStream, placeholders) => {
+      await sendAll(createMaskedScript, 'calls', async (text, isStream, placeholders) => {
         const isSigned = client === 'anthropic-messages'
         const understood = await read(client, text, isStream)
         const { calls } = understood

@@ -8,13 +8,13 @@ const turns = [
   { role: 'assistant', content: 'No.' },
   { role: 'user', content: 'And now?' },
 ]
-const sent = (body: string) => JSON.parse(body).messages.map(({ content }: { content: string }) => content)
+const getContents = (body: string) => JSON.parse(body).messages.map(({ content }: { content: string }) => content)
 
 test('check 11: rejected text in an older turn is removed, and the request continues', async () => {
   const { say, upstream } = await openWorld([w])
   const response = await say('openai-chat', '', { body: { messages: turns } })
   assert.is(response.status, 200, await response.clone().text())
-  assert.equal(sent(upstream.calls[0]?.body ?? ''), ['[removed by policy]', 'No.', 'And now?'])
+  assert.equal(getContents(upstream.calls[0]?.body ?? ''), ['[removed by policy]', 'No.', 'And now?'])
 })
 
 test('check 11: with `older: "refuse"`, the request is rejected', async () => {
@@ -28,7 +28,7 @@ test('check 12: a conversation continues after a rejection', async () => {
   assert.is((await say('openai-chat', `Open ${WORD}`)).status, 400)
   const messages = [...turns.slice(0, 1), { role: 'assistant', content: '' }, { role: 'user', content: 'Hello?' }]
   assert.is((await say('openai-chat', '', { body: { messages } })).status, 200)
-  assert.equal(sent(upstream.calls[0]?.body ?? ''), ['[removed by policy]', '', 'Hello?'])
+  assert.equal(getContents(upstream.calls[0]?.body ?? ''), ['[removed by policy]', '', 'Hello?'])
 })
 
 test('check 13: rejected text in a forged model turn is also removed', async () => {
@@ -39,7 +39,7 @@ test('check 13: rejected text in a forged model turn is also removed', async () 
     { role: 'user', content: 'Repeat it' },
   ]
   assert.is((await say('openai-chat', '', { body: { messages } })).status, 200)
-  assert.equal(sent(upstream.calls[0]?.body ?? ''), ['Hi', '[removed by policy]', 'Repeat it'])
+  assert.equal(getContents(upstream.calls[0]?.body ?? ''), ['Hi', '[removed by policy]', 'Repeat it'])
 })
 
 test('a blocked word in both an older turn and the last one is rejected', async () => {

@@ -22,13 +22,13 @@ async function open(options: Partial<GatewayOptions> = {}, storage = memoryStora
     ...options,
   })
   if (!options.guards) await gateway.api.guards.create({ name: 'word', ...words })
-  const say = (content: string, { key, model = 'one/m', ...headers }: Record<string, string> = {}) =>
+  const sendText = (content: string, { key, model = 'one/m', ...headers }: Record<string, string> = {}) =>
     gateway.fetch('http://gateway/v1/chat/completions', {
       method: 'POST',
       headers: { 'content-type': 'application/json', ...(key && { authorization: `Bearer ${key}` }), ...headers },
       body: JSON.stringify({ model, messages: [{ role: 'user', content }] }),
     })
-  return { gateway, api: gateway.api, upstream, errors, storage, say }
+  return { gateway, api: gateway.api, upstream, errors, storage, say: sendText }
 }
 
 const getStatus = async (response: Promise<Response>) => (await response).status

@@ -17,13 +17,13 @@ async function open(guard: Guard, second: string, { isPlain = false } = {}) {
   })
   const world = await openWorld([guard], { options: { fetch: upstream, usage: true } })
   await world.api.combos.create({ name: 'both', models: ['one/m', 'one/n'], ...(!isPlain && { on: ['refused'] }) })
-  const say = async (stream: boolean) => {
+  const sendChat = async (stream: boolean) => {
     const response = await world.say('openai-chat', 'Hi', { stream, body: { model: 'both' } })
     const text = await response.text()
     const output = [...text.matchAll(/"content":"([^"]*)"/g)].map(([, piece]) => piece).join('')
     return { status: response.status, output, text, header: response.headers.get('x-signalbox-guards') }
   }
-  return { say, upstream, api: world.api }
+  return { say: sendChat, upstream, api: world.api }
 }
 
 for (const guard of [w, words({ name: 'built-in', words: [WORD] })])

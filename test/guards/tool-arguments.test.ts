@@ -16,7 +16,7 @@ const schema = {
 const guard = tools({ name: 't', arguments: { send: schema } })
 const REFUSED = /content_filter|"stop_reason":"refusal"|SAFETY|content-filter/
 
-const calling = (
+const createCallStream = (
   format: (typeof wireFormats)[number],
   name: string,
   input: object,
@@ -43,7 +43,7 @@ for (const client of clientNames)
           [{}, false],
         ] as const)
           for (const split of stream ? [undefined, (text: string) => [...text]] : [undefined]) {
-            const output = calling(format, 'send', input, split)
+            const output = createCallStream(format, 'send', input, split)
             const { say } = await openWorld([guard], { format, response: output.whole, events: output.events })
             const text = await (await say(client, 'Hi', { stream })).text()
             assert.is(REFUSED.test(text), !isValid, text)
@@ -63,7 +63,7 @@ test('no part of a call reaches an AI SDK client before the last copy of its arg
         : undefined,
   }
   for (const version of ['3', '4']) {
-    const output = calling('openai-chat', 'send', { to: 'eve@evil.test' }, (text) => [...text])
+    const output = createCallStream('openai-chat', 'send', { to: 'eve@evil.test' }, (text) => [...text])
     const { send } = await openWorld([own], { events: output.events })
     const headers = {
       ...{ 'ai-language-model-id': 'one/m', 'ai-language-model-specification-version': version },
@@ -77,7 +77,7 @@ test('no part of a call reaches an AI SDK client before the last copy of its arg
 })
 
 test("calls to tools without a rule pass, and arguments that aren't JSON are rejected", async () => {
-  const other = calling('openai-chat', 'other', { to: 'eve@evil.test' })
+  const other = createCallStream('openai-chat', 'other', { to: 'eve@evil.test' })
   const passing = await openWorld([guard], { response: other.whole })
   assert.match(await (await passing.say('openai-chat', 'Hi')).text(), 'eve@evil.test')
   const odd = JSON.parse(JSON.stringify(other.whole).replace('"other"', '"send"'))
@@ -102,12 +102,16 @@ test("a schema that can't be checked completely is rejected", () => {
 
 test("a schema that can't be applied rejects every call", async () => {
   const broken = tools({ name: 't', arguments: { send: { $ref: '#/nowhere' } } })
-  const { say } = await openWorld([broken], { response: calling('openai-chat', 'send', { to: 'ann@a.test' }).whole })
+  const { say } = await openWorld([broken], {
+    response: createCallStream('openai-chat', 'send', { to: 'ann@a.test' }).whole,
+  })
   assert.match(await (await say('openai-chat', 'Hi')).text(), '"finish_reason":"content_filter"')
 })
 
 test('argument rules can be stored', async () => {
-  const { api, say } = await openWorld([], { response: calling('openai-chat', 'send', { to: 'eve@evil.test' }).whole })
+  const { api, say } = await openWorld([], {
+    response: createCallStream('openai-chat', 'send', { to: 'eve@evil.test' }).whole,
+  })
   const { arguments: stored } = await api.guards.create({ name: 't', kind: 'tools', arguments: { send: schema } })
   assert.equal(stored, { send: schema })
   await api.settings.update({ guards: ['t'] })

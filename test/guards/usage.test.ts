@@ -33,14 +33,14 @@ function open(guards: GatewayOptions['guards'], options: Partial<GatewayOptions>
     ...(guards && { guards }),
     ...options,
   })
-  const say = (content: string, key?: string) =>
+  const sendText = (content: string, key?: string) =>
     gateway.fetch('http://gateway/v1/chat/completions', {
       method: 'POST',
       headers: { 'content-type': 'application/json', ...(key && { authorization: `Bearer ${key}` }) },
       body: JSON.stringify({ model: 'one/m', messages: [{ role: 'user', content }] }),
     })
   const findRecord = () => records.find(({ path, model }) => path.endsWith('completions') && model === 'one/m')
-  return { gateway, api: gateway.api, upstream, say, records, findRecord }
+  return { gateway, api: gateway.api, upstream, say: sendText, records, findRecord }
 }
 
 const noTime = ({ ms, ...entry }: { ms: number }) => entry

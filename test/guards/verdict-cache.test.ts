@@ -29,7 +29,7 @@ function openJudged(guard: Guard, judged: string[][] = []) {
     ...{ storage: memoryStorage(), fetch: upstream, logger: false, guards: [guard], clock },
     connections: { one: connect('one'), judge: connect('judge') },
   })
-  const say = async (...messages: object[]) => {
+  const sendMessages = async (...messages: object[]) => {
     const response = await gateway.fetch('http://gateway/v1/chat/completions', {
       method: 'POST',
       headers: { 'content-type': 'application/json' },
@@ -37,9 +37,9 @@ function openJudged(guard: Guard, judged: string[][] = []) {
     })
     return response.status
   }
-  const sent = () =>
+  const getJudgedTexts = () =>
     JSON.parse(upstream.calls.at(-1)?.body ?? '').messages.map(({ content }: { content: string }) => content)
-  return { say, sent, judged, clock }
+  return { say: sendMessages, sent: getJudgedTexts, judged, clock }
 }
 
 test('a judge checks each text of a growing conversation once', async () => {

@@ -1,4 +1,4 @@
-import { type ChildOptions, type Served, startChild } from '../runtimes/child.ts'
+import { type ChildOptions, type Server, startChild } from '../runtimes/child.ts'
 import { getClient } from '../runtimes/client.ts'
 import { streamsAsItComes } from '../runtimes/streams.ts'
 import { startUpstream } from '../runtimes/upstream.ts'
@@ -11,7 +11,7 @@ const LONG = ' word'.repeat(4_000)
 const LEFT_MS = 30_000
 
 /** Starts an app from `apps/`. */
-export const startApp = (command: string, args: string[], options: ChildOptions = {}): Promise<Served> =>
+export const startApp = (command: string, args: string[], options: ChildOptions = {}): Promise<Server> =>
   startChild(command, args, { folder: new URL('.', import.meta.url), ...options })
 
 interface HostTraits {
@@ -22,7 +22,7 @@ interface HostTraits {
 }
 
 /** Tests the gateway behavior that every web framework must preserve below `/ai`. */
-export function serves(name: string, start: () => Promise<Served>, traits: HostTraits = {}): void {
+export function serves(name: string, start: () => Promise<Server>, traits: HostTraits = {}): void {
   const { notFound = /the app/, seesClientsLeave = 'always' } = traits
   const test = suite(name)
   const closers: Array<() => unknown> = []

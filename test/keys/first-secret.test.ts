@@ -29,7 +29,7 @@ function open(storage: Storage, secret?: string) {
  * Copies a store that was created without a secret. It contains a key, a paused key, a key that another program has resumed, a connection, and
  * settings.
  */
-async function used() {
+async function openUsed() {
   const { ownSecret: _, ...storage } = memoryStorage()
   const gateway = open(storage)
   await gateway.api.connections.create({ provider: 'one', apiKey: CREDENTIAL })
@@ -56,7 +56,7 @@ async function used() {
   }
 }
 
-type Used = Awaited<ReturnType<typeof used>>
+type Used = Awaited<ReturnType<typeof openUsed>>
 
 /** Checks that everything works with the secret, and that the keys that were stored in plain text open nothing. */
 async function isAdopted(storage: Storage, { keys, former }: Used): Promise<void> {
@@ -90,19 +90,19 @@ async function isAdopted(storage: Storage, { keys, former }: Used): Promise<void
 }
 
 test('the storage keeps its API keys and credentials, encrypted and signed with new keys', async () => {
-  const before = await used()
+  const before = await openUsed()
   await isAdopted(before.storage, before)
 })
 
 test('the storage keeps its API keys if two gateways start at the same time', async () => {
-  const before = await used()
+  const before = await openUsed()
   const both = [open(before.storage, SECRET), open(before.storage, SECRET)]
   assert.equal(await Promise.all(both.map(({ chat }) => chat(before.keys[0] ?? ''))), [200, 200])
   await isAdopted(before.storage, before)
 })
 
 test('the storage keeps its API keys if a start is interrupted before or after any write', async () => {
-  const before = await used()
+  const before = await openUsed()
   for (const isMade of [false, true]) {
     let cuts = 0
     for (let limit = 0; ; limit++) {
@@ -129,7 +129,7 @@ test('the storage keeps its API keys if a start is interrupted before or after a
 })
 
 test("the gateway doesn't reveal new data to a program that replaced the encrypted keyring with an unencrypted one", async () => {
-  const before = await used()
+  const before = await openUsed()
   const planted = (await before.storage.get('vault'))?.value ?? ''
   await open(before.storage, SECRET).api.keys.list()
   await before.storage.set('vault', planted)

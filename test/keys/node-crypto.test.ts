@@ -15,7 +15,7 @@ async function vaults() {
   return { web: await createKeyring(keys), node: await createKeyring(keys, { syncCrypto: platformCrypto }) }
 }
 
-const changed = (base64: string, index: number) => {
+const changeByte = (base64: string, index: number) => {
   const other = base64[index] === 'A' ? 'B' : 'A'
   return base64.slice(0, index) + other + base64.slice(index + 1)
 }
@@ -31,9 +31,9 @@ test('rejects the same data as WebCrypto: another context, a changed byte, and t
   const [iv = '', cipher = ''] = sealed.split('.')
   const rejected: Array<[place: string, sealed: string]> = [
     ['keys/2/key', sealed],
-    [PLACE, changed(sealed, 0)],
-    [PLACE, changed(sealed, iv.length + 1)],
-    [PLACE, changed(sealed, sealed.length - 4)],
+    [PLACE, changeByte(sealed, 0)],
+    [PLACE, changeByte(sealed, iv.length + 1)],
+    [PLACE, changeByte(sealed, sealed.length - 4)],
     [PLACE, `${iv}.${cipher.slice(0, -4)}`],
     [PLACE, `${iv}.${cipher.slice(0, 8)}`],
     [PLACE, `${iv}.`],
@@ -58,8 +58,8 @@ test('accepts the same signatures as WebCrypto', async () => {
       for (const [location, other, wrong] of [
         ['keys/2/key', text, mac],
         [PLACE, `${text} `, mac],
-        [PLACE, text, changed(mac, 0)],
-        [PLACE, text, changed(mac, 41)],
+        [PLACE, text, changeByte(mac, 0)],
+        [PLACE, text, changeByte(mac, 41)],
         [PLACE, text, mac.slice(4)],
         [PLACE, text, ''],
         [PLACE, text, undefined],

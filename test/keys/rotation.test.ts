@@ -1,6 +1,6 @@
 import { memoryStorage } from '../../adapters/storage/memory.ts'
 import type { Storage } from '../../src/types.ts'
-import { openDoor } from '../management/open-management.ts'
+import { openManagement } from '../management/open-management.ts'
 import { chatAnswer, chatChunk } from '../pipeline/support/responses.ts'
 import { fakeUpstream, json, sse } from '../pipeline/support/upstream.ts'
 import { openWorld } from '../pipeline/support/world.ts'
@@ -125,7 +125,7 @@ test("a program that can only write to the storage can't bring a replaced key ba
 })
 
 test('HTTP rotates with or without a body, and rejects an invalid grace period', async () => {
-  const { call, expect, refuses } = openDoor()
+  const { call, expect, refuses } = openManagement()
   const { id, key } = await expect(201, 'POST', '/api/keys', { name: 'app' })
   const { body, status } = await call('POST', `/api/keys/${id}/rotate`)
   assert.is(status, 200)

@@ -21,7 +21,7 @@ async function open(storage: Storage, connections: string[] = []) {
 }
 
 /** Creates a store with a connection, an active key, and a paused key, and opens its gateway. */
-async function filled() {
+async function fillStorage() {
   const storage = memoryStorage()
   const gateway = await open(storage, ['one'])
   const { api } = gateway
@@ -45,7 +45,7 @@ async function change(storage: Storage, prefix: string, name: string | undefined
   }
 }
 
-const refusal = (promise: Promise<unknown>) =>
+const getError = (promise: Promise<unknown>) =>
   promise.then(
     () => 'no refusal',
     (error: unknown) => (isGatewayError(error) ? `${error.status} ${error.message}` : String(error)),
@@ -66,7 +66,7 @@ const keyChanges: Record<string, Change> = {
 
 for (const [mode, changing] of Object.entries(keyChanges)) {
   keys(`a paused key ${mode} stays unusable, and other keys still work`, async () => {
-    const { storage, status, api, active, paused, recorded } = await filled()
+    const { storage, status, api, active, paused, recorded } = await fillStorage()
     assert.is(await status(paused.key), 403)
     await change(storage, 'keys/', 'paused', changing)
     for (const view of [status, (await open(storage)).status]) {
@@ -89,10 +89,10 @@ for (const [mode, changing] of Object.entries(keyChanges)) {
 }
 
 keys('only a change that sets isActive re-signs a key', async () => {
-  const { storage, status, api, paused } = await filled()
+  const { storage, status, api, paused } = await fillStorage()
   await change(storage, 'keys/', 'paused', (record) => delete record.isActive)
   assert.match(
-    await refusal(api.keys.update(paused.id, { name: 'renamed' })),
+    await getError(api.keys.update(paused.id, { name: 'renamed' })),
     /^400 .*PUT \/api\/keys\/\{id\} with "isActive"/,
   )
   assert.is(await status(paused.key), 500)
@@ -124,7 +124,7 @@ keys(
 )
 
 keys("a key's signature is not valid for another key", async () => {
-  const { storage, status, active, paused } = await filled()
+  const { storage, status, active, paused } = await fillStorage()
   const records = (await storage.list('keys/')).map(({ key, value }) => ({ key, stored: JSON.parse(value) }))
   const [first, two] = records.map(({ stored }) => stored.record)
   await storage.set(records[0]?.key ?? '', JSON.stringify({ order: 1, record: two }))
@@ -146,7 +146,7 @@ const settingsChanges: Record<string, Change> = {
 
 for (const [mode, changing] of Object.entries(settingsChanges)) {
   settings(`if the settings ${mode}, a key is required and cloud sync is off until they are set again`, async () => {
-    const { storage, status, api, active, recorded } = await filled()
+    const { storage, status, api, active, recorded } = await fillStorage()
     await api.settings.update({ maxAttempts: 2 })
     assert.is(await status(active.key), 200)
     await change(storage, 'settings', undefined, changing)
@@ -159,7 +159,7 @@ for (const [mode, changing] of Object.entries(settingsChanges)) {
       damaged.map(({ key }) => key),
       ['settings'],
     )
-    assert.match(await refusal(api.settings.update({ cloudUrl: '' })), /^500 The stored settings/)
+    assert.match(await getError(api.settings.update({ cloudUrl: '' })), /^500 The stored settings/)
     assert.equal(await api.settings.update({ requireApiKey: true }), {
       cloudEnabled: false,
       requireApiKey: true,
@@ -173,14 +173,14 @@ for (const [mode, changing] of Object.entries(settingsChanges)) {
 }
 
 settings('requests are rejected if the settings were removed', async () => {
-  const { storage, status, active } = await filled()
+  const { storage, status, active } = await fillStorage()
   await storage.delete('settings')
   for (const view of [status, (await open(storage)).status])
     assert.equal([await view(), await view(active.key)], [500, 500])
 })
 
 settings('signed settings keep fields unknown to this release', async () => {
-  const { storage, api } = await filled()
+  const { storage, api } = await fillStorage()
   await change(storage, 'settings', undefined, (record) => Object.assign(record, { fromALaterRelease: [1] }))
   await api.settings.update({ requireApiKey: false })
   assert.equal(JSON.parse((await storage.get('settings'))?.value ?? '').fromALaterRelease, [1])
@@ -197,7 +197,7 @@ const destinations: Record<string, Change> = {
 
 for (const [location, changing] of Object.entries(destinations)) {
   credentials(`an encrypted credential is never sent to ${location} than it was encrypted for`, async () => {
-    const { storage, active, upstream, chat } = await filled()
+    const { storage, active, upstream, chat } = await fillStorage()
     await change(storage, 'connections/', undefined, changing)
     for (const model of ['one/m', 'two/m'])
       assert.ok((await chat({ model }, { headers: { 'x-api-key': active.key } })).status >= 400)
@@ -208,11 +208,11 @@ for (const [location, changing] of Object.entries(destinations)) {
 credentials(
   'a credential must be sent again when the base URL changes, and is encrypted again when the format changes',
   async () => {
-    const { status, api, active, upstream } = await filled()
+    const { status, api, active, upstream } = await fillStorage()
     const [{ id = '' } = {}] = (await api.connections.list()).connections
     const moved = { providerSpecificData: { baseUrl: 'http://two.test/v1' } }
     assert.match(
-      await refusal(api.connections.update(id, moved)),
+      await getError(api.connections.update(id, moved)),
       /^400 "providerSpecificData.baseUrl" .* send "apiKey" again/,
     )
     assert.is((await api.connections.get(id)).providerSpecificData, undefined)
@@ -239,14 +239,14 @@ for (const [mode, changing] of Object.entries<Change>({
   credentials(
     `put does not encrypt a credential for a base URL that ${mode} in the storage, unless put contains the base URL`,
     async () => {
-      const { storage, status, active, upstream, api } = await filled()
+      const { storage, status, active, upstream, api } = await fillStorage()
       const seed = { id: 'seeded', provider: 'one', apiKey: 'key-of-the-host' }
       plant(seed.apiKey)
       await api.connections.put(seed)
       await change(storage, 'connections/', undefined, changing)
       const restarted = (await open(storage)).api
       assert.match(
-        await refusal(restarted.connections.put(seed)),
+        await getError(restarted.connections.put(seed)),
         /^400 "apiKey" would be sent to the stored "baseUrl"/,
       )
       await status(active.key)
@@ -262,7 +262,7 @@ for (const [mode, changing] of Object.entries<Change>({
 const vault = suite('a storage with a missing keyring')
 
 vault('a missing keyring is not replaced', async () => {
-  const { storage, active } = await filled()
+  const { storage, active } = await fillStorage()
   await storage.delete('vault')
   const { status, recorded } = await open(storage)
   assert.is(await status(active.key), 500)

@@ -1,6 +1,6 @@
 import { createRequire } from 'node:module'
 import { defaultCatalog } from '../../src/protocols/providers/catalog.ts'
-import { type FakeVendor, getVector, respond, type Seen, vendors } from '../kinds/embedding/vendors.ts'
+import { type FakeVendor, getVector, type Received, respond, vendors } from '../kinds/embedding/vendors.ts'
 import { fakeUpstream } from '../pipeline/support/upstream.ts'
 import { openWorld } from '../pipeline/support/world.ts'
 import { assert, suite } from '../support/suite.ts'
@@ -70,7 +70,7 @@ for (const name of ['OpenAI', 'Cohere', 'Google', 'Voyage', 'Ollama']) {
   const model = `${vendor.connection.provider}/${vendor.model}`
 
   async function open() {
-    const seen: Seen[] = []
+    const seen: Received[] = []
     const upstream = fakeUpstream(respond(vendor, (item) => seen.push(item)))
     const { gateway } = await openWorld({ fetch: upstream, catalog: defaultCatalog, connections: [vendor.connection] })
     return { seen, ...(await serve(gateway)) }

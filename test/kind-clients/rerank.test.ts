@@ -1,7 +1,7 @@
 import OpenAI, { APIError } from 'openai'
 import { defaultCatalog } from '../../src/protocols/providers/catalog.ts'
 import { getModel, openVendors, type VendorName } from '../kinds/rerank/support.ts'
-import { moderated, moderationVendors } from '../kinds/support/moderation-vendors.ts'
+import { moderationVendors, respondToModeration } from '../kinds/support/moderation-vendors.ts'
 import { rerankVendors } from '../kinds/support/rerank-vendors.ts'
 import { fakeUpstream, json } from '../pipeline/support/upstream.ts'
 import { openWorld } from '../pipeline/support/world.ts'
@@ -103,7 +103,7 @@ test("Cohere's and Voyage's clients throw errors with the status and the message
 test("OpenAI's client moderates at OpenAI and Mistral", async () => {
   const upstream = fakeUpstream((call) => {
     const vendor = Object.values(moderationVendors).find(({ url }) => new URL(url).host === call.url.host)
-    return vendor ? moderated(vendor, call) : json({}, 404)
+    return vendor ? respondToModeration(vendor, call) : json({}, 404)
   })
   const world = await openWorld({ fetch: upstream, catalog: defaultCatalog, connections: ['openai', 'mistral'] })
   const { origin, close } = await serve(world.gateway)

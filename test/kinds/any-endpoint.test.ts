@@ -12,12 +12,12 @@ const test = suite('every endpoint of a kind with arbitrary requests and respons
 const MODEL = 'one/of-any-kind'
 const SECRET = 'secret-of-one'
 
-interface Asked {
+interface Sent {
   at: string
   body: Record<string, unknown>
 }
 
-const requested = endpoints.filter(hasAdapters).map((endpoint): Asked => {
+const requested = endpoints.filter(hasAdapters).map((endpoint): Sent => {
   const isInPath = endpoint.path.includes('{model}')
   const { body = {} } = getSample(endpoint) ?? {}
   return { at: endpoint.path.replace('{model}', MODEL), body: { ...(!isInPath && { model: MODEL }), ...body } }

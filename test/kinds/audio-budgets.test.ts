@@ -4,7 +4,7 @@ import type { Catalog, Price } from '../../src/types.ts'
 import { type Call, fakeUpstream, json } from '../pipeline/support/upstream.ts'
 import { openWorld } from '../pipeline/support/world.ts'
 import { assert, suite } from '../support/suite.ts'
-import { flac, m4a, mp3, ogg, recorded, wav, webm } from './audio-files.ts'
+import { createRecording, flac, m4a, mp3, ogg, wav, webm } from './audio-files.ts'
 
 const test = suite('audio budgets')
 
@@ -125,7 +125,7 @@ test('a browser recording without a length reserves an amount by its size and is
   const { answered, usd } = await askAll((headers) => {
     const form = serializeForm([
       { name: 'model', value: 'one/hears' },
-      { name: 'file', fileName: 'a.webm', type: 'audio/webm', bytes: recorded(60_000) },
+      { name: 'file', fileName: 'a.webm', type: 'audio/webm', bytes: createRecording(60_000) },
     ])
     return gateway.fetch(
       new Request('http://gateway/v1/audio/transcriptions', {
@@ -162,5 +162,5 @@ test('durations are read from file headers, no matter where the file starts or i
     assert.is(getSeconds(concatBytes([new Uint8Array(7), bytes]).subarray(7)), getSeconds(bytes), format)
     for (let length = 0; length < Math.min(400, bytes.length); length++) getSeconds(bytes.subarray(0, length))
   }
-  assert.is(getSeconds(recorded(1_000)), undefined)
+  assert.is(getSeconds(createRecording(1_000)), undefined)
 })

@@ -72,5 +72,5 @@ export const webm = (seconds: number): Uint8Array =>
   ])
 
 /** Creates audio of this many bytes as browsers record it, without a duration. */
-export const recorded = (size: number): Uint8Array =>
+export const createRecording = (size: number): Uint8Array =>
   concatBytes([getBytes('\u001aE\u00df\u00a3\u0042\u0082\u0084webm'), new Uint8Array(size - 11)])

@@ -1,6 +1,6 @@
 import { hasAdapters } from '../../src/protocols/kinds/endpoint.ts'
 import { endpoints } from '../../src/protocols/kinds/kinds.ts'
-import { type Answering, fakeUpstream, getBody, json, never } from '../pipeline/support/upstream.ts'
+import { fakeUpstream, getBody, json, never, type Respond } from '../pipeline/support/upstream.ts'
 import { getApiKey, openWorld } from '../pipeline/support/world.ts'
 import { assert, suite } from '../support/suite.ts'
 import { answerAt, getSample } from './samples.ts'
@@ -22,7 +22,7 @@ const requested = endpoints.filter(hasAdapters).map((endpoint) => {
   }
 })
 
-async function open(respond: Answering = ({ url }) => answerAt(url.pathname) ?? json({})) {
+async function open(respond: Respond = ({ url }) => answerAt(url.pathname) ?? json({})) {
   const upstream = fakeUpstream(respond)
   return { upstream, world: await openWorld({ fetch: upstream, connections: ['one'] }) }
 }
@@ -99,7 +99,7 @@ for (const { path, at, bodyFor } of requested)
       }
   })
 
-const phases: Record<string, Answering> = {
+const phases: Record<string, Respond> = {
   'before the headers': never,
   'during the body': () =>
     new Response(getBody(['{"id":'], 'hang'), { headers: { 'content-type': 'application/json' } }),

@@ -1,17 +1,19 @@
 import type { LimitedScope } from '../../src/features/limits/ledger/ledger.ts'
 import type { LimitState } from '../../src/types/limits.ts'
 import { assert, suite } from '../support/suite.ts'
-import { gateway, getCode, group, key, open, reserved, sums, whyOf } from './support/ledgers.ts'
+import { assertReserved, gateway, getCode, group, key, open, sums, whyOf } from './support/ledgers.ts'
 
 const test = suite('limit counters')
 
 test('shows the used, reserved, and remaining amounts, and when the window ends', async () => {
   const { one, other } = open()
   const scope = key({ requests: { day: 10 }, tokens: { hour: 1_000 }, usd: { month: 0.07 }, parallel: 2 })
-  const first = reserved(await one.reserve([scope], { fixed: { requests: 1, parallel: 1, tokens: 300, usd: 0.01 } }))
+  const first = assertReserved(
+    await one.reserve([scope], { fixed: { requests: 1, parallel: 1, tokens: 300, usd: 0.01 } }),
+  )
   first.settle({ requests: 1, tokens: 120, usd: 0.003 })
   await one.waitForWrites()
-  reserved(await other.reserve([scope], { fixed: { requests: 1, parallel: 1, tokens: 300, usd: 0.01 } }))
+  assertReserved(await other.reserve([scope], { fixed: { requests: 1, parallel: 1, tokens: 300, usd: 0.01 } }))
   const rest = { scope: 'key', id: 'one', unsettled: 0 }
   const states: LimitState[] = [
     {
@@ -59,11 +61,11 @@ test('distinguishes exhausted limits, oversized requests, and capacity held by i
   const scope = key({ tokens: { day: 100 } })
   const send = (tokens: number) => one.reserve([scope], { fixed: { tokens } })
   assert.equal(whyOf(await send(101)), ['too-large', 'key', 'tokens', 'day'])
-  const first = reserved(await send(60))
+  const first = assertReserved(await send(60))
   assert.equal(whyOf(await send(41)), ['held', 'key', 'tokens', 'day'])
   first.settle({ tokens: 60 })
   assert.equal(whyOf(await send(41)), ['too-large', 'key', 'tokens', 'day'])
-  reserved(await send(40)).settle({ tokens: 45 })
+  assertReserved(await send(40)).settle({ tokens: 45 })
   const refusal = await send(1)
   assert.equal(whyOf(refusal), ['used-up', 'key', 'tokens', 'day'])
   assert.equal(sums(refusal.kind === 'rejected' ? [refusal.limit] : []), [
@@ -75,7 +77,7 @@ test('distinguishes exhausted limits, oversized requests, and capacity held by i
 test('with several limits, a rejection reports requests first, then parallel, then the longest window', async () => {
   const { one } = open()
   const limits = { requests: { minute: 1, day: 1 }, tokens: { total: 1 }, parallel: 1 }
-  reserved(await one.reserve([key(limits)], { fixed: { requests: 1, parallel: 1 } })).settle({ requests: 1 }, [
+  assertReserved(await one.reserve([key(limits)], { fixed: { requests: 1, parallel: 1 } })).settle({ requests: 1 }, [
     'requests',
   ])
   const send = (fixed: object, scopes: LimitedScope[]) => one.reserve(scopes, { fixed }).then(whyOf)
@@ -98,7 +100,7 @@ test('reserves as much output as fits into the tightest limit, and at least the 
   const { one } = open()
   const scopes = [key({ tokens: { day: 5_000 } }), gateway({ usd: { total: 0.03 } })]
   const output = { tokens: 4_096, minTokens: 1_024, usdPerToken: 0.00001 }
-  const first = reserved(await one.reserve(scopes, { fixed: { tokens: 100, usd: 0.001 }, output }))
+  const first = assertReserved(await one.reserve(scopes, { fixed: { tokens: 100, usd: 0.001 }, output }))
   assert.is(first.outputTokens, 2_900)
   assert.equal(
     sums(first.limits).map(({ remaining }) => remaining),
@@ -112,7 +114,7 @@ test('reserves as much output as fits into the tightest limit, and at least the 
   first.settle({ tokens: 300, usd: 0.02 })
   assert.equal(whyOf(await one.reserve(scopes, { fixed: {}, output })), ['too-large', 'gateway', 'usd', 'total'])
   assert.is(
-    reserved(await one.reserve(scopes, { fixed: {}, output: { ...output, minTokens: 1_000 } })).outputTokens,
+    assertReserved(await one.reserve(scopes, { fixed: {}, output: { ...output, minTokens: 1_000 } })).outputTokens,
     1_000,
   )
 })
@@ -143,7 +145,7 @@ test("if two concurrent requests don't both fit, one passes, on any instances an
 test('settles tokens and USD before requests and parallel, each once', async () => {
   const { one } = open()
   const scope = key({ requests: { day: 10 }, tokens: { day: 100 }, parallel: 1 })
-  const reservation = reserved(await one.reserve([scope], { fixed: { requests: 1, parallel: 1, tokens: 50 } }))
+  const reservation = assertReserved(await one.reserve([scope], { fixed: { requests: 1, parallel: 1, tokens: 50 } }))
   reservation.settle({ tokens: 20 }, ['tokens', 'usd'])
   reservation.settle({ tokens: 20 }, ['tokens', 'usd'])
   assert.equal(
@@ -169,7 +171,7 @@ test('settles tokens and USD before requests and parallel, each once', async () 
 test('extends a reservation, or leaves it unchanged', async () => {
   const { one } = open()
   const scope = key({ tokens: { day: 100 } })
-  const reservation = reserved(await one.reserve([scope], { fixed: { tokens: 50 } }))
+  const reservation = assertReserved(await one.reserve([scope], { fixed: { tokens: 50 } }))
   assert.is(await reservation.extend({ tokens: 40 }), undefined)
   assert.equal(whyOf(await reservation.extend({ tokens: 20 })), ['held', 'key', 'tokens', 'day'])
   assert.is((await one.state(scope))[0]?.reserved, 90)
@@ -180,7 +182,7 @@ test('extends a reservation, or leaves it unchanged', async () => {
 test('counts a settlement in the windows of its reservation, and not in later ones', async () => {
   const { world, one } = open()
   const scope = key({ tokens: { hour: 100, day: 100, total: 100 } })
-  const reservation = reserved(await one.reserve([scope], { fixed: { tokens: 80 } }))
+  const reservation = assertReserved(await one.reserve([scope], { fixed: { tokens: 80 } }))
   await world.pass(11 * 60_000) // past midnight
   assert.equal(
     sums(await one.state(scope)).map(({ reserved }) => reserved),
@@ -197,7 +199,7 @@ test("check 79: doesn't reopen a window when the clock goes back, and continues 
   const { world, a, one } = open()
   const scope = key({ requests: { day: 1 } })
   const send = () => one.reserve([scope], { fixed: { requests: 1 } })
-  reserved(await send()).settle({ requests: 1 })
+  assertReserved(await send()).settle({ requests: 1 })
   a.offset = -2 * 86_400_000
   assert.equal(whyOf(await send()), ['used-up', 'key', 'requests', 'day'])
   a.offset = 0
@@ -208,7 +210,7 @@ test("check 79: doesn't reopen a window when the clock goes back, and continues 
 
 test('usage under old limits counts toward changed limits', async () => {
   const { one } = open()
-  reserved(await one.reserve([key({ requests: { day: 9 } })], { fixed: { requests: 1, tokens: 70 } })).settle({
+  assertReserved(await one.reserve([key({ requests: { day: 9 } })], { fixed: { requests: 1, tokens: 70 } })).settle({
     requests: 1,
     tokens: 70,
   })
@@ -220,8 +222,8 @@ test('usage under old limits counts toward changed limits', async () => {
 test('a reset restarts the counters, and in-flight requests stay reserved', async () => {
   const { one, other } = open()
   const scope = key({ tokens: { total: 100 } })
-  reserved(await one.reserve([scope], { fixed: { tokens: 50 } })).settle({ tokens: 50 })
-  const reservation = reserved(await one.reserve([scope], { fixed: { tokens: 30 } }))
+  assertReserved(await one.reserve([scope], { fixed: { tokens: 50 } })).settle({ tokens: 50 })
+  const reservation = assertReserved(await one.reserve([scope], { fixed: { tokens: 30 } }))
   await other.reset(scope)
   assert.equal(sums(await one.state(scope)), [{ used: 0, reserved: 30, unsettled: 0, remaining: 70 }])
   reservation.settle({ tokens: 10 })
@@ -232,7 +234,7 @@ test('a reset repairs the effects of a clock that was ahead', async () => {
   const { a, one, other } = open()
   const scope = key({ requests: { day: 1 } })
   a.offset = 365 * 86_400_000
-  reserved(await one.reserve([scope], { fixed: { requests: 1 } })).settle({ requests: 1 })
+  assertReserved(await one.reserve([scope], { fixed: { requests: 1 } })).settle({ requests: 1 })
   assert.is((await other.state(scope))[0]?.resetsAt, '2027-03-19T00:00:00.000Z')
   await other.reset(scope)
   assert.is((await other.state(scope))[0]?.resetsAt, '2026-03-19T00:00:00.000Z')
@@ -242,8 +244,8 @@ test('a reset repairs the effects of a clock that was ahead', async () => {
 test('a deleted account stays deleted, even if in-flight requests settle afterward', async () => {
   const { world, one, other } = open()
   const scope = key({ tokens: { total: 100 } })
-  const reservation = reserved(await one.reserve([scope], { fixed: { tokens: 50 } }))
-  const otherInstance = reserved(await other.reserve([scope], { fixed: { tokens: 50 } }))
+  const reservation = assertReserved(await one.reserve([scope], { fixed: { tokens: 50 } }))
+  const otherInstance = assertReserved(await other.reserve([scope], { fixed: { tokens: 50 } }))
   await one.forget(scope)
   reservation.settle({ tokens: 50 })
   otherInstance.settle({ tokens: 50 })
@@ -268,7 +270,7 @@ test('a damaged account causes an error instead of counting as empty, until it i
 test('while the storage is unavailable, reservations are rejected with a 503 and no settlement is lost', async () => {
   const { world, one } = open()
   const scope = key({ tokens: { day: 100 } })
-  const reservation = reserved(await one.reserve([scope], { fixed: { tokens: 50 } }))
+  const reservation = assertReserved(await one.reserve([scope], { fixed: { tokens: 50 } }))
   world.faults = 1
   assert.is(await getCode(one.reserve([scope], { fixed: { tokens: 1 } })), '503 STORAGE_UNAVAILABLE')
   assert.is(await getCode(one.state(scope)), '503 STORAGE_UNAVAILABLE')
@@ -283,7 +285,7 @@ test('close writes pending changes', async () => {
   const { one, other } = open()
   const scope = key({ tokens: { day: 100 } })
   const held = await Promise.all(Array.from({ length: 9 }, () => one.reserve([scope], { fixed: { tokens: 10 } })))
-  for (const item of held) reserved(item).settle({ tokens: 3 })
+  for (const item of held) assertReserved(item).settle({ tokens: 3 })
   await one.close()
   assert.equal(sums(await other.state(scope)), [{ used: 27, reserved: 0, unsettled: 0, remaining: 73 }])
 })
@@ -315,10 +317,10 @@ test('money adds up to the nano-dollar, and is never rounded down', async () => 
   const { one } = open()
   const scope = key({ usd: { day: 0.3 } })
   for (let count = 0; count < 3; count++)
-    reserved(await one.reserve([scope], { fixed: { usd: 0.1 } })).settle({ usd: 0.1 })
+    assertReserved(await one.reserve([scope], { fixed: { usd: 0.1 } })).settle({ usd: 0.1 })
   assert.equal(sums(await one.state(scope)), [{ used: 0.3, reserved: 0, unsettled: 0, remaining: 0 }])
   const small = key({ usd: { day: 1 } }, 'small')
   for (let count = 0; count < 10; count++)
-    reserved(await one.reserve([small], { fixed: { usd: 1e-10 } })).settle({ usd: 1e-10 })
+    assertReserved(await one.reserve([small], { fixed: { usd: 1e-10 } })).settle({ usd: 1e-10 })
   assert.is((await one.state(small))[0]?.used, 1e-8)
 })

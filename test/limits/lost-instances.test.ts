@@ -1,5 +1,5 @@
 import { assert, suite } from '../support/suite.ts'
-import { key, open, reserved, sums, whyOf } from './support/ledgers.ts'
+import { assertReserved, key, open, sums, whyOf } from './support/ledgers.ts'
 
 const test = suite('instances that crash, or appear to')
 
@@ -7,7 +7,7 @@ test('reservations of a crashed instance become unsettled within a minute, relea
   for (const as of ['spent', 'unspent'] as const) {
     const { world, a, one, other } = open()
     const scope = key({ tokens: { day: 100 }, parallel: 1 })
-    reserved(await one.reserve([scope], { fixed: { tokens: 80, parallel: 1 } }))
+    assertReserved(await one.reserve([scope], { fixed: { tokens: 80, parallel: 1 } }))
     await world.pass(30_000) // it is still running
     assert.equal(
       sums(await other.state(scope)).map(({ reserved }) => reserved),
@@ -31,7 +31,7 @@ test('a settlement by an instance that was declared lost counts once', async () 
   for (const as of [undefined, 'spent', 'unspent'] as const) {
     const { world, a, one, other } = open()
     const scope = key({ tokens: { day: 100 } })
-    const reservation = reserved(await one.reserve([scope], { fixed: { tokens: 80 } }))
+    const reservation = assertReserved(await one.reserve([scope], { fixed: { tokens: 80 } }))
     a.isFrozen = true
     await world.pass(60_000)
     if (as) await other.settleLost(scope, as)
@@ -45,7 +45,7 @@ test('a settlement by an instance that was declared lost counts once', async () 
 test("a running instance isn't declared lost, even if its request takes a long time", async () => {
   const { world, one, other } = open()
   const scope = key({ parallel: 1 })
-  reserved(await one.reserve([scope], { fixed: { parallel: 1 } }))
+  assertReserved(await one.reserve([scope], { fixed: { parallel: 1 } }))
   for (let minutes = 0; minutes < 10; minutes++) {
     await world.pass(60_000)
     assert.equal(whyOf(await other.reserve([scope], { fixed: { parallel: 1 } })), ['held', 'key', 'parallel', null])
@@ -57,7 +57,7 @@ test('the record stays small over thousands of short-lived instances', async () 
   const scope = key({ requests: { total: 10_000 } })
   for (let count = 0; count < 2_000; count++) {
     const { ledger } = world.start()
-    reserved(await ledger.reserve([scope], { fixed: { requests: 1 } })).settle({ requests: 1 })
+    assertReserved(await ledger.reserve([scope], { fixed: { requests: 1 } })).settle({ requests: 1 })
     await ledger.close()
     await world.pass(3_000)
   }
@@ -71,7 +71,7 @@ test('reservations of many crashed instances are added up, and stay unsettled un
   const scope = key({ tokens: { total: 10_000, month: 10_000, minute: 10_000 } })
   for (let count = 0; count < 200; count++) {
     const instance = world.start()
-    reserved(await instance.ledger.reserve([scope], { fixed: { tokens: 1 } }))
+    assertReserved(await instance.ledger.reserve([scope], { fixed: { tokens: 1 } }))
     world.crash(instance)
     await world.pass(600_000)
   }

@@ -1,7 +1,7 @@
 import type { LimitedScope } from '../../src/features/limits/ledger/ledger.ts'
 import { createRandom } from '../support/random.ts'
 import { assert, suite } from '../support/suite.ts'
-import { key, reserved, sums, whyOf } from './support/ledgers.ts'
+import { assertReserved, key, sums, whyOf } from './support/ledgers.ts'
 import { World } from './support/world.ts'
 
 const test = suite('usage on the other side of a mirror')
@@ -14,7 +14,7 @@ function openSide() {
     world,
     ledger,
     async spend(scope: LimitedScope, tokens: number) {
-      reserved(await ledger.reserve([scope], { fixed: { requests: 1, tokens } })).settle({ requests: 1, tokens })
+      assertReserved(await ledger.reserve([scope], { fixed: { requests: 1, tokens } })).settle({ requests: 1, tokens })
       await ledger.waitForWrites()
     },
     async output(mirror = 'm') {
@@ -31,13 +31,13 @@ type Side = ReturnType<typeof openSide>
 
 const openSides = () => ({ home: openSide(), cloud: openSide(), scope: key({ tokens: { hour: 100, total: 1_000 } }) })
 
-async function tell(from: Side, to: Side, mirror = 'm') {
+async function sendUsage(from: Side, to: Side, mirror = 'm') {
   for (const account of await from.output(mirror)) await to.ledger.applySpending(mirror, account)
 }
 
 async function exchange(item: Side, other: Side) {
-  await tell(item, other)
-  await tell(other, item)
+  await sendUsage(item, other)
+  await sendUsage(other, item)
 }
 
 test("each side's usage counts once on both sides, even if it is reported repeatedly", async () => {
@@ -68,9 +68,9 @@ test('a repeated or outdated message has no effect, even in another process', as
   const early = await cloud.output()
   cloud.world.now += 1_000
   await cloud.spend(scope, 20)
-  await tell(cloud, home)
+  await sendUsage(cloud, home)
   const stored = await home.world.storage.list('')
-  await tell(cloud, home)
+  await sendUsage(cloud, home)
   const other = home.world.start().ledger
   for (const account of [...(await cloud.output()), ...early]) await other.applySpending('m', account)
   assert.equal(await home.world.storage.list(''), stored)
@@ -83,7 +83,7 @@ test('a repeated or outdated message has no effect, even in another process', as
 test('usage from the other side expires with its window', async () => {
   const { home, cloud, scope } = openSides()
   await cloud.spend(scope, 60)
-  await tell(cloud, home)
+  await sendUsage(cloud, home)
   await home.spend(scope, 1)
   for (const { world } of [home, cloud]) await world.pass(3_600_000)
   assert.equal(await home.used(scope), [0, 61])
@@ -119,7 +119,7 @@ test('counters that are reset on one side are reset on the other, and older ones
   await exchange(home, cloud)
   await home.ledger.reset(scope)
   assert.equal(await home.used(scope), [0, 0])
-  await tell(cloud, home)
+  await sendUsage(cloud, home)
   const other = home.world.start().ledger // an instance that hasn't received the usage before
   for (const account of await cloud.output()) await other.applySpending('m', account)
   assert.equal(await home.used(scope), [0, 0], 'what the cloud has used before is void')
@@ -148,14 +148,14 @@ test('counters that are reset on one side are reset on the other, and older ones
 test('usage from an earlier mirror still counts, and is reported to the next one', async () => {
   const { home, cloud, scope } = openSides()
   await cloud.spend(scope, 40)
-  await tell(cloud, home)
+  await sendUsage(cloud, home)
   const next = openSide()
-  await tell(home, next, 'n')
+  await sendUsage(home, next, 'n')
   assert.equal(await next.used(scope), [40, 40])
   await next.spend(scope, 2)
   for (let times = 0; times < 3; times++) {
-    await tell(next, home, 'n')
-    await tell(home, next, 'n')
+    await sendUsage(next, home, 'n')
+    await sendUsage(home, next, 'n')
     assert.equal(
       [await home.used(scope), await next.used(scope)],
       [

@@ -3,7 +3,7 @@ import { createLedger } from '../../src/features/limits/ledger/ledger.ts'
 import { nextTurn, platformClock, startIdleTimer } from '../../src/platform.ts'
 import type { Stored } from '../../src/types.ts'
 import { assert, suite } from '../support/suite.ts'
-import { key, reserved, sums } from './support/ledgers.ts'
+import { assertReserved, key, sums } from './support/ledgers.ts'
 
 const test = suite('limits on a store that is not atomic')
 
@@ -30,13 +30,13 @@ test('a single process is exact, even if a read returns the state before its las
   const scope = key({ requests: { total: 10 } })
   const send = () => ledger.reserve([scope], { fixed: { requests: 1 } })
   for (let count = 0; count < 4; count++) {
-    reserved(await send()).settle({ requests: 1 })
+    assertReserved(await send()).settle({ requests: 1 })
     await ledger.waitForWrites()
   }
   await ledger.state(scope)
   isLate = true
   for (let count = 4; count < 10; count++) {
-    reserved(await send()).settle({ requests: 1 })
+    assertReserved(await send()).settle({ requests: 1 })
     await ledger.waitForWrites()
   }
   assert.equal(sums(await ledger.state(scope)), [{ used: 10, reserved: 0, unsettled: 0, remaining: 0 }])

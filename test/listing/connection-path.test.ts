@@ -77,10 +77,10 @@ test('a blank catalog alias is treated as missing', async () => {
   for (const blank of ['', '  ']) {
     const models = [{ id: 'one' }]
     const world = { connections: [{ provider: 'acme' }] }
-    const listed = (definition: object) => ids({ ...world, catalog: { acme: { models, ...definition } } })
-    assert.equal(await listed({ alias: blank }), ['acme/one'])
-    assert.equal(await listed({ alias: blank, catalogAlias: 'filed' }), ['filed/one'])
-    assert.equal(await listed({ alias: 'ac', catalogAlias: blank }), ['ac/one'])
+    const listIds = (definition: object) => ids({ ...world, catalog: { acme: { models, ...definition } } })
+    assert.equal(await listIds({ alias: blank }), ['acme/one'])
+    assert.equal(await listIds({ alias: blank, catalogAlias: 'filed' }), ['filed/one'])
+    assert.equal(await listIds({ alias: 'ac', catalogAlias: blank }), ['ac/one'])
     assert.equal(await ids({ catalog: { acme: { models, alias: blank } } }), ['acme/one'])
   }
 })

@@ -7,7 +7,7 @@ import { catalog, get, getIds, open } from './open-gateway.ts'
 const test = suite('GET /v1/models, through the gateway')
 
 /** Opens a gateway in which listing `prefix` fails this many times, and calls `GET /v1/models`. */
-function failing(prefix: string, failures = Number.POSITIVE_INFINITY): Storage {
+function createFailingStorage(prefix: string, failures = Number.POSITIVE_INFINITY): Storage {
   const storage = memoryStorage()
   let left = failures
   return {
@@ -84,7 +84,7 @@ test('an unexpected failure returns a 500 without details to any origin and goes
 for (const prefix of ['connections/', 'combos/', 'custom-models/', 'aliases/']) {
   test(`a single failure to load ${prefix} affects only one listing`, async () => {
     const recorded: unknown[] = []
-    const { gateway } = open({ storage: failing(prefix, 1), onError: (error) => recorded.push(error) })
+    const { gateway } = open({ storage: createFailingStorage(prefix, 1), onError: (error) => recorded.push(error) })
     assert.equal(await getIds(gateway, '/v1/models'), ['ac/chat'])
     assert.is(recorded.length, 1)
     assert.equal(await getIds(gateway, '/v1/models'), ['ac/chat'])

@@ -119,7 +119,7 @@ export function referenceListing(world: World, K: readonly Kind[], created: numb
     const bearer = providerId.indexOf('openai-compatible') === 0
     const messages = providerId.indexOf('anthropic-compatible') === 0
     if ((bearer || messages) && base.length === 0 && !endsWithHex(providerId)) {
-      base = fetched(connection, messages)
+      base = fetchIds(connection, messages)
     }
 
     let merged: string[] = []
@@ -167,7 +167,7 @@ export function referenceListing(world: World, K: readonly Kind[], created: numb
   return output
 
   // Upstream model fetch for compatible providers
-  function fetched(connection: NonNullable<World['connections']>[number], messages: boolean): string[] {
+  function fetchIds(connection: NonNullable<World['connections']>[number], messages: boolean): string[] {
     const address: unknown = connection.providerSpecificData?.baseUrl
     if (!connection.apiKey || typeof address !== 'string' || /^\s*$/.test(address)) return []
     let url = address.trim()

@@ -12,22 +12,22 @@ const noNetwork = () => Promise.reject(new TypeError('fetch failed'))
  * Creates a world with `size` catalog models, connections, custom models, aliases, and combos each. `read` is called on each access to one of them.
  */
 function getWorld(size: number, read: () => void = () => {}): World {
-  const watched = <T extends object>(record: T): T =>
+  const countReads = <T extends object>(record: T): T =>
     new Proxy(record, {
       get(target, name, receiver) {
         read()
         return Reflect.get(target, name, receiver)
       },
     })
-  const models = range(size).map((index) => watched({ id: `big/model-${index}` }))
+  const models = range(size).map((index) => countReads({ id: `big/model-${index}` }))
   const small = (index: number): [string, CatalogProvider] => [
     `provider-${index}`,
-    watched({ alias: `p${index}`, models: [{ id: 'only' }] }),
+    countReads({ alias: `p${index}`, models: [{ id: 'only' }] }),
   ]
   return {
     catalog: { big: { models }, ...Object.fromEntries(range(size).map(small)) },
     connections: [{ provider: 'big' }, ...range(size).map((index) => ({ provider: `provider-${index}` }))],
-    customModels: range(size).map((index) => watched({ id: `custom-${index}`, providerAlias: `p${index % 100}` })),
+    customModels: range(size).map((index) => countReads({ id: `custom-${index}`, providerAlias: `p${index % 100}` })),
     aliases: range(size).map((index) => `p${index}/aliased`),
     combos: range(size).map((index) => ({ name: `combo-${index}` })),
   }

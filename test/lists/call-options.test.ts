@@ -1,7 +1,7 @@
 import { openGate } from '../gate/support/world.ts'
 import { answerAt } from '../kinds/samples.ts'
 import { chatAnswer } from '../pipeline/support/responses.ts'
-import { type Answering, fakeUpstream, json, never } from '../pipeline/support/upstream.ts'
+import { fakeUpstream, json, never, type Respond } from '../pipeline/support/upstream.ts'
 import { openWorld, type WorldOptions } from '../pipeline/support/world.ts'
 import { createRandom } from '../support/random.ts'
 import { assert, suite } from '../support/suite.ts'
@@ -26,17 +26,17 @@ const createRequest = (model: string, headers: Record<string, string> = {}) => (
   headers: { 'ai-language-model-id': model, 'ai-model-id': model, ...headers },
 })
 
-async function open(respond: Answering = () => json(chatAnswer()), extra: WorldOptions = {}) {
+async function open(respond: Respond = () => json(chatAnswer()), extra: WorldOptions = {}) {
   const upstream = fakeUpstream((call, index) => answerAt(call.url.pathname) ?? respond(call, index))
   const world = await openWorld({ fetch: upstream, combos: { fast: ['one/m', 'two/m'] }, ...extra })
-  const send = (signalbox: unknown, { path = PATH, model = 'fast', headers = {}, body = {} }: Asked = {}) => {
+  const send = (signalbox: unknown, { path = PATH, model = 'fast', headers = {}, body = {} }: Sent = {}) => {
     const all = { ...bodies[path.slice(path.lastIndexOf('/') + 1)], ...body, providerOptions: { signalbox } }
     return world.post(path, all, createRequest(model, headers))
   }
   return { ...world, upstream, send, sent: () => upstream.calls.map(({ body }) => JSON.parse(body)) }
 }
 
-interface Asked {
+interface Sent {
   path?: string
   model?: string
   headers?: Record<string, string>
@@ -48,7 +48,7 @@ const error = async (response: Response) => {
   return error.message
 }
 
-const failingFirst: Answering = ({ provider }) => (provider === 'one' ? json({ error: {} }, 503) : json(chatAnswer()))
+const failingFirst: Respond = ({ provider }) => (provider === 'one' ? json({ error: {} }, 503) : json(chatAnswer()))
 
 test("a list's models are tried in order instead of the call's model, which appears in records", async () => {
   const { send, upstream, recorded, sent } = await open(failingFirst)

@@ -4,7 +4,7 @@ import { askOf, getEndpoint } from '../gate/support/endpoint-requests.ts'
 import { metered } from '../gate/support/metered-providers.ts'
 import { catalog as gateCatalog } from '../gate/support/world.ts'
 import { chatAnswer, chatChunk, chatEvents, messageAnswer, messageEvents } from '../pipeline/support/responses.ts'
-import { type Answering, type Call, fakeUpstream, getBody, json, sse } from '../pipeline/support/upstream.ts'
+import { type Call, fakeUpstream, getBody, json, type Respond, sse } from '../pipeline/support/upstream.ts'
 import { catalog, openWorld } from '../pipeline/support/world.ts'
 import { assert, suite } from '../support/suite.ts'
 
@@ -18,7 +18,7 @@ const good = '{"city":"Ulm"}'
 const priced = { ...catalog, one: { ...catalog.one, models: [{ id: 'm', price: { input: 1, output: 1 } }] } }
 const connections = ['one', 'two', 'three', 'claude', 'google']
 
-async function open(respond: Answering, extra = {}) {
+async function open(respond: Respond, extra = {}) {
   const upstream = fakeUpstream(respond)
   const world = await openWorld({ fetch: upstream, catalog: priced, connections, ...extra })
   const send = (on: ResponseCondition[], models: string[], body: object = {}, init: RequestInit = {}) => {

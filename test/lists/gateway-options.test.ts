@@ -1,7 +1,7 @@
 import { openGate } from '../gate/support/world.ts'
 import { answerAt } from '../kinds/samples.ts'
 import { chatAnswer, chatEvents } from '../pipeline/support/responses.ts'
-import { type Answering, fakeUpstream, json, sse } from '../pipeline/support/upstream.ts'
+import { fakeUpstream, json, type Respond, sse } from '../pipeline/support/upstream.ts'
 import { catalog, openWorld, type WorldOptions } from '../pipeline/support/world.ts'
 import { assert, suite } from '../support/suite.ts'
 
@@ -21,26 +21,29 @@ const bodies: Readonly<Record<string, object>> = {
 }
 const routes = Object.keys(bodies)
 
-interface Asked {
+interface Sent {
   path?: string
   model?: string
   headers?: Record<string, string>
   signalbox?: object
 }
 
-const priced = (id: string, input: number) => ({ id, price: { input, output: input } })
+const createPriced = (id: string, input: number) => ({ id, price: { input, output: input } })
 const prices = {
   ...catalog,
-  one: { baseUrl: 'http://one.test/v1', models: [priced('m', 9)] },
-  two: { baseUrl: 'http://two.test/v1', models: [priced('m', 1)] },
-  three: { baseUrl: 'http://three.test/v1', models: [priced('m', 5), { id: 'seer', type: 'imageToText' as const }] },
+  one: { baseUrl: 'http://one.test/v1', models: [createPriced('m', 9)] },
+  two: { baseUrl: 'http://two.test/v1', models: [createPriced('m', 1)] },
+  three: {
+    baseUrl: 'http://three.test/v1',
+    models: [createPriced('m', 5), { id: 'seer', type: 'imageToText' as const }],
+  },
 }
 
-async function open(respond: Answering = () => json(chatAnswer()), extra: WorldOptions = {}) {
+async function open(respond: Respond = () => json(chatAnswer()), extra: WorldOptions = {}) {
   const upstream = fakeUpstream((call, index) => answerAt(call.url.pathname) ?? respond(call, index))
   const combos = { fast: ['one/m', 'two/m', 'three/m'] }
   const world = await openWorld({ fetch: upstream, catalog: prices, combos, ...extra })
-  const send = (gateway: unknown, { path = PATH, model = 'fast', headers = {}, signalbox }: Asked = {}) => {
+  const send = (gateway: unknown, { path = PATH, model = 'fast', headers = {}, signalbox }: Sent = {}) => {
     const body = bodies[path.slice(path.lastIndexOf('/') + 1)]
     const providerOptions = { gateway, ...(signalbox && { signalbox }) }
     return world.post(
@@ -52,9 +55,9 @@ async function open(respond: Answering = () => json(chatAnswer()), extra: WorldO
   return { ...world, upstream, send }
 }
 
-const failing: Answering = () => json({ error: { message: 'It broke.' } }, 500)
+const respondWithError: Respond = () => json({ error: { message: 'It broke.' } }, 500)
 
-async function refusal(response: Response) {
+async function readError(response: Response) {
   const { error } = (await response.json()) as { error: { message: string; code?: string } }
   return { status: response.status, code: error.code, message: error.message }
 }
@@ -77,7 +80,7 @@ for (const [option, value, providers] of [
 ] as const)
   test(`${option}: ${JSON.stringify(value)} decides which targets are called, and isn't in the warnings`, async () => {
     const limits = { maxAttempts: 9 }
-    const { send, upstream } = await open(failing, { limits })
+    const { send, upstream } = await open(respondWithError, { limits })
     await send({ [option]: value })
     assert.equal([...new Set(upstream.providers)], providers)
     const fine = await open()
@@ -86,13 +89,13 @@ for (const [option, value, providers] of [
   })
 
 test('`order` takes precedence over `sort`, and `only` and `models` apply with both', async () => {
-  const { send, upstream } = await open(failing, { limits: { maxAttempts: 9 } })
+  const { send, upstream } = await open(respondWithError, { limits: { maxAttempts: 9 } })
   await send({ order: ['one'], sort: 'cost', only: ['one', 'two', 'three'], models: ['two/m', 'three/m'] })
   assert.equal([...new Set(upstream.providers)], ['one', 'two', 'three'])
 })
 
 test('sort: "ttft" prefers the fastest target, and "tps" does the same with a warning', async () => {
-  const slow: Answering = async ({ provider }) => {
+  const slow: Respond = async ({ provider }) => {
     await clock.sleep(provider === 'one' ? 50 : provider === 'two' ? 30 : 10)
     return json(chatAnswer())
   }
@@ -108,7 +111,7 @@ test('sort: "ttft" prefers the fastest target, and "tps" does the same with a wa
   assert.is(response.headers.get('x-signalbox-warning'), 'replaced:providerOptions.gateway.sort')
   assert.equal(await getWarnings(response), ['providerOptions.gateway.sort'])
   assert.ok(upstream.providers.slice(before).includes('three'), upstream.providers.join())
-  const strict = await refusal(await done(send({ sort: 'tps' }, { headers: { 'x-signalbox-strict': 'true' } })))
+  const strict = await readError(await done(send({ sort: 'tps' }, { headers: { 'x-signalbox-strict': 'true' } })))
   assert.is(strict.status, 400)
 })
 
@@ -146,7 +149,7 @@ for (const [option, value, message] of [
     const requested = String(message).includes('"fast"') ? ['language-model'] : routes // the message is about a combo of chat models
     for (const route of requested) {
       const response = await send({ [option]: value }, { path: `/v4/ai/${route}` })
-      const { status, message: output } = await refusal(response)
+      const { status, message: output } = await readError(response)
       assert.is(status, 400, output)
       assert.match(output, message)
       assert.not.match(output, 'sk-secret')
@@ -189,7 +192,7 @@ for (const [option, tags] of [
       const signalbox = { models: ['one/x', 'two/x', 'three/x'], retryAmbiguous: true, sameVectors: true }
       const response = await send({ [option]: true }, { path, signalbox })
       assert.equal(await getWarnings(response), [], route)
-      const { status, code, message } = await refusal(await send({ [option]: true }, { path, model: 'one/x' }))
+      const { status, code, message } = await readError(await send({ [option]: true }, { path, model: 'one/x' }))
       assert.equal([status, code], [403, 'no_compliant_target'], message)
       assert.match(message, `"providerOptions.gateway.${option}" requires`)
     }
@@ -209,14 +212,14 @@ for (const [option, tags] of [
   test(`${option} also applies to fallback models and never to a warning in strict mode`, async () => {
     const { send, upstream } = await open()
     const options = { [option]: true, models: ['two/m'], order: ['three'], sort: 'cost' }
-    const { status } = await refusal(await send(options, { headers: { 'x-signalbox-strict': 'true' } }))
+    const { status } = await readError(await send(options, { headers: { 'x-signalbox-strict': 'true' } }))
     assert.equal([status, upstream.calls.length], [403, 0])
   })
 }
 
 test('the error mentions the data policy if other targets aren\'t in "only"', async () => {
   const { send } = await open()
-  const { code } = await refusal(await send({ only: ['two'], zeroDataRetention: true }))
+  const { code } = await readError(await send({ only: ['two'], zeroDataRetention: true }))
   assert.is(code, 'no_compliant_target')
 })
 
@@ -238,7 +241,7 @@ test('tags and the user are recorded, and a warning reports tags over the limit 
 
 test('a request from an account without the given quota entity returns a 403', async () => {
   const { send, upstream } = await open()
-  const { status, code } = await refusal(await send({ quotaEntityId: 'bob' }))
+  const { status, code } = await readError(await send({ quotaEntityId: 'bob' }))
   assert.equal([status, code, upstream.calls.length], [403, 'account_not_allowed', 0])
 })
 
@@ -261,7 +264,7 @@ for (const [option, value] of Object.entries({
         route,
       )
       const calls = upstream.calls.length
-      const strict = await refusal(
+      const strict = await readError(
         await send({ [option]: value }, { ...callOptions, headers: { 'x-signalbox-strict': '1' } }),
       )
       assert.equal([strict.status, upstream.calls.length], [400, calls], `${route} ${strict.message}`)
@@ -293,7 +296,7 @@ test("a key must allow each fallback model, and the gateway's order can't reach 
 test('the setting allowRequestModels forbids models, but not the other options', async () => {
   const { send, upstream, api } = await open()
   await api.settings.update({ allowRequestModels: false })
-  const { status, message } = await refusal(await send({ models: ['one/m'] }))
+  const { status, message } = await readError(await send({ models: ['one/m'] }))
   assert.equal([status, upstream.calls.length], [403, 0])
   assert.match(message, /"providerOptions\.gateway".*"allowRequestModels"/)
   assert.is((await send({ order: ['two'], sort: 'cost', only: ['two'] })).status, 200)
@@ -320,7 +323,7 @@ test('explanations show the order, the cost, and the targets that options exclud
 })
 
 test('the options of a list in a header also apply, and its models come first', async () => {
-  const { send, upstream } = await open(failing, { limits: { maxAttempts: 9 } })
+  const { send, upstream } = await open(respondWithError, { limits: { maxAttempts: 9 } })
   const headers = { 'x-signalbox-models': 'two/m' }
   await send({ models: ['three/m'], order: ['three'] }, { headers, model: 'any' })
   assert.equal([...new Set(upstream.providers)], ['two', 'three'])

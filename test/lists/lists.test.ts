@@ -1,7 +1,7 @@
 import { metered } from '../gate/support/metered-providers.ts'
 import { openGate } from '../gate/support/world.ts'
 import { chatAnswer, chatEvents } from '../pipeline/support/responses.ts'
-import { type Answering, fakeUpstream, json, sse } from '../pipeline/support/upstream.ts'
+import { fakeUpstream, json, type Respond, sse } from '../pipeline/support/upstream.ts'
 import { openWorld } from '../pipeline/support/world.ts'
 import { assert, suite } from '../support/suite.ts'
 
@@ -12,7 +12,7 @@ const listed = (list: unknown) => ({
   headers: { 'x-signalbox-models': typeof list === 'string' ? list : JSON.stringify(list) },
 })
 
-async function open(respond: Answering = () => json(chatAnswer()), extra = {}) {
+async function open(respond: Respond = () => json(chatAnswer()), extra = {}) {
   const upstream = fakeUpstream(respond)
   const world = await openWorld({ fetch: upstream, ...extra })
   const send = (list: unknown, body: object = {}) => world.chat({ model: 'said', messages, ...body }, listed(list))
@@ -24,7 +24,7 @@ const error = async (response: Response) => {
   return error.message
 }
 
-const failingFirst: Answering = ({ provider }) => (provider === 'one' ? json({ error: {} }, 503) : json(chatAnswer()))
+const failingFirst: Respond = ({ provider }) => (provider === 'one' ? json({ error: {} }, 503) : json(chatAnswer()))
 
 test("a list's models are tried in order, and the model in the body is ignored", async () => {
   const { send, upstream, recorded } = await open(failingFirst)

@@ -296,12 +296,12 @@ test('limits respect the output limit of an entry, and lower it if less is left'
     gateway.api.combos.create({ name, models: [{ model: 'one/m', params: { maxTokens } }] })
   await combo('short', 50)
   await combo('long', 3_000)
-  const sent = () => JSON.parse(upstream.calls.at(-1)?.body ?? '').max_tokens
+  const getSentLimit = () => JSON.parse(upstream.calls.at(-1)?.body ?? '').max_tokens
   assert.is((await chat({ model: 'one/m', max_tokens: 3_000 })).status, 402, 'that much is not left')
   assert.is((await chat({ model: 'short', max_tokens: 3_000 })).status, 200)
-  assert.is(sent(), 50)
+  assert.is(getSentLimit(), 50)
   const lowered = await chat({ model: 'long', max_tokens: 10 })
   assert.is(lowered.status, 200, await lowered.clone().text())
-  assert.ok(sent() > 1_500 && sent() < 2_000, `${sent()} of 2,000 tokens`)
+  assert.ok(getSentLimit() > 1_500 && getSentLimit() < 2_000, `${getSentLimit()} of 2,000 tokens`)
   assert.match(lowered.headers.get('x-signalbox-warning') ?? '', /clamped:max_completion_tokens=\d+/)
 })

@@ -4,11 +4,11 @@ import { managementRoutes } from '../../src/management/management-api.ts'
 import { servedOperations } from '../../src/management/operations.ts'
 import type { ManagementOptions } from '../../src/request/door/management-options.ts'
 import { assert, suite } from '../support/suite.ts'
-import { openDoor, TOKEN } from './open-management.ts'
+import { openManagement, TOKEN } from './open-management.ts'
 
 const test = suite('the guard of /api')
 
-const routes = managementRoutes(openDoor().gateway.api).map(({ method, path }) => ({
+const routes = managementRoutes(openManagement().gateway.api).map(({ method, path }) => ({
   method,
   path: path.replace(/:\w+\+?/g, 'nobody'),
 }))
@@ -23,7 +23,7 @@ test('the tests cover every route in the table', () => {
 })
 
 test('without the `management` option, everything under /api is closed, and the response explains what to do', async () => {
-  const { gateway } = openDoor()
+  const { gateway } = openManagement()
   const closed = createGateway({ storage: memoryStorage(), logger: false })
   const other = ['/api', '/api/', '/api/nothing', '/api/keys/', '/api/sync/cloud'].map((path) => ({
     method: 'GET',
@@ -45,7 +45,7 @@ test('without the `management` option, everything under /api is closed, and the 
 })
 
 test('every route rejects missing, wrong, and client credentials, and accepts the admin token', async () => {
-  const { send, expect } = openDoor()
+  const { send, expect } = openManagement()
   const client = await expect(201, 'POST', '/api/keys', { name: 'client' })
   const paused = await expect(201, 'POST', '/api/keys', { name: 'paused' })
   await expect(200, 'PUT', `/api/keys/${paused.id}`, { isActive: false })
@@ -80,7 +80,7 @@ test('every route rejects missing, wrong, and client credentials, and accepts th
 })
 
 test('an unknown path or method under /api gets a 401 without the token, and a 404 or 405 with it', async () => {
-  const { send, call } = openDoor()
+  const { send, call } = openManagement()
   for (const [method, path, status] of [
     ['GET', '/api', 404],
     ['GET', '/api/nothing', 404],
@@ -91,20 +91,20 @@ test('an unknown path or method under /api gets a 401 without the token, and a 4
     assert.is((await call(method, path, method === 'POST' ? {} : undefined)).status, status, `${method} ${path}`)
   }
   for (const method of ['HEAD', 'OPTIONS'])
-    assert.is((await openDoor().gateway.fetch(new Request('http://h/api/keys', { method }))).status, 401)
+    assert.is((await openManagement().gateway.fetch(new Request('http://h/api/keys', { method }))).status, 401)
 })
 
 test('a wrong token and a missing one get different errors', async () => {
-  const { send } = openDoor()
-  const recorded = async (headers: Record<string, string> = {}) =>
+  const { send } = openManagement()
+  const recordRequest = async (headers: Record<string, string> = {}) =>
     (await send('GET', '/api/keys', { headers })).body.error
-  assert.is(await recorded(), 'Send the admin token as "Authorization: Bearer <token>".')
-  const wrong = await recorded(bearer('x'.repeat(40)))
+  assert.is(await recordRequest(), 'Send the admin token as "Authorization: Bearer <token>".')
+  const wrong = await recordRequest(bearer('x'.repeat(40)))
   assert.is(wrong, 'This is not the admin token. Send the admin token as "Authorization: Bearer <token>".')
 })
 
 test('the error for a client key states which routes accept client keys', async () => {
-  const { send, expect } = openDoor()
+  const { send, expect } = openManagement()
   const { key } = await expect(201, 'POST', '/api/keys', { name: 'client' })
   const { body } = await send('GET', '/api/keys', { headers: bearer(key) })
   assert.match(body.error, 'This is an API key for /v1')
@@ -112,13 +112,13 @@ test('the error for a client key states which routes accept client keys', async 
 })
 
 test("/v1 doesn't accept the admin token", async () => {
-  const { send, expect } = openDoor()
+  const { send, expect } = openManagement()
   await expect(200, 'PATCH', '/api/settings', { requireApiKey: true })
   assert.is((await send('GET', '/v1/models', { headers: bearer(TOKEN) })).status, 401)
 })
 
 test('no response under /api has a CORS header', async () => {
-  const { send } = openDoor()
+  const { send } = openManagement()
   for (const method of ['GET', 'OPTIONS', 'POST']) {
     for (const auth of [{}, bearer(TOKEN)]) {
       const { headers } = await send(method, '/api/keys', { headers: { origin: 'https://evil.example', ...auth } })
@@ -177,7 +177,7 @@ test('authorize sees the request without its body, and only true admits it', asy
       seen.push(request)
       return response as boolean // JavaScript callers can return this
     }
-    const { send } = openDoor({ management: { authorize } })
+    const { send } = openManagement({ management: { authorize } })
     const headers = { cookie: 'session=1', 'content-type': 'application/json' }
     statuses.push((await send('POST', '/api/keys', { headers, body: '{"name":"a"}' })).status)
   }
@@ -195,7 +195,7 @@ test('authorize keeps its `this`', async () => {
       return request.headers.get('x-user') === this.allowed
     },
   }
-  const { send } = openDoor({ management })
+  const { send } = openManagement({ management })
   assert.is((await send('GET', '/api/keys', { headers: { 'x-user': 'me' } })).status, 200)
   assert.is((await send('GET', '/api/keys', { headers: { 'x-user': 'you' } })).status, 401)
 })
@@ -209,7 +209,7 @@ test('an authorize function that throws or rejects denies the request, and onErr
     },
     () => Promise.reject(broken),
   ]) {
-    const { send } = openDoor({ management: { authorize }, hooks: { onError: (error) => errors.push(error) } })
+    const { send } = openManagement({ management: { authorize }, hooks: { onError: (error) => errors.push(error) } })
     const { status, body } = await send('GET', '/api/keys')
     assert.is(status, 401)
     assert.not.ok(JSON.stringify(body).includes('session store'))

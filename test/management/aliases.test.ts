@@ -1,12 +1,12 @@
 import { assert, suite } from '../support/suite.ts'
-import { openDoor } from './open-management.ts'
+import { openManagement } from './open-management.ts'
 
 const test = suite('model aliases')
 
 const PATH = '/api/models/aliases'
 
 test('sets, changes, lists, and deletes aliases', async () => {
-  const { expect, refuses } = openDoor()
+  const { expect, refuses } = openManagement()
   assert.equal(await expect(200, 'GET', PATH), { aliases: {} })
   for (const alias of ['z', 'a', 'm']) {
     const set: object = await expect(200, 'PUT', PATH, { alias, model: 'oa/gpt' })
@@ -21,14 +21,14 @@ test('sets, changes, lists, and deletes aliases', async () => {
 })
 
 test('trims alias and model', async () => {
-  const { expect } = openDoor()
+  const { expect } = openManagement()
   await expect(200, 'PUT', PATH, { alias: ' fast ', model: '\toa/gpt\n' })
   const list: object = await expect(200, 'GET', PATH)
   assert.equal(list, { aliases: { fast: 'oa/gpt' } })
 })
 
 test("sets an alias that doesn't resolve yet, with a warning", async () => {
-  const { expect, gateway } = openDoor()
+  const { expect, gateway } = openManagement()
   const listWarnings = async (model: string) => {
     const response: object = await expect(200, 'PUT', PATH, { alias: 'a', model })
     return (response as { warnings?: string[] }).warnings // most bodies don't have it
@@ -51,7 +51,7 @@ test("sets an alias that doesn't resolve yet, with a warning", async () => {
 })
 
 test('accepts any name for an alias, and deletes the alias by its path, encoded or not', async () => {
-  const { expect } = openDoor()
+  const { expect } = openManagement()
   for (const alias of ['a/b', 'gpt 5', 'ä', '__proto__', '100%', '?', 'a#b', '...']) {
     await expect(200, 'PUT', PATH, { alias, model: 'oa/gpt' })
     const list: object = await expect(200, 'GET', PATH)
@@ -64,7 +64,7 @@ test('accepts any name for an alias, and deletes the alias by its path, encoded 
 
 for (const alias of ['.', ' .. ']) {
   test(`rejects the alias ${JSON.stringify(alias)}, because no URL can contain it to delete it`, () =>
-    openDoor().refuses(400, '"alias" must not be "." or "..", which cannot be used in a URL', [
+    openManagement().refuses(400, '"alias" must not be "." or "..", which cannot be used in a URL', [
       'PUT',
       PATH,
       { alias, model: 'oa/gpt' },
@@ -72,7 +72,7 @@ for (const alias of ['.', ' .. ']) {
 }
 
 test('an alias can share its name with its model or a combo, and can point to another alias or a combo', async () => {
-  const { expect } = openDoor()
+  const { expect } = openManagement()
   await expect(201, 'POST', '/api/combos', { name: 'smart', models: ['oa/gpt'] })
   await expect(200, 'PUT', PATH, { alias: 'oa/gpt', model: 'oa/gpt' })
   await expect(200, 'PUT', PATH, { alias: 'clever', model: 'smart' })
@@ -81,7 +81,7 @@ test('an alias can share its name with its model or a combo, and can point to an
 })
 
 test("aliases can't point to each other", async () => {
-  const { expect, refuses } = openDoor()
+  const { expect, refuses } = openManagement()
   await expect(200, 'PUT', PATH, { alias: 'a', model: 'b' })
   await expect(200, 'PUT', PATH, { alias: 'b', model: 'c' })
   const error = '"model" must not lead back to the alias itself: c → a → b → c'
@@ -91,7 +91,7 @@ test("aliases can't point to each other", async () => {
 })
 
 test("an alias can't point to itself", async () => {
-  const { expect, refuses } = openDoor()
+  const { expect, refuses } = openManagement()
   for (const name of ['x', 'x/', '/x', 'gpt 5']) {
     const error = `"model" must not lead back to the alias itself: ${name} → ${name}`
     await refuses(400, error, ['PUT', PATH, { alias: name, model: ` ${name}` }])
@@ -112,7 +112,7 @@ for (const [body, error] of [
   [{ a: 'oa/gpt' }, 'Unknown field "a". Known: "alias", "model".'],
 ] as const) {
   test(`rejects ${JSON.stringify(body).slice(0, 40)}: ${error}`, async () => {
-    const { refuses, expect } = openDoor()
+    const { refuses, expect } = openManagement()
     await refuses(400, error, ['PUT', PATH, body])
     assert.equal(await expect(200, 'GET', PATH), { aliases: {} })
   })

@@ -7,13 +7,13 @@ import { createManagementErrorReply } from '../../src/request/door/error-reply.t
 import { anyText } from '../support/any-string.ts'
 import { times } from '../support/ci.ts'
 import { assert, suite } from '../support/suite.ts'
-import { openDoor, TOKEN } from './open-management.ts'
+import { openManagement, TOKEN } from './open-management.ts'
 
 const test = suite('request bodies under /api')
 
 const headers = { authorization: `Bearer ${TOKEN}`, 'content-type': 'application/json' }
 const bodiless = servedOperations().filter((operation) => !acceptsBody(operation))
-const writing = managementRoutes(openDoor().gateway.api)
+const writing = managementRoutes(openManagement().gateway.api)
   .filter((route) => !bodiless.some(({ method, path }) => method === route.method && path.startsWith(route.path)))
   .map(({ method, path }) => ({ method, path: path.replace(':id', 'nobody') }))
 
@@ -35,7 +35,7 @@ const bad: Array<[body: BodyInit, status: number, error: string]> = [
 ]
 for (const { method, path } of writing) {
   test(`${method} ${path} rejects a body that isn't a JSON object or is too large`, async () => {
-    const { send } = openDoor()
+    const { send } = openManagement()
     for (const [body, status, error] of bad) {
       const response = await send(method, path, { headers, body })
       assert.equal([response.status, response.body], [status, { error }])
@@ -44,13 +44,13 @@ for (const { method, path } of writing) {
 }
 
 test('the size limit is configurable, and a body within it is accepted', async () => {
-  const { send } = openDoor({ limits: { maxManagementBodyBytes: 12 } })
+  const { send } = openManagement({ limits: { maxManagementBodyBytes: 12 } })
   assert.is((await send('POST', '/api/keys', { headers, body: '{"name":"a"}' })).status, 201)
   assert.is((await send('POST', '/api/keys', { headers, body: '{"name":"ab"}' })).status, 413)
 })
 
 test('a compressed body gets a 415', async () => {
-  const { send } = openDoor()
+  const { send } = openManagement()
   for (const encoding of ['gzip', 'br', 'GZIP, identity']) {
     const { status } = await send('POST', '/api/keys', {
       headers: { ...headers, 'content-encoding': encoding },
@@ -63,7 +63,7 @@ test('a compressed body gets a 415', async () => {
 })
 
 test('a body can have a byte order mark and surrounding whitespace', async () => {
-  const { send } = openDoor()
+  const { send } = openManagement()
   assert.is((await send('POST', '/api/keys', { headers, body: '\ufeff \n{"name":"a"} ' })).status, 201)
 })
 
@@ -89,7 +89,7 @@ test('no body causes a 500, and every response is JSON', async () => {
   const field = fc.oneof({ weight: 5, arbitrary: fc.constantFrom(...names) }, { weight: 1, arbitrary: fc.string() })
   const object = fc.dictionary(field, value).map((fields) => JSON.stringify(fields))
   const text = fc.oneof({ weight: 6, arbitrary: object }, { weight: 1, arbitrary: fc.string() })
-  const management = openDoor()
+  const management = openManagement()
   const property = fc.asyncProperty(fc.constantFrom(...writing), text, async ({ method, path }, body) => {
     const response = await management.send(method, path, { headers, body })
     assert.ok(response.status < 500, `${method} ${path} ${body}: ${response.status}`)
@@ -100,7 +100,7 @@ test('no body causes a 500, and every response is JSON', async () => {
 })
 
 test('no path causes a 500', async () => {
-  const management = openDoor()
+  const management = openManagement()
   const segment = fc.oneof(anyText().map(encodePart), fc.constantFrom('..', '%2e%2e', '%', '%ff', '', ';', '\\'))
   const prefix = fc.constantFrom(
     '/api/keys/',
@@ -138,7 +138,7 @@ test('hides the details of an internal error from the client, and passes it to o
 })
 
 test('PATCH works like PUT', async () => {
-  const { expect } = openDoor()
+  const { expect } = openManagement()
   const key = await expect(201, 'POST', '/api/keys', { name: 'app' })
   const combo = await expect(201, 'POST', '/api/combos', { name: 'c', models: ['openai/x'] })
   const connection = await expect(201, 'POST', '/api/connections', { provider: 'openai' })

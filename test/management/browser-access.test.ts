@@ -1,6 +1,6 @@
 import type { ManagementOptions } from '../../src/request/door/management-options.ts'
 import { assert, suite } from '../support/suite.ts'
-import { openDoor, TOKEN } from './open-management.ts'
+import { openManagement, TOKEN } from './open-management.ts'
 
 const test = suite('browser requests to /api')
 
@@ -10,11 +10,15 @@ const json = { 'content-type': 'application/json' }
 const body = '{"name":"a"}'
 
 const create = async (management: ManagementOptions, headers: Record<string, string>) =>
-  (await openDoor({ management }).send('POST', '/api/keys', { headers: { host: 'localhost:8080', ...headers }, body }))
-    .status
+  (
+    await openManagement({ management }).send('POST', '/api/keys', {
+      headers: { host: 'localhost:8080', ...headers },
+      body,
+    })
+  ).status
 
 const read = async (management: ManagementOptions, headers: Record<string, string>) =>
-  (await openDoor({ management }).send('GET', '/api/keys', { headers })).status
+  (await openManagement({ management }).send('GET', '/api/keys', { headers })).status
 
 /** Origin headers that a browser may send with a change, and whether the change is allowed. */
 const origins: Array<[may: boolean, headers: Record<string, string>]> = [
@@ -56,7 +60,7 @@ test('recognizes its own origin with and without its default port', async () => 
 })
 
 test('behind a proxy, uses publicOrigin instead of Host', async () => {
-  const { send } = openDoor({ management: session, publicOrigin: 'https://admin.example' })
+  const { send } = openManagement({ management: session, publicOrigin: 'https://admin.example' })
   const status = async (origin: string) =>
     (await send('POST', '/api/keys', { headers: { ...json, host: 'internal:8080', origin }, body })).status
   assert.is(await status('https://admin.example'), 201)
@@ -70,7 +74,7 @@ test('treats an unknown origin as foreign, regardless of the host', async () => 
 })
 
 test('without a Host header, uses the host of the URL', async () => {
-  const { send } = openDoor({ management: session })
+  const { send } = openManagement({ management: session })
   const status = async (origin: string) =>
     (await send('POST', '/api/keys', { headers: { ...json, origin }, body })).status
   assert.is(await status('http://gateway.test'), 201)
@@ -79,7 +83,7 @@ test('without a Host header, uses the host of the URL', async () => {
 
 for (const charset of ['utf-16', '"utf-16be"', 'iso-8859-1']) {
   test(`rejects a body in ${charset} with a 415`, async () => {
-    const management = openDoor({ management: open })
+    const management = openManagement({ management: open })
     const headers = { 'content-type': `application/json; charset=${charset}` }
     const response = await management.send('POST', '/api/keys', { headers, body })
     assert.is(response.status, 415)
@@ -107,14 +111,14 @@ for (const [isAllowed, type] of types) {
   test(`a body of type ${type} is ${isAllowed ? 'accepted' : 'rejected with a 415'} in every mode`, async () => {
     const headers: Record<string, string> = type === undefined ? {} : { 'content-type': type }
     for (const management of [open, session]) {
-      const door = openDoor({ management })
+      const door = openManagement({ management })
       const response = await door.send('POST', '/api/keys', { headers, body: new TextEncoder().encode(body) })
       assert.is(response.status, isAllowed ? 201 : 415)
       assert.is((await door.gateway.api.keys.list()).keys.length, isAllowed ? 1 : 0)
       if (!isAllowed) assert.match(response.body.error, 'Send JSON with the header "content-type: application/json"')
     }
     const headersWithToken = { ...headers, authorization: `Bearer ${TOKEN}` }
-    const reply = await openDoor().send('POST', '/api/keys', {
+    const reply = await openManagement().send('POST', '/api/keys', {
       headers: headersWithToken,
       body: new TextEncoder().encode(body),
     })
@@ -124,7 +128,7 @@ for (const [isAllowed, type] of types) {
 
 test('a DELETE needs the right origin, but no content type', async () => {
   for (const management of [open, session]) {
-    const { send, gateway } = openDoor({ management })
+    const { send, gateway } = openManagement({ management })
     const { id } = await gateway.api.keys.create({ name: 'a' })
     const headers = { host: 'localhost', 'sec-fetch-site': 'cross-site' }
     assert.is((await send('DELETE', `/api/keys/${id}`, { headers })).status, 403)
@@ -202,7 +206,7 @@ for (const host of noHosts) {
 }
 
 test('explains how to allow a host that it rejects', async () => {
-  const { send } = openDoor({ management: open })
+  const { send } = openManagement({ management: open })
   const { body } = await send('GET', '/api/keys', { headers: { host: 'box.lan', 'sec-fetch-site': 'none' } })
   assert.is(
     body.error,

@@ -1,5 +1,5 @@
 import { assert, suite } from '../support/suite.ts'
-import { openDoor } from './open-management.ts'
+import { openManagement } from './open-management.ts'
 
 const test = suite('connections to clouds')
 
@@ -90,7 +90,7 @@ const rejected: [input: object, error: string | RegExp][] = [
 
 for (const [input, error] of rejected) {
   test(`a cloud connection rejects ${JSON.stringify(input)}`, async () => {
-    const { expect } = openDoor()
+    const { expect } = openManagement()
     const response = await expect(400, 'POST', '/api/connections', input)
     if (typeof error === 'string') assert.is(response.error, error)
     else assert.match(response.error, error)
@@ -114,7 +114,7 @@ const accepted: object[] = [
 
 for (const input of accepted) {
   test(`a cloud connection accepts ${JSON.stringify(input)}`, async () => {
-    const { expect } = openDoor()
+    const { expect } = openManagement()
     const { apiKey, providerSpecificData } = await expect(201, 'POST', '/api/connections', input)
     assert.is(apiKey, `…${JSON.parse(JSON.stringify(input)).apiKey.slice(-4)}`)
     assert.equal({ ...input, providerSpecificData }, input)
@@ -122,7 +122,7 @@ for (const input of accepted) {
 }
 
 test('a change to a cloud connection must fit its other settings', async () => {
-  const { expect, refuses } = openDoor()
+  const { expect, refuses } = openManagement()
   const { id } = await expect(201, 'POST', '/api/connections', { ...azure, providerSpecificData: { resource: 'mine' } })
   const path = `/api/connections/${id}`
   await expect(200, 'PUT', path, { apiKey: 'another-key-0123456789' })

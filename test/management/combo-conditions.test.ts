@@ -1,5 +1,5 @@
 import { assert, suite } from '../support/suite.ts'
-import { openDoor, openDoorTo } from './open-management.ts'
+import { openManagement, openManagementWith } from './open-management.ts'
 import { connectionStrategies, listNames, strategies } from './strategy-names.ts'
 
 const test = suite('conditions and options of combos')
@@ -68,7 +68,7 @@ const refusals = [
 ]
 for (const [input, error] of refusals) {
   test(`rejects ${JSON.stringify(input).slice(0, 80)}: ${error.slice(0, 80)}`, async () => {
-    const { refuses, expect } = openDoor()
+    const { refuses, expect } = openManagement()
     await refuses(400, error, ['POST', '/api/combos', { name: 'a', models: ['x'], ...input }])
     assert.equal(await expect(200, 'GET', '/api/combos'), { combos: [] })
     const { id } = await expect(201, 'POST', '/api/combos', { name: 'a', models: ['x'] })
@@ -77,7 +77,7 @@ for (const [input, error] of refusals) {
 }
 
 test('returns a condition as it was sent', async () => {
-  const { expect } = await openDoorTo(['x', 'y', 'z'])
+  const { expect } = await openManagementWith(['x', 'y', 'z'])
   const when = {
     model: ['fast-*', 'pool'],
     bytes: { min: 0, max: 100_000 },
@@ -95,7 +95,7 @@ test('returns a condition as it was sent', async () => {
 })
 
 test('returns options as sent, and null removes them', async () => {
-  const { expect } = await openDoorTo(['x'])
+  const { expect } = await openManagementWith(['x'])
   const input = { stickyLimit: 3, connectionStrategy: 'sticky', hedge: true }
   const created = await expect(201, 'POST', '/api/combos', { name: 'a', models: ['x'], ...input })
   const { id, createdAt, updatedAt, ...rest } = created
@@ -116,14 +116,14 @@ test('returns options as sent, and null removes them', async () => {
 })
 
 test("rejects null for fields that can't be removed", async () => {
-  const { refuses, expect } = openDoor()
+  const { refuses, expect } = openManagement()
   await refuses(400, LIMIT, ['POST', '/api/combos', { name: 'a', models: ['x'], stickyLimit: null }])
   const { id } = await expect(201, 'POST', '/api/combos', { name: 'a', models: ['x'] })
   await refuses(400, '"models" must be an array of model names', ['PUT', `/api/combos/${id}`, { models: null }])
 })
 
 test('returns a combo of model names without entry objects', async () => {
-  const { expect } = await openDoorTo(['x', 'y'])
+  const { expect } = await openManagementWith(['x', 'y'])
   const created = await expect(201, 'POST', '/api/combos', { name: 'a', models: ['x', 'y'] })
   assert.equal(Object.keys(created), ['id', 'name', 'models', 'strategy', 'createdAt', 'updatedAt'])
   assert.equal([created.models, created.strategy], [['x', 'y'], 'fallback'])

@@ -1,5 +1,5 @@
 import { assert, suite } from '../support/suite.ts'
-import { openDoor } from './open-management.ts'
+import { openManagement } from './open-management.ts'
 
 const test = suite('combo cycles')
 
@@ -7,7 +7,7 @@ const cycle = (way: string, index: number) =>
   `"models[${index}]" must not lead back to the combo itself (${way}). Remove it or use another model`
 
 test("a combo can't contain itself", async () => {
-  const { refuses, expect } = openDoor()
+  const { refuses, expect } = openManagement()
   await refuses(400, cycle('a → a', 1), ['POST', '/api/combos', { name: 'a', models: ['x', 'a'] }])
   const { id } = await expect(201, 'POST', '/api/combos', { name: 'a', models: ['x'] })
   await refuses(400, cycle('a → a', 0), ['PUT', `/api/combos/${id}`, { models: ['a'] }])
@@ -15,7 +15,7 @@ test("a combo can't contain itself", async () => {
 })
 
 test("a combo can't contain itself through other combos, regardless of which is created last", async () => {
-  const { refuses, expect } = openDoor()
+  const { refuses, expect } = openManagement()
   await expect(201, 'POST', '/api/combos', { name: 'a', models: ['x', 'b'] })
   await expect(201, 'POST', '/api/combos', { name: 'b', models: ['y', 'c'] })
   await refuses(400, cycle('c → a → b → c', 1), ['POST', '/api/combos', { name: 'c', models: ['z', 'a'] }])
@@ -24,7 +24,7 @@ test("a combo can't contain itself through other combos, regardless of which is 
 })
 
 test("a rename can't create a cycle", async () => {
-  const { refuses, expect } = openDoor()
+  const { refuses, expect } = openManagement()
   await expect(201, 'POST', '/api/combos', { name: 'a', models: ['b'] })
   const c = await expect(201, 'POST', '/api/combos', { name: 'c', models: ['a'] })
   await refuses(400, cycle('b → a → b', 0), ['PUT', `/api/combos/${c.id}`, { name: 'b' }])
@@ -32,7 +32,7 @@ test("a rename can't create a cycle", async () => {
 })
 
 test("the same combo twice, or along two paths, isn't a cycle", async () => {
-  const { expect } = openDoor()
+  const { expect } = openManagement()
   await expect(201, 'POST', '/api/combos', { name: 'leaf', models: ['x'] })
   await expect(201, 'POST', '/api/combos', { name: 'left', models: ['leaf'] })
   await expect(201, 'POST', '/api/combos', { name: 'right', models: ['leaf', 'left'] })
@@ -40,12 +40,12 @@ test("the same combo twice, or along two paths, isn't a cycle", async () => {
 })
 
 test("a provider's model isn't a combo, even if its last part is a combo name", async () => {
-  const { expect } = openDoor()
+  const { expect } = openManagement()
   await expect(201, 'POST', '/api/combos', { name: 'gpt-5', models: ['openai/gpt-5'] })
 })
 
 test('follows aliases, unless a combo has the same name', async () => {
-  const { refuses, expect } = openDoor()
+  const { refuses, expect } = openManagement()
   await expect(200, 'PUT', '/api/models/aliases', { alias: 'short', model: 'a' })
   await refuses(400, cycle('a → short → a', 0), ['POST', '/api/combos', { name: 'a', models: ['short'] }])
   await expect(201, 'POST', '/api/combos', { name: 'short', models: ['x'] }) // takes precedence over the alias
@@ -53,7 +53,7 @@ test('follows aliases, unless a combo has the same name', async () => {
 })
 
 test("an alias can't create a cycle either", async () => {
-  const { refuses, expect } = openDoor()
+  const { refuses, expect } = openManagement()
   await expect(201, 'POST', '/api/combos', { name: 'a', models: ['short'] })
   const error = '"model" must not lead back to the alias itself: short → a → short'
   await refuses(400, error, ['PUT', '/api/models/aliases', { alias: 'short', model: 'a' }])
@@ -61,17 +61,17 @@ test("an alias can't create a cycle either", async () => {
 })
 
 test("a long chain isn't a cycle, and is followed to its end", async () => {
-  const { refuses, expect } = openDoor()
+  const { refuses, expect } = openManagement()
   for (let index = 0; index < 60; index++)
     await expect(201, 'POST', '/api/combos', { name: `c${index}`, models: [`c${index + 1}`] })
-  const response = await openDoor().call('POST', '/api/combos', { name: 'c60', models: ['c0'] })
+  const response = await openManagement().call('POST', '/api/combos', { name: 'c60', models: ['c0'] })
   assert.is(response.status, 201) // on another gateway, which has no chain
   const way = Array.from({ length: 60 }, (_, index) => `c${index}`).join(' → ')
   await refuses(400, cycle(`c60 → ${way} → c60`, 0), ['POST', '/api/combos', { name: 'c60', models: ['c0'] }])
 })
 
 test('visits each combo once when two paths lead to each of forty levels', async () => {
-  const { expect } = openDoor()
+  const { expect } = openManagement()
   for (let index = 0; index < 40; index++) {
     await expect(201, 'POST', '/api/combos', { name: `c${40 - index}`, models: [`c${41 - index}`, `c${41 - index}`] })
   }
@@ -79,17 +79,17 @@ test('visits each combo once when two paths lead to each of forty levels', async
 })
 
 test('rejects one of two concurrent combos that would contain each other', async () => {
-  const { api } = openDoor().gateway
+  const { api } = openManagement().gateway
   const models = (name: string) => ({ name, models: [name === 'a' ? 'b' : 'a'] })
   const made = (calls: Promise<unknown>[]) =>
     Promise.allSettled(calls).then((all) => all.map(({ status }) => status).sort())
   assert.equal(await made([api.combos.create(models('a')), api.combos.create(models('b'))]), ['fulfilled', 'rejected'])
-  const aliases = openDoor().gateway.api.aliases
+  const aliases = openManagement().gateway.api.aliases
   const one = { alias: 'a', model: 'b' }
   const two = { alias: 'b', model: 'a' }
   assert.equal(await made([aliases.set(one), aliases.set(two)]), ['fulfilled', 'rejected'])
-  const both = openDoor().gateway.api
+  const both = openManagement().gateway.api
   assert.equal(await made([both.combos.create(models('a')), both.aliases.set(two)]), ['fulfilled', 'rejected'])
-  const reversed = openDoor().gateway.api
+  const reversed = openManagement().gateway.api
   assert.equal(await made([reversed.aliases.set(two), reversed.combos.create(models('a'))]), ['fulfilled', 'rejected'])
 })

@@ -1,6 +1,6 @@
 import type { ComboModel } from '../../src/types.ts'
 import { assert, suite } from '../support/suite.ts'
-import { openDoor } from './open-management.ts'
+import { openManagement } from './open-management.ts'
 
 const test = suite('combo entries')
 
@@ -8,7 +8,7 @@ const mixed = ['one/m', { model: 'two/m', weight: 0.5 }, { model: 'three/m' }, {
 
 for (const strategy of ['fallback', 'round-robin', 'weighted', 'random', 'least-cost']) {
   test(`combo entries with "${strategy}" are returned as sent, with their weights`, async () => {
-    const { expect, send } = openDoor({ catalog: {} })
+    const { expect, send } = openManagement({ catalog: {} })
     const { warnings, ...created } = await expect(201, 'POST', '/api/combos', { name: 'a', models: mixed, strategy })
     assert.is(warnings?.length, 5, 'one for the combo, and one for each model without a connection')
     assert.equal([created.strategy, created.models], [strategy, mixed])
@@ -26,20 +26,20 @@ for (const strategy of ['fallback', 'round-robin', 'weighted', 'random', 'least-
 }
 
 test('weights survive a strategy change', async () => {
-  const { expect } = openDoor()
+  const { expect } = openManagement()
   const { id } = await expect(201, 'POST', '/api/combos', { name: 'a', models: mixed, strategy: 'weighted' })
   for (const strategy of ['fallback', 'weighted'])
     assert.equal((await expect(200, 'PUT', `/api/combos/${id}`, { strategy })).models, mixed)
 })
 
 test('trims names in entry objects like other names', async () => {
-  const { expect } = openDoor()
+  const { expect } = openManagement()
   const combo = await expect(201, 'POST', '/api/combos', { name: 'a', models: [{ model: ' x ', weight: 2 }] })
   assert.equal(combo.models, [{ model: 'x', weight: 2 }])
 })
 
 test('returns parameters as sent, and rejects them in combos of kinds other than chat', async () => {
-  const { expect, refuses } = openDoor({ catalog: {} })
+  const { expect, refuses } = openManagement({ catalog: {} })
   const params = { maxTokens: 5, temperature: 0, stopSequences: ['a'], seed: -1, reasoning: 'none' }
   const models = ['y', { model: 'x', params }]
   const created = await expect(201, 'POST', '/api/combos', { name: 'a', models })
@@ -97,7 +97,7 @@ const refusals: Array<[entry: unknown, error: string]> = [
 ]
 for (const [entry, error] of refusals) {
   test(`rejects ${JSON.stringify(entry).slice(0, 40)}: ${error}`, async () => {
-    const { refuses, expect } = openDoor()
+    const { refuses, expect } = openManagement()
     await refuses(400, error, ['POST', '/api/combos', { name: 'a', models: ['x', entry] }])
     assert.equal(await expect(200, 'GET', '/api/combos'), { combos: [] })
     const { id } = await expect(201, 'POST', '/api/combos', { name: 'a', models: ['x'] })
@@ -106,7 +106,7 @@ for (const [entry, error] of refusals) {
 }
 
 test("in process, rejects weights that JSON can't represent, and treats undefined as absent", async () => {
-  const { api } = openDoor().gateway
+  const { api } = openManagement().gateway
   for (const weight of [Number.NaN, Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY]) {
     const created = api.combos.create({ name: 'a', models: [{ model: 'x', weight }] })
     assert.is(await created.catch((error: Error) => error.message), `"models[0].weight" ${WEIGHT}`)
@@ -118,7 +118,7 @@ test("in process, rejects weights that JSON can't represent, and treats undefine
 })
 
 test('in process, returns a deep copy', async () => {
-  const { api } = openDoor().gateway
+  const { api } = openManagement().gateway
   const sent = { model: 'x', weight: 2 }
   const created = await api.combos.create({ name: 'a', models: [sent] })
   sent.weight = 3
@@ -130,7 +130,7 @@ test('in process, returns a deep copy', async () => {
 })
 
 test('detects cycles through entry objects and through names', async () => {
-  const { refuses, expect } = openDoor()
+  const { refuses, expect } = openManagement()
   const cycle = (way: string) =>
     `"models[1]" must not lead back to the combo itself (${way}). Remove it or use another model`
   const lead = (name: string, model: string) => ({ name, models: ['x', { model, weight: 0 }] })

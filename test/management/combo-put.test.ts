@@ -1,13 +1,13 @@
 import { memoryStorage } from '../../adapters/storage/memory.ts'
 import { assert, suite } from '../support/suite.ts'
-import { openDoor, openDoorTo } from './open-management.ts'
+import { openManagement, openManagementWith } from './open-management.ts'
 import { listNames, strategies } from './strategy-names.ts'
 
 const test = suite('PUT /api/combos/{id}')
 
 /** Opens a gateway with the combos `a` and `b`. */
 async function doorWithCombos() {
-  const management = await openDoorTo(['x', 'y', 'z'])
+  const management = await openManagementWith(['x', 'y', 'z'])
   const a = await management.expect(201, 'POST', '/api/combos', { name: 'a', models: ['x'] })
   const b = await management.expect(201, 'POST', '/api/combos', { name: 'b', models: ['y'] })
   return { ...management, a, b }
@@ -128,7 +128,7 @@ test('other failures get a 500 with the specified text, and the cause goes to on
   const broken = new Error('disk on fire')
   const errors: unknown[] = []
   const storage = { ...memoryStorage(), list: () => Promise.reject(broken) }
-  const { refuses } = openDoor({ storage, hooks: { onError: (error) => errors.push(error) } })
+  const { refuses } = openManagement({ storage, hooks: { onError: (error) => errors.push(error) } })
   await refuses(500, 'Failed to fetch combo', ['GET', '/api/combos/1'])
   await refuses(500, 'Failed to update combo', ['PUT', '/api/combos/1', {}])
   await refuses(500, 'Failed to delete combo', ['DELETE', '/api/combos/1'])

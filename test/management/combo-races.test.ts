@@ -4,7 +4,7 @@ import { isGatewayError } from '../../src/errors.ts'
 import type { Combo, Storage } from '../../src/types.ts'
 import { times } from '../support/ci.ts'
 import { assert, suite } from '../support/suite.ts'
-import { openDoor } from './open-management.ts'
+import { openManagement } from './open-management.ts'
 
 const test = suite('combos in several processes')
 
@@ -28,7 +28,7 @@ interface Recorded {
 test('concurrent changes in three processes lose and duplicate no combo, and undo no acknowledged change', async () => {
   const race = fc.asyncProperty(fc.scheduler(), operations, operations, operations, async (scheduler, ...processes) => {
     const storage = memoryStorage()
-    const { combos } = openDoor({ storage }).gateway.api
+    const { combos } = openManagement({ storage }).gateway.api
     const ids: string[] = []
     for (const name of start) ids.push((await combos.create({ name, models: ['old'] })).id)
     const done = Promise.all(processes.map((todo) => perform(todo, ids, inSteps(storage, scheduler))))
@@ -52,7 +52,7 @@ function inSteps(storage: Storage, scheduler: fc.Scheduler): Storage {
 }
 
 async function perform(todo: Operation[], ids: string[], storage: Storage): Promise<Recorded[]> {
-  const { combos } = openDoor({ storage }).gateway.api
+  const { combos } = openManagement({ storage }).gateway.api
   const recorded: Recorded[] = []
   for (const operation of todo) {
     const id = operation.do === 'create' ? undefined : (ids[operation.combo] ?? '')
@@ -95,7 +95,7 @@ function check(combos: Combo[], ids: string[], recorded: Recorded[]) {
 }
 
 /** Creates a store that takes `left` more writes and then fails, as if its process had been killed. */
-function dying(storage: Storage, left: number): Storage {
+function createDyingStorage(storage: Storage, left: number): Storage {
   const write =
     <A extends unknown[], T>(run: (...args: A) => Promise<T>) =>
     (...args: A) =>
@@ -106,11 +106,15 @@ function dying(storage: Storage, left: number): Storage {
 for (let writes = 0; writes <= 4; writes++) {
   test(`a rename killed after its write number ${writes} takes effect completely or not at all`, async () => {
     const storage = memoryStorage()
-    const { expect } = openDoor({ storage })
+    const { expect } = openManagement({ storage })
     const { id } = await expect(201, 'POST', '/api/combos', { name: 'old', models: ['x'] })
-    const response = await openDoor({ storage: dying(storage, writes) }).call('PUT', `/api/combos/${id}`, {
-      name: 'new',
-    })
+    const response = await openManagement({ storage: createDyingStorage(storage, writes) }).call(
+      'PUT',
+      `/api/combos/${id}`,
+      {
+        name: 'new',
+      },
+    )
     assert.is(response.status, writes < 4 ? 500 : 200)
     const { combos } = await expect(200, 'GET', '/api/combos')
     const counts = writes < 2 ? 'old' : 'new'
@@ -119,7 +123,7 @@ for (let writes = 0; writes <= 4; writes++) {
       [counts],
     )
     assert.is((await expect(200, 'GET', `/api/combos/${id}`)).name, counts)
-    const listed: unknown = (await openDoor({ storage, catalog: {} }).send('GET', '/v1/models')).body
+    const listed: unknown = (await openManagement({ storage, catalog: {} }).send('GET', '/v1/models')).body
     assert.ok(JSON.stringify(listed).includes(`"${counts}"`))
     assert.not.ok(JSON.stringify(listed).includes(counts === 'old' ? '"new"' : '"old"'))
     await expect(201, 'POST', '/api/combos', { name: counts === 'old' ? 'new' : 'old', models: ['y'] }) // the other name is free
@@ -141,10 +145,10 @@ function before(storage: Storage, read: { key: string; count: number }, step: ()
 
 test("a rename doesn't remove a combo that has taken the old name in the meantime", async () => {
   const storage = memoryStorage()
-  const other = openDoor({ storage })
+  const other = openManagement({ storage })
   const { id } = await other.expect(201, 'POST', '/api/combos', { name: 'old', models: ['x'] })
   const taking = () => other.expect(201, 'POST', '/api/combos', { name: 'old', models: ['y'] })
-  const slow = openDoor({ storage: before(storage, { key: 'combos/old', count: 2 }, taking) })
+  const slow = openManagement({ storage: before(storage, { key: 'combos/old', count: 2 }, taking) })
   await slow.expect(200, 'PUT', `/api/combos/${id}`, { name: 'new' })
   const { combos } = await other.expect(200, 'GET', '/api/combos')
   assert.equal(combos.map(({ name, models }) => [name, models[0]]).sort(), [
@@ -155,16 +159,16 @@ test("a rename doesn't remove a combo that has taken the old name in the meantim
 
 test('a committed rename stays, even if another process tries to undo it', async () => {
   const storage = memoryStorage()
-  const { expect } = openDoor({ storage })
+  const { expect } = openManagement({ storage })
   const { id } = await expect(201, 'POST', '/api/combos', { name: 'old', models: ['x'] })
   let renamed: Promise<unknown> = Promise.resolve()
-  const deciding = before(dying(storage, 2), { key: 'combos/old', count: 1 }, async () => {
+  const deciding = before(createDyingStorage(storage, 2), { key: 'combos/old', count: 1 }, async () => {
     // It has written the new record. Another process sees the record and is about to revert it when the old one is marked.
-    const slow = openDoor({ storage: before(storage, { key: 'combos/old', count: 1 }, () => marked) })
+    const slow = openManagement({ storage: before(storage, { key: 'combos/old', count: 1 }, () => marked) })
     renamed = slow.expect(201, 'POST', '/api/combos', { name: 'third', models: ['z'] })
     await turns()
   })
-  const marked = openDoor({ storage: deciding }).call('PUT', `/api/combos/${id}`, { name: 'new' })
+  const marked = openManagement({ storage: deciding }).call('PUT', `/api/combos/${id}`, { name: 'new' })
   assert.is((await marked).status, 500) // killed after it had decided
   await renamed
   const { combos } = await expect(200, 'GET', '/api/combos')
@@ -178,14 +182,14 @@ async function turns() {
 
 async function afterCrash() {
   const storage = memoryStorage()
-  const before = openDoor({ storage })
+  const before = openManagement({ storage })
   const combo = await before.expect(201, 'POST', '/api/combos', { name: 'old', models: ['x'] })
   const { id: otherId } = await before.expect(201, 'POST', '/api/combos', { name: 'other', models: ['y'] })
   const other = await before.expect(200, 'GET', `/api/combos/${otherId}`)
-  const killed = openDoor({ storage: dying(storage, 2) })
+  const killed = openManagement({ storage: createDyingStorage(storage, 2) })
   await killed.refuses(500, 'Failed to update combo', ['PUT', `/api/combos/${combo.id}`, { name: 'new' }])
   assert.is((await storage.list('combos/')).length, 3)
-  return { ...openDoor({ storage }), id: combo.id, other, storage }
+  return { ...openManagement({ storage }), id: combo.id, other, storage }
 }
 
 test('an interrupted rename takes effect', async () => {
@@ -226,8 +230,8 @@ test('an interrupted rename can be reverted', async () => {
 
 test('rejects a name that another process has just given to a combo', async () => {
   const { watch, ...storage } = memoryStorage()
-  const here = openDoor({ storage })
-  const otherInstance = openDoor({ storage })
+  const here = openManagement({ storage })
+  const otherInstance = openManagement({ storage })
   assert.equal((await here.expect(200, 'GET', '/api/combos')).combos, [])
   const { id } = await otherInstance.expect(201, 'POST', '/api/combos', { name: 'a', models: ['x'] })
   assert.is((await here.expect(200, 'GET', `/api/combos/${id}`)).name, 'a')
@@ -240,10 +244,10 @@ test('rejects a name that another process has just given to a combo', async () =
 
 test('a storage that still returns a removed record causes an error, not an endless loop', async () => {
   const storage = memoryStorage()
-  const { expect } = openDoor({ storage })
+  const { expect } = openManagement({ storage })
   const { id } = await expect(201, 'POST', '/api/combos', { name: 'a', models: ['x'] })
   const frozen = await storage.list('combos/')
-  const lagging = openDoor({ storage: { ...storage, list: async () => frozen } })
+  const lagging = openManagement({ storage: { ...storage, list: async () => frozen } })
   await lagging.expect(200, 'DELETE', `/api/combos/${id}`) // an outdated list doesn't make a deletion fail
   await lagging.refuses(500, 'Failed to update combo', ['PUT', `/api/combos/${id}`, { models: ['y'] }])
 })

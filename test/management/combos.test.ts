@@ -1,5 +1,5 @@
 import { assert, suite } from '../support/suite.ts'
-import { openDoor, openDoorTo } from './open-management.ts'
+import { openManagement, openManagementWith } from './open-management.ts'
 import { listNames, strategies } from './strategy-names.ts'
 
 const test = suite('combos')
@@ -7,7 +7,7 @@ const test = suite('combos')
 const AT = '2026-01-01T00:00:00.000Z'
 
 test('returns a created combo with its defaults', async () => {
-  const { expect } = await openDoorTo(['openai/gpt-5', 'claude'])
+  const { expect } = await openManagementWith(['openai/gpt-5', 'claude'])
   const models = ['openai/gpt-5', 'claude']
   const combo = await expect(201, 'POST', '/api/combos', { name: 'smart', models })
   assert.match(combo.id, /^[\w-]{36}$/)
@@ -16,14 +16,14 @@ test('returns a created combo with its defaults', async () => {
 })
 
 test('a combo can have a kind and another strategy', async () => {
-  const { expect } = await openDoorTo(['a/b'])
+  const { expect } = await openManagementWith(['a/b'])
   const input = { name: 'pictures', models: ['a/b'], strategy: 'round-robin', kind: 'image' }
   const { id, createdAt, updatedAt, ...rest } = await expect(201, 'POST', '/api/combos', input)
   assert.equal(rest, input)
 })
 
 test('lists combos in creation order, even after one was renamed', async () => {
-  const { expect } = await openDoorTo(['x'])
+  const { expect } = await openManagementWith(['x'])
   assert.equal(await expect(200, 'GET', '/api/combos'), { combos: [] })
   const created = []
   for (const name of ['z', 'm', 'a', 'q'])
@@ -35,7 +35,7 @@ test('lists combos in creation order, even after one was renamed', async () => {
 })
 
 test('lists a combo of kind llm as a model', async () => {
-  const { expect, send } = openDoor({ catalog: {} })
+  const { expect, send } = openManagement({ catalog: {} })
   await expect(201, 'POST', '/api/combos', { name: 'smart', models: ['x'] })
   await expect(201, 'POST', '/api/combos', { name: 'pictures', models: ['x'], kind: 'image' })
   const list: unknown = (await send('GET', '/v1/models')).body
@@ -77,7 +77,7 @@ const refusals: Array<[body: object, error: string]> = [
 ]
 for (const [body, error] of refusals) {
   test(`rejects creating ${JSON.stringify(body).slice(0, 50)}: ${error.slice(0, 60)}`, async () => {
-    const { refuses, expect } = openDoor()
+    const { refuses, expect } = openManagement()
     await refuses(400, error, ['POST', '/api/combos', body])
     assert.equal(await expect(200, 'GET', '/api/combos'), { combos: [] })
   })
@@ -85,27 +85,27 @@ for (const [body, error] of refusals) {
 
 for (const name of ['a', 'A-Z_0.9', '...', '-', '__proto__', 'constructor', 'a'.repeat(512)]) {
   test(`accepts the name "${name.slice(0, 20)}"`, async () => {
-    const { expect } = openDoor()
+    const { expect } = openManagement()
     const { id } = await expect(201, 'POST', '/api/combos', { name, models: ['x'] })
     assert.is((await expect(200, 'GET', `/api/combos/${id}`)).name, name)
   })
 }
 
 test('rejects a taken name; names are case-sensitive', async () => {
-  const { expect, refuses } = openDoor()
+  const { expect, refuses } = openManagement()
   await expect(201, 'POST', '/api/combos', { name: 'smart', models: ['x'] })
   await refuses(400, 'Combo name already exists', ['POST', '/api/combos', { name: 'smart', models: ['y'] }])
   await expect(201, 'POST', '/api/combos', { name: 'Smart', models: ['x'] })
 })
 
 test('trims model names, which need not exist yet and can be repeated', async () => {
-  const { expect } = openDoor()
+  const { expect } = openManagement()
   const combo = await expect(201, 'POST', '/api/combos', { name: 'a', models: [' later/model ', 'x', 'x'] })
   assert.equal(combo.models, ['later/model', 'x', 'x'])
 })
 
 test('a deleted combo is gone, and its name is free', async () => {
-  const { expect, refuses } = openDoor()
+  const { expect, refuses } = openManagement()
   const { id } = await expect(201, 'POST', '/api/combos', { name: 'a', models: ['x'] })
   assert.equal(await expect(200, 'DELETE', `/api/combos/${id}`), { success: true })
   assert.equal(await expect(200, 'GET', '/api/combos'), { combos: [] })
@@ -114,7 +114,7 @@ test('a deleted combo is gone, and its name is free', async () => {
 })
 
 test("a combo can't be addressed by its name, and an unknown id gets a 404", async () => {
-  const { expect, refuses } = openDoor()
+  const { expect, refuses } = openManagement()
   await expect(201, 'POST', '/api/combos', { name: 'a', models: ['x'] })
   for (const id of ['a', 'nobody', '%20', '..%2Fsettings', '%00']) {
     await refuses(404, 'Combo not found', ['GET', `/api/combos/${id}`])
@@ -124,7 +124,7 @@ test("a combo can't be addressed by its name, and an unknown id gets a 404", asy
 })
 
 test('creates a combo without models, with a warning', async () => {
-  const { expect, gateway } = await openDoorTo(['openai/x'])
+  const { expect, gateway } = await openManagementWith(['openai/x'])
   const warnings = ['The combo has no models, so requests for it fail with a 404.']
   const listWarnings = (body: { warnings?: string[] }) => body.warnings
   const created = await expect(201, 'POST', '/api/combos', { name: 'none', models: [] })
@@ -137,7 +137,7 @@ test('creates a combo without models, with a warning', async () => {
 })
 
 test("keeps a combo whose models don't resolve, and returns the reason on each create or update", async () => {
-  const { expect, gateway } = openDoor()
+  const { expect, gateway } = openManagement()
   const { combos, connections, aliases } = gateway.api
   const full = 'No model in this combo resolves yet, so requests for it fail with a 404.'
   const openai = '"openai/gpt-5" doesn\'t resolve yet: there is no active connection to "openai".'
@@ -172,7 +172,7 @@ test("keeps a combo whose models don't resolve, and returns the reason on each c
 })
 
 test("lists ten of the models that don't resolve, and counts the others", async () => {
-  const { combos } = openDoor().gateway.api
+  const { combos } = openManagement().gateway.api
   const models = Array.from({ length: 30 }, (_, index) => `nothing-${index}`)
   const { warnings = [] } = await combos.create({ name: 'a', models })
   assert.is(warnings.length, 12)

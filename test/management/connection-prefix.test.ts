@@ -1,6 +1,6 @@
 import type { Catalog } from '../../src/types.ts'
 import { assert, suite } from '../support/suite.ts'
-import { openDoor } from './open-management.ts'
+import { openManagement } from './open-management.ts'
 
 const test = suite("a connection's prefix")
 
@@ -25,7 +25,7 @@ for (const [prefix, owner] of [
   ['goog', 'google'],
 ] as const) {
   test(`rejects the prefix "${prefix}" for another connection, because it is a name of the built-in provider "${owner}"`, async () => {
-    const { refuses, expect } = openDoor({ catalog })
+    const { refuses, expect } = openManagement({ catalog })
     const error = taken(prefix.trim(), `the built-in provider "${owner}"`)
     await refuses(400, error, ['POST', '/api/connections', lab({ prefix })])
     const { id } = await expect(201, 'POST', '/api/connections', lab())
@@ -39,14 +39,14 @@ for (const [prefix, owner] of [
 }
 
 test('a provider can use each of its names as a prefix', async () => {
-  const { expect } = openDoor({ catalog })
+  const { expect } = openManagement({ catalog })
   for (const prefix of ['openai', 'oa', 'work', ''])
     await expect(201, 'POST', '/api/connections', { provider: 'openai', providerSpecificData: { prefix } })
 })
 
 for (const isActive of [true, false]) {
   test(`rejects the prefix of ${isActive ? 'an active' : 'a paused'} connection to another provider`, async () => {
-    const { refuses, expect } = openDoor({ catalog })
+    const { refuses, expect } = openManagement({ catalog })
     const { id } = await expect(201, 'POST', '/api/connections', { ...lab({ prefix: 'lab' }), isActive })
     const mine = { provider: 'mine', providerSpecificData: { baseUrl: 'https://mine.test/v1', prefix: 'lab' } }
     await refuses(400, taken('lab', `the connection "Lab" to "openai-compatible-lab" (id ${id})`), [
@@ -62,13 +62,13 @@ for (const isActive of [true, false]) {
 }
 
 test('connections to one provider share their prefix', async () => {
-  const { expect } = openDoor({ catalog })
+  const { expect } = openManagement({ catalog })
   await expect(201, 'POST', '/api/connections', lab({ prefix: 'lab' }))
   await expect(201, 'POST', '/api/connections', lab({ prefix: 'lab' }))
 })
 
 test("rejects a provider whose id is another connection's prefix, unless that connection shares it", async () => {
-  const { refuses, expect } = openDoor({ catalog })
+  const { refuses, expect } = openManagement({ catalog })
   const { id } = await expect(201, 'POST', '/api/connections', lab({ prefix: 'local' }))
   const local = { provider: 'local', providerSpecificData: { baseUrl: 'https://local.test/v1' } }
   await refuses(
@@ -81,7 +81,7 @@ test("rejects a provider whose id is another connection's prefix, unless that co
 })
 
 test('rejects one of two connections that concurrently claim the same prefix', async () => {
-  const { call } = openDoor({ catalog })
+  const { call } = openManagement({ catalog })
   const one = (name: string) => ({
     provider: name,
     providerSpecificData: { baseUrl: `https://${name}.test/v1`, prefix: 'lab' },
@@ -91,14 +91,14 @@ test('rejects one of two connections that concurrently claim the same prefix', a
 })
 
 test('keeps a connection that an earlier release has stored, and checks its prefix when it changes', async () => {
-  const { refuses, expect, storage } = openDoor({ catalog })
+  const { refuses, expect, storage } = openManagement({ catalog })
   const { id } = await expect(201, 'POST', '/api/connections', lab({ prefix: 'openai', sharesPrefix: true }))
   const stored = await storage.get(`connections/${id}`)
   const { order, record } = JSON.parse(stored?.value ?? '')
   const { sharesPrefix, ...data } = record.providerSpecificData
   const old = JSON.stringify({ order, record: { ...record, providerSpecificData: data } })
   const path = `/api/connections/${id}`
-  const later = openDoor({ catalog, storage })
+  const later = openManagement({ catalog, storage })
   await storage.set(`connections/${id}`, old)
   assert.is((await later.expect(200, 'PUT', path, { name: 'New' })).name, 'New')
   const same = { ...data, enabledModels: ['m'] }
@@ -110,7 +110,7 @@ test('keeps a connection that an earlier release has stored, and checks its pref
 })
 
 test('rejects a prefix in process, just like over HTTP', async () => {
-  const { gateway } = openDoor({ catalog })
+  const { gateway } = openManagement({ catalog })
   const { connections } = gateway.api
   const error = await connections.create(lab({ prefix: 'openai' })).catch((error: unknown) => error)
   assert.match(String(error), 'That is a name of the built-in provider "openai"')
@@ -122,7 +122,7 @@ test("a connection that shares a prefix is a fallback for the prefix's owner", a
     requests.push(new URL(String(input)).host)
     return Response.json({ error: { message: 'down' } }, { status: 503 })
   }
-  const { gateway, expect } = openDoor({ catalog, fetch: upstream })
+  const { gateway, expect } = openManagement({ catalog, fetch: upstream })
   await expect(201, 'POST', '/api/connections', { provider: 'openai', apiKey: 'sk-0123456789-abcd' })
   await expect(201, 'POST', '/api/connections', lab({ prefix: 'openai', sharesPrefix: true }))
   const body = JSON.stringify({ model: 'openai/gpt-5', messages: [{ role: 'user', content: 'Hi' }] })
@@ -132,7 +132,7 @@ test("a connection that shares a prefix is a fallback for the prefix's owner", a
 })
 
 test('sharesPrefix can be next to the prefix at the top level, and null removes it', async () => {
-  const { expect, refuses } = openDoor()
+  const { expect, refuses } = openManagement()
   const input = { provider: 'lab', baseUrl: 'http://lab.test/v1', prefix: 'openai' }
   const { id, providerSpecificData } = await expect(201, 'POST', '/api/connections', { ...input, sharesPrefix: true })
   assert.equal(providerSpecificData, { baseUrl: input.baseUrl, prefix: 'openai', sharesPrefix: true })

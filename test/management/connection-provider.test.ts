@@ -1,6 +1,6 @@
 import type { Catalog } from '../../src/types.ts'
 import { assert, suite } from '../support/suite.ts'
-import { openDoor } from './open-management.ts'
+import { openManagement } from './open-management.ts'
 
 const test = suite("a connection's provider")
 
@@ -22,13 +22,13 @@ for (const provider of [
   'anthropic-compatible-x',
 ]) {
   test(`accepts "${provider}" without a base URL`, async () => {
-    const { expect } = openDoor({ catalog })
+    const { expect } = openManagement({ catalog })
     assert.is((await expect(201, 'POST', '/api/connections', { provider })).provider, provider)
   })
 }
 
 test('accepts any other provider with a base URL, and names the connection after the provider', async () => {
-  const { expect } = openDoor({ catalog })
+  const { expect } = openManagement({ catalog })
   const providerSpecificData = { baseUrl: 'http://127.0.0.1:11434/v1' }
   assert.is(
     (await expect(201, 'POST', '/api/connections', { provider: 'ollama', providerSpecificData })).name,
@@ -48,7 +48,7 @@ for (const [provider, hint] of [
   ['__proto__', 'GET /api/providers lists the known providers.'],
 ] as const) {
   test(`rejects "${provider}": ${hint}`, async () => {
-    const { refuses } = openDoor({ catalog })
+    const { refuses } = openManagement({ catalog })
     await refuses(400, `Unknown provider "${provider}". ${hint} ${elsewhere}`, [
       'POST',
       '/api/connections',
@@ -62,7 +62,7 @@ for (const [alias, provider] of [
   ['mi', 'mistral'],
 ] as const) {
   test(`resolves the alias "${alias}" to "${provider}"`, async () => {
-    const { expect } = openDoor({ catalog })
+    const { expect } = openManagement({ catalog })
     const { id, ...created } = await expect(201, 'POST', '/api/connections', { provider: alias })
     assert.is(created.provider, provider)
     assert.is((await expect(200, 'PUT', `/api/connections/${id}`, { provider: alias, name: 'b' })).provider, provider)
@@ -71,13 +71,13 @@ for (const [alias, provider] of [
 
 test("doesn't resolve an alias that two providers share", async () => {
   const shared = { one: { alias: 'x' }, two: { alias: 'y', catalogAlias: 'x' } }
-  const { refuses } = openDoor({ catalog: shared })
+  const { refuses } = openManagement({ catalog: shared })
   const error = '"provider" must not be "x", an alias of "one" and "two"'
   await refuses(400, error, ['POST', '/api/connections', { provider: 'x' }])
 })
 
 test("a required base URL can't be removed", async () => {
-  const { expect, refuses } = openDoor({ catalog })
+  const { expect, refuses } = openManagement({ catalog })
   const providerSpecificData = { baseUrl: 'http://127.0.0.1:11434/v1' }
   const { id } = await expect(201, 'POST', '/api/connections', { provider: 'ollama', providerSpecificData })
   const error = `Unknown provider "ollama". GET /api/providers lists the known providers. ${elsewhere}`
@@ -88,7 +88,7 @@ test("a required base URL can't be removed", async () => {
 })
 
 test("the provider of a connection can't change", async () => {
-  const { expect, refuses } = openDoor({ catalog })
+  const { expect, refuses } = openManagement({ catalog })
   const { id } = await expect(201, 'POST', '/api/connections', { provider: 'openai' })
   const error = '"provider" cannot be changed; create a new connection instead'
   await refuses(400, error, ['PUT', `/api/connections/${id}`, { provider: 'anthropic', name: 'b' }])
@@ -105,7 +105,7 @@ for (const [provider, kind] of [
   ['anthropic-comptible', 'anthropic-compatible'],
 ] as const) {
   test(`rejects "${provider}" without a base URL, and accepts it with one and a warning`, async () => {
-    const { expect, refuses, gateway } = openDoor({ catalog })
+    const { expect, refuses, gateway } = openManagement({ catalog })
     const error = `Unknown provider "${provider}". Did you mean "${kind}"? ${elsewhere}`
     await refuses(400, error, ['POST', '/api/connections', { provider }])
     const created = await expect(201, 'POST', '/api/connections', { provider, baseUrl: 'http://lab.test/v1' })
@@ -130,7 +130,7 @@ for (const provider of [
   'anthropic-compatible',
 ])
   test(`"${provider}" with a base URL causes no warning about its kind`, async () => {
-    const { expect } = openDoor({ catalog })
+    const { expect } = openManagement({ catalog })
     const created = await expect(201, 'POST', '/api/connections', { provider, baseUrl: 'http://lab.test/v1' })
     assert.not.match(String(created.warnings), 'of the kind')
   })

@@ -1,13 +1,13 @@
 import { memoryStorage } from '../../adapters/storage/memory.ts'
 import { assert, suite } from '../support/suite.ts'
-import { openDoor } from './open-management.ts'
+import { openManagement } from './open-management.ts'
 
 const test = suite('PUT and DELETE /api/connections/{id}')
 
 const KEY = 'sk-test-0123456789-abcd'
 
 async function doorWithConnection() {
-  const management = openDoor()
+  const management = openManagement()
   const providerSpecificData = { prefix: 'p', enabledModels: ['m'] }
   const input = { provider: 'openai', name: 'a', priority: 1, apiKey: KEY, providerSpecificData }
   const connection = await management.expect(201, 'POST', '/api/connections', input)
@@ -101,7 +101,7 @@ test('a deleted connection is gone', async () => {
 })
 
 test('an unknown id gets a 404, even if it contains special characters', async () => {
-  const { refuses } = openDoor()
+  const { refuses } = openManagement()
   for (const id of ['nobody', '..%2Fsettings', '%F0%9F%98%80', 'x'.repeat(3_000)]) {
     await refuses(404, 'Connection not found', ['GET', `/api/connections/${id}`])
     await refuses(404, 'Connection not found', ['PUT', `/api/connections/${id}`, {}])
@@ -111,8 +111,8 @@ test('an unknown id gets a 404, even if it contains special characters', async (
 
 test('finds a connection that another process has just created', async () => {
   const { watch, ...storage } = memoryStorage()
-  const here = openDoor({ storage })
-  const other = openDoor({ storage })
+  const here = openManagement({ storage })
+  const other = openManagement({ storage })
   assert.equal((await here.expect(200, 'GET', '/api/connections')).connections, [])
   const { id } = await other.expect(201, 'POST', '/api/connections', { provider: 'openai' })
   await here.expect(200, 'GET', `/api/connections/${id}`)

@@ -1,13 +1,13 @@
 import { chatAnswer, messageAnswer } from '../pipeline/support/responses.ts'
-import { type Answering, fakeUpstream, json } from '../pipeline/support/upstream.ts'
+import { fakeUpstream, json, type Respond } from '../pipeline/support/upstream.ts'
 import { openWorld, token, type WorldOptions } from '../pipeline/support/world.ts'
 import { assert, suite } from '../support/suite.ts'
 
 const test = suite('testing a connection')
 
-const respond: Answering = ({ provider }) => json(provider === 'claude' ? messageAnswer('ok') : chatAnswer('ok'))
+const respond: Respond = ({ provider }) => json(provider === 'claude' ? messageAnswer('ok') : chatAnswer('ok'))
 
-async function open(createResponse: Answering, options: WorldOptions = {}) {
+async function open(createResponse: Respond, options: WorldOptions = {}) {
   const fetch = fakeUpstream(createResponse)
   const world = await openWorld({ usage: true, ...options, fetch })
   const { connections } = await world.api.connections.list()

@@ -1,5 +1,5 @@
 import { assert, suite } from '../support/suite.ts'
-import { openDoor } from './open-management.ts'
+import { openManagement } from './open-management.ts'
 
 const test = suite('connections')
 
@@ -7,7 +7,7 @@ const AT = '2026-01-01T00:00:00.000Z'
 const KEY = 'sk-test-0123456789-abcd'
 
 test('returns a created connection without its key, named after its provider', async () => {
-  const { expect } = openDoor()
+  const { expect } = openManagement()
   const created = await expect(201, 'POST', '/api/connections', { provider: 'openai', apiKey: KEY })
   const connection = {
     id: created.id,
@@ -24,7 +24,7 @@ test('returns a created connection without its key, named after its provider', a
 })
 
 test('accepts every field of a connection', async () => {
-  const { expect } = openDoor()
+  const { expect } = openManagement()
   const providerSpecificData = {
     prefix: ' mine ',
     enabledModels: ['a', '', 'a', ' b '],
@@ -37,7 +37,7 @@ test('accepts every field of a connection', async () => {
 })
 
 test('accepts prefix, base URL, format, and models at the top level like those in providerSpecificData', async () => {
-  const { expect } = openDoor()
+  const { expect } = openManagement()
   const data = { prefix: 'mine', baseUrl: 'https://up.example/v1', enabledModels: ['a'], format: 'openai-responses' }
   const created = await expect(201, 'POST', '/api/connections', { provider: 'lab', ...data })
   assert.equal(created.providerSpecificData, data)
@@ -59,14 +59,14 @@ test('accepts prefix, base URL, format, and models at the top level like those i
 })
 
 test('null is treated as absent when a connection is created', async () => {
-  const { expect } = openDoor()
+  const { expect } = openManagement()
   const input = { provider: 'openai', priority: null, apiKey: null, providerSpecificData: null }
   const created = await expect(201, 'POST', '/api/connections', input)
   assert.equal(Object.keys(created), ['id', 'provider', 'name', 'isActive', 'createdAt', 'updatedAt'])
 })
 
 test('lists connections in creation order', async () => {
-  const { expect } = openDoor()
+  const { expect } = openManagement()
   for (const name of ['c', 'a', 'b']) await expect(201, 'POST', '/api/connections', { provider: 'openai', name })
   const names = (await expect(200, 'GET', '/api/connections')).connections.map(({ name }) => name)
   assert.equal(names, ['c', 'a', 'b'])
@@ -79,7 +79,7 @@ for (const [apiKey, shown] of [
   ['x', '…'],
 ] as const) {
   test(`shows only ${shown} of the key ${apiKey}`, async () => {
-    const { expect } = openDoor()
+    const { expect } = openManagement()
     const { id } = await expect(201, 'POST', '/api/connections', { provider: 'openai', apiKey })
     assert.is((await expect(200, 'GET', `/api/connections/${id}`)).apiKey, shown)
   })
@@ -91,7 +91,7 @@ test('sends the complete key to the provider, without surrounding whitespace', a
     seen.push(new Request(url, init).headers.get('authorization'))
     return Response.json({ data: [{ id: 'm' }] })
   }
-  const { expect, send } = openDoor({ fetch })
+  const { expect, send } = openManagement({ fetch })
   const providerSpecificData = { baseUrl: 'https://up.example/v1' }
   await expect(201, 'POST', '/api/connections', {
     provider: 'openai-compatible',
@@ -103,7 +103,7 @@ test('sends the complete key to the provider, without surrounding whitespace', a
 })
 
 test("the key isn't in the storage or any response", async () => {
-  const { expect, storage, send } = openDoor()
+  const { expect, storage, send } = openManagement()
   const { id } = await expect(201, 'POST', '/api/connections', { provider: 'openai', apiKey: KEY })
   await expect(200, 'PUT', `/api/connections/${id}`, { name: 'b' })
   const raw = JSON.stringify([
@@ -194,7 +194,7 @@ const refusals: Array<[body: Record<string, unknown>, error: string]> = [
 ]
 for (const [body, error] of refusals) {
   test(`rejects creating ${JSON.stringify(body).slice(0, 70)}: ${error.slice(0, 50)}`, async () => {
-    const { refuses, expect } = openDoor()
+    const { refuses, expect } = openManagement()
     await refuses(400, error, ['POST', '/api/connections', body])
     assert.equal(await expect(200, 'GET', '/api/connections'), { connections: [] })
   })
@@ -207,7 +207,7 @@ for (const [baseUrl, path, provider] of [
   ['https://up.example/v1/embeddings', '/embeddings', 'anthropic-compatible'],
 ] as const) {
   test(`rejects the base URL ${baseUrl} of ${provider}, and suggests a valid one`, async () => {
-    const { refuses } = openDoor()
+    const { refuses } = openManagement()
     const error = `"providerSpecificData.baseUrl" must not include "${path}", which the gateway appends. Use "https://up.example/v1"`
     await refuses(400, error, ['POST', '/api/connections', { provider, providerSpecificData: { baseUrl } }])
   })
@@ -215,7 +215,7 @@ for (const [baseUrl, path, provider] of [
 
 for (const provider of ['anthropic-compatible-x', 'openai-compatible-x', 'mine', 'openai']) {
   test(`the base URL of ${provider} can end with /messages`, async () => {
-    const { expect } = openDoor()
+    const { expect } = openManagement()
     const providerSpecificData = { baseUrl: 'https://up.example/v1/messages' }
     const created = await expect(201, 'POST', '/api/connections', { provider, providerSpecificData })
     assert.equal(created.providerSpecificData, providerSpecificData)
@@ -223,7 +223,7 @@ for (const provider of ['anthropic-compatible-x', 'openai-compatible-x', 'mine',
 }
 
 test('a blank base URL is treated as not set', async () => {
-  const { expect } = openDoor()
+  const { expect } = openManagement()
   const providerSpecificData = { baseUrl: '  ', prefix: 'p' }
   const created = await expect(201, 'POST', '/api/connections', { provider: 'openai', providerSpecificData })
   assert.equal(created.providerSpecificData, { prefix: 'p' })

@@ -1,12 +1,12 @@
 import { assert, suite } from '../support/suite.ts'
-import { openDoor } from './open-management.ts'
+import { openManagement } from './open-management.ts'
 
 const test = suite('custom models')
 
 const PATH = '/api/models/custom'
 
 test('creates custom models, lists them in creation order, and deletes them', async () => {
-  const { expect } = openDoor()
+  const { expect } = openManagement()
   assert.equal(await expect(200, 'GET', PATH), { models: [] })
   const one = { id: 'z-model', providerAlias: 'oa' }
   const two = { id: 'a/model', type: 'embedding', providerAlias: 'oa' }
@@ -22,16 +22,20 @@ for (const [field, model] of [
   ['providerAlias', { id: 'm', providerAlias: '.' }],
 ] as const) {
   test(`rejects ${field} if it consists only of dots, because no URL could contain it to delete the model`, () =>
-    openDoor().refuses(400, `"${field}" must not be "." or "..", which cannot be used in a URL`, ['POST', PATH, model]))
+    openManagement().refuses(400, `"${field}" must not be "." or "..", which cannot be used in a URL`, [
+      'POST',
+      PATH,
+      model,
+    ]))
 }
 
 test('trims id and providerAlias', async () => {
-  const { expect } = openDoor()
+  const { expect } = openManagement()
   assert.equal(await expect(201, 'POST', PATH, { id: ' m ', providerAlias: '\toa ' }), { id: 'm', providerAlias: 'oa' })
 })
 
 test('rejects an existing custom model, even with another type; another provider can have the same id', async () => {
-  const { expect, refuses } = openDoor()
+  const { expect, refuses } = openManagement()
   await expect(201, 'POST', PATH, { id: 'm', providerAlias: 'oa' })
   const again = { id: ' m', type: 'image', providerAlias: 'oa' }
   await refuses(400, 'The custom model "oa/m" already exists', ['POST', PATH, again])
@@ -48,7 +52,7 @@ test('rejects an existing custom model, even with another type; another provider
 })
 
 test('deletes an id with slashes by its path, encoded or not', async () => {
-  const { expect, refuses } = openDoor()
+  const { expect, refuses } = openManagement()
   for (const path of ['oa/org/model:free', 'oa/org%2Fmodel%3Afree']) {
     await expect(201, 'POST', PATH, { id: 'org/model:free', providerAlias: 'oa' })
     await expect(200, 'DELETE', `${PATH}/${path}`)
@@ -59,7 +63,7 @@ test('deletes an id with slashes by its path, encoded or not', async () => {
 })
 
 test('lists an llm as a model, but no other kinds', async () => {
-  const { expect, send } = openDoor({ catalog: {} })
+  const { expect, send } = openManagement({ catalog: {} })
   for (const model of [{ id: 'a' }, { id: 'b', type: 'llm' }, { id: 'c', type: 'tts' }]) {
     await expect(201, 'POST', PATH, { ...model, providerAlias: 'oa' })
   }
@@ -84,7 +88,7 @@ for (const [body, error] of [
   [{ id: 'm', provider: 'oa' }, 'Unknown field "provider". Did you mean "providerAlias"?'],
 ] as const) {
   test(`rejects ${JSON.stringify(body)}: ${error.slice(0, 50)}`, async () => {
-    const { refuses, expect } = openDoor()
+    const { refuses, expect } = openManagement()
     await refuses(400, error, ['POST', PATH, body])
     assert.equal(await expect(200, 'GET', PATH), { models: [] })
   })

@@ -1,11 +1,11 @@
 import { assert, suite } from '../support/suite.ts'
-import { openDoor } from './open-management.ts'
+import { openManagement } from './open-management.ts'
 
 const test = suite("a key that can't be decrypted")
 
 /** Opens a gateway with three keys, the second of which is damaged in the storage. */
 async function doorWithDamage(damage: (sealedKey: string) => unknown = () => 'AAAA.AAAA') {
-  const management = openDoor()
+  const management = openManagement()
   const ids: string[] = []
   for (const name of ['one', 'two', 'three']) ids.push((await management.expect(201, 'POST', '/api/keys', { name })).id)
   const before = (await management.expect(200, 'GET', '/api/keys')).keys
@@ -50,7 +50,7 @@ test("a key that can't be decrypted can be paused and deleted", async () => {
 
 test('an unreadable keyring, unlike an unreadable key, fails the entire list', async () => {
   const { expect, storage } = await doorWithDamage()
-  const later = openDoor({ storage, secret: 'another secret, as long as secrets must be' })
+  const later = openManagement({ storage, secret: 'another secret, as long as secrets must be' })
   await later.expect(500, 'GET', '/api/keys')
   await expect(200, 'GET', '/api/keys')
 })

@@ -4,7 +4,7 @@ import { createClient } from '../../src/client/client.ts'
 import { parseReplicated } from '../../src/features/cloud-sync/gateway/replica-input.ts'
 import { assert, suite } from '../support/suite.ts'
 import { upstream } from '../support/upstream.ts'
-import { openDoor, TOKEN } from './open-management.ts'
+import { openManagement, TOKEN } from './open-management.ts'
 
 const test = suite('discovering the models of a connection')
 
@@ -16,7 +16,7 @@ const lists = (...ids: string[]) => http.get(`${LAB}/models`, () => HttpResponse
 /** Opens a gateway with these servers, and a function that returns its latest warnings. */
 function open(...handlers: RequestHandler[]) {
   const fetch = upstream(...handlers)
-  const management = openDoor({ fetch })
+  const management = openManagement({ fetch })
   const { api } = management.gateway
   return { ...management, api, fetch, asked: () => fetch.requests.map(({ url }) => url) }
 }
@@ -314,9 +314,9 @@ test("doesn't warn about models that were never queried if custom models replace
 test('a connection whose prefix would be rejected now can still discover its models', async () => {
   const storage = memoryStorage()
   const fetch = upstream(lists('m'))
-  const before = openDoor({ storage, fetch, catalog: {} }).gateway
+  const before = openManagement({ storage, fetch, catalog: {} }).gateway
   const { id } = await before.api.connections.create({ ...lab, prefix: 'openai' })
-  const { api } = openDoor({ storage, fetch }).gateway
+  const { api } = openManagement({ storage, fetch }).gateway
   assert.equal((await api.connections.discover(id)).providerSpecificData?.enabledModels, ['m'])
 })
 
@@ -333,8 +333,8 @@ test('"discover" must be true or false, and rejected input calls no server', asy
 test('discovered models survive a restart, and are part of a copied record', async () => {
   const storage = memoryStorage()
   const fetch = upstream(lists('m'))
-  const { id } = await openDoor({ storage, fetch }).gateway.api.connections.create({ ...lab, discover: true })
-  const later = openDoor({ storage, fetch }).gateway
+  const { id } = await openManagement({ storage, fetch }).gateway.api.connections.create({ ...lab, discover: true })
+  const later = openManagement({ storage, fetch }).gateway
   assert.equal((await later.api.connections.get(id)).providerSpecificData?.enabledModels, ['m'])
   assert.is(fetch.requests.length, 1)
 })

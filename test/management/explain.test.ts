@@ -1,5 +1,5 @@
 import { assert, suite } from '../support/suite.ts'
-import { openDoor } from './open-management.ts'
+import { openManagement } from './open-management.ts'
 
 const test = suite('requests to /api/explain')
 
@@ -24,7 +24,7 @@ const refusals: Array<[question: unknown, error: string | RegExp]> = [
 ]
 for (const [request, error] of refusals) {
   test(`rejects the body ${JSON.stringify(request)}`, async () => {
-    const { expect, gateway } = openDoor()
+    const { expect, gateway } = openManagement()
     const response = await expect(400, 'POST', '/api/explain', request)
     assert.equal(Object.keys(response), ['error'])
     if (typeof error === 'string') assert.is(response.error, error)
@@ -35,7 +35,7 @@ for (const [request, error] of refusals) {
 }
 
 test('an unknown model is a result, not an error', async () => {
-  const { expect } = openDoor({ catalog: {} })
+  const { expect } = openManagement({ catalog: {} })
   const response: object = await expect(200, 'POST', '/api/explain', { model: 'nobody/m' })
   const message = 'The model "nobody/m" does not exist. GET /v1/models lists the available models.'
   const error = { status: 404, code: 'MODEL_NOT_FOUND', message }

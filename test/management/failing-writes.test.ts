@@ -2,7 +2,7 @@ import { memoryStorage } from '../../adapters/storage/memory.ts'
 import { isGatewayError } from '../../src/errors.ts'
 import type { Storage } from '../../src/types.ts'
 import { assert, suite } from '../support/suite.ts'
-import { openDoor } from './open-management.ts'
+import { openManagement } from './open-management.ts'
 
 const test = suite('a storage on which every write fails')
 
@@ -25,7 +25,7 @@ function losing() {
 
 test('every change fails with an error code if the storage rejects each write as a lost race', async () => {
   const { storage, lose } = losing()
-  const { api } = openDoor({ storage }).gateway
+  const { api } = openManagement({ storage }).gateway
   const key = await api.keys.create({ name: 'mine' })
   const combo = await api.combos.create({ name: 'pool', models: ['a/x'] })
   await api.aliases.set({ alias: 'old', model: 'a/x' })
@@ -40,7 +40,7 @@ test('every change fails with an error code if the storage rejects each write as
     'a new alias': () => api.aliases.set({ alias: 'new', model: 'a/y' }),
     'a provider': () => api.providers.update('openai', { strategy: 'random' }),
     'a vault that nobody has made': () =>
-      openDoor({ storage: createEmpty(storage) }).gateway.api.keys.create({ name: 'a' }),
+      openManagement({ storage: createEmpty(storage) }).gateway.api.keys.create({ name: 'a' }),
   }
   for (const [label, change] of Object.entries(changes)) {
     const reason = await change().catch((error: unknown) => error)
@@ -49,7 +49,7 @@ test('every change fails with an error code if the storage rejects each write as
 })
 
 test('a hundred concurrent writers all succeed on a working storage', async () => {
-  const { gateway } = openDoor()
+  const { gateway } = openManagement()
   const writers = Array.from({ length: 100 }, (_, index) =>
     gateway.api.settings.update({ cloudUrl: `https://${index}.example` }),
   )

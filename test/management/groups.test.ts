@@ -5,7 +5,7 @@ import { chatAnswer, chatChunk } from '../pipeline/support/responses.ts'
 import { fakeUpstream, json, sse } from '../pipeline/support/upstream.ts'
 import { openWorld, token } from '../pipeline/support/world.ts'
 import { assert, suite } from '../support/suite.ts'
-import { openDoor } from './open-management.ts'
+import { openManagement } from './open-management.ts'
 
 const test = suite('groups of keys')
 
@@ -13,7 +13,7 @@ const limits = { requests: { minute: 60 }, usd: { day: 0.5, month: 12.25 }, para
 const full = { name: 'Team A', limits, models: ['one/*'], kinds: ['llm'], metadata: { plan: 'pro' } }
 
 test('creates, shows, lists, changes, pauses, and deletes a group', async () => {
-  const { expect, refuses, clock, gateway } = openDoor()
+  const { expect, refuses, clock, gateway } = openManagement()
   const baseUrl = 'https://one.test/v1'
   await gateway.api.connections.create({ provider: 'openai-compatible-one', baseUrl, prefix: 'one' })
   const createdAt = new Date(clock.now()).toISOString()
@@ -58,7 +58,7 @@ const rejected: [given: object, error: string][] = [
 ]
 
 test('rejects an invalid group with an error that identifies the field, and changes nothing', async () => {
-  const { expect, refuses } = openDoor()
+  const { expect, refuses } = openManagement()
   const { id } = await expect(201, 'POST', '/api/groups', full)
   const before = await expect(200, 'GET', '/api/groups')
   for (const [input, error] of rejected) {
@@ -72,7 +72,7 @@ test('rejects an invalid group with an error that identifies the field, and chan
 })
 
 test('puts a group by its id or name, and writes nothing if repeated', async () => {
-  const { gateway, storage } = openDoor()
+  const { gateway, storage } = openManagement()
   const { groups } = gateway.api
   const versions = async () => (await storage.list('groups/')).map(({ version }) => version)
   const put = { id: 'team-a', name: 'Team A', limits }
@@ -89,7 +89,7 @@ test('puts a group by its id or name, and writes nothing if repeated', async () 
 })
 
 test("doesn't delete a group with keys, and a key can only be in an existing group", async () => {
-  const { expect, refuses } = openDoor()
+  const { expect, refuses } = openManagement()
   const { id } = await expect(201, 'POST', '/api/groups', { name: 'a' })
   const unknown = '"group" must be the ID of a group; no group has the ID "nowhere"'
   await refuses(400, unknown, ['POST', '/api/keys', { name: 'k', group: 'nowhere' }])
@@ -124,7 +124,7 @@ test('the client can also manage groups', async () => {
 const loose = (): Storage => ({ ...memoryStorage(), atomic: false })
 
 test("warns about limits on a storage that isn't atomic", async () => {
-  const { gateway } = openDoor({ storage: loose(), sharedState: false })
+  const { gateway } = openManagement({ storage: loose(), sharedState: false })
   const { keys, groups } = gateway.api
   const message = /not atomic, so gateways that share it can together exceed a limit/
   const group = await groups.create({ name: 'a', limits })
@@ -136,14 +136,14 @@ test("warns about limits on a storage that isn't atomic", async () => {
   assert.match((await keys.update(key.id, { limits: { parallel: 1 } })).warnings?.[0] ?? '', message)
   assert.match((await keys.put({ name: 'k' })).warnings?.[0] ?? '', message)
   assert.is((await keys.create({ name: 'free' })).warnings, undefined)
-  assert.not.ok('warnings' in (await openDoor().gateway.api.keys.create({ name: 'k', limits })))
+  assert.not.ok('warnings' in (await openManagement().gateway.api.keys.create({ name: 'k', limits })))
 })
 
 const use = suite('the keys of a group')
 
 const secret = 'a secret of the store, as long as secrets must be'
 
-async function used(storage: Storage = memoryStorage()) {
+async function openUsed(storage: Storage = memoryStorage()) {
   const upstream = fakeUpstream(({ body }) =>
     JSON.parse(String(body)).stream ? sse([chatChunk({ content: 'Once' })], 'hang') : json(chatAnswer()),
   )
@@ -154,7 +154,7 @@ async function used(storage: Storage = memoryStorage()) {
 }
 
 use('keys are rejected while their group is paused, and their in-flight streams end', async () => {
-  const { api, status, send } = await used()
+  const { api, status, send } = await openUsed()
   const { id } = await api.groups.create({ name: 'a' })
   const { key } = await api.keys.create({ name: 'k', group: id })
   const { key: other } = await api.keys.create({ name: 'o' })
@@ -172,7 +172,7 @@ use('keys are rejected while their group is paused, and their in-flight streams 
 
 use('keys follow changes to their group by another gateway on the storage', async () => {
   const storage = memoryStorage()
-  const [first, second] = [await used(storage), await used(storage)]
+  const [first, second] = [await openUsed(storage), await openUsed(storage)]
   const { id } = await first.api.groups.create({ name: 'a' })
   const { key, id: keyId } = await first.api.keys.create({ name: 'k', group: id })
   assert.is(await second.status(key), 200)
@@ -185,7 +185,7 @@ use('keys follow changes to their group by another gateway on the storage', asyn
 })
 
 use('keys are rejected if their group is missing or was changed by another program', async () => {
-  const { api, status, storage, recorded } = await used()
+  const { api, status, storage, recorded } = await openUsed()
   const { id } = await api.groups.create({ name: 'a', limits: { parallel: 4 } })
   const { key } = await api.keys.create({ name: 'k', group: id })
   assert.is(await status(key), 200)

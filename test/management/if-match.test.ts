@@ -1,13 +1,13 @@
 import { memoryStorage } from '../../adapters/storage/memory.ts'
 import { getRevision } from '../../src/lib/revision.ts'
 import { assert, suite } from '../support/suite.ts'
-import { openDoor, TOKEN } from './open-management.ts'
+import { openManagement, TOKEN } from './open-management.ts'
 
 const test = suite('changes with the revision of a record')
 
 /** Opens a gateway with one record of each kind. */
-async function open(options: Parameters<typeof openDoor>[0] = {}) {
-  const management = openDoor(options)
+async function open(options: Parameters<typeof openManagement>[0] = {}) {
+  const management = openManagement(options)
   const { api } = management.gateway
   const send = (method: string, path: string, tag: string | undefined, body?: object) =>
     management.send(method, path, {

@@ -4,7 +4,7 @@ import { createGateway } from '../../src/gateway.ts'
 import { keyFields } from '../../src/types/records/key-fields.ts'
 import { assert, suite } from '../support/suite.ts'
 import { listFields } from './input-fields.ts'
-import { openDoor } from './open-management.ts'
+import { openManagement } from './open-management.ts'
 
 const test = suite('gateway.api')
 
@@ -22,7 +22,7 @@ async function catchError(call: Promise<unknown>) {
 }
 
 test('gateway.api works without a credential and returns the body that HTTP sends', async () => {
-  const { gateway, expect } = openDoor()
+  const { gateway, expect } = openManagement()
   const { api } = gateway
   const key = await api.keys.create({ name: 'a' })
   const combo = await api.combos.create({ name: 'c', models: ['x'] })

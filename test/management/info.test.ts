@@ -4,12 +4,12 @@ import { chatAnswer } from '../pipeline/support/responses.ts'
 import { fakeUpstream, json } from '../pipeline/support/upstream.ts'
 import { openWorld } from '../pipeline/support/world.ts'
 import { assert, suite } from '../support/suite.ts'
-import { openDoor, TOKEN } from './open-management.ts'
+import { openManagement, TOKEN } from './open-management.ts'
 
 const test = suite('the information about a gateway')
 
 test('contains the version, the storage, the features, and the record counts, and no secret', async () => {
-  const { expect, gateway, clock } = openDoor({ basePath: '/ai', observe: [prometheus()] })
+  const { expect, gateway, clock } = openManagement({ basePath: '/ai', observe: [prometheus()] })
   const { key } = await gateway.api.keys.create({ name: 'secret name' })
   await gateway.api.connections.put({ id: 'c', provider: 'openai', apiKey: 'sk-secret-of-the-connection' })
   const startedAt = new Date(clock.now()).toISOString()
@@ -34,7 +34,7 @@ test('contains the version, the storage, the features, and the record counts, an
 
 test("reports which features the storage doesn't support", async () => {
   const { watch: _, ...storage } = memoryStorage()
-  const { gateway } = openDoor({ storage: { ...storage, atomic: false }, usage: false })
+  const { gateway } = openManagement({ storage: { ...storage, atomic: false }, usage: false })
   const { storage: can, features } = await gateway.api.info()
   assert.equal([can, features.usage], [{ atomic: false, watches: false }, false])
 })

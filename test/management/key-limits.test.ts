@@ -1,5 +1,5 @@
 import { assert, suite } from '../support/suite.ts'
-import { openDoor } from './open-management.ts'
+import { openManagement } from './open-management.ts'
 
 const test = suite('the permissions and limits of a key')
 
@@ -18,24 +18,24 @@ const fields = {
 }
 
 test("sets a key's permissions and limits, returns them as sent, replaces them completely, and removes them with null", async () => {
-  const { expect, gateway } = openDoor()
+  const { expect, gateway } = openManagement()
   await gateway.api.connections.create({ provider: 'openai' })
   await gateway.api.aliases.set({ alias: 'fast', model: 'openai/gpt-5-mini' })
   const created = await expect(201, 'POST', '/api/keys', { name: 'a', ...fields })
   const { key: _, id, createdAt: __, ...rest } = created
   assert.equal(rest, { name: 'a', ...fields })
   const path = `/api/keys/${id}`
-  const shown = async () => (await expect(200, 'GET', path)).key
-  const { id: ___, key: ____, createdAt: _____, ...read } = Object(await shown())
+  const showKey = async () => (await expect(200, 'GET', path)).key
+  const { id: ___, key: ____, createdAt: _____, ...read } = Object(await showKey())
   assert.equal(read, { name: 'a', isActive: true, ...fields })
   await expect(200, 'PUT', path, { limits: { requests: { day: 5 } } })
-  assert.equal(Object(await shown()).limits, { requests: { day: 5 } })
+  assert.equal(Object(await showKey()).limits, { requests: { day: 5 } })
   await expect(200, 'PUT', path, { expiresAt: null, models: null, kinds: null, limits: null, metadata: null })
-  assert.equal(Object.keys(Object(await shown())), ['id', 'name', 'key', 'isActive', 'createdAt'])
+  assert.equal(Object.keys(Object(await showKey())), ['id', 'name', 'key', 'isActive', 'createdAt'])
 })
 
 test('put sets permissions and limits, and writes nothing if repeated', async () => {
-  const { gateway, storage } = openDoor()
+  const { gateway, storage } = openManagement()
   const versions = async () => (await storage.list('keys/')).map(({ version }) => version)
   const put = { id: 'app', name: 'app', limits, models: ['fast'] }
   await gateway.api.keys.put(put)
@@ -99,7 +99,7 @@ const rejected: [given: object, error: string][] = [
 ]
 
 test('rejects invalid permissions and limits with an error that identifies the field, and changes nothing', async () => {
-  const { expect, refuses } = openDoor()
+  const { expect, refuses } = openManagement()
   const { id } = await expect(201, 'POST', '/api/keys', { name: 'a', ...fields })
   const before = await expect(200, 'GET', '/api/keys')
   for (const [input, error] of rejected) {
@@ -119,7 +119,7 @@ const settings = suite('the limits in the settings')
 settings(
   'limits in the settings are replaced completely, other settings field by field, and null removes both',
   async () => {
-    const { expect } = openDoor()
+    const { expect } = openManagement()
     const plain = await expect(200, 'GET', '/api/settings')
     const full = {
       limits,
@@ -149,7 +149,7 @@ settings(
 )
 
 settings('invalid settings are rejected with an error that identifies the field', async () => {
-  const { refuses } = openDoor()
+  const { refuses } = openManagement()
   for (const [input, error] of [
     [{ whenPriceUnknown: 'maybe' }, '"whenPriceUnknown" must be one of "skip", "allow"'],
     [{ onStorageUnavailable: { usd: 'pass' } }, '"onStorageUnavailable.usd" must be one of "refuse", "allow"'],

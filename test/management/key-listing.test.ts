@@ -1,5 +1,5 @@
 import { assert, suite } from '../support/suite.ts'
-import { openDoor } from './open-management.ts'
+import { openManagement } from './open-management.ts'
 
 const test = suite('listing keys')
 
@@ -9,7 +9,7 @@ interface Page {
 }
 
 async function withKeys(names: readonly string[]) {
-  const management = openDoor()
+  const management = openManagement()
   for (const name of names) await management.gateway.api.keys.create({ name })
   const list = async (query: string) => (await management.expect(200, 'GET', `/api/keys${query}`)) as unknown as Page
   return { ...management, list }

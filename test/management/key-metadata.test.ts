@@ -6,28 +6,28 @@ import { chatAnswer } from '../pipeline/support/responses.ts'
 import { fakeUpstream, json } from '../pipeline/support/upstream.ts'
 import { openWorld } from '../pipeline/support/world.ts'
 import { assert, suite } from '../support/suite.ts'
-import { openDoor, TOKEN } from './open-management.ts'
+import { openManagement, TOKEN } from './open-management.ts'
 
 const test = suite('the metadata of a key')
 
 const metadata = { team: 'ml', 'cost centre': '42', empty: '' }
 
 test('creates a key with metadata, shows it, replaces it completely, and removes it with null', async () => {
-  const { expect } = openDoor()
+  const { expect } = openManagement()
   const created = await expect(201, 'POST', '/api/keys', { name: 'a', metadata })
   assert.equal(Object.keys(created), ['key', 'id', 'name', 'createdAt', 'metadata'])
   const path = `/api/keys/${created.id}`
-  const shown = async () => (await expect(200, 'GET', path)).key as unknown as ApiKey
-  assert.equal((await shown()).metadata, metadata)
+  const showKey = async () => (await expect(200, 'GET', path)).key as unknown as ApiKey
+  assert.equal((await showKey()).metadata, metadata)
   await expect(200, 'PUT', path, { isActive: false })
-  assert.equal((await shown()).metadata, metadata)
+  assert.equal((await showKey()).metadata, metadata)
   const { key } = (await expect(200, 'PATCH', path, { metadata: { team: 'web' } })) as unknown as { key: ApiKey }
   assert.equal(key.metadata, { team: 'web' })
   assert.equal((await expect(200, 'GET', '/api/keys')).keys[0]?.metadata, { team: 'web' })
   await expect(200, 'PUT', path, { metadata: {} })
-  assert.equal((await shown()).metadata, {})
+  assert.equal((await showKey()).metadata, {})
   await expect(200, 'PUT', path, { metadata: null })
-  assert.not.ok('metadata' in (await shown()))
+  assert.not.ok('metadata' in (await showKey()))
   const plain = await expect(201, 'POST', '/api/keys', { name: 'b' })
   assert.equal(Object.keys(plain), ['key', 'id', 'name', 'createdAt'])
 })
@@ -50,7 +50,7 @@ const rejected: [metadata: unknown, error: string][] = [
 ]
 
 test('rejects metadata beyond its limits, and changes nothing', async () => {
-  const { expect, refuses } = openDoor()
+  const { expect, refuses } = openManagement()
   const { id } = await expect(201, 'POST', '/api/keys', { name: 'a', metadata })
   for (const [input, error] of rejected) {
     await refuses(400, error, ['PUT', `/api/keys/${id}`, { name: 'changed', metadata: input }])
@@ -68,7 +68,7 @@ test('rejects metadata beyond its limits, and changes nothing', async () => {
 })
 
 test('puts metadata, and writes nothing if repeated', async () => {
-  const { gateway, storage } = openDoor()
+  const { gateway, storage } = openManagement()
   const { keys } = gateway.api
   const versions = async () => (await storage.list('keys/')).map(({ version }) => version)
   await keys.put({ id: 'app', name: 'app', metadata })
@@ -83,7 +83,7 @@ test('puts metadata, and writes nothing if repeated', async () => {
 })
 
 test('the client sets metadata', async () => {
-  const { gateway } = openDoor()
+  const { gateway } = openManagement()
   const client = createClient({ baseUrl: 'http://gateway.test', token: TOKEN, fetch: gateway.fetch as typeof fetch })
   const created = await client.keys.create({ name: 'a', metadata })
   assert.equal(created.metadata, metadata)
@@ -93,7 +93,7 @@ test('the client sets metadata', async () => {
 })
 
 test('the OpenAPI document describes metadata', async () => {
-  const { gateway } = openDoor()
+  const { gateway } = openManagement()
   const { components } = await gateway.api.openapi()
   for (const name of ['ApiKey', 'NewApiKey', 'KeysCreateInput', 'KeysUpdateInput']) {
     const { properties, required = [] } = Object(components.schemas?.[name])
@@ -107,7 +107,7 @@ test('the OpenAPI document describes metadata', async () => {
 })
 
 /** Opens a gateway on a store with one key, and replaces the key's stored metadata. */
-async function damaged(stored: unknown) {
+async function damageMetadata(stored: unknown) {
   const storage: Storage = memoryStorage()
   const first = await openWorld({ storage, connections: ['one'] })
   const { key, id } = await first.api.keys.create({ name: 'hurt', metadata })
@@ -127,7 +127,7 @@ const damages: [stored: unknown, problem: string, shown: object | undefined][] =
 
 for (const [stored, problem, kept] of damages)
   test(`reports metadata stored as ${JSON.stringify(stored)}, and the key works`, async () => {
-    const { api, chat, recorded, place, key, id, storage } = await damaged(stored)
+    const { api, chat, recorded, place, key, id, storage } = await damageMetadata(stored)
     assert.is((await chat({}, { headers: { 'x-api-key': key } })).status, 200)
     assert.equal((await api.keys.get(id)).key.metadata, kept)
     const { damaged: known } = await api.health.list()

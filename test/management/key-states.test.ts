@@ -1,13 +1,13 @@
 import { memoryStorage } from '../../adapters/storage/memory.ts'
 import type { Storage } from '../../src/types.ts'
 import { assert, suite } from '../support/suite.ts'
-import { openDoor } from './open-management.ts'
+import { openManagement } from './open-management.ts'
 
 const test = suite('API key states')
 
-type Door = ReturnType<typeof openDoor>
+type Target = ReturnType<typeof openManagement>
 
-const models = async ({ send }: Door, key: string) =>
+const models = async ({ send }: Target, key: string) =>
   (await send('GET', '/v1/models', { headers: { authorization: `Bearer ${key}` } })).status
 
 function signal() {
@@ -25,7 +25,7 @@ function unwatched(): Storage {
 }
 
 async function doorWithKey(storage = unwatched()) {
-  const management = openDoor({ storage })
+  const management = openManagement({ storage })
   const { id, key } = await management.expect(201, 'POST', '/api/keys', { name: 'a' })
   return { management, id, key }
 }
@@ -90,8 +90,8 @@ test("a request that is in flight while its key is paused doesn't resume the key
 
 test('finds by id a key that another process just created, even while the cache is valid', async () => {
   const storage = unwatched()
-  const here = openDoor({ storage })
-  const other = openDoor({ storage })
+  const here = openManagement({ storage })
+  const other = openManagement({ storage })
   assert.equal((await here.expect(200, 'GET', '/api/keys')).keys, [])
   const { id } = await other.expect(201, 'POST', '/api/keys', { name: 'a' })
   await here.expect(200, 'PUT', `/api/keys/${id}`, { isActive: false })
@@ -129,7 +129,7 @@ test('a stored key without a state is active', async () => {
   const envelope = JSON.parse(stored?.value ?? '')
   delete envelope.record.isActive
   await storage.set(stored?.key ?? '', JSON.stringify(envelope))
-  const { expect, send } = openDoor({ storage })
+  const { expect, send } = openManagement({ storage })
   assert.is((await expect(200, 'GET', '/api/keys')).keys[0]?.isActive, true)
   await expect(200, 'PUT', `/api/keys/${id}`, { name: 'b' })
   assert.is((await send('GET', '/v1/models', { headers: { 'x-api-key': key } })).status, 200)
@@ -137,15 +137,15 @@ test('a stored key without a state is active', async () => {
 
 test('lists keys that two processes create alternately in creation order', async () => {
   const storage = unwatched()
-  const here = openDoor({ storage })
-  const other = openDoor({ storage })
+  const here = openManagement({ storage })
+  const other = openManagement({ storage })
   const names = Array.from({ length: 12 }, (_, index) => String(index))
   for (const name of names) {
     await here.expect(200, 'GET', '/api/keys')
     await (Number(name) % 2 === 0 ? other : here).expect(201, 'POST', '/api/keys', { name })
   }
   assert.equal(
-    (await openDoor({ storage }).expect(200, 'GET', '/api/keys')).keys.map(({ name }) => name),
+    (await openManagement({ storage }).expect(200, 'GET', '/api/keys')).keys.map(({ name }) => name),
     names,
   )
 })

@@ -1,21 +1,21 @@
 import { keyFields } from '../../src/types/records/key-fields.ts'
 import { assert, suite } from '../support/suite.ts'
 import { listFields } from './input-fields.ts'
-import { openDoor } from './open-management.ts'
+import { openManagement } from './open-management.ts'
 
 const test = suite('API keys')
 
 const known = { create: listFields(keyFields, 'create'), update: listFields(keyFields, 'update') }
 
 test('returns a created key once as `key`, with its id, name, and time', async () => {
-  const { expect } = openDoor()
+  const { expect } = openManagement()
   const created = await expect(201, 'POST', '/api/keys', { name: 'Team A' })
   assert.match(created.key, /^sbx_[\w-]{51}$/)
   assert.equal(created, { key: created.key, id: created.id, name: 'Team A', createdAt: '2026-01-01T00:00:00.000Z' })
 })
 
 test('lists every key with its value and state, in creation order', async () => {
-  const { expect } = openDoor()
+  const { expect } = openManagement()
   assert.equal(await expect(200, 'GET', '/api/keys'), { keys: [] })
   const created = []
   for (const name of ['one', 'two', 'three', 'four']) created.push(await expect(201, 'POST', '/api/keys', { name }))
@@ -25,7 +25,7 @@ test('lists every key with its value and state, in creation order', async () => 
 })
 
 test('trims the name', async () => {
-  const { expect } = openDoor()
+  const { expect } = openManagement()
   assert.is((await expect(201, 'POST', '/api/keys', { name: '  Team A\t' })).name, 'Team A')
 })
 
@@ -44,14 +44,14 @@ const refusals: Array<[body: unknown, error: string]> = [
 ]
 for (const [body, error] of refusals) {
   test(`rejects creating a key with ${JSON.stringify(body).slice(0, 40)}: ${error}`, async () => {
-    const { refuses, expect } = openDoor()
+    const { refuses, expect } = openManagement()
     await refuses(400, error, ['POST', '/api/keys', body])
     assert.equal(await expect(200, 'GET', '/api/keys'), { keys: [] })
   })
 }
 
 test('pauses, resumes, and renames a key', async () => {
-  const { expect } = openDoor()
+  const { expect } = openManagement()
   const { id, key, createdAt } = await expect(201, 'POST', '/api/keys', { name: 'a' })
   const change = async (body: unknown) => (await expect(200, 'PUT', `/api/keys/${id}`, body)).key
   assert.equal(await change({ isActive: false }), { id, name: 'a', key, isActive: false, createdAt })
@@ -73,7 +73,7 @@ const badChanges: Array<[body: unknown, error: string]> = [
 ]
 for (const [body, error] of badChanges) {
   test(`rejects the change ${JSON.stringify(body)} and keeps the key unchanged: ${error}`, async () => {
-    const { refuses, expect } = openDoor()
+    const { refuses, expect } = openManagement()
     const { id } = await expect(201, 'POST', '/api/keys', { name: 'a' })
     await refuses(400, error, ['PUT', `/api/keys/${id}`, body])
     const [key] = (await expect(200, 'GET', '/api/keys')).keys
@@ -83,7 +83,7 @@ for (const [body, error] of badChanges) {
 }
 
 test('every method returns a 400 for a malformed body, then a 404 for an unknown id', async () => {
-  const { refuses } = openDoor()
+  const { refuses } = openManagement()
   await refuses(404, 'Key not found', ['GET', '/api/keys/nobody'])
   await refuses(404, 'Key not found', ['PUT', '/api/keys/nobody', { isActive: false }])
   await refuses(404, 'Key not found', ['DELETE', '/api/keys/nobody'])
@@ -91,7 +91,7 @@ test('every method returns a 400 for a malformed body, then a 404 for an unknown
 })
 
 test('a deleted key stays deleted', async () => {
-  const { expect, refuses } = openDoor()
+  const { expect, refuses } = openManagement()
   const { id } = await expect(201, 'POST', '/api/keys', { name: 'a' })
   const other = await expect(201, 'POST', '/api/keys', { name: 'b' })
   assert.equal(await expect(200, 'DELETE', `/api/keys/${id}`), { success: true })
@@ -104,7 +104,7 @@ test('a deleted key stays deleted', async () => {
 })
 
 test('keys and ids are unique, but names need not be', async () => {
-  const { expect } = openDoor()
+  const { expect } = openManagement()
   for (let count = 0; count < 20; count++) await expect(201, 'POST', '/api/keys', { name: 'same' })
   const { keys } = await expect(200, 'GET', '/api/keys')
   assert.is(new Set(keys.map(({ key }) => key)).size, 20)
@@ -112,7 +112,7 @@ test('keys and ids are unique, but names need not be', async () => {
 })
 
 test("the storage doesn't contain the value of a key", async () => {
-  const { expect, storage } = openDoor()
+  const { expect, storage } = openManagement()
   const { key } = await expect(201, 'POST', '/api/keys', { name: 'a' })
   const raw = JSON.stringify(await storage.list(''))
   assert.not.ok(raw.includes(key))

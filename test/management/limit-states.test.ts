@@ -4,7 +4,7 @@ import { chatAnswer } from '../pipeline/support/responses.ts'
 import { fakeUpstream, json } from '../pipeline/support/upstream.ts'
 import { openWorld, token } from '../pipeline/support/world.ts'
 import { assert, suite } from '../support/suite.ts'
-import { openDoor } from './open-management.ts'
+import { openManagement } from './open-management.ts'
 
 const test = suite('limit states')
 
@@ -16,7 +16,7 @@ async function world() {
   const limited = { requests: { day: 10 }, parallel: 2 }
   const { id, key } = await api.keys.create({ name: 'a', group: group.id, limits: limited })
   const send = (of = key) => chat({ model: 'one/m', messages: [] }, { headers: { 'x-api-key': of } })
-  const used = async () =>
+  const readUsed = async () =>
     (await api.keys.limits.get(id)).limits.map(({ scope, unit, window, used, remaining }) => [
       scope,
       unit,
@@ -24,7 +24,7 @@ async function world() {
       used,
       remaining,
     ])
-  return { ...opened, id, key, group: group.id, send, used }
+  return { ...opened, id, key, group: group.id, send, used: readUsed }
 }
 
 test("a key's limits include the limits of its group and of the gateway", async () => {
@@ -89,7 +89,7 @@ test("resetting a key restarts only the key's limits, and deleting it removes th
 })
 
 test('reads, resets, and settles limits over HTTP, with or without a body', async () => {
-  const { expect, refuses } = openDoor()
+  const { expect, refuses } = openManagement()
   const { id } = await expect(201, 'POST', '/api/keys', { name: 'a', limits: { parallel: 1 } })
   const { id: free } = await expect(201, 'POST', '/api/keys', { name: 'free' })
   const { id: group } = await expect(201, 'POST', '/api/groups', { name: 'g' })

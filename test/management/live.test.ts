@@ -35,7 +35,7 @@ async function open(options: WorldOptions = {}) {
   return { ...world, follow, send }
 }
 
-interface Seen {
+interface Received {
   id: string
   type: string
   // biome-ignore lint/suspicious/noExplicitAny: each test knows the data of its events
@@ -59,7 +59,7 @@ function readEvents(response: Response, clock: FakeClock) {
   }
 
   /** Resolves to the next event, or the next standalone comment, or `undefined` at the end. */
-  async function next({ comments = false } = {}): Promise<Seen | string | undefined> {
+  async function next({ comments = false } = {}): Promise<Received | string | undefined> {
     for (;;) {
       const end = text.indexOf('\n\n')
       if (end < 0) {
@@ -76,8 +76,8 @@ function readEvents(response: Response, clock: FakeClock) {
   }
 
   /** Resolves to the events up to the first of a type. */
-  async function until(type: string): Promise<Seen[]> {
-    const seen: Seen[] = []
+  async function until(type: string): Promise<Received[]> {
+    const seen: Received[] = []
     for (;;) {
       const event = await next()
       if (event === undefined || typeof event === 'string') throw new Error(`the stream ended before ${type}`)
@@ -89,7 +89,7 @@ function readEvents(response: Response, clock: FakeClock) {
   return { next, until, cancel: () => reader?.cancel() }
 }
 
-const listTypes = (events: readonly Seen[]) => events.map(({ type }) => type)
+const listTypes = (events: readonly Received[]) => events.map(({ type }) => type)
 
 test('reports when a request begins, fails at one target, gets its first token from another target, and ends', async () => {
   const { follow, send, api } = await open()

@@ -198,7 +198,7 @@ async function turnsDuring(action: () => Promise<unknown>): Promise<number> {
 function sides(inner: Storage, late: { list: number; write: number }): Storage[] {
   const listeners: Array<(key: string) => void> = []
   return [0, 1].map((side) => {
-    const recorded = async <T>(key: string, change: Promise<T>) => {
+    const recordChange = async <T>(key: string, change: Promise<T>) => {
       const result = await change
       queueMicrotask(() => listeners[1 - side]?.(key))
       if (side === 0) await ticks(late.write)
@@ -206,8 +206,8 @@ function sides(inner: Storage, late: { list: number; write: number }): Storage[]
     }
     return {
       ...inner,
-      set: (key, value, options) => recorded(key, inner.set(key, value, options)),
-      delete: (key, options) => recorded(key, inner.delete(key, options)),
+      set: (key, value, options) => recordChange(key, inner.set(key, value, options)),
+      delete: (key, options) => recordChange(key, inner.delete(key, options)),
       list: async (...args) => {
         const listed = await inner.list(...args)
         if (side === 0) await ticks(late.list)

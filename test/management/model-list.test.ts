@@ -1,10 +1,10 @@
 import { assert, suite } from '../support/suite.ts'
-import { openDoor } from './open-management.ts'
+import { openManagement } from './open-management.ts'
 
 const test = suite('the model list in the management API')
 
 test('GET /api/models lists the same models as GET /v1/models, without requiring an API key', async () => {
-  const { expect, send, gateway } = openDoor()
+  const { expect, send, gateway } = openManagement()
   await expect(201, 'POST', '/api/connections', { provider: 'openai', apiKey: 'sk-0123456789-abcd' })
   await expect(201, 'POST', '/api/combos', { name: 'fast', models: ['openai/gpt-5-mini'] })
   await expect(200, 'PATCH', '/api/settings', { requireApiKey: true })
@@ -32,17 +32,17 @@ const catalog = {
   two: { baseUrl: 'http://two.test/v1', models: [{ id: 'plain' }] },
 } as const
 
-type Published = ReturnType<typeof openDoor>['gateway']['api']['models']['published']
+type Published = ReturnType<typeof openManagement>['gateway']['api']['models']['published']
 type Query = NonNullable<Parameters<Published>[0]>
 type ModelPage = Awaited<ReturnType<Published>>
 
 for (const isConnected of [true, false])
   test(`with a query, each model has its kind, price, and size (${isConnected ? 'connected' : 'from the catalog'})`, async () => {
-    const { gateway } = openDoor({ catalog })
+    const { gateway } = openManagement({ catalog })
     const { api } = gateway
     if (isConnected) for (const provider of ['one', 'two']) await api.connections.create({ provider })
     await api.combos.create({ name: 'pictures', kind: 'image', models: ['one/draw'] })
-    const seen = async (query: Query) =>
+    const listEntries = async (query: Query) =>
       (await api.models.published(query)).data.map(({ object: _, created, owned_by, ...rest }) => rest)
     const large = {
       ...{ id: 'first/large', kind: 'llm', price: { input: 2, output: 10 }, priceSource: 'catalog' },
@@ -52,19 +52,19 @@ for (const isConnected of [true, false])
     const plain = { id: 'two/plain', kind: 'llm' }
     const pictures = { id: 'pictures', kind: 'image' }
     const draw = { id: 'first/draw', kind: 'image', price: { image: 0.04 }, priceSource: 'catalog' }
-    assert.equal(await seen({ details: true }), [large, small, plain])
-    assert.equal(await seen({ kinds: 'llm' }), [large, small, plain])
-    assert.equal(await seen({ q: 'SMALL' }), [small])
-    assert.equal(await seen({ kinds: ['image'] }), [pictures, draw])
+    assert.equal(await listEntries({ details: true }), [large, small, plain])
+    assert.equal(await listEntries({ kinds: 'llm' }), [large, small, plain])
+    assert.equal(await listEntries({ q: 'SMALL' }), [small])
+    assert.equal(await listEntries({ kinds: ['image'] }), [pictures, draw])
     const search = { id: 'first/search', kind: 'webSearch', price: { search: 0.005 }, priceSource: 'catalog' }
     const all = [large, small, plain, pictures, draw, ...(isConnected ? [search] : [])]
-    assert.equal(await seen({ kinds: 'all' }), all)
-    assert.equal(await seen({ kinds: 'image,llm', q: 'a' }), [large, small, plain, draw])
+    assert.equal(await listEntries({ kinds: 'all' }), all)
+    assert.equal(await listEntries({ kinds: 'image,llm', q: 'a' }), [large, small, plain, draw])
     assert.equal(await api.models.published({ details: false }), await api.models.published())
   })
 
 test("the price is the connection's, or else the custom model's, or else the catalog's", async () => {
-  const { gateway } = openDoor({ catalog })
+  const { gateway } = openManagement({ catalog })
   const { api } = gateway
   const sources = async () =>
     (await api.models.published({ details: true })).data.map(({ id, priceSource, price }) => [
@@ -84,7 +84,7 @@ test("the price is the connection's, or else the custom model's, or else the cat
 })
 
 test('pages contain all models once, even if the last model of a page has disappeared', async () => {
-  const { gateway, expect } = openDoor({ catalog })
+  const { gateway, expect } = openManagement({ catalog })
   const { api } = gateway
   await api.connections.create({ provider: 'one' })
   await api.connections.create({ provider: 'two' })
@@ -109,7 +109,7 @@ test('pages contain all models once, even if the last model of a page has disapp
 
 test('queries a compatible provider once for the models of all kinds', async () => {
   let requestCount = 0
-  const { gateway } = openDoor({
+  const { gateway } = openManagement({
     catalog: { 'openai-compatible-lab': { alias: 'lab', serviceKinds: ['llm', 'embedding'] } },
     fetch: async () => {
       requestCount++
@@ -133,7 +133,7 @@ test('queries a compatible provider once for the models of all kinds', async () 
 })
 
 test('rejects an invalid parameter, and the error mentions it', async () => {
-  const { call } = openDoor({ catalog })
+  const { call } = openManagement({ catalog })
   for (const [query, message] of [
     ['kinds=video', '"kinds" must be "all" or a comma-separated list of llm, image'],
     ['kinds=', '"kinds" must be'],

@@ -39,7 +39,7 @@ export interface Answer {
 }
 
 /** Opens a gateway with an admin token that is called over HTTP. Every request and response is compared with the API description. */
-export function openDoor(options: Partial<GatewayOptions> = {}) {
+export function openManagement(options: Partial<GatewayOptions> = {}) {
   const clock = fakeClock()
   const storage = options.storage ?? memoryStorage({ clock })
   const gateway = createGateway({ clock, management: { token: TOKEN }, logger: watchfulLogger(), ...options, storage })
@@ -71,16 +71,16 @@ export function openDoor(options: Partial<GatewayOptions> = {}) {
   }
 
   /** Sends a request and expects a rejection with exactly this text. */
-  async function refuses(status: number, error: string, request: [method: string, path: string, body?: unknown]) {
+  async function expectError(status: number, error: string, request: [method: string, path: string, body?: unknown]) {
     assert.equal(await expect(status, ...request), { error })
   }
 
-  return { gateway, storage, clock, send, call, expect, refuses }
+  return { gateway, storage, clock, send, call, expect, refuses: expectError }
 }
 
 /** Opens a gateway in which these names lead to a connection, so combos that contain them cause no warnings. */
-export async function openDoorTo(names: readonly string[], options: Partial<GatewayOptions> = {}) {
-  const management = openDoor(options)
+export async function openManagementWith(names: readonly string[], options: Partial<GatewayOptions> = {}) {
+  const management = openManagement(options)
   await management.gateway.api.connections.put({ id: 'lab', provider: 'lab', baseUrl: 'http://lab.test/v1' })
   for (const alias of names) await management.gateway.api.aliases.set({ alias, model: 'lab/m' })
   return management

@@ -1,6 +1,6 @@
 import { operations, servedOperations } from '../../src/management/operations.ts'
 import { assert, suite } from '../support/suite.ts'
-import { openDoor } from './open-management.ts'
+import { openManagement } from './open-management.ts'
 
 const test = suite('the table of management operations')
 
@@ -14,11 +14,11 @@ test('gateway.api has exactly the operations of the table', () => {
     assert.equal(Object.keys(of as object).sort(), Object.keys(rows as object).sort(), names.join('.'))
     for (const [name, inner] of Object.entries(rows as object)) compare(getMember(of, [name]), inner, [...names, name])
   }
-  compare(openDoor().gateway.api, operations)
+  compare(openManagement().gateway.api, operations)
 })
 
 test('each operation is served at its path and method', async () => {
-  const { call } = openDoor()
+  const { call } = openManagement()
   for (const { method, path } of servedOperations()) {
     const plain = path.replace(/\/:\w+\?$/, '').replace(/:\w+\+?/g, 'x')
     const { status, headers } = await call('OPTIONS', plain)
@@ -30,7 +30,7 @@ test('each operation is served at its path and method', async () => {
 })
 
 test('each operation validates its input with the schema in the table', async () => {
-  const { api } = openDoor({ catalog: { refresh: async () => 'unchanged' } }).gateway
+  const { api } = openManagement({ catalog: { refresh: async () => 'unchanged' } }).gateway
   const withInput = servedOperations().filter(({ input }) => input)
   assert.ok(withInput.length >= 15, `${withInput.length} operations have a schema`)
   for (const { names, path, input } of withInput) {

@@ -4,7 +4,7 @@ import { chatAnswer } from '../pipeline/support/responses.ts'
 import { fakeUpstream, json } from '../pipeline/support/upstream.ts'
 import { openWorld, token } from '../pipeline/support/world.ts'
 import { assert, suite } from '../support/suite.ts'
-import { openDoor } from './open-management.ts'
+import { openManagement } from './open-management.ts'
 
 const test = suite('the overview of a gateway')
 
@@ -45,7 +45,7 @@ test('contains the last 24 hours by hour, the day before, failures, and missing 
 })
 
 test('contains everything but usage if none is stored', async () => {
-  const { gateway, expect } = openDoor({ usage: false })
+  const { gateway, expect } = openManagement({ usage: false })
   await gateway.api.connections.create({ provider: 'openai' })
   assert.equal(await expect(200, 'GET', '/api/overview'), {
     failures: [],
@@ -108,7 +108,7 @@ test('lists the keys, groups, and gateway limits that are at least 80% used', as
 test('omits the limits while the storage is unavailable', async () => {
   const storage = memoryStorage()
   let isUnavailable = false
-  const { gateway } = openDoor({
+  const { gateway } = openManagement({
     storage: {
       ...storage,
       list: (...args) => (isUnavailable ? Promise.reject(new Error('away')) : storage.list(...args)),

@@ -1,13 +1,13 @@
 import type { Provider } from '../../src/admin/providers.ts'
 import { defaultCatalog } from '../../src/protocols/providers/catalog.ts'
 import { assert, suite } from '../support/suite.ts'
-import { openDoor } from './open-management.ts'
+import { openManagement } from './open-management.ts'
 import { connectionStrategies, listNames } from './strategy-names.ts'
 
 const test = suite('providers')
 
-async function listProviders(options: Parameters<typeof openDoor>[0] = {}) {
-  const body: object = await openDoor(options).expect(200, 'GET', '/api/providers')
+async function listProviders(options: Parameters<typeof openManagement>[0] = {}) {
+  const body: object = await openManagement(options).expect(200, 'GET', '/api/providers')
   assert.ok('providers' in body && Array.isArray(body.providers))
   const providers: Array<Record<string, unknown>> = body.providers
   return providers
@@ -65,7 +65,7 @@ test('shows every built-in provider, and can connect to it', async () => {
     providers.map(({ id }) => id),
     Object.keys(defaultCatalog),
   )
-  const { expect } = openDoor()
+  const { expect } = openManagement()
   for (const { id, name } of providers) {
     const settings = ofClouds[String(id)]
     const input = { provider: id, ...(settings && { providerSpecificData: settings }) }
@@ -74,7 +74,7 @@ test('shows every built-in provider, and can connect to it', async () => {
 })
 
 test('shows a compatible provider with the format of its kind', async () => {
-  const { call, expect } = openDoor()
+  const { call, expect } = openManagement()
   for (const [provider, format] of [
     ['anthropic-compatible-lab', 'anthropic-messages'],
     ['openai-compatible-lab', 'openai-chat'],
@@ -86,7 +86,7 @@ test('shows a compatible provider with the format of its kind', async () => {
 })
 
 test("stores, shows, and replaces a provider's connection strategy", async () => {
-  const { expect } = openDoor({ catalog: { one: { name: 'One' }, two: {} } })
+  const { expect } = openManagement({ catalog: { one: { name: 'One' }, two: {} } })
   const set = async (id: string, body: object) => pick(await expect(200, 'PUT', `/api/providers/${id}`, body))
   const pick = ({ id, name, strategy, stickyLimit }: Pick<Provider, 'id' | 'name' | 'strategy' | 'stickyLimit'>) => ({
     id,
@@ -96,16 +96,16 @@ test("stores, shows, and replaces a provider's connection strategy", async () =>
   })
   const both = { strategy: 'round-robin' as const, stickyLimit: 4 }
   assert.equal(await set('one', both), { id: 'one', name: 'One', ...both })
-  const listed = async () => (await expect(200, 'GET', '/api/providers')).providers.map(pick)
+  const listProviders = async () => (await expect(200, 'GET', '/api/providers')).providers.map(pick)
   const untouched = { id: 'two', name: 'two', strategy: undefined, stickyLimit: undefined }
-  assert.equal(await listed(), [{ id: 'one', name: 'One', ...both }, untouched])
+  assert.equal(await listProviders(), [{ id: 'one', name: 'One', ...both }, untouched])
   const after = { id: 'one', name: 'One', strategy: 'sticky', stickyLimit: undefined }
   assert.equal(await set('one', { strategy: 'sticky' }), after)
-  assert.equal(await listed(), [after, untouched])
+  assert.equal(await listProviders(), [after, untouched])
 })
 
 test('a connected provider outside the catalog can have a strategy, and is then listed', async () => {
-  const { expect, refuses } = openDoor({ catalog: {} })
+  const { expect, refuses } = openManagement({ catalog: {} })
   const put = ['PUT', '/api/providers/mine', { strategy: 'random' }] as const
   await refuses(404, 'Provider not found', [...put])
   const connection = { provider: 'mine', providerSpecificData: { baseUrl: 'http://mine.test/v1' } }
@@ -116,7 +116,7 @@ test('a connected provider outside the catalog can have a strategy, and is then 
 })
 
 test('shows a single provider the same way as in the list', async () => {
-  const { expect, refuses } = openDoor({ catalog: { one: { name: 'One', models: [{ id: 'm' }] } } })
+  const { expect, refuses } = openManagement({ catalog: { one: { name: 'One', models: [{ id: 'm' }] } } })
   await expect(200, 'PUT', '/api/providers/one', { strategy: 'random' })
   const [first] = (await expect(200, 'GET', '/api/providers')).providers
   assert.equal(await expect(200, 'GET', '/api/providers/one'), first)
@@ -140,11 +140,11 @@ for (const [body, error] of [
   [{ strategy: 'random', when: {} }, 'Unknown field "when". Known: "strategy", "stickyLimit".'],
 ] as const) {
   test(`rejects ${JSON.stringify(body)}: ${error}`, () =>
-    openDoor({ catalog: { one: {} } }).refuses(400, error, ['PUT', '/api/providers/one', body]))
+    openManagement({ catalog: { one: {} } }).refuses(400, error, ['PUT', '/api/providers/one', body]))
 }
 
 test('the catalog is read-only', async () => {
-  const { call } = openDoor()
+  const { call } = openManagement()
   for (const method of ['POST', 'PUT', 'PATCH', 'DELETE']) {
     assert.is((await call(method, '/api/providers', method === 'DELETE' ? undefined : {})).status, 405)
   }

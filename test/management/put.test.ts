@@ -5,7 +5,7 @@ import type { Catalog, Storage } from '../../src/types.ts'
 import { chatAnswer } from '../pipeline/support/responses.ts'
 import { fakeUpstream, json } from '../pipeline/support/upstream.ts'
 import { assert, suite } from '../support/suite.ts'
-import { openDoor } from './open-management.ts'
+import { openManagement } from './open-management.ts'
 
 const test = suite('put in gateway.api')
 
@@ -31,8 +31,8 @@ function open() {
       return memory.delete(key, ...rest)
     },
   }
-  const management = openDoor({ storage, catalog, secret: 'a secret of at least 32 characters' })
-  const written = () => {
+  const management = openManagement({ storage, catalog, secret: 'a secret of at least 32 characters' })
+  const countWrites = () => {
     const all = writes
     writes = []
     return all
@@ -40,7 +40,7 @@ function open() {
   const status = async (key: string) =>
     (await management.gateway.fetch(new Request('http://g/v1/models', { headers: { authorization: `Bearer ${key}` } })))
       .status
-  return { ...management, api: management.gateway.api, storage, written, status }
+  return { ...management, api: management.gateway.api, storage, written: countWrites, status }
 }
 
 async function catchError(promise: Promise<unknown>): Promise<string> {
@@ -85,7 +85,7 @@ test('repeating the same calls writes nothing and resets nothing', async () => {
 
 test('two gateways that start concurrently put one key with a given value', async () => {
   const memory = memoryStorage()
-  const doors = [openDoor({ storage: memory, catalog }), openDoor({ storage: memory, catalog })]
+  const doors = [openManagement({ storage: memory, catalog }), openManagement({ storage: memory, catalog })]
   for (const id of [undefined, 'app-id']) {
     const key = `${VALUE}${id ?? ''}`
     const input = { name: `app ${id}`, key, ...(id !== undefined && { id }) }
@@ -105,7 +105,7 @@ test('rejects a key whose value belongs to another key', async () => {
 test('two gateways that start concurrently on one storage create one record each', async () => {
   const memory = memoryStorage()
   const options = { storage: memory, catalog, clock: platformClock } // a real clock, because they wait for each other
-  const doors = [openDoor(options), openDoor(options)]
+  const doors = [openManagement(options), openManagement(options)]
   await Promise.all(
     doors.map(async ({ gateway: { api } }) => {
       await api.connections.put({ id: 'main', provider: 'openai' })
@@ -190,7 +190,7 @@ test('putting the same combo keeps its rotation, and a change restarts it', asyn
     requests.push(JSON.parse(body).model)
     return json(chatAnswer())
   })
-  const { gateway, expect } = openDoor({ catalog, fetch: upstream })
+  const { gateway, expect } = openManagement({ catalog, fetch: upstream })
   await expect(201, 'POST', '/api/connections', { provider: 'openai', apiKey: SECRET })
   const put = (models: string[]) => gateway.api.combos.put({ name: 'turns', models, strategy: 'round-robin' })
   const send = async () => {

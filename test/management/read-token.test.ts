@@ -1,7 +1,7 @@
 import { servedOperations } from '../../src/management/operations.ts'
-import { damaged, filled } from '../storage/support/damaged-store.ts'
+import { damageStore, fillStore } from '../storage/support/damaged-store.ts'
 import { assert, suite } from '../support/suite.ts'
-import { openDoor, TOKEN } from './open-management.ts'
+import { openManagement, TOKEN } from './open-management.ts'
 
 const test = suite('a read-only token')
 
@@ -9,7 +9,7 @@ const READ = 'a-token-that-may-only-look-000000000000'
 const looking = { authorization: `Bearer ${READ}` }
 
 test('the read token allows every GET, and nothing else', async () => {
-  const { send, call } = openDoor({ management: { token: TOKEN, readToken: READ } })
+  const { send, call } = openManagement({ management: { token: TOKEN, readToken: READ } })
   for (const { method, path } of servedOperations()) {
     const plain = path.replace(/\/:\w+\?$/, '').replace(/:\w+\+?/g, 'x')
     const { status } = await send(method, plain, { headers: looking })
@@ -31,9 +31,9 @@ test('the read token allows every GET, and nothing else', async () => {
 })
 
 test('the read token never shows the value of a key or a stored record', async () => {
-  const { storage } = await filled()
-  const hurt = await damaged(storage, 'aliases/', () => 'damaged')
-  const { send, gateway, expect } = openDoor({ storage, management: { token: TOKEN, readToken: READ } })
+  const { storage } = await fillStore()
+  const hurt = await damageStore(storage, 'aliases/', () => 'damaged')
+  const { send, gateway, expect } = openManagement({ storage, management: { token: TOKEN, readToken: READ } })
   const { id, key } = await gateway.api.keys.create({ name: 'k' })
   for (const path of ['/api/keys', '/api/keys?limit=5', '/api/keys?values=none', `/api/keys/${id}`]) {
     const { status, body } = await send('GET', path, { headers: looking })
@@ -46,7 +46,7 @@ test('the read token never shows the value of a key or a stored record', async (
 })
 
 test('the read token must be long enough and differ from the admin token', () => {
-  const open = (readToken: unknown) => openDoor({ management: { token: TOKEN, readToken: readToken as string } })
+  const open = (readToken: unknown) => openManagement({ management: { token: TOKEN, readToken: readToken as string } })
   assert.throws(() => open('short'), /management\.readToken must be at least 32/)
   assert.throws(() => open(TOKEN), /must differ from management\.token/)
   assert.throws(() => open(1), /management\.readToken/)

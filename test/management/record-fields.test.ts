@@ -54,7 +54,7 @@ const sample: InputOf<typeof fields, 'create'> = {
   notes: { team: 'ml' },
 }
 
-function refusal(schema: ClosedSchema<unknown>, input: unknown): string {
+function getError(schema: ClosedSchema<unknown>, input: unknown): string {
   try {
     parseInput(schema, input)
     return 'accepted'
@@ -89,7 +89,7 @@ test('validates nested objects, lists, numbers, times, and maps', () => {
     [{ name: 'a', notes: { a: '', b: '', c: '' } }, '"notes" must not have more than 2 fields'],
     [{ name: 'a', notes: null }, '"notes" must be an object'],
   ]
-  for (const [input, message] of cases) assert.is(refusal(create, input), message)
+  for (const [input, message] of cases) assert.is(getError(create, input), message)
   const update = createInputSchema(fields, 'update')
   const none = { expiresAt: null, kinds: null, limits: null, notes: null }
   assert.equal(parseInput(update, none), none)

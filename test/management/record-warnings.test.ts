@@ -1,5 +1,5 @@
 import { assert, suite } from '../support/suite.ts'
-import { openDoor } from './open-management.ts'
+import { openManagement } from './open-management.ts'
 
 const test = suite("warnings about records that won't work as intended")
 
@@ -10,7 +10,7 @@ const catalog = {
 const lab = { provider: 'openai-compatible-lab', baseUrl: 'https://lab.test/v1', prefix: 'lab' }
 
 async function openWithConnections() {
-  const management = openDoor({ catalog })
+  const management = openManagement({ catalog })
   const { api } = management.gateway
   await api.connections.put({ id: 'main', provider: 'openai' })
   await api.connections.put({ id: 'lab', ...lab })
@@ -68,7 +68,7 @@ test("lists ten of many models that don't resolve", async () => {
 })
 
 test('reports an expired key when it is created, changed, put, and rotated', async () => {
-  const { gateway, clock } = openDoor()
+  const { gateway, clock } = openManagement()
   const { keys } = gateway.api
   const expiresAt = new Date(clock.now()).toISOString()
   const message = [`The key expired at ${expiresAt}, so requests with it fail with a 401.`]
@@ -129,7 +129,7 @@ const ofConnections: ReadonlyArray<[given: object, warnings: string[] | undefine
 
 for (const [input, warnings] of ofConnections)
   test(`returns the right warnings for prices: ${JSON.stringify(input)}`, async () => {
-    const { gateway, expect } = openDoor({ catalog })
+    const { gateway, expect } = openManagement({ catalog })
     await gateway.api.customModels.create({ providerAlias: 'openai', id: 'gpt-custom' })
     const created = await expect(201, 'POST', '/api/connections', { apiKey: 'key-1234567', ...input })
     const ofPrices = Object(created.warnings ?? []).filter((warning: string) => warning.startsWith('"prices"'))

@@ -1,7 +1,7 @@
 import { HttpResponse, http } from 'msw'
 import { assert, suite } from '../support/suite.ts'
 import { upstream } from '../support/upstream.ts'
-import { openDoor } from './open-management.ts'
+import { openManagement } from './open-management.ts'
 
 const test = suite('combo rotation')
 
@@ -18,7 +18,7 @@ async function doorWithPool() {
       choices: [{ index: 0, message, finish_reason: 'stop' }],
     })
   })
-  const management = openDoor({ fetch: upstream(provider) })
+  const management = openManagement({ fetch: upstream(provider) })
   const connection = { provider: 'up', apiKey: 'secret', providerSpecificData: { baseUrl: 'https://up.test/v1' } }
   await management.expect(201, 'POST', '/api/connections', connection)
   const models = ['up/1', 'up/2', 'up/3']
@@ -62,7 +62,7 @@ test('a rename also resets the rotation of the new name', async () => {
   const models = ['up/7', 'up/8']
   const old = await expect(201, 'POST', '/api/combos', { name: 'ring', models, strategy: 'round-robin' })
   assert.is(await turn('ring'), '7')
-  await openDoor({ storage, clock }).expect(200, 'DELETE', `/api/combos/${old.id}`) // by another process
+  await openManagement({ storage, clock }).expect(200, 'DELETE', `/api/combos/${old.id}`) // by another process
   await expect(200, 'PUT', path, { name: 'ring' })
   assert.is(await turn('ring'), '1')
 })

@@ -1,13 +1,13 @@
 import { memoryStorage } from '../../adapters/storage/memory.ts'
 import { assert, suite } from '../support/suite.ts'
-import { defaultRules, openDoor } from './open-management.ts'
+import { defaultRules, openManagement } from './open-management.ts'
 
 const test = suite('request rules in settings and combos')
 
 const readRules = ({ health, maxAttempts, timeouts }: typeof defaultRules) => ({ health, maxAttempts, timeouts })
 
 test("the settings show the effective rules: the gateway's limits if none are set", async () => {
-  const { expect } = openDoor({ limits: { maxAttempts: 4, idleTimeoutMs: 7_000 } })
+  const { expect } = openManagement({ limits: { maxAttempts: 4, idleTimeoutMs: 7_000 } })
   assert.equal(readRules(await expect(200, 'GET', '/api/settings')), {
     health: defaultRules.health,
     maxAttempts: 4,
@@ -16,35 +16,35 @@ test("the settings show the effective rules: the gateway's limits if none are se
 })
 
 test('a settings patch changes rules field by field, and null restores the default', async () => {
-  const { expect } = openDoor()
-  const patched = async (change: object) => readRules(await expect(200, 'PATCH', '/api/settings', change))
+  const { expect } = openManagement()
+  const patchRules = async (change: object) => readRules(await expect(200, 'PATCH', '/api/settings', change))
   const { health, timeouts } = defaultRules
-  assert.equal(await patched({ health: { minCalls: 20 }, maxAttempts: 2 }), {
+  assert.equal(await patchRules({ health: { minCalls: 20 }, maxAttempts: 2 }), {
     ...defaultRules,
     health: { ...health, minCalls: 20 },
     maxAttempts: 2,
   })
   const both = { ...health, minCalls: 20, failureShare: 0.25 }
-  assert.equal((await patched({ health: { failureShare: 0.25 } })).health, both)
-  assert.equal((await patched({ timeouts: { idleMs: 5_000, totalMs: 9_000 } })).timeouts, {
+  assert.equal((await patchRules({ health: { failureShare: 0.25 } })).health, both)
+  assert.equal((await patchRules({ timeouts: { idleMs: 5_000, totalMs: 9_000 } })).timeouts, {
     ...timeouts,
     idleMs: 5_000,
     totalMs: 9_000,
   })
   assert.equal(readRules(await expect(200, 'GET', '/api/settings')).health, both)
-  assert.equal((await patched({ health: { minCalls: null } })).health, { ...health, failureShare: 0.25 })
+  assert.equal((await patchRules({ health: { minCalls: null } })).health, { ...health, failureShare: 0.25 })
   assert.equal(
-    await patched({ health: null, maxAttempts: null, timeouts: { idleMs: null, totalMs: null } }),
+    await patchRules({ health: null, maxAttempts: null, timeouts: { idleMs: null, totalMs: null } }),
     defaultRules,
   )
 })
 
 test('rules survive a change to another setting, and a restart', async () => {
   const storage = memoryStorage()
-  const { expect } = openDoor({ storage })
+  const { expect } = openManagement({ storage })
   await expect(200, 'PATCH', '/api/settings', { maxAttempts: 2, health: { minCalls: 9 } })
   await expect(200, 'PATCH', '/api/settings', { requireApiKey: true })
-  const { maxAttempts, health, requireApiKey } = await openDoor({ storage }).expect(200, 'GET', '/api/settings')
+  const { maxAttempts, health, requireApiKey } = await openManagement({ storage }).expect(200, 'GET', '/api/settings')
   assert.equal(
     { maxAttempts, minCalls: health.minCalls, requireApiKey },
     { maxAttempts: 2, minCalls: 9, requireApiKey: true },
@@ -53,7 +53,7 @@ test('rules survive a change to another setting, and a restart', async () => {
 
 test('ignores stored rules that no release would write', async () => {
   const storage = memoryStorage()
-  const first = openDoor({ storage })
+  const first = openManagement({ storage })
   await first.expect(200, 'PATCH', '/api/settings', { maxAttempts: 2 })
   const stored: unknown = JSON.parse((await storage.get('settings'))?.value ?? '{}')
   const odd = {
@@ -63,12 +63,12 @@ test('ignores stored rules that no release would write', async () => {
     timeouts: [],
   }
   await storage.set('settings', JSON.stringify(odd))
-  const shown = await openDoor({ storage }).expect(200, 'GET', '/api/settings')
+  const shown = await openManagement({ storage }).expect(200, 'GET', '/api/settings')
   assert.equal(readRules(shown), { ...defaultRules, health: { ...defaultRules.health, windowMs: 5_000 } })
 })
 
 test('a combo shows its rules, each of which is replaced completely or removed by null', async () => {
-  const { expect } = openDoor()
+  const { expect } = openManagement()
   const rules = { health: { minCalls: 3 }, maxAttempts: 5, timeouts: { headersMs: 4_000 } }
   const { id, ...created } = await expect(201, 'POST', '/api/combos', { name: 'own', models: ['x/y'], ...rules })
   assert.equal(readRules(created), rules)
@@ -107,7 +107,7 @@ const refusals: Array<[body: object, error: string]> = [
 ]
 for (const [rules, error] of refusals)
   test(`the settings and combos reject ${JSON.stringify(rules)}`, async () => {
-    const { refuses, expect } = openDoor()
+    const { refuses, expect } = openManagement()
     await refuses(400, error, ['PATCH', '/api/settings', rules])
     assert.equal(readRules(await expect(200, 'GET', '/api/settings')), defaultRules)
     await refuses(400, error, ['POST', '/api/combos', { name: 'own', models: [], ...rules }])
@@ -116,7 +116,7 @@ for (const [rules, error] of refusals)
   })
 
 test('rejects a first cooldown above the maximum, in the settings even if the maximum is the default', async () => {
-  const { refuses } = openDoor()
+  const { refuses } = openManagement()
   const health = { cooldownMs: 2_000, maxCooldownMs: 1_000 }
   const inSettings = '"health.cooldownMs" must not be above "health.maxCooldownMs": '
   await refuses(400, `${inSettings}2000, 1000`, ['PATCH', '/api/settings', { health }])

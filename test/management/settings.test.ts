@@ -1,18 +1,18 @@
 import { memoryStorage } from '../../adapters/storage/memory.ts'
 import { assert, suite } from '../support/suite.ts'
-import { defaultRules, openDoor } from './open-management.ts'
+import { defaultRules, openManagement } from './open-management.ts'
 
 const test = suite('settings')
 
 const defaults = { cloudEnabled: false, requireApiKey: false, cloudUrl: '', ...defaultRules }
 
 test('missing settings have their defaults', async () => {
-  const { expect } = openDoor()
+  const { expect } = openManagement()
   assert.equal(await expect(200, 'GET', '/api/settings'), defaults)
 })
 
 test('a patch changes the given fields, returns the settings, and persists', async () => {
-  const { expect } = openDoor()
+  const { expect } = openManagement()
   assert.equal(await expect(200, 'PATCH', '/api/settings', { requireApiKey: true }), {
     ...defaults,
     requireApiKey: true,
@@ -24,7 +24,7 @@ test('a patch changes the given fields, returns the settings, and persists', asy
 })
 
 test('after requireApiKey is set, rejects the next request without a valid key', async () => {
-  const { expect, send } = openDoor()
+  const { expect, send } = openManagement()
   const status = async () => (await send('GET', '/v1/models')).status
   assert.is(await status(), 200)
   await expect(200, 'PATCH', '/api/settings', { requireApiKey: true })
@@ -52,7 +52,7 @@ const urls: Array<[sent: string, stored: string]> = [
 ]
 for (const [sent, stored] of urls) {
   test(`stores the cloudUrl ${JSON.stringify(sent)} as ${JSON.stringify(stored)}`, async () => {
-    const { expect } = openDoor()
+    const { expect } = openManagement()
     await expect(200, 'PATCH', '/api/settings', { cloudUrl: 'https://before.example' })
     assert.is((await expect(200, 'PATCH', '/api/settings', { cloudUrl: sent })).cloudUrl, stored)
     assert.is((await expect(200, 'GET', '/api/settings')).cloudUrl, stored)
@@ -95,14 +95,14 @@ const refusals: Array<[body: unknown, error: string]> = [
 ]
 for (const [body, error] of refusals) {
   test(`rejects the entire patch ${JSON.stringify(body).slice(0, 60)}, and changes nothing`, async () => {
-    const { refuses, expect } = openDoor()
+    const { refuses, expect } = openManagement()
     await refuses(400, error, ['PATCH', '/api/settings', body])
     assert.equal(await expect(200, 'GET', '/api/settings'), defaults)
   })
 }
 
 test('keeps both concurrent patches', async () => {
-  const { call, expect } = openDoor()
+  const { call, expect } = openManagement()
   await Promise.all([
     call('PATCH', '/api/settings', { requireApiKey: true }),
     call('PATCH', '/api/settings', { cloudUrl: 'https://cloud.example' }),
@@ -115,7 +115,7 @@ test("settings that can't be read or written get a 500 with a message, and the c
   const broken = new Error('disk on fire')
   const errors: unknown[] = []
   const storage = { ...memoryStorage(), get: () => Promise.reject(broken) }
-  const { refuses } = openDoor({ storage, hooks: { onError: (error) => errors.push(error) } })
+  const { refuses } = openManagement({ storage, hooks: { onError: (error) => errors.push(error) } })
   await refuses(500, 'Failed to fetch settings', ['GET', '/api/settings'])
   await refuses(500, 'Failed to update settings', ['PATCH', '/api/settings', { requireApiKey: true }])
   assert.equal(

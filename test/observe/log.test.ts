@@ -6,7 +6,7 @@ import { openObserved, read } from './world.ts'
 
 const test = suite('the request log')
 
-async function logged(respond = metered({}, { tokens: 0 })) {
+async function readLog(respond = metered({}, { tokens: 0 })) {
   const lines: string[] = []
   const world = await openObserved([jsonLog((line) => void lines.push(line))], respond)
   return { ...world, lines, last: () => JSON.parse(lines.at(-1) ?? '') }
@@ -14,7 +14,7 @@ async function logged(respond = metered({}, { tokens: 0 })) {
 
 test('a request has one line with every attempt, tokens, and cost', async () => {
   const good = metered({ input: 100, output: 50 }, { tokens: 0 })
-  const { gateway, lines, last, chat } = await logged((call, index) =>
+  const { gateway, lines, last, chat } = await readLog((call, index) =>
     call.provider === 'one' ? json({ error: { message: 'overloaded' } }, 503) : good(call, index),
   )
   const { key, id } = await gateway.api.keys.create({ name: 'ci' })
@@ -53,7 +53,7 @@ test('a request has one line with every attempt, tokens, and cost', async () => 
 })
 
 test("a line contains an account's ref, and not its ID", async () => {
-  const { gateway, lines, last } = await logged()
+  const { gateway, lines, last } = await readLog()
   const { ref } = await gateway.api.accounts.put({ id: 'alice@example.com' })
   const init = { method: 'POST', headers: { 'content-type': 'application/json' } }
   const body = JSON.stringify({ model: 'one/m', messages: [] })
@@ -65,7 +65,7 @@ test("a line contains an account's ref, and not its ID", async () => {
 })
 
 test('rejected requests are logged as warnings', async () => {
-  const { gateway, last, chat } = await logged()
+  const { gateway, last, chat } = await readLog()
   await gateway.api.settings.update({ requireApiKey: true })
   await read(chat())
   const { level, status, end, error } = last()
@@ -73,7 +73,7 @@ test('rejected requests are logged as warnings', async () => {
 })
 
 test('log lines contain no prompt, response, or credential', async () => {
-  const { lines, chat } = await logged(metered({ words: ['the secret answer'] }, { tokens: 0 }))
+  const { lines, chat } = await readLog(metered({ words: ['the secret answer'] }, { tokens: 0 }))
   await read(chat({}, { authorization: 'Bearer sbx_not-a-key-of-this-gateway-0123456789' }))
   await read(chat())
   assert.not.match(lines.join(''), /secret|sbx_|of-one/)
@@ -92,7 +92,7 @@ const hostileNames = [
 ]
 
 test('a line stays within 4 KiB for any input from clients and providers', async () => {
-  const { lines, chat } = await logged(() =>
+  const { lines, chat } = await readLog(() =>
     json({ error: { message: `\u2028\u202e\x1b[31m${'ß'.repeat(20_000)}` } }, 400),
   )
   for (const model of hostileNames) await read(chat({ model, [model]: 1 }, { 'user-agent': 'x'.repeat(9_000) }))
@@ -141,7 +141,7 @@ test('a line stays within 4 KiB with more attempts and long warnings than fit', 
 })
 
 test('log lines contain no provider message, which may quote the prompt', async () => {
-  const { lines, chat } = await logged(({ body }) => json({ error: { message: `Cannot read ${body}` } }, 400))
+  const { lines, chat } = await readLog(({ body }) => json({ error: { message: `Cannot read ${body}` } }, 400))
   await read(chat())
   await read(chat({ stream: true }))
   assert.is(lines.length, 2)

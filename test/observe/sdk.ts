@@ -43,7 +43,10 @@ export function sdk() {
         all
           .filter(({ parentSpanContext }) => parentSpanContext?.spanId === parent)
           .sort((item, other) => item.startTime[0] - other.startTime[0] || item.startTime[1] - other.startTime[1])
-          .flatMap((span) => [`${'  '.repeat(depth)}${shown(span)}`, ...below(span.spanContext().spanId, depth + 1)])
+          .flatMap((span) => [
+            `${'  '.repeat(depth)}${formatSpan(span)}`,
+            ...below(span.spanContext().spanId, depth + 1),
+          ])
       return below(undefined, 0)
     },
     spans: () => spans.getFinishedSpans(),
@@ -55,7 +58,7 @@ export function sdk() {
   }
 }
 
-function shown({ name, kind, status, attributes }: ReadableSpan): string {
+function formatSpan({ name, kind, status, attributes }: ReadableSpan): string {
   const error = attributes['error.type']
   return `${api.SpanKind[kind]} ${name}${error === undefined ? '' : ` error=${error}`}${status.code === api.SpanStatusCode.ERROR ? ' ERROR' : ''}`
 }

@@ -7,7 +7,7 @@ import type { RequestRecord } from '../../src/request/hook-records.ts'
 import type { UsageLimits } from '../../src/types/limits.ts'
 import { metered } from '../gate/support/metered-providers.ts'
 import { chatChunk } from '../pipeline/support/responses.ts'
-import { type Answering, json, never, sse } from '../pipeline/support/upstream.ts'
+import { json, never, type Respond, sse } from '../pipeline/support/upstream.ts'
 import { assert, suite } from '../support/suite.ts'
 import { sdk } from './sdk.ts'
 import { ADMIN, type ObservedWorld, openObserved, read } from './world.ts'
@@ -96,13 +96,13 @@ test("a rejection has a span with its code, and isn't a server error", async () 
 
 const completions = 'SERVER POST /v1/chat/completions'
 const good = metered({}, { tokens: 0 })
-const failing =
-  (provider: string, respond: Answering): Answering =>
+const failFirst =
+  (provider: string, respond: Respond): Respond =>
   (call, index) =>
     call.provider === provider ? respond(call, index) : good(call, index)
 
 /** A scenario and its spans. */
-const stories: Record<string, { respond?: Answering; send(world: ObservedWorld): Promise<unknown>; tree: string[] }> = {
+const stories: Record<string, { respond?: Respond; send(world: ObservedWorld): Promise<unknown>; tree: string[] }> = {
   'a response that is not streamed': {
     send: ({ chat }) => read(chat()),
     tree: [completions, '  CLIENT chat m'],
@@ -112,7 +112,7 @@ const stories: Record<string, { respond?: Answering; send(world: ObservedWorld):
     tree: [completions, '  CLIENT chat m'],
   },
   'a failed attempt and its fallback': {
-    respond: failing('one', down),
+    respond: failFirst('one', down),
     send: ({ chat }) => read(chat({ model: 'fast' })),
     tree: [completions, '  CLIENT chat m error=503 ERROR', '  CLIENT chat m'],
   },
@@ -126,7 +126,7 @@ const stories: Record<string, { respond?: Answering; send(world: ObservedWorld):
     ],
   },
   'a combo in a combo': {
-    respond: failing('one', down),
+    respond: failFirst('one', down),
     async send({ gateway, chat }) {
       await gateway.api.combos.create({ name: 'outer', models: ['fast', 'cheap/m'] })
       await read(chat({ model: 'outer' }))
@@ -134,12 +134,12 @@ const stories: Record<string, { respond?: Answering; send(world: ObservedWorld):
     tree: [completions, '  CLIENT chat m error=503 ERROR', '  CLIENT chat m'],
   },
   'an unreachable provider': {
-    respond: failing('one', () => Promise.reject(new TypeError('fetch failed'))),
+    respond: failFirst('one', () => Promise.reject(new TypeError('fetch failed'))),
     send: ({ chat }) => read(chat({ model: 'fast' })),
     tree: [completions, '  CLIENT chat m error=network ERROR', '  CLIENT chat m'],
   },
   'a provider that times out': {
-    respond: failing('one', never),
+    respond: failFirst('one', never),
     async send({ clock, chat, upstream }) {
       const reply = read(chat({ model: 'fast' }))
       while (upstream.calls.length === 0) await clock.advance(0)

@@ -3,7 +3,7 @@ import type { GatewayObserver } from '../../src/features/observe/observer.ts'
 import { createGateway, type Gateway } from '../../src/gateway.ts'
 import { metered } from '../gate/support/metered-providers.ts'
 import { catalog } from '../gate/support/world.ts'
-import { type Answering, type FakeUpstream, fakeUpstream } from '../pipeline/support/upstream.ts'
+import { type FakeUpstream, fakeUpstream, type Respond } from '../pipeline/support/upstream.ts'
 import { type FakeClock, fakeClock } from '../support/clock.ts'
 
 export interface ObservedWorld {
@@ -17,7 +17,7 @@ export interface ObservedWorld {
 /** Opens an observed gateway with a connection to each catalog provider, and a combo `fast` of two of them. */
 export async function openObserved(
   observe: readonly GatewayObserver[],
-  respond: Answering = metered({}, { tokens: 0 }),
+  respond: Respond = metered({}, { tokens: 0 }),
 ): Promise<ObservedWorld> {
   const clock = fakeClock()
   const upstream = fakeUpstream(respond)

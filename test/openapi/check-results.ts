@@ -64,7 +64,7 @@ export async function checkAnswer({ method, path, sent, status, body }: Exchange
   }
   const { request } = operation
   if (request && sent !== undefined)
-    assert.ok(request(trimmed(sent)), `${label}; the description refuses it: ${JSON.stringify(request.errors)}`)
+    assert.ok(request(trim(sent)), `${label}; the description refuses it: ${JSON.stringify(request.errors)}`)
   const name = row.names.join('.')
   const whole = operation.whole.response(status)
   assert.ok(whole(body), `${name} answers with members that its schema does not have: ${JSON.stringify(whole.errors)}`)
@@ -87,5 +87,5 @@ const findOperation = (method: string, path: string, action: unknown) =>
   )
 
 /** Removes surrounding whitespace from texts, as the gateway does. */
-const trimmed = (sent: unknown): unknown =>
+const trim = (sent: unknown): unknown =>
   JSON.parse(JSON.stringify(sent), (_, value) => (typeof value === 'string' ? value.trim() : value))

@@ -3,12 +3,12 @@ import { memoryStorage } from '../../adapters/storage/memory.ts'
 import { fieldDescriptions } from '../../src/admin/http/openapi/field-words.ts'
 import type { OpenApiDocument } from '../../src/admin/openapi-document.ts'
 import { createGateway } from '../../src/gateway.ts'
-import { openDoor, TOKEN } from '../management/open-management.ts'
+import { openManagement, TOKEN } from '../management/open-management.ts'
 import { assert, suite } from '../support/suite.ts'
 
 const test = suite('the OpenAPI document')
 
-const describe = () => openDoor().gateway.api.openapi()
+const describe = () => openManagement().gateway.api.openapi()
 
 /** Yields every object in a value, including the value itself. */
 function* listObjects(value: unknown): Generator<Record<string, unknown>> {
@@ -82,7 +82,7 @@ test('only fields in the schema have a description', async () => {
 })
 
 test('the document is protected like the rest of /api, and is the same in process', async () => {
-  const { gateway, expect, send } = openDoor()
+  const { gateway, expect, send } = openManagement()
   await gateway.api.settings.update({ requireApiKey: false })
   const { key } = await gateway.api.keys.create({ name: 'client' })
   const path = '/api/openapi.json'
@@ -94,10 +94,10 @@ test('the document is protected like the rest of /api, and is the same in proces
 })
 
 test('the document has the base path as its server and the package version', async () => {
-  const at = async (basePath: string) => (await openDoor({ basePath }).gateway.api.openapi()).servers
+  const at = async (basePath: string) => (await openManagement({ basePath }).gateway.api.openapi()).servers
   assert.equal(await at(''), [{ url: '/' }])
   assert.equal(await at('/ai/'), [{ url: '/ai' }])
-  const { send, gateway } = openDoor()
+  const { send, gateway } = openManagement()
   const { body } = await send('GET', '/health')
   assert.is((await gateway.api.openapi()).info.version, Reflect.get(body, 'version'))
 })
@@ -116,7 +116,7 @@ test('the document requires a credential if the management API does', async () =
 })
 
 test('each caller gets a separate copy', async () => {
-  const { api } = openDoor().gateway
+  const { api } = openManagement().gateway
   const one = await api.openapi()
   for (const inner of [...listObjects(one)]) inner.changed = true
   assert.not.match(JSON.stringify(await api.openapi()), /changed":true/)

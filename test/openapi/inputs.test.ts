@@ -3,7 +3,7 @@ import fc from 'fast-check'
 import { type GenericSchema, safeParse } from 'valibot'
 import { describeInput } from '../../src/admin/http/openapi/field-words.ts'
 import { servedOperations } from '../../src/management/operations.ts'
-import { openDoor } from '../management/open-management.ts'
+import { openManagement } from '../management/open-management.ts'
 import { assert, suite } from '../support/suite.ts'
 import { describedOperations } from './description.ts'
 
@@ -194,8 +194,8 @@ const samples: Record<string, object> = {
 }
 
 /** Returns each operation with a body: its schema, if it has one, and the description's schema. */
-async function described() {
-  const operations = describedOperations(await openDoor().gateway.api.openapi())
+async function listDescribed() {
+  const operations = describedOperations(await openManagement().gateway.api.openapi())
   return servedOperations().flatMap(({ names, path, method, action, input }) => {
     const template = path.replace(/:(\w+)\+?/g, '{$1}')
     const request = operations.find((operation) => operation.path === template && operation.method === method)?.request
@@ -212,12 +212,12 @@ const takes = (request: ValidateFunction, input: object, action: string | undefi
   )
 
 test('every operation with a body has an input schema', async () => {
-  const names = (await described()).map(({ name }) => name).sort()
+  const names = (await listDescribed()).map(({ name }) => name).sort()
   assert.equal(names, Object.keys(samples).sort(), 'Give each operation a valid input in the `samples` of this file.')
 })
 
 test('input schemas have exactly the fields that operations accept', async () => {
-  for (const { name, action, request, schema } of await described()) {
+  for (const { name, action, request, schema } of await listDescribed()) {
     const sample = samples[name] ?? {}
     if (schema) assert.ok(safeParse(schema, sample).success, name)
     assert.ok(takes(request, sample, action), `${name}: ${JSON.stringify(request.errors)}`)
@@ -233,7 +233,7 @@ test('input schemas have exactly the fields that operations accept', async () =>
 })
 
 test('the value of `action` is limited to the known actions', async () => {
-  const cloud = (await described()).find(({ name }) => name === 'cloud.sync')
+  const cloud = (await listDescribed()).find(({ name }) => name === 'cloud.sync')
   const is = (body: object) => cloud?.request(body)
   assert.equal([{ action: 'check' }, { action: 'none' }, {}, { action: 'sync', force: true }].map(is), [
     true,
@@ -279,7 +279,7 @@ test('the gateway rejects inputs that their schemas reject', async () => {
     fc.jsonValue({ maxDepth: 2 }),
   )
   let refusals = 0
-  for (const { name, action, request, schema } of await described()) {
+  for (const { name, action, request, schema } of await listDescribed()) {
     if (!schema) continue
     const sample = samples[name] ?? {}
     fc.assert(

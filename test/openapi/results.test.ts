@@ -3,21 +3,21 @@ import { servedOperations } from '../../src/management/operations.ts'
 import { defaultCatalog } from '../../src/protocols/providers/catalog.ts'
 import type { Storage } from '../../src/types.ts'
 import { CLOUD, ENROLLMENT_TOKEN, fakeProxy } from '../management/cloud/fake-proxy.ts'
-import { openDoor } from '../management/open-management.ts'
-import { damaged, filled } from '../storage/support/damaged-store.ts'
+import { openManagement } from '../management/open-management.ts'
+import { damageStore, fillStore } from '../storage/support/damaged-store.ts'
 import { assert, suite } from '../support/suite.ts'
 import { checkAnswer } from './check-results.ts'
 
 const test = suite('management API results')
 
 test('each operation resolves to a result that matches its description', async () => {
-  const { storage } = await filled()
-  const hurt = await damaged(storage, 'aliases/', () => 'damaged')
+  const { storage } = await fillStore()
+  const hurt = await damageStore(storage, 'aliases/', () => 'damaged')
   const proxy = fakeProxy()
   const [first, ...others] = defaultCatalog.deepseek?.models ?? []
   const refresh = async () => ({ providers: { deepseek: [{ ...first, price: { input: 0 } }, ...others] } })
   const options = { cloud: { enrollmentToken: ENROLLMENT_TOKEN }, catalog: { refresh } }
-  const { call } = openDoor({ storage, fetch: proxy.fetch, ...options })
+  const { call } = openManagement({ storage, fetch: proxy.fetch, ...options })
   const seen = new Set<string>()
 
   async function send(method: string, path: string, sent?: object) {
@@ -32,7 +32,7 @@ test('each operation resolves to a result that matches its description', async (
   await send('GET', '/api/health')
   await send('GET', `/api/health/records/${hurt}`)
   await send('PUT', `/api/health/records/${hurt}`, { record: { alias: 'hurt-alias', model: 'one/m' } })
-  const again = await damaged(storage, 'combos/', () => 'damaged')
+  const again = await damageStore(storage, 'combos/', () => 'damaged')
   await send('DELETE', `/api/health/records/${again}`)
 
   const { id: key } = await send('POST', '/api/keys', { name: 'mine' })
@@ -176,7 +176,7 @@ test('each operation resolves to a result that matches its description', async (
 
 test('the health of targets that are failing, in cooldown, or draining matches its description', async () => {
   const error = { error: { message: 'Slow down.', type: 'rate_limit_error', code: 'rate_limit_exceeded' } }
-  const { call, send, expect } = openDoor({
+  const { call, send, expect } = openManagement({
     fetch: async () => Response.json(error, { status: 429, headers: { 'retry-after': '30' } }),
   })
   const { id } = await expect(201, 'POST', '/api/connections', { provider: 'openai', apiKey: 'sk-0123456789-abcd' })
@@ -195,25 +195,25 @@ test('the health of targets that are failing, in cooldown, or draining matches i
 
 const list = { method: 'GET', path: '/api/keys', status: 200 }
 const one = { id: 'i', name: 'n', key: 'k', createdAt: '2026-01-01T00:00:00.000Z' }
-const refused = (response: Parameters<typeof checkAnswer>[0]) =>
+const assertMismatch = (response: Parameters<typeof checkAnswer>[0]) =>
   checkAnswer(response).then(
     () => 'accepted',
     (error: Error) => error.message,
   )
 
 test("results that don't match their description are detected", async () => {
-  assert.is(await refused({ ...list, body: { keys: [one] } }), 'accepted')
+  assert.is(await assertMismatch({ ...list, body: { keys: [one] } }), 'accepted')
   assert.match(
-    await refused({ ...list, body: { keys: [{ ...one, digest: 'd' }] } }),
+    await assertMismatch({ ...list, body: { keys: [{ ...one, digest: 'd' }] } }),
     /members that its schema does not have/,
   )
-  assert.match(await refused({ ...list, body: { keys: [{ ...one, name: 7 }] } }), /must be string/)
-  assert.match(await refused({ ...list, body: {} }), /must have required property 'keys'/)
-  assert.match(await refused({ ...list, status: 404, body: { error: 'e' } }), /described are 200,400/)
-  assert.match(await refused({ ...list, status: 401, body: { error: 'e', more: 1 } }), /answered 401/)
+  assert.match(await assertMismatch({ ...list, body: { keys: [{ ...one, name: 7 }] } }), /must be string/)
+  assert.match(await assertMismatch({ ...list, body: {} }), /must have required property 'keys'/)
+  assert.match(await assertMismatch({ ...list, status: 404, body: { error: 'e' } }), /described are 200,400/)
+  assert.match(await assertMismatch({ ...list, status: 401, body: { error: 'e', more: 1 } }), /answered 401/)
   const created = { method: 'POST', path: '/api/keys', status: 201, body: one }
-  assert.is(await refused({ ...created, sent: { name: 'n' } }), 'accepted')
-  assert.match(await refused({ ...created, sent: { name: 'n', more: 1 } }), /description refuses it/)
+  assert.is(await assertMismatch({ ...created, sent: { name: 'n' } }), 'accepted')
+  assert.match(await assertMismatch({ ...created, sent: { name: 'n', more: 1 } }), /description refuses it/)
 })
 
 test('errors of a failing storage and a closed gateway match their description', async () => {
@@ -221,12 +221,12 @@ test('errors of a failing storage and a closed gateway match their description',
     throw new Error('The disk is gone.')
   }
   const broken: Storage = { ...memoryStorage(), get: fail, set: fail, list: fail }
-  const { call } = openDoor({ storage: broken, logger: false })
+  const { call } = openManagement({ storage: broken, logger: false })
   for (const path of ['/api/keys', '/api/settings', '/api/combos/x']) {
     const { status } = await call('GET', path)
     assert.ok(status === 500 || status === 503, `${path}: ${status}`)
   }
-  const { call: callClosed, gateway } = openDoor()
+  const { call: callClosed, gateway } = openManagement()
   await gateway.close()
   assert.is((await callClosed('GET', '/api/keys')).status, 503)
 })

@@ -3,7 +3,7 @@ import { liveRoute } from '../../src/features/live/live.ts'
 import { liveUsageRoute } from '../../src/features/live/usage-live.ts'
 import { endpoints } from '../../src/protocols/kinds/kinds.ts'
 import type { HttpRoute } from '../../src/request/door/router.ts'
-import { openDoor, TOKEN } from '../management/open-management.ts'
+import { openManagement, TOKEN } from '../management/open-management.ts'
 import { servedRoutes } from '../support/served-routes.ts'
 import { assert, suite } from '../support/suite.ts'
 import { describedOperations } from './description.ts'
@@ -24,7 +24,7 @@ const template = (path: string) => path.replace(/:(\w+)\+?/g, '{$1}')
 const METHOD = /\{model\}(?::\w+)?$/
 
 test('the document contains /health and the routes in all tables, and no others', async () => {
-  const described = describedOperations(await openDoor().gateway.api.openapi()).map(
+  const described = describedOperations(await openManagement().gateway.api.openapi()).map(
     ({ method, path }) => `${method} ${path.replace(METHOD, '{id}')}`,
   )
   const served = ['GET /health', ...routes.map(({ method, path }) => `${method} ${template(path)}`)]
@@ -32,7 +32,7 @@ test('the document contains /health and the routes in all tables, and no others'
 })
 
 test('the document contains every Gemini model method that is an endpoint', async () => {
-  const described = describedOperations(await openDoor().gateway.api.openapi())
+  const described = describedOperations(await openManagement().gateway.api.openapi())
     .map(({ path }) => path)
     .filter((path) => METHOD.test(path))
   const named = endpoints.map(({ path }) => path).filter((path) => METHOD.test(path))
@@ -41,7 +41,7 @@ test('the document contains every Gemini model method that is an endpoint', asyn
 })
 
 test('every route in the document exists, and responds with a status and a body from its description', async () => {
-  const { gateway } = openDoor()
+  const { gateway } = openManagement()
   for (const { method, path, statuses, response, request } of describedOperations(await gateway.api.openapi())) {
     for (const credential of [TOKEN, undefined]) {
       const headers = {

@@ -2,22 +2,22 @@ import { memoryStorage } from '../../adapters/storage/memory.ts'
 import { fakeClock } from '../support/clock.ts'
 import { assert, suite } from '../support/suite.ts'
 import { chatAnswer, chatEvents, messageEvents } from './support/responses.ts'
-import { type Answering, fakeUpstream, getBody, json, never, sse } from './support/upstream.ts'
+import { fakeUpstream, getBody, json, never, type Respond, sse } from './support/upstream.ts'
 import { openWorld } from './support/world.ts'
 
 const test = suite('clients that disconnect')
 
 const combos = { chain: ['one/m', 'two/m', 'three/m'], talk: ['claude/c', 'claude/d'] }
 
-async function leaving(respond: Answering) {
+async function openAborting(respond: Respond) {
   const upstream = fakeUpstream(respond)
   const world = await openWorld({ fetch: upstream, combos })
   const controller = new AbortController()
-  const called = async () => {
+  const waitForCall = async () => {
     while (upstream.calls.length === 0) await world.clock.advance(0)
     await world.clock.advance(0)
   }
-  return { upstream, world, controller, init: { signal: controller.signal }, called }
+  return { upstream, world, controller, init: { signal: controller.signal }, called: waitForCall }
 }
 
 const routes = {
@@ -28,7 +28,7 @@ const routes = {
   count_tokens: ['/v1/messages/count_tokens', { model: 'talk', messages: [] }],
 } as const
 
-const phases: Record<string, Answering> = {
+const phases: Record<string, Respond> = {
   'before the headers': never,
   'mid-body': () => new Response(getBody(['{"id":'], 'hang'), { headers: { 'content-type': 'application/json' } }),
   'during an error body': () => new Response(getBody(['{"error":'], 'hang'), { status: 500 }),
@@ -38,7 +38,7 @@ const phases: Record<string, Answering> = {
 for (const [route, [path, body]] of Object.entries(routes)) {
   for (const [phase, respond] of Object.entries(phases)) {
     test(`a client that disconnects ${phase} ends the only call to the provider (${route})`, async () => {
-      const { upstream, world, controller, init, called } = await leaving(respond)
+      const { upstream, world, controller, init, called } = await openAborting(respond)
       const pending = world.post(path, body, init)
       await called()
       assert.is(upstream.open, 1)
@@ -70,7 +70,7 @@ const streams = {
 for (const [name, [path, body, events]] of Object.entries(streams)) {
   for (const way of ['the signal', 'the reader']) {
     test(`disconnecting mid-stream by ${way} ends the call to the provider (${name})`, async () => {
-      const { upstream, world, controller, init } = await leaving(() => sse(events, 'hang'))
+      const { upstream, world, controller, init } = await openAborting(() => sse(events, 'hang'))
       const response = await world.post(path, body, init)
       const reader = response.body?.getReader()
       await reader?.read()
@@ -93,7 +93,7 @@ for (const [name, [path, body, events]] of Object.entries(streams)) {
 }
 
 test('a stream that was never read ends when the client disconnects', async () => {
-  const { upstream, world, controller, init } = await leaving(() => sse(chatEvents(), 'hang'))
+  const { upstream, world, controller, init } = await openAborting(() => sse(chatEvents(), 'hang'))
   await world.chat({ stream: true }, init)
   await world.clock.advance(3_600_000)
   assert.is(upstream.open, 1)
@@ -104,7 +104,7 @@ test('a stream that was never read ends when the client disconnects', async () =
 })
 
 test('a client that disconnected before its request causes no call', async () => {
-  const { upstream, world, controller, init } = await leaving(() => json(chatAnswer()))
+  const { upstream, world, controller, init } = await openAborting(() => json(chatAnswer()))
   const request = new Request('http://gateway/v1/chat/completions', {
     ...init,
     method: 'POST',

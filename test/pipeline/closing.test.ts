@@ -5,7 +5,7 @@ import { openWorld } from './support/world.ts'
 
 const test = suite('closing a gateway')
 
-async function called(
+async function waitForCalls(
   world: { clock: { advance(ms: number): Promise<void> } },
   upstream: { calls: unknown[] },
   count = 1,
@@ -56,7 +56,7 @@ test('close waits for in-flight requests', async () => {
   )
   const world = await openWorld({ fetch: upstream })
   const pending = world.chat({})
-  await called(world, upstream)
+  await waitForCalls(world, upstream)
   let closed = 0
   const closing = [world.gateway.close(), world.gateway.close()].map((each) => each.then(() => closed++))
   await world.clock.advance(9_999)
@@ -81,7 +81,7 @@ for (const stream of [false, true]) {
     const upstream = fakeUpstream(never)
     const world = await openWorld({ fetch: upstream, combos: { chain: ['one/m', 'two/m'] } })
     const pending = world.chat({ model: 'chain', stream })
-    await called(world, upstream)
+    await waitForCalls(world, upstream)
     const closing = world.gateway.close({ graceMs: 500 })
     await world.clock.advance(499)
     assert.is(upstream.open, 1)
@@ -152,7 +152,7 @@ test('close waits for hooks to finish, including hooks of requests that it ended
   const world = await openWorld({ fetch: upstream, hooks: { onRequest: action, onUsage: action } })
   await world.chat({})
   void world.chat({})
-  await called(world, upstream, 2)
+  await waitForCalls(world, upstream, 2)
   while (ended < 2) await world.clock.advance(0)
   const closing = world.gateway.close({ graceMs: 10 })
   await world.clock.advance(10)

@@ -131,7 +131,7 @@ test('a failed change resets nothing', async () => {
 })
 
 /** Writes records that two concurrent writers can leave behind, but no management operation would. */
-async function written(combos: Record<string, string[]>, aliases: Record<string, string> = {}) {
+async function writeCombos(combos: Record<string, string[]>, aliases: Record<string, string> = {}) {
   const storage = memoryStorage()
   const at = new Date(0).toISOString()
   for (const [order, [name, models]] of Object.entries(combos).entries()) {
@@ -144,7 +144,7 @@ async function written(combos: Record<string, string[]>, aliases: Record<string,
 }
 
 test('resolving a cycle of combos or aliases created by concurrent writers terminates', async () => {
-  const { world, turns } = await written(
+  const { world, turns } = await writeCombos(
     { a: ['b', 'one/m'], b: ['a', 'c', 'two/m'], c: ['a', 'x'], lonely: ['lonely'] },
     { x: 'y', y: 'x', z: 'a', self: 'self' },
   )
@@ -157,7 +157,7 @@ test('resolving a cycle of combos or aliases created by concurrent writers termi
 test('combos of a hundred combos, nested ten deep, take time proportional to their number', async () => {
   const level = (depth: number) => Array.from({ length: 100 }, () => `level${depth + 1}`)
   const combos = Object.fromEntries(Array.from({ length: 12 }, (_, depth) => [`level${depth}`, level(depth)]))
-  const { world } = await written(combos)
+  const { world } = await writeCombos(combos)
   const before = busyMs()
   assert.is((await world.chat({ model: 'level0' })).status, 404)
   assert.ok(busyMs() - before < 5_000)
@@ -168,10 +168,10 @@ test('a chain of twenty aliases and combos is followed to its end', async () => 
   const aliases = Object.fromEntries(
     Array.from({ length: 20 }, (_, depth) => [`a${depth}`, depth < 19 ? `c${depth + 1}` : 'one/m']),
   )
-  const { turns } = await written(combos, aliases)
+  const { turns } = await writeCombos(combos, aliases)
   assert.is(await turns(1, 'c0'), 'one')
   const hops = Object.fromEntries(
     Array.from({ length: 20 }, (_, hop) => [`h${hop}`, hop < 19 ? `h${hop + 1}` : 'two/m']),
   )
-  assert.is(await (await written({}, hops)).turns(1, 'h0'), 'two')
+  assert.is(await (await writeCombos({}, hops)).turns(1, 'h0'), 'two')
 })

@@ -13,7 +13,7 @@ const test = suite('the commit point')
 const STEP = isCi ? 1 : 3
 const everyByte = isCi ? 'every byte' : 'every third byte'
 
-interface Seen {
+interface Received {
   spare: number
   error: number
   clean: number
@@ -23,12 +23,12 @@ interface Seen {
  * Breaks a stream after each of its bytes. Before its first word, the next target's complete response must follow. After that, the client must get
  * every complete event and then an error. Only a complete response may end normally.
  */
-async function breakEverywhere(recording: Recording, mode: Break, step = STEP): Promise<Seen> {
+async function breakEverywhere(recording: Recording, mode: Break, step = STEP): Promise<Received> {
   const { api, bytes, name } = recording
   const { error, spare } = kinds[api]
   const { commit, output } = mapStream(recording)
   const send = await chains[api]()
-  const received: Seen = { spare: 0, error: 0, clean: 0 }
+  const received: Received = { spare: 0, error: 0, clean: 0 }
   for (let cut = 0; cut <= bytes.length; cut += step) {
     const location = `${name}: ${mode} behind byte ${cut}`
     const places = [[], [Math.floor(cut / 2)], [cut - 1]][(cut / step) % 3] ?? []
@@ -54,12 +54,12 @@ async function breakEverywhere(recording: Recording, mode: Break, step = STEP): 
 }
 
 /** Inserts a provider's error between any two events, and continues in each way. */
-async function failEverywhere(recording: Recording): Promise<Seen> {
+async function failEverywhere(recording: Recording): Promise<Received> {
   const { api, bytes, name } = recording
   const { overloaded, spare } = kinds[api]
   const { ends, commit, output } = mapStream(recording)
   const send = await chains[api]()
-  const seen: Seen = { spare: 0, error: 0, clean: 0 }
+  const seen: Received = { spare: 0, error: 0, clean: 0 }
   for (const index of [0, ...ends]) {
     const { isFinished } = output(index)
     const before = bytes.subarray(0, index)
@@ -90,13 +90,13 @@ async function failEverywhere(recording: Recording): Promise<Seen> {
 const encode = (text: string) => new TextEncoder().encode(text)
 const decode = (bytes: Uint8Array) => new TextDecoder().decode(bytes)
 
-function add(sum: Seen, { spare, error, clean }: Seen) {
+function add(sum: Received, { spare, error, clean }: Received) {
   sum.spare += spare
   sum.error += error
   sum.clean += clean
 }
 
-const none = (): Seen => ({ spare: 0, error: 0, clean: 0 })
+const none = (): Received => ({ spare: 0, error: 0, clean: 0 })
 
 function own(api: Recording['api'], lineEnd = '\n'): Recording {
   const events = api === 'chat' ? chatEvents('größer 😀') : messageEvents('größer 😀')

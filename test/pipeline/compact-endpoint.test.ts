@@ -13,7 +13,7 @@ import {
   SUMMARY,
   tools,
 } from './support/compaction.ts'
-import { type Answering, type Call, json, never } from './support/upstream.ts'
+import { type Call, json, never, type Respond } from './support/upstream.ts'
 
 const test = suite('POST /v1/responses/compact')
 
@@ -179,7 +179,7 @@ test('the next target is tried after one fails', async () => {
 })
 
 /** Responses without a summary. */
-const empty: Readonly<Record<string, Answering>> = {
+const empty: Readonly<Record<string, Respond>> = {
   'an empty summary': (call: Call) => answerWith(call, ''),
   'a tool call': () =>
     json({

@@ -2,9 +2,9 @@ import { assert, suite } from '../support/suite.ts'
 import {
   ASKS_FOR_SUMMARY,
   answerWith,
+  createManaged,
   getOutput,
   getTypes,
-  managed,
   models,
   obliging,
   open,
@@ -24,7 +24,7 @@ test('a conversation is summarized once, even if its first target fails to respo
         : obliging(call, index),
     { combos: { chain: [models.chat, models.messages] } },
   )
-  const response = await world.post(PATH, { model: 'chain', ...managed(40) })
+  const response = await world.post(PATH, { model: 'chain', ...createManaged(40) })
   assert.equal(getTypes(await getOutput(response)), ['compaction', 'message'])
   assert.equal(upstream.providers, ['chat', 'chat', 'messages'])
   assert.equal(
@@ -42,7 +42,7 @@ for (const stream of [false, true])
       (call, index) => (call.provider === 'chat' ? json({ error: { message: 'down' } }, 503) : obliging(call, index)),
       { combos: { chain: [models.chat, models.messages] } },
     )
-    const response = await world.post(PATH, { model: 'chain', stream, ...managed(40) })
+    const response = await world.post(PATH, { model: 'chain', stream, ...createManaged(40) })
     assert.equal(getTypes(await getOutput(response)), ['compaction', 'message'])
     assert.equal(upstream.providers, ['chat', 'messages', 'messages'])
   })
@@ -50,7 +50,7 @@ for (const stream of [false, true])
 test("a client gets a provider's rejection of a summary in the client's format", async () => {
   const error = { type: 'error', error: { type: 'invalid_request_error', message: 'prompt is too long' } }
   const { world } = await open(() => json(error, 400))
-  const response = await world.post(PATH, { model: models.messages, ...managed(40) })
+  const response = await world.post(PATH, { model: models.messages, ...createManaged(40) })
   assert.is(response.status, 400)
   assert.is((await response.json()).error.code, 'context_length_exceeded')
 })
@@ -67,7 +67,7 @@ test('a response without a summary fails the request, or ends a stream with an e
 test('an empty summary is treated as a failure of the target, and is never returned to the client', async () => {
   for (const text of ['', ' ']) {
     const { world } = await open((call) => answerWith(call, text))
-    const response = await world.post(PATH, { model: models.chat, ...managed(40) })
+    const response = await world.post(PATH, { model: models.chat, ...createManaged(40) })
     assert.is(response.status, 502)
     assert.equal(world.recorded.usages, [])
   }
@@ -79,7 +79,7 @@ test('an option that the target rejects is dropped from both calls', async () =>
       ? json({ error: { message: 'Unrecognized request argument supplied: metadata' } }, 400)
       : obliging(call, index),
   )
-  const body = { ...managed(40), metadata: { team: 'blue' } }
+  const body = { ...createManaged(40), metadata: { team: 'blue' } }
   assert.equal(getTypes(await getOutput(await world.post(PATH, { model: models.chat, ...body }))), [
     'compaction',
     'message',
@@ -104,7 +104,7 @@ test('a summary stream that breaks off ends with an error and no compaction', as
 test('a provider that ignores `stream: true` still produces a compaction', async () => {
   for (const [body, types] of [
     [triggered, ['compaction']],
-    [managed(40), ['compaction', 'message']],
+    [createManaged(40), ['compaction', 'message']],
   ] as const) {
     const { world } = await open((call, index) =>
       obliging({ ...call, body: call.body.replace('"stream":true', '"stream":false') }, index),
@@ -118,7 +118,7 @@ test('a provider that streams without a request for a stream still produces a su
   const { world } = await open((call, index) =>
     obliging({ ...call, body: JSON.stringify({ ...JSON.parse(call.body), stream: true }) }, index),
   )
-  const output = await getOutput(await world.post(PATH, { model: models.chat, ...managed(40) }))
+  const output = await getOutput(await world.post(PATH, { model: models.chat, ...createManaged(40) }))
   assert.equal(getTypes(output), ['compaction', 'message'])
 })
 
@@ -131,7 +131,7 @@ for (const [phase, respond] of Object.entries({
     const { world, upstream } = await open(respond)
     const controller = new AbortController()
     const init = { signal: controller.signal }
-    const pending = world.post(PATH, { model: models.messages, ...managed(40) }, init)
+    const pending = world.post(PATH, { model: models.messages, ...createManaged(40) }, init)
     while (upstream.calls.length === 0) await world.clock.advance(0)
     await world.clock.advance(0)
     controller.abort()
@@ -147,7 +147,7 @@ for (const [phase, respond] of Object.entries({
 test('a client that disconnects during the second call ends that call', async () => {
   const { world, upstream } = await open((call, index) => (index === 1 ? obliging(call, index) : never()))
   const controller = new AbortController()
-  const pending = world.post(PATH, { model: models.messages, ...managed(40) }, { signal: controller.signal })
+  const pending = world.post(PATH, { model: models.messages, ...createManaged(40) }, { signal: controller.signal })
   while (upstream.calls.length < 2) await world.clock.advance(0)
   controller.abort()
   assert.is((await pending).status, 499)
@@ -156,7 +156,7 @@ test('a client that disconnects during the second call ends that call', async ()
 
 test('each call of an attempt gets the full time limit, and a summary that takes too long times out', async () => {
   const { world, upstream } = await open(never, { limits: { maxAttempts: 1 } })
-  const pending = world.post(PATH, { model: models.messages, ...managed(40) })
+  const pending = world.post(PATH, { model: models.messages, ...createManaged(40) })
   while (upstream.calls.length === 0) await world.clock.advance(0)
   await world.clock.advance(120_000)
   assert.is((await pending).status, 504)
@@ -165,7 +165,7 @@ test('each call of an attempt gets the full time limit, and a summary that takes
 
 test('a stream sends keep-alives while the conversation is summarized', async () => {
   const { world, upstream } = await open(never)
-  const pending = world.post(PATH, { model: models.messages, stream: true, ...managed(40) })
+  const pending = world.post(PATH, { model: models.messages, stream: true, ...createManaged(40) })
   while (upstream.calls.length === 0) await world.clock.advance(0)
   await world.clock.advance(15_000)
   const reader = (await pending).body?.getReader()

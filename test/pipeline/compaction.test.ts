@@ -5,10 +5,10 @@ import {
   ASKS_FOR_SUMMARY,
   answerWith,
   conversation,
+  createManaged,
   getCompaction,
   getOutput,
   getTypes,
-  managed,
   models,
   obliging,
   open,
@@ -40,7 +40,7 @@ for (const [name, model] of Object.entries(models))
 
     test(`with context_management, the conversation is compacted before ${name} responds (${mode})`, async () => {
       const { world, upstream, sent } = await open()
-      const output = await getOutput(await world.post(PATH, { model, stream, ...managed(40) }))
+      const output = await getOutput(await world.post(PATH, { model, stream, ...createManaged(40) }))
       assert.equal(getTypes(output), ['compaction', 'message'])
       assert.match(String(output[0]?.encrypted_content), SUMMARY)
       assert.match(JSON.stringify(output[1]), '3 more')
@@ -64,7 +64,7 @@ for (const [name, model] of Object.entries(models))
 
     test(`with context_management, a short conversation with ${name} stays unchanged (${mode})`, async () => {
       const { world, upstream, sent } = await open()
-      const output = await getOutput(await world.post(PATH, { model, stream, ...managed(100_000) }))
+      const output = await getOutput(await world.post(PATH, { model, stream, ...createManaged(100_000) }))
       assert.equal(getTypes(output), ['message'])
       assert.is(upstream.calls.length, 1)
       assert.match(JSON.stringify(sent(0)), 'I look at the pond.')
@@ -73,9 +73,9 @@ for (const [name, model] of Object.entries(models))
 
 test('a conversation continues from a compaction in its middle, without earlier items that the client still sends', async () => {
   const { world, sent } = await open()
-  const output = await getOutput(await world.post(PATH, { model: models.chat, ...managed(40) }))
+  const output = await getOutput(await world.post(PATH, { model: models.chat, ...createManaged(40) }))
   const input = [...conversation, ...output, { role: 'user', content: 'Go on.' }]
-  await getOutput(await world.post(PATH, { ...managed(100_000), model: models.chat, input }))
+  await getOutput(await world.post(PATH, { ...createManaged(100_000), model: models.chat, input }))
   const request = JSON.stringify(sent(-1))
   for (const kept of ['Count the ducks.', 'And the lake?', SUMMARY, '3 more', 'Go on.']) assert.match(request, kept)
   assert.not.match(request, /I look at the pond|pond_0815|signalbox-1/)
@@ -86,7 +86,7 @@ test('a conversation that is compacted again keeps only the last summary', async
     answerWith(call, call.body.includes(ASKS_FOR_SUMMARY) ? `Summary ${index}.` : '3 more'),
   )
   const send = async (input: readonly JsonObject[]) =>
-    getOutput(await world.post(PATH, { ...managed(40), model: models.chat, input }))
+    getOutput(await world.post(PATH, { ...createManaged(40), model: models.chat, input }))
   const first = await send(conversation)
   const second = await send([...conversation, ...first, { role: 'user', content: 'And the river, at last?' }])
   assert.match(String(second[0]?.encrypted_content), 'Summary 3.')
@@ -163,13 +163,13 @@ test("the user's last message is kept regardless of its size, and earlier messag
   const words = (name: string) => ({ role: 'user', content: `${name} ${'quack '.repeat(1_500)}` })
   const names = ['first', 'second', 'third', 'fourth', 'fifth']
   const input = names.map(words)
-  const kept = async (threshold: number) => {
-    await getOutput(await world.post(PATH, { ...managed(threshold), model: models.chat, input }))
+  const listKept = async (threshold: number) => {
+    await getOutput(await world.post(PATH, { ...createManaged(threshold), model: models.chat, input }))
     const request = JSON.stringify(sent(-1))
     return names.filter((name) => request.includes(`${name} quack`))
   }
-  assert.equal(await kept(10), ['fifth'])
-  assert.equal(await kept(10_000), ['fourth', 'fifth'])
+  assert.equal(await listKept(10), ['fifth'])
+  assert.equal(await listKept(10_000), ['fourth', 'fifth'])
 })
 
 test('the threshold applies only to the conversation since the last compaction', async () => {
@@ -179,7 +179,7 @@ test('the threshold applies only to the conversation since the last compaction',
   )
   const modelOutput = { role: 'assistant', content: 'quack '.repeat(20_000) }
   const input = [modelOutput, { type: 'compaction', encrypted_content }, { role: 'user', content: 'Go on.' }]
-  const output = await getOutput(await world.post(PATH, { ...managed(20_000), model: models.chat, input }))
+  const output = await getOutput(await world.post(PATH, { ...createManaged(20_000), model: models.chat, input }))
   assert.equal(getTypes(output), ['message'])
   assert.is(upstream.calls.length, 2)
 })
@@ -188,7 +188,7 @@ test('without a threshold, a conversation is compacted at 80% of the context win
   const { world, upstream } = await open()
   const send = async (model: string, tokens: number) => {
     const input = [{ role: 'user', content: 'quack '.repeat((tokens * 4) / 6) }]
-    return getTypes(await getOutput(await world.post(PATH, { ...managed(), model, input })))
+    return getTypes(await getOutput(await world.post(PATH, { ...createManaged(), model, input })))
   }
   assert.equal(await send('chat/n', 700_000), ['message'])
   assert.equal(await send('chat/n', 900_000), ['compaction', 'message'])
@@ -196,7 +196,7 @@ test('without a threshold, a conversation is compacted at 80% of the context win
   assert.is(upstream.calls.length, 4)
 })
 
-for (const [name, body] of Object.entries({ triggered, managed: managed(40) }))
+for (const [name, body] of Object.entries({ triggered, managed: createManaged(40) }))
   test(`a provider with built-in compaction gets the request unchanged: ${name}`, async () => {
     const { world, upstream } = await open((call) => answerWith(call, '3 more'))
     const text = JSON.stringify({ model: 'openai/m', ...body })
@@ -206,7 +206,7 @@ for (const [name, body] of Object.entries({ triggered, managed: managed(40) }))
 
 test("a request for a Responses provider that doesn't compact passes through below the threshold", async () => {
   const { world, upstream } = await open()
-  const text = JSON.stringify({ model: models.responses, ...managed(100_000) })
+  const text = JSON.stringify({ model: models.responses, ...createManaged(100_000) })
   await getOutput(await world.post(PATH, text))
   assert.is(upstream.calls[0]?.body, text.replace(models.responses, 'm'))
 })

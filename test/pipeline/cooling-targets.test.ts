@@ -1,6 +1,6 @@
 import { fakeClock } from '../support/clock.ts'
 import { assert, suite } from '../support/suite.ts'
-import { failing, refused } from './support/failing.ts'
+import { openFailing, rejectWith } from './support/failing.ts'
 import { chatAnswer } from './support/responses.ts'
 import { fakeUpstream, json } from './support/upstream.ts'
 import { openWorld } from './support/world.ts'
@@ -8,44 +8,44 @@ import { openWorld } from './support/world.ts'
 const test = suite('targets in cooldown')
 
 /** Opens a world in which `one` cools after five 503 failures, and the pool that has it as the second target. */
-async function cooling(options: Parameters<typeof failing>[0] = {}) {
-  const opened = await failing({ combos: { chain: ['one/m', 'two/m'], riahc: ['two/m', 'one/m'] }, ...options })
-  opened.down.one = refused(503)
+async function openCooling(options: Parameters<typeof openFailing>[0] = {}) {
+  const opened = await openFailing({ combos: { chain: ['one/m', 'two/m'], riahc: ['two/m', 'one/m'] }, ...options })
+  opened.down.one = rejectWith(503)
   for (let index = 0; index < 5; index++) await opened.send()
   assert.is(await opened.send(), '200 one/m=skipped:server, two/m=200')
   return opened
 }
 
 test('a target in cooldown gets the remaining attempt when the other target fails', async () => {
-  const { down, send } = await cooling()
+  const { down, send } = await openCooling()
   delete down.one
-  down.two = refused(500)
+  down.two = rejectWith(500)
   assert.is(await send(), '200 one/m=skipped:server, two/m=500:server, one/m=200')
   assert.is(await send('riahc'), '200 two/m=500:server, one/m=200', 'its answer has ended the cooldown')
 })
 
 test('a target in cooldown gets no attempt beyond the limit of the request', async () => {
-  const { down, send } = await cooling({ limits: { maxAttempts: 1 } })
-  down.two = refused(500)
+  const { down, send } = await openCooling({ limits: { maxAttempts: 1 } })
+  down.two = rejectWith(500)
   assert.is(await send(), '500 one/m=skipped:server, two/m=500:server')
 })
 
 test('among several targets in cooldown, the first to recover gets the remaining attempt', async () => {
-  const { down, send, pass } = await cooling({
+  const { down, send, pass } = await openCooling({
     combos: { chain: ['one/m', 'two/m'], all: ['one/m', 'two/m', 'three/m'] },
   })
   pass(2_000)
-  down.two = refused(503)
+  down.two = rejectWith(503)
   for (let index = 0; index < 10; index++) await send('two/m')
-  down.three = refused(500)
+  down.three = rejectWith(500)
   const skipped = 'one/m=skipped:server, two/m=skipped:server, three/m=500:server'
   assert.is(await send('all'), `502 ${skipped}, one/m=503:server, two/m=503:server`)
 })
 
 test('a provider-requested wait is respected if the other target fails', async () => {
-  const { down, send, pass } = await failing()
-  down.one = refused(429, { 'retry-after': '20' })
-  down.two = refused(500)
+  const { down, send, pass } = await openFailing()
+  down.one = rejectWith(429, { 'retry-after': '20' })
+  down.two = rejectWith(500)
   await send()
   assert.is(await send(), '500 one/m=skipped:rate-limit, two/m=500:server')
   pass(20_000)
@@ -55,15 +55,15 @@ test('a provider-requested wait is respected if the other target fails', async (
 
 for (const status of [401, 404])
   test(`a target that failed with ${status} gets no attempt if the other target fails, since a retry wouldn't help`, async () => {
-    const { down, send } = await failing()
+    const { down, send } = await openFailing()
     down.one = () => json({ error: { message: 'no', code: status === 404 ? 'model_not_found' : 'no' } }, status)
     await send()
-    down.two = refused(500)
+    down.two = rejectWith(500)
     assert.match(await send(), /^500 one\/m=skipped:[a-z-]+, two\/m=500:server$/)
   })
 
 test('a single target with occasional failures is called by every request without waiting for other requests', async () => {
-  const { down, send, upstream } = await cooling()
+  const { down, send, upstream } = await openCooling()
   const before = upstream.calls.length
   const responses = await Promise.all(Array.from({ length: 10 }, () => send('one/m')))
   assert.is(upstream.calls.length, before + 10)
@@ -73,13 +73,13 @@ test('a single target with occasional failures is called by every request withou
 })
 
 test('a connection rejected once is skipped immediately, and called again if the other target fails', async () => {
-  const { down, send } = await failing()
+  const { down, send } = await openFailing()
   down.one = () => {
     throw Object.assign(new TypeError('fetch failed'), { cause: Object.assign(new Error(), { code: 'ECONNREFUSED' }) })
   }
   assert.is(await send(), '200 one/m=502:network, two/m=200')
   assert.is(await send(), '200 one/m=skipped:network, two/m=200')
-  down.two = refused(500)
+  down.two = rejectWith(500)
   assert.is(
     await send(),
     '502 one/m=skipped:network, two/m=500:server, one/m=502:network, one/m=502:network',
@@ -89,7 +89,7 @@ test('a connection rejected once is skipped immediately, and called again if the
 
 test("an occasional failure of the last resort doesn't fail the requests that waited for it", async () => {
   const clock = fakeClock()
-  const responses = [refused(429, { 'retry-after': '5' }), refused(503)]
+  const responses = [rejectWith(429, { 'retry-after': '5' }), rejectWith(503)]
   let release = () => {}
   const released = new Promise<void>((resolve) => {
     release = resolve

@@ -1,6 +1,6 @@
 import type { Catalog } from '../../src/types.ts'
 import { assert, suite } from '../support/suite.ts'
-import { type Answering, fakeUpstream, json } from './support/upstream.ts'
+import { fakeUpstream, json, type Respond } from './support/upstream.ts'
 import { openWorld } from './support/world.ts'
 
 const test = suite('counting tokens')
@@ -44,7 +44,7 @@ const counters = {
   google: 'http://google.test/v1beta/models/m:countTokens',
 } as const
 
-const counting: Answering = ({ url }) => {
+const counting: Respond = ({ url }) => {
   const counter = Object.entries(counters).find(([, href]) => href === url.href)?.[0]
   return counter ? json(clients[counter as keyof typeof counters].reads) : json({ error: 'no such path' }, 404)
 }
@@ -109,14 +109,14 @@ test("a complete nested request gets the provider's name for the model, and is o
 })
 
 test('a token count request has only the fields that the provider accepts', async () => {
-  const requested = async (provider: keyof typeof counters) => {
+  const getRequested = async (provider: keyof typeof counters) => {
     const client = provider === 'claude' ? 'responses' : 'claude'
     const { upstream } = await count(client, `${provider}/m`)
     return Object.keys(JSON.parse(upstream.calls[0]?.body ?? '')).sort()
   }
-  assert.equal(await requested('claude'), ['messages', 'model', 'system'])
-  assert.equal(await requested('responses'), ['input', 'instructions', 'model'])
-  assert.equal(await requested('google'), ['generateContentRequest'])
+  assert.equal(await getRequested('claude'), ['messages', 'model', 'system'])
+  assert.equal(await getRequested('responses'), ['input', 'instructions', 'model'])
+  assert.equal(await getRequested('google'), ['generateContentRequest'])
 })
 
 test("if a provider rejects counting a request, the tokens aren't estimated", async () => {

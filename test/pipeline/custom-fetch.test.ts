@@ -15,7 +15,7 @@ function rawFetch(respond: (call: UpstreamCall) => UpstreamResponse): UpstreamFe
   return Object.assign(async () => json(chatAnswer()), { raw })
 }
 
-const answered = (): UpstreamResponse => ({
+const createReply = (): UpstreamResponse => ({
   status: 200,
   header: (name) => (name === 'content-type' ? 'application/json' : undefined),
   headers: () => [['content-type', 'application/json']],
@@ -25,7 +25,7 @@ const answered = (): UpstreamResponse => ({
 test('a custom fetch that throws synchronously fails its attempt, and the next target is tried', async () => {
   const raw = (call: UpstreamCall) => {
     if (call.url.includes('one.test')) throw new TypeError('it cannot')
-    return { response: Promise.resolve(answered()), cancel() {} }
+    return { response: Promise.resolve(createReply()), cancel() {} }
   }
   const world = await openWorld({ fetch: Object.assign(async () => json({}), { raw }), combos })
   const response = await world.chat({ model: 'chain' })
@@ -39,9 +39,9 @@ test("a custom fetch that throws synchronously doesn't keep its target from bein
   let calls = 0
   const raw = () => {
     calls++
-    if (calls === 1) return { response: Promise.resolve({ ...answered(), status: 401 }), cancel() {} }
+    if (calls === 1) return { response: Promise.resolve({ ...createReply(), status: 401 }), cancel() {} }
     if (calls === 2) throw new TypeError('it cannot')
-    return { response: Promise.resolve(answered()), cancel() {} }
+    return { response: Promise.resolve(createReply()), cancel() {} }
   }
   const world = await openWorld({ fetch: Object.assign(async () => json({}), { raw }), connections: ['one'] })
   assert.is((await world.chat({ model: 'one/m' })).status, 502)
@@ -58,7 +58,7 @@ test('a custom fetch can return a response without a promise', async () => {
 })
 
 test('a custom fetch can return a custom response object', async () => {
-  const world = await openWorld({ fetch: rawFetch(() => Object.freeze(answered())) })
+  const world = await openWorld({ fetch: rawFetch(() => Object.freeze(createReply())) })
   assert.is((await world.chat({ model: 'one/m' })).status, 200)
 })
 

@@ -7,7 +7,7 @@ import {
   isParsed,
   LEAVES,
   LIMIT,
-  nested,
+  nestJson,
   questions,
   responses,
   tool,
@@ -63,7 +63,7 @@ for (const [format, conversation] of Object.entries(conversations)) {
       for (const leaf of LEAVES) {
         for (const depth of [LIMIT + 1, 500, 5_000, 50_000]) {
           for (const stream of [false, true]) {
-            const [path, body] = conversation(model, nested(depth, leaf), 'done')
+            const [path, body] = conversation(model, nestJson(depth, leaf), 'done')
             const response = await world.post(path, { ...body, stream })
             const { error } = await response.json()
             assert.equal([response.status, upstream.calls.length], [400, 0], `${depth}: ${JSON.stringify(error)}`)
@@ -72,10 +72,10 @@ for (const [format, conversation] of Object.entries(conversations)) {
         }
       }
       assert.equal(world.recorded.errors, [])
-      const [path, body] = conversation(model, nested(LIMIT), nested(LIMIT))
+      const [path, body] = conversation(model, nestJson(LIMIT), nestJson(LIMIT))
       await (await world.post(path, body)).text()
       assert.is(upstream.calls.length, 1, 'as many levels as a request may have')
-      assert.ok(upstream.calls[0]?.body.includes(nested(LIMIT)))
+      assert.ok(upstream.calls[0]?.body.includes(nestJson(LIMIT)))
     })
   }
 
@@ -83,7 +83,7 @@ for (const [format, conversation] of Object.entries(conversations)) {
     test(`too deeply nested JSON in a tool call's result returns a 400 (${format} client, ${model})`, async () => {
       const upstream = fakeUpstream(unable)
       const world = await openWorld({ fetch: upstream, catalog, connections })
-      for (const result of [nested(LIMIT + 1), nested(5_000), `${'['.repeat(5_000)}${']'.repeat(5_000)}`]) {
+      for (const result of [nestJson(LIMIT + 1), nestJson(5_000), `${'['.repeat(5_000)}${']'.repeat(5_000)}`]) {
         const [path, body] = conversation(model, '{}', result)
         const response = await world.post(path, body)
         const { error } = await response.json()
@@ -100,7 +100,7 @@ for (const [format, conversation] of Object.entries(conversations)) {
     const upstream = fakeUpstream(unable)
     const combos = { chain: ['claude/m', format === 'openai-chat' ? 'chat/m' : 'responses/m'] }
     const world = await openWorld({ fetch: upstream, catalog, connections, combos })
-    const [path, body] = conversation('chain', nested(5_000), nested(5_000))
+    const [path, body] = conversation('chain', nestJson(5_000), nestJson(5_000))
     await (await world.post(path, body)).text()
     assert.equal(upstream.providers, [format === 'openai-chat' ? 'chat' : 'responses'])
     assert.ok(JSON.parse(upstream.calls[0]?.body ?? ''))
@@ -113,7 +113,7 @@ for (const [output, reply] of Object.entries(responses)) {
     test(`too deeply nested JSON in a response returns a 502 unless it is passed through (${output} provider, ${client} client)`, async () => {
       for (const depth of [LIMIT + 1, 5_000]) {
         for (const leaf of LEAVES) {
-          const args = nested(depth, leaf)
+          const args = nestJson(depth, leaf)
           const upstream = fakeUpstream(({ provider }) =>
             provider === 'other' ? json(chatAnswer()) : reply.whole(args),
           )
@@ -137,7 +137,7 @@ for (const [output, reply] of Object.entries(responses)) {
     test(`too deeply nested JSON ends a stream with an error unless it is passed through (${output} provider, ${client} client)`, async () => {
       for (const depth of [LIMIT + 1, 5_000]) {
         for (const leaf of LEAVES) {
-          const upstream = fakeUpstream(() => reply.stream(nested(depth, leaf)))
+          const upstream = fakeUpstream(() => reply.stream(nestJson(depth, leaf)))
           const world = await openWorld({ fetch: upstream, catalog, connections })
           const response = await world.post(...questions[client](`${provider}/m`, true))
           const text = await response.text()
@@ -155,7 +155,7 @@ for (const [output, reply] of Object.entries(responses)) {
 }
 
 test('too deeply nested JSON in a response that should be a list returns a 502, streamed or not', async () => {
-  const deep = `{"answer":${nested(5_000)}}`
+  const deep = `{"answer":${nestJson(5_000)}}`
   const schema = { type: 'array', items: { type: 'object' } }
   const generationConfig = { responseMimeType: 'application/json', responseJsonSchema: schema }
   for (const stream of [false, true]) {

@@ -1,7 +1,7 @@
 import { wireFormats } from '../../src/types/unions.ts'
 import { busyMs, roundsUntil } from '../support/cpu-time.ts'
 import { assert, suite } from '../support/suite.ts'
-import { catalog, connections, isParsed, nested, questions, responses } from './support/deep-json.ts'
+import { catalog, connections, isParsed, nestJson, questions, responses } from './support/deep-json.ts'
 import { fakeUpstream, json } from './support/upstream.ts'
 import { openWorld } from './support/world.ts'
 
@@ -50,7 +50,7 @@ for (const [output, reply] of Object.entries(responses)) {
     }
 
     test(`JSON with 9,900 levels in a response is still readable (${output} provider, ${client} client)`, async () => {
-      const world = await openWorld({ fetch: fakeUpstream(() => reply.whole(nested(9_900))), catalog, connections })
+      const world = await openWorld({ fetch: fakeUpstream(() => reply.whole(nestJson(9_900))), catalog, connections })
       const response = await world.post(...questions[client](`${provider}/m`, false))
       assert.is(response.status, isParsed(output, client, false) ? 502 : 200)
       await response.text()

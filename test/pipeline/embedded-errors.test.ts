@@ -80,7 +80,7 @@ function getStream(name: Name, error: object): string {
 const wholeOf = (name: Name, error: object) =>
   name === 'responses' ? { object: 'response', status: 'failed', error, output: [] } : getEnvelope(name, error)
 
-interface Asked {
+interface Sent {
   respond: () => Response
   stream: boolean
 }
@@ -106,7 +106,7 @@ async function open(provider: Name) {
       }),
     responses: (stream) => world.post('/v1/responses', { model, stream, input: 'Hi' }),
   }
-  return async (client: Name, { respond: createResponse, stream }: Asked) => {
+  return async (client: Name, { respond: createResponse, stream }: Sent) => {
     respond = createResponse
     await world.api.health.reset()
     const response = await requests[client](stream)

@@ -1,7 +1,7 @@
 import { memoryStorage } from '../../adapters/storage/memory.ts'
 import { assert, suite } from '../support/suite.ts'
 import { chatAnswer, chatChunk } from './support/responses.ts'
-import { type Answering, fakeUpstream, json, never, sse } from './support/upstream.ts'
+import { fakeUpstream, json, never, type Respond, sse } from './support/upstream.ts'
 import { openWorld, type WorldOptions } from './support/world.ts'
 
 const test = suite('empty responses as the last resort')
@@ -22,7 +22,7 @@ const getEvents = (id: string) => [
 const blank = (id: string, stream = false) =>
   stream ? sse(getEvents(id)) : json(getBody(id), 200, { 'x-request-id': `req-${id}` })
 
-type Behaviour = Partial<Record<'one' | 'two' | 'three', Answering>>
+type Behaviour = Partial<Record<'one' | 'two' | 'three', Respond>>
 
 async function open(behavior: Behaviour, options: WorldOptions = {}) {
   const upstream = fakeUpstream((call, index) => {
@@ -33,14 +33,14 @@ async function open(behavior: Behaviour, options: WorldOptions = {}) {
   const combos = { pair: ['one/m', 'two/m'], all: ['one/m', 'two/m', 'three/m'] }
   const world = await openWorld({ fetch: upstream, combos, ...options })
   const send = (model: string, stream = false, init?: RequestInit) => world.chat({ model, stream }, init)
-  const seen = (response: Response) => [
+  const summarize = (response: Response) => [
     response.status,
     response.headers.get('x-signalbox-target'),
     response.headers.get('x-signalbox-attempts')?.replace(/;(?:via|connection)=[^,]*/g, ''),
   ]
   const standing = async () =>
     (await world.api.health.list()).health.map(({ level, failures }) => ({ level, failures }))
-  return { upstream, world, send, seen, standing }
+  return { upstream, world, send, seen: summarize, standing }
 }
 
 for (const stream of [false, true]) {
@@ -212,7 +212,7 @@ for (const [label, respond] of [
   ['only an end marker', () => sse(['data: [DONE]\n\n'])],
   ['a role and an end marker', () => sse([chatChunk({ role: 'assistant', content: '' }), 'data: [DONE]\n\n'])],
   ['an early end', () => sse([chatChunk({ role: 'assistant', content: '' })])],
-] satisfies [string, Answering][])
+] satisfies [string, Respond][])
   test(`a broken response isn't treated as empty: ${label}`, async () => {
     for (const stream of [false, true]) {
       const { send, world } = await open({ one: respond })

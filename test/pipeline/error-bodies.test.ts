@@ -11,9 +11,9 @@ const combos = { chain: ['one/m', 'two/m'] }
 test('a slow error body is awaited for five seconds, and then reported by its status', async () => {
   const clock = fakeClock()
   const blanks = Array.from({ length: 1_000 }, () => ' ')
-  const drip = () =>
+  const dripError = () =>
     new Response(getBody(slowly(clock, ['{"error":{"message":"x"}}', ...blanks], 100)), { status: 503 })
-  const upstream = fakeUpstream((_, index) => (index === 1 ? drip() : json(chatAnswer())))
+  const upstream = fakeUpstream((_, index) => (index === 1 ? dripError() : json(chatAnswer())))
   const world = await openWorld({ fetch: upstream, clock, limits: { idleTimeoutMs: 200 }, combos })
   const pending = world.chat({ model: 'chain' })
   while (upstream.calls.length === 0) await clock.advance(0)

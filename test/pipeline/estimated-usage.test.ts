@@ -1,6 +1,6 @@
 import { assert, suite } from '../support/suite.ts'
 import { chatAnswer, chatChunk, chatEvents, messageEvents, textDelta } from './support/responses.ts'
-import { type Answering, fakeUpstream, json, sse } from './support/upstream.ts'
+import { fakeUpstream, json, type Respond, sse } from './support/upstream.ts'
 import { openWorld, type World } from './support/world.ts'
 
 const test = suite('usage that no provider reports')
@@ -19,7 +19,7 @@ const catalog = {
   google: { baseUrl: 'http://google.test/v1', format: 'gemini', models: [{ id: 'g' }] },
 } as const
 
-const open = (respond: Answering) =>
+const open = (respond: Respond) =>
   openWorld({ fetch: fakeUpstream(respond), catalog, connections: ['one', 'claude', 'google'] })
 
 const isUsage = (event: string) => event.includes('"choices":[]')
@@ -87,16 +87,16 @@ const call = {
   arguments: JSON.stringify({ output: modelOutput }),
 }
 const itemDone = (of: object, output_index = 0) => ({ type: 'response.output_item.done', output_index, item: of })
-const completed = (output: object[]) => ({
+const createCompleted = (output: object[]) => ({
   type: 'response.completed',
   response: { id: 'r', status: 'completed', output },
 })
 
 for (const [mode, sent, tokens] of [
-  ['arrives in one item', [itemDone(item), completed([])], 200],
-  ['arrives in the final response', [completed([item])], 200],
-  ['arrives in an item and the final response', [itemDone(item), completed([item])], 200],
-  ['arrives in two items', [itemDone(item), itemDone(call, 1), completed([])], 400],
+  ['arrives in one item', [itemDone(item), createCompleted([])], 200],
+  ['arrives in the final response', [createCompleted([item])], 200],
+  ['arrives in an item and the final response', [itemDone(item), createCompleted([item])], 200],
+  ['arrives in two items', [itemDone(item), itemDone(call, 1), createCompleted([])], 400],
   [
     'arrives in an item of a stream that breaks off',
     [itemDone(item), { type: 'response.in_progress', response: {} }],

@@ -8,7 +8,7 @@ const test = suite('upstream failures')
 const chain = { chain: ['one/m', 'two/m', 'three/m'] }
 
 /** Opens a combo whose first target responds with `first`, and whose other targets succeed. */
-async function failing(first: () => Response, options: WorldOptions = {}) {
+async function openFailing(first: () => Response, options: WorldOptions = {}) {
   const upstream = fakeUpstream(({ provider, body }) =>
     provider === 'one' ? first() : JSON.parse(body).stream ? sse(chatEvents()) : json(chatAnswer(provider)),
   )
@@ -24,7 +24,7 @@ const answers = async (world: World, upstream: FakeUpstream, body: object) => {
 for (const status of [400, 404, 405, 409, 413, 415, 422]) {
   test(`a ${status} is a client error and is returned immediately, unchanged`, async () => {
     const text = `{ "error":{"message":"no: \\u00e4 ${status}", "type":"invalid_request_error"}, "big": 12345678901234567890 }`
-    const { upstream, world } = await failing(() => json(text, status, { 'x-request-id': 'r1' }))
+    const { upstream, world } = await openFailing(() => json(text, status, { 'x-request-id': 'r1' }))
     for (const stream of [false, true]) {
       const response = await world.chat({ model: 'chain', stream })
       assert.is(response.status, status)
@@ -40,7 +40,7 @@ for (const status of [400, 404, 405, 409, 413, 415, 422]) {
 
 for (const status of [401, 402, 403, 408, 424, 425, 429, 498, 499, 500, 502, 503, 504, 520, 529]) {
   test(`a ${status} falls back to the next target`, async () => {
-    const { upstream, world } = await failing(() => json({ error: { message: 'no' } }, status))
+    const { upstream, world } = await openFailing(() => json({ error: { message: 'no' } }, status))
     assert.is(await answers(world, upstream, { model: 'chain' }), '200 by one, two')
     await world.api.health.reset()
     assert.is(await answers(world, upstream, { model: 'chain', stream: true }), '200 by one, two, one, two')
@@ -50,7 +50,7 @@ for (const status of [401, 402, 403, 408, 424, 425, 429, 498, 499, 500, 502, 503
 
 test('a model that one provider lacks falls back to the next provider', async () => {
   const missing = { error: { message: 'The model `m` does not exist', code: 'model_not_found' } }
-  const { upstream, world } = await failing(() => json(missing, 404))
+  const { upstream, world } = await openFailing(() => json(missing, 404))
   assert.is(await answers(world, upstream, { model: 'chain' }), '200 by one, two')
 })
 
@@ -80,7 +80,7 @@ const unusable: Record<string, () => Response> = {
 }
 for (const [label, first] of Object.entries(unusable)) {
   test(`${label} falls back to the next target`, async () => {
-    const { upstream, world } = await failing(first)
+    const { upstream, world } = await openFailing(first)
     assert.is(await answers(world, upstream, { model: 'chain' }), '200 by one, two')
     assert.is(await answers(world, upstream, { model: 'chain', stream: true }), '200 by one, two, one, two')
   })
@@ -107,7 +107,7 @@ const empty: Record<string, () => Response> = {
 }
 for (const [label, first] of Object.entries(empty)) {
   test(`${label} falls back to the next target`, async () => {
-    const { upstream, world } = await failing(first)
+    const { upstream, world } = await openFailing(first)
     assert.is(await answers(world, upstream, { model: 'chain', stream: true }), '200 by one, two')
     assert.is(upstream.open, 0)
   })
@@ -126,7 +126,7 @@ test('a Messages error as the first event falls back to the next target, and kee
 })
 
 test('a client error as the first event is returned immediately', async () => {
-  const { upstream, world } = await failing(() =>
+  const { upstream, world } = await openFailing(() =>
     sse('data: {"error":{"message":"Too long","type":"invalid_request_error","code":400}}\n\n'),
   )
   const response = await world.chat({ model: 'chain', stream: true })
@@ -142,7 +142,7 @@ test('the attempts header shows the status of an unusable response', async () =>
     [json(''), '200:content'],
     [new Response(null, { status: 302, headers: { location: '/' } }), '302:content'],
   ] as const) {
-    const { world } = await failing(() => reply)
+    const { world } = await openFailing(() => reply)
     const response = await world.chat({ model: 'chain' })
     assert.is(response.headers.get('x-signalbox-attempts'), `one/m=${recorded};via=chain:fallback, two/m=200`)
     await response.text()
@@ -150,7 +150,7 @@ test('the attempts header shows the status of an unusable response', async () =>
 })
 
 test('a redirect is never followed, and the error suggests what to check', async () => {
-  const { upstream, world } = await failing(unusable['a redirect'] ?? never)
+  const { upstream, world } = await openFailing(unusable['a redirect'] ?? never)
   const response = await world.chat({ model: 'one/m' })
   assert.is(response.status, 502)
   assert.match(await response.text(), /redirect.*base URL/)

@@ -1,6 +1,6 @@
 import { fakeClock } from '../support/clock.ts'
 import { assert, suite } from '../support/suite.ts'
-import { ADDRESS, catalog, connections, geminiAnswer, image, media, PNG, requested } from './support/media.ts'
+import { ADDRESS, catalog, connections, createRequest, geminiAnswer, image, media, PNG } from './support/media.ts'
 import { chatAnswer } from './support/responses.ts'
 import { fakeUpstream, json } from './support/upstream.ts'
 import { openWorld } from './support/world.ts'
@@ -27,7 +27,7 @@ async function fetching() {
     while (upstream.calls.length < calls) await clock.advance(0)
   }
   for (let request = 1; request <= 25; request++) {
-    const response = world.chat(requested('pair'))
+    const response = world.chat(createRequest('pair'))
     await until(request)
     await clock.advance(P95)
     await response
@@ -35,7 +35,7 @@ async function fetching() {
   isWarm = true
   upstream.calls.length = 0
   const controller = new AbortController()
-  const response = world.chat(requested('pair', image()), { signal: controller.signal })
+  const response = world.chat(createRequest('pair', image()), { signal: controller.signal })
   await until(1)
   await clock.advance(P95)
   await until(2)

@@ -1,7 +1,7 @@
 import type { WireFormat } from '../../src/types.ts'
 import { assert, suite } from '../support/suite.ts'
 import { base64, media, openMedia, PDF, PNG } from './support/media.ts'
-import type { Answering } from './support/upstream.ts'
+import type { Respond } from './support/upstream.ts'
 
 const test = suite('audio, videos, and documents by URL')
 
@@ -24,17 +24,20 @@ const files: Readonly<Record<string, readonly [bytes: string, type: string]>> = 
   'data.bin': ['?', 'application/octet-stream'],
 }
 
-const respond: Answering = ({ url }) => {
+const respond: Respond = ({ url }) => {
   const [bytes, type] = files[url.pathname.slice(1)] ?? ['', '']
   return bytes === '' ? new Response('no', { status: 404 }) : media(new TextEncoder().encode(bytes), type)
 }
 
 const at = (name: string) => `https://media.example.com/${name}`
 
-type Ask = (uri: string, mimeType?: string) => [path: (model: string) => string, body: (model: string) => object]
+type RequestSpec = (
+  uri: string,
+  mimeType?: string,
+) => [path: (model: string) => string, body: (model: string) => object]
 
 const chat =
-  (part: (uri: string) => object): Ask =>
+  (part: (uri: string) => object): RequestSpec =>
   (uri) => [
     () => '/v1/chat/completions',
     (model) => ({ model, messages: [{ role: 'user', content: [{ type: 'text', text: 'What?' }, part(uri)] }] }),
@@ -62,7 +65,7 @@ const requests = {
     (model) => `/v1beta/models/${model}:generateContent`,
     () => ({ contents: [{ role: 'user', parts: [{ text: 'What?' }, { fileData: { fileUri: uri, mimeType } }] }] }),
   ],
-} as const satisfies Record<string, Ask>
+} as const satisfies Record<string, RequestSpec>
 
 async function send(
   kind: keyof typeof requests,

@@ -1,11 +1,11 @@
 import { assert, suite } from '../support/suite.ts'
-import { ADDRESS, image, MIB, media, openMedia, PNG, png, refusal, requested } from './support/media.ts'
-import { type Answering, getBody, never } from './support/upstream.ts'
+import { ADDRESS, createRequest, getError, image, MIB, media, openMedia, PNG, png } from './support/media.ts'
+import { getBody, never, type Respond } from './support/upstream.ts'
 
 const test = suite('limits on media downloads')
 
 test("an image whose declared length is too large isn't read", async () => {
-  const { message, upstream } = await refusal(() => media(PNG, 'image/png', { 'content-length': `${20 * MIB + 1}` }))
+  const { message, upstream } = await getError(() => media(PNG, 'image/png', { 'content-length': `${20 * MIB + 1}` }))
   assert.match(message, 'larger than 20 MiB')
   assert.is(upstream.pulled, 0)
 })
@@ -18,7 +18,7 @@ test("an image that turns out to be too large isn't read to the end", async () =
       yield BLANK
     }
   }
-  const { message } = await refusal(() => media(getBody(endless()) as BodyInit, 'image/png'))
+  const { message } = await getError(() => media(getBody(endless()) as BodyInit, 'image/png'))
   assert.match(message, 'larger than 20 MiB')
   assert.ok(chunks <= 22, `${chunks} chunks`)
 })
@@ -34,7 +34,7 @@ const BLANK = new Uint8Array(MIB)
 test('images whose total size is too large are rejected', async () => {
   const { world, upstream } = await openMedia(() => media(getBody(large()) as BodyInit, 'image/png'))
   const images = ['a', 'b', 'c'].map((name) => image(`https://images.example.com/${name}`))
-  const response = await world.chat(requested('google/g', ...images))
+  const response = await world.chat(createRequest('google/g', ...images))
   assert.is(response.status, 400)
   assert.match((await response.json()).error.message, 'the files together are larger than 50 MiB')
   assert.is(upstream.open, 0)
@@ -42,7 +42,7 @@ test('images whose total size is too large are rejected', async () => {
 
 test('a URL counts each time it occurs in a request', async () => {
   const { world, fetched } = await openMedia(() => media(getBody(large()) as BodyInit, 'image/png'))
-  const response = await world.chat(requested('google/g', image(), image(), image()))
+  const response = await world.chat(createRequest('google/g', image(), image(), image()))
   assert.match((await response.json()).error.message, 'the files together are too large')
   assert.equal(fetched, [ADDRESS])
 })
@@ -51,8 +51,8 @@ test('a request with more than 20 media URLs is rejected', async () => {
   const { world } = await openMedia(png)
   const images = (count: number) =>
     Array.from({ length: count }, (_, index) => image(`https://images.example.com/${index}.png`))
-  assert.is((await world.chat(requested('google/g', ...images(20)))).status, 200)
-  const { error } = await (await world.chat(requested('google/g', ...images(21)))).json()
+  assert.is((await world.chat(createRequest('google/g', ...images(20)))).status, 200)
+  const { error } = await (await world.chat(createRequest('google/g', ...images(21)))).json()
   assert.is(error.param, 'messages[0].content[20]')
   assert.match(error.message, 'more than 20')
 })
@@ -68,7 +68,7 @@ test('at most 4 media files are downloaded at a time', async () => {
     return media(PNG, 'image/png')
   })
   const images = Array.from({ length: 9 }, (_, index) => image(`https://images.example.com/${index}.png`))
-  const response = world.chat(requested('google/g', ...images))
+  const response = world.chat(createRequest('google/g', ...images))
   for (let answered = 0; answered < 9; answered++) {
     while (responses.length === 0) await world.clock.advance(0)
     responses.shift()?.()
@@ -77,13 +77,13 @@ test('at most 4 media files are downloaded at a time', async () => {
   assert.is(most, 4)
 })
 
-for (const [phase, files] of Object.entries<Answering>({
+for (const [phase, files] of Object.entries<Respond>({
   headers: never,
   body: () => media(getBody([PNG], 'hang') as BodyInit, 'image/png'),
 })) {
   test(`an image download without its ${phase} after 10 s is abandoned`, async () => {
     const { upstream, world } = await openMedia(files)
-    const response = world.chat(requested('google/g', image()))
+    const response = world.chat(createRequest('google/g', image()))
     while (upstream.calls.length === 0) await world.clock.advance(0)
     await world.clock.advance(9_999)
     assert.is(upstream.open, 1)
@@ -96,7 +96,7 @@ for (const [phase, files] of Object.entries<Answering>({
   test(`the download ends when the client disconnects before the ${phase}`, async () => {
     const { upstream, world } = await openMedia(files)
     const controller = new AbortController()
-    const response = world.chat(requested('google/g', image()), { signal: controller.signal })
+    const response = world.chat(createRequest('google/g', image()), { signal: controller.signal })
     while (upstream.calls.length === 0) await world.clock.advance(0)
     await world.clock.advance(0)
     controller.abort()
@@ -110,7 +110,7 @@ for (const [phase, files] of Object.entries<Answering>({
 
   test(`a client's timeout before the ${phase} ends the download`, async () => {
     const { upstream, world } = await openMedia(files)
-    const response = world.chat(requested('google/g', image()), { headers: { 'x-signalbox-timeout-ms': '500' } })
+    const response = world.chat(createRequest('google/g', image()), { headers: { 'x-signalbox-timeout-ms': '500' } })
     while (upstream.calls.length === 0) await world.clock.advance(0)
     await world.clock.advance(500)
     assert.is((await response).status, 504)

@@ -1,5 +1,5 @@
 import { assert, suite } from '../support/suite.ts'
-import { ADDRESS, image, media, openMedia, PDF, png, redirect, refusal, requested } from './support/media.ts'
+import { ADDRESS, createRequest, getError, image, media, openMedia, PDF, png, redirect } from './support/media.ts'
 
 const test = suite('media that the gateway does not download')
 
@@ -14,7 +14,7 @@ const inward = [
 ]
 for (const location of inward) {
   test(`redirects to ${location} aren't followed`, async () => {
-    const { message, fetched } = await refusal(() => redirect(location))
+    const { message, fetched } = await getError(() => redirect(location))
     assert.match(message, /it redirects, but /)
     assert.equal(fetched, [ADDRESS])
     assert.not.match(message, location)
@@ -23,20 +23,20 @@ for (const location of inward) {
 
 test('at most 3 redirects are followed', async () => {
   let hops = 0
-  const { message, fetched } = await refusal(() => redirect(`https://images.example.com/${++hops}`))
+  const { message, fetched } = await getError(() => redirect(`https://images.example.com/${++hops}`))
   assert.match(message, 'more than 3 times')
   assert.is(fetched.length, 4)
 })
 
 test("an image at a private network address isn't requested", async () => {
-  const { message, fetched } = await refusal(png, image('https://user@127.1/a?token=s3cret'))
+  const { message, fetched } = await getError(png, image('https://user@127.1/a?token=s3cret'))
   assert.match(message, '"127.0.0.1": URLs with a username or password are not fetched. Send it as base64.')
   assert.not.match(message, 's3cret')
   assert.equal(fetched, [])
 })
 
 test('the error for a failed download contains the host, and nothing from the response', async () => {
-  const { message } = await refusal(
+  const { message } = await getError(
     () => new Response('secret words', { status: 403, statusText: 'Secret' }),
     image('https://images.example.com/path?sig=s3cret'),
   )
@@ -45,7 +45,7 @@ test('the error for a failed download contains the host, and nothing from the re
 })
 
 test('an unreachable host is reported without its error', async () => {
-  const { message } = await refusal(() => {
+  const { message } = await getError(() => {
     throw new TypeError('fetch failed: connect 10.1.2.3:443')
   })
   assert.match(message, 'the server could not be reached')
@@ -63,7 +63,7 @@ const wrong: Record<string, Response> = {
 }
 for (const [label, response] of Object.entries(wrong)) {
   test(`${label} isn't accepted as an image`, async () => {
-    const { message } = await refusal(() => response)
+    const { message } = await getError(() => response)
     assert.match(message, /it is not an image|its media type is not supported/)
     assert.not.match(message, /html|svg|json|Hi/)
   })
@@ -71,14 +71,14 @@ for (const [label, response] of Object.entries(wrong)) {
 
 test("a YouTube page isn't an image", async () => {
   const { world, sent, fetched } = await openMedia(png)
-  const response = await world.chat(requested('google/g', image('https://youtu.be/a')))
+  const response = await world.chat(createRequest('google/g', image('https://youtu.be/a')))
   assert.match((await response.json()).error.message, 'the target does not support images by URL.')
   assert.is(sent(), null)
   assert.equal(fetched, [])
 })
 
 test("media aren't downloaded if the host app disables downloads", async () => {
-  const { message, fetched } = await refusal(png, image(), { fetchMedia: false })
+  const { message, fetched } = await getError(png, image(), { fetchMedia: false })
   assert.match(message, 'the target does not support images by URL.')
   assert.equal(fetched, [])
 })
@@ -88,7 +88,7 @@ test("a failed download ends the others, and waiting ones don't start", async ()
     url.pathname === '/2' ? new Response('no', { status: 404 }) : new Promise<Response>(() => {}),
   )
   const images = Array.from({ length: 9 }, (_, index) => image(`https://images.example.com/${index}`))
-  const response = await world.chat(requested('google/g', ...images))
+  const response = await world.chat(createRequest('google/g', ...images))
   assert.is((await response.json()).error.param, 'messages[0].content[2]')
   await world.clock.advance(0)
   assert.is(upstream.open, 0)

@@ -4,6 +4,7 @@ import {
   base64,
   catalog,
   connections,
+  createRequest,
   document,
   geminiAnswer,
   image,
@@ -13,7 +14,6 @@ import {
   PNG,
   png,
   redirect,
-  requested,
 } from './support/media.ts'
 import { fakeUpstream, json } from './support/upstream.ts'
 import { openWorld } from './support/world.ts'
@@ -24,7 +24,7 @@ const WEBP = new TextEncoder().encode('RIFF\x10\0\0\0WEBPVP8 ')
 
 test('an image reaches Gemini as bytes', async () => {
   const { world, sent, upstream } = await openMedia(png)
-  const response = await world.chat(requested('google/g', { type: 'text', text: 'What?' }, image()), {
+  const response = await world.chat(createRequest('google/g', { type: 'text', text: 'What?' }, image()), {
     headers: { 'user-agent': 'mine', cookie: 'a=b', authorization: 'Bearer key', 'x-title': 'Mine' },
   })
   assert.is(response.status, 200)
@@ -41,7 +41,7 @@ test('an image reaches Gemini as bytes', async () => {
 
 test('an image reaches Bedrock and Ollama as bytes', async () => {
   const { world, sent } = await openMedia(png)
-  assert.is((await world.chat(requested('bedrock/anthropic.claude-sonnet-4-5-20250929-v1:0', image()))).status, 200)
+  assert.is((await world.chat(createRequest('bedrock/anthropic.claude-sonnet-4-5-20250929-v1:0', image()))).status, 200)
   assert.equal(sent().messages[0].content[0], { image: { format: 'png', source: { bytes: base64 } } })
   const messages = [{ role: 'user', content: [{ type: 'image', source: { type: 'url', url: ADDRESS } }] }]
   assert.is((await world.messages({ model: 'ollama/o', messages })).status, 200)
@@ -50,7 +50,7 @@ test('an image reaches Bedrock and Ollama as bytes', async () => {
 
 test('targets that accept URLs get them', async () => {
   const { world, sent, fetched } = await openMedia(png)
-  await world.chat(requested('claude/c', image()))
+  await world.chat(createRequest('claude/c', image()))
   assert.equal(sent().messages[0].content[0].source, { type: 'url', url: ADDRESS })
   const messages = [{ role: 'user', content: [{ type: 'image', source: { type: 'url', url: ADDRESS } }] }]
   await world.messages({ model: 'plain/m', messages })
@@ -81,10 +81,10 @@ test('two targets in a combo share one download', async () => {
   })
   const combos = { both: ['google/g', 'google/h'] }
   const world = await openWorld({ fetch: upstream, catalog, connections, combos })
-  const response = await world.chat(requested('both', image()))
+  const response = await world.chat(createRequest('both', image()))
   assert.is(response.headers.get('x-signalbox-target'), 'google/h')
   assert.equal(fetched, [ADDRESS])
-  await world.chat(requested('both', image()))
+  await world.chat(createRequest('both', image()))
   assert.equal(fetched, [ADDRESS, ADDRESS], 'but each request asks again')
 })
 
@@ -140,10 +140,10 @@ test('a token count request also downloads media', async () => {
 
 test('an explanation downloads nothing, and shows what would be rejected', async () => {
   const { world, fetched } = await openMedia(png)
-  const explained = async (url: string) =>
-    world.api.explain({ model: 'google/g', body: requested('google/g', image(url)) })
-  assert.is((await explained(ADDRESS)).targets[0]?.use, 'first')
-  assert.match((await explained('https://127.0.0.1/')).targets[0]?.why ?? '', /public host name/)
+  const explain = async (url: string) =>
+    world.api.explain({ model: 'google/g', body: createRequest('google/g', image(url)) })
+  assert.is((await explain(ADDRESS)).targets[0]?.use, 'first')
+  assert.match((await explain('https://127.0.0.1/')).targets[0]?.why ?? '', /public host name/)
   assert.equal(fetched, [])
 })
 
@@ -152,7 +152,7 @@ for (const status of [301, 302, 303, 307, 308]) {
     const { world, fetched } = await openMedia(({ url }) =>
       url.hostname.startsWith('images') ? redirect('//cdn.example.com/b.png#x', status) : media(PNG, 'image/png'),
     )
-    assert.is((await world.chat(requested('google/g', image()))).status, 200)
+    assert.is((await world.chat(createRequest('google/g', image()))).status, 200)
     assert.equal(fetched, [ADDRESS, 'https://cdn.example.com/b.png'])
   })
 }
@@ -161,7 +161,7 @@ test('the first bytes determine the type if it is wrong or missing', async () =>
   const { world, sent } = await openMedia(({ url }) =>
     url.pathname === '/1' ? media(WEBP, 'image/jpeg') : media(PNG, url.pathname === '/2' ? 'binary/octet-stream' : ''),
   )
-  await world.chat(requested('google/g', ...[1, 2, 3].map((index) => image(`https://images.example.com/${index}`))))
+  await world.chat(createRequest('google/g', ...[1, 2, 3].map((index) => image(`https://images.example.com/${index}`))))
   assert.equal(
     sent().contents[0].parts.map((part: { inlineData: { mimeType: string } }) => part.inlineData.mimeType),
     ['image/webp', 'image/png', 'image/png'],

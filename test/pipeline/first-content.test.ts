@@ -34,8 +34,8 @@ for (const [label, line] of [
   ['chunks with only the role', chatChunk({ role: 'assistant', content: '' })],
 ] as const) {
   test(`${label} aren't treated as the first content, and the next target is tried when the headers timeout expires`, async () => {
-    const drip = (clock: ReturnType<typeof fakeClock>) => sse(slowly(clock, endless(line), 100))
-    const { upstream, clock, requested, respond } = await after(999, drip, ['one/m', 'two/m'])
+    const dripEvents = (clock: ReturnType<typeof fakeClock>) => sse(slowly(clock, endless(line), 100))
+    const { upstream, clock, requested, respond } = await after(999, dripEvents, ['one/m', 'two/m'])
     assert.equal(upstream.providers, ['one'])
     await clock.advance(1)
     await requested
@@ -47,8 +47,8 @@ for (const [label, line] of [
 }
 
 test("pings aren't treated as the first content of a translated stream", async () => {
-  const drip = (clock: ReturnType<typeof fakeClock>) => sse(slowly(clock, endless(ping), 100))
-  const { clock, requested, respond, world } = await after(1_000, drip, ['claude/c', 'one/m'])
+  const dripEvents = (clock: ReturnType<typeof fakeClock>) => sse(slowly(clock, endless(ping), 100))
+  const { clock, requested, respond, world } = await after(1_000, dripEvents, ['claude/c', 'one/m'])
   await requested
   assert.is(respond()?.headers.get('x-signalbox-target'), 'one/m')
   assert.is(world.recorded.attempts[0]?.message, 'The provider "claude" did not respond within 1 s.')
@@ -57,8 +57,8 @@ test("pings aren't treated as the first content of a translated stream", async (
 })
 
 test('a stream that started in time has no total timeout', async () => {
-  const drip = (clock: ReturnType<typeof fakeClock>) => sse(slowly(clock, chatEvents('so '.repeat(50)), 150))
-  const { clock, requested, respond } = await after(900, drip, ['one/m', 'two/m'])
+  const dripEvents = (clock: ReturnType<typeof fakeClock>) => sse(slowly(clock, chatEvents('so '.repeat(50)), 150))
+  const { clock, requested, respond } = await after(900, dripEvents, ['one/m', 'two/m'])
   await requested
   const text = respond()?.text()
   await clock.advance(10_000)
@@ -68,9 +68,9 @@ test('a stream that started in time has no total timeout', async () => {
 
 test('a provider that ignores `stream: true` has the total timeout of non-streaming responses', async () => {
   const body = [...endless(' ').slice(0, 20), JSON.stringify(chatAnswer())]
-  const drip = (clock: ReturnType<typeof fakeClock>) =>
+  const dripEvents = (clock: ReturnType<typeof fakeClock>) =>
     new Response(getBody(slowly(clock, body, 100)), { headers: { 'content-type': 'application/json' } })
-  const { requested, respond } = await after(3_000, drip, ['one/m', 'two/m'])
+  const { requested, respond } = await after(3_000, dripEvents, ['one/m', 'two/m'])
   await requested
   assert.is(respond()?.headers.get('x-signalbox-target'), 'one/m')
 })

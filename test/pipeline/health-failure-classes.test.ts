@@ -1,5 +1,5 @@
 import { assert, suite } from '../support/suite.ts'
-import { failing, refused } from './support/failing.ts'
+import { openFailing, rejectWith } from './support/failing.ts'
 import { chatEvents } from './support/responses.ts'
 import { fakeUpstream, json, sse } from './support/upstream.ts'
 import { catalog } from './support/world.ts'
@@ -43,7 +43,7 @@ for (const [label, wait, headers, body] of [
   ['a reset header in epoch seconds', 15, { 'x-ratelimit-reset': '1767225615' }, {}],
 ] as const) {
   test(`a rate limit lasts as long as the provider specifies: ${label}`, async () => {
-    const { down, send, pass } = await failing()
+    const { down, send, pass } = await openFailing()
     down.one = () => json({ error: { message: 'slow down', ...body } }, 429, headers)
     await send()
     pass(wait * 1_000 - 1)
@@ -62,7 +62,7 @@ for (const [label, refusal, reason] of [
   ],
 ] as const) {
   test(`${label} about one model doesn't affect the account's other models`, async () => {
-    const { down, send } = await failing()
+    const { down, send } = await openFailing()
     down.one = refusal
     assert.match(await send('one/m'), `:${reason}`)
     delete down.one
@@ -72,7 +72,7 @@ for (const [label, refusal, reason] of [
 }
 
 test("a client's rejected request doesn't affect the connection's health, regardless of the status", async () => {
-  const { down, send, world } = await failing()
+  const { down, send, world } = await openFailing()
   down.one = () => json({ code: 'permission-denied', error: 'Content violates usage guidelines. ' }, 403)
   assert.is(await send(), '403 one/m=403:client')
   down.one = () => json({ error: { message: "[{'input': 'API key not valid: the model `m` does not exist'}]" } }, 400)
@@ -81,7 +81,7 @@ test("a client's rejected request doesn't affect the connection's health, regard
 })
 
 test('the error for a rejected model has no status that a client could mistake for a client error', async () => {
-  const { down, world } = await failing()
+  const { down, world } = await openFailing()
   down.one = () => json({ error: { message: 'Project `proj_1` does not have access to model `m`' } }, 403)
   const response = await world.chat({ model: 'one/m' })
   assert.is(response.status, 404)
@@ -94,7 +94,7 @@ for (const [status, advice] of [
   [403, 'lacks a permission'],
 ] as const) {
   test(`operators get advice about a ${status}`, async () => {
-    const { down, send, world } = await failing()
+    const { down, send, world } = await openFailing()
     down.one = () => json({ error: { message: 'no', code: 'account_was_closed' } }, status)
     await send()
     const [first] = (await world.api.connections.list()).connections
@@ -105,8 +105,8 @@ for (const [status, advice] of [
 }
 
 test("a proxy that requires credentials isn't treated as an error of the client or the key", async () => {
-  const { down, send, world } = await failing()
-  down.one = refused(407)
+  const { down, send, world } = await openFailing()
+  down.one = rejectWith(407)
   assert.is(await send(), '200 one/m=407:network, two/m=200')
   const response = await world.chat({ model: 'one/m' })
   assert.is(response.status, 502)
@@ -127,7 +127,7 @@ const errorIn200: Array<[what: string, error: object, attempt: string]> = [
 for (const [label, error, attempt] of errorIn200) {
   for (const stream of [false, true]) {
     test(`an error in a 200 is treated like an error status${stream ? ' in a stream' : ''}: ${label}`, async () => {
-      const { down, world } = await failing()
+      const { down, world } = await openFailing()
       const body = { error }
       down.one = () => (stream ? sse(`data: ${JSON.stringify(body)}\n\n`) : json(body))
       const response = await world.chat({ model: 'one/m', stream })
@@ -145,7 +145,7 @@ test('a request that is too long only falls back to larger context windows, and 
     ['three', 200_000],
   ] as const)
     sized[provider] = { ...catalog[provider], models: [{ id: 'm', contextWindow }] }
-  const { down, send, world } = await failing({
+  const { down, send, world } = await openFailing({
     catalog: sized,
     combos: { chain: ['one/m', 'two/m', 'three/m'], small: ['one/m', 'two/m'], unknown: ['claude/x', 'one/m'] },
   })
@@ -172,7 +172,7 @@ for (const [label, end, reason] of [
       if (provider === 'two') return sse(events)
       return end === 'error' ? sse(events.slice(0, 2), 'error') : sse([...events.slice(0, 2), ...(end ? [end] : [])])
     })
-    const { world } = await failing({ fetch: upstream })
+    const { world } = await openFailing({ fetch: upstream })
     const send = async () => {
       const response = await world.chat({ model: 'chain', stream: true })
       const attempts = response.headers.get('x-signalbox-attempts') ?? ''
@@ -190,7 +190,7 @@ for (const [label, end, reason] of [
 test("a stream that the client ends, or that rejects the request, doesn't affect the health of its target", async () => {
   const refusal = 'data: {"error":{"message":"no","code":400}}\n\n'
   const upstream = fakeUpstream(() => sse([...chatEvents().slice(0, 2), refusal]))
-  const { world } = await failing({ fetch: upstream })
+  const { world } = await openFailing({ fetch: upstream })
   for (let index = 0; index < 4; index++) {
     const response = await world.chat({ model: 'one/m', stream: true })
     if (index < 2) await response.text()
@@ -200,7 +200,7 @@ test("a stream that the client ends, or that rejects the request, doesn't affect
 })
 
 test('an account without credit goes into cooldown like a rejected key, with advice', async () => {
-  const { down, send, pass, world } = await failing()
+  const { down, send, pass, world } = await openFailing()
   const quota = { error: { message: 'You exceeded your current quota', code: 'insufficient_quota' } }
   down.one = () => json(quota, 429)
   assert.is(await send(), '200 one/m=429:credentials, two/m=200')
@@ -211,7 +211,7 @@ test('an account without credit goes into cooldown like a rejected key, with adv
 })
 
 test("a request that is rejected for its content fails immediately and doesn't affect the key", async () => {
-  const { down, send, upstream } = await failing()
+  const { down, send, upstream } = await openFailing()
   down.one = () => json({ error: { message: 'Rejected', code: 'content_policy_violation' } }, 403)
   for (let times = 0; times < 3; times++) assert.is(await send(), '403 one/m=403:client')
   assert.equal(upstream.providers, ['one', 'one', 'one'])
@@ -233,7 +233,7 @@ for (const [code, takes] of [
   [undefined, false],
 ] as const)
   test(`a network failure with ${code ?? 'no code'} ${takes ? 'affects the entire connection' : 'may affect only one model'}`, async () => {
-    const { down, send, pass } = await failing({
+    const { down, send, pass } = await openFailing({
       connections: ['one', 'two'],
       combos: { chain: ['one/m', 'two/m'], others: ['one/other', 'two/m'] },
     })
@@ -251,7 +251,7 @@ for (const [code, takes] of [
 const flagged = () => json({ error: { message: 'Your input was flagged as violating our usage policy' } }, 403)
 
 test("a 403 about the prompt is a client error and doesn't affect the key, even if repeated", async () => {
-  const { down, send, world } = await failing()
+  const { down, send, world } = await openFailing()
   down.one = flagged
   for (let times = 0; times < 6; times++) assert.is(await send(), '403 one/m=403:client')
   assert.equal((await world.api.health.list()).health, [])
@@ -259,7 +259,7 @@ test("a 403 about the prompt is a client error and doesn't affect the key, even 
 
 /** Opens a world in which requests use the client key with that name. */
 async function withKeys() {
-  const opened = await failing()
+  const opened = await openFailing()
   const keys = new Map<string, string>()
   return {
     ...opened,
@@ -275,7 +275,7 @@ async function withKeys() {
 
 test('an unexplained 403 falls back to the next target, and cools down the key after three clients in a row', async () => {
   const { down, askAs, world } = await withKeys()
-  down.one = refused(403)
+  down.one = rejectWith(403)
   for (const client of ['a', 'b', 'a', 'c']) assert.is(await askAs(client), '200 one/m=403:forbidden, two/m=200')
   assert.is(await askAs('a'), '200 one/m=skipped:credentials, two/m=200')
   const entry = (await world.api.health.list()).health.find(({ level }) => level === 'connection')
@@ -285,11 +285,11 @@ test('an unexplained 403 falls back to the next target, and cools down the key a
 
 test("a 403 without a reason doesn't count against the key if only one client gets it, or others succeed", async () => {
   const { down, askAs, world } = await withKeys()
-  down.one = refused(403)
+  down.one = rejectWith(403)
   for (let times = 0; times < 4; times++) await askAs('a')
   delete down.one
   for (let times = 0; times < 8; times++) assert.is(await askAs('b'), '200 one/m=200')
-  down.one = refused(403)
+  down.one = rejectWith(403)
   for (const client of ['b', 'c']) assert.is(await askAs(client), '200 one/m=403:forbidden, two/m=200')
   const reasons = async () => (await world.api.health.list()).health.map(({ reason, state }) => `${reason} ${state}`)
   assert.equal(await reasons(), ['forbidden counting', 'forbidden counting'])
@@ -303,7 +303,7 @@ for (const [label, headers, metadata, waitMs] of [
   ['from OpenRouter about in-flight requests', {}, { limit_source: 'openrouter_in_flight_budget' }, 1_100],
 ] as const)
   test(`a 402 ${label} starts a cooldown like a 429, and doesn't count against the key`, async () => {
-    const { down, send, pass } = await failing()
+    const { down, send, pass } = await openFailing()
     down.one = () => json({ error: { message: 'Try later', code: 402, metadata } }, 402, headers)
     assert.is(await send(), '200 one/m=402:rate-limit, two/m=200')
     assert.is(await send(), '200 one/m=skipped:rate-limit, two/m=200')
@@ -313,7 +313,7 @@ for (const [label, headers, metadata, waitMs] of [
   })
 
 test("a single request that exceeds the account's budget falls back without counting as a failure of the target", async () => {
-  const { down, send, world } = await failing()
+  const { down, send, world } = await openFailing()
   const metadata = { reason: 'weight_exceeds_budget', limit_source: 'openrouter_credits' }
   const body = { error: { message: 'This request is too dear', code: 402, metadata } }
   down.one = () => json(body, 402, { 'retry-after': '3' })
@@ -333,7 +333,7 @@ for (const [mode, respond] of [
   ['the code of its error in a 200', () => json({ error: { message: afford, code: 'payment_required' } })],
 ] as const)
   test(`a request for more credit than is left, reported by ${mode}, falls back without counting against the target`, async () => {
-    const { down, send, world } = await failing()
+    const { down, send, world } = await openFailing()
     down.one = respond
     for (let times = 0; times < 6; times++) assert.is(await send(), '200 one/m=402:over-budget, two/m=200')
     assert.equal((await world.api.health.list()).health, [])
@@ -345,7 +345,7 @@ for (const [mode, respond] of [
   })
 
 test('a stream that starts with an error about too little credit falls back to the next target', async () => {
-  const { down, world } = await failing()
+  const { down, world } = await openFailing()
   down.one = () => sse([`data: ${JSON.stringify({ error: { message: afford, code: 402 } })}\n\n`])
   down.two = () => sse(chatEvents())
   const stream = await world.chat({ model: 'chain', stream: true })
@@ -364,7 +364,7 @@ for (const [label, status, respond] of [
   ],
 ] as const)
   test(`${label} falls back to the next target`, async () => {
-    const { down, send, world } = await failing()
+    const { down, send, world } = await openFailing()
     down.one = respond
     assert.is(await send(), `200 one/m=${status}:content, two/m=200`)
     assert.is((await world.chat({ model: 'one/m' })).status, 502)
@@ -372,14 +372,14 @@ for (const [label, status, respond] of [
 
 test('a stream with a finish_reason but no end marker is complete', async () => {
   const upstream = fakeUpstream(() => sse(chatEvents().filter((event) => !event.includes('[DONE]'))))
-  const { world } = await failing({ fetch: upstream })
+  const { world } = await openFailing({ fetch: upstream })
   for (let times = 0; times < 6; times++) {
     const response = await world.chat({ model: 'one/m', stream: true })
     assert.not.match(await response.text(), '"error"')
   }
   assert.equal((await world.api.health.list()).health, [])
   const cut = fakeUpstream(() => sse(chatEvents().slice(0, 2)))
-  const other = await failing({ fetch: cut })
+  const other = await openFailing({ fetch: cut })
   const response = await other.world.chat({ model: 'one/m', stream: true })
   assert.match(await response.text(), '"error"')
 })

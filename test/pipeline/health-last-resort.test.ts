@@ -1,6 +1,6 @@
 import { fakeClock } from '../support/clock.ts'
 import { assert, suite } from '../support/suite.ts'
-import { refused } from './support/failing.ts'
+import { rejectWith } from './support/failing.ts'
 import { chatAnswer } from './support/responses.ts'
 import { fakeUpstream, json } from './support/upstream.ts'
 import { openWorld } from './support/world.ts'
@@ -16,7 +16,7 @@ async function burst(waitMs: number, respond: () => Response) {
   })
   let isUnhealthy = true
   const upstream = fakeUpstream(async () => {
-    if (isUnhealthy) return refused(429, { 'retry-after': '5' })()
+    if (isUnhealthy) return rejectWith(429, { 'retry-after': '5' })()
     await released
     return respond()
   })
@@ -49,7 +49,7 @@ for (const [when, waitMs] of [
   })
 
   test(`if the only target ${when}, one of many requests calls it, and the others fail along with it`, async () => {
-    const { upstream, release, responses } = await burst(waitMs, refused(429, { 'retry-after': '30' }))
+    const { upstream, release, responses } = await burst(waitMs, rejectWith(429, { 'retry-after': '30' }))
     release()
     const [first, ...others] = await Promise.all(responses)
     assert.match(first?.text ?? '', 'no 429')

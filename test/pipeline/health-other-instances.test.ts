@@ -1,15 +1,15 @@
 import { memoryStorage } from '../../adapters/storage/memory.ts'
 import { fakeClock } from '../support/clock.ts'
 import { assert, suite } from '../support/suite.ts'
-import { refused } from './support/failing.ts'
+import { rejectWith } from './support/failing.ts'
 import { chatAnswer } from './support/responses.ts'
-import { type Answering, fakeUpstream, json } from './support/upstream.ts'
+import { fakeUpstream, json, type Respond } from './support/upstream.ts'
 import { openWorld } from './support/world.ts'
 
 const test = suite('connections changed by another instance')
 
 /** Opens two instances on one storage. The first creates two connections, which `tried` makes unhealthy on the second. */
-async function pair(respond: Answering) {
+async function pair(respond: Respond) {
   const clock = fakeClock()
   const storage = memoryStorage({ clock })
   const upstream = fakeUpstream(respond)
@@ -17,17 +17,17 @@ async function pair(respond: Answering) {
   const { api } = await openWorld({ fetch: upstream, clock, storage, connections })
   const world = await openWorld({ fetch: upstream, clock, storage, connections: [] })
   const ids = (await api.connections.list()).connections.map(({ id }) => id)
-  async function tried() {
+  async function tryRequest() {
     const response = await world.chat({ model: 'one/m' })
     await response.text()
     return (response.headers.get('x-signalbox-attempts') ?? '').replace(/;connection=[^,]*/g, '')
   }
-  return { api, world, ids, tried }
+  return { api, world, ids, tried: tryRequest }
 }
 
 test('a connection changed by another instance starts without failures, even if changed in the same millisecond', async () => {
   const { api, ids, tried } = await pair(({ headers }) =>
-    headers.get('authorization') === 'Bearer key-of-b' ? refused(401)() : json(chatAnswer()),
+    headers.get('authorization') === 'Bearer key-of-b' ? rejectWith(401)() : json(chatAnswer()),
   )
   const [a = '', b = ''] = ids
   await api.connections.update(a, { isActive: false })

@@ -1,5 +1,5 @@
 import { assert, suite } from '../support/suite.ts'
-import { failing, refused } from './support/failing.ts'
+import { openFailing, rejectWith } from './support/failing.ts'
 import { chatAnswer, type ErrorAnswer } from './support/responses.ts'
 import { fakeUpstream, json } from './support/upstream.ts'
 import { token } from './support/world.ts'
@@ -7,8 +7,8 @@ import { token } from './support/world.ts'
 const test = suite('targets that fail')
 
 test('a target that keeps failing is skipped, and one request notices that it has recovered', async () => {
-  const { down, send, pass, upstream } = await failing()
-  down.one = refused(503)
+  const { down, send, pass, upstream } = await openFailing()
+  down.one = rejectWith(503)
   for (let index = 0; index < 5; index++) assert.is(await send(), '200 one/m=503:server, two/m=200')
   assert.is(await send(), '200 one/m=skipped:server, two/m=200')
   pass(6_000)
@@ -24,8 +24,8 @@ test('a target that keeps failing is skipped, and one request notices that it ha
 
 for (const stop of ['succeeds', 'fails']) {
   test(`exactly one of many concurrent requests sends a probe, and the others use the next target (the probe ${stop})`, async () => {
-    const { down, send, pass, upstream } = await failing()
-    down.one = refused(503)
+    const { down, send, pass, upstream } = await openFailing()
+    down.one = rejectWith(503)
     for (let index = 0; index < 5; index++) await send()
     pass(6_000)
     if (stop === 'succeeds') delete down.one
@@ -37,11 +37,11 @@ for (const stop of ['succeeds', 'fails']) {
 }
 
 test("the next request sends a probe that the retry budget didn't allow earlier", async () => {
-  const { down, send, pass, world } = await failing({
+  const { down, send, pass, world } = await openFailing({
     combos: { spent: ['two/m', 'three/m'], pair: ['two/m', 'one/m'] },
   })
-  down.one = refused(429, { 'retry-after-ms': '100' })
-  down.two = refused(503)
+  down.one = rejectWith(429, { 'retry-after-ms': '100' })
+  down.two = rejectWith(503)
   for (let index = 0; index < 20; index++) {
     await send('spent')
     await world.api.health.reset()
@@ -54,8 +54,8 @@ test("the next request sends a probe that the retry budget didn't allow earlier"
 })
 
 test("a probe whose request can't be written is left to the next request", async () => {
-  const { down, pass, world, send } = await failing({ connections: ['google'] })
-  down.google = refused(429, { 'retry-after': '3' })
+  const { down, pass, world, send } = await openFailing({ connections: ['google'] })
+  down.google = rejectWith(429, { 'retry-after': '3' })
   await send('google/g')
   pass(4_000)
   const response = await world.chat({ model: 'google/\ud800', messages: [{ role: 'user', content: 'Hello' }] })
@@ -65,8 +65,8 @@ test("a probe whose request can't be written is left to the next request", async
 })
 
 test('a connection with a rejected credential is skipped immediately, and the operator sees the reason', async () => {
-  const { down, send, world } = await failing()
-  down.one = refused(401)
+  const { down, send, world } = await openFailing()
+  down.one = rejectWith(401)
   assert.is(await send(), '200 one/m=401:credentials, two/m=200')
   assert.is(await send(), '200 one/m=skipped:credentials, two/m=200')
   const { connections } = await world.api.connections.list()
@@ -81,9 +81,9 @@ test('a connection with a rejected credential is skipped immediately, and the op
 
 test("a rejected credential doesn't affect other accounts of the provider", async () => {
   const upstream = fakeUpstream(({ headers }) =>
-    headers.get('authorization') === 'Bearer bad-credential' ? refused(401)() : json(chatAnswer()),
+    headers.get('authorization') === 'Bearer bad-credential' ? rejectWith(401)() : json(chatAnswer()),
   )
-  const { send } = await failing({
+  const { send } = await openFailing({
     fetch: upstream,
     connections: [
       { provider: 'one', apiKey: 'bad-credential', priority: 1 },
@@ -95,9 +95,9 @@ test("a rejected credential doesn't affect other accounts of the provider", asyn
 })
 
 test('when all targets are in cooldown, the first one to recover is tried', async () => {
-  const { down, send } = await failing()
-  down.one = refused(429, { 'retry-after': '60' })
-  down.two = refused(429, { 'retry-after': '5' })
+  const { down, send } = await openFailing()
+  down.one = rejectWith(429, { 'retry-after': '60' })
+  down.two = rejectWith(429, { 'retry-after': '5' })
   assert.match(await send(), /^429 one\/m=429:rate-limit, two\/m=429:rate-limit$/)
   assert.is(await send(), '429 one/m=skipped:rate-limit, two/m=skipped:rate-limit, two/m=429:rate-limit')
   delete down.two
@@ -105,9 +105,9 @@ test('when all targets are in cooldown, the first one to recover is tried', asyn
 })
 
 test('a target that is being probed comes before targets in cooldown', async () => {
-  const { down, send, pass, upstream } = await failing()
-  down.one = refused(429, { 'retry-after': '60' })
-  down.two = refused(429, { 'retry-after': '5' })
+  const { down, send, pass, upstream } = await openFailing()
+  down.one = rejectWith(429, { 'retry-after': '60' })
+  down.two = rejectWith(429, { 'retry-after': '5' })
   await send()
   pass(6_000)
   delete down.two
@@ -118,10 +118,10 @@ test('a target that is being probed comes before targets in cooldown', async () 
 })
 
 test("a connection's health shows its most important records even if clients invent many model names", async () => {
-  const { down, send, world } = await failing()
+  const { down, send, world } = await openFailing()
   down.one = () => json({ error: { message: 'x'.repeat(1_000), code: 'model_not_found' } }, 404)
   for (let index = 0; index < 40; index++) await send(`one/made-up-${index}`)
-  down.one = refused(401)
+  down.one = rejectWith(401)
   await send('one/m')
   const { connections } = await world.api.connections.list()
   const health = connections.find(({ provider }) => provider === 'one')?.health ?? []
@@ -132,7 +132,7 @@ test("a connection's health shows its most important records even if clients inv
 })
 
 test('health can be read and reset over HTTP', async () => {
-  const { down, send, world } = await failing()
+  const { down, send, world } = await openFailing()
   const call = async (method: string, path: string) => {
     const response = await world.gateway.fetch(
       new Request(`http://gateway${path}`, { method, headers: { authorization: `Bearer ${token}` } }),
@@ -147,7 +147,7 @@ test('health can be read and reset over HTTP', async () => {
   }
   const { status, body: first } = await call('GET', '/api/health')
   assert.equal([status, first.health, first.damaged], [200, [], []])
-  down.one = refused(401)
+  down.one = rejectWith(401)
   await send()
   const { body } = await call('GET', '/api/health')
   const [entry] = body.health ?? []
@@ -162,8 +162,8 @@ test('health can be read and reset over HTTP', async () => {
 })
 
 test('a client that disconnects during its probe leaves the probe to another request', async () => {
-  const { down, send, pass, world } = await failing({ combos: {} })
-  down.one = refused(401)
+  const { down, send, pass, world } = await openFailing({ combos: {} })
+  down.one = rejectWith(401)
   await send('one/m')
   pass(70_000)
   const controller = new AbortController()
@@ -178,25 +178,25 @@ test('a client that disconnects during its probe leaves the probe to another req
 
 test('the last attempt is kept for another provider if one has rejected all keys so far', async () => {
   const dead = (...names: string[]) => names.map((name) => ({ provider: 'one', name, apiKey: `dead-key-${name}` }))
-  const upstream = fakeUpstream(({ provider }) => (provider === 'one' ? refused(401)() : json(chatAnswer())))
+  const upstream = fakeUpstream(({ provider }) => (provider === 'one' ? rejectWith(401)() : json(chatAnswer())))
   const setting = { fetch: upstream, connections: [...dead('a', 'b', 'c', 'd'), 'two'] }
-  const { send, world } = await failing(setting)
+  const { send, world } = await openFailing(setting)
   assert.is(
     await send(),
     '200 one/m=401:credentials, one/m=401:credentials, one/m=skipped:credentials, one/m=skipped:credentials, two/m=200',
   )
   await world.api.health.reset()
   assert.match(await send('one/m'), /^502 (?:one\/m=401:credentials, ){3}stopped=max-attempts$/, 'there is no other')
-  const { send: askTwice } = await failing({ ...setting, limits: { maxAttempts: 2 } })
+  const { send: askTwice } = await openFailing({ ...setting, limits: { maxAttempts: 2 } })
   assert.match(await askTwice(), /^200 one\/m=401:credentials, (?:one\/m=skipped:credentials, ){3}two\/m=200$/)
-  const { send: askOnce } = await failing({ ...setting, limits: { maxAttempts: 1 } })
+  const { send: askOnce } = await openFailing({ ...setting, limits: { maxAttempts: 1 } })
   assert.is(await askOnce(), '502 one/m=401:credentials, stopped=max-attempts')
 })
 
 test('the last attempt is saved for another model if every key so far has failed at one model', async () => {
-  const upstream = fakeUpstream(({ provider }) => (provider === 'one' ? refused(503)() : json(chatAnswer())))
+  const upstream = fakeUpstream(({ provider }) => (provider === 'one' ? rejectWith(503)() : json(chatAnswer())))
   const connections = [...['a', 'b', 'c', 'd'].map((name) => ({ provider: 'one', name })), 'two']
-  const { send } = await failing({ fetch: upstream, connections })
+  const { send } = await openFailing({ fetch: upstream, connections })
   assert.is(
     await send(),
     '200 one/m=503:server, one/m=503:server, one/m=skipped:server, one/m=skipped:server, two/m=200',
@@ -204,12 +204,12 @@ test('the last attempt is saved for another model if every key so far has failed
 })
 
 test('no last attempt is reserved if two models have failed, or if there is no other model', async () => {
-  const upstream = fakeUpstream(({ provider }) => (provider === 'one' ? refused(503)() : json(chatAnswer())))
+  const upstream = fakeUpstream(({ provider }) => (provider === 'one' ? rejectWith(503)() : json(chatAnswer())))
   const connections = ['one', 'two']
   const combos = { chain: ['one/a', 'one/b', 'one/c', 'two/m'] }
-  const { send } = await failing({ fetch: upstream, connections, combos })
+  const { send } = await openFailing({ fetch: upstream, connections, combos })
   assert.is(await send(), '503 one/a=503:server, one/b=503:server, one/c=503:server, stopped=max-attempts')
   const keys = ['a', 'b', 'c', 'd'].map((name) => ({ provider: 'one', name }))
-  const { send: askOne } = await failing({ fetch: upstream, connections: keys, combos: {} })
+  const { send: askOne } = await openFailing({ fetch: upstream, connections: keys, combos: {} })
   assert.match(await askOne('one/m'), /^503 (?:one\/m=503:server, ){3}stopped=max-attempts$/)
 })

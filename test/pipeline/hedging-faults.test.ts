@@ -11,7 +11,7 @@ const test = suite('hedges that the gateway fails to prepare')
 const P95 = 20
 
 /** Opens a combo that hedges. Its first target responds within `P95` until it is slow, and preparing the second then fails. */
-async function failing() {
+async function openFailing() {
   const clock = fakeClock()
   const slow = Promise.withResolvers<Response>()
   let isWarm = false
@@ -65,7 +65,7 @@ async function failing() {
 }
 
 test('the first attempt continues, and the request gets its response', async () => {
-  const { upstream, errors, reply, respond } = await failing()
+  const { upstream, errors, reply, respond } = await openFailing()
   respond(json(chatAnswer()))
   const response = await reply
   assert.equal([response.status, response.headers.get('x-signalbox-target')], [200, 'one/m'])
@@ -74,7 +74,7 @@ test('the first attempt continues, and the request gets its response', async () 
 })
 
 test('if the first attempt fails, the request falls back to the remaining targets', async () => {
-  const { clock, upstream, reply, respond } = await failing()
+  const { clock, upstream, reply, respond } = await openFailing()
   respond(json({ error: { message: 'Down' } }, 503))
   for (let turn = 0; turn < 50 && upstream.calls.length < 27; turn++) await clock.advance(0)
   await clock.advance(P95)

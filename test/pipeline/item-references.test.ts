@@ -1,6 +1,6 @@
 import type { JsonObject } from '../../src/lib/json.ts'
 import { wireFormats } from '../../src/types/unions.ts'
-import { openDoor, providerOf } from '../formats/cases/support.ts'
+import { openGateway, providerOf } from '../formats/cases/support.ts'
 import { assert, suite } from '../support/suite.ts'
 import { outputBy } from './support/sdk/gateway.ts'
 import { json, sse } from './support/upstream.ts'
@@ -13,7 +13,7 @@ const request = { role: 'user', content: 'How warm is it?' }
 
 /** Opens a gateway whose providers call their tools, and answer after they get the results. */
 async function open() {
-  const { upstream, world } = await openDoor(({ provider, body, url }) => {
+  const { upstream, world } = await openGateway(({ provider, body, url }) => {
     const isStream = url.href.includes(':streamGenerateContent') || JSON.parse(body).stream === true
     const format = wireFormats.find((name) => providerOf[name] === provider) ?? 'openai-chat'
     const output = outputBy(format)
@@ -68,7 +68,7 @@ for (const format of wireFormats.filter((name) => name !== 'openai-responses'))
       assert.match(JSON.stringify(sentTo(opened, -1)), 'It is 21')
     })
 
-async function refusal(response: Response) {
+async function readError(response: Response) {
   assert.is(response.status, 400)
   const { error } = await response.json()
   return error
@@ -76,7 +76,7 @@ async function refusal(response: Response) {
 
 test('a reference to an unknown item fails with a 400 that mentions the item and suggests store: false', async () => {
   const { respond } = await open()
-  const { message, param } = await refusal(
+  const { message, param } = await readError(
     await respond({ model: 'chat/m', input: [request, { type: 'item_reference', id: 'msg_gone' }] }),
   )
   assert.is(param, 'input[1].type')
@@ -89,7 +89,7 @@ test("items of a request with store: false aren't remembered", async () => {
   const items = await getOutput(await respond({ model: 'chat/m', store: false, input: [request] }))
   const [call] = items.filter(({ type }) => type === 'function_call')
   const input = [request, ...referencesTo(call ? [call] : []), ...getResults(items)]
-  assert.match((await refusal(await respond({ model: 'chat/m', input }))).message, String(call?.id))
+  assert.match((await readError(await respond({ model: 'chat/m', input }))).message, String(call?.id))
 })
 
 test("an item can't be found with another client's key", async () => {
@@ -116,7 +116,7 @@ for (const stream of [false, true])
     const forms = ({ id }: JsonObject) => [{ type: 'item_reference', id }, { id }, { type: null, id }]
     for (const reference of items.flatMap(forms))
       for (const key of [other, undefined]) {
-        const { message, param } = await refusal(await send([request, reference], key))
+        const { message, param } = await readError(await send([request, reference], key))
         assert.is(param, 'input')
         assert.match(message, String(reference.id))
       }

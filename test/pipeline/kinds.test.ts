@@ -1,4 +1,4 @@
-import { openDoor } from '../management/open-management.ts'
+import { openManagement } from '../management/open-management.ts'
 import { assert, suite } from '../support/suite.ts'
 
 const test = suite('the kind of a model')
@@ -30,7 +30,7 @@ const REFUSAL = { error: { message: 'This is not a chat model', type: 'invalid_r
 
 async function open(status: number, path = '/v1/chat/completions') {
   const requests: string[] = []
-  const { gateway } = openDoor({
+  const { gateway } = openManagement({
     catalog,
     async fetch(url: string | URL | Request) {
       requests.push(String(url))

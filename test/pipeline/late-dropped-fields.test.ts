@@ -1,6 +1,6 @@
 import type { ClientFormat, WireFormat } from '../../src/types.ts'
 import { message, response } from '../formats/cases/response-field-cases.ts'
-import { getEvents, openDoor, providerOf, request } from '../formats/cases/support.ts'
+import { getEvents, openGateway, providerOf, request } from '../formats/cases/support.ts'
 import { assert, suite } from '../support/suite.ts'
 import { clients } from './support/sdk/clients/clients.ts'
 import { MODEL, openBefore } from './support/sdk/gateway.ts'
@@ -35,7 +35,7 @@ const endings: [client: WireFormat, ending: RegExp][] = [
 for (const [client, ending] of endings) {
   test(`fields dropped from a stream are reported in a separate comment right before the end (${client} client)`, async () => {
     const from = otherThan(client)
-    const { world } = await openDoor(() => sse(eventsFrom(from)))
+    const { world } = await openGateway(() => sse(eventsFrom(from)))
     const text = await (await request(world, { client, model: `${providerOf[from]}/m`, stream: true })).text()
     const [before = '', rest = '', ...extra] = text.split(COMMENT)
     assert.match(before, /\n\n$/)
@@ -46,7 +46,7 @@ for (const [client, ending] of endings) {
 
   test(`fields dropped from a stream that breaks off are reported before the error (${client} client)`, async () => {
     const from = otherThan(client)
-    const { world } = await openDoor(() => sse(eventsFrom(from).slice(0, -2)))
+    const { world } = await openGateway(() => sse(eventsFrom(from).slice(0, -2)))
     const text = await (await request(world, { client, model: `${providerOf[from]}/m`, stream: true })).text()
     assert.match(text.slice(text.indexOf(COMMENT)), /^: x-signalbox-warning: .*\n(event: error\n)?data: \{.*"error":/)
     assert.equal(world.recorded.requests[0]?.warnings, WARNINGS)
@@ -56,7 +56,7 @@ for (const [client, ending] of endings) {
 test('fields dropped from a stream are reported only to hooks if the client would mistake comments for events or requests an array', async () => {
   const path = '/v1beta/models/messages%2Fm:streamGenerateContent'
   for (const query of ['?alt=sse', '']) {
-    const { world } = await openDoor(() => sse(eventsFrom('anthropic-messages')))
+    const { world } = await openGateway(() => sse(eventsFrom('anthropic-messages')))
     const requested = await world.post(path + query, { contents: [{ role: 'user', parts: [{ text: 'Hi' }] }] })
     const text = await requested.text()
     assert.match(text, '"text":"a"')
@@ -67,7 +67,7 @@ test('fields dropped from a stream are reported only to hooks if the client woul
 })
 
 test('fields dropped from a stream are also reported in a header if the provider sent the stream in one piece', async () => {
-  const { world } = await openDoor(() => json(responses['anthropic-messages'].response))
+  const { world } = await openGateway(() => json(responses['anthropic-messages'].response))
   const recorded = await request(world, { client: 'openai-chat', model: 'messages/m', stream: true })
   assert.is(recorded.headers.get('x-signalbox-warning'), WARNINGS[0])
   assert.match(await recorded.text(), COMMENT)
@@ -78,7 +78,7 @@ test('fields dropped from an otherwise empty response are reported', async () =>
   const { response, events } = message([{ type: 'mcp_call' }])
   for (const output of [() => json(response), () => sse(getEvents('anthropic-messages', events))])
     for (const stream of [false, true]) {
-      const { world } = await openDoor(output)
+      const { world } = await openGateway(output)
       const recorded = await request(world, { client: 'openai-chat', model: 'messages/m', stream })
       assert.is(recorded.status, 200)
       assert.is((await recorded.text()).includes(COMMENT), stream)
@@ -87,7 +87,7 @@ test('fields dropped from an otherwise empty response are reported', async () =>
 })
 
 test('no dropped fields are reported for a passed-through stream, or for a request without any', async () => {
-  const { world } = await openDoor(() => sse(eventsFrom('anthropic-messages')))
+  const { world } = await openGateway(() => sse(eventsFrom('anthropic-messages')))
   const recorded = await request(world, { client: 'anthropic-messages', model: 'messages/m', stream: true })
   assert.is(await recorded.text(), eventsFrom('anthropic-messages').join(''))
   assert.not.ok('warnings' in (world.recorded.requests[0] ?? {}))
@@ -96,7 +96,7 @@ test('no dropped fields are reported for a passed-through stream, or for a reque
 test('fields dropped from a stream are counted and their names truncated, because a provider can invent any number', async () => {
   const names = Array.from({ length: 1_000 }, (_, index) => ({ type: `${index} ${'x'.repeat(1_000)}` }))
   const { response } = message([...names, { type: 'text', text: 'a' }])
-  const { world } = await openDoor(() => json(response))
+  const { world } = await openGateway(() => json(response))
   await request(world, { client: 'openai-chat', model: 'messages/m' })
   const warnings = world.recorded.requests[0]?.warnings ?? []
   assert.is(warnings.length, 100)
@@ -111,12 +111,12 @@ for (const [name, { create, format }] of Object.entries(clients))
       fakeUpstream(() => sse(eventsFrom(from))),
     )
     let received = ''
-    const listening: typeof fetch = async (...requested) => {
+    const fetchAndListen: typeof fetch = async (...requested) => {
       const recorded = await fetch(...requested)
       received = await recorded.clone().text()
       return recorded
     }
-    assert.is(await create(listening).send(MODEL, { stream: true }), 'a')
+    assert.is(await create(fetchAndListen).send(MODEL, { stream: true }), 'a')
     assert.is(received.includes(COMMENT), format !== 'gemini')
     assert.equal(world.recorded.requests[0]?.warnings, WARNINGS)
   })

@@ -24,13 +24,13 @@ const connections = Object.keys(catalog).map((provider) => ({
 }))
 
 const numbers = (count: number) => Array.from({ length: count }, (_, index) => index)
-const chunked = (events: string[]) =>
+const toChunks = (events: string[]) =>
   sse(
     Array.from({ length: Math.ceil(events.length / 50) }, (_, index) =>
       events.slice(index * 50, index * 50 + 50).join(''),
     ),
   )
-const named = (data: { type: string }) => `event: ${data.type}\ndata: ${JSON.stringify(data)}\n\n`
+const formatEvent = (data: { type: string }) => `event: ${data.type}\ndata: ${JSON.stringify(data)}\n\n`
 const begun = (index: number, args: string) => ({
   index,
   id: `call_${index}`,
@@ -41,7 +41,7 @@ const begun = (index: number, args: string) => ({
 /** Streams of this many calls, which are open concurrently if the format allows that. */
 const streams: Record<string, (count: number) => Response> = {
   chat: (count) =>
-    chunked([
+    toChunks([
       chatChunk({ role: 'assistant', content: 'I look.' }),
       ...numbers(count).map((index) => chatChunk({ tool_calls: [begun(index, '')] })),
       ...numbers(count).map((index) =>
@@ -60,17 +60,17 @@ const streams: Record<string, (count: number) => Response> = {
       ...extra,
     })
     const output = numbers(count).map((index) => item(index, { arguments: `{"at":${index}}`, status: 'completed' }))
-    return chunked([
-      named({ type: 'response.created', response } as { type: string }),
+    return toChunks([
+      formatEvent({ type: 'response.created', response } as { type: string }),
       ...numbers(count).map((index) =>
-        named({
+        formatEvent({
           type: 'response.output_item.added',
           output_index: index,
           item: item(index, { arguments: '', status: 'in_progress' }),
         } as { type: string }),
       ),
       ...numbers(count).map((index) =>
-        named({
+        formatEvent({
           type: 'response.function_call_arguments.delta',
           item_id: `fc_${index}`,
           output_index: index,
@@ -78,13 +78,17 @@ const streams: Record<string, (count: number) => Response> = {
         } as { type: string }),
       ),
       ...numbers(count).map((index) =>
-        named({ type: 'response.output_item.done', output_index: index, item: output[index] } as { type: string }),
+        formatEvent({ type: 'response.output_item.done', output_index: index, item: output[index] } as {
+          type: string
+        }),
       ),
-      named({ type: 'response.completed', response: { ...response, status: 'completed', output } } as { type: string }),
+      formatEvent({ type: 'response.completed', response: { ...response, status: 'completed', output } } as {
+        type: string
+      }),
     ])
   },
   claude: (count) =>
-    chunked(
+    toChunks(
       [
         { type: 'message_start', message: { ...messageAnswer(), content: [], stop_reason: null } },
         ...numbers(count).map((index) => ({
@@ -100,10 +104,10 @@ const streams: Record<string, (count: number) => Response> = {
         ...numbers(count).map((index) => ({ type: 'content_block_stop', index })),
         { type: 'message_delta', delta: { stop_reason: 'tool_use', stop_sequence: null }, usage: { output_tokens: 5 } },
         { type: 'message_stop' },
-      ].map(named),
+      ].map(formatEvent),
     ),
   google: (count) =>
-    chunked([
+    toChunks([
       ...numbers(count).map(
         (index) =>
           `data: ${JSON.stringify({ candidates: [{ content: { role: 'model', parts: [{ functionCall: { name: 'look', args: { at: index } } }] }, index: 0 }] })}\n\n`,
@@ -133,7 +137,7 @@ const streams: Record<string, (count: number) => Response> = {
 
 /** Returns the tool calls of a stream, with `more` as other content between them. */
 const between = (count: number, begin: (nth: number) => object, extra: object) =>
-  chunked([
+  toChunks([
     chatChunk({ role: 'assistant', content: 'I look.' }),
     ...numbers(count).flatMap((index) => [chatChunk({ tool_calls: [begin(index)] }), chatChunk(extra)]),
     chatChunk({ content: `${count - 1}` }, 'tool_calls'),
@@ -152,7 +156,7 @@ Object.assign(streams, {
   'chat, all with one id': (count: number) =>
     between(count, (index) => ({ ...begun(index, `{"at":${index}}`), id: 'call_0' }), {}),
   'chat, all in one event': (count: number) =>
-    chunked([
+    toChunks([
       chatChunk({ tool_calls: numbers(count).map((index) => begun(index, `{"at":${index}}`)) }),
       chatChunk({}, 'tool_calls'),
       'data: [DONE]\n\n',

@@ -170,10 +170,10 @@ const hi = [{ role: 'user', content: 'Hi' }]
 const contents = [{ role: 'user', parts: [{ text: 'Hi' }] }]
 
 type Kind = 'whole' | 'stream' | 'count'
-type Question = [path: string, body: object]
+type RequestInput = [path: string, body: object]
 
 /** The requests of a format's client. Chat Completions has no token count. */
-const questions: Record<WireFormat, (model: string, kind: Kind) => Question | undefined> = {
+const questions: Record<WireFormat, (model: string, kind: Kind) => RequestInput | undefined> = {
   'openai-chat': (model, kind) =>
     kind === 'count' ? undefined : ['/v1/chat/completions', { model, messages: hi, stream: kind === 'stream' }],
   'openai-responses': (model, kind) =>
@@ -200,18 +200,18 @@ async function openPlace({ provider, settings }: Place, extra: { aliases?: Recor
 }
 
 /** Resolves to the URLs that a request called, and its response. */
-async function getAddresses(world: World, upstream: FakeUpstream, [path, body]: Question) {
+async function getAddresses(world: World, upstream: FakeUpstream, [path, body]: RequestInput) {
   const before = upstream.calls.length
   const response = await world.post(path, body)
   return { response, text: await response.text(), urls: upstream.calls.slice(before).map(({ url }) => url) }
 }
 
-const escaped = (text: string) => text.replace(/[.*+?^${}()|[\]\\]/g, '\\$&')
+const escapePattern = (text: string) => text.replace(/[.*+?^${}()|[\]\\]/g, '\\$&')
 
 /** Returns the model's name in a URL, if the URL is the expected one. */
 function getName(url: URL, address: string): string | undefined {
   const [before = '', behind = ''] = address.split('{}')
-  const [, name] = new RegExp(`^${escaped(before)}([^/?#:]+)${escaped(behind)}$`).exec(url.href) ?? []
+  const [, name] = new RegExp(`^${escapePattern(before)}([^/?#:]+)${escapePattern(behind)}$`).exec(url.href) ?? []
   return name === undefined ? undefined : decodeURIComponent(name)
 }
 
@@ -272,7 +272,7 @@ test('the URL of a request for a Google tuned model is in the folder of tuned mo
   const { upstream, world } = await openPlace(place)
   for (const format of wireFormats) {
     const request = questions[format]('google/tunedModels/mine?x', 'whole')
-    const { urls } = await getAddresses(world, upstream, request as Question)
+    const { urls } = await getAddresses(world, upstream, request as RequestInput)
     assert.equal(
       urls.map(({ href }) => href),
       ['http://google.test/v1beta/tunedModels/mine%3Fx:generateContent'],

@@ -86,12 +86,12 @@ for (const [path, sign] of [
 }
 
 test('a response that the provider has already sent in full is passed on completely', async () => {
-  const refusing: AttemptStep = (attempt, next) => {
+  const rejectAttempt: AttemptStep = (attempt, next) => {
     const rejected = gatewayError('FORBIDDEN', { status: 402, message: 'Nothing is left.' })
     attempt.allowOutput({ tokens: 1, extend: () => Promise.reject(rejected) })
     return next()
   }
   const all = chatEvents(text).join('')
-  const world = await openWith({ aroundAttempt: [refusing] }, [all])
+  const world = await openWith({ aroundAttempt: [rejectAttempt] }, [all])
   assert.is(await (await world.post(chat, { model: 'two/m', stream: true })).text(), all)
 })

@@ -14,7 +14,7 @@ const test = suite('a gateway key pasted into the wrong field')
 
 const messages = [{ role: 'user', content: 'Hi' }]
 
-const encoded = (text: string) => Array.from(text, (letter) => `%${letter.charCodeAt(0).toString(16)}`).join('')
+const percentEncode = (text: string) => Array.from(text, (letter) => `%${letter.charCodeAt(0).toString(16)}`).join('')
 
 /** Requests with the key in some place, and whether a provider may be called. */
 const places: Record<string, (key: string) => { path?: string; body?: object; headers?: Record<string, string> }> = {
@@ -46,12 +46,15 @@ const places: Record<string, (key: string) => { path?: string; body?: object; he
     body: { contents: [{ parts: [{ text: 'Hi' }] }] },
   }),
   'the model in a path, encoded twice': (key) => ({
-    path: `/v1beta/models/one%252F${encoded(encoded(key))}:generateContent`,
+    path: `/v1beta/models/one%252F${percentEncode(percentEncode(key))}:generateContent`,
     body: { contents: [{ parts: [{ text: 'Hi' }] }] },
   }),
-  'the model of a chat request, encoded': (key) => ({ body: { model: `one/${encoded(key)}`, messages } }),
-  'a path, with all letters encoded': (key) => ({ path: `/v1/${encoded(key)}`, body: {} }),
-  'a path, encoded three times': (key) => ({ path: `/v1/models/${encoded(encoded(encoded(key)))}`, body: {} }),
+  'the model of a chat request, encoded': (key) => ({ body: { model: `one/${percentEncode(key)}`, messages } }),
+  'a path, with all letters encoded': (key) => ({ path: `/v1/${percentEncode(key)}`, body: {} }),
+  'a path, encoded three times': (key) => ({
+    path: `/v1/models/${percentEncode(percentEncode(percentEncode(key)))}`,
+    body: {},
+  }),
   'a field name and its value': (key) => ({ body: { model: 'one/m', messages, [key]: 1, max_tokens: key } }),
 }
 
@@ -65,15 +68,15 @@ for (const [location, make] of Object.entries(places))
     const upstream = fakeUpstream(metered({}, { tokens: 0 }))
     const { module, spans } = sdk()
     const seen: unknown[] = []
-    const recorded = (value: unknown) => void seen.push(value)
+    const record = (value: unknown) => void seen.push(value)
     const gateway = createGateway({
       storage: memoryStorage(),
       fetch: upstream,
       catalog,
       management: { token },
-      logger: { info: recorded, warn: recorded, error: recorded, debug: recorded },
-      observe: [otel(module), prometheus({ token }), jsonLog(recorded)],
-      hooks: { onRequest: recorded, onAttempt: recorded, onUsage: recorded, onError: recorded },
+      logger: { info: record, warn: record, error: record, debug: record },
+      observe: [otel(module), prometheus({ token }), jsonLog(record)],
+      hooks: { onRequest: record, onAttempt: record, onUsage: record, onError: record },
     })
     await gateway.api.connections.create({ provider: 'one', apiKey: 'of-one' })
     const key = mintClientKey()

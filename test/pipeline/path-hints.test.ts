@@ -1,13 +1,13 @@
 import { dashboard } from '../../src/features/dashboard/dashboard.ts'
 import { prometheus } from '../../src/features/observe/prometheus.ts'
 import type { GatewayOptions } from '../../src/options.ts'
-import { openDoor } from '../management/open-management.ts'
+import { openManagement } from '../management/open-management.ts'
 import { assert, suite } from '../support/suite.ts'
 
 const test = suite('paths that users guess')
 
 async function output(path: string, options: Partial<GatewayOptions> = {}) {
-  const { gateway } = openDoor(options)
+  const { gateway } = openManagement(options)
   const reply = await gateway.fetch(new Request(`http://gateway.test${path}`, { method: 'POST', body: '{}' }))
   return `${reply.status} ${await reply.text()}`
 }

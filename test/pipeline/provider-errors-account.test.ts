@@ -1,5 +1,5 @@
 import { assert, suite } from '../support/suite.ts'
-import { anthropic, google, openai, type Refusal, recorded } from './support/rejections.ts'
+import { anthropic, google, openai, type Refusal, recordFailure } from './support/rejections.ts'
 
 const test = suite('provider errors about an account without credit or permission')
 
@@ -27,7 +27,7 @@ const noCredit: Refusal[] = [
 
 for (const [source, status, body] of noCredit)
   test(`a ${status} from ${source} means that the account is out of credit`, async () => {
-    const failure = await recorded(status, body)
+    const failure = await recordFailure(status, body)
     assert.is(failure.class, 'credentials')
     assert.match(failure.message, /out of credit\. Top it up/)
   })
@@ -40,14 +40,14 @@ const barred: Refusal[] = [
 
 for (const [source, status, body] of barred)
   test(`a ${status} from ${source} means that the account is blocked`, async () => {
-    const failure = await recorded(status, body)
+    const failure = await recordFailure(status, body)
     assert.is(failure.class, 'credentials')
     assert.match(failure.message, /Check both at the provider/)
   })
 
 test('a 400 from Google means that the key has expired', async () => {
   const body = google(400, 'INVALID_ARGUMENT', 'API key expired. Please renew the API key.')
-  assert.match((await recorded(400, body)).message, /Give the connection a new one/)
+  assert.match((await recordFailure(400, body)).message, /Give the connection a new one/)
 })
 
 const ofClient: Refusal[] = [
@@ -59,7 +59,7 @@ const ofClient: Refusal[] = [
 
 for (const [label, status, body] of ofClient)
   test(`a ${status} with ${label} doesn't affect the account`, async () =>
-    assert.is((await recorded(status, body)).class, 'client'))
+    assert.is((await recordFailure(status, body)).class, 'client'))
 
 const afford = (left: number) =>
   `This request requires more credits, or fewer max_tokens. You requested up to 65536 tokens, but can only afford ${left}. To increase, visit https://openrouter.ai/settings/credits and upgrade to a paid account`
@@ -119,7 +119,7 @@ const tooExpensive: Refusal[] = [
 
 for (const [source, status, body] of tooExpensive)
   test(`a ${status} from ${source} means that this request is too expensive`, async () => {
-    const failure = await recorded(status, body)
+    const failure = await recordFailure(status, body)
     assert.is(failure.class, 'over-budget')
     assert.ok(failure.isQuoted)
     assert.is(failure.status, status)
@@ -149,7 +149,7 @@ const nothingLeft: Refusal[] = [
 
 for (const [source, status, body] of nothingLeft)
   test(`a ${status} from ${source} means that the account has no credit left`, async () =>
-    assert.is((await recorded(status, body)).class, 'credentials'))
+    assert.is((await recordFailure(status, body)).class, 'credentials'))
 
 test('a 400 that quotes words about credit from the request is a client error', async () =>
-  assert.is((await recorded(400, openai(`Invalid value: ${afford(5)}`))).class, 'client'))
+  assert.is((await recordFailure(400, openai(`Invalid value: ${afford(5)}`))).class, 'client'))

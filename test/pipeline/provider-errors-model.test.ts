@@ -1,5 +1,5 @@
 import { assert, suite } from '../support/suite.ts'
-import { anthropic, google, openai, type Refusal, recorded } from './support/rejections.ts'
+import { anthropic, google, openai, type Refusal, recordFailure } from './support/rejections.ts'
 
 const test = suite('provider errors about an unknown model or URL')
 
@@ -188,7 +188,7 @@ const denied: Refusal[] = [
 
 for (const [source, status, body] of [...noModel, ...denied])
   test(`a ${status} from ${source} means that the model doesn't exist or isn't accessible`, async () =>
-    assert.is((await recorded(status, body)).class, 'model-not-found'))
+    assert.is((await recordFailure(status, body)).class, 'model-not-found'))
 
 const ofAddress: Refusal[] = [
   ['Anthropic', 404, anthropic('not_found_error', 'Not Found')],
@@ -203,12 +203,12 @@ const ofAddress: Refusal[] = [
 
 for (const [source, status, body] of ofAddress)
   test(`a ${status} from ${source} means that the URL doesn't exist`, async () => {
-    const failure = await recorded(status, body)
+    const failure = await recordFailure(status, body)
     assert.is(failure.class, 'content')
     assert.match(failure.message, /status 404: the URL does not exist\. Check the base URL/)
   })
 
 test('a 404 for a field other than the model is a client error, regardless of the wording', async () => {
   for (const message of ['Not Found', '', 'No such file'])
-    assert.is((await recorded(404, openai(message, { param: 'file_id' }))).class, 'client')
+    assert.is((await recordFailure(404, openai(message, { param: 'file_id' }))).class, 'client')
 })

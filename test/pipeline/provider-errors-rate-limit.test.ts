@@ -1,5 +1,5 @@
 import { assert, suite } from '../support/suite.ts'
-import { anthropic, google, openai, type Refusal, recorded } from './support/rejections.ts'
+import { anthropic, google, openai, type Refusal, recordFailure } from './support/rejections.ts'
 
 const test = suite('provider errors about a rate limit')
 
@@ -65,7 +65,7 @@ const oneModel: Refusal[] = [
 ]
 for (const [source, status, body] of oneModel)
   test(`a rate limit from ${source} applies to one model`, async () =>
-    assert.is((await recorded(status, body)).level, 'model'))
+    assert.is((await recordFailure(status, body)).level, 'model'))
 
 for (const [source, status, body] of [
   ['OpenAI', 429, openai('Request too large for default in organization org-1', { code: 'rate_limit_exceeded' })],
@@ -74,12 +74,12 @@ for (const [source, status, body] of [
   ['nobody', 429, ''],
 ] satisfies Refusal[])
   test(`a rate limit from ${source} applies to the account`, async () =>
-    assert.is((await recorded(status, body)).level, undefined))
+    assert.is((await recordFailure(status, body)).level, undefined))
 
 test('a 413 with a rate limit code is treated as an account limit, which another target may not have', async () => {
   const text =
     'Request too large for model `x` in organization `o` on tokens per minute (TPM): Limit 6000, Requested 7000'
-  const failure = await recorded(413, openai(text, { type: 'tokens', code: 'rate_limit_exceeded' })) // Groq
+  const failure = await recordFailure(413, openai(text, { type: 'tokens', code: 'rate_limit_exceeded' })) // Groq
   assert.equal([failure.class, failure.level], ['rate-limit', 'model'])
-  assert.is((await recorded(413, openai('Request too large'))).class, 'client')
+  assert.is((await recordFailure(413, openai('Request too large'))).class, 'client')
 })

@@ -1,5 +1,5 @@
 import { assert, suite } from '../support/suite.ts'
-import { anthropic, google, openai, type Refusal, recorded } from './support/rejections.ts'
+import { anthropic, google, openai, type Refusal, recordFailure } from './support/rejections.ts'
 
 const test = suite('provider errors about a request that is too long')
 
@@ -187,4 +187,4 @@ const overflow: Refusal[] = [
 
 for (const [source, status, body] of overflow)
   test(`a ${status} from ${source} means that the request is too long`, async () =>
-    assert.is((await recorded(status, body)).class, 'context-overflow'))
+    assert.is((await recordFailure(status, body)).class, 'context-overflow'))

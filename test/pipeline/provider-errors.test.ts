@@ -1,5 +1,5 @@
 import { assert, suite } from '../support/suite.ts'
-import { anthropic, google, openai, type Refusal, recorded } from './support/rejections.ts'
+import { anthropic, google, openai, type Refusal, recordFailure } from './support/rejections.ts'
 
 const test = suite('provider errors by status and wording')
 
@@ -219,11 +219,11 @@ const echoes: Refusal[] = [
 
 for (const [source, status, body] of ofAccount)
   test(`a ${status} from ${source} is about the account`, async () =>
-    assert.is((await recorded(status, body)).class, 'credentials'))
+    assert.is((await recordFailure(status, body)).class, 'credentials'))
 
 for (const [source, status, body] of [...ofClient, ...echoes])
   test(`a ${status} from ${source} is a client error`, async () =>
-    assert.is((await recorded(status, body)).class, 'client'))
+    assert.is((await recordFailure(status, body)).class, 'client'))
 
 const unexplained: Refusal[] = [
   ['an HTML page', 403, '<html>Forbidden</html>'],
@@ -238,7 +238,7 @@ const unexplained: Refusal[] = [
 
 for (const [label, status, body] of unexplained)
   test(`a ${status} with ${label} isn't attributed to the account or the client`, async () =>
-    assert.is((await recorded(status, body)).class, 'forbidden'))
+    assert.is((await recordFailure(status, body)).class, 'forbidden'))
 
 for (const text of [
   'Your input was flagged as violating our usage policy',
@@ -248,14 +248,14 @@ for (const text of [
   'Rejected by the safety system',
 ])
   test(`a 403 with only the message "${text}" is a client error`, async () =>
-    assert.is((await recorded(403, openai(text))).class, 'client'))
+    assert.is((await recordFailure(403, openai(text))).class, 'client'))
 
 test('a 402 from OpenRouter about in-flight requests is a rate limit, and one about an expensive request affects only that request', async () => {
   const metadata = { limit_source: 'openrouter_in_flight_budget', reason: 'in_flight_budget_exhausted' }
-  assert.is((await recorded(402, { error: { code: 402, message: 'Retry later', metadata } })).class, 'rate-limit')
+  assert.is((await recordFailure(402, { error: { code: 402, message: 'Retry later', metadata } })).class, 'rate-limit')
   const tooExpensive = { limit_source: 'openrouter_credits', reason: 'weight_exceeds_budget' }
   assert.is(
-    (await recorded(402, { error: { code: 402, message: 'Too dear', metadata: tooExpensive } })).class,
+    (await recordFailure(402, { error: { code: 402, message: 'Too dear', metadata: tooExpensive } })).class,
     'over-budget',
   )
 })
@@ -266,15 +266,15 @@ test('an account without credit is recognized with any status', async () => {
     [400, anthropic('invalid_request_error', 'Your credit balance is too low to access the Anthropic API.')],
     [402, ''],
   ] as const)
-    assert.match((await recorded(status, body)).message, /out of credit\. Top it up/)
+    assert.match((await recordFailure(status, body)).message, /out of credit\. Top it up/)
   const other = google(400, 'FAILED_PRECONDITION', 'User location is not supported for the API use.')
-  assert.match((await recorded(400, other)).message, /not allowed to call from this location/)
+  assert.match((await recordFailure(400, other)).message, /not allowed to call from this location/)
 })
 
 test("an account isn't out of credit if its router lacks credit at an upstream provider", async () => {
   const raw = JSON.stringify(openai('You exceeded your current quota', { code: 'insufficient_quota' }))
   const body = { error: { code: 429, message: 'Provider returned error', metadata: { raw, provider_name: 'OpenAI' } } }
-  assert.is((await recorded(429, body)).class, 'rate-limit')
+  assert.is((await recordFailure(429, body)).class, 'rate-limit')
 })
 
 test("a limit called a quota doesn't mean that the credit is exhausted", async () => {
@@ -283,10 +283,10 @@ test("a limit called a quota doesn't mean that the credit is exhausted", async (
     'RESOURCE_EXHAUSTED',
     'You exceeded your current quota, please check your plan and billing details.',
   )
-  assert.is((await recorded(429, body)).class, 'rate-limit')
+  assert.is((await recordFailure(429, body)).class, 'rate-limit')
 })
 
 for (const status of [500, 502, 503, 504, 529])
-  test(`a ${status} is a server error`, async () => assert.is((await recorded(status, '')).class, 'server'))
+  test(`a ${status} is a server error`, async () => assert.is((await recordFailure(status, '')).class, 'server'))
 
-test('a 408 is treated as a timeout', async () => assert.is((await recorded(408, '')).class, 'timeout'))
+test('a 408 is treated as a timeout', async () => assert.is((await recordFailure(408, '')).class, 'timeout'))

@@ -23,9 +23,9 @@ const begin = (index: number, content_block: JsonObject = { type: 'text', text: 
   content_block,
 })
 const add = (index: number, delta: JsonObject) => ({ type: 'content_block_delta', index, delta })
-const say = (index: number, text: string) => add(index, { type: 'text_delta', text })
+const createTextDelta = (index: number, text: string) => add(index, { type: 'text_delta', text })
 const end = (index: number) => ({ type: 'content_block_stop', index })
-const text = (index: number, text: string) => [begin(index), say(index, text), end(index)]
+const text = (index: number, text: string) => [begin(index), createTextDelta(index, text), end(index)]
 const call = (index: number) => [
   begin(index, { type: 'tool_use', id: 'toolu_1', name: 'look', input: {} }),
   add(index, { type: 'input_json_delta', partial_json: '{"a":1}' }),
@@ -57,9 +57,12 @@ const cutTable: Record<string, [events: JsonObject[], text: string]> = {
     [start(), ...text(0, 'Hel'), start(), ...text(0, 'lo'), ...call(1), ...finish],
     'Hel',
   ],
-  'within an open block': [[start(), begin(0), say(0, 'Hel'), start(), say(0, 'lo'), end(0), ...finish], 'Hel'],
+  'within an open block': [
+    [start(), begin(0), createTextDelta(0, 'Hel'), start(), createTextDelta(0, 'lo'), end(0), ...finish],
+    'Hel',
+  ],
   'within an open block, with another id': [
-    [start(), begin(0), say(0, 'Hel'), start({}, 'm2'), ...text(0, 'lo'), ...finish],
+    [start(), begin(0), createTextDelta(0, 'Hel'), start({}, 'm2'), ...text(0, 'lo'), ...finish],
     'Hel',
   ],
   'before the end': [[start(), ...text(0, 'Hello'), start(), ...finish], 'Hello'],
@@ -74,7 +77,7 @@ const cutTable: Record<string, [events: JsonObject[], text: string]> = {
   ],
 }
 
-const written = (events: readonly JsonObject[]) =>
+const writeEvents = (events: readonly JsonObject[]) =>
   events.map((event) => `event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`)
 
 /** Ways to split the bytes of a stream. */
@@ -101,7 +104,7 @@ for (const [name, [events, expected, calls = 0]] of Object.entries(table)) {
   for (const [mode, cut] of Object.entries(cuts)) {
     test(`Anthropic's helper reads a single passed-through message despite a second start ${name} (${mode})`, async () => {
       const { gateway } = await openWorld({
-        fetch: fakeUpstream(() => sse(cut(written(events)))),
+        fetch: fakeUpstream(() => sse(cut(writeEvents(events)))),
         connections: ['claude'],
       })
       const stream = getHelper(gateway)
@@ -116,7 +119,7 @@ for (const [name, [events, expected, calls = 0]] of Object.entries(table)) {
 
     test(`a Chat Completions client reads a single response despite a second start ${name} (${mode})`, async () => {
       const { chat } = await openWorld({
-        fetch: fakeUpstream(() => sse(cut(written(events)))),
+        fetch: fakeUpstream(() => sse(cut(writeEvents(events)))),
         connections: ['claude'],
       })
       const response = await chat({ model: 'claude/c', stream: true, messages: [{ role: 'user', content: 'a' }] })
@@ -134,7 +137,7 @@ for (const [name, [events, expected]] of Object.entries(cutTable)) {
   for (const [mode, cut] of Object.entries(cuts)) {
     test(`a second start ${name} ends a passed-through stream with an error (${mode})`, async () => {
       const { messages, recorded } = await openWorld({
-        fetch: fakeUpstream(() => sse(cut(written(events)))),
+        fetch: fakeUpstream(() => sse(cut(writeEvents(events)))),
         connections: ['claude'],
       })
       const sent = await (await messages({ stream: true })).text()
@@ -154,7 +157,7 @@ for (const [name, [events, expected]] of Object.entries(cutTable)) {
 
     test(`Anthropic's helper rejects a stream with a second start ${name} (${mode})`, async () => {
       const { gateway } = await openWorld({
-        fetch: fakeUpstream(() => sse(cut(written(events)))),
+        fetch: fakeUpstream(() => sse(cut(writeEvents(events)))),
         connections: ['claude'],
       })
       const stream = getHelper(gateway)
@@ -166,7 +169,7 @@ for (const [name, [events, expected]] of Object.entries(cutTable)) {
       if (format === 'anthropic-messages') continue
       test(`a second start ${name} gives a ${format} client an error and no incomplete tool call (${mode})`, async () => {
         const world = await openWorld({
-          fetch: fakeUpstream(() => sse(cut(written(events)))),
+          fetch: fakeUpstream(() => sse(cut(writeEvents(events)))),
           catalog: streamCatalog,
           connections: ['anthropic-messages'],
         })
@@ -190,7 +193,7 @@ for (const [name, events] of Object.entries({
 }))
   test(`a second start ${name} falls back to the next target, because no content was sent`, async () => {
     const upstream = fakeUpstream(({ provider }) =>
-      provider === 'claude' ? sse(written(events)) : json(chatAnswer('two')),
+      provider === 'claude' ? sse(writeEvents(events)) : json(chatAnswer('two')),
     )
     const { messages, chat } = await openWorld({
       fetch: upstream,
@@ -207,14 +210,17 @@ for (const [name, events] of Object.entries({
   })
 
 test('a response that restarts before its first content falls back to the next target', async () => {
-  const created = (id: string) => ({ type: 'response.created', response: { id, output: [] } })
+  const createStart = (id: string) => ({ type: 'response.created', response: { id, output: [] } })
   const events = [
-    ...[created('r1'), { type: 'response.output_item.added', output_index: 0, item: { type: 'message', content: [] } }],
-    ...[created('r2'), { type: 'response.output_text.delta', output_index: 0, delta: 'again' }],
+    ...[
+      createStart('r1'),
+      { type: 'response.output_item.added', output_index: 0, item: { type: 'message', content: [] } },
+    ],
+    ...[createStart('r2'), { type: 'response.output_text.delta', output_index: 0, delta: 'again' }],
     { type: 'response.completed', response: { id: 'r2', status: 'completed', output: [] } },
   ]
   const upstream = fakeUpstream(({ provider }) =>
-    provider === 'openai-responses' ? sse(written(events)) : json(chatAnswer('two')),
+    provider === 'openai-responses' ? sse(writeEvents(events)) : json(chatAnswer('two')),
   )
   const world = await openWorld({
     fetch: upstream,
@@ -232,7 +238,7 @@ test('a response that restarts before its first content falls back to the next t
 test("events that restart in an unrequested stream aren't a response", async () => {
   const [events] = cutTable['in an open call'] ?? [[]]
   const upstream = fakeUpstream(({ provider }) =>
-    provider === 'claude' ? sse(written(events)) : json(chatAnswer('two')),
+    provider === 'claude' ? sse(writeEvents(events)) : json(chatAnswer('two')),
   )
   const { messages } = await openWorld({
     fetch: upstream,
@@ -247,7 +253,7 @@ test("events that restart in an unrequested stream aren't a response", async () 
 test('the tokens of the second message_start are counted', async () => {
   const events = [start({ input_tokens: 0, output_tokens: 0 }), start(), ...text(0, 'Hello'), ...finish]
   const { messages, recorded } = await openWorld({
-    fetch: fakeUpstream(() => sse(written(events))),
+    fetch: fakeUpstream(() => sse(writeEvents(events))),
     connections: ['claude'],
   })
   await (await messages({ stream: true })).text()
@@ -255,7 +261,7 @@ test('the tokens of the second message_start are counted', async () => {
 })
 
 test('a stream with a single start is passed on byte for byte', async () => {
-  const events = written([start(), ...text(0, 'message_start"'), ...call(1), ...finish]).join('')
+  const events = writeEvents([start(), ...text(0, 'message_start"'), ...call(1), ...finish]).join('')
   const { messages } = await openWorld({ fetch: fakeUpstream(() => sse(events)), connections: ['claude'] })
   assert.is(await (await messages({ stream: true })).text(), events)
 })

@@ -60,8 +60,8 @@ test('a request rejected because of its key has a record, which includes the key
   const { key, id } = await world.api.keys.create({ name: 'team' })
   await world.api.keys.update(id, { isActive: false })
   await world.api.settings.update({ requireApiKey: true })
-  const requested = (authorization?: string) => world.chat({}, { headers: authorization ? { authorization } : {} })
-  const replies = [await requested(), await requested('Bearer sbx_unknown'), await requested(`Bearer ${key}`)]
+  const sendChat = (authorization?: string) => world.chat({}, { headers: authorization ? { authorization } : {} })
+  const replies = [await sendChat(), await sendChat('Bearer sbx_unknown'), await sendChat(`Bearer ${key}`)]
   const ids = replies.map(getId)
   assert.equal(
     world.recorded.requests.map((request) => [

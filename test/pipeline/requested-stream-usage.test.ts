@@ -3,15 +3,15 @@ import { createGateway } from '../../src/gateway.ts'
 import { assert, suite } from '../support/suite.ts'
 import { askRaw, getChunks, rawUpstream } from './support/raw.ts'
 import { chatChunk, chatEvents, messageEvents } from './support/responses.ts'
-import { type Answering, fakeUpstream, json, sse } from './support/upstream.ts'
+import { fakeUpstream, json, type Respond, sse } from './support/upstream.ts'
 import { openWorld, type WorldOptions } from './support/world.ts'
 
 const test = suite('requesting stream usage')
 
 const HEAD =
   '{ "messages" : [{"role":"user","content":"Is \\"stream_options\\" set? 1.0"}],"model": "one/m" , "stream":true'
-const sent = (extra = '') => `${HEAD}${extra} }`
-const requested = (body: string) =>
+const createBody = (extra = '') => `${HEAD}${extra} }`
+const sendBody = (body: string) =>
   body.replace('{ ', '{"stream_options":{"include_usage":true}, ').replace('one/m', 'm')
 
 /** The response of a provider that got the option. */
@@ -21,7 +21,7 @@ const withoutUsage = events.filter((event) => !isUsage(event)).join('')
 const usageEvent = events.find(isUsage) ?? ''
 const FINISH = chatChunk({}, 'stop')
 
-const open = (respond: Answering = () => sse(events), extra: WorldOptions = {}) => {
+const open = (respond: Respond = () => sse(events), extra: WorldOptions = {}) => {
   const upstream = fakeUpstream(respond)
   return openWorld({ fetch: upstream, includeStreamUsage: true, ...extra }).then((world) => ({ upstream, world }))
 }
@@ -41,24 +41,24 @@ test('stream usage is requested by default', async () => {
     },
   })
   await gateway.api.connections.create({ provider: 'one', apiKey: 'key' })
-  const response = await gateway.fetch(`http://gateway${chat}`, { method: 'POST', body: sent() })
+  const response = await gateway.fetch(`http://gateway${chat}`, { method: 'POST', body: createBody() })
   assert.is(await response.text(), withoutUsage)
-  assert.is(upstream.calls[0]?.body, requested(sent()))
+  assert.is(upstream.calls[0]?.body, sendBody(createBody()))
   assert.equal(usages, [[7, 3, 'counted']])
 })
 
 test("if includeStreamUsage is off, stream usage isn't requested, and bytes stay unchanged in both directions", async () => {
   const { upstream, world } = await open(undefined, { includeStreamUsage: false })
-  const response = await world.post(chat, sent())
+  const response = await world.post(chat, createBody())
   assert.is(await response.text(), events.join(''))
-  assert.is(upstream.calls[0]?.body, sent().replace('one/m', 'm'))
+  assert.is(upstream.calls[0]?.body, createBody().replace('one/m', 'm'))
 })
 
 test("stream usage is requested, counted, and hidden from a client that hasn't requested it", async () => {
   const { upstream, world } = await open()
-  const response = await world.post(chat, sent())
+  const response = await world.post(chat, createBody())
   assert.is(await response.text(), withoutUsage)
-  assert.is(upstream.calls[0]?.body, requested(sent()))
+  assert.is(upstream.calls[0]?.body, sendBody(createBody()))
   assert.is(response.headers.get('x-signalbox-target'), 'one/m')
   assert.is(response.headers.get('x-signalbox-attempts'), 'one/m=200')
   assert.is(response.headers.get('content-type'), 'text/event-stream')
@@ -74,7 +74,7 @@ test('stream usage is priced', async () => {
     one: { baseUrl: 'http://one.test/v1', models: [{ id: 'm', price: { input: 1_000_000, output: 2_000_000 } }] },
   }
   const { world } = await open(undefined, { catalog, connections: ['one'] })
-  await (await world.post(chat, sent())).text()
+  await (await world.post(chat, createBody())).text()
   assert.is(world.recorded.usages[0]?.costUsd, 7 + 3 * 2)
 })
 
@@ -92,9 +92,9 @@ const rewritten: Record<string, string> = {
 for (const [input, wanted] of Object.entries(rewritten)) {
   test(`stream usage is requested instead of ${input}, with every other byte unchanged`, async () => {
     const { upstream, world } = await open()
-    const response = await world.post(chat, sent(`, "stream_options":${input}, "n" : 1`))
+    const response = await world.post(chat, createBody(`, "stream_options":${input}, "n" : 1`))
     assert.is(await response.text(), withoutUsage)
-    assert.is(upstream.calls[0]?.body, sent(`, "stream_options":${wanted}, "n" : 1`).replace('one/m', 'm'))
+    assert.is(upstream.calls[0]?.body, createBody(`, "stream_options":${wanted}, "n" : 1`).replace('one/m', 'm'))
   })
 }
 
@@ -102,7 +102,7 @@ for (const [input, wanted] of Object.entries(rewritten)) {
 for (const input of ['{ "include_usage" :true}', '{"include_usage":1}', '"all"', '[]']) {
   test(`stream usage isn't requested again if the client's stream_options are ${input}`, async () => {
     const { upstream, world } = await open()
-    const body = sent(`, "stream_options":${input}`)
+    const body = createBody(`, "stream_options":${input}`)
     const response = await world.post(chat, body)
     assert.is(await response.text(), events.join(''))
     assert.is(upstream.calls[0]?.body, body.replace('one/m', 'm'))
@@ -112,7 +112,7 @@ for (const input of ['{ "include_usage" :true}', '{"include_usage":1}', '"all"',
 
 test("stream usage isn't requested for a non-streaming response", async () => {
   const { upstream, world } = await open(() => json({ choices: [{ message: { role: 'assistant', content: 'Hi' } }] }))
-  const body = sent().replace('true', 'false')
+  const body = createBody().replace('true', 'false')
   await (await world.post(chat, body)).text()
   assert.is(upstream.calls[0]?.body, body.replace('one/m', 'm'))
 })
@@ -135,15 +135,15 @@ test('stream usage is requested for legacy completions', async () => {
 test("stream usage isn't requested if the provider is known to reject that", async () => {
   const catalog = { mistral: { baseUrl: 'http://mistral.test/v1', models: [{ id: 'm' }] } }
   const { upstream, world } = await open(undefined, { catalog, connections: ['mistral'] })
-  const response = await world.post(chat, sent().replace('one/m', 'mistral/m'))
+  const response = await world.post(chat, createBody().replace('one/m', 'mistral/m'))
   assert.is(await response.text(), events.join(''))
-  assert.is(upstream.calls[0]?.body, sent().replace('one/m', 'm'))
+  assert.is(upstream.calls[0]?.body, createBody().replace('one/m', 'm'))
 })
 
 test('stream usage is hidden event by event, for any split and any line ending', async () => {
   for (const end of ['\n', '\r\n', '\r']) {
-    const recorded = (text: string) => text.replaceAll('\n', end)
-    const bytes = new TextEncoder().encode(recorded(chatEvents('Hällo wörld 😀').join('')))
+    const withLineEnds = (text: string) => text.replaceAll('\n', end)
+    const bytes = new TextEncoder().encode(withLineEnds(chatEvents('Hällo wörld 😀').join('')))
     for (const size of [1, 7, bytes.length]) {
       const chunks = Array.from({ length: Math.ceil(bytes.length / size) }, (_, index) =>
         bytes.subarray(index * size, (index + 1) * size),
@@ -151,7 +151,7 @@ test('stream usage is hidden event by event, for any split and any line ending',
       const world = await openWorld({ fetch: rawUpstream(() => getChunks(chunks, 'close')), includeStreamUsage: true })
       const { text } = await askRaw(world.gateway, chat, { model: 'one/m', stream: true })
       const kept = chatEvents('Hällo wörld 😀').filter((event) => !isUsage(event))
-      assert.is(text, recorded(kept.join('')), `${JSON.stringify(end)}, ${size}`)
+      assert.is(text, withLineEnds(kept.join('')), `${JSON.stringify(end)}, ${size}`)
       assert.is(world.recorded.usages[0]?.inputTokens, 7)
     }
   }
@@ -177,13 +177,13 @@ test('stream usage is only hidden if an event contains nothing else', async () =
   ]
   const alone = [`data: {${usage}, "choices": [ ]}\n\n`, `data: {"choices":null,${usage}}\n\n`, `data: {${usage}}\n\n`]
   const { world } = await open(() => sse([...others, ...alone, 'data: [DONE]\n\n']))
-  assert.is(await (await world.post(chat, sent())).text(), `${others.join('')}data: [DONE]\n\n`)
+  assert.is(await (await world.post(chat, createBody())).text(), `${others.join('')}data: [DONE]\n\n`)
   assert.is(world.recorded.usages[0]?.inputTokens, 7)
 })
 
 test('a stream that breaks off after its usage still ends with an error', async () => {
   const { world } = await open(() => sse([...events.slice(0, -1)], 'error'))
-  const text = await (await world.post(chat, sent())).text()
+  const text = await (await world.post(chat, createBody())).text()
   assert.ok(text.startsWith(withoutUsage.replace('data: [DONE]\n\n', '')))
   assert.match(text, /"code":"upstream_cut"/)
   assert.ok(!text.includes('[DONE]') && !text.includes(usageEvent))
@@ -194,7 +194,7 @@ test('a stream that breaks off after its usage still ends with an error', async 
 test('a stream that ends early is an error even if it has reported its usage', async () => {
   const output = [chatChunk({ content: 'Hi' }), usageEvent]
   const { world } = await open(() => sse(output))
-  const text = await (await world.post(chat, sent())).text()
+  const text = await (await world.post(chat, createBody())).text()
   assert.ok(text.startsWith(`${output[0]}data: {"error"`), text)
   assert.match(text, /"code":"upstream_cut"/)
 })
@@ -205,7 +205,7 @@ test("an error in the same event as the usage, the same chunk, or the next one i
   const first = chatChunk({ content: 'Hi' })
   for (const rest of [[usageEvent + error], [usageEvent, error], [both]]) {
     const { world } = await open(() => sse([first, ...rest]))
-    const text = await (await world.post(chat, sent())).text()
+    const text = await (await world.post(chat, createBody())).text()
     assert.ok(text.startsWith(first + (rest[0] === both ? both : error)), text)
     assert.ok(!text.includes('[DONE]') && !text.includes(usageEvent))
     assert.is(world.recorded.requests[0]?.status, 503)
@@ -214,7 +214,7 @@ test("an error in the same event as the usage, the same chunk, or the next one i
 
 test('stream usage is hidden if it arrives without a blank line at the very end', async () => {
   const { world } = await open(() => sse([chatChunk({ content: 'Hi' }), FINISH, usageEvent.trimEnd()]))
-  assert.is(await (await world.post(chat, sent())).text(), chatChunk({ content: 'Hi' }) + FINISH)
+  assert.is(await (await world.post(chat, createBody())).text(), chatChunk({ content: 'Hi' }) + FINISH)
   assert.is(world.recorded.usages[0]?.inputTokens, 7)
 })
 
@@ -226,16 +226,16 @@ test("stream usage is requested from each target in the target's format", async 
     },
     { combos: { chain: ['one/m', 'two/m'], mixed: ['one/m', 'claude/c'] } },
   )
-  const response = await world.post(chat, sent().replace('one/m', 'chain'))
+  const response = await world.post(chat, createBody().replace('one/m', 'chain'))
   assert.is(await response.text(), withoutUsage)
   assert.equal(
     upstream.calls.map(({ provider, body }) => [provider, body]),
     [
-      ['one', requested(sent())],
-      ['two', requested(sent())],
+      ['one', sendBody(createBody())],
+      ['two', sendBody(createBody())],
     ],
   )
-  const translated = await world.post(chat, sent().replace('one/m', 'mixed'))
+  const translated = await world.post(chat, createBody().replace('one/m', 'mixed'))
   assert.ok(!(await translated.text()).includes('"usage"'))
   assert.ok(!upstream.calls.at(-1)?.body.includes('include_usage'))
   assert.equal(
@@ -269,9 +269,12 @@ for (const [status, error] of [
     const { upstream, world } = await open(({ body }) =>
       body.includes('include_usage') ? json(error, status) : sse(chatEvents().filter((event) => !isUsage(event))),
     )
-    for (const calls of [[requested(sent()), sent().replace('one/m', 'm')], [sent().replace('one/m', 'm')]]) {
+    for (const calls of [
+      [sendBody(createBody()), createBody().replace('one/m', 'm')],
+      [createBody().replace('one/m', 'm')],
+    ]) {
       const before = upstream.calls.length
-      const response = await world.post(chat, sent())
+      const response = await world.post(chat, createBody())
       assert.equal([response.status, await response.text()], [200, withoutUsage])
       assert.equal(
         upstream.calls.slice(before).map(({ body }) => body),
@@ -280,7 +283,7 @@ for (const [status, error] of [
     }
     assert.is(world.recorded.attempts.length, 2)
     await world.clock.advance(24 * 60 * 60_000 + 1)
-    await (await world.post(chat, sent())).text()
+    await (await world.post(chat, createBody())).text()
     assert.is(upstream.calls.length, 5)
   })
 }
@@ -288,13 +291,13 @@ for (const [status, error] of [
 test("an unrelated error isn't treated as a rejection of the usage request", async () => {
   const error = { error: { message: 'stream_options is required, messages is empty' } }
   const { upstream, world } = await open(() => json(error, 400))
-  const response = await world.post(chat, sent())
+  const response = await world.post(chat, createBody())
   assert.equal([response.status, await response.json(), upstream.calls.length], [400, error, 1])
 })
 
 test('a stream with requested usage ends immediately when the client disconnects', async () => {
   const { upstream, world } = await open(() => sse([chatChunk({ content: 'Hi' })], 'hang'))
-  const reader = (await world.post(chat, sent())).body?.getReader()
+  const reader = (await world.post(chat, createBody())).body?.getReader()
   await reader?.read()
   await reader?.cancel()
   await new Promise((resolve) => setTimeout(resolve, 0))
@@ -305,7 +308,7 @@ test('a stream with requested usage ends immediately when the client disconnects
 test('stream usage is removed from the empty response that the client gets if all are empty', async () => {
   const empty = [chatChunk({ role: 'assistant', content: '' }), FINISH]
   const { world } = await open(() => sse([...empty, usageEvent, 'data: [DONE]\n\n']), { connections: ['one'] })
-  const response = await world.post(chat, sent())
+  const response = await world.post(chat, createBody())
   assert.is(response.status, 200)
   assert.is(await response.text(), `${empty.join('')}data: [DONE]\n\n`)
 })

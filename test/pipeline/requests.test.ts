@@ -10,7 +10,7 @@ async function open(limits = {}) {
   return { upstream, world: await openWorld({ fetch: upstream, limits }) }
 }
 
-const nested = (levels: number) => `{"model":"one/m","a":${'['.repeat(levels - 1)}${']'.repeat(levels - 1)}}`
+const nestJson = (levels: number) => `{"model":"one/m","a":${'['.repeat(levels - 1)}${']'.repeat(levels - 1)}}`
 
 const rejected: Array<[what: string, body: string | Uint8Array<ArrayBuffer>, message: RegExp]> = [
   ['an empty body', '', /empty/],
@@ -21,7 +21,7 @@ const rejected: Array<[what: string, body: string | Uint8Array<ArrayBuffer>, mes
   ['text', '"one/m"', /must be a JSON object/],
   ['null', 'null', /must be a JSON object/],
   ['invalid UTF-8', new Uint8Array([0x7b, 0x22, 0xff, 0x22, 0x7d]), /not valid UTF-8/],
-  ['JSON of 65 levels', nested(65), /deeper than 64 levels/],
+  ['JSON of 65 levels', nestJson(65), /deeper than 64 levels/],
   ['JSON of a million levels', '['.repeat(1_000_000), /deeper than 64 levels/],
   ['a body without a model', '{"messages":[]}', /"model" is required/],
   ['a blank model', '{"model":" "}', /"model" is required/],
@@ -57,7 +57,7 @@ test('a request without a body gets an error that reports the missing body', asy
 
 test("JSON with 64 levels is accepted, and brackets in strings don't count", async () => {
   const { upstream, world } = await open()
-  assert.is((await world.post('/v1/chat/completions', nested(64))).status, 200)
+  assert.is((await world.post('/v1/chat/completions', nestJson(64))).status, 200)
   const text = '['.repeat(1_000)
   assert.is((await world.chat({ messages: [{ content: `${text}\\"${text}` }] })).status, 200)
   assert.is(upstream.calls.length, 2)

@@ -1,6 +1,6 @@
 import { assert, suite } from '../support/suite.ts'
 import { chatAnswer, chatEvents, messageAnswer, messageEvents } from './support/responses.ts'
-import { type Answering, fakeUpstream, json, sse } from './support/upstream.ts'
+import { fakeUpstream, json, type Respond, sse } from './support/upstream.ts'
 import { catalog, openWorld } from './support/world.ts'
 
 const test = suite('Responses requests')
@@ -8,7 +8,7 @@ const test = suite('Responses requests')
 const kept = { baseUrl: 'http://kept.test/v1', format: 'openai-responses', models: [{ id: 'r' }] } as const
 
 /** Providers that respond in their own format. The Responses provider's response isn't read. */
-const each: Answering = ({ url, body }) => {
+const each: Respond = ({ url, body }) => {
   const isMessages = url.pathname.endsWith('/messages')
   if (JSON.parse(body).stream) return sse(isMessages ? messageEvents() : chatEvents())
   return json(isMessages ? messageAnswer() : chatAnswer())

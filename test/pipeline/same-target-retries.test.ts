@@ -14,7 +14,7 @@ async function lone(responses: Answers, options: WorldOptions = {}): Promise<{ u
 }
 
 /** Resolves to the response and its duration in ms. The clock only advances while the request waits between two attempts. */
-async function requested({ clock, chat, recorded }: World, upstream: FakeUpstream, model = 'one/m') {
+async function sendChat({ clock, chat, recorded }: World, upstream: FakeUpstream, model = 'one/m') {
   const startedAt = clock.now()
   let response: Response | undefined
   const pending = chat({ model }).then((reply) => {
@@ -36,7 +36,7 @@ async function requested({ clock, chat, recorded }: World, upstream: FakeUpstrea
 }
 
 const well = () => json(chatAnswer())
-const refused = (status: number, headers: Record<string, string>) => () =>
+const rejectWith = (status: number, headers: Record<string, string>) => () =>
   json({ error: { message: 'not now' } }, status, headers)
 const unsent = (code: string) => () => {
   throw new TypeError('fetch failed', { cause: Object.assign(new Error(code), { code }) })
@@ -82,8 +82,8 @@ test('if nothing was sent, the same target is retried once more, without a wait'
 })
 
 test('a request retries the same target no more often than its number of attempts', async () => {
-  const { upstream, world } = await lone([refused(503, { 'x-should-retry': 'true' })])
-  const { status, attempts, tookMs } = await requested(world, upstream)
+  const { upstream, world } = await lone([rejectWith(503, { 'x-should-retry': 'true' })])
+  const { status, attempts, tookMs } = await sendChat(world, upstream)
   assert.is(status, 503)
   assert.is(upstream.calls.length, 3)
   assert.is(attempts, 'one/m=503:server, one/m=503:server, one/m=503:server')
@@ -116,8 +116,8 @@ test("the same target isn't retried if the response doesn't suggest it", async (
     [404, { 'retry-after': '0' }],
     [413, { 'retry-after': '0' }],
   ] as const) {
-    const { upstream, world } = await lone([refused(status, headers), well])
-    await requested(world, upstream)
+    const { upstream, world } = await lone([rejectWith(status, headers), well])
+    await sendChat(world, upstream)
     assert.is(upstream.calls.length, 1, `${status} ${JSON.stringify(headers)}`)
   }
 })
@@ -134,8 +134,8 @@ test('the same target is retried after the wait that the response requests', asy
     [500, { 'x-should-retry': 'true' }, 0, 250],
     [429, { 'x-should-retry': 'true' }, 1_000, 1_150],
   ] as const) {
-    const { upstream, world } = await lone([refused(status, headers), well])
-    const { tookMs, attempts } = await requested(world, upstream)
+    const { upstream, world } = await lone([rejectWith(status, headers), well])
+    const { tookMs, attempts } = await sendChat(world, upstream)
     const label = `${status} ${JSON.stringify(headers)}: ${tookMs} ms`
     assert.is(upstream.calls.length, 2, label)
     assert.ok(tookMs >= fromMs && tookMs <= toMs + 10, label)
@@ -145,8 +145,8 @@ test('the same target is retried after the wait that the response requests', asy
 
 test('a target whose last attempt also fails is reported with the latest message', async () => {
   const last = json({ error: { message: 'still not' } }, 503)
-  const { upstream, world } = await lone([refused(503, { 'retry-after': '0' }), () => last])
-  const { status, text, attempts, header } = await requested(world, upstream)
+  const { upstream, world } = await lone([rejectWith(503, { 'retry-after': '0' }), () => last])
+  const { status, text, attempts, header } = await sendChat(world, upstream)
   assert.is(status, 503)
   assert.equal(JSON.parse(text), { error: { message: 'still not' } })
   assert.is(attempts, 'one/m=503:server, one/m=503:server')
@@ -154,14 +154,14 @@ test('a target whose last attempt also fails is reported with the latest message
 })
 
 test('a retry of the same target waits no longer than the client does', async () => {
-  const { upstream, world } = await lone([refused(503, { 'retry-after': '1' }), well])
+  const { upstream, world } = await lone([rejectWith(503, { 'retry-after': '1' }), well])
   const response = await world.chat({}, { headers: { 'x-signalbox-timeout-ms': '800' } })
   assert.is(response.status, 503)
   assert.is(upstream.calls.length, 1)
 })
 
 test('the wait for a retry of the same target ends when the client disconnects', async () => {
-  const { upstream, world } = await lone([refused(503, { 'retry-after': '1' }), well])
+  const { upstream, world } = await lone([rejectWith(503, { 'retry-after': '1' }), well])
   const controller = new AbortController()
   const pending = world.chat({}, { signal: controller.signal })
   await world.clock.untilPending()
@@ -177,19 +177,19 @@ test('the same target is retried after all other targets, and only if none of th
   const combos = { chain: ['one/m', 'two/m'] }
   const other = await lone([unsent('ECONNREFUSED'), well], { combos })
   assert.is(
-    (await requested(other.world, other.upstream, 'chain')).attempts,
+    (await sendChat(other.world, other.upstream, 'chain')).attempts,
     'one/m=502:network;via=chain:fallback, two/m=200',
     'the other target',
   )
-  const again = await lone([unsent('ECONNREFUSED'), refused(500, {}), well], { combos })
-  const { attempts } = await requested(again.world, again.upstream, 'chain')
+  const again = await lone([unsent('ECONNREFUSED'), rejectWith(500, {}), well], { combos })
+  const { attempts } = await sendChat(again.world, again.upstream, 'chain')
   assert.is(attempts, 'one/m=502:network;via=chain:fallback, two/m=500:server, one/m=200')
 })
 
 test('the same target is listed once among the failed targets', async () => {
   const combos = { chain: ['one/m', 'two/m'] }
-  const { upstream, world } = await lone([unsent('ECONNREFUSED'), refused(500, {})], { combos })
-  const { text } = await requested(world, upstream, 'chain')
+  const { upstream, world } = await lone([unsent('ECONNREFUSED'), rejectWith(500, {})], { combos })
+  const { text } = await sendChat(world, upstream, 'chain')
   assert.match(text, /All 2 targets failed/)
 })
 
@@ -208,10 +208,10 @@ test('retries of the same target use the retry budget', async () => {
 })
 
 test('a target that a combo lists twice is retried once', async () => {
-  const { upstream, world } = await lone([refused(500, {})], {
+  const { upstream, world } = await lone([rejectWith(500, {})], {
     combos: { chain: ['one/m', 'inner', 'one/m'], inner: ['one/m', 'two/m'] },
   })
-  const { attempts } = await requested(world, upstream, 'chain')
+  const { attempts } = await sendChat(world, upstream, 'chain')
   assert.equal(upstream.providers, ['one', 'two'])
   assert.is(
     attempts,

@@ -169,7 +169,7 @@ for (const [name, [own, send]] of Object.entries(asking)) {
           const problems = own === format ? [] : validators[format](body)
           if (problems.length > 0)
             return HttpResponse.json({ error: { message: problems.join('; ') } }, { status: 400 })
-          return HttpResponse.json(saying(format, JSON.stringify(GIVEN)))
+          return HttpResponse.json(createOutput(format, JSON.stringify(GIVEN)))
         }),
       )
       const { fetch } = await openBefore(format, provider)
@@ -181,9 +181,9 @@ for (const [name, [own, send]] of Object.entries(asking)) {
 }
 
 /** Returns the provider's response with another text. */
-function saying(format: WireFormat, content: string): JsonObject {
-  const escaped = (text: string) => JSON.stringify(text).slice(1, -1)
+function createOutput(format: WireFormat, content: string): JsonObject {
+  const escapeJson = (text: string) => JSON.stringify(text).slice(1, -1)
   const [first, second] = ANSWER
   const full = JSON.stringify(outputBy(format).response.whole)
-  return JSON.parse(full.replaceAll(escaped(first), escaped(content)).replaceAll(escaped(second), ''))
+  return JSON.parse(full.replaceAll(escapeJson(first), escapeJson(content)).replaceAll(escapeJson(second), ''))
 }

@@ -1,7 +1,7 @@
 import { wireFormats } from '../../src/types/unions.ts'
 import { exceptionFrame } from '../formats/support/event-stream.ts'
 import { assert, suite } from '../support/suite.ts'
-import { forms, OTHER, OWN, openQuoting, questions, SHAPE, shown, starts } from './support/quoted-keys.ts'
+import { collectShown, forms, OTHER, OWN, openQuoting, questions, SHAPE, starts } from './support/quoted-keys.ts'
 import { type End, json } from './support/upstream.ts'
 
 const test = suite('keys in errors, for every client and provider format')
@@ -61,21 +61,21 @@ const places: Record<string, (body: unknown) => [text: string, end?: End]> = {
   'an event': (body) => [data(body)],
   'an event named error': (body) => [data(body, 'error')],
   'an event with another name': (body) => [data(body, 'failure')],
-  'an event with escapes': (body) => [data(escaped(body))],
+  'an event with escapes': (body) => [data(escapeBody(body))],
   'an event without an end': (body) => [data(body).trimEnd()],
   'an event without an end, in a stream that breaks off': (body) => [data(body).trimEnd(), 'error'],
   'half an event in a stream that breaks off': (body) => [data(body).trimEnd().slice(0, -1), 'error'],
   'an event, and a stream that breaks off': (body) => [data(body), 'error'],
   'JSON alone': (body) => [`${plain(body)}\n\n`],
   'JSON alone without an end': (body) => [plain(body)],
-  'JSON alone with escapes': (body) => [`${escaped(body)}\n\n`],
+  'JSON alone with escapes': (body) => [`${escapeBody(body)}\n\n`],
   'an answer of HTTP': (body) => [`HTTP/1.1 400 Bad Request\r\ncontent-type: text/plain\r\n\r\n${plain(body)}\r\n\r\n`],
   'a comment': (body) => [`: ${plain(body)}\n\n`],
   'an event behind the end of another': (body) => [`${data({ error: { message: 'first' } })}${data(body)}`],
 }
 
 const plain = (body: unknown) => (typeof body === 'string' ? body : JSON.stringify(body))
-const escaped = (body: unknown) =>
+const escapeBody = (body: unknown) =>
   typeof body === 'string' ? body : JSON.stringify(body).replaceAll('/', '\\/').replaceAll('k', '\\u006b')
 
 const words = (quoted: string) => `Incorrect API key provided: ${quoted}. Find yours at https://vendor.test/keys`
@@ -93,7 +93,7 @@ for (const provider of Object.keys(starts)) {
             const [text, end] = place(bodyWith(words(keys.join(' '))))
             world.quote(() => [...(starts[provider]?.() ?? []), text], end)
             const response = await world.post(...questions[client](`${provider}/m`, true))
-            assertHidden(await shown(world, response), keys, `${label}, ${mode}`)
+            assertHidden(await collectShown(world, response), keys, `${label}, ${mode}`)
           }
         }
       }
@@ -111,10 +111,10 @@ for (const client of wireFormats) {
             if (contentOf[provider] === label) continue
             const keys = [OWN, OTHER, SHAPE]
             const body = bodyWith(words(keys.join(' ')))
-            for (const text of status === 400 ? [plain(body), escaped(body)] : [plain(body)]) {
+            for (const text of status === 400 ? [plain(body), escapeBody(body)] : [plain(body)]) {
               world.quote(() => json(text, status, { 'x-debug': OWN, 'x-other': OTHER, 'x-shape': SHAPE }))
               const response = await world.post(...questions[client](`${provider}/m`, stream))
-              assertHidden(await shown(world, response), keys, `${label}, ${status}, ${stream}`)
+              assertHidden(await collectShown(world, response), keys, `${label}, ${status}, ${stream}`)
             }
           }
         }
@@ -140,12 +140,12 @@ for (const [name, spelled] of Object.entries(forms)) {
             for (const status of [200, 500]) {
               world.quote(() => json(plain(body), status, { 'x-debug': quoted }))
               const response = await world.post(...questions[client](`${provider}/m`, false))
-              assertHidden(await shown(world, response), [quoted], `${kind}, ${status}`)
+              assertHidden(await collectShown(world, response), [quoted], `${kind}, ${status}`)
             }
             const frame = provider === 'bedrock' ? exceptionFrame('internalServerException', claim) : data(body)
             world.quote(() => [...(starts[provider]?.() ?? []), frame])
             const response = await world.post(...questions[client](`${provider}/m`, true))
-            assertHidden(await shown(world, response), [quoted], `${kind} in a stream of ${provider}`)
+            assertHidden(await collectShown(world, response), [quoted], `${kind} in a stream of ${provider}`)
           }
         }
       }
@@ -169,7 +169,7 @@ for (const [name, spelled] of Object.entries({ 'plain text': (key: string) => ke
           throw error
         })
         const response = await world.post(...questions['openai-chat']('chat/m', false))
-        assertHidden(await shown(world, response), [quoted], String(error))
+        assertHidden(await collectShown(world, response), [quoted], String(error))
       }
     }
   })

@@ -32,7 +32,7 @@ async function openEndless({ translated }: { translated: boolean }) {
 }
 
 /** Waits until nothing more is pulled. */
-async function settled(upstream: { pulled: number }): Promise<number> {
+async function waitUntilSettled(upstream: { pulled: number }): Promise<number> {
   for (let before = -1; before !== upstream.pulled; ) {
     before = upstream.pulled
     for (let turn = 0; turn < 5; turn++) await setImmediate()
@@ -47,13 +47,13 @@ for (const translated of [false, true]) {
     const { upstream, world, send } = await openEndless({ translated })
     const controller = new AbortController()
     await Promise.all(Array.from({ length: 500 }, () => send(controller.signal)))
-    const pulled = await settled(upstream)
+    const pulled = await waitUntilSettled(upstream)
     assert.ok(pulled <= 500 * MOST_BYTES, `${pulled} bytes`)
     await world.clock.advance(100_000)
-    assert.is(await settled(upstream), pulled)
+    assert.is(await waitUntilSettled(upstream), pulled)
     assert.is(upstream.open, 500)
     controller.abort()
-    await settled(upstream)
+    await waitUntilSettled(upstream)
     assert.is(upstream.open, 0)
   })
 }
@@ -67,10 +67,10 @@ test(`${SLOW} slow streams are at most 64 KiB ahead of their clients`, async () 
   let read = 0
   for (let round = 0; round < 2; round++) {
     for (const reader of readers) read += (await reader?.read())?.value?.length ?? 0
-    const ahead = (await settled(upstream)) - read
+    const ahead = (await waitUntilSettled(upstream)) - read
     assert.ok(ahead <= readers.length * MOST_BYTES, `${ahead} bytes ahead`)
   }
   controller.abort()
-  await settled(upstream)
+  await waitUntilSettled(upstream)
   assert.is(upstream.open, 0)
 })

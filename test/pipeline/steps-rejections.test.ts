@@ -1,8 +1,8 @@
 import { type ErrorCode, gatewayError } from '../../src/errors.ts'
 import type { RequestStep } from '../../src/request/steps.ts'
 import { assert, suite } from '../support/suite.ts'
-import { managed } from './support/compaction.ts'
-import { openWith, shown } from './support/steps.ts'
+import { createManaged } from './support/compaction.ts'
+import { formatAttempt, openWith } from './support/steps.ts'
 
 const test = suite('steps that reject requests and targets')
 
@@ -116,7 +116,7 @@ test('a step learns that an attempt has settled before the request reaches its n
       async ({ log }, next) => {
         log.aroundAttempt.push((attempt, makeIt) => {
           seen.push(`begin ${attempt.target.provider.slice(18)}`)
-          attempt.onSettled((record) => seen.push(shown(record)))
+          attempt.onSettled((record) => seen.push(formatAttempt(record)))
           return makeIt()
         })
         const reply = await next()
@@ -138,10 +138,10 @@ const codes: ReadonlyArray<[code: ErrorCode, status: number, openai: string, ant
 
 for (const [code, status, openai, anthropic, google] of codes)
   test(`clients of each format find the code ${code} where they expect it`, async () => {
-    const refusing: RequestStep = async () => {
+    const rejectRequest: RequestStep = async () => {
       throw gatewayError(code, { message: 'No.', headers: { 'retry-after': '7' } })
     }
-    const { post } = await openWith({ aroundRequest: [refusing] })
+    const { post } = await openWith({ aroundRequest: [rejectRequest] })
     const read = async (path: string) => {
       const reply = await post(path, {})
       assert.is(reply.status, status)
@@ -180,7 +180,7 @@ test('a step runs before each further call of an attempt, and may end the reques
         },
       ],
     })
-    const reply = await post('/v1/responses', { model: 'two/m', ...managed(10) })
+    const reply = await post('/v1/responses', { model: 'two/m', ...createManaged(10) })
     assert.is(reply.status, isRefused ? 402 : 200, await reply.clone().text())
     if (isRefused) assert.match((await reply.json()).error.message, 'Nothing is left.')
     assert.equal([spent, upstream.calls.length], [[1], isRefused ? 1 : 2])

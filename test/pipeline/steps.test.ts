@@ -127,7 +127,7 @@ test("a target that a step rejects is skipped, and the steps around it learn tha
 })
 
 test('the client gets the first rejection if all targets are rejected, otherwise the failure of a called target', async () => {
-  const refusing = (name: string): Pick<Steps, 'aroundAttempt'> => ({
+  const createRejecting = (name: string): Pick<Steps, 'aroundAttempt'> => ({
     aroundAttempt: [
       async ({ target }, next) => {
         if (target.provider.includes(name))
@@ -136,9 +136,9 @@ test('the client gets the first rejection if all targets are rejected, otherwise
       },
     ],
   })
-  const all = await (await openWith(refusing('compatible'))).chat({})
+  const all = await (await openWith(createRejecting('compatible'))).chat({})
   assert.equal([all.status, (await all.json()).error.message], [402, 'Not openai-compatible-one.'])
-  const second = await (await openWith(refusing('two'))).chat({})
+  const second = await (await openWith(createRejecting('two'))).chat({})
   assert.equal([second.status, (await second.json()).error.message], [503, 'Overloaded'])
 })
 

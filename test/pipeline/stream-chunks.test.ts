@@ -15,14 +15,14 @@ for (const provider of wireFormats)
     test(`the client gets one chunk for each chunk of the provider, with everything in it (${provider} provider, ${client} client)`, async () => {
       const reads = getReads(provider)
       let taken = 0
-      function* counted() {
+      function* countChunks() {
         for (const read of reads) {
           taken += 1
           yield read
         }
       }
       const world = await openWorld({
-        fetch: fakeUpstream(() => sse(counted())),
+        fetch: fakeUpstream(() => sse(countChunks())),
         catalog: streamCatalog,
         connections: [provider],
       })

@@ -8,7 +8,7 @@ const test = suite('streams')
 const encode = (text: string) => new TextEncoder().encode(text)
 
 /** Resolves to the stream that a client reads when the provider sends these chunks. */
-async function relayed(path: 'chat' | 'messages', chunks: Iterable<string>, end: 'close' | 'error' = 'close') {
+async function relay(path: 'chat' | 'messages', chunks: Iterable<string>, end: 'close' | 'error' = 'close') {
   const fetch = rawUpstream(() => getChunks([...chunks].map(encode), end))
   const world = await openWorld({ fetch })
   const model = path === 'chat' ? 'one/m' : 'claude/c'
@@ -23,7 +23,7 @@ async function relayed(path: 'chat' | 'messages', chunks: Iterable<string>, end:
 for (const [name, end] of Object.entries({ LF: '\n', CRLF: '\r\n', CR: '\r' })) {
   test(`events that end with ${name} arrive one by one, even if each byte arrives separately`, async () => {
     const full = chatEvents('one two three four five six seven').join('').replaceAll('\n', end)
-    const { text, pieces } = await relayed('chat', full)
+    const { text, pieces } = await relay('chat', full)
     assert.is(text, full)
     assert.is(pieces, end === '\n' ? 10 : 11) // seven words, finish, usage, and end; plus the role if the end arrives late
   })
@@ -48,12 +48,12 @@ test('a stream may end without a blank line, and without an end marker after a f
     [events.slice(0, -1).join(''), events.slice(0, -1).join('')],
     [events.slice(0, -2).join(''), events.slice(0, -2).join('')],
   ] as const) {
-    const { text, recorded } = await relayed('chat', [sent])
+    const { text, recorded } = await relay('chat', [sent])
     assert.is(text, received)
     assert.is(recorded.requests[0]?.status, 200)
   }
   const message = messageEvents()
-  const { text } = await relayed('messages', [message.join('').trimEnd()])
+  const { text } = await relay('messages', [message.join('').trimEnd()])
   assert.is(text, message.join(''))
 })
 
@@ -62,7 +62,7 @@ test('an incomplete event at the end is replaced by an error', async () => {
   const output = events.slice(0, 3).join('')
   for (const half of ['d', 'data: ', 'data: {"id":"c1","cho', 'event: x', 'event: x\n', ': note', 'id: 7\n']) {
     for (const end of ['close', 'error'] as const) {
-      const { text, recorded } = await relayed('chat', [output + half], end)
+      const { text, recorded } = await relay('chat', [output + half], end)
       assert.ok(text.startsWith(`${output}data: {"error":{`), JSON.stringify([half, end]))
       assert.ok(text.endsWith('}\n\n'))
       assert.is(text.slice(output.length).split('\n\n').length, 2, 'one event more')
@@ -71,14 +71,14 @@ test('an incomplete event at the end is replaced by an error', async () => {
   }
   const message = messageEvents()
   const finished = message.slice(0, -1).join('')
-  const { text } = await relayed('messages', [`${finished}event: message_stop\n`])
+  const { text } = await relay('messages', [`${finished}event: message_stop\n`])
   assert.is(text, finished, 'a name without data would be an event that no client can read')
 })
 
 test('an event that lacks only its blank line is complete, and is sent before the error', async () => {
   const output = chatEvents().slice(0, 3).join('')
   for (const end of ['close', 'error'] as const) {
-    const { text } = await relayed('chat', [output.trimEnd()], end)
+    const { text } = await relay('chat', [output.trimEnd()], end)
     assert.ok(text.startsWith(`${output}data: {"error":{`), text)
   }
 })
@@ -87,13 +87,13 @@ test('an error mid-stream is passed on once and ends the stream, and no other ta
   const error = 'data: {"error":{"code":400,"message":"Token limit reached"}}\n\n'
   for (const rest of ['', 'data: [DONE]\n\n']) {
     const sent = chatEvents().slice(0, 3).join('') + error
-    const { text, recorded } = await relayed('chat', [sent + rest])
+    const { text, recorded } = await relay('chat', [sent + rest])
     assert.is(text, sent)
     assert.is(recorded.requests[0]?.status, 400)
     assert.is(recorded.attempts.length, 1)
   }
   const failed = 'event: error\ndata: {"type":"error","error":{"type":"overloaded_error","message":"Overloaded"}}\n\n'
-  const { text, recorded } = await relayed('messages', [messageEvents().slice(0, 5).join('') + failed])
+  const { text, recorded } = await relay('messages', [messageEvents().slice(0, 5).join('') + failed])
   assert.ok(text.endsWith(failed))
   assert.is(text.match(/event: error/g)?.length, 1)
   assert.is(recorded.requests[0]?.status, 529)
@@ -102,13 +102,13 @@ test('an error mid-stream is passed on once and ends the stream, and no other ta
 test('an event named error is treated as an error, and no end marker follows', async () => {
   for (const data of ['{"message":"Over"}', '{"detail":"Over"}', '{}', 'Over', '""']) {
     const output = [...chatEvents().slice(0, 3), `event: error\ndata: ${data}\n\n`]
-    const { text, recorded } = await relayed('chat', [...output, 'data: [DONE]\n\n'])
+    const { text, recorded } = await relay('chat', [...output, 'data: [DONE]\n\n'])
     assert.ok(text.startsWith(`${output.join('')}data: {"error":{`), text)
     assert.not.match(text, /DONE/)
     assert.is(recorded.requests[0]?.status, 502, data)
   }
   const bare = 'data: {"object":"error","message":"Out of memory","code":500}\n\n'
-  const { recorded } = await relayed('chat', [...chatEvents().slice(0, 3), bare, 'data: [DONE]\n\n'])
+  const { recorded } = await relay('chat', [...chatEvents().slice(0, 3), bare, 'data: [DONE]\n\n'])
   assert.is(recorded.requests[0]?.status, 500, 'without an envelope')
 })
 
@@ -124,13 +124,13 @@ test('an event named error before the first content fails the attempt', async ()
 })
 
 test("a stream cut off in the middle is reported in the client's format", async () => {
-  const chat = await relayed('chat', chatEvents().slice(0, 3), 'error')
+  const chat = await relay('chat', chatEvents().slice(0, 3), 'error')
   assert.match(
     chat.text,
     /data: \{"error":\{"message":"[^"]+","type":"server_error","param":null,"code":"upstream_cut"\}\}\n\n$/,
   )
   assert.not.match(chat.text, /\[DONE\]/)
-  const messages = await relayed('messages', messageEvents().slice(0, 5), 'error')
+  const messages = await relay('messages', messageEvents().slice(0, 5), 'error')
   assert.match(
     messages.text,
     /event: error\ndata: \{"type":"error","error":\{"type":"api_error","message":"[^"]+"\},"request_id":null\}\n\n$/,
@@ -142,7 +142,7 @@ test('a connection error after the last event has no effect', async () => {
     ['chat', chatEvents()],
     ['messages', messageEvents()],
   ] as const) {
-    const { text, recorded } = await relayed(path, events, 'error')
+    const { text, recorded } = await relay(path, events, 'error')
     assert.is(text, events.join(''))
     assert.is(recorded.requests[0]?.status, 200)
   }
@@ -150,7 +150,7 @@ test('a connection error after the last event has no effect', async () => {
 
 test("pings and comments are passed on, and aren't treated as a response", async () => {
   const events = [': wait\n\n', ...messageEvents().slice(0, 3), ping, ping, ': still\n\n', textDelta('late')]
-  const { text } = await relayed('messages', [...events, ...messageEvents().slice(-3)])
+  const { text } = await relay('messages', [...events, ...messageEvents().slice(-3)])
   assert.is(text, [...events, ...messageEvents().slice(-3)].join(''))
 })
 
@@ -158,10 +158,10 @@ test("the start of a tool call is content, and the start of empty text isn't", a
   const [start = '', text = ''] = messageEvents()
   const tool = text.replace('"type":"text","text":""', '"type":"tool_use","id":"t1","name":"f","input":{}')
   const over = 'event: error\ndata: {"type":"error","error":{"type":"overloaded_error","message":"Overloaded"}}\n\n'
-  const started = await relayed('messages', [start, tool, over])
+  const started = await relay('messages', [start, tool, over])
   assert.equal([started.reply.status, started.text], [200, start + tool + over])
   for (const opening of [start, start + text, ping, ping + start + text + ping]) {
-    const { reply } = await relayed('messages', [opening, over])
+    const { reply } = await relay('messages', [opening, over])
     assert.is(reply.status, 529)
   }
 })
@@ -172,7 +172,7 @@ test('usage is found in the finish chunk, after it, and next to large last chunk
   const beside = finish.replace('"choices"', `"usage":${JSON.stringify(usage)},"choices"`)
   const large = `data: ${JSON.stringify({ choices: [], usage, sources: 'x'.repeat(20_000) })}\n\n`
   for (const last of [[beside], [beside, 'data: [DONE]\n\n'], [finish, large], [finish, large, 'data: [DONE]\n\n']]) {
-    const { recorded, text } = await relayed('chat', [...chatEvents().slice(0, 3), ...last])
+    const { recorded, text } = await relay('chat', [...chatEvents().slice(0, 3), ...last])
     assert.equal([recorded.usages[0]?.inputTokens, recorded.usages[0]?.outputTokens], [5, 4])
     assert.is(recorded.requests[0]?.status, 200)
     assert.not.match(text, /upstream_cut/)
@@ -200,9 +200,9 @@ test('an event over 16 MiB is rejected, before the first content and after it', 
   function* endless() {
     for (let sent = 0; sent < 17; sent++) yield 'x'.repeat(1024 * 1024)
   }
-  const before = await relayed('chat', ['data: "', ...endless()])
+  const before = await relay('chat', ['data: "', ...endless()])
   assert.is(before.reply.status, 502)
-  const behind = await relayed('chat', [...chatEvents().slice(0, 3), 'data: "', ...endless()])
+  const behind = await relay('chat', [...chatEvents().slice(0, 3), 'data: "', ...endless()])
   assert.match(behind.text, /longer than 16 MiB.*upstream_invalid/)
 })
 

@@ -145,7 +145,7 @@ test("a Host that isn't a host name is rejected, because some runtimes build the
   const { gateway } = world
   const rejected = '{"error":"The Host header is not a valid host name."}'
   /** Creates a request as Deno and Bun pass it, which `new Request` can't create. */
-  const requested = (url: string, host?: string) =>
+  const sendRequest = (url: string, host?: string) =>
     Object.defineProperty(new Request('http://gateway/', host === undefined ? {} : { headers: { host } }), 'url', {
       value: url,
     })
@@ -162,14 +162,14 @@ test("a Host that isn't a host name is rejected, because some runtimes build the
     ['a/api/keys?', '/nowhere'],
     ['', '/v1/models'],
   ] as const) {
-    for (const response of [await gateway.fetch(requested(url, host)), await gateway.handle(requested(url, host))])
+    for (const response of [await gateway.fetch(sendRequest(url, host)), await gateway.handle(sendRequest(url, host))])
       assert.equal([response?.status, await response?.text()], [400, rejected], `${host} ${url}`)
     assert.type(gateway.matches(url), 'boolean')
   }
-  assert.is((await gateway.fetch(requested('/api/keys'))).status, 401, 'HTTP/1.0 knows no Host')
-  assert.is((await gateway.fetch(requested('//evil/api/keys'))).status, 404)
+  assert.is((await gateway.fetch(sendRequest('/api/keys'))).status, 401, 'HTTP/1.0 knows no Host')
+  assert.is((await gateway.fetch(sendRequest('//evil/api/keys'))).status, 404)
   for (const host of ['localhost:4000', '[::1]:80', 'my_host.example.com', 'xn--mnchen-3ya.de'])
-    assert.is((await gateway.fetch(requested(`http://${host}/api/keys`, host))).status, 401, host)
+    assert.is((await gateway.fetch(sendRequest(`http://${host}/api/keys`, host))).status, 401, host)
   assert.equal(world.recorded.errors, [])
 })
 

@@ -1,5 +1,5 @@
 import type { NewConnection } from '../../src/admin/connections.ts'
-import { openDoor } from '../management/open-management.ts'
+import { openManagement } from '../management/open-management.ts'
 import { assert, suite } from '../support/suite.ts'
 import { chatAnswer } from './support/responses.ts'
 
@@ -14,7 +14,7 @@ const lab = (name: string): NewConnection => ({
 
 /** Opens a gateway whose response is the host that was called. With a model, it returns that host and the name of the target. */
 async function open(connections: NewConnection[], status = 200) {
-  const { gateway } = openDoor({
+  const { gateway } = openManagement({
     catalog,
     fetch: async (input: RequestInfo | URL) => {
       const { host } = new URL(input instanceof Request ? input.url : input)

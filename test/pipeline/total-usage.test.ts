@@ -33,7 +33,7 @@ test("total usage matches the providers' reports exactly across failures, fallba
   /** Reports some usage in one of the ways in which providers end. */
   function respond(provider: string, isStream: boolean): Response {
     const [input, output] = [1 + random.below(1_000), 1 + random.below(100)]
-    const tell = (isAll = true) => {
+    const report = (isAll = true) => {
       reported.input += input
       if (isAll) reported.output += output
     }
@@ -42,10 +42,10 @@ test("total usage matches the providers' reports exactly across failures, fallba
     if (way === 0) return json({ error: { message: 'Overloaded.' } }, 503)
     if (provider === 'claude') {
       if (way === 1) {
-        tell(false)
+        report(false)
         return sse([startOf(input), event({ type: 'error', error: { type: 'overloaded_error', message: 'No.' } })])
       }
-      tell()
+      report()
       return sse([
         startOf(input),
         event({ type: 'content_block_start', index: 0, content_block: { type: 'text', text: '' } }),
@@ -55,7 +55,7 @@ test("total usage matches the providers' reports exactly across failures, fallba
         event({ type: 'message_stop' }),
       ])
     }
-    tell()
+    report()
     if (!isStream) {
       if (way === 1) return json({ error: { message: 'Broken.', code: 500 }, usage }, 500)
       const content = way === 2 ? '' : 'Hi'

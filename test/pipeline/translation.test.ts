@@ -2,7 +2,7 @@ import { memoryStorage } from '../../adapters/storage/memory.ts'
 import { assert, suite } from '../support/suite.ts'
 import { both, open } from './support/both-formats.ts'
 import { chatEvents, messageEvents } from './support/responses.ts'
-import { type Answering, json, sse } from './support/upstream.ts'
+import { json, type Respond, sse } from './support/upstream.ts'
 
 const test = suite('translation between formats')
 
@@ -98,11 +98,11 @@ test("an attempt is recorded with the provider's status, even if the client gets
 })
 
 test('a combo falls back from a failing provider to one of another format', async () => {
-  const failing: Answering = (call, index) =>
+  const failFirst: Respond = (call, index) =>
     call.provider === 'claude'
       ? json({ type: 'error', error: { type: 'overloaded_error', message: 'busy' } }, 529)
       : both(call, index)
-  const { world } = await open(failing, { combos: { chain: ['claude/c', 'one/m'] } })
+  const { world } = await open(failFirst, { combos: { chain: ['claude/c', 'one/m'] } })
   const response = await world.messages({ model: 'chain', messages: hello })
   assert.is((await response.json()).content[0].text, 'Hello')
   assert.is(response.headers.get('x-signalbox-attempts'), 'claude/c=529:server;via=chain:fallback, one/m=200')

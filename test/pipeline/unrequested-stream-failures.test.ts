@@ -8,7 +8,7 @@ import { openWorld } from './support/world.ts'
 
 const test = suite('failures of unrequested streams')
 
-const passed = (attempt: string) => `one/m=${attempt};via=chain:fallback, two/m=200`
+const formatAttempts = (attempt: string) => `one/m=${attempt};via=chain:fallback, two/m=200`
 
 test('an unrequested stream that is cut off anywhere falls back to the next target, whether it ends or the network fails', async () => {
   const events = chatEvents('Hello there')
@@ -17,7 +17,10 @@ test('an unrequested stream that is cut off anywhere falls back to the next targ
       const { send } = await openChain(() => sse(events.slice(0, count), end))
       const response = await send()
       const attempt = getAttempts(response) ?? ''
-      assert.ok([passed('502:network'), passed('200:content')].includes(attempt), `${count} ${end}: ${attempt}`)
+      assert.ok(
+        [formatAttempts('502:network'), formatAttempts('200:content')].includes(attempt),
+        `${count} ${end}: ${attempt}`,
+      )
       assert.is((await response.json()).choices[0].message.content, 'spare')
     }
 })
@@ -30,14 +33,14 @@ test('an unrequested stream that is cut off after it has started is reported as 
 
 test('an unrequested stream without content falls back to the next target', async () => {
   const { send } = await openChain(() => sse([': wait\n\n', 'data: [DONE]\n\n']))
-  assert.is(getAttempts(await send()), passed('200:content'))
+  assert.is(getAttempts(await send()), formatAttempts('200:content'))
 })
 
 test('an unrequested stream with an error at its start or in the middle is treated as the reported failure', async () => {
   const error = `data: ${JSON.stringify({ error: { message: 'Slow down, secret-of-one', code: 429 } })}\n\n`
   for (const before of [[], chatEvents().slice(0, 3)]) {
     const { upstream, world, send } = await openChain(() => sse([...before, error, ...chatEvents()], 'hang'))
-    assert.is(getAttempts(await send()), passed('429:rate-limit'))
+    assert.is(getAttempts(await send()), formatAttempts('429:rate-limit'))
     assert.is(upstream.open, 0)
     await world.api.health.reset()
     const alone = await send({ model: 'one/m' })
@@ -58,7 +61,7 @@ test("an unrequested stream with an error in it is reported in the client's form
 test('an empty unrequested stream falls back to the next target, and reaches the client if all are empty', async () => {
   const ending = [chatChunk({ role: 'assistant', content: '' }), chatChunk({}, 'stop'), 'data: [DONE]\n\n']
   const { send } = await openChain(() => sse(ending))
-  assert.is(getAttempts(await send()), passed('200:content'))
+  assert.is(getAttempts(await send()), formatAttempts('200:content'))
   const all = await openWorld({ fetch: fakeUpstream(() => sse(ending)), combos: { chain } })
   const last = await all.chat({ model: 'chain', messages })
   assert.equal([last.status, getAttempts(last)], [200, 'one/m=200:content;via=chain:fallback, two/m=200:content'])
@@ -74,7 +77,7 @@ test('an unrequested stream has the size limit of non-streaming responses', asyn
     const { upstream, world, send } = await openChain(() => typed(type, words, 'hang'), {
       limits: { maxResponseBytes: 100_000 },
     })
-    assert.is(getAttempts(await send()), passed('200:content'))
+    assert.is(getAttempts(await send()), formatAttempts('200:content'))
     assert.match(world.recorded.attempts[0]?.message ?? '', /larger than 100000 bytes/)
     assert.ok(upstream.pulled < 110_000)
     assert.is(upstream.open, 0)
@@ -91,7 +94,7 @@ test('an unrequested stream has the idle and total timeouts of non-streaming res
     const { upstream, world, send } = await openChain(() => sse(slowly(clock, events, everyMs)), { clock, limits })
     const pending = send()
     while (upstream.calls.length < 2) await clock.advance(10)
-    assert.is(getAttempts(await pending), passed(attempt))
+    assert.is(getAttempts(await pending), formatAttempts(attempt))
     assert.match(world.recorded.attempts[0]?.message ?? '', message.replace('The provider', 'The provider "one"'))
     assert.is(upstream.open, 0)
   }

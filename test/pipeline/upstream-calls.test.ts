@@ -5,7 +5,7 @@ import { openWorld, type WorldOptions } from './support/world.ts'
 
 const test = suite('calls to providers')
 
-async function called(options: WorldOptions, path: string, model: string) {
+async function getCall(options: WorldOptions, path: string, model: string) {
   const upstream = fakeUpstream(({ url }) => json(/messages/.test(url.pathname) ? messageAnswer() : chatAnswer()))
   const world = await openWorld({ fetch: upstream, ...options })
   const response = await world.post(path, { model, messages: [] })
@@ -27,7 +27,7 @@ test("calls to providers use the connection's base URL, or else the catalog's", 
     ['', 'http://one.test/v1/chat/completions'],
   ]
   for (const [baseUrl, url] of chat) {
-    const { call } = await called(one({ baseUrl }), '/v1/chat/completions', 'one/m')
+    const { call } = await getCall(one({ baseUrl }), '/v1/chat/completions', 'one/m')
     assert.is(call?.url.href, url)
     assert.is(call?.init.method, 'POST')
     assert.is(call?.init.redirect, 'manual')
@@ -44,9 +44,9 @@ test('a Messages base URL may end with or without its endpoint', async () => {
     const options = {
       connections: [{ provider: 'anthropic-compatible-a', providerSpecificData: { baseUrl, prefix: 'a' } }],
     }
-    const messages = await called(options, '/v1/messages', 'a/c')
+    const messages = await getCall(options, '/v1/messages', 'a/c')
     assert.is(messages.call?.url.href, 'http://a.test/v1/messages')
-    const count = await called(options, '/v1/messages/count_tokens', 'a/c')
+    const count = await getCall(options, '/v1/messages/count_tokens', 'a/c')
     assert.is(count.call?.url.href, 'http://a.test/v1/messages/count_tokens')
   }
 })
@@ -68,7 +68,7 @@ test("calls to providers have the credential in the format's or the catalog's he
     ['bearer', '/v1/messages', { authorization: 'Bearer secret' }],
   ]
   for (const [provider, path, sent] of expected) {
-    const { call } = await called({ catalog, connections: [{ provider, apiKey: 'secret' }] }, path, `${provider}/m`)
+    const { call } = await getCall({ catalog, connections: [{ provider, apiKey: 'secret' }] }, path, `${provider}/m`)
     assert.equal(Object.fromEntries([...(call?.headers ?? [])].filter(([name]) => credentials.includes(name))), sent)
   }
 })
@@ -83,16 +83,16 @@ test('calls to providers have no credential if the connection has none', async (
 
 test('a connection may use another format than its provider', async () => {
   const options = one({ format: 'anthropic-messages' })
-  const { call, response } = await called(options, '/v1/messages', 'one/m')
+  const { call, response } = await getCall(options, '/v1/messages', 'one/m')
   assert.is(response.status, 200)
   assert.is(call?.url.href, 'http://one.test/v1/messages')
   assert.is(call?.headers.get('x-api-key'), 'secret-of-one')
-  const translated = await called(options, '/v1/chat/completions', 'one/m')
+  const translated = await getCall(options, '/v1/chat/completions', 'one/m')
   assert.is(translated.call?.url.href, 'http://one.test/v1/messages')
 })
 
 test('a connection without a base URL fails without a call, and the error reports the missing URL', async () => {
-  const { response, upstream } = await called(
+  const { response, upstream } = await getCall(
     { connections: [{ provider: 'openai-compatible-a', providerSpecificData: { prefix: 'a' } }] },
     '/v1/chat/completions',
     'a/m',

@@ -1,8 +1,8 @@
 import { defaultCatalog } from '../../src/protocols/providers/catalog.ts'
 import type { Strategy } from '../../src/types.ts'
 import { fullResponses } from '../formats/cases/responses.ts'
-import { openDoor } from '../formats/cases/support.ts'
-import { type Answering, json } from '../pipeline/support/upstream.ts'
+import { openGateway } from '../formats/cases/support.ts'
+import { json, type Respond } from '../pipeline/support/upstream.ts'
 import { isCi } from '../support/ci.ts'
 import { fakeClock } from '../support/clock.ts'
 import { createRandom } from '../support/random.ts'
@@ -18,7 +18,7 @@ const steps = createConversation(createRandom(5), 1).slice(0, 1)
 /** Opens a gateway with accounts of one provider, whose API keys tell which one was called. */
 async function openPool(
   size: number,
-  { strategy = 'random', respond = ok }: { strategy?: Strategy; respond?: Answering } = {},
+  { strategy = 'random', respond = ok }: { strategy?: Strategy; respond?: Respond } = {},
 ) {
   const clock = fakeClock()
   const connections = Array.from({ length: size }, (_, index) => ({
@@ -26,7 +26,7 @@ async function openPool(
     apiKey: `key-${index}`,
     name: `${index}`,
   }))
-  const { upstream, world } = await openDoor(respond, {
+  const { upstream, world } = await openGateway(respond, {
     catalog: defaultCatalog,
     connections,
     clock,
@@ -58,7 +58,7 @@ for (const strategy of ['random', 'round-robin'] as const)
 
 test('check 38: when its account fails, a session moves to another account and stays there', async () => {
   let failing: string | null | undefined
-  const respond: Answering = ({ headers }) => (headers.get('x-api-key') === failing ? json({}, 503) : ok())
+  const respond: Respond = ({ headers }) => (headers.get('x-api-key') === failing ? json({}, 503) : ok())
   const { send, world, clock } = await openPool(3, { respond })
   failing = await send('s')
   const moved = await send('s')
@@ -72,7 +72,7 @@ test('check 38: when its account fails, a session moves to another account and s
 
 test("check 39: when its account reaches its limit, a session moves and isn't rejected", async () => {
   let limited: string | null | undefined
-  const respond: Answering = ({ headers }) =>
+  const respond: Respond = ({ headers }) =>
     headers.get('x-api-key') === limited
       ? json({ type: 'error', error: { type: 'rate_limit_error', message: 'Slow down.' } }, 429)
       : ok()

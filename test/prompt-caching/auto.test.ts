@@ -2,9 +2,9 @@ import type { JsonObject } from '../../src/lib/json.ts'
 import { defaultCatalog } from '../../src/protocols/providers/catalog.ts'
 import type { Catalog, Connection, PromptCaching } from '../../src/types.ts'
 import { fullResponses } from '../formats/cases/responses.ts'
-import { openDoor, type Question } from '../formats/cases/support.ts'
+import { openGateway, type RequestInput } from '../formats/cases/support.ts'
 import { converseAnswer } from '../formats/support/event-stream.ts'
-import { type Answering, json } from '../pipeline/support/upstream.ts'
+import { json, type Respond } from '../pipeline/support/upstream.ts'
 import { fakeClock } from '../support/clock.ts'
 import { createRandom } from '../support/random.ts'
 import { assert, suite } from '../support/suite.ts'
@@ -13,7 +13,7 @@ import { clientWriters, createConversation, listRequestEnds } from './support/co
 
 const test = suite('prompt caching: automatic breakpoints')
 
-type Asked = Question & { promptCaching?: PromptCaching }
+type Sent = RequestInput & { promptCaching?: PromptCaching }
 
 const replies = {
   messages: () => json(fullResponses['anthropic-messages']),
@@ -21,7 +21,7 @@ const replies = {
   responses: () => json(fullResponses['openai-responses']),
   gemini: () => json(fullResponses.gemini),
   converse: () => json(converseAnswer()),
-} satisfies Record<string, Answering>
+} satisfies Record<string, Respond>
 
 const bedrock: Partial<Connection> & { provider: string } = {
   provider: 'bedrock',
@@ -35,10 +35,11 @@ const vertex: Partial<Connection> & { provider: string } = {
 }
 
 /** Sends one request through a gateway whose settings have `promptCaching`. */
-async function send({ promptCaching = 'auto', ...request }: Asked) {
+async function send({ promptCaching = 'auto', ...request }: Sent) {
   const [provider = ''] = request.model.split('/')
   const { client, model, respond, body, stream, headers, ...options } = request
-  const { upstream, world } = await openDoor(respond, { catalog: defaultCatalog, connections: [provider], ...options })
+  const setup = { catalog: defaultCatalog, connections: [provider], ...options }
+  const { upstream, world } = await openGateway(respond, setup)
   await world.api.settings.update({ promptCaching })
   const paths = { 'openai-chat': '/v1/chat/completions', 'anthropic-messages': '/v1/messages' } as const
   const path = paths[client as keyof typeof paths]
@@ -69,7 +70,7 @@ test('check 1: a translated agent request gets breakpoints at the tools, the ins
 
 test('check 2: a passed-through request keeps all bytes except its tools, its instructions, and the inserted field', async () => {
   const body = JSON.stringify({ ...agentMessages, metadata: { n: 1 } }).replace('"n":1', '"n": 1.0')
-  const { upstream, world } = await openDoor(replies.messages, {
+  const { upstream, world } = await openGateway(replies.messages, {
     catalog: defaultCatalog,
     connections: ['anthropic'],
   })
@@ -100,7 +101,7 @@ test('check 3: after a turn of 24 blocks, the previous end also gets a breakpoin
 
 test('check 4: a prompt without tools gets no breakpoint until its instructions are sent again', async () => {
   const clock = fakeClock()
-  const { upstream, world } = await openDoor(replies.messages, {
+  const { upstream, world } = await openGateway(replies.messages, {
     catalog: defaultCatalog,
     connections: ['anthropic'],
     clock,
@@ -246,7 +247,7 @@ test('a longer lifetime applies only to the tools and the instructions', async (
 })
 
 test('check 28: a key, an entry, and a connection take precedence over the settings, in this order', async () => {
-  const { upstream, world } = await openDoor(replies.messages, {
+  const { upstream, world } = await openGateway(replies.messages, {
     catalog: defaultCatalog,
     connections: [{ provider: 'anthropic', apiKey: 'k', promptCaching: 'off' }],
     combos: {
@@ -282,9 +283,9 @@ test("check 29: the header turns prompt caching off, and can't turn it on", asyn
 
 test('check 27: a combo can have one entry with prompt caching and one without', async () => {
   let isDown = true
-  const respond: Answering = () =>
+  const respond: Respond = () =>
     isDown ? new Response('{}', { status: 503 }) : json(fullResponses['anthropic-messages'])
-  const { upstream, world } = await openDoor(
+  const { upstream, world } = await openGateway(
     (call, index) => {
       isDown = index === 1
       return respond(call, index)
@@ -311,7 +312,7 @@ test('check 27: a combo can have one entry with prompt caching and one without',
 
 test('check 25: each attempt has only its breakpoints, and the client’s request stays unchanged', async () => {
   const before = structuredClone(agent)
-  const { upstream, world } = await openDoor(
+  const { upstream, world } = await openGateway(
     (_, index) => (index < 3 ? new Response('{}', { status: 503 }) : json(converseAnswer())),
     {
       catalog: { ...defaultCatalog, ...openai },
@@ -376,7 +377,7 @@ test('check 52: if breakpoints are rejected, the request is retried once without
     type: 'error',
     error: { type: 'invalid_request_error', message: 'cache_control: Extra inputs are not permitted' },
   }
-  const { upstream, world } = await openDoor(
+  const { upstream, world } = await openGateway(
     ({ body }) => (/cache_control/.test(body) ? json(rejection, 400) : json(fullResponses['anthropic-messages'])),
     { catalog: defaultCatalog, connections: ['anthropic'], clock },
   )

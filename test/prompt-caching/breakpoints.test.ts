@@ -1,7 +1,7 @@
 import type { JsonObject } from '../../src/lib/json.ts'
 import { defaultCatalog } from '../../src/protocols/providers/catalog.ts'
 import { fullResponses } from '../formats/cases/responses.ts'
-import { type Question, send } from '../formats/cases/support.ts'
+import { type RequestInput, send } from '../formats/cases/support.ts'
 import { converseAnswer } from '../formats/support/event-stream.ts'
 import { json } from '../pipeline/support/upstream.ts'
 import { assert, suite } from '../support/suite.ts'
@@ -9,7 +9,7 @@ import { listMarks } from './support/breakpoints.ts'
 
 const test = suite('prompt caching: client breakpoints')
 
-type Target = Pick<Question, 'client' | 'model' | 'respond'> & Partial<Question>
+type Target = Pick<RequestInput, 'client' | 'model' | 'respond'> & Partial<RequestInput>
 
 const messages: Target = {
   ...{ client: 'anthropic-messages', model: 'anthropic/claude-sonnet-4-5' },

@@ -1,8 +1,8 @@
 import type { JsonObject } from '../../src/lib/json.ts'
 import type { Catalog } from '../../src/types.ts'
 import { fullResponses } from '../formats/cases/responses.ts'
-import { openDoor } from '../formats/cases/support.ts'
-import { type Answering, json } from '../pipeline/support/upstream.ts'
+import { openGateway } from '../formats/cases/support.ts'
+import { json, type Respond } from '../pipeline/support/upstream.ts'
 import { createRandom } from '../support/random.ts'
 import { assert, suite } from '../support/suite.ts'
 import { clientWriters, createConversation, listRequestEnds } from './support/conversations.ts'
@@ -26,9 +26,9 @@ function createSession(model: string, turns: number): JsonObject[] {
 }
 
 /** Sends a session. Returns the bodies that the provider got. */
-async function sendSession(model: string, { catalog, respond }: { catalog: Catalog; respond: Answering }) {
+async function sendSession(model: string, { catalog, respond }: { catalog: Catalog; respond: Respond }) {
   const [provider = ''] = model.split('/')
-  const { upstream, world } = await openDoor(respond, { catalog, connections: [provider] })
+  const { upstream, world } = await openGateway(respond, { catalog, connections: [provider] })
   const session = createSession(model, 12)
   for (const body of session) {
     const headers = {
@@ -41,7 +41,7 @@ async function sendSession(model: string, { catalog, respond }: { catalog: Catal
   return { session, calls: upstream.calls }
 }
 
-const others: Record<string, { catalog: Catalog; respond: Answering }> = {
+const others: Record<string, { catalog: Catalog; respond: Respond }> = {
   'openai/gpt-5.6': {
     catalog: { openai: { baseUrl: 'http://openai.test/v1', format: 'openai-responses' } },
     respond: () => json(fullResponses['openai-responses']),

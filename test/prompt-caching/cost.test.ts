@@ -4,7 +4,7 @@ import type { JsonObject } from '../../src/lib/json.ts'
 import { defaultCatalog } from '../../src/protocols/providers/catalog.ts'
 import type { Codec } from '../../src/request/codec/codec.ts'
 import { fullResponses } from '../formats/cases/responses.ts'
-import { openDoor } from '../formats/cases/support.ts'
+import { openGateway } from '../formats/cases/support.ts'
 import { hedging, respond } from '../pipeline/support/hedging.ts'
 import { json } from '../pipeline/support/upstream.ts'
 import { fakeClock } from '../support/clock.ts'
@@ -27,7 +27,7 @@ test('check 26: a hedge gets no breakpoints', async () => {
 
 /** Returns the mean CPU time of `count` requests, in ms. */
 async function measureRequest(promptCaching: 'off' | 'auto', count: number): Promise<number> {
-  const { world } = await openDoor(() => json(fullResponses['anthropic-messages']), {
+  const { world } = await openGateway(() => json(fullResponses['anthropic-messages']), {
     catalog: defaultCatalog,
     connections: ['anthropic'],
   })

@@ -1,5 +1,5 @@
 import { defaultCatalog } from '../../src/protocols/providers/catalog.ts'
-import { openDoor } from '../formats/cases/support.ts'
+import { openGateway } from '../formats/cases/support.ts'
 import { json } from '../pipeline/support/upstream.ts'
 import { createRandom } from '../support/random.ts'
 import { assert, suite } from '../support/suite.ts'
@@ -17,7 +17,7 @@ async function open(name: string, promptCaching: 'auto' | 'off' = 'auto') {
   const provider = simulatedProviders[name]
   assert.ok(provider)
   const { model, connection = { provider: model.split('/')[0] ?? '' }, catalog = defaultCatalog } = provider
-  const { upstream, world } = await openDoor(() => json(provider.respond({ input: 1, read: 0, written: 0 })), {
+  const { upstream, world } = await openGateway(() => json(provider.respond({ input: 1, read: 0, written: 0 })), {
     catalog,
     connections: [connection],
   })

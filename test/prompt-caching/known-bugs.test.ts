@@ -1,6 +1,6 @@
 import type { JsonObject } from '../../src/lib/json.ts'
 import { defaultCatalog } from '../../src/protocols/providers/catalog.ts'
-import { openDoor } from '../formats/cases/support.ts'
+import { openGateway } from '../formats/cases/support.ts'
 import { json } from '../pipeline/support/upstream.ts'
 import { createRandom } from '../support/random.ts'
 import { assert, suite } from '../support/suite.ts'
@@ -24,7 +24,7 @@ async function send(
   const { model, connection = { provider: model.split('/')[0] ?? '' }, catalog = defaultCatalog } = provider
   const simulator = provider.createSimulator()
   const reads: number[] = []
-  const { upstream, world } = await openDoor(
+  const { upstream, world } = await openGateway(
     ({ body }, index) => {
       const usage = simulator({ body: JSON.parse(body), now: index * 1_000 })
       reads.push(usage.read)
@@ -99,7 +99,7 @@ for (const [location, marked] of Object.entries({
 
 test("Bifrost #6181: the breakpoints for one target don't reach the fallback, and the next target has its own", async () => {
   const models = ['anthropic/claude-sonnet-4-5', 'groq/llama-3.3-70b-versatile', 'anthropic/claude-haiku-4-5']
-  const { upstream, world } = await openDoor(() => new Response('{}', { status: 503 }), {
+  const { upstream, world } = await openGateway(() => new Response('{}', { status: 503 }), {
     catalog: defaultCatalog,
     connections: ['anthropic', 'groq'],
     combos: { all: { models } },
@@ -153,7 +153,7 @@ test('new-api #3389: a passed-through request stays byte-identical, and each req
       .replace('[1]', '[ 1.0 ]')
       .replaceAll('é', '\\u00e9')
   })
-  const { upstream, world } = await openDoor(
+  const { upstream, world } = await openGateway(
     () => json(simulatedProviders['Claude at Anthropic']?.respond(NOTHING) ?? {}),
     {
       catalog: defaultCatalog,

@@ -1,5 +1,5 @@
 import { defaultCatalog } from '../../src/protocols/providers/catalog.ts'
-import { openDoor } from '../formats/cases/support.ts'
+import { openGateway } from '../formats/cases/support.ts'
 import { json } from '../pipeline/support/upstream.ts'
 import { createRandom } from '../support/random.ts'
 import { assert, suite } from '../support/suite.ts'
@@ -22,7 +22,7 @@ for (const name of ['Claude on Bedrock', 'Gemini', 'Nova on Bedrock'])
       const simulator = provider.createSimulator()
       const shares: number[] = []
       let downloads = 0
-      const { world } = await openDoor(
+      const { world } = await openGateway(
         ({ url, body }, index) => {
           if (String(url).startsWith('https://images.example.com/')) {
             downloads++

@@ -1,7 +1,7 @@
 import { registerHooks } from 'node:module'
 import { defaultCatalog } from '../../src/protocols/providers/catalog.ts'
 import { fullResponses } from '../formats/cases/responses.ts'
-import { openDoor } from '../formats/cases/support.ts'
+import { openGateway } from '../formats/cases/support.ts'
 import { json } from '../pipeline/support/upstream.ts'
 import { createRandom } from '../support/random.ts'
 import { assert, suite } from '../support/suite.ts'
@@ -14,7 +14,7 @@ const steps = createConversation(createRandom(3), 4)
 const body = { ...clientWriters['anthropic-messages'](steps.slice(0, listRequestEnds(steps)[3])), model }
 
 const open = () =>
-  openDoor(() => json(fullResponses['anthropic-messages']), { catalog: defaultCatalog, connections: ['anthropic'] })
+  openGateway(() => json(fullResponses['anthropic-messages']), { catalog: defaultCatalog, connections: ['anthropic'] })
 
 test("check 48: while prompt caching is off everywhere, its code isn't loaded, and no byte changes", async () => {
   await open() // loads what every gateway needs

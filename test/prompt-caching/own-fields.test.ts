@@ -2,9 +2,9 @@ import type { JsonObject } from '../../src/lib/json.ts'
 import { defaultCatalog } from '../../src/protocols/providers/catalog.ts'
 import type { Catalog } from '../../src/types.ts'
 import { fullResponses } from '../formats/cases/responses.ts'
-import { openDoor } from '../formats/cases/support.ts'
+import { openGateway } from '../formats/cases/support.ts'
 import { converseAnswer } from '../formats/support/event-stream.ts'
-import { type Answering, json } from '../pipeline/support/upstream.ts'
+import { json, type Respond } from '../pipeline/support/upstream.ts'
 import { fakeClock } from '../support/clock.ts'
 import { createRandom } from '../support/random.ts'
 import { assert, suite } from '../support/suite.ts'
@@ -20,12 +20,12 @@ interface Sent {
   path: string
   body: JsonObject
   catalog?: Catalog
-  respond: Answering
+  respond: Respond
 }
 
 async function send({ path, body, catalog = defaultCatalog, respond }: Sent) {
   const [provider = ''] = String(body.model).split('/')
-  const { upstream, world } = await openDoor(respond, { catalog, connections: [provider] })
+  const { upstream, world } = await openGateway(respond, { catalog, connections: [provider] })
   await world.api.settings.update({ promptCaching: 'auto' })
   const response = await world.post(path, body, { headers: { 'x-signalbox-session': 's' } })
   assert.is(response.status, 200, await response.clone().text())
@@ -37,7 +37,7 @@ const messages = clientWriters['anthropic-messages'](conversation)
 const marked = { ...messages, cache_control: { type: 'ephemeral' } }
 
 const chat = () => json(fullResponses['openai-chat'])
-const others: Record<string, { respond: Answering; catalog?: Catalog; field: string }> = {
+const others: Record<string, { respond: Respond; catalog?: Catalog; field: string }> = {
   'xai/grok-4': { respond: chat, field: 'x-grok-conv-id' },
   'fireworks/accounts/fireworks/models/kimi-k2': { respond: chat, field: 'x-session-affinity' },
   'openrouter/anthropic/claude-sonnet-4.5': { respond: chat, field: 'x-session-id' },
@@ -103,7 +103,7 @@ test("while caching is paused for GPT-5.6, a client's retention isn't sent with 
     ...{ input_tokens: 10_010, output_tokens: 1, total_tokens: 10_011 },
     input_tokens_details: { cached_tokens: 0, cache_write_tokens: 10_000 },
   }
-  const { upstream, world } = await openDoor(() => json({ ...fullResponses['openai-responses'], usage }), {
+  const { upstream, world } = await openGateway(() => json({ ...fullResponses['openai-responses'], usage }), {
     ...{ catalog: openaiResponses, connections: ['openai'], clock, logger: { warn() {}, error() {} } },
   })
   await world.api.settings.update({ promptCaching: 'auto' })
@@ -124,7 +124,7 @@ test('a cache key that the target rejects is dropped, and the request is retried
   const rejection = {
     error: { message: 'Unrecognized request argument supplied: prompt_cache_key', type: 'invalid_request_error' },
   }
-  const { upstream, world } = await openDoor(
+  const { upstream, world } = await openGateway(
     ({ body }) => (/prompt_cache_key/.test(body) ? json(rejection, 400) : chat()),
     {
       ...{ catalog: defaultCatalog, connections: ['mistral'] },
@@ -140,7 +140,7 @@ test('a cache key that the target rejects is dropped, and the request is retried
 
 test("a request whose cache fields are rejected doesn't turn prompt caching off for other requests", async () => {
   const rejection = { error: { message: 'Invalid prompt_cache_retention: bogus', type: 'invalid_request_error' } }
-  const { upstream, world } = await openDoor(
+  const { upstream, world } = await openGateway(
     ({ body }) => (/bogus/.test(body) ? json(rejection, 400) : json(fullResponses['openai-responses'])),
     { catalog: openaiResponses, connections: ['openai'] },
   )
@@ -154,7 +154,7 @@ const ownMark = { cache_control: { type: 'ephemeral' } }
 
 /** Opens a gateway whose provider rejects bodies that match, and sends it a request with the client's own breakpoint. */
 async function openRejecting(rejected: RegExp, message: string) {
-  const { upstream, world } = await openDoor(
+  const { upstream, world } = await openGateway(
     ({ body }) => (rejected.test(body) ? json({ error: { message, type: 'invalid_request_error' } }, 400) : chat()),
     { catalog: defaultCatalog, connections: ['mistral'] },
   )
@@ -197,7 +197,7 @@ const lifetimes: Record<string, string | undefined> = {
 }
 for (const [model, ttl] of Object.entries(lifetimes))
   test(`Bedrock caches for an hour only if the model supports it: ${model}`, async () => {
-    const { upstream, world } = await openDoor(() => json(converseAnswer()), {
+    const { upstream, world } = await openGateway(() => json(converseAnswer()), {
       catalog: defaultCatalog,
       connections: [bedrock],
     })

@@ -1,7 +1,7 @@
 import { memoryStorage } from '../../adapters/storage/memory.ts'
 import { defaultCatalog } from '../../src/protocols/providers/catalog.ts'
 import { fullResponses } from '../formats/cases/responses.ts'
-import { openDoor } from '../formats/cases/support.ts'
+import { openGateway } from '../formats/cases/support.ts'
 import { json } from '../pipeline/support/upstream.ts'
 import { createRandom } from '../support/random.ts'
 import { assert, suite } from '../support/suite.ts'
@@ -15,7 +15,7 @@ const body = { ...clientWriters['openai-chat'](steps.slice(0, listRequestEnds(st
 
 /** Opens a gateway without prompt caching. Returns whether requests with a key are marked. */
 async function open() {
-  const { upstream, world } = await openDoor(() => json(fullResponses['anthropic-messages']), {
+  const { upstream, world } = await openGateway(() => json(fullResponses['anthropic-messages']), {
     catalog: defaultCatalog,
     connections: ['anthropic'],
     storage: memoryStorage(),
@@ -55,7 +55,7 @@ test("check 28: a group's setting applies to keys that have no setting", async (
 })
 
 test('check 36: two API keys with the same session name have different cache keys', async () => {
-  const { upstream, world } = await openDoor(() => json(fullResponses['openai-chat']), {
+  const { upstream, world } = await openGateway(() => json(fullResponses['openai-chat']), {
     catalog: defaultCatalog,
     connections: ['mistral'],
   })
@@ -73,7 +73,7 @@ test('check 36: two API keys with the same session name have different cache key
 
 test("check 42: the gateway's savings exclude savings from the client's breakpoints", async () => {
   const usage = { input_tokens: 10, output_tokens: 1, cache_read_input_tokens: 50_000, cache_creation_input_tokens: 0 }
-  const { world } = await openDoor(() => json({ ...fullResponses['anthropic-messages'], usage }), {
+  const { world } = await openGateway(() => json({ ...fullResponses['anthropic-messages'], usage }), {
     catalog: defaultCatalog,
     connections: ['anthropic'],
     usage: true,

@@ -1,6 +1,6 @@
 import { defaultCatalog } from '../../src/protocols/providers/catalog.ts'
 import { fullResponses } from '../formats/cases/responses.ts'
-import { openDoor } from '../formats/cases/support.ts'
+import { openGateway } from '../formats/cases/support.ts'
 import { json } from '../pipeline/support/upstream.ts'
 import { fakeClock } from '../support/clock.ts'
 import { createRandom } from '../support/random.ts'
@@ -17,7 +17,7 @@ async function openWriting() {
   const clock = fakeClock()
   const warnings: string[] = []
   const logger = { warn: (message: string) => void warnings.push(message), error() {} }
-  const { upstream, world } = await openDoor(
+  const { upstream, world } = await openGateway(
     ({ body }) => {
       const isMarked = /"cache_control"|"prompt_cache_breakpoint"/.test(body)
       const usage = {
@@ -99,7 +99,7 @@ test('check 45: while caching is paused for GPT-5.6, its requests turn off autom
     ...{ input_tokens: 10_010, output_tokens: 1, total_tokens: 10_011 },
     input_tokens_details: { cached_tokens: 0, cache_write_tokens: 10_000 },
   }
-  const { upstream, world } = await openDoor(() => json({ ...fullResponses['openai-responses'], usage }), {
+  const { upstream, world } = await openGateway(() => json({ ...fullResponses['openai-responses'], usage }), {
     catalog: { openai: { ...defaultCatalog.openai, format: 'openai-responses' } },
     connections: ['openai'],
     clock,
@@ -123,7 +123,7 @@ test('check 45: while caching is paused for GPT-5.6, its requests turn off autom
 test('sessions that read less than 20% of their input are listed from their third request on, worst first', async () => {
   const clock = fakeClock()
   let read = 0
-  const { world } = await openDoor(
+  const { world } = await openGateway(
     () => {
       const usage = { input_tokens: 10_000 - read, output_tokens: 1, cache_read_input_tokens: read }
       return json({ ...fullResponses['anthropic-messages'], usage })

@@ -2,7 +2,7 @@ import { memoryStorage } from '../../adapters/storage/memory.ts'
 import { defaultCatalog } from '../../src/protocols/providers/catalog.ts'
 import { clientFormats } from '../../src/types/unions.ts'
 import type { ClientFormat } from '../../src/types.ts'
-import { openDoor } from '../formats/cases/support.ts'
+import { openGateway } from '../formats/cases/support.ts'
 import { json } from '../pipeline/support/upstream.ts'
 import { isCi } from '../support/ci.ts'
 import { fakeClock } from '../support/clock.ts'
@@ -45,7 +45,7 @@ async function play(
   const clock = fakeClock()
   const usages: SimulatedUsage[] = []
   const simulator = provider.createSimulator()
-  const { world } = await openDoor(
+  const { world } = await openGateway(
     ({ body, headers }) => {
       const usage = simulator({ body: JSON.parse(body), headers, now: clock.now() })
       usages.push(usage)

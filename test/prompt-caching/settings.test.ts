@@ -1,6 +1,6 @@
 import { defaultCatalog } from '../../src/protocols/providers/catalog.ts'
 import { fullResponses } from '../formats/cases/responses.ts'
-import { openDoor } from '../formats/cases/support.ts'
+import { openGateway } from '../formats/cases/support.ts'
 import { json } from '../pipeline/support/upstream.ts'
 import { assert, suite } from '../support/suite.ts'
 
@@ -18,7 +18,7 @@ const invalid: [value: unknown, problem: RegExp][] = [
   [{ mode: 'auto', lifetime: '1h' }, /Unknown field ".*promptCaching\.lifetime"/],
 ]
 test('an invalid setting for the settings, keys, groups, connections, or entries gets a 400 that explains what to set', async () => {
-  const { world } = await openDoor(() => json(fullResponses['anthropic-messages']), {
+  const { world } = await openGateway(() => json(fullResponses['anthropic-messages']), {
     ...{ catalog: defaultCatalog, connections: ['anthropic'] },
   })
   const [connection] = (await world.api.connections.list()).connections

@@ -2,7 +2,7 @@ import type { JsonObject } from '../../src/lib/json.ts'
 import { defaultCatalog } from '../../src/protocols/providers/catalog.ts'
 import type { WireFormat } from '../../src/types.ts'
 import { messageStart, output } from '../formats/cases/responses.ts'
-import { getStream, openDoor } from '../formats/cases/support.ts'
+import { getStream, openGateway } from '../formats/cases/support.ts'
 import { createRandom } from '../support/random.ts'
 import { assert, suite } from '../support/suite.ts'
 import { clientWriters, createConversation, listRequestEnds } from './support/conversations.ts'
@@ -56,7 +56,7 @@ for (const [format, name] of Object.entries(names) as Array<[WireFormat, string]
       assert.ok(provider)
       const simulator = provider.createSimulator()
       const usages: SimulatedUsage[] = []
-      const { world } = await openDoor(
+      const { world } = await openGateway(
         ({ body }, index) => {
           const usage = simulator({ body: JSON.parse(body), now: index * 1_000 })
           usages.push(usage)

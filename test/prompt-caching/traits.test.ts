@@ -2,7 +2,7 @@ import { defaultCatalog } from '../../src/protocols/providers/catalog.ts'
 import { getCacheTraits } from '../../src/protocols/providers/traits/cache-traits.ts'
 import type { Catalog } from '../../src/types.ts'
 import { fullResponses } from '../formats/cases/responses.ts'
-import { openDoor } from '../formats/cases/support.ts'
+import { openGateway } from '../formats/cases/support.ts'
 import { json } from '../pipeline/support/upstream.ts'
 import { createRandom } from '../support/random.ts'
 import { assert, suite } from '../support/suite.ts'
@@ -14,7 +14,7 @@ const steps = createConversation(createRandom(3), 4).slice(0, 5)
 const end = listRequestEnds(steps).at(-1)
 
 test("Responses clients that pass through to xAI get that format's field", async () => {
-  const { upstream, world } = await openDoor(() => json(fullResponses['openai-responses']), {
+  const { upstream, world } = await openGateway(() => json(fullResponses['openai-responses']), {
     catalog: defaultCatalog,
     connections: ['xai'],
   })
@@ -41,7 +41,7 @@ test('Claude behind a compatible URL, such as Azure AI Foundry, gets breakpoints
   const catalog: Catalog = {}
   const baseUrl = 'https://r.services.ai.azure.com/anthropic/v1'
   const connection = { provider: 'anthropic-compatible-foundry', providerSpecificData: { baseUrl } }
-  const { upstream, world } = await openDoor(() => json(fullResponses['anthropic-messages']), {
+  const { upstream, world } = await openGateway(() => json(fullResponses['anthropic-messages']), {
     catalog,
     connections: [connection],
   })
@@ -62,7 +62,7 @@ const translated = {
 for (const [label, [path, provider, body, reply]] of Object.entries(translated))
   test(`a client's cache key is translated, from ${label}`, async () => {
     const catalog: Catalog = { ...defaultCatalog, xai: { ...defaultCatalog.xai, format: 'openai-responses' } }
-    const { upstream, world } = await openDoor(() => json(reply), { catalog, connections: [provider] })
+    const { upstream, world } = await openGateway(() => json(reply), { catalog, connections: [provider] })
     const response = await world.post(path, { ...body, model: `${provider}/m`, prompt_cache_key: 'own' })
     assert.is(response.headers.get('x-signalbox-warning'), null)
     assert.is(JSON.parse(upstream.calls[0]?.body ?? '{}').prompt_cache_key, 'own')

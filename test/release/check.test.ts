@@ -85,7 +85,7 @@ async function checked(folder: string, check: string, files: Readonly<Record<str
 }
 
 /** Returns why a check rejects a package with these files. */
-const refusal = (folder: string, check: string, files: Readonly<Record<string, string>>) =>
+const getError = (folder: string, check: string, files: Readonly<Record<string, string>>) =>
   checked(folder, check, files).then(
     () => 'it does not',
     (error: Error) => error.message,
@@ -96,15 +96,15 @@ test("a file that doesn't belong in the package is rejected, and so is a package
 }) => {
   const check = 'files and bytes'
   assert.match(await checked(folder, check, { 'dist/index.js': 'export {}' }), /^files 2, packed \d+, unpacked 11,/)
-  assert.is(await refusal(folder, check, { 'src/index.ts': '' }), 'should not be in the package: src/index.ts')
+  assert.is(await getError(folder, check, { 'src/index.ts': '' }), 'should not be in the package: src/index.ts')
   const large = ' '.repeat(PACKAGE_BUDGETS.unpacked)
-  assert.match(await refusal(folder, check, { 'dist/index.js': large }), /^unpacked: \d+, more than \d+$/)
+  assert.match(await getError(folder, check, { 'dist/index.js': large }), /^unpacked: \d+, more than \d+$/)
 })
 
 test('a file that contains a path of the build machine is rejected', async ({ folder }) => {
   const check = 'no trace of this machine'
   assert.is(await checked(folder, check, { 'dist/index.js': 'export {}' }), '2 files')
-  assert.match(await refusal(folder, check, { 'dist/index.js': `// ${root}src/index.ts` }), /dist\/index\.js has \//)
+  assert.match(await getError(folder, check, { 'dist/index.js': `// ${root}src/index.ts` }), /dist\/index\.js has \//)
 })
 
 test('a dependency with an install script is rejected', async ({ folder }) => {

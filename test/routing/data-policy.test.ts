@@ -2,17 +2,17 @@ import { strategies } from '../../src/types/unions.ts'
 import type { DataTags } from '../../src/types.ts'
 import { hedging } from '../pipeline/support/hedging.ts'
 import { chatAnswer, chatEvents } from '../pipeline/support/responses.ts'
-import { type Answering, fakeUpstream, json, sse } from '../pipeline/support/upstream.ts'
+import { fakeUpstream, json, type Respond, sse } from '../pipeline/support/upstream.ts'
 import { openWorld, type WorldOptions } from '../pipeline/support/world.ts'
 import { assert, suite } from '../support/suite.ts'
 
 const test = suite('data policies')
 
 const zdr = { provider: 'two', tags: { zdr: true, region: 'eu', training: false } }
-const either: Answering = ({ body }) => (body.includes('"stream":true') ? sse(chatEvents()) : json(chatAnswer()))
+const either: Respond = ({ body }) => (body.includes('"stream":true') ? sse(chatEvents()) : json(chatAnswer()))
 
 /** Opens a combo of three models. Only the second is at a connection with tags. */
-async function open(respond: Answering = either, extra: WorldOptions = {}) {
+async function open(respond: Respond = either, extra: WorldOptions = {}) {
   const upstream = fakeUpstream(respond)
   const combos = { pool: ['one/m', 'two/m', 'three/m'] }
   const world = await openWorld({ fetch: upstream, connections: ['one', zdr, 'three'], combos, ...extra })
@@ -24,7 +24,7 @@ async function open(respond: Answering = either, extra: WorldOptions = {}) {
   return { ...world, upstream, send }
 }
 
-async function refusal(response: Response) {
+async function readError(response: Response) {
   const { error } = (await response.json()) as { error: { message: string; code?: string } }
   return { status: response.status, code: error.code, message: error.message }
 }
@@ -52,7 +52,7 @@ for (const [header, unmet] of [
 ] as const)
   test(`the header "${header}" returns a 403 with the unmet tag, or a 400 if it is malformed`, async () => {
     const { send, upstream } = await open()
-    const { status, code, message } = await refusal(await send(header))
+    const { status, code, message } = await readError(await send(header))
     assert.is(upstream.calls.length, 0)
     if (header.endsWith('=')) return assert.is(status, 400)
     assert.equal([status, code], [403, 'no_compliant_target'])
@@ -62,7 +62,7 @@ for (const [header, unmet] of [
 for (const header of ['', ' ', 'zdr,', ',', '=eu', 'region=', 'two words', 'z=a;b=é', '1st', 'x'.repeat(65)])
   test(`a malformed header returns a 400 that explains what to write: "${header.slice(0, 20)}"`, async () => {
     const { send, upstream } = await open()
-    const { status, message } = await refusal(await send(header === 'z=a;b=é' ? 'z=a\tb' : header))
+    const { status, message } = await readError(await send(header === 'z=a;b=é' ? 'z=a\tb' : header))
     assert.equal([status, upstream.calls.length], [400, 0])
     assert.match(message, 'x-signalbox-require')
     assert.match(message, '"zdr, region=eu, training=false"')
@@ -160,7 +160,7 @@ test('an entry\'s "where" limits it to connections with the tags, even in nested
   const { combos: stored } = await api.combos.list()
   assert.equal(stored[1]?.models, [{ model: 'inner', where: { region: 'eu' } }])
   await api.combos.update(stored[1]?.id ?? '', { models: [{ model: 'inner', where: { region: 'eu', zdr: true } }] })
-  const { status, code, message } = await refusal(await send(undefined))
+  const { status, code, message } = await readError(await send(undefined))
   assert.equal([status, code], [403, 'no_compliant_target'])
   assert.match(message, /"where" of "inner" in "pool" requires "zdr"/)
   assert.is(upstream.calls.length, 1)

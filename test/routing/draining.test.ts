@@ -1,4 +1,4 @@
-import { refused } from '../pipeline/support/failing.ts'
+import { rejectWith } from '../pipeline/support/failing.ts'
 import { chatAnswer, chatEvents } from '../pipeline/support/responses.ts'
 import { fakeUpstream, json, never, sse } from '../pipeline/support/upstream.ts'
 import { token } from '../pipeline/support/world.ts'
@@ -188,7 +188,7 @@ test("/api/health shows each target's state, failure rate, and cooldown reason a
 })
 
 test('a target shows the cooldown of its connection, unless the connection is inactive', async () => {
-  const { world } = await openPool([], { connections: ['one'], fetch: fakeUpstream(refused(401)) })
+  const { world } = await openPool([], { connections: ['one'], fetch: fakeUpstream(rejectWith(401)) })
   await world.chat({ model: 'one/m' })
   const [target] = (await world.api.health.list()).targets
   assert.equal([target?.state, target?.level, target?.reason], ['cooling', 'connection', 'credentials'])
@@ -198,7 +198,7 @@ test('a target shows the cooldown of its connection, unless the connection is in
 })
 
 test('a probe in flight appears in the state of its target', async () => {
-  const upstream = fakeUpstream((_, index) => (index === 1 ? refused(401)() : never()))
+  const upstream = fakeUpstream((_, index) => (index === 1 ? rejectWith(401)() : never()))
   const { world } = await openPool([], { connections: ['one'], fetch: upstream })
   await world.chat({ model: 'one/m' })
   await world.clock.advance(70_000)

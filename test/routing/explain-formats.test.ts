@@ -10,13 +10,13 @@ const test = suite("unhealthy targets and targets whose format doesn't support a
 const body = { n: 2, messages: [{ role: 'user', content: 'hi' }] }
 
 /** Returns the targets that an explanation predicts, and the targets that a request then calls. */
-async function predicted(pool: Awaited<ReturnType<typeof openPool>>) {
+async function predict(pool: Awaited<ReturnType<typeof openPool>>) {
   const uses = (await getLines(pool, { body })).map((line) => line.split(':')[0])
   return { uses, called: await pool.sendAll(1, body) }
 }
 
 /** Opens a combo whose first model uses the Messages format. The others fail for this many seconds. */
-async function cooling(models: string[], seconds: Record<string, number>) {
+async function openCooling(models: string[], seconds: Record<string, number>) {
   const connections = ['claude', 'one', 'two']
   const limited: Record<string, () => Response> = {}
   const pool = await openPool(models, { connections, catalog, respond: ({ provider }) => send(provider) })
@@ -30,19 +30,19 @@ async function cooling(models: string[], seconds: Record<string, number>) {
 }
 
 test("a target in cooldown is the last resort if the healthy one before it doesn't support the request", async () => {
-  const { uses, called } = await predicted(await cooling(['claude/c', 'one/m'], { one: 30 }))
+  const { uses, called } = await predict(await openCooling(['claude/c', 'one/m'], { one: 30 }))
   assert.equal([uses, called], [['claude skipped', 'one last-resort'], 'one'])
 })
 
 test('the last resort is the first target to recover that supports the request', async () => {
-  const pool = await cooling(['claude/c', 'one/m', 'two/m'], { claude: 10, one: 40, two: 30 })
-  const { uses, called } = await predicted(pool)
+  const pool = await openCooling(['claude/c', 'one/m', 'two/m'], { claude: 10, one: 40, two: 30 })
+  const { uses, called } = await predict(pool)
   assert.equal([uses, called], [['claude skipped', 'one skipped', 'two last-resort'], 'two'])
 })
 
 test('if no target supports the request, the error reports that, regardless of cooldowns', async () => {
-  const pool = await cooling(['claude/c', 'claude/d'], { claude: 10 })
-  const { uses, called } = await predicted(pool)
+  const pool = await openCooling(['claude/c', 'claude/d'], { claude: 10 })
+  const { uses, called } = await predict(pool)
   assert.equal([uses, called], [['claude skipped', 'claude skipped'], ''])
   const { error } = await pool.world.api.explain({ model: 'pool', body })
   const response = await pool.world.chat({ model: 'pool', ...body })
@@ -52,7 +52,7 @@ test('if no target supports the request, the error reports that, regardless of c
 test("no attempt is reserved for a target that doesn't support the request", async () => {
   const connections = ['one', { provider: 'one', name: 'spare' }, { provider: 'one', name: 'third' }, 'claude']
   const pool = await openPool(['one/m', 'claude/c'], { connections, catalog, respond: fault(500, 'down') })
-  const { uses, called } = await predicted(pool)
+  const { uses, called } = await predict(pool)
   assert.equal(uses, ['one first', 'one next', 'one next', 'claude beyond'])
   assert.is(called, 'one>one>one')
 })

@@ -2,7 +2,7 @@ import { isCi } from '../support/ci.ts'
 import { assert, suite } from '../support/suite.ts'
 import {
   type Behaviour,
-  broken,
+  createBroken,
   failedShare,
   failingAtRandom,
   fine,
@@ -17,8 +17,8 @@ const test = suite('failing targets under the load of 100 clients')
 const PATIENT = { timeoutMs: 300_000 }
 
 const failures: Array<[what: string, ways: [Behaviour, ...Behaviour[]]]> = [
-  ['with 500', [broken(500)]],
-  ['with 503, 429, or a refused connection', [broken(503), broken(429), unreachable]],
+  ['with 500', [createBroken(500)]],
+  ['with 503, 429, or a refused connection', [createBroken(503), createBroken(429), unreachable]],
 ]
 
 const several = (count: number, behavior: () => Behaviour) =>
@@ -45,7 +45,7 @@ for (const [label, ways] of failures) {
 }
 
 for (const [label, dead] of [
-  ['fails with 503', broken(503)],
+  ['fails with 503', createBroken(503)],
   ['refuses connections', unreachable],
 ] as const) {
   for (const strategy of ['fallback', 'round-robin'] as const)
@@ -82,11 +82,11 @@ test(
   PATIENT,
   async () => {
     const answeredAt: number[] = []
-    const limited: Behaviour = (ms) => {
+    const respondLimited: Behaviour = (ms) => {
       answeredAt.push(ms)
       return Response.json({ error: { message: 'Slow down' } }, { status: 429, headers: { 'retry-after': '60' } })
     }
-    const providers = { one: limited, two: failingAtRandom(0.5, broken(500)) }
+    const providers = { one: respondLimited, two: failingAtRandom(0.5, createBroken(500)) }
     await simulate({ providers, seconds: 5 })
     const [first = 0] = answeredAt
     assert.ok(

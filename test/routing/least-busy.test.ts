@@ -1,5 +1,5 @@
 import { chatAnswer, chatEvents } from '../pipeline/support/responses.ts'
-import { type Answering, json, never, sse } from '../pipeline/support/upstream.ts'
+import { json, never, type Respond, sse } from '../pipeline/support/upstream.ts'
 import { assert, suite } from '../support/suite.ts'
 import { getCount, openPool, type Pool, type PoolOptions } from './support/pool.ts'
 
@@ -9,7 +9,7 @@ const busy = (...models: string[]) => ({ models, strategy: 'least-busy' as const
 const pair = busy('one/m', 'two/m')
 
 /** Responds to the first call as given, and immediately to all others. */
-const first = (respond: Answering): PoolOptions => ({
+const first = (respond: Respond): PoolOptions => ({
   respond: (call, index) => (index === 1 ? respond(call, index) : json(chatAnswer())),
 })
 
@@ -89,18 +89,17 @@ test('a non-streaming request counts as load until the response is complete', as
 
 const stream = { model: 'pool', stream: true }
 const events = chatEvents()
-const ends: Array<
-  [how: string, rest: Answering, end: (response: Response, leave: AbortController) => Promise<unknown>]
-> = [
-  ['has been read to the end', () => sse(events), (response) => response.text()],
-  ['is cut off', () => sse(events.slice(0, 3), 'error'), (response) => response.text()],
+const ends: Array<[how: string, rest: Respond, end: (response: Response, leave: AbortController) => Promise<unknown>]> =
   [
-    'is aborted by a client disconnect',
-    () => sse(events.slice(0, 3), 'hang'),
-    async (_, controller) => controller.abort(),
-  ],
-  ['is canceled by your app', () => sse(events.slice(0, 3), 'hang'), async (response) => response.body?.cancel()],
-]
+    ['has been read to the end', () => sse(events), (response) => response.text()],
+    ['is cut off', () => sse(events.slice(0, 3), 'error'), (response) => response.text()],
+    [
+      'is aborted by a client disconnect',
+      () => sse(events.slice(0, 3), 'hang'),
+      async (_, controller) => controller.abort(),
+    ],
+    ['is canceled by your app', () => sse(events.slice(0, 3), 'hang'), async (response) => response.body?.cancel()],
+  ]
 for (const [mode, respond, end] of ends) {
   test(`a stream counts as load until it ${mode}`, async () => {
     const { world, upstream, sendAll } = await openPool(pair, first(respond))

@@ -1,4 +1,4 @@
-import { failing, refused } from '../pipeline/support/failing.ts'
+import { openFailing, rejectWith } from '../pipeline/support/failing.ts'
 import { chatAnswer, chatChunk } from '../pipeline/support/responses.ts'
 import { fakeUpstream, json, never, sse } from '../pipeline/support/upstream.ts'
 import { openWorld } from '../pipeline/support/world.ts'
@@ -12,17 +12,17 @@ const called = '200 one/m=503:server, two/m=200'
 const passedOver = '200 one/m=skipped:server, two/m=200'
 
 test('cooldowns follow the failure rate, the volume, and the times in the settings', async () => {
-  const { down, send, pass, world } = await failing()
+  const { down, send, pass, world } = await openFailing()
   await world.api.settings.update({ health: { failureShare: 0.75, minCalls: 2, cooldownMs: 20_000, windowMs: 10_000 } })
   await send()
-  down.one = refused(503)
+  down.one = rejectWith(503)
   for (const response of [called, called, called, passedOver]) assert.is(await send(), response)
   pass(19_000)
   assert.is(await send(), passedOver)
   pass(4_000)
   delete down.one
   assert.is(await send(), '200 one/m=200')
-  down.one = refused(503)
+  down.one = rejectWith(503)
   assert.is(await send(), called, 'one call is too few')
   pass(11_000)
   assert.is(await send(), called, 'the first is out of the window')
@@ -31,9 +31,9 @@ test('cooldowns follow the failure rate, the volume, and the times in the settin
 })
 
 test('no cooldown exceeds the maximum in the settings', async () => {
-  const { down, send, pass, world } = await failing()
+  const { down, send, pass, world } = await openFailing()
   await world.api.settings.update({ health: { minCalls: 1, cooldownMs: 1_000, maxCooldownMs: 2_000 } })
-  down.one = refused(503)
+  down.one = rejectWith(503)
   for (let probe = 0; probe < 5; probe++) {
     assert.is(await send(), called)
     assert.is(await send(), passedOver)
@@ -42,8 +42,10 @@ test('no cooldown exceeds the maximum in the settings', async () => {
 })
 
 test("a combo’s health rules apply only to the combo's requests", async () => {
-  const { down, send, world } = await failing({ combos: { chain: models, own: { models, health: { minCalls: 1 } } } })
-  down.one = refused(503)
+  const { down, send, world } = await openFailing({
+    combos: { chain: models, own: { models, health: { minCalls: 1 } } },
+  })
+  down.one = rejectWith(503)
   assert.is(await send('own'), called)
   assert.is(await send('own'), passedOver)
   for (let index = 0; index < 5; index++) assert.is(await send('chain'), called)
@@ -60,10 +62,10 @@ test("a combo’s health rules apply only to the combo's requests", async () => 
 })
 
 test('a combo with health rules ignores occasional failures of other requests', async () => {
-  const { down, send } = await failing({
+  const { down, send } = await openFailing({
     combos: { chain: models, deep: ['one/other', 'two/m'], own: { models, health: { minCalls: 2 } } },
   })
-  down.one = refused(503)
+  down.one = rejectWith(503)
   for (const combo of ['chain', 'deep']) for (let index = 0; index < 12; index++) await send(combo)
   assert.is(await send('chain'), passedOver, 'the model, and its provider or connection')
   assert.is(await send('own'), called)
@@ -73,12 +75,14 @@ test('a combo with health rules ignores occasional failures of other requests', 
 })
 
 test('a combo with health rules respects definitive failures, and its successes end them', async () => {
-  const { down, send, pass } = await failing({ combos: { chain: models, own: { models, health: { minCalls: 9 } } } })
+  const { down, send, pass } = await openFailing({
+    combos: { chain: models, own: { models, health: { minCalls: 9 } } },
+  })
   for (const [status, reason] of [
     [401, 'credentials'],
     [429, 'rate-limit'],
   ] as const) {
-    down.one = refused(status)
+    down.one = rejectWith(status)
     await send('chain')
     assert.is(await send('own'), `200 one/m=skipped:${reason}, two/m=200`)
     delete down.one
@@ -89,16 +93,16 @@ test('a combo with health rules respects definitive failures, and its successes 
 })
 
 test("a key rejected under a combo's health rules is skipped by all requests", async () => {
-  const { down, send } = await failing({ combos: { chain: models, own: { models, health: { minCalls: 9 } } } })
-  down.one = refused(401)
+  const { down, send } = await openFailing({ combos: { chain: models, own: { models, health: { minCalls: 9 } } } })
+  down.one = rejectWith(401)
   assert.is(await send('own'), '200 one/m=401:credentials, two/m=200')
   assert.is(await send('chain'), '200 one/m=skipped:credentials, two/m=200')
 })
 
 test('the rules of the requested combo apply, not the rules of a nested combo', async () => {
   const combos = { inner: { models, maxAttempts: 1 }, outer: { models: ['inner'], maxAttempts: 2 } }
-  const { down, send } = await failing({ combos, aliases: { other: 'inner' } })
-  down.one = refused(500)
+  const { down, send } = await openFailing({ combos, aliases: { other: 'inner' } })
+  down.one = rejectWith(500)
   assert.is(await send('outer'), '200 one/m=500:server, two/m=200')
   assert.is(await send('inner'), '500 one/m=500:server, stopped=max-attempts')
   assert.is(await send('other'), '500 one/m=500:server, stopped=max-attempts')
@@ -106,8 +110,8 @@ test('the rules of the requested combo apply, not the rules of a nested combo', 
 
 test("the number of attempts in the settings overrides the gateway's limit, and a combo's overrides both", async () => {
   const combos = { chain: [...models, 'three/m'], own: { models: [...models, 'three/m'], maxAttempts: 3 } }
-  const { down, send, world } = await failing({ combos, limits: { maxAttempts: 1 } })
-  for (const provider of ['one', 'two', 'three']) down[provider] = refused(500)
+  const { down, send, world } = await openFailing({ combos, limits: { maxAttempts: 1 } })
+  for (const provider of ['one', 'two', 'three']) down[provider] = rejectWith(500)
   const attempts = async (model: string) => (await send(model)).split('=500:server').length - 1
   assert.is(await attempts('chain'), 1)
   await world.api.settings.update({ maxAttempts: 2 })

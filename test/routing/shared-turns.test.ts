@@ -37,7 +37,7 @@ function slowStorage(clock: FakeClock, seed: number): Storage & { lost: number }
 }
 
 /** Advances the clock until the work is done. */
-async function passing<T>(clock: FakeClock, promise: Promise<T>): Promise<T> {
+async function advanceUntil<T>(clock: FakeClock, promise: Promise<T>): Promise<T> {
   let isOver = false
   const settled = promise.finally(() => {
     isOver = true
@@ -74,7 +74,7 @@ test('two instances take turns evenly even if each falls back to another target'
 test('three instances with frequent write conflicts share turns exactly evenly', async () => {
   const clock = fakeClock()
   const storage = slowStorage(clock, 7)
-  const first = await passing(clock, openPool(turns, { storage, clock }))
+  const first = await advanceUntil(clock, openPool(turns, { storage, clock }))
   const others = [await joinPool(first, { storage }), await joinPool(first, { storage })]
   const chats = [first, ...others].flatMap(({ world }) =>
     Array.from({ length: 400 }, async (_, index) => {
@@ -82,7 +82,7 @@ test('three instances with frequent write conflicts share turns exactly evenly',
       await world.chat({ model: 'pool' })
     }),
   )
-  await passing(clock, Promise.all(chats))
+  await advanceUntil(clock, Promise.all(chats))
   assert.ok(storage.lost > 200, `${storage.lost} races`)
   assert.equal(getCount(first.upstream.providers), { one: 400, two: 400, three: 400 })
 })

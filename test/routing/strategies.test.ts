@@ -32,7 +32,7 @@ function generator(seed: number): () => number {
 }
 
 /** Creates entries from names, in order. `b:6` has a weight of 6. */
-const listed = (...names: string[]): GroupEntry[] =>
+const createEntries = (...names: string[]): GroupEntry[] =>
   names.map((text, index) => {
     const [name = '', weight = '1'] = text.split(':')
     return { index, name, weight: Number(weight) }
@@ -99,7 +99,7 @@ for (const strategy of Object.keys(strategies) as Strategy[]) {
   })
 
   test(`"${strategy}" accepts the smallest and the largest random numbers`, () => {
-    const entries = listed('a', 'b:0.1', 'c:0.2', 'd:0')
+    const entries = createEntries('a', 'b:0.1', 'c:0.2', 'd:0')
     for (const number of [0, 1 - 2 ** -53]) {
       const inputs = { ...nothing, random: () => number, getCost: () => 1, getLatency: () => 1, getLoad: () => 1 }
       const order = strategies[strategy].order(entries, inputs)
@@ -116,18 +116,18 @@ for (const strategy of ['fallback', 'conditional'] as const) {
 
 test('"round-robin" starts at its turn and wraps around', () => {
   for (const [turn, order] of ['abc', 'bca', 'cab'].entries())
-    assert.is(getNames(strategies['round-robin'].order(listed('a', 'b', 'c'), { ...nothing, turn })), order)
+    assert.is(getNames(strategies['round-robin'].order(createEntries('a', 'b', 'c'), { ...nothing, turn })), order)
   assert.equal(strategies['round-robin'].order([], nothing), [])
 })
 
 test('"round-robin" with excluded entries starts at the next remaining one', () => {
-  const entries = listed('a', 'b', 'c', 'd').filter(({ name }) => name !== 'b')
+  const entries = createEntries('a', 'b', 'c', 'd').filter(({ name }) => name !== 'b')
   assert.is(getNames(strategies['round-robin'].order(entries, { ...nothing, turn: 1 })), 'cda')
   assert.is(getNames(strategies['round-robin'].order(entries, { ...nothing, turn: 3 })), 'dac')
 })
 
 test('"weighted" draws by weight without replacement', () => {
-  const counts = tally('weighted', listed('a:6', 'b:3', 'c'))
+  const counts = tally('weighted', createEntries('a:6', 'b:3', 'c'))
   const share = (order: string) => (counts.get(order) ?? 0) / 40_000
   isNear(share('abc'), (6 / 10) * (3 / 4))
   isNear(share('acb'), (6 / 10) * (1 / 4))
@@ -147,7 +147,7 @@ test('"weighted" puts entries with weight 0 last, as listed', () => {
 })
 
 test('"random" makes every order equally likely, regardless of the weights', () => {
-  const counts = tally('random', listed('a', 'b:0', 'c:9'))
+  const counts = tally('random', createEntries('a', 'b:0', 'c:9'))
   assert.equal([...counts.keys()].sort(), ['abc', 'acb', 'bac', 'bca', 'cab', 'cba'])
   for (const count of counts.values()) isNear(count / 40_000, 1 / 6)
 })
@@ -172,19 +172,19 @@ for (const [strategy, inputs] of figures) {
 test('"least-latency" puts unmeasured entries first, and then the fastest', () => {
   const latencies: Record<string, number> = { a: 30, b: 10, d: 20 }
   const inputs = { ...nothing, random: () => 0.9, getLatency: ({ name }: GroupEntry) => latencies[name] }
-  assert.is(getNames(strategies['least-latency'].order(listed('a', 'b', 'c', 'd', 'e'), inputs)), 'cebda')
+  assert.is(getNames(strategies['least-latency'].order(createEntries('a', 'b', 'c', 'd', 'e'), inputs)), 'cebda')
 })
 
 test('"least-latency" tries another entry first in one of twenty requests', () => {
   const getLatency = ({ index }: GroupEntry) => index
-  const counts = tally('least-latency', listed('a', 'b', 'c'), { getLatency })
+  const counts = tally('least-latency', createEntries('a', 'b', 'c'), { getLatency })
   isNear((counts.get('abc') ?? 0) / 40_000, 0.95, 0.005)
   isNear((counts.get('bac') ?? 0) / 40_000, 0.025, 0.005)
   isNear((counts.get('cab') ?? 0) / 40_000, 0.025, 0.005)
 })
 
 test('"sticky" always sends a session to the same entry, and spreads sessions over all entries by weight', () => {
-  const entries = listed('a:3', 'b', 'c:0')
+  const entries = createEntries('a:3', 'b', 'c:0')
   assert.equal(
     strategies.sticky.order(entries, { ...nothing, session: 'x' }),
     strategies.sticky.order(entries, { ...nothing, session: 'x' }),
@@ -195,7 +195,7 @@ test('"sticky" always sends a session to the same entry, and spreads sessions ov
 })
 
 test('"sticky" spreads the sessions of each group differently', () => {
-  const entries = listed('a', 'b')
+  const entries = createEntries('a', 'b')
   const getFirst = (label: string, session: string) =>
     strategies.sticky.order(entries, { ...nothing, label, session })[0]
   const sessions = Array.from({ length: 1_000 }, (_, index) => `s${index}`)
@@ -203,7 +203,7 @@ test('"sticky" spreads the sessions of each group differently', () => {
 })
 
 test('"sticky" moves only the sessions of a removed entry, and only the necessary ones to an added entry', () => {
-  const five = listed('a', 'b', 'c', 'd', 'e')
+  const five = createEntries('a', 'b', 'c', 'd', 'e')
   const four = five.filter(({ name }) => name !== 'c')
   let moved = 0
   for (let index = 0; index < 2_000; index++) {
@@ -217,7 +217,7 @@ test('"sticky" moves only the sessions of a removed entry, and only the necessar
 })
 
 test('"sticky" follows the pin, and uses the listed order without a session', () => {
-  const entries = listed('a', 'b', 'c')
+  const entries = createEntries('a', 'b', 'c')
   for (const pin of ['a', 'b', 'c'])
     assert.is(strategies.sticky.order(entries, { ...nothing, session: 'x', pin })[0]?.name, pin)
   assert.is(getNames(strategies.sticky.order(entries, nothing)), 'abc')

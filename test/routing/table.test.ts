@@ -33,14 +33,14 @@ const inputs: StrategyInputs = {
   getLoad: () => 0,
 }
 
-interface Given {
+interface Input {
   combos?: Combo[]
   connections?: string[]
   providers?: ProviderRecord[]
   aliases?: Record<string, string>
 }
 
-function getTable({ combos = [], connections = ['c@up'], providers = [], aliases = {} }: Given = {}) {
+function getTable({ combos = [], connections = ['c@up'], providers = [], aliases = {} }: Input = {}) {
   const records = connections.map((text) => {
     const [id = '', provider = ''] = text.split('@')
     return { id, provider, name: id, createdAt: at, updatedAt: at }
@@ -198,10 +198,10 @@ test('forty least-cost combos of forty entries, nested four deep, are each price
     Array.from({ length: 40 }, (_, index) => combo(`level${depth}-${index}`, 'least-cost', ...inner(depth)))
   const combos = Array.from({ length: 4 }, (_, depth) => level(depth)).flat()
   const { table } = getTable({ combos })
-  const priced: Select = async ({ entries }, { getCost, listTargets }) => {
+  const selectByPrice: Select = async ({ entries }, { getCost, listTargets }) => {
     for (const entry of entries) assert.is(getCost(entry), undefined)
     for (const entry of entries) for (const _ of listTargets(entry)) assert.unreachable('there is no target')
     return { entries, inputs }
   }
-  assert.equal(await allOf(getRoutes('level0-0', table, priced)), []) // otherwise, it would take hours
+  assert.equal(await allOf(getRoutes('level0-0', table, selectByPrice)), []) // otherwise, it would take hours
 })

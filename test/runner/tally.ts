@@ -52,7 +52,7 @@ export function createTally({ isCi, write }: TallyOptions) {
     const slowest = files.toSorted((a, b) => b.ms - a.ms).slice(0, SLOWEST_COUNT)
     if (slowest.length > 1) write(`\nSlowest: ${slowest.map(({ path, ms }) => `${path} ${seconds(ms)}`).join(', ')}`)
     if (skips.size > 0) write(`\nSkipped:\n${[...skips].map(skipLine).join('\n')}`)
-    if (failures.length > 0) write(`\nFailed:\n${failures.map(shortened).join('\n')}`)
+    if (failures.length > 0) write(`\nFailed:\n${failures.map(shorten).join('\n')}`)
     if (leftOutLine) write(`\n${leftOutLine}`)
     write(`${leftOutLine ? '' : '\n'}${counts.passed} passed, ${counts.failed} failed, ${counts.skipped} skipped`)
     return counts.failed === 0
@@ -61,7 +61,7 @@ export function createTally({ isCi, write }: TallyOptions) {
   return { add, fail, close }
 }
 
-function shortened(text: string): string {
+function shorten(text: string): string {
   const lines = text.trimEnd().split('\n')
   return lines.length > SUMMARY_LINES ? [...lines.slice(0, SUMMARY_LINES), '    …'].join('\n') : lines.join('\n')
 }

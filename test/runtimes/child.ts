@@ -6,7 +6,7 @@ import { linkPackage } from './package-link.ts'
 /** In ms. Less than a test's timeout, so the failure contains the app's output. */
 const START_MS = 60_000
 
-export interface Served {
+export interface Server {
   readonly url: string
   /** Writes a line to the app, waits for it to exit, and returns its exit code. */
   send(): Promise<number | null>
@@ -24,7 +24,7 @@ export async function startChild(
   command: string,
   args: string[],
   { folder = new URL('.', import.meta.url), env: extra }: ChildOptions = {},
-): Promise<Served> {
+): Promise<Server> {
   await linkPackage(folder)
   const cwd = folder.pathname
   const env = { ...process.env, BUN_PORT: '0', ...extra } // any free port for apps that don't set one
@@ -85,8 +85,8 @@ export async function runScript(command: string, args: string[], timeoutMs = 60_
 }
 
 /** Shares an app between this many suites, which run one after the other. The first suite starts it, and the last one stops it. */
-export function sharedBy(suites: number, start: () => Promise<Served>): () => Promise<Served> {
-  let starting: Promise<Served> | undefined
+export function sharedBy(suites: number, start: () => Promise<Server>): () => Promise<Server> {
+  let starting: Promise<Server> | undefined
   let left = suites
   return async () => {
     starting ??= start()

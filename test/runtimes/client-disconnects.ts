@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { connect } from 'node:net'
 import { isCi } from '../support/ci.ts'
 import { assert, suite } from '../support/suite.ts'
-import type { Served } from './child.ts'
+import type { Server } from './child.ts'
 import { getClient, LONG_PROMPT } from './client.ts'
 import { accounts, phases, startHangingUpstream } from './hanging-upstream.ts'
 
@@ -24,7 +24,7 @@ const EACH = isCi ? 28 : 4
 const AT_ONCE = phases.length * routes.length
 
 /** Tests clients on separate sockets that disconnect, this many per route and phase, and what they leave behind. */
-export function clientsLeave(name: string, start: () => Promise<Served>): void {
+export function clientsLeave(name: string, start: () => Promise<Server>): void {
   const clients = EACH * phases.length * routes.length
   const test = suite(`${clients} clients that disconnect from ${name}`)
   test('the provider calls of disconnected clients end within a second', async () => {
@@ -70,7 +70,7 @@ async function connectTo(baseUrl: string, url: string) {
 }
 
 interface Stage {
-  server: Pick<Served, 'url'>
+  server: Pick<Server, 'url'>
   upstream: Awaited<ReturnType<typeof startHangingUpstream>>
 }
 

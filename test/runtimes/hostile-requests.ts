@@ -1,7 +1,7 @@
 import { connect, type Socket } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { assert, suite } from '../support/suite.ts'
-import type { Served } from './child.ts'
+import type { Server } from './child.ts'
 
 /** The limits of the apps' gateway, in bytes. */
 const MAX_BYTES = 1024 * 1024
@@ -11,9 +11,9 @@ const TIMEOUT_MS = 3_000
 const BUFFERED = 16 * 1024 * 1024
 
 /** Tests each runtime with requests over sockets that no honest client sends. */
-export function refusesHostileRequests(name: string, start: () => Promise<Served>): void {
+export function refusesHostileRequests(name: string, start: () => Promise<Server>): void {
   const test = suite(`hostile requests to ${name}`)
-  let server: Served
+  let server: Server
   let base = ''
   test.before(async () => {
     server = await start()

@@ -3,7 +3,7 @@ import { storesIn } from '../matrix.ts'
 import { assert, skip, suite } from '../support/suite.ts'
 import { chromiumPath, launchChromium } from './browser/chromium.ts'
 import { conforms } from './indexeddb/conforms.ts'
-import { damaged } from './indexeddb/damaged.ts'
+import { testDamaged } from './indexeddb/damaged.ts'
 import { failures } from './indexeddb/failures.ts'
 
 if (!chromiumPath) skip('there is no Chromium: install it, or name it in SIGNALBOX_TEST_CHROMIUM')
@@ -19,5 +19,5 @@ test.after(({ browser }) => browser?.close())
 conforms(test)
 test('the matrix lists no browser storage other than IndexedDB', () =>
   assert.equal(storesIn('Chromium'), ['memory', 'indexeddb']))
-damaged(test)
+testDamaged(test)
 failures(test)

@@ -1,15 +1,15 @@
 import { get, type IncomingMessage } from 'node:http'
 import { assert, suite } from '../support/suite.ts'
-import type { Served } from './child.ts'
+import type { Server } from './child.ts'
 import { getClient } from './client.ts'
 import { startUpstream } from './upstream.ts'
 
 /**
  * Tests the guarantees of a mount with its own server. On request, the app closes the server with a grace period of 200 ms, and exits with code 7.
  */
-export function mountGuardsAndCloses(name: string, start: () => Promise<Served>): void {
+export function mountGuardsAndCloses(name: string, start: () => Promise<Server>): void {
   const test = suite(name)
-  let server: Served
+  let server: Server
   test.before(async () => {
     server = await start()
   })

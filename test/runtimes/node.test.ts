@@ -1,6 +1,6 @@
 import { connect } from 'node:net'
 import { assert, suite } from '../support/suite.ts'
-import { nodes, runScript, type Served, sharedBy, startChild } from './child.ts'
+import { nodes, runScript, type Server, sharedBy, startChild } from './child.ts'
 import { getClient, LONG_PROMPT } from './client.ts'
 import { clientsLeave } from './client-disconnects.ts'
 import { guardsContent } from './guarded.ts'
@@ -45,7 +45,7 @@ function unreadStreamsHoldLittle(): void {
 }
 
 /** Node 20 only notifies the request whose turn it is. */
-function pipelinedClientsLeave(version: string, start: () => Promise<Served>): void {
+function pipelinedClientsLeave(version: string, start: () => Promise<Server>): void {
   const test = suite(`a client that disconnects from Node ${version}`)
   test(`all pipelined streams end when their client disconnects from Node ${version}`, async () => {
     const [server, upstream] = await Promise.all([start(), startUpstream()])

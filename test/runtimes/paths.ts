@@ -1,7 +1,7 @@
 import { connect } from 'node:net'
 import { spellings } from '../support/spellings.ts'
 import { assert, suite } from '../support/suite.ts'
-import type { Served } from './child.ts'
+import type { Server } from './child.ts'
 
 /** Spellings that a request line can contain. */
 const sendable = spellings.filter(([spelling]) => !spelling.includes('\t'))
@@ -19,9 +19,9 @@ const hosts = [
 ]
 
 /** Tests that the authorized path is the path of the request line, no matter how a runtime builds its URLs. */
-export function readsPaths(name: string, start: () => Promise<Served>): void {
+export function readsPaths(name: string, start: () => Promise<Server>): void {
   const test = suite(`the paths of ${name}`)
-  let server: Served
+  let server: Server
   let below = ''
   test.before(async () => {
     server = await start()

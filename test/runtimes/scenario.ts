@@ -1,14 +1,14 @@
 import { connect } from 'node:net'
 import { signV4 } from '../support/sigv4.ts'
 import { assert, suite } from '../support/suite.ts'
-import type { Served } from './child.ts'
+import type { Server } from './child.ts'
 import { getClient } from './client.ts'
 import { startRedirects } from './redirects.ts'
 import { streamsAsItComes } from './streams.ts'
 import { startUpstream } from './upstream.ts'
 
 /** Tests the built package in a runtime with the runtime's own HTTP server and `fetch`. */
-export function runsIn(name: string, start: () => Promise<Pick<Served, 'url' | 'stop'>>): void {
+export function runsIn(name: string, start: () => Promise<Pick<Server, 'url' | 'stop'>>): void {
   const test = suite(name)
   const closers: Array<() => unknown> = []
   let url = ''

@@ -21,10 +21,10 @@ test.after(async () => {
   for (const close of closers) await close()
 })
 
-const observed = async (): Promise<{ spans: string[]; lines: string[] }> => (await fetch(`${url}/observed`)).json()
+const readObserved = async (): Promise<{ spans: string[]; lines: string[] }> => (await fetch(`${url}/observed`)).json()
 
 test('otel creates spans, and jsonLog writes lines', async () => {
-  const { spans, lines } = await observed()
+  const { spans, lines } = await readObserved()
   const request = 'POST /v1/chat/completions'
   assert.equal(spans, ['chat m', request, 'chat m', request])
   assert.equal(

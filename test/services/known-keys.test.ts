@@ -21,13 +21,13 @@ test.after(async () => {
 })
 
 /** A store, the reads and writes that its adapter has sent (without its watch), and a function that closes it. */
-interface Counted {
+interface CountInput {
   storage: Storage
   sent: string[]
   end(): Promise<void>
 }
 
-async function onPostgres(): Promise<Counted> {
+async function onPostgres(): Promise<CountInput> {
   const pool = openPool(postgres.url)
   const sent: string[] = []
   const counted: PostgresPool = {
@@ -45,7 +45,7 @@ async function onPostgres(): Promise<Counted> {
   return { storage: postgresStorage(counted, { table: `known_${process.pid}` }), sent, end: () => pool.end() }
 }
 
-async function onRedis(): Promise<Counted> {
+async function onRedis(): Promise<CountInput> {
   const { client, end } = await openClient('ioredis', redis.url)
   const ioredis = client as IoredisClient // the package that was requested
   const sent: string[] = []

@@ -36,13 +36,13 @@ export async function openStore(location: string): Promise<OpenedStore> {
   if (!/^(?:redis|postgres):/.test(location))
     return { storage: fileStorage({ path: location, logger: false }), end() {} }
   const url = new URL(location)
-  const named = (name: string) => {
+  const getOption = (name: string) => {
     const value = url.searchParams.get(name)
     url.searchParams.delete(name)
     return value ?? undefined
   }
-  const isBlind = named('watch') === 'no'
-  const { storage, end } = await (url.protocol === 'redis:' ? openRedis(url, named) : openPostgres(url, named))
+  const isBlind = getOption('watch') === 'no'
+  const { storage, end } = await (url.protocol === 'redis:' ? openRedis(url, getOption) : openPostgres(url, getOption))
   if (!isBlind) return { storage, end }
   const { watch, ...blind } = storage
   return { storage: blind, end }

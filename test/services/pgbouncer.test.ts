@@ -46,8 +46,13 @@ const test = suite('PgBouncer')
 function pair(options: PostgresStorageOptions) {
   const table = newTable()
   const lines: string[] = []
-  const hear = (level: string) => (message: string) => void lines.push(`${level} ${message}`)
-  const logger = { debug: hear('debug'), info: hear('info'), warn: hear('warn'), error: hear('error') }
+  const createLog = (level: string) => (message: string) => void lines.push(`${level} ${message}`)
+  const logger = {
+    debug: createLog('debug'),
+    info: createLog('info'),
+    warn: createLog('warn'),
+    error: createLog('error'),
+  }
   const storage = postgresStorage(pooled, { table, logger, ...options })
   const other = postgresStorage(pooled, { table, listen: false })
   const recorded: string[] = []

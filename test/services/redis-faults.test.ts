@@ -49,7 +49,7 @@ async function listen(storage: Storage) {
   return recorded
 }
 
-const refusal = (promise: Promise<unknown>): Promise<{ code?: string; message?: string }> =>
+const getError = (promise: Promise<unknown>): Promise<{ code?: string; message?: string }> =>
   promise.then(
     () => ({}),
     (error) => error,
@@ -125,10 +125,10 @@ for (const name of PACKAGES) {
     const recorded = await listen(storage)
     server.signal('SIGSTOP')
     const startedAt = performance.now()
-    const error = await refusal(storage.set('key', 'late'))
+    const error = await getError(storage.set('key', 'late'))
     assert.is(error.code, 'STORAGE_UNREACHABLE')
     assert.match(error.message ?? '', /The Redis store "faults \d+" is unreachable/)
-    assert.is((await refusal(storage.get('key'))).code, 'STORAGE_UNREACHABLE')
+    assert.is((await getError(storage.get('key'))).code, 'STORAGE_UNREACHABLE')
     const ms = performance.now() - startedAt
     assert.ok(ms < 6_000, `${ms} ms`)
     await sleep(Math.max(0, 6_000 - ms))
@@ -192,7 +192,7 @@ test("failing Redis: the adapter closes only its connection, not the app's", asy
     await sleep(200)
     assert.is(await connections(), before)
     assert.ok(isOpen())
-    assert.is((await refusal(storage.get('key'))).code, 'STORAGE_CLOSED')
+    assert.is((await getError(storage.get('key'))).code, 'STORAGE_CLOSED')
     end()
   }
 })
@@ -202,7 +202,7 @@ test('failing Redis: strings written by another program are readable, errors nam
   await command('SET', `${root}k:text`, 'sk-secret')
   await command('RPUSH', `${root}k:list`, 'sk-secret')
   assert.is((await storage.get('text'))?.value, 'sk-secret')
-  const errors = [await refusal(storage.get('list')), await refusal(storage.set('list', 'sk-secret'))]
+  const errors = [await getError(storage.get('list')), await getError(storage.set('list', 'sk-secret'))]
   assert.equal(
     errors.map(({ code }) => code),
     ['STORAGE_UNREADABLE', 'STORAGE_UNREADABLE'],

@@ -125,14 +125,14 @@ test('unstorage adapter: one of many writers creates a key if all use the same s
 test('unstorage adapter: the error of a failing driver contains its name and no value, and the storage stays open', async () => {
   const opened = open('memory', {})
   const setItem = () => Promise.reject(Object.assign(new Error('the disk is full'), { args: ['the secret'] }))
-  const error = await refusal(() => unstorageStorage({ ...opened, setItem }).set('key', 'the secret'))
+  const error = await getError(() => unstorageStorage({ ...opened, setItem }).set('key', 'the secret'))
   assert.is(error.code, 'STORAGE_UNREACHABLE')
   assert.match(error.message, /the disk is full/)
   assert.not.ok('cause' in error)
   const storage = unstorageStorage(opened)
   await storage.set('key', 'value')
   await storage.close?.()
-  assert.is((await refusal(() => storage.get('key'))).code, 'STORAGE_CLOSED')
+  assert.is((await getError(() => storage.get('key'))).code, 'STORAGE_CLOSED')
   assert.is((await unstorageStorage(opened).get('key'))?.value, 'value')
 })
 
@@ -145,7 +145,7 @@ test('unstorage adapter: a call to a driver that hangs is abandoned after four s
   const storage = unstorageStorage({ ...opened, getItem })
   await storage.set('key', 'value')
   const startedAt = performance.now()
-  const error = refusal(() => storage.get('key'))
+  const error = getError(() => storage.get('key'))
   const later = storage.set('key', 'later')
   assert.is((await error).code, 'STORAGE_UNREACHABLE')
   assert.ok(performance.now() - startedAt >= 3_900)
@@ -160,7 +160,7 @@ test('unstorage adapter: invalid storages and options are rejected', () => {
   assert.throws(() => Reflect.apply(unstorageStorage, undefined, [open('memory', {}), { prefix: 'a' }]), /prefix/)
 })
 
-async function refusal(action: () => Promise<unknown>): Promise<{ code?: string; message: string }> {
+async function getError(action: () => Promise<unknown>): Promise<{ code?: string; message: string }> {
   return action().then(
     () => ({ message: 'was not refused' }),
     (error: { code?: string; message: string }) => error,

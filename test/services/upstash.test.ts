@@ -53,12 +53,12 @@ test("the Upstash client reads the fake server's replies, plain and encoded, and
     multi.incr('front')
     assert.equal(await multi.exec(), [2])
     assert.match(
-      (await refusal(() => upstash.eval("return redis.error_reply('ERR on purpose')", [], []))).message,
+      (await getError(() => upstash.eval("return redis.error_reply('ERR on purpose')", [], []))).message,
       /on purpose/,
     )
   }
   const outsider = new Redis({ url: server.url, token: 'another' })
-  assert.match((await refusal(() => outsider.get('front'))).message, /WRONGPASS/)
+  assert.match((await getError(() => outsider.get('front'))).message, /WRONGPASS/)
 })
 
 testOverHttp(test, 'Upstash', {
@@ -97,7 +97,7 @@ test('if the service stays unreachable, a command fails with STORAGE_UNREACHABLE
   server.faults = Array.from({ length: 100 }, () => 'down')
   const timed = async () => {
     const startedAt = performance.now()
-    assert.is((await refusal(() => storage.get('a'))).code, 'STORAGE_UNREACHABLE')
+    assert.is((await getError(() => storage.get('a'))).code, 'STORAGE_UNREACHABLE')
     return performance.now() - startedAt
   }
   assert.ok((await timed()) < 4_500)
@@ -109,7 +109,7 @@ test('if the service stays unreachable, a command fails with STORAGE_UNREACHABLE
 test('a wrong token is reported immediately with the names of the variables, and without the token', async () => {
   const storage = upstashStorage({ url: server.url, token: 'a wrong token' })
   const before = server.requests
-  const error = await refusal(() => storage.get('a'))
+  const error = await getError(() => storage.get('a'))
   assert.is(error.code, 'STORAGE_UNREADABLE')
   assert.match(error.message, /UPSTASH_REDIS_REST_TOKEN/)
   assert.not.match(error.message, /a wrong token/)
@@ -119,7 +119,7 @@ test('a wrong token is reported immediately with the names of the variables, and
 test('a value over the limit is rejected, and the old one stays', async () => {
   const storage = open()
   await storage.set('a', 'old')
-  assert.is((await refusal(() => storage.set('a', 'x'.repeat(900_001)))).code, 'STORAGE_TOO_LARGE')
+  assert.is((await getError(() => storage.set('a', 'x'.repeat(900_001)))).code, 'STORAGE_TOO_LARGE')
   assert.is((await storage.get('a'))?.value, 'old')
   assert.ok(await storage.set('a', 'x'.repeat(900_000)))
 })
@@ -155,7 +155,7 @@ test('the environment selects the database, and the error for a missing or inval
   assert.throws(() => upstashStorage({ urls: 'x' } as object), /urls is not an option/)
 })
 
-async function refusal(action: () => Promise<unknown>): Promise<{ code?: string; message: string }> {
+async function getError(action: () => Promise<unknown>): Promise<{ code?: string; message: string }> {
   try {
     await action()
   } catch (error) {

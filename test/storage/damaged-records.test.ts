@@ -5,7 +5,7 @@ import { chatAnswer } from '../pipeline/support/responses.ts'
 import { fakeUpstream, json } from '../pipeline/support/upstream.ts'
 import { catalog, openWorld, type World } from '../pipeline/support/world.ts'
 import { assert, suite } from '../support/suite.ts'
-import { damaged, type Envelope, filled, kinds } from './support/damaged-store.ts'
+import { damageStore, type Envelope, fillStore, kinds } from './support/damaged-store.ts'
 
 const test = suite('a damaged record in the storage')
 
@@ -55,10 +55,10 @@ function damages(text: string): string[] {
 async function looking(storage: Storage, key: string) {
   const upstream = fakeUpstream(() => json(chatAnswer()))
   const world = await openWorld({ storage, fetch: upstream, connections: [] })
-  return () => seen(world, key)
+  return () => collectSeen(world, key)
 }
 
-async function seen({ gateway, api, chat, recorded }: World, key: string) {
+async function collectSeen({ gateway, api, chat, recorded }: World, key: string) {
   const status = async (model: string) => (await chat({ model }, { headers: { 'x-api-key': key } })).status
   const listed = await gateway.fetch(new Request('http://gateway/v1/models'))
   const lists = {
@@ -77,7 +77,7 @@ async function seen({ gateway, api, chat, recorded }: World, key: string) {
 
 for (const prefix of Object.keys(kinds) as Array<keyof typeof kinds>) {
   test(`a damaged record in ${prefix} hides no other record, and is reported`, async () => {
-    const { storage, key } = await filled()
+    const { storage, key } = await fillStore()
     const [full] = (await storage.list(prefix)).filter(({ value }) => value.includes(kinds[prefix]))
     const look = await looking(storage, key)
     let count = 0
@@ -115,8 +115,8 @@ for (const prefix of Object.keys(kinds) as Array<keyof typeof kinds>) {
 
 /** Changes a field of a kind's damaged record. Returns a gateway's view of the storage. */
 async function afterChange(prefix: keyof typeof kinds, change: object) {
-  const { storage, key } = await filled()
-  const location = await damaged(storage, prefix, (text) => {
+  const { storage, key } = await fillStore()
+  const location = await damageStore(storage, prefix, (text) => {
     const envelope: Envelope = JSON.parse(text)
     return JSON.stringify({ ...envelope, record: { ...envelope.record, ...change } })
   })
@@ -152,12 +152,12 @@ test('a damaged connection is active unless its isActive is false', async () => 
 })
 
 test('a damaged enabledModels lists its readable models, or the catalog if there are none', async () => {
-  const listed = async (enabledModels: unknown) =>
+  const listModels = async (enabledModels: unknown) =>
     (await afterChange('connections/', { providerSpecificData: { enabledModels } })).ids.filter((id) =>
       id.startsWith('two/'),
     )
-  assert.equal(await listed(['a', 5, null, 'b']), ['two/a', 'two/b', 'two/m'])
-  for (const odd of ['a', {}, null, 7, [5]]) assert.equal(await listed(odd), ['two/m'], JSON.stringify(odd))
+  assert.equal(await listModels(['a', 5, null, 'b']), ['two/a', 'two/b', 'two/m'])
+  for (const odd of ['a', {}, null, 7, [5]]) assert.equal(await listModels(odd), ['two/m'], JSON.stringify(odd))
 })
 
 test("a connection's sharesPrefix is omitted unless it is a boolean", async () => {
@@ -188,9 +188,9 @@ test('a damaged record keeps its unreadable and unknown fields when other fields
 })
 
 test('setting an alias overwrites a damaged record with the same name, but creating a combo never does', async () => {
-  const { storage } = await filled()
-  const combo = await damaged(storage, 'combos/', () => 'damaged')
-  const alias = await damaged(storage, 'aliases/', () => 'damaged')
+  const { storage } = await fillStore()
+  const combo = await damageStore(storage, 'combos/', () => 'damaged')
+  const alias = await damageStore(storage, 'aliases/', () => 'damaged')
   const { api } = await openWorld({ storage, connections: [] })
   const rejected = await api.combos.create({ name: 'hurt', models: ['one/m'] }).catch((error: unknown) => error)
   assert.ok(isGatewayError(rejected, 'NAME_TAKEN'))
@@ -201,8 +201,8 @@ test('setting an alias overwrites a damaged record with the same name, but creat
 })
 
 test('a damaged record is reported once, and again only if something else is wrong with it', async () => {
-  const { storage, key } = await filled()
-  await damaged(storage, 'combos/', () => 'damaged')
+  const { storage, key } = await fillStore()
+  await damageStore(storage, 'combos/', () => 'damaged')
   const { api, recorded, chat } = await openWorld({ storage, connections: [] })
   for (let turn = 0; turn < 3; turn++) {
     await chat({ model: 'one/m' }, { headers: { 'x-api-key': key } })

@@ -55,8 +55,14 @@ test("an unreachable libSQL server is reported with the network's reason", async
   const away = Object.assign(new TypeError('fetch failed'), {
     cause: Object.assign(new Error('connect'), { code: 'ECONNREFUSED' }),
   })
-  const refuse = async () => Promise.reject(away)
-  const client = { execute: refuse, batch: refuse, transaction: refuse, migrate: refuse, close: () => {} }
+  const rejectWith = async () => Promise.reject(away)
+  const client = {
+    execute: rejectWith,
+    batch: rejectWith,
+    transaction: rejectWith,
+    migrate: rejectWith,
+    close: () => {},
+  }
   const storage = sqliteStorage(client as unknown as Parameters<typeof sqliteStorage>[0], { table: 't' })
   assert.is(
     await getError(storage.get('key')),

@@ -65,14 +65,14 @@ const harms: Array<[how: string, harm: (path: string) => Promise<unknown> | unkn
   ['is empty', (path) => writeFile(path, '')],
   ['is cut off', (path) => truncate(path, 20_000)],
   ['contains other data', (path) => writeFile(path, 'nonsense'.repeat(9_000))],
-  ['belongs to another program', (path) => rm(path).then(() => changed(path, 'CREATE TABLE t (a)'))],
-  ['lacks a record', (path) => changed(path, "DELETE FROM records WHERE key = 'key/7'")],
+  ['belongs to another program', (path) => rm(path).then(() => changeDatabase(path, 'CREATE TABLE t (a)'))],
+  ['lacks a record', (path) => changeDatabase(path, "DELETE FROM records WHERE key = 'key/7'")],
   [
     'has an extra record',
-    (path) => changed(path, "INSERT INTO records SELECT 'b', version, sum, value FROM records LIMIT 1"),
+    (path) => changeDatabase(path, "INSERT INTO records SELECT 'b', version, sum, value FROM records LIMIT 1"),
   ],
-  ['has another value', (path) => changed(path, "UPDATE records SET value = 'other' WHERE key = 'key/7'")],
-  ['has other tables', (path) => changed(path, 'DROP TABLE changes')],
+  ['has another value', (path) => changeDatabase(path, "UPDATE records SET value = 'other' WHERE key = 'key/7'")],
+  ['has other tables', (path) => changeDatabase(path, 'DROP TABLE changes')],
 ]
 for (const [mode, harm] of harms)
   test(`file storage doesn't start, and reports why, if its database ${mode}`, () =>
@@ -96,7 +96,7 @@ test('file storage reports an entry that is damaged while the gateway runs', () 
     const storage = fileStorage({ path, logger: false })
     await storage.set('brief', 'value', { ttlMs: 1_000_000 })
     await storage.set('other', 'value', { ttlMs: 1_000_000 })
-    changed(join(path, 'store.db'), "UPDATE entries SET value = 'intruder' WHERE key = 'brief'")
+    changeDatabase(join(path, 'store.db'), "UPDATE entries SET value = 'intruder' WHERE key = 'brief'")
     const uses = [
       () => storage.get('brief'),
       () => storage.list(''),
@@ -154,7 +154,7 @@ test('file storage opens a database that was restored without its other files', 
 test('file storage rejects the store of a newer version and leaves it unchanged', () =>
   inFolder(async (path) => {
     const { files } = await filledStore(path)
-    changed(join(path, 'store.db'), 'PRAGMA user_version = 3')
+    changeDatabase(join(path, 'store.db'), 'PRAGMA user_version = 3')
     const newer = await getFiles(path)
     const former = formerStore(9, new Map(), { schema: 2 })
     for (const [folder, version] of [
@@ -269,7 +269,7 @@ const getTexts = (files: Record<string, Buffer>) =>
 const findTexts = async (path: string) => getTexts(await getFiles(path))
 
 /** Changes a database as another program would. */
-function changed(path: string, sql: string): void {
+function changeDatabase(path: string, sql: string): void {
   const database = new DatabaseSync(path)
   database.exec(sql)
   database.close()

@@ -201,7 +201,7 @@ test('file storage reports an error if it lacks permission to read or write', ({
     await storage.ownSecret?.()
     await storage.set('key', 'value')
     await storage.close?.()
-    const requested = async (modes: { folder: number; store: number; database: number; secret: number }) => {
+    const getRequestedModes = async (modes: { folder: number; store: number; database: number; secret: number }) => {
       await chmod(path, modes.folder)
       await chmod(join(path, 'store'), modes.store)
       await chmod(join(path, 'store.db'), modes.database)
@@ -212,12 +212,12 @@ test('file storage reports an error if it lacks permission to read or write', ({
     }
     const [all, unreadable, unwritable] = ['allowed', 'STORAGE_UNREADABLE', 'STORAGE_UNWRITABLE']
     const open = { folder: 0o777, store: 0o444, database: 0o666, secret: 0o444 }
-    assert.equal(await requested({ ...open, folder: 0o555 }), [unwritable, unwritable, unwritable])
-    assert.equal(await requested({ ...open, folder: 0o000 }), [unreadable, unreadable, unreadable])
-    assert.equal(await requested({ ...open, store: 0o000 }), [unreadable, unreadable, unreadable])
-    assert.equal(await requested({ ...open, database: 0o000 }), [unreadable, unreadable, unreadable])
-    assert.equal(await requested({ ...open, database: 0o444 }), [unwritable, unwritable, unwritable])
-    assert.equal(await requested({ ...open, secret: 0o000 }), [all, all, unreadable])
+    assert.equal(await getRequestedModes({ ...open, folder: 0o555 }), [unwritable, unwritable, unwritable])
+    assert.equal(await getRequestedModes({ ...open, folder: 0o000 }), [unreadable, unreadable, unreadable])
+    assert.equal(await getRequestedModes({ ...open, store: 0o000 }), [unreadable, unreadable, unreadable])
+    assert.equal(await getRequestedModes({ ...open, database: 0o000 }), [unreadable, unreadable, unreadable])
+    assert.equal(await getRequestedModes({ ...open, database: 0o444 }), [unwritable, unwritable, unwritable])
+    assert.equal(await getRequestedModes({ ...open, secret: 0o000 }), [all, all, unreadable])
     await chmod(path, 0o700)
   }))
 

@@ -3,14 +3,14 @@ import { chatAnswer } from '../pipeline/support/responses.ts'
 import { fakeUpstream, json } from '../pipeline/support/upstream.ts'
 import { openWorld, token } from '../pipeline/support/world.ts'
 import { assert, suite } from '../support/suite.ts'
-import { damaged, type Envelope, filled, kinds } from './support/damaged-store.ts'
+import { damageStore, type Envelope, fillStore, kinds } from './support/damaged-store.ts'
 
 const mending = suite('repairing damaged records')
 
 /** Opens a gateway whose storage contains the damage, and its management API over HTTP. */
-async function managed(prefix: keyof typeof kinds, how: (text: string) => string) {
-  const { storage, key } = await filled()
-  const location = await damaged(storage, prefix, how)
+async function openManaged(prefix: keyof typeof kinds, how: (text: string) => string) {
+  const { storage, key } = await fillStore()
+  const location = await damageStore(storage, prefix, how)
   const world = await openWorld({ storage, connections: [], fetch: fakeUpstream(() => json(chatAnswer())) })
   const manage = async (method: string, path: string, body?: object) => {
     const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' }
@@ -28,7 +28,7 @@ const changed = (change: object) => (text: string) => {
 
 for (const prefix of Object.keys(kinds) as Array<keyof typeof kinds>) {
   mending(`a damaged record in ${prefix} is listed, shown, and removable, and a bad repair is rejected`, async () => {
-    const { storage, where, path, manage } = await managed(prefix, () => '{"order":7,"record":{}}')
+    const { storage, where, path, manage } = await openManaged(prefix, () => '{"order":7,"record":{}}')
     const before = await manage('GET', '')
     assert.equal(
       before.body.damaged.map((item: { key: string }) => item.key),
@@ -49,7 +49,7 @@ for (const prefix of Object.keys(kinds) as Array<keyof typeof kinds>) {
 }
 
 mending('a record with repaired fields is no longer damaged', async () => {
-  const { path, manage, api } = await managed('combos/', changed({ kind: null, strategy: 'odd' }))
+  const { path, manage, api } = await openManaged('combos/', changed({ kind: null, strategy: 'odd' }))
   const { body } = await manage('GET', path)
   assert.match(
     body.problem,
@@ -63,7 +63,7 @@ mending('a record with repaired fields is no longer damaged', async () => {
 })
 
 mending('a repaired key is signed again', async () => {
-  const { path, manage, api } = await managed('keys/', changed({ id: null }))
+  const { path, manage, api } = await openManaged('keys/', changed({ id: null }))
   const { body } = await manage('GET', path)
   assert.is((await manage('PUT', path, { record: { ...body.record, id: 'mended', isActive: false } })).status, 200)
   const repaired = (await api.keys.list()).keys.find(({ id }) => id === 'mended')
@@ -72,7 +72,7 @@ mending('a repaired key is signed again', async () => {
 })
 
 mending('an intact record returns 404 and stays unchanged', async () => {
-  const { storage, manage } = await managed('combos/', (text) => text)
+  const { storage, manage } = await openManaged('combos/', (text) => text)
   const path = '/records/combos%2Fgood'
   for (const [method, body] of [['GET'], ['PUT', { record: {} }], ['DELETE']] as const)
     assert.is((await manage(method, path, body)).status, 404)
@@ -80,7 +80,7 @@ mending('an intact record returns 404 and stays unchanged', async () => {
 })
 
 mending('damaged settings are listed, and the error says how to set them again', async () => {
-  const { storage, manage, api, chat, key } = await managed('combos/', (text) => text)
+  const { storage, manage, api, chat, key } = await openManaged('combos/', (text) => text)
   await storage.set('settings', '{"requireApiKey":')
   const { body } = await manage('GET', '')
   assert.equal(
@@ -100,7 +100,7 @@ mending('damaged settings are listed, and the error says how to set them again',
 mending(
   'invalid fields of the settings are listed with the values that apply, until the settings are saved again',
   async () => {
-    const { storage, manage, api } = await managed('combos/', (text) => text)
+    const { storage, manage, api } = await openManaged('combos/', (text) => text)
     await api.settings.update({ requireApiKey: true })
     const { mac } = JSON.parse((await storage.get('settings'))?.value ?? '')
     const odd = { requireApiKey: 'true', cloudUrl: 5, maxAttempts: 'x', timeouts: 5, health: { minCalls: 'many' } }
@@ -127,7 +127,7 @@ mending(
       ['keys/', { isActive: 'false', mac: undefined }, /"isActive" is an invalid string/],
       ['connections/', { sealedApiKey: 'AAAA.AAAA' }, /has a credential that cannot be decrypted/],
     ] as const) {
-      const { where, path, manage } = await managed(prefix, changed(change))
+      const { where, path, manage } = await openManaged(prefix, changed(change))
       const { body } = await manage('GET', '')
       assert.equal(
         body.damaged.map((item: { key: string }) => item.key),
@@ -150,7 +150,7 @@ mending('a damaged vault is listed, and no operation replaces or removes it', as
     '{"schema":2,"wrappedBy":"","salt":"","keys":"cut"}',
     undefined,
   ]) {
-    const { storage } = await filled()
+    const { storage } = await fillStore()
     if (text === undefined) await storage.delete('vault')
     else await storage.set('vault', text)
     const { gateway, api, chat } = await openWorld({ storage, connections: [] })

@@ -38,12 +38,12 @@ test('rows in memory are listed in sorted order while thousands are added and re
 })
 
 test('listing ten rows in memory takes the same time among 100,000 keys as among 1,000, while keys are added and removed', () => {
-  const small = fastest(filled(1_000))
-  const large = fastest(filled(100_000))
+  const small = fastest(createFilled(1_000))
+  const large = fastest(createFilled(100_000))
   assert.ok(large < Math.max(10, small * 25), `${large.toFixed(2)} ms for 200 rounds, against ${small.toFixed(2)} ms`)
 })
 
-function filled(count: number) {
+function createFilled(count: number) {
   const table = createTable()
   for (let index = 0; index < count; index++) table.put(`key/${String((index * 7_919) % count).padStart(6, '0')}`, ROW)
   return table

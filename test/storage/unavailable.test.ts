@@ -295,23 +295,23 @@ test("cached data stays in effect if the storage's notifications arrive late and
   const other = await openWorld({ storage: memory, clock, combos: { pool: ['one/m'] } })
   const { key } = await other.api.keys.create({ name: 'team' })
   let isUnavailable = false
-  let tell = (_key: string) => {}
+  let notify = (_key: string) => {}
   const storage: Storage = {
     ...memory,
     async get(at) {
       if (isUnavailable) throw Object.assign(new Error('connect ECONNREFUSED'), { code: 'ECONNREFUSED' })
       const stored = await memory.get(at)
-      tell(at)
+      notify(at)
       return stored
     },
     async list(prefix, options) {
       if (isUnavailable) throw Object.assign(new Error('connect ECONNREFUSED'), { code: 'ECONNREFUSED' })
       const found = await memory.list(prefix, options)
-      for (const item of found) tell(item.key)
+      for (const item of found) notify(item.key)
       return found
     },
     watch: (onChange) => {
-      tell = onChange
+      notify = onChange
       return () => {}
     },
   }
@@ -342,9 +342,9 @@ test('each change gets a 503 while the storage is full, and requests continue', 
 })
 
 test('an unreachable storage is reported to the app with the cause, and to clients with only its code', async () => {
-  const refused = (address: string) =>
+  const createRefused = (address: string) =>
     Object.assign(new Error(`connect ECONNREFUSED ${address}`), { code: 'ECONNREFUSED' })
-  const cause = Object.assign(new AggregateError([refused('::1:5432'), refused('10.0.0.5:5432')]), {
+  const cause = Object.assign(new AggregateError([createRefused('::1:5432'), createRefused('10.0.0.5:5432')]), {
     code: 'ECONNREFUSED',
   })
   const query = async () => Promise.reject(cause)

@@ -91,7 +91,7 @@ for (const name of [
   'verify',
 ] as const) {
   const own: (...args: never[]) => Promise<unknown> = SubtleCrypto.prototype[name]
-  const counted = async function (this: unknown, ...args: unknown[]) {
+  const countTimer = async function (this: unknown, ...args: unknown[]) {
     ciphering++
     try {
       return await Reflect.apply(own, this, args)
@@ -99,7 +99,7 @@ for (const name of [
       ciphering--
     }
   }
-  Object.defineProperty(SubtleCrypto.prototype, name, { value: counted, configurable: true, writable: true })
+  Object.defineProperty(SubtleCrypto.prototype, name, { value: countTimer, configurable: true, writable: true })
 }
 
 /** Waits for one turn of the event loop, in which every promise that can settle does. */

@@ -15,10 +15,10 @@ export async function collectGarbage(): Promise<void> {
 
 /** Returns the number of bytes still referenced: on V8's heap, in array buffers, and in large strings, which Node stores elsewhere. */
 export async function bytesHeld(): Promise<number> {
-  let held = await measured()
+  let held = await measure()
   for (let round = 0; round < 10; round++) {
     const before = held
-    held = await measured()
+    held = await measure()
     if (Math.abs(held - before) < STILL) break // otherwise, leftovers of an earlier file are still being released
   }
   return held
@@ -26,7 +26,7 @@ export async function bytesHeld(): Promise<number> {
 
 const STILL = 64 * 1024
 
-async function measured(): Promise<number> {
+async function measure(): Promise<number> {
   await collectGarbage()
   await new Promise((resolve) => setTimeout(resolve, 20))
   const { heapUsed, external } = process.memoryUsage()

@@ -5,8 +5,8 @@ import { assert, suite } from './suite.ts'
 const test = suite('the assertions')
 
 test('the assertions compare objects with inherited property names as keys', () => {
-  const parsed = () => JSON.parse('{"constructor":{"type":"object"},"toString":[1]}')
-  assert.equal(parsed(), parsed())
+  const parse = () => JSON.parse('{"constructor":{"type":"object"},"toString":[1]}')
+  assert.equal(parse(), parse())
 })
 
 test('the assertions distinguish objects that differ only in a key named like an inherited property', () => {

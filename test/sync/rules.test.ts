@@ -6,7 +6,7 @@ import { getData, openHome, openPair, openProxy } from './support/pair.ts'
 
 const test = suite('sync rules')
 
-const kept = (conflicts: readonly { collection: string; id: string; kept: string }[]) =>
+const listKept = (conflicts: readonly { collection: string; id: string; kept: string }[]) =>
   conflicts.map(({ collection, id, kept }) => ({ collection, id, kept }))
 
 test('a deletion wins over a concurrent change on either side and is reported', async () => {
@@ -23,7 +23,7 @@ test('a deletion wins over a concurrent change on either side and is reported', 
     { collection: 'keys', id: second.id, kept: 'cloud' },
   ]
   assert.equal(
-    kept(conflicts).sort((a, b) => (a.kept < b.kept ? 1 : -1)),
+    listKept(conflicts).sort((a, b) => (a.kept < b.kept ? 1 : -1)),
     both,
   )
   assert.equal((await home.api.keys.list()).keys, [])
@@ -40,7 +40,7 @@ test('a deletion wins over a concurrent pause on either side and is reported onc
   await home.api.keys.update(second.id, { isActive: false })
   const { conflicts } = await sync()
   assert.equal(
-    kept(conflicts).sort((a, b) => (a.kept < b.kept ? 1 : -1)),
+    listKept(conflicts).sort((a, b) => (a.kept < b.kept ? 1 : -1)),
     [
       { collection: 'keys', id: first.id, kept: 'gateway' },
       { collection: 'keys', id: second.id, kept: 'cloud' },
@@ -74,7 +74,7 @@ test('pausing a key wins over concurrently resuming the key, and other changes a
   await cloud.api.keys.update(id, { isActive: false })
   await home.api.keys.update(id, { isActive: true, name: 'renamed' })
   const { conflicts } = await sync()
-  assert.equal(kept(conflicts), [{ collection: 'keys', id, kept: 'cloud' }])
+  assert.equal(listKept(conflicts), [{ collection: 'keys', id, kept: 'cloud' }])
   const { key } = await cloud.api.keys.get(id)
   assert.equal([key.name, key.isActive], ['renamed', false])
   await home.api.keys.update(id, { isActive: true })
@@ -102,7 +102,7 @@ test('a key resumed and paused again on one side between two syncs stays paused,
     await other.api.keys.put({ id, name: 'phone', isActive: true })
     await other.api.connections.put({ id: connection.id, provider: 'acme', isActive: true })
     const { conflicts } = await sync()
-    assert.equal(kept(conflicts), [
+    assert.equal(listKept(conflicts), [
       { collection: 'keys', id, kept: by },
       { collection: 'connections', id: connection.id, kept: by },
     ])
@@ -121,7 +121,7 @@ test('keys stay required if one side turns requireApiKey off and on between two 
     await sync()
     for (const requireApiKey of [false, true]) await own.api.settings.update({ requireApiKey })
     await other.api.settings.update({ requireApiKey: false })
-    assert.equal(kept((await sync()).conflicts), [{ collection: 'settings', id: 'settings', kept: by }])
+    assert.equal(listKept((await sync()).conflicts), [{ collection: 'settings', id: 'settings', kept: by }])
     assert.is((await other.api.settings.get()).requireApiKey, true)
     assert.equal((await sync()).conflicts, [])
   }
@@ -134,7 +134,7 @@ test('pausing a paused key again wins over concurrently resuming the key', async
   await sync()
   await home.api.keys.update(id, { isActive: false })
   await cloud.api.keys.update(id, { isActive: true })
-  assert.equal(kept((await sync()).conflicts), [{ collection: 'keys', id, kept: 'gateway' }])
+  assert.equal(listKept((await sync()).conflicts), [{ collection: 'keys', id, kept: 'gateway' }])
   assert.is((await cloud.api.keys.get(id)).key.isActive, false)
 })
 
@@ -168,7 +168,9 @@ test('the combo with the smaller ID stays when both sides create the same name',
     const there = await cloud.api.combos.create({ name: 'fast', models: ['acme/there'] })
     const [stays, goes] = here.id < there.id ? [here, there] : [there, here]
     const { conflicts } = await sync()
-    assert.equal(kept(conflicts), [{ collection: 'combos', id: goes.id, kept: stays === here ? 'gateway' : 'cloud' }])
+    assert.equal(listKept(conflicts), [
+      { collection: 'combos', id: goes.id, kept: stays === here ? 'gateway' : 'cloud' },
+    ])
     for (const { api } of [home, cloud])
       assert.equal(
         (await api.combos.list()).combos.map(({ id }) => id),
@@ -349,7 +351,7 @@ test('a gateway restored from a backup gets later changes and keeps the changes 
   const again = openHome({ storage: old, clock })
   await again.api.aliases.set({ alias: 'a', model: 'acme/4' })
   const { conflicts } = await again.sync(cloud.sync)
-  assert.equal(kept(conflicts), [{ collection: 'aliases', id: 'a', kept: 'gateway' }])
+  assert.equal(listKept(conflicts), [{ collection: 'aliases', id: 'a', kept: 'gateway' }])
   assert.equal((await cloud.api.aliases.list()).aliases, { a: 'acme/4' })
   assert.is((await again.api.keys.get(id)).key.isActive, false)
   assert.equal(await getData(cloud), await getData(again))

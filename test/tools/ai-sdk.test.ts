@@ -94,8 +94,8 @@ async function openAnswering(format: WireFormat, client: WireFormat, text = ANSW
       const problems = client === format ? [] : validators[format](body)
       if (problems.length > 0) return HttpResponse.json({ error: { message: problems.join('; ') } }, { status: 400 })
       const { whole, events } = outputBy(format).response
-      if (!isStream(request.url, body)) return HttpResponse.json(JSON.parse(saying(text, JSON.stringify(whole))))
-      return new HttpResponse(saying(text, events.join('')), { headers: { 'content-type': 'text/event-stream' } })
+      if (!isStream(request.url, body)) return HttpResponse.json(JSON.parse(createOutput(text, JSON.stringify(whole))))
+      return new HttpResponse(createOutput(text, events.join('')), { headers: { 'content-type': 'text/event-stream' } })
     }),
   )
   return { ...(await openBefore(format, provider)), requests }
@@ -123,9 +123,9 @@ function citing(stream: boolean): Response {
 }
 
 /** Returns a provider's response with another text, all of it in the first chunk. */
-function saying(content: string, response: string): string {
-  const escaped = (text: string) => JSON.stringify(text).slice(1, -1)
+function createOutput(content: string, response: string): string {
+  const escapeJson = (text: string) => JSON.stringify(text).slice(1, -1)
   const [first, second] = ANSWER
   if (content === first + second) return response
-  return response.replaceAll(escaped(first), escaped(content)).replaceAll(escaped(second), '')
+  return response.replaceAll(escapeJson(first), escapeJson(content)).replaceAll(escapeJson(second), '')
 }

@@ -1,5 +1,5 @@
 import type { Catalog } from '../../src/types.ts'
-import { openDoor } from '../management/open-management.ts'
+import { openManagement } from '../management/open-management.ts'
 import { chatAnswer } from '../pipeline/support/responses.ts'
 import { fakeUpstream, json } from '../pipeline/support/upstream.ts'
 import { openWorld } from '../pipeline/support/world.ts'
@@ -70,7 +70,7 @@ const AMOUNT = 'must be a number of 0 or more'
 const EMPTY = 'must contain a price, such as "input"'
 
 test('invalid custom prices are rejected with the field name', async () => {
-  const { expect, refuses } = openDoor()
+  const { expect, refuses } = openManagement()
   const { id } = await expect(201, 'POST', '/api/connections', { provider: 'openai' })
   for (const [prices, error] of [
     [{ m: { input: -1 } }, `"prices.m.input" ${AMOUNT}`],

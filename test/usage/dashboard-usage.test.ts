@@ -74,22 +74,22 @@ const many = Array.from({ length: 14 }, (_, key) =>
 
 test('rows are limited by cost, requests, or tokens, and the remaining rows become one row', async () => {
   const api = await openWith(many)
-  const seen = async (query: UsageQuery) =>
+  const summarize = async (query: UsageQuery) =>
     (await api.summary(query)).rows.map(({ keyId, others, requests }) => [keyId ?? others, requests])
-  assert.equal(await seen({ top: 2, order: 'requests' }), [
+  assert.equal(await summarize({ top: 2, order: 'requests' }), [
     ['k14', 42],
     ['k13', 39],
     [12, 234],
   ])
-  assert.equal((await seen({ top: 14 })).length, 14)
-  const spent = (input: number, costUsd: number) => {
+  assert.equal((await summarize({ top: 14 })).length, 14)
+  const createSpent = (input: number, costUsd: number) => {
     const { attempts } = getRequest(now, { input })
     return { attempts: attempts.map((attempt) => ({ ...attempt, costUsd })) }
   }
   const some = await openWith([
-    getRequest(now, { keyId: 'costly', ...spent(5, 1) }),
-    getRequest(now, { keyId: 'long', ...spent(900, 0.1) }),
-    ...Array.from({ length: 3 }, () => getRequest(now, { keyId: 'often', ...spent(1, 0) })),
+    getRequest(now, { keyId: 'costly', ...createSpent(5, 1) }),
+    getRequest(now, { keyId: 'long', ...createSpent(900, 0.1) }),
+    ...Array.from({ length: 3 }, () => getRequest(now, { keyId: 'often', ...createSpent(1, 0) })),
   ])
   const first = async (query: UsageQuery) => (await some.summary({ top: 1, ...query })).rows[0]?.keyId
   assert.equal(

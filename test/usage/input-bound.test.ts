@@ -38,7 +38,7 @@ const isVendorTool = (tool: unknown) =>
 const SEARCHES = /compound|sonar|search|:online/
 const STORED_PROMPT = /\/prompts\//
 
-interface Counted {
+interface CountInput {
   name: string
   ratio: number
   tokens: number
@@ -74,8 +74,8 @@ async function countedInput(exchange: Exchange): Promise<{ format: ProviderForma
 }
 
 /** Returns the recorded requests whose text and tools are all in the body, with the ratio of the bound to the count. */
-async function ratios(): Promise<Counted[]> {
-  const found: Counted[] = []
+async function ratios(): Promise<CountInput[]> {
+  const found: CountInput[] = []
   for (const exchange of recordedExchanges(folders)) {
     const { request, url, name, isShrunk } = exchange
     if (!isObject(request) || isShrunk || ELSEWHERE.test(JSON.stringify(request)) || STORED_PROMPT.test(url)) continue

@@ -24,7 +24,7 @@ async function openWith(
   return { clock, storage, usage, api }
 }
 
-const refusal = (promise: Promise<unknown>) =>
+const getError = (promise: Promise<unknown>) =>
   promise.then(
     () => 'done',
     (error: Error & { code?: string }) => `${error.code} ${error.message}`,
@@ -176,7 +176,7 @@ test('a request is found by its ID, regardless of where it is stored', async () 
   for (const request of [all[0], all[151], all[299]])
     assert.equal((await api.request(request?.id ?? '')).request, request)
   for (const id of ['x', '', crypto.randomUUID(), all[0]?.id.slice(0, 13) ?? '', `${all[0]?.id}0`])
-    assert.is(await refusal(api.request(id)), 'NOT_FOUND Request not found')
+    assert.is(await getError(api.request(id)), 'NOT_FOUND Request not found')
 })
 
 test('usage past retention is hidden and removed from the storage', async () => {
@@ -188,20 +188,20 @@ test('usage past retention is hidden and removed from the storage', async () => 
   const request = getRequest(clock.now())
   usage.storeRequest(request)
   await usage.close()
-  const seen = async () => [
+  const listSeen = async () => [
     (await api.requests()).requests.length,
     (await api.summary({ from: '2025-12-31' })).totals.requests,
     (await storage.list('usage/requests/')).length,
     (await storage.list('usage/')).length,
   ]
-  assert.equal(await seen(), [1, 1, 1, 3])
+  assert.equal(await listSeen(), [1, 1, 1, 3])
   await clock.advance(47 * HOUR)
-  assert.equal(await seen(), [1, 1, 1, 3])
+  assert.equal(await listSeen(), [1, 1, 1, 3])
   await clock.advance(2 * HOUR)
-  assert.equal(await seen(), [0, 1, 0, 2])
-  assert.is(await refusal(api.request(request.id)), 'NOT_FOUND Request not found')
+  assert.equal(await listSeen(), [0, 1, 0, 2])
+  assert.is(await getError(api.request(request.id)), 'NOT_FOUND Request not found')
   await clock.advance(9 * 24 * HOUR)
-  assert.equal(await seen(), [0, 0, 0, 0])
+  assert.equal(await listSeen(), [0, 0, 0, 0])
 })
 
 test('a shorter retention immediately hides older usage', async () => {
@@ -235,8 +235,8 @@ test('an invalid parameter is rejected, and the error mentions it', async () => 
     [{ status: 200 }, 'Unknown field "status"'],
   ] as const)
     assert.ok(
-      (await refusal(api.summary(query))).startsWith(`INVALID_REQUEST ${message}`),
-      `${JSON.stringify(query)}: ${await refusal(api.summary(query))}`,
+      (await getError(api.summary(query))).startsWith(`INVALID_REQUEST ${message}`),
+      `${JSON.stringify(query)}: ${await getError(api.summary(query))}`,
     )
   for (const [query, message] of [
     [{ limit: 0 }, '"limit" must be a whole number from 1 to 1000'],
@@ -248,8 +248,8 @@ test('an invalid parameter is rejected, and the error mentions it', async () => 
     [{ by: 'key' }, 'Unknown field "by"'],
   ] as const)
     assert.ok(
-      (await refusal(api.requests(query))).startsWith(`INVALID_REQUEST ${message}`),
-      `${JSON.stringify(query)}: ${await refusal(api.requests(query))}`,
+      (await getError(api.requests(query))).startsWith(`INVALID_REQUEST ${message}`),
+      `${JSON.stringify(query)}: ${await getError(api.requests(query))}`,
     )
 })
 

@@ -127,21 +127,21 @@ test("a request has no cost if the cost of an attempt is unknown, as in the hook
 test('a request rejected by a limit or model list has its code and reason', async () => {
   const world = await open()
   const { id: group } = await world.api.groups.create({ name: 'customer' })
-  const refused = async (input: object) => {
+  const assertRejected = async (input: object) => {
     const { key } = await world.api.keys.create({ name: 'limited', ...input })
     await world.chat({}, withKey(key))
     const id = (await world.chat({}, withKey(key))).headers.get('x-signalbox-request-id') ?? ''
     const { status, end, error, reason = '', groupId } = (await world.api.usage.request(id)).request
     return [status, end, error, groupId === group, reason.slice(0, 30)]
   }
-  assert.equal(await refused({ group, limits: { requests: { total: 1 } } }), [
+  assert.equal(await assertRejected({ group, limits: { requests: { total: 1 } } }), [
     429,
     'refused',
     'RATE_LIMIT_EXCEEDED',
     true,
     'The API key "limited" can make',
   ])
-  assert.equal(await refused({ models: ['two/*'] }), [
+  assert.equal(await assertRejected({ models: ['two/*'] }), [
     403,
     'refused',
     'MODEL_NOT_ALLOWED',

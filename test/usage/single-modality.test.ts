@@ -33,7 +33,7 @@ const usage = { input_tokens: 100_000, output_tokens: 1_000_000, total_tokens: 1
 const data = [{ b64_json: 'AAAA' }]
 const event = (body: { type: string; [member: string]: unknown }) =>
   `event: ${body.type}\ndata: ${JSON.stringify(body)}\n\n`
-const completed = (type: string, extra: object = {}) => sse([event({ type, b64_json: 'AAAA', usage, ...extra })])
+const createCompleted = (type: string, extra: object = {}) => sse([event({ type, b64_json: 'AAAA', usage, ...extra })])
 const google = (mimeType: string) => ({
   candidates: [
     { content: { role: 'model', parts: [{ inlineData: { mimeType, data: 'AAAA' } }] }, finishReason: 'STOP' },
@@ -66,7 +66,7 @@ const cases: Array<[what: string, path: string, body: object | File, answer: () 
     'streamed images',
     'images/generations',
     { model: 'one/i', prompt: 'x', stream: true },
-    () => completed('image_generation.completed'),
+    () => createCompleted('image_generation.completed'),
     32.5,
   ],
   ['Google’s images', 'images/generations', { model: 'google/i', prompt: 'x' }, () => json(google('image/png')), 32.5],

@@ -30,7 +30,7 @@ function flaky(clock = fakeClock()) {
   return { clock, storage, state }
 }
 
-function recorded() {
+function openRecorded() {
   const lines: string[] = []
   const add = (message: string) => void lines.push(message)
   return { lines, logger: { warn: add, error: add } }
@@ -40,7 +40,7 @@ const respond = () => fakeUpstream(() => json(chatAnswer()))
 
 test('request records wait in memory, are readable there, and are written once the storage is available again', async () => {
   const { clock, storage, state } = flaky()
-  const { lines, logger } = recorded()
+  const { lines, logger } = openRecorded()
   const world = await openWorld({ usage: true, clock, storage, logger, fetch: respond() })
   state.isUnavailable = true
   for (let times = 0; times < 5; times++) {
@@ -86,7 +86,7 @@ test('records that arrive faster than the storage can write are all stored, in l
   const finishWrites = () => {
     for (const finish of waiting.splice(0)) finish()
   }
-  const { lines, logger } = recorded()
+  const { lines, logger } = openRecorded()
   const world = await openWorld({ usage: true, clock, storage, logger })
   for (let times = 1; times <= 120; times++) {
     await Promise.all(Array.from({ length: 100 }, () => world.chat({ model: 'nobody/x' })))
@@ -103,7 +103,7 @@ test('records that arrive faster than the storage can write are all stored, in l
 
 test('during a long outage, 10,000 requests get records, totals include all, and the response reports how many are missing', async () => {
   const { clock, storage, state } = flaky()
-  const { lines, logger } = recorded()
+  const { lines, logger } = openRecorded()
   const world = await openWorld({ usage: true, clock, storage, logger })
   const { id: keyId, key } = await world.api.keys.create({ name: 'a' })
   const { id: other } = await world.api.keys.create({ name: 'b' })
@@ -165,7 +165,7 @@ test("a storage that can't keep up isn't reported as unavailable, and totals are
       return inner.set(key, ...rest)
     },
   }
-  const { lines, logger } = recorded()
+  const { lines, logger } = openRecorded()
   const usage = openInstance(storage, clock, undefined, logger)
   const api = createUsageOperations({ usage, clock, store: noNames, accounts: noAccounts })
   const finishWrites = async () => {
@@ -246,8 +246,8 @@ test('another instance folds the totals of a killed instance', async () => {
   await clock.advance(1_000)
   const successor = openInstance(storage, clock)
   const api = createUsageOperations({ usage: successor, clock, store: noNames, accounts: noAccounts })
-  const seen = async () => [(await api.summary()).totals.requests, (await api.requests()).missing]
-  assert.equal(await seen(), [10_700, 700])
+  const readTotals = async () => [(await api.summary()).totals.requests, (await api.requests()).missing]
+  assert.equal(await readTotals(), [10_700, 700])
   for (let turn = 0; turn < 3; turn++) {
     await clock.advance(11 * 60_000)
     successor.storeRequest(getRequest(clock.now(), { keyId: 'heir' }))
@@ -255,7 +255,7 @@ test('another instance folds the totals of a killed instance', async () => {
   await clock.advance(2_000)
   await successor.close()
   assert.is((await storage.list('usage/journal/')).length, 0)
-  assert.equal(await seen(), [10_703, 700])
+  assert.equal(await readTotals(), [10_703, 700])
 })
 
 test('totals in memory stay small for any number of requests, users, and hours', () => {
@@ -284,7 +284,7 @@ for (const [mode, hangs] of [
 ] as const) {
   test(`a gateway that closes while the storage ${mode} stops within 5 s, makes no more calls, and reports lost requests`, async () => {
     const { clock, storage, state } = flaky()
-    const { lines, logger } = recorded()
+    const { lines, logger } = openRecorded()
     const hanging: Storage = {
       ...storage,
       set: (key, ...rest) =>

@@ -15,8 +15,9 @@ const price: Price = {
     { above: 200_000, input: 4, output: 18, cacheRead: 0.4 },
   ],
 }
-const used = (inputTokens: number, extra: object = {}) => ({ inputTokens, outputTokens: 1_000_000, ...extra })
-const cost = (...input: Parameters<typeof used>) => Number(calculateCost(price, used(...input))?.toFixed(9))
+const createUsage = (inputTokens: number, extra: object = {}) => ({ inputTokens, outputTokens: 1_000_000, ...extra })
+const cost = (...input: Parameters<typeof createUsage>) =>
+  Number(calculateCost(price, createUsage(...input))?.toFixed(9))
 
 test('an entire request is billed at the highest tier that its input exceeds', () => {
   assert.is(cost(200_000), 0.4 + 12)

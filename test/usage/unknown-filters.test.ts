@@ -1,4 +1,4 @@
-import { openDoor } from '../management/open-management.ts'
+import { openManagement } from '../management/open-management.ts'
 import { assert, suite } from '../support/suite.ts'
 
 const test = suite('usage filters with unknown names')
@@ -6,7 +6,7 @@ const test = suite('usage filters with unknown names')
 const catalog = { openai: { models: [{ id: 'gpt-5' }] } }
 
 test('an empty result for an unknown name has a warning with a similar name', async () => {
-  const { gateway, expect } = openDoor({ catalog })
+  const { gateway, expect } = openManagement({ catalog })
   const { api } = gateway
   const group = await api.groups.create({ name: 'Team' })
   const key = await api.keys.create({ name: 'app' })

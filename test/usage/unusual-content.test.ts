@@ -35,7 +35,7 @@ const ITEMS: Readonly<Record<string, object>> = {
   'a search': { type: 'web_search_call', status: 'completed', action: { type: 'search', query: SAID } },
 }
 
-type Given = readonly [what: string, provider: ProviderName, whole: object, events: readonly string[]]
+type Input = readonly [what: string, provider: ProviderName, whole: object, events: readonly string[]]
 
 const chatUsage = { prompt_tokens: 0, completion_tokens: 0, total_tokens: 0 }
 const usage = { input_tokens: 0, output_tokens: 0 }
@@ -47,8 +47,8 @@ const response = (status: string, output: object[]) => ({
   output,
   usage,
 })
-const given: Given[] = [
-  ...Object.entries(CHAT).map(([label, modelOutput]): Given => {
+const given: Input[] = [
+  ...Object.entries(CHAT).map(([label, modelOutput]): Input => {
     const message = { role: 'assistant', content: null, ...modelOutput }
     return [
       label,
@@ -61,7 +61,7 @@ const given: Given[] = [
       ],
     ]
   }),
-  ...Object.entries(BLOCKS).map(([label, [start, delta, full = start]]): Given => {
+  ...Object.entries(BLOCKS).map(([label, [start, delta, full = start]]): Input => {
     const message = { id: 'm1', type: 'message', role: 'assistant', model: 'm', usage }
     return [
       label,
@@ -77,7 +77,7 @@ const given: Given[] = [
       ],
     ]
   }),
-  ...Object.entries(ITEMS).map(([label, created]): Given => {
+  ...Object.entries(ITEMS).map(([label, created]): Input => {
     const item = { id: 'i', ...created }
     return [
       label,

@@ -30,7 +30,7 @@ const gateway = createGateway({
 })
 const { fetch } = token ? gateway : gateway.as({ account: 'user_1', limits: { usd: { total: ALLOWED_USD } } })
 
-say('ready')
+print('ready')
 await once(process.stdin.setEncoding('utf8'), 'data')
 process.stdin.destroy()
 const answered: Record<string, number> = {}
@@ -49,8 +49,8 @@ await Promise.all(
 await gateway.close()
 await storage.close?.()
 await end()
-say(`answered ${JSON.stringify(answered)}`)
+print(`answered ${JSON.stringify(answered)}`)
 
-function say(line: string): void {
+function print(line: string): void {
   writeSync(1, `${line}\n`)
 }

@@ -105,11 +105,11 @@ const commands: Record<string, (user: string) => Promise<unknown> | unknown> = {
   },
 }
 
-say('ready')
+print('ready')
 for await (const line of createInterface({ input: process.stdin })) {
   const [number = '', command = '', user = ''] = line.split(' ')
   const promise = Promise.resolve(commands[command]?.(user)).catch((error: unknown) => `failed ${error}`)
-  const ending = promise.then((result) => say(`${number} ${result}`))
+  const ending = promise.then((result) => print(`${number} ${result}`))
   if (command === 'close') {
     await ending
     process.exit()
@@ -161,6 +161,6 @@ function now(): number {
   return performance.timeOrigin + performance.now()
 }
 
-function say(line: string): void {
+function print(line: string): void {
   writeSync(1, `${line}\n`)
 }

@@ -24,7 +24,7 @@ import {
 import { assert } from '../../support/suite.ts'
 
 /** The target of messages. */
-export interface Door {
+export interface Target {
   fetch(request: Request): Promise<Response>
 }
 
@@ -50,7 +50,7 @@ export interface Answer {
 }
 
 /** Creates a minimal client of the protocol that behaves like a gateway. */
-export async function createClient(server: Door, input?: { publicKey: string; privateKey: string }) {
+export async function createClient(server: Target, input?: { publicKey: string; privateKey: string }) {
   const kept = input ?? (await createIdentity())
   const identity: Identity = await importIdentity(kept)
   let opened: OpenedHere | undefined

@@ -1,7 +1,7 @@
 import { memoryStorage } from '../../../adapters/storage/memory.ts'
 import type { GatewayOptions } from '../../../src/options.ts'
 import type { Storage } from '../../../src/types.ts'
-import { openDoor } from '../../management/open-management.ts'
+import { openManagement } from '../../management/open-management.ts'
 import { type FakeClock, fakeClock } from '../../support/clock.ts'
 import { ENROLLMENT_TOKEN, openProxy } from './proxy.ts'
 
@@ -34,7 +34,7 @@ export function openBothEnds({ home = {}, cloud = {} }: Ends = {}) {
 
   /** Starts another process of the gateway on the same data. */
   const start = (extra: Partial<GatewayOptions> = {}) =>
-    openDoor({ storage, clock, fetch: way, cloud: { enrollmentToken: ENROLLMENT_TOKEN }, ...home, ...extra })
+    openManagement({ storage, clock, fetch: way, cloud: { enrollmentToken: ENROLLMENT_TOKEN }, ...home, ...extra })
 
   const first = start()
   const { api } = first.gateway

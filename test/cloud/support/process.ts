@@ -19,12 +19,12 @@ let listening = 0
 const api = side === 'home' ? openHome() : await openCloud()
 
 process.stdout.on('error', () => process.exit())
-say(`ready ${listening}`)
+print(`ready ${listening}`)
 for await (const line of createInterface({ input: process.stdin })) {
   const [number, name, ...args]: [number, string, ...unknown[]] = JSON.parse(line)
   void call(name, args).then(
-    (result) => say(`${number} ${JSON.stringify(result ?? null)}`),
-    (error: unknown) => say(`${number} ${JSON.stringify({ failed: String(error) })}`),
+    (result) => print(`${number} ${JSON.stringify(result ?? null)}`),
+    (error: unknown) => print(`${number} ${JSON.stringify({ failed: String(error) })}`),
   )
 }
 process.exit()
@@ -70,6 +70,6 @@ async function call(name: string, args: unknown[]): Promise<unknown> {
   return Reflect.apply(found, holder, args)
 }
 
-function say(line: string): void {
+function print(line: string): void {
   writeSync(1, `${line}\n`)
 }

@@ -38,7 +38,7 @@ export const settingsState = (requireApiKey: boolean, edits = 1): RecordState =>
   record: { requireApiKey },
 })
 
-export const deleted = ({ active: _, ...state }: RecordState, edits: number): RecordState => ({
+export const markDeleted = ({ active: _, ...state }: RecordState, edits: number): RecordState => ({
   ...state,
   revision: [edits, 0],
   record: null,

@@ -15,7 +15,7 @@ const model = of('models', 'lab/a')
 const alias = of('aliases', 'quick')
 const settings = of('settings', '')
 const entry = (input: object) => combo([{ model: 'a/b', ...input }])
-const combined = (input: object) => combo({ models: ['a/b'], ...input })
+const createCombo = (input: object) => combo({ models: ['a/b'], ...input })
 const when = (input: unknown) => entry({ when: input })
 const prices = (input: unknown) => model({ prices: input })
 const cloud = (provider: string, providerSpecificData: object, extra: object = {}) =>
@@ -23,7 +23,7 @@ const cloud = (provider: string, providerSpecificData: object, extra: object = {
 
 const long = 'x'.repeat(600)
 const many = <T>(count: number, item: T) => Array.from({ length: count }, () => item)
-const named = (count: number, value: unknown) =>
+const createNamed = (count: number, value: unknown) =>
   Object.fromEntries(Array.from({ length: count }, (_, index) => [`n${index}`, value]))
 
 const connections: readonly Mistake[] = [
@@ -74,7 +74,7 @@ const connections: readonly Mistake[] = [
     connection({ prices: input }),
   ),
   ...['on', [], {}, { mode: 'off' }, { mode: 'auto', ttl: '2h' }].map((promptCaching) => connection({ promptCaching })),
-  ...[[], { '1a': true }, { a: '' }, { a: 'x,y' }, { a: 1 }, named(17, true)].map((tags) => connection({ tags })),
+  ...[[], { '1a': true }, { a: '' }, { a: 'x,y' }, { a: 1 }, createNamed(17, true)].map((tags) => connection({ tags })),
   connection({ sharesPrefix: 1 }),
   connection({ format: 'x' }),
   connection({ isActive: 1 }),
@@ -91,21 +91,21 @@ const combos: readonly Mistake[] = [
   ...[{}, [7], [''], [long], ['a\nb'], ['a\u2028b'], many(101, 'a/b'), { models: 'a' }].map((input) => combo(input)),
   combo(['fast']),
   combo(['a/b', 'fast']),
-  combined({ strategy: 'x' }),
+  createCombo({ strategy: 'x' }),
   ...[['x'], ['function'], ['schema', 'schema'], ['schema', 'schema', 'content'], 'schema'].map((on) =>
-    combined({ on }),
+    createCombo({ on }),
   ),
-  combined({ stickyLimit: 0 }),
-  combined({ connectionStrategy: 'conditional' }),
-  ...[[], ['a b'], ['..'], ['none'], 'x'].map((guards) => combined({ guards })),
-  combined({ hedge: 1 }),
-  combined({ kind: 'x' }),
+  createCombo({ stickyLimit: 0 }),
+  createCombo({ connectionStrategy: 'conditional' }),
+  ...[[], ['a b'], ['..'], ['none'], 'x'].map((guards) => createCombo({ guards })),
+  createCombo({ hedge: 1 }),
+  createCombo({ kind: 'x' }),
   ...[[], { cooldown: 1 }, { cooldownMs: 9, maxCooldownMs: 5 }, { failureShare: 2 }].map((health) =>
-    combined({ health }),
+    createCombo({ health }),
   ),
-  ...[{ headersMs: 0 }, { headersMs: 0.5 }, { headers: 1 }].map((timeouts) => combined({ timeouts })),
-  combined({ maxAttempts: 101 }),
-  combined({ strategi: 'x' }),
+  ...[{ headersMs: 0 }, { headersMs: 0.5 }, { headers: 1 }].map((timeouts) => createCombo({ timeouts })),
+  createCombo({ maxAttempts: 101 }),
+  createCombo({ strategi: 'x' }),
   combo({ kind: 'embedding', models: ['openai/text-embedding-3-small', 'openai/text-embedding-3-large'] }),
   combo({ kind: 'image', models: ['a/b', { model: 'a/c', params: { seed: 1 } }] }),
   ...[{ weight: -1 }, { weight: '1' }, { weight: 1_001 }, { model: '' }, { model: 7 }, { weigth: 1 }].map(entry),
@@ -115,8 +115,8 @@ const combos: readonly Mistake[] = [
   ...[true, [], ['a', 1], '', many(101, 'a')].map((name) => when({ model: name })),
   ...[{}, [], { 'a b': true }, { x: 1 }].map((headers) => when({ headers })),
   ...['x', { a: '' }, { a: [] }, { a: [1] }].map((metadata) => when({ metadata })),
-  ...[{}, [], { a: 1 }, { '1': true }, named(17, true)].map((where) => entry({ where })),
-  ...[[], { '': 'a' }, { a: '' }, named(201, 'a')].map((voices) => entry({ voices })),
+  ...[{}, [], { a: 1 }, { '1': true }, createNamed(17, true)].map((where) => entry({ where })),
+  ...[[], { '': 'a' }, { a: '' }, createNamed(201, 'a')].map((voices) => entry({ voices })),
   ...[
     ...[[], { temperatur: 1 }, { temperature: 3 }, { temperature: '1' }, { maxTokens: 0.5 }, { seed: 1e300 }],
     ...[{ reasoning: 'hard' }, { stopSequences: [''] }, { stopSequences: [] }, { stopSequences: 'x' }],
@@ -150,7 +150,7 @@ const groups: readonly Mistake[] = [
   ...[[], ['x'], 'llm'].map((kinds) => group({ kinds })),
   ...[[], { a: 1 }, { '1': true }].map((require) => group({ require })),
   ...[[], ['a b'], ['none']].map((guards) => group({ guards })),
-  ...[[], { '': 'a' }, { a: 1 }, { a: long }, named(17, 'a')].map((metadata) => group({ metadata })),
+  ...[[], { '': 'a' }, { a: 1 }, { a: long }, createNamed(17, 'a')].map((metadata) => group({ metadata })),
   group({ isActive: 'x' }),
   group({ limit: {} }),
 ]

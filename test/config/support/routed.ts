@@ -3,12 +3,12 @@ import { createGateway } from '../../../src/gateway.ts'
 import type { GatewayOptions } from '../../../src/options.ts'
 import type { AttemptRecord, RequestRecord } from '../../../src/request/hook-records.ts'
 import { both } from '../../pipeline/support/both-formats.ts'
-import { type Answering, fakeUpstream } from '../../pipeline/support/upstream.ts'
+import { fakeUpstream, type Respond } from '../../pipeline/support/upstream.ts'
 import { catalog, getApiKey } from '../../pipeline/support/world.ts'
 import { fakeClock } from '../../support/clock.ts'
 
 export interface RoutedOptions extends GatewayOptions {
-  respond?: Answering
+  respond?: Respond
 }
 
 /** Opens a gateway configured in code, with four providers and two combos. */
@@ -57,4 +57,4 @@ export async function getOutcome(response: Response): Promise<string> {
   return `${response.status} ${error?.code ?? ''}`.trim()
 }
 
-export const failWith503: Answering = () => Response.json({ error: { message: 'overloaded' } }, { status: 503 })
+export const failWith503: Respond = () => Response.json({ error: { message: 'overloaded' } }, { status: 503 })

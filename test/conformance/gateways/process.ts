@@ -25,13 +25,13 @@ process.stdout.on('error', () => process.exit())
 /** Settles when a watch for a rejection has seen an accepted request. */
 let accepted: Promise<void> | undefined
 
-say('ready')
+print('ready')
 for await (const line of createInterface({ input: process.stdin })) {
   const { number, at, order }: { number: number; at: number; order: Order } = JSON.parse(line)
   while (now() < at); // all processes start at the same moment
   void carryOut(order).then(
-    (result) => say(`${number} ${JSON.stringify(result ?? null)}`),
-    (error: unknown) => say(`${number} ${JSON.stringify({ error: String(error) })}`),
+    (result) => print(`${number} ${JSON.stringify(result ?? null)}`),
+    (error: unknown) => print(`${number} ${JSON.stringify({ error: String(error) })}`),
   )
 }
 process.exit()
@@ -149,6 +149,6 @@ function respond({ model }: { model: string }): Response {
   })
 }
 
-function say(line: string): void {
+function print(line: string): void {
   writeSync(1, `${line}\n`)
 }

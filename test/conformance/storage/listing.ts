@@ -82,19 +82,19 @@ export function storageListing(test: StorageTest): void {
   })
 
   test('shows each change immediately', async ({ storage }) => {
-    const listed = async () => (await storage.list('k/')).map(({ key, value }) => `${key}=${value}`)
+    const listEntries = async () => (await storage.list('k/')).map(({ key, value }) => `${key}=${value}`)
     await storage.set('k/b', '1')
-    assert.equal(await listed(), ['k/b=1'])
+    assert.equal(await listEntries(), ['k/b=1'])
     await storage.set('k/a', '1')
     await storage.set('k/b', '2')
-    assert.equal(await listed(), ['k/a=1', 'k/b=2'])
+    assert.equal(await listEntries(), ['k/a=1', 'k/b=2'])
     await storage.delete('k/a')
-    assert.equal(await listed(), ['k/b=2'])
+    assert.equal(await listEntries(), ['k/b=2'])
     await storage.set('k/a', '3')
     await storage.delete('k/b')
     await storage.set('k/b', '4')
     await storage.delete('k/a')
-    assert.equal(await listed(), ['k/b=4'])
+    assert.equal(await listEntries(), ['k/b=4'])
   })
 
   test('stays correct while hundreds of keys are added and removed', async ({ storage }) => {

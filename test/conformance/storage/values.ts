@@ -59,12 +59,12 @@ export function storageValues(test: StorageTest): void {
     const { largestValueBytes, longestKeyBytes } = storage
     const version = await storage.set('key', 'value')
     if (largestValueBytes !== undefined) {
-      const error = await refusal(() => storage.set('key', 'é'.repeat(largestValueBytes / 2 + 1)))
+      const error = await getError(() => storage.set('key', 'é'.repeat(largestValueBytes / 2 + 1)))
       assert.is(error.code, 'STORAGE_TOO_LARGE')
       assert.match(error.message, `${largestValueBytes}`)
     }
     if (longestKeyBytes !== undefined) {
-      const error = await refusal(() => storage.set('k'.repeat(longestKeyBytes + 1), 'value'))
+      const error = await getError(() => storage.set('k'.repeat(longestKeyBytes + 1), 'value'))
       assert.is(error.code, 'STORAGE_TOO_LARGE')
       assert.match(error.message, `${longestKeyBytes}`)
     }
@@ -97,7 +97,7 @@ export function storageValues(test: StorageTest): void {
   })
 }
 
-async function refusal(action: () => Promise<unknown>): Promise<{ code?: string; message: string }> {
+async function getError(action: () => Promise<unknown>): Promise<{ code?: string; message: string }> {
   return action().then(
     () => ({ message: 'was not refused' }),
     (error: { code?: string; message: string }) => error,

@@ -24,12 +24,12 @@ const ran = (name: string, input: JsonObject, type: string, content: unknown): J
   { type, tool_use_id: 'srvtoolu_1', content },
 ]
 
-type Asked = Parameters<typeof ai7.generateText>[0]
+type Sent = Parameters<typeof ai7.generateText>[0]
 
 interface Case {
   format: HostFormat
   tools: ai7.ToolSet
-  requested?: Pick<Asked, 'toolChoice' | 'providerOptions'>
+  requested?: Pick<Sent, 'toolChoice' | 'providerOptions'>
   /** The vendor's own blocks before its text. */
   output: JsonObject[]
   /** Whether the text cites what the tool found. */
@@ -162,7 +162,7 @@ const cases: Readonly<Record<string, Case>> = {
 }
 
 /** Returns what an app sees, without IDs, the empty reasoning that OpenAI's package adds, and Anthropic's own metadata. */
-function seen(part: Awaited<ReturnType<typeof ai7.generateText>>['content'][number]): unknown[] {
+function summarizePart(part: Awaited<ReturnType<typeof ai7.generateText>>['content'][number]): unknown[] {
   if (part.type === 'text') return [part.type, part.text]
   if (part.type === 'tool-call')
     return [part.type, part.toolName, part.input, part.providerExecuted, part.dynamic ?? false, 'invalid' in part]
@@ -170,9 +170,9 @@ function seen(part: Awaited<ReturnType<typeof ai7.generateText>>['content'][numb
   return part.type === 'tool-error' ? [part.type, part.toolName, part.error] : []
 }
 
-async function hear(ai: typeof ai7, requested: Asked, stream: boolean) {
+async function collectResult(ai: typeof ai7, requested: Sent, stream: boolean) {
   const { content, response, sources } = stream ? ai.streamText(requested) : await ai.generateText(requested)
-  const parts = (await content).map(seen).filter(({ length }) => length > 0)
+  const parts = (await content).map(summarizePart).filter(({ length }) => length > 0)
   return {
     parts: JSON.parse(JSON.stringify(parts)),
     messages: (await response).messages,
@@ -183,7 +183,7 @@ async function hear(ai: typeof ai7, requested: Asked, stream: boolean) {
 const getBody = (upstream: FakeUpstream): JsonObject => JSON.parse(upstream.calls.at(-1)?.body ?? '{}')
 
 /** Sorts the entries of a list, whose order doesn't matter. */
-const sorted = (list: unknown): unknown[] =>
+const sortKeys = (list: unknown): unknown[] =>
   Array.isArray(list) ? list.toSorted((a, b) => JSON.stringify(a).length - JSON.stringify(b).length) : []
 
 for (const [label, input] of Object.entries(cases))
@@ -193,7 +193,7 @@ for (const [label, input] of Object.entries(cases))
     const { upstream, name, fetch } = await openBefore(format, answerOf(format, input.output))
     const callOptions = { prompt: 'Hi', maxRetries: 0, tools, ...input.requested }
     for (const stream of [false, true]) {
-      const expected = await hear(ai7, { ...callOptions, model: create(upstream)(model) }, stream)
+      const expected = await collectResult(ai7, { ...callOptions, model: create(upstream)(model) }, stream)
       assert.ok(expected.parts.length > 2, JSON.stringify(expected.parts))
       const recorded = getBody(upstream)
       for (const [ai, version] of [
@@ -201,19 +201,19 @@ for (const [label, input] of Object.entries(cases))
         [ai6, 3],
       ] as const) {
         const models = ai.createGateway({ apiKey: 'x', baseURL: `http://gateway/v${version}/ai`, fetch })
-        const received = await hear(ai, { ...callOptions, model: models(name) }, stream)
+        const received = await collectResult(ai, { ...callOptions, model: models(name) }, stream)
         assert.equal(received.parts, expected.parts, `${stream ? 'streamed' : 'whole'}, version ${version}`)
         if (isCited) assert.equal(received.titles, expected.titles)
         const body = getBody(upstream)
-        assert.equal(sorted(body.tools), sorted(recorded.tools))
+        assert.equal(sortKeys(body.tools), sortKeys(recorded.tools))
         assert.equal([body.tool_choice, body.toolConfig], [recorded.tool_choice, recorded.toolConfig])
         assert.equal(
-          sorted(body.include).filter((name) => name !== 'reasoning.encrypted_content'),
-          sorted(recorded.include),
+          sortKeys(body.include).filter((name) => name !== 'reasoning.encrypted_content'),
+          sortKeys(recorded.include),
         )
         if (words === undefined) continue
         const messages: ai7.ModelMessage[] = [...received.messages, { role: 'user', content: 'And now?' }]
-        await hear(ai, { model: models(name), maxRetries: 0, tools, messages }, stream)
+        await collectResult(ai, { model: models(name), maxRetries: 0, tools, messages }, stream)
         assert.match(JSON.stringify(getBody(upstream)), words)
       }
     }

@@ -20,8 +20,8 @@ const targets: Readonly<Record<WireFormat, [provider: string, model: string]>> =
   gemini: ['google', 'gemini-3-pro-preview'],
 }
 
-type Whole = object
-type ModelOutput = { whole: Whole; events: string[] }
+type Full = object
+type ModelOutput = { whole: Full; events: string[] }
 
 for (const [name, ai, version] of [
   ['AI SDK 7', ai7, 4],

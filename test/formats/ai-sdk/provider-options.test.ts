@@ -13,7 +13,7 @@ const test = suite('AI SDK provider options')
 const PNG = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=='
 const PDF = btoa('%PDF-1.4')
 
-type Asked = Omit<Parameters<typeof ai7.generateText>[0], 'model' | 'prompt' | 'messages'> & {
+type Sent = Omit<Parameters<typeof ai7.generateText>[0], 'model' | 'prompt' | 'messages'> & {
   content?: ai7.UserContent
 }
 
@@ -25,7 +25,7 @@ const targets: Readonly<Record<WireFormat, [provider: string, model: string]>> =
 }
 
 /** Returns the body that a provider of a format receives for a call, and the features named in warnings. */
-async function send(format: WireFormat, { content = 'Hi', ...call }: Asked, other?: string) {
+async function send(format: WireFormat, { content = 'Hi', ...call }: Sent, other?: string) {
   const [provider, usual] = targets[format]
   const model = other ?? usual
   const upstream = fakeUpstream(() => json(outputBy(format).response.whole))
@@ -73,7 +73,7 @@ const exemplary: ai7.Tool = { ...weather, inputExamples: [{ input: { city: 'Pari
 const closed = { type: 'object', properties: { city: { type: 'string' } }, required: ['city'] } as const
 
 /** Options of a call, with the body that the provider receives. */
-const cases: [name: string, format: WireFormat, call: Asked, sent: JsonObject, model?: string][] = [
+const cases: [name: string, format: WireFormat, call: Sent, sent: JsonObject, model?: string][] = [
   [
     'the detail of an image',
     'openai-responses',
@@ -297,8 +297,7 @@ for (const [name, format, call, sent, model] of cases)
 
 test('a schema that OpenAI’s strict mode would reject is sent without it, and an explicit choice is kept', async () => {
   const output = (schema: object) => ai7.Output.object({ schema: ai7.jsonSchema(schema) })
-  const getStrict = async (call: Asked) =>
-    Object(Object((await send('openai-responses', call)).body.text).format).strict
+  const getStrict = async (call: Sent) => Object(Object((await send('openai-responses', call)).body.text).format).strict
   assert.is(await getStrict({ output: output(closed) }), undefined) // it allows other properties
   const optional = { ...closed, additionalProperties: false, required: [] }
   assert.is(await getStrict({ output: output(optional) }), undefined)
@@ -349,7 +348,7 @@ test("warnings list the options that another vendor doesn't support", async () =
 })
 
 test('the warning about unsupported reasoning, or the error in strict mode, mentions the option that set it', async () => {
-  const requested: [call: Asked, path: string][] = [
+  const requested: [call: Sent, path: string][] = [
     [by({ signalbox: { reasoning: 'low' } }), 'providerOptions.signalbox.reasoning'],
     [
       by({ signalbox: { reasoning: 'low' }, anthropic: { thinking: { type: 'adaptive' } } }),
@@ -369,4 +368,4 @@ test('the warning about unsupported reasoning, or the error in strict mode, ment
   }
 })
 
-const by = (providerOptions: ai7.ProviderMetadata): Asked => ({ providerOptions })
+const by = (providerOptions: ai7.ProviderMetadata): Sent => ({ providerOptions })

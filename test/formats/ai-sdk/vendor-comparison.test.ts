@@ -85,7 +85,7 @@ const cases: Readonly<Record<string, { responses: Answered[]; object?: true; for
 }
 
 /** Returns what an app sees of a part. OpenAI's Chat Completions doesn't show reasoning, and the AI SDK starts some streams with an empty text. */
-function seen(part: Part): unknown[] {
+function summarizePart(part: Part): unknown[] {
   switch (part.type) {
     case 'text':
       return part.text === '' ? [] : [part.type, part.text]
@@ -106,7 +106,7 @@ function seen(part: Part): unknown[] {
   }
 }
 
-interface Asking {
+interface RequestInput {
   ai: typeof ai7
   model: ai7.LanguageModel
   stream: boolean
@@ -114,7 +114,7 @@ interface Asking {
 }
 
 /** Returns what an app receives, step by step. */
-async function hear({ ai, model, stream, object }: Asking) {
+async function collectResult({ ai, model, stream, object }: RequestInput) {
   const execute = async (input: unknown) => ({ input, celsius: 21 })
   const schema = ai.jsonSchema<{ city: string }>(city as Parameters<typeof ai7.jsonSchema>[0])
   const nothing = ai.jsonSchema<object>({ type: 'object', properties: {} })
@@ -128,7 +128,7 @@ async function hear({ ai, model, stream, object }: Asking) {
   const shaped = object ? { ...callOptions, output: ai.Output.object({ schema }) } : callOptions
   const result = stream ? ai.streamText(shaped) : await ai.generateText(shaped)
   const steps = (await result.steps).map((step) => ({
-    content: step.content.map(seen).filter(({ length }) => length > 0),
+    content: step.content.map(summarizePart).filter(({ length }) => length > 0),
     finish: [step.finishReason, step.rawFinishReason],
     tokens: getTokens(step.usage),
   }))
@@ -143,7 +143,7 @@ const getTokens = ({ inputTokens, outputTokens, inputTokenDetails, outputTokenDe
   outputTokenDetails.reasoningTokens ?? 0,
 ]
 
-type Received = Awaited<ReturnType<typeof hear>>
+type Received = Awaited<ReturnType<typeof collectResult>>
 
 const withoutThoughts = ({ steps, ...rest }: Received) => ({
   ...rest,
@@ -181,10 +181,10 @@ for (const format of wireFormats)
           requestCount = 0
         }
         again()
-        const expected = await hear({ ai: ai7, model: create(upstream)(model), stream, object })
+        const expected = await collectResult({ ai: ai7, model: create(upstream)(model), stream, object })
         for (const [index, client] of clients.entries()) {
           again()
-          const received = await hear({ ...client, stream, object })
+          const received = await collectResult({ ...client, stream, object })
           const shown = format === 'openai-chat' ? withoutThoughts(received) : received
           assert.equal(shown, expected, `${label}, ${stream ? 'streamed' : 'whole'}, client ${index}`)
         }

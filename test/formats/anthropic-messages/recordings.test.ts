@@ -13,7 +13,7 @@ import { type Received, recordedExchanges, recordedStreams } from '../support/re
 const test = suite('recorded Messages exchanges')
 
 /** Translates a stream to the canonical format and back, cut into pieces. */
-function translated(bytes: Uint8Array, cuts: readonly number[]): string[] {
+function translate(bytes: Uint8Array, cuts: readonly number[]): string[] {
   const { read, write } = contexts(messagesTranslator)
   const events: string[] = []
   const stream = translateStream({ from: messagesTranslator, to: messagesTranslator, read, write: write() }, (event) =>
@@ -73,20 +73,20 @@ async function assertSame(events: readonly string[], received: Received, name: s
 test("Anthropic's client reads translated recordings like the originals", async () => {
   const recorded = recordedStreams('anthropic')
   assert.ok(recorded.length > 30)
-  for (const { name, sse, received } of recorded) await assertSame(translated(encodeUtf8(sse), []), received, name)
+  for (const { name, sse, received } of recorded) await assertSame(translate(encodeUtf8(sse), []), received, name)
 })
 
 test("Anthropic's client reads translated recordings like the originals, no matter where the recordings are split", () => {
   for (const { name, sse } of recordedStreams('anthropic')) {
     const bytes = encodeUtf8(sse)
-    const full = translated(bytes, []).join('')
+    const full = translate(bytes, []).join('')
     const cuts = fc.array(fc.nat(bytes.length), { maxLength: 30 }).map((at) => at.sort((a, b) => a - b))
     fc.assert(
-      fc.property(cuts, (at) => translated(bytes, at).join('') === full),
+      fc.property(cuts, (at) => translate(bytes, at).join('') === full),
       { numRuns: 3 },
     )
     const isShort = bytes.length < 8_000
-    if (isShort) assert.is(translated(bytes, [...bytes.keys()]).join(''), full, name)
+    if (isShort) assert.is(translate(bytes, [...bytes.keys()]).join(''), full, name)
   }
 })
 

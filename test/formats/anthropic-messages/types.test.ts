@@ -13,10 +13,10 @@ import { assert, suite } from '../../support/suite.ts'
 type Fits<_Ours extends Theirs, Theirs> = true
 
 /** The client's types require `citations`, which Anthropic's own responses omit if a text cites nothing. */
-type Whole = Omit<WireMessage, 'content'> & { content: (Exclude<WireBlock, WireText> | Required<WireText>)[] }
+type Full = Omit<WireMessage, 'content'> & { content: (Exclude<WireBlock, WireText> | Required<WireText>)[] }
 
 const fits: [
-  Fits<Whole, Anthropic.Message>,
+  Fits<Full, Anthropic.Message>,
   Fits<WireEvent, Anthropic.RawMessageStreamEvent>,
   Fits<WireRequest, Anthropic.MessageCreateParams>,
   Fits<WireCountRequest, Anthropic.MessageCountTokensParams>,

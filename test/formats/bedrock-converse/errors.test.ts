@@ -8,7 +8,7 @@ const reader = await loadResponseReader(bedrockConverse, operations.generate)
 
 const test = suite('Converse errors')
 
-const parsed = (status: number, body: unknown, type?: string) =>
+const parse = (status: number, body: unknown, type?: string) =>
   converseTranslator.parseError({
     status,
     body,
@@ -61,7 +61,7 @@ const cases: [status: number, body: unknown, type: string | undefined, error: ob
 ]
 
 for (const [status, body, type, error] of cases) {
-  test(`parses ${status} ${JSON.stringify(body)}`, () => assert.equal(parsed(status, body, type), error))
+  test(`parses ${status} ${JSON.stringify(body)}`, () => assert.equal(parse(status, body, type), error))
 }
 
 test('an error in a response is detected', () => {

@@ -7,7 +7,7 @@ import { openWorld } from '../../pipeline/support/world.ts'
 import { isCi, times } from '../../support/ci.ts'
 import { assert, suite } from '../../support/suite.ts'
 import { clients, type Understood, wholeClients } from '../support/clients.ts'
-import { getPayloads, merged, plainly, recorded } from './support/recorded.ts'
+import { getPayloads, listRecorded, merge, plainly } from './support/recorded.ts'
 
 const test = suite('recorded Converse exchanges for clients of every format')
 
@@ -22,9 +22,9 @@ interface Case {
 /** The content of the recordings, in the vocabulary of all clients. */
 function* cases(): Generator<Case> {
   const shapes = new Set<string>()
-  for (const { name, status, response, bytes } of recorded()) {
+  for (const { name, status, response, bytes } of listRecorded()) {
     if (bytes) {
-      const { stop, usage, text, thoughts, calls } = merged(getPayloads(bytes))
+      const { stop, usage, text, thoughts, calls } = merge(getPayloads(bytes))
       const called = calls.map(([, tool, args]) => ({ name: tool, args: JSON.parse(String(args || '{}')) }))
       const headers = { 'content-type': 'application/vnd.amazon.eventstream' }
       const contents = { text, reasoning: thoughts, calls: called }

@@ -9,7 +9,7 @@ import { loadResponseReader } from '../../../src/protocols/formats/format.ts'
 import { operations } from '../../../src/protocols/formats/model-operations.ts'
 import { assert, suite } from '../../support/suite.ts'
 import { contexts } from '../support/contexts.ts'
-import { getPayloads, merged, plainly, recorded } from './support/recorded.ts'
+import { getPayloads, listRecorded, merge, plainly } from './support/recorded.ts'
 
 const reader = await loadResponseReader(bedrockConverse, operations.generate)
 
@@ -31,7 +31,7 @@ const finishes: Record<string, string> = { end_turn: 'stop', tool_use: 'tool-cal
 
 test('parses recorded non-streaming responses', () => {
   let count = 0
-  for (const { name, status, response } of recorded()) {
+  for (const { name, status, response } of listRecorded()) {
     if (status !== 200 || !isObject(response) || !isObject(response.output) || !isObject(response.output.message))
       continue
     assert.is(reader.getError(response), undefined, name)
@@ -93,10 +93,10 @@ for (const [mode, size] of [
 ] as const) {
   test(`parses recorded streams ${mode}`, () => {
     let count = 0
-    for (const { name, bytes } of recorded()) {
+    for (const { name, bytes } of listRecorded()) {
       if (!bytes) continue
       const frames = getPayloads(bytes)
-      const { stop, usage, ...contents } = merged(frames)
+      const { stop, usage, ...contents } = merge(frames)
       const { last, watch, ...result } = readResult(bytes, size)
       assert.equal(result, contents, name)
       assert.is(watch.started, frames.length > 1, name)

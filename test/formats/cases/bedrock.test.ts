@@ -71,12 +71,18 @@ for (const stopReason of ['malformed_tool_use', 'malformed_model_output'])
         eventFrame('metadata', { usage }),
       ]
       const headers = { 'content-type': 'application/vnd.amazon.eventstream' }
-      const broken = () =>
+      const respondBroken = () =>
         stream
           ? new Response(getBody(frames), { headers })
           : json({ output: { message: { role: 'assistant', content: [] } }, stopReason, usage })
       for (const client of ['openai-chat', 'anthropic-messages'] as const) {
-        const { response, world } = await send({ client, model: 'bedrock/m', stream, respond: broken, ...bedrock })
+        const { response, world } = await send({
+          client,
+          model: 'bedrock/m',
+          stream,
+          respond: respondBroken,
+          ...bedrock,
+        })
         assert.is(response.status, 502)
         assert.match(await response.text(), `malformed: ${stopReason}.`)
         assert.is(world.recorded.attempts[0]?.outcome, 'content')

@@ -5,7 +5,7 @@ import { json } from '../../pipeline/support/upstream.ts'
 import { assert, suite } from '../../support/suite.ts'
 import { converseAnswer } from '../support/event-stream.ts'
 import { fullResponses } from './responses.ts'
-import { openDoor, type Question, send } from './support.ts'
+import { openGateway, type RequestInput, send } from './support.ts'
 
 const test = suite('cases: cache breakpoints')
 
@@ -15,7 +15,7 @@ const mark = (ttl?: string) => ({ cache_control: { type: 'ephemeral', ...(ttl &&
 const text = (text: string, extra: JsonObject = {}) => ({ type: 'text', text, ...extra })
 const createMessage = (...content: JsonObject[]) => ({ role: 'user', content })
 
-type Asks = Pick<Question, 'client' | 'model' | 'respond'> & Partial<Question>
+type Asks = Pick<RequestInput, 'client' | 'model' | 'respond'> & Partial<RequestInput>
 
 const catalog: Catalog = {
   anthropic: { baseUrl: 'http://anthropic.test/v1', format: 'anthropic-messages' },
@@ -190,7 +190,7 @@ test('a top-level breakpoint takes one of the four slots at Anthropic', async ()
   const blocks = ['a', 'b', 'c', 'd'].map((content) =>
     text(content, { providerOptions: { anthropic: { cacheControl: { type: 'ephemeral' } } } }),
   )
-  const { upstream, world } = await openDoor(() => json(fullResponses['anthropic-messages']), {
+  const { upstream, world } = await openGateway(() => json(fullResponses['anthropic-messages']), {
     catalog,
     connections: ['anthropic'],
   })

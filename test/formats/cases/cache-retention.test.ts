@@ -3,7 +3,7 @@ import type { Catalog, WireFormat } from '../../../src/types.ts'
 import { json } from '../../pipeline/support/upstream.ts'
 import { assert, suite } from '../../support/suite.ts'
 import { fullResponses } from './responses.ts'
-import { openDoor, send } from './support.ts'
+import { openGateway, send } from './support.ts'
 
 const test = suite('cases: how long a prompt is cached')
 
@@ -65,7 +65,10 @@ for (const [model, [sent, warning]] of Object.entries(models)) {
   test(`each model gets the cache fields that it supports: ${model}, the AI SDK`, async () => {
     const catalog = getCatalog('openai-responses')
     const connections = [model.split('/')[0] ?? '']
-    const { upstream, world } = await openDoor(() => json(fullResponses['openai-responses']), { catalog, connections })
+    const { upstream, world } = await openGateway(() => json(fullResponses['openai-responses']), {
+      catalog,
+      connections,
+    })
     const prompt = [{ role: 'user', content: [{ type: 'text', text: 'Hi' }] }]
     const body = { prompt, providerOptions: { openai: { promptCacheRetention: '24h' } } }
     await world.post('/v4/ai/language-model', body, { headers: { 'ai-language-model-id': model } })

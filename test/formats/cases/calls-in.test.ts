@@ -20,7 +20,7 @@ const getMessages = ({ sent }: { sent: JsonObject }) => sent.messages as Message
 const getItems = ({ sent }: { sent: JsonObject }) => sent.input as Items
 
 const user = (content: unknown) => ({ role: 'user', content })
-const calling = (ids: readonly string[], content: string | null = null) => ({
+const createCallTurn = (ids: readonly string[], content: string | null = null) => ({
   role: 'assistant',
   content,
   tool_calls: ids.map((id) => ({ id, type: 'function', function: { name: `f_${id.slice(-1)}`, arguments: '{}' } })),
@@ -29,7 +29,7 @@ const result = (id: string, content = `result of ${id}`) => ({ role: 'tool', too
 const types = (content: JsonObject[]) => content.map(({ type }) => type)
 
 const three = ['c1', 'c2', 'c3']
-const loop = [user('go'), calling(three), ...three.map((id) => result(id)), user('and?')]
+const loop = [user('go'), createCallTurn(three), ...three.map((id) => result(id)), user('and?')]
 
 test('consecutive results become one turn with the text after them', async () => {
   const messages = getMessages(await sentTo('messages/m', 'openai-chat', { messages: loop }))
@@ -47,7 +47,7 @@ test('consecutive results become one turn with the text after them', async () =>
 })
 
 test('every call has a result, and every result has a call', async () => {
-  const cut = [user('a'), result('gone', 'lost'), calling(['c1', 'c2']), result('c2'), user('b')]
+  const cut = [user('a'), result('gone', 'lost'), createCallTurn(['c1', 'c2']), result('c2'), user('b')]
   const chat = getMessages(await sentTo('chat/m', 'anthropic-messages', { messages: toBlocks(cut) }))
   assert.equal(
     chat.map(({ role, tool_call_id }) => tool_call_id ?? role),
@@ -110,7 +110,7 @@ test('a call is identified by its call ID, never by its item ID', async () => {
 
 test('IDs are adapted consistently in calls and results, and differ between calls', async () => {
   const long = ['toolu_01ABCdefGHI', `call.${'x'.repeat(60)}.1`, `call.${'x'.repeat(60)}.2`]
-  const body = { messages: [user('go'), calling(long), ...long.map((id) => result(id)), user('and?')] }
+  const body = { messages: [user('go'), createCallTurn(long), ...long.map((id) => result(id)), user('and?')] }
   const mistral = getMessages(await sentTo('mistral/m', 'anthropic-messages', { messages: toBlocks(body.messages) }))
   const [, turn, ...rest] = mistral
   const ids = turn?.tool_calls?.map(({ id }) => id) ?? []
@@ -190,7 +190,7 @@ test('nothing is placed between a call and its result, and assistant text stays 
   )
   const items = getItems(
     await sentTo('responses/m', 'openai-chat', {
-      messages: [user('go'), calling(['c1']), { role: 'assistant', content: 'wait' }, result('c1'), user('so?')],
+      messages: [user('go'), createCallTurn(['c1']), { role: 'assistant', content: 'wait' }, result('c1'), user('so?')],
     }),
   )
   const index = items.findIndex(({ type }) => type === 'function_call')

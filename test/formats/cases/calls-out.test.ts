@@ -4,7 +4,7 @@ import type { WireFormat } from '../../../src/types.ts'
 import { assert, suite } from '../../support/suite.ts'
 import { clients } from '../support/clients.ts'
 import { callCases } from './call-cases.ts'
-import { delta, getData, getStream, openDoor, providerOf, request } from './support.ts'
+import { delta, getData, getStream, openGateway, providerOf, request } from './support.ts'
 
 const test = suite('cases: tool calls sent to the client')
 
@@ -12,7 +12,7 @@ type Events = (JsonObject | '[DONE]')[]
 
 let events: Events = []
 let from: WireFormat = 'openai-chat'
-const { world } = await openDoor(() => getStream(from, events))
+const { world } = await openGateway(() => getStream(from, events))
 
 const send = (client: WireFormat) => request(world, { client, model: `${providerOf[from]}/m`, stream: true })
 

@@ -5,7 +5,7 @@ import { json } from '../../pipeline/support/upstream.ts'
 import { assert, suite } from '../../support/suite.ts'
 import { converseAnswer } from '../support/event-stream.ts'
 import { fullResponses } from './responses.ts'
-import { openDoor, type Question, send } from './support.ts'
+import { openGateway, type RequestInput, send } from './support.ts'
 
 const test = suite("cases: Claude Code's billing line")
 
@@ -30,7 +30,7 @@ const bedrock = {
 }
 
 /** Targets that must not get the line, by passing through or translation. */
-const others: Record<string, Partial<Question>> = {
+const others: Record<string, Partial<RequestInput>> = {
   'openai/gpt-5.6': {
     respond: () => json(fullResponses['openai-responses']),
     catalog: { openai: { baseUrl: 'http://x.test/v1', format: 'openai-responses' } },
@@ -49,7 +49,7 @@ const others: Record<string, Partial<Question>> = {
 }
 
 /** Targets that ignore the line. */
-const own: Record<string, Partial<Question>> = {
+const own: Record<string, Partial<RequestInput>> = {
   'anthropic/claude-sonnet-4-5': { respond: () => json(fullResponses['anthropic-messages']) },
   'anthropic-compatible-z/claude-sonnet-4-5': {
     respond: () => json(fullResponses['anthropic-messages']),
@@ -89,7 +89,7 @@ test('a passed-through request keeps every other character, including text that 
   const system = JSON.stringify([{ type: 'text', text: `${billing(1)}` }, brief])
   const rest = `"max_tokens": 9,"messages":[{"role":"user","content":"x-anthropic-billing-header: 1.0"}], "n":1.0}`
   const request = { catalog: messages('anthropic-compatible-z'), connections: ['anthropic-compatible-z'] }
-  const { upstream, world } = await openDoor(() => json(fullResponses['anthropic-messages']), request)
+  const { upstream, world } = await openGateway(() => json(fullResponses['anthropic-messages']), request)
   await world.post('/v1/messages', `{"model":"anthropic-compatible-z/glm-5", "system": ${system}, ${rest}`)
   assert.is(upstream.calls[0]?.body, `{"model":"glm-5", "system": ${JSON.stringify([brief])}, ${rest}`)
 })

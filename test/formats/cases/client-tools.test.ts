@@ -5,7 +5,7 @@ import type { WireFormat } from '../../../src/types.ts'
 import { json } from '../../pipeline/support/upstream.ts'
 import { assert, suite } from '../../support/suite.ts'
 import { block, fullResponses, geminiChunk, messageEnd, messageStart, responseEnd } from './responses.ts'
-import { delta, getStream, openDoor, providerOf, send } from './support.ts'
+import { delta, getStream, openGateway, providerOf, send } from './support.ts'
 
 const test = suite('cases: tools that a vendor defines and clients run')
 
@@ -178,7 +178,7 @@ for (const [name, { tool, name: as, required, args, item, output, read }] of Obj
     for (const stream of [false, true]) {
       test(`the provider gets a function, and the Responses client an item: ${name} (${target}${stream ? ', streamed' : ''})`, async () => {
         const call = () => calling[target](as, JSON.stringify(args), stream)
-        const { world, upstream } = await openDoor(
+        const { world, upstream } = await openGateway(
           () => (upstream.calls.length === 1 ? call() : json(fullResponses[target])),
           { connections: [providerOf[target]] },
         )

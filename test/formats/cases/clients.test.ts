@@ -6,12 +6,12 @@ import { json } from '../../pipeline/support/upstream.ts'
 import type { World } from '../../pipeline/support/world.ts'
 import { assert, suite } from '../../support/suite.ts'
 import { fullResponses, output } from './responses.ts'
-import { getFormat, getStream, openDoor, providerOf, request, send } from './support.ts'
+import { getFormat, getStream, openGateway, providerOf, request, send } from './support.ts'
 
 const test = suite('cases: clients')
 
 const open = () =>
-  openDoor(({ provider, body, url }) => {
+  openGateway(({ provider, body, url }) => {
     const format = getFormat(provider)
     const isStream = url.pathname.includes('stream') || JSON.parse(body).stream === true
     return isStream ? getStream(format, output[format]('Hello')) : json(fullResponses[format])

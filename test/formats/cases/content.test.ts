@@ -7,7 +7,7 @@ import { assert, suite } from '../../support/suite.ts'
 import { clients } from '../support/clients.ts'
 import { contexts } from '../support/contexts.ts'
 import { fullResponses } from './responses.ts'
-import { delta, getFormat, getStream, openDoor, request, send } from './support.ts'
+import { delta, getFormat, getStream, openGateway, request, send } from './support.ts'
 
 const test = suite('cases: content and fields')
 
@@ -156,7 +156,7 @@ test('choices without a delta are ignored, and the ID comes from the first chunk
   const filter = { id: '', model: '', object: '', choices: [], prompt_filter_results: [{ prompt_index: 0 }] }
   const trailing = { ...delta({}), choices: [{ index: 0, finish_reason: null, content_filter_offsets: {} }] }
   const events = [filter, delta({ role: 'assistant', content: 'a' }), delta({}, 'stop'), trailing, '[DONE]' as const]
-  const { world } = await openDoor(() => getStream('openai-chat', events))
+  const { world } = await openGateway(() => getStream('openai-chat', events))
   for (const client of wireFormats) {
     if (client === 'openai-chat') continue // it gets the provider's bytes
     const { text, finish } = await clients[client](await request(world, { client, model: 'chat/m', stream: true }))
@@ -172,7 +172,7 @@ test('content parts become text and reasoning', async () => {
     delta({ content: [{ type: 'text', text: 'a' }] }),
     delta({ content: 'b' }, 'stop'),
   ]
-  const { world } = await openDoor(() => getStream('openai-chat', events), { connections: ['mistral'] })
+  const { world } = await openGateway(() => getStream('openai-chat', events), { connections: ['mistral'] })
   for (const client of ['openai-responses', 'anthropic-messages', 'gemini'] as const) {
     const body = client === 'gemini' ? { generationConfig: { thinkingConfig: { includeThoughts: true } } } : {}
     const { text, reasoning } = await clients[client](

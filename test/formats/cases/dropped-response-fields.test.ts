@@ -4,7 +4,7 @@ import type { WireFormat } from '../../../src/types.ts'
 import { json } from '../../pipeline/support/upstream.ts'
 import { assert, suite } from '../../support/suite.ts'
 import { lost, message } from './response-field-cases.ts'
-import { getStream, providerOf, type Question, send } from './support.ts'
+import { getStream, providerOf, type RequestInput, send } from './support.ts'
 
 const test = suite('cases: fields dropped from responses')
 
@@ -17,7 +17,7 @@ const bodies: Readonly<Partial<Record<WireFormat, JsonObject>>> = {
   },
 }
 
-function getQuestion(client: WireFormat, from: WireFormat): Omit<Question, 'respond'> {
+function getQuestion(client: WireFormat, from: WireFormat): Omit<RequestInput, 'respond'> {
   const body = bodies[client]
   return { client, model: `${providerOf[from]}/m`, ...(body && { body }) }
 }

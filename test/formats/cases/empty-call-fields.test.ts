@@ -74,7 +74,7 @@ const history = {
 }
 
 test("a call's type determines which of its fields is read in the history, without a warning", async () => {
-  const sent = async (model: string) => {
+  const getSent = async (model: string) => {
     const request = await send({
       client: 'openai-chat',
       model,
@@ -84,11 +84,11 @@ test("a call's type determines which of its fields is read in the history, witho
     assert.equal(request.warned, [])
     return JSON.stringify(request.sent)
   }
-  const messages = await sent('messages/m')
+  const messages = await getSent('messages/m')
   assert.match(messages, /"name":"f","input":\{"x":1\}/)
   assert.match(messages, /"name":"g","input":\{"input":"free"\}/)
   assert.is(messages.match(/"tool_use"/g)?.length, 2)
-  const responses = await sent('responses/m')
+  const responses = await getSent('responses/m')
   assert.match(responses, /"type":"function_call","call_id":"a","name":"f","arguments":"\{\\"x\\":1\}"/)
   assert.match(responses, /"type":"function_call","call_id":"b","name":"g","arguments":"\{\\"input\\":\\"free\\"\}"/)
   assert.is(responses.match(/"type":"function_call"/g)?.length, 2)

@@ -19,7 +19,7 @@ interface Case {
   message?: RegExp
 }
 
-const refused = (status: number, body: object) => () => json(body, status)
+const rejectWith = (status: number, body: object) => () => json(body, status)
 const failedResponse = (error: object) => () =>
   sse([
     `event: response.failed\ndata: ${JSON.stringify({ type: 'response.failed', response: { id: 'r', status: 'failed', error } })}\n\n`,
@@ -29,7 +29,7 @@ const cases: Record<string, Case> = {
   'an exhausted spending limit with status 400': {
     from: 'anthropic-messages',
     client: 'openai-chat',
-    respond: refused(400, {
+    respond: rejectWith(400, {
       type: 'error',
       error: { type: 'invalid_request_error', message: 'Limit', details: { error_code: 'spend_limit_reached' } },
     }),
@@ -40,7 +40,7 @@ const cases: Record<string, Case> = {
   'an exhausted spending limit with status 403': {
     from: 'openai-chat',
     client: 'anthropic-messages',
-    respond: refused(403, openai('You have reached your spending limit.')),
+    respond: rejectWith(403, openai('You have reached your spending limit.')),
     walks: true,
     status: 502,
     message: /out of credit/,
@@ -48,7 +48,7 @@ const cases: Record<string, Case> = {
   'a rejected key with status 400': {
     from: 'anthropic-messages',
     client: 'openai-chat',
-    respond: refused(400, anthropic('authentication_error', 'invalid x-api-key')),
+    respond: rejectWith(400, anthropic('authentication_error', 'invalid x-api-key')),
     walks: true,
     status: 502,
     message: /rejected the connection's credentials/,
@@ -56,7 +56,7 @@ const cases: Record<string, Case> = {
   'text about money that may be from the request': {
     from: 'openai-chat',
     client: 'anthropic-messages',
-    respond: refused(400, openai('Bad input: Your credit balance is too low')),
+    respond: rejectWith(400, openai('Bad input: Your credit balance is too low')),
     walks: false,
     status: 400,
     error: { type: 'invalid_request_error' },
@@ -64,7 +64,7 @@ const cases: Record<string, Case> = {
   'text about an overflow that quotes the request': {
     from: 'openai-chat',
     client: 'openai-responses',
-    respond: refused(400, openai("Invalid value: 'maximum context length'.")),
+    respond: rejectWith(400, openai("Invalid value: 'maximum context length'.")),
     walks: false,
     status: 400,
     error: { code: null },
@@ -72,7 +72,7 @@ const cases: Record<string, Case> = {
   'an overflow with status 500': {
     from: 'openai-chat',
     client: 'openai-responses',
-    respond: refused(500, openai('the request exceeds the available context size')),
+    respond: rejectWith(500, openai('the request exceeds the available context size')),
     walks: false, // the next target may not have a larger context window
     status: 400,
     error: { code: 'context_length_exceeded' },
@@ -80,7 +80,7 @@ const cases: Record<string, Case> = {
   'a token limit with status 413': {
     from: 'openai-chat',
     client: 'anthropic-messages',
-    respond: refused(413, openai('Request too large', { code: 'rate_limit_exceeded' })),
+    respond: rejectWith(413, openai('Request too large', { code: 'rate_limit_exceeded' })),
     walks: true,
     status: 429,
     error: { type: 'rate_limit_error' },
@@ -88,7 +88,7 @@ const cases: Record<string, Case> = {
   'a capacity error with status 498': {
     from: 'openai-chat',
     client: 'anthropic-messages',
-    respond: refused(498, openai('Flex tier capacity exceeded')),
+    respond: rejectWith(498, openai('Flex tier capacity exceeded')),
     walks: true,
     status: 502,
     error: { type: 'api_error' },
@@ -96,7 +96,9 @@ const cases: Record<string, Case> = {
   'a budget in use with status 402': {
     from: 'openai-chat',
     client: 'anthropic-messages',
-    respond: refused(402, { error: { code: 402, message: 'no', metadata: { reason: 'openrouter_in_flight_budget' } } }),
+    respond: rejectWith(402, {
+      error: { code: 402, message: 'no', metadata: { reason: 'openrouter_in_flight_budget' } },
+    }),
     walks: true,
     status: 429,
     error: { type: 'rate_limit_error' },

@@ -8,7 +8,7 @@ import { getStream, send } from './support.ts'
 const test = suite('cases: failed searches')
 
 const search = { type: 'server_tool_use', id: 's1', name: 'web_search', input: { query: 'rain' } }
-const failed = (error_code: string) => ({
+const createFailedSearch = (error_code: string) => ({
   type: 'web_search_tool_result',
   tool_use_id: 's1',
   content: { type: 'web_search_tool_result_error', error_code },
@@ -23,7 +23,7 @@ const anthropic = [
   { type: 'content_block_start', index: 0, content_block: { ...search, input: {} } },
   { type: 'content_block_delta', index: 0, delta: { type: 'input_json_delta', partial_json: '{"query":"rain"}' } },
   { type: 'content_block_stop', index: 0 },
-  { type: 'content_block_start', index: 1, content_block: failed('max_uses_exceeded') },
+  { type: 'content_block_start', index: 1, content_block: createFailedSearch('max_uses_exceeded') },
   { type: 'content_block_stop', index: 1 },
   { type: 'message_delta', delta: { stop_reason: 'end_turn', stop_sequence: null }, usage: { output_tokens: 1 } },
   { type: 'message_stop' },
@@ -31,7 +31,7 @@ const anthropic = [
 
 test('a failed search has the status "failed" for Responses clients', async () => {
   const request = { client: 'openai-responses', model: 'messages/m' } as const
-  const content = [search, failed('max_uses_exceeded')]
+  const content = [search, createFailedSearch('max_uses_exceeded')]
   const { response } = await send({
     ...request,
     respond: () => json({ ...fullResponses['anthropic-messages'], content }),
@@ -60,7 +60,7 @@ test('a failed search becomes text in the history', async () => {
     body: {
       messages: [
         { role: 'user', content: 'Rain?' },
-        { role: 'assistant', content: [search, failed('too_many_requests')] },
+        { role: 'assistant', content: [search, createFailedSearch('too_many_requests')] },
         { role: 'user', content: 'So?' },
       ],
     },

@@ -6,12 +6,12 @@ import { busyMs } from '../../support/cpu-time.ts'
 import { assert, suite } from '../../support/suite.ts'
 import { clients } from '../support/clients.ts'
 import { fullResponses, output } from './responses.ts'
-import { byteByByte, bytesAnswer, delta, getEvents, openDoor, providerOf, request } from './support.ts'
+import { byteByByte, bytesAnswer, delta, getEvents, openGateway, providerOf, request } from './support.ts'
 
 const test = suite('cases: how streams are split into bytes')
 
 let chunks: Iterable<Uint8Array> = []
-const { world } = await openDoor(() => bytesAnswer(chunks))
+const { world } = await openGateway(() => bytesAnswer(chunks))
 
 /** Returns the result that a client of the format gets from a provider's bytes. */
 async function readResult(from: WireFormat, client: WireFormat, sent: Iterable<Uint8Array>) {
@@ -40,7 +40,7 @@ for (const client of wireFormats) {
     const text = 'one\u2028two\u2029three'
     const responses = [() => bytesAnswer([toBytes(from, text)]), () => json(getWhole(from, text))]
     for (const respond of responses) {
-      const { world } = await openDoor(respond)
+      const { world } = await openGateway(respond)
       const response = await request(world, { client, model: `${providerOf[from]}/m`, stream: true })
       assert.not.match(await response.clone().text(), /[\u2028\u2029]/)
       assert.is((await clients[client](response)).text, text)

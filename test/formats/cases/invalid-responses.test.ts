@@ -9,7 +9,7 @@ import { getData, getStream, send } from './support.ts'
 const test = suite('cases: responses that the model made invalid')
 
 const message = 'Malformed function call: print(default_api.f('
-const broken = (finishReason: string, extra: JsonObject = {}) => ({
+const createInvalid = (finishReason: string, extra: JsonObject = {}) => ({
   candidates: [{ finishReason, index: 0, ...extra }],
 })
 
@@ -17,12 +17,14 @@ const broken = (finishReason: string, extra: JsonObject = {}) => ({
 const chain = { model: 'chain', connections: ['gemini', 'chat'], combos: { chain: ['gemini/m', 'chat/m'] } }
 
 const empty: Readonly<Record<string, JsonObject>> = {
-  'a malformed call': broken('MALFORMED_FUNCTION_CALL', { finishMessage: message }),
-  'a malformed response': broken('MALFORMED_RESPONSE', { content: { role: 'model' } }),
-  'a call to an unknown tool': broken('UNEXPECTED_TOOL_CALL', { content: { role: 'model', parts: [{ text: '' }] } }),
-  'too many calls': broken('TOO_MANY_TOOL_CALLS'),
-  'a missing image': broken('NO_IMAGE', { content: {} }),
-  'a response without content or a known reason': broken('OTHER', { content: { parts: [] } }),
+  'a malformed call': createInvalid('MALFORMED_FUNCTION_CALL', { finishMessage: message }),
+  'a malformed response': createInvalid('MALFORMED_RESPONSE', { content: { role: 'model' } }),
+  'a call to an unknown tool': createInvalid('UNEXPECTED_TOOL_CALL', {
+    content: { role: 'model', parts: [{ text: '' }] },
+  }),
+  'too many calls': createInvalid('TOO_MANY_TOOL_CALLS'),
+  'a missing image': createInvalid('NO_IMAGE', { content: {} }),
+  'a response without content or a known reason': createInvalid('OTHER', { content: { parts: [] } }),
 }
 
 for (const client of wireFormats) {
@@ -57,7 +59,7 @@ for (const client of wireFormats) {
   test(`a stream that breaks after its first content fails without a normal end (${client} client)`, async () => {
     const { response, upstream, world } = await send({
       ...{ client, stream: true, ...chain },
-      respond: () => getStream('gemini', [geminiChunk([{ text: 'a' }]), broken('MALFORMED_FUNCTION_CALL')]),
+      respond: () => getStream('gemini', [geminiChunk([{ text: 'a' }]), createInvalid('MALFORMED_FUNCTION_CALL')]),
     })
     const events = await getData(response)
     const last = JSON.stringify(events.at(-1))
@@ -69,7 +71,7 @@ for (const client of wireFormats) {
 
 for (const reason of ['OTHER', 'NO_IMAGE']) {
   test(`content before the end ${reason} is treated as a response`, async () => {
-    const respond = () => getStream('gemini', [geminiChunk([{ text: 'a' }]), broken(reason)])
+    const respond = () => getStream('gemini', [geminiChunk([{ text: 'a' }]), createInvalid(reason)])
     for (const client of ['openai-chat', 'gemini'] as const) {
       const { response, world } = await send({ client, model: 'gemini/m', stream: true, respond })
       assert.is((await clients[client](response.clone())).text, 'a')

@@ -5,7 +5,7 @@ import { fakeClock } from '../../support/clock.ts'
 import { assert, suite } from '../../support/suite.ts'
 import { clients } from '../support/clients.ts'
 import { output } from './responses.ts'
-import { getEvents, openDoor, providerOf, request } from './support.ts'
+import { getEvents, openGateway, providerOf, request } from './support.ts'
 
 const test = suite('cases: providers that are silent before the response')
 
@@ -20,7 +20,7 @@ const sign: Readonly<Record<WireFormat, RegExp>> = {
 /** Returns a client's stream if the provider of a format only responds after 70 s. */
 async function late(client: WireFormat, from: WireFormat, respond: () => Response) {
   const clock = fakeClock()
-  const gateway = await openDoor(({ signal }) => clock.sleep(70_000, signal).then(respond), { clock })
+  const gateway = await openGateway(({ signal }) => clock.sleep(70_000, signal).then(respond), { clock })
   const input = request(gateway.world, { client, model: `${providerOf[from]}/m`, stream: true })
   while (gateway.upstream.calls.length === 0) await clock.advance(0)
   await clock.advance(15_000)
@@ -87,7 +87,7 @@ for (const client of wireFormats) {
 test('if formats match, the gateway waits for a silent provider, because it passes on the status and headers', async () => {
   const clock = fakeClock()
   const busy = () => json({ error: { message: 'Too busy', type: 'server_error' } }, 503)
-  const { world, upstream } = await openDoor(({ signal }) => clock.sleep(70_000, signal).then(busy), { clock })
+  const { world, upstream } = await openGateway(({ signal }) => clock.sleep(70_000, signal).then(busy), { clock })
   const input = request(world, { client: 'openai-chat', model: 'chat/m', stream: true })
   while (upstream.calls.length === 0) await clock.advance(0)
   await clock.advance(70_000)
@@ -99,7 +99,7 @@ test('dropped fields are also reported in the stream of a silent provider', asyn
   const clock = fakeClock()
   const respond = () =>
     clock.sleep(20_000).then(() => sse(getEvents('anthropic-messages', output['anthropic-messages']('a'))))
-  const { world, upstream } = await openDoor(respond, { clock })
+  const { world, upstream } = await openGateway(respond, { clock })
   const input = request(world, { client: 'openai-chat', model: 'messages/m', stream: true, body: { seed: 7 } })
   while (upstream.calls.length === 0) await clock.advance(0)
   await clock.advance(15_000)
@@ -116,7 +116,7 @@ test('keep-alives are also sent in a JSON array', async () => {
   ]
   const bodies: string[] = []
   for (const respond of responses) {
-    const { world, upstream } = await openDoor(() => clock.sleep(20_000).then(respond), { clock })
+    const { world, upstream } = await openGateway(() => clock.sleep(20_000).then(respond), { clock })
     const body = { contents: [{ role: 'user', parts: [{ text: 'Hi' }] }] }
     const input = world.post('/v1beta/models/chat/m:streamGenerateContent', body)
     while (upstream.calls.length === 0) await clock.advance(0)

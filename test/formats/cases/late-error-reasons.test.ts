@@ -10,22 +10,22 @@ const test = suite('cases: reasons that follow a failure')
 
 const FILTERED = "The response was filtered due to the prompt triggering Azure OpenAI's content management policy."
 
-const named = (event: JsonObject) => `event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`
+const formatEvent = (event: JsonObject) => `event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`
 const response = { id: 'resp_1', object: 'response', status: 'failed', output: [], error: null }
-const failed = named({ type: 'response.failed', sequence_number: 8, response })
+const failed = formatEvent({ type: 'response.failed', sequence_number: 8, response })
 /** Empty errors instead of `null`. */
 const blanks = [
   {},
   { code: null, message: null },
   { code: '', message: '' },
   { code: 'server_error', message: '' },
-].map((error) => named({ type: 'response.failed', sequence_number: 8, response: { ...response, error } }))
+].map((error) => formatEvent({ type: 'response.failed', sequence_number: 8, response: { ...response, error } }))
 const fields = { code: 'content_filter', message: FILTERED, param: null }
 
 /** The event after the failure (https://github.com/maximhq/bifrost/issues/6419). */
 const reasons: Record<string, string> = {
-  'as flat fields': named({ type: 'error', sequence_number: 9, ...fields }),
-  'as an error object': named({
+  'as flat fields': formatEvent({ type: 'error', sequence_number: 9, ...fields }),
+  'as an error object': formatEvent({
     type: 'error',
     sequence_number: 9,
     error: { type: 'invalid_request_error', ...fields },
@@ -86,11 +86,11 @@ const failures: Readonly<Record<WireFormat, { blanks: readonly string[]; reason:
   'openai-responses': { blanks: [failed, ...blanks], reason: reasons['as flat fields'] ?? '' },
   'anthropic-messages': {
     blanks: [
-      named({ type: 'error', error: { type: 'api_error', message: '' } }),
-      named({ type: 'error', error: null }),
-      named({ type: 'error' }),
+      formatEvent({ type: 'error', error: { type: 'api_error', message: '' } }),
+      formatEvent({ type: 'error', error: null }),
+      formatEvent({ type: 'error' }),
     ],
-    reason: named({ type: 'error', error: { type: 'invalid_request_error', message: FILTERED } }),
+    reason: formatEvent({ type: 'error', error: { type: 'invalid_request_error', message: FILTERED } }),
   },
   gemini: {
     blanks: ['data: {"error":{}}\n\n', 'data: {"error":{"code":500,"message":"","status":"INTERNAL"}}\n\n'],
@@ -100,10 +100,10 @@ const failures: Readonly<Record<WireFormat, { blanks: readonly string[]; reason:
 const between: Readonly<Record<string, readonly string[]>> = {
   'openai-chat': [': keep-alive\n\n', 'data: {"id":"c1","choices":[]}\n\n'],
   'openai-responses': [
-    named({ type: 'keepalive', sequence_number: 9 }),
-    named({ type: 'response.in_progress', response: { id: 'resp_1' } }),
+    formatEvent({ type: 'keepalive', sequence_number: 9 }),
+    formatEvent({ type: 'response.in_progress', response: { id: 'resp_1' } }),
   ],
-  'anthropic-messages': [named({ type: 'ping' }), named({ type: 'ping' })],
+  'anthropic-messages': [formatEvent({ type: 'ping' }), formatEvent({ type: 'ping' })],
   gemini: ['data: {"responseId":"r1"}\n\n'],
 }
 
@@ -150,7 +150,7 @@ for (const client of wireFormats)
 for (const client of wireFormats)
   test(`a failure without a reason is an error (${client} client)`, async () => {
     for (const before of [[], started])
-      for (const after of [[], [named({ type: 'response.in_progress', response: { id: 'resp_1' } })]]) {
+      for (const after of [[], [formatEvent({ type: 'response.in_progress', response: { id: 'resp_1' } })]]) {
         const respond = () => sse([...before, failed, ...after])
         const { response, world } = await send({ client, model: 'responses/m', stream: true, respond })
         assert.match(await response.text(), /error/)

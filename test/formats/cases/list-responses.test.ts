@@ -21,7 +21,7 @@ const body = {
 }
 const request = { client: 'gemini', model: 'openai/gpt-4.1', body } as const
 
-const saying = (content: string) => ({
+const createResponse = (content: string) => ({
   ...fullResponses['openai-chat'],
   choices: [{ index: 0, message: { role: 'assistant', content }, finish_reason: 'stop' }],
 })
@@ -31,7 +31,10 @@ const getText = ({ candidates }: JsonObject): string => {
 }
 
 test('a list is requested inside an object, and the client gets the list', async () => {
-  const { sent, response, warned } = await send({ ...request, respond: () => json(saying('{"answer": ["Bern"]}')) })
+  const { sent, response, warned } = await send({
+    ...request,
+    respond: () => json(createResponse('{"answer": ["Bern"]}')),
+  })
   assert.equal((sent.response_format as { json_schema: JsonObject }).json_schema.schema, wrapped)
   assert.equal([getText(await response.json()), warned], ['["Bern"]', []])
 })
@@ -48,7 +51,7 @@ test('a truncated list arrives up to the cutoff, and other text stays unchanged'
     ['I cannot.', 'I cannot.'],
     ['{"answer":[],"more":1}', '{"answer":[],"more":1}'],
   ] as const) {
-    const { response } = await send({ ...request, respond: () => json(saying(text)) })
+    const { response } = await send({ ...request, respond: () => json(createResponse(text)) })
     assert.is(getText(await response.json()), expected)
   }
 })

@@ -5,11 +5,13 @@ import { getBody, json } from '../../pipeline/support/upstream.ts'
 import { assert, suite } from '../../support/suite.ts'
 import { converseAnswer, eventFrame } from '../support/event-stream.ts'
 import { candidate, chat, message, type Recorded } from './response-field-cases.ts'
-import { delta, getData, getStream, openDoor, providerOf, type Question, send } from './support.ts'
+import { delta, getData, getStream, openGateway, providerOf, type RequestInput, send } from './support.ts'
 
 const test = suite('cases: responses that pause')
 
-const paused = (result: Recorded): Pick<Question, 'model'> & { whole: () => Response; streamed: () => Response } => ({
+const paused = (
+  result: Recorded,
+): Pick<RequestInput, 'model'> & { whole: () => Response; streamed: () => Response } => ({
   model: `${providerOf[result.from]}/m`,
   whole: () => json(result.response),
   streamed: () => getStream(result.from, result.events),
@@ -40,7 +42,7 @@ const frames = () => [
 ]
 
 /** A paused response in each provider format, and the provider's term for the pause. */
-const pauses: Record<string, [word: string, recorded: ReturnType<typeof paused>, more?: Partial<Question>]> = {
+const pauses: Record<string, [word: string, recorded: ReturnType<typeof paused>, more?: Partial<RequestInput>]> = {
   Anthropic: ['pause_turn', paused(message([{ type: 'text', text: 'a' }], { stop_reason: 'pause_turn' }))],
   Google: ['CONTINUATION', paused(candidate([{ text: 'a' }], { finishReason: 'CONTINUATION' }))],
   "a server that passes on Anthropic's reason": ['pause_turn', paused(chatWith('pause_turn'))],
@@ -107,7 +109,7 @@ for (const [vendor, [word, { model, whole, streamed }, extra]] of Object.entries
 
 test("a pause isn't a normal end for the AI SDK, which gets the provider's reason", async () => {
   const { response: reply } = message([{ type: 'text', text: 'a' }], { stop_reason: 'pause_turn' })
-  const { world } = await openDoor(() => json(reply))
+  const { world } = await openGateway(() => json(reply))
   const prompt = [{ role: 'user', content: [{ type: 'text', text: 'Hi' }] }]
   const headers = { 'ai-language-model-id': 'messages/m' }
   const response = await world.post('/v4/ai/language-model', { prompt }, { headers })

@@ -7,7 +7,7 @@ import { assert, suite } from '../../support/suite.ts'
 import { contexts } from '../support/contexts.ts'
 import { begin, followUps, thinking } from './conversations.ts'
 import { block, fullResponses, messageEnd, messageStart } from './responses.ts'
-import { getData, getFormat, getStream, openDoor, request, send } from './support.ts'
+import { getData, getFormat, getStream, openGateway, request, send } from './support.ts'
 
 const test = suite('cases: reasoning')
 
@@ -16,7 +16,7 @@ const createRequest = (client: WireFormat, model: string, body: JsonObject) =>
 
 /** A chat client that only keeps fields of OpenAI's own format. It continues at the same gateway, or at one without the conversation. */
 async function forgetful(model: string, at: 'the same' | 'another') {
-  const open = () => openDoor(() => json(thinking[getFormat(model)]), { connections: [model.split('/')[0] ?? ''] })
+  const open = () => openGateway(() => json(thinking[getFormat(model)]), { connections: [model.split('/')[0] ?? ''] })
   const one = await open()
   const first = await (await request(one.world, { client: 'openai-chat', model, body: begin['openai-chat'] })).json()
   const { role, content, tool_calls } = first.choices[0].message
@@ -55,7 +55,7 @@ test('a missing signature is replaced by the placeholder, on the first call', as
 
 test('a vendor that expects its reasoning in each turn gets the reasoning of the previous turn', async () => {
   const model = 'deepseek/deepseek-v4-pro'
-  const { world, upstream } = await openDoor(() => json(thinking['openai-chat']), { connections: ['deepseek'] })
+  const { world, upstream } = await openGateway(() => json(thinking['openai-chat']), { connections: ['deepseek'] })
   const client = 'anthropic-messages'
   const first = await (await request(world, { client, model, body: begin[client] })).json()
   await request(world, { client, model, body: followUps[client](first) })

@@ -64,14 +64,14 @@ const inline = (mimeType: string) => ({ inlineData: { mimeType, data: 'AAAA' } }
 const tokens = { logprobsResult: { chosenCandidates: [{ token: 'a', logProbability: -1 }] } }
 const refusal = { stop_reason: 'refusal', stop_details: { type: 'refusal', category: null, explanation: 'No.' } }
 
-type Lost = Partial<Record<WireFormat, string[]>>
+type Dropped = Partial<Record<WireFormat, string[]>>
 
-const everyone = (...names: string[]): Lost => ({
+const everyone = (...names: string[]): Dropped => ({
   ...{ 'openai-chat': names, 'openai-responses': names, 'anthropic-messages': names, gemini: names },
 })
 
 /** A provider's response, and the content that warnings name because a client doesn't get it. Other clients get everything. */
-export const lost: Readonly<Record<string, [recorded: Recorded, lost: Lost]>> = {
+export const lost: Readonly<Record<string, [recorded: Recorded, lost: Dropped]>> = {
   "the output of Anthropic's tools": [
     message([run, ran, text()]),
     everyone('server_tool_use', 'code_execution_tool_result'),

@@ -6,7 +6,7 @@ import { assert, suite } from '../../support/suite.ts'
 import { PNG } from '../fields/field.ts'
 import { answerOf } from './collect-response.ts'
 import { fullResponses, geminiChunk } from './responses.ts'
-import { catalog, getStream, openDoor, providerOf, request, send } from './support.ts'
+import { catalog, getStream, openGateway, providerOf, request, send } from './support.ts'
 
 const test = suite('cases: history that a client sends back')
 
@@ -61,7 +61,7 @@ test('an Anthropic fallback block in the history is dropped with a warning for p
 
 /** Returns the provider's own turn as it gets it back from a client of another format. */
 async function turnAgain(client: WireFormat, model: string, response: JsonObject, chunks?: JsonObject[]) {
-  const { world, upstream } = await openDoor(
+  const { world, upstream } = await openGateway(
     () => (chunks && upstream.calls.length === 1 ? getStream('gemini', chunks) : json(response)),
     {
       connections: [model.split('/')[0] ?? ''],
@@ -132,7 +132,7 @@ test('an image model gets text and images from other models with the placeholder
     ['gemini/gemini-2.5-flash-image', undefined, undefined],
     ['gemini/gemini-3-pro-preview', undefined, undefined],
   ] as const) {
-    const { world, upstream } = await openDoor(() => json(fullResponses.gemini), { connections: ['gemini'] })
+    const { world, upstream } = await openGateway(() => json(fullResponses.gemini), { connections: ['gemini'] })
     const images = [{ type: 'image_url', image_url: { url: `data:image/png;base64,${PNG}` } }]
     const message = { role: 'assistant', content: 'Here', images }
     await request(world, { client: 'openai-chat', model, body: followUps['openai-chat']({ choices: [{ message }] }) })
@@ -150,7 +150,7 @@ for (const [client, elsewhere] of [
   for (const stream of [false, true])
     test(`unsigned reasoning never reaches a vendor that requires signatures (${client} client${stream ? ', streamed' : ''})`, async () => {
       const thoughts = geminiChunk([{ text: 'Hm.', thought: true }, { text: 'Yes.' }], 'STOP')
-      const { world, upstream } = await openDoor(({ provider }) => {
+      const { world, upstream } = await openGateway(({ provider }) => {
         if (provider !== 'gemini') return json(fullResponses[client])
         return stream ? getStream('gemini', [thoughts]) : json(thoughts)
       })
@@ -174,7 +174,7 @@ for (const client of wireFormats.filter((format) => format !== 'openai-responses
   for (const stream of [false, true])
     test(`commentary before a call keeps its phase (${client} client${stream ? ', streamed' : ''})`, async () => {
       const end = { type: 'response.completed', response: commented }
-      const { world, upstream } = await openDoor(
+      const { world, upstream } = await openGateway(
         () => (stream && upstream.calls.length === 1 ? getStream('openai-responses', [end]) : json(commented)),
         { connections: ['responses'] },
       )

@@ -6,12 +6,12 @@ import type { World } from '../../pipeline/support/world.ts'
 import { assert, suite } from '../../support/suite.ts'
 import { answerOf } from './collect-response.ts'
 import { begin, followUps, SECRETS, thinking, thinkingStream } from './conversations.ts'
-import { getFormat, getStream, openDoor, providerOf, request } from './support.ts'
+import { getFormat, getStream, openGateway, providerOf, request } from './support.ts'
 
 const test = suite('cases: opaque state')
 
 const open = () =>
-  openDoor(({ provider, url, body }) => {
+  openGateway(({ provider, url, body }) => {
     const format = getFormat(provider)
     const isStream = url.pathname.includes('stream') || JSON.parse(body).stream === true
     return isStream ? getStream(format, thinkingStream[format]) : json(thinking[format])

@@ -1,11 +1,11 @@
 import type { JsonObject } from '../../../src/lib/json.ts'
 import type { Catalog, WireFormat } from '../../../src/types.ts'
 import {
-  type Answering,
   type Call,
   type FakeUpstream,
   fakeUpstream,
   getBody,
+  type Respond,
   sse,
 } from '../../pipeline/support/upstream.ts'
 import { openWorld, type World, type WorldOptions } from '../../pipeline/support/world.ts'
@@ -51,7 +51,7 @@ const asking: Readonly<Record<WireFormat, (model: string, stream: boolean) => [p
   ],
 }
 
-export interface Asked {
+export interface Sent {
   response: Response
   /** The request that the provider got. */
   sent: JsonObject
@@ -61,21 +61,21 @@ export interface Asked {
   world: World
 }
 
-export interface Question extends WorldOptions {
+export interface RequestInput extends WorldOptions {
   client: WireFormat
   /** `provider/model`. */
   model: string
-  respond: Answering
+  respond: Respond
   body?: JsonObject
   stream?: boolean
   headers?: Record<string, string>
 }
 
 /** Sends a client's request through a gateway whose providers all respond as given. */
-export async function send(input: Question): Promise<Asked> {
+export async function send(input: RequestInput): Promise<Sent> {
   const { client, model, respond, body, stream, headers, ...options } = input
   const [provider = ''] = model.split('/')
-  const { upstream, world } = await openDoor(respond, { connections: [provider], ...options })
+  const { upstream, world } = await openGateway(respond, { connections: [provider], ...options })
   const response = await request(world, input)
   const [call] = upstream.calls
   const warned = response.headers.get('x-signalbox-warning')?.split(', ') ?? []
@@ -83,8 +83,8 @@ export async function send(input: Question): Promise<Asked> {
 }
 
 /** Opens a gateway whose providers all respond as given. */
-export async function openDoor(
-  respond: Answering,
+export async function openGateway(
+  respond: Respond,
   options: WorldOptions = {},
 ): Promise<{ upstream: FakeUpstream; world: World }> {
   const upstream = fakeUpstream(respond)
@@ -97,7 +97,7 @@ export async function openDoor(
 /** Creates a client's request. */
 export function request(
   world: World,
-  { client, model, body, stream, headers }: Omit<Question, 'respond'>,
+  { client, model, body, stream, headers }: Omit<RequestInput, 'respond'>,
 ): Promise<Response> {
   const [path, least] = asking[client](model, stream ?? false)
   return world.post(path, { ...least, ...body }, { headers: headers ?? {} })

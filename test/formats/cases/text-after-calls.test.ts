@@ -85,7 +85,7 @@ const outline: Readonly<Record<ProviderFormat, (sent: JsonObject) => string[]>> 
   'openai-chat': ({ messages }) =>
     getList(messages).map(({ role, content, tool_calls, tool_call_id }) =>
       line(role, [
-        ...(typeof content === 'string' && role !== 'tool' ? [quoted(content)] : []),
+        ...(typeof content === 'string' && role !== 'tool' ? [quote(content)] : []),
         ...getList(tool_calls).map(({ id }) => `call ${id}`),
         ...(tool_call_id ? [`result ${tool_call_id}`] : []),
       ]),
@@ -99,7 +99,7 @@ const outline: Readonly<Record<ProviderFormat, (sent: JsonObject) => string[]>> 
       line(
         role,
         getList(content).map(({ type, text, id, tool_use_id }) =>
-          type === 'text' ? quoted(text) : type === 'tool_use' ? `call ${id}` : `result ${tool_use_id}`,
+          type === 'text' ? quote(text) : type === 'tool_use' ? `call ${id}` : `result ${tool_use_id}`,
         ),
       ),
     ),
@@ -112,7 +112,7 @@ const outline: Readonly<Record<ProviderFormat, (sent: JsonObject) => string[]>> 
             ? `call ${getId(functionCall)}`
             : functionResponse
               ? `result ${getId(functionResponse)}`
-              : quoted(text),
+              : quote(text),
         ),
       ),
     ),
@@ -125,35 +125,35 @@ const outline: Readonly<Record<ProviderFormat, (sent: JsonObject) => string[]>> 
             ? `call ${(toolUse as JsonObject).toolUseId}`
             : toolResult
               ? `result ${(toolResult as JsonObject).toolUseId}`
-              : quoted(text),
+              : quote(text),
         ),
       ),
     ),
 }
 
 const getList = (value: unknown) => (Array.isArray(value) ? value : []) as JsonObject[]
-const quoted = (text: unknown) => JSON.stringify(text)
+const quote = (text: unknown) => JSON.stringify(text)
 const getId = (call: unknown) => (call as JsonObject).id
 const line = (role: unknown, parts: readonly string[]) => `${role}: ${parts.join(' + ')}`
 const getTexts = (content: unknown) =>
-  typeof content === 'string' ? [quoted(content)] : getList(content).map(({ text }) => quoted(text))
+  typeof content === 'string' ? [quote(content)] : getList(content).map(({ text }) => quote(text))
 
 /** The text that each target should get, by format. Formats that reject whitespace get none. */
 const expected: Readonly<Record<ProviderFormat, (text: string) => string[]>> = {
-  'openai-chat': (text) => ['user: "go"', `assistant: ${quoted(text)} + call call_1`, 'tool: result call_1'],
+  'openai-chat': (text) => ['user: "go"', `assistant: ${quote(text)} + call call_1`, 'tool: result call_1'],
   'openai-responses': (text) => [
-    ...['user: "go"', `assistant: ${quoted(text)}`],
+    ...['user: "go"', `assistant: ${quote(text)}`],
     ...['function_call call_1', 'function_call_output call_1'],
   ],
   'anthropic-messages': (text) => [
     'user: "go"',
-    `assistant: call call_1${text.trim() && ` + ${quoted(text)}`}`,
+    `assistant: call call_1${text.trim() && ` + ${quote(text)}`}`,
     'user: result call_1',
   ],
-  gemini: (text) => ['user: "go"', `model: call call_1 + ${quoted(text)}`, 'user: result call_1'],
+  gemini: (text) => ['user: "go"', `model: call call_1 + ${quote(text)}`, 'user: result call_1'],
   'bedrock-converse': (text) => [
     'user: "go"',
-    `assistant: call call_1${text.trim() && ` + ${quoted(text)}`}`,
+    `assistant: call call_1${text.trim() && ` + ${quote(text)}`}`,
     'user: result call_1',
   ],
 }
@@ -165,7 +165,7 @@ for (const client of wireFormats) {
   for (const target of targets) {
     if (target === client) continue
     for (const text of ['after', '\n']) {
-      test(`the text ${quoted(text)} after a call stays in the call's turn, from ${client} to ${target}`, async () => {
+      test(`the text ${quote(text)} after a call stays in the call's turn, from ${client} to ${target}`, async () => {
         const lines = outline[target](await sentTo(target, client, conversation[client](text)))
         assert.equal(lines, client === 'openai-chat' ? textFirst(expected[target](text)) : expected[target](text))
       })

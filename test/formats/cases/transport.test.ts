@@ -3,7 +3,7 @@ import type { WireFormat } from '../../../src/types.ts'
 import { getBody, never, sse } from '../../pipeline/support/upstream.ts'
 import { assert, suite } from '../../support/suite.ts'
 import { fullResponses, output } from './responses.ts'
-import { getEvents, openDoor, providerOf, request, send } from './support.ts'
+import { getEvents, openGateway, providerOf, request, send } from './support.ts'
 
 const test = suite('cases: connections')
 
@@ -46,7 +46,7 @@ for (const client of wireFormats) {
     const from = client === 'openai-chat' ? 'anthropic-messages' : 'openai-chat'
     const events = getEvents(from, output[from]('Hello', 'there'))
     const started = events.slice(0, events.findIndex((event) => event.includes('Hello')) + 1)
-    const { world } = await openDoor(() => sse(started, 'hang'), { limits: { idleTimeoutMs: 100_000 } })
+    const { world } = await openGateway(() => sse(started, 'hang'), { limits: { idleTimeoutMs: 100_000 } })
     const { body } = await request(world, { client, model: `${providerOf[from]}/m`, stream: true })
     const reader = body?.getReader()
     const decoder = new TextDecoder()
@@ -78,7 +78,7 @@ const phases = {
 for (const [phase, { respond, stream }] of Object.entries(phases)) {
   for (const client of ['openai-chat', 'openai-responses', 'gemini'] as const) {
     test(`the call ends when the client disconnects ${phase}, and no other call is made (${client} client)`, async () => {
-      const { world, upstream } = await openDoor(respond, { combos: { chain: ['messages/m', 'chat/m'] } })
+      const { world, upstream } = await openGateway(respond, { combos: { chain: ['messages/m', 'chat/m'] } })
       const controller = new AbortController()
       const path =
         client === 'gemini'

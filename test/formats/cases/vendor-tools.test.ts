@@ -51,7 +51,7 @@ function getNames(sent: JsonObject): string[] {
   )
 }
 
-const answered = (model: string) => () => json(fullResponses[getFormat(model)])
+const respondAs = (model: string) => () => json(fullResponses[getFormat(model)])
 
 const getMessage = async (response: Response): Promise<string> => {
   const { error } = await response.json()
@@ -68,19 +68,19 @@ for (const [client, target] of pairs) {
   for (const tool of vendorTools[client]) {
     test(`${getName(tool)} next to functions is dropped with a warning, from ${client} to ${target}`, async () => {
       const tools = [...Array.from({ length: 8 }, (_, index) => f(`f${index}`)), tool, f('g')]
-      const { response, sent, warned } = await send({ client, model, body: { tools }, respond: answered(model) })
+      const { response, sent, warned } = await send({ client, model, body: { tools }, respond: respondAs(model) })
       assert.equal([response.status, warned], [200, ['dropped:tools[8]']])
       assert.equal(getNames(sent), ['f0', 'f1', 'f2', 'f3', 'f4', 'f5', 'f6', 'f7', 'g'])
     })
 
     test(`${getName(tool)} as the only tool, or in strict mode, returns a 400 that mentions the tool, from ${client} to ${target}`, async () => {
-      const alone = await send({ client, model, body: { tools: [tool] }, respond: answered(model) })
+      const alone = await send({ client, model, body: { tools: [tool] }, respond: respondAs(model) })
       assert.equal([alone.response.status, alone.upstream.calls.length], [400, 0])
       const message = await getMessage(alone.response)
       assert.ok(message.includes('tools[0]') && message.includes(getName(tool)), message)
 
       const headers = { 'x-signalbox-strict': 'true' }
-      const strict = await send({ client, model, body: { tools: [f('f'), tool] }, headers, respond: answered(model) })
+      const strict = await send({ client, model, body: { tools: [f('f'), tool] }, headers, respond: respondAs(model) })
       assert.equal([strict.response.status, strict.upstream.calls.length], [400, 0])
       const refusal = await getMessage(strict.response)
       assert.ok(refusal.includes('tools[1]') && refusal.includes(getName(tool)), refusal)
@@ -97,11 +97,11 @@ for (const client of wireFormats) {
         client,
         model,
         body: { tools: [f, tool] },
-        respond: answered(model),
+        respond: respondAs(model),
       })
       assert.equal([response.status, getNames(sent)], [200, ['f']])
       assert.ok(warned.includes('dropped:tools[1]'), warned.join())
-      const alone = await send({ client, model, body: { tools: [tool] }, respond: answered(model) })
+      const alone = await send({ client, model, body: { tools: [tool] }, respond: respondAs(model) })
       assert.equal([alone.response.status, alone.upstream.calls.length], [400, 0])
       const message = await getMessage(alone.response)
       assert.ok(message.includes('tools[0]') && message.includes(getName(tool)), message)
@@ -114,9 +114,9 @@ test("web_search_options is dropped next to functions if the target can't search
   const model = 'messages/m'
   const search = { web_search_options: {} }
   const tools = [functionOf[client]('f')]
-  const { response, warned } = await send({ client, model, body: { ...search, tools }, respond: answered(model) })
+  const { response, warned } = await send({ client, model, body: { ...search, tools }, respond: respondAs(model) })
   assert.equal([response.status, warned], [200, ['dropped:web_search_options']])
-  const alone = await send({ client, model, body: search, respond: answered(model) })
+  const alone = await send({ client, model, body: search, respond: respondAs(model) })
   assert.equal([alone.response.status, alone.upstream.calls.length], [400, 0])
 })
 
@@ -128,7 +128,7 @@ test("Codex's default tools work with a target without search", async () => {
     { type: 'web_search', external_web_access: false },
   ]
   const body = { tools, tool_choice: 'auto', parallel_tool_calls: false }
-  const { response, sent, warned } = await send({ client, model: 'chat/m', body, respond: answered('chat/m') })
+  const { response, sent, warned } = await send({ client, model: 'chat/m', body, respond: respondAs('chat/m') })
   assert.is(response.status, 200)
   assert.equal(getNames(sent), ['exec_command', 'apply_patch'])
   assert.ok(warned.includes('dropped:tools[2]'), warned.join())
@@ -172,14 +172,14 @@ const forced: Record<string, [client: WireFormat, body: JsonObject]> = {
 
 for (const [label, [client, body]] of Object.entries(forced))
   test(`forcing ${label} returns 400 for a target that doesn't support it`, async () => {
-    const { response, upstream } = await send({ client, model: 'chat/m', body, respond: answered('chat/m') })
+    const { response, upstream } = await send({ client, model: 'chat/m', body, respond: respondAs('chat/m') })
     assert.equal([response.status, upstream.calls.length], [400, 0])
   })
 
 test('a tool that the tool choice disables is dropped without a warning', async () => {
   const client = 'openai-responses'
   const body = { tools: [{ type: 'web_search' }, { type: 'image_generation' }], tool_choice: 'none' }
-  const { response, sent, warned } = await send({ client, model: 'chat/m', body, respond: answered('chat/m') })
+  const { response, sent, warned } = await send({ client, model: 'chat/m', body, respond: respondAs('chat/m') })
   assert.equal([response.status, getNames(sent), warned], [200, [], []])
 })
 
@@ -188,14 +188,14 @@ test("a vendor's tool among several allowed ones is dropped with a warning", asy
   const tools = [functionOf[client]('f'), functionOf[client]('g'), { type: 'image_generation' }]
   const allowed = [{ type: 'function', name: 'f' }, { type: 'image_generation' }]
   const body = { tools, tool_choice: { type: 'allowed_tools', mode: 'required', tools: allowed } }
-  const { response, warned } = await send({ client, model: 'chat/m', body, respond: answered('chat/m') })
+  const { response, warned } = await send({ client, model: 'chat/m', body, respond: respondAs('chat/m') })
   assert.is(response.status, 200)
   assert.equal(warned.toSorted(), ['dropped:tool_choice.tools[1]', 'dropped:tools[2]'])
 })
 
 test('a request fails with a 400 if the target supports none of its tools', async () => {
   const body = { tools: [{ type: 'web_search' }, { type: 'image_generation' }] }
-  const { response } = await send({ client: 'openai-responses', model: 'chat/m', body, respond: answered('chat/m') })
+  const { response } = await send({ client: 'openai-responses', model: 'chat/m', body, respond: respondAs('chat/m') })
   assert.is(response.status, 400)
 })
 
@@ -205,7 +205,7 @@ test('a search in the same entry as functions is dropped with a warning that men
     client: 'gemini',
     model: 'chat/m',
     body: { tools: [entry] },
-    respond: answered('chat/m'),
+    respond: respondAs('chat/m'),
   })
   assert.equal([response.status, getNames(sent)], [200, ['f']])
   assert.equal(warned.toSorted(), ['dropped:tools[0].codeExecution', 'dropped:tools[0].googleSearch'])
@@ -217,7 +217,7 @@ test("a forced search becomes a free choice if the target can't be forced to sea
     tools: [{ type: 'web_search_20250305', name: 'web_search' }],
     tool_choice: { type: 'tool', name: 'web_search' },
   }
-  const { response, sent, warned } = await send({ client, model: 'gemini/m', body, respond: answered('gemini/m') })
+  const { response, sent, warned } = await send({ client, model: 'gemini/m', body, respond: respondAs('gemini/m') })
   assert.equal([response.status, sent.tools, sent.toolConfig], [200, [{ googleSearch: {} }], undefined])
   assert.equal(warned, ['replaced:tool_choice'])
 })
@@ -238,7 +238,7 @@ for (const client of wireFormats)
     const model = client === 'openai-chat' ? 'messages/m' : 'chat/m'
     const [tool, location] = malformed[client]
     const body = { tools: [functionOf[client]('f'), tool] }
-    const { response } = await send({ client, model, body, respond: answered(model) })
+    const { response } = await send({ client, model, body, respond: respondAs(model) })
     assert.is(response.status, 400)
     assert.is(await getMessage(response), `"${location}": tool "look": must be an object.`)
   })

@@ -12,7 +12,7 @@ import { geminiTranslator } from '../../../src/protocols/formats/gemini/gemini-t
 import { createChatStreamState } from '../../../src/protocols/formats/openai-chat/chat-stream-state.ts'
 import { chatTranslator } from '../../../src/protocols/formats/openai-chat/chat-translator.ts'
 import { responsesTranslator } from '../../../src/protocols/formats/openai-responses/responses-translator.ts'
-import { anthropic, google, openai, recorded } from '../../pipeline/support/rejections.ts'
+import { anthropic, google, openai, recordFailure } from '../../pipeline/support/rejections.ts'
 import { assert, suite } from '../../support/suite.ts'
 import { recordedExchanges } from '../support/recordings.ts'
 
@@ -25,7 +25,7 @@ async function assertKind(status: number, body: unknown, kind: ProviderErrorKind
   const response = { status, body, header: () => undefined, now: 0 }
   const meaning = getErrorMeaning(kind)
   assert.is(readErrorResponse(response).kind, kind, note)
-  assert.is((await recorded(status, body)).class, meaning.class, `routing: ${note}`)
+  assert.is((await recordFailure(status, body)).class, meaning.class, `routing: ${note}`)
   for (const translator of [
     chatTranslator,
     responsesTranslator,

@@ -9,7 +9,7 @@ const createMessage = (...content: JsonObject[]) => ({
 })
 const use = (extra: JsonObject = {}) => ({ type: 'tool_use', id: 'c', name: 'f', input: {}, ...extra })
 const result = (extra: JsonObject = {}) => ({ type: 'tool_result', tool_use_id: 'c', content: 'ok', ...extra })
-const looped = (call: JsonObject, output: JsonObject, ...beside: JsonObject[]) => ({
+const createToolLoop = (call: JsonObject, output: JsonObject, ...beside: JsonObject[]) => ({
   messages: [user('Hi'), { role: 'assistant', content: [call] }, user([output, ...beside])],
 })
 const tool = (extra: JsonObject = {}) => ({ tools: [{ name: 'f', input_schema: schema, ...extra }] })
@@ -27,7 +27,7 @@ const pdf = (extra: JsonObject = {}) =>
   createRequest({ type: 'document', source: { type: 'base64', media_type: 'application/pdf', data: PDF }, ...extra })
 const plain = (extra: JsonObject = {}) =>
   createRequest({ type: 'document', source: { type: 'text', media_type: 'text/plain', data: 'Well' }, ...extra })
-const found = (extra: JsonObject = {}) =>
+const createSearchResult = (extra: JsonObject = {}) =>
   createRequest({
     type: 'search_result',
     source: 'https://a.test',
@@ -144,8 +144,8 @@ export const fields: readonly Field[] = [
     createRequest({ type: 'document', source: { type: 'file', file_id: 'file_1' } }),
     createRequest(),
   ],
-  ['messages[0].content[1]', found(), createRequest()],
-  ['messages[0].content[1].citations', found({ citations: { enabled: true } }), found()],
+  ['messages[0].content[1]', createSearchResult(), createRequest()],
+  ['messages[0].content[1].citations', createSearchResult({ citations: { enabled: true } }), createSearchResult()],
   ['messages[0].content[1]', createRequest({ type: 'container_upload', file_id: 'file_1' }), createRequest()],
   ['messages[0].content[1]', createRequest({ type: 'novelty' }), createRequest()],
   [
@@ -178,22 +178,26 @@ export const fields: readonly Field[] = [
     }),
     createMessage({ type: 'text', text: 'Two' }),
   ],
-  ['messages[1].content[0].input', looped(use({ input: { a: 1 } }), result()), looped(use(), result())],
+  ['messages[1].content[0].input', createToolLoop(use({ input: { a: 1 } }), result()), createToolLoop(use(), result())],
   [
     'messages[1].content[0].cache_control',
-    looped(use({ cache_control: ephemeral }), result()),
-    looped(use(), result()),
+    createToolLoop(use({ cache_control: ephemeral }), result()),
+    createToolLoop(use(), result()),
   ],
-  ['messages[1].content[0].novelty', looped(use({ novelty: 1 }), result()), looped(use(), result())],
-  ['messages[2].content[0].is_error', looped(use(), result({ is_error: true })), looped(use(), result())],
+  ['messages[1].content[0].novelty', createToolLoop(use({ novelty: 1 }), result()), createToolLoop(use(), result())],
+  [
+    'messages[2].content[0].is_error',
+    createToolLoop(use(), result({ is_error: true })),
+    createToolLoop(use(), result()),
+  ],
   [
     'messages[2].content[0].cache_control',
-    looped(use(), result({ cache_control: ephemeral })),
-    looped(use(), result()),
+    createToolLoop(use(), result({ cache_control: ephemeral })),
+    createToolLoop(use(), result()),
   ],
   [
     'messages[2].content[0].content[1]',
-    looped(
+    createToolLoop(
       use(),
       result({
         content: [
@@ -202,14 +206,18 @@ export const fields: readonly Field[] = [
         ],
       }),
     ),
-    looped(use(), result({ content: [{ type: 'text', text: 'ok' }] })),
+    createToolLoop(use(), result({ content: [{ type: 'text', text: 'ok' }] })),
   ],
   [
     'messages[2].content[0].content[0]',
-    looped(use(), result({ content: [{ type: 'tool_reference', tool_name: 'f' }] })),
-    looped(use(), result({ content: [] })),
+    createToolLoop(use(), result({ content: [{ type: 'tool_reference', tool_name: 'f' }] })),
+    createToolLoop(use(), result({ content: [] })),
   ],
-  ['messages[2].content[1]', looped(use(), result(), { type: 'text', text: 'Well' }), looped(use(), result())],
+  [
+    'messages[2].content[1]',
+    createToolLoop(use(), result(), { type: 'text', text: 'Well' }),
+    createToolLoop(use(), result()),
+  ],
   [
     'messages[1]',
     { messages: [user('Hi'), { role: 'system', content: 'Late' }, user('So?')] },

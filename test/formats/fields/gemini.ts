@@ -8,7 +8,7 @@ const createRequest = (...parts: JsonObject[]) => ({ contents: [user(hi, ...part
 const createMessage = (...parts: JsonObject[]) => ({
   contents: [user(hi), model({ text: 'Once' }, ...parts), user(hi)],
 })
-const looped = (call: JsonObject, response: JsonObject = {}, beside: JsonObject = {}) => ({
+const createToolLoop = (call: JsonObject, response: JsonObject = {}, beside: JsonObject = {}) => ({
   contents: [
     user(hi),
     model({ functionCall: { name: 'f', args: {}, ...call }, ...beside }),
@@ -19,7 +19,7 @@ const tool = (extra: JsonObject = {}) => ({
   tools: [{ functionDeclarations: [{ name: 'f', parametersJsonSchema: schema, ...extra }] }],
 })
 const search = (extra: JsonObject = {}) => ({ tools: [{ googleSearch: extra }] })
-const calling = (extra: JsonObject) => ({ ...tool(), toolConfig: { functionCallingConfig: extra } })
+const createToolConfig = (extra: JsonObject) => ({ ...tool(), toolConfig: { functionCallingConfig: extra } })
 const config = (extra: JsonObject) => ({ generationConfig: extra })
 const png = (extra: JsonObject = {}) => ({ inlineData: { mimeType: 'image/png', data: PNG, ...extra } })
 const pdf = (extra: JsonObject = {}) => ({ inlineData: { mimeType: 'application/pdf', data: PDF, ...extra } })
@@ -102,9 +102,9 @@ export const fields: readonly Field[] = [
   ['tools[0].googleSearch.timeRangeFilter', search({ timeRangeFilter: { startTime: '2024-01-01' } }), search()],
   ['tools[0].codeExecution', { tools: [{ codeExecution: {} }] }],
   ['tools[0].urlContext', { tools: [{ urlContext: {} }] }],
-  ['toolConfig.functionCallingConfig', calling({ mode: 'ANY' }), tool()],
-  ['toolConfig.functionCallingConfig', calling({ mode: 'NONE' }), tool()],
-  ['toolConfig.functionCallingConfig', calling({ mode: 'ANY', allowedFunctionNames: ['f'] }), tool()],
+  ['toolConfig.functionCallingConfig', createToolConfig({ mode: 'ANY' }), tool()],
+  ['toolConfig.functionCallingConfig', createToolConfig({ mode: 'NONE' }), tool()],
+  ['toolConfig.functionCallingConfig', createToolConfig({ mode: 'ANY', allowedFunctionNames: ['f'] }), tool()],
   ['toolConfig.retrievalConfig', { toolConfig: { retrievalConfig: { languageCode: 'de' } } }],
   ['contents[0].parts[1]', createRequest(png()), createRequest()],
   [
@@ -150,10 +150,22 @@ export const fields: readonly Field[] = [
   ],
   ['contents[1].parts[1]', createMessage({ toolCall: { toolType: 'GOOGLE_SEARCH' } }), createMessage()],
   ['contents[1].parts[1]', createMessage(png()), createMessage()],
-  ['contents[1].parts[0].functionCall', looped({ args: { a: 1 } }), looped({})],
-  ['contents[1].parts[0].functionCall.novelty', looped({ novelty: 1 }), looped({})],
-  ['contents[2].parts[0].functionResponse.response', looped({}, { response: { error: 'no' } }), looped({})],
-  ['contents[2].parts[0].functionResponse.parts[0]', looped({}, { parts: [png()] }), looped({})],
-  ['contents[2].parts[0].functionResponse.willContinue', looped({}, { willContinue: true }), looped({})],
-  ['contents[2].parts[0].functionResponse.scheduling', looped({}, { scheduling: 'SILENT' }), looped({})],
+  ['contents[1].parts[0].functionCall', createToolLoop({ args: { a: 1 } }), createToolLoop({})],
+  ['contents[1].parts[0].functionCall.novelty', createToolLoop({ novelty: 1 }), createToolLoop({})],
+  [
+    'contents[2].parts[0].functionResponse.response',
+    createToolLoop({}, { response: { error: 'no' } }),
+    createToolLoop({}),
+  ],
+  ['contents[2].parts[0].functionResponse.parts[0]', createToolLoop({}, { parts: [png()] }), createToolLoop({})],
+  [
+    'contents[2].parts[0].functionResponse.willContinue',
+    createToolLoop({}, { willContinue: true }),
+    createToolLoop({}),
+  ],
+  [
+    'contents[2].parts[0].functionResponse.scheduling',
+    createToolLoop({}, { scheduling: 'SILENT' }),
+    createToolLoop({}),
+  ],
 ]

@@ -3,11 +3,11 @@ import { type Field, PDF, PNG, schema } from './field.ts'
 
 const user = (content: unknown, extra: JsonObject = {}) => ({ role: 'user', content, ...extra })
 const createRequest = (...content: JsonObject[]) => ({ messages: [user([{ type: 'text', text: 'Hi' }, ...content])] })
-const answered = (extra: JsonObject) => ({
+const createHistory = (extra: JsonObject) => ({
   messages: [user('Hi'), { role: 'assistant', content: 'Once', ...extra }, user('So?')],
 })
 const call = (extra: JsonObject) => ({ id: 'c', type: 'function', ...extra })
-const looped = (calls: JsonObject[], result: JsonObject = {}) => ({
+const createToolLoop = (calls: JsonObject[], result: JsonObject = {}) => ({
   messages: [
     user('Hi'),
     { role: 'assistant', content: null, tool_calls: calls },
@@ -29,7 +29,8 @@ const picture = (extra: JsonObject = {}, beside: JsonObject = {}) => ({
   ...beside,
 })
 const image = (extra: JsonObject = {}) => createRequest(picture(extra))
-const drawn = (...content: JsonObject[]) => answered({ content: [{ type: 'text', text: 'Once' }, ...content] })
+const createImageHistory = (...content: JsonObject[]) =>
+  createHistory({ content: [{ type: 'text', text: 'Once' }, ...content] })
 const file = (extra: JsonObject = {}) =>
   createRequest({ type: 'file', file: { file_data: `data:application/pdf;base64,${PDF}`, ...extra } })
 
@@ -123,17 +124,25 @@ export const fields: readonly Field[] = [
     { messages: [{ role: 'system', content: 'Be', name: 'Bob' }, user('Hi')] },
     { messages: [{ role: 'system', content: 'Be' }, user('Hi')] },
   ],
-  ['messages[1].name', answered({ name: 'Bob' }), answered({})],
-  ['messages[1].refusal', answered({ refusal: 'Never' }), answered({})],
-  ['messages[1].audio', answered({ audio: { id: 'audio_1' } }), answered({})],
-  ['messages[1].novelty', answered({ novelty: 1 }), answered({})],
-  ['messages[1].tool_calls', looped([call({ function: { name: 'f', arguments: '{"a":1}' } })]), looped([])],
+  ['messages[1].name', createHistory({ name: 'Bob' }), createHistory({})],
+  ['messages[1].refusal', createHistory({ refusal: 'Never' }), createHistory({})],
+  ['messages[1].audio', createHistory({ audio: { id: 'audio_1' } }), createHistory({})],
+  ['messages[1].novelty', createHistory({ novelty: 1 }), createHistory({})],
+  [
+    'messages[1].tool_calls',
+    createToolLoop([call({ function: { name: 'f', arguments: '{"a":1}' } })]),
+    createToolLoop([]),
+  ],
   [
     'messages[1].tool_calls[0].novelty',
-    looped([call({ function: { name: 'f', arguments: '{}' }, novelty: 1 })]),
-    looped([call({ function: { name: 'f', arguments: '{}' } })]),
+    createToolLoop([call({ function: { name: 'f', arguments: '{}' }, novelty: 1 })]),
+    createToolLoop([call({ function: { name: 'f', arguments: '{}' } })]),
   ],
-  ['messages[1].tool_calls', looped([call({ type: 'custom', custom: { name: 'f', input: 'go' } })]), looped([])],
+  [
+    'messages[1].tool_calls',
+    createToolLoop([call({ type: 'custom', custom: { name: 'f', input: 'go' } })]),
+    createToolLoop([]),
+  ],
   ['messages[0].content[0].cache_control', text({ cache_control: { type: 'ephemeral' } }), text({})],
   [
     'messages[0].content[0].cache_control.ttl',
@@ -146,18 +155,18 @@ export const fields: readonly Field[] = [
     text({ prompt_cache_breakpoint: { mode: 'explicit', ttl: '12h' } }),
     text({ prompt_cache_breakpoint: { mode: 'explicit' } }),
   ],
-  ['messages[1].images[0]', answered({ images: [picture()] }), answered({})],
+  ['messages[1].images[0]', createHistory({ images: [picture()] }), createHistory({})],
   [
     'messages[1].images[0].novelty',
-    answered({ images: [picture({}, { novelty: 1 })] }),
-    answered({ images: [picture()] }),
+    createHistory({ images: [picture({}, { novelty: 1 })] }),
+    createHistory({ images: [picture()] }),
   ],
   [
     'messages[1].images[0].image_url.detail',
-    answered({ images: [picture({ detail: 'high' })] }),
-    answered({ images: [picture()] }),
+    createHistory({ images: [picture({ detail: 'high' })] }),
+    createHistory({ images: [picture()] }),
   ],
-  ['messages[1].content[1]', drawn(picture()), drawn()],
+  ['messages[1].content[1]', createImageHistory(picture()), createImageHistory()],
   ['messages[0].content[0].novelty', text({ novelty: 1 }), text({})],
   ['messages[0].content[1]', image(), createRequest()],
   ['messages[0].content[1].image_url.detail', image({ detail: 'high' }), image()],

@@ -14,7 +14,7 @@ const createMessage = (extra: JsonObject = {}, part: JsonObject = {}) => ({
   ],
 })
 const between = (...items: JsonObject[]) => ({ input: [user('Hi'), ...items, user('So?')] })
-const looped = (call: JsonObject = {}, output: unknown = 'ok', extra: JsonObject = {}) => ({
+const createToolLoop = (call: JsonObject = {}, output: unknown = 'ok', extra: JsonObject = {}) => ({
   input: [
     user('Hi'),
     { type: 'function_call', call_id: 'c', name: 'f', arguments: '{}', ...call },
@@ -154,24 +154,24 @@ export const fields: readonly Field[] = [
   ['input[1]', between({ type: 'code_interpreter_call', id: 'ci_1', code: '1' }), between()],
   ['input[1]', between({ type: 'item_reference', id: 'msg_1' }), between()],
   ['input[1]', between({ type: 'compaction', id: 'cmp_1', encrypted_content: 'x' }), between()],
-  ['input[1].arguments', looped({ arguments: '{"a":1}' }), looped()],
-  ['input[1].novelty', looped({ novelty: 1 }), looped()],
-  ['input[2].novelty', looped({}, 'ok', { novelty: 1 }), looped()],
+  ['input[1].arguments', createToolLoop({ arguments: '{"a":1}' }), createToolLoop()],
+  ['input[1].novelty', createToolLoop({ novelty: 1 }), createToolLoop()],
+  ['input[2].novelty', createToolLoop({}, 'ok', { novelty: 1 }), createToolLoop()],
   [
     'input[2].output[1]',
-    looped({}, [
+    createToolLoop({}, [
       { type: 'input_text', text: 'ok' },
       { type: 'input_image', image_url: `data:image/png;base64,${PNG}` },
     ]),
-    looped({}, [{ type: 'input_text', text: 'ok' }]),
+    createToolLoop({}, [{ type: 'input_text', text: 'ok' }]),
   ],
   [
     'input[2].output[1]',
-    looped({}, [
+    createToolLoop({}, [
       { type: 'input_text', text: 'ok' },
       { type: 'input_file', file_data: `data:application/pdf;base64,${PDF}` },
     ]),
-    looped({}, [{ type: 'input_text', text: 'ok' }]),
+    createToolLoop({}, [{ type: 'input_text', text: 'ok' }]),
   ],
   ['novelty', { novelty: 1 }],
   ['reasoning.novelty', { reasoning: { novelty: 1 } }],

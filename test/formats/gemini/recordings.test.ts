@@ -12,7 +12,7 @@ import { type Received, recordedExchanges, recordedStreams } from '../support/re
 const test = suite('Gemini recordings')
 
 /** Returns the stream that a client of the same format gets through the canonical format, split into pieces. */
-function translated(sse: string, pieces: (bytes: Uint8Array) => Uint8Array[]): JsonObject[] {
+function translate(sse: string, pieces: (bytes: Uint8Array) => Uint8Array[]): JsonObject[] {
   const { read, write } = contexts(geminiTranslator)
   const events: JsonObject[] = []
   const sides = { from: geminiTranslator, to: geminiTranslator, read, write: write() }
@@ -76,7 +76,7 @@ for (const [mode, pieces, longest] of [
     const recorded = recordedStreams('gemini').filter(({ sse }) => sse.length < longest)
     assert.ok(recorded.length > 50, String(recorded.length))
     for (const { name, sse, received } of recorded) {
-      const events = translated(sse, pieces)
+      const events = translate(sse, pieces)
       const output = readResult(events)
       if (!received.finish) {
         assert.ok(isObject(events.at(-1)?.error), name) // an error, or nothing at all

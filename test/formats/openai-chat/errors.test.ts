@@ -26,8 +26,8 @@ for (const [error, status, type, code] of table) {
 }
 
 test('an error has `retry-after`, and a billing error tells clients not to retry', () => {
-  const written = (error: Partial<CanonicalError>) =>
+  const writeError = (error: Partial<CanonicalError>) =>
     chatTranslator.writeError({ kind: 'rate-limit', status: 429, message: 'm', ...error }).headers
-  assert.equal(written({ retryAfterMs: 34_400 }), { 'retry-after': '35' })
-  assert.equal(written({ kind: 'billing' }), { 'x-should-retry': 'false' })
+  assert.equal(writeError({ retryAfterMs: 34_400 }), { 'retry-after': '35' })
+  assert.equal(writeError({ kind: 'billing' }), { 'x-should-retry': 'false' })
 })

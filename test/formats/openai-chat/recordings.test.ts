@@ -11,7 +11,7 @@ import { recordedExchanges, recordedStreams } from '../support/recordings.ts'
 const test = suite('recorded chat completions')
 
 /** Translates a stream to the canonical format and back, in pieces of `size` bytes. */
-function translated(sse: string, size = Number.POSITIVE_INFINITY): string[] {
+function translate(sse: string, size = Number.POSITIVE_INFINITY): string[] {
   const { read, write } = contexts(chatTranslator)
   const events: string[] = []
   const stream = translateStream({ from: chatTranslator, to: chatTranslator, read, write: write() }, (event) =>
@@ -55,7 +55,7 @@ for (const [mode, size] of [
     const recorded = recordedStreams('chat').filter(({ sse }) => size === undefined || sse.length < 20_000)
     assert.ok(recorded.length > 50)
     for (const { name, sse, received } of recorded) {
-      const events = translated(sse, size)
+      const events = translate(sse, size)
       const result = await receivedBy(events).catch((error: Error) => error)
       if (!received.ok || result instanceof Error) {
         assert.ok(

@@ -5,7 +5,7 @@ import { responsesTranslator } from '../../../src/protocols/formats/openai-respo
 import { assert, suite } from '../../support/suite.ts'
 import { contexts } from '../support/contexts.ts'
 import { recordedExchanges, recordedStreams } from '../support/recordings.ts'
-import { ours, readStream, receivedBy, translated } from './support/streams.ts'
+import { ours, readStream, receivedBy, translate } from './support/streams.ts'
 
 const test = suite('recorded responses')
 
@@ -34,7 +34,7 @@ for (const [mode, size, longest] of [
     const recorded = recordedStreams('responses').filter(({ sse }) => sse.length < longest)
     assert.ok(recorded.length >= 20)
     for (const { name, sse, received } of recorded) {
-      const result = await receivedBy(translated(sse, size))
+      const result = await receivedBy(translate(sse, size))
       assert.is(result.output_text, received.text, name)
       const calls = result.output.flatMap((item) => (item.type === 'function_call' ? [item] : []))
       assert.equal(
@@ -55,7 +55,7 @@ test('the events of a recorded stream add up to its final response', () => {
     const { read } = contexts(responsesTranslator, ours)
     const { choices, usage } = responsesTranslator.parseResponse(lastResponse(sse), read)
     const streamed = readStream(sse)
-    assert.equal(streamed.content.map(rounded), choices[0]?.content.map(rounded), name)
+    assert.equal(streamed.content.map(round), choices[0]?.content.map(round), name)
     assert.equal(streamed.finish, choices[0]?.finish, name)
     const { serviceTier, ...tokens } = streamed.usage ?? {} // a complete response has it in a separate field
     assert.equal(tokens, usage ?? {}, name)
@@ -63,7 +63,7 @@ test('the events of a recorded stream add up to its final response', () => {
 })
 
 /** Providers encrypt each event separately, and round probabilities differently in each event. */
-function rounded(part: AssistantPart): AssistantPart {
+function round(part: AssistantPart): AssistantPart {
   if (part.type === 'reasoning' && part.state) return { ...part, state: { ...part.state, data: '' } }
   if (part.type !== 'text' || !part.logprobs) return part
   return { ...part, logprobs: part.logprobs.map((token) => ({ ...token, logprob: Math.round(token.logprob * 100) })) }

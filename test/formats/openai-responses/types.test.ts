@@ -22,11 +22,11 @@ type PlainPart = Exclude<WireInputPart, { type: 'input_audio' }>
 
 /** The types of the model's items require IDs, which only stored items have; OpenAI accepts items without them. */
 type Message = Extract<WireInputItem, { type: 'message' }>
-type Made =
+type Created =
   | Exclude<WireInputItem, Message | Thought | { type: 'function_call_output' | 'custom_tool_call_output' }>
   | (Thought & { id: string })
 type Thought = Extract<WireInputItem, { type: 'reasoning' }>
-type Given =
+type Input =
   | (Omit<Exclude<Message, { role: 'assistant' }>, 'content'> & { content: string | PlainPart[] })
   | (Omit<Extract<Message, { role: 'assistant' }>, 'content'> & { content: string })
   | { type: 'function_call_output' | 'custom_tool_call_output'; call_id: string; output: string | PlainPart[] }
@@ -40,7 +40,7 @@ type StrictTool =
 type Outcome = Omit<WireOutcome, 'error' | 'usage'>
 
 const fits: [
-  Fits<Made | Given, Responses.ResponseInputItem>,
+  Fits<Created | Input, Responses.ResponseInputItem>,
   Fits<PlainPart, Responses.ResponseInputContent>,
   Fits<WireOutputPart, Responses.ResponseOutputText | Responses.ResponseOutputRefusal>,
   Fits<StrictTool, Responses.Tool>,

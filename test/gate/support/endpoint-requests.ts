@@ -4,13 +4,13 @@ import { getSample } from '../../kinds/samples.ts'
 import { messages } from './world.ts'
 
 /** A request to an endpoint for a response with a maximum number of tokens. */
-export interface Ask {
+export interface RequestSpec {
   path: string
   body: Record<string, unknown>
 }
 
 /** Builds the smallest request that an endpoint accepts. */
-export function askOf(endpoint: Endpoint, model: string, most?: number): Ask {
+export function askOf(endpoint: Endpoint, model: string, most?: number): RequestSpec {
   const { path, format, operation } = endpoint
   const sample = getSample(endpoint)
   if (sample)

@@ -27,7 +27,7 @@ const WINDOWS: readonly LimitWindow[] = ['minute', 'hour', 'day', 'week', 'month
 const OF_GATE = /The API key \\"k\\" can|The request could use/
 
 /** A request whose client is still waiting. */
-interface Asked {
+interface Sent {
   title: string
   controller: AbortController
   isOther: boolean
@@ -47,7 +47,7 @@ export class History {
   readonly #random: Random
   readonly #on: Instances
   readonly #calls: CallAccount[] = []
-  readonly #asked: Asked[] = []
+  readonly #asked: Sent[] = []
   readonly #waiting: Array<() => void> = []
   readonly #ids = new Map<string, string>() // request IDs by title
   #key = ''
@@ -185,7 +185,7 @@ export class History {
     const controller = new AbortController()
     const headers = { authorization: `Bearer ${this.#key}`, 'content-type': 'application/json', 'x-title': title }
     const request = { method: 'POST', headers, body: JSON.stringify(body), signal: controller.signal }
-    const requestOptions: Asked = {
+    const requestOptions: Sent = {
       title,
       controller,
       isOther,
@@ -209,7 +209,7 @@ export class History {
     if (random.below(2) === 0) await turns(6)
   }
 
-  async #read(requested: Asked, chunks: number): Promise<void> {
+  async #read(requested: Sent, chunks: number): Promise<void> {
     for (let left = chunks; left > 0 && requested.reader && !requested.isOver; left--) {
       const { done } = await Promise.race([requested.reader.read(), turns(8).then(() => ({ done: undefined }))])
       if (done === undefined) return this.#leave(requested) // the provider sends nothing
@@ -217,7 +217,7 @@ export class History {
     }
   }
 
-  #leave(requested: Asked): void {
+  #leave(requested: Sent): void {
     requested.isOver = true
     if (requested.reader) requested.reader.cancel().catch(() => {})
     else requested.controller.abort()

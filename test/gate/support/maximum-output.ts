@@ -1,5 +1,5 @@
 import type { JsonObject } from '../../../src/lib/json.ts'
-import { type Answering, json } from '../../pipeline/support/upstream.ts'
+import { json, type Respond } from '../../pipeline/support/upstream.ts'
 import { metered } from './metered-providers.ts'
 
 /** The maximum output of the models in the tests' catalog. */
@@ -53,7 +53,7 @@ const COUNTS = ['n', 'best_of', 'candidateCount', 'candidate_count']
 
 /** Creates providers that return as many tokens as a request allows, and report them. */
 export const greedy =
-  (reported: { tokens: number }): Answering =>
+  (reported: { tokens: number }): Respond =>
   (call, index) => {
     const body = JSON.parse(call.body)
     const prompts =

@@ -1,6 +1,6 @@
 import { answerAt, getJson } from '../../kinds/samples.ts'
 import { chatChunk, textDelta } from '../../pipeline/support/responses.ts'
-import { type Answering, type Call, json, sse } from '../../pipeline/support/upstream.ts'
+import { type Call, json, type Respond, sse } from '../../pipeline/support/upstream.ts'
 
 /** How a provider responds. */
 export interface Metering {
@@ -13,7 +13,7 @@ export interface Metering {
 
 /** Creates providers of all formats, which add the tokens they report to `reported`. */
 export const metered =
-  (metering: Metering | ((call: Call) => Metering), reported: { tokens: number }): Answering =>
+  (metering: Metering | ((call: Call) => Metering), reported: { tokens: number }): Respond =>
   (call) => {
     const { input = 7, output = 5, words = ['Hello'] } = typeof metering === 'function' ? metering(call) : metering
     const { pathname } = call.url

@@ -5,7 +5,7 @@ import type { RequestRecord } from '../../../src/request/hook-records.ts'
 import type { LimitScope, LimitState, LimitUnit, UsageLimits } from '../../../src/types/limits.ts'
 import { kinds } from '../../../src/types/unions.ts'
 import type { Catalog, SettingsChange, Storage } from '../../../src/types.ts'
-import type { Answering, FakeUpstream } from '../../pipeline/support/upstream.ts'
+import type { FakeUpstream, Respond } from '../../pipeline/support/upstream.ts'
 import { fakeUpstream } from '../../pipeline/support/upstream.ts'
 import { type FakeClock, fakeClock } from '../../support/clock.ts'
 import { metered } from './metered-providers.ts'
@@ -53,7 +53,7 @@ export interface GateOptions {
   groupLimits?: UsageLimits
   settings?: SettingsChange
   /** Default: all providers in the catalog respond and report their usage (`metered`). */
-  respond?: Answering
+  respond?: Respond
   storage?: Storage
   clock?: FakeClock
   combos?: Record<string, string[]>
@@ -165,7 +165,7 @@ export async function openGate(options: GateOptions = {}): Promise<GateWorld> {
 }
 
 /** Returns what the client reads from an error in any format. */
-export async function refusal(reply: Response): Promise<{ status: number; code: string; message: string }> {
+export async function readError(reply: Response): Promise<{ status: number; code: string; message: string }> {
   const { error } = await reply.json()
   const code = error.details?.[0]?.reason ?? error.code
   return { status: reply.status, code, message: error.message }

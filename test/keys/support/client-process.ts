@@ -40,14 +40,14 @@ const now = () => performance.timeOrigin + performance.now()
 const seen = { accepted: 0, refused: 0, lastAccepted: 0, firstRefused: Number.POSITIVE_INFINITY, back: 0, others: '' }
 
 if (key) await send()
-say('ready')
+print('ready')
 for await (const order of createInterface({ input: process.stdin })) {
-  if (order === 'ask') void Promise.all([load(), load()]).then(() => say(`saw ${JSON.stringify(seen)}`))
+  if (order === 'ask') void Promise.all([load(), load()]).then(() => print(`saw ${JSON.stringify(seen)}`))
   if (order === 'pause') {
     await gateway.api.keys.update(id, { isActive: false })
-    say(`paused ${now()}`)
+    print(`paused ${now()}`)
   }
-  if (order === 'add') void add().then(() => say('added'))
+  if (order === 'add') void add().then(() => print('added'))
   if (order === 'end') process.exit()
 }
 
@@ -63,7 +63,7 @@ async function load(): Promise<void> {
   while (seen.refused < AFTER) {
     await send()
     await setImmediate()
-    if (seen.accepted === BEFORE) say('under load')
+    if (seen.accepted === BEFORE) print('under load')
   }
 }
 
@@ -85,6 +85,6 @@ async function send(): Promise<void> {
   } else seen.others = text
 }
 
-function say(line: string): void {
+function print(line: string): void {
   writeSync(1, `${line}\n`)
 }

@@ -8,7 +8,7 @@ import { defaultCatalog } from '../../../src/protocols/providers/catalog.ts'
 import { fakeUpstream } from '../../pipeline/support/upstream.ts'
 import { openWorld } from '../../pipeline/support/world.ts'
 import { assert, suite } from '../../support/suite.ts'
-import { type FakeVendor, getVector, respond, type Seen, vendors } from './vendors.ts'
+import { type FakeVendor, getVector, type Received, respond, vendors } from './vendors.ts'
 
 const test = suite('embedding requests from the official clients')
 
@@ -21,7 +21,7 @@ const requested = ['OpenAI', 'Ollama', 'Cohere', 'Google', 'Voyage', 'Titan on B
 )
 
 async function open(vendor: FakeVendor) {
-  const seen: Seen[] = []
+  const seen: Received[] = []
   const upstream = fakeUpstream(respond(vendor, (item) => seen.push(item)))
   const { gateway } = await openWorld({ fetch: upstream, catalog: defaultCatalog, connections: [vendor.connection] })
   const fetch = (input: string | URL | Request, init?: RequestInit) => gateway.fetch(new Request(input, init))

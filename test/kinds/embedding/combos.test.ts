@@ -21,7 +21,7 @@ async function open(options: Parameters<typeof openWorld>[0] = {}) {
 }
 
 /** Checks that the change is rejected with this message. */
-async function refused(change: Promise<unknown>, words: RegExp): Promise<void> {
+async function assertRejected(change: Promise<unknown>, words: RegExp): Promise<void> {
   const error: unknown = await change.then(
     () => 'it is taken',
     (error) => error,
@@ -45,8 +45,8 @@ test('one model at several providers is accepted, with any prefix in its ID', as
 
 test('two models are rejected when the combo is created, unless they are declared to have the same vectors', async () => {
   const { make, send, api } = await open()
-  await refused(make('two', ['a/small', 'a/large']), /vectors of "a\/small" and "a\/large" cannot be compared/)
-  await refused(make('two', ['a/small', 'a/large'], { sameVectors: false }), MIXED)
+  await assertRejected(make('two', ['a/small', 'a/large']), /vectors of "a\/small" and "a\/large" cannot be compared/)
+  await assertRejected(make('two', ['a/small', 'a/large'], { sameVectors: false }), MIXED)
   await make('two', ['a/small', 'a/large'], { sameVectors: true })
   assert.is(await send('two'), '200 ')
   await api.combos.create({ name: 'chat', models: ['a/small', 'a/large'] }) // a combo of another kind
@@ -56,7 +56,7 @@ test('two models are rejected through combos and aliases, even if an inner combo
   const { make, api } = await open()
   await api.aliases.set({ alias: 'big', model: 'b/large' })
   await make('inner', ['a/small', 'b/small'])
-  await refused(make('outer', ['inner', 'big']), /vectors of "a\/small" and "b\/large" cannot be compared/)
+  await assertRejected(make('outer', ['inner', 'big']), /vectors of "a\/small" and "b\/large" cannot be compared/)
   await make('outer', ['inner', 'a/small'])
   await make('alike', ['a/small', 'b/tiny'], { sameVectors: true })
   await make('around', ['alike', 'inner'])
@@ -67,12 +67,15 @@ test('two models are rejected in an update of the combo, an inner combo, or its 
   const inner = await api.combos.create({ name: 'inner', models: ['a/small'] })
   const outer = await make('outer', ['inner', 'b/small'])
   const { id } = await api.combos.create({ name: 'plain', models: ['a/small', 'a/large'] })
-  await refused(api.combos.update(id, { kind: 'embedding' }), MIXED)
-  await refused(api.combos.update(outer.id, { models: ['a/small', 'a/large'] }), MIXED)
-  await refused(api.combos.update(inner.id, { models: ['a/large'] }), /in the combo "outer", which includes this one/)
+  await assertRejected(api.combos.update(id, { kind: 'embedding' }), MIXED)
+  await assertRejected(api.combos.update(outer.id, { models: ['a/small', 'a/large'] }), MIXED)
+  await assertRejected(
+    api.combos.update(inner.id, { models: ['a/large'] }),
+    /in the combo "outer", which includes this one/,
+  )
   await api.combos.update(outer.id, { sameVectors: true })
   await api.combos.update(inner.id, { models: ['a/large'] })
-  await refused(api.combos.update(outer.id, { sameVectors: null }), MIXED)
+  await assertRejected(api.combos.update(outer.id, { sameVectors: null }), MIXED)
 })
 
 test('a combo stored earlier or changed by an alias is rejected on use', async () => {

@@ -1,5 +1,5 @@
 import { defaultCatalog } from '../../../src/protocols/providers/catalog.ts'
-import { type Answering, fakeUpstream, json } from '../../pipeline/support/upstream.ts'
+import { fakeUpstream, json, type Respond } from '../../pipeline/support/upstream.ts'
 import { openWorld } from '../../pipeline/support/world.ts'
 import { assert, suite } from '../../support/suite.ts'
 
@@ -13,7 +13,7 @@ interface Sent {
 }
 
 async function open(provider: string, respond: (sent: Sent, nth: number) => object) {
-  const createResponse: Answering = ({ body }, index) => json(respond(JSON.parse(body), index))
+  const createResponse: Respond = ({ body }, index) => json(respond(JSON.parse(body), index))
   const upstream = fakeUpstream(createResponse)
   const { post } = await openWorld({
     fetch: upstream,
@@ -50,15 +50,15 @@ test('split requests keep client options for a vendor with the same API', async 
 })
 
 test("split requests keep the vendor's packed vectors if the client requests them", async () => {
-  const packed = (text: string) => `${text.padStart(4, 'A')}`
+  const packVector = (text: string) => `${text.padStart(4, 'A')}`
   const { post, sent } = await open('voyage', ({ input }) => ({
-    data: input.map((text, index) => ({ index, embedding: packed(text) })),
+    data: input.map((text, index) => ({ index, embedding: packVector(text) })),
   }))
   const requestOptions = { output_dtype: 'int8', encoding_format: 'base64' }
   const response = await post('/v1/embeddings', { model: 'voyage/voyage-3.5', input: texts, ...requestOptions })
   assert.equal(
     Object(await response.json()).data,
-    texts.map((text, index) => ({ object: 'embedding', index, embedding: packed(text) })),
+    texts.map((text, index) => ({ object: 'embedding', index, embedding: packVector(text) })),
   )
   for (const { input, model, ...rest } of sent()) assert.equal([input.length <= 128, rest], [true, requestOptions])
 })

@@ -2,7 +2,7 @@ import { defaultCatalog } from '../../../src/protocols/providers/catalog.ts'
 import { fakeUpstream } from '../../pipeline/support/upstream.ts'
 import { openWorld } from '../../pipeline/support/world.ts'
 import { assert, suite } from '../../support/suite.ts'
-import { type FakeVendor, getBase64, getVector, respond, type Seen, vendors } from './vendors.ts'
+import { type FakeVendor, getBase64, getVector, type Received, respond, vendors } from './vendors.ts'
 
 const test = suite('embeddings from every vendor for every client')
 
@@ -68,7 +68,7 @@ function openai(extra: object): Client {
 }
 
 async function open(vendor: FakeVendor) {
-  const seen: Seen[] = []
+  const seen: Received[] = []
   const upstream = fakeUpstream(respond(vendor, (item) => seen.push(item)))
   const world = await openWorld({ fetch: upstream, catalog: defaultCatalog, connections: [vendor.connection] })
   const send = async (client: Client, texts: string[], options: Options = {}) => {

@@ -14,7 +14,7 @@ export const getBase64 = (vector: readonly number[]): string => {
 }
 
 /** The request that a vendor got, in neutral terms. */
-export interface Seen {
+export interface Received {
   texts: string[]
   task?: unknown
   width?: unknown
@@ -32,9 +32,9 @@ export interface FakeVendor {
   /** The options that the vendor doesn't support, in neutral terms. */
   lacks?: ReadonlyArray<'width' | 'task' | 'usage'>
   /** Reads a request in neutral terms. */
-  read(sent: Record<string, unknown>, call: Call): Seen
-  respond(seen: Seen, call: Call): object
-  headers?(seen: Seen): Record<string, string>
+  read(sent: Record<string, unknown>, call: Call): Received
+  respond(seen: Received, call: Call): object
+  headers?(seen: Received): Record<string, string>
 }
 
 type Sent = Record<string, unknown>
@@ -51,7 +51,8 @@ const getTexts = (value: unknown): string[] => {
   return list
 }
 
-const vectors = ({ texts, width }: Seen) => texts.map((text) => getVector(text, typeof width === 'number' ? width : 4))
+const vectors = ({ texts, width }: Received) =>
+  texts.map((text) => getVector(text, typeof width === 'number' ? width : 4))
 
 /** Creates an OpenAI-compatible vendor with these fields in addition to `model` and `input`. */
 function shaped(
@@ -138,7 +139,7 @@ const vertexUrl = (method: string) =>
   )
 const vertex = { provider: 'vertex', apiKey: 'ya29.token', providerSpecificData: { project: 'mine' } }
 
-const cohereRead = (sent: Sent): Seen => {
+const cohereRead = (sent: Sent): Received => {
   only(sent, ['model', 'texts', 'input_type', 'embedding_types', 'output_dimension', 'truncate'])
   if (sent.input_type === undefined) throw new TypeError('input_type is required')
   return { texts: getTexts(sent.texts), task: sent.input_type, width: sent.output_dimension, truncation: sent.truncate }
@@ -344,7 +345,7 @@ export const vendors: Readonly<Record<string, FakeVendor>> = {
 }
 
 /** Responds like the vendor, or with a 422 that says what is wrong. */
-export function respond({ read, respond: createResponse, headers, url }: FakeVendor, onSeen: (seen: Seen) => void) {
+export function respond({ read, respond: createResponse, headers, url }: FakeVendor, onSeen: (seen: Received) => void) {
   return (call: Call): Response => {
     if (!url.test(call.url.href)) return json({ message: `There is nothing at ${call.url.href}` }, 404)
     try {

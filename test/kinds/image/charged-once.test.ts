@@ -1,4 +1,4 @@
-import { type Answering, fakeUpstream, getBody, json, never } from '../../pipeline/support/upstream.ts'
+import { fakeUpstream, getBody, json, never, type Respond } from '../../pipeline/support/upstream.ts'
 import { openWorld } from '../../pipeline/support/world.ts'
 import { assert, suite } from '../../support/suite.ts'
 import { png } from './images.ts'
@@ -7,15 +7,15 @@ const test = suite('images are charged only once')
 
 const good = () => json({ created: 1, data: [{ b64_json: png }] })
 const reset = (code: string) => () => Promise.reject(Object.assign(new TypeError('fetch failed'), { cause: { code } }))
-const refusal = (status: number, headers: Record<string, string> = {}) =>
+const createRejection = (status: number, headers: Record<string, string> = {}) =>
   json({ error: { message: 'no', type: 'x' } }, status, headers)
 
 /** Failures that the vendor may have charged for. */
-const ambiguous: Record<string, Answering> = {
-  'a 500': () => refusal(500),
-  'a 502': () => refusal(502),
-  'a 503 without retry-after': () => refusal(503),
-  'a 504': () => refusal(504),
+const ambiguous: Record<string, Respond> = {
+  'a 500': () => createRejection(500),
+  'a 502': () => createRejection(502),
+  'a 503 without retry-after': () => createRejection(503),
+  'a 504': () => createRejection(504),
   'a connection reset': reset('ECONNRESET'),
   'a truncated response': () =>
     new Response(getBody(['{"data":['], 'error'), { headers: { 'content-type': 'application/json' } }),
@@ -25,20 +25,20 @@ const ambiguous: Record<string, Answering> = {
 }
 
 /** Failures without a charge. */
-const certain: Record<string, Answering> = {
+const certain: Record<string, Respond> = {
   'a refused connection': reset('ECONNREFUSED'),
   'an unknown host': reset('ENOTFOUND'),
   'a connection timeout': reset('UND_ERR_CONNECT_TIMEOUT'),
-  'a 429': () => refusal(429),
-  'a 503 with retry-after': () => refusal(503, { 'retry-after': '30' }),
-  'a 401': () => refusal(401),
-  'a 402': () => refusal(402),
-  'a 403': () => refusal(403),
-  'a 404': () => refusal(404),
+  'a 429': () => createRejection(429),
+  'a 503 with retry-after': () => createRejection(503, { 'retry-after': '30' }),
+  'a 401': () => createRejection(401),
+  'a 402': () => createRejection(402),
+  'a 403': () => createRejection(403),
+  'a 404': () => createRejection(404),
   'a response without images': () => json({ created: 1, data: [] }),
 }
 
-async function send(first: Answering, combo: object, body: object = {}) {
+async function send(first: Respond, combo: object, body: object = {}) {
   const upstream = fakeUpstream((call, index) => (call.provider === 'one' ? first(call, index) : good()))
   const { post, clock } = await openWorld({
     fetch: upstream,
@@ -78,8 +78,8 @@ for (const stream of [false, true]) {
 }
 
 test('a 400 ends the request in any combo', async () => {
-  const filtered = () => json({ error: { message: 'safety', code: 'moderation_blocked' } }, 400)
-  const { status, providers } = await send(filtered, { retryAmbiguous: true })
+  const respondFiltered = () => json({ error: { message: 'safety', code: 'moderation_blocked' } }, 400)
+  const { status, providers } = await send(respondFiltered, { retryAmbiguous: true })
   assert.equal([status, providers], [400, ['one']])
 })
 

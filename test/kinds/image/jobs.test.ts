@@ -1,5 +1,5 @@
 import { defaultCatalog } from '../../../src/protocols/providers/catalog.ts'
-import { type Answering, type Call, fakeUpstream, json, never } from '../../pipeline/support/upstream.ts'
+import { type Call, fakeUpstream, json, never, type Respond } from '../../pipeline/support/upstream.ts'
 import { getApiKey, openWorld } from '../../pipeline/support/world.ts'
 import { assert, suite } from '../../support/suite.ts'
 import { getBytes, jpeg, png } from './images.ts'
@@ -62,7 +62,7 @@ for (const [label, { status, code }] of Object.entries(ends))
   })
 
 test('unknown states and unreadable responses mean that the job is still running', async () => {
-  const polls: Answering[] = [
+  const polls: Respond[] = [
     () => json({ id: 'j', status: 'Queued' }),
     () => json({ detail: 'busy' }, 429),
     () => json({}, 502),

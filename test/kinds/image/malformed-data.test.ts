@@ -16,7 +16,7 @@ const STREAM = `${event('image_generation.partial_image', { b64_json: png, parti
 )}`
 
 /** Opens a gateway with two providers whose streams the test sets. */
-async function streaming() {
+async function openStreaming() {
   let respond = () => new Response()
   const upstream = fakeUpstream(() => respond())
   const catalog = { one: { baseUrl: 'http://one.test/v1' }, openrouter: { baseUrl: 'http://openrouter.test/v1' } }
@@ -34,7 +34,7 @@ async function streaming() {
 for (const provider of ['one', 'openrouter'])
   for (const end of ['close', 'error'] as const)
     test(`a truncated stream from ${provider} never ends normally (${end})`, async () => {
-      const streamed = await streaming()
+      const streamed = await openStreaming()
       const full = await streamed([STREAM], 'close', { provider })
       assert.match(full, /image_generation\.completed/)
       assert.not.match(full, /"error"/)
@@ -49,7 +49,7 @@ test("a provider's error event becomes an error event for the client, and shows 
   const [partial = ''] = STREAM.split('event: image_generation.completed')
   const key = getApiKey('one')
   const failing = event('error', { error: { message: `bad key ${key}`, code: 'x' } })
-  const streamed = await streaming()
+  const streamed = await openStreaming()
   const text = await streamed([partial, failing], 'close')
   assert.match(text, /partial_image/)
   assert.match(text, /"error"/)

@@ -8,7 +8,7 @@ import { imageVendors, openImages, SAMPLE } from './vendors.ts'
 const test = suite('masks, markup, and jobs of individual models')
 
 const edits = { path: 'edits' } as const
-const sent = (call: Call | undefined) => JSON.parse(call?.body ?? '{}')
+const parseSent = (call: Call | undefined) => JSON.parse(call?.body ?? '{}')
 
 test('a fill model gets the image and its mask as base64', async () => {
   const { send, upstream } = await openImages({
@@ -20,7 +20,7 @@ test('a fill model gets the image and its mask as base64', async () => {
   const requestOptions = { image: dataUrl(png), mask: dataUrl(jpeg, 'image/jpeg'), size: '1024x1024' }
   const response = await send('bfl/flux-pro-1.0-fill', requestOptions, edits)
   assert.is(response.status, 200, await response.text())
-  const { image, mask, input_image } = sent(upstream.calls[0])
+  const { image, mask, input_image } = parseSent(upstream.calls[0])
   assert.equal([image, mask, input_image], [png, jpeg, undefined])
 })
 
@@ -82,7 +82,7 @@ for (const [label, sample] of Object.entries(samples))
     assert.is(response.status, 200, text)
     assert.is(JSON.parse(text).data[0].b64_json, jpeg)
     const [first, second] = upstream.calls
-    assert.equal(sent(first), {
+    assert.equal(parseSent(first), {
       prompt: 'a walk',
       aspect_ratio: '1:1',
       output_format: 'jpeg',

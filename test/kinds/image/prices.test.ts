@@ -27,8 +27,8 @@ async function open(price: Price, content: object = {}) {
     await (await send(body)).text()
     return world.recorded.usages.at(-1)?.costUsd
   }
-  const limited = (body: object) => send(body, { authorization: `Bearer ${key}` })
-  return { ...world, world, cost, limited, upstream }
+  const sendLimited = (body: object) => send(body, { authorization: `Bearer ${key}` })
+  return { ...world, world, cost, limited: sendLimited, upstream }
 }
 
 for (const [body, output, usd] of [

@@ -56,7 +56,7 @@ test('the operator can set the price of an image on a connection', async () => {
   assert.is(response.headers.get('x-signalbox-cost'), '0.1')
 })
 
-async function limited(limits: UsageLimits) {
+async function openLimited(limits: UsageLimits) {
   const world = await openImages()
   const { key } = await world.api.keys.create({ name: 'alice', limits })
   const headers = { authorization: `Bearer ${key}` }
@@ -68,7 +68,7 @@ async function limited(limits: UsageLimits) {
 }
 
 test('the worst case of tokens is reserved, and the rest is released after the response', async () => {
-  const { send, upstream } = await limited({ usd: { total: 0.5 } })
+  const { send, upstream } = await openLimited({ usd: { total: 0.5 } })
   for (let times = 0; times < 3; times++) assert.is((await send('openai/gpt-image-2')).status, 200)
   assert.is((await send('openai/gpt-image-2', { n: 2 })).status, 402)
   assert.is((await send('openai/gpt-image-2', { size: '3840x2160' })).status, 402)
@@ -76,7 +76,7 @@ test('the worst case of tokens is reserved, and the rest is released after the r
 })
 
 test('the price is reserved for each requested image', async () => {
-  const { send, upstream } = await limited({ usd: { total: 0.1 } })
+  const { send, upstream } = await openLimited({ usd: { total: 0.1 } })
   assert.is((await send('bfl/flux-kontext-pro', { n: 3 })).status, 402)
   assert.is(upstream.calls.length, 0)
   await send('bfl/flux-kontext-pro', { n: 2 })
@@ -84,7 +84,7 @@ test('the price is reserved for each requested image', async () => {
 })
 
 test('input images are charged, and a model without a price is rejected', async () => {
-  const { send, upstream } = await limited({ usd: { total: 0.4 } })
+  const { send, upstream } = await openLimited({ usd: { total: 0.4 } })
   assert.is((await send('openai/gpt-image-2', { image: Array(4).fill(dataUrl(png)) }, 'edits')).status, 402)
   assert.is((await send(imageVendors.together.model)).status, 402)
   assert.is(upstream.calls.length, 0)

@@ -1,7 +1,7 @@
 import type { JsonObject } from '../../../src/lib/json.ts'
 import { isFile, parseForm } from '../../../src/lib/multipart.ts'
 import { defaultCatalog } from '../../../src/protocols/providers/catalog.ts'
-import { type Answering, type Call, type FakeUpstream, fakeUpstream, json } from '../../pipeline/support/upstream.ts'
+import { type Call, type FakeUpstream, fakeUpstream, json, type Respond } from '../../pipeline/support/upstream.ts'
 import { openWorld, type World, type WorldOptions } from '../../pipeline/support/world.ts'
 import { getBytes, jpeg, png, webp } from './images.ts'
 
@@ -239,8 +239,8 @@ export const SAMPLE = 'https://delivery-eu1.bfl.ai/a/sample.png'
 
 /** Opens a gateway with a connection to every vendor. The fakes respond unless `answer` does. */
 export async function openImages(
-  options: WorldOptions & { respond?: (call: Call) => ReturnType<Answering> | undefined } = {},
-): Promise<World & { upstream: FakeUpstream; send: Ask }> {
+  options: WorldOptions & { respond?: (call: Call) => ReturnType<Respond> | undefined } = {},
+): Promise<World & { upstream: FakeUpstream; send: RequestSpec }> {
   const { respond, ...rest } = options
   const usual = vendorsAnswer()
   const upstream = fakeUpstream((call) => respond?.(call) ?? usual(call))
@@ -267,4 +267,4 @@ interface AskInit {
   signal?: AbortSignal
 }
 
-type Ask = (model: string, body: JsonObject, init?: AskInit) => Promise<Response>
+type RequestSpec = (model: string, body: JsonObject, init?: AskInit) => Promise<Response>

@@ -1,7 +1,7 @@
 import type { JsonObject } from '../../../src/lib/json.ts'
 import { fakeUpstream, json } from '../../pipeline/support/upstream.ts'
 import { assert, suite } from '../../support/suite.ts'
-import { moderated, moderationVendors } from '../support/moderation-vendors.ts'
+import { moderationVendors, respondToModeration } from '../support/moderation-vendors.ts'
 import { type Answer, models, open } from './support.ts'
 
 const test = suite('moderation')
@@ -136,7 +136,7 @@ test('a response with fewer results than inputs, or without categories, counts a
   ]
   for (const response of responses) {
     const upstream = fakeUpstream((call) =>
-      call.url.host === 'api.mistral.ai' ? json(response) : moderated(moderationVendors.openai, call),
+      call.url.host === 'api.mistral.ai' ? json(response) : respondToModeration(moderationVendors.openai, call),
     )
     const combos = { safe: { models: [models.mistral, models.openai], kind: 'moderation' as const } }
     const { send } = await open({ fetch: upstream, combos })

@@ -1,7 +1,7 @@
 import { defaultCatalog } from '../../../src/protocols/providers/catalog.ts'
 import { fakeUpstream, json } from '../../pipeline/support/upstream.ts'
 import { openWorld, type WorldOptions } from '../../pipeline/support/world.ts'
-import { moderated, moderationVendors } from '../support/moderation-vendors.ts'
+import { moderationVendors, respondToModeration } from '../support/moderation-vendors.ts'
 
 /** The models as clients call them. */
 export const models = { openai: 'openai/omni-moderation-latest', mistral: 'mistral/mistral-moderation-2603' }
@@ -9,7 +9,7 @@ export const models = { openai: 'openai/omni-moderation-latest', mistral: 'mistr
 export async function open(options: WorldOptions = {}) {
   const upstream = fakeUpstream((call) => {
     const vendor = Object.values(moderationVendors).find(({ url }) => new URL(url).host === call.url.host)
-    return vendor ? moderated(vendor, call) : json({}, 404)
+    return vendor ? respondToModeration(vendor, call) : json({}, 404)
   })
   const world = await openWorld({
     fetch: upstream,

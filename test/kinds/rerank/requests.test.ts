@@ -10,7 +10,7 @@ const documents = ['a red fruit', 'a tree']
 const plain = { query, documents }
 
 /** Resolves to the body of the only call, and the warnings. */
-async function sent(name: VendorName, body: JsonObject, path = '/v1/rerank') {
+async function getSentBody(name: VendorName, body: JsonObject, path = '/v1/rerank') {
   const { send, upstream } = await openVendor(name)
   const response = await send(path, body)
   assert.is(response.status, 200, await response.clone().text())
@@ -21,7 +21,7 @@ async function sent(name: VendorName, body: JsonObject, path = '/v1/rerank') {
 
 /** Resolves to the texts that a vendor gets for these documents. */
 async function textsSent(name: VendorName, extra: JsonObject): Promise<unknown> {
-  const { body } = await sent(name, { query, ...extra })
+  const { body } = await getSentBody(name, { query, ...extra })
   return body.documents
 }
 
@@ -52,7 +52,7 @@ const callOptions: Record<VendorName, JsonObject> = {
 
 for (const [name, body] of Object.entries(callOptions) as Array<[VendorName, JsonObject]>)
   test(`${name} gets requests in its own format, with the connection's credential`, async () => {
-    const { body: own, warned, call } = await sent(name, { ...plain, return_documents: true })
+    const { body: own, warned, call } = await getSentBody(name, { ...plain, return_documents: true })
     assert.equal([own, warned], [body, null])
     assert.match(call?.headers.get('authorization') ?? '', /^Bearer (?:secret-of-|bedrock-api-key)/)
   })
@@ -91,13 +91,13 @@ test('vendor options reach their vendor, and self-hosted servers get everything 
     ['infinity', { raw_scores: true }, { raw_scores: true }],
   ]
   for (const [name, options, expected] of cases) {
-    const { body, warned } = await sent(name, { ...plain, ...options })
+    const { body, warned } = await getSentBody(name, { ...plain, ...options })
     assert.equal(
       [Object.fromEntries(Object.entries(body).slice(-Object.keys(expected).length)), warned],
       [expected, null],
     )
   }
-  const { body } = await sent('tei', { ...plain, top_k: 1, truncation: false })
+  const { body } = await getSentBody('tei', { ...plain, top_k: 1, truncation: false })
   assert.is(body.truncate, false)
 })
 
@@ -160,7 +160,7 @@ test('a request for more results than documents returns all documents', async ()
     ['cohere', 'top_n'],
     ['vllm', 'top_n'],
   ] as const) {
-    const { body } = await sent(name, { ...plain, [wanted]: 50 })
+    const { body } = await getSentBody(name, { ...plain, [wanted]: 50 })
     assert.is(body[wanted], 2)
   }
 })
@@ -175,7 +175,7 @@ test('an empty document is sent as a space, and the indexes stay the same', asyn
     [1, 0, 2],
   )
   assert.equal(
-    JSON.parse((await sent('cohere', { query, documents: ['', 'b'] }, '/v2/rerank')).call?.body ?? '').documents,
+    JSON.parse((await getSentBody('cohere', { query, documents: ['', 'b'] }, '/v2/rerank')).call?.body ?? '').documents,
     [' ', 'b'],
   )
 })
@@ -201,7 +201,7 @@ test('objects are ranked by their text, by the fields listed in the request, or 
 
 test('objects and their field names reach Together unchanged', async () => {
   const objects = [{ title: 'a', text: 'b' }]
-  const { body } = await sent('together', { query, documents: objects, rank_fields: ['title'] })
+  const { body } = await getSentBody('together', { query, documents: objects, rank_fields: ['title'] })
   assert.equal([body.documents, body.rank_fields], [objects, ['title']])
   assert.equal(await textsSent('together', { documents: [...objects, 'c'] }), ['b', 'c'])
 })
@@ -211,7 +211,7 @@ test('an image goes to vendors that rank images, or else to the next target', as
   const both = { ...image, text: 'a red fruit' }
   assert.equal(await textsSent('jina', { documents: [image, 'b'] }), [image, 'b'])
   assert.equal(await textsSent('openrouter', { documents: [image, both] }), [image, { text: 'a red fruit', ...image }])
-  const { body, warned } = await sent('cohere', { query, documents: [both] })
+  const { body, warned } = await getSentBody('cohere', { query, documents: [both] })
   assert.equal([body.documents, warned], [['a red fruit'], 'dropped:documents[0].image'])
 
   const { send, upstream } = await openVendors({
@@ -263,7 +263,7 @@ test('a malformed request fails with a 400 that identifies the field, without a 
         const { error } = (await response.json()) as { error: { param: string } }
         assert.equal([response.status, error.param], [400, param], `${name} ${path} ${JSON.stringify(body)}`)
       }
-  const both = await sent('vllm', { ...plain, top_k: 1, top_n: 2 })
+  const both = await getSentBody('vllm', { ...plain, top_k: 1, top_n: 2 })
   assert.equal([both.body.top_n, both.warned], [1, 'dropped:top_n'])
   const top = await send(getModel('cohere'), '/v1/rerank', { ...plain, top_k: 0 })
   assert.match(await top.text(), /"top_k\\": must be a whole number|"param":"top_k"/)

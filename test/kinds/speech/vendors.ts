@@ -10,7 +10,7 @@ const mp3 = Uint8Array.from({ length: 417 }, (_, index) => [0xff, 0xfb, 0x90, 0x
 const wav = concatBytes([writeWavHeader(24_000), pcm])
 export const samples = { pcm, mp3, wav }
 
-interface Given {
+interface Input {
   type: string
   bytes: Uint8Array
   warning?: true
@@ -18,20 +18,21 @@ interface Given {
 
 interface SoundVendor {
   /** The result for the client, by requested format. */
-  formats: Record<string, Given>
+  formats: Record<string, Input>
   /** Responds, with a 400 if the request contains anything the vendor doesn't know. */
   respond(call: Call): Response
   /** Returns the events of its response. */
   events?(sound: Uint8Array): string
 }
 
-const MP3: Given = { type: 'audio/mpeg', bytes: mp3 }
-const PCM: Given = { type: 'audio/pcm', bytes: pcm }
-const WAV: Given = { type: 'audio/wav', bytes: wav }
-const of = (type: string): Given => ({ type, bytes: mp3 })
-const inPlace = (input: Given): Given => ({ ...input, warning: true })
+const MP3: Input = { type: 'audio/mpeg', bytes: mp3 }
+const PCM: Input = { type: 'audio/pcm', bytes: pcm }
+const WAV: Input = { type: 'audio/wav', bytes: wav }
+const of = (type: string): Input => ({ type, bytes: mp3 })
+const inPlace = (input: Input): Input => ({ ...input, warning: true })
 
-const refuse = (label: string) => json({ error: { message: `Unknown: ${label}`, type: 'invalid_request_error' } }, 400)
+const rejectWith = (label: string) =>
+  json({ error: { message: `Unknown: ${label}`, type: 'invalid_request_error' } }, 400)
 /** Returns the members that aren't in `names`. Nested members are given as `a.b`. */
 function unknownIn(value: unknown, names: readonly string[], at = ''): string | undefined {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return names.includes(at) ? undefined : at
@@ -42,7 +43,7 @@ function unknownIn(value: unknown, names: readonly string[], at = ''): string | 
   return undefined
 }
 
-const sound = ({ type, bytes }: Given, headers: Record<string, string> = {}) =>
+const sound = ({ type, bytes }: Input, headers: Record<string, string> = {}) =>
   new Response(getBody([bytes.subarray(0, 100), bytes.subarray(100)]), {
     headers: { 'content-type': type, ...headers },
   })
@@ -50,16 +51,16 @@ const sound = ({ type, bytes }: Given, headers: Record<string, string> = {}) =>
 const data = (event: object) => `data: ${JSON.stringify(event)}\n\n`
 
 const findBody = (call: Call): Record<string, unknown> => JSON.parse(call.body)
-const byFormat = (formats: Record<string, Given>, format: unknown) => formats[String(format)]
+const byFormat = (formats: Record<string, Input>, format: unknown) => formats[String(format)]
 
-function openaiLike(fields: readonly string[], formats: Record<string, Given>, key = 'authorization') {
+function openaiLike(fields: readonly string[], formats: Record<string, Input>, key = 'authorization') {
   return (call: Call) => {
     const body = findBody(call)
     const unknown = unknownIn(body, fields)
-    if (unknown !== undefined || !call.headers.get(key)) return refuse(unknown ?? key)
+    if (unknown !== undefined || !call.headers.get(key)) return rejectWith(unknown ?? key)
     const input = byFormat(formats, body.response_format ?? 'mp3')
     if (!call.url.pathname.endsWith('/audio/speech') || !input)
-      return refuse(`${call.url.pathname} ${body.response_format}`)
+      return rejectWith(`${call.url.pathname} ${body.response_format}`)
     return body.stream_format === 'sse' ? sse(openaiEvents(input.bytes)) : sound(input)
   }
 }
@@ -101,13 +102,13 @@ const openaiFormats = {
   pcm: PCM,
 }
 
-const elevenFormats: Record<string, Given> = {
+const elevenFormats: Record<string, Input> = {
   mp3_44100_128: MP3,
   wav_24000: WAV,
   pcm_24000: PCM,
   opus_48000_64: of('audio/ogg'),
 }
-const deepgramFormats: Record<string, Given> = {
+const deepgramFormats: Record<string, Input> = {
   'encoding=mp3': MP3,
   'encoding=linear16&container=wav&sample_rate=24000': WAV,
   'encoding=linear16&container=none&sample_rate=24000': PCM,
@@ -164,7 +165,7 @@ export const soundVendors: Readonly<Record<string, SoundVendor>> = {
     respond(call) {
       const fields = ['model', 'input', 'voice', 'language', 'response_format', 'response_encoding', 'sample_rate']
       const { voice, response_encoding: encoding } = findBody(call)
-      if (voice === 'alloy') return refuse('voice')
+      if (voice === 'alloy') return rejectWith('voice')
       return openaiLike(fields, { mp3: MP3, wav: WAV, ...(encoding === 'pcm_s16le' && { raw: PCM }) })(call)
     },
   },
@@ -215,7 +216,7 @@ export const soundVendors: Readonly<Record<string, SoundVendor>> = {
         return json({ error: { code: 400, message: unknown, status: 'INVALID_ARGUMENT' } }, 400)
       if (pathname.endsWith('/models/voice-model:streamGenerateContent') && search === '?alt=sse')
         return sse(googleEvents(pcm))
-      if (!pathname.endsWith('/models/voice-model:generateContent')) return refuse(pathname)
+      if (!pathname.endsWith('/models/voice-model:generateContent')) return rejectWith(pathname)
       return json({ ...googleChunk(toBase64(pcm), { finishReason: 'STOP' }), usageMetadata })
     },
     events: googleEvents,

@@ -18,7 +18,7 @@ export interface ModerationVendor {
 }
 
 /** Returns a vendor's response to a call, or a 404 for any URL except the vendor's own. */
-export function moderated(vendor: ModerationVendor, { url, body, init }: Call): Response {
+export function respondToModeration(vendor: ModerationVendor, { url, body, init }: Call): Response {
   if (url.href !== vendor.url || init.method !== 'POST') return json({ error: { message: 'no such route' } }, 404)
   const parsed = v.safeParse(vendor.takes, JSON.parse(body))
   if (!parsed.success) return vendor.refuse(v.getDotPath(parsed.issues[0]) ?? 'body')
@@ -38,7 +38,7 @@ const parts = v.pipe(
 
 /** Scores a text by the words that it contains. */
 const getScore = (text: string, word: string) => (text.includes(word) ? 0.9 : 0.01)
-const judged = (words: Readonly<Record<string, string>>, text: string) => {
+const judge = (words: Readonly<Record<string, string>>, text: string) => {
   const scores = Object.fromEntries(Object.entries(words).map(([name, word]) => [name, getScore(text, word)]))
   const flags = Object.fromEntries(Object.entries(scores).map(([name, score]) => [name, score > 0.5]))
   return { flags, scores }
@@ -77,7 +77,7 @@ export const openai: ModerationVendor = {
     id: 'modr-1',
     model,
     results: inputs.map((text) => {
-      const { flags, scores } = judged(openaiWords, text)
+      const { flags, scores } = judge(openaiWords, text)
       return {
         flagged: Object.values(flags).includes(true),
         categories: flags,
@@ -119,7 +119,7 @@ export const mistral: ModerationVendor = {
     model,
     usage: { prompt_tokens: inputs.join(' ').length, completion_tokens: 0, total_tokens: inputs.join(' ').length },
     results: inputs.map((text) => {
-      const { flags, scores } = judged(mistralWords, text)
+      const { flags, scores } = judge(mistralWords, text)
       return { categories: flags, category_scores: scores }
     }),
   }),

@@ -9,7 +9,7 @@ const test = suite('memory used by an upload')
 
 const SIZE = 25 * 1024 * 1024
 /** Returns the memory in array buffers, which hold uploads, and in the heap, which holds texts, in bytes. */
-async function held(): Promise<number> {
+async function measureHeap(): Promise<number> {
   await collectGarbage()
   const { arrayBuffers, heapUsed } = process.memoryUsage()
   return arrayBuffers + heapUsed
@@ -86,7 +86,7 @@ for (const [mode, { path, headers, body }] of Object.entries(uploads))
     const most: number[] = []
     const fetch = async (_: unknown, { body }: RequestInit = {}) => {
       assert.ok((body as Uint8Array).length >= SIZE - 2)
-      most.push((await held()) - before)
+      most.push((await measureHeap()) - before)
       return most.length < 3 ? json({ error: { message: 'no' } }, 500) : json({ text: 'Hi' })
     }
     const models = ['openai/m', 'groq/m', 'deepgram/m', 'mistral/m', 'elevenlabs/m']
@@ -103,7 +103,7 @@ for (const [mode, { path, headers, body }] of Object.entries(uploads))
         body: body(),
         duplex: 'half',
       } as RequestInit)
-    before = await held()
+    before = await measureHeap()
     const response = await world.gateway.fetch(request())
     assert.is(response.status, 200, await response.text())
     assert.is(most.length, 3)

@@ -23,7 +23,7 @@ const segments = [
 ]
 const DURATION = 0.2
 
-const refuse = (label: string, status = 400) =>
+const rejectWith = (label: string, status = 400) =>
   json({ error: { message: `Unknown: ${label}`, type: 'invalid_request_error' } }, status)
 const isSame = (bytes: Uint8Array) => bytes.length === wav.length && bytes.every((byte, index) => byte === wav[index])
 
@@ -47,9 +47,9 @@ const openaiLike =
   (call: Call): Response => {
     const fields = getForm(call)
     const unknown = Object.keys(fields ?? {}).find((name) => !known.includes(name))
-    if (!fields || unknown !== undefined) return refuse(unknown ?? 'file')
+    if (!fields || unknown !== undefined) return rejectWith(unknown ?? 'file')
     const [format = 'json'] = fields.response_format ?? []
-    if (!formats.includes(format) || !/\/audio\/trans/.test(call.url.pathname)) return refuse(format)
+    if (!formats.includes(format) || !/\/audio\/trans/.test(call.url.pathname)) return rejectWith(format)
     if (fields.stream?.[0] === 'true')
       return sse([
         data({ type: 'transcript.text.delta', delta: 'Hello there.' }),
@@ -111,7 +111,8 @@ export const hearingVendors: Readonly<Record<string, HearingVendor>> = {
         ...others
       } = JSON.parse(call.body)
       const isKnown = Object.keys(others).length === 0 && ['json', 'verbose_json'].includes(format)
-      if (!isKnown || audio.format !== 'wav' || !isSame(fromBase64(audio.data))) return refuse(JSON.stringify(others))
+      if (!isKnown || audio.format !== 'wav' || !isSame(fromBase64(audio.data)))
+        return rejectWith(JSON.stringify(others))
       const spent = { seconds: DURATION, input_tokens: 3, output_tokens: 5, total_tokens: 8, cost: 0.001 }
       return json({ text: TEXT, ...(format === 'verbose_json' && { language: 'en', segments, words }), usage: spent })
     },

@@ -7,15 +7,15 @@ import { fetchVendors, searchVendors } from './vendors.ts'
 const test = suite('destinations of searches and fetches')
 
 /** Returns the providers of the built-in catalog that serve a kind. */
-const serving = (kind: Kind) =>
+const listServing = (kind: Kind) =>
   Object.entries(defaultCatalog)
     .filter(([, { serviceKinds = [] }]) => serviceKinds.includes(kind))
     .map(([id]) => id)
     .sort()
 
 test('every built-in provider of both kinds works, and can be requested by its ID in the listing', async () => {
-  assert.equal(serving('webSearch'), searchVendors.map(({ provider }) => provider).sort())
-  assert.equal(serving('webFetch'), fetchVendors.map(({ provider }) => provider).sort())
+  assert.equal(listServing('webSearch'), searchVendors.map(({ provider }) => provider).sort())
+  assert.equal(listServing('webFetch'), fetchVendors.map(({ provider }) => provider).sort())
   const web = await openWeb()
   const listing = await web.gateway.fetch(new Request('http://gateway/v1/models/web'))
   const { data } = await listing.json()

@@ -1,5 +1,5 @@
 import { defaultCatalog } from '../../../src/protocols/providers/catalog.ts'
-import { type Answering, type Call, type FakeUpstream, fakeUpstream } from '../../pipeline/support/upstream.ts'
+import { type Call, type FakeUpstream, fakeUpstream, type Respond } from '../../pipeline/support/upstream.ts'
 import { openWorld, type World, type WorldOptions } from '../../pipeline/support/world.ts'
 import { fetchVendors, searchVendors, vendorAnswer } from './vendors.ts'
 
@@ -8,7 +8,7 @@ const providers = [...new Set([...searchVendors, ...fetchVendors].map(({ provide
 /** Opens a gateway with a connection to every vendor. The fakes respond unless `answer` does. */
 export async function openWeb(
   options: WorldOptions & {
-    respond?: (call: Call) => ReturnType<Answering> | Promise<Response | undefined> | undefined
+    respond?: (call: Call) => ReturnType<Respond> | Promise<Response | undefined> | undefined
   } = {},
 ): Promise<World & { upstream: FakeUpstream; sent(): Sent }> {
   const { respond, ...rest } = options

@@ -4,13 +4,13 @@ import { assertNever } from '../../../src/lib/assert-never.ts'
 import type { UsageLimits } from '../../../src/types/limits.ts'
 import { createRandom } from '../../support/random.ts'
 import { assert } from '../../support/suite.ts'
-import { getMinute, getName, type HeldByModel, Model, UNITS, type Whole, wholeOf } from './model.ts'
+import { type Full, getMinute, getName, type HeldByModel, Model, UNITS, wholeOf } from './model.ts'
 import { type Instance, World } from './world.ts'
 
-interface Ask {
+interface RequestSpec {
   by: number
   key: number
-  amounts: Whole
+  amounts: Full
   output: number | undefined
   /** A bit mask of accounts. */
   scopes: number
@@ -18,9 +18,9 @@ interface Ask {
 
 /** The next step; `pick` selects one of the open reservations. */
 type Step =
-  | { do: 'requests'; requests: Ask[]; crash: number | undefined }
+  | { do: 'requests'; requests: RequestSpec[]; crash: number | undefined }
   | { do: 'settle'; picks: number[]; share: number; isPart: boolean }
-  | { do: 'extend'; pick: number; amounts: Whole }
+  | { do: 'extend'; pick: number; amounts: Full }
   | { do: 'overrun'; pick: number; by: number }
   | { do: 'pass'; ms: number }
   | { do: 'jump'; by: number; ms: number }
@@ -260,7 +260,7 @@ class Run {
   }
 
   /** Sends a request. If it is rejected, resolves to a function that checks the rejection. */
-  async #request(instance: Instance, scopes: LimitedScope[], { amounts, output }: Ask) {
+  async #request(instance: Instance, scopes: LimitedScope[], { amounts, output }: RequestSpec) {
     const fixed = { ...amounts, usd: amounts.usd / 1_000 }
     const wanted = { tokens: output ?? 0, minTokens: Math.min(output ?? 0, LEAST), usdPerToken: PRICE }
     const outcome = await instance.ledger
@@ -280,7 +280,7 @@ class Run {
   }
 
   /** Checks that no limit is exceeded. */
-  #checkAllowed(scopes: readonly LimitedScope[], minutes: ReadonlyMap<string, number>, added: Whole): void {
+  #checkAllowed(scopes: readonly LimitedScope[], minutes: ReadonlyMap<string, number>, added: Full): void {
     for (const { account, unit, window, most, ...totals } of this.#model.limits(scopes, minutes, { exactly: true })) {
       if (added[unit] === 0 || this.#less.has(account) || (unit === 'parallel' && this.#isParallelLoose)) continue
       const sum = totals.used + totals.reserved + totals.unsettled
@@ -289,7 +289,7 @@ class Run {
   }
 
   /** Checks that no request that fits was rejected. If the window of the rejection has ended since then, there is nothing to check. */
-  async #checkRefused(instance: Instance, scopes: LimitedScope[], amounts: Whole, refusal: LimitRejection) {
+  async #checkRefused(instance: Instance, scopes: LimitedScope[], amounts: Full, refusal: LimitRejection) {
     const isSure = scopes.every((scope) => !this.#more.has(getName(scope)))
     if (instance.hasCrashed || !isSure || (refusal.limit.unit === 'parallel' && this.#isParallelLoose)) return
     const states = (await Promise.all(scopes.map((scope) => instance.ledger.state(scope)))).flat()
@@ -305,7 +305,7 @@ class Run {
     assert.ok(isTight, `refused though it fits: ${JSON.stringify({ amounts, refusal })}`)
   }
 
-  async #extend(held: HeldByModel, amounts: Whole): Promise<void> {
+  async #extend(held: HeldByModel, amounts: Full): Promise<void> {
     this.#world.faults = this.#history.faults
     const by = { tokens: amounts.tokens, usd: amounts.usd / 1_000 }
     const promise = held.reservation.extend(by).then(

@@ -15,7 +15,7 @@ export const key = (limits: LimitedScope['limits'], id = 'one'): LimitedScope =>
 export const group = (limits: LimitedScope['limits']): LimitedScope => ({ scope: 'group', id: 'team', limits })
 export const gateway = (limits: LimitedScope['limits']): LimitedScope => ({ scope: 'gateway', id: '', limits })
 
-export function reserved(outcome: Reservation | LimitRejection): Reservation {
+export function assertReserved(outcome: Reservation | LimitRejection): Reservation {
   if (outcome.kind === 'rejected') assert.unreachable(JSON.stringify(outcome))
   return outcome as Reservation // `unreachable` has thrown otherwise
 }

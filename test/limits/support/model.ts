@@ -4,11 +4,11 @@ import type { LimitState, LimitUnit, UsageLimits } from '../../../src/types/limi
 import type { Instance } from './world.ts'
 
 /** Amounts as integers. US dollars are in nano-dollars. */
-export type Whole = Record<LimitUnit, number>
+export type Full = Record<LimitUnit, number>
 
 export const UNITS: readonly LimitUnit[] = ['requests', 'parallel', 'tokens', 'usd']
 
-export const wholeOf = ({ requests = 0, parallel = 0, tokens = 0, usd = 0 }: Amounts): Whole => ({
+export const wholeOf = ({ requests = 0, parallel = 0, tokens = 0, usd = 0 }: Amounts): Full => ({
   requests,
   parallel,
   tokens,
@@ -22,8 +22,8 @@ export interface HeldByModel {
   readonly scopes: readonly LimitedScope[]
   /** The minute whose windows it counts in, by account. */
   readonly minutes: ReadonlyMap<string, number>
-  readonly reserved: Whole
-  readonly spent: Whole
+  readonly reserved: Full
+  readonly spent: Full
   readonly open: Set<LimitUnit>
   /** The units that an account's counters no longer contain, because they were reset. */
   readonly cleared: Map<string, Set<LimitUnit>>
@@ -47,7 +47,7 @@ export function getMinute(states: readonly LimitState[], { scope, id }: Pick<Lim
 export class Model {
   readonly held: HeldByModel[] = []
 
-  granted(instance: Instance, scopes: readonly LimitedScope[], reservation: Reservation, reserved: Whole): HeldByModel {
+  granted(instance: Instance, scopes: readonly LimitedScope[], reservation: Reservation, reserved: Full): HeldByModel {
     const minutes = new Map(scopes.map((scope) => [getName(scope), getMinute(reservation.limits, scope)]))
     const held: HeldByModel = {
       instance,

@@ -20,26 +20,26 @@ const ledger = createLedger({
   random: Math.random,
   startTimer: startIdleTimer,
   nextTurn,
-  onError: (error) => say(`failed ${error}`),
+  onError: (error) => print(`failed ${error}`),
 })
 const scope = { ...SHARED, limits: { requests: { total: BUDGET } } }
 const HELD_MS = 2_000
 
-say('ready')
+print('ready')
 await once(process.stdin.setEncoding('utf8'), 'data')
 process.stdin.destroy()
 await Promise.all(Array.from({ length: LANES }, spend))
 await ledger.close()
 await storage.close?.()
 await end()
-say('done')
+print('done')
 
 async function spend(): Promise<void> {
   let heldSince: number | undefined
   for (;;) {
     const outcome = await ledger.reserve([scope], { fixed: { requests: 1, parallel: 1 } })
     if (outcome.kind === 'reserved') {
-      say('passed')
+      print('passed')
       outcome.settle({ requests: 1 })
       heldSince = undefined
     } else if (outcome.why === 'used-up') return
@@ -52,7 +52,7 @@ async function spend(): Promise<void> {
 }
 
 /** Prints a line, unbuffered. Waits while the pipe is full, because its reader may be busy. */
-function say(line: string): void {
+function print(line: string): void {
   for (;;) {
     try {
       return void writeSync(1, `${line}\n`)

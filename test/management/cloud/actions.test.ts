@@ -2,7 +2,7 @@ import { memoryStorage } from '../../../adapters/storage/memory.ts'
 import type { GatewayOptions } from '../../../src/options.ts'
 import type { Storage } from '../../../src/types.ts'
 import { assert, suite } from '../../support/suite.ts'
-import { openDoor } from '../open-management.ts'
+import { openManagement } from '../open-management.ts'
 import { CLOUD, ENROLLMENT_TOKEN, fakeProxy } from './fake-proxy.ts'
 
 const test = suite('the cloud actions')
@@ -10,7 +10,7 @@ const test = suite('the cloud actions')
 const SYNC = '/api/sync/cloud'
 
 async function open(options: Partial<GatewayOptions> = {}, proxy = fakeProxy()) {
-  const management = openDoor({ fetch: proxy.fetch, cloud: { enrollmentToken: ENROLLMENT_TOKEN }, ...options })
+  const management = openManagement({ fetch: proxy.fetch, cloud: { enrollmentToken: ENROLLMENT_TOKEN }, ...options })
   await management.expect(200, 'PATCH', '/api/settings', { cloudUrl: CLOUD })
   const act = (action: string, extra = {}) => management.call('POST', SYNC, { action, ...extra })
   return { ...management, proxy, act, api: management.gateway.api }
@@ -311,7 +311,7 @@ test('enable warns about active connections with private URLs', async () => {
 
 test("enable doesn't warn about local connections if the proxy is also local", async () => {
   const proxy = fakeProxy()
-  const { gateway } = openDoor({
+  const { gateway } = openManagement({
     fetch: (input: string | URL | Request, init?: RequestInit) =>
       proxy.fetch(String(input).replace('http://127.0.0.1:1', CLOUD), init),
     cloud: { enrollmentToken: ENROLLMENT_TOKEN },

@@ -1,21 +1,21 @@
 import { memoryStorage } from '../../../adapters/storage/memory.ts'
 import type { GatewayOptions } from '../../../src/options.ts'
 import { assert, suite } from '../../support/suite.ts'
-import { openDoor } from '../open-management.ts'
-import { type Answering, counting, faults } from './faults.ts'
+import { openManagement } from '../open-management.ts'
+import { countCalls, faults, type Respond } from './faults.ts'
 
 const test = suite('the cloud action "check"')
 
 const CLOUD = 'https://cloud.example/proxy'
 
-async function open(respond: Answering, options: Partial<GatewayOptions> = {}) {
-  const proxy = counting(respond)
-  const management = openDoor({ fetch: proxy.fetch, ...options })
+async function open(respond: Respond, options: Partial<GatewayOptions> = {}) {
+  const proxy = countCalls(respond)
+  const management = openManagement({ fetch: proxy.fetch, ...options })
   await management.expect(200, 'PATCH', '/api/settings', { cloudUrl: CLOUD })
   return { ...management, proxy }
 }
 
-const hello: Answering = async () => Response.json({ service: 'signalbox-cloud', protocol: 1, more: true })
+const hello: Respond = async () => Response.json({ service: 'signalbox-cloud', protocol: 1, more: true })
 
 test('the cloud action "check" reports that the proxy is running, without a credential', async () => {
   const { expect, gateway, proxy } = await open(hello)
@@ -93,7 +93,7 @@ for (const [body, error] of refusals) {
 }
 
 test('each action without a cloudUrl gets a 400 that explains where to set it', async () => {
-  const { refuses } = openDoor({ fetch: counting(hello).fetch })
+  const { refuses } = openManagement({ fetch: countCalls(hello).fetch })
   const error = 'No cloud proxy is set up. Send PATCH /api/settings with its URL as "cloudUrl" first.'
   for (const action of actions) await refuses(400, error, ['POST', '/api/sync/cloud', { action }])
 })

@@ -1,7 +1,7 @@
 import { memoryStorage } from '../../../adapters/storage/memory.ts'
 import { isCi } from '../../support/ci.ts'
 import { assert, suite } from '../../support/suite.ts'
-import { openDoor } from '../open-management.ts'
+import { openManagement } from '../open-management.ts'
 import { type CallName, CLOUD, ENROLLMENT_TOKEN, fakeProxy } from './fake-proxy.ts'
 import { faults } from './faults.ts'
 
@@ -14,14 +14,14 @@ async function open(action: Action) {
   const storage = memoryStorage()
   const proxy = fakeProxy()
   const options = { storage, fetch: proxy.fetch, cloud: { enrollmentToken: ENROLLMENT_TOKEN } }
-  const first = openDoor(options)
+  const first = openManagement(options)
   await first.expect(200, 'PATCH', '/api/settings', { cloudUrl: CLOUD })
   if (action !== 'enable') {
     await first.expect(200, 'POST', '/api/sync/cloud', { action: 'enable' })
     await first.gateway.close()
     proxy.sessions.clear()
   }
-  const management = openDoor(options)
+  const management = openManagement(options)
   if (action !== 'enable') await management.gateway.api.keys.create({ name: 'another' })
   const act = () => management.call('POST', '/api/sync/cloud', { action })
   const count = async () => (await storage.list('keys/')).length

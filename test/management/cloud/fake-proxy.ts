@@ -19,7 +19,7 @@ import {
   type SyncRequest,
   type Verdict,
 } from '../../../src/features/cloud-sync/protocol.ts'
-import { type Answering, counting } from './faults.ts'
+import { countCalls, type Respond } from './faults.ts'
 
 export const CLOUD = 'https://cloud.example/proxy'
 export const ENROLLMENT_TOKEN = 'enrollment-token-with-forty-characters-1'
@@ -43,7 +43,7 @@ interface Tenant {
 /** A call as the proxy counts it: the first, second, … `POST /cloud/1/mirror`. */
 export type CallName = `${'GET' | 'POST' | 'DELETE'} ${string}`
 
-const refuse = (status: number, code: string, error = code) => Response.json({ error, code }, { status })
+const rejectWith = (status: number, code: string, error = code) => Response.json({ error, code }, { status })
 
 /** Creates a proxy that implements the protocol without storage and merges. Each call can be made to fail. */
 export function fakeProxy() {
@@ -52,7 +52,7 @@ export function fakeProxy() {
   const sessions = new Map<string, Session>()
   const tenants = new Map<string, Tenant>()
   const seen: { name: CallName; body: string; plain?: unknown }[] = []
-  const faults: { name: CallName; nth: number; respond: Answering; isAfter: boolean; met(): void }[] = []
+  const faults: { name: CallName; nth: number; respond: Respond; isAfter: boolean; met(): void }[] = []
   let judge: (state: RecordState) => Verdict = () => 'taken'
   let serial = 0
   const uses = new Map<CallName, number>()
@@ -67,10 +67,10 @@ export function fakeProxy() {
     const { signature, ...opening }: OpenSession = JSON.parse(body)
     const isFresh = challenges.delete(opening.challenge)
     if (!isFresh || !(await verifySignature(opening.publicKey, getOpeningText(opening), signature)))
-      return refuse(401, 'SESSION_INVALID')
+      return rejectWith(401, 'SESSION_INVALID')
     const tenant = await getGatewayId(opening.publicKey)
     if (opening.enrollmentToken === ENROLLMENT_TOKEN) enrolled.add(tenant)
-    if (!enrolled.has(tenant)) return refuse(401, 'NOT_ENROLLED', 'Send the enrollment token.')
+    if (!enrolled.has(tenant)) return rejectWith(401, 'NOT_ENROLLED', 'Send the enrollment token.')
     const keyPair = await createExchangeKeyPair()
     const key = await importSessionKey(await deriveSessionSecret(keyPair, opening.exchangeKey, opening.challenge))
     const session = `session-${++serial}`
@@ -86,7 +86,7 @@ export function fakeProxy() {
     }
     if (name.startsWith('DELETE /cloud/1/sessions/')) {
       const id = decodeURIComponent(name.slice('DELETE /cloud/1/sessions/'.length))
-      return sessions.delete(id) ? { success: true } : refuse(404, 'NOT_FOUND')
+      return sessions.delete(id) ? { success: true } : rejectWith(404, 'NOT_FOUND')
     }
     if (name === 'DELETE /cloud/1/mirror') {
       tenants.delete(tenant)
@@ -96,8 +96,8 @@ export function fakeProxy() {
     if (name === 'POST /cloud/1/spent') return { accounts: [] }
     const { mirror, create, stamp, full, changes } = plain as SyncRequest
     if (create) of.mirror ??= { id: `mirror-${++serial}`, stamp: `stamp-${++serial}` }
-    if (!of.mirror || (!create && of.mirror.id !== mirror)) return refuse(409, 'MIRROR_GONE')
-    if (of.mirror.id === mirror && stamp !== of.mirror.stamp && !full) return refuse(409, 'HISTORY_DIVERGED')
+    if (!of.mirror || (!create && of.mirror.id !== mirror)) return rejectWith(409, 'MIRROR_GONE')
+    if (of.mirror.id === mirror && stamp !== of.mirror.stamp && !full) return rejectWith(409, 'HISTORY_DIVERGED')
     const verdicts = changes.map((state) => {
       const verdict = judge(state)
       if (verdict === 'taken') of.states.set(`${state.collection} ${state.id}`, state)
@@ -107,7 +107,7 @@ export function fakeProxy() {
     return { mirror: of.mirror.id, stamp: of.mirror.stamp, verdicts, changes: of.changes.splice(0), more: false }
   }
 
-  async function signed(name: CallName, request: Request, body: string): Promise<Response> {
+  async function respondSigned(name: CallName, request: Request, body: string): Promise<Response> {
     const id = request.headers.get(headers.session) ?? ''
     const counter = Number(request.headers.get(headers.counter))
     const session = sessions.get(id)
@@ -121,7 +121,7 @@ export function fakeProxy() {
     })
     const signature = request.headers.get(headers.signature) ?? ''
     if (!session || counter <= session.counter || !(await verifySignature(session.publicKey, text, signature)))
-      return refuse(401, 'SESSION_INVALID')
+      return rejectWith(401, 'SESSION_INVALID')
     session.counter = counter
     const plain =
       body === ''
@@ -135,7 +135,7 @@ export function fakeProxy() {
     })
   }
 
-  const serve: Answering = async (url, init) => {
+  const serve: Respond = async (url, init) => {
     const request = new Request(url, init)
     const name = `${request.method} ${url.slice(CLOUD.length)}` as CallName
     const index = (uses.get(name) ?? 0) + 1
@@ -167,10 +167,10 @@ export function fakeProxy() {
       seen.push({ name, body })
       return open(body)
     }
-    return signed(name, request, body)
+    return respondSigned(name, request, body)
   }
 
-  const counted = counting(serve)
+  const counted = countCalls(serve)
   const names = () => counted.calls.map(({ url, init }) => `${init.method} ${url.slice(CLOUD.length)}` as CallName)
   return {
     fetch: counted.fetch,
@@ -189,7 +189,7 @@ export function fakeProxy() {
      * Replaces the response to the `nth` call with this name from now on. If `isAfter` is true, the proxy has done the call's work by then. Resolves
      * when the call arrives.
      */
-    failAt(name: CallName, respond: Answering, { nth = 1, isAfter = false } = {}): Promise<void> {
+    failAt(name: CallName, respond: Respond, { nth = 1, isAfter = false } = {}): Promise<void> {
       return new Promise((met) => void faults.push({ name, nth: (uses.get(name) ?? 0) + nth, respond, isAfter, met }))
     },
     /** Sets how the proxy handles changes. */

@@ -1,15 +1,15 @@
 /** Responds to a call instead of the proxy. `answer` is the proxy's own response, if it handled the call. */
-export type Answering = (url: string, init: RequestInit, answer?: Response) => Promise<Response>
+export type Respond = (url: string, init: RequestInit, answer?: Response) => Promise<Response>
 
 const never = () => new Promise<never>(() => {})
 
 /** Ignores its signal, like some HTTP clients. */
-const deaf: Answering = never
+const deaf: Respond = never
 
 const getBody = (start: (controller: ReadableStreamDefaultController<Uint8Array>) => void, headers = {}) =>
   new Response(new ReadableStream({ start }), { headers: { 'content-type': 'application/json', ...headers } })
 
-const failing = (code: string) => async () => {
+const failWith = (code: string) => async () => {
   throw Object.assign(new TypeError('fetch failed'), { cause: Object.assign(new Error(code), { code }) })
 }
 
@@ -17,10 +17,10 @@ const json = (status: number, body: unknown) => async () =>
   new Response(JSON.stringify(body), { status, headers: { 'content-type': 'application/json' } })
 
 /** Faults of a proxy and of the network, with the status and the message of the action's response. */
-export const faults: Readonly<Record<string, { respond: Answering; status: 502 | 504; message: RegExp }>> = {
-  'the port is closed': { respond: failing('ECONNREFUSED'), status: 502, message: /is unreachable \(ECONNREFUSED\)/ },
+export const faults: Readonly<Record<string, { respond: Respond; status: 502 | 504; message: RegExp }>> = {
+  'the port is closed': { respond: failWith('ECONNREFUSED'), status: 502, message: /is unreachable \(ECONNREFUSED\)/ },
   "the host name doesn't resolve": {
-    respond: failing('ENOTFOUND'),
+    respond: failWith('ENOTFOUND'),
     status: 502,
     message: /is unreachable \(ENOTFOUND\).*DNS/,
   },
@@ -96,7 +96,7 @@ export const faults: Readonly<Record<string, { respond: Answering; status: 502 |
 }
 
 /** Creates a `fetch` that counts the calls that neither got a complete response nor were aborted by their signal. */
-export function counting(respond: Answering) {
+export function countCalls(respond: Respond) {
   const calls: { url: string; init: RequestInit }[] = []
   let open = 0
 
@@ -112,7 +112,7 @@ export function counting(respond: Answering) {
     try {
       const response = await respond(String(input), init)
       if (!response.body) end()
-      return response.body ? new Response(counted(response.body, end), response) : response
+      return response.body ? new Response(count(response.body, end), response) : response
     } catch (error) {
       end()
       throw error
@@ -123,7 +123,7 @@ export function counting(respond: Answering) {
 }
 
 /** Passes the same bytes through, and reports when they have all been read or the reader cancels. */
-function counted(body: ReadableStream<Uint8Array>, end: () => void): ReadableStream<Uint8Array> {
+function count(body: ReadableStream<Uint8Array>, end: () => void): ReadableStream<Uint8Array> {
   const reader = body.getReader()
   return new ReadableStream(
     {

@@ -23,13 +23,13 @@ const serve = (respond: Parameters<typeof stubGateway>[0]) =>
   )
 
 /** Settles when the exchange has reported that its client disconnected. */
-const leaving = (exchange: Exchange) => new Promise<void>((resolve) => void exchange.onAbort(resolve))
+const waitForAbort = (exchange: Exchange) => new Promise<void>((resolve) => void exchange.onAbort(resolve))
 
 test('a client disconnect is reported before there is a response', async () => {
   const left = Promise.withResolvers<void>()
   const { port } = await serve(async (exchange) => {
     connection.socket.destroy()
-    await leaving(exchange)
+    await waitForAbort(exchange)
     left.resolve()
     return json('too late')
   })
@@ -79,7 +79,7 @@ test('a client disconnect cancels the stream of a late reply', async () => {
   const body = source()
   const { port } = await serve(async (exchange) => {
     connection.socket.destroy()
-    await leaving(exchange)
+    await waitForAbort(exchange)
     return { status: 200, headers: {}, body }
   })
   const connection = lab.dial(port, POST)
@@ -112,7 +112,7 @@ test('a client disconnect is reported once to each listener, immediately to late
     exchange.onAbort(() => seen.push('early'))
     exchange.onAbort(() => seen.push('stopped'))()
     connection.socket.destroy()
-    await leaving(exchange)
+    await waitForAbort(exchange)
     exchange.onAbort(() => seen.push('late'))()
     done.resolve()
     return undefined
@@ -126,7 +126,7 @@ test('if the host app ends the response itself, the gateway treats the client as
   const left = Promise.withResolvers<void>()
   const handle = toNodeHandler(
     stubGateway(async (exchange) => {
-      await leaving(exchange)
+      await waitForAbort(exchange)
       left.resolve()
       return json('too late')
     }),
@@ -168,7 +168,7 @@ test('a client disconnect is reported to every pipelined request, including queu
   const started = Promise.withResolvers<void>()
   const leavings: Promise<void>[] = []
   const { port } = await serve((exchange) => {
-    leavings.push(leaving(exchange))
+    leavings.push(waitForAbort(exchange))
     if (leavings.length === 15) started.resolve()
     return new Promise(() => {})
   })

@@ -41,7 +41,7 @@ export function createLab() {
   return {
     listen,
     /** Opens a connection that writes the given data and keeps everything it receives. */
-    dial(port: number, text = ''): Dialled {
+    dial(port: number, text = ''): Connection {
       const socket = connect(port, '127.0.0.1')
       sockets.push(socket)
       if (text) socket.write(text, 'latin1')
@@ -57,7 +57,7 @@ export function createLab() {
   }
 }
 
-export interface Dialled {
+export interface Connection {
   readonly socket: Socket
   readonly text: string
   /** Waits until the received data matches. If there is a lot of data, only the end is searched. */
@@ -69,7 +69,7 @@ export interface Dialled {
 /** The number of characters searched after each chunk. Searching everything would take quadratic time. */
 const LAST = 64 * 1024
 
-function watchSocket(socket: Socket): Dialled {
+function watchSocket(socket: Socket): Connection {
   let text = ''
   let last = ''
   let isReset = false

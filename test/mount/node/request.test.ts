@@ -25,7 +25,7 @@ async function serve(look: (exchange: Exchange) => unknown) {
 }
 
 /** Waits until the socket stops reading. */
-async function settled(socket: Socket): Promise<Socket> {
+async function waitUntilSettled(socket: Socket): Promise<Socket> {
   for (let before = -1; before !== socket.bytesRead; ) {
     before = socket.bytesRead
     for (let i = 0; i < 50; i += 1) await turn()
@@ -128,7 +128,7 @@ test('reading stops at the limit, before the response', async () => {
     `POST /v1 HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n${size.toString(16)}\r\n`,
   )
   connection.socket.write(new Uint8Array(size))
-  const { bytesRead } = await settled(await served)
+  const { bytesRead } = await waitUntilSettled(await served)
   assert.ok(bytesRead < size / 2, `${bytesRead} bytes were read`)
   response.resolve()
   await connection.closed

@@ -10,7 +10,7 @@ const test = suite('the SDKs over a port')
 test.after(() => Promise.all(servers.map((server) => server.close({ graceMs: 0 }))))
 
 /** Creates a `fetch` that sends requests for the gateway to the port on which it listens. */
-async function listening(gateway: Parameters<typeof serveNode>[0]): Promise<typeof globalThis.fetch> {
+async function listen(gateway: Parameters<typeof serveNode>[0]): Promise<typeof globalThis.fetch> {
   const server = await serveNode(gateway)
   servers.push(server)
   return (input, init) => fetch(String(input).replace('http://gateway', server.url), init)
@@ -19,7 +19,7 @@ async function listening(gateway: Parameters<typeof serveNode>[0]): Promise<type
 for (const [name, { create, format: own }] of Object.entries(clients)) {
   test(`a tool loop works with a provider of another format (${name})`, async () => {
     const { world } = await openToolLoop(own === 'gemini' ? 'anthropic-messages' : 'gemini', own)
-    const { converse } = create(await listening(world.gateway))
+    const { converse } = create(await listen(world.gateway))
     for (const stream of [false, true]) assert.equal(await converse(MODEL, { stream }), EXPECTED)
   })
 
@@ -34,7 +34,7 @@ for (const [name, { create, format: own }] of Object.entries(clients)) {
     const { world } = await openBefore('anthropic-messages', upstream)
     const controller = new AbortController()
     const onText = () => controller.abort()
-    const { send } = create(await listening(world.gateway))
+    const { send } = create(await listen(world.gateway))
     const left = await send(MODEL, { stream: true, signal: controller.signal, onText }).then(
       () => false,
       () => true,

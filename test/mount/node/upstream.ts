@@ -10,7 +10,7 @@ export async function rawUpstream(onRequest: (socket: Socket, head: string) => v
     socket.on('error', () => {}) // `close` follows and handles it
     socket.on('data', (chunk) => onRequest(socket, chunk.toString('latin1')))
   })
-  const address = await listening(server)
+  const address = await listen(server)
   return { ...address, sockets, server, close: () => closeAll(server, sockets) }
 }
 
@@ -22,11 +22,11 @@ export async function httpUpstream(listener: RequestListener) {
     sockets.add(socket)
     socket.on('close', () => sockets.delete(socket))
   })
-  const address = await listening(server)
+  const address = await listen(server)
   return { ...address, sockets, server, close: () => closeAll(server, sockets) }
 }
 
-async function listening(server: Server): Promise<{ url: string; port: number }> {
+async function listen(server: Server): Promise<{ url: string; port: number }> {
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   const { port } = server.address() as AddressInfo // it listens on a port
   return { port, url: `http://127.0.0.1:${port}` }

@@ -1,7 +1,7 @@
 import type { ProviderSpecificData } from '../../../src/types.ts'
 import { assert, suite } from '../../support/suite.ts'
 import { chatAnswer, chatEvents } from '../support/responses.ts'
-import { type Answering, fakeUpstream, json, sse } from '../support/upstream.ts'
+import { fakeUpstream, json, type Respond, sse } from '../support/upstream.ts'
 import { openWorld } from '../support/world.ts'
 
 const test = suite('Azure OpenAI')
@@ -10,10 +10,7 @@ const catalog = { azure: { cloud: 'azure' } } as const
 
 async function open(
   providerSpecificData: ProviderSpecificData,
-  {
-    respond = () => json(chatAnswer()),
-    apiKey = 'azure-key-0123456789',
-  }: { respond?: Answering; apiKey?: string } = {},
+  { respond = () => json(chatAnswer()), apiKey = 'azure-key-0123456789' }: { respond?: Respond; apiKey?: string } = {},
 ) {
   const upstream = fakeUpstream(respond)
   const connections = [{ provider: 'azure', apiKey, providerSpecificData }]
@@ -78,7 +75,7 @@ test("Azure's filter results before and after the response don't start or end a 
   const events = chatEvents()
     .join('')
     .replace('data: [DONE]', `data: ${JSON.stringify(behind)}\n\ndata: [DONE]`)
-  const respond: Answering = () => sse(`data: ${JSON.stringify(results)}\n\n${events}`)
+  const respond: Respond = () => sse(`data: ${JSON.stringify(results)}\n\n${events}`)
   const { world } = await open({ resource: 'mine' }, { respond })
   const passed = await (await world.chat({ ...hello, stream: true })).text()
   assert.match(passed, /prompt_filter_results/)
@@ -97,7 +94,7 @@ test("a response with only Azure's filter results is empty", async () => {
 
 test('an Azure OpenAI cooldown lasts as long as "retry-after-ms" specifies', async () => {
   const error = { error: { code: '429', message: 'slow down' } }
-  const respond: Answering = (_, index) =>
+  const respond: Respond = (_, index) =>
     index === 1 ? json(error, 429, { 'retry-after-ms': '2500', 'retry-after': '60' }) : json(chatAnswer())
   const { world } = await open({ resource: 'mine' }, { respond })
   assert.is((await world.chat(hello)).status, 429)
@@ -124,7 +121,7 @@ test('a connection without its URL is reported, without its credential', async (
 })
 
 test("a key that Azure quotes isn't passed on", async () => {
-  const respond: Answering = () => json({ error: { message: 'bad azure-key-0123456789' } }, 400)
+  const respond: Respond = () => json({ error: { message: 'bad azure-key-0123456789' } }, 400)
   const { world } = await open({ resource: 'mine' }, { respond })
   const text = await (await world.chat(hello)).text()
   assert.ok(!text.includes('azure-key-0123456789'), text)

@@ -1,6 +1,6 @@
 import { signV4 } from '../../support/sigv4.ts'
 import { assert, suite } from '../../support/suite.ts'
-import { type Answering, fakeUpstream, json } from '../support/upstream.ts'
+import { fakeUpstream, json, type Respond } from '../support/upstream.ts'
 import { openWorld } from '../support/world.ts'
 
 const test = suite('counting tokens on AWS Bedrock')
@@ -12,7 +12,7 @@ const MODEL = 'us.anthropic.claude-sonnet-4-5-20250929-v1:0'
 const HOST = 'https://bedrock-runtime.eu-west-1.amazonaws.com'
 const PATH = '/model/anthropic.claude-sonnet-4-5-20250929-v1%3A0/count-tokens'
 
-async function open(respond: Answering = () => json({ inputTokens: 7 }), apiKey = KEY) {
+async function open(respond: Respond = () => json({ inputTokens: 7 }), apiKey = KEY) {
   const upstream = fakeUpstream(respond)
   const connections = [{ provider: 'bedrock', apiKey, providerSpecificData: { region: 'eu-west-1' } }]
   return { upstream, world: await openWorld({ fetch: upstream, catalog, connections }) }
@@ -98,15 +98,15 @@ for (const [client, send] of Object.entries(clients)) {
   })
 }
 
-const count = async (body: object, reply?: Answering) => {
+const count = async (body: object, reply?: Respond) => {
   const { upstream, world } = await open(reply)
   const response = await world.post('/v1/messages/count_tokens', { model: `bedrock/${MODEL}`, messages, ...body })
   return { response, call: upstream.calls[0], requested: JSON.parse(upstream.calls[0]?.body ?? '{}').input?.converse }
 }
 
 test("tokens aren't estimated if the request itself is rejected", async () => {
-  const refuse = () => json({ message: 'user messages must have non-empty content' }, 400)
-  const { response } = await count({}, refuse)
+  const rejectWith = () => json({ message: 'user messages must have non-empty content' }, 400)
+  const { response } = await count({}, rejectWith)
   assert.is(response.status, 400)
   assert.match((await response.json()).error.message, /non-empty content/)
 })

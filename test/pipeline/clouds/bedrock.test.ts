@@ -3,7 +3,7 @@ import type { ProviderSpecificData } from '../../../src/types.ts'
 import { converseAnswer, converseFrames, eventFrame, exceptionFrame } from '../../formats/support/event-stream.ts'
 import { signV4 } from '../../support/sigv4.ts'
 import { assert, suite } from '../../support/suite.ts'
-import { type Answering, fakeUpstream, getBody, json } from '../support/upstream.ts'
+import { fakeUpstream, getBody, json, type Respond } from '../support/upstream.ts'
 import { openWorld, type WorldOptions } from '../support/world.ts'
 
 const test = suite('AWS Bedrock')
@@ -20,11 +20,11 @@ const TOKEN = 'IQoJb3JpZ2luX2VjEXAMPLEtoken=='
 const frames = (chunks: Iterable<Uint8Array>, end?: 'error') =>
   new Response(getBody(chunks, end), { headers: { 'content-type': 'application/vnd.amazon.eventstream' } })
 
-const both: Answering = ({ url }) =>
+const both: Respond = ({ url }) =>
   url.pathname.endsWith('/converse-stream') ? frames(converseFrames()) : json(converseAnswer())
 
 interface Options extends WorldOptions {
-  respond?: Answering
+  respond?: Respond
   apiKey?: string
   settings?: ProviderSpecificData
 }
@@ -123,7 +123,7 @@ test('corrupt frames end with an error', async () => {
 })
 
 test('an exception before the response falls back to the next target', async () => {
-  const respond: Answering = ({ provider }) => {
+  const respond: Respond = ({ provider }) => {
     if (provider === 'one') return json({ choices: [{ index: 0, message: { content: 'one' }, finish_reason: 'stop' }] })
     return frames([
       eventFrame('messageStart', { role: 'assistant' }),
@@ -143,7 +143,7 @@ const ofBedrock: [status: number, type: string, failure: string][] = [
 
 for (const [status, type, failure] of ofBedrock) {
   test(`the exception ${type} falls back to the next target`, async () => {
-    const respond: Answering = ({ provider }) =>
+    const respond: Respond = ({ provider }) =>
       provider === 'one'
         ? json({ choices: [{ index: 0, message: { content: 'one' }, finish_reason: 'stop' }] })
         : json({ message: 'no' }, status, { 'x-amzn-errortype': type })
@@ -179,8 +179,8 @@ test('calls to a custom URL are still signed for the region', async () => {
 })
 
 test("a secret that AWS quotes isn't shown", async () => {
-  const quoted: Answering = ({ headers }) => json({ message: `bad ${headers.get('x-amz-security-token')}` }, 400)
-  const { world } = await open({ respond: quoted, apiKey: `${ACCESS}:${TOKEN}` })
+  const respondQuoting: Respond = ({ headers }) => json({ message: `bad ${headers.get('x-amz-security-token')}` }, 400)
+  const { world } = await open({ respond: respondQuoting, apiKey: `${ACCESS}:${TOKEN}` })
   const text = await (await world.chat(hello)).text()
   assert.ok(!text.includes(TOKEN), text)
   assert.ok(!JSON.stringify(world.recorded).includes(TOKEN))

@@ -2,7 +2,7 @@ import { wireFormats } from '../../../src/types/unions.ts'
 import type { Catalog } from '../../../src/types.ts'
 import { answerOf } from '../../formats/cases/collect-response.ts'
 import { begin, followUps, SECRETS, thinking, thinkingStream } from '../../formats/cases/conversations.ts'
-import { getStream, openDoor, request } from '../../formats/cases/support.ts'
+import { getStream, openGateway, request } from '../../formats/cases/support.ts'
 import { eventFrame } from '../../formats/support/event-stream.ts'
 import { assert, suite } from '../../support/suite.ts'
 import { getBody, json } from '../support/upstream.ts'
@@ -86,7 +86,7 @@ for (const [model, { whole, stream, turn }] of Object.entries(places)) {
     test(`clients of ${client} return ${model}'s reasoning to it`, async () => {
       for (const isStream of [false, true]) {
         const respond = (_: unknown, index: number) => (index === 1 && isStream ? stream() : whole())
-        const { upstream, world } = await openDoor(respond, { catalog, connections })
+        const { upstream, world } = await openGateway(respond, { catalog, connections })
         const first = await request(world, { client, model, body: begin[client], stream: isStream })
         const received = await (isStream ? answerOf[client](first) : first.json())
         const response = await request(world, { client, model, body: followUps[client](received) })

@@ -1,6 +1,6 @@
 import { toBase64 } from '../../../src/lib/bytes.ts'
 import { assert, suite } from '../../support/suite.ts'
-import { type Answering, json, never } from '../support/upstream.ts'
+import { json, never, type Respond } from '../support/upstream.ts'
 import { all, CLAUDE, hello, open, TOKEN } from './vertex-world.ts'
 
 const test = suite('Vertex AI credentials')
@@ -21,7 +21,7 @@ const keyFile = JSON.stringify({
 })
 
 test('a service account gets one token for many requests, and provides its project', async () => {
-  const respond: Answering = (call, index) =>
+  const respond: Respond = (call, index) =>
     call.url.pathname === '/token' ? json({ access_token: TOKEN, expires_in: 3_600 }) : all(call, index)
   const { upstream, world } = await open({ respond, apiKey: keyFile, data: {} })
   await Promise.all([world.chat(hello), world.chat(hello), world.chat({ ...hello, model: CLAUDE })])
@@ -35,7 +35,7 @@ test('a service account gets one token for many requests, and provides its proje
 })
 
 test('a service account without a token is reported, without its key', async () => {
-  const respond: Answering = ({ body }) => json({ error: 'invalid_grant', error_description: body }, 400)
+  const respond: Respond = ({ body }) => json({ error: 'invalid_grant', error_description: body }, 400)
   const { upstream, world } = await open({ respond, apiKey: keyFile, data: {} })
   const response = await world.chat(hello)
   assert.is(response.status, 502)
@@ -58,7 +58,7 @@ test('the next request gets the token if the client disconnects while waiting fo
   const given = new Promise<void>((resolve) => {
     give = resolve
   })
-  const respond: Answering = async (call, index) => {
+  const respond: Respond = async (call, index) => {
     if (call.url.pathname !== '/token') return all(call, index)
     await given
     return json({ access_token: TOKEN, expires_in: 3_600 })

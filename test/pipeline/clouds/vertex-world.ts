@@ -1,7 +1,7 @@
 import { defaultCatalog } from '../../../src/protocols/providers/catalog.ts'
 import type { ProviderSpecificData } from '../../../src/types.ts'
 import { chatAnswer, messageAnswer } from '../support/responses.ts'
-import { type Answering, fakeUpstream, json } from '../support/upstream.ts'
+import { fakeUpstream, json, type Respond } from '../support/upstream.ts'
 import { openWorld } from '../support/world.ts'
 
 export const TOKEN = 'ya29.a0AfB_byExample'
@@ -13,7 +13,7 @@ const geminiAnswer = {
 }
 
 /** Responds to every request to Vertex. */
-export const all: Answering = ({ url }) => {
+export const all: Respond = ({ url }) => {
   if (url.pathname.endsWith(':countTokens')) return json({ totalTokens: 12 })
   if (url.pathname.includes('/count-tokens:')) return json({ input_tokens: 12 })
   if (url.pathname.includes('/anthropic/')) return json(messageAnswer())
@@ -21,7 +21,7 @@ export const all: Answering = ({ url }) => {
 }
 
 interface Options {
-  respond?: Answering
+  respond?: Respond
   apiKey?: string
   data?: ProviderSpecificData
 }

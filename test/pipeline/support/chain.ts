@@ -35,9 +35,9 @@ async function openChain(api: Recording['api']) {
   const { path, model, spare } = kinds[api]
   const spareBytes = new TextEncoder().encode(spare)
   const bodies: Body[] = []
-  let broken = () => brokenBody([], 'end')
+  let breakBody = () => brokenBody([], 'end')
   const fetch = rawUpstream(() => {
-    const body = bodies.length === 0 ? broken() : brokenBody([spareBytes], 'end')
+    const body = bodies.length === 0 ? breakBody() : brokenBody([spareBytes], 'end')
     bodies.push(body)
     return body
   })
@@ -50,7 +50,7 @@ async function openChain(api: Recording['api']) {
   })
 
   return async (open: () => Body, location: string) => {
-    broken = open
+    breakBody = open
     bodies.length = 0
     await world.api.health.reset() // so one break doesn't affect the next
     await clock.advance(1_000) // so the retry budget is full again

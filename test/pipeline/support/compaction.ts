@@ -4,7 +4,7 @@ import { fullResponses, output } from '../../formats/cases/responses.ts'
 import { catalog, getEvents, providerOf } from '../../formats/cases/support.ts'
 import { converseAnswer, converseFrames } from '../../formats/support/event-stream.ts'
 import { assert } from '../../support/suite.ts'
-import { type Answering, type Call, type FakeUpstream, fakeUpstream, getBody, json, sse } from './upstream.ts'
+import { type Call, type FakeUpstream, fakeUpstream, getBody, json, type Respond, sse } from './upstream.ts'
 import { openWorld, type World, type WorldOptions } from './world.ts'
 
 /** Words in the instructions for a summary. They tell a fake provider that a summary was requested. */
@@ -63,7 +63,7 @@ export function answerWith(call: Call, text: string): Response {
 const EVENT_STREAM = 'application/vnd.amazon.eventstream'
 
 /** Providers that write a summary when a summary is requested, and otherwise respond normally. */
-export const obliging: Answering = (call) => answerWith(call, call.body.includes(ASKS_FOR_SUMMARY) ? SUMMARY : '3 more')
+export const obliging: Respond = (call) => answerWith(call, call.body.includes(ASKS_FOR_SUMMARY) ? SUMMARY : '3 more')
 
 export interface Opened {
   upstream: FakeUpstream
@@ -72,7 +72,7 @@ export interface Opened {
   sent(nth: number): JsonObject
 }
 
-export async function open(respond: Answering = obliging, options: WorldOptions = {}): Promise<Opened> {
+export async function open(respond: Respond = obliging, options: WorldOptions = {}): Promise<Opened> {
   const upstream = fakeUpstream(respond)
   const world = await openWorld({
     fetch: upstream,
@@ -119,7 +119,7 @@ export const triggered = {
 }
 
 /** Requests a compaction before the response, above this many tokens. */
-export const managed = (compact_threshold?: number) => ({
+export const createManaged = (compact_threshold?: number) => ({
   input: conversation,
   tools,
   context_management: [{ type: 'compaction', ...(compact_threshold !== undefined && { compact_threshold }) }],

@@ -22,13 +22,13 @@ export const connections = Object.keys(catalog).map((provider) => ({
 }))
 
 /** Builds the JSON of an object with this many levels. A long integer as its leaf makes the gateway parse it differently. */
-export const nested = (depth: number, leaf = '1') => `${'{"a":'.repeat(depth)}${leaf}${'}'.repeat(depth)}`
+export const nestJson = (depth: number, leaf = '1') => `${'{"a":'.repeat(depth)}${leaf}${'}'.repeat(depth)}`
 
 export const LIMIT = 64
 export const LEAVES = ['1', '12345678901234567890']
 export const tool = { name: 'look', parameters: { type: 'object', properties: {} } }
 
-const calling = (args: unknown) => ({ id: 'c1', type: 'function', function: { name: 'look', arguments: args } })
+const createCall = (args: unknown) => ({ id: 'c1', type: 'function', function: { name: 'look', arguments: args } })
 
 /** Each provider's complete and streamed response, with a call that has this JSON as its arguments. */
 export const responses: Record<string, { whole(args: string): Response; stream(args: string): Response }> = {
@@ -67,14 +67,14 @@ export const responses: Record<string, { whole(args: string): Response; stream(a
         JSON.stringify({
           ...chatAnswer(),
           choices: [
-            { index: 0, message: { role: 'assistant', tool_calls: [calling(0)] }, finish_reason: 'tool_calls' },
+            { index: 0, message: { role: 'assistant', tool_calls: [createCall(0)] }, finish_reason: 'tool_calls' },
           ],
         }).replace('"arguments":0', `"arguments":${args}`),
       ),
     stream: (args) =>
       sse([
         chatChunk({ role: 'assistant', content: 'I look.' }),
-        chatChunk({ tool_calls: [{ index: 0, ...calling(0) }] }).replace('"arguments":0', `"arguments":${args}`),
+        chatChunk({ tool_calls: [{ index: 0, ...createCall(0) }] }).replace('"arguments":0', `"arguments":${args}`),
         chatChunk({}, 'tool_calls'),
         'data: [DONE]\n\n',
       ]),

@@ -8,7 +8,7 @@ import { openWorld, type WorldOptions } from './world.ts'
  * Opens a world whose clock moves only with `pass`. `down` contains the failures of providers by name. `ask` returns the status and the attempts of
  * one request.
  */
-export async function failing(options: WorldOptions = {}) {
+export async function openFailing(options: WorldOptions = {}) {
   let nowMs = Date.UTC(2026, 0, 1)
   const down: Record<string, () => Response> = {}
   const upstream = fakeUpstream(({ provider }) => down[provider]?.() ?? json(chatAnswer(provider)))
@@ -31,4 +31,4 @@ export async function failing(options: WorldOptions = {}) {
 }
 
 /** Creates an upstream that returns an error without any details except its status. */
-export const refused = (status: number, headers = {}) => fault(status, `no ${status}`, headers)
+export const rejectWith = (status: number, headers = {}) => fault(status, `no ${status}`, headers)

@@ -1,7 +1,7 @@
 import type { UpstreamFetch } from '../../../src/lib/exchange.ts'
 import { fakeClock } from '../../support/clock.ts'
 import { chatAnswer, chatEvents } from './responses.ts'
-import { type Answering, fakeUpstream, json, never, sse } from './upstream.ts'
+import { fakeUpstream, json, never, type Respond, sse } from './upstream.ts'
 import { openWorld, type WorldOptions } from './world.ts'
 
 /** The time within which the first target sends 95% of its responses, in ms. */
@@ -10,7 +10,7 @@ export const respond = (stream: boolean) => (stream ? sse(chatEvents()) : json(c
 
 /** Opens a combo that hedges and whose first target has shown its speed. After that, its targets behave as given. */
 export async function hedging(
-  targets: { one?: Answering; two?: Answering },
+  targets: { one?: Respond; two?: Respond },
   options: WorldOptions & { stream?: boolean; wrap?: (fetch: UpstreamFetch) => UpstreamFetch } = {},
 ) {
   const { stream = false, clock = fakeClock(), wrap = (fetch) => fetch, ...extra } = options

@@ -1,7 +1,7 @@
 import { converseAnswer } from '../../formats/support/event-stream.ts'
 import { assert } from '../../support/suite.ts'
 import { chatAnswer } from './responses.ts'
-import { type Answering, fakeUpstream, json } from './upstream.ts'
+import { fakeUpstream, json, type Respond } from './upstream.ts'
 import { openWorld, type WorldOptions } from './world.ts'
 
 export const PNG = Uint8Array.from(atob('iVBORw0KGgoAAAANSUhEUg=='), (character) => character.charCodeAt(0))
@@ -34,14 +34,14 @@ export const media = (body: BodyInit, type: string, headers: Record<string, stri
 
 export const redirect = (location: string, status = 302) => new Response(null, { status, headers: { location } })
 
-const providers: Answering = ({ url }) => {
+const providers: Respond = ({ url }) => {
   if (url.pathname.endsWith(':countTokens')) return json({ totalTokens: 77 })
   if (url.hostname === 'google.test') return json(geminiAnswer)
   return url.hostname.startsWith('bedrock') ? json(converseAnswer()) : json(chatAnswer('Seen'))
 }
 
 /** Opens a world in which `files` responds to all calls except those to providers. */
-export async function openMedia(files: Answering, options: WorldOptions = {}) {
+export async function openMedia(files: Respond, options: WorldOptions = {}) {
   const fetched: string[] = []
   const upstream = fakeUpstream((call, index) => {
     if (/\.test$|amazonaws/.test(call.url.hostname)) return providers(call, index)
@@ -49,26 +49,26 @@ export async function openMedia(files: Answering, options: WorldOptions = {}) {
     return files(call, index)
   })
   const world = await openWorld({ fetch: upstream, catalog, connections, ...options })
-  const sent = (index = -1) =>
+  const getSent = (index = -1) =>
     JSON.parse(upstream.calls.filter(({ init }) => init.method === 'POST').at(index)?.body ?? 'null')
-  return { upstream, world, fetched, sent }
+  return { upstream, world, fetched, sent: getSent }
 }
 
 export const ADDRESS = 'https://images.example.com/a.png'
 export const image = (url = ADDRESS) => ({ type: 'image_url', image_url: { url } })
-export const requested = (model: string, ...parts: object[]) => ({
+export const createRequest = (model: string, ...parts: object[]) => ({
   model,
   messages: [{ role: 'user', content: parts }],
 })
 export const document = (url: string) => ({ type: 'document', source: { type: 'url', url } })
 
-export const png: Answering = () => media(PNG, 'image/png')
+export const png: Respond = () => media(PNG, 'image/png')
 export const base64 = btoa(String.fromCharCode(...PNG))
 
 /** Returns the error that the client receives for an image that can't be fetched. */
-export async function refusal(files: Answering, part: object = image(), options: WorldOptions = {}) {
+export async function getError(files: Respond, part: object = image(), options: WorldOptions = {}) {
   const opened = await openMedia(files, options)
-  const response = await opened.world.chat(requested('google/g', { type: 'text', text: 'What?' }, part))
+  const response = await opened.world.chat(createRequest('google/g', { type: 'text', text: 'What?' }, part))
   const { error } = await response.json()
   assert.is(response.status, 400, error?.message)
   assert.is(error.param, 'messages[0].content[1]')

@@ -115,7 +115,7 @@ export async function openQuoting(): Promise<QuotingWorld> {
 }
 
 /** Returns everything that a request has exposed since the last one, including with JSON escapes decoded, and then restores the target's health. */
-export async function shown(world: QuotingWorld, response: Response): Promise<string> {
+export async function collectShown(world: QuotingWorld, response: Response): Promise<string> {
   const text = new TextDecoder().decode(await response.arrayBuffer())
   const health = await world.api.health.list()
   const rest = inspect([[...response.headers], world.recorded, world.logged, health], { depth: null, breakLength: 200 })

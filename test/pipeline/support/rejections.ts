@@ -26,7 +26,7 @@ export const google = (code: number, status: string, message: string, details: o
 })
 
 /** Resolves to how the pipeline classifies this response of a chat completions provider. */
-export function recorded(status: number, body: unknown): Promise<Failure> {
+export function recordFailure(status: number, body: unknown): Promise<Failure> {
   const response: UpstreamResponse = {
     status,
     header: () => undefined,

@@ -77,10 +77,10 @@ export function settling(events: string[]): Pick<Steps, 'aroundAttempt'> {
       async ({ target }, next) => {
         const provider = target.provider.slice(18)
         events.push(`reserve ${provider}`)
-        events.push(`${provider} ${shown(await next())}`)
+        events.push(`${provider} ${formatAttempt(await next())}`)
       },
     ],
   }
 }
 
-export const shown = ({ outcome, usage }: AttemptRecord) => `${outcome} ${usage?.outputTokens ?? '-'}`
+export const formatAttempt = ({ outcome, usage }: AttemptRecord) => `${outcome} ${usage?.outputTokens ?? '-'}`

@@ -1,12 +1,12 @@
 import { chatAnswer } from './responses.ts'
-import { type Answering, type End, fakeUpstream, getBody, json } from './upstream.ts'
+import { type End, fakeUpstream, getBody, json, type Respond } from './upstream.ts'
 import { openWorld, type WorldOptions } from './world.ts'
 
 export const messages = [{ role: 'user', content: 'Hi' }]
 export const chain = ['one/m', 'two/m']
 
 /** Opens a chain of two targets. The first responds with `answer`, the second with "spare". */
-export async function openChain(respond: Answering, options: WorldOptions = {}) {
+export async function openChain(respond: Respond, options: WorldOptions = {}) {
   const upstream = fakeUpstream((call, index) =>
     call.provider === 'one' ? respond(call, index) : json(chatAnswer('spare')),
   )

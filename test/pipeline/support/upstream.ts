@@ -22,10 +22,10 @@ export interface FakeUpstream extends Fetch {
   readonly pulled: number
 }
 
-export type Answering = (call: Call, nth: number) => Response | Promise<Response>
+export type Respond = (call: Call, nth: number) => Response | Promise<Response>
 
 /** Creates providers as a single `fetch` function, and tracks open calls. Aborting ends a call in any phase, as with a real `fetch`. */
-export function fakeUpstream(respond: Answering): FakeUpstream {
+export function fakeUpstream(respond: Respond): FakeUpstream {
   const calls: Call[] = []
   const open = new Set<Call>()
   let pulled = 0
@@ -46,14 +46,14 @@ export function fakeUpstream(respond: Answering): FakeUpstream {
     try {
       const response = await untilAborted(Promise.resolve(respond(call, calls.length)), call.signal)
       if (!response.body) open.delete(call)
-      return response.body ? over(response, counted(response.body, call)) : response
+      return response.body ? over(response, count(response.body, call)) : response
     } catch (error) {
       open.delete(call)
       throw error
     }
   }
 
-  function counted(body: ReadableStream<Uint8Array>, call: Call): ReadableStream<Uint8Array> {
+  function count(body: ReadableStream<Uint8Array>, call: Call): ReadableStream<Uint8Array> {
     const reader = body.getReader()
     const leave = () => open.delete(call)
     return new ReadableStream(

@@ -129,7 +129,7 @@ export async function openWorld(options: WorldOptions = {}): Promise<World> {
   }
 }
 
-const kept =
+const createUpstreamFetch =
   <R>(records: R[]) =>
   (record: R) => {
     watch(record, 'a hook')
@@ -137,9 +137,9 @@ const kept =
   }
 
 export const keeping = (recorded: Recorded): Hooks => ({
-  onRequest: kept(recorded.requests),
-  onAttempt: kept(recorded.attempts),
-  onUsage: kept(recorded.usages),
+  onRequest: createUpstreamFetch(recorded.requests),
+  onAttempt: createUpstreamFetch(recorded.attempts),
+  onUsage: createUpstreamFetch(recorded.usages),
   onError: (error) => void recorded.errors.push(error),
 })
 

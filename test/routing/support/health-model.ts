@@ -13,7 +13,7 @@ export interface ModelCall {
 }
 
 /** The end of a call: its time, and whether the call failed. A stream that counted as successful and then breaks off has two of them. */
-interface Ended {
+interface Result {
   at: number
   failed: boolean
   isRecount: boolean
@@ -27,7 +27,7 @@ const backOff = { baseMs: 5_000, maxMs: 300_000 }
 /** Creates a deliberately simple model of the health records of providers, accounts, and models. */
 export function createModel() {
   const held = new Map<string, Held>()
-  const ended = new Map<string, Ended[]>()
+  const ended = new Map<string, Result[]>()
   let order = 0
 
   function heldAgainst(key: string): Held {
@@ -51,13 +51,13 @@ export function createModel() {
   })
 
   /** Removes a provider's record after an account that failed there was changed. */
-  function mend({ connection: { id, updatedAt } }: HealthTarget) {
+  function repair({ connection: { id, updatedAt } }: HealthTarget) {
     const failedAt = held.get('p')?.accounts.get(id)
     if (failedAt !== undefined && failedAt < updatedAt) held.delete('p')
   }
 
   function allOf(target: HealthTarget) {
-    mend(target)
+    repair(target)
     return Object.values(getKeys(target)).flatMap((key) => held.get(key) ?? [])
   }
 
@@ -69,7 +69,7 @@ export function createModel() {
     for (const key of keys.slice(keys.indexOf(record.key))) ended.delete(key)
   }
 
-  function note(key: string, call: Ended) {
+  function note(key: string, call: Result) {
     ended.set(key, [...(ended.get(key) ?? []), call])
   }
 
@@ -103,7 +103,7 @@ export function createModel() {
     for (const record of call.probes.splice(0)) record.isProbed = false
   }
 
-  function count(record: Held, { what, isEnough, baseMs, maxMs, requested, now, began }: Counted) {
+  function count(record: Held, { what, isEnough, baseMs, maxMs, requested, now, began }: CountInput) {
     record.failures += 1
     const { until } = record
     if (until !== undefined && (until > now || record.isProbed || isBehind(record, began))) {
@@ -194,7 +194,7 @@ export function createModel() {
         count(account, { ...backOff, isEnough, what: label, requested: undefined, now, began })
       }
       if (!isWide) return
-      mend(target)
+      repair(target)
       const provider = heldAgainst('p')
       provider.accounts.set(target.connection.id, target.connection.updatedAt)
       provider.models.add(level === 'connection' ? 'all' : target.model)
@@ -231,7 +231,7 @@ interface Held {
   models: Set<string>
 }
 
-interface Counted {
+interface CountInput {
   what: FailureClass
   isEnough: boolean
   baseMs: number

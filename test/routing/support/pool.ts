@@ -1,6 +1,6 @@
 import type { NewCombo } from '../../../src/admin/combos.ts'
 import { chatAnswer } from '../../pipeline/support/responses.ts'
-import { type Answering, type FakeUpstream, fakeUpstream, json } from '../../pipeline/support/upstream.ts'
+import { type FakeUpstream, fakeUpstream, json, type Respond } from '../../pipeline/support/upstream.ts'
 import { openWorld, type World, type WorldOptions } from '../../pipeline/support/world.ts'
 
 /** The combo `pool` in a separate world. */
@@ -13,7 +13,7 @@ export interface Pool {
   sendAll(times: number, body?: object, init?: RequestInit): Promise<string>
 }
 
-export type PoolOptions = WorldOptions & { respond?: Answering }
+export type PoolOptions = WorldOptions & { respond?: Respond }
 
 export async function openPool(combo: string[] | Omit<NewCombo, 'name'>, options: PoolOptions = {}): Promise<Pool> {
   const { respond = () => json(chatAnswer()), ...extra } = options

@@ -45,7 +45,7 @@ export const failedShare = (outcome: Outcome, from = 0): number =>
 export const fine: Behaviour = () => Response.json(chatAnswer())
 
 /** Creates an error without any details except its status. */
-export const broken =
+export const createBroken =
   (status = 500): Behaviour =>
   () =>
     Response.json({ error: { message: 'The server had an error' } }, { status })
@@ -61,14 +61,14 @@ export function failingAtRandom(share: number, ...ways: readonly [Behaviour, ...
   let block: boolean[] = []
   let failures = 0
   return (ms, random) => {
-    if (block.length === 0) block = shuffled(100, share * 100, random)
+    if (block.length === 0) block = shuffle(100, share * 100, random)
     const way = block.pop() ? ways[failures++ % ways.length] : undefined
     return (way ?? fine)(ms, random)
   }
 }
 
 /** Returns `count` values in random order, of which `marked` are true. */
-function shuffled(count: number, marked: number, random: Random): boolean[] {
+function shuffle(count: number, marked: number, random: Random): boolean[] {
   const values = Array.from({ length: count }, (_, index) => index < marked)
   for (let index = count - 1; index > 0; index--) {
     const other = random.below(index + 1)

@@ -1,12 +1,12 @@
 import { readFile } from 'node:fs/promises'
 import type { Browser, BrowserContext, Page } from 'playwright-core'
 import { assert, type Suite } from '../../support/suite.ts'
-import { type Served, startChild } from '../child.ts'
+import { type Server, startChild } from '../child.ts'
 import { getClient } from '../client.ts'
 import { startProvider } from './provider.ts'
 import { startServer } from './server.ts'
 
-type Seen = [attempt: string, text: string][]
+type Received = [attempt: string, text: string][]
 
 const messages = [{ role: 'user', content: 'Hi' }]
 const managed = ['/api/keys', '/api/connections', '/api/settings']
@@ -23,14 +23,14 @@ const spending = [
 
 /** Tests pages that aren't the gateway's own, with a gateway on this machine that is open to everyone. */
 export function guardHolds(test: Suite<{ browser?: Browser }>): void {
-  let server: Served
+  let server: Server
   let provider: Awaited<ReturnType<typeof startProvider>>
   let other: Awaited<ReturnType<typeof startServer>>
   let context: BrowserContext
   let page: Page
   let script = ''
   /** What the documents could read, and the state before they tried. */
-  const seen = new Map<string, Seen>()
+  const seen = new Map<string, Received>()
   let before = ''
 
   const site = (host: string) => `http://${host}:${other.port}/`
@@ -96,7 +96,7 @@ export function guardHolds(test: Suite<{ browser?: Browser }>): void {
       document.body.append(frame)
     })`)
     const frame = await navigated // a frame in another process, which may be reported later
-    seen.set(name, await frame.evaluate<Seen>(`${script}\nattack(...${JSON.stringify([url, managed, changes])})`))
+    seen.set(name, await frame.evaluate<Received>(`${script}\nattack(...${JSON.stringify([url, managed, changes])})`))
   }
 
   for (const [name] of foreign) test(`a page on ${name} can't read anything`, () => assert.equal(seen.get(name), []))

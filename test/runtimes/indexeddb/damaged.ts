@@ -4,7 +4,7 @@ import type { Suite } from '../../support/suite.ts'
 import { act, startSite } from './site.ts'
 
 /** Tests a gateway on a page whose database contains damaged records. */
-export function damaged(test: Suite<{ browser?: Browser }>): void {
+export function testDamaged(test: Suite<{ browser?: Browser }>): void {
   let site: Awaited<ReturnType<typeof startSite>>
   let context: BrowserContext
   let page: Page

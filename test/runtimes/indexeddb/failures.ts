@@ -36,7 +36,7 @@ export function failures(test: Suite<{ browser?: Browser }>): void {
     for (const end = performance.now() + 30_000; !(await is()); await page.waitForTimeout(20))
       if (performance.now() > end) throw new Error('waited for 30 s')
   }
-  const refused = (response: Answer, code: string, text: RegExp) => {
+  const assertRejected = (response: Answer, code: string, text: RegExp) => {
     assert.equal([response.name, response.code], ['StorageError', code], response.message)
     assert.match(response.message ?? '', text)
     assert.match(response.message ?? '', name)
@@ -65,7 +65,7 @@ export function failures(test: Suite<{ browser?: Browser }>): void {
       assert.is(await act(other, 'remove', name), 'deleted')
       await until(async () => (await act<string[]>(page, 'received')).includes('gap'))
       for (const [method, ...args] of [['get', 'key'], ['list', ''], ['set', 'key', 'new'], ['ownSecret']] as const)
-        refused(
+        assertRejected(
           await call(page, method, ...args),
           'STORAGE_MISSING',
           /was deleted while it was in use.*reload the page/,
@@ -74,7 +74,7 @@ export function failures(test: Suite<{ browser?: Browser }>): void {
 
       await act(other, 'open', name)
       await call(other, 'set', 'key', 'of the next one')
-      refused(await call(page, 'get', 'key'), 'STORAGE_MISSING', /was deleted/)
+      assertRejected(await call(page, 'get', 'key'), 'STORAGE_MISSING', /was deleted/)
       await act(page, 'open', name)
       assert.is(getText(await call(page, 'get', 'key')), 'of the next one')
     },
@@ -84,7 +84,7 @@ export function failures(test: Suite<{ browser?: Browser }>): void {
     await act(other, 'hold', name)
     assert.is(await act(page, 'remove', name), 'blocked')
     await act(page, 'open', name)
-    refused(await call(page, 'set', 'key', 'new'), 'STORAGE_LOCKED', /another tab.*Nothing was written/)
+    assertRejected(await call(page, 'set', 'key', 'new'), 'STORAGE_LOCKED', /another tab.*Nothing was written/)
     await act(other, 'release')
     await until(async () => !(await call(page, 'get', 'key')).code)
     assert.is(getText(await call(page, 'get', 'key')), undefined, 'an empty database')
@@ -93,7 +93,7 @@ export function failures(test: Suite<{ browser?: Browser }>): void {
   inTabs('a write blocked by another tab is not made later', async () => {
     await act(other, 'hold', name)
     await act(other, 'occupy')
-    refused(await call(page, 'set', 'late', 'value'), 'STORAGE_LOCKED', /was locked by another tab/)
+    assertRejected(await call(page, 'set', 'late', 'value'), 'STORAGE_LOCKED', /was locked by another tab/)
     await act(other, 'leave')
     assert.is(typeof (await call(page, 'set', 'next', 'value')).result, 'string')
     assert.equal(await call(page, 'get', 'late'), { result: undefined })
@@ -101,14 +101,14 @@ export function failures(test: Suite<{ browser?: Browser }>): void {
 
   inTabs("a newer release may upgrade the database, and the older release's error explains what to do", async () => {
     await act(other, 'hold', name, 2)
-    refused(await call(page, 'get', 'key'), 'STORAGE_NEWER_VERSION', /Reload the page/)
+    assertRejected(await call(page, 'get', 'key'), 'STORAGE_NEWER_VERSION', /Reload the page/)
   })
 
   inTabs('a database that belongs to another program is left alone', async () => {
     name = `${name} of another`
     await act(other, 'hold', name, 1, ['theirs'])
     await act(page, 'open', name)
-    refused(await call(page, 'set', 'key', 'value'), 'STORAGE_CORRUPT', /another name/)
+    assertRejected(await call(page, 'set', 'key', 'value'), 'STORAGE_CORRUPT', /another name/)
   })
 
   inTabs('an entry written by another program counts as damaged, and can be replaced and removed', async () => {
@@ -137,7 +137,7 @@ export function failures(test: Suite<{ browser?: Browser }>): void {
   })
 
   inTabs('the error for an exceeded limit contains the full name of the database', async () => {
-    refused(
+    assertRejected(
       await call(page, 'set', 'k'.repeat(5_000), ''),
       'STORAGE_TOO_LARGE',
       /^The IndexedDB database ".*" limits a key to /,
@@ -158,7 +158,7 @@ export function failures(test: Suite<{ browser?: Browser }>): void {
       response = await call(page, 'set', `large ${++writes}`, value) // the browser caches the available quota for seconds
       return response.code !== undefined
     })
-    refused(response, 'STORAGE_UNWRITABLE', /quota.*Nothing was written/)
+    assertRejected(response, 'STORAGE_UNWRITABLE', /quota.*Nothing was written/)
     assert.equal(await call(page, 'get', `large ${writes}`), { result: undefined })
     await quota()
     assert.is(typeof (await call(page, 'set', 'key', value)).result, 'string')
@@ -172,7 +172,7 @@ export function failures(test: Suite<{ browser?: Browser }>): void {
     await page.evaluate(frame)
     const sandboxed = page.frames()[1]
     const response = await sandboxed?.evaluate<Answer>(`actions.open('${name}'), actions.call('get', 'key')`)
-    refused(response ?? {}, 'STORAGE_UNREADABLE', /Allow the site to store data/)
+    assertRejected(response ?? {}, 'STORAGE_UNREADABLE', /Allow the site to store data/)
   })
 
   inTabs("the storage's secret is a key that no script can read", async () => {

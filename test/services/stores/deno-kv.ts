@@ -80,7 +80,7 @@ export function denoKvTests(test: Suite<Record<string, unknown>>): void {
         ['text', '"of another program"'],
       ],
     )
-    const error = await refusal(() => storage.increment?.('text', 1) ?? Promise.resolve())
+    const error = await getError(() => storage.increment?.('text', 1) ?? Promise.resolve())
     assert.is(error.code, 'STORAGE_NOT_A_NUMBER')
     const version = (await storage.get('text'))?.version
     assert.is(await storage.set('text', 'new', { ifVersion: null }), false)
@@ -106,11 +106,11 @@ export function denoKvTests(test: Suite<Record<string, unknown>>): void {
     const storage = denoKvStorage(kv)
     await storage.set('key', 'value')
     await storage.close?.()
-    assert.is((await refusal(() => storage.get('key'))).code, 'STORAGE_CLOSED')
+    assert.is((await getError(() => storage.get('key'))).code, 'STORAGE_CLOSED')
     const later = denoKvStorage(kv)
     assert.is((await later.get('key'))?.value, 'value')
     kv.close()
-    const error = await refusal(() => later.get('key'))
+    const error = await getError(() => later.get('key'))
     assert.is(error.code, 'STORAGE_UNREACHABLE')
     assert.match(error.message, /"signalbox".*Check that the database is open/)
   })
@@ -135,7 +135,7 @@ async function received(storage: ReturnType<typeof denoKvStorage>, count: number
   return { keys, gaps }
 }
 
-async function refusal(action: () => Promise<unknown>): Promise<{ code?: string; message: string }> {
+async function getError(action: () => Promise<unknown>): Promise<{ code?: string; message: string }> {
   return action().then(
     () => ({ message: 'was not refused' }),
     (error: { code?: string; message: string }) => error,

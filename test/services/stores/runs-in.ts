@@ -58,9 +58,9 @@ export async function storesRunBy(runtime: Runtime, command: string, ...args: st
   const folder = await temporaryFolder()
   const program = join(folder.path, 'program.mjs')
   await bundle('program.ts', { outfile: program, platform: 'node', external: ['bun:sqlite'] })
-  const redis = await found(findRedis)
-  const upstash = await found(() => startUpstashOver(redis))
-  const postgres = await found(startPostgres)
+  const redis = await startIfFound(findRedis)
+  const upstash = await startIfFound(() => startUpstashOver(redis))
+  const postgres = await startIfFound(startPostgres)
   const missing = new Map<string, string>()
   if (redis.missing) missing.set('redis', redis.missing)
   if (upstash.missing) missing.set('upstash', upstash.missing)
@@ -157,7 +157,7 @@ function startProgram(command: string, args: string[]): Run {
     errors += text
   })
 
-  async function* written() {
+  async function* readWritten() {
     yield* child.stdout.setEncoding('utf8')
     await ended
     process.off('exit', kill)
@@ -165,7 +165,7 @@ function startProgram(command: string, args: string[]): Run {
   }
 
   return {
-    written: written(),
+    written: readWritten(),
     async end() {
       kill()
       await ended
@@ -193,7 +193,7 @@ interface Server {
 }
 
 /** Returns a server, or why there is none. */
-export async function found(start: () => Promise<Server>): Promise<Server & { missing?: string }> {
+export async function startIfFound(start: () => Promise<Server>): Promise<Server & { missing?: string }> {
   return start().catch((error: unknown) => {
     if (error instanceof SkipSignal) return { url: '', remove: async () => {}, missing: error.message }
     throw error

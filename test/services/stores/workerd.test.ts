@@ -1,7 +1,7 @@
 import { createRequire } from 'node:module'
 import type { Readable } from 'node:stream'
 import { findRedis } from '../redis-server.ts'
-import { bundle, found, startUpstashOver, storesRunIn } from './runs-in.ts'
+import { bundle, startIfFound, startUpstashOver, storesRunIn } from './runs-in.ts'
 
 interface Miniflare {
   dispatchFetch(url: string, init: RequestInit): Promise<Response>
@@ -13,8 +13,8 @@ const { Miniflare } = require('miniflare') as { Miniflare: MakesMiniflare }
 
 const contents = await bundle('worker.ts', { platform: 'node', conditions: ['workerd'], write: false })
 
-const redis = await found(findRedis)
-const upstash = await found(() => startUpstashOver(redis))
+const redis = await startIfFound(findRedis)
+const upstash = await startIfFound(() => startUpstashOver(redis))
 const missing = new Map(upstash.missing ? [['upstash', upstash.missing]] : [])
 
 await storesRunIn(

@@ -17,7 +17,7 @@ const programs: Record<string, (order: string) => Promise<void>> = { write, add,
 
 const storage = fileStorage({ path, logger: false, lockStaleMs: STALE_MS })
 if (args.includes('opened')) await storage.get('')
-say('ready')
+print('ready')
 const [order] = await once(process.stdin.setEncoding('utf8'), 'data')
 process.stdin.destroy()
 await programs[program]?.(String(order).trim())
@@ -30,7 +30,7 @@ async function write(order: string) {
       numbers.map(async (number) => {
         const { key, value } = plannedWrite(number)
         await (value === undefined ? storage.delete(key) : storage.set(key, value))
-        say(String(number))
+        print(String(number))
       }),
     )
   }
@@ -44,7 +44,7 @@ async function add() {
     const next = String(Number(stored?.value ?? 0) + 1)
     if ((await storage.set(key, next, { ifVersion: stored?.version ?? null })) !== false) done++
   }
-  say('done')
+  print('done')
 }
 
 /**
@@ -57,7 +57,7 @@ async function step() {
   const start = await interceptSteps((number, name) => {
     steps = number
     if (number !== Number(at)) return
-    say(`at ${name}`)
+    print(`at ${name}`)
     if (fate === 'kill') process.kill(process.pid, 'SIGKILL')
     if (fate === 'stop') process.kill(process.pid, 'SIGSTOP')
     if (fate === 'fail') throw Object.assign(new Error('ENOSPC: no space left'), { code: 'ENOSPC', syscall: name })
@@ -66,9 +66,9 @@ async function step() {
   start()
   const work = what === 'secret' ? storage.ownSecret?.() : storage.get('count').then((stored) => stored?.value)
   const outcome = await Promise.resolve(work).then(String, getCode)
-  say(`answered ${outcome}`)
+  print(`answered ${outcome}`)
   await storage.close?.()
-  say(`steps ${steps}`)
+  print(`steps ${steps}`)
 }
 
 /** Writes until the disk is full, then reads. A file size limit simulates the full disk. */
@@ -83,10 +83,10 @@ async function fill() {
         () => `wrote fill/${number}`,
         (error) => `refused ${getCode(error)}`,
       )
-    say(done)
+    print(done)
     if (!done.startsWith('wrote')) break
   }
-  say(`read ${(await storage.get('first'))?.value}`)
+  print(`read ${(await storage.get('first'))?.value}`)
   process.exit()
 }
 
@@ -99,7 +99,7 @@ async function denied() {
     secret: async () => storage.ownSecret?.(),
   }
   for (const [name, action] of Object.entries(use)) {
-    say(`${name} ${await action().then(() => 'allowed', getCode)}`)
+    print(`${name} ${await action().then(() => 'allowed', getCode)}`)
   }
 }
 
@@ -107,10 +107,10 @@ async function denied() {
 async function idle() {
   storage.watch?.(() => {})
   await storage.set('key', 'value')
-  say('idle')
+  print('idle')
 }
 
-function say(line: string): void {
+function print(line: string): void {
   for (;;) {
     try {
       return void writeSync(1, `${line}\n`)
@@ -128,7 +128,7 @@ function getCode(error: unknown): string {
 async function announce(order: string) {
   for (let number = 0; number < Number(order); number++) {
     await storage.set(`news/${number}`, 'new')
-    say(`news/${number} ${performance.timeOrigin + performance.now()}`)
+    print(`news/${number} ${performance.timeOrigin + performance.now()}`)
     await new Promise((resolve) => setTimeout(resolve, 30))
   }
 }

@@ -6,7 +6,7 @@ import { openWorld } from '../../pipeline/support/world.ts'
 export type Envelope = { order: unknown; record: Record<string, unknown> }
 
 /** Fills a store with two records of each kind: a good one, and one to damage. */
-export async function filled() {
+export async function fillStore() {
   const storage = memoryStorage()
   const { api } = await openWorld({
     storage,
@@ -35,7 +35,7 @@ export const kinds = {
 }
 
 /** Changes the text of the record to damage. Resolves to its key. */
-export async function damaged(
+export async function damageStore(
   storage: Storage,
   prefix: keyof typeof kinds,
   how: (text: string) => string,

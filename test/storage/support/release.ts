@@ -25,7 +25,7 @@ export async function release(commit: string): Promise<Release> {
 }
 
 async function bundle(commit: string, outfile: string): Promise<void> {
-  const tar = archived(commit) ?? skip(`the clone does not have the commit ${commit}`)
+  const tar = readArchive(commit) ?? skip(`the clone does not have the commit ${commit}`)
   const { path, remove } = await temporaryFolder()
   execFileSync('tar', ['-x', '-C', path], { input: tar })
   await symlink(join(process.cwd(), 'node_modules'), join(path, 'node_modules'), 'junction')
@@ -47,7 +47,7 @@ async function bundle(commit: string, outfile: string): Promise<void> {
   await remove()
 }
 
-function archived(commit: string): Buffer | undefined {
+function readArchive(commit: string): Buffer | undefined {
   try {
     const maxBuffer = 100 * 1024 * 1024
     return execFileSync('git', ['archive', commit, 'src', 'adapters', 'package.json'], { maxBuffer, stdio: 'pipe' })

@@ -60,7 +60,7 @@ export function mortal(storage: Storage): Mortal {
     (...args: Args) =>
       isDead ? Promise.reject(death()) : action(...args)
 
-  const counted = <Args extends unknown[], T>(action: (...args: Args) => Promise<T>) =>
+  const countCalls = <Args extends unknown[], T>(action: (...args: Args) => Promise<T>) =>
     alive(async (...args: Args) => {
       if (interruption && interruption.left-- <= 0) {
         const { action: other } = interruption
@@ -78,8 +78,8 @@ export function mortal(storage: Storage): Mortal {
     atomic: true,
     get: alive(storage.get),
     list: alive(storage.list),
-    set: counted(storage.set),
-    delete: counted(storage.delete),
+    set: countCalls(storage.set),
+    delete: countCalls(storage.delete),
     ...(storage.watch && { watch: storage.watch }),
     dieAfter(writes, options) {
       left = writes

@@ -30,10 +30,10 @@ export function openProxy(input: Omit<SideOptions, 'side'> & { storage: Storage 
     const stored = await read()
     if (stored && stored.id === request.mirror) {
       const isDiverged = !agreesOnLastSync(stored, request)
-      if (isDiverged && !request.full) throw refusal('HISTORY_DIVERGED')
+      if (isDiverged && !request.full) throw createRejection('HISTORY_DIVERGED')
       return { mirror: stored, isDiverged }
     }
-    if (!request.create || request.changes.length > 0 || request.seen.length > 0) throw refusal('MIRROR_GONE')
+    if (!request.create || request.changes.length > 0 || request.seen.length > 0) throw createRejection('MIRROR_GONE')
     const mirror = { id: newId(), current: newId(), previous: null }
     await write(mirror)
     return { mirror, isDiverged: false }
@@ -57,7 +57,7 @@ export function openProxy(input: Omit<SideOptions, 'side'> & { storage: Storage 
   return { ...side, sync, storage }
 }
 
-export const refusal = (code: string) =>
+export const createRejection = (code: string) =>
   gatewayError('CLOUD_FAILED', { message: `The proxy refused: ${code}.`, data: { refusal: code } })
 
 export type CloudEnd = ReturnType<typeof openProxy>

@@ -59,15 +59,15 @@ export const rollbackHistories: fc.Arbitrary<RollbackHistory> = fc.record({
 
 /** The changes that a side has certainly or possibly made or received. */
 interface Known {
-  sure: ReadonlySet<Made>
-  perhaps: ReadonlySet<Made>
+  sure: ReadonlySet<Created>
+  perhaps: ReadonlySet<Created>
   /** The number of completed syncs, as far as its storage knows. */
   exchanges: number
 }
 
-type Made = Event & {
+type Created = Event & {
   /** The changes that its side may have seen. */
-  saw: ReadonlySet<Made>
+  saw: ReadonlySet<Created>
   /** The number of conflicts reported until then. */
   conflicts: number
   /** The number of syncs completed until then, as far as its side's storage knew. */
@@ -94,7 +94,7 @@ export async function runRollbacks({ rounds, rollbacks, variant }: RollbackHisto
     await world.edit(by, item)
     const { sure, perhaps, exchanges } = known[by]
     const created = changes(before, await world.view(by), { at: ++at, side: by }).map(
-      (event): Made => ({ ...event, saw: perhaps, conflicts: world.conflicts.length, exchanges }),
+      (event): Created => ({ ...event, saw: perhaps, conflicts: world.conflicts.length, exchanges }),
     )
     known[by] = { sure: new Set([...sure, ...created]), perhaps: new Set([...perhaps, ...created]), exchanges }
   }
@@ -157,7 +157,7 @@ function checkUndone(final: View, known: readonly Known[], { conflicts }: World)
 }
 
 /** Returns whether the record was deleted before it was synced. */
-function isUnheardOf({ id, side: by, what, saw, exchanges }: Made): boolean {
+function isUnheardOf({ id, side: by, what, saw, exchanges }: Created): boolean {
   const creations = [...saw].filter((item) => item.id === id && item.what === 'content' && item.from === undefined)
   const last = creations.findLast((creation) => creation.side === by)
   return what === 'content' && last?.exchanges === exchanges

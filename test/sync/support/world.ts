@@ -20,13 +20,13 @@ export const kinds = ['keys', 'combos', 'connections', 'aliases', 'providers', '
 export type Kind = (typeof kinds)[number]
 
 /** The observed state of a record: a string that changes with every edit and, for some records, whether it is active. */
-export interface Seen {
+export interface Received {
   tag: string
   isActive?: boolean
   /** Identifies the last call that set these values. Only this side knows it. */
   edit?: string
 }
-export type View = Map<string, Seen>
+export type View = Map<string, Received>
 
 /** Both sides, with the actions of their administrators. */
 export interface World {
@@ -166,10 +166,10 @@ export const isRefused = (error: unknown) =>
 /** Performs an administrator's action. `tag` makes each change unique. */
 export async function perform({ api, store }: Side, edit: Edit, tag: () => string): Promise<void> {
   const name = NAMES[edit.pick % NAMES.length] ?? ''
-  const chosen = <T>(all: readonly T[]) => all[edit.pick % Math.max(1, all.length)]
+  const choose = <T>(all: readonly T[]) => all[edit.pick % Math.max(1, all.length)]
   if (edit.do === 'require keys') return void (await api.settings.update({ requireApiKey: edit.pick % 2 === 0 }))
   if (edit.do === 'give another value') {
-    const key = chosen(await store.keys.all())
+    const key = choose(await store.keys.all())
     if (key) await api.keys.put({ id: key.id, name: key.name, key: `sbx_${tag().padEnd(40, 'x')}` })
     return
   }
@@ -185,14 +185,14 @@ export async function perform({ api, store }: Side, edit: Edit, tag: () => strin
   switch (edit.what) {
     case 'keys': {
       if (edit.do === 'create') return void (await api.keys.create({ name: tag() }))
-      const id = chosen(await store.keys.all())?.id
+      const id = choose(await store.keys.all())?.id
       if (id === undefined) return
       if (edit.do === 'delete') return void (await api.keys.delete(id))
       return void (await api.keys.update(id, edit.do === 'change' ? { name: tag() } : { isActive }))
     }
     case 'combos': {
       if (edit.do === 'create') return void (await api.combos.create({ name, models: [`acme/${tag()}`] }))
-      const id = chosen(await store.combos.all())?.id
+      const id = choose(await store.combos.all())?.id
       if (id === undefined) return
       if (edit.do === 'delete') return void (await api.combos.delete(id))
       const renames = edit.do === 'pause' || edit.do === 'resume'
@@ -202,7 +202,7 @@ export async function perform({ api, store }: Side, edit: Edit, tag: () => strin
       const input = { id: name, provider: 'acme' }
       if (edit.do === 'create')
         return void (await api.connections.put({ ...input, name: tag(), apiKey: `key-${tag()}` }))
-      const id = chosen(await store.connections.all())?.id
+      const id = choose(await store.connections.all())?.id
       if (id === undefined) return
       if (edit.do === 'delete') return void (await api.connections.delete(id))
       return void (await api.connections.update(id, edit.do === 'change' ? { name: tag() } : { isActive }))
@@ -212,7 +212,7 @@ export async function perform({ api, store }: Side, edit: Edit, tag: () => strin
       return void (await api.aliases.set({ alias: name, model: `acme/${tag()}` }))
     case 'providers': {
       const stickyLimit = Number(tag().slice(1))
-      return void (await api.providers.update(chosen(['acme', 'other']) ?? '', {
+      return void (await api.providers.update(choose(['acme', 'other']) ?? '', {
         strategy: 'round-robin',
         stickyLimit,
       }))
@@ -226,11 +226,11 @@ export async function perform({ api, store }: Side, edit: Edit, tag: () => strin
 /** Returns the synced records in a form that shows their changes. */
 export async function getView({ store }: Side): Promise<View> {
   const view: View = new Map()
-  const add = (id: string, tag: unknown, { isActive, edit }: Partial<Seen> = {}) => {
+  const add = (id: string, tag: unknown, { isActive, edit }: Partial<Received> = {}) => {
     if (view.has(id)) return
     view.set(id, { tag: JSON.stringify(tag), ...(isActive !== undefined && { isActive }), ...(edit && { edit }) })
   }
-  const getFlag = ({ isActive = true, edit }: Partial<Seen>) => ({ isActive, ...(edit && { edit }) })
+  const getFlag = ({ isActive = true, edit }: Partial<Received>) => ({ isActive, ...(edit && { edit }) })
   const [keys, combos, connections, aliases, providers, customModels, settings] = await Promise.all([
     store.keys.entries(),
     store.combos.all(),

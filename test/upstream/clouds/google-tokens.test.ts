@@ -1,7 +1,7 @@
 import { fromBase64, toBase64 } from '../../../src/lib/bytes.ts'
 import { parseServiceAccount, type ServiceAccount } from '../../../src/request/upstream/clouds/cloud-rules.ts'
 import { createGoogleTokens } from '../../../src/request/upstream/clouds/google-tokens.ts'
-import { type Answering, fakeUpstream, json } from '../../pipeline/support/upstream.ts'
+import { fakeUpstream, json, type Respond } from '../../pipeline/support/upstream.ts'
 import { fakeClock } from '../../support/clock.ts'
 import { assert, suite } from '../../support/suite.ts'
 
@@ -20,14 +20,14 @@ const account: ServiceAccount = {
   keyId: 'key-1',
 }
 
-function open(respond: Answering = (_, index) => json({ access_token: `ya29.${index}`, expires_in: 3_600 })) {
+function open(respond: Respond = (_, index) => json({ access_token: `ya29.${index}`, expires_in: 3_600 })) {
   const upstream = fakeUpstream(respond)
   const clock = fakeClock()
   const tokens = createGoogleTokens(clock)
   return { upstream, clock, token: (of = account) => tokens(of, upstream) }
 }
 
-const decoded = (part = '') => new TextDecoder().decode(getBytes(part))
+const decode = (part = '') => new TextDecoder().decode(getBytes(part))
 const getBytes = (part: string) => fromBase64(part.replaceAll('-', '+').replaceAll('_', '/'))
 
 test("service account tokens are requested with an assertion signed with the account's key", async () => {
@@ -39,9 +39,9 @@ test("service account tokens are requested with an assertion signed with the acc
   const body = new URLSearchParams(call?.body)
   assert.is(body.get('grant_type'), 'urn:ietf:params:oauth:grant-type:jwt-bearer')
   const [header, claims, signature = ''] = body.get('assertion')?.split('.') ?? []
-  assert.equal(JSON.parse(decoded(header)), { alg: 'RS256', typ: 'JWT', kid: 'key-1' })
+  assert.equal(JSON.parse(decode(header)), { alg: 'RS256', typ: 'JWT', kid: 'key-1' })
   const now = clock.now() / 1_000
-  assert.equal(JSON.parse(decoded(claims)), {
+  assert.equal(JSON.parse(decode(claims)), {
     iss: account.email,
     scope: 'https://www.googleapis.com/auth/cloud-platform',
     aud: 'https://oauth2.googleapis.com/token',

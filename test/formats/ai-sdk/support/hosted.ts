@@ -13,7 +13,7 @@ export function answerOf(format: HostFormat, content: readonly JsonObject[]): { 
   const { whole, events } = getOutput(format, { blocks: [{ type: 'text', text: 'It is 42.' }] })
   const response = Object(whole)
   const data = (event: object) => `data: ${JSON.stringify(event)}\n\n`
-  const named = (event: { type: string; [member: string]: unknown }) => `event: ${event.type}\n${data(event)}`
+  const formatEvent = (event: { type: string; [member: string]: unknown }) => `event: ${event.type}\n${data(event)}`
   switch (format) {
     case 'anthropic-messages': {
       const blocks = content.flatMap((block, index) => {
@@ -26,9 +26,9 @@ export function answerOf(format: HostFormat, content: readonly JsonObject[]): { 
           ...(Array.isArray(citations) ? citations.map((citation) => ({ type: 'citations_delta', citation })) : []),
         ]
         return [
-          named({ type: 'content_block_start', index, content_block: start }),
-          ...deltas.map((delta) => named({ type: 'content_block_delta', index, delta })),
-          named({ type: 'content_block_stop', index }),
+          formatEvent({ type: 'content_block_start', index, content_block: start }),
+          ...deltas.map((delta) => formatEvent({ type: 'content_block_delta', index, delta })),
+          formatEvent({ type: 'content_block_stop', index }),
         ]
       })
       const later = events.slice(1).map((event) => event.replace('"index":0', `"index":${content.length}`))
@@ -39,18 +39,22 @@ export function answerOf(format: HostFormat, content: readonly JsonObject[]): { 
     }
     case 'openai-responses': {
       const items = content.flatMap((item, index) => [
-        named({ type: 'response.output_item.added', output_index: index, item: { ...item, status: 'in_progress' } }),
+        formatEvent({
+          type: 'response.output_item.added',
+          output_index: index,
+          item: { ...item, status: 'in_progress' },
+        }),
         ...(item.code === undefined
           ? []
           : [
-              named({
+              formatEvent({
                 type: 'response.code_interpreter_call_code.done',
                 output_index: index,
                 code: item.code,
                 item_id: item.id,
               }),
             ]),
-        named({ type: 'response.output_item.done', output_index: index, item }),
+        formatEvent({ type: 'response.output_item.done', output_index: index, item }),
       ])
       const later = events
         .slice(1)

@@ -13,7 +13,7 @@ function parse(body: JsonObject, version?: string) {
 }
 
 /** Rejected requests, with the field that the error names. */
-function refusal(body: JsonObject, version?: string): unknown {
+function getError(body: JsonObject, version?: string): unknown {
   try {
     parse(body, version)
   } catch (error) {
@@ -143,10 +143,10 @@ const refusals: Record<string, [body: JsonObject, param: string, version?: strin
 }
 
 for (const [name, [body, param, version]] of Object.entries(refusals)) {
-  refused(`an error identifies the field ${name}`, () => assert.is(refusal(body, version), param))
+  refused(`an error identifies the field ${name}`, () => assert.is(getError(body, version), param))
 }
 
 refused('sampling options are accepted in the older API version', () => {
-  assert.is(refusal({ temperature: 0.5 }, '2023-06-01'), 'not refused')
-  assert.is(refusal({ temperature: null }, '2026-10-21'), 'not refused')
+  assert.is(getError({ temperature: 0.5 }, '2023-06-01'), 'not refused')
+  assert.is(getError({ temperature: null }, '2026-10-21'), 'not refused')
 })

@@ -209,11 +209,11 @@ test('a stream starts once, with the ID, the model, and the input token counts',
 
 test("later usage counts replace earlier ones, null counts don't, and cached tokens count as input", () => {
   const first = beginOf({ usage: { input_tokens: 10, cache_read_input_tokens: 100 } })
-  const counted = (usage: object) => read([first, finish('end_turn', usage), end]).usage
+  const getUsage = (usage: object) => read([first, finish('end_turn', usage), end]).usage
   const expected = { inputTokens: 110, outputTokens: 5, cacheReadTokens: 100, cacheWriteTokens: 0, reasoningTokens: 0 }
-  assert.equal(counted({ output_tokens: 5, input_tokens: null }), expected)
+  assert.equal(getUsage({ output_tokens: 5, input_tokens: null }), expected)
   const details = { output_tokens_details: { thinking_tokens: 3 }, cache_creation_input_tokens: 1000 }
-  assert.equal(counted({ output_tokens: 5, input_tokens: 20, ...details }), {
+  assert.equal(getUsage({ output_tokens: 5, input_tokens: 20, ...details }), {
     ...expected,
     ...{ inputTokens: 1120, cacheWriteTokens: 1000, reasoningTokens: 3 },
   })

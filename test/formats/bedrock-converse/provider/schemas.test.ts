@@ -9,7 +9,7 @@ import { contexts } from '../../support/contexts.ts'
 const test = suite('Converse schemas')
 
 /** Returns a chat client's request as sent to a model on Bedrock. */
-function written(model: string, request: JsonObject) {
+function write(model: string, request: JsonObject) {
   const { warnings } = contexts(chatTranslator)
   const traits = getTraits(converseTranslator.traits, { provider: 'bedrock', model, format: 'bedrock-converse' }, {})
   const target = { model, traits, origin: { format: 'bedrock-converse' as const, account: 'a' }, warnings }
@@ -37,7 +37,7 @@ const enforced = {
 for (const model of ['us.anthropic.claude-sonnet-4-5-20250929-v1:0', 'openai.gpt-oss-120b-1:0'])
   test(`an output schema can be enforced (${model})`, () => {
     const json_schema = { name: 'n', description: 'D', schema: input }
-    const { body, warnings } = written(model, { response_format: { type: 'json_schema', json_schema } })
+    const { body, warnings } = write(model, { response_format: { type: 'json_schema', json_schema } })
     const jsonSchema = { schema: JSON.stringify(enforced), name: 'n', description: 'D' }
     assert.equal(body.outputConfig, { textFormat: { type: 'json_schema', structure: { jsonSchema } } })
     assert.equal(warnings, ['moved:response_format'])
@@ -47,7 +47,7 @@ test('a tool schema is only made enforceable for strict tools', () => {
   const tool = (name: string, strict: boolean) => ({ type: 'function', function: { name, parameters: input, strict } })
   const spec = (name: string, json: object) => ({ toolSpec: { name, inputSchema: { json } } })
   const bare = { type: 'function', function: { name: 'h', strict: true } }
-  const { body, warnings } = written('anthropic.claude-sonnet-4-5', {
+  const { body, warnings } = write('anthropic.claude-sonnet-4-5', {
     tools: [tool('f', true), tool('g', false), bare],
   })
   const strict = ({ toolSpec }: ReturnType<typeof spec>) => ({ toolSpec: { ...toolSpec, strict: true } })

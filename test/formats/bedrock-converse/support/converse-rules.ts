@@ -8,24 +8,24 @@ export function brokenRules(body: unknown): string[] {
   let role: unknown = 'assistant'
   let open: string[] = [] // calls that have no result yet
   for (const [index, message] of body.messages.entries()) {
-    const say = (problem: string) => problems.push(`messages[${index}] ${problem}`)
-    if (message.role === role) say(`follows another of the role ${role}`)
+    const report = (problem: string) => problems.push(`messages[${index}] ${problem}`)
+    if (message.role === role) report(`follows another of the role ${role}`)
     role = message.role
     if (!Array.isArray(message.content) || message.content.length === 0) {
-      say('has no content')
+      report('has no content')
       continue
     }
     const results: string[] = []
     for (const block of message.content) {
       const kinds = Object.keys(block)
-      if (kinds.length !== 1) say(`has a block of ${kinds.join(' and ')}`)
-      for (const problem of blockProblems(block, names)) say(problem)
+      if (kinds.length !== 1) report(`has a block of ${kinds.join(' and ')}`)
+      for (const problem of blockProblems(block, names)) report(problem)
       if (block.toolResult) results.push(block.toolResult.toolUseId)
     }
-    if (role === 'user' && String(results) !== String(open)) say(`answers ${results} where ${open} were called`)
+    if (role === 'user' && String(results) !== String(open)) report(`answers ${results} where ${open} were called`)
     open = message.content.flatMap(({ toolUse }: { toolUse?: { toolUseId: string } }) => toolUse?.toolUseId ?? [])
     const isTold = message.content.some((block: object) => 'text' in block || 'toolResult' in block)
-    if (message.content.some((block: object) => 'document' in block) && !isTold) say('has a document without words')
+    if (message.content.some((block: object) => 'document' in block) && !isTold) report('has a document without words')
   }
   if (/"toolUse"/.test(JSON.stringify(body.messages)) && !body.toolConfig)
     problems.push('there are calls without tools')

@@ -5,7 +5,7 @@ import { recordedExchanges } from '../../support/recordings.ts'
 type Called = [id: string, tool: string, args: unknown]
 
 /** Returns the recordings of Converse, streamed or not. */
-export const recorded = () => recordedExchanges(['bedrock-converse'])
+export const listRecorded = () => recordedExchanges(['bedrock-converse'])
 
 /** Reads the content of a non-streaming response from its blocks. */
 export function plainly(message: JsonObject) {
@@ -48,7 +48,7 @@ export function getPayloads(bytes: Uint8Array): { type: string; payload: Payload
 }
 
 /** Merges the content of a stream's frames. */
-export function merged(frames: ReturnType<typeof getPayloads>) {
+export function merge(frames: ReturnType<typeof getPayloads>) {
   const contents = {
     text: '',
     thoughts: '',

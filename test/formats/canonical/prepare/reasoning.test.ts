@@ -149,11 +149,11 @@ thinking('reasoning that cannot be disabled is left to the target', () => {
 
 thinking('options that conflict with reasoning are dropped', () => {
   const excludes = ['temperature', 'topP'] as const
-  const sampled = (options: RequestOptions, isDefault: boolean) =>
+  const prepareSampling = (options: RequestOptions, isDefault: boolean) =>
     Object.keys(prepare({ options: { temperature: 1, ...options } }, own({ excludes, isDefault })).request.options)
-  assert.equal(sampled({}, false), ['temperature'])
-  assert.equal(sampled({}, true), [])
-  assert.equal(sampled({ reasoning: { show: 'none' } }, false), ['temperature', 'reasoning'])
-  assert.equal(sampled({ reasoning: { effort: 'none' } }, true), ['temperature', 'reasoning'])
-  assert.equal(sampled({ reasoning: { effort: 'low' } }, false), ['reasoning'])
+  assert.equal(prepareSampling({}, false), ['temperature'])
+  assert.equal(prepareSampling({}, true), [])
+  assert.equal(prepareSampling({ reasoning: { show: 'none' } }, false), ['temperature', 'reasoning'])
+  assert.equal(prepareSampling({ reasoning: { effort: 'none' } }, true), ['temperature', 'reasoning'])
+  assert.equal(prepareSampling({ reasoning: { effort: 'low' } }, false), ['reasoning'])
 })

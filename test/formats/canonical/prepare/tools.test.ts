@@ -47,14 +47,14 @@ for (const [name, [toolChoice, toolChoices, expected, names]] of Object.entries(
 }
 
 tools('a choice of missing tools is dropped with a warning', () => {
-  const chosen = (toolChoice: ToolChoice) => {
+  const prepareChoice = (toolChoice: ToolChoice) => {
     const { request, warnings } = prepare({ toolChoice })
     return [request.toolChoice, warnings]
   }
-  assert.equal(chosen({ type: 'required' }), [undefined, ['dropped:toolChoice']])
-  assert.equal(chosen({ type: 'tool', name: 'f' }), [undefined, ['dropped:toolChoice']])
-  assert.equal(chosen({ type: 'auto' }), [undefined, []])
-  assert.equal(chosen({ type: 'none' }), [undefined, []])
+  assert.equal(prepareChoice({ type: 'required' }), [undefined, ['dropped:toolChoice']])
+  assert.equal(prepareChoice({ type: 'tool', name: 'f' }), [undefined, ['dropped:toolChoice']])
+  assert.equal(prepareChoice({ type: 'auto' }), [undefined, []])
+  assert.equal(prepareChoice({ type: 'none' }), [undefined, []])
 })
 
 tools('web searches are dropped if the tool choice is none, because they would run anyway', () => {

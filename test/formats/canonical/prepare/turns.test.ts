@@ -3,11 +3,11 @@ import type { OpaqueState } from '../../../../src/protocols/formats/canonical/ca
 import type { Turn } from '../../../../src/protocols/formats/canonical/canonical-turns.ts'
 import { busyMs } from '../../../support/cpu-time.ts'
 import { assert, suite } from '../../../support/suite.ts'
-import { assistant, call, type Given, ORIGIN, prepare, result, system, text, tool, user } from './support/prepare.ts'
+import { assistant, call, type Input, ORIGIN, prepare, result, system, text, tool, user } from './support/prepare.ts'
 
 const BASE = baseTraits.reasoning
-const named = (id: string, ...content: string[]) => ({ ...result(id, ...content), name: 'f' })
-const none = (id: string) => ({ ...named(id, '[no result recorded]'), isError: true as const })
+const createNamedResult = (id: string, ...content: string[]) => ({ ...result(id, ...content), name: 'f' })
+const none = (id: string) => ({ ...createNamedResult(id, '[no result recorded]'), isError: true as const })
 
 const free = (id: string) => ({ ...call(id), isFreeForm: true }) as const
 const freed = <R extends object>(input: R) => ({ ...input, isFreeForm: true as const })
@@ -18,33 +18,44 @@ const thought = (account: string) => ({ type: 'reasoning', text: 'hm', state: st
 
 const FROM_ANSWER = 'From your answer before:'
 
-const loop = [user('q'), assistant(thought('anthropic/1'), call('b')), tool(named('b', '2'))]
+const loop = [user('q'), assistant(thought('anthropic/1'), call('b')), tool(createNamedResult('b', '2'))]
 
 /** The conversation that a target gets. */
-const table: Record<string, [given: Turn[], expected: Turn[], target?: Given]> = {
+const table: Record<string, [given: Turn[], expected: Turn[], target?: Input]> = {
   'results in the order of their calls': [
     [user('q'), assistant(call('a'), call('b')), tool(result('b', '2'), result('a', '1')), user('go on')],
-    [user('q'), assistant(call('a'), call('b')), tool(named('a', '1'), named('b', '2')), user('go on')],
+    [
+      user('q'),
+      assistant(call('a'), call('b')),
+      tool(createNamedResult('a', '1'), createNamedResult('b', '2')),
+      user('go on'),
+    ],
   ],
   'anything between a call and its result after the result': [
     [user('q'), assistant(call('a')), user('and'), tool(result('a', '1'))],
-    [user('q'), assistant(call('a')), tool(named('a', '1')), user('and')],
+    [user('q'), assistant(call('a')), tool(createNamedResult('a', '1')), user('and')],
   ],
   "text after a call in the call's turn": [
     [user('q'), assistant('so', call('a'), 'wait'), tool(result('a', '1'))],
-    [user('q'), assistant('so', call('a'), 'wait'), tool(named('a', '1'))],
+    [user('q'), assistant('so', call('a'), 'wait'), tool(createNamedResult('a', '1'))],
   ],
   "text before the first result of a call in the call's turn": [
     [user('q'), assistant(call('a')), assistant('wait'), user('and'), assistant('so'), tool(result('a', '1'))],
-    [user('q'), assistant(call('a'), 'wait', 'so'), tool(named('a', '1')), user('and')],
+    [user('q'), assistant(call('a'), 'wait', 'so'), tool(createNamedResult('a', '1')), user('and')],
   ],
   'text after a result in its position, even if another result of the same call follows': [
     [user('q'), assistant(call('a')), tool(result('a', '1')), assistant('so'), user('and'), tool(result('a', '2'))],
-    [user('q'), assistant(call('a')), tool(named('a', '2')), assistant('so'), user('and')],
+    [user('q'), assistant(call('a')), tool(createNamedResult('a', '2')), assistant('so'), user('and')],
   ],
   'calls of several turns, each with its own results': [
     [user('q'), assistant(call('a')), assistant(call('b')), tool(result('a', '1'), result('b', '2'))],
-    [user('q'), assistant(call('a')), tool(named('a', '1')), assistant(call('b')), tool(named('b', '2'))],
+    [
+      user('q'),
+      assistant(call('a')),
+      tool(createNamedResult('a', '1')),
+      assistant(call('b')),
+      tool(createNamedResult('b', '2')),
+    ],
   ],
   'two calls with separate IDs for an ID that is reused later': [
     [
@@ -52,13 +63,17 @@ const table: Record<string, [given: Turn[], expected: Turn[], target?: Given]> =
       ...[tool(result('a', '2'), result('b', '3')), assistant(call('a')), tool(result('a', '4'))],
     ],
     [
-      ...[user('q'), assistant(call('a')), tool(named('a', '1')), assistant(call('b'), call('a_2'))],
-      ...[tool(named('b', '3'), named('a_2', '2')), assistant(call('a_3')), tool(named('a_3', '4'))],
+      ...[user('q'), assistant(call('a')), tool(createNamedResult('a', '1')), assistant(call('b'), call('a_2'))],
+      ...[
+        tool(createNamedResult('b', '3'), createNamedResult('a_2', '2')),
+        assistant(call('a_3')),
+        tool(createNamedResult('a_3', '4')),
+      ],
     ],
   ],
   'the last of several results': [
     [user('q'), assistant(call('a')), tool(result('a', '1'), result('a', '2'))],
-    [user('q'), assistant(call('a')), tool(named('a', '2'))],
+    [user('q'), assistant(call('a')), tool(createNamedResult('a', '2'))],
   ],
   'a result without a call as text': [
     [tool(result('a', '1')), user('q')],
@@ -66,14 +81,14 @@ const table: Record<string, [given: Turn[], expected: Turn[], target?: Given]> =
   ],
   'an error result for a call without a result': [
     [user('q'), assistant(call('a'), call('b')), tool(result('a', '1')), user('?')],
-    [user('q'), assistant(call('a'), call('b')), tool(named('a', '1'), none('b')), user('?')],
+    [user('q'), assistant(call('a'), call('b')), tool(createNamedResult('a', '1'), none('b')), user('?')],
   ],
   'results of the same kind as their calls, even if only the calls name the kind': [
     [user('q'), assistant(free('a'), call('b'), free('c')), tool(result('a', '1'), freed(result('b', '2'))), user('?')],
     [
       user('q'),
       assistant(free('a'), call('b'), free('c')),
-      tool(freed(named('a', '1')), named('b', '2'), freed(none('c'))),
+      tool(freed(createNamedResult('a', '1')), createNamedResult('b', '2'), freed(none('c'))),
       user('?'),
     ],
     { traits: { freeFormTools: true } },
@@ -88,7 +103,7 @@ const table: Record<string, [given: Turn[], expected: Turn[], target?: Given]> =
   ],
   'IDs that the target accepts, the same in call and result': [
     [user('q'), assistant(call('toolu.01')), tool(result('toolu.01', '1'))],
-    [user('q'), assistant(call('toolu_01')), tool(named('toolu_01', '1'))],
+    [user('q'), assistant(call('toolu_01')), tool(createNamedResult('toolu_01', '1'))],
     { traits: { toolIds: { characters: 'a-z0-9_', maxLength: 20 } } },
   ],
   'images in a result if the target supports them there': [
@@ -101,7 +116,7 @@ const table: Record<string, [given: Turn[], expected: Turn[], target?: Given]> =
     [
       user('q'),
       assistant(call('a'), call('b')),
-      tool(named('a', 'x', '[image: see the message after the results]'), named('b', '2')),
+      tool(createNamedResult('a', 'x', '[image: see the message after the results]'), createNamedResult('b', '2')),
       user('From the result of the tool call a:', image),
       user('go on'),
     ],
@@ -124,7 +139,7 @@ const table: Record<string, [given: Turn[], expected: Turn[], target?: Given]> =
     [
       user('q'),
       assistant(call('a')),
-      tool(named('a', '1')),
+      tool(createNamedResult('a', '1')),
       user(FROM_ANSWER, image),
       assistant('[image: see the next message]'),
       user(FROM_ANSWER, image),
@@ -141,7 +156,7 @@ const table: Record<string, [given: Turn[], expected: Turn[], target?: Given]> =
   ],
   'no reasoning if the target accepts none': [
     loop,
-    [user('q'), assistant(call('b')), tool(named('b', '2'))],
+    [user('q'), assistant(call('b')), tool(createNamedResult('b', '2'))],
     { traits: { reasoning: replaying('never') } },
   ],
   'late instructions in their position': [

@@ -30,7 +30,7 @@ function getChunks(events: readonly StreamEvent[], request?: Partial<CanonicalRe
 const createMessage = (part: object, index = 0) => ({
   candidates: [{ content: { role: 'model', parts: [part] }, index }],
 })
-const finished = (finishReason: string, extra: object = {}) => ({
+const createFinish = (finishReason: string, extra: object = {}) => ({
   candidates: [{ content: { role: 'model', parts: [{ text: '' }] }, finishReason, index: 0, ...extra }],
 })
 const open = (key: number, part: (StreamEvent & { type: 'part-start' })['part'], candidate = 0): StreamEvent => ({
@@ -54,7 +54,7 @@ test('writes text as it arrives, and the finish reason and usage at the end, wit
       createMessage({ text: 'a' }),
       createMessage({ text: 'b' }),
       {
-        ...finished('STOP'),
+        ...createFinish('STOP'),
         usageMetadata: { promptTokenCount: 3, candidatesTokenCount: 3, thoughtsTokenCount: 1, totalTokenCount: 7 },
       },
     ],
@@ -76,7 +76,7 @@ test('interleaved calls are written one after another, in the order of their sta
     createMessage({ functionCall: { id: 'b', name: 'f', args: { y: 2 } } }),
     createMessage({ functionCall: { id: 'c', name: 'f', args: { z: 3 } } }),
     createMessage({ functionCall: { id: 'd', name: 'f', args: { w: 4 } } }),
-    finished('STOP'),
+    createFinish('STOP'),
   ])
 })
 
@@ -95,7 +95,7 @@ test('reasoning is marked, and each signature follows the content that it signs'
     createMessage({ text: '', thought: true, thoughtSignature }),
     createMessage({ text: 'a' }),
     createMessage({ text: '', thoughtSignature }),
-    finished('STOP'),
+    createFinish('STOP'),
   ]
   assert.equal(getChunks(events), [createMessage({ text: 'hm', thought: true }), ...signed])
   assert.equal(getChunks(events, { options: { reasoning: { show: 'none' } } }), signed)
@@ -144,7 +144,7 @@ test('sources are in the last chunk, and a refusal has the finish reason of the 
   })
   assert.equal(getChunks([open(0, { type: 'refusal', text: '' }), delta(0, 'no'), close(0), end('stop')]), [
     createMessage({ text: 'no' }),
-    finished('SAFETY'),
+    createFinish('SAFETY'),
   ])
 })
 

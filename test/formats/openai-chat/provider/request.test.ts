@@ -65,13 +65,13 @@ turns('a tool result becomes text, which begins with `Error: ` for an error', ()
 turns('a generated image goes into the assistant message for vendors with a field for it', () => {
   const image = { type: 'image', source: { type: 'base64', mediaType: 'image/png', data: 'AA==' } } as const
   const requestOptions: Turn = { role: 'user', content: [text('q')] }
-  const drawn = (...content: AssistantPart[]) =>
+  const createImageTurn = (...content: AssistantPart[]) =>
     messages([requestOptions, { role: 'assistant', name: 'a', content }, requestOptions])
   const request = { role: 'user', content: 'q' }
   const images = [{ type: 'image_url', image_url: { url: 'data:image/png;base64,AA==' } }]
-  assert.equal(drawn(image), [request, { role: 'assistant', content: null, name: 'a', images }, request])
+  assert.equal(createImageTurn(image), [request, { role: 'assistant', content: null, name: 'a', images }, request])
   const both = { role: 'assistant', content: 'so', name: 'a', images }
-  assert.equal(drawn(image, text('so')), [request, both, request])
+  assert.equal(createImageTurn(image, text('so')), [request, both, request])
 })
 
 turns('images and files become data URLs or URLs', () => {

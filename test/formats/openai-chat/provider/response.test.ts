@@ -5,9 +5,9 @@ import { chatTranslator } from '../../../../src/protocols/formats/openai-chat/ch
 import { assert, suite } from '../../../support/suite.ts'
 import { contexts } from '../../support/contexts.ts'
 
-const parsed = (body: JsonObject) => chatTranslator.parseResponse(body, contexts(chatTranslator).read)
+const parse = (body: JsonObject) => chatTranslator.parseResponse(body, contexts(chatTranslator).read)
 const parseMessage = (message: object, finish_reason: unknown = 'stop') =>
-  parsed({ choices: [{ index: 0, message: { role: 'assistant', ...message }, finish_reason }] }).choices[0]
+  parse({ choices: [{ index: 0, message: { role: 'assistant', ...message }, finish_reason }] }).choices[0]
 
 const text = (text: string) => ({ type: 'text', text }) as const
 const fn = (name: string, args: unknown) => ({ type: 'function', function: { name, arguments: args } })
@@ -135,7 +135,7 @@ read('the finish reason of a response fits its content', () => {
 
 read('choices without an index, as from GitHub Copilot, become one response', () => {
   const finish_reason = 'tool_calls'
-  const { choices } = parsed({
+  const { choices } = parse({
     choices: [
       { message: { content: 'a' }, finish_reason },
       { message: { content: null, tool_calls: [{ id: 'c', ...fn('f', '{}') }] }, finish_reason },
@@ -147,19 +147,19 @@ read('choices without an index, as from GitHub Copilot, become one response', ()
   ])
   const several = [1, 0].map((index) => ({ index, message: { content: `${index}` }, finish_reason: 'stop' }))
   assert.equal(
-    parsed({ choices: several }).choices.map(({ content }) => content),
+    parse({ choices: several }).choices.map(({ content }) => content),
     [[text('0')], [text('1')]],
   )
 })
 
 read('joining choices without an index takes linear time', () => {
-  const { choices } = parsed({ choices: Array(100_000).fill({ message: { content: 'a' }, finish_reason: 'stop' }) })
+  const { choices } = parse({ choices: Array(100_000).fill({ message: { content: 'a' }, finish_reason: 'stop' }) })
   assert.is(choices[0]?.content.length, 100_000)
 })
 
 read('usage includes cached tokens from every field, and reasoning tokens that only the total includes', () => {
   const usage = (value: object) =>
-    parsed({ choices: [{ message: { content: 'a' } }], usage: { prompt_tokens: 10, completion_tokens: 3, ...value } })
+    parse({ choices: [{ message: { content: 'a' } }], usage: { prompt_tokens: 10, completion_tokens: 3, ...value } })
       .usage
   const cached = [
     { prompt_tokens_details: { cached_tokens: 4 } },
@@ -180,10 +180,7 @@ read('usage includes cached tokens from every field, and reasoning tokens that o
 })
 
 read('the parser throws for a response without choices, and for a failed response', () => {
-  assert.throws(() => parsed({ choices: [] }), /without choices/)
-  assert.throws(
-    () => parsed({ choices: [{ message: { content: '' }, error: { message: 'busy', code: 502 } }] }),
-    /busy/,
-  )
+  assert.throws(() => parse({ choices: [] }), /without choices/)
+  assert.throws(() => parse({ choices: [{ message: { content: '' }, error: { message: 'busy', code: 502 } }] }), /busy/)
   assert.throws(() => parseMessage({ content: 'a' }, 'network_error'), /ended in an error/)
 })

@@ -54,7 +54,7 @@ test('the state of reasoning details contains all fields except the text', () =>
 
 test('the signature of a call can arrive with the call or after its arguments', () => {
   const extra_content = { google: { thought_signature: 's' } }
-  const signed = (...calls: object[]) => {
+  const createSignedCalls = (...calls: object[]) => {
     const { events, parts } = read([...calls.map(call), stop])
     assert.equal(parts, ['f#a: {"x":1}'])
     return events.flatMap((event) => {
@@ -62,6 +62,9 @@ test('the signature of a call can arrive with the call or after its arguments', 
       return event.type === 'part-start' && event.part.type === 'tool-call' ? [event.part.state?.data] : []
     })
   }
-  assert.equal(signed({ index: 0, id: 'a', ...fn('f', '{"x":1}'), extra_content }, { index: 0, extra_content }), ['s'])
-  assert.equal(signed({ id: 'a', ...fn('f', '{"x"') }, fn('', ':1}'), { extra_content }), [undefined, 's'])
+  assert.equal(
+    createSignedCalls({ index: 0, id: 'a', ...fn('f', '{"x":1}'), extra_content }, { index: 0, extra_content }),
+    ['s'],
+  )
+  assert.equal(createSignedCalls({ id: 'a', ...fn('f', '{"x"') }, fn('', ':1}'), { extra_content }), [undefined, 's'])
 })

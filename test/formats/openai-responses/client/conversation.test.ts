@@ -7,7 +7,7 @@ const test = suite('parsing the input of a Responses request')
 const getTurns = (...input: object[]) => parse({ input }).turns
 const text = (value: string) => ({ type: 'text', text: value })
 
-const called = (id: string, fields = {}) => ({ type: 'tool-call', id, name: 'f', arguments: '{}', ...fields })
+const createCall = (id: string, fields = {}) => ({ type: 'tool-call', id, name: 'f', arguments: '{}', ...fields })
 const user = (content: unknown) => ({ role: 'user', content })
 const assistant = (content: unknown) => ({ role: 'assistant', content })
 const BARE = { format: 'openai-responses', account: '' }
@@ -62,8 +62,8 @@ const conversations: Record<string, [items: object[], turns: object[]]> = {
           state: { origin: BARE, kind: 'encrypted', data: 'g', id: 'rs_1' },
         },
         { type: 'text', text: 'a', phase: 'commentary' },
-        called('c1'),
-        called('c2'),
+        createCall('c1'),
+        createCall('c2'),
       ]),
       {
         role: 'tool',
@@ -77,12 +77,12 @@ const conversations: Record<string, [items: object[], turns: object[]]> = {
   ],
   'a message between a call and its result': [
     [call('c1'), { role: 'assistant', content: 'wait' }, result('c1')],
-    [assistant([called('c1'), text('wait')]), { role: 'tool', results: [{ callId: 'c1', content: [text('r')] }] }],
+    [assistant([createCall('c1'), text('wait')]), { role: 'tool', results: [{ callId: 'c1', content: [text('r')] }] }],
   ],
   'a result without a call ID': [
     [call('c1'), call('c2'), result('c1'), result(undefined)],
     [
-      assistant([called('c1'), called('c2')]),
+      assistant([createCall('c1'), createCall('c2')]),
       {
         role: 'tool',
         results: [
@@ -94,7 +94,7 @@ const conversations: Record<string, [items: object[], turns: object[]]> = {
   ],
   'a call with only an item ID': [
     [{ ...call(''), id: 'fc_1' }, result('fc_1')],
-    [assistant([called('fc_1')]), { role: 'tool', results: [{ callId: 'fc_1', content: [text('r')] }] }],
+    [assistant([createCall('fc_1')]), { role: 'tool', results: [{ callId: 'fc_1', content: [text('r')] }] }],
   ],
   'a free-form tool': [
     [
@@ -108,7 +108,7 @@ const conversations: Record<string, [items: object[], turns: object[]]> = {
   ],
   'reasoning stored elsewhere is dropped without side effects': [
     [{ type: 'reasoning', id: 'rs_2', summary: [] }, call('c1'), result('c1')],
-    [assistant([called('c1')]), { role: 'tool', results: [{ callId: 'c1', content: [text('r')] }] }],
+    [assistant([createCall('c1')]), { role: 'tool', results: [{ callId: 'c1', content: [text('r')] }] }],
   ],
   'unencrypted reasoning goes back as text': [
     [
@@ -194,7 +194,7 @@ const conversations: Record<string, [items: object[], turns: object[]]> = {
       ]),
     ],
     [
-      assistant([called('c1')]),
+      assistant([createCall('c1')]),
       {
         role: 'tool',
         results: [
@@ -220,6 +220,6 @@ test('reasoning from other formats comes back complete, and state goes back to i
       { type: 'reasoning', id: 'rs_y', summary: [], encrypted_content: sealState({ ...signature, id: 'c1' }) },
       call('c1'),
     ),
-    [assistant([{ type: 'reasoning', text: 't', state: thought }, called('c1', { state: signature })])],
+    [assistant([{ type: 'reasoning', text: 't', state: thought }, createCall('c1', { state: signature })])],
   )
 })

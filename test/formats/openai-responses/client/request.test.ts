@@ -8,7 +8,7 @@ const test = suite('parsing a Responses request')
 
 const text = (value: string) => ({ type: 'text', text: value })
 
-const called = (id: string, fields = {}) => ({ type: 'tool-call', id, name: 'f', arguments: '{}', ...fields })
+const createCall = (id: string, fields = {}) => ({ type: 'tool-call', id, name: 'f', arguments: '{}', ...fields })
 const user = (content: unknown) => ({ role: 'user', content })
 const assistant = (content: unknown) => ({ role: 'assistant', content })
 
@@ -103,7 +103,7 @@ test('the parser reads tools, and joins the namespace and name of a tool', () =>
 test('calls to a namespaced tool, or to a tool found by a search, have the name of the tool', () => {
   const tools = [{ type: 'namespace', name: 'mcp', tools: [{ type: 'function', name: 'f' }] }]
   const input = [call('c1', { namespace: 'mcp' }), call('c2', { namespace: 'f' })]
-  assert.equal(parse({ tools, input }).turns, [assistant([called('c1', { name: 'mcp__f' }), called('c2')])])
+  assert.equal(parse({ tools, input }).turns, [assistant([createCall('c1', { name: 'mcp__f' }), createCall('c2')])])
 })
 
 test('the request includes tools that input items declare', () => {

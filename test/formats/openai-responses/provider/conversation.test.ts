@@ -61,10 +61,10 @@ test('tool results become text, parts, or errors, and only text for providers wi
   assert.is(getOutput(results(text('a'))), 'a')
   assert.equal(getOutput(results(text('a'), image)), parts)
   assert.is(getOutput(results(text('a'), text('b')), { traits: { toolResultInputs: [] } }), 'a\nb')
-  const failed = (...content: object[]) =>
+  const createFailedResult = (...content: object[]) =>
     [{ role: 'tool', results: [{ callId: 'c1', content, isError: true }] }] as Turn[]
-  assert.is(getOutput(failed(text('a'))), 'Error: a')
-  assert.equal(getOutput(failed(text('a'), image)), [{ type: 'input_text', text: 'Error: ' }, ...parts])
+  assert.is(getOutput(createFailedResult(text('a'))), 'Error: a')
+  assert.equal(getOutput(createFailedResult(text('a'), image)), [{ type: 'input_text', text: 'Error: ' }, ...parts])
   const free = [{ role: 'tool', results: [{ callId: 'c1', content: [text('a')], isFreeForm: true }] }] as Turn[]
   assert.equal(getItems(...free), [{ type: 'custom_tool_call_output', call_id: 'c1', output: 'a' }])
 })
@@ -83,8 +83,8 @@ test('the writer supports each type of file, and rejects unsupported ones', () =
     filename: 'a.pdf',
   })
   assert.equal(getPart({ type: 'file', source: base64 }), { type: 'input_file', file_data, filename: 'file.pdf' })
-  const named = (name: string) => Object(getPart({ type: 'file', source: base64, name })).filename
-  assert.equal(['Q3 v1.2', 'b.docx', ''].map(named), ['Q3 v1.2.pdf', 'b.docx', 'file.pdf'])
+  const getFileName = (name: string) => Object(getPart({ type: 'file', source: base64, name })).filename
+  assert.equal(['Q3 v1.2', 'b.docx', ''].map(getFileName), ['Q3 v1.2.pdf', 'b.docx', 'file.pdf'])
   assert.equal(getPart({ type: 'file', source: { type: 'url', url: 'https://a' } }), {
     type: 'input_file',
     file_url: 'https://a',

@@ -1,5 +1,5 @@
 import { assert, suite } from '../../../support/suite.ts'
-import { completed, created, read } from '../support/read-stream.ts'
+import { createCompleted, created, read } from '../support/read-stream.ts'
 
 const test = suite('Responses stream errors')
 
@@ -46,7 +46,7 @@ const errors: Record<string, [event: object, kind: string, status: number]> = {
 
 for (const [name, [event, kind, status]] of Object.entries(errors))
   test(`a stream ends with an error: ${name}`, () => {
-    const { error, content } = read(created, delta('a'), event, completed())
+    const { error, content } = read(created, delta('a'), event, createCompleted())
     assert.is(error?.kind, kind)
     assert.is(error?.status, status)
     assert.is(error?.message, 'x')

@@ -3,12 +3,12 @@ import { isObject } from '../../../../src/lib/json.ts'
 import type { AssistantPart } from '../../../../src/protocols/formats/canonical/canonical-parts.ts'
 import { assert, suite } from '../../../support/suite.ts'
 import { getEvents, written } from '../support/events.ts'
-import { completed, read } from '../support/read-stream.ts'
+import { createCompleted, read } from '../support/read-stream.ts'
 import { answerOf, payloads, readStream } from '../support/streams.ts'
 
 const test = suite('item IDs that change from event to event, without an index')
 
-const added = (item: object) => ({ type: 'response.output_item.added', item })
+const createItemAdded = (item: object) => ({ type: 'response.output_item.added', item })
 const done = (item: object) => ({ type: 'response.output_item.done', item })
 const delta = (item_id: string, modelOutput: string) => ({
   type: 'response.output_text.delta',
@@ -25,29 +25,29 @@ const text = (modelOutput: string) => ({ type: 'text', text: modelOutput })
 const table: Record<string, [events: object[], content: object[]]> = {
   'of a message': [
     [
-      added(message('x')),
+      createItemAdded(message('x')),
       delta('y', 'a'),
       delta('z', 'b'),
       { type: 'response.output_text.done', item_id: 'q', text: 'ab' },
       done(message('w', 'ab')),
-      completed(message('v', 'ab')),
+      createCompleted(message('v', 'ab')),
     ],
     [text('ab')],
   ],
-  'of an unannounced message': [[delta('y', 'a'), delta('z', 'b'), completed(message('v', 'ab'))], [text('ab')]],
+  'of an unannounced message': [[delta('y', 'a'), delta('z', 'b'), createCompleted(message('v', 'ab'))], [text('ab')]],
   'of two messages': [
     [
-      added(message('x')),
+      createItemAdded(message('x')),
       delta('y', 'a'),
       done(message('w', 'a')),
       delta('z', 'b'),
       done(message('v', 'b')),
-      completed(message('u', 'a'), message('t', 'b')),
+      createCompleted(message('u', 'a'), message('t', 'b')),
     ],
     [text('a'), text('b')],
   ],
   'of a message whose end lacks earlier content': [
-    [added(message('x')), delta('y', 'a'), delta('z', 'b'), completed()],
+    [createItemAdded(message('x')), delta('y', 'a'), delta('z', 'b'), createCompleted()],
     [text('ab')],
   ],
 }
@@ -74,7 +74,7 @@ const part: fc.Arbitrary<AssistantPart> = fc.oneof(
 const content = fc.uniqueArray(part, { selector: (each) => ('id' in each ? each.id : each), maxLength: 6 })
 
 /** Removes the indexes of items, and gives every event a new ID. */
-function rotating(events: readonly string[]): string {
+function rotateIds(events: readonly string[]): string {
   let next = 0
   const turned = (value: unknown): unknown => {
     if (Array.isArray(value)) return value.map(turned)
@@ -95,7 +95,7 @@ test('a stream with changing IDs gives the same result as one with indexes and s
     fc.property(content, (parts) => {
       const events = written(getEvents(parts))
       const getContent = (stream: string) => answerOf(readStream(stream).events).content
-      assert.equal(getContent(rotating(events)), getContent(events.join('')))
+      assert.equal(getContent(rotateIds(events)), getContent(events.join('')))
     }),
     { numRuns: 50 },
   )

@@ -1,12 +1,12 @@
 import { assert, suite } from '../../../support/suite.ts'
-import { completed, created, read } from '../support/read-stream.ts'
+import { createCompleted, created, read } from '../support/read-stream.ts'
 
 const test = suite('reading a Responses stream')
 
 const origin = { format: 'openai-responses', account: 'vendor/1' } as const
 const at = { output_index: 0, content_index: 0, item_id: 'i' }
 
-const added = (item: object, output_index = 0) => ({ type: 'response.output_item.added', output_index, item })
+const createItemAdded = (item: object, output_index = 0) => ({ type: 'response.output_item.added', output_index, item })
 const done = (item: object, output_index = 0) => ({ type: 'response.output_item.done', output_index, item })
 const delta = (text: string, fields = {}) => ({ type: 'response.output_text.delta', ...at, delta: text, ...fields })
 const message = (...content: object[]) => ({ type: 'message', id: 'i', role: 'assistant', content })
@@ -22,7 +22,13 @@ const args = (text: string, fields = {}) => ({
 const thought = (fields = {}) => ({ type: 'reasoning', id: 'i', summary: [], ...fields })
 const citation = { type: 'url_citation', url: 'https://a', title: 'A', start_index: 0, end_index: 1 }
 const text = (value: string, fields = {}) => ({ type: 'text', text: value, ...fields })
-const called = (value: string, fields = {}) => ({ type: 'tool-call', id: 'c1', name: 'f', arguments: value, ...fields })
+const createCall = (value: string, fields = {}) => ({
+  type: 'tool-call',
+  id: 'c1',
+  name: 'f',
+  arguments: value,
+  ...fields,
+})
 
 /** Streams of different providers, with the expected parts. */
 const table: Record<
@@ -32,50 +38,55 @@ const table: Record<
   'text with all its events': [
     [
       created,
-      added(message()),
+      createItemAdded(message()),
       { type: 'response.content_part.added', ...at, part: output('') },
       delta('a'),
       delta('b'),
       { type: 'response.output_text.done', ...at, text: 'ab' },
       { type: 'response.content_part.done', ...at, part: output('ab') },
       done(message(output('ab'))),
-      completed(message(output('ab'))),
+      createCompleted(message(output('ab'))),
     ],
     [text('ab')],
   ],
-  'text with only its deltas': [[delta('a'), delta('b'), completed()], [text('ab')]],
+  'text with only its deltas': [[delta('a'), delta('b'), createCompleted()], [text('ab')]],
   'text with only its end event': [
-    [{ type: 'response.output_text.done', ...at, text: 'ab' }, completed()],
+    [{ type: 'response.output_text.done', ...at, text: 'ab' }, createCompleted()],
     [text('ab')],
   ],
   'text with a gap in its deltas': [
-    [delta('a'), { type: 'response.output_text.done', ...at, text: 'ab' }, done(message(output('abc'))), completed()],
+    [
+      delta('a'),
+      { type: 'response.output_text.done', ...at, text: 'ab' },
+      done(message(output('abc'))),
+      createCompleted(),
+    ],
     [text('abc')],
   ],
   'text that differs between its end event and its deltas': [
-    [delta('a'), { type: 'response.output_text.done', ...at, text: 'bc' }, completed()],
+    [delta('a'), { type: 'response.output_text.done', ...at, text: 'bc' }, createCompleted()],
     [text('a')],
   ],
-  'text with only its item': [[done(message(output('ab'))), completed()], [text('ab')]],
-  'text with only the complete response': [[completed(message(output('ab')))], [text('ab')]],
+  'text with only its item': [[done(message(output('ab'))), createCompleted()], [text('ab')]],
+  'text with only the complete response': [[createCompleted(message(output('ab')))], [text('ab')]],
   'an open item that the complete response finishes': [
-    [added(message()), delta('ab'), completed(message(output('ab', { annotations: [citation] })))],
+    [createItemAdded(message()), delta('ab'), createCompleted(message(output('ab', { annotations: [citation] })))],
     [text('ab', { citations: [{ url: 'https://a', title: 'A', start: 0, end: 1 }] })],
   ],
   'an item that only the complete response has': [
-    [delta('ab'), completed(message(output('ab')), call({ arguments: '{}' }))],
-    [text('ab'), called('{}')],
+    [delta('ab'), createCompleted(message(output('ab')), call({ arguments: '{}' }))],
+    [text('ab'), createCall('{}')],
     'tool-calls',
   ],
   'a message with two text parts, one of them empty, and a refusal': [
     [
-      added({ ...message(), phase: 'commentary' }),
+      createItemAdded({ ...message(), phase: 'commentary' }),
       delta('a'),
       delta('', { content_index: 1 }),
       { type: 'response.refusal.delta', ...at, content_index: 2, delta: 'no' },
       { type: 'response.refusal.done', ...at, content_index: 2, refusal: 'no' },
       done(message(output('a'), output(''), { type: 'refusal', refusal: 'no' })),
-      completed(),
+      createCompleted(),
     ],
     [text('a', { phase: 'commentary' }), { type: 'refusal', text: 'no' }],
   ],
@@ -84,73 +95,84 @@ const table: Record<
       delta('ab'),
       { type: 'response.output_text.annotation.added', ...at, annotation_index: 0, annotation: citation },
       { type: 'response.content_part.done', ...at, part: output('ab', { annotations: [citation, citation] }) },
-      completed(),
+      createCompleted(),
     ],
     [text('ab', { citations: [1, 2].map(() => ({ url: 'https://a', title: 'A', start: 0, end: 1 })) })],
   ],
   'a call': [
     [
-      added(call()),
+      createItemAdded(call()),
       args('{"a'),
       args('":1}'),
       { type: 'response.function_call_arguments.done', output_index: 0, arguments: '{"a":1}' },
       done(call({ arguments: '{"a":1}' })),
-      completed(),
+      createCompleted(),
     ],
-    [called('{"a":1}')],
+    [createCall('{"a":1}')],
     'tool-calls',
   ],
   'a call with complete arguments': [
-    [added(call()), { type: 'response.function_call_arguments.done', output_index: 0, arguments: '{}' }, completed()],
-    [called('{}')],
+    [
+      createItemAdded(call()),
+      { type: 'response.function_call_arguments.done', output_index: 0, arguments: '{}' },
+      createCompleted(),
+    ],
+    [createCall('{}')],
     'tool-calls',
   ],
   'a placeholder before the arguments': [
-    [added(call()), args('{}'), args('{"a":1}'), completed()],
-    [called('{"a":1}')],
+    [createItemAdded(call()), args('{}'), args('{"a":1}'), createCompleted()],
+    [createCall('{"a":1}')],
     'tool-calls',
   ],
-  'empty arguments': [[added(call()), args('{}'), completed()], [called('{}')], 'tool-calls'],
-  'null arguments': [[added(call()), args('null'), completed()], [called('{}')], 'tool-calls'],
+  'empty arguments': [[createItemAdded(call()), args('{}'), createCompleted()], [createCall('{}')], 'tool-calls'],
+  'null arguments': [[createItemAdded(call()), args('null'), createCompleted()], [createCall('{}')], 'tool-calls'],
   'arguments that only begin like a placeholder': [
-    [added(call()), args('{}'), args(' '), completed()],
-    [called('{} ')],
+    [createItemAdded(call()), args('{}'), args(' '), createCompleted()],
+    [createCall('{} ')],
     'tool-calls',
   ],
   'a call whose name arrives at the end': [
-    [added(call({ name: '', call_id: '' })), args('{}'), done(call({ arguments: '{}' })), completed()],
-    [called('{}')],
+    [createItemAdded(call({ name: '', call_id: '' })), args('{}'), done(call({ arguments: '{}' })), createCompleted()],
+    [createCall('{}')],
     'tool-calls',
   ],
   'a call without a name': [
-    [added(call({ name: '' })), args('{}'), completed()],
+    [createItemAdded(call({ name: '' })), args('{}'), createCompleted()],
     [],
     'stop',
     ['dropped:answer.function_call'],
   ],
   'two parallel calls with the same ID': [
-    [added(call()), added(call(), 1), args('{"x":'), args('{}', { output_index: 1 }), args('1}'), completed()],
-    [called('{"x":1}'), called('{}', { id: 'call_id1' })],
+    [
+      createItemAdded(call()),
+      createItemAdded(call(), 1),
+      args('{"x":'),
+      args('{}', { output_index: 1 }),
+      args('1}'),
+      createCompleted(),
+    ],
+    [createCall('{"x":1}'), createCall('{}', { id: 'call_id1' })],
     'tool-calls',
   ],
   'a free-form call': [
     [
-      added({ type: 'custom_tool_call', id: 'i', call_id: 'c1', name: 'patch', input: '' }),
+      createItemAdded({ type: 'custom_tool_call', id: 'i', call_id: 'c1', name: 'patch', input: '' }),
       { type: 'response.custom_tool_call_input.delta', output_index: 0, delta: '***' },
       { type: 'response.custom_tool_call_input.done', output_index: 0, input: '***' },
-      completed(),
+      createCompleted(),
     ],
-    [called('***', { name: 'patch', isFreeForm: true })],
+    [createCall('***', { name: 'patch', isFreeForm: true })],
     'tool-calls',
   ],
   'reasoning summaries with encrypted content': [
     [
-      added(thought({ encrypted_content: 'early' })),
+      createItemAdded(thought({ encrypted_content: 'early' })),
       { type: 'response.reasoning_summary_text.delta', output_index: 0, summary_index: 0, delta: 'a' },
       { type: 'response.reasoning_summary_text.done', output_index: 0, summary_index: 0, text: 'a' },
       { type: 'response.reasoning_summary_text.done', output_index: 0, summary_index: 1, text: 'b' },
       done(thought({ encrypted_content: 'g' })),
-      completed(),
+      createCompleted(),
     ],
     [
       {
@@ -162,7 +184,12 @@ const table: Record<
     ],
   ],
   'encrypted reasoning without a summary': [
-    [added(thought()), done(thought({ encrypted_content: 'g' })), delta('a', { output_index: 1 }), completed()],
+    [
+      createItemAdded(thought()),
+      done(thought({ encrypted_content: 'g' })),
+      delta('a', { output_index: 1 }),
+      createCompleted(),
+    ],
     [{ type: 'reasoning', text: '', state: { origin, kind: 'encrypted', data: 'g', id: 'i' } }, text('a')],
   ],
   'reasoning text, under either name': [
@@ -170,38 +197,41 @@ const table: Record<
       { type: 'response.reasoning_text.delta', ...at, delta: 'a' },
       { type: 'response.reasoning.delta', ...at, output_index: 1, delta: 'b' },
       done(thought({ content: [{ type: 'reasoning_text', text: 'a' }] })),
-      completed(),
+      createCompleted(),
     ],
     [
       { type: 'reasoning', text: 'a', state: { origin, kind: 'text', data: '' } },
       { type: 'reasoning', text: 'b' },
     ],
   ],
-  'empty reasoning': [[added(thought()), done(thought()), delta('a', { output_index: 1 }), completed()], [text('a')]],
+  'empty reasoning': [
+    [createItemAdded(thought()), done(thought()), delta('a', { output_index: 1 }), createCompleted()],
+    [text('a')],
+  ],
   'a search': [
     [
-      added({ type: 'web_search_call', id: 'ws_1', status: 'in_progress' }),
+      createItemAdded({ type: 'web_search_call', id: 'ws_1', status: 'in_progress' }),
       { type: 'response.web_search_call.searching', output_index: 0, item_id: 'ws_1' },
       done({ type: 'web_search_call', id: 'ws_1', action: { type: 'search', query: 'q' } }),
-      completed({ type: 'web_search_call', id: 'ws_1', action: { type: 'search', query: 'q' } }),
+      createCompleted({ type: 'web_search_call', id: 'ws_1', action: { type: 'search', query: 'q' } }),
     ],
     [{ type: 'server-tool', tool: 'web-search', id: 'ws_1', query: 'q', results: [] }],
   ],
   '[DONE] without the response': [[delta('a'), '[DONE]'], [text('a')]],
   'a response cut off by the limit': [
     [
-      added(call()),
+      createItemAdded(call()),
       args('{"pa'),
       {
         type: 'response.incomplete',
         response: { status: 'incomplete', incomplete_details: { reason: 'max_output_tokens' } },
       },
     ],
-    [called('{"pa')],
+    [createCall('{"pa')],
     'length',
   ],
   'unknown events, and data that is not an event': [
-    [{ type: 'keepalive' }, { type: 'response.compaction.compacting' }, {}, delta('a'), completed()],
+    [{ type: 'keepalive' }, { type: 'response.compaction.compacting' }, {}, delta('a'), createCompleted()],
     [text('a')],
   ],
 }
@@ -217,14 +247,22 @@ for (const [name, [events, content, finish = 'stop', responseWarnings = []]] of 
   })
 
 test('the reader finds the ID, model, and usage of a stream', () => {
-  const { events, usage: counted } = read(created, created, delta('a'), completed())
+  const { events, usage: counted } = read(created, created, delta('a'), createCompleted())
   assert.equal(events[0], { type: 'start', id: 'resp_1', model: 'm-1' })
   assert.is(events.filter(({ type }) => type === 'start').length, 1)
   assert.is(counted?.inputTokens, 3)
 })
 
 test("a response that restarts after its first item ends with an error, and the unfinished call doesn't end", () => {
-  const { events } = read(created, added(call()), args('{"pa'), created, added(call()), args('{}'), completed())
+  const { events } = read(
+    created,
+    createItemAdded(call()),
+    args('{"pa'),
+    created,
+    createItemAdded(call()),
+    args('{}'),
+    createCompleted(),
+  )
   assert.equal(
     events.map(({ type }) => type),
     ['start', 'part-start', 'part-delta', 'error'],

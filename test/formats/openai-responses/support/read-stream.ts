@@ -13,7 +13,7 @@ export const created = {
 }
 
 /** Creates the event that ends a response, with all of its output. */
-export const completed = (...output: object[]) => ({
+export const createCompleted = (...output: object[]) => ({
   type: 'response.completed',
   response: { status: 'completed', output, usage },
 })

@@ -24,7 +24,7 @@ export function pieces(bytes: Uint8Array, size: () => number): Uint8Array[] {
 }
 
 /** Translates a stream to the canonical format and back. */
-export function translated(sse: string, size = () => Number.POSITIVE_INFINITY): string[] {
+export function translate(sse: string, size = () => Number.POSITIVE_INFINITY): string[] {
   const { read, write } = contexts(responsesTranslator, ours)
   const events: string[] = []
   const translation = { from: responsesTranslator, to: responsesTranslator, read, write: write() }

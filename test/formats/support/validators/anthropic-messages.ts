@@ -1,7 +1,7 @@
 import type { MessageCreateParams } from '@anthropic-ai/sdk/resources/messages'
 import * as v from 'valibot'
 import { assistantBlock, cache_control, maybe, name, spoken, text, userBlock } from './anthropic-blocks.ts'
-import { broken, count, createValidator, everyObject, isClosed, json, some, within } from './validator.ts'
+import { count, createValidator, everyObject, isClosed, json, listBroken, some, within } from './validator.ts'
 
 /*
  * Validates a request to Anthropic Messages, and rejects unknown fields as Anthropic does. Sources: the API reference, and the types of Anthropic's
@@ -116,7 +116,7 @@ export const fits = ({
 export const messagesProblems = createValidator(request, (body) => {
   const { tools = [], tool_choice: wanted, thinking: mode, output_config: { format } = {} } = body
   return [
-    ...broken({
+    ...listBroken({
       'tool_choice may only be specified while providing tools': !wanted || tools.length > 0,
       'a tool choice must name one of the tools':
         wanted?.type !== 'tool' || tools.some((each) => each.name === wanted.name),

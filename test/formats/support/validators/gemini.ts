@@ -1,6 +1,6 @@
 import { type Content, FunctionCallingConfigMode, type Tool, type ToolConfig } from '@google/genai'
 import * as v from 'valibot'
-import { broken, count, createValidator, json, some, within, words } from './validator.ts'
+import { count, createValidator, json, listBroken, some, within, words } from './validator.ts'
 
 /*
  * Validates a request to the Gemini API, and rejects unknown fields as Google does. Sources: the types of Google's client, the requests it sends, the
@@ -116,7 +116,7 @@ export const geminiProblems = createValidator(request, (body) => {
   )
   const { mode, allowedFunctionNames: allowed = [] } = config?.functionCallingConfig ?? {}
   return [
-    ...broken({
+    ...listBroken({
       'functions must be declared once': new Set(names).size === names.length,
       'only declared functions are allowed': allowed.every((each) => names.includes(each)),
       'only a mode that forces calls restricts functions':

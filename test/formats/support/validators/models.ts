@@ -1,6 +1,6 @@
 import { isObject, type JsonObject } from '../../../../src/lib/json.ts'
 import type { WireFormat } from '../../../../src/types.ts'
-import { broken, type Validator } from './validator.ts'
+import { listBroken, type Validator } from './validator.ts'
 
 /** A model that rejects much of what its format supports. */
 export interface StrictModel {
@@ -19,7 +19,7 @@ export const strictModels: Readonly<Record<WireFormat, StrictModel>> = {
     provider: 'openai',
     model: 'gpt-5.1',
     problems: (body) =>
-      broken({
+      listBroken({
         'it does not accept stop or max_tokens': hasNone(body, 'stop', 'max_tokens', 'prediction'),
         'it only accepts sampling options while it does not reason':
           hasNone(body, 'temperature', 'top_p', 'frequency_penalty', 'presence_penalty', 'logprobs', 'logit_bias') ||
@@ -31,7 +31,7 @@ export const strictModels: Readonly<Record<WireFormat, StrictModel>> = {
     provider: 'openai',
     model: 'o3',
     problems: (body) =>
-      broken({
+      listBroken({
         'it does not accept sampling options': hasNone(body, 'temperature', 'top_p', 'top_logprobs'),
         'it accepts neither verbosity nor parallel_tool_calls':
           hasNone(body, 'parallel_tool_calls') && hasNone(object(body.text), 'verbosity'),
@@ -43,7 +43,7 @@ export const strictModels: Readonly<Record<WireFormat, StrictModel>> = {
     provider: 'anthropic',
     model: 'claude-opus-4-8',
     problems: (body) =>
-      broken({
+      listBroken({
         'it does not accept sampling options': hasNone(body, 'temperature', 'top_p', 'top_k'),
         'it does not accept a thinking budget': object(body.thinking).type !== 'enabled',
         'it does not continue a response': last(body.messages).role !== 'assistant',
@@ -54,16 +54,16 @@ export const strictModels: Readonly<Record<WireFormat, StrictModel>> = {
     model: 'gemini-3-pro-preview',
     problems: (body) => {
       const config = object(body.generationConfig)
-      return broken({
+      return listBroken({
         'it sets thinking by level': hasNone(object(config.thinkingConfig), 'thinkingBudget'),
-        'its first calls are signed': signed(body.contents),
+        'its first calls are signed': isSigned(body.contents),
       })
     },
   },
 }
 
 /** Returns whether each model turn with calls has a signature on its first call. */
-function signed(contents: unknown): boolean {
+function isSigned(contents: unknown): boolean {
   const turns = Array.isArray(contents) ? contents.map(object) : []
   return turns.every(({ parts }) => {
     const call = (Array.isArray(parts) ? parts : []).find((part) => isObject(part) && part.functionCall)

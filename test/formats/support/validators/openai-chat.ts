@@ -2,13 +2,13 @@ import type OpenAI from 'openai'
 import * as v from 'valibot'
 import { mark } from './openai-breakpoint.ts'
 import {
-  broken,
   count,
   createValidator,
   dataUrl,
   isStrict,
   json,
   labels,
+  listBroken,
   name,
   some,
   webUrl,
@@ -186,13 +186,13 @@ type Request = v.InferOutput<typeof request>
 export const fits = ({ modalities: _, ...body }: Request): OpenAI.ChatCompletionCreateParams => body
 
 export const chatProblems = createValidator(request, (body) => [
-  ...broken({
+  ...listBroken({
     'tool_choice is only allowed when tools are specified': !body.tool_choice || !!body.tools,
     'parallel_tool_calls is only allowed when tools are specified':
       body.parallel_tool_calls === undefined || !!body.tools,
     'stream_options is only allowed when stream is enabled': !body.stream_options || body.stream === true,
     'top_logprobs requires logprobs': body.top_logprobs === undefined || body.logprobs === true,
-    'a tool choice must name one of the tools': chosen(body).every((tool) => getNames(body).includes(tool)),
+    'a tool choice must name one of the tools': getChosen(body).every((tool) => getNames(body).includes(tool)),
     'tool names must be unique': new Set(getNames(body)).size === getNames(body).length,
     'response_format json_object needs the word json in the messages':
       body.response_format?.type !== 'json_object' || /json/i.test(JSON.stringify(body.messages)),
@@ -204,7 +204,7 @@ export const chatProblems = createValidator(request, (body) => [
 const getNames = ({ tools = [] }: Request) =>
   tools.map((tool) => (tool.type === 'function' ? tool.function.name : tool.custom.name))
 
-function chosen({ tool_choice: choice }: Request): string[] {
+function getChosen({ tool_choice: choice }: Request): string[] {
   if (typeof choice !== 'object') return []
   const tools = choice.type === 'allowed_tools' ? choice.allowed_tools.tools : [choice]
   return tools.map((tool) => (tool.type === 'function' ? tool.function.name : tool.custom.name))

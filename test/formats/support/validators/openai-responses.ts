@@ -2,13 +2,13 @@ import type { ResponseCreateParams } from 'openai/resources/responses/responses'
 import * as v from 'valibot'
 import { mark } from './openai-breakpoint.ts'
 import {
-  broken,
   count,
   createValidator,
   dataUrl,
   isStrict,
   json,
   labels,
+  listBroken,
   name,
   some,
   webUrl,
@@ -184,11 +184,11 @@ type Request = v.InferOutput<typeof request>
 export const fits = ({ input: _, ...body }: Request): ResponseCreateParams => body
 
 export const responsesProblems = createValidator(request, (body) => [
-  ...broken({
+  ...listBroken({
     'tool_choice is only allowed when tools are specified': !body.tool_choice || !!body.tools,
     'parallel_tool_calls is only allowed when tools are specified':
       body.parallel_tool_calls === undefined || !!body.tools,
-    'a tool choice must name one of the tools': chosen(body).every((tool) => getNames(body).includes(tool)),
+    'a tool choice must name one of the tools': getChosen(body).every((tool) => getNames(body).includes(tool)),
     'tool names must be unique': new Set(getNames(body)).size === getNames(body).length,
     'text.format json_object needs the word json in the input':
       body.text?.format?.type !== 'json_object' || /json/i.test(JSON.stringify(body.input)),
@@ -199,7 +199,7 @@ export const responsesProblems = createValidator(request, (body) => [
 
 const getNames = ({ tools = [] }: Request) => tools.flatMap((each) => ('name' in each ? [each.name] : []))
 
-function chosen({ tool_choice: choice }: Request): string[] {
+function getChosen({ tool_choice: choice }: Request): string[] {
   if (typeof choice !== 'object') return []
   return choice.type === 'allowed_tools' ? choice.tools.map((each) => each.name) : [choice.name]
 }

@@ -19,7 +19,7 @@ function describeIssue(issue: v.BaseIssue<unknown>): string[] {
 }
 
 /** Returns the rules that are broken. */
-export const broken = (rules: Record<string, boolean>): string[] =>
+export const listBroken = (rules: Record<string, boolean>): string[] =>
   Object.entries(rules).flatMap(([rule, holds]) => (holds ? [] : [rule]))
 
 export const json = v.record(v.string(), v.unknown())

@@ -1,7 +1,7 @@
 import type { JsonObject } from '../../../../src/lib/json.ts'
 import type { WireFormat } from '../../../../src/types.ts'
 import type { ModelOutput } from './providers/provider.ts'
-import { data, named } from './providers/provider.ts'
+import { data, formatEvent } from './providers/provider.ts'
 
 /** A model's output in no particular format. */
 export type Block =
@@ -144,7 +144,7 @@ const writers: Readonly<Record<WireFormat, (answered: Answered) => ModelOutput>>
       ...output.flatMap((item, output_index) => itemEvents(item, output_index, split)),
       { type: reason ? 'response.incomplete' : 'response.completed', response: full },
     ]
-    return { whole: full, events: events.map((event, sequence_number) => named({ ...event, sequence_number })) }
+    return { whole: full, events: events.map((event, sequence_number) => formatEvent({ ...event, sequence_number })) }
   },
 
   'anthropic-messages': ({ blocks, finish = 'stop', usage = USAGE, split = halves }) => {
@@ -184,7 +184,7 @@ const writers: Readonly<Record<WireFormat, (answered: Answered) => ModelOutput>>
       { type: 'message_delta', delta: { stop_reason, stop_sequence: null }, usage: { output_tokens: usage.output } },
       { type: 'message_stop' },
     ]
-    return { whole: message({ content, stop_reason }), events: events.map(named) }
+    return { whole: message({ content, stop_reason }), events: events.map(formatEvent) }
   },
 
   gemini: ({ blocks, finish = 'stop', usage = USAGE, split = halves }) => {
@@ -288,13 +288,17 @@ function blockEvents(block: JsonObject, index: number, split: Split): { type: st
 
 function itemEvents(item: JsonObject, output_index: number, split: Split): { type: string; [name: string]: unknown }[] {
   const at = { item_id: item.id, output_index }
-  const added = (extra: object) => ({ type: 'response.output_item.added', output_index, item: { ...item, ...extra } })
+  const createItemAdded = (extra: object) => ({
+    type: 'response.output_item.added',
+    output_index,
+    item: { ...item, ...extra },
+  })
   const done = { type: 'response.output_item.done', output_index, item }
   const event = (type: string, extra: object) => ({ type: `response.${type}`, ...at, ...extra })
   if (item.type === 'function_call') {
     const text = String(item.arguments)
     return [
-      added({ arguments: '', status: 'in_progress' }),
+      createItemAdded({ arguments: '', status: 'in_progress' }),
       ...split(text).map((delta) => event('function_call_arguments.delta', { delta })),
       event('function_call_arguments.done', { arguments: text }),
       done,
@@ -303,7 +307,7 @@ function itemEvents(item: JsonObject, output_index: number, split: Split): { typ
   if (item.type === 'reasoning') {
     const summary = item.summary as { text: string }[] // as built above
     return [
-      added({ summary: [], encrypted_content: null }),
+      createItemAdded({ summary: [], encrypted_content: null }),
       ...summary.flatMap(({ text }, summary_index) => [
         event('reasoning_summary_part.added', { summary_index, part: { type: 'summary_text', text: '' } }),
         ...split(text).map((delta) => event('reasoning_summary_text.delta', { summary_index, delta })),
@@ -321,7 +325,7 @@ function itemEvents(item: JsonObject, output_index: number, split: Split): { typ
   const empty = isText ? { ...part, text: '', annotations: [] } : { ...part, refusal: '' }
   const index = { content_index: 0 }
   return [
-    added({ content: [], status: 'in_progress' }),
+    createItemAdded({ content: [], status: 'in_progress' }),
     event('content_part.added', { ...index, part: empty }),
     ...split(text).map((delta) => event(`${kind}.delta`, { ...index, delta, logprobs: [] })),
     ...annotations.map((annotation, annotation_index) =>

@@ -3,8 +3,8 @@ import { createRequire } from 'node:module'
 import type { Browser, Page } from 'playwright-core'
 import { assert, type Suite } from '../../../support/suite.ts'
 import { fill } from './fill.ts'
-import { type Served, serveDashboard } from './site.ts'
-import { goTo, settled, visit } from './visit.ts'
+import { type DashboardServer, serveDashboard } from './site.ts'
+import { goTo, visit, waitUntilSettled } from './visit.ts'
 
 /** The page of each dialog, the button that opens it, the button to press in it, and the text it shows after the gateway responds. */
 const DIALOGS: ReadonlyArray<readonly [link: string, button: RegExp, then?: RegExp, shows?: string]> = [
@@ -25,7 +25,7 @@ const DIALOGS: ReadonlyArray<readonly [link: string, button: RegExp, then?: RegE
 
 /** Tests that each page and dialog is accessible, light and dark, on desktops and phones. */
 export function everybodyCanUseIt(test: Suite<{ browser?: Browser }>): void {
-  let server: Served
+  let server: DashboardServer
   test.before(async () => {
     server = await serveDashboard()
     await fill(server)
@@ -44,11 +44,11 @@ export function everybodyCanUseIt(test: Suite<{ browser?: Browser }>): void {
 /** Checks each page and dialog with axe. */
 async function lookAround(
   browser: Browser,
-  server: Served,
+  server: DashboardServer,
   { scheme, width }: { scheme: 'light' | 'dark'; width: number },
 ): Promise<void> {
   const { page, faults, close } = await visit(browser, server.url, { scheme, width })
-  await settled(page)
+  await waitUntilSettled(page)
   await page.evaluate(await axe())
   const found: string[] = []
   const look = async (location: string) =>
@@ -105,7 +105,7 @@ async function violations(page: Page): Promise<string[]> {
   return looked.violations
 }
 
-async function lastRequest({ gateway }: Served): Promise<string> {
+async function lastRequest({ gateway }: DashboardServer): Promise<string> {
   const { requests } = await gateway.api.usage.requests()
   return requests[0]?.id ?? ''
 }

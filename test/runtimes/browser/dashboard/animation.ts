@@ -6,7 +6,7 @@ import { withDemo } from '../../../../src/cli/demo/upstream.ts'
 import { createGateway } from '../../../../src/gateway.ts'
 import { builtDashboard } from '../../../dashboard/built.ts'
 import { TOKEN } from './site.ts'
-import { settled, visit } from './visit.ts'
+import { visit, waitUntilSettled } from './visit.ts'
 
 /** A picture of the page, and its duration. */
 interface Frame {
@@ -34,7 +34,7 @@ export async function recordFailover(browser: Browser, scheme: 'light' | 'dark')
   try {
     const { page, close } = await visit(browser, `${server.url}`, { scheme, width: SIZE.width, path: '/admin/' })
     await page.setViewportSize(SIZE)
-    await settled(page)
+    await waitUntilSettled(page)
     const frames = await play(page)
     await close()
     const blank = await browser.newPage()
@@ -50,7 +50,7 @@ async function play(page: Page): Promise<Frame[]> {
   const frames: Frame[] = []
   const take = async (ms: number) => frames.push({ png: (await page.screenshot()).toString('base64'), ms })
   await page.evaluate("location.hash = '#/playground'")
-  await settled(page)
+  await waitUntilSettled(page)
   await page.getByLabel('Request body').fill('{ "stream": true, "messages": [{ "role": "user", "content": "Hello" }] }')
   await page.evaluate("for (const area of document.querySelectorAll('textarea')) area.style.height = '3.5rem'")
   const model = page.getByLabel('Model, combo, or alias')
@@ -75,7 +75,7 @@ async function play(page: Page): Promise<Frame[]> {
   await page.evaluate('scrollTo(0, document.body.scrollHeight)')
   await take(2_000)
   await page.locator('main a[href*="#/requests/"]').click()
-  await settled(page)
+  await waitUntilSettled(page)
   await page.mouse.move(0, 0)
   await page.evaluate('document.activeElement?.blur()')
   await take(3_500)

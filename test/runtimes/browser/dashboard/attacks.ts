@@ -1,8 +1,8 @@
 import { readFile } from 'node:fs/promises'
 import type { Browser } from 'playwright-core'
 import { assert, type Suite } from '../../../support/suite.ts'
-import { type Served, serveDashboard } from './site.ts'
-import { goTo, settled, visit } from './visit.ts'
+import { type DashboardServer, serveDashboard } from './site.ts'
+import { goTo, visit, waitUntilSettled } from './visit.ts'
 
 /** Names, models, and errors that others may choose, and what they would do if the page treated them as more than text. */
 const TEXTS = [
@@ -80,9 +80,9 @@ export function attackersWriteText(test: Suite<{ browser?: Browser }>): void {
 }
 
 /** Checks all pages and the dialogs of keys in a window of this width. */
-async function textsStayTexts(browser: Browser, server: Served, width: number): Promise<void> {
+async function textsStayTexts(browser: Browser, server: DashboardServer, width: number): Promise<void> {
   const { page, faults, close } = await visit(browser, server.url, { width })
-  await settled(page)
+  await waitUntilSettled(page)
   const links = await page.locator('nav a').evaluateAll((all) => all.map((link) => link.getAttribute('href') ?? ''))
   const { requests } = await server.gateway.api.usage.requests()
   for (const by of ['key', 'model', 'user', 'target']) links.push(`#/usage?by=${by}`)

@@ -1,9 +1,9 @@
 import type { Browser } from 'playwright-core'
 import { memoryStorage } from '../../../../adapters/storage/memory.ts'
-import { damaged } from '../../../storage/support/damaged-store.ts'
+import { damageStore } from '../../../storage/support/damaged-store.ts'
 import { assert, type Suite } from '../../../support/suite.ts'
 import { serveDashboard } from './site.ts'
-import { settled, visit } from './visit.ts'
+import { visit, waitUntilSettled } from './visit.ts'
 
 /** Tests the warnings on the overview page. */
 export function attentionIsDrawn(test: Suite<{ browser?: Browser }>): void {
@@ -14,7 +14,7 @@ export function attentionIsDrawn(test: Suite<{ browser?: Browser }>): void {
     const before = await serveDashboard({ storage })
     await before.gateway.api.combos.create({ name: 'hurt', models: ['openai/gpt-5-mini'] })
     await before.close()
-    await damaged(storage, 'combos/', () => 'damaged')
+    await damageStore(storage, 'combos/', () => 'damaged')
     const server = await serveDashboard({ storage })
     const { api } = server.gateway
     await api.connections.create({ provider: 'openai', name: 'real', apiKey: 'sk-0123456789abcdef' })
@@ -37,7 +37,7 @@ export function attentionIsDrawn(test: Suite<{ browser?: Browser }>): void {
           return route.fulfill({ response, json: { ...full, mirrorError: 'it <b>cannot</b> be reached' } })
         }),
     }) // launched by `before`
-    await settled(page)
+    await waitUntilSettled(page)
     const items = page.getByRole('region', { name: 'Needs attention' }).getByRole('link')
     await items.first().waitFor()
     const found = await items.evaluateAll((all) => all.map((item) => [item.textContent, item.getAttribute('href')]))

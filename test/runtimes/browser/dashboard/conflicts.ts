@@ -1,10 +1,10 @@
 import type { Browser, Page } from 'playwright-core'
 import { assert, type Suite } from '../../../support/suite.ts'
 import { fill } from './fill.ts'
-import { type Served, serveDashboard } from './site.ts'
+import { type DashboardServer, serveDashboard } from './site.ts'
 import { goTo, until, visit } from './visit.ts'
 
-type Api = Served['gateway']['api']
+type Api = DashboardServer['gateway']['api']
 
 /** An edit on a record's page while someone else changes the record. */
 interface Conflict {
@@ -33,26 +33,26 @@ const open = (button: string) => async (page: Page) => {
   await page.getByRole('button', { name: button, exact: true }).click()
   await page.getByRole('dialog').waitFor()
 }
-const found = async <T extends { name?: string }>(list: Promise<readonly T[]>, name: string) =>
+const findByName = async <T extends { name?: string }>(list: Promise<readonly T[]>, name: string) =>
   (await list).find((item) => item.name === name)
 
 const getKey = (api: Api) =>
-  found(
+  findByName(
     api.keys.list({ values: 'none' }).then(({ keys }) => keys),
     'bob',
   )
 const getGroup = (api: Api) =>
-  found(
+  findByName(
     api.groups.list().then(({ groups }) => groups),
     'team',
   )
 const getCombo = (api: Api) =>
-  found(
+  findByName(
     api.combos.list().then(({ combos }) => combos),
     'fast',
   )
 const getConnection = (api: Api) =>
-  found(
+  findByName(
     api.connections.list().then(({ connections }) => connections),
     'spare',
   )
@@ -186,7 +186,7 @@ const conflicts: Conflict[] = [
     link: '#/keys',
     begin: open('Delete: old'),
     theirs: async (api) => {
-      const old = await found(
+      const old = await findByName(
         api.keys.list({ values: 'none' }).then(({ keys }) => keys),
         'old',
       )
@@ -195,7 +195,7 @@ const conflicts: Conflict[] = [
     message: 'models changed from – to ["theirs"]',
     button: 'Delete',
     mine: (api) =>
-      found(
+      findByName(
         api.keys.list({ values: 'none' }).then(({ keys }) => keys),
         'old',
       ),

@@ -1,7 +1,7 @@
 import type { Browser, Locator, Page } from 'playwright-core'
 import { assert, type Suite } from '../../../support/suite.ts'
 import { fill } from './fill.ts'
-import { type Served, serveDashboard } from './site.ts'
+import { type DashboardServer, serveDashboard } from './site.ts'
 import { goTo, until, visit } from './visit.ts'
 
 /** Tests the fields that forms can edit, and the position of their errors. */
@@ -63,10 +63,10 @@ export function recordsAreEdited(test: Suite<{ browser?: Browser }>): void {
       await dialog.getByLabel('Between chunks').fill('5000')
       await dialog.getByLabel(/content filter/).check()
       await save(dialog)
-      const stored = async () => (await api.combos.list()).combos[0]
+      const readStored = async () => (await api.combos.list()).combos[0]
       const params = { maxTokens: 200, temperature: 0.5, stopSequences: ['END', '\n'], reasoning: 'low' }
       for (const _ of ['first', 'again']) {
-        const found = await stored()
+        const found = await readStored()
         assert.equal(found?.models, [
           full.models[0],
           { model: 'openai/gpt-5-mini', when: { bytes: { max: 8000 }, images: false }, params },
@@ -86,7 +86,7 @@ export function recordsAreEdited(test: Suite<{ browser?: Browser }>): void {
       await dialog.getByLabel('Between chunks').fill('')
       await dialog.getByLabel(/content filter/).uncheck()
       await save(dialog)
-      const left = await stored()
+      const left = await readStored()
       assert.equal([left?.models[1], left?.timeouts, left?.on], ['openai/gpt-5-mini', undefined, undefined])
     })
   })
@@ -283,7 +283,7 @@ const labelHeight = (page: Page): Promise<number> =>
 interface Opened {
   page: Page
   dialog: Locator
-  api: Served['gateway']['api']
+  api: DashboardServer['gateway']['api']
   /** Opens the dialog again, for the record as it is stored now. */
   reopen(): Promise<void>
 }

@@ -1,6 +1,6 @@
 import type { Browser, Page } from 'playwright-core'
 import { assert, type Suite } from '../../../support/suite.ts'
-import { type Served, serveDashboard } from './site.ts'
+import { type DashboardServer, serveDashboard } from './site.ts'
 import { goTo, visit } from './visit.ts'
 
 const catalog = {
@@ -70,7 +70,7 @@ export function figuresAreShown(test: Suite<{ browser?: Browser }>): void {
 }
 
 /** Opens a gateway whose key "app" sent one request on the previous day, and three since. */
-async function withTwoDays(): Promise<{ server: Served; now: number }> {
+async function withTwoDays(): Promise<{ server: DashboardServer; now: number }> {
   const start = Date.now()
   let now = start
   const sleep = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms))

@@ -1,7 +1,7 @@
-import type { Served } from './site.ts'
+import type { DashboardServer } from './site.ts'
 
 /** Creates records and requests of each kind, so every page has something to show. */
-export async function fill({ gateway: { api }, send }: Served): Promise<void> {
+export async function fill({ gateway: { api }, send }: DashboardServer): Promise<void> {
   const group = await api.groups.create({ name: 'team', limits: { usd: { month: 50 } } })
   await api.connections.create({ provider: 'openai', name: 'main', apiKey: 'sk-0123456789abcdef', priority: 1 })
   await api.connections.create({ provider: 'groq', name: 'spare', apiKey: 'gsk_0123456789abcdef' })

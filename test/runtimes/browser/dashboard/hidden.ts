@@ -2,7 +2,7 @@ import type { Browser } from 'playwright-core'
 import { assert, type Suite } from '../../../support/suite.ts'
 import { fill } from './fill.ts'
 import { serveDashboard } from './site.ts'
-import { goTo, settled, visit } from './visit.ts'
+import { goTo, visit, waitUntilSettled } from './visit.ts'
 
 /** Tests the behavior of a hidden tab. */
 export function hiddenTabsRest(test: Suite<{ browser?: Browser }>): void {
@@ -10,7 +10,7 @@ export function hiddenTabsRest(test: Suite<{ browser?: Browser }>): void {
     const server = await serveDashboard()
     await fill(server)
     const { page, faults, close } = await visit(browser as Browser, server.url, { movesTime: true }) // launched by `before`
-    await settled(page)
+    await waitUntilSettled(page)
     await page.evaluate(
       "Object.defineProperty(document, 'hidden', { configurable: true, get: () => globalThis.isAway === true })",
     )

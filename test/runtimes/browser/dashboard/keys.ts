@@ -1,8 +1,8 @@
 import type { Browser } from 'playwright-core'
 import { assert, type Suite } from '../../../support/suite.ts'
 import { fill } from './fill.ts'
-import { type Served, serveDashboard } from './site.ts'
-import { goTo, settled, visit } from './visit.ts'
+import { type DashboardServer, serveDashboard } from './site.ts'
+import { goTo, visit, waitUntilSettled } from './visit.ts'
 
 /** In CI, where time doesn't matter, there are 100,000 keys. */
 const MANY = process.env.CI ? 100_000 : 1_000
@@ -19,7 +19,7 @@ export function keysAreFound(test: Suite<{ browser?: Browser }>): void {
   }, async ({ browser }) => {
     const server = await manyKeys()
     const { page, faults, close } = await visit(browser as Browser, server.url, { path: '/admin/' })
-    await settled(page)
+    await waitUntilSettled(page)
     await page.evaluate(
       "globalThis.long = []; setTimeout(() => new PerformanceObserver((list) => long.push(...list.getEntries().map(({ duration }) => duration))).observe({ type: 'longtask' }), 1000)",
     )
@@ -106,7 +106,7 @@ export function keysAreFound(test: Suite<{ browser?: Browser }>): void {
 }
 
 /** Opens a gateway with this many keys, the last of which is in a group. */
-async function manyKeys(): Promise<Served> {
+async function manyKeys(): Promise<DashboardServer> {
   const server = await serveDashboard()
   const { keys, groups } = server.gateway.api
   const group = await groups.create({ name: 'team' })

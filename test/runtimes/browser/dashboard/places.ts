@@ -4,7 +4,7 @@ import { linkPackage } from '../../package-link.ts'
 import { startServer } from '../server.ts'
 import { bundle } from '../site.ts'
 import { serveDashboard, TOKEN } from './site.ts'
-import { goTo, settled, visit } from './visit.ts'
+import { goTo, visit, waitUntilSettled } from './visit.ts'
 
 /** Tests the dashboard below any path, behind proxies, without a network, and with an expired token. */
 export function worksAnywhere(test: Suite<{ browser?: Browser }>): void {
@@ -60,7 +60,7 @@ export function worksAnywhere(test: Suite<{ browser?: Browser }>): void {
     await page.getByLabel('Admin token').fill(TOKEN)
     await page.keyboard.press('Enter')
     await page.getByRole('heading', { name: 'Overview' }).waitFor()
-    await settled(page)
+    await waitUntilSettled(page)
     assert.equal(withoutStatus(faults), [])
     await close()
     await server.close()

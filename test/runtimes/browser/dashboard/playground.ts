@@ -1,6 +1,6 @@
 import type { Browser } from 'playwright-core'
 import { assert, type Suite } from '../../../support/suite.ts'
-import { FAILURE, type Served, serveDashboard } from './site.ts'
+import { type DashboardServer, FAILURE, serveDashboard } from './site.ts'
 import { goTo, visit } from './visit.ts'
 
 const HOSTILE = '<img src=x onerror=alert(1)>\u202e</textarea><script>alert(2)</script>'
@@ -18,7 +18,7 @@ const hostile: typeof fetch = async () => {
   return new Response(`${text}data: [DONE]\n\n`, { headers: { 'content-type': 'text/event-stream' } })
 }
 
-async function connect({ gateway }: Served) {
+async function connect({ gateway }: DashboardServer) {
   for (const [provider, apiKey] of [
     ['groq', 'gsk_0123456789abcdef'],
     ['openai', 'sk-0123456789abcdef'],

@@ -1,7 +1,7 @@
 import type { Browser, Locator, Page } from 'playwright-core'
 import { assert, type Suite } from '../../../support/suite.ts'
 import { fill } from './fill.ts'
-import { type Served, serveDashboard } from './site.ts'
+import { type DashboardServer, serveDashboard } from './site.ts'
 import { goTo, visit } from './visit.ts'
 
 /** Tests fields of keys, groups, connections, combos, and settings that determine where requests may go. */
@@ -98,7 +98,7 @@ export function policiesAreEdited(test: Suite<{ browser?: Browser }>): void {
 interface Opened {
   page: Page
   dialog: Locator
-  api: Served['gateway']['api']
+  api: DashboardServer['gateway']['api']
 }
 
 async function withPage(browser: Browser | undefined, use: (opened: Opened) => Promise<void>): Promise<void> {

@@ -3,7 +3,7 @@ import { memoryStorage } from '../../../../adapters/storage/memory.ts'
 import { fakeClock } from '../../../support/clock.ts'
 import { assert, type Suite } from '../../../support/suite.ts'
 import { getRequest, openInstance } from '../../../usage/support/instances.ts'
-import { type Served, serveDashboard } from './site.ts'
+import { type DashboardServer, serveDashboard } from './site.ts'
 import { goTo, until, visit } from './visit.ts'
 
 const NOW = Date.parse('2026-11-20T18:20:00Z')
@@ -162,7 +162,7 @@ export function timesAreShown(test: Suite<{ browser?: Browser }>): void {
 const rowCount = (page: Page) => page.locator('tbody tr').count()
 
 /** Opens a gateway with one request per hour since the evening of October 31. The first requests of a day are slower and more expensive. */
-async function withHistory(): Promise<{ server: Served; key: string }> {
+async function withHistory(): Promise<{ server: DashboardServer; key: string }> {
   const clock = { now: () => NOW, sleep: (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms)) }
   const storage = memoryStorage()
   const server = await serveDashboard({ storage, clock })

@@ -9,7 +9,7 @@ import { createGateway } from '../../../../src/gateway.ts'
 import { builtDashboard } from '../../../dashboard/built.ts'
 import { assert, type Suite } from '../../../support/suite.ts'
 import { TOKEN } from './site.ts'
-import { goTo, settled, visit } from './visit.ts'
+import { goTo, visit, waitUntilSettled } from './visit.ts'
 
 /** The folder with the documentation's pictures. */
 export const PICTURES = new URL('../../../../src/features/dashboard/pictures/', import.meta.url)
@@ -56,7 +56,7 @@ export async function takePictures(
     for (const scheme of ['light', 'dark'] as const) {
       const { page, close } = await visit(browser, server.url, { scheme, width, path: '/admin/', now: NOW })
       await page.setViewportSize({ width, height })
-      await settled(page)
+      await waitUntilSettled(page)
       for (const [name, link] of Object.entries(VIEWS)) {
         await goTo(page, link || `#/requests/${shown?.id}`)
         await page.mouse.move(0, 0)

@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises'
 import type { Browser, Page } from 'playwright-core'
 import { assert, type Suite } from '../../../support/suite.ts'
 import { FAILURE, serveDashboard, TOKEN } from './site.ts'
-import { settled, visit } from './visit.ts'
+import { visit, waitUntilSettled } from './visit.ts'
 
 /** Tests an operator's tasks in the dashboard, from the first visit to finding out why a request was rejected. */
 export function operatorWorks(test: Suite<{ browser?: Browser }>): void {
@@ -27,7 +27,7 @@ export function operatorWorks(test: Suite<{ browser?: Browser }>): void {
     await makeCombo(page)
 
     await page.getByRole('link', { name: 'Requests', exact: true }).click()
-    await settled(page)
+    await waitUntilSettled(page)
     await page.getByText('No matching requests.').waitFor()
     const response = await server.send({ model: 'fast' }, { key })
     assert.match(await response.text(), 'Hello')
@@ -41,7 +41,7 @@ export function operatorWorks(test: Suite<{ browser?: Browser }>): void {
     assert.match((await attempts.nth(1).textContent()) ?? '', /openai\/gpt-5-mini.*200/)
 
     await page.getByRole('link', { name: '← All requests' }).click()
-    await settled(page)
+    await waitUntilSettled(page)
     const rejected = await server.send({ model: 'fast' }, { key })
     assert.is(rejected.status, 402)
     await rejected.text()

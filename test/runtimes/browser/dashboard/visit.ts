@@ -59,11 +59,11 @@ export async function visit(browser: Browser, url: string, options: VisitOptions
 /** Opens a view by its URL, and waits until it shows what it has loaded. */
 export async function goTo(page: Page, link: string): Promise<void> {
   await page.evaluate(`location.hash = ${JSON.stringify(link)}`)
-  await settled(page)
+  await waitUntilSettled(page)
 }
 
 /** Waits until nothing is loading for the first time. */
-export async function settled(page: Page): Promise<void> {
+export async function waitUntilSettled(page: Page): Promise<void> {
   await page.locator('main h1').waitFor()
   await page.locator('.loading').first().waitFor({ state: 'detached' })
 }

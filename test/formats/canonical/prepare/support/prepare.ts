@@ -40,7 +40,7 @@ export const system = (content: string, as: 'instructions' | 'system' | 'develop
 
 export const ORIGIN = { format: 'anthropic-messages', account: 'anthropic/1' } as const
 
-export interface Given {
+export interface Input {
   traits?: Partial<Traits>
   supportedOptions?: OptionName[]
   isStrict?: boolean
@@ -49,7 +49,7 @@ export interface Given {
 /** Prepares a request for a target with the given traits. */
 export function prepare(
   request: Partial<CanonicalRequest>,
-  { traits = {}, supportedOptions, isStrict = false }: Given = {},
+  { traits = {}, supportedOptions, isStrict = false }: Input = {},
 ) {
   const warnings = createWarnings({ isStrict })
   const fullRequest: CanonicalRequest = { ...EMPTY, ...request }

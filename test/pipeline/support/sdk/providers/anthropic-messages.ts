@@ -1,6 +1,6 @@
 import type { ContentBlock, Message, TextBlock } from '@anthropic-ai/sdk/resources/messages'
 import { ANSWER, CITIES, SIGNATURE, THOUGHT, weather } from '../conversation.ts'
-import { type ModelOutput, named, type Provider } from './provider.ts'
+import { formatEvent, type ModelOutput, type Provider } from './provider.ts'
 
 /** The API omits `citations` from text without citations. */
 type Block = ContentBlock | Omit<TextBlock, 'citations'>
@@ -28,7 +28,7 @@ function modelOutput(content: Block[], stop: 'tool_use' | 'end_turn', [input, ou
     { type: 'message_stop' },
   ]
   const full = message(content, stop, { input_tokens: input, output_tokens: output })
-  return { whole: full, events: events.map(named) }
+  return { whole: full, events: events.map(formatEvent) }
 }
 
 function getEvents(block: Block, index: number): Event[] {

@@ -15,7 +15,7 @@ const chunk = (choices: ChatCompletionChunk['choices'], extra: Partial<ChatCompl
 /** Builds a delta. `reasoning_content` doesn't come from OpenAI, but from many vendors that use its format. */
 const delta = (value: ChatCompletionChunk.Choice.Delta & { reasoning_content?: string }) =>
   chunk([{ index: 0, delta: value, finish_reason: null }])
-const finished = (finish_reason: 'stop' | 'tool_calls') => chunk([{ index: 0, delta: {}, finish_reason }])
+const createFinish = (finish_reason: 'stop' | 'tool_calls') => chunk([{ index: 0, delta: {}, finish_reason }])
 const getArguments = (city: string) => JSON.stringify({ city })
 
 /** A Chat Completions provider. It sends reasoning as an extension, and interleaves its calls. */
@@ -61,7 +61,7 @@ export const chatProvider: Provider = {
           return delta({ tool_calls: [{ index, function: { arguments: piece } }] })
         }),
       ),
-      finished('tool_calls'),
+      createFinish('tool_calls'),
       chunk([], { usage: usage(20, 30, 10) }),
       'data: [DONE]\n\n',
     ],
@@ -83,7 +83,7 @@ export const chatProvider: Provider = {
     events: [
       delta({ role: 'assistant', content: '' }),
       ...ANSWER.map((content) => delta({ content })),
-      finished('stop'),
+      createFinish('stop'),
       chunk([], { usage: usage(50, 12) }),
       'data: [DONE]\n\n',
     ],

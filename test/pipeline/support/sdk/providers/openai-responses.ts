@@ -1,6 +1,6 @@
 import type { Response, ResponseOutputItem, ResponseStreamEvent } from 'openai/resources/responses/responses'
 import { ANSWER, CITIES, SIGNATURE, THOUGHT, weather } from '../conversation.ts'
-import { type ModelOutput, named, type Provider } from './provider.ts'
+import { formatEvent, type ModelOutput, type Provider } from './provider.ts'
 
 const getUsage = (input: number, output: number) => ({
   input_tokens: input,
@@ -49,11 +49,11 @@ function modelOutput(output: ResponseOutputItem[], [input, out]: [number, number
     ...output.flatMap(getEvents),
     { type: 'response.completed', response: full },
   ]
-  return { whole: full, events: events.map((event, sequence_number) => named({ ...event, sequence_number })) }
+  return { whole: full, events: events.map((event, sequence_number) => formatEvent({ ...event, sequence_number })) }
 }
 
 function getEvents(item: ResponseOutputItem, output_index: number): Event[] {
-  const added = (empty: ResponseOutputItem): Event => ({
+  const createItemAdded = (empty: ResponseOutputItem): Event => ({
     type: 'response.output_item.added',
     output_index,
     item: empty,
@@ -64,7 +64,7 @@ function getEvents(item: ResponseOutputItem, output_index: number): Event[] {
       const [{ text } = { text: '' }] = item.summary
       const at = { item_id: item.id, output_index, summary_index: 0 }
       return [
-        added({ ...item, summary: [], encrypted_content: null }),
+        createItemAdded({ ...item, summary: [], encrypted_content: null }),
         { type: 'response.reasoning_summary_part.added', ...at, part: { type: 'summary_text', text: '' } },
         { type: 'response.reasoning_summary_text.delta', ...at, delta: text.slice(0, 4) },
         { type: 'response.reasoning_summary_text.delta', ...at, delta: text.slice(4) },
@@ -76,7 +76,7 @@ function getEvents(item: ResponseOutputItem, output_index: number): Event[] {
     case 'function_call': {
       const at = { item_id: item.id ?? '', output_index }
       return [
-        added({ ...item, arguments: '', status: 'in_progress' }),
+        createItemAdded({ ...item, arguments: '', status: 'in_progress' }),
         { type: 'response.function_call_arguments.delta', ...at, delta: item.arguments.slice(0, 5) },
         { type: 'response.function_call_arguments.delta', ...at, delta: item.arguments.slice(5) },
         { type: 'response.function_call_arguments.done', ...at, arguments: item.arguments },
@@ -87,7 +87,7 @@ function getEvents(item: ResponseOutputItem, output_index: number): Event[] {
       const at = { item_id: item.id, output_index, content_index: 0 }
       const part = (text: string) => ({ type: 'output_text' as const, text, annotations: [], logprobs: [] })
       return [
-        added({ ...item, content: [], status: 'in_progress' }),
+        createItemAdded({ ...item, content: [], status: 'in_progress' }),
         { type: 'response.content_part.added', ...at, part: part('') },
         ...ANSWER.map((delta): Event => ({ type: 'response.output_text.delta', ...at, delta, logprobs: [] })),
         { type: 'response.output_text.done', ...at, text: ANSWER.join(''), logprobs: [] },

@@ -14,4 +14,4 @@ export interface ModelOutput {
 export const data = (value: unknown): string => `data: ${JSON.stringify(value)}\n\n`
 
 /** Formats an event that is named after its type. */
-export const named = <T extends { type: string }>(value: T): string => `event: ${value.type}\n${data(value)}`
+export const formatEvent = <T extends { type: string }>(value: T): string => `event: ${value.type}\n${data(value)}`
