@@ -12,131 +12,31 @@ import type {
   KindCall,
   KindDefinition,
   KindResponse,
+  PassThrough,
+  PreparedCall,
   PreparedStream,
   VendorAdapter,
   VendorStream,
 } from './kind-adapters.ts'
-import { addEstimatedUnits, preparePassedPart, prepareTranslatedPart } from './prepare-parts.ts'
+import {
+  addEstimatedUnits,
+  type PartReading,
+  preparePassedPart,
+  prepareTranslatedPart,
+  type ReadablePart,
+} from './prepare-parts.ts'
 import { joinResponses, pickEntries, splitRequest } from './split-request.ts'
 
 /** Creates the adapters of a kind from their definition. All kinds share this code. */
 export function createKindAdapters<Req, Res extends KindResponse, Chunk = never>(
   definition: KindDefinition<Req, Res, Chunk>,
 ): KindAdapters {
-  const { clients, vendors, fallback, splitter, configField, estimateUsage, completeResponse, addPriceFacts } =
-    definition
-  const contentFields = definition.estimatesTokens ? toContentFields() : undefined // without output fields, because only the input has tokens
-
-  return {
-    clients: Object.keys(clients),
-    vendors: [...vendors, fallback].map(({ name }) => name),
-    getImageUrls(call, target) {
-      if (!definition.getImageUrls || !findVendor(target).needsImageBytes) return []
-      return definition.getImageUrls(readRequest(call, call.warningsFor(findClient(call).fieldNames)))
-    },
-    prepare(call, target) {
-      const client = findClient(call)
-      const vendor = findVendor(target)
-      const warnings = call.warningsFor(client.fieldNames)
-      const request = readRequest(call, warnings)
-      const context = { target, warnings, body: call.body, form: call.form, fetchedImages: call.fetchedImages }
-      const splitRequests = splitRequest(request, splitter, {
-        entries: vendor.getMaxEntries?.(target),
-        tokens: vendor.getMaxTokens?.(target),
-        length: call.text.length,
-      })
-      const isSplit = splitRequests.length > 1
-      const passThrough = findPassThrough(vendor, { client: call.client, request, target, isSplit })
-      const responseWarnings = createResponseWarnings()
-      const createContext = (model: string): ClientWriteContext<Req> => ({
-        ...{
-          request,
-          warnings: responseWarnings,
-          provider: target.provider,
-          model,
-          now: call.now(),
-          newId: call.newId,
-        },
-        listDroppedFields: warnings.list,
-        describe: call.describe,
-      })
-      const createWriter = () => client.createStream?.(request, createContext(target.model))
-      const createReader = () =>
-        passThrough ? passThrough.createStream?.(request) : vendor.createStream?.(request, target)
-      const vendorStream = isSplit ? undefined : createReader()
-      const stream =
-        vendorStream && prepareStream(vendorStream.framing, createReader, passThrough ? undefined : createWriter)
-      const reading = {
-        vendor,
-        contentFields,
-        stream: stream && {
-          ...stream,
-          acceptsType: vendorStream.framing === 'bytes' ? vendorStream.acceptsType : undefined,
-        },
-        estimatedUsage: estimateUsage?.(request),
-        addPriceFacts,
-        completeResponse,
-        findProblem: isSplit ? splitter?.createCheck?.() : undefined,
-      }
-      const parts = splitRequests.map(({ request: part, entries }) => {
-        if (!passThrough) return prepareTranslatedPart(reading, part, vendor.writeRequest(part, context))
-        const size = splitter?.countEntries(request)
-        const list = isSplit ? pickEntries(passThrough, { body: call.body, size, entries }) : {}
-        return preparePassedPart(reading, passThrough, { request: part, text: call.text, context, list })
-      })
-      const { baseUrl, adaptBaseUrl, keyHeader } = vendor
-      return {
-        urlOverrides: { baseUrl, adaptBaseUrl, keyHeader, configField },
-        parts,
-        isPartial: splitter?.isPartial ?? false,
-        isPassThrough: passThrough !== undefined,
-        listDroppedFields: () => [...warnings.list(), ...responseWarnings.list()],
-        stream: stream && {
-          ...stream,
-          isEvents: createWriter()?.isEvents ?? false,
-          getUsage(reported, header) {
-            const usage = addEstimatedUnits(reported ?? vendor.readHeaderUsage?.(header), estimateUsage?.(request))
-            return usage && addPriceFacts ? addPriceFacts(usage, request, undefined) : usage
-          },
-        },
-        getContentType(sentType, isWhole) {
-          const isBytes = !isWhole && vendorStream?.framing === 'bytes'
-          return (
-            createWriter()?.getContentType(vendor.getContentType?.(request, isBytes ? sentType : undefined)) ??
-            client.getContentType?.(request) ??
-            'application/json'
-          )
-        },
-        writeResponse(responses, usage) {
-          const [first] = responses
-          const writer = createWriter()
-          const isUnchanged = first !== undefined && !parts[0]?.isCompleted(first)
-          if (passThrough && isUnchanged && !writer && !isSplit) return passThrough.rewriteResponse?.(first, request)
-          const response = joinResponses(
-            parts.flatMap(({ read }, index) => (responses[index] ? [read(responses[index])] : [])),
-            splitter,
-          )
-          const { model = target.model } = response
-          if (writer) return writeChunks(writer, { ...response, usage })
-          return client.write({ ...response, usage }, createContext(model))
-        },
-      }
-    },
-  }
+  const { clients, vendors, fallback } = definition
 
   function findClient(call: KindCall): ClientAdapter<Req, Res, Chunk> {
     const client = clients[call.client]
     if (!client) throw new TypeError(`There is no client adapter "${call.client}".`)
     return client
-  }
-
-  function readRequest(call: KindCall, warnings: Warnings): Req {
-    return findClient(call).read(call.body, {
-      warnings,
-      header: call.header,
-      files: (call.form ?? []).filter((part) => 'bytes' in part),
-      now: call.now(),
-    })
   }
 
   function findVendor(target: ProviderTarget): VendorAdapter<Req, Res, Chunk> {
@@ -149,6 +49,152 @@ export function createKindAdapters<Req, Res extends KindResponse, Chunk = never>
       fallback
     )
   }
+
+  return {
+    clients: Object.keys(clients),
+    vendors: [...vendors, fallback].map(({ name }) => name),
+    getImageUrls(call, target) {
+      if (!definition.getImageUrls || !findVendor(target).needsImageBytes) return []
+      const client = findClient(call)
+      return definition.getImageUrls(readRequest(client, call, call.warningsFor(client.fieldNames)))
+    },
+    prepare: (call, target) =>
+      prepareCall(definition, { call, target, client: findClient(call), vendor: findVendor(target) }),
+  }
+}
+
+/** A call, with the adapters for its client and its target. */
+interface AdaptedCall<Req, Res extends KindResponse, Chunk> {
+  call: KindCall
+  target: ProviderTarget
+  client: ClientAdapter<Req, Res, Chunk>
+  vendor: VendorAdapter<Req, Res, Chunk>
+}
+
+function prepareCall<Req, Res extends KindResponse, Chunk>(
+  definition: KindDefinition<Req, Res, Chunk>,
+  adapted: AdaptedCall<Req, Res, Chunk>,
+): PreparedCall {
+  const { splitter, configField, estimateUsage, addPriceFacts } = definition
+  const { call, target, client, vendor } = adapted
+  const warnings = call.warningsFor(client.fieldNames)
+  const request = readRequest(client, call, warnings)
+  const splitRequests = splitRequest(request, splitter, {
+    entries: vendor.getMaxEntries?.(target),
+    tokens: vendor.getMaxTokens?.(target),
+    length: call.text.length,
+  })
+  const isSplit = splitRequests.length > 1
+  const passThrough = findPassThrough(vendor, { client: call.client, request, target, isSplit })
+  const responseWarnings = createResponseWarnings()
+  const createContext = (model: string): ClientWriteContext<Req> => ({
+    ...{
+      request,
+      warnings: responseWarnings,
+      provider: target.provider,
+      model,
+      now: call.now(),
+      newId: call.newId,
+    },
+    listDroppedFields: warnings.list,
+    describe: call.describe,
+  })
+  const createWriter = () => client.createStream?.(request, createContext(target.model))
+  const createReader = () =>
+    passThrough ? passThrough.createStream?.(request) : vendor.createStream?.(request, target)
+  const vendorStream = isSplit ? undefined : createReader()
+  const stream =
+    vendorStream && prepareStream(vendorStream.framing, createReader, passThrough ? undefined : createWriter)
+  const parts = prepareParts(definition, adapted, {
+    ...{ request, warnings, splitRequests, passThrough },
+    stream: stream && {
+      ...stream,
+      acceptsType: vendorStream.framing === 'bytes' ? vendorStream.acceptsType : undefined,
+    },
+  })
+  const { baseUrl, adaptBaseUrl, keyHeader } = vendor
+  return {
+    urlOverrides: { baseUrl, adaptBaseUrl, keyHeader, configField },
+    parts,
+    isPartial: splitter?.isPartial ?? false,
+    isPassThrough: passThrough !== undefined,
+    listDroppedFields: () => [...warnings.list(), ...responseWarnings.list()],
+    stream: stream && {
+      ...stream,
+      isEvents: createWriter()?.isEvents ?? false,
+      getUsage(reported, header) {
+        const usage = addEstimatedUnits(reported ?? vendor.readHeaderUsage?.(header), estimateUsage?.(request))
+        return usage && addPriceFacts ? addPriceFacts(usage, request, undefined) : usage
+      },
+    },
+    getContentType(sentType, isWhole) {
+      const isBytes = !isWhole && vendorStream?.framing === 'bytes'
+      return (
+        createWriter()?.getContentType(vendor.getContentType?.(request, isBytes ? sentType : undefined)) ??
+        client.getContentType?.(request) ??
+        'application/json'
+      )
+    },
+    writeResponse(responses, usage) {
+      const [first] = responses
+      const writer = createWriter()
+      const isUnchanged = first !== undefined && !parts[0]?.isCompleted(first)
+      if (passThrough && isUnchanged && !writer && !isSplit) return passThrough.rewriteResponse?.(first, request)
+      const response = joinResponses(
+        parts.flatMap(({ read }, index) => (responses[index] ? [read(responses[index])] : [])),
+        splitter,
+      )
+      const { model = target.model } = response
+      if (writer) return writeChunks(writer, { ...response, usage })
+      return client.write({ ...response, usage }, createContext(model))
+    },
+  }
+}
+
+const readRequest = <Req, Res extends KindResponse, Chunk>(
+  client: ClientAdapter<Req, Res, Chunk>,
+  call: KindCall,
+  warnings: Warnings,
+): Req =>
+  client.read(call.body, {
+    warnings,
+    header: call.header,
+    files: (call.form ?? []).filter((part) => 'bytes' in part),
+    now: call.now(),
+  })
+
+/** Prepares the calls for a request: one, or several if the request is split. */
+function prepareParts<Req, Res extends KindResponse, Chunk>(
+  { splitter, estimatesTokens, estimateUsage, completeResponse, addPriceFacts }: KindDefinition<Req, Res, Chunk>,
+  { call, target, vendor }: AdaptedCall<Req, Res, Chunk>,
+  { request, warnings, splitRequests, passThrough, stream }: SplitCall<Req, Res, Chunk>,
+): ReadonlyArray<ReadablePart<Res>> {
+  const isSplit = splitRequests.length > 1
+  const context = { target, warnings, body: call.body, form: call.form, fetchedImages: call.fetchedImages }
+  const reading = {
+    vendor,
+    contentFields: estimatesTokens ? toContentFields() : undefined, // without output fields, because only the input has tokens
+    stream,
+    estimatedUsage: estimateUsage?.(request),
+    addPriceFacts,
+    completeResponse,
+    findProblem: isSplit ? splitter?.createCheck?.() : undefined,
+  }
+  return splitRequests.map(({ request: part, entries }) => {
+    if (!passThrough) return prepareTranslatedPart(reading, part, vendor.writeRequest(part, context))
+    const size = splitter?.countEntries(request)
+    const list = isSplit ? pickEntries(passThrough, { body: call.body, size, entries }) : {}
+    return preparePassedPart(reading, passThrough, { request: part, text: call.text, context, list })
+  })
+}
+
+interface SplitCall<Req, Res extends KindResponse, Chunk> {
+  request: Req
+  warnings: Warnings
+  splitRequests: ReturnType<typeof splitRequest<Req>>
+  /** Set if the call is passed through. */
+  passThrough: PassThrough<Req> | undefined
+  stream: PartReading<Req, Res, Chunk>['stream']
 }
 
 /** Writes a complete response for a client that reads it in chunks. */
