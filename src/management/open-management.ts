@@ -1,0 +1,71 @@
+import type { BuiltInFeature } from '../feature.ts'
+import type { CloudOptions } from '../features/cloud-sync/gateway/cloud-operations.ts'
+import type { GatewayObserver } from '../features/observe/observer.ts'
+import type { UpstreamFetch } from '../lib/exchange.ts'
+import type { InFlight } from '../lib/in-flight.ts'
+import type { BodyTime } from '../lib/timed-body.ts'
+import type { ManagementOptions } from '../request/door/management-options.ts'
+import type { Pipeline } from '../request/pipeline.ts'
+import {
+  createManagementApi,
+  type ManagementApi,
+  type ManagementApiDependencies,
+  type ServingOptions,
+} from './management-api.ts'
+
+export interface ManagementFeatureDependencies
+  extends Omit<ManagementApiDependencies, 'rotation' | 'routes' | 'health' | 'own' | 'cloud' | 'limits'>,
+    Pick<ServingOptions, 'basePath' | 'admit' | 'onError'> {
+  pipeline: Pick<Pipeline, 'routes' | 'health' | 'loadGroupRouting' | 'getContext'>
+  options: {
+    management?: ManagementOptions
+    publicOrigin?: string
+    cloud?: CloudOptions
+    dashboard?: object
+    observe?: readonly GatewayObserver[]
+  }
+  /** Returns all features of the gateway, after all of them were created. */
+  features(): readonly BuiltInFeature[]
+  random(): number
+  upstream(): UpstreamFetch
+  limits: ManagementApiDependencies['limits'] & { maxManagementBodyBytes: number }
+  bodyTime: BodyTime
+  /** The runtime and its version, if known. */
+  runtime: string
+  inFlight: Pick<InFlight, 'values' | 'size'>
+}
+
+interface ManagementParts extends Pick<ServingOptions, 'operations' | 'resume'> {
+  /** Returns when the gateway started, in epoch ms. */
+  startedAt(): number
+}
+
+/** Creates the management API of a gateway from what its features share. */
+export function openManagement(
+  deps: ManagementFeatureDependencies,
+  { operations, startedAt, resume }: ManagementParts,
+): ManagementApi {
+  const { pipeline, options, features, upstream, random, startTimer, limits, inFlight, runtime, onError } = deps
+  const { observe = [], dashboard, cloud = {}, management, publicOrigin } = options
+  const { routes, health, loadGroupRouting } = pipeline
+  return createManagementApi(
+    {
+      ...deps,
+      ...{ routes, health },
+      rotation: { reset: async (group) => (await loadGroupRouting()).roundRobin.reset(group) },
+      cloud: { fetch: upstream(), options: cloud, random, startTimer, onError },
+      own: {
+        ...{ basePath: deps.basePath, runtime, startedAt },
+        hasDashboard: dashboard !== undefined,
+        observers: observe.length,
+        pages: observe.flatMap(({ page }) => page?.path ?? []),
+        inFlight: () => inFlight.size,
+      },
+    },
+    {
+      ...{ management, publicOrigin, features: features(), operations, resume, onError },
+      ...{ basePath: deps.basePath, admit: deps.admit },
+      bodyLimits: { maxBytes: limits.maxManagementBodyBytes, time: deps.bodyTime },
+    },
+  )
+}
