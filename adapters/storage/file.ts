@@ -48,18 +48,16 @@ export function fileStorage(options: string | FileStorageOptions): Storage {
   const locked = <T>(work: (lock: Lock) => Promise<T>) =>
     withLock(folder, { logger, staleMs: lockStaleMs, timeoutMs: lockTimeoutMs }, work)
   const gapListeners = new Set<() => void>()
-  let store: OpenedStore | undefined
-  let opening: Promise<OpenedStore> | undefined
   let secret: Promise<string> | undefined
   let heldSecret: string | undefined
   let isClosed = false
   let closing: Promise<void> | undefined
 
-  async function open(): Promise<OpenedStore> {
+  const store = new LazyStore(async () => {
     await prepareFolder(folder)
     await removeAbandonedLocks(folder)
     if (!(await isSetUp(folder))) await locked((lock) => setUp(folder, lock, logger))
-    store = await openStore({
+    return openStore({
       folder,
       logger,
       now: () => (clock ? clock.now() : Date.now()),
@@ -68,63 +66,32 @@ export function fileStorage(options: string | FileStorageOptions): Storage {
         if (heldSecret !== undefined) await restoreSecret(heldSecret, secretContext)
       },
     })
-    return store
-  }
+  })
+  const secretContext: SecretContext = { folder, logger, locked, fingerprint: storeFingerprint(store) }
 
   function getStore(): OpenedStore | Promise<OpenedStore> {
     if (isClosed) throw createStorageError('STORAGE_CLOSED', `The store ${folder.path} was closed.`)
-    return openOnce()
-  }
-
-  /** Returns the store, which is opened on first use. If opening fails, the next use tries again. */
-  function openOnce(): OpenedStore | Promise<OpenedStore> {
-    if (store) return store
-    opening ??= open().finally(() => {
-      opening = undefined
-    })
-    return opening
+    return store.get()
   }
 
   async function closeStore(): Promise<void> {
-    await opening?.catch(noop)
+    await store.waitForOpening()
     await secret?.catch(noop)
-    await store?.close()
-  }
-
-  const secretContext: SecretContext = {
-    folder,
-    logger,
-    locked,
-    fingerprint: {
-      read: async () => {
-        const { engine, table } = await openOnce()
-        return engine.read(() => table.getSecretFingerprint())
-      },
-      write: async (fingerprint) => {
-        const { engine, table } = await openOnce()
-        await engine.change(() => table.setSecretFingerprint(fingerprint))
-      },
-    },
+    await store.opened?.close()
   }
 
   const watchers = createWatchers(() => {
-    store?.table.skipChanges()
-    let lastFailure = ''
-    async function reportChanges(): Promise<void> {
-      try {
-        const { engine, table } = await getStore()
-        const { keys, isGap } = await engine.read(() => table.changes())
-        for (const key of keys) watchers.notify(key)
-        if (isGap) for (const tellGap of gapListeners) tellGap()
-        lastFailure = ''
-      } catch (error) {
-        const text = String(error)
-        if (!isClosed && text !== lastFailure)
-          logger.error('The store could not be read while watching it for changes.', { error: text })
-        lastFailure = text
-      }
+    store.opened?.table.skipChanges()
+    const readChanges = async () => {
+      const { engine, table } = await getStore()
+      const { keys, isGap } = await engine.read(() => table.changes())
+      for (const key of keys) watchers.notify(key)
+      if (isGap) for (const tellGap of gapListeners) tellGap()
     }
-    return poll(reportChanges, Math.min(pollMs, MAX_POLL_MS))
+    const report = (error: string) => {
+      if (!isClosed) logger.error('The store could not be read while watching it for changes.', { error })
+    }
+    return poll(reportFirst(readChanges, report), Math.min(pollMs, MAX_POLL_MS))
   })
 
   return {
@@ -159,6 +126,60 @@ export function fileStorage(options: string | FileStorageOptions): Storage {
       closing ??= closeStore()
       return closing
     },
+  }
+}
+
+/** A store that is opened on first use. If opening fails, the next use tries again. */
+class LazyStore {
+  readonly #open: () => Promise<OpenedStore>
+  #opening: Promise<OpenedStore> | undefined
+  opened: OpenedStore | undefined
+
+  constructor(open: () => Promise<OpenedStore>) {
+    this.#open = open
+  }
+
+  get(): OpenedStore | Promise<OpenedStore> {
+    if (this.opened) return this.opened
+    this.#opening ??= this.#open()
+      .then((opened) => {
+        this.opened = opened
+        return opened
+      })
+      .finally(() => {
+        this.#opening = undefined
+      })
+    return this.#opening
+  }
+
+  async waitForOpening(): Promise<void> {
+    await this.#opening?.catch(noop)
+  }
+}
+
+/** Keeps the fingerprint of the secret in the store. */
+const storeFingerprint = (store: LazyStore): SecretContext['fingerprint'] => ({
+  read: async () => {
+    const { engine, table } = await store.get()
+    return engine.read(() => table.getSecretFingerprint())
+  },
+  write: async (fingerprint) => {
+    const { engine, table } = await store.get()
+    await engine.change(() => table.setSecretFingerprint(fingerprint))
+  },
+})
+
+/** Runs `work`, and reports its failures, but the same one only once in a row. */
+function reportFirst(work: () => Promise<void>, report: (error: string) => void): () => Promise<void> {
+  let lastFailure = ''
+  return async () => {
+    try {
+      await work()
+      lastFailure = ''
+    } catch (error) {
+      if (String(error) !== lastFailure) report(String(error))
+      lastFailure = String(error)
+    }
   }
 }
 
