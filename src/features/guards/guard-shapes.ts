@@ -25,19 +25,25 @@ export function checkOptions(kind: GuardKind, options: object): void {
 /** Throws a TypeError for headers that can't be sent. The message doesn't quote values. `place`: the option, such as `http().headers`. */
 export function checkHeaders(place: string, headers: Readonly<Record<string, string>>): void {
   const names = new Set<string>()
+  let length = 0
   for (const [name, value] of Object.entries(headers)) {
     const lowerName = name.toLowerCase()
     const problem = !HEADER_NAME.test(name)
       ? ` ${describeNames('must be a header name')}`
       : FIXED.test(lowerName) || names.has(lowerName)
         ? `.${name} is already set; omit it`
-        : /^[\t ]*[!-~][\t -~]*$/.test(value)
+        : /^[!-~][ -~]*$/.test(value)
           ? undefined
           : `.${name} must be the complete value: one line of ASCII characters, not blank`
     if (problem) throw new TypeError(`${place}${problem}.`)
     names.add(lowerName)
+    length += name.length + value.length
   }
+  if (length > MAX_LENGTH) throw new TypeError(`${place} must not be longer than ${MAX_LENGTH} characters in total.`)
 }
+
+/** Most servers accept 16 KiB of headers, including the ones that HTTP clients add. */
+const MAX_LENGTH = 12_000
 
 /** Headers about the body and the connection, which the gateway or its HTTP client sets. */
 const FIXED =

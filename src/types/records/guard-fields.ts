@@ -21,7 +21,7 @@ const choices = <const T extends string>(values: readonly T[]) =>
 export const sharedGuardFields = {
   on: optional(choices(['request', 'answer'])),
   as: optional(choice(['error', 'answer'])),
-  message: optional(text({ isNonEmpty: true, max: 1_000 })),
+  message: optional(text({ isTrimmed: true, isNonEmpty: true, max: 1_000 })),
   older: optional(choice(['remove', 'refuse'])),
   onError: optional(choice(['refuse', 'pass'])),
   stage: optional(choice(['before', 'during'])),
@@ -92,7 +92,9 @@ export const guardKinds = {
   },
   http: {
     url: required(text({ isNonEmpty: true, max: 2_000 })),
-    headers: optional(map({ name: text({ isNonEmpty: true, max: 100 }), of: text({ max: 8_192 }), max: 20 })),
+    headers: optional(
+      map({ name: text({ isNonEmpty: true, max: 100 }), of: text({ isTrimmed: true, max: 8_192 }), max: 20 }),
+    ),
     changes: optional(flag),
     allowPrivate: optional(flag),
   },
