@@ -94,6 +94,19 @@ test('a change keeps headers that it omits or sends back shortened, and null rem
   assert.match(await getProblem(api.guards.update('service', { kind: 'pii', url: null })), /^400 .*"headers"/)
 })
 
+test('a service gets the headers when its guard is tried', async () => {
+  const { api, getSent } = await open({}, () => json({ verdict: 'refuse', category: 'word' }))
+  await api.guards.create({ ...service, headers })
+  for (const trial of [{ guards: ['service'] }, { guard: { ...service, name: 'draft', headers } }]) {
+    const { verdicts } = await api.guards.test({ text: 'Hi', ...trial })
+    assert.equal(
+      verdicts.map(({ verdict, category }) => [verdict, category]),
+      [['refuse', 'word']],
+    )
+    assert.is(getSent(), SECRET)
+  }
+})
+
 test('stored headers are never sent to another URL', async () => {
   const { api, storage, calls } = await open()
   await api.guards.create({ ...service, headers })

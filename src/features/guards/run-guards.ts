@@ -46,8 +46,7 @@ interface RunDependencies {
   /** Aborts when the client disconnects. */
   signal: AbortSignal
   onError(error: unknown): void
-  /** Default: a function that rejects each call. */
-  fetch?: GuardContext['fetch']
+  fetch: GuardContext['fetch']
   /** Calls a model endpoint of this gateway. */
   callModel(path: string, body: JsonObject, signal: AbortSignal): Promise<JsonObject>
 }
@@ -207,7 +206,7 @@ export class GuardRun {
   }
 
   async #ask(guard: Guard, texts: GuardTexts, signal: AbortSignal): Promise<GuardVerdict | undefined> {
-    const { request, clock, callModel, fetch = rejectCall } = this.#deps
+    const { request, clock, callModel, fetch } = this.#deps
     const { timeoutMs: ms = DEFAULT_TIMEOUT_MS } = guard
     const memory = this.#memory
     return runWithDeadline(
@@ -227,7 +226,6 @@ export class GuardRun {
 /** The decision of guards that change nothing. */
 const PASSED_DECISION: GuardDecision = { kind: 'passed', texts: new Map() }
 
-const rejectCall = () => Promise.reject(new Error('Guards cannot call other servers here.'))
 const STAGES = ['request', 'answer'] as const
 const DEFAULT_TIMEOUT_MS = 2_000
 

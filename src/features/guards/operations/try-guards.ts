@@ -1,4 +1,4 @@
-import type { Exchange, Reply } from '../../../lib/exchange.ts'
+import type { Exchange, Reply, UpstreamFetch } from '../../../lib/exchange.ts'
 import type { NewGuard } from '../../../types/records/guard-fields.ts'
 import type { Clock } from '../../../types.ts'
 import { createModelCaller } from '../call-model.ts'
@@ -39,19 +39,21 @@ export const MAX_TRIED = 100_000
 interface TestDependencies {
   clock: Clock
   own: { basePath: string }
+  /** Calls the services of guards. */
+  fetch: UpstreamFetch
   /** Serves a model request from this process. */
   serve(exchange: Exchange): Promise<Reply | undefined>
   /** Rejects with `NOT_FOUND` if there is no such guard. */
   findGuard(name: string): Promise<Guard>
 }
 
-export function createGuardTest({ clock, own, serve, findGuard }: TestDependencies) {
+export function createGuardTest({ clock, own, fetch, serve, findGuard }: TestDependencies) {
   async function tryGuard(guard: Guard, text: string, stage: 'request' | 'answer') {
     const startedAt = clock.now()
     let failure: unknown
     const request = TEST_REQUEST
     const run = new GuardRun([guard], {
-      ...{ request, clock, signal: new AbortController().signal },
+      ...{ request, clock, fetch, signal: new AbortController().signal },
       onError: (error) => {
         failure = error
       },
