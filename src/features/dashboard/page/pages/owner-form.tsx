@@ -103,9 +103,9 @@ export function OwnerForm({ of, owner, groups, onSave }: OwnerFormProps) {
         group: group.value || null,
         actsFor: actsFor.value ? (actsFor.value === ANY_NAME ? {} : { plan: actsFor.value }) : null,
         expiresAt: expires.value === '' ? null : new Date(expires.value).toISOString(),
+        guardsExcept: toNames(guardsExcept.value),
       }),
       ...(!isAccount && { guards: toNames(guards.value) }),
-      ...(of === 'key' && { guardsExcept: toNames(guardsExcept.value) }),
       ...(of === 'group' && { each: each.value() }),
       ...(isAccount && { plan: group.value || null, ...(!owner && { id: id.value }) }),
     }
@@ -172,7 +172,7 @@ export function OwnerForm({ of, owner, groups, onSave }: OwnerFormProps) {
         <TextField
           label="Guards to skip"
           path="guardsExcept"
-          hint="Guards that the settings, the group, or combos name, but that don’t check this key’s requests."
+          hint="Guards that don’t check this key’s requests, even if named elsewhere."
           of={guardsExcept}
         />
       )}
