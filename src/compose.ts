@@ -10,7 +10,7 @@ import type { GatewayOptions } from './options.ts'
 import { holdsRejectedBodies, lingerBeforeClose, waitForBatch } from './platform.ts'
 import { createAsMethod, createIdentity, type Internals } from './request/door/account-gateway.ts'
 import { type App, createApp, createNotFoundReply } from './request/door/app.ts'
-import { findArea, getPathBelow } from './request/door/area.ts'
+import { findArea, getRelativePath } from './request/door/area.ts'
 import { createHealthArea, createModelAreas } from './request/door/areas.ts'
 import { type AddToken, authenticateClient, type KeyStore } from './request/door/authenticate-client.ts'
 import { createFetchHandlers, type FetchHandlersOptions } from './request/door/fetch-bridge.ts'
@@ -97,7 +97,7 @@ export function compose({ core, pipeline, features, options, internals, ...parts
   const notFound = (exchange: Exchange) => createNotFoundReply(exchange, { basePath, areas })
   const handlers: FetchHandlersOptions = {
     isGatewayPath(path) {
-      const below = getPathBelow(basePath, path)
+      const below = getRelativePath(basePath, path)
       return below !== undefined && findArea(areas, below) !== undefined
     },
     notFound,

@@ -29,12 +29,17 @@ import type { Catalog } from './types.ts'
 export type Core = ReturnType<typeof createCore>
 
 export function createCore(options: GatewayOptions, { digestsSha256 = false }: Pick<StoreOptions, 'digestsSha256'>) {
-  const { catalog: baseCatalog = defaultCatalog, clock = platformClock, hooks = {}, limits: ownLimits = {} } = options
+  const {
+    catalog: baseCatalog = defaultCatalog,
+    clock = platformClock,
+    hooks = {},
+    limits: limitOptions = {},
+  } = options
   const live = isCatalogOptions(baseCatalog)
     ? { options: baseCatalog, base: baseCatalog.base ?? defaultCatalog }
     : undefined
   const catalog = live ? { ...live.base } : (baseCatalog as Catalog) // copied, because the refresh replaces providers in it
-  const limits = { ...defaultLimits, ...ownLimits }
+  const limits = { ...defaultLimits, ...limitOptions }
   const logger = getLogger(options.logger)
   const storage = options.storage ?? createDefaultStorage(clock, logger)
   const { sharedState = storage.atomic } = options
@@ -50,7 +55,7 @@ export function createCore(options: GatewayOptions, { digestsSha256 = false }: P
     liveCatalog: live,
     /** Returns a snapshot of the catalog, because a request's prices must not change while it runs. */
     pinCatalog: (): Catalog => (live ? { ...catalog } : catalog),
-    ...{ catalog, clock, limits, ownLimits, logger, hooks, background, onError, nextTurn },
+    ...{ catalog, clock, limits, ownLimits: limitOptions, logger, hooks, background, onError, nextTurn },
     basePath: normalizeBasePath(options.basePath),
     store: createStore({
       ...{ storage, clock, logger, digestsSha256, nextTurn, onError },

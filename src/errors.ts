@@ -105,7 +105,7 @@ export interface ErrorDetails {
 /** Creates an error to throw: `throw gatewayError('UPSTREAM_TIMEOUT', { cause, data: { provider } })`. */
 export function gatewayError(code: ErrorCode, details: ErrorDetails = {}): GatewayError {
   const [statusCode, text = code]: readonly [number, string?] = table[code]
-  const message = redactOwnKeys(details.message ?? text) // may quote client input
+  const message = redactClientKeys(details.message ?? text) // may quote client input
   const boom = new Boom(message, { statusCode: details.status ?? statusCode, data: details.data ?? {} })
   if (details.cause !== undefined) boom.cause = details.cause
   return Object.assign(boom, {
@@ -116,7 +116,7 @@ export function gatewayError(code: ErrorCode, details: ErrorDetails = {}): Gatew
 }
 
 /** Replaces this gateway's keys and tokens, which clients may paste into other fields, with `[credential]`, even if repeatedly percent-encoded. */
-export const redactOwnKeys = (text: string): string =>
+export const redactClientKeys = (text: string): string =>
   text.replace(/[\w%.-]{20,}/g, (word) => {
     let decoded = word
     for (let times = 0; times < 9; times++) {
@@ -129,7 +129,7 @@ export const redactOwnKeys = (text: string): string =>
   })
 
 /** Returns whether the text contains a string that looks like one of this gateway's keys. */
-export const containsOwnKey = (text: string): boolean => redactOwnKeys(text) !== text
+export const containsClientKey = (text: string): boolean => redactClientKeys(text) !== text
 
 /** Also matches admin tokens, keys you chose yourself, and truncated keys and tokens. */
 const OWN_KEY = /sbx_[\w-]{20,}|sbt_[\w-]{20,}(?:\.[\w-]+)*/g

@@ -11,12 +11,12 @@ import type { RouteRequest } from './request/route-request.ts'
 
 /** Throws a TypeError for invalid features. */
 export function checkFeatures(features: readonly Feature[] = []): void {
-  for (const [at, feature] of features.entries()) {
+  for (const [featureIndex, feature] of features.entries()) {
     const { name, areas = [], routes = [], operations = {}, ...others } = feature
-    if (typeof name !== 'string' || features.some((other, index) => index > at && other.name === name))
-      throw new TypeError(`extend[${at}] needs its own "name".`)
+    if (typeof name !== 'string' || features.some((other, index) => index > featureIndex && other.name === name))
+      throw new TypeError(`extend[${featureIndex}] needs its own "name".`)
     const isPlain = Object.getPrototypeOf(feature) === Object.prototype // a class instance can have its own fields
-    if (isPlain) rejectUnknownOptions(others, FEATURE_METHODS, `extend[${at}].`)
+    if (isPlain) rejectUnknownOptions(others, FEATURE_METHODS, `extend[${featureIndex}].`)
     for (const area of areas) {
       if (!/^(?:\/[\w.~-]+)+$/.test(area.path))
         throw new TypeError(`An area must have a path like "/hello", got ${JSON.stringify(area.path)}.`)
@@ -58,8 +58,8 @@ const withoutNames = (path: string) => path.replaceAll(/:\w+/g, ':')
 /** Throws a TypeError if a feature of the `extend` option has the name of a built-in feature or area. */
 export function checkNames(features: readonly BuiltInFeature[], extend: readonly Feature[] = []): void {
   const names = ['models', 'health', ...features.map(({ name }) => name)]
-  const taken = extend.find(({ name }) => names.indexOf(name) !== names.lastIndexOf(name))
-  if (taken) throw new TypeError(`The gateway already has a feature named "${taken.name}". Rename yours.`)
+  const duplicate = extend.find(({ name }) => names.indexOf(name) !== names.lastIndexOf(name))
+  if (duplicate) throw new TypeError(`The gateway already has a feature named "${duplicate.name}". Rename yours.`)
 }
 
 /** Throws a TypeError if a route is defined twice, whether by one feature or by two. */

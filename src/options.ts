@@ -198,9 +198,9 @@ function checkMembers(option: string, value: unknown, rules: Rules): void {
   checkRules(value, rules, `${option}.`)
 }
 
-function checkRules(given: object, rules: Rules, path = ''): void {
+function checkRules(optionValues: object, rules: Rules, path = ''): void {
   for (const [name, [requirement, isMet]] of Object.entries(rules)) {
-    const value: unknown = Reflect.get(given, name)
+    const value: unknown = Reflect.get(optionValues, name)
     if (value !== undefined && !isMet(value)) throw new TypeError(`${path}${name} must ${requirement}.`)
   }
 }

@@ -117,10 +117,10 @@ export function createBusyWarning(logger: Logger): ((requests: number) => void) 
 /** Starts a call on Bun. Batches responses, like requests (`waitForBatch`). */
 const startBunCall = (call: UpstreamCall): PendingResponse => fetchCall(fetch, call, nextTurn)
 
-const anyFetch = (input: string, init?: RequestInit) => fetch(input, init)
+const nativeFetch = (input: string, init?: RequestInit) => fetch(input, init)
 
 /** The platform's `fetch`, or the app's replacement. */
-export const platformFetch: UpstreamFetch = isBun ? Object.assign(anyFetch, { raw: startBunCall }) : anyFetch
+export const platformFetch: UpstreamFetch = isBun ? Object.assign(nativeFetch, { raw: startBunCall }) : nativeFetch
 
 /** Returns whether this is Cloudflare Workers, which treats every exported function as a Durable Object class, even one with a `fetch` property. */
 export const isWorkers = (): boolean => 'navigator' in globalThis && navigator.userAgent === 'Cloudflare-Workers'
@@ -189,11 +189,11 @@ function createSyncCrypto(node: NodeCrypto | undefined): SyncCrypto | undefined 
     createDecrypter(bytes) {
       const key = node.createSecretKey(bytes)
       return (iv, additionalData, cipher) => {
-        const tagAt = Math.max(cipher.length - TAG_BYTES, 0)
+        const tagStart = Math.max(cipher.length - TAG_BYTES, 0)
         const decipher = node.createDecipheriv('aes-256-gcm', key, iv, { authTagLength: TAG_BYTES })
         decipher.setAAD(additionalData)
-        decipher.setAuthTag(cipher.subarray(tagAt))
-        const plaintext = decipher.update(cipher.subarray(0, tagAt)) // `update` returns the entire text, because this is a stream cipher
+        decipher.setAuthTag(cipher.subarray(tagStart))
+        const plaintext = decipher.update(cipher.subarray(0, tagStart)) // `update` returns the entire text, because this is a stream cipher
         decipher.final() // throws unless the tag matches
         return plaintext
       }

@@ -76,7 +76,7 @@ function createRequest(
     url.pathname = event.rawPath
     url.search = event.rawQueryString ?? ''
     const fields = new Headers()
-    for (const [name, value] of Object.entries(headers)) if (value !== undefined) fields.set(name, byteString(value))
+    for (const [name, value] of Object.entries(headers)) if (value !== undefined) fields.set(name, toByteString(value))
     if (event.cookies?.length) fields.set('cookie', event.cookies.join('; '))
     const body = method === 'GET' || method === 'HEAD' ? undefined : decodeBody(event)
     return new Request(url, { method, headers: fields, signal, ...(body !== undefined && { body }) })
@@ -86,7 +86,7 @@ function createRequest(
 }
 
 /** Converts a header value to bytes, one character per byte: Lambda decodes values as UTF-8, and `Request` only accepts Latin-1. */
-const byteString = (value: string): string =>
+const toByteString = (value: string): string =>
   /[^\0-\xff]/.test(value) ? String.fromCharCode(...new TextEncoder().encode(value)) : value
 
 function decodeBody({ body, isBase64Encoded }: Pick<LambdaUrlEvent, 'body' | 'isBase64Encoded'>): BodyInit | undefined {

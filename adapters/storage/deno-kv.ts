@@ -49,7 +49,7 @@ export function denoKvStorage(kv: DenoKv, options: DenoKvStorageOptions = {}): S
       }),
     )
 
-  const expiry = (ttlMs: number | undefined) => (ttlMs === undefined ? {} : { expiresAt: clock.now() + ttlMs })
+  const getExpiry = (ttlMs: number | undefined) => (ttlMs === undefined ? {} : { expiresAt: clock.now() + ttlMs })
 
   return {
     atomic: true,
@@ -70,7 +70,7 @@ export function denoKvStorage(kv: DenoKv, options: DenoKvStorageOptions = {}): S
 
     async set(key, value, { ifVersion, ttlMs } = {}) {
       checkWrite(toOrdered(key), value, ttlMs, sizes)
-      const next = { value, ...expiry(ttlMs) }
+      const next = { value, ...getExpiry(ttlMs) }
       return run(() =>
         ifVersion === undefined
           ? rows.put(key, next)
@@ -92,7 +92,7 @@ export function denoKvStorage(kv: DenoKv, options: DenoKvStorageOptions = {}): S
         let sum = 0
         await rows.change(key, (row) => {
           sum = incrementSum(key, row, by)
-          const { expiresAt } = row ?? expiry(ttlMs)
+          const { expiresAt } = row ?? getExpiry(ttlMs)
           return { value: String(sum), ...(expiresAt !== undefined && { expiresAt }) }
         })
         return sum

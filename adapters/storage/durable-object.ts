@@ -34,13 +34,13 @@ export function durableObjectStorage<Id>(
 
   async function ask<T>(call: StorageCall): Promise<T> {
     if (isClosed) throw createStorageError('STORAGE_CLOSED', `The store in the Durable Object "${name}" was closed.`)
-    const asking = namespace
+    const objectResponse = namespace
       .get(namespace.idFromName(name)) // a new stub each time, because a failed stub keeps failing
       .fetch('https://store/', { method: 'POST', body: JSON.stringify(call) })
       .then(async (response): Promise<StorageReply> => response.json())
-    const settled: Promise<unknown> = asking.catch(() => {}).finally(() => running.delete(settled))
+    const settled: Promise<unknown> = objectResponse.catch(() => {}).finally(() => running.delete(settled))
     running.add(settled)
-    const answer = await asking.catch((cause: unknown) => {
+    const answer = await objectResponse.catch((cause: unknown) => {
       throw createStorageError(
         'STORAGE_UNREACHABLE',
         `The Durable Object "${name}" is unreachable. Check that the Worker exports SignalboxStore and binds its class.`,

@@ -36,7 +36,7 @@ export function memoryStorage(options: MemoryStorageOptions = {}): Storage {
     },
   }
 
-  const stamp = () => ({ now: clock.now(), version: String(++writes) })
+  const createStamp = () => ({ now: clock.now(), version: String(++writes) })
 
   /** Removes expired rows each time the table has doubled, which takes amortized constant time per write. */
   function sweep() {
@@ -53,10 +53,10 @@ export function memoryStorage(options: MemoryStorageOptions = {}): Storage {
       const row = rows.get(key)
       return row && { value: row.value, version: row.version }
     },
-    set: async (key, value, options) => setRow(rows, key, { ...options, value }, stamp()),
+    set: async (key, value, options) => setRow(rows, key, { ...options, value }, createStamp()),
     delete: async (key, options) => deleteRow(rows, key, options),
     list: async (prefix, options) => table.list(prefix, { ...options, now: clock.now() }),
-    increment: async (key, by, options) => incrementRow(rows, key, { by, ttlMs: options?.ttlMs }, stamp()),
+    increment: async (key, by, options) => incrementRow(rows, key, { by, ttlMs: options?.ttlMs }, createStamp()),
     watch: (onChange) => watchers.add(onChange),
     async ownSecret() {
       secret ??= randomSecret()

@@ -56,13 +56,13 @@ export function postgresStorage(pool: PostgresPool, options: PostgresStorageOpti
       sql,
       channel,
       pool: listen || {},
-      ownVersions,
+      ownVersions: writtenVersions,
       notify: watchers.notify,
       warn,
     })
   })
   const running = new Set<Promise<unknown>>()
-  const ownVersions = new Set<string>() // the latest versions that this object wrote, which polling doesn't report
+  const writtenVersions = new Set<string>() // the latest versions that this object wrote, which polling doesn't report
   let isClosed = false
   let isWarned = false
   let preparing: Promise<unknown> | undefined
@@ -97,11 +97,11 @@ export function postgresStorage(pool: PostgresPool, options: PostgresStorageOpti
   }
 
   /** Creates a new, unique version. */
-  function newVersion(): string {
+  function createVersion(): string {
     const version = crypto.randomUUID()
-    ownVersions.add(version)
-    const [oldest] = ownVersions
-    if (ownVersions.size > MAX_OWN_VERSIONS) ownVersions.delete(oldest ?? '')
+    writtenVersions.add(version)
+    const [oldest] = writtenVersions
+    if (writtenVersions.size > MAX_OWN_VERSIONS) writtenVersions.delete(oldest ?? '')
     return version
   }
 
@@ -116,7 +116,7 @@ export function postgresStorage(pool: PostgresPool, options: PostgresStorageOpti
 
     async set(key, value, { ifVersion, ttlMs } = {}) {
       checkWrite(key, value, ttlMs, limits)
-      const version = newVersion()
+      const version = createVersion()
       const values = [toOrdered(key), value, version, ttlMs ?? null]
       const done =
         typeof ifVersion === 'string'
@@ -127,7 +127,7 @@ export function postgresStorage(pool: PostgresPool, options: PostgresStorageOpti
     },
 
     delete: async (key, { ifVersion } = {}) =>
-      (await query(sql.delete, [toOrdered(key), ifVersion ?? null, newVersion()])).length > 0,
+      (await query(sql.delete, [toOrdered(key), ifVersion ?? null, createVersion()])).length > 0,
 
     async list(prefix, { after, limit } = {}) {
       const start = toOrdered(prefix)
@@ -138,7 +138,7 @@ export function postgresStorage(pool: PostgresPool, options: PostgresStorageOpti
 
     async increment(key, by, { ttlMs } = {}) {
       checkWrite(key, '', ttlMs, limits)
-      const values = [toOrdered(key), by, newVersion(), ttlMs ?? null]
+      const values = [toOrdered(key), by, createVersion(), ttlMs ?? null]
       const [sum] = Number.isSafeInteger(by) ? await query<{ value: string }>(sql.increment, values) : []
       if (sum) return Number(sum.value)
       throw createStorageError('STORAGE_NOT_A_NUMBER', `"${key}" cannot be incremented: not a safe integer.`)

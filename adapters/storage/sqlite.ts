@@ -6,8 +6,8 @@ import { checkWrite } from './lib/value-limits.ts'
 import { createWatchers } from './lib/watchers.ts'
 import { type LocalDatabase, runOnce, setPragmas } from './sqlite/local-database.ts'
 import { createLocalOperations, type OpenedTable } from './sqlite/local-storage.ts'
-import { numberedTable } from './sqlite/numbered-table.ts'
-import { type D1Database, type LibsqlClient, type RemoteDatabaseOptions, remoteStorage } from './sqlite/remote.ts'
+import { openNumberedTable } from './sqlite/numbered-table.ts'
+import { createRemoteStorage, type D1Database, type LibsqlClient, type RemoteDatabaseOptions } from './sqlite/remote.ts'
 import { LocalEngine } from './sqlite/sqlite-engine.ts'
 import { explainSqliteError, retryWhileBusy } from './sqlite/sqlite-errors.ts'
 
@@ -54,7 +54,9 @@ export function sqliteStorage(database: SqliteDatabase, options: SqliteStorageOp
     failure: (cause) => failure(cause, { table, isRemote: !('local' in found) }),
   }
   const storage =
-    'local' in found ? localStorage(found.local, tableOptions, options) : remoteStorage({ ...tableOptions, ...found })
+    'local' in found
+      ? createLocalStorage(found.local, tableOptions, options)
+      : createRemoteStorage({ ...tableOptions, ...found })
   return { ...storage, largestValueBytes: MAX_VALUE_BYTES, longestKeyBytes: MAX_KEY_BYTES }
 }
 
@@ -65,7 +67,7 @@ const BUSY_MS = 5_000
 
 type TableOptions = Omit<RemoteDatabaseOptions, 'all'>
 
-function localStorage(
+function createLocalStorage(
   database: LocalDatabase,
   { table, clock, checkWrite, failure }: TableOptions,
   { pollMs = 50, pragmas = true }: SqliteStorageOptions,
@@ -78,7 +80,7 @@ function localStorage(
   function openNow(): OpenedTable {
     if (store) return store
     const { isRelaxed } = pragmas ? setPragmas(database) : { isRelaxed: false }
-    const rows = numberedTable(database, table)
+    const rows = openNumberedTable(database, table)
     const engine = new LocalEngine({
       database,
       table: rows,

@@ -13,7 +13,7 @@ import { TAG_TEXT, TAG_VALUE, TAGS_MESSAGE } from '../lib/tag-values.ts'
 import { ALL_EFFORTS } from '../protocols/formats/canonical/base-traits.ts'
 import { TAG_NAME } from '../types/records/tag-fields.ts'
 import type { ComboModel, Condition, DataTags, Pattern } from '../types.ts'
-import { alternatives, choice, closedObject, fields, rejectArray, wholeNumber } from './input.ts'
+import { alternatives, choice, closedObject, fields, integerSchema, rejectArray } from './input.ts'
 
 const { pattern: PATTERN_MESSAGE, texts: TEXTS_MESSAGE, patterns: PATTERNS_MESSAGE } = conditionTexts
 const MAX_PATTERNS = 100
@@ -25,19 +25,22 @@ const texts = v.pipe(
 )
 const text = fields.patternTextOr(TEXTS_MESSAGE)
 const textOrTexts = alternatives([text, texts], (input) => (Array.isArray(input) ? texts : text))
-const textOfPattern = fields.patternTextOr(PATTERN_MESSAGE)
-const pattern = alternatives([textOfPattern, texts, fields.flag], (input) =>
-  typeof input === 'boolean' ? fields.flag : Array.isArray(input) ? texts : textOfPattern,
+const patternText = fields.patternTextOr(PATTERN_MESSAGE)
+const pattern = alternatives([patternText, texts, fields.flag], (input) =>
+  typeof input === 'boolean' ? fields.flag : Array.isArray(input) ? texts : patternText,
 )
-const patterns = (name: v.GenericSchema<string>) =>
+const createPatternsSchema = (name: v.GenericSchema<string>) =>
   v.pipe(
     rejectArray(PATTERNS_MESSAGE),
     v.record(name, pattern, PATTERNS_MESSAGE),
-    v.check<Record<string, Pattern>, string>((patterns) => Object.keys(patterns).length > 0, conditionTexts.noPatterns),
+    v.check<Record<string, Pattern>, string>(
+      (createPatternsSchema) => Object.keys(createPatternsSchema).length > 0,
+      conditionTexts.noPatterns,
+    ),
     v.metadata({ minProperties: 1 }),
   )
 const headerName = v.pipe(v.string(), v.regex(HEADER_NAME, conditionTexts.headerName))
-const size = wholeNumber(0, Number.MAX_SAFE_INTEGER, conditionTexts.size)
+const size = integerSchema(0, Number.MAX_SAFE_INTEGER, conditionTexts.size)
 const bytes = v.pipe(
   rejectArray(),
   closedObject({ min: v.exactOptional(size), max: v.exactOptional(size) }),
@@ -55,8 +58,8 @@ export const condition = v.pipe(
     stream: v.exactOptional(fields.flag),
     tools: v.exactOptional(fields.flag),
     images: v.exactOptional(fields.flag),
-    headers: v.exactOptional(patterns(headerName)),
-    metadata: v.exactOptional(patterns(v.string())),
+    headers: v.exactOptional(createPatternsSchema(headerName)),
+    metadata: v.exactOptional(createPatternsSchema(v.string())),
     function: v.exactOptional(
       v.pipe(
         v.number(conditionTexts.function),
@@ -76,15 +79,18 @@ const voices = v.pipe(
   rejectArray(),
   v.record(v.string(), literal, 'must be an object'),
   v.metadata({ propertyNames: { type: 'string', minLength: 1, maxLength: 200 } }),
-  v.check((patterns) => Object.keys(patterns).length <= 200, describeFields(200)),
-  v.check((patterns) => Object.keys(patterns).every((name) => v.is(literal, name)), describeNames(LITERAL_MESSAGE)),
+  v.check((createPatternsSchema) => Object.keys(createPatternsSchema).length <= 200, describeFields(200)),
+  v.check(
+    (createPatternsSchema) => Object.keys(createPatternsSchema).every((name) => v.is(literal, name)),
+    describeNames(LITERAL_MESSAGE),
+  ),
 )
 
-const numberWithin = (min: number, max: number) => {
+const createNumberSchema = (min: number, max: number) => {
   const message = `must be a number from ${min} to ${max}`
   return v.exactOptional(v.pipe(v.number(message), v.minValue(min, message), v.maxValue(max, message)))
 }
-const wholeWithin = (min: number, max: number) => v.exactOptional(wholeNumber(min, max))
+const createIntegerSchema = (min: number, max: number) => v.exactOptional(integerSchema(min, max))
 /** The reasoning effort of a model. */
 export const effort = choice(ALL_EFFORTS)
 
@@ -92,10 +98,10 @@ export const effort = choice(ALL_EFFORTS)
 export const entryParams = v.pipe(
   rejectArray(),
   closedObject({
-    maxTokens: wholeWithin(1, 10_000_000),
-    temperature: numberWithin(0, 2),
-    topP: numberWithin(0, 1),
-    topK: wholeWithin(1, 10_000_000),
+    maxTokens: createIntegerSchema(1, 10_000_000),
+    temperature: createNumberSchema(0, 2),
+    topP: createNumberSchema(0, 1),
+    topK: createIntegerSchema(1, 10_000_000),
     stopSequences: v.exactOptional(
       v.pipe(
         v.array(literal, listItems.texts.message),
@@ -103,9 +109,9 @@ export const entryParams = v.pipe(
         v.minLength(1, listItems.texts.empty),
       ),
     ),
-    seed: wholeWithin(Number.MIN_SAFE_INTEGER, Number.MAX_SAFE_INTEGER),
-    presencePenalty: numberWithin(-2, 2),
-    frequencyPenalty: numberWithin(-2, 2),
+    seed: createIntegerSchema(Number.MIN_SAFE_INTEGER, Number.MAX_SAFE_INTEGER),
+    presencePenalty: createNumberSchema(-2, 2),
+    frequencyPenalty: createNumberSchema(-2, 2),
     reasoning: v.exactOptional(effort),
   }),
 )

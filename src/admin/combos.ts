@@ -87,11 +87,11 @@ export function createComboOperations({ routes, runInOrder, ...deps }: ComboDepe
     list: async () => ({ combos: (await store.combos.all()).map(showCombo) }),
 
     async get(id) {
-      const has = (combo: Combo) => combo.id === id
-      const existing = (await store.combos.all()).find(has)
+      const hasId = (combo: Combo) => combo.id === id
+      const existing = (await store.combos.all()).find(hasId)
       if (existing) return showCombo(existing)
       await store.combos.entries({ fresh: true }) // another process may have just created it
-      return showCombo(requirePresent((await store.combos.all()).find(has), 'Combo'))
+      return showCombo(requirePresent((await store.combos.all()).find(hasId), 'Combo'))
     },
 
     async create(input) {

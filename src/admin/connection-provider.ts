@@ -57,7 +57,8 @@ export function resolveProvider(catalog: Catalog, name: string): string {
 function findSimilarProviders(catalog: Catalog, provider: string): string[] {
   const ids = new Map<string, string>()
   for (const [id, { alias, catalogAlias, name }] of Object.entries(catalog)) {
-    for (const known of [alias, catalogAlias, name]) if (known !== undefined && !ids.has(known)) ids.set(known, id)
+    for (const knownName of [alias, catalogAlias, name])
+      if (knownName !== undefined && !ids.has(knownName)) ids.set(knownName, id)
   }
   for (const id of Object.keys(catalog)) ids.set(id, id)
   const near = findNearest(provider, ids.keys()).map((name) => ids.get(name) ?? name)
@@ -67,9 +68,9 @@ function findSimilarProviders(catalog: Catalog, provider: string): string[] {
 /** Finds the first provider with models of a family, such as `claude`. Routers have names like `anthropic/claude-…`, which don't count. */
 function findFamilyProviders(catalog: Catalog, name: string): string[] {
   const family = name.toLowerCase()
-  const isOne = ({ id }: CatalogModel) => /^[a-z]+(?=-[^/]*$)/i.exec(id)?.[0].toLowerCase() === family
+  const isInFamily = ({ id }: CatalogModel) => /^[a-z]+(?=-[^/]*$)/i.exec(id)?.[0].toLowerCase() === family
   return Object.keys(catalog)
-    .filter((provider) => catalog[provider]?.models?.some(isOne))
+    .filter((provider) => catalog[provider]?.models?.some(isInFamily))
     .slice(0, 1)
 }
 

@@ -158,8 +158,8 @@ export class ConnectionWriter {
   async #reservePrefix<T>(connection: NamedConnection & { id: string }, write: () => Promise<T>): Promise<T> {
     await this.#checkPrefix(connection)
     const { provider, providerSpecificData: data } = connection
-    const hasOwnName = data?.prefix?.trim() || !getDefinition(this.#deps.catalog, provider) // catalog names are reserved, so they need no lock
-    if (data?.sharesPrefix || !hasOwnName) return write()
+    const hasCustomName = data?.prefix?.trim() || !getDefinition(this.#deps.catalog, provider) // catalog names are reserved, so they need no lock
+    if (data?.sharesPrefix || !hasCustomName) return write()
     return this.#deps.store.runExclusive('prefixes', async (ready) => {
       await this.#checkPrefix(connection)
       ready()

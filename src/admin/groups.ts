@@ -78,8 +78,8 @@ export function createGroupOperations(
     withWarnings(await showGroup(record), await listKeyWarnings(record, deps))
 
   async function find(id: string): Promise<GroupRecord> {
-    const isMeant = (record: GroupRecord) => record.id === id
-    return requirePresent((await groups.all()).find(isMeant) ?? (await groups.get(String(id))), 'Group')
+    const isRequested = (record: GroupRecord) => record.id === id
+    return requirePresent((await groups.all()).find(isRequested) ?? (await groups.get(String(id))), 'Group')
   }
 
   /** Creates a group. Resolves to `false` if another process has just created it. With `replaces`, also overwrites an unusable record. */
@@ -130,11 +130,11 @@ export function createGroupOperations(
     async put(input) {
       const { id, ...fields } = parsePut(groupInputs.put, input)
       await requireGuards(store, fields)
-      const isMeant = (record: GroupRecord) => (id === undefined ? record.name === fields.name : record.id === id)
+      const isRequested = (record: GroupRecord) => (id === undefined ? record.name === fields.name : record.id === id)
       const record = await runInOrder(() =>
         retryOnConflict<GroupRecord>(async () => {
           const entries = await groups.entries({ fresh: true })
-          const found = entries.find((entry) => isMeant(entry.record))?.record
+          const found = entries.find((entry) => isRequested(entry.record))?.record
           if (!found) return add(id ?? crypto.randomUUID(), withChange(fields, {}), { replaces: true })
           const isSame = isSameJson(found, withChange(found, fields)) && (await store.isSignedGroup(found.id, found))
           return isSame ? found : change(found.id, fields)

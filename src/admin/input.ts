@@ -19,7 +19,7 @@ type Entries = v.ObjectEntries
 /** Creates the schema of an object without unknown fields. Messages of its fields are predicates: `must be a string`. */
 export function closedObject<const E extends Entries>(entries: E) {
   return v.strictObject(entries, (issue) => {
-    if (issue.expected === 'never') return suggestFields(String(issue.input), fieldsToSend(entries))
+    if (issue.expected === 'never') return suggestFields(String(issue.input), listFields(entries))
     const entry = entries[getField(issue)]
     return (entry && v.safeParse(entry, undefined).issues?.[0]?.message) ?? 'must be an object'
   })
@@ -58,11 +58,13 @@ export function parseInput<T>(
   input: unknown,
   inner: Readonly<Record<string, readonly string[]>> = {},
 ): T {
-  const names = fieldsToSend(schema.entries)
+  const names = listFields(schema.entries)
   if (!isObject(input)) throw createInputError(`Send an object with ${list(names)}.`)
   for (const field of Object.keys(input)) {
     if (Object.hasOwn(schema.entries, field)) continue
-    throw createInputError(unknownField(field, suggestInnerField(field, names, inner) ?? suggestFields(field, names)))
+    throw createInputError(
+      describeUnknownField(field, suggestInnerField(field, names, inner) ?? suggestFields(field, names)),
+    )
   }
   const result = v.safeParse(schema, dropUndefined(input, 1), { abortEarly: true })
   if (result.success) return dropIgnored(result.output, schema.entries)
@@ -111,7 +113,7 @@ export type OrUnset<Input> = {
 export const createInputError = (message: string): GatewayError => gatewayError('INVALID_REQUEST', { message })
 
 /** Returns the fields that are neither ignored nor always rejected. */
-const fieldsToSend = (entries: Entries): string[] =>
+const listFields = (entries: Entries): string[] =>
   Object.keys(entries).filter((name) => entries[name] !== fields.ignored && entries[name] !== fields.byAction)
 
 function dropUndefined(input: unknown, levels: number): unknown {
@@ -128,7 +130,7 @@ interface Issue extends Pick<v.BaseIssue<unknown>, 'input' | 'message' | 'type' 
 
 function describeIssue(issue: Issue): string {
   if (issue.type === 'strict_object' && issue.expected === 'never')
-    return unknownField(formatPath(issue), issue.message)
+    return describeUnknownField(formatPath(issue), issue.message)
   return `"${formatPath(issue)}" ${issue.input === undefined ? 'is required and ' : ''}${issue.message}`
 }
 
@@ -138,7 +140,7 @@ const getField = (issue: Pick<Issue, 'path'>) => String(issue.path?.at(-1)?.key)
 const formatPath = ({ path = [] }: Issue) =>
   path.map(({ key }, index) => (typeof key === 'number' ? `[${key}]` : `${index ? '.' : ''}${String(key)}`)).join('')
 
-const unknownField = (field: string, suggestion: string) =>
+const describeUnknownField = (field: string, suggestion: string) =>
   `Unknown field "${field.length > MAX_SHOWN ? `${field.slice(0, MAX_SHOWN)}…` : field}". ${suggestion}`
 
 const MAX_SHOWN = 60
@@ -155,7 +157,7 @@ export const fields = {
   modelOrObject: createModelSchema(NO_MODEL_MESSAGE),
   /** A string to filter a list by. */
   filter: v.pipe(v.string(describeText), v.maxLength(1_000, 'must not be longer than 1000 characters')),
-  pageSize: wholeNumber(1, 1_000),
+  pageSize: integerSchema(1, 1_000),
   /** A string to compare values with. */
   patternText: pattern(describeText),
   patternTextOr: pattern,
@@ -166,7 +168,7 @@ export const fields = {
 }
 
 /** Creates a schema for a whole number from `least` to `most`, inclusive. */
-export function wholeNumber(min: number, max: number, message = describeNumber({ min, max, isWhole: true })) {
+export function integerSchema(min: number, max: number, message = describeNumber({ min, max, isWhole: true })) {
   return v.pipe(v.number(message), v.integer(message), v.minValue(min, message), v.maxValue(max, message))
 }
 

@@ -147,8 +147,8 @@ export class KeyWriter {
   async #keepPrevious(id: string, { from, to, until }: { from: string; to: string; until: number | undefined }) {
     const { previousKeys } = this.#store
     for (const { id: digest, record } of await this.#listPrevious()) {
-      const isOver = Date.parse(record.until) <= this.#clock.now() || (record.id === id && until === undefined)
-      if (isOver) await previousKeys.remove(digest)
+      const isExpired = Date.parse(record.until) <= this.#clock.now() || (record.id === id && until === undefined)
+      if (isExpired) await previousKeys.remove(digest)
       else if (record.id === id) await previousKeys.update(digest, (previous) => ({ ...previous, to }))
     }
     if (until !== undefined) await previousKeys.insert(from, { id, to, until: new Date(until).toISOString() })

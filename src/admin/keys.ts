@@ -9,7 +9,7 @@ import { type KeyChange, type KeyPut, keyFields, type NewKey } from '../types/re
 import type { ApiKey } from '../types.ts'
 import { GROUPS_MUTEX } from './groups.ts'
 import { requireGuards } from './guard-names.ts'
-import { closedObject, createInputError, type OrUnset, parseInput, parsePut, wholeNumber } from './input.ts'
+import { closedObject, createInputError, integerSchema, type OrUnset, parseInput, parsePut } from './input.ts'
 import { type HintedKey, type HintView, type KeysQuery, type KeyView, keyViews } from './key-listing.ts'
 import { createKeyReader } from './key-reader.ts'
 import { type KeyWarningSources, listKeyWarnings } from './key-warnings.ts'
@@ -81,7 +81,7 @@ export const keyInputs = {
   create: createInputSchema(keyFields, 'create'),
   update: createInputSchema(keyFields, 'update'),
   put: createInputSchema(keyFields, 'put'),
-  rotate: closedObject({ graceMs: v.exactOptional(wholeNumber(0, MAX_GRACE_MS)) }),
+  rotate: closedObject({ graceMs: v.exactOptional(integerSchema(0, MAX_GRACE_MS)) }),
 }
 
 export function createKeyOperations(
@@ -111,7 +111,7 @@ export function createKeyOperations(
     withWarnings({ key: await showKey(found) }, await listKeyWarnings(found.record, deps))
 
   /** Runs work that adds a key to this group, which can't be deleted until the work is done. Throws `INVALID_REQUEST` if there is no such group. */
-  function inGroup<T>(group: string | null | undefined, work: () => Promise<T>): Promise<T> {
+  function runInGroup<T>(group: string | null | undefined, work: () => Promise<T>): Promise<T> {
     if (typeof group !== 'string') return work()
     return store.runExclusive(GROUPS_MUTEX, async (ready) => {
       if (!(await store.groups.get(group)))
@@ -137,7 +137,7 @@ export function createKeyOperations(
       const { name, ...rest } = await withAccount(parseInput(keyInputs.create, input))
       await requireGuards(store, rest)
       const record = { id: crypto.randomUUID(), name, isActive: true, createdAt: getTimestamp(clock), ...rest }
-      const digest = await inGroup(rest.group, () => writer.insert(key, record))
+      const digest = await runInGroup(rest.group, () => writer.insert(key, record))
       if (digest === undefined) throw gatewayError('INTERNAL') // 256 random bits were drawn twice
       return withWarnings(toCreatedKey({ ...record, key }), await listKeyWarnings(record, deps))
     },
@@ -148,7 +148,7 @@ export function createKeyOperations(
         throw createInputError('Send "isActive", "name", or another field to change.')
       await requireGuards(store, change)
       const { digest } = await writer.find(id)
-      const record = await inGroup(change.group, () => writer.update(digest, change))
+      const record = await runInGroup(change.group, () => writer.update(digest, change))
       return showWithWarnings({ digest, record: requirePresent(record, 'Key') })
     },
 
@@ -159,7 +159,7 @@ export function createKeyOperations(
         const digest = await retryOnConflict(async () => {
           const found = await writer.findByIdOrName(id, fields.name)
           const newGroup = found?.record.group === fields.group ? undefined : fields.group
-          return inGroup(newGroup, async () => {
+          return runInGroup(newGroup, async () => {
             if (found) return writer.change(found, key, fields)
             return key === undefined ? writer.addExclusively(id, fields) : writer.add(id, key, fields)
           })

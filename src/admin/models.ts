@@ -165,8 +165,8 @@ export function createCustomModelOperations({
     },
 
     async delete(providerAlias, id) {
-      const isIt = (model: CustomModel) => model.providerAlias === providerAlias && model.id === id
-      const found = await findRecord(customModels, 'Custom model', isIt)
+      const isRequested = (model: CustomModel) => model.providerAlias === providerAlias && model.id === id
+      const found = await findRecord(customModels, 'Custom model', isRequested)
       requirePresent(await customModels.remove(found.id), 'Custom model')
       return { success: true }
     },

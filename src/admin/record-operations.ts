@@ -12,8 +12,8 @@ export async function findRecord<T>(
   noun: string,
   test: (record: T) => boolean,
 ): Promise<StoredEntry<T>> {
-  const passes = (entry: StoredEntry<T>) => test(entry.record)
-  const found = (await records.entries()).find(passes) ?? (await records.entries({ fresh: true })).find(passes)
+  const matches = (entry: StoredEntry<T>) => test(entry.record)
+  const found = (await records.entries()).find(matches) ?? (await records.entries({ fresh: true })).find(matches)
   return requirePresent(found, noun)
 }
 

@@ -37,10 +37,10 @@ import {
   closedObject,
   describeText,
   fields,
+  integerSchema,
   limitText,
   rejectArray,
   rejectDots,
-  wholeNumber,
 } from './input.ts'
 
 /* The valibot schemas of inputs, created from the shapes of fields. */
@@ -90,7 +90,7 @@ function createEntry(way: FieldUse, shape: Shape): v.GenericSchema {
     case 'removable':
       return v.exactOptional(v.nullable(createSchema(shape)))
     case 'merged':
-      return v.exactOptional(v.nullable(shape.type === 'object' ? changeSchema(shape) : createSchema(shape)))
+      return v.exactOptional(v.nullable(shape.type === 'object' ? createChangeSchema(shape) : createSchema(shape)))
     case 'ignored':
       return fields.ignored
     case 'refused':
@@ -121,7 +121,7 @@ export const listInnerFields = (recordFields: RecordFields): Readonly<Record<str
 export function createSchema(shape: Shape): v.GenericSchema {
   switch (shape.type) {
     case 'text':
-      return textSchema(shape)
+      return createTextSchema(shape)
     case 'flag':
       return fields.flag
     case 'tag':
@@ -129,7 +129,7 @@ export function createSchema(shape: Shape): v.GenericSchema {
     case 'time':
       return shape.isExact ? momentSchema : timeSchema
     case 'number':
-      return numberSchema(shape)
+      return createNumberSchema(shape)
     case 'choice':
       return shape.orObject
         ? promptCaching
@@ -138,11 +138,11 @@ export function createSchema(shape: Shape): v.GenericSchema {
             Object.fromEntries((shape.refused ?? []).map((value) => [value, disallowedValueTexts[value]])),
           )
     case 'list':
-      return listSchema(shape, createSchema(shape.of))
+      return createListSchema(shape, createSchema(shape.of))
     case 'map':
-      return mapSchema(shape)
+      return createMapSchema(shape)
     case 'object':
-      return objectSchema(shape)
+      return createObjectSchema(shape)
     case 'entry':
       return comboModel
     default:
@@ -151,16 +151,16 @@ export function createSchema(shape: Shape): v.GenericSchema {
 }
 
 const timeSchema = v.pipe(
-  textSchema({ type: 'text', max: 40 }),
+  createTextSchema({ type: 'text', max: 40 }),
   v.check((text) => !Number.isNaN(Date.parse(text)), 'must be an ISO 8601 date'),
 )
 
 const momentSchema = v.pipe(
-  textSchema({ type: 'text', max: 40 }),
+  createTextSchema({ type: 'text', max: 40 }),
   v.isoTimestamp('must be an ISO 8601 time with a time zone, such as "2027-01-31T00:00:00Z"'),
 )
 
-function textSchema({
+function createTextSchema({
   isLiteral,
   isTrimmed,
   isNonEmpty,
@@ -224,8 +224,8 @@ const byTextRules: Readonly<Record<TextRules, v.GenericSchema<string>>> = {
   ),
 }
 
-function numberSchema({ min, above, max, isWhole }: NumberShape): v.GenericSchema<number> {
-  if (isWhole) return wholeNumber(min ?? 0, max ?? Number.MAX_SAFE_INTEGER)
+function createNumberSchema({ min, above, max, isWhole }: NumberShape): v.GenericSchema<number> {
+  if (isWhole) return integerSchema(min ?? 0, max ?? Number.MAX_SAFE_INTEGER)
   const message = describeNumber({ min, above, max } as NumberShape)
   return addActions(v.number(message), [
     v.check<number, string>(Number.isFinite, message),
@@ -240,7 +240,7 @@ function numberSchema({ min, above, max, isWhole }: NumberShape): v.GenericSchem
   ])
 }
 
-function listSchema({ max, items, isNonEmpty }: ListShape, item: v.GenericSchema) {
+function createListSchema({ max, items, isNonEmpty }: ListShape, item: v.GenericSchema) {
   const { message, tooMany, empty = EMPTY_MESSAGE }: ListMessages = listItems[items]
   const schema = v.pipe(
     v.array(item, message),
@@ -253,7 +253,7 @@ function listSchema({ max, items, isNonEmpty }: ListShape, item: v.GenericSchema
 const OMIT_ADVICE = 'send null or omit it'
 const EMPTY_MESSAGE = describeEmpty(OMIT_ADVICE)
 
-function mapSchema({ name, of, max }: MapShape) {
+function createMapSchema({ name, of, max }: MapShape) {
   const nameSchema = createSchema(name)
   const findNameProblem = (value: object) =>
     Object.keys(value)
@@ -284,7 +284,7 @@ const describePropertyNames = (shape: Shape) => ({
   ...(shape.type === 'text' && shape.max !== undefined && { maxLength: shape.max }),
 })
 
-function objectSchema({ fields: members, isNonEmpty, isOpen, rules }: ObjectShape): v.GenericSchema {
+function createObjectSchema({ fields: members, isNonEmpty, isOpen, rules }: ObjectShape): v.GenericSchema {
   if (isOpen) return v.pipe(rejectArray(), v.record(v.string(), v.unknown(), 'must be an object'))
   const schema = closedObject(
     mapFields(members, ({ shape, isOptional }) => makeOptional(isOptional, createSchema(shape))),
@@ -297,11 +297,11 @@ function objectSchema({ fields: members, isNonEmpty, isOpen, rules }: ObjectShap
       v.metadata({ minProperties: 1 }),
     )
   return rules === 'cooldowns'
-    ? v.pipe(rejectArray(), schema, v.check(haveCooldowns, COOLDOWNS_MESSAGE))
+    ? v.pipe(rejectArray(), schema, v.check(hasValidCooldowns, COOLDOWNS_MESSAGE))
     : v.pipe(rejectArray(), schema)
 }
 
-const haveCooldowns = ({
+const hasValidCooldowns = ({
   cooldownMs = 0,
   maxCooldownMs = cooldownMs,
 }: {
@@ -310,7 +310,7 @@ const haveCooldowns = ({
 }) => Number(cooldownMs) <= Number(maxCooldownMs)
 
 /** Creates the schema of an object that changes another one field by field; `null` removes a field. */
-const changeSchema = ({ fields: members }: ObjectShape): v.GenericSchema =>
+const createChangeSchema = ({ fields: members }: ObjectShape): v.GenericSchema =>
   v.pipe(
     rejectArray(),
     closedObject(mapFields(members, ({ shape }) => v.exactOptional(v.nullable(createSchema(shape))))),

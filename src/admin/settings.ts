@@ -38,21 +38,21 @@ export function createSettingsOperations({
   store: WritableStore
   limits: OverridableLimits
 }): SettingsOperations<unknown> {
-  const shown = ({ rules, edit: _, cloudEnabled, ...settings }: StoredSettings): Settings => ({
+  const toSettings = ({ rules, edit: _, cloudEnabled, ...settings }: StoredSettings): Settings => ({
     cloudEnabled,
     ...settings,
     ...mergeRules(limits, rules),
   })
 
   return {
-    get: async () => shown(await store.settings.read()),
+    get: async () => toSettings(await store.settings.read()),
 
     async update(input) {
       const changes = parseInput(settingsInputs.update, input, innerFields)
       await requireGuards(store, changes)
       const code = store.code.records.settings
       if (Object.keys(code).some((name) => Object.hasOwn(changes, name))) {
-        const now = await store.settings.read().then(shown, () => code)
+        const now = await store.settings.read().then(toSettings, () => code)
         requireSameFields(changes, [{ ...code }, { ...now }])
       }
       const { cloudUrl, health, maxAttempts, timeouts, onStorageUnavailable, usage, ...plainFields } = pickStored(
@@ -80,7 +80,9 @@ export function createSettingsOperations({
       const isSame =
         stored && !store.damage.has(SETTINGS_KEY) && isSameJson(stored, { ...stored, ...createPatch(stored) })
       const edit = plainFields.requireApiKey === undefined ? {} : { edit: createEditId() }
-      return shown(isSame ? stored : await store.settings.update((current) => ({ ...createPatch(current), ...edit })))
+      return toSettings(
+        isSame ? stored : await store.settings.update((current) => ({ ...createPatch(current), ...edit })),
+      )
     },
   }
 }

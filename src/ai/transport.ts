@@ -2,7 +2,7 @@ import type { Gateway } from '../gateway.ts'
 import { toBase64 } from '../lib/bytes.ts'
 import { isByteStream, type Reply } from '../lib/exchange.ts'
 import { InternalExchange } from '../lib/internal-exchange.ts'
-import { withoutTrailing } from '../lib/urls.ts'
+import { trimTrailing } from '../lib/urls.ts'
 
 /** The gateway methods that in-process models use. `gateway.as(…)` also has them. */
 export interface GatewayInProcess extends Pick<Gateway, 'exchange' | 'basePath'> {
@@ -84,7 +84,7 @@ export function createFetchTransport({
   apiKey: string | undefined
   fetch: (url: string, init: RequestInit) => Promise<Response>
 }): Transport {
-  const root = withoutTrailing(baseURL, '/').replace(/\/v\d+(?:\/ai)?$/, '')
+  const root = trimTrailing(baseURL, '/').replace(/\/v\d+(?:\/ai)?$/, '')
   return ({ path, headers, body, signal }) =>
     fetch(root + path, {
       method: 'POST',

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { getBearerToken } from '../lib/http-headers.ts'
 import { isClientKey } from '../records/key-format.ts'
 import type { ManagementOptions } from '../request/door/management-options.ts'
-import { getErrorCode, problem } from './problem.ts'
+import { createProblem, getErrorCode } from './problem.ts'
 
 /** The credential for `/api`. If the CLI generates the token, it stores only the token's digest, next to the data. */
 interface AdminToken {
@@ -38,8 +38,8 @@ export async function openAdminToken({ folder, given, renew }: AdminTokenOptions
     const presented = getBearerToken(headers.get('authorization'))
     const expected = await readDigest(path)
     if (presented === undefined) return `Send the admin token as "Authorization: Bearer <token>". ${TOKEN_ADVICE}`
-    const isRight = expected !== undefined && timingSafeEqual(hashToken(presented), expected)
-    if (isRight) return true
+    const isValid = expected !== undefined && timingSafeEqual(hashToken(presented), expected)
+    if (isValid) return true
     return isClientKey(presented)
       ? `This is a client API key for /v1. The management API needs the admin token. ${TOKEN_ADVICE}`
       : `Invalid admin token. ${TOKEN_ADVICE}`
@@ -61,7 +61,7 @@ async function mint(path: string, renew: boolean): Promise<string | undefined> {
     return token
   } catch (cause) {
     if (!renew && getErrorCode(cause) === 'EEXIST') return undefined // another process may have just generated it
-    throw problem(
+    throw createProblem(
       `Cannot write the hash of the admin token to ${path} (${getErrorCode(cause)}). Check the directory's permissions and the disk.`,
       { cause },
     )
@@ -75,14 +75,14 @@ const hashToken = (token: string) => createHash('sha256').update(token).digest()
 async function readDigest(path: string): Promise<Buffer | undefined> {
   const text = await readFile(path, 'latin1').catch((cause: unknown) => {
     if (getErrorCode(cause) === 'ENOENT') return undefined
-    throw problem(
+    throw createProblem(
       `Cannot read the hash of the admin token from ${path} (${getErrorCode(cause)}). Check the file's owner and permissions.`,
       { cause },
     )
   })
   if (text === undefined) return undefined
   if (!/^[0-9a-f]{64}\n$/.test(text)) {
-    throw problem(
+    throw createProblem(
       `The hash of the admin token in ${path} is damaged. Restart once with --new-token to create a new token.`,
     )
   }

@@ -1,7 +1,7 @@
 import { domainToASCII } from 'node:url'
 import { isOrigin } from '../lib/urls.ts'
 import { createUsageProblem, type OptionShape, readArguments } from './command-line.ts'
-import { problem } from './problem.ts'
+import { createProblem } from './problem.ts'
 
 /** The parsed options of the command line. */
 export interface CliOptions {
@@ -144,26 +144,28 @@ const MIN_LENGTH = 32
 export function readEnvironment(env: Variables, { newToken }: { newToken: boolean }): Environment {
   const { SIGNALBOX_ADMIN_TOKEN: adminToken, SIGNALBOX_SECRET: secret } = env
   if (adminToken !== undefined && adminToken.length < MIN_LENGTH) {
-    const what = adminToken === '' ? 'empty' : `too short (${adminToken.length} characters)`
-    throw problem(
-      `SIGNALBOX_ADMIN_TOKEN is ${what}. Use at least ${MIN_LENGTH} characters, such as 32 random bytes in hex, or unset it.`,
+    const flaw = adminToken === '' ? 'empty' : `too short (${adminToken.length} characters)`
+    throw createProblem(
+      `SIGNALBOX_ADMIN_TOKEN is ${flaw}. Use at least ${MIN_LENGTH} characters, such as 32 random bytes in hex, or unset it.`,
     )
   }
   if (adminToken !== undefined && newToken) {
-    throw problem('--new-token has no effect while SIGNALBOX_ADMIN_TOKEN is set. Change or unset the variable instead.')
+    throw createProblem(
+      '--new-token has no effect while SIGNALBOX_ADMIN_TOKEN is set. Change or unset the variable instead.',
+    )
   }
   if (adminToken !== undefined && !/^[\x21-\x7e]+$/.test(adminToken)) {
-    throw problem(
+    throw createProblem(
       "SIGNALBOX_ADMIN_TOKEN contains spaces or characters that HTTP headers don't allow. Use printable ASCII, such as 32 random bytes in hex.",
     )
   }
   if (secret !== undefined && secret.trim() === '') {
-    throw problem(
+    throw createProblem(
       'SIGNALBOX_SECRET is empty. Set it to at least 32 random characters, or unset it to use the secret stored in the data directory.',
     )
   }
   if (secret !== undefined && secret.length < MIN_LENGTH) {
-    throw problem(
+    throw createProblem(
       `SIGNALBOX_SECRET is too short (${secret.length} characters). Use at least ${MIN_LENGTH} characters, such as 32 random bytes in hex, or unset it to use the secret stored in the data directory.`,
     )
   }
@@ -238,7 +240,7 @@ const MIN_VERSION = '22.13.0'
 /** Throws a problem if this version of Node is too old. */
 export function requireNode(version: string): void {
   if (getVersionNumber(version) >= getVersionNumber(MIN_VERSION)) return
-  throw problem(`Node.js ${version} is too old. Install ${MIN_VERSION} or later: https://nodejs.org`)
+  throw createProblem(`Node.js ${version} is too old. Install ${MIN_VERSION} or later: https://nodejs.org`)
 }
 
 function getVersionNumber(version: string): number {

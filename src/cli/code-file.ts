@@ -4,7 +4,7 @@ import { pathToFileURL } from 'node:url'
 import type { GatewayConfig } from '../config/define-config.ts'
 import { isObject } from '../lib/json.ts'
 import { describeError, toOneLine } from './logger.ts'
-import { type Problem, problem } from './problem.ts'
+import { createProblem, type Problem } from './problem.ts'
 
 const EXTENSIONS = ['.ts', '.mts', '.js', '.mjs']
 
@@ -15,11 +15,11 @@ export const isCodeFile = (path: string): boolean => EXTENSIONS.includes(extname
 export async function findCodeFile(folder: string): Promise<string | undefined> {
   for (const extension of EXTENSIONS) {
     const name = `signalbox.config${extension}`
-    const isThere = await access(resolve(folder, name)).then(
+    const exists = await access(resolve(folder, name)).then(
       () => true,
       () => false,
     )
-    if (isThere) return name
+    if (exists) return name
   }
   return undefined
 }
@@ -33,7 +33,7 @@ export async function loadCodeFile(path: string, reloads = 0): Promise<GatewayCo
   if (reloads > 0) url.search = `reload=${reloads}`
   const isTypeScript = extname(path).toLowerCase().endsWith('ts')
   if (isTypeScript && !('features' in process && Reflect.get(process.features, 'typescript')))
-    throw problem(
+    throw createProblem(
       `${path}: Node.js ${process.versions.node} does not load TypeScript. Use Node.js 22.18 or later, or rename the file to .mjs and remove the types.`,
     )
   const found: unknown = await import(url.href).catch((error: unknown) => {
@@ -41,11 +41,14 @@ export async function loadCodeFile(path: string, reloads = 0): Promise<GatewayCo
   })
   const config: unknown = isObject(found) ? await found.default : undefined
   if (config === undefined)
-    throw problem(`${path} has no default export. Write: export default defineConfig({ connections: { … } })`)
-  if (!isObject(config)) throw problem(`${path}: the default export must be an object, such as defineConfig({ … }).`)
+    throw createProblem(`${path} has no default export. Write: export default defineConfig({ connections: { … } })`)
+  if (!isObject(config))
+    throw createProblem(`${path}: the default export must be an object, such as defineConfig({ … }).`)
   const reservedOption = HOST_OPTIONS.find((name) => name in config)
   if (reservedOption !== undefined)
-    throw problem(`${path}: "${reservedOption}" is set by the options of the command (signalbox --help). Remove it.`)
+    throw createProblem(
+      `${path}: "${reservedOption}" is set by the options of the command (signalbox --help). Remove it.`,
+    )
   return config as GatewayConfig // `createGateway` checks the options
 }
 
@@ -67,11 +70,11 @@ function toLoadProblem(path: string, cause: unknown): Problem {
   const code = cause instanceof Error && 'code' in cause ? cause.code : undefined
   const message = cause instanceof Error ? toOneLine(cause.message) : String(cause)
   if (code === 'ERR_MODULE_NOT_FOUND' && message.includes(`'${resolve(path)}'`))
-    return problem(`Cannot read the config file ${path}: no such file.`, { cause })
+    return createProblem(`Cannot read the config file ${path}: no such file.`, { cause })
   if (code === 'ERR_MODULE_NOT_FOUND') {
     const advice = message.startsWith('Cannot find package') ? ' Install it in this folder: npm install' : ''
-    return problem(`${path}: ${message.replace(/ imported from .*/, '')}.${advice}`, { cause })
+    return createProblem(`${path}: ${message.replace(/ imported from .*/, '')}.${advice}`, { cause })
   }
-  if (cause instanceof SyntaxError) return problem(`${path} is not valid: ${message}.`, { cause })
-  return problem(`${path} failed to load: ${describeError(cause)}`, { cause })
+  if (cause instanceof SyntaxError) return createProblem(`${path} is not valid: ${message}.`, { cause })
+  return createProblem(`${path} failed to load: ${describeError(cause)}`, { cause })
 }

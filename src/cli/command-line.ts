@@ -1,7 +1,7 @@
 import { parseArgs } from 'node:util'
 import { toCurrentFlag } from '../lib/renamed-options.ts'
 import { findNearest } from '../lib/spelling.ts'
-import { type Problem, problem } from './problem.ts'
+import { createProblem, type Problem } from './problem.ts'
 
 /** An option of the command line. Options are stored by name, without the dashes. */
 export interface OptionShape {
@@ -36,9 +36,9 @@ export function readArguments(args: readonly string[], shapes: Readonly<Record<s
   const { tokens } = parseArgs({ args: [...args], options, strict: false, allowPositionals: true, tokens: true })
   const valuesByName = new Map<string, string[]>()
   const positionals: string[] = []
-  let wordAt: number | undefined
+  let wordIndex: number | undefined
   for (const token of tokens) {
-    if (token.kind === 'positional' && token.index !== wordAt) positionals.push(token.value)
+    if (token.kind === 'positional' && token.index !== wordIndex) positionals.push(token.value)
     if (token.kind !== 'option') continue
     const { name, rawName, inlineValue, index } = token
     let { value } = token
@@ -47,7 +47,7 @@ export function readArguments(args: readonly string[], shapes: Readonly<Record<s
     const next = args[index + 1]
     if (value === undefined && option.words && next !== undefined && !next.startsWith('-')) {
       value = next
-      wordAt = index + 1
+      wordIndex = index + 1
     }
     if (option.type === 'boolean' && value !== undefined && !option.words?.includes(value))
       throw createUsageProblem(
@@ -77,7 +77,7 @@ function suggestOption(name: string, shapes: object): string {
 }
 
 /** Creates a problem for incorrect usage. */
-export const createUsageProblem = (message: string): Problem => problem(message, { exitCode: 2 })
+export const createUsageProblem = (message: string): Problem => createProblem(message, { exitCode: 2 })
 
 /** Throws a problem if a change has no fields. */
 export function requireChange(input: object): void {

@@ -14,7 +14,7 @@ import { ENV_PREFIX, type Variables } from './cli-options.ts'
 import { replaceCallsWithCommands } from './commands/wording.ts'
 import { type DataAccess, withManagement } from './data-folder.ts'
 import { toOneLine } from './logger.ts'
-import { type Problem, problem } from './problem.ts'
+import { createProblem, type Problem } from './problem.ts'
 import { parseYaml } from './yaml.ts'
 
 /** The contents of the `--config` file: inputs for management operations, by section. */
@@ -40,7 +40,7 @@ type Section = Exclude<keyof ConfigFile, 'path'>
 
 /** Reads the file. Throws a problem that names the file and the path of any invalid value. */
 export async function readConfigFile(path: string, env: Variables): Promise<ConfigFile> {
-  const fail: Fail = (place, reason) => problem(`${path}: ${place ? `${place} ` : ''}${reason}`)
+  const fail: Fail = (place, reason) => createProblem(`${path}: ${place ? `${place} ` : ''}${reason}`)
   const content: unknown = parse(path, await readText(path))
   if (content !== null && !isObject(content))
     throw fail('', `must contain an object with these sections, which are all optional: ${SECTION_NAMES_TEXT}.`)
@@ -81,7 +81,7 @@ async function readText(path: string): Promise<string> {
   } catch (cause) {
     const code = cause instanceof Error && 'code' in cause ? cause.code : undefined
     const reason = code === 'ENOENT' ? 'no such file' : code === 'EISDIR' ? 'it is a directory' : String(code)
-    throw problem(`Cannot read the config file ${path}: ${reason}.`, { cause })
+    throw createProblem(`Cannot read the config file ${path}: ${reason}.`, { cause })
   }
 }
 
@@ -89,12 +89,14 @@ function parse(path: string, text: string): unknown {
   const type = extname(path).toLowerCase()
   const isYaml = type === '.yaml' || type === '.yml'
   if (!isYaml && type !== '.json')
-    throw problem(`${path}: the name of a config file must end in .json, .yaml, or .yml.`)
+    throw createProblem(`${path}: the name of a config file must end in .json, .yaml, or .yml.`)
   try {
     return isYaml ? parseYaml(text) : JSON.parse(text.replace(/^\uFEFF/, ''))
   } catch (cause) {
     const [first = ''] = (cause instanceof Error ? cause.message : String(cause)).split('\n')
-    throw problem(`${path} is not valid ${isYaml ? 'YAML' : 'JSON'}: ${toOneLine(first).replace(/:$/, '')}.`, { cause })
+    throw createProblem(`${path} is not valid ${isYaml ? 'YAML' : 'JSON'}: ${toOneLine(first).replace(/:$/, '')}.`, {
+      cause,
+    })
   }
 }
 
@@ -304,7 +306,7 @@ function checkConfig(config: ConfigFile, catalog: Catalog): void {
       aliases: config.aliases.map(({ input }) => ({ alias: String(input.alias), model: String(input.model) })),
     })
   } catch (cause) {
-    throw cause instanceof TypeError ? problem(`${config.path}: ${cause.message}`, { cause }) : cause
+    throw cause instanceof TypeError ? createProblem(`${config.path}: ${cause.message}`, { cause }) : cause
   }
 }
 
@@ -367,7 +369,7 @@ async function putEach(
 
 function rethrowWithPath(path: string, place: string, cause: unknown): never {
   if (!isGatewayError(cause) || cause.status >= 500) throw cause
-  throw problem(`${path}: ${formatProblem(place, replaceCallsWithCommands(cause.message))}`, { cause })
+  throw createProblem(`${path}: ${formatProblem(place, replaceCallsWithCommands(cause.message))}`, { cause })
 }
 
 /** Copies all records except client keys to memory. There can be a huge number of them, and no other record depends on them. */

@@ -11,7 +11,7 @@ import { recordKinds } from '../records/readings.ts'
 import type { KeyRecord } from '../records/record-collections.ts'
 import { createDamageLog, createStoredRecords } from '../records/stored-records.ts'
 import type { Catalog, Logger, Storage } from '../types.ts'
-import { problem } from './problem.ts'
+import { createProblem } from './problem.ts'
 
 /** Opens the data folder with its keyring and keys, creating it if needed. Throws if something can't be read or was encrypted with another secret. */
 export async function openData(folder: string, secret: string | undefined, logger: Logger): Promise<Storage> {
@@ -26,7 +26,7 @@ export async function openData(folder: string, secret: string | undefined, logge
  */
 async function rejectForeignSecret(storage: Storage, folder: string): Promise<void> {
   if (existsSync(join(folder, 'secret')) || !(await storage.get('vault'))) return
-  throw problem(
+  throw createProblem(
     `The secret for the data in ${folder} is missing. Set SIGNALBOX_SECRET to the secret it was encrypted with, or restore ${join(folder, 'secret')} from a backup.`,
   )
 }

@@ -58,7 +58,7 @@ export async function applyEnvironment(
     let problem =
       variable && apiKey ? findSkipReason(provider, apiKey, { env, all, definedProviders }) : 'it is not set'
     if (variable && problem === undefined) {
-      const name = nameFor(catalog, provider, variable)
+      const name = createName(catalog, provider, variable)
       const isRenamed = existing !== undefined && !isNamedHere(existing, catalog)
       problem = await connections.put({ id, provider, apiKey: apiKey ?? null, ...(!isRenamed && { name }) }).then(
         () => undefined,
@@ -91,8 +91,8 @@ function findSkipReason(
   return undefined
 }
 
-const nameFor = (catalog: Catalog, provider: string, variable: string) =>
+const createName = (catalog: Catalog, provider: string, variable: string) =>
   `${catalog[provider]?.name ?? provider} from ${variable}`
 
 const isNamedHere = ({ provider, name }: ShownConnection, catalog: Catalog) =>
-  KEY_VARIABLES[provider]?.some((variable) => name === nameFor(catalog, provider, variable)) ?? false
+  KEY_VARIABLES[provider]?.some((variable) => name === createName(catalog, provider, variable)) ?? false

@@ -1,6 +1,6 @@
 import { createEnvironmentProxies, NoProxyError } from '../../adapters/mount/node/node-proxies.ts'
 import type { Variables } from './cli-options.ts'
-import { problem } from './problem.ts'
+import { createProblem } from './problem.ts'
 
 /**
  * Opens the proxies from the environment variables if `NODE_USE_ENV_PROXY` is 1, as Node does for its own calls. Throws a problem for a proxy that
@@ -9,10 +9,13 @@ import { problem } from './problem.ts'
 export async function openProxies(variables: Variables) {
   if (variables.NODE_USE_ENV_PROXY !== '1') return undefined
   return await createEnvironmentProxies(variables.no_proxy || variables.NO_PROXY || '').catch((cause: unknown) => {
-    if (cause instanceof NoProxyError) throw problem(cause.message, { cause })
-    throw problem('HTTPS_PROXY and HTTP_PROXY must be URLs such as http://proxy.example:3128. Fix or unset them.', {
-      cause,
-    })
+    if (cause instanceof NoProxyError) throw createProblem(cause.message, { cause })
+    throw createProblem(
+      'HTTPS_PROXY and HTTP_PROXY must be URLs such as http://proxy.example:3128. Fix or unset them.',
+      {
+        cause,
+      },
+    )
   })
 }
 

@@ -111,12 +111,12 @@ function onReloadSignal(reload: () => Promise<void>): void {
 
 /** Calls `stop` on the first SIGTERM or SIGINT. Another signal at least a second later ends the program immediately, with exit code 1. */
 function onStopSignal(stop: () => void): void {
-  let firstAt: number | undefined
+  let firstSignalAt: number | undefined
   const listener = () => {
-    if (firstAt === undefined) {
-      firstAt = performance.now()
+    if (firstSignalAt === undefined) {
+      firstSignalAt = performance.now()
       stop()
-    } else if (performance.now() - firstAt >= REPEATED_SIGNAL_MS) process.exit(1)
+    } else if (performance.now() - firstSignalAt >= REPEATED_SIGNAL_MS) process.exit(1)
   }
   process.on('SIGTERM', listener).on('SIGINT', listener)
 }

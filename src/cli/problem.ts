@@ -6,11 +6,14 @@ export interface Problem extends Error {
 }
 
 /** Creates a problem to throw. The program then ends with its exit code. */
-export function problem(message: string, { exitCode = 1, cause }: { exitCode?: 1 | 2; cause?: unknown } = {}): Problem {
+export function createProblem(
+  message: string,
+  { exitCode = 1, cause }: { exitCode?: 1 | 2; cause?: unknown } = {},
+): Problem {
   return Object.assign(new Error(message, { cause }), { name: 'Problem' as const, exitCode })
 }
 
-/** Returns whether `problem` created the error. */
+/** Returns whether `createProblem` created the error. */
 export function isProblem(error: unknown): error is Problem {
   return error instanceof Error && error.name === 'Problem' && 'exitCode' in error
 }

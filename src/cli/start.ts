@@ -20,7 +20,7 @@ import { withDemo } from './demo/upstream.ts'
 import { applyEnvironment } from './env-connections.ts'
 import { openProxies } from './environment-proxies.ts'
 import { createRequestLog, describeError, type Terminal, toOneLine } from './logger.ts'
-import { isProblem, type Problem, problem } from './problem.ts'
+import { createProblem, isProblem, type Problem } from './problem.ts'
 import { createConfigReloader } from './reload-config.ts'
 import { formatWelcome, serveFrontPage } from './welcome.ts'
 
@@ -56,14 +56,14 @@ export async function start(
   const catalogOption = config?.code?.catalog ?? defaultCatalog
   const catalog = isCatalogOptions(catalogOption) ? (catalogOption.base ?? defaultCatalog) : catalogOption
   const data = { storage, catalog, secret }
-  const warnings = (await config?.apply(data)) ?? []
+  const listWarnings = (await config?.apply(data)) ?? []
   const code = config?.code ?? {}
   const definedProviders = Object.entries(code.connections ?? {}).map(([id, input]) => input?.provider ?? id)
   const usedVariables = options.env && !options.demo ? variables : {}
   const envConnections = await withManagement(data, (api) =>
     applyEnvironment(usedVariables, api, { catalog, definedProviders }),
   )
-  for (const warning of [...warnings, ...((await config?.warnings(data)) ?? [])]) logger.warn(warning)
+  for (const warning of [...listWarnings, ...((await config?.warnings(data)) ?? [])]) logger.warn(warning)
   const dispatcher = await openProxies(variables)
   const network = createNodeFetch({ ...(dispatcher && { dispatcher }) })
   const upstream = options.demo ? withDemo(network) : network
@@ -187,7 +187,7 @@ async function readConfig(
       warnings: async () => [],
       async reload(gateway) {
         const next = await loadCodeFile(path, ++reloads)
-        requireKeysStill(options, path, next.settings?.requireApiKey ?? !current.settings?.requireApiKey)
+        requireUnchangedKeys(options, path, next.settings?.requireApiKey ?? !current.settings?.requireApiKey)
         await gateway.reload(next).catch((error: unknown) => rethrowConfigProblem(path, error))
         current = next
         return []
@@ -202,16 +202,16 @@ async function readConfig(
     warnings: (data: DataAccess) => listConfigWarnings(config, data),
     async reload({ api }, data) {
       const next = await readConfigFile(path, variables)
-      requireKeysStill(options, path, next.settings[0]?.input.requireApiKey !== false)
+      requireUnchangedKeys(options, path, next.settings[0]?.input.requireApiKey !== false)
       return reapplyConfig(next, data, api)
     },
   }
 }
 
 /** Throws a problem if a reload would open the gateway to the network without API keys, as `start` does. */
-function requireKeysStill({ host, open }: CliOptions, path: string, requiresKeys: boolean): void {
+function requireUnchangedKeys({ host, open }: CliOptions, path: string, requiresKeys: boolean): void {
   if (requiresKeys || open || isLoopback(host)) return
-  throw problem(
+  throw createProblem(
     `${path}: clients would no longer need an API key, and --host ${host} opens the gateway to the network.`,
   )
 }
@@ -227,7 +227,7 @@ function createConfigured(path: string | undefined, options: GatewayOptions): Ga
 
 function rethrowConfigProblem(path: string | undefined, error: unknown): never {
   if (path === undefined || !(error instanceof TypeError)) throw error
-  throw problem(`${path}: ${error.message}`, { cause: error })
+  throw createProblem(`${path}: ${error.message}`, { cause: error })
 }
 
 /** Calls the hooks of the command's log, then the config file's. */
@@ -251,7 +251,7 @@ async function openMetrics({ SIGNALBOX_METRICS_TOKEN: token }: Variables): Promi
   try {
     return prometheus(token === undefined ? {} : { token })
   } catch (cause) {
-    throw problem(
+    throw createProblem(
       'SIGNALBOX_METRICS_TOKEN must be at least 32 printable ASCII characters without spaces. Fix it, or unset it to use the admin token.',
       {
         cause,
@@ -261,7 +261,7 @@ async function openMetrics({ SIGNALBOX_METRICS_TOKEN: token }: Variables): Promi
 }
 
 const createOpenProblem = (host: string) =>
-  problem(
+  createProblem(
     `--host ${host} opens this gateway to the network, but clients need no API key: anyone who can reach it can spend your money. To require keys, start without --host, run "npx signalbox settings update --require-api-key" in another terminal, and restart. Or set "settings: { requireApiKey: true }" in a --config file. To leave it open on purpose, add --open.`,
   )
 
@@ -288,14 +288,17 @@ export function toStartProblem(
 ): Problem {
   if (isProblem(error)) return error
   if (isGatewayError(error, 'SECRET_MISMATCH'))
-    return problem(describeSecretMismatch(options.data, hasSecret), { cause: error })
+    return createProblem(describeSecretMismatch(options.data, hasSecret), { cause: error })
   const storageError = findStorageError(error)
-  if (storageError) return problem(toOneLine(storageError.message), { cause: error })
+  if (storageError) return createProblem(toOneLine(storageError.message), { cause: error })
   if (isGatewayError(error))
-    return problem(`Cannot open the data in ${options.data}. ${toOneLine(replaceCallsWithCommands(error.message))}`, {
-      cause: error,
-    })
-  return toListenProblem(error, options) ?? problem(`Could not start: ${describeError(error)}`, { cause: error })
+    return createProblem(
+      `Cannot open the data in ${options.data}. ${toOneLine(replaceCallsWithCommands(error.message))}`,
+      {
+        cause: error,
+      },
+    )
+  return toListenProblem(error, options) ?? createProblem(`Could not start: ${describeError(error)}`, { cause: error })
 }
 
 /** Finds the storage's own error, which the gateway's error wraps. Its message names the file and explains what to do. */
@@ -315,20 +318,22 @@ function toListenProblem(error: unknown, { port, host }: Pick<CliOptions, 'port'
   const other = port < 65_535 ? port + 1 : port - 1
   switch (error.code) {
     case 'EADDRINUSE':
-      return problem(
+      return createProblem(
         `Port ${port} on ${host} is already in use. Stop the other process, or choose another port: --port ${other}`,
       )
     case 'EACCES':
-      return problem(`You don't have permission to use port ${port}. Choose one from 1024 up, for example: --port 4000`)
+      return createProblem(
+        `You don't have permission to use port ${port}. Choose one from 1024 up, for example: --port 4000`,
+      )
     case 'EADDRNOTAVAIL':
     case 'ENOTFOUND':
     case 'EAI_AGAIN':
     case 'EINVAL':
-      return problem(
+      return createProblem(
         `"${host}" is not an address of this machine. Use --host 127.0.0.1, or --host 0.0.0.0 for all addresses.`,
       )
     case 'EAFNOSUPPORT':
-      return problem(`This machine doesn't support the address family of "${host}". Use --host 127.0.0.1.`)
+      return createProblem(`This machine doesn't support the address family of "${host}". Use --host 127.0.0.1.`)
     default:
       return undefined
   }

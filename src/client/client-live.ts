@@ -53,10 +53,10 @@ export async function* followEvents(options: LiveOptions, sendOptions: SendOptio
           yield event
         }
       }
-      throw lost(sendOptions)
-    } catch (thrown) {
+      throw createLostError(sendOptions)
+    } catch (cause) {
       if (signal?.aborted) return
-      const error = thrown instanceof ClientError ? thrown : lost(sendOptions, thrown)
+      const error = cause instanceof ClientError ? cause : createLostError(sendOptions, cause)
       if (error.status >= 400 && error.status < 500) throw error
       onConnection?.(error)
     } finally {
@@ -69,7 +69,7 @@ export async function* followEvents(options: LiveOptions, sendOptions: SendOptio
   }
 }
 
-const lost = ({ base }: SendOptions, cause?: unknown) =>
+const createLostError = ({ base }: SendOptions, cause?: unknown) =>
   new ClientError(0, `The connection to ${base} has ended.`, { code: 'UNREACHABLE', cause })
 
 function parseEvent(text: string): LiveEvent | undefined {

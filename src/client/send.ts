@@ -86,12 +86,12 @@ function toJson(body: unknown): string {
   }
 }
 
-/** Runs a step that uses the network. `messageFor` receives the platform's reason in parentheses, or an empty string. */
-async function runNetworkStep<T>(step: () => Promise<T>, messageFor: (reason: string) => string): Promise<T> {
+/** Runs a step that uses the network. `getMessage` receives the platform's reason in parentheses, or an empty string. */
+async function runNetworkStep<T>(step: () => Promise<T>, getMessage: (reason: string) => string): Promise<T> {
   try {
     return await step()
   } catch (cause) {
-    throw new ClientError(0, messageFor(findReason(cause)), { code: 'UNREACHABLE', cause })
+    throw new ClientError(0, getMessage(findReason(cause)), { code: 'UNREACHABLE', cause })
   }
 }
 

@@ -154,9 +154,9 @@ function checkConnection(place: string, input: JsonObject, { catalog, isChange }
   const providerName = String(input.provider)
   const nested: JsonObject = { ...Object(input.providerSpecificData) }
   const top = Object.keys(topLevel).filter((name) => input[name] !== undefined)
-  const twice = top.find((name) => nested[name] !== undefined && !isSameValue(nested[name], input[name]))
-  if (twice !== undefined)
-    fail(`${place}.${twice}`, `and "providerSpecificData.${twice}" conflict; send only one of them`)
+  const conflicting = top.find((name) => nested[name] !== undefined && !isSameValue(nested[name], input[name]))
+  if (conflicting !== undefined)
+    fail(`${place}.${conflicting}`, `and "providerSpecificData.${conflicting}" conflict; send only one of them`)
   const data = { ...nested, ...Object.fromEntries(top.map((name) => [name, input[name]])) } as ProviderSpecificData // `findInputProblem` has validated the fields
   const shared = findSharedAliasProblem(catalog, providerName)
   if (shared) fail(`${place}.provider`, shared)

@@ -61,10 +61,10 @@ export function createReload(dependencies: ReloadDependencies): (config: CodeCon
     })
   }
 
-  async function replace(given: CodeRecords): Promise<void> {
+  async function replace(nextRecords: CodeRecords): Promise<void> {
     const settings = await readStoredSettings(store)
     const previous = code.records
-    const next = keepUnchanged(given, previous)
+    const next = keepUnchanged(nextRecords, previous)
     const removed = listConnections(previous).filter((connection) => {
       const id = codeSecretId(connection)
       return previous.secrets.has(id) && !next.secrets.has(id)

@@ -14,13 +14,13 @@ export function suggestFields(field: string, names: readonly string[]): string {
 /** Suggests where a misplaced field belongs, unless it looks like a typo of a known field. `inner` lists the fields within each field. */
 export function suggestInnerField(
   field: string,
-  known: readonly string[],
+  knownNames: readonly string[],
   inner: Readonly<Record<string, readonly string[]>>,
 ): string | undefined {
   for (const [outer, names] of Object.entries(inner)) {
     const belongs = `It belongs in "${outer}".`
     if (names.includes(field)) return belongs
-    const suggestion = findNearestName(field, known) === undefined ? findNearestName(field, names) : undefined
+    const suggestion = findNearestName(field, knownNames) === undefined ? findNearestName(field, names) : undefined
     if (suggestion !== undefined) return `Did you mean "${suggestion}"? ${belongs}`
   }
   return undefined

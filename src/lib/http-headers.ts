@@ -16,7 +16,7 @@ export function requireJson(exchange: Headers): void {
   const type = exchange.header('content-type')
   const [essence = ''] = (type ?? '').split(';')
   if (!/^application\/(?:[\w.-]+\+)?json$/i.test(essence.trim()))
-    throw unsupported(
+    throw createUnsupportedError(
       `Send JSON with the header "content-type: application/json"${type ? `, not "${type.slice(0, MAX_SHOWN)}"` : ''}.`,
     )
 }
@@ -29,14 +29,14 @@ export const isMultipart = (contentType: string | undefined): boolean =>
 export function requirePlainUtf8(exchange: Headers): void {
   const encoding = exchange.header('content-encoding')?.trim().toLowerCase()
   if (encoding && encoding !== 'identity')
-    throw unsupported('Compressed request bodies are not accepted. Send the JSON uncompressed.')
+    throw createUnsupportedError('Compressed request bodies are not accepted. Send the JSON uncompressed.')
   const match = CHARSET_PATTERN.exec(exchange.header('content-type') ?? '')
   const charset = match ? (match[1] ?? match[2] ?? '').trim() : ''
   if (charset !== '' && !UTF_8.test(charset))
-    throw unsupported(`Send the JSON in UTF-8; the content-type says "${charset.slice(0, MAX_SHOWN)}".`)
+    throw createUnsupportedError(`Send the JSON in UTF-8; the content-type says "${charset.slice(0, MAX_SHOWN)}".`)
 }
 
-const unsupported = (message: string) => gatewayError('UNSUPPORTED_MEDIA_TYPE', { message })
+const createUnsupportedError = (message: string) => gatewayError('UNSUPPORTED_MEDIA_TYPE', { message })
 
 const CHARSET_PATTERN = /;\s*charset\s*=\s*(?:"([^"]*)"|([^\s;,]*))/i
 const UTF_8 = /^(?:utf-?8|(?:us-)?ascii)$/i
@@ -50,12 +50,12 @@ export function toHeaderSafe(text: string): string {
   if (/^[\x21-\x2b\x2d-\x3a\x3c-\x7e]*$/.test(excerpt)) return excerpt
   let safe = ''
   for (const character of excerpt) {
-    const encoded = /[\x21-\x2b\x2d-\x3a\x3c-\x7e]/.test(character) ? character : percentEncoded(character)
+    const encoded = /[\x21-\x2b\x2d-\x3a\x3c-\x7e]/.test(character) ? character : percentEncode(character)
     if (safe.length + encoded.length > MAX_ELEMENT) break
     safe += encoded
   }
   return safe
 }
 
-const percentEncoded = (character: string) =>
+const percentEncode = (character: string) =>
   toHex(encodeUtf8(character)).replace(/../g, (byte) => `%${byte.toUpperCase()}`)

@@ -121,8 +121,8 @@ function isKeyAmong(names: readonly string[], text: string, start: number, end: 
   const length = end - start - 2
   for (const name of names) {
     if (length === name.length && text.startsWith(name, start + 1)) return true
-    const mayBeEscaped = length > name.length && length <= name.length * MAX_ESCAPE_LENGTH
-    if (mayBeEscaped && hasEscape(text, start, end) && unescapeKey(text.slice(start, end)) === name) return true
+    const canBeEscaped = length > name.length && length <= name.length * MAX_ESCAPE_LENGTH
+    if (canBeEscaped && hasEscape(text, start, end) && unescapeKey(text.slice(start, end)) === name) return true
   }
   return false
 }

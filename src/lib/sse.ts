@@ -28,7 +28,7 @@ export function createSseParser(
   let first = true
   let event: string | undefined
   let data: string | undefined
-  let mayBeBare = false
+  let canBeBare = false
   let isBare = false // whether the current line is JSON without a field name
 
   function push(text: string) {
@@ -50,8 +50,8 @@ export function createSseParser(
       const lf = text.indexOf('\n', position)
       const end = cr === -1 || (lf !== -1 && lf < cr) ? lf : cr
       if (end === -1) return keep(text.slice(position))
-      if (pieces.length === 0) line(text, position, end)
-      else joinedLine(text.slice(position, end))
+      if (pieces.length === 0) decodeLine(text, position, end)
+      else joinLine(text.slice(position, end))
       afterCr = end === cr
       position = end + 1
     }
@@ -63,17 +63,17 @@ export function createSseParser(
     if (pending + (data?.length ?? 0) > MAX_EVENT_SIZE) throw createEventTooLongError()
   }
 
-  function joinedLine(rest: string) {
+  function joinLine(rest: string) {
     const text = pieces.join('') + rest
     pieces = []
     pending = 0
-    line(text, 0, text.length)
+    decodeLine(text, 0, text.length)
   }
 
   /** Handles the line between two indexes. Copies only its value. */
-  function line(text: string, from: number, end: number) {
+  function decodeLine(text: string, from: number, end: number) {
     if (from === end) return dispatch()
-    if (mayBeBare && text[from] === '{') isBare = true
+    if (canBeBare && text[from] === '{') isBare = true
     if (isBare) add(text.slice(from, end))
     else if (isField('data', text, from, end)) add(getValueAfter(text, from + 'data'.length, end))
     else if (isField('event', text, from, end)) event = getValueAfter(text, from + 'event'.length, end)
@@ -87,7 +87,7 @@ export function createSseParser(
   function dispatch() {
     isBare = false
     if (data !== undefined) {
-      mayBeBare = bareJson
+      canBeBare = bareJson
       onEvent({ event, data })
     }
     event = data = undefined
@@ -97,7 +97,7 @@ export function createSseParser(
     push,
     /** Ends the input. An event without its final blank line counts. */
     end() {
-      if (pieces.length > 0) joinedLine('')
+      if (pieces.length > 0) joinLine('')
       dispatch()
     },
   }

@@ -28,14 +28,14 @@ const decodeSegment = (text: string): string =>
   text.replace(/%(?:25)*(?:2e|(2f|5c))/gi, (_, slash: unknown) => (slash ? '/' : '.'))
 
 /** Removes a repeated trailing character. Takes linear time, unlike `/x+$/`. */
-export function withoutTrailing(text: string, character: string): string {
+export function trimTrailing(text: string, character: string): string {
   let end = text.length
   while (end > 0 && text[end - 1] === character) end--
   return text.slice(0, end)
 }
 
 /** Removes one trailing `/v1` or `/v1/` from the URL of a cloud proxy, then all trailing slashes. */
-export const trimCloudUrl = (url: string): string => withoutTrailing(url.trim().replace(/\/v1\/?$/, ''), '/')
+export const trimCloudUrl = (url: string): string => trimTrailing(url.trim().replace(/\/v1\/?$/, ''), '/')
 
 /**
  * Finds an endpoint path at the end of a base URL, such as `/chat/completions`, which the gateway appends itself. Returns `undefined` if there is
@@ -52,7 +52,7 @@ export const isLoopbackHost = (host: string): boolean =>
 export function isPrivateHost(host: string): boolean {
   if (host.startsWith('[')) return PRIVATE_V6.test(host) || isPrivateHost(toMappedV4(host))
   if (/^[\d.]+$/.test(host)) return PRIVATE_V4.test(host)
-  const name = withoutTrailing(host, '.')
+  const name = trimTrailing(host, '.')
   return name !== '' && (!name.includes('.') || PRIVATE_NAME.test(name))
 }
 

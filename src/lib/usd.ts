@@ -1,4 +1,4 @@
-import { withoutTrailing } from './urls.ts'
+import { trimTrailing } from './urls.ts'
 
 /** Nano-dollars per US dollar. Sums of whole nano-dollars are exact. */
 export const NANO = 1e9
@@ -10,4 +10,4 @@ export const fromNanoUsd = (nano: number): number => nano / NANO
 
 /** Formats USD in decimal notation, to a trillionth of a dollar, or with fewer digits if the number isn't that precise. */
 export const formatPlainUsd = (usd: number): string =>
-  withoutTrailing(withoutTrailing(usd.toFixed(usd < 1_000 ? 12 : 6), '0'), '.')
+  trimTrailing(trimTrailing(usd.toFixed(usd < 1_000 ? 12 : 6), '0'), '.')

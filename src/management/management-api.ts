@@ -18,7 +18,7 @@ import { ANONYMOUS_CALLER } from '../request/caller.ts'
 import type { ManagementOptions } from '../request/door/management-options.ts'
 import { createRouter, type HttpRoute } from '../request/door/router.ts'
 import { createManagement, type ManagementDependencies } from './management.ts'
-import { type Management, servedOperations } from './operations.ts'
+import { listServedOperations, type Management } from './operations.ts'
 import { refreshReads } from './refresh-reads.ts'
 
 export interface ManagementApiDependencies
@@ -66,7 +66,7 @@ export function createManagementApi(
     onError,
   }: ServingOptions,
 ): ManagementApi {
-  const operations = servedOperations()
+  const operations = listServedOperations()
   const extra = listOperations(added)
   checkRoutesOfFeatures(extra, operations)
   const routes = groupByRoute([...operations, ...extra])
@@ -81,13 +81,13 @@ export function createManagementApi(
   }
 
   const feed = new LiveFeed({ ...deps, onError })
-  const { api: ownApi, pushes } = createManagement({
+  const { api: inProcessApi, pushes } = createManagement({
     ...deps,
     openapi,
     changed: (...change) => feed.changed(...change),
   })
   const store = getWritableStore(deps.store, deps.clock)
-  const api = { ...refreshReads(ownApi, store), ...createFeatureApi(added) }
+  const api = { ...refreshReads(inProcessApi, store), ...createFeatureApi(added) }
   const guard = createManagementGuard(management, { onError, publicOrigin })
   const tryRoute = createTryRoute({ ...deps, basePath, readBody: (exchange) => readJsonBody(exchange, limits) })
   const live = [liveRoute(feed), liveUsageRoute(deps.usage)]
@@ -95,7 +95,7 @@ export function createManagementApi(
     manage: createRouter([
       ...live,
       tryRoute,
-      ...createOperationRoutes(routes, { api, records: ownApi, limits, store }),
+      ...createOperationRoutes(routes, { api, records: inProcessApi, limits, store }),
     ]),
     read: createRouter([
       ...live,
@@ -137,7 +137,7 @@ function hideSecrets(api: Management<unknown>): Management<unknown> {
 
 /** Creates the routes of all management operations, and of those that features add. */
 export const managementRoutes = (api: Management<unknown>, added: FeatureOperations = {}): HttpRoute[] =>
-  createOperationRoutes(groupByRoute([...servedOperations(), ...listOperations(added)]), {
+  createOperationRoutes(groupByRoute([...listServedOperations(), ...listOperations(added)]), {
     api,
     limits: { maxBytes: 1024 * 1024 },
     store: undefined,

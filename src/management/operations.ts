@@ -123,4 +123,4 @@ export const operations = {
 } satisfies OperationEntries<Management>
 
 /** Lists all operations with their names, in the order of the table. */
-export const servedOperations = (): NamedOperation[] => listOperations(operations)
+export const listServedOperations = (): NamedOperation[] => listOperations(operations)

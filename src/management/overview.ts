@@ -73,7 +73,7 @@ export function createOverview({
       store.groups.entries(),
       store.connections.entries(),
     ])
-    const holders = limitsByAccount({ keys, groups, settings })
+    const holders = groupLimitsByAccount({ keys, groups, settings })
     const now = clock.now()
     if (!limits || Math.abs(now - limits.at) >= limits.forMs)
       limits = { at: now, forMs: holders.size, found: findNearLimits(holders, ledger).catch(() => undefined) }
@@ -99,7 +99,7 @@ interface WithLimits {
   record: { id: string; name: string; limits?: UsageLimits }
 }
 
-function limitsByAccount({
+function groupLimitsByAccount({
   keys,
   groups,
   settings,

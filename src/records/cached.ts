@@ -41,16 +41,16 @@ export function createCache<T>(
   let cached: CachedValue<T> | undefined
   let reading: PendingRead<T> | undefined
   let epoch = 0 // counts all changes, because a value that was read during a change must be reread
-  let ownEpoch = 0 // counts this gateway's own changes, because a value that was read during one is outdated
+  let localEpoch = 0 // counts this gateway's own changes, because a value that was read during one is outdated
 
   function begin(): PendingRead<T> {
-    const [startEpoch, startOwnEpoch] = [epoch, ownEpoch]
+    const [startEpoch, startLocalEpoch] = [epoch, localEpoch]
     const startedAt = clock.now()
     const pendingRead: PendingRead<T> = { startedAt, work: trackValue(read()) }
     pendingRead.work
       .then(
         (value) => {
-          if (startEpoch === epoch || (startOwnEpoch === ownEpoch && !cached))
+          if (startEpoch === epoch || (startLocalEpoch === localEpoch && !cached))
             cached = {
               value,
               promised: pendingRead.work,
@@ -77,7 +77,7 @@ export function createCache<T>(
 
   function drop(): void {
     change()
-    ownEpoch++
+    localEpoch++
     cached = undefined
   }
 

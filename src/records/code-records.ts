@@ -42,7 +42,7 @@ export const codeSecretId = ({ id, updatedAt }: { id: string; updatedAt: string 
 
 /** Adds the records defined in code to a store. Rejects changes to them with `DEFINED_IN_CODE`. */
 export function withCodeRecords(storage: Storage, code: CodeLayer): Storage {
-  const refuse = (key: string) =>
+  const rejectWrite = (key: string) =>
     code.records.values.has(key) ? Promise.reject<never>(gatewayError('DEFINED_IN_CODE', { data: { key } })) : undefined
 
   return {
@@ -51,8 +51,8 @@ export function withCodeRecords(storage: Storage, code: CodeLayer): Storage {
       const value = code.records.values.get(key)
       return value === undefined ? storage.get(key) : { value, version: CODE_VERSION }
     },
-    set: (key, ...args) => refuse(key) ?? storage.set(key, ...args),
-    delete: (key, ...args) => refuse(key) ?? storage.delete(key, ...args),
+    set: (key, ...args) => rejectWrite(key) ?? storage.set(key, ...args),
+    delete: (key, ...args) => rejectWrite(key) ?? storage.delete(key, ...args),
     async list(prefix, options = {}) {
       const { after = '', limit } = options
       const { values } = code.records

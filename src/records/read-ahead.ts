@@ -70,7 +70,7 @@ export function withReadAhead(storage: Storage, clock: Clock, maxAgeMs = MAX_AGE
     if (!pending || pending.used.has(key)) return storage.get(key)
     pending.used.add(key)
     const records = await pending.work.catch(() => undefined)
-    const record = records?.find((one) => one.key === key)
+    const record = records?.find((item) => item.key === key)
     // If other instances have created the counters since, the conditional write fails, and they are read again.
     const isNewScope = key.startsWith(LIMITS) && records !== undefined && records.length < MAX_LOOKUPS
     return record || isNewScope ? record : storage.get(key)

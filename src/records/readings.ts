@@ -158,11 +158,11 @@ function describeValue(value: unknown): string {
 function readContents(shape: Shape, value: unknown, where: string): { value: unknown; problems: string[] } | undefined {
   if (shape.type === 'list' && Array.isArray(value)) {
     const matchingItems = value.filter((item) => matchesShape(shape.of, item))
-    const lost = value.length - matchingItems.length
-    if (lost === 0) return undefined
+    const droppedCount = value.length - matchingItems.length
+    if (droppedCount === 0) return undefined
     return {
       value: matchingItems,
-      problems: [`"${where}" contains ${lost} invalid items (not ${shape.of.type}), which are ignored`],
+      problems: [`"${where}" contains ${droppedCount} invalid items (not ${shape.of.type}), which are ignored`],
     }
   }
   const members = isObject(value) && getMembers(shape, value)

@@ -16,7 +16,7 @@ export interface WritableSettings extends SettingsStore {
    * Merges the patch into the stored settings; retries if another write came first. If the stored settings are unsigned, replaces them with their
    * readable values and the patch, which must then contain `requireApiKey`; otherwise, rejects with `STORAGE_FAILED`.
    */
-  update(patchFor: (stored: StoredSettings) => SettingsPatch): Promise<StoredSettings>
+  update(createPatch: (stored: StoredSettings) => SettingsPatch): Promise<StoredSettings>
 }
 
 /** Changes to the stored settings; `undefined` removes a field. */
@@ -27,12 +27,12 @@ export function createWritableSettings(settings: SettingsStore): WritableSetting
   return {
     ...settings,
 
-    update: (patchFor) =>
+    update: (createPatch) =>
       retryOnConflict(async () => {
         const { version, members, isSigned } = await load()
         const current = isSigned ? members : undefined
         const stored = current ? toSettings(current) : toLockedSettings(members ?? {})
-        const patch = patchFor(stored)
+        const patch = createPatch(stored)
         if (!current && patch.requireApiKey === undefined) throw createSettingsError()
         const { rules, ...next } = { ...current, ...stored, ...patch }
         const value = JSON.stringify({

@@ -248,9 +248,9 @@ export const hasSameTarget = (step: AttemptRecord | Skip, steps: readonly StepRe
   steps.length > 1 && hasTwin(step, steps)
 
 const hasTwin = (step: AttemptRecord | Skip, steps: readonly StepRecord[]) =>
-  steps.some((one) => {
-    if ('entry' in one || one.connectionId === step.connectionId) return false
-    return one.model === step.model && one.provider === step.provider
+  steps.some((earlier) => {
+    if ('entry' in earlier || earlier.connectionId === step.connectionId) return false
+    return earlier.model === step.model && earlier.provider === step.provider
   })
 
 /** Returns the start of the connection's ID. */

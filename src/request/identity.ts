@@ -88,7 +88,7 @@ export interface Authenticator {
 }
 
 /** Copies an identity passed by code. Throws a TypeError with the name of the field that is unknown or invalid. */
-export function toOwnIdentity(identity: Identity): Identity {
+export function copyIdentity(identity: Identity): Identity {
   try {
     return readIdentity(identity)
   } catch (error) {

@@ -1,4 +1,4 @@
-import { redactOwnKeys } from '../errors.ts'
+import { redactClientKeys } from '../errors.ts'
 import type { ByteStream, Exchange } from '../lib/exchange.ts'
 import type { JsonObject } from '../lib/json.ts'
 import { addSpending, type Spending } from '../pricing/cost.ts'
@@ -96,7 +96,7 @@ export class ModelLog extends RequestLog {
   }
 
   override get warnings(): readonly string[] {
-    return (this.#answer?.warnings() ?? []).map(redactOwnKeys)
+    return (this.#answer?.warnings() ?? []).map(redactClientKeys)
   }
 
   /** Includes attempts without a response. */
@@ -116,8 +116,8 @@ export class ModelLog extends RequestLog {
   /** Records that the request has been read. Its body isn't kept, because it may be large and would live as long as the stream. */
   recordRead({ model, stream, body }: { model: string; stream: boolean; body: JsonObject }): void {
     const user = getEndUser(this.route.format, body)
-    this.#model = redactOwnKeys(model)
-    this.#user = user && redactOwnKeys(user)
+    this.#model = redactClientKeys(model)
+    this.#user = user && redactClientKeys(user)
     this.#isStream = stream
   }
 

@@ -1,4 +1,4 @@
-import { containsOwnKey, gatewayError, isGatewayError } from '../errors.ts'
+import { containsClientKey, gatewayError, isGatewayError } from '../errors.ts'
 import type { Exchange } from '../lib/exchange.ts'
 import { isMultipart, requireJson, requirePlainUtf8 } from '../lib/http-headers.ts'
 import { isObject } from '../lib/json.ts'
@@ -38,7 +38,7 @@ export async function readRequest(served: ServedRequest, context: PipelineContex
   if (requestSettings?.timeout) client.limitWait(requestSettings.timeout.ms, requestSettings.timeout.name)
   const list = requestSettings?.list
   for (const name of [call.model, ...(list?.entries ?? []).map((entry) => entry.name)])
-    if (containsOwnKey(name)) throw gatewayError('MODEL_NOT_FOUND', { message: KEY_AS_MODEL_MESSAGE }) // providers must not see the key
+    if (containsClientKey(name)) throw gatewayError('MODEL_NOT_FOUND', { message: KEY_AS_MODEL_MESSAGE }) // providers must not see the key
   return {
     exchange: requestSettings?.exchange ?? exchange,
     call,

@@ -1,4 +1,4 @@
-import { type ErrorCode, redactOwnKeys, toGatewayError } from '../errors.ts'
+import { type ErrorCode, redactClientKeys, toGatewayError } from '../errors.ts'
 import { type ByteStream, type Exchange, isByteStream, type Reply } from '../lib/exchange.ts'
 import type { InFlight } from '../lib/in-flight.ts'
 import { createRequestId } from '../lib/request-id.ts'
@@ -97,7 +97,7 @@ export class RequestLog {
     this.startedAt = clock.now()
     this.id = createRequestId(this.startedAt, crypto.randomUUID())
     this.method = exchange.method
-    this.path = redactOwnKeys(exchange.path)
+    this.path = redactClientKeys(exchange.path)
     this.waitUntil = exchange.waitUntil
   }
 

@@ -5,7 +5,7 @@ import { type FeatureOperations, listOperations } from '../../src/admin/operatio
 import { listCommands } from '../../src/cli/commands/commands.ts'
 import { toWords } from '../../src/cli/commands/operation-commands.ts'
 import { createGateway } from '../../src/gateway.ts'
-import { servedOperations } from '../../src/management/operations.ts'
+import { listServedOperations } from '../../src/management/operations.ts'
 import { TOKEN } from '../management/open-management.ts'
 import { assert, suite } from '../support/suite.ts'
 import { runHere } from './run-here.ts'
@@ -14,14 +14,14 @@ const test = suite('CLI actions')
 
 test('every operation of the management API has an action', () => {
   const commands = listCommands()
-  for (const { names } of servedOperations()) {
+  for (const { names } of listServedOperations()) {
     const [command, action] = toWords(names)
     assert.ok(commands[command]?.actions[action], `${command} ${action}`)
   }
 })
 
 test('no two operations have the same action', () => {
-  const all = servedOperations().map(({ names }) => toWords(names).join(' '))
+  const all = listServedOperations().map(({ names }) => toWords(names).join(' '))
   assert.equal(all.length, new Set(all).size)
 })
 
@@ -29,7 +29,7 @@ test('no two operations have the same action', () => {
 const OTHERS = ['aliases create', 'models update', 'live', 'init', 'import 9router', 'import litellm', 'import portkey']
 
 test('every action maps to one operation, except the listed actions that use several operations or none', () => {
-  const operations = servedOperations().map(({ names }) => toWords(names).join(' ').trim())
+  const operations = listServedOperations().map(({ names }) => toWords(names).join(' ').trim())
   const actions = Object.entries(listCommands()).flatMap(([name, command]) =>
     Object.keys(command.actions).map((text) => `${name} ${text}`.trim()),
   )
@@ -110,7 +110,7 @@ test('an operation of a feature gets a command, options, help, and tables', asyn
     extend: [{ name: 'notes', operations: added }],
   })
   const serving = await serveNode(gateway, { port: 0 })
-  const operations = [...servedOperations(), ...listOperations(added)]
+  const operations = [...listServedOperations(), ...listOperations(added)]
   const run = (...args: string[]) => runHere(serving.url, ['sticky-notes', ...args], { operations })
 
   assert.is((await run()).out, 'There are no notes.\n')

@@ -2,7 +2,7 @@ import { acceptsQuery } from '../../src/admin/operation-table.ts'
 import { type Client, ClientError, createClient, type IfMatchOperations } from '../../src/client/client.ts'
 import { getRevision } from '../../src/lib/revision.ts'
 import type { Management, operations } from '../../src/management/operations.ts'
-import { servedOperations } from '../../src/management/operations.ts'
+import { listServedOperations } from '../../src/management/operations.ts'
 import { openManagement, TOKEN } from '../management/open-management.ts'
 import { damageStore, fillStore } from '../storage/support/damaged-store.ts'
 import { assert, suite } from '../support/suite.ts'
@@ -39,7 +39,7 @@ function listFunctions(tree: object, prefix = ''): Map<string, Call> {
 
 table('a client has exactly the operations that a gateway serves', () => {
   const { client } = open()
-  const served = servedOperations().map(({ names }) => names.join('.'))
+  const served = listServedOperations().map(({ names }) => names.join('.'))
   const { live: _, ...operations } = client // not an operation, because its response doesn't end
   assert.equal([...listFunctions(operations).keys()].sort(), served.sort())
 })
@@ -47,7 +47,7 @@ table('a client has exactly the operations that a gateway serves', () => {
 table("a client's operations use the gateway's methods and paths", async () => {
   const { client, requests } = recordingClient()
   const calls = listFunctions(client)
-  for (const row of servedOperations()) {
+  for (const row of listServedOperations()) {
     const { names, method, path, action } = row
     const hasQuery = acceptsQuery(row)
     const operation = names.join('.')
@@ -225,7 +225,7 @@ for (const basePath of ['', '/tools/ai']) {
       assert.equal(rejected, await Promise.all(openCloud(api)))
       assert.not.ok(rejected.includes('done'))
 
-      for (const { method, path } of servedOperations()) {
+      for (const { method, path } of listServedOperations()) {
         const pattern = path
           .replace(/\/:\w+\?$/, '(?:/[^/]+)?')
           .replace(/:\w+\+/g, '.+')
@@ -337,7 +337,7 @@ guarded('only operations that change a single record send its revision', async (
   const { client, requests } = recordingClient()
   const calls = listFunctions(client)
   const record = { id: 'x', name: 'as it was', hint: 'not part of it' }
-  for (const { names, method, path, ifMatch } of servedOperations()) {
+  for (const { names, method, path, ifMatch } of listServedOperations()) {
     if (method === 'GET' || path === '/api/sync/cloud') continue
     const ids = Array.from(path.matchAll(/:\w+/g), (_, index) => `id-${index}`)
     const input = method === 'DELETE' ? [] : [{ sent: true }]

@@ -1,5 +1,5 @@
 import type { OperationEntry, OperationTable } from '../../src/admin/operation-table.ts'
-import { operations, servedOperations } from '../../src/management/operations.ts'
+import { listServedOperations, operations } from '../../src/management/operations.ts'
 
 const HEAD = '/* Generated from src/management/operations.ts by npm run generate. */\n\n'
 
@@ -18,7 +18,7 @@ function generateNames(): string {
 function generateRoutes(): string {
   const routes = writeTree(operations, (operation) => `'${writeRoute(operation)}'`)
   const changes = new Map<string, string[]>()
-  for (const { names, ifMatch } of servedOperations())
+  for (const { names, ifMatch } of listServedOperations())
     if (ifMatch) changes.set(`${names[0]}`, [...(changes.get(`${names[0]}`) ?? []), `'${names[1]}'`])
   const members = [...changes].map(([resource, names]) => `  ${resource}: ${names.join(' | ')}\n`)
   return `${HEAD}/** The route of each operation, with its \`action\` if several operations share the route. */\nexport const routes = ${routes}\n

@@ -1,7 +1,7 @@
 import { memoryStorage } from '../../adapters/storage/memory.ts'
 import { createGateway } from '../../src/gateway.ts'
 import { managementRoutes } from '../../src/management/management-api.ts'
-import { servedOperations } from '../../src/management/operations.ts'
+import { listServedOperations } from '../../src/management/operations.ts'
 import type { ManagementOptions } from '../../src/request/door/management-options.ts'
 import { assert, suite } from '../support/suite.ts'
 import { openManagement, TOKEN } from './open-management.ts'
@@ -18,7 +18,7 @@ const bearer = (token: string) => ({ authorization: `Bearer ${token}` })
 test('the tests cover every route in the table', () => {
   assert.ok(routes.length >= 93) // some operations share a route or have two, and PATCH is also routed to PUT operations
   const listed = new Set(routes.map(({ method, path }) => `${method} ${path}`))
-  for (const { names, method, path } of servedOperations())
+  for (const { names, method, path } of listServedOperations())
     assert.ok(listed.has(`${method} ${path.replace(/\/:\w+\?$/, '').replace(/:\w+\+?/g, 'nobody')}`), names.join('.'))
 })
 

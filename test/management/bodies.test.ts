@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { acceptsBody } from '../../src/admin/operation-table.ts'
 import { gatewayError } from '../../src/errors.ts'
 import { managementRoutes } from '../../src/management/management-api.ts'
-import { servedOperations } from '../../src/management/operations.ts'
+import { listServedOperations } from '../../src/management/operations.ts'
 import { createManagementErrorReply } from '../../src/request/door/error-reply.ts'
 import { anyText } from '../support/any-string.ts'
 import { times } from '../support/ci.ts'
@@ -12,7 +12,7 @@ import { openManagement, TOKEN } from './open-management.ts'
 const test = suite('request bodies under /api')
 
 const headers = { authorization: `Bearer ${TOKEN}`, 'content-type': 'application/json' }
-const bodiless = servedOperations().filter((operation) => !acceptsBody(operation))
+const bodiless = listServedOperations().filter((operation) => !acceptsBody(operation))
 const writing = managementRoutes(openManagement().gateway.api)
   .filter((route) => !bodiless.some(({ method, path }) => method === route.method && path.startsWith(route.path)))
   .map(({ method, path }) => ({ method, path: path.replace(':id', 'nobody') }))

@@ -1,4 +1,4 @@
-import { operations, servedOperations } from '../../src/management/operations.ts'
+import { listServedOperations, operations } from '../../src/management/operations.ts'
 import { assert, suite } from '../support/suite.ts'
 import { openManagement } from './open-management.ts'
 
@@ -19,7 +19,7 @@ test('gateway.api has exactly the operations of the table', () => {
 
 test('each operation is served at its path and method', async () => {
   const { call } = openManagement()
-  for (const { method, path } of servedOperations()) {
+  for (const { method, path } of listServedOperations()) {
     const plain = path.replace(/\/:\w+\?$/, '').replace(/:\w+\+?/g, 'x')
     const { status, headers } = await call('OPTIONS', plain)
     assert.is(status, 204, path)
@@ -31,7 +31,7 @@ test('each operation is served at its path and method', async () => {
 
 test('each operation validates its input with the schema in the table', async () => {
   const { api } = openManagement({ catalog: { refresh: async () => 'unchanged' } }).gateway
-  const withInput = servedOperations().filter(({ input }) => input)
+  const withInput = listServedOperations().filter(({ input }) => input)
   assert.ok(withInput.length >= 15, `${withInput.length} operations have a schema`)
   for (const { names, path, input } of withInput) {
     const call = getMember(api, names) as Call

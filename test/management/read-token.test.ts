@@ -1,4 +1,4 @@
-import { servedOperations } from '../../src/management/operations.ts'
+import { listServedOperations } from '../../src/management/operations.ts'
 import { damageStore, fillStore } from '../storage/support/damaged-store.ts'
 import { assert, suite } from '../support/suite.ts'
 import { openManagement, TOKEN } from './open-management.ts'
@@ -10,7 +10,7 @@ const looking = { authorization: `Bearer ${READ}` }
 
 test('the read token allows every GET, and nothing else', async () => {
   const { send, call } = openManagement({ management: { token: TOKEN, readToken: READ } })
-  for (const { method, path } of servedOperations()) {
+  for (const { method, path } of listServedOperations()) {
     const plain = path.replace(/\/:\w+\?$/, '').replace(/:\w+\+?/g, 'x')
     const { status } = await send(method, plain, { headers: looking })
     if (method === 'GET') assert.is.not(status, 401, path)

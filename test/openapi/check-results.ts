@@ -1,6 +1,6 @@
 import { memoryStorage } from '../../adapters/storage/memory.ts'
 import { createGateway } from '../../src/gateway.ts'
-import { servedOperations } from '../../src/management/operations.ts'
+import { listServedOperations } from '../../src/management/operations.ts'
 import { assert } from '../support/suite.ts'
 import { closeObjects, type Described, describedOperations } from './description.ts'
 
@@ -28,7 +28,7 @@ async function describe() {
   return all.sort((a, b) => b.path.length - a.path.length) // a parameter may contain slashes
 }
 
-const served = servedOperations().map((item) => ({
+const served = listServedOperations().map((item) => ({
   ...item,
   pattern: toPattern(
     item.path

@@ -2,7 +2,7 @@ import type { ValidateFunction } from 'ajv/dist/2020.js'
 import fc from 'fast-check'
 import { type GenericSchema, safeParse } from 'valibot'
 import { describeInput } from '../../src/admin/http/openapi/field-words.ts'
-import { servedOperations } from '../../src/management/operations.ts'
+import { listServedOperations } from '../../src/management/operations.ts'
 import { openManagement } from '../management/open-management.ts'
 import { assert, suite } from '../support/suite.ts'
 import { describedOperations } from './description.ts'
@@ -196,7 +196,7 @@ const samples: Record<string, object> = {
 /** Returns each operation with a body: its schema, if it has one, and the description's schema. */
 async function listDescribed() {
   const operations = describedOperations(await openManagement().gateway.api.openapi())
-  return servedOperations().flatMap(({ names, path, method, action, input }) => {
+  return listServedOperations().flatMap(({ names, path, method, action, input }) => {
     const template = path.replace(/:(\w+)\+?/g, '{$1}')
     const request = operations.find((operation) => operation.path === template && operation.method === method)?.request
     return request ? [{ name: names.join('.'), action, request, schema: input }] : []
@@ -296,7 +296,7 @@ test('the gateway rejects inputs that their schemas reject', async () => {
 })
 
 test('each field of an input has a description', () => {
-  const missing = servedOperations().flatMap((operation) => {
+  const missing = listServedOperations().flatMap((operation) => {
     const words = describeInput(operation)
     const fields = Object.keys(operation.input?.entries ?? {}).filter(
       (field) => !(field in words || PLAIN.includes(field)),

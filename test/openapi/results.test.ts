@@ -1,5 +1,5 @@
 import { memoryStorage } from '../../adapters/storage/memory.ts'
-import { servedOperations } from '../../src/management/operations.ts'
+import { listServedOperations } from '../../src/management/operations.ts'
 import { defaultCatalog } from '../../src/protocols/providers/catalog.ts'
 import type { Storage } from '../../src/types.ts'
 import { CLOUD, ENROLLMENT_TOKEN, fakeProxy } from '../management/cloud/fake-proxy.ts'
@@ -166,7 +166,7 @@ test('each operation resolves to a result that matches its description', async (
   await send('DELETE', `/api/sync/cloud/sessions/${sessions[0]?.id}`)
   await send('POST', '/api/sync/cloud', { action: 'disable' })
 
-  const served = servedOperations().map(({ names }) => names.join('.'))
+  const served = listServedOperations().map(({ names }) => names.join('.'))
   assert.equal(
     served.filter((name) => !seen.has(name)),
     [],

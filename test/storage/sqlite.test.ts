@@ -1,5 +1,5 @@
 import { DatabaseSync } from 'node:sqlite'
-import { numberedTable } from '../../adapters/storage/sqlite/numbered-table.ts'
+import { openNumberedTable } from '../../adapters/storage/sqlite/numbered-table.ts'
 import { LocalEngine } from '../../adapters/storage/sqlite/sqlite-engine.ts'
 import { sqliteStorage } from '../../adapters/storage/sqlite.ts'
 import { storageConformance } from '../conformance/storage.ts'
@@ -154,7 +154,7 @@ test('a write waits for a reader that keeps a database without WAL from committi
 test('removing expired rows never rolls back a transaction of your app', async () => {
   const database = new DatabaseSync(':memory:')
   database.exec('CREATE TABLE orders (id INTEGER)')
-  const table = numberedTable(database, 'records')
+  const table = openNumberedTable(database, 'records')
   const failure = (cause: unknown) => Object(cause)
   const engine = new LocalEngine({ database, table, now: Date.now, name: 'the store', busyMs: 10, failure })
   const write = (workMs: number) =>

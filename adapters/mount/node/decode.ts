@@ -43,7 +43,7 @@ function decode(source: ByteStream, name: string): ByteStream {
     const first = await source.next()
     if (!first) return undefined
     decoder = open?.(first)
-    const input = Readable.from(following(first, source), { objectMode: false })
+    const input = Readable.from(prependChunk(first, source), { objectMode: false })
     return decoder && pipeline(input, decoder, () => {})[Symbol.asyncIterator]() // the iterator passes errors to the reader
   }
 
@@ -59,6 +59,6 @@ function decode(source: ByteStream, name: string): ByteStream {
   }
 }
 
-async function* following(first: Uint8Array, source: ByteStream): AsyncGenerator<Uint8Array> {
+async function* prependChunk(first: Uint8Array, source: ByteStream): AsyncGenerator<Uint8Array> {
   for (let chunk: Uint8Array | undefined = first; chunk; chunk = await source.next()) yield chunk
 }

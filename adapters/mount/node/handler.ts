@@ -9,7 +9,7 @@ import { hasTwoHosts, isHost } from './node-host.ts'
 import { pump } from './pump.ts'
 import { rejectRequest } from './reject-request.ts'
 import { parseTarget } from './request-target.ts'
-import { hasLargeRest, sendWhole } from './whole-reply.ts'
+import { hasLargeRest, sendBuffered } from './whole-reply.ts'
 
 /** Sends a reply. Its stream is always read to the end or canceled. */
 function sendReply(exchange: NodeExchange, req: IncomingMessage, res: ServerResponse, reply: Reply): void {
@@ -25,10 +25,10 @@ function sendReply(exchange: NodeExchange, req: IncomingMessage, res: ServerResp
     exchange.settle()
     if (isStream(body)) body.cancel()
     if (!isOver)
-      sendWhole(req, res, isStream(body) || body === undefined ? { status, headers } : { status, headers, body })
+      sendBuffered(req, res, isStream(body) || body === undefined ? { status, headers } : { status, headers, body })
   } catch (error) {
     if (isStream(body)) body.cancel(error)
-    sendWhole(req, res, { status: 500, headers: {} }) // the reply has a header that HTTP can't transmit
+    sendBuffered(req, res, { status: 500, headers: {} }) // the reply has a header that HTTP can't transmit
   }
 }
 
@@ -67,8 +67,8 @@ export type NodeHandler = (req: IncomingMessage, res: ServerResponse, next?: (er
 export function toNodeHandler(gateway: ExchangeGateway, options: NodeHandlerOptions = {}): NodeHandler {
   checkGateway('toNodeHandler', gateway, 'exchange')
   checkOptions(options, { upstream: true, identify: true })
-  const given: unknown = options.upstream
-  if (given !== undefined && given !== false && typeof given !== 'function')
+  const upstreamOption: unknown = options.upstream
+  if (upstreamOption !== undefined && upstreamOption !== false && typeof upstreamOption !== 'function')
     throw new TypeError('upstream must be a function or false.')
   checkIdentify(options.identify, gateway)
   const upstream = () => (options.upstream === undefined ? getSharedNodeFetch() : options.upstream || undefined)

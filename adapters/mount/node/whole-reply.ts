@@ -2,7 +2,7 @@ import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from 'node:
 import { waitForTurnEnd } from './turn-end.ts'
 
 /** A reply of known length. */
-export interface WholeReply {
+export interface BufferedReply {
   status: number
   headers: OutgoingHttpHeaders
   body?: string | Uint8Array
@@ -17,7 +17,11 @@ const MAX_SMALL_BODY_BYTES = 64 * 1024
 const LINGER_MS = 500
 
 /** Sends a reply with its length. If much of the request body is unread, closes the connection afterward. */
-export function sendWhole(req: IncomingMessage, res: ServerResponse, { status, headers, body }: WholeReply): void {
+export function sendBuffered(
+  req: IncomingMessage,
+  res: ServerResponse,
+  { status, headers, body }: BufferedReply,
+): void {
   // Under load, `{ ...headers }` gets a new hidden class each time (Node 20), which only a major garbage collection frees.
   const out = Object.assign({}, headers)
   if (body !== undefined) out['content-length'] ??= typeof body === 'string' ? Buffer.byteLength(body) : body.length

@@ -28,16 +28,16 @@ const IMPORTED_PREFIX = 'store.imported-'
 
 /** Returns the paths below `path`, which doesn't need to exist yet. */
 export function resolveFolder(path: string): Folder {
-  const at = (name: string) => join(resolve(path), name)
+  const resolvePath = (name: string) => join(resolve(path), name)
   return {
     path: resolve(path),
-    database: at('store.db'),
-    staged: at('store.db.new'),
-    store: at('store'),
-    previous: at('store.previous'),
-    secret: at('secret'),
-    lock: at('lock'),
-    imported: (time) => at(`${IMPORTED_PREFIX}${time}`),
+    database: resolvePath('store.db'),
+    staged: resolvePath('store.db.new'),
+    store: resolvePath('store'),
+    previous: resolvePath('store.previous'),
+    secret: resolvePath('secret'),
+    lock: resolvePath('lock'),
+    imported: (time) => resolvePath(`${IMPORTED_PREFIX}${time}`),
   }
 }
 

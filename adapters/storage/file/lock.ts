@@ -40,7 +40,7 @@ export async function takeLock(folder: Folder, { logger, staleMs, timeoutMs }: L
   const isStale = createStaleness(staleMs)
   let isStaged = false
 
-  while (!(await placeFolder())) {
+  while (!(await moveIntoPlace())) {
     const holder = await readHolder(folder)
     if (performance.now() - startedAt > timeoutMs) {
       await removeHolder(staging)
@@ -67,7 +67,7 @@ export async function takeLock(folder: Folder, { logger, staleMs, timeoutMs }: L
   }
 
   /** Moves this process's folder onto the lock's path. Moving a folder onto a nonempty one fails, so the first process to do this holds the lock. */
-  async function placeFolder(): Promise<boolean> {
+  async function moveIntoPlace(): Promise<boolean> {
     try {
       if (!isStaged) await mkdir(join(staging, token), { recursive: true, mode: 0o700 })
       isStaged = true

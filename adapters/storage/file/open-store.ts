@@ -10,7 +10,7 @@ import { explainSqliteError, isRejected, type LockWait, retryWhileBusy } from '.
 import { type Checkpoints, createCheckpoints } from './checkpoint.ts'
 import { createCorruptError, verifyPages, verifySchema } from './file-schema.ts'
 import { createFolderError, type Folder, hasCode, syncFolder } from './folder.ts'
-import { type OwnDatabase, openDatabase } from './own-database.ts'
+import { type FileDatabase, openDatabase } from './own-database.ts'
 import { Tables } from './tables.ts'
 
 /** An opened file store. */
@@ -172,7 +172,7 @@ async function requireAccess(path: string): Promise<void> {
 }
 
 /** Reads all records in one snapshot, in parts, so other work can run in between. */
-async function verifyRecords(table: Tables, database: OwnDatabase, wait: LockWait): Promise<void> {
+async function verifyRecords(table: Tables, database: FileDatabase, wait: LockWait): Promise<void> {
   const state = { after: '', count: 0, total: 0 }
   database.exec('BEGIN')
   try {

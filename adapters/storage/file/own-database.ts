@@ -3,17 +3,17 @@ import { createStorageError } from '../lib/storage-error.ts'
 import type { LocalDatabase } from '../sqlite/local-database.ts'
 
 /** A database that the file store opened itself. */
-export interface OwnDatabase extends LocalDatabase {
+export interface FileDatabase extends LocalDatabase {
   exec(sql: string): void
   close(): void
 }
 
-type DatabaseClass = new (path: string) => OwnDatabase
+type DatabaseClass = new (path: string) => FileDatabase
 
 let cachedClass: DatabaseClass | undefined
 
 /** Opens a database with the runtime's SQLite, which is loaded on first use. Throws `STORAGE_UNSUPPORTED`, or SQLite's own error. */
-export function openDatabase(path: string): OwnDatabase {
+export function openDatabase(path: string): FileDatabase {
   cachedClass ??= findSqlite()
   if (!cachedClass) throw unsupported()
   return new cachedClass(path)

@@ -31,14 +31,14 @@ export function isGone(token: string): boolean {
 /** Identifies the scope within which process IDs are unique: one boot of one machine, and one process namespace in it. */
 function getProcessScope(): string {
   processScope ??= createHash('sha256')
-    .update([hostname(), attempt(bootId), attempt(processNamespace)].join(' '))
+    .update([hostname(), attempt(readBootId), attempt(readProcessNamespace)].join(' '))
     .digest('hex')
     .slice(0, 8)
   return processScope
 }
 
-const bootId = () => readFileSync('/proc/sys/kernel/random/boot_id', 'utf8')
-const processNamespace = () => readlinkSync('/proc/self/ns/pid')
+const readBootId = () => readFileSync('/proc/sys/kernel/random/boot_id', 'utf8')
+const readProcessNamespace = () => readlinkSync('/proc/self/ns/pid')
 
 function attempt(read: () => string): string {
   try {

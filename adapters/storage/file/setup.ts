@@ -56,9 +56,9 @@ export async function setUp(folder: Folder, lock: Lock, logger: Logger): Promise
   if (exists) throw createAmbiguousStoreError(folder, legacy)
 
   const contents = await readContents(folder, legacy, logger)
-  const built = lock.inside('database')
-  await build(built, contents)
-  await move(built, folder.staged)
+  const builtPath = lock.inside('database')
+  await build(builtPath, contents)
+  await move(builtPath, folder.staged)
   const legacyFolder = contents.revision === 0 ? undefined : await renameLegacyFiles(folder)
   await markAsMoved(folder, lock, contents.revision + 1)
   await moveToPlace(folder)

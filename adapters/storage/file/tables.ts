@@ -189,14 +189,14 @@ function prepareStatements(database: LocalDatabase) {
   const prepare = (sql: string) => prepareNumbered(database, sql)
   const columns = '1 AS lasts, NULL AS expires_at, version, sum, value FROM records'
   const entryColumns = '0 AS lasts, expires_at, version, sum, value FROM entries'
-  const page = (comparison: string) =>
+  const listPage = (comparison: string) =>
     prepare(
       `SELECT key, ${entryColumns} WHERE key ${comparison} ?1 AND key < ?2 AND (expires_at IS NULL OR expires_at > ?3) UNION ALL SELECT key, ${columns} WHERE key ${comparison} ?1 AND key < ?2 ORDER BY key LIMIT ?4`,
     )
   return {
     find: prepare(`SELECT ${entryColumns} WHERE key = ?1 UNION ALL SELECT ${columns} WHERE key = ?2`),
-    pageFrom: page('>='),
-    pageAfter: page('>'),
+    pageFrom: listPage('>='),
+    pageAfter: listPage('>'),
     putRecord: prepare(
       'INSERT INTO records (key, version, sum, value) VALUES (?1, ?2, ?3, ?4) ON CONFLICT (key) DO UPDATE SET version = excluded.version, sum = excluded.sum, value = excluded.value',
     ),

@@ -53,10 +53,10 @@ export function createRedisConnection(link: Link, key: string, store: string): R
           isReachable = true
           return reply
         } catch (cause) {
-          const mayPass = isTransient(cause)
-          if (mayPass) replace()
-          if (!mayPass || performance.now() + PAUSE_MS > until) {
-            isReachable = !mayPass
+          const isTransientFailure = isTransient(cause)
+          if (isTransientFailure) replace()
+          if (!isTransientFailure || performance.now() + PAUSE_MS > until) {
+            isReachable = !isTransientFailure
             throw failure(cause, store)
           }
           await sleep(PAUSE_MS)

@@ -58,7 +58,7 @@ export function startFeed(options: FeedOptions): () => void {
       if (first?.id !== position) position = undefined
       else {
         for (const entry of later) {
-          tell(entry.name)
+          notify(entry.name)
           position = entry.id
         }
         // XREAD only waits for a change. Its reply isn't read, because it differs between protocol versions.
@@ -77,10 +77,10 @@ export function startFeed(options: FeedOptions): () => void {
     const watchedMs = performance.now() - startedAt
     if (hasRead || watchedMs > START_TIMEOUT_MS) {
       onGap()
-      for (const name of (await read(['ZRANGEBYLEX', index, '-', '+'])) as string[]) tell(name)
+      for (const name of (await read(['ZRANGEBYLEX', index, '-', '+'])) as string[]) notify(name)
     } else {
       const from = String(Math.floor(parseFloat(id) - watchedMs))
-      for (const entry of await entries(from, id)) if (entry.writer !== writer) tell(entry.name)
+      for (const entry of await entries(from, id)) if (entry.writer !== writer) notify(entry.name)
     }
     hasRead = true
     return id
@@ -95,7 +95,7 @@ export function startFeed(options: FeedOptions): () => void {
     }))
   }
 
-  function tell(name: string): void {
+  function notify(name: string): void {
     if (name && !isOver) onChange(fromOrdered(name))
   }
 

@@ -21,11 +21,11 @@ export function createRedisRecords({ send, getDeadline }: Pick<RedisConnection, 
    */
   let clockOffsetMs = -1e15
 
-  const learnTime = (serverTime: string) => {
+  const updateClockOffset = (serverTime: string) => {
     clockOffsetMs = Number(serverTime) - performance.now()
   }
   const getEntryKey = (name: string) => `${root}k:${name}`
-  const read = (...args: Command) => send(() => args)
+  const read = (...createArgs: Command) => send(() => createArgs)
 
   return {
     index,
@@ -45,7 +45,7 @@ export function createRedisRecords({ send, getDeadline }: Pick<RedisConnection, 
         const range = [from, `(${getUpperBound(start)}`, String(count)] as const
         const page = await read('EVAL', LIST_SCRIPT, '2', index, getEntryKey(''), ...range)
         const [serverTime, names, texts] = page as [string, string[], unknown[]] // the script returns these three values
-        learnTime(serverTime)
+        updateClockOffset(serverTime)
         for (const [index, name] of names.entries()) {
           const stored = parseEntry(texts[index])
           if (stored) found.push({ key: fromOrdered(name), ...stored })
@@ -76,7 +76,7 @@ export function createRedisRecords({ send, getDeadline }: Pick<RedisConnection, 
       const expected = ifVersion === undefined ? '*' : ifVersion === null ? '-' : `=${ifVersion}`
       const until = getDeadline()
       for (;;) {
-        const args = () => {
+        const createArgs = () => {
           const latest = String(until + clockOffsetMs)
           return [
             'EVAL',
@@ -93,8 +93,8 @@ export function createRedisRecords({ send, getDeadline }: Pick<RedisConnection, 
             latest,
           ] as const
         }
-        const [serverTime, result] = (await send(args, until)) as [string, string] // the script returns these two values
-        learnTime(serverTime)
+        const [serverTime, result] = (await send(createArgs, until)) as [string, string] // the script returns these two values
+        updateClockOffset(serverTime)
         if (result !== 'late') return { result, id } // a late write is retried until the timeout
       }
     },

@@ -62,9 +62,9 @@ export function createRestConnection(
           return reply
         } catch (cause) {
           if (Object(cause).name === 'StorageError') throw cause
-          const mayPass = isTransient(cause)
-          if (!mayPass || performance.now() + pause > until) {
-            isReachable = !mayPass
+          const isTransientFailure = isTransient(cause)
+          if (!isTransientFailure || performance.now() + pause > until) {
+            isReachable = !isTransientFailure
             throw failure(cause, store)
           }
           await sleep(pause)

@@ -12,7 +12,7 @@ export const createNumberedTable = (table: string): string[] => [
 ]
 
 /** Returns SQL for the next change number. It is unique and greater than all earlier ones, because SQLite serializes writes. */
-export const nextNumber = (table: string): string => `(SELECT coalesce(max(seq), 0) + 1 FROM ${table})`
+export const buildNextNumberSql = (table: string): string => `(SELECT coalesce(max(seq), 0) + 1 FROM ${table})`
 
 /** Returns the SQL condition for a row that is neither deleted nor expired at a time. */
 export const isLive = (now: string): string => `value IS NOT NULL AND (expires_at IS NULL OR expires_at > ${now})`
@@ -31,7 +31,7 @@ interface NumberedRow {
 }
 
 /** Opens the table of `sqliteStorage` in an in-process database; creates it if it doesn't exist. */
-export function numberedTable(database: LocalDatabase, table: string): LocalTable {
+export function openNumberedTable(database: LocalDatabase, table: string): LocalTable {
   for (const sql of createNumberedTable(table)) runOnce(database, sql)
   const prepare = (sql: string) => prepareNumbered(database, sql)
   const get = prepare(`SELECT value, version, expires_at FROM ${table} WHERE key = ?1 AND ${isLive('?2')}`)
@@ -41,10 +41,10 @@ export function numberedTable(database: LocalDatabase, table: string): LocalTabl
     )
   const [from, behind] = [page('>='), page('>')]
   const put = prepare(
-    `INSERT INTO ${table} (key, value, version, expires_at, seq) VALUES (?1, ?2, ?3, ?4, ${nextNumber(table)}) ON CONFLICT (key) DO UPDATE SET value = excluded.value, version = excluded.version, expires_at = excluded.expires_at, seq = excluded.seq`,
+    `INSERT INTO ${table} (key, value, version, expires_at, seq) VALUES (?1, ?2, ?3, ?4, ${buildNextNumberSql(table)}) ON CONFLICT (key) DO UPDATE SET value = excluded.value, version = excluded.version, expires_at = excluded.expires_at, seq = excluded.seq`,
   )
   const remove = prepare(
-    `UPDATE ${table} SET value = NULL, expires_at = NULL, seq = ${nextNumber(table)} WHERE key = ?1 RETURNING version`,
+    `UPDATE ${table} SET value = NULL, expires_at = NULL, seq = ${buildNextNumberSql(table)} WHERE key = ?1 RETURNING version`,
   )
   const selectLast = prepare(`SELECT coalesce(max(seq), 0) AS seq FROM ${table}`)
   const changed = prepare(`SELECT key, seq FROM ${table} WHERE seq > ?1 ORDER BY seq`)

@@ -3,7 +3,7 @@ import { fromOrdered, getUpperBound, toOrdered } from '../lib/ordered-text.ts'
 import { createStorageError } from '../lib/storage-error.ts'
 import { createSweepTurn } from '../lib/sweep-turn.ts'
 import type { SqlValue } from './local-database.ts'
-import { createNumberedTable, isLive, MAX_CHANGES, nextNumber } from './numbered-table.ts'
+import { buildNextNumberSql, createNumberedTable, isLive, MAX_CHANGES } from './numbered-table.ts'
 import { retryWhileBusy } from './sqlite-errors.ts'
 
 /** A Cloudflare D1 database. */
@@ -23,7 +23,7 @@ const BUSY_MS = 5_000
 /** How many writes to make between two removals of rows that were deleted or expired long ago. */
 const SWEEP_INTERVAL = 1_000
 
-/** Options for `remoteStorage`. */
+/** Options for `createRemoteStorage`. */
 export interface RemoteDatabaseOptions {
   all(sql: string, values: SqlValue[]): Promise<unknown[]>
   table: string
@@ -33,7 +33,7 @@ export interface RemoteDatabaseOptions {
 }
 
 /** Creates the operations of `Storage` on a remote database, one statement each. It isn't watched, because each poll would be a network call. */
-export function remoteStorage({ all, table, clock, checkWrite, failure }: RemoteDatabaseOptions): Storage {
+export function createRemoteStorage({ all, table, clock, checkWrite, failure }: RemoteDatabaseOptions): Storage {
   const running = new Set<Promise<unknown>>()
   let preparing: Promise<unknown> | undefined
   let isClosed = false
@@ -62,7 +62,7 @@ export function remoteStorage({ all, table, clock, checkWrite, failure }: Remote
     for (const sql of createNumberedTable(table)) await run(sql, [])
   }
 
-  const NEXT_NUMBER_SQL = nextNumber(table)
+  const NEXT_NUMBER_SQL = buildNextNumberSql(table)
   const OVERWRITE_SQL =
     'value = excluded.value, version = excluded.version, expires_at = excluded.expires_at, seq = excluded.seq'
   const SET_SQL = `INSERT INTO ${table} (key, value, version, expires_at, seq) VALUES (?1, ?2, ?3, ?4, ${NEXT_NUMBER_SQL}) ON CONFLICT (key) DO UPDATE SET ${OVERWRITE_SQL}`

@@ -36,7 +36,7 @@ export function isBusy(cause: unknown): boolean {
   const code = getResultCode(cause)
   if (
     code !== undefined &&
-    [RESULT_CODES.busy, RESULT_CODES.locked, RESULT_CODES.protocol].some((one) => one === (code & 0xff))
+    [RESULT_CODES.busy, RESULT_CODES.locked, RESULT_CODES.protocol].some((busyCode) => busyCode === (code & 0xff))
   )
     return true
   if (!(cause instanceof Error)) return false

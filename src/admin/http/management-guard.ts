@@ -27,12 +27,12 @@ export function createManagementGuard(
   options: ManagementOptions | undefined,
   deps: GuardDependencies,
 ): ManagementGuard {
-  if (options === undefined) return closed
+  if (options === undefined) return rejectAll
   if ('authorize' in options) return authorizeGuard(options, deps)
   return 'token' in options ? createTokenGuard(options) : openGuard(options.allowedHosts ?? [])
 }
 
-async function closed(): Promise<never> {
+async function rejectAll(): Promise<never> {
   throw gatewayError('MANAGEMENT_CLOSED', {
     message:
       'The management API is disabled. To enable it, set the "management" option of createGateway: { token }, { authorize }, or { dangerouslyAllowUnauthenticated: true }.',

@@ -5,7 +5,7 @@ import type {
   EnabledCloud,
   SyncedCloud,
 } from '../../features/cloud-sync/gateway/cloud-operations.ts'
-import { problem } from '../problem.ts'
+import { createProblem } from '../problem.ts'
 import { createFlagOption, createSecretOption } from './input-options.ts'
 import type { ActionDetails } from './operation-action.ts'
 import { formatDetails, formatTable } from './text-table.ts'
@@ -56,7 +56,7 @@ export const cloudActions = {
         const restore = { method: 'PATCH', path: '/api/settings', body: { cloudUrl: previous.cloudUrl } } // also restores an empty URL, which clients never save
         await send(restore).catch((cause: unknown) => {
           const message = `${toSentence(error)} The cloud URL could not be changed back, so it is still ${cloudUrl}.`
-          throw problem(message, { cause })
+          throw createProblem(message, { cause })
         })
         throw error
       })

@@ -4,7 +4,7 @@ import type { ClientRequest } from '../../client/client-request.ts'
 import type { JsonObject } from '../../lib/json.ts'
 import { didYouMean, findNearest } from '../../lib/spelling.ts'
 import { createUsageProblem } from '../command-line.ts'
-import { type Problem, problem } from '../problem.ts'
+import { createProblem, type Problem } from '../problem.ts'
 import type { Field } from './input-options.ts'
 
 /** A command, such as `keys`. */
@@ -93,7 +93,7 @@ export async function findId(
     )
   if (others.length === 0) return first.id
   const ids = [first, ...others].map(({ id }) => id).join(', ')
-  throw problem(`${others.length + 1} ${noun}s are named "${requested}". Use one of their IDs: ${ids}.`)
+  throw createProblem(`${others.length + 1} ${noun}s are named "${requested}". Use one of their IDs: ${ids}.`)
 }
 
 const UUID_PATTERN = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
@@ -101,5 +101,5 @@ const UUID_PATTERN = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
 /** Creates the problem for a name that doesn't match any record. */
 export function createMissingProblem(noun: string, requested: string, names: readonly string[]): Problem {
   const hint = didYouMean(findNearest(requested, names, 1))
-  return problem(`There is no ${noun} "${requested}".${hint ? ` ${hint}` : ''}`)
+  return createProblem(`There is no ${noun} "${requested}".${hint ? ` ${hint}` : ''}`)
 }

@@ -1,5 +1,5 @@
 import type { NamedOperation } from '../../admin/operation-table.ts'
-import { servedOperations } from '../../management/operations.ts'
+import { listServedOperations } from '../../management/operations.ts'
 import { cloudActions } from './cloud-command.ts'
 import type { CliCommand } from './command.ts'
 import { importCommand } from './import-command.ts'
@@ -77,7 +77,7 @@ const details: Readonly<Record<string, CommandDetails>> = {
 
 /** Lists all commands by name: those derived from operations, and those written by hand. */
 export function listCommands(
-  operations: readonly NamedOperation[] = servedOperations(),
+  operations: readonly NamedOperation[] = listServedOperations(),
 ): Readonly<Record<string, CliCommand>> {
   return { ...createCommands(operations, details), init, live, import: importCommand }
 }

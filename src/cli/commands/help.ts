@@ -37,8 +37,8 @@ export function getCommonOptions({
 /** Formats the help of a command: its actions, or the options of its only action. */
 export function formatCommandHelp(name: string, command: CliCommand): string {
   const { help, actions, isLocal = false } = command
-  const sole = actions['']
-  if (sole) return formatHelp(name, command, { title: `${help}.`, action: sole })
+  const onlyAction = actions['']
+  if (onlyAction) return formatHelp(name, command, { title: `${help}.`, action: onlyAction })
   const lines = Object.entries(actions).map(([words, action], index) =>
     formatLine(
       [words, ...(action.words ?? [])].join(' '),

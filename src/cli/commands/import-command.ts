@@ -45,16 +45,16 @@ function createImportAction(
 
 /** Formats the findings, one per line. Findings that differ only in their list index share one line, at the position of the first. */
 function formatFindings(findings: ImportResult['mapped']): string {
-  const alike = new Map<string, { from: string; to: string; more: number; names: Set<string> }>()
+  const groupedFindings = new Map<string, { from: string; to: string; more: number; names: Set<string> }>()
   for (const { from, to, name } of findings) {
     const kind = JSON.stringify([from.replace(/\[\d+\]/g, '[]'), to])
-    const found = alike.get(kind)
+    const found = groupedFindings.get(kind)
     const finding = found ?? { from, to, more: 0, names: new Set<string>() }
     if (found) found.more++
-    else alike.set(kind, finding)
+    else groupedFindings.set(kind, finding)
     if (name !== undefined) finding.names.add(name)
   }
-  return [...alike.values()]
+  return [...groupedFindings.values()]
     .map(({ from, to, more, names }) => {
       const location = more > 0 ? `${from} (and ${more} more like it)` : from
       return `  ${toOneLine(location)} -> ${toOneLine(to)}${formatNames([...names])}\n`

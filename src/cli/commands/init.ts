@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { existsSync } from 'node:fs'
 import { appendFile, readFile, stat, writeFile } from 'node:fs/promises'
 import { dirname, join, resolve } from 'node:path'
-import { getErrorCode, problem } from '../problem.ts'
+import { createProblem, getErrorCode } from '../problem.ts'
 import type { CliCommand } from './command.ts'
 import { createFlagOption } from './input-options.ts'
 
@@ -140,7 +140,10 @@ function formatOutcome({ file, status, added = [], kept = [] }: FileOutcome): st
 }
 
 async function createConfig(): Promise<FileOutcome> {
-  const isNew = await writeFile(CONFIG_FILE, CONFIG_TEXT, { flag: 'wx' }).then(() => true, unlessExists(CONFIG_FILE))
+  const isNew = await writeFile(CONFIG_FILE, CONFIG_TEXT, { flag: 'wx' }).then(
+    () => true,
+    rethrowUnlessExists(CONFIG_FILE),
+  )
   return { file: CONFIG_FILE, status: isNew ? 'created' : 'kept' }
 }
 
@@ -151,7 +154,7 @@ async function addSecrets(secrets: readonly EnvSecret[], warnings: string[]): Pr
   for (const { name, formerNames: oldNames = [] } of secrets) {
     const old = oldNames.find(has)
     if (old !== undefined && !has(name))
-      throw problem(
+      throw createProblem(
         `${ENV_FILE} sets ${old}, which is now called ${name}. Rename it, keep its value, and run the command again.`,
       )
   }
@@ -163,9 +166,9 @@ async function addSecrets(secrets: readonly EnvSecret[], warnings: string[]): Pr
   if (current === undefined) {
     const isNew = await writeFile(ENV_FILE, lines.join('\n'), { flag: 'wx', mode: 0o600 }).then(
       () => true,
-      unlessExists(ENV_FILE),
+      rethrowUnlessExists(ENV_FILE),
     )
-    if (!isNew) throw problem(`${ENV_FILE} was created by another process. Run the command again.`)
+    if (!isNew) throw createProblem(`${ENV_FILE} was created by another process. Run the command again.`)
     return { file: ENV_FILE, status: 'created', added }
   }
   const keptNames = secrets.flatMap(({ name }) => (added.includes(name) ? [] : [name]))
@@ -206,11 +209,11 @@ const IGNORES_ENV_PATTERN = /^(?:\*\*\/)?(?:\.env\*?|\*\.env)\s*$/
 async function readIfExists(path: string): Promise<string | undefined> {
   return readFile(path, 'utf8').catch((cause: unknown) => {
     if (getErrorCode(cause) === 'ENOENT') return undefined
-    throw problem(`Cannot read ${path} (${getErrorCode(cause)}).`, { cause })
+    throw createProblem(`Cannot read ${path} (${getErrorCode(cause)}).`, { cause })
   })
 }
 
-const unlessExists = (path: string) => (cause: unknown) => {
+const rethrowUnlessExists = (path: string) => (cause: unknown) => {
   if (getErrorCode(cause) === 'EEXIST') return false
   return createWriteProblem(path)(cause)
 }
@@ -218,5 +221,7 @@ const unlessExists = (path: string) => (cause: unknown) => {
 const createWriteProblem =
   (path: string) =>
   (cause: unknown): never => {
-    throw problem(`Cannot write ${path} (${getErrorCode(cause)}). Check the permissions of this directory.`, { cause })
+    throw createProblem(`Cannot write ${path} (${getErrorCode(cause)}). Check the permissions of this directory.`, {
+      cause,
+    })
   }

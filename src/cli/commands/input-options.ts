@@ -3,7 +3,7 @@ import { toFlag } from '../../lib/renamed-options.ts'
 import { findNearest } from '../../lib/spelling.ts'
 import { stripQuotes, type Variables } from '../cli-options.ts'
 import { createUsageProblem, type OptionShape } from '../command-line.ts'
-import { problem } from '../problem.ts'
+import { createProblem } from '../problem.ts'
 import { readTime } from './times.ts'
 
 /** An option that sets a field of an input. */
@@ -196,7 +196,7 @@ export const createSecretOption = (member: string, help: string): Field => ({
 function readVariable(name: string, { variables }: Source): string {
   const value = variables[name]
   if (value?.trim()) return stripQuotes(value)
-  throw problem(`The environment variable ${name} is ${value === undefined ? 'not set' : 'empty'}.`)
+  throw createProblem(`The environment variable ${name} is ${value === undefined ? 'not set' : 'empty'}.`)
 }
 
 /**
@@ -225,8 +225,8 @@ function createObjectOption(
     join(values) {
       const all = values as Assignment[] // each value was read as an assignment
       const names = all.map(({ path }) => path.join('.'))
-      const twice = names.find((name, index) => names.indexOf(name) < index)
-      if (twice !== undefined) throw createUsageProblem(`--${name} sets "${twice}" twice. Set it once.`)
+      const duplicate = names.find((name, index) => names.indexOf(name) < index)
+      if (duplicate !== undefined) throw createUsageProblem(`--${name} sets "${duplicate}" twice. Set it once.`)
       return all
         .map(({ path, value }) => path.reduceRight<unknown>((inner, part) => ({ [part]: inner }), value))
         .reduce(mergeObjects)
@@ -283,13 +283,13 @@ function splitPath(value: string, { schema, name, example }: ObjectOption): Assi
 
 /** Finds the schema of the number or string at a path. If there is none, returns the reason, as the rest of a sentence. */
 function findProperty(path: readonly string[], schema: JsonObject): JsonObject | string {
-  let inside = schema
+  let innerSchema = schema
   for (const [index, name] of path.entries()) {
     const parentPath = path.slice(0, index).join('.')
-    if (!isObject(inside.properties))
-      return `can't have "${name}" after "${parentPath}", which is a ${listTypes(inside)[0] === 'string' ? 'string' : 'number'}`
-    const propertyNames = Object.keys(inside.properties)
-    const property = Object.hasOwn(inside.properties, name) ? inside.properties[name] : undefined
+    if (!isObject(innerSchema.properties))
+      return `can't have "${name}" after "${parentPath}", which is a ${listTypes(innerSchema)[0] === 'string' ? 'string' : 'number'}`
+    const propertyNames = Object.keys(innerSchema.properties)
+    const property = Object.hasOwn(innerSchema.properties, name) ? innerSchema.properties[name] : undefined
     if (!isObject(property)) {
       const position = parentPath === '' ? '' : ` after "${parentPath}."`
       const [suggestion] = name === '' ? [] : findNearest(name, propertyNames, 1)
@@ -297,10 +297,10 @@ function findProperty(path: readonly string[], schema: JsonObject): JsonObject |
         ? `needs one of ${propertyNames.join(', ')}${position}`
         : `has an unknown part "${name}" (did you mean "${suggestion}"?)`
     }
-    inside = property
+    innerSchema = property
   }
-  if (!isObject(inside.properties)) return inside
-  return `needs one of ${Object.keys(inside.properties).join(', ')} after "${path.join('.')}."`
+  if (!isObject(innerSchema.properties)) return innerSchema
+  return `needs one of ${Object.keys(innerSchema.properties).join(', ')} after "${path.join('.')}."`
 }
 
 /** Merges two objects recursively. */
@@ -334,11 +334,11 @@ export async function readInput(
   source: Source,
 ): Promise<JsonObject> {
   const input: JsonObject = {}
-  const setBy = new Map<string, string>()
+  const optionByField = new Map<string, string>()
   for (const [name, field] of Object.entries(fields)) {
     const { member, isList, variable, formerVariable = '' } = field
     if (source.variables[formerVariable] !== undefined)
-      throw problem(`${formerVariable} has been renamed to ${variable}. Rename it in your environment.`)
+      throw createProblem(`${formerVariable} has been renamed to ${variable}. Rename it in your environment.`)
     const values =
       valuesByName.get(name) ?? (variable !== undefined && source.variables[variable] !== undefined ? [''] : [])
     if (values.length === 0) continue
@@ -350,9 +350,9 @@ export async function readInput(
       Object.assign(input, found, { ...input })
       continue
     }
-    const other = setBy.get(member)
+    const other = optionByField.get(member)
     if (other !== undefined) throw createUsageProblem(`--${other} and --${name} conflict. Use only one of them.`)
-    setBy.set(member, name)
+    optionByField.set(member, name)
     input[member] = found
   }
   return input

@@ -20,10 +20,10 @@ export const live = {
         after: createTextOption('after', '<id>', 'Continue after the event with this ID (shown by --json)'),
       },
       async run({ api, input, print }) {
-        let wasOpen = false
+        let hasConnected = false
         const onConnection = (error: ClientError | undefined) => {
-          if (error && !wasOpen) throw error
-          wasOpen = true
+          if (error && !hasConnected) throw error
+          hasConnected = true
           if (error) print({ body: { lost: error.message }, text: '', warnings: [`${error.message} Reconnecting.`] })
         }
         const { types, after, limit } = input

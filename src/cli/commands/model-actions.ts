@@ -3,7 +3,7 @@ import type { Client } from '../../client/client.ts'
 import type { JsonObject } from '../../lib/json.ts'
 import type { CustomModel } from '../../types.ts'
 import { createUsageProblem } from '../command-line.ts'
-import { problem } from '../problem.ts'
+import { createProblem } from '../problem.ts'
 import { createMissingProblem } from './command.ts'
 import type { ActionDetails } from './operation-action.ts'
 import type { FieldColumn } from './text-table.ts'
@@ -15,8 +15,8 @@ function formatOtherPrices({ price = {} }: PublishedModel): string | undefined {
     ([unit]) => unit !== 'input' && unit !== 'output' && !unit.startsWith('cache'),
   )
   const single = others.flatMap(([unit, usd]) => (typeof usd === 'number' ? [[unit, usd]] : Object.entries(usd))) // prices of images by size
-  const ofLong = tiers.map(({ above, input, output }) => [`above ${above} tokens`, [input, output].join('/')])
-  return [...single, ...ofLong].map(([unit, usd]) => `${unit} ${usd}`).join(', ') || undefined
+  const longPrices = tiers.map(({ above, input, output }) => [`above ${above} tokens`, [input, output].join('/')])
+  return [...single, ...longPrices].map(([unit, usd]) => `${unit} ${usd}`).join(', ') || undefined
 }
 
 /** Shown if there is no active connection. The list then contains the models that could be used. */
@@ -101,7 +101,7 @@ export const aliasActions = {
     async run({ api, input }, { perform, format }) {
       const alias = String(input.alias ?? '').trim()
       if (Object.hasOwn((await api.aliases.list()).aliases, alias))
-        throw problem(`The alias "${alias}" already exists. To change it, run: signalbox aliases update`)
+        throw createProblem(`The alias "${alias}" already exists. To change it, run: signalbox aliases update`)
       return format(await perform())
     },
   },

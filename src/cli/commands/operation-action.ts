@@ -69,26 +69,26 @@ export function createAction(operation: NamedOperation, details: ActionDetails, 
     return option === undefined ? `<${name}>` : `[${option}${field?.isList ? '...' : ''}]`
   })
 
-  function parseWords(given: readonly string[]): JsonObject {
-    if (details.parseWords) return details.parseWords(given)
+  function parseWords(commandWords: readonly string[]): JsonObject {
+    if (details.parseWords) return details.parseWords(commandWords)
     const values = words.map((name, index) => {
-      const rest = given.slice(pathNames.length + index)
+      const rest = commandWords.slice(pathNames.length + index)
       return [name, findOption(name)?.[1].isList && rest.length > 0 ? rest : rest[0]]
     })
     return Object.fromEntries(values.filter(([, value]) => value !== undefined))
   }
 
-  async function runAction(given: ActionCall): Promise<CommandOutput> {
-    const merged = mergeWords(parseWords(given.words), given.input, fields)
+  async function runAction(actionCall: ActionCall): Promise<CommandOutput> {
+    const merged = mergeWords(parseWords(actionCall.words), actionCall.input, fields)
     if (method === 'PUT' || method === 'PATCH') requireChange(merged)
-    const call = { ...given, input: await resolveNames(merged, given, context.operations) }
+    const call = { ...actionCall, input: await resolveNames(merged, actionCall, context.operations) }
 
     async function perform(input: JsonObject = call.input): Promise<object> {
-      const [word] = given.words
+      const [word] = actionCall.words
       const isById = pathNames[0] === 'id' && word !== undefined
       const defaultWords = isById
         ? [await findRequestedId(word, call, lookup)]
-        : pathNames.map((_, index) => given.words[index])
+        : pathNames.map((_, index) => actionCall.words[index])
       const found = findPath ? await findPath(call) : defaultWords
       const args = [...found, ...(acceptsQuery(operation) || acceptsBody(operation) ? [input] : [])]
       return callOperation(operation, args, call).catch(async (error: unknown) => {

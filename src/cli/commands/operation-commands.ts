@@ -50,9 +50,9 @@ function createCommand(
 ): CliCommand {
   const commandOperations = operations.filter((operation) => toWords(operation.names)[0] === name)
   commandOperations.sort((a, b) => rankOperation(name, a) - rankOperation(name, b))
-  const sole = commandOperations.find(({ names }) => names.length === 1)
+  const onlyOperation = commandOperations.find(({ names }) => names.length === 1)
   const defaultSummary =
-    sole?.summary ?? tagDescriptions[name]?.replace(/\.$/, '') ?? `Manage ${name.replaceAll('-', ' ')}`
+    onlyOperation?.summary ?? tagDescriptions[name]?.replace(/\.$/, '') ?? `Manage ${name.replaceAll('-', ' ')}`
   let created: Record<string, CliAction> | undefined
 
   function createActions(): Record<string, CliAction> {

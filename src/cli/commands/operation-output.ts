@@ -53,10 +53,10 @@ export function formatOutput(
   if (isList && lists.length === 0) return { ...printed, text: `${done}\n` }
   const tables = lists.map((list) => (list.rows.length > 0 ? formatList(list, columns) : ''))
   if (isList && lists.length === 1) return { ...printed, text: (tables[0] || `${none}\n`) + more }
-  const titled = tables.flatMap((text, index) =>
+  const titledTables = tables.flatMap((text, index) =>
     text === '' ? [] : [`${toHeading(lists[index]?.path ?? [])}:\n${text}`],
   )
-  return { ...printed, text: [formatDetails(single), ...titled].filter((block) => block !== '').join('\n') }
+  return { ...printed, text: [formatDetails(single), ...titledTables].filter((block) => block !== '').join('\n') }
 }
 
 /** A list of objects in a response, with its path. */

@@ -3,11 +3,11 @@ import { type Client, ClientError, createClient } from '../../client/client.ts'
 import { platformFetch } from '../../client/client-platform.ts'
 import { createSend } from '../../client/send.ts'
 import { didYouMean, findNearest } from '../../lib/spelling.ts'
-import { withoutTrailing } from '../../lib/urls.ts'
+import { trimTrailing } from '../../lib/urls.ts'
 import { OPTIONS_ADVICE, type Variables } from '../cli-options.ts'
 import { createUsageProblem, readArguments } from '../command-line.ts'
 import { type Terminal, toOneLine } from '../logger.ts'
-import { isProblem, type Problem, problem } from '../problem.ts'
+import { createProblem, isProblem, type Problem } from '../problem.ts'
 import type { CliAction, CliCommand, CommandOutput } from './command.ts'
 import { listCommands } from './commands.ts'
 import { DEFAULT_URL, formatActionHelp, formatCommandHelp, getCommonOptions } from './help.ts'
@@ -39,7 +39,7 @@ export async function runCommand([name = '', ...args]: readonly string[], contex
   const command = Object.hasOwn(commands, name) ? commands[name] : undefined
   if (!command) throw createUnknownProblem(name, args, Object.keys(commands))
   await runKnown(name, command, args, context).catch((error: unknown) => {
-    throw isProblem(error) ? problem(error.message, { cause: error }) : error
+    throw isProblem(error) ? createProblem(error.message, { cause: error }) : error
   })
 }
 
@@ -149,12 +149,12 @@ async function connect(
       ...(status === 401 ? ['Check --token or SIGNALBOX_ADMIN_TOKEN.'] : []),
       ...(/\/v1\/?$/.test(baseUrl) ? ['Leave /v1 off the URL.'] : []),
     ]
-    return problem(toOneLine([sentence, ...advice].join(' ')), { cause: error })
+    return createProblem(toOneLine([sentence, ...advice].join(' ')), { cause: error })
   }
 
   try {
     const api: Client<unknown> = createClient({ baseUrl, fetch, ...(token !== undefined && { token }) })
-    const send = createSend({ base: withoutTrailing(baseUrl, '/'), token, fetch, clock: undefined })
+    const send = createSend({ base: trimTrailing(baseUrl, '/'), token, fetch, clock: undefined })
     return { api, send, explain }
   } catch (error) {
     if (!(error instanceof TypeError)) throw error

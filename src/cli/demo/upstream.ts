@@ -131,17 +131,17 @@ function countTokens(body: JsonObject): Response {
 }
 
 function* events(message: object, end: object) {
-  yield messageEvent({ type: 'message_start', message })
-  yield messageEvent({ type: 'content_block_start', index: 0, content_block: { type: 'text', text: '' } })
+  yield formatMessageEvent({ type: 'message_start', message })
+  yield formatMessageEvent({ type: 'content_block_start', index: 0, content_block: { type: 'text', text: '' } })
   for (const text of words) {
-    yield messageEvent({ type: 'content_block_delta', index: 0, delta: { type: 'text_delta', text } }, true)
+    yield formatMessageEvent({ type: 'content_block_delta', index: 0, delta: { type: 'text_delta', text } }, true)
   }
-  yield messageEvent({ type: 'content_block_stop', index: 0 })
-  yield messageEvent({ type: 'message_delta', ...end })
-  yield messageEvent({ type: 'message_stop' })
+  yield formatMessageEvent({ type: 'content_block_stop', index: 0 })
+  yield formatMessageEvent({ type: 'message_delta', ...end })
+  yield formatMessageEvent({ type: 'message_stop' })
 }
 
-const messageEvent = (data: { type: string; [name: string]: unknown }, isWord = false) => ({
+const formatMessageEvent = (data: { type: string; [name: string]: unknown }, isWord = false) => ({
   text: `event: ${data.type}\ndata: ${JSON.stringify(data)}\n\n`,
   isWord,
 })

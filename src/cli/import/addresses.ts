@@ -1,5 +1,5 @@
 import { redactCredentialShapes } from '../../lib/credential-shapes.ts'
-import { withoutTrailing } from '../../lib/urls.ts'
+import { trimTrailing } from '../../lib/urls.ts'
 import { definitions } from '../../protocols/providers/definitions.ts'
 import { type ImportPlan, type PlannedValue, Reference } from './plan.ts'
 import { toSlug } from './plan-names.ts'
@@ -8,7 +8,7 @@ import { toSlug } from './plan-names.ts'
 const ENDPOINT_PATTERN = /\/(?:chat\/completions|completions|responses|embeddings|messages)$/i
 
 const withoutEndpoint = (url: string): string =>
-  withoutTrailing(withoutTrailing(url.trim(), '/').replace(ENDPOINT_PATTERN, ''), '/')
+  trimTrailing(trimTrailing(url.trim(), '/').replace(ENDPOINT_PATTERN, ''), '/')
 
 /**
  * Returns the base URL for the file, with `end` appended. Keeps variables, such as in `https://${HOST}/v1`. A variable replaces a URL that is invalid
@@ -16,10 +16,10 @@ const withoutEndpoint = (url: string): string =>
  */
 export function planBaseUrl(
   plan: ImportPlan,
-  given: string,
+  rawUrl: string,
   { wish, end = '' }: { wish: string; end?: string },
 ): PlannedValue {
-  const trimmed = withoutEndpoint(given)
+  const trimmed = withoutEndpoint(rawUrl)
   const fullUrl = trimmed.endsWith(end) ? trimmed : trimmed + end
   const names = [...fullUrl.matchAll(VARIABLE_PATTERN)].map(([, name = '']) => name)
   const parts = fullUrl.split(VARIABLE_PATTERN).filter((_, index) => index % 2 === 0)

@@ -1,5 +1,5 @@
 import { isObject, type JsonObject } from '../../lib/json.ts'
-import { problem } from '../problem.ts'
+import { createProblem } from '../problem.ts'
 
 /* Reads values from other programs' files, in which a value can have any type. */
 
@@ -36,7 +36,7 @@ export const isEmpty = (value: unknown): boolean =>
 /** Splits a string at whitespace, which keeps long lists of names readable. */
 export const splitWords = (text: string): readonly string[] => text.trim().split(/\s+/)
 
-/** Throws a problem that reports that the file isn't `what`. */
-export function rejectFile(what: string, hint: string): never {
-  throw problem(`This is not ${what}. ${hint}`)
+/** Throws a problem that reports that the file isn't `description`. */
+export function rejectFile(description: string, hint: string): never {
+  throw createProblem(`This is not ${description}. ${hint}`)
 }

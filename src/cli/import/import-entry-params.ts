@@ -25,14 +25,14 @@ export const ENTRY_PARAMS_NOTE = '"params" of its combo entry, which override wh
  * Converts another program's settings for a chat model to the `params` of a combo entry. `done` lists the converted settings; entries
  * don't support the others.
  */
-export function readEntryParams(given: JsonObject): {
+export function readEntryParams(litellmParams: JsonObject): {
   params: Readonly<Record<string, PlannedValue>> | undefined
   done: readonly string[]
 } {
   const params: Record<string, PlannedValue> = {}
   const done: string[] = []
   for (const [name, param] of Object.entries(ENTRY_PARAM_NAMES)) {
-    const value = given[name]
+    const value = litellmParams[name]
     const converted = param === 'stopSequences' && typeof value === 'string' ? [value] : (readNumber(value) ?? value)
     if (converted === undefined || isObject(converted) || param in params) continue
     const found = v.safeParse(entryParams, { [param]: converted })

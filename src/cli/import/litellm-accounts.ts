@@ -231,7 +231,7 @@ export function planAccount(params: JsonObject, model: LiteLlmModel, plan: Impor
       ? readSecret(params.azure_ad_token, `${preferredName}_AD_TOKEN`, 'an Entra ID token', plan)
       : undefined) ??
     (needsKey ? plan.readVariable(getKeyVariable(urlProvider ?? provider), 'an API key') : undefined)
-  const base = (end = ''): PlannedValue | undefined => {
+  const planUrl = (end = ''): PlannedValue | undefined => {
     if (variable !== undefined) return new Reference(['', end], plan.readVariable(variable, 'a base URL').names)
     return baseUrl === undefined || urlProvider !== undefined
       ? undefined
@@ -239,17 +239,17 @@ export function planAccount(params: JsonObject, model: LiteLlmModel, plan: Impor
   }
 
   if (isSelfHosted)
-    return { provider: `openai-compatible-${preferredName}`, id: preferredName, apiKey, data: { baseUrl: base() } }
+    return { provider: `openai-compatible-${preferredName}`, id: preferredName, apiKey, data: { baseUrl: planUrl() } }
   for (const [name, shape] of Object.entries(SETTING_PATTERNS)) {
     const value = readString(params[name])
     if (value !== undefined && parseVariable(value) === undefined && !shape.test(value))
       return `Has an invalid ${name}. Correct it in the file, and run the import again.`
   }
-  if (mappedProvider === 'azure') return planAzureAccount(params, { apiKey, given: baseUrl, base, plan })
+  if (mappedProvider === 'azure') return planAzureAccount(params, { apiKey, given: baseUrl, base: planUrl, plan })
   if (mappedProvider === 'bedrock') return planBedrockAccount(params, model, plan)
   if (mappedProvider === 'vertex') return planVertexAccount(params, plan)
   const end = mappedProvider === 'anthropic' || mappedProvider === 'ollama' ? '/v1' : ''
-  return { provider: mappedProvider, apiKey, data: { baseUrl: base(baseUrl === undefined ? '' : end) } }
+  return { provider: mappedProvider, apiKey, data: { baseUrl: planUrl(baseUrl === undefined ? '' : end) } }
 }
 
 /** The patterns that cloud settings must match. Connections reject settings that don't match. */
@@ -289,10 +289,10 @@ function planAzureAccount(
 
 /** Plans the account of a Bedrock deployment: with its Bedrock key if it has one, otherwise with AWS access keys. */
 function planBedrockAccount(params: JsonObject, { region }: LiteLlmModel, plan: ImportPlan): PlannedAccount {
-  const given = (name: string, holds: string) => readSecret(params[name], name, holds, plan)
+  const readParam = (name: string, holds: string) => readSecret(params[name], name, holds, plan)
   return {
     provider: 'bedrock',
-    apiKey: readSecret(params.api_key, 'BEDROCK_API_KEY', 'a Bedrock API key', plan) ?? joinAccessKeys(given, plan),
+    apiKey: readSecret(params.api_key, 'BEDROCK_API_KEY', 'a Bedrock API key', plan) ?? joinAccessKeys(readParam, plan),
     data: {
       region:
         region ??

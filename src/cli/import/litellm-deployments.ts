@@ -160,8 +160,8 @@ function addCredentials(config: JsonObject, plan: ImportPlan): { entry: JsonObje
   const vertexDefaults = Object.fromEntries(
     Object.entries({ vertex_project, vertex_location }).filter(([, value]) => !isEmpty(value)),
   )
-  return toList(config.model_list).map((one, index) => {
-    const entry = toObject(one)
+  return toList(config.model_list).map((item, index) => {
+    const entry = toObject(item)
     const place = `model_list[${index}]`
     const clientName = readString(entry.model_name)
     if (clientName !== undefined) plan.setClientName(place, clientName)

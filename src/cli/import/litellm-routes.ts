@@ -68,20 +68,20 @@ function matchWildcard(name: string, { wildcards, plan }: Pick<Routes, 'wildcard
 /** Returns the name for the deployments of one `model_name`: a model name for a single deployment, otherwise a combo name. */
 function planBase(
   name: string,
-  given: readonly Deployment[],
+  ownDeployments: readonly Deployment[],
   { router, hasMore, plan }: { router: JsonObject; hasMore: boolean; plan: ImportPlan },
 ): string {
-  const [first] = given
+  const [first] = ownDeployments
   if (!first) return name
-  const place = `${first.place}${given.length > 1 ? ` and ${given.length - 1} more` : ''}: ${name}`
-  const isEmbedding = given.some(({ kind }) => kind === 'embedding')
-  const isMixed = isEmbedding && new Set(given.map(({ model, baseModel }) => baseModel ?? model)).size > 1
+  const place = `${first.place}${ownDeployments.length > 1 ? ` and ${ownDeployments.length - 1} more` : ''}: ${name}`
+  const isEmbedding = ownDeployments.some(({ kind }) => kind === 'embedding')
+  const isMixed = isEmbedding && new Set(ownDeployments.map(({ model, baseModel }) => baseModel ?? model)).size > 1
   if (isMixed)
     plan.reportUnmapped(
       name,
       'Its deployments have different models, and their embeddings must not be mixed. Only the first deployment is imported.',
     )
-  const deployments = isMixed ? [first] : plan.entries(name, given)
+  const deployments = isMixed ? [first] : plan.entries(name, ownDeployments)
   for (const { connection, model, kind, isInCatalog } of deployments)
     if (kind !== 'llm' && !isInCatalog) plan.customModels.set(plan.model(connection, model), { type: kind })
   const timeouts = hasMore ? undefined : mergeTimeouts(name, deployments, { all: deployments, plan })
@@ -230,7 +230,7 @@ function listFallbacks(routes: Routes): Map<string, string[]> {
   const addToAll = (others: readonly string[], place: string) => {
     for (const name of groups.keys()) if (getKind(name) === 'llm') add(name, others, place)
   }
-  const names = (value: unknown, place: string): string[] => {
+  const readNames = (value: unknown, place: string): string[] => {
     if (!isEmpty(value) && !Array.isArray(value)) plan.reportUnmapped(place, 'Must be a list; not imported.')
     return toList(value).map((item) => {
       const name = readString(item) ?? readString(toObject(item).model) ?? ''
@@ -246,13 +246,13 @@ function listFallbacks(routes: Routes): Map<string, string[]> {
         'Each entry must be an object such as { name: [others] }; other entries are not imported.',
       )
     for (const [name, value] of all.flatMap((item) => Object.entries(toObject(item)))) {
-      const others = names(value, `${list}: ${name}`)
+      const others = readNames(value, `${list}: ${name}`)
       if (name === '*') addToAll(others, list)
       else if (isKnown(name)) add(name, others, list)
       else plan.reportUnmapped(`${list}: ${name}`, 'No deployment has this model_name.')
     }
   }
-  addToAll(names(toList(router.default_fallbacks), 'default_fallbacks'), 'default_fallbacks')
+  addToAll(readNames(toList(router.default_fallbacks), 'default_fallbacks'), 'default_fallbacks')
   for (const list of FALLBACK_SETTINGS.slice(1))
     if (!isEmpty(router[list]))
       plan.reportUnmapped(

@@ -95,23 +95,23 @@ export function planConnection(
   const label = readString(record.name) ?? readString(record.id) ?? provider
   const place = `providerConnections: ${label} (${readString(node?.name) ?? provider})`
   const providerData = { ...node, ...toObject(record.providerSpecificData) }
-  const speaks = /^(openai|anthropic)-compatible/.exec(readString(node?.type) ?? provider)?.[0]
-  const elsewhere = speaks ? undefined : getEntry(DEFAULT_SERVERS, provider)
-  const builtIn = speaks
+  const compatibleFormat = /^(openai|anthropic)-compatible/.exec(readString(node?.type) ?? provider)?.[0]
+  const knownServer = compatibleFormat ? undefined : getEntry(DEFAULT_SERVERS, provider)
+  const builtIn = compatibleFormat
     ? undefined
     : (getEntry(PROVIDER_NAMES, provider) ?? (SHARED_PROVIDER_NAMES.includes(provider) ? provider : undefined))
   const authType = readString(record.authType) ?? 'oauth'
   const account = readString(providerData.accountId)
-  const defaultUrl = elsewhere?.baseUrl.replace('{accountId}', () => encodeURIComponent(account ?? ''))
-  const baseGiven = readString(providerData.baseUrl) ?? defaultUrl
+  const defaultUrl = knownServer?.baseUrl.replace('{accountId}', () => encodeURIComponent(account ?? ''))
+  const baseUrlField = readString(providerData.baseUrl) ?? defaultUrl
   const findProblem = (): string | undefined => {
-    if (!['apikey', 'api_key'].includes(authType) && !speaks)
+    if (!['apikey', 'api_key'].includes(authType) && !compatibleFormat)
       return `Signs in with ${authType === 'oauth' ? 'a personal account' : authType}. Signalbox connections only support API keys.`
-    if (speaks) return baseGiven === undefined ? 'Has no base URL.' : undefined
-    if (builtIn === undefined && elsewhere === undefined) return `Signalbox has no provider "${provider}".`
-    if (elsewhere?.baseUrl.includes('{accountId}') && account === undefined)
+    if (compatibleFormat) return baseUrlField === undefined ? 'Has no base URL.' : undefined
+    if (builtIn === undefined && knownServer === undefined) return `Signalbox has no provider "${provider}".`
+    if (knownServer?.baseUrl.includes('{accountId}') && account === undefined)
       return 'Has no accountId, which its URL needs.'
-    if (builtIn === 'azure' && readString(providerData.azureEndpoint) === undefined && baseGiven === undefined)
+    if (builtIn === 'azure' && readString(providerData.azureEndpoint) === undefined && baseUrlField === undefined)
       return 'Has no azureEndpoint, so the Azure resource is unknown.'
     return undefined
   }
@@ -127,16 +127,16 @@ export function planConnection(
     secret === undefined
       ? undefined
       : plan.addSecret(secret, `${toVariableName(preferredName)}_API_KEY`, `the API key of ${label}`)
-  const isLocal = builtIn === 'ollama' && elsewhere === undefined
+  const isLocal = builtIn === 'ollama' && knownServer === undefined
   const data = {
-    ...(baseGiven !== undefined && {
-      baseUrl: planBaseUrl(plan, baseGiven, { wish: preferredName, end: isLocal ? '/v1' : '' }),
+    ...(baseUrlField !== undefined && {
+      baseUrl: planBaseUrl(plan, baseUrlField, { wish: preferredName, end: isLocal ? '/v1' : '' }),
     }),
-    ...(elsewhere?.format !== undefined && { format: elsewhere.format }),
+    ...(knownServer?.format !== undefined && { format: knownServer.format }),
     ...(providerData.apiType === 'responses' && { format: 'openai-responses' }),
     ...readCloudSettings(builtIn, providerData, { place, wish: preferredName, plan }),
   }
-  const compatibleProvider = speaks ?? 'openai-compatible'
+  const compatibleProvider = compatibleFormat ?? 'openai-compatible'
   const isSelfHosted = builtIn === undefined
   // Clients name models by 9router's provider ID. If Signalbox doesn't have that name, it is kept as the prefix.
   const providerId = builtIn === undefined || listNames(builtIn).includes(provider) ? builtIn : provider
@@ -156,7 +156,7 @@ export function planConnection(
   const id = plan.connection(planned)
   plan.reportMapped(
     place,
-    `connection ${id}${defaultUrl !== undefined && baseGiven === defaultUrl ? ` at ${defaultUrl}, as in 9router` : ''}`,
+    `connection ${id}${defaultUrl !== undefined && baseUrlField === defaultUrl ? ` at ${defaultUrl}, as in 9router` : ''}`,
   )
   const oldUrl = getEntry(OLD_SERVERS, provider)
   if (oldUrl !== undefined)

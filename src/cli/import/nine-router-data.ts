@@ -3,19 +3,20 @@ import { copyFile, mkdtemp, rm, stat } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { DatabaseSync } from 'node:sqlite'
-import { problem } from '../problem.ts'
+import { createProblem } from '../problem.ts'
 import { readDocument } from './read-file.ts'
 
 /** Reads the data in a 9router folder or in one of its files. */
 export async function readNineRouter(path: string): Promise<unknown> {
   const found = await stat(path).catch(() => undefined)
-  if (!found) throw problem(`${path} doesn't exist. 9router stores its data in ~/.9router, unless DATA_DIR is set.`)
+  if (!found)
+    throw createProblem(`${path} doesn't exist. 9router stores its data in ~/.9router, unless DATA_DIR is set.`)
   if (!found.isDirectory()) return /\.(?:sqlite|db)$/.test(path) ? readSqlite(path) : readDocument(path)
   const sqlite = join(path, 'db', 'data.sqlite')
   if (existsSync(sqlite)) return readSqlite(sqlite)
   const parseJson = join(path, 'db.json')
   if (existsSync(parseJson)) return readDocument(parseJson)
-  throw problem(`${path} has neither db/data.sqlite nor db.json, so it is not a 9router data directory.`)
+  throw createProblem(`${path} has neither db/data.sqlite nor db.json, so it is not a 9router data directory.`)
 }
 
 /** Reads a copy of the database, because SQLite creates files next to a database even when only reading it. */
@@ -33,7 +34,7 @@ async function readSqlite(path: string): Promise<unknown> {
       database.close()
     }
   } catch (cause) {
-    throw problem(`Cannot read ${path} as 9router data. ${EXPORT_ADVICE}`, { cause })
+    throw createProblem(`Cannot read ${path} as 9router data. ${EXPORT_ADVICE}`, { cause })
   } finally {
     await rm(folder, { recursive: true, force: true })
   }
@@ -48,7 +49,7 @@ async function loadSqlite(): Promise<Pick<typeof import('node:sqlite'), 'Databas
     process.emitWarning = () => {} // importing the module warns that SQLite is experimental
     return await import('node:sqlite')
   } catch {
-    throw problem(
+    throw createProblem(
       `This runtime has no SQLite support to read 9router data. Use Node.js 22.13 or later. ${EXPORT_ADVICE}`,
     )
   } finally {

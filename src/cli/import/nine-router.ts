@@ -147,7 +147,7 @@ function planCombos(
       readString(comboStrategy.strategy) ??
       readString(settings.comboStrategy) ??
       'fallback'
-    const isRound = strategy === 'round-robin'
+    const isRoundRobin = strategy === 'round-robin'
     const stickyLimit =
       readNumber(comboStrategy.stickyRoundRobinLimit) ?? readNumber(settings.comboStickyRoundRobinLimit)
     const kind = readString(combo.kind) ?? 'llm'
@@ -156,12 +156,12 @@ function planCombos(
       name,
       entries.map(({ model }) => model),
     )
-    if (!isRound && strategy !== 'fallback')
+    if (!isRoundRobin && strategy !== 'fallback')
       plan.reportUnmapped(`combo ${name}: ${strategy}`, 'has no equivalent; "fallback" is used.')
     plan.combos.set(name, {
       models: toComboModels(entries),
-      strategy: isRound ? 'round-robin' : 'fallback',
-      ...(isRound &&
+      strategy: isRoundRobin ? 'round-robin' : 'fallback',
+      ...(isRoundRobin &&
         stickyLimit !== undefined &&
         stickyLimit >= 1 && { stickyLimit: Math.min(1_000, Math.round(stickyLimit)) }),
       ...(kind !== 'llm' && { kind }),
@@ -192,13 +192,13 @@ function readEntries(
     plan: ImportPlan
   },
 ): readonly PlannedEntry[] {
-  const leadsBack = (model: string): boolean => model === name || (leads.get(model) ?? []).some(leadsBack)
+  const reachesItself = (model: string): boolean => model === name || (leads.get(model) ?? []).some(reachesItself)
   const entries: PlannedEntry[] = []
   for (const model of toList(combo.models)) {
     const modelName = readModelName(model)
     const target = translateModel(modelName, names)
     if (target === undefined) plan.reportUnmapped(`combo ${name}: ${modelName ?? ''}`, 'Has no imported connection.')
-    else if (leadsBack(target))
+    else if (reachesItself(target))
       plan.reportUnmapped(`combo ${name}: ${modelName ?? ''}`, 'Leads back to the combo itself.')
     else if (
       kind === 'embedding' &&
@@ -287,12 +287,12 @@ function planKeys(keys: readonly JsonObject[], settings: JsonObject, plan: Impor
     )
   for (const [index, key] of keys.entries()) {
     const { isActive } = key
-    const wantedName = readString(key.name) ?? `key-${index + 1}`
-    const name = plan.findFreeKeyName(wantedName)
-    if (name !== wantedName)
+    const requestedName = readString(key.name) ?? `key-${index + 1}`
+    const name = plan.findFreeKeyName(requestedName)
+    if (name !== requestedName)
       plan.reportUnmapped(
         `apiKeys[${index}]`,
-        `Another key is already named "${wantedName}", so this one is named ${name}.`,
+        `Another key is already named "${requestedName}", so this one is named ${name}.`,
       )
     const ends = new Date(readString(key.expiresAt) ?? Number.NaN)
     const expiresAt = Number.isNaN(ends.getTime()) ? undefined : ends.toISOString()

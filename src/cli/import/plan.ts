@@ -210,8 +210,8 @@ export class ImportPlan {
   }
 
   /** Sets the price of a connection's model, in USD per million tokens. */
-  price(addConnection: string, model: string, price: PlannedValue): void {
-    this.#connections.get(addConnection)?.prices.set(model, price)
+  price(addConnection: string, addModel: string, setPrice: PlannedValue): void {
+    this.#connections.get(addConnection)?.prices.set(addModel, setPrice)
   }
 
   listConnections(provider: string): readonly string[] {
@@ -223,26 +223,26 @@ export class ImportPlan {
   }
 
   /** Records that a name resolves to this model on all connections of the provider. */
-  markUsed(provider: string, model: string): void {
-    for (const id of this.listConnections(provider)) this.#connections.get(id)?.models.add(model)
+  markUsed(provider: string, addModel: string): void {
+    for (const id of this.listConnections(provider)) this.#connections.get(id)?.models.add(addModel)
   }
 
   /**
    * Returns the model name that clients and combos use for a connection's model. Call it once all connections are known, because connections get
    * prefixes if a provider has several.
    */
-  model(connection: string, model: string): string {
-    if (!/[*<]/.test(model)) this.#connections.get(connection)?.models.add(model)
-    return `${this.getPrefix(connection)}/${model}`
+  model(addConnection: string, addModel: string): string {
+    if (!/[*<]/.test(addModel)) this.#connections.get(addConnection)?.models.add(addModel)
+    return `${this.getPrefix(addConnection)}/${addModel}`
   }
 
   /** Returns the prefix of a connection's model names. A provider's name alone would resolve to all its connections. */
-  getPrefix(connection: string): string {
-    const { account: { provider, prefix } = { provider: connection } } = this.#connections.get(connection) ?? {}
+  getPrefix(addConnection: string): string {
+    const { account: { provider, prefix } = { provider: addConnection } } = this.#connections.get(addConnection) ?? {}
     if (prefix !== undefined) return prefix
-    if (isSelfHosted(provider)) return connection
+    if (isSelfHosted(provider)) return addConnection
     if (this.listConnections(provider).length === 1 && !this.#beginnings.has(provider)) return provider
-    return connection === provider ? findFreeName(`${provider}-1`, (name) => this.#isPrefix(name)) : connection
+    return addConnection === provider ? findFreeName(`${provider}-1`, (name) => this.#isPrefix(name)) : addConnection
   }
 
   /**
@@ -258,13 +258,13 @@ export class ImportPlan {
   }
 
   /** Plans an alias, or reports that its name isn't a valid alias. */
-  alias(place: string, name: string, model: string): void {
+  alias(place: string, name: string, addModel: string): void {
     if (name.trim() === '' || name.length > MAX_NAME || /^\.{1,2}$/.test(name))
       this.reportUnmapped(
         place,
-        `An alias must have 1 to ${MAX_NAME} characters and can't be "." or "..". Use ${model} instead.`,
+        `An alias must have 1 to ${MAX_NAME} characters and can't be "." or "..". Use ${addModel} instead.`,
       )
-    else this.aliases.set(name, model)
+    else this.aliases.set(name, addModel)
   }
 
   /** Returns the first entries, up to the maximum for a combo. Reports if there are more. */
@@ -320,8 +320,8 @@ export class ImportPlan {
     const content = Object.fromEntries(
       Object.entries(sections)
         .map(
-          ([name, entries]) =>
-            [name, Object.fromEntries([...entries].map(([key, value]) => [key, toYamlValue(value)]))] as const,
+          ([name, limitEntries]) =>
+            [name, Object.fromEntries([...limitEntries].map(([key, value]) => [key, toYamlValue(value)]))] as const,
         )
         .filter(([, section]) => Object.keys(section).length > 0),
     )
@@ -380,11 +380,11 @@ function findFreeName(base: string, isTaken: (name: string) => boolean, between 
 }
 
 /** Returns the entries of a combo. Includes their weights only if they differ. Scales weights down proportionally if any exceeds 1,000. */
-export function toComboModels(entries: readonly PlannedEntry[]): PlannedValue[] {
-  const weights = entries.map(({ weight }) => weight ?? 1)
+export function toComboModels(limitEntries: readonly PlannedEntry[]): PlannedValue[] {
+  const weights = limitEntries.map(({ weight }) => weight ?? 1)
   const most = Math.max(...weights)
   const isEven = weights.every((weight) => weight === weights[0])
-  return entries.map(({ model, when, params }, index) => {
+  return limitEntries.map(({ model, when, params }, index) => {
     if (isEven && when === undefined && params === undefined) return model
     const weight = weights[index] ?? 1
     const scaledWeight = most > 1_000 ? Number(((weight / most) * 1_000).toPrecision(6)) : weight

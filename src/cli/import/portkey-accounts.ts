@@ -103,10 +103,12 @@ function findTargetProvider(target: JsonObject, knownNames: KnownNames) {
   const stored = readString(target.virtual_key) ?? (providerName?.startsWith('@') ? providerName.slice(1) : undefined)
   if (stored === undefined) return { given: target, named: providerName, storedName: undefined }
   const entry = knownNames.get(stored) ?? {}
-  const told = ALL_PROVIDER_NAMES.find((name) => toSlug(stored) === name || toSlug(stored).startsWith(`${name}-`))
+  const detectedName = ALL_PROVIDER_NAMES.find(
+    (name) => toSlug(stored) === name || toSlug(stored).startsWith(`${name}-`),
+  )
   return {
     given: { ...target, ...entry },
-    named: readString(entry.provider) ?? told,
+    named: readString(entry.provider) ?? detectedName,
     storedName: readString(entry.api_key) === undefined ? stored : undefined,
   }
 }

@@ -67,39 +67,39 @@ interface TargetPlace {
 
 const INHERITED_FIELDS = ['override_params', 'provider', 'api_key', 'virtual_key', 'custom_host']
 
-export function planTarget(given: JsonObject, { place, model, inherited, known, plan }: TargetPlace): TargetNode {
-  const name = readString(given.name)
+export function planTarget(config: JsonObject, { place, model, inherited, known, plan }: TargetPlace): TargetNode {
+  const name = readString(config.name)
   const prefix = place && `${place}.`
-  plan.reportMistyped(prefix, given, {
+  plan.reportMistyped(prefix, config, {
     strategy: 'object',
     targets: 'list',
     retry: 'object',
     override_params: 'object',
   })
-  const weight = plan.readWeight(`${prefix}weight`, given.weight)
+  const weight = plan.readWeight(`${prefix}weight`, config.weight)
   const targetFields = Object.fromEntries(
-    INHERITED_FIELDS.filter((member) => !isEmpty(given[member])).map((member) => [member, given[member]]),
+    INHERITED_FIELDS.filter((member) => !isEmpty(config[member])).map((member) => [member, config[member]]),
   )
   // A target with its own provider doesn't inherit another provider's key.
   const around = ['provider', 'virtual_key'].some((member) => member in targetFields)
     ? { ...inherited, provider: undefined, virtual_key: undefined, api_key: undefined }
     : inherited
-  const params = { ...toObject(inherited.override_params), ...toObject(given.override_params) }
+  const params = { ...toObject(inherited.override_params), ...toObject(config.override_params) }
   const merged = { ...around, ...targetFields, override_params: params }
-  plan.reportOtherFields(place, given, { done: READ_FIELDS, reasons: TARGET_REASONS })
-  reportStrategy(prefix, given, plan)
-  const targets = toList(given.targets ?? given.options)
-  if (Array.isArray(given.targets ?? given.options))
+  plan.reportOtherFields(place, config, { done: READ_FIELDS, reasons: TARGET_REASONS })
+  reportStrategy(prefix, config, plan)
+  const targets = toList(config.targets ?? config.options)
+  if (Array.isArray(config.targets ?? config.options))
     return {
       place,
       name,
       weight,
-      given,
+      given: config,
       targets: targets.map((target, index) =>
         planTarget(toObject(target), { place: `${prefix}targets[${index}]`, model, inherited: merged, known, plan }),
       ),
     }
-  return planModelTarget({ ...given, ...merged }, { place, name, weight, model, params, known, plan })
+  return planModelTarget({ ...config, ...merged }, { place, name, weight, model, params, known, plan })
 }
 
 /** Plans a target that calls a provider. A model such as `@slug/model` also names the provider. */

@@ -2,7 +2,7 @@ import { createReadStream } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 import { parseDocument } from 'yaml'
 import { isObject } from '../../lib/json.ts'
-import { problem } from '../problem.ts'
+import { createProblem } from '../problem.ts'
 import { readString } from './given-fields.ts'
 
 /** Maximum file size, in bytes: larger than any configuration, but readable within seconds. */
@@ -20,8 +20,9 @@ export const getErrorCode = (cause: unknown): string =>
 export async function readDocument(path: string): Promise<unknown> {
   const text = await readFileText(path)
   const value = /^\s*[[{]/.test(text) ? (tryParseJson(text) ?? parseYaml(path, text)) : parseYaml(path, text)
-  if (value === null || value === undefined) throw problem(`${path} is empty.`)
-  if (isTooDeep(value)) throw problem(`${path} is nested more than ${MAX_DEPTH} levels deep, or refers to itself.`)
+  if (value === null || value === undefined) throw createProblem(`${path} is empty.`)
+  if (isTooDeep(value))
+    throw createProblem(`${path} is nested more than ${MAX_DEPTH} levels deep, or refers to itself.`)
   return value
 }
 
@@ -37,9 +38,9 @@ async function readFileText(path: string): Promise<string> {
   } catch (cause) {
     const code = getErrorCode(cause)
     const reason = { ENOENT: 'no such file', EISDIR: 'it is a directory', EACCES: 'permission denied' }[code] ?? code
-    throw problem(`Cannot read ${path}: ${reason}.`, { cause })
+    throw createProblem(`Cannot read ${path}: ${reason}.`, { cause })
   }
-  if (size > MAX_BYTES) throw problem(`${path} is larger than ${MAX_BYTES / 1024 / 1024} MiB.`)
+  if (size > MAX_BYTES) throw createProblem(`${path} is larger than ${MAX_BYTES / 1024 / 1024} MiB.`)
   const bytes = Buffer.concat(chunks)
   const isUtf16 = bytes[0] === 0xff && bytes[1] === 0xfe // PowerShell writes UTF-16 files
   return new TextDecoder(isUtf16 ? 'utf-16le' : 'utf-8').decode(bytes)
@@ -56,18 +57,18 @@ function tryParseJson(text: string): unknown {
 
 function parseYaml(path: string, text: string): unknown {
   if (text.length > MAX_YAML_LENGTH)
-    throw problem(`${path} is larger than ${MAX_YAML_LENGTH / 1024 / 1024} MiB, the maximum for YAML.`)
+    throw createProblem(`${path} is larger than ${MAX_YAML_LENGTH / 1024 / 1024} MiB, the maximum for YAML.`)
   const document = tryParse(() => parseDocument(text, { uniqueKeys: false, merge: true, logLevel: 'silent' }))
-  if (!document) throw problem(`${path} is nested too deeply.`)
+  if (!document) throw createProblem(`${path} is nested too deeply.`)
   const [mistake] = document.errors
   if (mistake) {
     const [position] = mistake.linePos ?? []
-    throw problem(
+    throw createProblem(
       `${path} is not valid YAML or JSON${position ? `; see line ${position.line}, column ${position.col}` : ''}.`,
     )
   }
   const value = tryParse((): unknown => document.toJS({ maxAliasCount: 1_000 }) ?? null)
-  if (value === undefined) throw problem(`${path} has too many YAML aliases.`)
+  if (value === undefined) throw createProblem(`${path} has too many YAML aliases.`)
   return value
 }
 
@@ -106,9 +107,9 @@ export async function readWithIncludes(path: string): Promise<unknown> {
   const merged = new Map<string, unknown>(Object.entries(config))
   for (const [index, include] of includes.entries()) {
     const name = readString(include)
-    if (name === undefined) throw problem(`${path}: include[${index}] must be a file path.`)
+    if (name === undefined) throw createProblem(`${path}: include[${index}] must be a file path.`)
     const included = await readDocument(resolve(dirname(path), name))
-    if (!isObject(included)) throw problem(`${name}, included by ${path}, must contain an object.`)
+    if (!isObject(included)) throw createProblem(`${name}, included by ${path}, must contain an object.`)
     for (const [section, value] of Object.entries(included)) {
       const previous = merged.get(section)
       merged.set(section, Array.isArray(previous) && Array.isArray(value) ? [...previous, ...value] : value)

@@ -1,7 +1,7 @@
 import { lstat, open, rm } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { createUsageProblem } from '../command-line.ts'
-import { problem } from '../problem.ts'
+import { createProblem } from '../problem.ts'
 import { planLiteLlm } from './litellm.ts'
 import { planNineRouter } from './nine-router.ts'
 import { readNineRouter } from './nine-router-data.ts'
@@ -74,7 +74,7 @@ async function requireUnusedPath(out: string): Promise<void> {
   if (found) throw createTakenProblem(out)
 }
 
-const createTakenProblem = (out: string) => problem(`${out} already exists. Choose another name for --out.`)
+const createTakenProblem = (out: string) => createProblem(`${out} already exists. Choose another name for --out.`)
 
 /** Writes a new file. Throws a problem if a file or link exists at the path, even one that was just created. */
 async function writeNewFile(out: string, content: string): Promise<void> {
@@ -102,5 +102,5 @@ function createWriteProblem(out: string, cause: unknown) {
     ENOSPC: 'the disk is full',
     ENAMETOOLONG: 'the name is too long',
   }[code]
-  return problem(`Cannot write ${out}: ${reason ?? code}.`, { cause })
+  return createProblem(`Cannot write ${out}: ${reason ?? code}.`, { cause })
 }

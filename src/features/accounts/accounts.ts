@@ -100,32 +100,33 @@ export function createAccounts({
 
   /** Creates a `CallerAccount`. `plan` replaces the default plan for an account that has none. */
   async function toCaller(
-    known: KnownAccount | undefined,
+    knownAccount: KnownAccount | undefined,
     { ref, identity, plan: fallbackPlan = defaultPlan }: { ref: string; identity: Identity; plan?: string | undefined },
   ): Promise<CallerAccount> {
-    if (known?.isActive === false) throw gatewayError('ACCOUNT_PAUSED')
-    const planName = identity.plan ?? known?.plan ?? fallbackPlan
+    if (knownAccount?.isActive === false) throw gatewayError('ACCOUNT_PAUSED')
+    const planName = identity.plan ?? knownAccount?.plan ?? fallbackPlan
     const plan = planName === undefined ? undefined : await findPlan(planName)
-    const same = known && latest.get(known)
+    const same = knownAccount && latest.get(knownAccount)
     if (same && same.plan === plan && isSameIdentity(identities.get(same), identity)) return same
     const accountLimits = identity.limits ?? plan?.each
-    const limits = identity.limits || known?.limits ? combineLimits(accountLimits ?? {}, known?.limits) : accountLimits
-    const allowed = [identity, known].flatMap((account) => (account ? (listAllowed(account) ?? []) : []))
-    const require = [identity.require, known?.require, plan?.require].filter((tags) => tags !== undefined)
+    const limits =
+      identity.limits || knownAccount?.limits ? combineLimits(accountLimits ?? {}, knownAccount?.limits) : accountLimits
+    const allowed = [identity, knownAccount].flatMap((account) => (account ? (listAllowed(account) ?? []) : []))
+    const require = [identity.require, knownAccount?.require, plan?.require].filter((tags) => tags !== undefined)
     const account: CallerAccount = {
       id: identity.account,
       ref,
-      name: identity.name ?? known?.name,
+      name: identity.name ?? knownAccount?.name,
       plan,
       limits,
-      metadata: identity.metadata ?? known?.metadata,
+      metadata: identity.metadata ?? knownAccount?.metadata,
       tags: identity.tags,
       ...(allowed.length > 0 && { allowed }),
       ...(require.length > 0 && { require }),
-      ...(known?.promptCaching !== undefined && { promptCaching: known.promptCaching }),
+      ...(knownAccount?.promptCaching !== undefined && { promptCaching: knownAccount.promptCaching }),
     }
     identities.set(account, identity)
-    if (known) latest.set(known, account)
+    if (knownAccount) latest.set(knownAccount, account)
     return account
   }
 
@@ -174,8 +175,8 @@ export function createAccounts({
       const number = Math.floor(now / DAY_MS)
       if (number !== today) day = new Date(now).toISOString().slice(0, 10)
       today = number
-      const known = getSettledValue(cache.find(ref))
-      if (known?.seenOn === day && !hasNewPlan(known, identity)) return
+      const cachedAccount = getSettledValue(cache.find(ref))
+      if (cachedAccount?.seenOn === day && !hasNewPlan(cachedAccount, identity)) return
       recentWrites.set(ref, true)
       try {
         const seen = await recordAccountUse(

@@ -198,9 +198,9 @@ function dropNewZeros(model: JsonObject, oldModels: readonly CatalogModel[]): Js
     )
   }
   if (!isObject(price)) return model
-  const left = drop(price)
-  const isPriced = isObject(left) && Object.keys(left).length > 0 && !isUnknown('input', price.input)
-  return isPriced ? { ...others, price: left } : others
+  const rest = drop(price)
+  const isPriced = isObject(rest) && Object.keys(rest).length > 0 && !isUnknown('input', price.input)
+  return isPriced ? { ...others, price: rest } : others
 }
 
 /** The limits to check for suspicious jumps, after which requests might no longer fit. */

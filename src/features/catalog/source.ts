@@ -126,8 +126,8 @@ function readModel(id: string, value: unknown, report: (problem: string) => void
   }
   const model = value
   let isWhole = true
-  const checkType = (isRight: boolean, problem: string) => {
-    if (isRight) return
+  const checkType = (isValid: boolean, problem: string) => {
+    if (isValid) return
     isWhole = false
     report(problem)
   }

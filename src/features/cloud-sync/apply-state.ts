@@ -135,13 +135,13 @@ export class StateApplier {
   }
 
   /**
-   * Writes a record with a new state and either the `given` content or its previous content. The shadow is written first, so after a crash, the next
+   * Writes a record with a new state and either the `newContent` content or its previous content. The shadow is written first, so after a crash, the next
    * scan knows whose change it was. Resolves to `false` if another write came first.
    */
   async #writeRecord(
     scanned: ScannedRecord,
     next: ShadowState,
-    given: Content | undefined,
+    newContent: Content | undefined,
   ): Promise<boolean | RejectedVerdict> {
     const { where, shadow } = scanned
     const { collection, id } = where
@@ -150,7 +150,7 @@ export class StateApplier {
     const claims = collection === 'keys' ? this.#options.claims : undefined
     const { parked } = shadow
     const source = scanned.item ?? (parked && { id, version: '', ...parked })
-    const content = given ?? (source && (await table.read(source)))
+    const content = newContent ?? (source && (await table.read(source)))
     const isDeletion = next.hash === null || !content
     const slot = isDeletion ? undefined : await table.getSlot(content, source)
     const freeSlot = await this.#freeSlot(scanned, slot)

@@ -22,8 +22,8 @@ export async function resolveCollisions({
 }): Promise<boolean> {
   const { tables, shadows } = scanner
 
-  async function resolve(collection: Collection, known: KnownShadow, occupant: SyncItem): Promise<void> {
-    const { parked, ...shadow } = known.shadow
+  async function resolve(collection: Collection, knownShadow: KnownShadow, occupant: SyncItem): Promise<void> {
+    const { parked, ...shadow } = knownShadow.shadow
     const table = tables[collection]
     const isParkedKept = shadow.id < occupant.id
     const [loser, winner] = isParkedKept ? ([occupant.id, 'gateway'] as const) : ([shadow.id, 'cloud'] as const)
@@ -37,11 +37,11 @@ export async function resolveCollisions({
       if (!(await table.remove(other.item))) return
       await scanner.scanRecord(other.where)
       if (await table.write(undefined, { slot: parked.slot, record: pause(parked.record) }))
-        await shadows.put(collection, shadow, known)
+        await shadows.put(collection, shadow, knownShadow)
       return
     }
     const deleted = { ...shadow, hash: null, ...advanceRegister(shadow, 'gateway'), isSeen: false }
-    if (!(await shadows.put(collection, deleted, known))) return
+    if (!(await shadows.put(collection, deleted, knownShadow))) return
     if (isPaused && other.shadow.active?.isActive)
       await table.write(other.item, { slot: other.item.slot, record: pause(other.item.record) })
   }

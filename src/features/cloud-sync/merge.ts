@@ -84,13 +84,13 @@ export interface MergeRules {
  * from an old copy, so its state is only known to include its base.
  */
 export function mergeRegisters(
-  { hash, revision, base, active: ownActive }: Registers,
+  { hash, revision, base, active: localActive }: Registers,
   other: Registers,
   { merge, isUncertain = false }: { merge?: MergeRules | undefined; isUncertain?: boolean } = {},
 ): MergeResult {
   const sides = new Set<Conflict['kept']>()
   let isConcurrent = false
-  const local = { hash, revision, ...(base && { base }), ...(ownActive && { active: ownActive }) } // omits the shadow's other fields
+  const local = { hash, revision, ...(base && { base }), ...(localActive && { active: localActive }) } // omits the shadow's other fields
   let next: { hash: string | null; register: Register } = { hash, register: { revision, ...(base && { base }) } }
   let content: MergeResult['content'] = 'own'
 
@@ -106,7 +106,7 @@ export function mergeRegisters(
     sides.add(isOwn ? 'gateway' : 'cloud')
   }
 
-  const active = mergeActive(ownActive, other.active, { isMerging: merge !== undefined, isUncertain })
+  const active = mergeActive(localActive, other.active, { isMerging: merge !== undefined, isUncertain })
   if (active.isConcurrent) isConcurrent = true
   if (active.kept && next.hash !== null) sides.add(active.kept)
   if (next.hash === null && hash !== other.hash && hasUnseenActive(local, other)) {

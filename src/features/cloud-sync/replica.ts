@@ -26,11 +26,11 @@ function getMemory(options: ReplicaOptions): ReplicaMemory {
   const { store, replicaId } = options
   const storeMemories = memories.get(store.storage) ?? new Map<string, ReplicaMemory>()
   memories.set(store.storage, storeMemories)
-  const known = storeMemories.get(replicaId)
-  if (known) return known
-  const scanner: Scanner = new Scanner(options, (collection, scanned) => taker.cleanUp(collection, scanned))
-  const taker = new StateApplier(options, scanner)
-  const memory = { scanner, taker, runExclusive: createMutex(), hasScanned: false, pending: [], rejected: [] }
+  const existing = storeMemories.get(replicaId)
+  if (existing) return existing
+  const scanner: Scanner = new Scanner(options, (collection, scanned) => applier.cleanUp(collection, scanned))
+  const applier = new StateApplier(options, scanner)
+  const memory = { scanner, taker: applier, runExclusive: createMutex(), hasScanned: false, pending: [], rejected: [] }
   storeMemories.set(replicaId, memory)
   return memory
 }
@@ -105,18 +105,18 @@ export function createReplica(options: ReplicaOptions): Replica {
       }),
     merge: (remote, report = async () => {}) => runScanned(() => taker.apply(remote, report)),
 
-    listUnseen: (limit, isLeftOut = () => false) =>
+    listUnseen: (limit, isExcluded = () => false) =>
       runExclusive(async () => {
         if (memory.pending.length === 0) await scan()
         const states: RecordState[] = []
         let size = 0
         let count = 0
-        for (const one of memory.pending) {
+        for (const pendingState of memory.pending) {
           if (states.length >= limit || size > MAX_CHARACTERS) break
-          const state = isLeftOut(one) ? undefined : await readState(one)
+          const state = isExcluded(pendingState) ? undefined : await readState(pendingState)
           const length = state ? JSON.stringify(state).length : 0
           if (length > MAX_CHARACTERS) {
-            const { collection, id } = one
+            const { collection, id } = pendingState
             memory.rejected.push({ collection, id, message: TOO_LARGE_MESSAGE, code: 'INVALID' })
             count++
             continue

@@ -86,13 +86,13 @@ export class Scanner {
     const shadow = knownShadow?.shadow ?? (await this.#createShadow(where))
     const item = await this.#selectItem(collection, found, shadow)
     const extras = found.filter((other) => other !== item)
-    const { parked, ...unparked } = shadow
+    const { parked, ...shadowFields } = shadow
     if (!item && parked) return { where, known: knownShadow, shadow, item, extras }
     const now = item ? await this.#observe(collection, item) : { hash: null }
     if (isSyncProblem(now)) return now
     if (item && parked) {
       // Another process was about to park the record. Writing it again changes its version, so a removal in flight fails.
-      if (await this.tables[collection].write(item, item)) await this.shadows.put(collection, unparked, knownShadow)
+      if (await this.tables[collection].write(item, item)) await this.shadows.put(collection, shadowFields, knownShadow)
       return false
     }
     if (item && shadow.applying?.hash === now.hash)

@@ -115,8 +115,8 @@ function createSlots<T extends object>(
   const items = new WeakMap<object, SyncItem>()
 
   function toItem({ id: slot, record, version }: { id: string; record: T; version: string }): SyncItem {
-    const known = items.get(record)
-    if (known) return known
+    const existing = items.get(record)
+    if (existing) return existing
     const item = { id: getId(record, slot), slot, record, version }
     items.set(record, item)
     return item
@@ -160,7 +160,7 @@ function createKeysTable({ keys }: WritableStore, codec: SyncCodec & Pick<SyncTa
   )
   /** The slots of the keys in memory by ID, and the IDs with several slots. */
   const slots = new Map<string, string>()
-  const doubles = new Set<string>()
+  const duplicates = new Set<string>()
   let indexed: { entries: readonly unknown[]; count: number } | undefined
 
   /** Updates `slots`; new keys are at the end of the list in memory. */
@@ -168,14 +168,14 @@ function createKeysTable({ keys }: WritableStore, codec: SyncCodec & Pick<SyncTa
     const entries = await keys.entries()
     if (indexed?.entries !== entries) {
       slots.clear()
-      doubles.clear()
+      duplicates.clear()
       indexed = { entries, count: 0 }
     }
     for (let index = Math.min(indexed.count, entries.length); index < entries.length; index++) {
       const entry = entries[index]
       if (!entry) continue
       const { id, record } = entry
-      if ((slots.get(record.id) ?? id) !== id) doubles.add(record.id)
+      if ((slots.get(record.id) ?? id) !== id) duplicates.add(record.id)
       else slots.set(record.id, id)
     }
     indexed.count = entries.length
@@ -193,7 +193,7 @@ function createKeysTable({ keys }: WritableStore, codec: SyncCodec & Pick<SyncTa
         requested.map(async ({ id, slot = slots.get(id) }) => {
           const item = slot === undefined ? undefined : await readSlot(slot)
           if (item === 'damaged') found.set(id, item)
-          else if (doubles.has(id) || (slot !== undefined && item?.id !== id)) pendingIds.set(id, slot)
+          else if (duplicates.has(id) || (slot !== undefined && item?.id !== id)) pendingIds.set(id, slot)
           else found.set(id, item ? [item] : [])
         }),
       )

@@ -39,10 +39,10 @@ export async function syncReplicas(options: SyncOptions): Promise<SyncResult> {
     request: Pick<SyncRequest, 'changes' | 'seen' | 'create' | 'full'>,
   ): Promise<SyncResponse | undefined> {
     signal.throwIfAborted()
-    const isMoving = request.full || request.changes.length > 0 || request.seen.length > 0
-    if (isMoving) await adoptSaved()
+    const hasChanges = request.full || request.changes.length > 0 || request.seen.length > 0
+    if (hasChanges) await adoptSaved()
     const attempts = [...(state.attempts ?? []), toHex(randomBytes(8))].slice(-MAX_ATTEMPTS)
-    if (isMoving) {
+    if (hasChanges) {
       state = { ...state, attempts }
       await save(state)
     }
@@ -121,13 +121,13 @@ const getName = ({ collection, id }: StateId) => `${collection}/${id}`
 const getStateId = ({ collection, id }: StateId) => ({ collection, id })
 
 function addNew(
-  met: Set<string>,
+  reported: Set<string>,
   { collection, id, revision, active }: RecordState,
   way: 'sent' | 'come' = 'come',
 ): boolean {
   const name = JSON.stringify([way, collection, id, revision, active])
-  if (met.has(name)) return false
-  met.add(name)
+  if (reported.has(name)) return false
+  reported.add(name)
   return true
 }
 

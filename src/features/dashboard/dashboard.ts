@@ -32,7 +32,7 @@ export function dashboard({ frameAncestors = [] }: DashboardOptions = {}): Mount
         throw gatewayError('NOT_FOUND', {
           message: `Nothing is served at ${exchange.path}. The dashboard is at …/admin/.`,
         })
-      return fileReply(exchange, file, policy)
+      return createFileReply(exchange, file, policy)
     },
   }
 }
@@ -50,7 +50,7 @@ function redirect({ path, query }: Exchange): Reply {
   return { status: 308, headers: { location: `${folder}/${query}`, 'cache-control': 'no-store' } }
 }
 
-function fileReply(exchange: Exchange, { type, etag, text }: PageFile, policy: string): Reply {
+function createFileReply(exchange: Exchange, { type, etag, text }: PageFile, policy: string): Reply {
   const isPage = type.startsWith('text/html')
   const headers: Record<string, string> = {
     'content-type': type,

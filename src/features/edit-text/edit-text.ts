@@ -43,7 +43,7 @@ export async function editText(
   if (!isByteStream(body)) {
     const text = typeof body === 'string' ? body : decodeUtf8Lenient(body)
     const json = parseExactly(text)
-    return isObject(json) && (await editWhole(json, names, createEditor))
+    return isObject(json) && (await editResponse(json, names, createEditor))
       ? { ...reply, body: JSON.stringify(json) }
       : reply
   }
@@ -55,7 +55,7 @@ export async function editText(
 }
 
 /** Edits a complete response in place. Resolves to whether it changed anything. */
-async function editWhole(json: JsonObject, names: ContentFields, create: CreateTextEditor): Promise<boolean> {
+async function editResponse(json: JsonObject, names: ContentFields, create: CreateTextEditor): Promise<boolean> {
   let isChanged = false
   for (const text of listContentTexts(json, names, { isEvent: false }).texts)
     if (await editContentText(text, create)) isChanged = true

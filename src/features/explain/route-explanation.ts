@@ -90,7 +90,7 @@ export async function explainRouting(routing: RoutingInput, gateway: PipelineCon
     addPolicies(access?.policies ?? [], log)
     const source = { call, exchange: unsent, context: gateway, table, settings, log }
     const requestSettings = hasOwnSettings(source) ? await gateway.readRequestSettings(source) : undefined
-    const { exchange = unsent, list: ownList } = requestSettings ?? {}
+    const { exchange = unsent, list: requestList } = requestSettings ?? {}
     const excluded = new Set<GroupEntry>()
     const { clock } = gateway
     const { code } = table
@@ -103,18 +103,18 @@ export async function explainRouting(routing: RoutingInput, gateway: PipelineCon
     const facts = readFacts(parsedCall, { owner, header: (name) => exchange.header(name), functions })
     const isAllowed = (target: RouteTarget, ...names: string[]) =>
       !access || names.some((name) => access.allowsTarget(name, target))
-    const ownContext = gateway.withRules(gateway, settings, ownList ?? table.findRuledCombo(model))
+    const requestContext = gateway.withRules(gateway, settings, requestList ?? table.findRuledCombo(model))
     const routable = {
-      ...{ id: '', call, caller, exchange, table, settings, context: ownContext, unruled: gateway },
-      ...(ownList && { list: ownList }),
+      ...{ id: '', call, caller, exchange, table, settings, context: requestContext, unruled: gateway },
+      ...(requestList && { list: requestList }),
       isAllowed: (target: RouteTarget, name: string) => isAllowed(target, model, name),
     }
     const routed = await chooseModels?.(routable, (error) => {
       decision = { route: { error: toGatewayError(error).message } }
     })
     if (chooseModels) decision = { route: routed ? { models: [...routed.names] } : (decision.route ?? {}) }
-    const list = routed?.group ?? ownList
-    const context = routed ? gateway.withRules(gateway, settings, list) : ownContext
+    const list = routed?.group ?? requestList
+    const context = routed ? gateway.withRules(gateway, settings, list) : requestContext
     const resolver = {
       table,
       select: (await context.loadGroupRouting()).previewSelection(facts, context.health),

@@ -74,7 +74,7 @@ export async function guardCall(
   const during = hasHostedTools(body) ? [] : await run.listDuring(parts)
   const sequentialGuards = run.on('request').filter((guard) => !during.includes(guard))
   const texts =
-    checkWhole(run, parts, { body, form: call.request.call.form }) ??
+    checkCompleteResponse(run, parts, { body, form: call.request.call.form }) ??
     (await checkRequest(run, parts, { guards: sequentialGuards }))
   if ('answered' in texts || 'refused' in texts) {
     call.servedBy = 'guard'
@@ -82,10 +82,14 @@ export async function guardCall(
   }
   addProviderHeaders(call.request.log, run.on('request'))
   const changedText = rewrite(run, call, texts.changed.size > 0 ? writeParts(text, parts, texts.changed) : text)
-  const replying = next(changedText === call.request.call.text ? undefined : { text: changedText })
-  const rejected = await checkDuring(call, replying, { run, parts: changeParts(parts, texts.changed), guards: during })
+  const pendingReply = next(changedText === call.request.call.text ? undefined : { text: changedText })
+  const rejected = await checkDuring(call, pendingReply, {
+    run,
+    parts: changeParts(parts, texts.changed),
+    guards: during,
+  })
   if (rejected) return rejected
-  const reply = await replying
+  const reply = await pendingReply
   const isMedia = MEDIA_TYPE_PATTERN.test(reply.headers['content-type'] ?? '')
   if (run.on('answer').length === 0 || isMedia || reply.body === undefined) return withNotes(reply, run)
   const { kind } = endpoint.operation
@@ -241,23 +245,23 @@ const changeParts = (parts: readonly ReadPart[], changed: ReadonlyMap<string, st
  */
 async function checkDuring(
   call: CallRequest,
-  replying: Promise<Reply>,
+  pendingReply: Promise<Reply>,
   { run, parts, guards }: { run: GuardRun; parts: readonly ReadPart[]; guards: readonly Guard[] },
 ): Promise<Reply | undefined> {
   if (guards.length === 0) return undefined
   const checking = checkRequest(run, parts, { guards, isSent: true })
   const withoutReply = () => undefined // without a response, the verdict doesn't matter
-  const replied = replying.then((reply) => (isSuccess(reply) ? checking : undefined), withoutReply)
+  const replied = pendingReply.then((reply) => (isSuccess(reply) ? checking : undefined), withoutReply)
   const dropReply = ({ body }: Reply) => isByteStream(body) && body.cancel()
   try {
     const checked = await Promise.race([checking, replied])
     if (!checked || 'changed' in checked) return undefined
     const reply = await writeReply(call, checked)
-    replying.then(dropReply, () => {})
+    pendingReply.then(dropReply, () => {})
     call.servedBy = 'guard'
     return reply
   } catch (error) {
-    replying.then(dropReply, () => {})
+    pendingReply.then(dropReply, () => {})
     checking.catch(() => {})
     call.log.client.cancel(error)
     throw error
@@ -274,13 +278,13 @@ async function findOlderFault<Part extends Pick<ReadPart, 'id' | 'text' | 'role'
 ): Promise<readonly Part[] | undefined> {
   const older = parts.filter(({ isOlder, text }) => isOlder && text !== '')
   if (guard.older === 'refuse' || older.length === 0) return undefined
-  const refuses = async (some: readonly Part[]) =>
+  const isRejected = async (some: readonly Part[]) =>
     (await run.check({ parts: some, stage: 'request', final: true }, [guard])).kind === 'refused'
   const found: Part[] = []
   if (ids) found.push(...parts.filter(({ id }) => ids.includes(id)))
   else {
-    if (await refuses(parts.filter(({ isOlder }) => !isOlder))) return undefined
-    for (const part of older) if (await refuses([part])) found.push(part)
+    if (await isRejected(parts.filter(({ isOlder }) => !isOlder))) return undefined
+    for (const part of older) if (await isRejected([part])) found.push(part)
   }
   return found.length > 0 && found.every(isRemovable) ? found : undefined
 }
@@ -290,7 +294,7 @@ const isRemovable = ({ isOlder, kind }: Pick<ReadPart, 'isOlder' | 'kind'>) =>
   isOlder && kind !== 'reasoning' && kind !== 'other' && kind !== 'media'
 
 /** Checks everything in a request except its text. */
-function checkWhole(
+function checkCompleteResponse(
   run: GuardRun,
   parts: readonly ReadPart[],
   { body, form }: { body: JsonObject; form: ModelCall['form'] | undefined },

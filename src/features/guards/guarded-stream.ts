@@ -156,8 +156,8 @@ export class GuardedStream implements RelayedStream {
         this.#reading = undefined
         return chunk
       }
-      const mayBeLate = heldSince !== undefined && !this.#holdsAll && this.#queue.hasUnchecked()
-      const lateAt = mayBeLate ? heldSince + MAX_UNCHECKED_MS : Infinity
+      const canBeLate = heldSince !== undefined && !this.#holdsAll && this.#queue.hasUnchecked()
+      const lateAt = canBeLate ? heldSince + MAX_UNCHECKED_MS : Infinity
       const idleAt = this.#sentAt + KEEP_ALIVE_MS
       const remainingMs = Math.min(lateAt, idleAt) - clock.now()
       const result = lateAt <= idleAt ? 'late' : 'idle'

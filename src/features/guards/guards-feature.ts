@@ -8,10 +8,10 @@ import type { Guard } from './guard.ts'
 import type { GuardServices } from './guarded-call.ts'
 
 /** Returns the guards that are defined in code as functions, from an array or an object by name. Throws a TypeError for invalid guards. */
-export function listCodeGuards(given: unknown = []): readonly Guard[] {
-  const guards = Object.entries(Object(given)).filter(([, guard]) => Array.isArray(given) || isGuard(guard)) as Array<
-    [string, Guard]
-  >
+export function listCodeGuards(configured: unknown = []): readonly Guard[] {
+  const guards = Object.entries(Object(configured)).filter(
+    ([, guard]) => Array.isArray(configured) || isGuard(guard),
+  ) as Array<[string, Guard]>
   for (const [index, [place, { name, check }]] of guards.entries()) {
     const isNamed = typeof name === 'string' && /^[\w.-]{1,64}$/.test(name)
     if (!isNamed || guards.findIndex(([, guard]) => guard.name === name) < index)

@@ -102,10 +102,10 @@ export function changePieces(channel: Channel, old: string, text: string): numbe
     const { length } = piece.text
     const from = Math.min(Math.max(start - position, 0), length)
     const to = Math.min(Math.max(end - position, 0), length)
-    const isTouched: boolean = position + length >= start && !isAdded
-    if (to > from || isTouched) {
-      piece.text = piece.text.slice(0, from) + (isTouched ? added : '') + piece.text.slice(Math.max(to, from))
-      isAdded ||= isTouched
+    const isAffected: boolean = position + length >= start && !isAdded
+    if (to > from || isAffected) {
+      piece.text = piece.text.slice(0, from) + (isAffected ? added : '') + piece.text.slice(Math.max(to, from))
+      isAdded ||= isAffected
       piece.replace(piece.text)
       piece.event.isChanged = true
     }

@@ -22,7 +22,7 @@ const KEYWORD_FIELDS = new Set([
 ])
 
 /** Creates a test of whether a string is in a set. Caches the latest strings by length and first letter, because requests repeat the same few. */
-function createTest(set: ReadonlySet<string>): (text: string) => boolean {
+function createKeywordTest(set: ReadonlySet<string>): (text: string) => boolean {
   const latest: string[] = Array(64).fill('')
   return (text) => {
     const slot = (text.length * 7 + text.charCodeAt(0)) & 63
@@ -91,6 +91,6 @@ const KEYWORD_NAMES = toSet(`
 `)
 
 const MAX_FIELD_LENGTH = Math.max(...Array.from(KEYWORD_FIELDS, ({ length }) => length))
-const isField = createTest(KEYWORD_FIELDS)
-const isValue = createTest(KEYWORD_VALUES)
-const isName = createTest(KEYWORD_NAMES)
+const isField = createKeywordTest(KEYWORD_FIELDS)
+const isValue = createKeywordTest(KEYWORD_VALUES)
+const isName = createKeywordTest(KEYWORD_NAMES)

@@ -75,11 +75,11 @@ export function readEvent(json: JsonObject, fields: ContentFields): ReadEvent {
     }
   }
 
-  function visitChoice(one: unknown) {
-    if (!isObject(one)) return
-    const choice = getChoice(one)
-    if (isObject(one.delta) && (one.delta.tool_calls ?? one.delta.function_call)) opens.push(`choice ${choice}`)
-    visit(one, { choice, isEcho: false, isData: false, path: 'choice' })
+  function visitChoice(item: unknown) {
+    if (!isObject(item)) return
+    const choice = getChoice(item)
+    if (isObject(item.delta) && (item.delta.tool_calls ?? item.delta.function_call)) opens.push(`choice ${choice}`)
+    visit(item, { choice, isEcho: false, isData: false, path: 'choice' })
   }
 
   visit(json, { choice: '', isEcho: false, isData: false, path: `${json.type}` })

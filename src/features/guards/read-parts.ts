@@ -76,10 +76,10 @@ export function screenParts(json: string, value: JsonObject, screens: readonly T
   const visitor = createPartVisitor(value, 'request', {
     add({ text }, { text: partText = text, list = 0 }) {
       if (isSuspicious) return
-      for (let at = 0; at < screens.length; at++) {
-        const last = states[at] ?? []
+      for (let index = 0; index < screens.length; index++) {
+        const last = states[index] ?? []
         const before = list === 0 ? 0 : (last[list] ?? 0)
-        const state = before === UNCLEAR ? FOUND : (screens[at]?.scan(partText, before) ?? 0)
+        const state = before === UNCLEAR ? FOUND : (screens[index]?.scan(partText, before) ?? 0)
         if (state === FOUND) isSuspicious = true
         else if (list !== 0) last[list] = state
       }

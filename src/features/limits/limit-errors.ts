@@ -29,11 +29,11 @@ export function createLimitError(
   { need, limitsOutput, holders, now, headers }: RejectedRequest,
 ): GatewayError {
   const isUsageLimit = limit.unit === 'tokens' || limit.unit === 'usd'
-  if (isUsageLimit && why === 'too-large' && !fitsLater(limit, need)) {
+  if (isUsageLimit && why === 'too-large' && !canFitLater(limit, need)) {
     const message = [
       describeTooLarge(limit, need, holders),
       limitsOutput ? SHORTEN_ADVICE : SPLIT_ADVICE,
-      need > limit.limit ? '' : resets(limit),
+      need > limit.limit ? '' : formatReset(limit),
     ]
     return gatewayError('REQUEST_TOO_EXPENSIVE', {
       message: joinSentences(message),
@@ -41,7 +41,7 @@ export function createLimitError(
     })
   }
   if (isUsageLimit && why === 'used-up' && !isShort(limit.window)) {
-    const message = joinSentences([describeState(limit, holders), resets(limit), HIGHER_LIMIT_ADVICE])
+    const message = joinSentences([describeState(limit, holders), formatReset(limit), HIGHER_LIMIT_ADVICE])
     return gatewayError('BUDGET_EXCEEDED', { message, headers: { ...headers, ...NO_RETRY_HEADERS } })
   }
   if (why === 'held' || limit.unit === 'parallel') {
@@ -57,7 +57,7 @@ export function createLimitError(
   return gatewayError('RATE_LIMIT_EXCEEDED', {
     message: joinSentences([
       explanation,
-      resets(limit),
+      formatReset(limit),
       seconds === undefined ? HIGHER_LIMIT_ADVICE : RETRY_THEN_ADVICE,
     ]),
     headers: {
@@ -78,14 +78,14 @@ const NO_RETRY_HEADERS = { 'x-should-retry': 'false' }
 /** Returns whether the window is short enough for a client to wait for its end. */
 const isShort = (window: LimitWindow | null) => window === 'minute' || window === 'hour'
 
-const fitsLater = ({ window, limit }: LimitState, need: number) => isShort(window) && need <= limit
+const canFitLater = ({ window, limit }: LimitState, need: number) => isShort(window) && need <= limit
 
 /** Creates the error for an in-flight request that needs more than the rest of a limit. */
 export function createCutOffError(limit: LimitState, holders: Holders): GatewayError {
   const explanation = `The response was cut off because it used up the rest of a limit: ${lowerFirst(describeHolder(limit, holders))} can use ${formatUnits(limit.limit, limit.unit)} ${WINDOW_WORDS[limit.window ?? 'total']}.`
   const code = isShort(limit.window) ? 'RATE_LIMIT_EXCEEDED' : 'BUDGET_EXCEEDED'
   return gatewayError(code, {
-    message: joinSentences([explanation, resets(limit), HIGHER_LIMIT_ADVICE]),
+    message: joinSentences([explanation, formatReset(limit), HIGHER_LIMIT_ADVICE]),
     headers: NO_RETRY_HEADERS,
   })
 }
@@ -144,7 +144,7 @@ function describeHolder({ scope }: LimitState, { key, group, plan }: Holders): s
 
 const lowerFirst = (text: string) => `${text.charAt(0).toLowerCase()}${text.slice(1)}`
 
-const resets = ({ resetsAt }: LimitState) =>
+const formatReset = ({ resetsAt }: LimitState) =>
   resetsAt === null ? 'This limit does not reset automatically.' : `The limit resets at ${resetsAt}.`
 
 const WINDOW_WORDS: Readonly<Record<LimitWindow, string>> = {

@@ -44,14 +44,14 @@ function inferKind(id: string): Kind {
  * infers the kind from the ID (src/rules.md, Kinds of models). If the catalog has an ID twice, the first entry wins.
  */
 export function createKindLookup(models: readonly CatalogModel[], names: ProviderNames): (id: string) => Kind {
-  const bareId = (id: string) => stripName(id, names)
+  const stripProvider = (id: string) => stripName(id, names)
   const exact = indexKinds(models, (id) => id)
   let stripNames: Map<string, Kind> | undefined // created on first use; most providers never need it
   return (id) => {
     const kind = exact.get(id)
     if (kind) return kind
-    stripNames ??= indexKinds(models, bareId)
-    return stripNames.get(id) ?? stripNames.get(bareId(id)) ?? inferKind(id)
+    stripNames ??= indexKinds(models, stripProvider)
+    return stripNames.get(id) ?? stripNames.get(stripProvider(id)) ?? inferKind(id)
   }
 }
 

@@ -26,10 +26,10 @@ export function getFallbackList(
   definition: CatalogProvider | undefined,
 ): FallbackList | undefined {
   const { provider, providerSpecificData, hasKey } = connection
-  const hasOwnUrl = Boolean(providerSpecificData?.baseUrl?.trim())
+  const hasCustomUrl = Boolean(providerSpecificData?.baseUrl?.trim())
   if (getEnabledIds(connection)?.length || definition?.cloud || hasOnlyServices(definition)) return undefined
-  if (definition?.models?.length) return isLocal(definition) || (hasOwnUrl && !hasKey) ? 'catalog' : undefined
-  return queriesUpstream(provider) && hasKey && hasOwnUrl ? undefined : 'nothing'
+  if (definition?.models?.length) return isLocal(definition) || (hasCustomUrl && !hasKey) ? 'catalog' : undefined
+  return queriesUpstream(provider) && hasKey && hasCustomUrl ? undefined : 'nothing'
 }
 
 /** Returns whether a provider has only services without models: web search, web fetch, and voices. */

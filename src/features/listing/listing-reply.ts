@@ -34,14 +34,14 @@ async function runForClient<T>(
   work: (fetch: UpstreamFetch) => Promise<T>,
 ): Promise<T> {
   const { scope, close } = createClientScope(exchange)
-  const cancellable: UpstreamFetch = (input, init) => fetch(input, init)
-  cancellable.raw = (call) => {
+  const cancellableFetch: UpstreamFetch = (input, init) => fetch(input, init)
+  cancellableFetch.raw = (call) => {
     const pending = startCall(fetch, call)
     scope.add((reason) => pending.cancel(reason))
     return pending
   }
   try {
-    return await work(cancellable)
+    return await work(cancellableFetch)
   } finally {
     close()
   }

@@ -24,11 +24,14 @@ export function getTargetFacts(table: RouteTable, health: Health): TargetFact[] 
  */
 export async function getLimitFacts({ groups, settings }: LimitSources): Promise<LimitState[]> {
   const limited = (await groups.list()).groups.filter(({ limits }) => limits).slice(0, MAX_GROUPS)
-  const [ownLimits, ...groupLimits] = await Promise.all([
+  const [gatewayLimits, ...groupLimits] = await Promise.all([
     settings.limits.get(),
     ...limited.map(({ id }) => groups.limits.get(id)),
   ])
-  return [...ownLimits.limits, ...groupLimits.flatMap(({ limits }) => limits.filter(({ scope }) => scope === 'group'))]
+  return [
+    ...gatewayLimits.limits,
+    ...groupLimits.flatMap(({ limits }) => limits.filter(({ scope }) => scope === 'group')),
+  ]
 }
 
 /** Returns how old the newest prices are, or `undefined` if the catalog has no date. */

@@ -129,8 +129,8 @@ class SeriesGroup {
   /** Returns a metric's series with more labels, plus the shared labels that the metric has. */
   getWith(measure: Metric, extraLabels: LabelSet): Series {
     const labels: LabelSet = { ...this.#labels, ...extraLabels }
-    const ownLabels = measure.labels.flatMap((name) => (labels[name] === undefined ? [] : [[name, labels[name]]]))
-    return this.#meter.series(measure, Object.fromEntries(ownLabels))
+    const seriesLabels = measure.labels.flatMap((name) => (labels[name] === undefined ? [] : [[name, labels[name]]]))
+    return this.#meter.series(measure, Object.fromEntries(seriesLabels))
   }
 }
 

@@ -1,4 +1,4 @@
-import { redactOwnKeys } from '../../errors.ts'
+import { redactClientKeys } from '../../errors.ts'
 import type { FeatureEvents } from '../../feature.ts'
 import type { Exchange } from '../../lib/exchange.ts'
 import { type Background, isThenable } from '../../lib/promises.ts'
@@ -113,7 +113,7 @@ class ObserverListener implements RequestListener {
   }
 }
 
-const maskKeys = (text: string | undefined) => text && redactOwnKeys(text)
+const maskKeys = (text: string | undefined) => text && redactClientKeys(text)
 
 /** Returns the scheme of the client's original request, as reported by any proxies. */
 function getScheme(exchange: Exchange): string {

@@ -48,14 +48,14 @@ export function prometheus({ token }: PrometheusOptions = {}): GatewayObserver {
 
 function* toStateSeries(targets: readonly TargetFact[]): Generator<[LabelSet, number]> {
   for (const { provider, model, isKnown, connectionId, state } of targets) {
-    for (const one of TARGET_STATES) {
+    for (const targetState of TARGET_STATES) {
       const labels = {
         'gen_ai.provider.name': getProviderName(provider),
         'gen_ai.request.model': isKnown ? model : '_OTHER',
         'signalbox.connection': connectionId,
-        'signalbox.state': one,
+        'signalbox.state': targetState,
       }
-      yield [labels, one === state ? 1 : 0]
+      yield [labels, targetState === state ? 1 : 0]
     }
   }
 }

@@ -59,10 +59,10 @@ interface Place {
  * before the model's last response. A breakpoint at the end of the previous request always finds its cache entry, no matter what follows.
  */
 function findEnds(messages: readonly unknown[], isEligible: (block: unknown) => boolean) {
-  const isOwnTurn = (message: unknown) => isObject(message) && !isAnswer(message) && !isInstruction(message)
+  const isUserTurn = (message: unknown) => isObject(message) && !isAnswer(message) && !isInstruction(message)
   const lastResponse = messages.findLastIndex((message) => isObject(message) && isAnswer(message))
   const find = (end: number): Place | undefined => {
-    const message = messages.slice(0, end).findLastIndex(isOwnTurn)
+    const message = messages.slice(0, end).findLastIndex(isUserTurn)
     const block = toBlocks(Object(messages[message]).content).findLastIndex(isEligible)
     return block < 0 ? undefined : { message, block }
   }
@@ -81,7 +81,7 @@ function changeBlocks(
   const changed = [...messages]
   const distinct = places.filter(
     (place, index) =>
-      place && places.findIndex((one) => one?.message === place.message && one.block === place.block) === index,
+      place && places.findIndex((other) => other?.message === place.message && other.block === place.block) === index,
   )
   for (const place of distinct.reverse()) {
     const message = place && changed[place.message]

@@ -12,7 +12,7 @@ export function calculateSavings(usage: TokenUsage, target: ModelReference, cata
     cacheReadTokens: readTokens = 0,
     cacheWriteTokens: writtenTokens = 0,
     cacheWriteLongTokens = 0,
-    ...uncached
+    ...uncachedUsage
   } = usage
   if (price?.input === undefined) return undefined
   if (
@@ -20,7 +20,7 @@ export function calculateSavings(usage: TokenUsage, target: ModelReference, cata
     (writtenTokens > cacheWriteLongTokens && price.cacheWrite === undefined)
   )
     return undefined
-  const without = calculateCost(price, uncached)
+  const without = calculateCost(price, uncachedUsage)
   const cost = calculateCost(price, usage)
   return without === undefined || cost === undefined ? undefined : without - cost
 }

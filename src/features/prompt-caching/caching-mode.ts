@@ -23,8 +23,8 @@ export function getCachingMode(
 ): CachingMode | undefined {
   const { connection, promptCaching = connection.promptCaching ?? settings.promptCaching } = target
   const { key, account } = log.caller
-  const ofOwner = key?.promptCaching ?? account?.promptCaching ?? key?.group?.promptCaching
-  const mode = ofOwner ?? account?.plan?.promptCaching ?? promptCaching
+  const ownerCaching = key?.promptCaching ?? account?.promptCaching ?? key?.group?.promptCaching
+  const mode = ownerCaching ?? account?.plan?.promptCaching ?? promptCaching
   if (!mode || mode === 'off' || call.endpoint.operation.name !== 'generate') return undefined
   return exchange.header(CACHING_HEADER) === 'off' ? undefined : mode
 }

@@ -33,8 +33,8 @@ export class SessionTargets {
 
   /** Returns the session ID that the client sent, or else the start of the conversation; may be empty. */
   getSession({ call, owner, exchange }: SessionRequest): string {
-    const known = this.#sessions.get(call.body)
-    if (known !== undefined) return known
+    const cachedSession = this.#sessions.get(call.body)
+    if (cachedSession !== undefined) return cachedSession
     const session = readFacts(call, { owner, header: (name) => exchange.header(name) }).session()
     this.#sessions.set(call.body, session)
     return session

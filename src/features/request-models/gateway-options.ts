@@ -1,4 +1,4 @@
-import { gatewayError, redactOwnKeys } from '../../errors.ts'
+import { gatewayError, redactClientKeys } from '../../errors.ts'
 import { isObject, type JsonObject } from '../../lib/json.ts'
 import { LABEL_LIMITS } from '../../protocols/formats/ai-sdk/client/ai-sdk-client-gateway.ts'
 import { getCatalogModel } from '../../protocols/providers/catalog-model.ts'
@@ -53,7 +53,7 @@ export async function readGatewayOptions({
   if (unsupported >= 0) throw invalid(`has[${unsupported}]`, 'only "vision" is supported.')
   if (has.length > 0) await addVisionRule({ call, catalog, table, log })
   const tags = listLabels(options)
-  if (tags.length > 0) log.tags = [...(log.caller.account?.tags ?? []), ...tags.map(redactOwnKeys)]
+  if (tags.length > 0) log.tags = [...(log.caller.account?.tags ?? []), ...tags.map(redactClientKeys)]
 
   const models = readNames(options, 'models')
   if (models.length > MAX_MODELS) throw invalid('models', `must not contain more than ${MAX_MODELS} models.`)

@@ -149,6 +149,6 @@ function applyRule(
   { request, route, model }: { request: Parameters<TargetRule>[0]; route: Route; model: string },
 ): ReturnType<TargetRule> {
   const rejection = rule(request, route.target, route)
-  const asChosen = { ...request, call: { ...request.call, model } }
-  return rejection && rule(asChosen, route.target, route) ? rejection : undefined
+  const chosenRequest = { ...request, call: { ...request.call, model } }
+  return rejection && rule(chosenRequest, route.target, route) ? rejection : undefined
 }

@@ -15,9 +15,9 @@ export interface JournalBatch {
 }
 
 /** Encodes a batch. `parts` come from `encodeRows`. */
-export function encodeBatch(parts: readonly string[], unlisted: UnlistedByTime, at: number): string {
+export function encodeBatch(parts: readonly string[], unlisted: UnlistedByTime, writtenAt: number): string {
   const sums = Array.from(unlisted, ([time, totals]) => `[${time},${totals.encode(Number.POSITIVE_INFINITY)}]`)
-  return `{"at":${at},"parts":[${parts.join(',')}]${sums.length > 0 ? `,"unlisted":[${sums.join(',')}]` : ''}}`
+  return `{"at":${writtenAt},"parts":[${parts.join(',')}]${sums.length > 0 ? `,"unlisted":[${sums.join(',')}]` : ''}}`
 }
 
 /** Decodes a batch in the current or an earlier format, optionally only the requests of one key. Returns `undefined` if it is damaged. */

@@ -172,7 +172,7 @@ export class UsageReader {
     filter: UsageFilter,
     { from, to, unit }: TimeRange & { unit: Period },
     onTotals: OnTotals,
-  ): Promise<TimeRange & { isLessPrecise: boolean }> {
+  ): Promise<TimeRange & { isApproximate: boolean }> {
     const { clock } = this.#options
     const { totals } = await this.#options.days()
     const oldest = await this.getOldestTime()
@@ -184,13 +184,13 @@ export class UsageReader {
     if (range.from < oldest || range.from < 0) range.from = Math.max(0, Math.floor(range.from / HOUR_MS) * HOUR_MS) // older requests are deleted; only hourly totals remain
     if (range.to < oldest) range.to = Math.ceil(range.to / HOUR_MS) * HOUR_MS
     const fullHours = { from: Math.ceil(range.from / HOUR_MS) * HOUR_MS, to: Math.floor(range.to / HOUR_MS) * HOUR_MS }
-    let isLessPrecise = false
+    let isApproximate = false
     if (fullHours.from <= fullHours.to) {
       await this.#sumRequests(filter, { from: range.from, to: fullHours.from }, onTotals)
       await this.#sumRequests(filter, { from: fullHours.to, to: range.to }, onTotals)
-      isLessPrecise = await this.#sumPeriods(filter, { ...fullHours, unit }, onTotals)
+      isApproximate = await this.#sumPeriods(filter, { ...fullHours, unit }, onTotals)
     } else await this.#sumRequests(filter, range, onTotals)
-    return { ...range, isLessPrecise }
+    return { ...range, isApproximate }
   }
 
   async #sumRequests(filter: UsageFilter, { from, to }: TimeRange, onTotals: OnTotals): Promise<void> {
@@ -218,7 +218,7 @@ export class UsageReader {
         parts.map((part) => this.#sumPart({ ...part, shard, filter, tail }, onTotals)),
       ),
     )
-    return results.some((isLessPrecise) => isLessPrecise)
+    return results.some((isApproximate) => isApproximate)
   }
 
   async #sumPart(
@@ -227,7 +227,7 @@ export class UsageReader {
   ): Promise<boolean> {
     const { storage } = this.#options
     const includedBatches = new Map<number, Array<Record<string, number>>>()
-    let isLessPrecise = false
+    let isApproximate = false
     const maxPeriods = Math.ceil((to - from) / PERIOD_MS[period]) + 1
     for (let after = getPeriodCursor(period, shard, from), isOver = from >= to; !isOver; ) {
       const limit = Math.min(PAGE_SIZE, maxPeriods)
@@ -242,13 +242,13 @@ export class UsageReader {
         }
         const totals = decodeTotals(value)
         if (!totals) continue
-        isLessPrecise ||= totals.leftOut > 0
+        isApproximate ||= totals.leftOut > 0
         includedBatches.set(periodStart, [...(includedBatches.get(periodStart) ?? []), totals.through])
         for (const row of totals.rows()) if (matchesRow(filter, row.dimensions)) onTotals(row, periodStart)
       }
     }
     this.#sumTail({ from, to, period, shard, filter, tail }, includedBatches, onTotals)
-    return isLessPrecise
+    return isApproximate
   }
 
   /** Sums the batches that the stored totals don't include. */

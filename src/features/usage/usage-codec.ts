@@ -162,13 +162,13 @@ function decodeRequestsOfKey(text: string, keyId: string): StoredRequest[] | und
   const index = texts.indexOf(keyId) + 1
   if (index === 0) return []
   const rows: string[] = []
-  for (let at = end + ROWS_SEPARATOR.length; ; ) {
-    const next = text.indexOf(',["', at)
-    let field = at
+  for (let position = end + ROWS_SEPARATOR.length; ; ) {
+    const next = text.indexOf(',["', position)
+    let field = position
     for (let nth = 0; nth < KEY_ID_INDEX; nth++) field = text.indexOf(',', field) + 1
-    if (text.startsWith(`${index},`, field)) rows.push(text.slice(at, next < 0 ? text.lastIndexOf(']}') : next))
+    if (text.startsWith(`${index},`, field)) rows.push(text.slice(position, next < 0 ? text.lastIndexOf(']}') : next))
     if (next < 0) break
-    at = next + 1
+    position = next + 1
   }
   return readRows({ texts, rows: tryParseJson(`[${rows.join(',')}]`) })
 }

@@ -169,7 +169,7 @@ export const toCountReader = ({ contentFields: _, ...answers }: ResponseReader):
 })
 
 /** Creates a reader for responses that are never streamed. */
-export const createWholeResponseReader = (
+export const createCompleteResponseReader = (
   reader: Pick<
     ResponseReader,
     | 'isAnswer'

@@ -64,9 +64,9 @@ export function translateStream(
 }
 
 /** Converts a thrown error to the canonical format. Any error that isn't the gateway's own becomes a plain 500. */
-export function toCanonicalError(thrown: unknown): CanonicalError {
-  if (!isGatewayError(thrown)) return { kind: 'server', status: 500, message: 'Internal server error' }
-  const { status, code, message, data } = thrown
+export function toCanonicalError(cause: unknown): CanonicalError {
+  if (!isGatewayError(cause)) return { kind: 'server', status: 500, message: 'Internal server error' }
+  const { status, code, message, data } = cause
   const error: CanonicalError = { kind: getErrorMeaning(classifyStatus(status)).error, status, code, message }
   if (typeof data.param === 'string') error.param = data.param
   return error

@@ -5,7 +5,7 @@ import { type FormPart, serializeForm } from '../../lib/multipart.ts'
 import type { SseEvent } from '../../lib/sse.ts'
 import { isBlank, updateUsage } from '../formats/canonical/reported-usage.ts'
 import { readEmbeddedError } from '../formats/errors/embedded-errors.ts'
-import { createStreamProgress, createWholeResponseReader, type ResponseReader } from '../formats/format.ts'
+import { createCompleteResponseReader, createStreamProgress, type ResponseReader } from '../formats/format.ts'
 import type { ProviderTarget } from '../providers/target.ts'
 import type {
   KindDefinition,
@@ -135,7 +135,7 @@ function createPartReader<Req, Res extends KindResponse, Chunk>(
     return last.response
   }
 
-  const answers = createWholeResponseReader({
+  const answers = createCompleteResponseReader({
     ...(contentFields && { contentFields }),
     isAnswer: (json) => typeof tryRead(json) !== 'string',
     describeMissing(json) {
@@ -175,10 +175,10 @@ function createPartReader<Req, Res extends KindResponse, Chunk>(
         const response = tryRead(done)
         if (typeof response === 'string')
           throw gatewayError('UPSTREAM_INVALID', { message: `The provider finished its job without ${response}.` })
-        const whole = (await completeResponse?.(response, request, tools)) ?? response
-        if (done === json && whole === response) return json
+        const fullResponse = (await completeResponse?.(response, request, tools)) ?? response
+        if (done === json && fullResponse === response) return json
         completed = { ...done }
-        last = { json: completed, response: whole }
+        last = { json: completed, response: fullResponse }
         return completed
       },
     }),

@@ -73,10 +73,10 @@ export function findAssistingModel(
     : Object.keys(prices).find((name) => simplifyName(name) === simpleName)
   if (pricedModel !== undefined) return { provider, model: pricedModel, ownPrice: prices[pricedModel] }
   if (getCatalogModel(catalog, { provider, model })?.price) return { provider, model }
-  const known = getDefinition(catalog, provider)?.models?.find(
+  const listedModel = getDefinition(catalog, provider)?.models?.find(
     ({ id, price }) => price && simplifyName(id) === simpleName,
   )
-  return known && { provider, model: known.id }
+  return listedModel && { provider, model: listedModel.id }
 }
 
 /** Removes the date from a model's name, and, for Claude, the prefixes and suffixes of cloud platforms. */

@@ -1,4 +1,4 @@
-import { withoutTrailing } from '../../lib/urls.ts'
+import { trimTrailing } from '../../lib/urls.ts'
 import { type VendorFormatName, vendorFormats, wireFormats } from '../../types/unions.ts'
 import type {
   AuthStyle,
@@ -85,7 +85,7 @@ export function createTarget<C extends TargetConnection>(
       definition?.format ??
       getCompatibleFormat(connection.provider) ??
       'openai-chat',
-    baseUrl: baseUrl === undefined ? undefined : withoutTrailing(baseUrl, '/'),
+    baseUrl: baseUrl === undefined ? undefined : trimTrailing(baseUrl, '/'),
     auth: definition?.auth,
     cloud: definition?.cloud,
   }

@@ -9,7 +9,7 @@ import type { StreamState, TokenUsage } from '../../protocols/formats/format.ts'
 import { type AttemptLog, lacksInput } from '../attempt-log.ts'
 import type { Codec, CodecPart, CodecRequest } from '../codec/codec.ts'
 import { encodeRequest } from '../codec/encode.ts'
-import type { FailedResponse, ReceivedResponse, WholeResponse } from '../codec/response.ts'
+import type { BufferedResponse, FailedResponse, ReceivedResponse } from '../codec/response.ts'
 import { getSecrets } from '../codec/secrets.ts'
 import type { ModelRequest } from '../model-request.ts'
 import type { AnsweredAttempt, FailedAttempt, Outcome, RejectedAttempt, Target } from '../outcome.ts'
@@ -216,7 +216,7 @@ export class Attempt {
   }
 
   /** Counts the usage of a complete response whose provider reports none, or only zeros. Estimates it if the response has content. */
-  async #estimate(received: WholeResponse | FailedResponse, { answers }: Codec): Promise<void> {
+  async #estimate(received: BufferedResponse | FailedResponse, { answers }: Codec): Promise<void> {
     const usage = getUsage(received)
     const response = received.kind === 'whole' ? received : received.empty
     if (!answers.contentFields || response?.kind !== 'whole') return this.#log.recordUsage(usage)
@@ -391,7 +391,7 @@ async function createFailedResponse(error: unknown): Promise<FailedResponse> {
 }
 
 /** Returns the usage of a response that has arrived completely, even if it is empty. */
-function getUsage(received: WholeResponse | FailedResponse): TokenUsage | undefined {
+function getUsage(received: BufferedResponse | FailedResponse): TokenUsage | undefined {
   if (received.kind === 'whole') return received.usage
   return received.usage ?? (received.empty?.kind === 'whole' ? received.empty.usage : undefined)
 }

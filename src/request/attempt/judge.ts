@@ -14,11 +14,11 @@ import type { AttemptLog } from '../attempt-log.ts'
 import { type Failure, toFailure } from '../codec/call-failure.ts'
 import type { Codec } from '../codec/codec.ts'
 import {
+  type BufferedResponse,
   createTooLargeError,
   type FailedResponse,
   type ReceivedResponse,
   type StreamedResponse,
-  type WholeResponse,
 } from '../codec/response.ts'
 import type { ModelRequest } from '../model-request.ts'
 import type { Route } from '../routing/group.ts'
@@ -49,7 +49,7 @@ export async function judgeResponse(received: JudgedResponse, options: JudgeOpti
   const translation = await request.context.translation()
   const output = on.includes('schema') ? await translation.getOutputFormat(request) : undefined
   if (received.kind === 'whole') {
-    const recordUsage = () => recordWholeUsage(received, options)
+    const recordUsage = () => recordResponseUsage(received, options)
     const failure = await findFailure(await translation.readAnswer(received, options), {
       ...options,
       on,
@@ -80,7 +80,7 @@ interface Conditions {
 }
 
 /** Records the usage of a complete response, because the request ends before the attempt records it. */
-async function recordWholeUsage(received: WholeResponse, { request, codec, log }: JudgeOptions): Promise<void> {
+async function recordResponseUsage(received: BufferedResponse, { request, codec, log }: JudgeOptions): Promise<void> {
   const { usage } = received
   if (usage && !isBlank(usage)) return log.recordUsage(usage)
   if (!codec.answers.contentFields) return

@@ -91,18 +91,18 @@ export async function readStatusFailure(
       message: `The provider cannot ${missing.ability} (status ${status}).`,
       lacksEndpoint: true,
     }
-  const own = reader.read(body).message
-  const message = own ?? `The provider returned status ${sent}.`
-  const known = await toFailure({
+  const providerMessage = reader.read(body).message
+  const message = providerMessage ?? `The provider returned status ${sent}.`
+  const parsedFailure = await toFailure({
     status,
     message,
-    isQuoted: own !== undefined,
+    isQuoted: providerMessage !== undefined,
     body,
     header: (name) => response.header(name),
     operation,
     now,
   })
-  const failure = sent === status ? known : { ...known, upstreamStatus: sent }
+  const failure = sent === status ? parsedFailure : { ...parsedFailure, upstreamStatus: sent }
   return json === undefined || failure.message !== message ? failure : { ...failure, body: bytes }
 }
 

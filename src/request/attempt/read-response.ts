@@ -6,7 +6,7 @@ import { addCharges } from '../../protocols/formats/canonical/reported-cost.ts'
 import { hasText } from '../../protocols/formats/errors/empty-responses.ts'
 import { loadErrorReaders } from '../../protocols/formats/errors/load-error-readers.ts'
 import type { ResponseReader, TokenUsage } from '../../protocols/formats/format.ts'
-import { createTooLargeError, type FailedResponse, type WholeResponse } from '../codec/response.ts'
+import { type BufferedResponse, createTooLargeError, type FailedResponse } from '../codec/response.ts'
 import { loadFailureCode } from '../routing/target-health.ts'
 import type { ReceiveOptions } from './receive.ts'
 
@@ -31,7 +31,7 @@ export function readResponse(
   bytes: Uint8Array,
   head: UpstreamResponse,
   expected: ReceiveOptions,
-): WholeResponse | FailedResponse | Promise<FailedResponse> | undefined {
+): BufferedResponse | FailedResponse | Promise<FailedResponse> | undefined {
   const { answers } = expected
   const type = head.header('content-type') ?? ''
   const isMedia = answers.bytesField !== undefined && !/json|html|text|xml|^$/i.test(type)
@@ -43,7 +43,7 @@ export function readResponse(
   const header = (name: string) => head.header(name)
   const usage = addCharges(answers.getUsage(json, header), json, header)
   if (answers.getError(json) || !answers.isAnswer(json)) return readFailedResponse(json, head, { expected, usage })
-  const response: WholeResponse = { kind: 'whole', head, bytes, json, usage }
+  const response: BufferedResponse = { kind: 'whole', head, bytes, json, usage }
   const isEmpty = answers.isEmpty !== undefined && !hasText(text) && answers.isEmpty(json)
   return isEmpty ? failEmptyResponse(response) : response
 }
@@ -62,7 +62,7 @@ async function readFailedResponse(
   return { kind: 'failure', failure: createNoResponseFailure(json, answers), usage }
 }
 
-async function failEmptyResponse(empty: WholeResponse): Promise<FailedResponse> {
+async function failEmptyResponse(empty: BufferedResponse): Promise<FailedResponse> {
   const { emptyResponseFailure } = await loadFailedCalls()
   return { kind: 'failure', failure: emptyResponseFailure, empty }
 }

@@ -1,7 +1,7 @@
 import { Scope } from '../../lib/scope.ts'
 import { addUsages } from '../../pricing/cost.ts'
 import type { TokenUsage } from '../../protocols/formats/format.ts'
-import type { FailedResponse, ReceivedResponse, WholeResponse } from '../codec/response.ts'
+import type { BufferedResponse, FailedResponse, ReceivedResponse } from '../codec/response.ts'
 
 /** Maximum number of concurrent calls per request. */
 const MAX_CONCURRENT = 4
@@ -16,15 +16,15 @@ export async function runConcurrently<Part>(
   around: Scope,
   receive: (part: Part, scope: Scope) => Promise<ReceivedResponse | FailedResponse>,
   { isPartial = false }: { isPartial?: boolean } = {},
-): Promise<WholeResponse | FailedResponse> {
+): Promise<BufferedResponse | FailedResponse> {
   const scope = new Scope()
   const end = (reason: unknown) => scope.end(reason)
   around.add(end)
-  const received: WholeResponse[] = []
+  const received: BufferedResponse[] = []
   let failed: FailedResponse | undefined
   const queue = parts.entries()
 
-  async function work(): Promise<void> {
+  async function runWorker(): Promise<void> {
     for (let part = queue.next(); !part.done && !failed && !scope.hasEnded; part = queue.next()) {
       const [index, call] = part.value
       const response = await receive(call, scope)
@@ -38,7 +38,7 @@ export async function runConcurrently<Part>(
   }
 
   try {
-    await Promise.all(Array.from({ length: Math.min(MAX_CONCURRENT, parts.length) }, work))
+    await Promise.all(Array.from({ length: Math.min(MAX_CONCURRENT, parts.length) }, runWorker))
   } finally {
     around.remove(end)
   }
@@ -52,7 +52,7 @@ export async function runConcurrently<Part>(
 }
 
 /** Sums the usage of all responses. Returns `undefined` if one reports none, because the sum would be too low. */
-const sumCompleteUsage = (responses: readonly WholeResponse[]): TokenUsage | undefined =>
+const sumCompleteUsage = (responses: readonly BufferedResponse[]): TokenUsage | undefined =>
   responses.every(({ usage }) => usage) ? sumUsage(responses) : undefined
 
 /** Sums the usage of all responses that report it. Returns `undefined` if none do. */

@@ -8,10 +8,10 @@ import { endsTurn } from '../../protocols/formats/errors/empty-responses.ts'
 import type { EmbeddedError, UpstreamFormat } from '../../protocols/formats/format.ts'
 import { createContentFailure, emptyResponseFailure, type Failure } from '../codec/call-failure.ts'
 import {
+  type BufferedResponse,
   createTooLargeError,
   type FailedResponse,
   type ReceivedResponse,
-  type WholeResponse,
 } from '../codec/response.ts'
 import { type ProviderCall, ResponseWithBody } from '../upstream/provider-call.ts'
 import { loadFailureReader, readBytes, readResponse } from './read-response.ts'
@@ -203,7 +203,7 @@ function createStream(seen: readonly Uint8Array[], rest?: ByteStream): ByteStrea
 async function gatherEvents(
   head: UpstreamResponse,
   { format, answers, limits, onEvents }: ReceiveOptions,
-): Promise<WholeResponse | FailedResponse | EmbeddedError> {
+): Promise<BufferedResponse | FailedResponse | EmbeddedError> {
   const { framing = sseFraming } = format
   const { maxResponseBytes } = limits
   const { body } = head
@@ -234,7 +234,7 @@ async function gatherEvents(
     if (state.started) throw gatewayError('UPSTREAM_CUT', { message: CUT_MESSAGE })
     return { kind: 'failure', failure: createContentFailure(SILENT_MESSAGE) }
   }
-  const response: WholeResponse = { kind: 'whole', head, bytes: EMPTY_BYTES, json: {}, usage: state.usage, events }
+  const response: BufferedResponse = { kind: 'whole', head, bytes: EMPTY_BYTES, json: {}, usage: state.usage, events }
   if (state.started) return response
   const text = events.map(({ event, data }) => `event: ${event}\n${data}`).join('\n')
   return { kind: 'failure', failure: emptyResponseFailure, ...(endsTurn(text) && { empty: response }) }

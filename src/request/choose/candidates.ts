@@ -113,7 +113,7 @@ export function recordFailure(failed: FailedAttempt, { failures }: Progress): vo
 
 /** Returns whether the target is in the list. */
 export const includesTarget = (targets: readonly RouteTarget[], target: RouteTarget): boolean =>
-  targets.some((one) => isSame(one, target))
+  targets.some((other) => isSame(other, target))
 
 /** The same model with different parameters is a different target, because it may then succeed. */
 const isSame = (a: RouteTarget, b: RouteTarget) =>

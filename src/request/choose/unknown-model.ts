@@ -32,7 +32,7 @@ async function findNameKind(model: string, { catalog, customModels }: RouteTable
   for (const [provider, { models = [] }] of Object.entries(catalog)) {
     const { output, catalog: catalogAlias, id } = getProviderNames(catalog, { provider })
     const names = ['', ...[output, catalogAlias, id].map((name) => `${name}/`)]
-    const found = models.find((one) => names.some((name) => name + one.id === model))
+    const found = models.find((listedModel) => names.some((name) => name + listedModel.id === model))
     if (found) return found.type
   }
   const custom = await customModels().catch(() => []) // fails silently, because this is only for a hint

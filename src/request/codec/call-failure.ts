@@ -47,9 +47,9 @@ export interface Failure {
 }
 
 /** Converts an error that a call has thrown. */
-export function toFailure(thrown: unknown): Failure {
-  const error = toGatewayError(thrown)
-  if (error.code === 'INTERNAL') return { class: 'internal', status: 500, message: error.message, cause: thrown }
+export function toFailure(cause: unknown): Failure {
+  const error = toGatewayError(cause)
+  if (error.code === 'INTERNAL') return { class: 'internal', status: 500, message: error.message, cause }
   const failureClass = classesByCode.get(error.code) ?? 'network'
   const { code } = error.data
   const isUnreachable = failureClass === 'network' && typeof code === 'string' && !BROKEN_CONNECTION_PATTERN.test(code)

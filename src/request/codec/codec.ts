@@ -14,7 +14,7 @@ import type { TimeLimits } from '../upstream/provider-call.ts'
 import type { UpstreamRequest } from '../upstream/upstream-request.ts'
 import type { ModelCall } from './model-call.ts'
 import type { RelayedStream, RelayOptions } from './relay.ts'
-import type { FailedResponse, ReceivedResponse, StreamStart, WholeResponse } from './response.ts'
+import type { BufferedResponse, FailedResponse, ReceivedResponse, StreamStart } from './response.ts'
 import type { UsageRequests } from './usage-request.ts'
 
 /** How the gateway sends one request to one target and reads the response: passed through or translated. */
@@ -34,7 +34,7 @@ export interface Codec {
   /** Whether successful calls count if other calls of a split request fail. Default: the entire request fails. */
   isPartial?: boolean
   /** Completes a response: waits for its job, and downloads the files that it links to. Never rejects. Absent if the response is already complete. */
-  complete?(response: WholeResponse, options: CompletionOptions): Promise<WholeResponse | FailedResponse>
+  complete?(response: BufferedResponse, options: CompletionOptions): Promise<BufferedResponse | FailedResponse>
   /** Whether the client gets the provider's bytes and headers unchanged. */
   isPassThrough: boolean
   /**
@@ -46,11 +46,11 @@ export interface Codec {
    * The codec of the next call, if this response requires one: for the client's own request, or for the same request without the options that the
    * target has rejected. Absent if no response can require one.
    */
-  followUp?(received: WholeResponse | FailedResponse): Promise<Codec | undefined>
+  followUp?(received: BufferedResponse | FailedResponse): Promise<Codec | undefined>
   /** Returns warnings about the translation, such as `dropped:seed`. */
   warnings(): readonly string[]
   /** Converts the response to the client's format. Throws `UPSTREAM_INVALID` if it can't be read. */
-  readWhole(response: WholeResponse): Uint8Array
+  readWhole(response: BufferedResponse): Uint8Array
   /** Reverts the changes made to the request for the target. Absent if there are none. */
   restoreResponse?(response: CanonicalResponse): CanonicalResponse
   /** Converts the provider's error to the client's format. */
@@ -145,7 +145,7 @@ export interface Translation {
   getOutputFormat(request: CodecRequest): Promise<OutputFormat | undefined>
   /** Reads a response as the client will see it. Returns `undefined` if it can't be read. */
   readAnswer(
-    response: Pick<WholeResponse, 'json' | 'bytes' | 'events'>,
+    response: Pick<BufferedResponse, 'json' | 'bytes' | 'events'>,
     source: ResponseSource,
   ): Promise<CanonicalResponse | undefined>
   /** Returns whether the first chunks of a stream indicate that a content filter has ended the response, or that the model refuses. */

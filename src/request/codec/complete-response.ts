@@ -10,7 +10,7 @@ import { ProviderCall } from '../upstream/provider-call.ts'
 import { toFailure } from './call-failure.ts'
 import type { CodecContext, CompletionOptions } from './codec.ts'
 import { download } from './download.ts'
-import { createTooLargeError, type FailedResponse, type WholeResponse } from './response.ts'
+import { type BufferedResponse, createTooLargeError, type FailedResponse } from './response.ts'
 
 interface PendingCompletion extends CompletionOptions {
   completeResponse: NonNullable<PreparedPart['completeResponse']>
@@ -22,10 +22,10 @@ interface PendingCompletion extends CompletionOptions {
  * Completes a response: waits for the job that it starts, and downloads its files. Never rejects. The provider may charge for a failed job. If a
  * content filter rejects the job, that is treated as an error in the request.
  */
-export async function completeWholeResponse(
-  response: WholeResponse,
+export async function completeBufferedResponse(
+  response: BufferedResponse,
   options: PendingCompletion,
-): Promise<WholeResponse | FailedResponse> {
+): Promise<BufferedResponse | FailedResponse> {
   const { call, completeResponse, answers } = options
   try {
     const json = await completeResponse(response.json, {
@@ -48,9 +48,9 @@ const MAX_WAIT_MS = 3_000
 /** Maximum consecutive failed polls. */
 const MAX_FAILURES = 5
 
-async function awaitJob(at: JobPoll, job: JobPolling, options: PendingCompletion): Promise<JsonObject> {
+async function awaitJob(jobPoll: JobPoll, job: JobPolling, options: PendingCompletion): Promise<JsonObject> {
   const { clock } = options.context
-  const call = createPollCall(at, job, options.call)
+  const call = createPollCall(jobPoll, job, options.call)
   const until = clock.now() + JOB_MS
   let failures = 0
   for (let waitMs = FIRST_WAIT_MS; ; waitMs = Math.min(waitMs * 1.5, MAX_WAIT_MS)) {

@@ -9,8 +9,8 @@ import { encodeRequest } from './encode.ts'
  */
 export async function encodeWithLimit(request: CodecRequest, target: RouteTarget, outputLimit: number): Promise<Codec> {
   const place = getOutputLimit(request.call.endpoint)
-  const own = target.params?.maxTokens ?? place?.get(request.call.body) ?? Number.POSITIVE_INFINITY
-  if (!place || own <= outputLimit) return encodeRequest(request, target)
+  const currentLimit = target.params?.maxTokens ?? place?.get(request.call.body) ?? Number.POSITIVE_INFINITY
+  if (!place || currentLimit <= outputLimit) return encodeRequest(request, target)
   const codec = await encodeRequest({ ...request, outputLimit }, target)
   const { warnings } = codec
   return { ...codec, warnings: () => [...warnings(), `clamped:${place.name}=${outputLimit}`] }

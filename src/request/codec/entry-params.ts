@@ -60,19 +60,19 @@ export async function writeEntryParams(request: CodecRequest, target: RouteTarge
   const translator = await shared.loadTranslator()
   const { optionFields } = translator
   const warnings = createWarnings({ isStrict: isStrict(request), names: translator.fieldNames })
-  const known = getTraits(translator.traits, target, context.catalog)
+  const targetTraits = getTraits(translator.traits, target, context.catalog)
   const isChat = call.endpoint.operation === operations.generate
   const traits: Translator['traits'] = isChat
-    ? known
-    : { ...known, outputLimitField: 'max_tokens', reasoning: { ...known.reasoning, by: 'none' } }
+    ? targetTraits
+    : { ...targetTraits, outputLimitField: 'max_tokens', reasoning: { ...targetTraits.reasoning, by: 'none' } }
   const origin = { format: shared.name, account: target.connection.id }
   const into = { model: target.model, traits, origin, warnings }
 
   const params = overrideOptions({}, request, target)
   const sampling = getSampling(call.body, optionFields)
   const options = prepareOptions({ ...sampling, ...params }, { ...into, supportedOptions: translator.supportedOptions })
-  const ownLimit = getOutputLimit(call.endpoint)?.get(call.body)
-  if (ownLimit !== undefined) options.maxOutputTokens ??= ownLimit // reasoning must fit within the client's limit
+  const requestLimit = getOutputLimit(call.endpoint)?.get(call.body)
+  if (requestLimit !== undefined) options.maxOutputTokens ??= requestLimit // reasoning must fit within the client's limit
   resolveReasoning({ options, tools: [], toolChoice: undefined }, into)
   const { body: wireBody } = translator.writeRequest({ ...PLACEHOLDER_REQUEST, model: target.model, options }, into)
 
@@ -145,7 +145,9 @@ function removeField(text: string, [name = '', ...rest]: readonly string[]): str
 function setField(text: string, [name = '', ...rest]: readonly string[], value: unknown): string {
   const [spelling = name, ...others] = listSpellings(name).filter((candidate) => hasField(text, candidate))
   const once = others.reduce((body, other) => removeField(body, [other, ...rest]), text)
-  return withMember(once, spelling, (given) =>
-    rest.length === 0 ? JSON.stringify(value) : setField(given?.startsWith('{') ? given : '{}', rest, value),
+  return withMember(once, spelling, (currentValue) =>
+    rest.length === 0
+      ? JSON.stringify(value)
+      : setField(currentValue?.startsWith('{') ? currentValue : '{}', rest, value),
   )
 }

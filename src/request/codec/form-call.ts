@@ -65,11 +65,11 @@ function toFields(form: readonly FormPart[]): JsonObject {
       ? { fileName: part.fileName ?? null, type: part.type, size: part.bytes.length }
       : part.value
     const { name, inner, isArrayItem } = readFieldName(part.name)
-    const given = members.get(name)
+    const field = members.get(name)
     if (inner !== undefined)
-      members.set(name, Object.fromEntries([...(isObject(given) ? Object.entries(given) : []), [inner, value]]))
-    else if (isArrayItem || given !== undefined)
-      members.set(name, [...(Array.isArray(given) ? given : given === undefined ? [] : [given]), value])
+      members.set(name, Object.fromEntries([...(isObject(field) ? Object.entries(field) : []), [inner, value]]))
+    else if (isArrayItem || field !== undefined)
+      members.set(name, [...(Array.isArray(field) ? field : field === undefined ? [] : [field]), value])
     else members.set(name, value)
   }
   return Object.fromEntries(members)

@@ -1,6 +1,6 @@
 import { encodeUtf8 } from '../../lib/bytes.ts'
 import { newId } from '../../lib/new-id.ts'
-import { withoutTrailing } from '../../lib/urls.ts'
+import { trimTrailing } from '../../lib/urls.ts'
 import { createWarnings } from '../../protocols/formats/canonical/canonical-warnings.ts'
 import { getSharedFormat, loadUpstreamFormat } from '../../protocols/formats/formats.ts'
 import { hasAdapters } from '../../protocols/kinds/endpoint.ts'
@@ -11,7 +11,7 @@ import type { RouteTarget } from '../routing/group.ts'
 import { copyNeutralHeaders, copyRequestHeaders } from '../upstream/upstream-headers.ts'
 import type { UpstreamRequest } from '../upstream/upstream-request.ts'
 import type { Codec, CodecContext, CodecPart, CodecRequest } from './codec.ts'
-import { completeWholeResponse } from './complete-response.ts'
+import { completeBufferedResponse } from './complete-response.ts'
 import { isStrict } from './dropped-fields.ts'
 import { bytesFraming, KindRelay } from './kind-relay.ts'
 import { replaceModelName } from './model-call.ts'
@@ -99,7 +99,7 @@ function getBaseUrl(
   const configured = (configField && getDefinition(catalog, target.provider)?.[configField]) ?? {}
   const resolvedBaseUrl = connectionUrl || configured.baseUrl || baseUrl || target.baseUrl
   const header = configured.keyHeader ?? keyHeader
-  const address = resolvedBaseUrl === undefined ? undefined : withoutTrailing(resolvedBaseUrl, '/')
+  const address = resolvedBaseUrl === undefined ? undefined : trimTrailing(resolvedBaseUrl, '/')
   return {
     ...(address !== undefined && { baseUrl: adaptBaseUrl ? adaptBaseUrl(address) : address }),
     ...(header !== undefined && { keyHeader: header.toLowerCase() }),
@@ -120,7 +120,7 @@ function createCodecPart(
     answers,
     ...(completeResponse && {
       complete: async (response, options) =>
-        completeWholeResponse(response, { ...options, completeResponse, answers, context }),
+        completeBufferedResponse(response, { ...options, completeResponse, answers, context }),
     }),
     request: {
       ...address,

@@ -72,16 +72,16 @@ export class KindRelay implements RelayedStream {
     return this.#takeLastOutput()
   }
 
-  fail(thrown: unknown): void {
+  fail(cause: unknown): void {
     if (this.#hasEnded) return
-    this.#body.cancel(thrown)
-    const error = toGatewayError(thrown)
+    this.#body.cancel(cause)
+    const error = toGatewayError(cause)
     const { status, code } = error
     this.#failure = { error }
     this.#close({
       error: this.#error ?? toStreamError({ status, code }),
       gatewayError: error,
-      ...(code === 'INTERNAL' && { internalError: thrown }),
+      ...(code === 'INTERNAL' && { internalError: cause }),
     })
   }
 

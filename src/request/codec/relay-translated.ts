@@ -183,11 +183,11 @@ class TranslatedStream implements RelayedStream {
     return encodeUtf8(escapeLineSeparators(redactSecrets(text, this.#secrets)))
   }
 
-  #fail(thrown: unknown): void {
+  #fail(cause: unknown): void {
     if (this.#phase !== 'reading') return
-    this.#body.cancel(thrown)
-    const error = toGatewayError(thrown)
-    if (error.code === 'INTERNAL') this.#internalError = thrown
+    this.#body.cancel(cause)
+    const error = toGatewayError(cause)
+    if (error.code === 'INTERNAL') this.#internalError = cause
     this.#gatewayError = error
     this.#stopReading()
     if (this.#pendingError) this.#pendingError.send(toCanonicalError(error))

@@ -258,7 +258,7 @@ class PassThroughStream implements RelayedStream {
   }
 
   /** Returns the events for the client: nothing after an error event, unless the response was complete before. */
-  async #screen(events: Uint8Array, whole: Uint8Array): Promise<Uint8Array> {
+  async #screen(events: Uint8Array, allBytes: Uint8Array): Promise<Uint8Array> {
     const { format, answers, secrets, knownKeys } = this.#options
     const vagueEvents = this.#vagueEvents
     this.#vagueEvents = undefined
@@ -273,7 +273,7 @@ class PassThroughStream implements RelayedStream {
         return this.#state
       },
     })
-    this.#tail.add(whole)
+    this.#tail.add(allBytes)
     if (!error) return bytes
     if (error.isVague && !isOver && this.#phase === 'reading' && this.#heldChunks++ < MAX_EVENTS_BEFORE_REASON) {
       this.#vagueEvents = seen.slice()

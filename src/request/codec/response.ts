@@ -6,7 +6,7 @@ import type { StreamState, TokenUsage } from '../../protocols/formats/format.ts'
 import type { Failure } from './call-failure.ts'
 
 /** A response for the client: complete, or a stream that has begun. */
-export type ReceivedResponse = WholeResponse | StreamedResponse
+export type ReceivedResponse = BufferedResponse | StreamedResponse
 
 /** A response whose stream has begun. */
 export interface StreamedResponse {
@@ -26,7 +26,7 @@ export interface StreamStart {
 }
 
 /** A response that was read completely: a JSON object. */
-export interface WholeResponse {
+export interface BufferedResponse {
   kind: 'whole'
   head: UpstreamResponse
   bytes: Uint8Array
@@ -36,7 +36,7 @@ export interface WholeResponse {
   /** The events of a provider that streams even though no stream was requested. `bytes` and `json` are then empty. */
   events?: readonly SseEvent[]
   /** The responses to all calls of a split request, in order. This response is the first one, with the usage of all. */
-  parts?: readonly WholeResponse[]
+  parts?: readonly BufferedResponse[]
 }
 
 /** A call without a response for the client. */

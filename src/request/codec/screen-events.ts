@@ -42,10 +42,10 @@ interface ErrorEventOptions {
  * instead of an event.
  */
 export async function screenEvents(
-  whole: Uint8Array,
+  allBytes: Uint8Array,
   { format, answers, secrets: knownSecrets, before }: ErrorEventOptions,
 ): Promise<ScreenedEvents> {
-  if (!MENTIONS_ERROR.test(decodeUtf8Lenient(whole)) && !mayBeForeign(whole, answers)) return { bytes: whole }
+  if (!MENTIONS_ERROR.test(decodeUtf8Lenient(allBytes)) && !mayBeForeign(allBytes, answers)) return { bytes: allBytes }
   const errors = await format.loadErrors()
   const watchStream = await answers.loadWatcher()
   const secrets = await knownSecrets()
@@ -58,8 +58,8 @@ export async function screenEvents(
   let isOver = false
   let passedError: SseEvent | undefined
   let position: StreamPosition = {}
-  const events = splitEvents(whole)
-  const rest = whole.subarray(events.reduce((size, { length }) => size + length, 0))
+  const events = splitEvents(allBytes)
+  const rest = allBytes.subarray(events.reduce((size, { length }) => size + length, 0))
   for (const bytes of rest.length > 0 ? [...events, rest] : events) {
     const found = parseEvent(bytes, errors, watchStream)
     const isAnswer = !found.error && (found.event !== undefined || found.isBare) && answers.isOwnEvent(bytes)

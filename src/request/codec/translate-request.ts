@@ -137,8 +137,8 @@ export function createParseContext(
   { call, exchange, context, owner }: CodecRequest,
   { warnings, stream, isArray = false }: { warnings: Warnings; stream: boolean; isArray?: boolean },
 ): ParseContext {
-  const { headers, version: ownVersion } = call.endpoint
-  const version = exchange.header(headers?.version ?? 'anthropic-version') ?? ownVersion
+  const { headers, version: endpointVersion } = call.endpoint
+  const version = exchange.header(headers?.version ?? 'anthropic-version') ?? endpointVersion
   return {
     warnings,
     route: { model: call.model, stream, isArray },

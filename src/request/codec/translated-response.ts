@@ -9,7 +9,7 @@ import { assembleStream } from '../../protocols/formats/translate-stream.ts'
 import type { ReadContext } from '../../protocols/formats/translator.ts'
 import { getTraits } from '../../protocols/providers/provider-traits.ts'
 import type { CodecRequest, ResponseSource } from './codec.ts'
-import type { WholeResponse } from './response.ts'
+import type { BufferedResponse } from './response.ts'
 import { createParseContext } from './translate-request.ts'
 
 /** Reads requests and responses in the canonical format, whether they are translated or passed through. */
@@ -28,7 +28,7 @@ export async function getOutputFormat(request: CodecRequest): Promise<OutputForm
 
 /** Reads a response as the client will see it. Returns `undefined` if it can't be read. */
 export async function readAnswer(
-  { json, bytes, events }: Pick<WholeResponse, 'json' | 'bytes' | 'events'>,
+  { json, bytes, events }: Pick<BufferedResponse, 'json' | 'bytes' | 'events'>,
   source: ResponseSource,
 ): Promise<CanonicalResponse | undefined> {
   const { codec } = source

@@ -30,7 +30,7 @@ import { shouldSendArray } from './model-call.ts'
 import { limitOutput } from './output-limit.ts'
 import { createRejectedOptions, type DroppableOption, isBadRequest } from './rejected-options.ts'
 import { relayTranslatedStream } from './relay-translated.ts'
-import type { FailedResponse, WholeResponse } from './response.ts'
+import type { BufferedResponse, FailedResponse } from './response.ts'
 import { adaptToEvents, adaptToWhole } from './stream-adapters.ts'
 import {
   createUntranslatableError,
@@ -104,12 +104,12 @@ async function createResponseCodec(
   const isArray = shouldSendArray(request)
   const remembered = { owner, turns: parsed.turns, origin }
 
-  const parseResponse = ({ json, bytes, events }: WholeResponse) =>
+  const parseResponse = ({ json, bytes, events }: BufferedResponse) =>
     events
       ? assembleStream(events, { from: upstream, read: readContext, candidates: parsed.options.candidates })
       : upstream.parseResponse(parseExactObject(checkDepth(decodeUtf8Lenient(bytes)), json), readContext)
 
-  async function continueAfterSummary(response: WholeResponse): Promise<Codec> {
+  async function continueAfterSummary(response: BufferedResponse): Promise<Codec> {
     memory.summaries.set(call, getSummary(parseResponse(response)))
     return createResponseCodec(request, routeTarget, { memory, corrections })
   }

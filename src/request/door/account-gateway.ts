@@ -2,7 +2,7 @@ import type { Exchange, Reply } from '../../lib/exchange.ts'
 import { once } from '../../lib/promises.ts'
 import type { StoreOptions } from '../../records/store.ts'
 import type { Clock } from '../../types.ts'
-import { type Authenticator, type CachedIdentify, type Identify, type Identity, toOwnIdentity } from '../identity.ts'
+import { type Authenticator, type CachedIdentify, copyIdentity, type Identify, type Identity } from '../identity.ts'
 import type { AllowedOrigin } from './allowed-origins.ts'
 import type { App } from './app.ts'
 import type { KeyStore } from './authenticate-client.ts'
@@ -37,8 +37,8 @@ export function createAsMethod({
   handlers,
 }: AccountGatewayOptions): (identity: Identity) => AccountGateway {
   return (identity) => {
-    const ownIdentity = toOwnIdentity(identity)
-    const authenticator: Authenticator = { identify: () => ownIdentity }
+    const identityCopy = copyIdentity(identity)
+    const authenticator: Authenticator = { identify: () => identityCopy }
     const exchange = (request: Exchange) => app(request, authenticator)
     const { gateway: fetch, handle, matches } = createFetchHandlers(exchange, handlers)
     return { fetch, handle, exchange, matches, notFound: handlers.notFound, basePath, isForAccount: true }

@@ -1,8 +1,8 @@
 import type { Exchange, Reply } from '../../lib/exchange.ts'
-import { withoutTrailing } from '../../lib/urls.ts'
+import { trimTrailing } from '../../lib/urls.ts'
 import type { Authenticator } from '../identity.ts'
 import { type AllowedOrigin, toAllowedOrigins } from './allowed-origins.ts'
-import { type Area, findArea, getPathBelow, serveArea, withoutBody } from './area.ts'
+import { type Area, findArea, getRelativePath, serveArea, withoutBody } from './area.ts'
 import { getAiSdkHint, getPageHint } from './path-hints.ts'
 import { createJsonReply } from './reply.ts'
 
@@ -24,7 +24,7 @@ interface AppOptions {
 export function createApp({ basePath, areas, allowedOrigins }: AppOptions): App {
   const origins = toAllowedOrigins(allowedOrigins)
   return (exchange, authenticator) => {
-    const path = getPathBelow(basePath, exchange.path)
+    const path = getRelativePath(basePath, exchange.path)
     const area = path === undefined ? undefined : findArea(areas, path)
     if (path === undefined || !area) return NO_REPLY
     const replying = serveArea(area, { exchange, path, authenticator }, origins)
@@ -36,7 +36,7 @@ const NO_REPLY = Promise.resolve(undefined)
 
 /** Returns the base path with a leading slash and without a trailing one, or `''` for the root. Throws a TypeError if it isn't a path. */
 export function normalizeBasePath(basePath: string | undefined): string {
-  const trimmed = withoutTrailing(basePath ?? '', '/')
+  const trimmed = trimTrailing(basePath ?? '', '/')
   if (trimmed !== '' && !/^(\/[\w.~-]+)+$/.test(trimmed)) {
     throw new TypeError(`basePath must look like "/ai", got ${JSON.stringify(basePath)}`)
   }
@@ -52,13 +52,13 @@ export function createNotFoundReply(
   { basePath, areas }: { basePath: string; areas: readonly Area[] },
 ): Reply {
   const root = `${basePath}/v1`
-  const isRoot = getPathBelow(basePath, path) === '/'
+  const isRoot = getRelativePath(basePath, path) === '/'
   if (isRoot && method === 'OPTIONS') return { status: 204, headers: { allow: 'GET, HEAD, OPTIONS' } }
   const reply =
     isRoot && (method === 'GET' || method === 'HEAD')
       ? createJsonReply(200, { name: 'signalbox', baseUrl: root, models: `${root}/models` })
       : createJsonReply(404, {
-          error: `Nothing is served at ${path}. ${createHint(getPathBelow(basePath, path) ?? path, { basePath, areas })}`,
+          error: `Nothing is served at ${path}. ${createHint(getRelativePath(basePath, path) ?? path, { basePath, areas })}`,
         })
   return method === 'HEAD' ? { status: reply.status, headers: reply.headers } : reply
 }

@@ -36,7 +36,7 @@ export function findArea(areas: readonly Area[], path: string): Area | undefined
 }
 
 /** Returns the path relative to the base path, or `undefined` if it isn't below it. */
-export function getPathBelow(basePath: string, path: string): string | undefined {
+export function getRelativePath(basePath: string, path: string): string | undefined {
   if (basePath === '') return path
   if (!path.startsWith(basePath)) return undefined
   const rest = path.slice(basePath.length)

@@ -3,8 +3,8 @@ import type { Reply } from '../../lib/exchange.ts'
 import { createJsonReply } from './reply.ts'
 
 /** Creates the reply to an error under `/api`: `{ error: string }`. Passes an internal error to `onError`, and replaces it with "Internal server error". */
-export function createManagementErrorReply(thrown: unknown, onError: (error: unknown) => void): Reply {
-  const error = toGatewayError(thrown)
+export function createManagementErrorReply(cause: unknown, onError: (error: unknown) => void): Reply {
+  const error = toGatewayError(cause)
   const isInternal = error.code === 'INTERNAL'
   const isForClient = isInternal || error.code === 'BODY_ALREADY_READ' // any message was written for the client
   if (error.status === 500 || error.code === 'STORAGE_UNAVAILABLE')

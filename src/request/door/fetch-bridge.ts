@@ -59,9 +59,9 @@ export function createFetchHandlers(
   }
 
   return {
-    async gateway(given, ...platform) {
-      const request = toRequest(given, platform[0])
-      const caller = request === given ? undefined : request.signal // the caller is a client in this process, not a server
+    async gateway(input, ...platform) {
+      const request = toRequest(input, platform[0])
+      const caller = request === input ? undefined : request.signal // the caller is a client in this process, not a server
       caller?.throwIfAborted()
       const response = await handleRequest(request, platform, { otherwise: notFound, caller })
       if (caller?.aborted) {
@@ -179,18 +179,19 @@ function readBody(request: Request, maxBytes: number, holdsRejected: boolean): P
   }
   if (request.bodyUsed) return Promise.reject(gatewayError('BODY_ALREADY_READ', { message: BODY_USED_MESSAGE }))
   const body = createFetchBody(request)
-  const broken = (cause: unknown) => rethrowReadError(request, cause)
+  const rethrowBroken = (cause: unknown) => rethrowReadError(request, cause)
   if (request.signal.aborted) {
     body.cancel(request.signal.reason)
     return Promise.reject(gatewayError('CLIENT_CLOSED_REQUEST'))
   }
-  const whole = body.whole()
-  if (whole !== undefined) return whole.then((bytes) => checkSize(bytes, maxBytes, createTooLargeError), broken) // reading the entire body in one step can't be canceled
+  const bodyBytes = body.whole()
+  if (bodyBytes !== undefined)
+    return bodyBytes.then((bytes) => checkSize(bytes, maxBytes, createTooLargeError), rethrowBroken) // reading the entire body in one step can't be canceled
   return readWhileConnected(
     readAll(holdsRejected ? keepOpen(body) : body, maxBytes, createTooLargeError),
     request,
     body,
-  ).catch(broken)
+  ).catch(rethrowBroken)
 }
 
 /** Rejects when the client disconnects, even if the platform doesn't end the read of the body. */

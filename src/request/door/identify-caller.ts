@@ -84,13 +84,13 @@ export function createIdentifyCaller(options: IdentifyCallerOptions): IdentifyCa
     if (text !== undefined && typeof text !== 'string')
       throw gatewayError('IDENTITY_INVALID', { message: '"identify.cacheBy" did not return a string or undefined.' })
     const digest = text === undefined ? undefined : await cache?.digest(text)
-    const kept = digest === undefined ? undefined : cache?.find(digest)
-    if (kept) return { identified: { identity: kept } }
-    const askedAt = cache?.version ?? 0
+    const cachedIdentity = digest === undefined ? undefined : cache?.find(digest)
+    if (cachedIdentity) return { identified: { identity: cachedIdentity } }
+    const requestVersion = cache?.version ?? 0
     const identified = readIdentifyResult(await settle(() => resolve(request, about), wait))
     if (digest === undefined || !identified || !('identity' in identified)) return { identified }
     const { identity } = identified
-    return { identified, keep: ({ ref }) => cache?.keep(digest, { identity, ref, requestedAt: askedAt }) }
+    return { identified, keep: ({ ref }) => cache?.keep(digest, { identity, ref, requestedAt: requestVersion }) }
   }
 
   /** Throws `CROSS_SITE` for a change requested by a page of another site, unless its origin is allowed. Returns whether cookies count. */

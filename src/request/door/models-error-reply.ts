@@ -10,12 +10,12 @@ import { createJsonReply } from './reply.ts'
  * identify the caller, or enforces a limit.
  */
 export async function createModelsErrorReply(
-  thrown: unknown,
+  cause: unknown,
   request: { path: string; exchange: Exchange },
   onError: (error: unknown) => void,
 ): Promise<Reply> {
   const { path, exchange } = request
-  const error = toGatewayError(thrown)
+  const error = toGatewayError(cause)
   const { status, code, message, data } = toClientError(error, onError)
   const param = typeof data.param === 'string' ? data.param : undefined
   const errors = await getCallerFormat(path, exchange).loadErrors()

@@ -96,13 +96,13 @@ const WAIT_HEADERS = ['retry-after', 'retry-after-ms']
 function createHeaders({ steps, stop, retryWaitMs, format }: FailedRequest, decisive: FailedAttempt | undefined) {
   const headers = createAttemptHeaders(steps)
   if (stop) headers[ATTEMPTS_HEADER] += `, stopped=${stop}`
-  if (retryWaitMs !== undefined) headers['retry-after'] = String(toWholeSeconds(retryWaitMs))
+  if (retryWaitMs !== undefined) headers['retry-after'] = String(roundToSeconds(retryWaitMs))
   const requestId = decisive?.head && findRequestId(decisive.head, format.requestIdHeader)
   return requestId === undefined ? headers : { ...headers, [format.requestIdHeader]: requestId }
 }
 
 /** Rounds up to whole seconds, from one to a minute. */
-const toWholeSeconds = (ms: number) => Math.max(1, Math.min(60, Math.ceil(ms / 1000)))
+const roundToSeconds = (ms: number) => Math.max(1, Math.min(60, Math.ceil(ms / 1000)))
 
 /**
  * Describes what the gateway adds to an error: how other targets failed for a reason other than the prompt's length, and why there were no more

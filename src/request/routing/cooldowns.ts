@@ -141,8 +141,8 @@ export function createCooldowns(
     record.connections.set(target.connection.id, target.connection.updatedAt)
     record.models.add(failure.level === 'connection' ? ANY_MODEL : target.model)
     const affectsManyModels = record.models.size > 1 || record.models.has(ANY_MODEL) // one failing model must not affect other models
-    const isWide = affectsManyModels && record.connections.size >= MIN_PROVIDER_CONNECTIONS
-    const isEnough = isWide && isDown(getCounts(target, 'provider'), terms)
+    const affectsProvider = affectsManyModels && record.connections.size >= MIN_PROVIDER_CONNECTIONS
+    const isEnough = affectsProvider && isDown(getCounts(target, 'provider'), terms)
     count(record, { ...failure, retryAfterMs: undefined, isCertain: false }, { backOff: backOffOfProviders, isEnough })
   }
 
@@ -150,12 +150,12 @@ export function createCooldowns(
     fail(target, failure, rule) {
       const level = failure.level ?? rule.level
       const isNetwork = failure.class === 'network'
-      const isWide = failureRules[failure.class].affectsProvider === true
+      const affectsProvider = failureRules[failure.class].affectsProvider === true
       // Clients may send any name, and models that don't exist must not replace the counts of real ones.
       if (failure.class !== 'model-not-found')
         windows.recordAtAllLevels(target, {
           ...{ combo, windowMs, isRecount: failure.isCounted ?? false },
-          failedAt: { model: true, connection: isNetwork || level === 'connection', provider: isWide },
+          failedAt: { model: true, connection: isNetwork || level === 'connection', provider: affectsProvider },
         })
       const startsImmediately = isConclusive(failure) || rule.starts === 'at-once'
       const { baseMs, maxMs } = rule
@@ -164,7 +164,7 @@ export function createCooldowns(
         isEnough: failure.isCertain || rule.starts === 'at-once' || isFailing(getCounts(target, level), terms),
       })
       if (isNetwork && level === 'model') countForConnection(target, failure)
-      if (isWide) countForProvider(target, failure)
+      if (affectsProvider) countForProvider(target, failure)
       if (failure.class === 'forbidden') countForKey(target, failure)
     },
     breakOff(target, failure) {

@@ -111,8 +111,8 @@ export function listTargetStates(
   function toTargetState(subject: CallSubject, { draining }: ConnectionRecord): TargetState {
     const { target, combo } = subject
     const { calls, failures } = windows.getCounts(subject)
-    const held = records?.findRecords(target, combo).filter(({ retryAt }) => retryAt !== undefined)
-    const worst = held?.sort((one, other) => Number(other.retryAt) - Number(one.retryAt))[0]
+    const coolingRecords = records?.findRecords(target, combo).filter(({ retryAt }) => retryAt !== undefined)
+    const worst = coolingRecords?.sort((one, other) => Number(other.retryAt) - Number(one.retryAt))[0]
     const state = worst && (getState(worst, now) === 'cooling' ? 'cooling' : 'probing')
     return {
       provider: target.provider,
@@ -139,12 +139,12 @@ const listUncountedModels = (
 ) =>
   records.flatMap(({ level, provider, model, combo }) => {
     const isCalled = called.some(
-      (one) =>
-        one.level === 'model' &&
-        one.target.model === model &&
-        one.target.connection.id === connection.id &&
-        one.target.connection.updatedAt === connection.updatedAt &&
-        one.combo === combo,
+      (subject) =>
+        subject.level === 'model' &&
+        subject.target.model === model &&
+        subject.target.connection.id === connection.id &&
+        subject.target.connection.updatedAt === connection.updatedAt &&
+        subject.combo === combo,
     )
     return level !== 'model' || model === undefined || isCalled
       ? []

@@ -128,8 +128,8 @@ export function createHealthRecords(): HealthRecords {
 
   /** Drops one record: the oldest of a model that may not exist or isn't in cooldown, or else the oldest of a model, or else the oldest of all. */
   function forgetOne() {
-    const kept = [...records]
-    const [key] = kept.find(isExpendable) ?? kept.find(isModelRecord) ?? kept[0] ?? []
+    const retained = [...records]
+    const [key] = retained.find(isExpendable) ?? retained.find(isModelRecord) ?? retained[0] ?? []
     if (key !== undefined) records.delete(key)
   }
 

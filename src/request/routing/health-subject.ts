@@ -32,10 +32,10 @@ export function getSubject(
   combo?: string,
 ): Subject {
   const { id: connectionId, updatedAt } = connection
-  const of = combo === undefined ? undefined : { combo }
-  if (level === 'provider') return { level, provider, ...of }
-  if (level === 'connection') return { level, provider, connectionId, updatedAt, ...of }
-  return { level, provider, connectionId, updatedAt, model, ...of }
+  const scope = combo === undefined ? undefined : { combo }
+  if (level === 'provider') return { level, provider, ...scope }
+  if (level === 'connection') return { level, provider, connectionId, updatedAt, ...scope }
+  return { level, provider, connectionId, updatedAt, model, ...scope }
 }
 
 /** Returns the key of a subject. A changed connection is treated as a different one, because earlier calls reveal nothing about it. */

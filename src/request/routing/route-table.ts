@@ -103,8 +103,8 @@ export function groupConnectionsByName(connections: readonly ConnectionRecord[],
   for (const connection of sortActiveConnections(connections)) {
     const names = getProviderNames(catalog, connection)
     for (const name of new Set([names.output, names.catalog, names.id])) {
-      const named = byName.get(name)
-      if (named) named.push(connection)
+      const existing = byName.get(name)
+      if (existing) existing.push(connection)
       else byName.set(name, [connection])
     }
   }
@@ -218,10 +218,10 @@ export function createRouteTable(
 
   function findRoutes(model: string): Route[] | undefined {
     for (let slash = model.lastIndexOf('/'); slash > 0; slash = model.lastIndexOf('/', slash - 1)) {
-      const named = connections.get(model.slice(0, slash))
+      const namedConnections = connections.get(model.slice(0, slash))
       const id = model.slice(slash + 1)
-      if (named && id !== '')
-        return named.map((connection) => ({
+      if (namedConnections && id !== '')
+        return namedConnections.map((connection) => ({
           target: createTarget(catalog, connection, id, findCustomPrice(connection, id)),
         }))
     }

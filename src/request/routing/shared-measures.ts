@@ -44,7 +44,7 @@ export function createSharedMeasures(
   stats: TargetStats,
   { state, clock }: { state: SharedState; clock: Clock },
 ): Measures {
-  const ownKey = `${MEASURES_PREFIX}/${crypto.randomUUID()}`
+  const instanceKey = `${MEASURES_PREFIX}/${crypto.randomUUID()}`
   const picks = { load: new Map<string, RouteTarget>(), average: new Map<string, RouteTarget>() }
   let published: Published | undefined
   let othersPublished: Published[] = []
@@ -72,15 +72,15 @@ export function createSharedMeasures(
       for (const [key, target] of picks.average) targets[key] = { ...measure(target), load: 0 }
       for (const [key, target] of picks.load) targets[key] = measure(target)
       published = { at: clock.now(), targets }
-      await state.write(ownKey, JSON.stringify(published), { ttlMs: TTL_MS })
+      await state.write(instanceKey, JSON.stringify(published), { ttlMs: TTL_MS })
       return Object.values(targets).some(({ load }) => load > 0)
     },
     { clock, pauseMs: PAUSE_MS, heartbeatMs: HEARTBEAT_MS },
   )
 
-  function isUnpublished(key: string, what: MeasureName): boolean {
-    const target = picks[what].get(key)
-    if (!target || what === 'load' || !published) return target !== undefined
+  function isUnpublished(key: string, measureName: MeasureName): boolean {
+    const target = picks[measureName].get(key)
+    if (!target || measureName === 'load' || !published) return target !== undefined
     const { streams, answers } = measure(target)
     const previous = published.targets[key]
     const isOld = clock.now() - published.at > MAX_AVERAGE_AGE_MS
@@ -93,7 +93,7 @@ export function createSharedMeasures(
 
   async function read() {
     const entries = await state.list(MEASURES_PREFIX)
-    othersPublished = entries.flatMap(({ key, value }) => (key === ownKey ? [] : parsePublished(value)))
+    othersPublished = entries.flatMap(({ key, value }) => (key === instanceKey ? [] : parsePublished(value)))
     reading = undefined
   }
 
@@ -121,7 +121,7 @@ export function createSharedMeasures(
     },
     async close() {
       await publisher.stop()
-      if (published) await state.drop(ownKey)
+      if (published) await state.drop(instanceKey)
     },
   }
 }

@@ -16,9 +16,9 @@ export interface TargetHealth {
   begin(target: HealthTarget): CircuitPermit
   /**
    * Returns the permit of a request without another target when its turn comes, or the target's cooldown after another request has failed there.
-   * `left` settles when the client disconnects.
+   * `disconnected` settles when the client disconnects.
    */
-  takeTurn(target: HealthTarget, left: Promise<unknown>): Promise<CircuitPermit | CooldownState>
+  takeTurn(target: HealthTarget, disconnected: Promise<unknown>): Promise<CircuitPermit | CooldownState>
 }
 
 /**
@@ -46,7 +46,7 @@ export const loadFailureCode = once(async () => {
 export function createHealth({ clock, random }: { clock: Clock; random: () => number }): Health {
   const windows = createCallWindows(() => clock.now())
   let order = 0 // orders calls and cooldowns, because several may have the same time
-  const nextOrder = () => ++order
+  const getNextOrder = () => ++order
   let unhealthy: UnhealthyTargets | undefined
 
   function withSettings(terms: ScopedHealthSettings): TargetHealth {
@@ -57,7 +57,7 @@ export function createHealth({ clock, random }: { clock: Clock; random: () => nu
       getReports: getFailures,
       reportFailure(report: (failures: TermsOfFailures) => void) {
         function reportTo({ createUnhealthyTargets }: typeof FailureCode) {
-          unhealthy ??= createUnhealthyTargets({ clock, random, windows, nextOrder })
+          unhealthy ??= createUnhealthyTargets({ clock, random, windows, nextOrder: getNextOrder })
           failures ??= unhealthy.withTerms(terms)
           report(failures)
         }
@@ -66,12 +66,13 @@ export function createHealth({ clock, random }: { clock: Clock; random: () => nu
       },
     }
     const begin = (target: HealthTarget) =>
-      createPermit(target, { began: nextOrder(), probe: getFailures()?.startProbe(target) }, permitOptions)
+      createPermit(target, { began: getNextOrder(), probe: getFailures()?.startProbe(target) }, permitOptions)
 
     return {
       getCooldown: (target) => getFailures()?.getCooldown(target),
       begin,
-      takeTurn: async (target, left) => getFailures()?.takeTurn(target, { left, begin }) ?? begin(target),
+      takeTurn: async (target, disconnected) =>
+        getFailures()?.takeTurn(target, { left: disconnected, begin }) ?? begin(target),
     }
   }
 

@@ -66,7 +66,7 @@ function createTermsOfFailures(terms: ScopedHealthSettings, dependencies: Cooldo
       const retryAt = probing ? Number.POSITIVE_INFINITY : dueAt
       const isMandatory = isRequestedWait === true || failureRules[reason].isLasting === true
       const cooldown = { level, class: reason, retryAt, dueAt, isMandatory }
-      if (!worst || isWorse(cooldown, worst)) worst = cooldown
+      if (!worst || isMoreSevere(cooldown, worst)) worst = cooldown
     }
     return worst
   }
@@ -137,7 +137,7 @@ const isDue = ({ retryAt, probing }: HealthRecord, now: number) => retryAt !== u
 const isSporadic = (reason: FailureClass) => failureRules[reason].cooldown?.starts === 'by-share'
 
 /** Returns whether the first cooldown is worse: mandatory ones are worse than others, and longer ones are worse than shorter ones. */
-const isWorse = (one: CooldownState, other: CooldownState) =>
+const isMoreSevere = (one: CooldownState, other: CooldownState) =>
   one.isMandatory === other.isMandatory ? one.retryAt > other.retryAt : one.isMandatory
 
 /** The longest time that other requests wait for the outcome of a call. */

@@ -99,7 +99,7 @@ export const toContentType = (mediaType: string): string =>
 export function createReplyHeaders(
   response: UpstreamResponse,
   mediaType: string,
-  isSecret: (value: string) => boolean = neverSecret,
+  isSecret: (value: string) => boolean = isNeverSecret,
 ): Record<string, string> {
   const listed = parseConnectionHeader(response.header('connection'))
   const headers: Record<string, string> = {}
@@ -113,7 +113,7 @@ export function createReplyHeaders(
   return headers
 }
 
-const neverSecret = () => false
+const isNeverSecret = () => false
 
 /** Accepts parameters such as a charset, and `text/json`. */
 function hasMediaType(contentType: string | undefined, mediaType: string): boolean {

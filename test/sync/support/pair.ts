@@ -2,7 +2,7 @@ import { memoryStorage } from '../../../adapters/storage/memory.ts'
 import { gatewayError } from '../../../src/errors.ts'
 import type { SyncRequest, SyncResponse } from '../../../src/features/cloud-sync/protocol.ts'
 import { MAX_STATES } from '../../../src/features/cloud-sync/protocol.ts'
-import { agreesOnLastSync, getNextStamps, type Stamps } from '../../../src/features/cloud-sync/proxy/replica-records.ts'
+import { getNextStamps, hasSameLastSync, type Stamps } from '../../../src/features/cloud-sync/proxy/replica-records.ts'
 import { syncReplicas } from '../../../src/features/cloud-sync/sync-replicas.ts'
 import type { Conflict, SyncProgress, SyncResult } from '../../../src/features/cloud-sync/sync-types.ts'
 import type { Clock, Storage } from '../../../src/types.ts'
@@ -29,7 +29,7 @@ export function openProxy(input: Omit<SideOptions, 'side'> & { storage: Storage 
   async function mirrorFor(request: SyncRequest): Promise<{ mirror: MirrorRecord; isDiverged: boolean }> {
     const stored = await read()
     if (stored && stored.id === request.mirror) {
-      const isDiverged = !agreesOnLastSync(stored, request)
+      const isDiverged = !hasSameLastSync(stored, request)
       if (isDiverged && !request.full) throw createRejection('HISTORY_DIVERGED')
       return { mirror: stored, isDiverged }
     }

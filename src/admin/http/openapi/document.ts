@@ -61,14 +61,18 @@ export function describeGateway({
   const describeResult = (operation: string) => describeType(types.get(operation) ?? operation)
   const responses: Record<string, JsonObject> = {}
   const builder = createBuilder({ convert, describeType, describeResult }, responses)
-  const managed = describeManagementPaths(routes, builder, isOpen ? [] : [{ managementToken: [] }])
-  const paths: Paths = { ...managed, ...describeModelPaths(features, builder), '/health': { get: healthCheck() } }
+  const managementPaths = describeManagementPaths(routes, builder, isOpen ? [] : [{ managementToken: [] }])
+  const paths: Paths = {
+    ...managementPaths,
+    ...describeModelPaths(features, builder),
+    '/health': { get: describeHealthCheck() },
+  }
   describeFields(definitions, routes.flat())
   const used = new Set(
     Object.values(paths).flatMap((methods) => Object.values(methods).flatMap(({ tags }) => tags as string[])),
   )
 
-  function healthCheck() {
+  function describeHealthCheck() {
     const content = createJsonContent(refer('HealthStatus'))
     return {
       operationId: 'healthCheck',

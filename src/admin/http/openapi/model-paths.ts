@@ -122,7 +122,7 @@ export function describeModelPaths(features: readonly BuiltInFeature[], builder:
   }
 
   for (const { path, kinds, isPublic } of listingPaths) {
-    const callers = distinct(listCallerFormats(path))
+    const callers = removeDuplicates(listCallerFormats(path))
     const id = `${createId(path.replace(/\/:.*/, ''))}${kinds ? 'List' : 'Get'}`
     const shared = { tags: ['models'], security: clientSecurity }
     const query = kinds ? callers.flatMap(listPagingParameters) : []
@@ -162,7 +162,7 @@ export function describeModelPaths(features: readonly BuiltInFeature[], builder:
       security: clientSecurity,
       responses: {
         200: { description: "The caller's account.", content: createJsonContent(builder.describeResult(type)) },
-        ...describeErrors(distinct(listCallerFormats(path)), LISTING_ERRORS, builder),
+        ...describeErrors(removeDuplicates(listCallerFormats(path)), LISTING_ERRORS, builder),
       },
     })
   }
@@ -196,7 +196,7 @@ function describeFeatureRoute(
     parameters: listPathParameters(path),
     responses: {
       200: { description: 'The response.' },
-      ...describeErrors(distinct(listCallerFormats(path)), statuses, builder),
+      ...describeErrors(removeDuplicates(listCallerFormats(path)), statuses, builder),
     },
   }
 }
@@ -248,7 +248,7 @@ function describeEndpoint(endpoint: Endpoint, builder: Builder): JsonObject {
       ...(inPath
         ? [createParameter('path', 'model', `${MODEL_DESCRIPTION} Can contain slashes, percent-encoded or not.`)]
         : []),
-      ...(headers ? headerParameters(headers) : []),
+      ...(headers ? listHeaderParameters(headers) : []),
       ...(streams === 'always'
         ? [createParameter('query', 'alt', 'With `sse`, the stream consists of events; otherwise, it is a JSON array.')]
         : []),
@@ -279,7 +279,7 @@ function describeEndpoint(endpoint: Endpoint, builder: Builder): JsonObject {
 }
 
 /** Returns the parameters for headers that replace fields of the body. */
-const headerParameters = ({ model, stream }: NonNullable<Endpoint['headers']>): JsonObject[] => [
+const listHeaderParameters = ({ model, stream }: NonNullable<Endpoint['headers']>): JsonObject[] => [
   createParameter('header', model, `${MODEL_DESCRIPTION} Default: the body's \`model\`.`),
   ...(stream === undefined
     ? []
@@ -299,7 +299,7 @@ const BODIES_DESCRIPTION = "Bodies are in the vendor's format; unknown fields ar
 const MODEL_DESCRIPTION = 'A listed model, an alias, or a combo.'
 
 /** Omits formats with the same schemas as an earlier one. */
-const distinct = (names: readonly ClientFormat[]): ClientFormat[] => [
+const removeDuplicates = (names: readonly ClientFormat[]): ClientFormat[] => [
   ...new Map(names.map((name) => [formatTypes[name], name])).values(),
 ]
 

@@ -15,7 +15,7 @@ export function convertType(text: string, refer: (name: string) => JsonObject): 
     const members = [readArray()]
     while (skip('|')) members.push(readArray())
     skip(end)
-    return uniteSchemas(members)
+    return createUnionSchema(members)
   }
 
   function readArray(): JsonObject {
@@ -55,7 +55,7 @@ const basicTypes: Readonly<Record<string, JsonObject>> = {
   unknown: {},
 }
 
-function uniteSchemas(members: readonly JsonObject[]): JsonObject {
+function createUnionSchema(members: readonly JsonObject[]): JsonObject {
   const others = members.filter(({ type }) => type !== 'null')
   const isChoice = others.length > 1 && others.every((member) => 'const' in member)
   const union = isChoice

@@ -135,13 +135,13 @@ async function listPrivateAddressWarnings(
   { cloudUrl }: ProxyContext,
 ): Promise<string[]> {
   const isLocal = isLoopbackHost(new URL(cloudUrl).hostname)
-  const isNear = (connection: ConnectionRecord) => {
+  const isPrivate = (connection: ConnectionRecord) => {
     const address = connection.providerSpecificData?.baseUrl ?? getDefinition(catalog, connection.provider)?.baseUrl
     if (address === undefined || !URL.canParse(address)) return false
     const { hostname } = new URL(address)
     return isPrivateHost(hostname) && !(isLocal && isLoopbackHost(hostname))
   }
-  const near = sortActiveConnections((await store.connections.all()).filter(isNear)).map(({ name }) => `"${name}"`)
+  const near = sortActiveConnections((await store.connections.all()).filter(isPrivate)).map(({ name }) => `"${name}"`)
   if (near.length === 0) return []
   const listed = near.length > MAX_NAMED ? [...near.slice(0, MAX_NAMED), `${near.length - MAX_NAMED} more`] : near
   return [`The cloud proxy may be unable to reach the private URLs of these connections: ${listed.join(', ')}.`]

@@ -142,7 +142,7 @@ export class Pushes {
     )
     const latest = Math.max(this.#succeededAt, Date.parse(lastSuccessAt ?? '') || Number.NEGATIVE_INFINITY)
     return {
-      lastSuccessAt: isTime(latest) ? iso(latest) : null,
+      lastSuccessAt: isTime(latest) ? toIso(latest) : null,
       lagMs: isTime(since) ? Math.max(0, clock.now() - since) : 0,
       lastError,
       conflicts,
@@ -204,9 +204,9 @@ export class Pushes {
   #run(): void {
     if (this.#running !== undefined) return
     this.#unschedule()
-    this.#running = this.#sync().then((isOn) => {
+    this.#running = this.#sync().then((isEnabled) => {
       this.#running = undefined
-      if (isOn) this.#scheduleNext()
+      if (isEnabled) this.#scheduleNext()
       else this.#waiting = undefined
       if (!this.#planned?.isForChange) this.#notifyListeners()
     })
@@ -243,14 +243,14 @@ export class Pushes {
     this.#save(({ lastSuccessAt, lastError, waitingSince }) => {
       const isNews = lastError !== null || waitingSince !== null
       if (!isNews && now - (Date.parse(lastSuccessAt ?? '') || 0) < SAVE_SUCCESS_MS) return {}
-      return { lastSuccessAt: iso(now), lastError: null, waitingSince: null }
+      return { lastSuccessAt: toIso(now), lastError: null, waitingSince: null }
     })
   }
 
   #recordFailure(lastError: string): void {
     this.#failures++
     this.#failedAt = this.#deps.clock.now()
-    const since = this.#waiting ? iso(this.#waiting.since) : null
+    const since = this.#waiting ? toIso(this.#waiting.since) : null
     this.#save(({ waitingSince }) => ({ lastError, waitingSince: waitingSince ?? since }))
   }
 
@@ -277,4 +277,4 @@ const REPLICATED_COLLECTIONS = [
 
 const isTime = (ms: number | undefined): ms is number => ms !== undefined && Number.isFinite(ms)
 
-const iso = (ms: number) => new Date(ms).toISOString()
+const toIso = (ms: number) => new Date(ms).toISOString()

@@ -71,13 +71,13 @@ export function createCloudReplica({ store, clock, ledger, fetch, options }: Clo
   const calls = createSignedCalls({ getIdentity: (cloudUrl) => getIdentity(cloudUrl, store) })
   const inTurn = createMutex()
   const closing = new AbortController()
-  const yielding = { own: new AbortController(), sync: new AbortController() }
+  const yieldControllers = { own: new AbortController(), sync: new AbortController() }
 
   let isSyncing = false
 
-  function cancelRunning(kind: keyof typeof yielding): void {
-    yielding[kind].abort(SUPERSEDED_ERROR)
-    yielding[kind] = new AbortController()
+  function cancelRunning(kind: keyof typeof yieldControllers): void {
+    yieldControllers[kind].abort(SUPERSEDED_ERROR)
+    yieldControllers[kind] = new AbortController()
   }
 
   const call: CloudReplica['call'] = (signedCall, context) => {
@@ -142,7 +142,8 @@ export function createCloudReplica({ store, clock, ledger, fetch, options }: Clo
       if (id === calls.session()) calls.forget()
     },
     close() {
-      for (const controller of [closing, yielding.own, yielding.sync]) controller.abort(gatewayError('CLOSED'))
+      for (const controller of [closing, yieldControllers.own, yieldControllers.sync])
+        controller.abort(gatewayError('CLOSED'))
     },
 
     runExclusive(work, { ms, kind }) {
@@ -153,7 +154,7 @@ export function createCloudReplica({ store, clock, ledger, fetch, options }: Clo
           both.throwIfAborted()
           return work(both)
         })
-      const { signal } = kind === 'own' || kind === 'sync' ? yielding[kind] : closing
+      const { signal } = kind === 'own' || kind === 'sync' ? yieldControllers[kind] : closing
       return runWithDeadline(runInOrder, { clock, ms, late: () => createTimeoutError(ms), signal })
     },
   }

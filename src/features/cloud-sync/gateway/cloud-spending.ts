@@ -1,5 +1,5 @@
 import * as v from 'valibot'
-import { wholeNumber } from '../../../admin/input.ts'
+import { integerSchema } from '../../../admin/input.ts'
 import { isGatewayError } from '../../../errors.ts'
 import type { JsonObject } from '../../../lib/json.ts'
 import type { Store } from '../../../records/store.ts'
@@ -18,7 +18,7 @@ export interface SpendingSide {
 const LAST_MINUTE = 4_223_371_679
 
 /** A count sent by the other side. */
-export const count = wholeNumber(0, Number.MAX_SAFE_INTEGER)
+export const count = integerSchema(0, Number.MAX_SAFE_INTEGER)
 
 /** An account's usage on the other side. */
 export const scopeUsage = v.object({
@@ -74,9 +74,9 @@ export async function respondToSpending(
 /** Lists the keys and groups with limits, by account name. */
 async function findLimitedAccounts({ store }: SpendingSide): Promise<ReadonlySet<string>> {
   const [keys, groups] = await Promise.all([store.keys.entries(), store.groups.entries()])
-  const named = (scope: ScopeUsage['scope'], entries: typeof keys | typeof groups) =>
+  const formatNames = (scope: ScopeUsage['scope'], entries: typeof keys | typeof groups) =>
     entries.flatMap(({ record: { id, limits } }) => (limits ? formatAccountName({ scope, id }) : []))
-  return new Set([...named('key', keys), ...named('group', groups)])
+  return new Set([...formatNames('key', keys), ...formatNames('group', groups)])
 }
 
 async function readSpending(

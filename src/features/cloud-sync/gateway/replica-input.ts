@@ -14,18 +14,23 @@ import type { Collection } from '../protocol.ts'
 /* The records of a replica: the replicated fields of each collection, with encrypted secrets. */
 
 const digest = v.pipe(fields.text, v.regex(/^[0-9a-f]{64}$/, 'must be the SHA-256 of the key as 64 hex digits'))
-const secret = ({ shape }: typeof keyFields.key | typeof connectionFields.apiKey | typeof guardFields.headers) =>
+const validateSecret = ({
+  shape,
+}: typeof keyFields.key | typeof connectionFields.apiKey | typeof guardFields.headers) =>
   v.exactOptional(createSchema(shape))
 
 const schemas: Readonly<Record<Collection, ReturnType<typeof closedObject>>> = {
-  guards: closedObject({ ...createSyncedEntries(guardFields), headers: secret(guardFields.headers) }),
+  guards: closedObject({ ...createSyncedEntries(guardFields), headers: validateSecret(guardFields.headers) }),
   settings: closedObject({
     ...createSyncedEntries(settingsFields, { areRequired: true }),
     guards: makeOptional(true, createSchema(settingsFields.guards.shape)),
   }),
   groups: closedObject(createSyncedEntries(groupFields)),
-  keys: closedObject({ ...createSyncedEntries(keyFields), digest, key: secret(keyFields.key) }),
-  connections: closedObject({ ...createSyncedEntries(connectionFields), apiKey: secret(connectionFields.apiKey) }),
+  keys: closedObject({ ...createSyncedEntries(keyFields), digest, key: validateSecret(keyFields.key) }),
+  connections: closedObject({
+    ...createSyncedEntries(connectionFields),
+    apiKey: validateSecret(connectionFields.apiKey),
+  }),
   combos: closedObject(createSyncedEntries(comboFields)),
   customModels: closedObject(createSyncedEntries(customModelFields)),
   aliases: closedObject(createSyncedEntries(aliasFields)),

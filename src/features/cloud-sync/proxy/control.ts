@@ -46,14 +46,14 @@ export function createControl(deps: {
     async api(id) {
       const tenant = await tenants.open(id)
       if (!tenant) throw createNoTenantError()
-      const api =
+      const getApi =
         apis.get(tenant) ??
         createTenantApi(tenant, {
           directory,
           runExclusive: (work) => service.runExclusive(id, () => tenants.use(tenant, work)),
         })
-      apis.set(tenant, api)
-      return api
+      apis.set(tenant, getApi)
+      return getApi
     },
 
     async forget(id) {

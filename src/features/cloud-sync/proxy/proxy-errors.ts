@@ -23,8 +23,8 @@ export const createProxyError = (code: CloudCode, message = ERRORS_BY_CODE[code]
   gatewayError('INVALID_REQUEST', { status: ERRORS_BY_CODE[code][0], message, data: { cloudCode: code } })
 
 /** Creates the unencrypted reply for an error: `{ error, code }`. Passes internal errors to `onError`, and hides their details from the gateway. */
-export function toErrorReply(thrown: unknown, onError: (error: unknown) => void): Reply {
-  const error = toGatewayError(thrown)
+export function toErrorReply(cause: unknown, onError: (error: unknown) => void): Reply {
+  const error = toGatewayError(cause)
   if (error.status === 500) onError(error.code === 'INTERNAL' && error.cause !== undefined ? error.cause : error)
   const { message } = error.status === 500 && error.code !== 'BODY_ALREADY_READ' ? gatewayError(error.code) : error
   return createJsonReply(error.status, { error: message, code: getCode(error) }, error.headers)

@@ -99,9 +99,9 @@ export function createCloudProxy(options: CloudProxyOptions): CloudProxy {
     if (isClosed) throw gatewayError('CLOSED')
   }
 
-  const ownStorage = storage.atomic ? storage : createRetryingStorage(storage, clock)
-  const scopes = createScopes(ownStorage)
-  const timed = withTimeouts(ownStorage, clock)
+  const proxyStorage = storage.atomic ? storage : createRetryingStorage(storage, clock)
+  const scopes = createScopes(proxyStorage)
+  const timed = withTimeouts(proxyStorage, clock)
   const documents = createDocuments(timed)
   const keyring = once(() => openKeyring({ storage: timed, secret, logger, syncCrypto: platformCrypto }))
   const replicas = createReplicaRecords({ documents, scopes, clock, maxAgeMs: limits.storeMaxAgeMs })

@@ -33,7 +33,7 @@ type StampedRequest = Pick<SyncRequest, 'stamp' | 'attempts' | 'full' | 'changes
  * Returns whether the gateway and the proxy agree about their last sync. If the last response was lost, they still agree. But a gateway that doesn't
  * know the last request was restored from an old copy.
  */
-export function agreesOnLastSync(
+export function hasSameLastSync(
   { current, previous, attempt }: Stamps,
   { stamp, attempts = [] }: StampedRequest,
 ): boolean {
@@ -50,11 +50,11 @@ export function getNextStamps(
   { states, newStamp }: { states: number; newStamp(): string },
 ): Stamps {
   const lastAttempt = request.attempts?.at(-1)
-  const isMoving = Boolean(request.full) || request.changes.length > 0 || request.seen.length > 0
+  const hasChanges = Boolean(request.full) || request.changes.length > 0 || request.seen.length > 0
   const isRepeated = lastAttempt !== undefined && lastAttempt === last && request.stamp === previous
-  const isSame = isRepeated || (!isMoving && states === 0)
+  const isSame = isRepeated || (!hasChanges && states === 0)
   const currentAttempt =
-    isSame || (!isMoving && request.stamp !== current) ? attempt : isMoving ? lastAttempt : undefined
+    isSame || (!hasChanges && request.stamp !== current) ? attempt : hasChanges ? lastAttempt : undefined
   const completedAttempt = isSame ? last : lastAttempt
   return {
     ...(isSame ? { current, previous } : { current: newStamp(), previous: request.stamp }),

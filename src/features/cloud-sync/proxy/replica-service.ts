@@ -20,7 +20,7 @@ import type { Directory } from './directory.ts'
 import type { Documents } from './documents.ts'
 import { createProxyError } from './proxy-errors.ts'
 import type { ReplicaActions } from './proxy-protocol.ts'
-import { agreesOnLastSync, getNextStamps, type ReplicaRecord, type ReplicaRecords } from './replica-records.ts'
+import { getNextStamps, hasSameLastSync, type ReplicaRecord, type ReplicaRecords } from './replica-records.ts'
 import type { Sessions } from './sessions.ts'
 import { getDataPrefix, type Tenant, type Tenants } from './tenants.ts'
 
@@ -71,7 +71,7 @@ export function createReplicaService(deps: {
   async function getReplicaRecord(tenant: string, request: SyncRequest): Promise<ReplicaRecord> {
     const stored = await replicas.read(tenant)
     if (stored && !stored.isEnding && stored.id === request.mirror) {
-      if (!request.full && !agreesOnLastSync(stored, request)) throw createProxyError('HISTORY_DIVERGED')
+      if (!request.full && !hasSameLastSync(stored, request)) throw createProxyError('HISTORY_DIVERGED')
       return stored
     }
     // A new replica counts revisions from the start, so the revisions of another replica would be wrong.
@@ -114,7 +114,7 @@ export function createReplicaService(deps: {
   }
 
   async function exchangeStates(replica: Replica, record: ReplicaRecord, request: SyncRequest) {
-    if (request.full) await replica.markAllUnseen({ isDiverged: !agreesOnLastSync(record, request) })
+    if (request.full) await replica.markAllUnseen({ isDiverged: !hasSameLastSync(record, request) })
     await replica.confirm(request.seen)
     const verdicts = await replica.accept(request.changes)
     return { verdicts, ...(await replica.listUnseen(MAX_STATES)) }

@@ -100,8 +100,8 @@ function LazyView({ page }: { page: string }) {
       (loaded) => {
         view.value = loaded
       },
-      (thrown: unknown) => {
-        error.value = getMessage(thrown)
+      (cause: unknown) => {
+        error.value = getMessage(cause)
       },
     )
   }

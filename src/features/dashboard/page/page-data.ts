@@ -42,11 +42,11 @@ export function useData<T>(
   })
 
   useEffect(() => {
-    const again = () => {
+    const reload = () => {
       if (!document.hidden) turn.value++
     }
-    const timer = everyMs === undefined ? undefined : setInterval(again, everyMs)
-    document.addEventListener('visibilitychange', again)
+    const timer = everyMs === undefined ? undefined : setInterval(reload, everyMs)
+    document.addEventListener('visibilitychange', reload)
     let loadedAt = Date.now()
     let soon: ReturnType<typeof setTimeout> | undefined
     const leave = onEvents((events) => {
@@ -55,7 +55,7 @@ export function useData<T>(
         () => {
           soon = undefined
           loadedAt = Date.now()
-          again()
+          reload()
         },
         loadedAt + restMs - Date.now(),
       )
@@ -65,7 +65,7 @@ export function useData<T>(
       leave()
       clearTimeout(soon)
       clearInterval(timer)
-      document.removeEventListener('visibilitychange', again)
+      document.removeEventListener('visibilitychange', reload)
     }
   }, [])
 
@@ -83,8 +83,8 @@ export function useAction<A extends unknown[]>(act: (...args: A) => Promise<unkn
     try {
       await act(...args)
       return true
-    } catch (thrown) {
-      error.value = getMessage(thrown)
+    } catch (cause) {
+      error.value = getMessage(cause)
       return false
     } finally {
       isBusy.value = false

@@ -74,9 +74,9 @@ export function countHidden(text: string, count: (text: string) => number): numb
       const plain = dropMarkup(view.text, { isPiece: true, tagsAreSpaces })
       if (!plain) return
       holdView(composeTexts(view, plain), plain.hiddenFrom)
-      for (const at of plain.unfinished) {
-        const before = dropMarkup(view.text.slice(0, at), { tagsAreSpaces })
-        holdView(before ? composeTexts(view, before) : view, before?.hiddenFrom ?? at)
+      for (const position of plain.unfinished) {
+        const before = dropMarkup(view.text.slice(0, position), { tagsAreSpaces })
+        holdView(before ? composeTexts(view, before) : view, before?.hiddenFrom ?? position)
       }
       if (!view.text.includes('<')) return
     }
@@ -94,12 +94,12 @@ export function countHidden(text: string, count: (text: string) => number): numb
     holdView(view, escapeAt)
   }
 
-  const whole: RewrittenText = { text: tail, toOriginal: (index, isEnd) => index + (isEnd ? 1 : 0) }
-  let decoded = whole
-  holdEnd(whole)
-  holdMarkup(whole)
+  const unchanged: RewrittenText = { text: tail, toOriginal: (index, isEnd) => index + (isEnd ? 1 : 0) }
+  let decoded = unchanged
+  holdEnd(unchanged)
+  holdMarkup(unchanged)
   for (decoded of listDecoded(tail)) holdEnd(decoded)
-  if (decoded !== whole) holdMarkup(decoded)
+  if (decoded !== unchanged) holdMarkup(decoded)
   const reversed = reverseOverridden(decoded.text)
   if (reversed) holdView(composeTexts(decoded, reversed), reversed.text.length)
   return most

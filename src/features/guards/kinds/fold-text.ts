@@ -48,8 +48,8 @@ function computeFold(character: string): number {
  */
 export function foldPair(high: number, low: number): number | undefined {
   const code = (high - 0xd800) * 0x400 + (low - 0xdc00) + 0x1_0000
-  const known = foldedPairs.get(code)
-  if (known !== undefined) return known < 0 ? undefined : known
+  const cached = foldedPairs.get(code)
+  if (cached !== undefined) return cached < 0 ? undefined : cached
   const found = computePair(code)
   if (foldedPairs.size < MAX_PAIRS) foldedPairs.set(code, found ?? -1)
   return found
@@ -79,7 +79,7 @@ export function foldText(text: string): RewrittenText | undefined {
   const codes = new Uint16Array(MAX_PIECE)
   let from = 0
   let count = 0
-  const endPiece = (until: number) => {
+  const finishPiece = (until: number) => {
     rewriter.add(String.fromCharCode(...codes.subarray(0, count)), { from, until })
     count = 0
   }
@@ -91,15 +91,15 @@ export function foldText(text: string): RewrittenText | undefined {
     if (count === 0) from = index
     if (value !== 0 && value < EXPANDED_FLAG && pair === undefined) {
       codes[count++] = code >= 0x80 && isUpper(code) ? toUpper(value) : value
-      if (count === MAX_PIECE) endPiece(index + 1)
+      if (count === MAX_PIECE) finishPiece(index + 1)
       continue
     }
-    endPiece(index)
+    finishPiece(index)
     const until = index + (pair === undefined ? 1 : 2)
     if (value !== 0) rewriter.add(String.fromCharCode(...expandFold(value)), { from: index, until, isNew: true })
     index = until - 1
   }
-  endPiece(text.length)
+  finishPiece(text.length)
   return rewriter.finish()
 }
 

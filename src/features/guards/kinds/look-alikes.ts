@@ -1,6 +1,6 @@
 /** Reads pairs of letters and their Latin letters. */
 const readPairs = (rows: ReadonlyArray<readonly [letters: string, latin: string]>) =>
-  rows.flatMap(([letters, latin]) => Array.from(letters, (letter, at) => [letter, latin[at] ?? letter] as const))
+  rows.flatMap(([letters, latin]) => Array.from(letters, (letter, index) => [letter, latin[index] ?? letter] as const))
 
 /** Letters of other alphabets, in lower case unless only the capital looks alike, small capitals, and symbols that look like ASCII characters. */
 export const LOOKALIKES: ReadonlyMap<string, string> = new Map(

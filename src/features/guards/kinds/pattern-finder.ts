@@ -63,8 +63,8 @@ export async function createPatternFinder(
       while (matcher.find()) {
         const start = matcher.start()
         const end = matcher.end()
-        const mayContinue = isPiece && end === text.length && end - start < maxMatch
-        if (end > start && !mayContinue) matches.push({ start, end, type: 'PATTERN' })
+        const canContinue = isPiece && end === text.length && end - start < maxMatch
+        if (end > start && !canContinue) matches.push({ start, end, type: 'PATTERN' })
       }
     }
     return matches

@@ -11,11 +11,11 @@ import type { GuardRecordChange } from '../../../types/records/guard-fields.ts'
  */
 export function applyChange(
   current: StoredGuard,
-  { headers, ...given }: Omit<GuardRecordChange, 'name'>,
+  { headers, ...changes }: Omit<GuardRecordChange, 'name'>,
   opened: PlainGuard | undefined,
 ): PlainGuard {
   const { headers: stored } = opened ?? {}
-  const next = withChange(current, given)
+  const next = withChange(current, changes)
   const isMoved = next.url !== current.url
   if (headers !== undefined)
     return withChange(next, { headers: headers && restoreShortened(headers, isMoved ? undefined : stored) })
@@ -27,7 +27,9 @@ export function applyChange(
 type PlainHeaders = NonNullable<PlainGuard['headers']>
 
 /** Replaces shortened values, which clients send back, with the stored ones. */
-function restoreShortened(given: PlainHeaders, stored: PlainHeaders = {}): PlainHeaders {
-  const known = new Map(Object.entries(stored).map(([name, value]) => [name + shortenSecret(value), value]))
-  return Object.fromEntries(Object.entries(given).map(([name, value]) => [name, known.get(name + value) ?? value]))
+function restoreShortened(headers: PlainHeaders, stored: PlainHeaders = {}): PlainHeaders {
+  const storedByShortened = new Map(Object.entries(stored).map(([name, value]) => [name + shortenSecret(value), value]))
+  return Object.fromEntries(
+    Object.entries(headers).map(([name, value]) => [name, storedByShortened.get(name + value) ?? value]),
+  )
 }

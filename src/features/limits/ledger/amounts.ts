@@ -11,14 +11,14 @@ export interface Amounts {
 }
 
 /** Amounts as integers, which add up exactly. USD are in nano-dollars. */
-export interface WholeAmounts {
+export interface IntegerAmounts {
   requests: number
   parallel: number
   tokens: number
   usd: number
 }
 
-export const NO_AMOUNTS: WholeAmounts = Object.freeze({ requests: 0, parallel: 0, tokens: 0, usd: 0 })
+export const NO_AMOUNTS: IntegerAmounts = Object.freeze({ requests: 0, parallel: 0, tokens: 0, usd: 0 })
 
 /** The largest count. Larger values are capped at it. */
 const MAX_COUNT = Number.MAX_SAFE_INTEGER
@@ -43,10 +43,10 @@ export const addClamped = (a: number, b: number): number => Math.min(MAX_COUNT, 
 export const subtractClamped = (a: number, b: number): number => Math.max(0, a - b)
 
 /** Converts to integers, rounded up. Replaces NaN with the amount in `fallback`; by default, that is more than any limit allows. */
-export function toWholeAmounts(
+export function toIntegerAmounts(
   { requests = 0, parallel = 0, tokens = 0, usd = 0 }: Amounts,
-  fallback?: WholeAmounts,
-): WholeAmounts {
+  fallback?: IntegerAmounts,
+): IntegerAmounts {
   return {
     requests: roundUp(requests, fallback?.requests),
     parallel: roundUp(parallel, fallback?.parallel),
@@ -66,7 +66,7 @@ export interface RequestedOutput {
 }
 
 /** Adds this many output tokens to `fixed`. */
-export function addOutput(fixed: WholeAmounts, output: RequestedOutput | undefined, tokens: number): WholeAmounts {
+export function addOutput(fixed: IntegerAmounts, output: RequestedOutput | undefined, tokens: number): IntegerAmounts {
   if (!output) return fixed
   return {
     ...fixed,

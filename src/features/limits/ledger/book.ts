@@ -1,6 +1,6 @@
 import { gatewayError } from '../../../errors.ts'
 import { isObject, tryParseJson } from '../../../lib/json.ts'
-import { addClamped, subtractClamped, type WholeAmounts } from './amounts.ts'
+import { addClamped, type IntegerAmounts, subtractClamped } from './amounts.ts'
 import { getWindowStarts, type Minute, WINDOWS } from './windows.ts'
 
 /** Requests, tokens, and nano-dollars of all reservations made in one minute. */
@@ -119,7 +119,7 @@ export function countSlot(used: number[], minute: Minute, slot: MinuteSlot, by: 
 export const addUsed = (used: readonly number[], added: readonly number[]): number[] =>
   used.map((value, index) => addClamped(value, added[index] ?? 0))
 
-export const createSlot = (minute: Minute, { requests, tokens, usd }: WholeAmounts): MinuteSlot => [
+export const createSlot = (minute: Minute, { requests, tokens, usd }: IntegerAmounts): MinuteSlot => [
   minute,
   requests,
   tokens,
@@ -145,14 +145,14 @@ export function addSlot(slots: readonly MinuteSlot[], added: MinuteSlot): readon
 }
 
 /** Subtracts a slot. */
-export function subtractSlot(slots: readonly MinuteSlot[], taken: MinuteSlot): readonly MinuteSlot[] {
-  const same = slots.find((slot) => slot[0] === taken[0])
+export function subtractSlot(slots: readonly MinuteSlot[], removed: MinuteSlot): readonly MinuteSlot[] {
+  const same = slots.find((slot) => slot[0] === removed[0])
   if (!same) return slots
   const rest: MinuteSlot = [
-    taken[0],
-    subtractClamped(same[1], taken[1]),
-    subtractClamped(same[2], taken[2]),
-    subtractClamped(same[3], taken[3]),
+    removed[0],
+    subtractClamped(same[1], removed[1]),
+    subtractClamped(same[2], removed[2]),
+    subtractClamped(same[3], removed[3]),
   ]
   const others = slots.length === 1 ? [] : slots.filter((slot) => slot !== same)
   return isEmptySlot(rest) ? others : [...others, rest]

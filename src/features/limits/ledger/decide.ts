@@ -1,6 +1,6 @@
 import { fromNanoUsd } from '../../../lib/usd.ts'
 import type { LimitScope, LimitState, LimitUnit, LimitWindow, UsageLimits } from '../../../types/limits.ts'
-import { addClamped, addOutput, type RequestedOutput, subtractClamped, toNano, type WholeAmounts } from './amounts.ts'
+import { addClamped, addOutput, type IntegerAmounts, type RequestedOutput, subtractClamped, toNano } from './amounts.ts'
 import { type Book, COUNTED_UNITS, getUsedIndex, type MinuteSlot } from './book.ts'
 import { formatWindowEnd, getWindowStarts, type Minute, WINDOWS } from './windows.ts'
 
@@ -32,8 +32,8 @@ interface SingleLimit {
   /** As an integer. */
   maxAmount: number
   /** The indexes of the window and the unit, or -1 for `parallel`, which isn't counted by window. */
-  windowAt: number
-  unitAt: number
+  windowIndex: number
+  unitIndex: number
 }
 
 const rulesByLimits = new WeakMap<UsageLimits, readonly SingleLimit[]>()
@@ -45,16 +45,16 @@ const rulesByLimits = new WeakMap<UsageLimits, readonly SingleLimit[]>()
 export function listSingleLimits(limits: UsageLimits): readonly SingleLimit[] {
   const cached = rulesByLimits.get(limits)
   if (cached) return cached
-  const rules: SingleLimit[] = COUNTED_UNITS.flatMap((unit, unitAt) =>
-    WINDOWS.flatMap((window, windowAt) => {
+  const rules: SingleLimit[] = COUNTED_UNITS.flatMap((unit, unitIndex) =>
+    WINDOWS.flatMap((window, windowIndex) => {
       const limit = limits[unit]?.[window]
       if (limit === undefined) return []
-      return { unit, window, limit, maxAmount: unit === 'usd' ? toNano(limit) : limit, windowAt, unitAt }
+      return { unit, window, limit, maxAmount: unit === 'usd' ? toNano(limit) : limit, windowIndex, unitIndex }
     }),
   )
   const { parallel } = limits
   if (parallel !== undefined)
-    rules.push({ unit: 'parallel', window: null, limit: parallel, maxAmount: parallel, windowAt: -1, unitAt: -1 })
+    rules.push({ unit: 'parallel', window: null, limit: parallel, maxAmount: parallel, windowIndex: -1, unitIndex: -1 })
   rulesByLimits.set(limits, rules)
   return rules
 }
@@ -76,26 +76,26 @@ export interface ScopeView {
   mayLive(id: string): boolean
 }
 
-function getTally({ book, isLost, mayLive }: ScopeView, { windowAt, unitAt }: SingleLimit): Tally {
+function getTally({ book, isLost, mayLive }: ScopeView, { windowIndex, unitIndex }: SingleLimit): Tally {
   const tally = { used: 0, unsettled: 0, reserved: 0, pending: 0 }
-  const start = getWindowStarts(book.minute)[windowAt] ?? 0
-  if (unitAt >= 0) {
-    const index = getUsedIndex(windowAt, unitAt)
+  const start = getWindowStarts(book.minute)[windowIndex] ?? 0
+  if (unitIndex >= 0) {
+    const index = getUsedIndex(windowIndex, unitIndex)
     tally.used = addClamped(book.used[index] ?? 0, book.otherSide?.used[index] ?? 0)
-    tally.unsettled = sumSlots(book.gone, start, unitAt)
+    tally.unsettled = sumSlots(book.gone, start, unitIndex)
   }
   for (const [id, entry] of book.entries) {
     const { parallel, held, pendingParallel, pending, lostAs } = entry
     if (lostAs !== 'open' || (parallel === 0 && held.length === 0)) continue
     const isHeld = !isLost(id)
-    if (unitAt < 0) {
+    if (unitIndex < 0) {
       if (!isHeld) continue
       tally.reserved = addClamped(tally.reserved, parallel)
       tally.pending = addClamped(tally.pending, pendingParallel)
     } else {
       const cause = isHeld ? 'reserved' : 'unsettled'
-      tally[cause] = addClamped(tally[cause], sumSlots(held, start, unitAt))
-      if (isHeld || mayLive(id)) tally.pending = addClamped(tally.pending, sumSlots(pending, start, unitAt))
+      tally[cause] = addClamped(tally[cause], sumSlots(held, start, unitIndex))
+      if (isHeld || mayLive(id)) tally.pending = addClamped(tally.pending, sumSlots(pending, start, unitIndex))
     }
   }
   return tally
@@ -138,13 +138,13 @@ export interface HoldRequest {
   limits: UsageLimits
   /** The minute in which the reservation to extend was made. Absent for a new one. */
   minute?: Minute | undefined
-  fixed: WholeAmounts
+  fixed: IntegerAmounts
   output?: RequestedOutput | undefined
 }
 
 /** A scope's decision. `blocked` means that the amounts would fit if other scopes, which are still deciding, rejected pending requests. */
 export type Decision =
-  | { kind: 'fits'; amounts: WholeAmounts; outputTokens: number | undefined; limits: LimitState[] }
+  | { kind: 'fits'; amounts: IntegerAmounts; outputTokens: number | undefined; limits: LimitState[] }
   | { kind: 'blocked'; rejection: LimitRejection }
   | LimitRejection
 
@@ -155,7 +155,8 @@ export function decide(request: HoldRequest, view: ScopeView): Decision {
   const heldAt = request.minute ?? minute
   const rules = listSingleLimits(limits)
   const tallies = rules.map((rule) => getTally(view, rule))
-  const appliesTo = ({ windowAt }: SingleLimit) => windowAt < 0 || heldAt >= (getWindowStarts(minute)[windowAt] ?? 0)
+  const appliesTo = ({ windowIndex }: SingleLimit) =>
+    windowIndex < 0 || heldAt >= (getWindowStarts(minute)[windowIndex] ?? 0)
 
   let tokens = output?.tokens ?? 0
   if (output)
@@ -198,7 +199,7 @@ const NO_TALLY: Tally = { used: 0, unsettled: 0, reserved: 0, pending: 0 }
 function getFittingOutput(
   { unit, maxAmount: most }: SingleLimit,
   tally: Tally,
-  fixed: WholeAmounts,
+  fixed: IntegerAmounts,
   output: RequestedOutput,
 ): number {
   const room = most - getCommitted(tally) - fixed[unit]
@@ -220,8 +221,8 @@ function explainRejection({ unit, maxAmount: most }: SingleLimit, tally: Tally, 
 /** Returns the rejection to report: `requests` take precedence, then `parallel`, then the rejection that lasts longer. */
 export function pickStricterRejection(a: LimitRejection, b: LimitRejection): LimitRejection {
   const [ranksA, ranksB] = [getRanks(a), getRanks(b)]
-  const at = ranksA.findIndex((rank, index) => rank !== ranksB[index])
-  return (ranksA[at] ?? 0) >= (ranksB[at] ?? 0) ? a : b
+  const rankIndex = ranksA.findIndex((rank, index) => rank !== ranksB[index])
+  return (ranksA[rankIndex] ?? 0) >= (ranksB[rankIndex] ?? 0) ? a : b
 }
 
 const getRanks = ({ limit: { unit, window }, why }: LimitRejection): number[] => [

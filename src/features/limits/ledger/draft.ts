@@ -1,6 +1,6 @@
 import { assertNever } from '../../../lib/assert-never.ts'
 import type { LimitState } from '../../../types/limits.ts'
-import { NO_AMOUNTS, subtractClamped, type WholeAmounts } from './amounts.ts'
+import { type IntegerAmounts, NO_AMOUNTS, subtractClamped } from './amounts.ts'
 import {
   addSlot,
   addUsed,
@@ -22,7 +22,7 @@ export interface Grant {
   kind: 'granted'
   /** The minute whose windows count the grant. */
   minute: Minute
-  amounts: WholeAmounts
+  amounts: IntegerAmounts
   outputTokens: number | undefined
   /** All limits of the scope, including the reservation. */
   limits: LimitState[]
@@ -38,10 +38,10 @@ export interface CounterChange {
   generation: number
   /** The minute whose windows count the change. */
   minute: Minute
-  released: WholeAmounts
+  released: IntegerAmounts
   /** The part of the reservation that is no longer pending. */
-  decided: WholeAmounts
-  spent: WholeAmounts
+  decided: IntegerAmounts
+  spent: IntegerAmounts
 }
 
 /** An operation that waits for the next write of its scope. */

@@ -1,6 +1,6 @@
 import { fromNanoUsd } from '../../../lib/usd.ts'
 import type { UsageLimits } from '../../../types/limits.ts'
-import { addOutput, NO_AMOUNTS, type RequestedOutput, type WholeAmounts } from './amounts.ts'
+import { addOutput, type IntegerAmounts, NO_AMOUNTS, type RequestedOutput } from './amounts.ts'
 import { type HoldRequest, type LimitRejection, pickStricterRejection } from './decide.ts'
 import type { Grant, HoldOutcome } from './draft.ts'
 import type { ScopeCounters } from './scope-counters.ts'
@@ -101,7 +101,7 @@ function listConfirmed(holds: readonly ScopeHold[], grants: Map<ScopeHold, Grant
 
 function getExcess(
   grant: Grant,
-  { fixed, output }: { fixed: WholeAmounts; output?: RequestedOutput | undefined },
+  { fixed, output }: { fixed: IntegerAmounts; output?: RequestedOutput | undefined },
   tokens: number,
 ) {
   if (!output || grant.outputTokens === undefined || grant.outputTokens <= tokens) return NO_AMOUNTS

@@ -4,11 +4,11 @@ import type { LimitScope, LimitState, LimitUnit, UsageLimits } from '../../../ty
 import {
   type Amounts,
   addOutput,
+  type IntegerAmounts,
   NO_AMOUNTS,
   type RequestedOutput,
   roundUp,
-  toWholeAmounts,
-  type WholeAmounts,
+  toIntegerAmounts,
 } from './amounts.ts'
 import { type LimitRejection, listSingleLimits, pickStricterRejection, type ScopeName } from './decide.ts'
 import { type HeldPart, holdAll, type ScopeHold } from './hold-all.ts'
@@ -151,7 +151,7 @@ class StoredLedger implements Ledger {
 
   /** Lists the amounts to reserve in each scope, in the order in which to wait for the scopes. */
   #listHolds(scopes: readonly LimitedScope[], { fixed, output }: RequestedAmounts) {
-    const amounts = { fixed: toWholeAmounts(fixed), output: output && normalizeOutput(output) }
+    const amounts = { fixed: toIntegerAmounts(fixed), output: output && normalizeOutput(output) }
     const ordered = scopes.length < 2 ? scopes : [...scopes].sort((a, b) => getScopeOrder(a) - getScopeOrder(b))
     const holds: ScopeHold[] = []
     for (const scope of ordered)
@@ -270,11 +270,11 @@ class HeldReservation implements Reservation {
   readonly #open = new Set<LimitUnit>(LIMIT_UNITS)
   readonly #onEnd: () => void
   /** The held amounts, which are the same in each scope. */
-  #held: WholeAmounts
+  #held: IntegerAmounts
 
   constructor(options: {
     parts: readonly HeldPart[]
-    held: WholeAmounts
+    held: IntegerAmounts
     outputTokens: number | undefined
     /** Called when all units are settled. */
     onEnd(): void
@@ -289,7 +289,7 @@ class HeldReservation implements Reservation {
   }
 
   async extend(by: Amounts, slack?: Amounts): Promise<LimitRejection | undefined> {
-    const fixed = pickUnits(toWholeAmounts(by), this.#open)
+    const fixed = pickUnits(toIntegerAmounts(by), this.#open)
     const holds = this.#parts.map(({ counters, limits, grant: { minute } }) => ({
       counters,
       requested: { limits: slack ? raiseLimits(limits, slack) : limits, minute, fixed },
@@ -297,7 +297,7 @@ class HeldReservation implements Reservation {
     const parts = await holdAll(holds)
     if (!Array.isArray(parts)) return parts
     const extra = pickUnits(fixed, this.#open)
-    const late = difference(fixed, extra) // the amounts for units that were settled in the meantime
+    const late = subtract(fixed, extra) // the amounts for units that were settled in the meantime
     this.#held = sum(this.#held, extra)
     for (const { counters, grant } of parts)
       counters.change({ ...grant, released: late, decided: NO_AMOUNTS, spent: NO_AMOUNTS })
@@ -308,7 +308,7 @@ class HeldReservation implements Reservation {
     const settled = new Set(units.filter((unit) => this.#open.delete(unit)))
     if (settled.size === 0) return
     const released = pickUnits(this.#held, settled)
-    const counted = pickUnits(toWholeAmounts(spent, released), settled)
+    const counted = pickUnits(toIntegerAmounts(spent, released), settled)
     for (const { counters, grant } of this.#parts)
       counters.change({ ...grant, released, decided: NO_AMOUNTS, spent: counted })
     if (this.#open.size === 0) this.#onEnd()
@@ -322,14 +322,14 @@ function raiseLimits(limits: UsageLimits, by: Amounts): UsageLimits {
   return { ...limits, tokens: windows('tokens'), usd: windows('usd') }
 }
 
-const mapUnits = (make: (unit: LimitUnit) => number): WholeAmounts => ({
+const mapUnits = (make: (unit: LimitUnit) => number): IntegerAmounts => ({
   requests: make('requests'),
   parallel: make('parallel'),
   tokens: make('tokens'),
   usd: make('usd'),
 })
 
-const pickUnits = (amounts: WholeAmounts, units: ReadonlySet<LimitUnit>) =>
+const pickUnits = (amounts: IntegerAmounts, units: ReadonlySet<LimitUnit>) =>
   mapUnits((unit) => (units.has(unit) ? amounts[unit] : 0))
-const sum = (a: WholeAmounts, b: WholeAmounts) => mapUnits((unit) => a[unit] + b[unit])
-const difference = (a: WholeAmounts, b: WholeAmounts) => mapUnits((unit) => a[unit] - b[unit])
+const sum = (a: IntegerAmounts, b: IntegerAmounts) => mapUnits((unit) => a[unit] + b[unit])
+const subtract = (a: IntegerAmounts, b: IntegerAmounts) => mapUnits((unit) => a[unit] - b[unit])

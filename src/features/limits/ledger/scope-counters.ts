@@ -3,7 +3,7 @@ import { startDeadline } from '../../../lib/deadline.ts'
 import { handleStorageError, isStorageUnavailable, RETRY_AFTER_MS } from '../../../records/storage-access.ts'
 import type { LimitState, UsageLimits } from '../../../types/limits.ts'
 import type { Clock, Storage } from '../../../types.ts'
-import { NO_AMOUNTS, type WholeAmounts } from './amounts.ts'
+import { type IntegerAmounts, NO_AMOUNTS } from './amounts.ts'
 import {
   type Book,
   createBook,
@@ -387,7 +387,7 @@ export class ScopeCounters {
 const hasTotal = ({ requests, tokens, usd }: UsageLimits) =>
   (requests?.total ?? tokens?.total ?? usd?.total) !== undefined
 
-const isZero = ({ requests, parallel, tokens, usd }: WholeAmounts) => requests + parallel + tokens + usd === 0
+const isZero = ({ requests, parallel, tokens, usd }: IntegerAmounts) => requests + parallel + tokens + usd === 0
 
 const toUnavailable = (cause: unknown) =>
   gatewayError('STORAGE_UNAVAILABLE', { cause, data: { what: 'write', isAway: true } })

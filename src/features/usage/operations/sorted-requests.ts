@@ -91,13 +91,13 @@ function getSortValue({ durationMs, costUsd }: StoredRequest, sort: RequestSort)
 
 function createComparison({ sort, order }: Sorting) {
   const direction = order === 'asc' ? 1 : -1
-  const byTime = (a: SortPosition, b: SortPosition) => (a.id < b.id ? -1 : a.id > b.id ? 1 : 0)
+  const compareByTime = (a: SortPosition, b: SortPosition) => (a.id < b.id ? -1 : a.id > b.id ? 1 : 0)
   return (a: SortPosition, b: SortPosition): number => {
     if (a.value === undefined || b.value === undefined) {
       const missing = Number(a.value === undefined) - Number(b.value === undefined)
-      return missing || -byTime(a, b)
+      return missing || -compareByTime(a, b)
     }
-    return (a.value - b.value) * direction || byTime(a, b) * (sort === 'time' ? direction : -1)
+    return (a.value - b.value) * direction || compareByTime(a, b) * (sort === 'time' ? direction : -1)
   }
 }
 

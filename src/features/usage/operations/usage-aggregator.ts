@@ -84,8 +84,8 @@ export class UsageAggregator {
     this.#options = options
   }
 
-  /** Adds a row of an hour or day. `at` is its start in epoch ms. Throws `INVALID_REQUEST` if there are too many rows. */
-  add({ dimensions, sums }: { dimensions: Dimensions; sums: Readonly<RowTotals> }, at: number): void {
+  /** Adds a row of an hour or day. `startTime` is its start in epoch ms. Throws `INVALID_REQUEST` if there are too many rows. */
+  add({ dimensions, sums }: { dimensions: Dimensions; sums: Readonly<RowTotals> }, startTime: number): void {
     const { by, seriesRows, top } = this.#options
     let rowDimensions = getRowDimensions(dimensions, by)
     let name = JSON.stringify(rowDimensions)
@@ -93,7 +93,7 @@ export class UsageAggregator {
       rowDimensions = { others: seriesRows.others }
       name = ''
     }
-    const time = getTimes(at, by)
+    const time = getTimes(startTime, by)
     const key = JSON.stringify(time) + name
     let row = this.#rows.get(key)
     if (!row) {
@@ -145,10 +145,10 @@ export class UsageAggregator {
   }
 }
 
-function getTimes(at: number, by: ReadonlySet<string>): RowDimensions {
+function getTimes(startTime: number, by: ReadonlySet<string>): RowDimensions {
   const times: RowDimensions = {}
   if (!by.has('month') && !by.has('day') && !by.has('hour')) return times
-  const time = new Date(at).toISOString()
+  const time = new Date(startTime).toISOString()
   if (by.has('month')) times.month = time.slice(0, 7)
   if (by.has('day')) times.day = time.slice(0, 10)
   if (by.has('hour')) times.hour = time

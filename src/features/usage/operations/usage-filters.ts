@@ -56,18 +56,18 @@ async function listFilterWarnings(query: unknown, sources: NameSources): Promise
   const { keyId, groupId, account, model, provider, target, connectionId } = query as NameFilters // the operation has validated the query
   const { store, catalog, accounts } = sources
   const providerOfTarget = target?.slice(0, target.indexOf('/'))
-  const connections = () => store.connections.all()
-  const providers = async () => [
+  const listConnections = () => store.connections.all()
+  const listProviders = async () => [
     ...Object.keys(catalog),
-    ...(await connections()).map((connection) => connection.provider),
+    ...(await listConnections()).map((connection) => connection.provider),
   ]
   const warnings = await Promise.all([
     checkRecord('key', keyId, () => store.keys.all()),
     checkRecord('group', groupId, () => store.groups.all()),
     checkAccount(account, accounts),
-    checkRecord('connection', connectionId, connections),
-    checkName('provider', provider, providers),
-    checkName('provider', providerOfTarget, providers),
+    checkRecord('connection', connectionId, listConnections),
+    checkName('provider', provider, listProviders),
+    checkName('provider', providerOfTarget, listProviders),
     checkModel(model, sources),
   ]).catch(() => [])
   return warnings.flatMap((warning) => warning ?? [])

@@ -5,8 +5,8 @@ import {
   closedObject,
   createInputError,
   fields,
+  integerSchema,
   parseInput,
-  wholeNumber,
 } from '../../../admin/input.ts'
 import { requirePresent } from '../../../admin/record-operations.ts'
 import type { WithWarnings } from '../../../admin/warnings.ts'
@@ -172,7 +172,7 @@ export const usageInputs = {
   }),
   requests: closedObject({
     ...filterFields,
-    status: v.exactOptional(wholeNumber(1, 599)),
+    status: v.exactOptional(integerSchema(1, 599)),
     end: v.exactOptional(choice(['complete', 'aborted', 'cut', 'failed', 'refused'])),
     error: text,
     endpoint: text,
@@ -213,7 +213,7 @@ export function createUsageOperations({
   /** Lets requests run during a long operation. */
   nextTurn?: () => Promise<void>
 }): Omit<UsageOperations<unknown>, 'keys'> {
-  const reader = async (): Promise<UsageReader> => {
+  const openReader = async (): Promise<UsageReader> => {
     if (!usage) throw gatewayError('USAGE_NOT_KEPT', { message: NOT_STORED_MESSAGE })
     return usage.reader()
   }
@@ -234,7 +234,7 @@ export function createUsageOperations({
       if ((top !== undefined || series) && TIME_DIMENSIONS.some((time) => groupBy.has(time)))
         throw createInputError(`"by" must not contain hour, day, or month when "${series ? 'series' : 'top'}" is given`)
       const filter = await toFilter(filterFields, accounts)
-      const usageReader = await reader()
+      const usageReader = await openReader()
       const sums = new UsageAggregator({ by: groupBy, order, top })
       const time = { from: start, to: end }
       const unit = groupBy.has('hour') ? 'hour' : 'day'
@@ -257,7 +257,7 @@ export function createUsageOperations({
         if (found.from < found.to) summary.before = { ...formatRange(found), totals: previousTotals.getTotals() }
       }
       if (names) summary.names = await readNames([{ ...filterFields, ...filter }, ...rows], { ...store, accounts })
-      if (range.isLessPrecise) summary.warnings = [LESS_PRECISE_WARNING]
+      if (range.isApproximate) summary.warnings = [LESS_PRECISE_WARNING]
       return summary
     },
 
@@ -282,14 +282,14 @@ export function createUsageOperations({
       if (endpoint !== undefined) filter.endpoint = endpoint
       const page = { from: start, to: end, before, limit, countsMissing: true }
       const isSorted = sort !== 'time' || order !== 'desc'
-      if (isSorted) return listSortedRequests(await reader(), filter, { ...page, sort, order, nextTurn })
+      if (isSorted) return listSortedRequests(await openReader(), filter, { ...page, sort, order, nextTurn })
       if (before !== undefined && !isRequestIdOrPrefix(before))
         throw createInputError('"before" comes from a page with a different "sort" or "order"')
-      return (await reader()).requests(filter, page)
+      return (await openReader()).requests(filter, page)
     },
 
     async request(id) {
-      const found = isRequestIdOrPrefix(id) ? await (await reader()).findRequest(id) : undefined
+      const found = isRequestIdOrPrefix(id) ? await (await openReader()).findRequest(id) : undefined
       return { request: requirePresent(found, 'Request') }
     },
   }

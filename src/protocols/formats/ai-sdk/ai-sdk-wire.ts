@@ -58,12 +58,12 @@ interface WireToolResult {
 }
 
 /** Parts that are the same in a complete response and in a stream. */
-export type WireWholePart = WireSource | WireFile | WireToolCall | WireToolResult
+export type WireCompletePart = WireSource | WireFile | WireToolCall | WireToolResult
 
 export type WireContent =
   | ({ type: 'text'; text: string; citations?: WireCitation[] } & WireMetadata)
   | ({ type: 'reasoning'; text: string } & WireMetadata)
-  | WireWholePart
+  | WireCompletePart
 
 export interface WireUsage {
   inputTokens: { total?: number; noCache?: number; cacheRead?: number; cacheWrite?: number }
@@ -98,5 +98,5 @@ export type WirePart =
   | ({ type: 'text-end'; id: string; citations?: WireCitation[] } & WireMetadata)
   | { type: 'tool-input-start'; id: string; toolName: string; inputEncoding?: 'text' }
   | { type: 'tool-input-end'; id: string }
-  | WireWholePart
+  | WireCompletePart
   | ({ type: 'finish'; usage: WireUsage; finishReason: WireFinish } & WireMetadata)

@@ -19,9 +19,9 @@ const finishReasons: ReadonlyMap<unknown, FinishReason> = new Map<unknown, Finis
 ])
 
 /** Parses how a response ended, from the complete response or from `messageStop`. The stop sequence that matched is in the model-specific fields. */
-export function parseStop(stopReason: unknown, ownFields: unknown): Finish {
+export function parseStop(stopReason: unknown, modelFields: unknown): Finish {
   const finish: Finish = { reason: finishReasons.get(stopReason) ?? 'stop', raw: formatScalar(stopReason) }
-  const sequence = isObject(ownFields) ? ownFields.stop_sequence : undefined
+  const sequence = isObject(modelFields) ? modelFields.stop_sequence : undefined
   if (typeof sequence === 'string') finish.stopSequence = sequence
   return finish
 }

@@ -29,11 +29,15 @@ export interface CanonicalRequest {
 export const omitTurns = (request: CanonicalRequest): CanonicalRequest => ({ ...request, turns: [] })
 
 /** Adds the request's fields that are specific to this format. Nested objects and lists are merged. */
-export function mergeOwnFields<Body extends object>(body: Body, { own }: CanonicalRequest, format: WireFormat): Body {
+export function mergeVendorFields<Body extends object>(
+  body: Body,
+  { own }: CanonicalRequest,
+  format: WireFormat,
+): Body {
   if (own?.format !== format) return body
-  const written = new Map<string, unknown>(Object.entries(body))
+  const bodyFields = new Map<string, unknown>(Object.entries(body))
   const fields = Object.entries(own.value).map(([name, value]) => {
-    const other = written.get(name)
+    const other = bodyFields.get(name)
     if (Array.isArray(value) && Array.isArray(other)) return [name, [...new Set([...other, ...value])]]
     return [name, isObject(value) && isObject(other) ? { ...other, ...value } : value]
   })

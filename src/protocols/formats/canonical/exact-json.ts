@@ -1,6 +1,6 @@
 import { gatewayError } from '../../../errors.ts'
 import { isObject, isTooDeepToSerialize, type JsonObject, MAX_DEPTH, tryParseJson } from '../../../lib/json.ts'
-import { withoutTrailing } from '../../../lib/urls.ts'
+import { trimTrailing } from '../../../lib/urls.ts'
 
 /*
  * Numbers in JSON, such as 64-bit IDs, may have more digits than a JavaScript number can represent. They are kept as text
@@ -60,7 +60,7 @@ const isSame = (value: number, source: string): boolean =>
 function normalize(source: string): string {
   const [, sign = '', integer = '', fraction = '', exponent = '0'] =
     /^(-?)(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d+))?$/.exec(source) ?? []
-  const digits = withoutTrailing(integer + fraction, '0')
+  const digits = trimTrailing(integer + fraction, '0')
   const zeros = integer.length + fraction.length - digits.length
   return `${sign}${digits.replace(/^0+/, '')}e${digits === '' ? 0 : Number(exponent) - fraction.length + zeros}`
 }

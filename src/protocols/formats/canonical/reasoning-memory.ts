@@ -108,8 +108,8 @@ export function createReasoningMemory(): ReasoningMemory {
     const content = turn.content.toReversed().map((part): AssistantPart => {
       if (part.type === 'text') return phase && !part.phase ? { ...part, phase } : part
       if (part.type !== 'tool-call') return part
-      const known = memories.get(toKey(owner, getPositionKey, part))?.phase
-      phase = isSame(known?.origin, target) ? known?.value : undefined
+      const knownPhase = memories.get(toKey(owner, getPositionKey, part))?.phase
+      phase = isSame(knownPhase?.origin, target) ? knownPhase?.value : undefined
       return part
     })
     return { ...turn, content: content.toReversed() }
@@ -197,7 +197,7 @@ const isRandom = (id: string) => (id.match(/[A-Za-z0-9]{8,}/g) ?? []).some((run)
 const getSize = (state: OpaqueState | undefined) => state?.data.length ?? 0
 
 /** Collects the reasoning, phases, and calls of a stream, and reports them at its end. Doesn't keep text parts and arguments. */
-function collectParts(onWhole: (parts: AssistantPart[]) => void, emit: (event: StreamEvent) => void) {
+function collectParts(onComplete: (parts: AssistantPart[]) => void, emit: (event: StreamEvent) => void) {
   const parts = new Map<number, RetainedPart>()
   const texts = new Map<number, TextBuffer>()
 
@@ -208,7 +208,7 @@ function collectParts(onWhole: (parts: AssistantPart[]) => void, emit: (event: S
   }
 
   /** Returns whether all reasoning is short enough to store. Longer reasoning isn't buffered. */
-  const isKeepable = () => [...texts.values()].every(({ text }) => text !== undefined)
+  const isStorable = () => [...texts.values()].every(({ text }) => text !== undefined)
 
   return (event: StreamEvent): void => {
     if (event.type === 'part-start' && event.candidate === 0 && isKept(event.part)) {
@@ -218,7 +218,7 @@ function collectParts(onWhole: (parts: AssistantPart[]) => void, emit: (event: S
     else if (event.type === 'part-state') {
       const part = parts.get(event.key)
       if (part) parts.set(event.key, { ...part, state: event.state })
-    } else if (event.type === 'end' && parts.size > 0 && isKeepable()) onWhole(listParts())
+    } else if (event.type === 'end' && parts.size > 0 && isStorable()) onComplete(listParts())
     emit(event)
   }
 }

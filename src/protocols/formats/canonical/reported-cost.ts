@@ -26,9 +26,9 @@ export function readCost(usage: JsonObject): Charge {
  * Adds OpenRouter's fee for using your own key to the vendor's charge for that key. If `is_byok` is missing, a vendor's charge above the fee shows
  * that it was your key. The fee alone isn't the cost.
  */
-function addUpstreamCost(cost: number, { is_byok: isOwnKey, cost_details: details }: JsonObject): Charge {
+function addUpstreamCost(cost: number, { is_byok: isByok, cost_details: details }: JsonObject): Charge {
   const upstream = isObject(details) ? readUpstreamCost(details) : undefined
-  const isFee = isOwnKey === true || (isOwnKey !== false && upstream !== undefined && upstream > cost)
+  const isFee = isByok === true || (isByok !== false && upstream !== undefined && upstream > cost)
   if (!isFee) return { costUsd: cost }
   return upstream === undefined ? {} : { costUsd: cost + upstream }
 }

@@ -22,10 +22,10 @@ export function decodeBase64Text(base64: string): string | undefined {
 export function parseFinish(reason: unknown, explanation?: unknown): Finish | undefined {
   const name = typeof reason === 'number' ? byNumber[reason] : reason
   if (typeof name !== 'string' || name === '' || isUnspecifiedReason(name)) return undefined
-  const known = finishReasons.get(name) ?? 'stop'
-  const hasExplanation = known === 'content-filter' || known === 'malformed-call'
+  const knownReason = finishReasons.get(name) ?? 'stop'
+  const hasExplanation = knownReason === 'content-filter' || knownReason === 'malformed-call'
   return omitUndefined<Finish>({
-    reason: known,
+    reason: knownReason,
     raw: name,
     explanation: hasExplanation && typeof explanation === 'string' && explanation !== '' ? explanation : undefined,
   })

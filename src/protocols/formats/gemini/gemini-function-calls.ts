@@ -4,7 +4,7 @@ import { readString } from '../canonical/canonical-values.ts'
 import { isExactNumber, parseOpaque } from '../canonical/exact-json.ts'
 
 /** A complete function call. */
-export interface WholeCall {
+export interface CompleteCall {
   id: string | undefined
   name: string
   arguments: string
@@ -14,23 +14,23 @@ export interface WholeCall {
 /** Assembles calls that come in several parts. Most come in one. */
 interface CallAssembler {
   /** Adds a part and returns the calls that it completes. */
-  take(part: JsonObject): WholeCall[]
+  take(part: JsonObject): CompleteCall[]
   /** Ends the open call, if there is one, and returns it. A call may end without a marker, before another part or at the end. */
-  flush(): WholeCall[]
+  flush(): CompleteCall[]
 }
 
 /** Creates an assembler. Calls `onNameless` for a call without a name. */
 export function createCallAssembler(onNameless: () => void): CallAssembler {
-  let open: (Omit<WholeCall, 'arguments'> & { args: PartialArgs }) | undefined
+  let open: (Omit<CompleteCall, 'arguments'> & { args: PartialArgs }) | undefined
 
-  function flush(): WholeCall[] {
+  function flush(): CompleteCall[] {
     if (!open) return []
     const { args, ...call } = open
     open = undefined
     return [{ ...call, arguments: args.text() }]
   }
 
-  function take({ functionCall, thoughtSignature }: JsonObject): WholeCall[] {
+  function take({ functionCall, thoughtSignature }: JsonObject): CompleteCall[] {
     if (!isObject(functionCall)) return []
     const { name, args, partialArgs, willContinue } = functionCall
     const flushed = name ? flush() : []

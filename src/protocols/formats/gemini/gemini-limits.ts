@@ -8,10 +8,10 @@ export const geminiOutputLimit: OutputLimit = {
   get: (body) => getHighestLimit(listConfigs(body).flatMap((config) => LIMIT_FIELDS.map((name) => config[name]))),
   set({ text, body }, tokens) {
     const outers = CONFIG_FIELDS.filter((name) => isObject(body[name]))
-    return (outers.length > 0 ? outers : CONFIG_FIELDS.slice(0, 1)).reduce((written, outer) => {
+    return (outers.length > 0 ? outers : CONFIG_FIELDS.slice(0, 1)).reduce((result, outer) => {
       const present = LIMIT_FIELDS.filter((name) => (getConfig(body, outer)[name] ?? null) !== null)
       const inners = present.length > 0 ? present : LIMIT_FIELDS.slice(0, 1)
-      return withMember(written, outer, (config) =>
+      return withMember(result, outer, (config) =>
         inners.reduce(
           (json, inner) => withMember(json, inner, () => String(tokens)),
           config?.startsWith('{') ? config : '{}',

@@ -114,12 +114,12 @@ function readSize(fields: Fields, warnings: Warnings): Pick<ImageRequest, 'size'
   const size = parsePixels(text)
   const sizeTier = size ? getTier(size) : parseTier(text)
   const resolution = fields.string('resolution') ?? 'auto'
-  const ownTier = parseTier(resolution)
-  if (!ownTier && resolution !== 'auto') warnings.reject('resolution', 'must be one of 512, 1K, 2K, 4K.')
+  const requestedTier = parseTier(resolution)
+  if (!requestedTier && resolution !== 'auto') warnings.reject('resolution', 'must be one of 512, 1K, 2K, 4K.')
   // vendors use only one of the two, and the price depends on it
-  if (ownTier && sizeTier && ownTier !== sizeTier)
+  if (requestedTier && sizeTier && requestedTier !== sizeTier)
     warnings.reject('resolution', `conflicts with "size", which is ${sizeTier}. Send only one of them.`)
-  const tier = ownTier ?? parseTier(text)
+  const tier = requestedTier ?? parseTier(text)
   if (text !== undefined && text !== 'auto' && !size && !parseTier(text))
     warnings.reject('size', 'must be "auto", a width and height such as "1536x1024", or one of 512, 1K, 2K, 4K.')
   return { size, tier, ...(aspectRatio !== undefined && aspectRatio !== 'auto' && { aspectRatio }) }

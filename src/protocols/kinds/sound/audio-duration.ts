@@ -115,8 +115,9 @@ function getMp4Duration(file: Uint8Array): number | undefined {
 function getWebmDuration(file: Uint8Array): number | undefined {
   if (!hasBytes(file, '\u001aE\u00df\u00a3', 0)) return undefined
   const view = toView(file)
-  const scaleAt = find(file, '\u002a\u00d7\u00b1\u0083', 0, MAX_HEADER_BYTES)
-  const scale = scaleAt >= 0 && scaleAt + 7 <= file.length ? (view.getUint32(scaleAt + 3) & 0xff_ff_ff) / 1e9 : 0.001
+  const scaleOffset = find(file, '\u002a\u00d7\u00b1\u0083', 0, MAX_HEADER_BYTES)
+  const scale =
+    scaleOffset >= 0 && scaleOffset + 7 <= file.length ? (view.getUint32(scaleOffset + 3) & 0xff_ff_ff) / 1e9 : 0.001
   const long = find(file, '\u0044\u0089\u0088', 0, MAX_HEADER_BYTES)
   if (long >= 0 && long + 11 <= file.length) return view.getFloat64(long + 3) * scale
   const short = find(file, '\u0044\u0089\u0084', 0, MAX_HEADER_BYTES)

@@ -59,11 +59,11 @@ const stripParameters = (type: string): string => (type.split(';', 1)[0] ?? '').
  */
 export function nameRecording({ bytes, type, fileName }: Recording): Recording {
   const [, stem = '', fileExtension = ''] = /^(.*)\.(\w{2,5})$/s.exec(fileName) ?? []
-  const named = formatByExtension.get(fileExtension.toLowerCase())
+  const formatFromName = formatByExtension.get(fileExtension.toLowerCase())
   const bareType = stripParameters(type)
   const typed = formatByType.get(bareType.replace('/x-', '/'))
   const isAudioType = /^(?:audio|video)\/[\w.+-]+$/.test(bareType)
-  const format = detectFormat(bytes) ?? typed ?? named
+  const format = detectFormat(bytes) ?? typed ?? formatFromName
   if (format === undefined) {
     // The format is unknown, so this keeps the type or extension that the client sent.
     const extension = isAudioType
@@ -80,7 +80,10 @@ export function nameRecording({ bytes, type, fileName }: Recording): Recording {
   return {
     bytes,
     type: typed === format && isAudioType ? bareType : (types[0] ?? ''),
-    fileName: named === format ? fileName : `${replaceBlob(named === undefined ? fileName : stem)}.${extensions[0]}`,
+    fileName:
+      formatFromName === format
+        ? fileName
+        : `${replaceBlob(formatFromName === undefined ? fileName : stem)}.${extensions[0]}`,
   }
 }
 

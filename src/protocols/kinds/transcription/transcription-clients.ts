@@ -19,8 +19,8 @@ const createClient = (
 ): ClientAdapter<TranscriptionRequest, Transcript, TranscriptChunk> => ({
   read(body, { files, warnings }) {
     const { response_format: format = 'json', stream } = body
-    const known = FORMATS.find((candidate) => candidate === format)
-    if (!known) return warnings.reject('response_format', `must be one of ${FORMATS.join(', ')}.`)
+    const knownFormat = FORMATS.find((candidate) => candidate === format)
+    if (!knownFormat) return warnings.reject('response_format', `must be one of ${FORMATS.join(', ')}.`)
     const readText = (name: string): string | undefined => {
       const value = body[name] ?? undefined
       return value === undefined || typeof value === 'string' ? value : warnings.reject(name, 'must be a string.')
@@ -28,7 +28,7 @@ const createClient = (
     return {
       file: readFile(body, files, warnings),
       task,
-      format: known,
+      format: knownFormat,
       language: readText('language'),
       prompt: readText('prompt'),
       keywords: readStrings(body, 'keywords', warnings),

@@ -1,6 +1,6 @@
 import type { UpstreamCall } from '../../../lib/exchange.ts'
 import { withModel } from '../../../lib/json-edit.ts'
-import { encodePathSegment, withoutTrailing } from '../../../lib/urls.ts'
+import { encodePathSegment, trimTrailing } from '../../../lib/urls.ts'
 import type { ProviderTarget } from '../../../protocols/providers/target.ts'
 import type { ProviderSpecificData } from '../../../types.ts'
 import { createCall, type UpstreamRequest } from '../upstream-request.ts'
@@ -37,7 +37,7 @@ const usesDeploymentPath = (path: string) => !path.startsWith('/responses')
 
 /** Returns the resource's URL, without the path that people often paste with it. */
 function getBaseUrl({ baseUrl, resource }: ProviderSpecificData): string {
-  const trimmedUrl = withoutTrailing(baseUrl?.trim() ?? '', '/')
+  const trimmedUrl = trimTrailing(baseUrl?.trim() ?? '', '/')
   return trimmedUrl ? trimmedUrl.replace(/\/openai(?:\/.*|$)/s, '') : `https://${resource}.openai.azure.com`
 }
 

@@ -1,7 +1,7 @@
 import { AwsV4Signer } from 'aws4fetch'
 import { parseAwsCredentials } from '../../../lib/credential-shapes.ts'
 import type { UpstreamCall } from '../../../lib/exchange.ts'
-import { withoutTrailing } from '../../../lib/urls.ts'
+import { trimTrailing } from '../../../lib/urls.ts'
 import type { ProviderSpecificData } from '../../../types.ts'
 import { createCall, type UpstreamRequest } from '../upstream-request.ts'
 
@@ -11,7 +11,7 @@ export async function createBedrockCall(
   { data, apiKey, now }: { data: ProviderSpecificData; apiKey: string; now: number },
 ): Promise<UpstreamCall> {
   const { baseUrl, region = '' } = data
-  const trimmedUrl = withoutTrailing(baseUrl?.trim() ?? '', '/')
+  const trimmedUrl = trimTrailing(baseUrl?.trim() ?? '', '/')
   const call = createCall(
     trimmedUrl ? replaceService(trimmedUrl, request.service) : getRegionUrl(region, request.service),
     request,

@@ -37,8 +37,8 @@ const listObjects = (list: unknown): JsonObject[] => (Array.isArray(list) ? list
 
 /** Adds a breakpoint to the last block that can have one. Returns `undefined` if there is no such block, or if it already has a breakpoint. */
 function addToLastBlock(messages: readonly unknown[], cache_control: JsonObject): unknown[] | undefined {
-  for (let at = messages.length - 1; at >= 0; at--) {
-    const message = messages[at]
+  for (let messageIndex = messages.length - 1; messageIndex >= 0; messageIndex--) {
+    const message = messages[messageIndex]
     if (!isObject(message)) continue
     const { content } = message
     const blocks: unknown[] = typeof content === 'string' ? [{ type: 'text', text: content }] : [content].flat()
@@ -46,7 +46,7 @@ function addToLastBlock(messages: readonly unknown[], cache_control: JsonObject)
     const block = blocks[index]
     if (!isObject(block)) continue
     if (block.cache_control) return undefined
-    return messages.with(at, { ...message, content: blocks.with(index, { ...block, cache_control }) })
+    return messages.with(messageIndex, { ...message, content: blocks.with(index, { ...block, cache_control }) })
   }
   return undefined
 }

@@ -3,7 +3,7 @@ import type { UpstreamCall, UpstreamFetch } from '../../../lib/exchange.ts'
 import { isObject, type JsonObject, tryParseJson } from '../../../lib/json.ts'
 import { withMembers } from '../../../lib/json-edit.ts'
 import { scanTopLevel } from '../../../lib/json-scan.ts'
-import { encodePathSegment, withoutTrailing } from '../../../lib/urls.ts'
+import { encodePathSegment, trimTrailing } from '../../../lib/urls.ts'
 import type { ProviderTarget } from '../../../protocols/providers/target.ts'
 import type { ProviderSpecificData } from '../../../types.ts'
 import { createCall, type UpstreamRequest } from '../upstream-request.ts'
@@ -160,4 +160,4 @@ function getRegionUrl(region: string): string {
     : `https://${region}-aiplatform.googleapis.com`
 }
 
-const getRootUrl = (baseUrl: string) => withoutTrailing(baseUrl.trim(), '/').replace(/\/v1(?:beta1)?$/, '')
+const getRootUrl = (baseUrl: string) => trimTrailing(baseUrl.trim(), '/').replace(/\/v1(?:beta1)?$/, '')

@@ -184,8 +184,8 @@ export function toComboModel({ model, weight, when, params, promptCaching, more 
 
 /** Converts values to the contents of fields. */
 export function toTexts(names: readonly string[], values: object = {}): Record<string, string> {
-  const typed = (value: unknown = '') => (typeof value === 'string' ? value : JSON.stringify(value))
-  return Object.fromEntries(names.map((name) => [name, typed(Reflect.get(values, name))]))
+  const toText = (value: unknown = '') => (typeof value === 'string' ? value : JSON.stringify(value))
+  return Object.fromEntries(names.map((name) => [name, toText(Reflect.get(values, name))]))
 }
 
 export const hasText = (values: object) => Object.values(values).some((text) => text.trim() !== '')

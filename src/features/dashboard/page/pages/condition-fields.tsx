@@ -3,8 +3,8 @@ import { bindValue, NumberField, SelectField, TextField, toChoices } from '../ui
 /** Edits common parts of an entry's condition, which is JSON. */
 export function ConditionFields({ of }: { of: { value: string } }) {
   const condition = isCondition(of.value) ? parseCondition(of.value) : {}
-  const member = (name: string, shown: string, parse: (text: string) => unknown) =>
-    bindValue(shown, (text) => {
+  const member = (name: string, displayValue: string, parse: (text: string) => unknown) =>
+    bindValue(displayValue, (text) => {
       const { [name]: _, ...others } = condition
       const value = text === '' ? undefined : parse(text)
       const changed = value === undefined ? others : { ...others, [name]: value }

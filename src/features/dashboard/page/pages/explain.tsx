@@ -16,7 +16,7 @@ export function Explain() {
   const body = useSignal('')
   const key = useSignal('')
   const found = useSignal<Explanation | undefined>(undefined)
-  const asking = useAction(async () => {
+  const explaining = useAction(async () => {
     found.value = undefined
     const requestBody: unknown = body.value.trim() === '' ? undefined : JSON.parse(body.value)
     const keyId = await findKey(key.value.trim())
@@ -30,7 +30,7 @@ export function Explain() {
   return (
     <Section title="Routing preview">
       <p class="hint">See where a request would go. No provider is called, and round-robin positions don’t change.</p>
-      <Form of={asking} submit="Preview">
+      <Form of={explaining} submit="Preview">
         <div class="row">
           <TextField label="Model" path="model" required of={model} />
           <TextField label="Path" path="path" of={path} />

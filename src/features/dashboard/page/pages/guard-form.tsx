@@ -91,10 +91,10 @@ export function GuardForm({ guard, onSaved }: { guard: Guard | undefined; onSave
   const texts = useSignal<Record<string, string>>(toTexts(guard))
   const pairs = useSignal({ thresholds: toPairs(guard?.thresholds), headers: toPairs(guard?.headers) })
   const options: Array<[string, GuardOption]> = Object.entries(sharedGuardFields)
-  const own = (): Array<[string, GuardOption]> => Object.entries(guardKinds[kind.value])
+  const listKindOptions = (): Array<[string, GuardOption]> => Object.entries(guardKinds[kind.value])
   const saving = useAction(async () => {
     const input: Record<string, unknown> = { kind: kind.value }
-    for (const [field, { shape }] of [...own(), ...options]) {
+    for (const [field, { shape }] of [...listKindOptions(), ...options]) {
       const value = isPairField(field)
         ? fromPairs(pairs.value[field], field === 'headers' ? String : Number)
         : readText(shape.type, texts.value[field])
@@ -128,7 +128,7 @@ export function GuardForm({ guard, onSaved }: { guard: Guard | undefined; onSave
           options={kindNames.map((kindName) => [kindName, getKindLabel(kindName)])}
         />
       )}
-      {[...own(), ...options.filter(([field]) => COMMON_FIELDS.includes(field))].map(renderField)}
+      {[...listKindOptions(), ...options.filter(([field]) => COMMON_FIELDS.includes(field))].map(renderField)}
       <details>
         <summary>More options</summary>
         {options.filter(([field]) => !COMMON_FIELDS.includes(field)).map(renderField)}

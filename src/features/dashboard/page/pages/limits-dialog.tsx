@@ -15,8 +15,8 @@ interface LimitsDialogProps {
 
 /** Shows the limits of a key, group, or account and their usage. */
 export function LimitsDialog({ of, id, name, onClose }: LimitsDialogProps) {
-  const operations = () => api.value[of].limits
-  const { state, reload } = useData(async () => (await operations().get(id)).limits, { everyMs: 2_000 })
+  const getLimitOperations = () => api.value[of].limits
+  const { state, reload } = useData(async () => (await getLimitOperations().get(id)).limits, { everyMs: 2_000 })
   const change = useChange(reload)
   const title = `Limits for "${name}"`
   return (
@@ -36,15 +36,15 @@ export function LimitsDialog({ of, id, name, onClose }: LimitsDialogProps) {
                       Unsettled amounts were reserved by an instance that’s no longer running. They count as used until
                       you settle them.
                     </p>
-                    <Button writes onClick={() => change.run(() => operations().settle(id, { as: 'spent' }))}>
+                    <Button writes onClick={() => change.run(() => getLimitOperations().settle(id, { as: 'spent' }))}>
                       Settle as spent
                     </Button>
-                    <Button writes onClick={() => change.run(() => operations().settle(id, { as: 'unspent' }))}>
+                    <Button writes onClick={() => change.run(() => getLimitOperations().settle(id, { as: 'unspent' }))}>
                       Settle as unspent
                     </Button>
                   </>
                 )}
-                <Button kind="danger" onClick={() => change.run(() => operations().reset(id))}>
+                <Button kind="danger" onClick={() => change.run(() => getLimitOperations().reset(id))}>
                   Reset counters
                 </Button>
               </div>

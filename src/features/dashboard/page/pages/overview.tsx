@@ -96,7 +96,7 @@ function FirstSteps({ counts: { connections, keys }, usage }: OverviewData) {
 function Figures({ totals, before }: Summary) {
   const previousTotals = before?.totals
   const { tokens, firstByteMs } = totals
-  const figures = [
+  const cards = [
     [
       'Requests',
       formatNumber(totals.requests),
@@ -115,16 +115,16 @@ function Figures({ totals, before }: Summary) {
       firstByteMs && `p95: ${formatDuration(firstByteMs.p95)}`,
     ],
   ] as const
-  return <Cards of={figures} />
+  return <Cards of={cards} />
 }
 
 const formatFailedShare = ({ failed, requests }: Summary['totals']) => formatPercent(failed / Math.max(1, requests))
 
 function toChart({ from, rows }: Summary) {
   const hours = Array.from({ length: 24 }, (_, index) => Date.parse(from) + index * HOUR_MS)
-  const row = (at: number) => rows.find(({ hour }) => hour !== undefined && Date.parse(hour) === at)
-  const failed = hours.map((hour) => row(hour)?.failed ?? 0)
-  const answered = hours.map((hour, index) => (row(hour)?.requests ?? 0) - (failed[index] ?? 0))
+  const findRow = (at: number) => rows.find(({ hour }) => hour !== undefined && Date.parse(hour) === at)
+  const failed = hours.map((hour) => findRow(hour)?.failed ?? 0)
+  const answered = hours.map((hour, index) => (findRow(hour)?.requests ?? 0) - (failed[index] ?? 0))
   return {
     title: 'Requests per hour',
     labels: hours.map(formatHour),
@@ -193,10 +193,10 @@ function getHolderLink({ scope, id = '' }: NearLimit): string {
   return buildLink('keys', '', scope === 'key' ? { q: id } : { group: id })
 }
 
-function UnhealthyTargets({ health: ill }: OverviewData) {
+function UnhealthyTargets({ health }: OverviewData) {
   return (
     <List title="Unhealthy targets" empty="All targets are healthy.">
-      {ill.map(({ level, provider, model, connectionId, combo, state, reason, message }) => (
+      {health.map(({ level, provider, model, connectionId, combo, state, reason, message }) => (
         <li key={[level, connectionId, model, combo].join(' ')}>
           <State kind={state === 'cooling' ? 'bad' : 'warn'}>{healthLabels[state]}</State>{' '}
           <a href={buildLink('targets')}>

@@ -43,8 +43,8 @@ export interface OwnerInput {
 }
 
 /** Removes `null` fields, which new records don't have. */
-export function omitNulls<T extends object>(input: T): { [N in keyof T]?: Exclude<T[N], null> } {
-  const entries = Object.entries(input).filter(([, value]) => value !== null)
+export function omitNulls<T extends object>(readInput: T): { [N in keyof T]?: Exclude<T[N], null> } {
+  const entries = Object.entries(readInput).filter(([, value]) => value !== null)
   return Object.fromEntries(entries) as { [N in keyof T]?: Exclude<T[N], null> } // the nulls are gone
 }
 
@@ -65,7 +65,7 @@ interface OwnerFormProps {
   }
   /** The groups to choose from. Absent in a group's form. */
   groups?: ReadonlyArray<{ id: string; name: string }>
-  onSave: (input: OwnerInput) => Promise<unknown>
+  onSave: (readInput: OwnerInput) => Promise<unknown>
 }
 
 /** The value of `actsFor` for a key without a default plan. */
@@ -88,9 +88,9 @@ export function OwnerForm({ of, owner, groups, onSave }: OwnerFormProps) {
   const metadata = useSignal(toPairs(owner?.metadata))
   const guards = useSignal(owner?.guards?.join(', ') ?? '')
   const guardsExcept = useSignal(owner?.guardsExcept?.join(', ') ?? '')
-  const saving = useAction(() => onSave(input()))
+  const saving = useAction(() => onSave(readInput()))
 
-  function input(): OwnerInput {
+  function readInput(): OwnerInput {
     return {
       name: name.value.trim(),
       limits: limits.value(),

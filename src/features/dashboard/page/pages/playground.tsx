@@ -43,12 +43,12 @@ export default function Playground() {
   const body = useSignal(getInitialBody('chat'))
   const problem = useSignal<string | undefined>(undefined)
   const progress = useSignal<Progress | undefined>(undefined)
-  const asking = useRef<AbortController | undefined>(undefined)
+  const controller = useRef<AbortController | undefined>(undefined)
   const file = useSignal<File | undefined>(undefined)
   const { state } = useData(load)
   const { keys = [], models = [] } = state.value.value ?? {}
-  const isUnderWay = progress.value?.phase === 'waiting' || progress.value?.phase === 'answering'
-  useEffect(() => () => asking.current?.abort(), [])
+  const isInProgress = progress.value?.phase === 'waiting' || progress.value?.phase === 'answering'
+  useEffect(() => () => controller.current?.abort(), [])
 
   /** Replaces the body when the format changes, unless the user has edited it. */
   const chosen = {
@@ -69,11 +69,11 @@ export default function Playground() {
       : needsAudio && !file.value
         ? 'Choose a file first.'
         : undefined
-    if (!parsedBody || problem.value || isUnderWay) return
+    if (!parsedBody || problem.value || isInProgress) return
     const sound = needsAudio && file.value && { audio: await readBase64(file.value), mediaType: file.value.type }
     const created = buildRequest(format.value, model.value.trim(), { ...parsedBody, ...sound })
     const stop = new AbortController()
-    asking.current = stop
+    controller.current = stop
     await sendRequest(
       { ...created, ...(asKey.value !== '' && { asKey: asKey.value }) },
       { signal: stop.signal, note: (change) => note(change, stop) },
@@ -82,7 +82,7 @@ export default function Playground() {
 
   function note(change: Partial<Progress>, stop: AbortController) {
     const previous = progress.peek()
-    if (asking.current === stop)
+    if (controller.current === stop)
       progress.value = { ...(change.phase === 'waiting' || !previous ? INITIAL_PROGRESS : previous), ...change }
   }
 
@@ -90,10 +90,10 @@ export default function Playground() {
     <>
       <p class="hint">Sends a real request to a model. It’s billed like any other request.</p>
       <Form
-        of={{ run: ask, isBusy: { value: isUnderWay }, error: { value: undefined } }}
+        of={{ run: ask, isBusy: { value: isInProgress }, error: { value: undefined } }}
         submit="Send"
         beside={
-          <Button disabled={!isUnderWay} onClick={() => asking.current?.abort()}>
+          <Button disabled={!isInProgress} onClick={() => controller.current?.abort()}>
             Stop
           </Button>
         }

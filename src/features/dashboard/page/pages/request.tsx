@@ -95,14 +95,14 @@ function RequestFacts({ request, names }: { request: StoredRequest; names: Reado
   const prices = request.attempts.flatMap(({ price }) =>
     price ? [`${price.of} ${priceSources[price.by]}${price.asOf ? `, as of ${price.asOf}` : ''}`] : [],
   )
-  const named = (id: string | undefined) => (id === undefined ? undefined : (names.get(id) ?? id))
+  const getDisplayName = (id: string | undefined) => (id === undefined ? undefined : (names.get(id) ?? id))
   const facts: Array<[string, ComponentChild]> = [
     ['Result', <State kind={endKinds[request.end]}>{endLabels[request.end]}</State>],
     ['Requested model', request.model],
     ['Endpoint', request.endpoint],
     ['Format', request.format],
-    ['Key', named(request.keyId)],
-    ['Group', named(request.groupId)],
+    ['Key', getDisplayName(request.keyId)],
+    ['Group', getDisplayName(request.groupId)],
     ['Account', request.account],
     ['End user', request.user],
     ['Received', formatDateTime(request.time)],

@@ -54,9 +54,9 @@ export const bindValue = <T,>(value: T, change: (value: T) => void): Bound<T> =>
 })
 
 /** Binds an element of a list in a signal. */
-export const bindElement = <T,>(bound: Bound<T[]>, one: T): Bound<T> =>
-  bindValue(one, (value) => {
-    bound.value = bound.value.map((other) => (other === one ? value : other))
+export const bindElement = <T,>(bound: Bound<T[]>, item: T): Bound<T> =>
+  bindValue(item, (value) => {
+    bound.value = bound.value.map((other) => (other === item ? value : other))
   })
 
 type LabeledProps = FieldProps & {
@@ -64,7 +64,7 @@ type LabeledProps = FieldProps & {
   children: (ids: { id: string; 'aria-describedby': string | undefined; 'aria-invalid': boolean }) => ComponentChildren
 }
 
-function Field({ label, hint, error: ownError, path, children }: LabeledProps) {
+function Field({ label, hint, error: fieldError, path, children }: LabeledProps) {
   const id = useId()
   const form = useContext(Errors)
   useLayoutEffect(() => {
@@ -79,7 +79,7 @@ function Field({ label, hint, error: ownError, path, children }: LabeledProps) {
     field.closest('details')?.setAttribute('open', '')
     field.focus()
   }, [formError])
-  const error = ownError ?? formError
+  const error = fieldError ?? formError
   const described = [hint && `${id}-hint`, error && `${id}-error`].filter(Boolean).join(' ')
   return (
     <div class="field">

@@ -47,7 +47,7 @@ export function Table<Row>({ caption, columns, rows, getKey, empty = 'No results
         isDown: sort.value?.at === index ? !sort.value.isDown : (columns[index]?.isNumber ?? false),
       }
   }
-  function ariaSort(index: number) {
+  function getAriaSort(index: number) {
     const name = columns[index]?.by
     const isShown = typeof name === 'string' ? ordered === name : sort.value?.at === index
     const isDown = typeof name === 'string' ? direction !== 'asc' : sort.value?.isDown
@@ -67,12 +67,12 @@ export function Table<Row>({ caption, columns, rows, getKey, empty = 'No results
                 key={name}
                 scope="col"
                 class={isNumber ? 'number' : undefined}
-                aria-sort={sortable ? ariaSort(index) : undefined}
+                aria-sort={sortable ? getAriaSort(index) : undefined}
               >
                 {sortable ? (
                   <button type="button" class="sort" onClick={() => sortBy(index)}>
                     {name}{' '}
-                    <span aria-hidden="true">{{ none: '↕', ascending: '↑', descending: '↓' }[ariaSort(index)]}</span>
+                    <span aria-hidden="true">{{ none: '↕', ascending: '↑', descending: '↓' }[getAriaSort(index)]}</span>
                   </button>
                 ) : (
                   name

@@ -78,7 +78,7 @@ export function parseOptions(body: Fields, { warnings, targetFormat }: OptionCon
   })
   const isStrict = openai.boolean('strictJsonSchema')
   const text = openai.string('instructions')
-  const vendorOptions = parseOwnOptions({ openai, anthropic, google }, targetFormat)
+  const vendorOptions = parseVendorOptions({ openai, anthropic, google }, targetFormat)
   for (const name of ['sendReasoning', 'structuredOutputMode', 'toolStreaming', 'includePings']) anthropic.ignore(name) // only affect the client
   for (const name of ['forceReasoning', 'systemMessageMode', 'include']) openai.ignore(name) // only affect OpenAI's own API
   customer?.drop()
@@ -114,7 +114,7 @@ function rejectServerState(
 }
 
 /** Parses the options that only the target's vendor supports, with the names of its API. */
-function parseOwnOptions(
+function parseVendorOptions(
   { openai, anthropic, google }: Record<'openai' | 'anthropic' | 'google', Fields>,
   format: ProviderFormat | undefined,
 ): NativeValue | undefined {

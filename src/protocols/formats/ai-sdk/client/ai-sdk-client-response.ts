@@ -7,6 +7,7 @@ import type { ResponseWarnings } from '../../canonical/canonical-warnings.ts'
 import type { WriteContext } from '../../translator.ts'
 import type {
   WireCitation,
+  WireCompletePart,
   WireContent,
   WireFile,
   WireFinish,
@@ -15,7 +16,6 @@ import type {
   WireSource,
   WireUsage,
   WireWarning,
-  WireWholePart,
 } from '../ai-sdk-wire.ts'
 import { writeSignalboxMetadata, writeWarnings } from './ai-sdk-client-facts.ts'
 import { createImageCall, writeHostedCall } from './ai-sdk-client-hosted-tools.ts'
@@ -60,18 +60,18 @@ function writePart(part: AssistantPart, { client, sources, context }: PartContex
       return [{ type: 'reasoning', text: part.text, ...writeState(part.state) }]
     case 'audio': {
       const text = part.transcript ? [{ type: 'text' as const, text: part.transcript }] : []
-      return [...text, ...writeWhole(part, { client, sources, context })]
+      return [...text, ...writeCompletePart(part, { client, sources, context })]
     }
     default:
-      return writeWhole(part, { client, sources, context })
+      return writeCompletePart(part, { client, sources, context })
   }
 }
 
 /** Writes a part that is the same in a complete response and in a stream. */
-export function writeWhole(
+export function writeCompletePart(
   part: Exclude<AssistantPart, { type: 'text' | 'refusal' | 'reasoning' }>,
   { client, sources, context }: PartContext,
-): WireWholePart[] {
+): WireCompletePart[] {
   switch (part.type) {
     case 'tool-call':
       return [
@@ -99,7 +99,7 @@ export function writeWhole(
   }
 }
 
-function writeHosted(toolCallId: string, call: HostedCall, { hosted }: AiSdkClient): WireWholePart[] {
+function writeHosted(toolCallId: string, call: HostedCall, { hosted }: AiSdkClient): WireCompletePart[] {
   const { tool, input, ...result } = writeHostedCall(call, hosted)
   return [
     { type: 'tool-call', toolCallId, ...tool, input: JSON.stringify(input), providerExecuted: true },
@@ -112,7 +112,7 @@ function writeSearch(
   { id, query, error, results }: ServerToolPart,
   { search }: AiSdkClient,
   sources: Sources,
-): WireWholePart[] {
+): WireCompletePart[] {
   const call = {
     toolCallId: id,
     toolName: search ?? 'web_search',
@@ -189,13 +189,13 @@ export function createSources(
       const citations: WireCitation[] = []
       for (const cited of list) {
         const key = cited.url ?? (cited.document === undefined ? cited.fileId : undefined)
-        const known = key ? sourcesByKey.get(key) : undefined
-        const source = known ?? createSource(cited)
+        const existing = key ? sourcesByKey.get(key) : undefined
+        const source = existing ?? createSource(cited)
         if (!source) {
           responseWarnings.noteDropped('citations')
           continue
         }
-        if (!known) {
+        if (!existing) {
           sources.push(source)
           count++
         }

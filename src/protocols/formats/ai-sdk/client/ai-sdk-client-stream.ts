@@ -12,12 +12,12 @@ import { writeState, writeTextMetadata } from './ai-sdk-client-metadata.ts'
 import { getClient } from './ai-sdk-client-request.ts'
 import {
   createSources,
+  writeCompletePart,
   writeFinish,
   writeRequestWarnings,
   writeResponse,
   writeResponseMetadata,
   writeUsage,
-  writeWhole,
 } from './ai-sdk-client-response.ts'
 
 interface OpenStreamPart {
@@ -84,7 +84,7 @@ export function createWriter(fullContext: WriteContext, write: (event: string) =
       case 'tool-call': {
         send({ type: 'tool-input-end', id: part.id })
         const call = { ...part, arguments: part.arguments + pieces.join(''), ...(state && { state }) }
-        for (const streamPart of writeWhole(call, { client, sources, context })) send(streamPart)
+        for (const streamPart of writeCompletePart(call, { client, sources, context })) send(streamPart)
         return
       }
       case 'audio':
@@ -93,10 +93,10 @@ export function createWriter(fullContext: WriteContext, write: (event: string) =
           sendDelta('text-delta', id, part.transcript)
           send({ type: 'text-end', id })
         }
-        for (const streamPart of writeWhole(part, { client, sources, context })) send(streamPart)
+        for (const streamPart of writeCompletePart(part, { client, sources, context })) send(streamPart)
         return
       default:
-        for (const streamPart of writeWhole(state && part.type === 'image' ? { ...part, state } : part, {
+        for (const streamPart of writeCompletePart(state && part.type === 'image' ? { ...part, state } : part, {
           client,
           sources,
           context,

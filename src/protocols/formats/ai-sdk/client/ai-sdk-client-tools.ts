@@ -102,7 +102,7 @@ function parseCustom(tool: Fields, name: string): FreeFormTool {
 function parseAnthropicTool(id: string, name: string, args: JsonObject): FunctionTool | undefined {
   const [vendor, type = ''] = id.split('.', 2)
   const tool = vendor === 'anthropic' ? toClientTool({ type, name, ...snakeCaseKeys(args) }) : undefined
-  if (!tool || ownNames.some(([start, toolName]) => type.startsWith(start) && toolName === name)) return tool
+  if (!tool || vendorNames.some(([start, toolName]) => type.startsWith(start) && toolName === name)) return tool
   const { own: _, ...fields } = tool
   return fields
 }
@@ -121,7 +121,7 @@ function parseComputerTool(id: string, name: string, args: JsonObject): OfferedT
 }
 
 /** The names that Anthropic requires, by type prefix. */
-const ownNames = [
+const vendorNames = [
   ['bash_', 'bash'],
   ['memory_', 'memory'],
   ['text_editor_2024', 'str_replace_editor'],

@@ -4,7 +4,7 @@ import type { ReasoningTraits } from '../../../../traits.ts'
 import { getBeta } from '../../anthropic-tools.ts'
 import {
   type CanonicalRequest,
-  mergeOwnFields,
+  mergeVendorFields,
   type OutputFormat,
   type ReasoningOptions,
   type RequestOptions,
@@ -26,7 +26,7 @@ import { writeToolChoice, writeTools } from './anthropic-provider-tools.ts'
 
 /** Writes a Messages request. */
 export function writeRequest(request: CanonicalRequest, target: TargetContext): WrittenRequest {
-  const requestBody = mergeOwnFields(writeBody(request, target), request, 'anthropic-messages')
+  const requestBody = mergeVendorFields(writeBody(request, target), request, 'anthropic-messages')
   const body = dropUnboundThinking(requestBody, target)
   return { path: '/messages', headers: writeBetas(body), body }
 }

@@ -76,11 +76,11 @@ export function createReader(context: ReadContext, emit: (event: ReaderEvent) =>
       ...(typeof model === 'string' && model && { model }),
       ...(startUsage && { usage: startUsage }),
     })
-    if (isFirst && Array.isArray(content) && content.length > 0) readWholeMessage(content, message)
+    if (isFirst && Array.isArray(content) && content.length > 0) readCompleteMessage(content, message)
   }
 
   /** Reads a complete message from its start. Calls by Anthropic's code execution arrive like this, with all blocks and the stop reason. */
-  function readWholeMessage(content: readonly unknown[], message: JsonObject) {
+  function readCompleteMessage(content: readonly unknown[], message: JsonObject) {
     for (const block of content) {
       startBlock(undefined, isObject(block) ? block : {})
       blocks.end(undefined)
@@ -127,7 +127,7 @@ function createBlockReader(block: JsonObject, context: BlockContext): BlockReade
     case 'thinking':
       return createThinkingReader(block, context)
     case 'redacted_thinking':
-      return createWholeReader(
+      return createCompleteReader(
         {
           type: 'reasoning',
           text: '',
@@ -146,7 +146,7 @@ function createBlockReader(block: JsonObject, context: BlockContext): BlockReade
   }
   const result = parseServerResult(block, context.running, context)
   return result
-    ? createWholeReader(result, context)
+    ? createCompleteReader(result, context)
     : createEmptyReader(readStringOrEmpty(block.type) || 'content', context)
 }
 
@@ -207,7 +207,7 @@ function createServerCallReader(block: JsonObject, { running }: BlockContext): B
   }
 }
 
-function createWholeReader(part: AssistantPart, { start, emit }: BlockContext): BlockReader {
+function createCompleteReader(part: AssistantPart, { start, emit }: BlockContext): BlockReader {
   const key = start(part)
   return { add() {}, end: () => emit({ type: 'part-end', key }) }
 }

@@ -52,10 +52,12 @@ function parseCitedText({ content, citations }: JsonObject, responseWarnings: Re
   const pieces = Array.isArray(content) ? content : []
   const text = pieces.map((piece: unknown) => (isObject(piece) ? readStringOrEmpty(piece.text) : '')).join('')
   const found = Array.isArray(citations) ? citations : []
-  const known: Citation[] = found.flatMap((item: unknown) => (isObject(item) ? (parseCitation(item) ?? []) : []))
-  if (known.length < found.length) responseWarnings.noteDropped('citations')
-  if (text === '' && known.length === 0) return []
-  return [{ type: 'text', text, ...(known.length > 0 && { citations: known }) }]
+  const knownCitations: Citation[] = found.flatMap((item: unknown) =>
+    isObject(item) ? (parseCitation(item) ?? []) : [],
+  )
+  if (knownCitations.length < found.length) responseWarnings.noteDropped('citations')
+  if (text === '' && knownCitations.length === 0) return []
+  return [{ type: 'text', text, ...(knownCitations.length > 0 && { citations: knownCitations }) }]
 }
 
 function parseReasoning(

@@ -21,7 +21,7 @@ import {
   prepareTools,
 } from './prepare-tools.ts'
 import { dropBilling, dropEmpty, fitEnd, fitSystem } from './prepare-turns.ts'
-import { keepOwnState, resolveReasoning } from './reasoning.ts'
+import { keepVendorState, resolveReasoning } from './reasoning.ts'
 import { collectCalls, createRenamer, fitCalls, type Renamer } from './tool-calls.ts'
 import { makeIdsUnique, pairTools } from './tool-results.ts'
 
@@ -50,7 +50,7 @@ export function prepareRequest(request: CanonicalRequest, target: PrepareContext
   const rename = createRenamer(names, traits.toolNames)
 
   const unbilled = ignoresBilling(origin.format, target.model) ? prepared.turns : dropBilling(prepared.turns)
-  const readableTurns = keepOwnState(fitServerTools(unbilled, warnings), origin, traits.reasoning.replay)
+  const readableTurns = keepVendorState(fitServerTools(unbilled, warnings), origin, traits.reasoning.replay)
   const readable = fitInputs(readableTurns, target)
   const paired = moveBlankBreakpoints(pairTools(readable, warnings), target)
   const unique = makeIdsUnique(dropEmpty(paired, target))

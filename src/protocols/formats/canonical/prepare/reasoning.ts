@@ -150,7 +150,7 @@ const REASONING_SHARE = 0.8
  * Keeps reasoning and signatures only if this target made them and accepts them. Drops the rest without a warning, because no other provider can read
  * it.
  */
-export function keepOwnState(turns: readonly Turn[], origin: Origin, replay: ReasoningTraits['replay']): Turn[] {
+export function keepVendorState(turns: readonly Turn[], origin: Origin, replay: ReasoningTraits['replay']): Turn[] {
   const loopStart = turns.findLastIndex(({ role }) => role === 'user')
   return turns.map((turn, index) => {
     if (turn.role === 'user') return { ...turn, content: turn.content.map((part) => keepPartState(part, origin)) }

@@ -11,7 +11,7 @@ import type {
 import type { SystemTurn, ToolResult, Turn } from '../../canonical/canonical-turns.ts'
 import { omitUndefined } from '../../canonical/canonical-values.ts'
 import type { Warnings } from '../../canonical/canonical-warnings.ts'
-import { createCallAssembler, parseResponse, type WholeCall } from '../gemini-function-calls.ts'
+import { type CompleteCall, createCallAssembler, parseResponse } from '../gemini-function-calls.ts'
 import { parseMedia, readDetail } from '../gemini-media.ts'
 import { parseSignature } from '../gemini-reasoning.ts'
 
@@ -71,7 +71,7 @@ export function parseContents(body: Fields, warnings: Warnings): Turn[] {
   }
 
   function createCallPart(
-    { id, name, arguments: args, signature }: WholeCall,
+    { id, name, arguments: args, signature }: CompleteCall,
     location: Fields | undefined,
   ): ToolCallPart {
     const part: ToolCallPart = { type: 'tool-call', id: calls.addCall(id, name), name, arguments: args }

@@ -41,8 +41,8 @@ interface CandidateState {
 }
 
 /** Writes chunks. Each is a response with more parts: text as it arrives, or complete calls. Finish reasons, sources, and usage come last. */
-export function createWriter(wholeContext: WriteContext, write: (event: string) => void): StreamWriter {
-  const context: WriteContext = { ...wholeContext, request: omitTurns(wholeContext.request) }
+export function createWriter(baseContext: WriteContext, write: (event: string) => void): StreamWriter {
+  const context: WriteContext = { ...baseContext, request: omitTurns(baseContext.request) }
   const { request, model } = context
   const frame = request.client?.isArray === true ? createArrayFrame() : sseFrame
   const tail = `"modelVersion":${JSON.stringify(model)},"responseId":${JSON.stringify(context.newId())}}`

@@ -19,24 +19,24 @@ export function parseTools(body: Fields, choice: ToolChoice | undefined, warning
       labelTool(declaration, warnings)
       return parseFunction(declaration, warnings)
     })
-    return [...functions, ...parseOwn(tool, warnings)]
+    return [...functions, ...parseVendorTools(tool, warnings)]
   })
   return dropVendorTools(offered, choice, warnings)
 }
 
 /** Parses Google's own tools in one entry. A single tool has the entry's path. */
-function parseOwn(entry: Fields, warnings: Warnings): OfferedTool[] {
+function parseVendorTools(entry: Fields, warnings: Warnings): OfferedTool[] {
   const names = Object.keys(entry.value).filter((name) => entry.any(name) !== undefined)
   return names.flatMap((name): OfferedTool[] => {
     if (name === 'functionDeclarations') return []
     const path = names.length === 1 ? entry.at : entry.path(name)
-    const at = entry.path(name)
-    warnings.label(at, `tool "${name}"`)
+    const toolPath = entry.path(name)
+    warnings.label(toolPath, `tool "${name}"`)
     warnings.label(path, `tool "${name}"`)
     const tool: OfferedTool = SEARCH_TOOLS.has(name)
       ? parseSearch(entry.fields(name))
       : { type: 'vendor', refusal: 'this tool only works with Google.' }
-    warnings.setPath(tool, path, { kind: `/${at}`, blockedDomains: `/${at}.excludeDomains` })
+    warnings.setPath(tool, path, { kind: `/${toolPath}`, blockedDomains: `/${toolPath}.excludeDomains` })
     return [tool]
   })
 }

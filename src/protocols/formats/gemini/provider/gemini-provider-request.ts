@@ -1,6 +1,6 @@
 import {
   type CanonicalRequest,
-  mergeOwnFields,
+  mergeVendorFields,
   type OutputFormat,
   type RequestOptions,
 } from '../../canonical/canonical-request.ts'
@@ -32,7 +32,7 @@ function writeBody(request: CanonicalRequest, target: TargetContext): WireReques
     serviceTier: writeTier(options.serviceTier, target),
     store: options.store,
   })
-  return mergeOwnFields(body, request, 'gemini')
+  return mergeVendorFields(body, request, 'gemini')
 }
 
 /** Writes a request to count tokens: bare contents, or an entire request, which must also name its model. */

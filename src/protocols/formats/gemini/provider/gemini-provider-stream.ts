@@ -13,7 +13,7 @@ import type { ReadContext, StreamReader } from '../../translator.ts'
 import { type CitedText, hasSources, parseGrounding } from '../gemini-citations.ts'
 import { parseStreamError } from '../gemini-errors.ts'
 import { isUnspecifiedReason, parseBlockedPrompt, parseFinish, parseLogprobs } from '../gemini-fields.ts'
-import { createCallAssembler, type WholeCall } from '../gemini-function-calls.ts'
+import { type CompleteCall, createCallAssembler } from '../gemini-function-calls.ts'
 import { toMediaPart } from '../gemini-media.ts'
 import { readGeminiUsage } from '../gemini-response.ts'
 
@@ -128,7 +128,7 @@ function createCandidateReader(context: CandidateContext, emit: (event: ReaderEv
       }
       if (hasHosted && isObject(part.codeExecutionResult)) {
         const call = { name: 'code_execution', input: code, result: part.codeExecutionResult }
-        addWhole(createHostedPart(`call_${newId()}`, call))
+        addComplete(createHostedPart(`call_${newId()}`, call))
         continue
       }
       const parsed = parsePart(part, context)
@@ -137,7 +137,7 @@ function createCandidateReader(context: CandidateContext, emit: (event: ReaderEv
       if (isText && logprobs) parsed.logprobs = logprobs
       if (isText) logprobs = undefined
       if (parsed.type === 'text' || parsed.type === 'reasoning') addText(parsed)
-      else addWhole(parsed)
+      else addComplete(parsed)
     }
     if (logprobs && !parts.some((part) => isObject(part) && part.thought === true))
       responseWarnings.noteDropped('logprobsResult') // there is no text for these logprobs, because logprobs of reasoning aren't supported
@@ -180,12 +180,12 @@ function createCandidateReader(context: CandidateContext, emit: (event: ReaderEv
     emit({ type: 'part-state', key: part.key, state })
   }
 
-  function addWhole(part: AssistantPart) {
+  function addComplete(part: AssistantPart) {
     close()
     emit({ type: 'part-end', key: start(part) })
   }
 
-  function addCalls(calls: readonly WholeCall[]) {
+  function addCalls(calls: readonly CompleteCall[]) {
     for (const { id: callId, name, arguments: args, signature } of calls) {
       close()
       const id = callId !== undefined && !ids.has(callId) ? callId : `call_${newId()}`

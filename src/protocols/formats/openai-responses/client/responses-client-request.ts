@@ -35,7 +35,7 @@ export function parseRequest(original: JsonObject, context: ParseContext): Canon
   const toolChoice = parseToolChoice(body, warnings)
   const allTools = removeRepeatedTools([...requestTools, ...inputTools], warnings)
   const tools = dropVendorTools(allTools, toolChoice, warnings)
-  const ownTools = tools.flatMap((tool) => (tool.type === 'function' && tool.own ? [tool.name] : []))
+  const vendorTools = tools.flatMap((tool) => (tool.type === 'function' && tool.own ? [tool.name] : []))
   const text = body.fields('text')
   const stream = body.boolean('stream') ?? false
   const request = omitUndefined<CanonicalRequest>({
@@ -48,7 +48,7 @@ export function parseRequest(original: JsonObject, context: ParseContext): Canon
     output: parseOutput(text, warnings),
     options: parseOptions(body, text, warnings),
     compact,
-    client: { echo: getEchoedFields(json), namespaces, ownTools, isKept: json.store !== false },
+    client: { echo: getEchoedFields(json), namespaces, ownTools: vendorTools, isKept: json.store !== false },
   })
   text?.drop()
   body.ignore('stream_options')

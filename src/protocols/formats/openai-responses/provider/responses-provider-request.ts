@@ -2,7 +2,7 @@ import type { JsonObject } from '../../../../lib/json.ts'
 import type { Effort } from '../../../../traits.ts'
 import {
   type CanonicalRequest,
-  mergeOwnFields,
+  mergeVendorFields,
   type OutputFormat,
   type ReasoningOptions,
   type RequestOptions,
@@ -32,7 +32,11 @@ export function writeRequest(request: CanonicalRequest, target: TargetContext): 
     store: false,
     stream: stream || undefined,
   }
-  return { path: '/responses', headers: {}, body: mergeOwnFields(deleteUndefined(body), request, 'openai-responses') }
+  return {
+    path: '/responses',
+    headers: {},
+    body: mergeVendorFields(deleteUndefined(body), request, 'openai-responses'),
+  }
 }
 
 /**

@@ -90,8 +90,8 @@ export function createOutputParser({ origin, newId, responseWarnings, hasHosted 
 
   /** Returns a call's ID. Some providers only send the item's ID, or the same ID twice. */
   function readCallId(item: JsonObject): string {
-    const ownId = readString(item.call_id) ?? readString(item.id) ?? readString(item.item_id)
-    const id = ownId && !ids.has(ownId) ? ownId : `call_${newId()}`
+    const itemId = readString(item.call_id) ?? readString(item.id) ?? readString(item.item_id)
+    const id = itemId && !ids.has(itemId) ? itemId : `call_${newId()}`
     ids.add(id)
     return id
   }

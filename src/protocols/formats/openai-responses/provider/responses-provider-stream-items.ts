@@ -26,10 +26,10 @@ export interface ItemContext extends ReadContext {
 }
 
 /** Creates a reader for an item that is only useful when it is complete. */
-export function createWholeReader({ parser, start }: ItemContext, emit: (event: ReaderEvent) => void): ItemReader {
+export function createCompleteReader({ parser, start }: ItemContext, emit: (event: ReaderEvent) => void): ItemReader {
   let isComplete = false
 
-  function emitWhole(part: AssistantPart) {
+  function emitComplete(part: AssistantPart) {
     const isCall = part.type === 'tool-call' // a call's arguments are sent as a delta
     const key = start(isCall ? { ...part, arguments: '' } : part)
     if (isCall && part.arguments !== '') emit({ type: 'part-delta', key, text: part.arguments })
@@ -42,7 +42,7 @@ export function createWholeReader({ parser, start }: ItemContext, emit: (event: 
     complete(item) {
       if (isComplete) return
       isComplete = true
-      for (const part of parser.parse(item)) emitWhole(part)
+      for (const part of parser.parse(item)) emitComplete(part)
     },
     end() {},
   }

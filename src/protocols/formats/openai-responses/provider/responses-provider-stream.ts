@@ -10,8 +10,8 @@ import { parseEventUsage } from '../responses-stream-state.ts'
 import { createOutputParser } from './responses-provider-response.ts'
 import {
   createCallReader,
+  createCompleteReader,
   createReasoningReader,
-  createWholeReader,
   type ItemContext,
   type ItemReader,
 } from './responses-provider-stream-items.ts'
@@ -91,8 +91,8 @@ export function createReader(context: ReadContext, emit: (event: ReaderEvent) =>
   function observeItem(type: string, event: JsonObject) {
     const item = isObject(event.item) ? event.item : undefined
     const itemKey = items.findItemKey(type, event)
-    const known = itemKey === undefined ? undefined : items.getReader(itemKey)
-    const reader = known ?? findReader(type, itemKey, item)
+    const knownReader = itemKey === undefined ? undefined : items.getReader(itemKey)
+    const reader = knownReader ?? findReader(type, itemKey, item)
     if (!item) return reader?.observe(type, event)
     if (type !== 'response.output_item.done') return reader?.begin(item)
     reader?.complete(item)
@@ -211,8 +211,8 @@ function createItemRegistry() {
         pairedCounts.set(kind, nth + 1)
         const readers = readersByKind.get(kind) ?? []
         const total = totals.get(kind) ?? 0
-        const known = items.get(keysById.get(item.id || item.call_id) ?? index)
-        const match = known?.kind === kind ? known?.reader : undefined
+        const knownItem = items.get(keysById.get(item.id || item.call_id) ?? index)
+        const match = knownItem?.kind === kind ? knownItem?.reader : undefined
         const reader = readers.length === total ? readers[nth] : match
         if (reader) return { item, reader }
         return readers.length < total ? { item } : []
@@ -241,7 +241,7 @@ function createItemReader(kind: unknown, context: ItemContext, emit: (event: Rea
     case 'custom_tool_call':
       return createCallReader(context, emit)
     default:
-      return createWholeReader(context, emit)
+      return createCompleteReader(context, emit)
   }
 }
 

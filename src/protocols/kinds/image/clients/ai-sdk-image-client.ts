@@ -99,9 +99,9 @@ function decodeBase64(data: string): Uint8Array | undefined {
 }
 
 /** Converts all providers' options to OpenAI's names, except options that map to other fields. */
-function readOptions(given: readonly Fields[], warnings: Warnings): JsonObject {
+function readOptions(fieldSets: readonly Fields[], warnings: Warnings): JsonObject {
   const options: JsonObject = {}
-  for (const fields of given)
+  for (const fields of fieldSets)
     for (const [camel, value] of Object.entries(fields.value)) {
       const name = camel.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
       if (value === null || NON_OPTIONS.has(name) || Object.hasOwn(options, name)) continue

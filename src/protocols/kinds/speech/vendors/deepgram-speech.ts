@@ -45,9 +45,10 @@ function addVoice(
     return `${model}-${isName ? voice.toLowerCase() : DEFAULT_VOICE}-${language ?? 'en'}`
   }
   const name = VOICE_NAME_PATTERN.test(voice) ? voice : model
-  const [, ownVoice, ownLanguage = ''] = VOICE_NAME_PATTERN.exec(name) ?? []
-  if (voice !== '' && voice !== name && voice.toLowerCase() !== ownVoice) warnings.noteChanged('voice', 'replaced')
-  if (language !== undefined && !language.toLowerCase().startsWith(ownLanguage || ' ')) warnings.noteDropped('language')
+  const [, voiceName, voiceLanguage = ''] = VOICE_NAME_PATTERN.exec(name) ?? []
+  if (voice !== '' && voice !== name && voice.toLowerCase() !== voiceName) warnings.noteChanged('voice', 'replaced')
+  if (language !== undefined && !language.toLowerCase().startsWith(voiceLanguage || ' '))
+    warnings.noteDropped('language')
   return name
 }
 

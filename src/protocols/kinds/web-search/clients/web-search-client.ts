@@ -128,9 +128,9 @@ function readCountry(fields: Fields, warnings: Warnings): string | undefined {
 }
 
 function readLanguages(fields: Fields, warnings: Warnings): readonly string[] | undefined {
-  const one = fields.string('language')
+  const singleLanguage = fields.string('language')
   const several = fields.strings('search_language_filter')
-  const list = several ?? (one ? [one] : [])
+  const list = several ?? (singleLanguage ? [singleLanguage] : [])
   for (const language of list)
     if (!/^[a-z]{2,3}(?:[-_][a-z\d]{2,8})?$/i.test(language))
       warnings.reject('languages', 'must be language codes, such as "en" or "pt-BR" (ISO 639-1).')
