@@ -204,10 +204,19 @@ test('a proxy without a secret rejects credentials and explains why', async () =
   const { home } = await openWorld({ storage, secret: undefined, logger: false } as object)
   const canary = 'sk-provider-key-of-the-connection'
   const { state } = await keyState('one')
-  const { verdicts } = await home.enable([connectionState('c', canary), state])
-  const [first, second] = verdicts
-  assert.is(typeof first === 'object' && first.code, 'NO_SECRET')
-  assert.match(typeof first === 'object' ? first.refused : '', /secret/)
-  assert.is(second, 'taken')
+  const at = '2026-01-01T00:00:00.000Z'
+  const service = { name: 'g', kind: 'http', url: 'https://guard.test', createdAt: at, updatedAt: at }
+  const guard = { collection: 'guards' as const, id: 'g', revision: [1, 0] as const }
+  const { verdicts } = await home.enable([
+    connectionState('c', canary),
+    { ...guard, record: { ...service, headers: { authorization: canary } } },
+    state,
+  ])
+  const [first, second, third] = verdicts
+  for (const verdict of [first, second]) {
+    assert.is(typeof verdict === 'object' && verdict.code, 'NO_SECRET')
+    assert.match(typeof verdict === 'object' ? verdict.refused : '', /secret/)
+  }
+  assert.is(third, 'taken')
   assert.ok(!JSON.stringify(await storage.list('')).includes(canary))
 })
