@@ -7,7 +7,7 @@ import { checkHeaders } from '../guard-shapes.ts'
 export interface HttpRules {
   /** The service's URL. */
   readonly url: string
-  /** The headers to send, such as `authorization`. Errors and usage records never contain them. */
+  /** The headers to send, such as `authorization`: at most 20, with 12,000 characters in total. Errors and usage records never contain them. */
   readonly headers?: Readonly<Record<string, string>>
   /** Set this if the service may change text. */
   readonly changes?: true
