@@ -56,14 +56,14 @@ const MAX_RATIO = 9
 function growth(action: (text: string) => void, getInput: (length: number) => string): number | undefined {
   for (const length of LENGTHS) {
     const long = getInput(length)
-    if (leastMs(action, long) < MIN_MS) continue
-    return leastMs(action, long) / leastMs(action, getInput(length / 4))
+    if (measureLeastMs(action, long) < MIN_MS) continue
+    return measureLeastMs(action, long) / measureLeastMs(action, getInput(length / 4))
   }
   return undefined
 }
 
 /** Returns the shortest time of three runs in ms, because a busy machine may slow one of them down. */
-function leastMs(action: (text: string) => void, input: string): number {
+function measureLeastMs(action: (text: string) => void, input: string): number {
   let least = Number.POSITIVE_INFINITY
   for (let round = 0; round < 3; round++) {
     least = Math.min(

@@ -22,7 +22,7 @@ export interface StoreRow {
 }
 
 /** Returns the same cell for every runtime. */
-const everywhere = (cell: string, ...extra: Runtime[]) => {
+const inEveryRuntime = (cell: string, ...extra: Runtime[]) => {
   const runtimes: Runtime[] = ['Node 20', 'Node 22', 'Node 24', 'Bun', 'Deno', ...extra]
   return Object.fromEntries(runtimes.map((runtime) => [runtime, cell]))
 }
@@ -31,7 +31,7 @@ const everywhere = (cell: string, ...extra: Runtime[]) => {
 export const STORES: Record<string, StoreRow> = {
   memory: {
     section: '#choose-a-store',
-    cells: everywhere('memory', 'workerd', 'Chromium'),
+    cells: inEveryRuntime('memory', 'workerd', 'Chromium'),
     promises: 'atomic within one process, keeps nothing',
   },
   file: {
@@ -53,17 +53,17 @@ export const STORES: Record<string, StoreRow> = {
   },
   redis: {
     section: '#redis',
-    cells: everywhere('redis'),
+    cells: inEveryRuntime('redis'),
     promises: 'atomic, reports changes, as durable as `appendfsync` says',
   },
   upstash: {
     section: 'serverless-stores.md#upstash',
-    cells: everywhere('upstash', 'workerd'),
+    cells: inEveryRuntime('upstash', 'workerd'),
     promises: 'atomic, as durable as the database, reread every second',
   },
   postgres: {
     section: '#postgres',
-    cells: everywhere('postgres'),
+    cells: inEveryRuntime('postgres'),
     promises: 'atomic, reports changes, committed before a write resolves',
   },
   'deno-kv': {
@@ -73,7 +73,7 @@ export const STORES: Record<string, StoreRow> = {
   },
   unstorage: {
     section: '#unstorage',
-    cells: everywhere('unstorage'),
+    cells: inEveryRuntime('unstorage'),
     promises: 'not atomic, as durable as its driver, reread every second',
   },
   'durable-object': {
@@ -94,7 +94,7 @@ export const STORES: Record<string, StoreRow> = {
 }
 
 /** Lists the ways to open stores in a runtime. */
-export const storesIn = (runtime: Runtime): string[] =>
+export const listStores = (runtime: Runtime): string[] =>
   Object.values(STORES).flatMap(({ cells }) => cells[runtime] ?? [])
 
 /** Returns the table in Markdown. */

@@ -117,13 +117,13 @@ test('an unknown plan causes an app error, and a paused plan blocks requests', a
 test("an identity's limits replace the plan's, and equal limits share one object", async () => {
   const { accounts, putPlan } = openAccounts()
   await putPlan({ id: 'pro', each: { usd: { month: 20 }, requests: { minute: 5 } } })
-  const own = () => ({ requests: { minute: 9, day: 100 }, parallel: 2 })
-  const one = await accounts.getAccount({ account: 'alice', plan: 'pro', limits: own() })
+  const getOwnLimits = () => ({ requests: { minute: 9, day: 100 }, parallel: 2 })
+  const one = await accounts.getAccount({ account: 'alice', plan: 'pro', limits: getOwnLimits() })
   const other = await accounts.getAccount({
     account: 'bob',
     limits: { parallel: 2, requests: { day: 100, minute: 9 } },
   })
-  assert.equal(one.limits, own())
+  assert.equal(one.limits, getOwnLimits())
   assert.is(one.limits, other.limits)
 })
 

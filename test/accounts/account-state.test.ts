@@ -1,7 +1,7 @@
 import { memoryStorage } from '../../adapters/storage/memory.ts'
 import { createGateway, type Gateway } from '../../src/gateway.ts'
 import type { JsonObject } from '../../src/lib/json.ts'
-import { chatAnswer } from '../pipeline/support/responses.ts'
+import { chatResponse } from '../pipeline/support/responses.ts'
 import { fakeUpstream, json } from '../pipeline/support/upstream.ts'
 import { catalog } from '../pipeline/support/world.ts'
 import { assert, suite } from '../support/suite.ts'
@@ -16,7 +16,7 @@ const storage = memoryStorage()
 async function open() {
   const down = new Set<string>()
   const upstream = fakeUpstream(({ provider }) =>
-    down.has(provider) ? json({ error: { message: 'down' } }, 500) : json(chatAnswer()),
+    down.has(provider) ? json({ error: { message: 'down' } }, 500) : json(chatResponse()),
   )
   const gateway = createGateway({
     storage,

@@ -1,7 +1,7 @@
 import { memoryStorage } from '../../adapters/storage/memory.ts'
 import { createGateway } from '../../src/gateway.ts'
 import type { GatewayOptions } from '../../src/options.ts'
-import { chatAnswer } from '../pipeline/support/responses.ts'
+import { chatResponse } from '../pipeline/support/responses.ts'
 import { fakeUpstream, json } from '../pipeline/support/upstream.ts'
 import { catalog } from '../pipeline/support/world.ts'
 import { fakeClock } from '../support/clock.ts'
@@ -13,7 +13,7 @@ const test = suite('keys that act for accounts')
 async function open(options: Partial<GatewayOptions> = {}) {
   const clock = fakeClock()
   const storage = memoryStorage({ clock })
-  const fetch = fakeUpstream(() => json(chatAnswer()))
+  const fetch = fakeUpstream(() => json(chatResponse()))
   const { api, fetch: send } = createGateway({ storage, clock, fetch, catalog, logger: false, ...options })
   await api.connections.create({ provider: 'one', apiKey: 'secret-of-one' })
   const sendRequest = async (key: string, account?: string, body: object = {}) =>

@@ -1,7 +1,7 @@
 import { memoryStorage } from '../../adapters/storage/memory.ts'
 import { createGateway } from '../../src/gateway.ts'
 import type { Storage } from '../../src/types.ts'
-import { chatAnswer } from '../pipeline/support/responses.ts'
+import { chatResponse } from '../pipeline/support/responses.ts'
 import { catalog } from '../pipeline/support/world.ts'
 import { assert, suite } from '../support/suite.ts'
 
@@ -13,7 +13,7 @@ function open(storage: Storage) {
     connections: { one: { apiKey: 'sk-one' } },
     plans: { free: { each: { requests: { day: 2 } }, limits: { requests: { day: 9 } } } },
     accounts: { defaultPlan: 'free' },
-    fetch: async () => Response.json(chatAnswer()),
+    fetch: async () => Response.json(chatResponse()),
   })
   const send = async (account: string) => {
     const response = await gateway.as({ account }).fetch('http://gateway/v1/chat/completions', {

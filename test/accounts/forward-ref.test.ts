@@ -2,7 +2,7 @@ import { memoryStorage } from '../../adapters/storage/memory.ts'
 import { createGateway } from '../../src/gateway.ts'
 import { withEndUser } from '../../src/protocols/formats/with-end-user.ts'
 import type { ClientFormat } from '../../src/types.ts'
-import { chatAnswer } from '../pipeline/support/responses.ts'
+import { chatResponse } from '../pipeline/support/responses.ts'
 import { fakeUpstream, json } from '../pipeline/support/upstream.ts'
 import { catalog } from '../pipeline/support/world.ts'
 import { assert, suite } from '../support/suite.ts'
@@ -10,7 +10,7 @@ import { assert, suite } from '../support/suite.ts'
 const test = suite("an account's ref as the end user")
 
 test("providers get an account's ref instead of the user that the client sends", async () => {
-  const upstream = fakeUpstream(() => json(chatAnswer()))
+  const upstream = fakeUpstream(() => json(chatResponse()))
   const gateway = createGateway({
     storage: memoryStorage(),
     fetch: upstream,

@@ -1,5 +1,5 @@
 import { memoryStorage } from '../../adapters/storage/memory.ts'
-import { chatAnswer, chatChunk } from '../pipeline/support/responses.ts'
+import { chatChunk, chatResponse } from '../pipeline/support/responses.ts'
 import { fakeUpstream, json, sse } from '../pipeline/support/upstream.ts'
 import { openWorld, type World } from '../pipeline/support/world.ts'
 import { fakeClock } from '../support/clock.ts'
@@ -8,7 +8,7 @@ import { assert, suite } from '../support/suite.ts'
 const test = suite('account API keys')
 
 async function open(options: Parameters<typeof openWorld>[0] = {}) {
-  const upstream = fakeUpstream(() => json(chatAnswer()))
+  const upstream = fakeUpstream(() => json(chatResponse()))
   const world = await openWorld({ fetch: upstream, connections: ['one'], ...options })
   return { ...world, up: upstream, send: askWith(world) }
 }

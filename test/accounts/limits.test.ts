@@ -5,7 +5,7 @@ import { createLimitError } from '../../src/features/limits/limit-errors.ts'
 import { defaultCatalog } from '../../src/protocols/providers/catalog.ts'
 import type { StoredSettings } from '../../src/records/stored-settings.ts'
 import type { Caller } from '../../src/request/caller.ts'
-import { assertReserved, key, open, whyOf } from '../limits/support/ledgers.ts'
+import { assertReserved, getReason, key, open } from '../limits/support/ledgers.ts'
 import { assert, suite } from '../support/suite.ts'
 
 const test = suite('account limits')
@@ -44,7 +44,7 @@ test("a request counts toward its account's and its key's limits, and must fit b
   assertReserved(await other.reserve([account({ requests: { day: 2 } })], { fixed: { requests: 1 } })).settle({
     requests: 1,
   })
-  assert.equal(whyOf(await ledger.reserve(scopes, { fixed: { requests: 1 } })), [
+  assert.equal(getReason(await ledger.reserve(scopes, { fixed: { requests: 1 } })), [
     'used-up',
     'account',
     'requests',

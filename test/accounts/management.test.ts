@@ -1,5 +1,5 @@
 import { memoryStorage } from '../../adapters/storage/memory.ts'
-import { chatAnswer } from '../pipeline/support/responses.ts'
+import { chatResponse } from '../pipeline/support/responses.ts'
 import { fakeUpstream, json } from '../pipeline/support/upstream.ts'
 import { openWorld, token } from '../pipeline/support/world.ts'
 import { assert, suite } from '../support/suite.ts'
@@ -7,7 +7,7 @@ import { assert, suite } from '../support/suite.ts'
 const test = suite('managing accounts')
 
 async function open(storage = memoryStorage()) {
-  const world = await openWorld({ fetch: fakeUpstream(() => json(chatAnswer())), connections: ['one'], storage })
+  const world = await openWorld({ fetch: fakeUpstream(() => json(chatResponse())), connections: ['one'], storage })
   const dump = async () => (await storage.list('')).map(({ key, value }) => `${key} ${value}`).join('\n')
   return { ...world, storage, dump }
 }
@@ -120,7 +120,7 @@ test('an account record changed by another program shows an error, and pausing t
 })
 
 test("an account's required tags apply to its requests, keys, and tokens, which can require more", async () => {
-  const upstream = fakeUpstream(() => json(chatAnswer()))
+  const upstream = fakeUpstream(() => json(chatResponse()))
   const { api, gateway } = await openWorld({
     fetch: upstream,
     secret: 'a-secret-of-at-least-32-characters',

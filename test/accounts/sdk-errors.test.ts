@@ -1,6 +1,6 @@
 import { memoryStorage } from '../../adapters/storage/memory.ts'
 import { createGateway } from '../../src/gateway.ts'
-import { chatAnswer } from '../pipeline/support/responses.ts'
+import { chatResponse } from '../pipeline/support/responses.ts'
 import { clients } from '../pipeline/support/sdk/clients/clients.ts'
 import { fakeUpstream, json } from '../pipeline/support/upstream.ts'
 import { catalog } from '../pipeline/support/world.ts'
@@ -26,7 +26,7 @@ async function open() {
     storage: memoryStorage({ clock }),
     secret: SECRET,
     clock,
-    fetch: fakeUpstream(() => json(chatAnswer())),
+    fetch: fakeUpstream(() => json(chatResponse())),
     catalog,
     logger: false,
     allowedOrigins: ['https://app.example'],

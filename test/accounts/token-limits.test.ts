@@ -6,7 +6,7 @@ import { createLimitError } from '../../src/features/limits/limit-errors.ts'
 import { defaultCatalog } from '../../src/protocols/providers/catalog.ts'
 import type { StoredSettings } from '../../src/records/stored-settings.ts'
 import type { Caller } from '../../src/request/caller.ts'
-import { assertReserved, key, open, whyOf } from '../limits/support/ledgers.ts'
+import { assertReserved, getReason, key, open } from '../limits/support/ledgers.ts'
 import { assert, suite } from '../support/suite.ts'
 
 const test = suite('token limits')
@@ -35,10 +35,10 @@ test('check 74: a single-request token is accepted once, on two instances with 5
   const passed = outcomes.filter(({ kind }) => kind === 'reserved')
   assert.is(passed.length, 1)
   const again = await one.reserve([token('t')], { fixed: { requests: 1 } })
-  assert.equal(whyOf(again), ['held', 'run', 'requests', 'total'])
+  assert.equal(getReason(again), ['held', 'run', 'requests', 'total'])
   assertReserved(passed[0] ?? again).settle({ requests: 1 })
   const rejected = await one.reserve([token('t')], { fixed: { requests: 1 } })
-  assert.equal(whyOf(rejected), ['used-up', 'run', 'requests', 'total'])
+  assert.equal(getReason(rejected), ['used-up', 'run', 'requests', 'total'])
   if (rejected.kind !== 'rejected') assert.unreachable()
   const terms = { need: 1, limitsOutput: false, now: 0, headers: {}, holders: { key: undefined, group: undefined } }
   const { message } = createLimitError(rejected as LimitRejection, terms)

@@ -2,7 +2,7 @@ import { memoryStorage } from '../../adapters/storage/memory.ts'
 import type { NewToken } from '../../src/features/tokens/token-input.ts'
 import { createGateway } from '../../src/gateway.ts'
 import type { GatewayOptions } from '../../src/options.ts'
-import { chatAnswer } from '../pipeline/support/responses.ts'
+import { chatResponse } from '../pipeline/support/responses.ts'
 import { fakeUpstream, json } from '../pipeline/support/upstream.ts'
 import { catalog } from '../pipeline/support/world.ts'
 import { plant } from '../support/canaries.ts'
@@ -19,7 +19,7 @@ async function openGateway({
   clock = fakeClock(),
   ...options
 }: Partial<GatewayOptions> & { clock?: ReturnType<typeof fakeClock> } = {}) {
-  const upstream = fakeUpstream(() => json(chatAnswer()))
+  const upstream = fakeUpstream(() => json(chatResponse()))
   const recorded: unknown[] = []
   const log = (...what: unknown[]) => void recorded.push(what)
   const storage = options.storage ?? memoryStorage({ clock })

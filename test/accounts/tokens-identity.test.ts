@@ -1,7 +1,7 @@
 import { memoryStorage } from '../../adapters/storage/memory.ts'
 import { createGatewayWith } from '../../src/gateway.ts'
 import type { Identify } from '../../src/request/identity.ts'
-import { chatAnswer } from '../pipeline/support/responses.ts'
+import { chatResponse } from '../pipeline/support/responses.ts'
 import { fakeUpstream, json } from '../pipeline/support/upstream.ts'
 import { catalog } from '../pipeline/support/world.ts'
 import { fakeClock } from '../support/clock.ts'
@@ -13,7 +13,7 @@ const test = suite('tokens combined with the identify function')
 
 async function openApp(identify: Identify = byCookie) {
   const clock = fakeClock()
-  const upstream = fakeUpstream(() => json(chatAnswer()))
+  const upstream = fakeUpstream(() => json(chatResponse()))
   const seen: unknown[] = []
   const { gateway } = createGatewayWith({
     storage: memoryStorage({ clock }),

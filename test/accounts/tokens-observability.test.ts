@@ -4,7 +4,7 @@ import { otel } from '../../src/features/observe/otel.ts'
 import { prometheus } from '../../src/features/observe/prometheus.ts'
 import { createGateway } from '../../src/gateway.ts'
 import { sdk } from '../observe/sdk.ts'
-import { chatAnswer, chatEvents } from '../pipeline/support/responses.ts'
+import { chatEvents, chatResponse } from '../pipeline/support/responses.ts'
 import { fakeUpstream, json, sse } from '../pipeline/support/upstream.ts'
 import { catalog } from '../pipeline/support/world.ts'
 import { fakeClock } from '../support/clock.ts'
@@ -24,7 +24,7 @@ test("check 77: spans, metrics, and log lines don't contain a token or its claim
     storage: memoryStorage({ clock }),
     secret: SECRET,
     clock,
-    fetch: fakeUpstream(({ body }) => (body.includes('"stream":true') ? sse(chatEvents()) : json(chatAnswer()))),
+    fetch: fakeUpstream(({ body }) => (body.includes('"stream":true') ? sse(chatEvents()) : json(chatResponse()))),
     catalog,
     logger: false,
     observe: [otel(module), prometheus({ token: SCRAPE }), jsonLog((line) => void lines.push(line))],

@@ -4,7 +4,7 @@ import { createGateway } from '../../src/gateway.ts'
 import type { UsageRecord } from '../../src/pricing/usage-record.ts'
 import type { RequestRecord } from '../../src/request/hook-records.ts'
 import type { Identity } from '../../src/request/identity.ts'
-import { chatAnswer } from '../pipeline/support/responses.ts'
+import { chatResponse } from '../pipeline/support/responses.ts'
 import { fakeUpstream, json } from '../pipeline/support/upstream.ts'
 import { catalog } from '../pipeline/support/world.ts'
 import { fakeClock } from '../support/clock.ts'
@@ -15,7 +15,7 @@ const test = suite('usage by account')
 async function open(hooks: Hooks = {}) {
   const clock = fakeClock()
   const storage = memoryStorage({ clock })
-  const fetch = fakeUpstream(() => json(chatAnswer()))
+  const fetch = fakeUpstream(() => json(chatResponse()))
   const gateway = createGateway({
     storage,
     clock,

@@ -4,7 +4,7 @@ import { createSignalbox } from '../../src/ai/signalbox.ts'
 import { createGateway } from '../../src/gateway.ts'
 import type { GatewayOptions } from '../../src/options.ts'
 import type { Identify } from '../../src/request/identity.ts'
-import { chatAnswer } from '../pipeline/support/responses.ts'
+import { chatResponse } from '../pipeline/support/responses.ts'
 import { fakeUpstream, json } from '../pipeline/support/upstream.ts'
 import { catalog } from '../pipeline/support/world.ts'
 import { type FakeClock, fakeClock } from '../support/clock.ts'
@@ -18,7 +18,7 @@ async function open({
   ...options
 }: Partial<Omit<GatewayOptions, 'clock'>> & { clock?: FakeClock } = {}) {
   const storage = memoryStorage({ clock })
-  const fetch = fakeUpstream(() => json(chatAnswer()))
+  const fetch = fakeUpstream(() => json(chatResponse()))
   const gateway = createGateway({ storage, clock, fetch, catalog, logger: false, identify: byCookie, ...options })
   await gateway.api.connections.create({ provider: 'one', apiKey: 'secret-of-one' })
   const send = (user: string, headers: Record<string, string> = {}) =>

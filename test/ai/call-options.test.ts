@@ -3,7 +3,7 @@ import { createSignalbox, type SignalboxCallOptions } from '../../src/ai/signalb
 import type { Gateway } from '../../src/gateway.ts'
 import { answerAt } from '../kinds/samples.ts'
 import { wav } from '../kinds/transcription/sample.ts'
-import { chatAnswer, chatEvents } from '../pipeline/support/responses.ts'
+import { chatEvents, chatResponse } from '../pipeline/support/responses.ts'
 import { ai6 } from '../pipeline/support/sdk/clients/ai.ts'
 import { type Call, fakeUpstream, json, sse } from '../pipeline/support/upstream.ts'
 import { openWorld } from '../pipeline/support/world.ts'
@@ -45,14 +45,14 @@ function respond({ url, body, provider }: Call): Response {
   if (answered) return answered
   const { stream, tools, messages } = JSON.parse(body)
   if (tools && messages.length < 3)
-    return json({ ...chatAnswer(), choices: [{ ...calling, finish_reason: 'tool_calls' }] })
-  return stream ? sse(chatEvents()) : json(chatAnswer())
+    return json({ ...chatResponse(), choices: [{ ...calling, finish_reason: 'tool_calls' }] })
+  return stream ? sse(chatEvents()) : json(chatResponse())
 }
 
 for (const [name, open] of Object.entries(clients)) {
   const test = suite(`providerOptions.signalbox by ${name}`)
 
-  async function opened() {
+  async function openCall() {
     const upstream = fakeUpstream(respond)
     const { gateway, recorded } = await openWorld({ fetch: upstream, connections: ['one', 'two'] })
     return { upstream, recorded, ...open(gateway) }
@@ -65,7 +65,7 @@ for (const [name, open] of Object.entries(clients)) {
   const requestOptions = { providerOptions: { signalbox }, maxRetries: 0 }
 
   test("the call's models generate and stream text", async () => {
-    const { ai, models, upstream } = await opened()
+    const { ai, models, upstream } = await openCall()
     const model = models.languageModel('said')
     const full = await ai.generateText({ ...requestOptions, model, prompt: 'Hi' })
     assert.equal([full.text, full.warnings], ['Hello', []])
@@ -80,7 +80,7 @@ for (const [name, open] of Object.entries(clients)) {
   })
 
   test("every step of a tool call loop uses the call's models", async () => {
-    const { ai, models, upstream, recorded } = await opened()
+    const { ai, models, upstream, recorded } = await openCall()
     const tools = {
       look: ai.tool({ inputSchema: ai.jsonSchema<object>({ type: 'object' }), execute: async () => 'seen' }),
     }
@@ -101,7 +101,7 @@ for (const [name, open] of Object.entries(clients)) {
   })
 
   test("every model kind uses the call's models", async () => {
-    const { ai, models: of, upstream } = await opened()
+    const { ai, models: of, upstream } = await openCall()
     const { experimental_generateSpeech: speak, experimental_transcribe: transcribe } = ai
     const models = ['one/x', 'two/x']
     const options = { maxRetries: 0, providerOptions: { signalbox: { models, retryAmbiguous: true } } }
@@ -122,7 +122,7 @@ for (const [name, open] of Object.entries(clients)) {
   })
 
   test('an error in the options contains the path of the invalid field', async () => {
-    const { ai, models, upstream } = await opened()
+    const { ai, models, upstream } = await openCall()
     const model = models.languageModel('said')
     const providerOptions = { signalbox: { timeoutMs: 'soon' } }
     const reason = await ai.generateText({ model, prompt: 'Hi', providerOptions }).catch((error: unknown) => error)

@@ -1,6 +1,6 @@
 import type { JSONObject } from '@ai-sdk/provider'
 import * as ai7 from 'ai'
-import { chatAnswer, chatEvents } from '../pipeline/support/responses.ts'
+import { chatEvents, chatResponse } from '../pipeline/support/responses.ts'
 import { ai6 } from '../pipeline/support/sdk/clients/ai.ts'
 import { fakeUpstream, json, sse } from '../pipeline/support/upstream.ts'
 import { openWorld } from '../pipeline/support/world.ts'
@@ -18,7 +18,7 @@ for (const [name, ai, path] of clients) {
 
   async function open() {
     const upstream = fakeUpstream(({ body }) =>
-      body.includes('"stream":true') ? sse(chatEvents()) : json(chatAnswer()),
+      body.includes('"stream":true') ? sse(chatEvents()) : json(chatResponse()),
     )
     const { gateway, api } = await openWorld({
       fetch: upstream,

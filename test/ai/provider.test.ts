@@ -4,7 +4,7 @@ import { createSignalbox, type Signalbox } from '../../src/ai/signalbox.ts'
 import type { Gateway } from '../../src/gateway.ts'
 import { answerAt } from '../kinds/samples.ts'
 import { wav } from '../kinds/transcription/sample.ts'
-import { chatAnswer } from '../pipeline/support/responses.ts'
+import { chatResponse } from '../pipeline/support/responses.ts'
 import { ai6 } from '../pipeline/support/sdk/clients/ai.ts'
 import { fakeUpstream, json } from '../pipeline/support/upstream.ts'
 import { openWorld } from '../pipeline/support/world.ts'
@@ -13,7 +13,7 @@ import { assert, suite } from '../support/suite.ts'
 Object.assign(globalThis, { AI_SDK_LOG_WARNINGS: false })
 
 /* Compiles only if the provider fits the interfaces of both versions, and can replace a provider of any version. */
-export const fits = (four: Signalbox, three: Signalbox<'v3'>, gateway: Gateway) => {
+export const checkTypes = (four: Signalbox, three: Signalbox<'v3'>, gateway: Gateway) => {
   const [provider, provider3]: [ProviderV4, ProviderV3] = [four, three]
   const created: ProviderV4 | ProviderV3 = createSignalbox(gateway)
   const registry = ai7.createProviderRegistry({ signalbox: createSignalbox(gateway), three })
@@ -40,7 +40,7 @@ for (const { name, ai, specification } of generations) {
   const once = { maxRetries: 0 } as const
 
   async function openProvider() {
-    const upstream = fakeUpstream(({ url }) => answerAt(url.pathname) ?? json(chatAnswer()))
+    const upstream = fakeUpstream(({ url }) => answerAt(url.pathname) ?? json(chatResponse()))
     const { gateway, recorded } = await openWorld({
       fetch: upstream,
       connections: ['one'],

@@ -18,7 +18,7 @@ import type { Gateway } from '../../src/gateway.ts'
 import { getBytes, png } from '../kinds/image/images.ts'
 import { answerAt } from '../kinds/samples.ts'
 import { wav } from '../kinds/transcription/sample.ts'
-import { chatAnswer, chatEvents } from '../pipeline/support/responses.ts'
+import { chatEvents, chatResponse } from '../pipeline/support/responses.ts'
 import { ai6 } from '../pipeline/support/sdk/clients/ai.ts'
 import { fakeUpstream, json, never, sse } from '../pipeline/support/upstream.ts'
 import { openWorld } from '../pipeline/support/world.ts'
@@ -27,7 +27,7 @@ import { assert, suite } from '../support/suite.ts'
 Object.assign(globalThis, { AI_SDK_LOG_WARNINGS: false })
 
 /* Compiles only if the models fit the interfaces of both versions. */
-export const fits = (four: Signalbox, three: Signalbox<'v3'>) => {
+export const checkTypes = (four: Signalbox, three: Signalbox<'v3'>) => {
   const language: LanguageModelV4 = four('fast')
   const embedding: EmbeddingModelV4 = four.embeddingModel('e')
   const reranking: RerankingModelV4 = four.rerankingModel('r')
@@ -62,7 +62,7 @@ for (const [way, open] of Object.entries(ways))
     const { experimental_generateSpeech: speak, experimental_transcribe: transcribe } = ai
     const test = suite(`signalbox/ai ${way}, ${specification}`)
 
-    const opened = async (upstream: ReturnType<typeof fakeUpstream>) => {
+    const openSignalbox = async (upstream: ReturnType<typeof fakeUpstream>) => {
       const { gateway, api, ...world } = await openWorld({
         fetch: upstream,
         connections: ['one', 'two'],
@@ -74,8 +74,8 @@ for (const [way, open] of Object.entries(ways))
     }
 
     test('text generation works with and without streaming while API keys are required', async () => {
-      const { signalbox } = await opened(
-        fakeUpstream(({ body }) => (JSON.parse(body).stream ? sse(chatEvents()) : json(chatAnswer()))),
+      const { signalbox } = await openSignalbox(
+        fakeUpstream(({ body }) => (JSON.parse(body).stream ? sse(chatEvents()) : json(chatResponse()))),
       )
       const full = await ai.generateText({ model: signalbox('fast'), prompt: 'Hi', maxRetries: 0 })
       const streamed = ai.streamText({ model: signalbox('fast'), prompt: 'Hi', maxRetries: 0 })
@@ -87,7 +87,9 @@ for (const [way, open] of Object.entries(ways))
     })
 
     test('embedding and reranking work', async () => {
-      const { signalbox } = await opened(fakeUpstream(({ url }) => answerAt(url.pathname) ?? json(chatAnswer())))
+      const { signalbox } = await openSignalbox(
+        fakeUpstream(({ url }) => answerAt(url.pathname) ?? json(chatResponse())),
+      )
       const { embedding } = await ai.embed({ model: signalbox.embeddingModel('one/e'), value: 'Hi' })
       assert.equal(embedding, [0.25, -0.5, 1])
       const requestOptions = { query: 'red fruit', documents: ['a tree', 'a red fruit'], topN: 1 }
@@ -96,7 +98,7 @@ for (const [way, open] of Object.entries(ways))
     })
 
     test('image generation, text-to-speech, and transcription work', async () => {
-      const { signalbox } = await opened(fakeUpstream(({ url }) => answerAt(url.pathname) ?? json({})))
+      const { signalbox } = await openSignalbox(fakeUpstream(({ url }) => answerAt(url.pathname) ?? json({})))
       const requestOptions = { n: 12, size: '1024x1024' as const, maxRetries: 0 }
       const prompt = { text: 'a walk', images: [getBytes(png)] }
       const created = await ai.generateImage({ ...requestOptions, model: signalbox.imageModel('one/i'), prompt })
@@ -114,9 +116,9 @@ for (const [way, open] of Object.entries(ways))
     test("a model list is tried in order with its entries' parameters, for every kind", async () => {
       const upstream = fakeUpstream(({ url, body, provider }) => {
         if (provider === 'one') return json({ error: { message: 'It broke.' } }, 500)
-        return answerAt(url.pathname) ?? (JSON.parse(body).stream ? sse(chatEvents()) : json(chatAnswer()))
+        return answerAt(url.pathname) ?? (JSON.parse(body).stream ? sse(chatEvents()) : json(chatResponse()))
       })
-      const { signalbox, recorded } = await opened(upstream)
+      const { signalbox, recorded } = await openSignalbox(upstream)
       const model = signalbox(['one/m', { model: 'two/m', params: { maxTokens: 7 } }, 'three/ü'])
       assert.is(model.modelId, 'one/m, two/m, three/ü')
       const { text, providerMetadata } = await ai.generateText({ model, prompt: 'Hi', maxRetries: 0 })
@@ -141,9 +143,9 @@ for (const [way, open] of Object.entries(ways))
       const cut = { index: 0, message: { role: 'assistant', content: 'I' }, finish_reason: 'content_filter' }
       const upstream = fakeUpstream(({ provider, body }) => {
         const text = provider === 'two' ? '{"city":"Ulm"}' : 'It is Ulm.'
-        return JSON.parse(body).stream ? sse(chatEvents(text)) : json(chatAnswer(text))
+        return JSON.parse(body).stream ? sse(chatEvents(text)) : json(chatResponse(text))
       })
-      const { signalbox } = await opened(upstream)
+      const { signalbox } = await openSignalbox(upstream)
       const properties = { city: { type: 'string' } } as const
       const schema = ai.jsonSchema<{ city: string }>({ type: 'object', properties, required: ['city'] })
       const model = signalbox(['one/m', 'two/m'], { on: ['content', 'schema'] })
@@ -153,9 +155,9 @@ for (const [way, open] of Object.entries(ways))
       assert.equal(upstream.providers, ['one', 'two', 'one', 'two'])
 
       const filtering = fakeUpstream(({ provider }) =>
-        json(provider === 'one' ? { ...chatAnswer(), choices: [cut] } : chatAnswer()),
+        json(provider === 'one' ? { ...chatResponse(), choices: [cut] } : chatResponse()),
       )
-      const other = await opened(filtering)
+      const other = await openSignalbox(filtering)
       const careful = other.signalbox(['one/m', 'two/m'], { on: ['content'] })
       const { finishReason, providerMetadata } = await ai.generateText({ model: careful, prompt: 'Hi', maxRetries: 0 })
       assert.is(finishReason, 'stop')
@@ -166,8 +168,8 @@ for (const [way, open] of Object.entries(ways))
     })
 
     test('options apply to a model name, and a call can use its own list', async () => {
-      const upstream = fakeUpstream(({ provider }) => (provider === 'one' ? json({}, 500) : json(chatAnswer())))
-      const { signalbox } = await opened(upstream)
+      const upstream = fakeUpstream(({ provider }) => (provider === 'one' ? json({}, 500) : json(chatResponse())))
+      const { signalbox } = await openSignalbox(upstream)
       const named = signalbox('fast', { maxAttempts: 1 })
       const reason = await ai.generateText({ model: named, prompt: 'Hi' }).catch((error: unknown) => error)
       assert.equal([Object(reason).statusCode, upstream.calls.length], [500, 1])
@@ -196,15 +198,15 @@ for (const [way, open] of Object.entries(ways))
 
     test("the AI SDK doesn't retry a request that the gateway has tried on all targets", async () => {
       const upstream = fakeUpstream(() => json({ error: { message: 'It broke.' } }, 500))
-      const { signalbox } = await opened(upstream)
+      const { signalbox } = await openSignalbox(upstream)
       const reason = await ai.generateText({ model: signalbox('fast'), prompt: 'Hi' }).catch((error: unknown) => error)
       assert.ok(ai.APICallError.isInstance(reason), String(reason))
       assert.equal([Object(reason).isRetryable, Object(reason).statusCode, upstream.calls.length], [false, 500, 2])
     })
 
     test('file bytes are sent as base64', async () => {
-      const upstream = fakeUpstream(() => json(chatAnswer()))
-      const { signalbox } = await opened(upstream)
+      const upstream = fakeUpstream(() => json(chatResponse()))
+      const { signalbox } = await openSignalbox(upstream)
       const data = Uint8Array.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a, 0x00])
       const content = [{ type: 'file' as const, mediaType: 'image/png', data }]
       await ai.generateText({ model: signalbox('one/m'), messages: [{ role: 'user', content }] })
@@ -213,7 +215,7 @@ for (const [way, open] of Object.entries(ways))
 
     test('an abort with a custom reason ends a stream, and the AI SDK reports it', async () => {
       const upstream = fakeUpstream(() => sse(chatEvents().slice(0, 2), 'hang'))
-      const { signalbox } = await opened(upstream)
+      const { signalbox } = await openSignalbox(upstream)
       const controller = new AbortController()
       const recorded: string[] = []
       const { fullStream } = ai.streamText({
@@ -236,7 +238,7 @@ for (const [way, open] of Object.entries(ways))
         queueMicrotask(() => controller.abort(new Error('left')))
         return never()
       })
-      const { signalbox } = await opened(upstream)
+      const { signalbox } = await openSignalbox(upstream)
       const callOptions = { model: signalbox('one/m'), prompt: 'Hi', abortSignal: controller.signal, maxRetries: 0 }
       const reason = await ai.generateText(callOptions).catch((error: unknown) => error)
       assert.equal([String(reason), upstream.open], ['Error: left', 0])

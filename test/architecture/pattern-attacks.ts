@@ -23,7 +23,7 @@ export type Attack = (length: number) => string
 export function attacksOn({ source, flags }: RegExp): Attack[] {
   const tree = parse(source, flags.replace(/[gy]/g, ''))
   const attacks = new Map<string, Attack>()
-  for (const { before, repeated } of repeatsIn(tree, '')) {
+  for (const { before, repeated } of findRepeats(tree, '')) {
     for (const pump of repeated) {
       for (const [start, value] of [
         [before, pump],
@@ -46,22 +46,22 @@ export function attacksOn({ source, flags }: RegExp): Attack[] {
 const ENDS = ['\u0000', '\n\u0001', '!']
 
 /** Finds the quantifiers without an upper bound, with a text that leads to each and texts that it repeats. */
-function repeatsIn(node: Node, before: string): { before: string; repeated: string[] }[] {
+function findRepeats(node: Node, before: string): { before: string; repeated: string[] }[] {
   switch (node.kind) {
     case 'text':
       return []
     case 'choice':
-      return node.options.flatMap((option) => repeatsIn(option, before))
+      return node.options.flatMap((option) => findRepeats(option, before))
     case 'sequence': {
       let lead = before
       return node.parts.flatMap((part) => {
-        const found = repeatsIn(part, lead)
+        const found = findRepeats(part, lead)
         lead += getSample(part)
         return found
       })
     }
     case 'repeat': {
-      const inner = repeatsIn(node.of, before)
+      const inner = findRepeats(node.of, before)
       return node.isUnbounded ? [{ before, repeated: getSamples(node.of) }, ...inner] : inner
     }
   }

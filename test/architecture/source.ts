@@ -128,12 +128,12 @@ function nodeIsLeft(node: ts.Identifier): boolean {
 
 /** Returns whether a scope around the use declares the name. */
 function isDeclared(node: ts.Identifier): boolean {
-  return ts.findAncestor(node.parent, (scope) => declaredIn(scope).includes(node.text)) !== undefined
+  return ts.findAncestor(node.parent, (scope) => findDeclared(scope).includes(node.text)) !== undefined
 }
 
 const declarations = new WeakMap<ts.Node, string[]>()
 
-function declaredIn(scope: ts.Node): string[] {
+function findDeclared(scope: ts.Node): string[] {
   const known = declarations.get(scope)
   if (known) return known
   const names: string[] = []

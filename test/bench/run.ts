@@ -86,19 +86,19 @@ process.exit()
 
 /** Runs each load once to warm up the code, without measuring it. */
 async function warmUp({ load, unit, ...suite }: Suite, rows: readonly Row[]): Promise<void> {
-  if (!load || !warms(suite)) return
+  if (!load || !needsWarmUp(suite)) return
   const requestsEach = Math.ceil(WARM_UP[unit === 'chunk' ? 'chunk' : 'request'] / load.connections)
   for (const row of rows)
     await measureRow({ load: { ...load, requestsEach }, row, unit, durationMs: WARM_UP.seconds * 1_000 })
 }
 
 /** Returns whether a suite warms up its rows. Otherwise, other suites do so. */
-function warms({ compared }: Pick<Suite, 'compared'>): boolean {
+function needsWarmUp({ compared }: Pick<Suite, 'compared'>): boolean {
   return !compared.includes('lagP99') && !compared.includes('added')
 }
 
 function countSuites(server: Row['server']): number {
-  const concerned = selected.filter((suite) => suite.load && warms(suite))
+  const concerned = selected.filter((suite) => suite.load && needsWarmUp(suite))
   return concerned.filter(({ rows }) => rows.some((row) => row.server === server)).length
 }
 

@@ -2,7 +2,7 @@ import { memoryStorage } from '../../adapters/storage/memory.ts'
 import type { CatalogOptions, FetchedCatalog } from '../../src/features/catalog/live-types.ts'
 import { createGateway, type Gateway } from '../../src/gateway.ts'
 import type { Catalog, CatalogModel, Storage } from '../../src/types.ts'
-import { chatAnswer } from '../pipeline/support/responses.ts'
+import { chatResponse } from '../pipeline/support/responses.ts'
 import { loadLateParts } from '../pipeline/support/under-load.ts'
 import { type FakeClock, fakeClock } from '../support/clock.ts'
 
@@ -66,7 +66,7 @@ export async function openCatalog(
     catalog: { base, refresh, ...options },
     logger: { warn: (message) => void warnings.push(message), error: (message) => void warnings.push(message) },
     async fetch(url, init) {
-      if (!url.includes('models.dev')) return Response.json(chatAnswer())
+      if (!url.includes('models.dev')) return Response.json(chatResponse())
       count++
       return own ? own(url, init) : new Response('', { status: 500 })
     },

@@ -9,10 +9,10 @@ const test = suite('the key check at startup')
 /** Opens a store with this many keys. Returns the check, which resolves to its output and the number of decrypted values. */
 async function withKeys(count: number) {
   const storage = memoryStorage()
-  const at = (place: number) => `keys/${place.toString(16).padStart(64, '0')}`
+  const getKeyPath = (place: number) => `keys/${place.toString(16).padStart(64, '0')}`
   const put = (place: number, sealedKey = getKeyContext(`id-${place}`)) => {
     const record = { id: `id-${place}`, name: `key ${place}`, sealedKey, createdAt: '2026-01-01T00:00:00Z', mac: 'M' }
-    return storage.set(at(place), JSON.stringify({ order: count - place, record }))
+    return storage.set(getKeyPath(place), JSON.stringify({ order: count - place, record }))
   }
   for (let place = 0; place < count; place++) await put(place)
 
@@ -28,7 +28,7 @@ async function withKeys(count: number) {
     if (sealed !== location) throw new Error('changed')
     return 'value'
   }
-  return { storage, at, put, check }
+  return { storage, at: getKeyPath, put, check }
 }
 
 const vault = await openKeyring({

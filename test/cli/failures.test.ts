@@ -50,17 +50,17 @@ failures('signalbox reports an unknown option and exits with 2', () =>
 failures(
   'signalbox suggests a fix if the port is in use, or the host is not an address of this machine',
   async ({ used, port }) => {
-    const on = (...args: string[]) => ['--data', used, ...args]
+    const withData = (...args: string[]) => ['--data', used, ...args]
     const taken = new RegExp(`Port ${port} on 127\\.0\\.0\\.1 is already in use\\. .* --port ${port + 1}`)
     await Promise.all([
-      expectFailure({ args: on('--port', String(port)), code: 1, message: taken }),
+      expectFailure({ args: withData('--port', String(port)), code: 1, message: taken }),
       expectFailure({
-        args: on('--host', '203.0.113.7'),
+        args: withData('--host', '203.0.113.7'),
         code: 1,
         message: /"203\.0\.113\.7" is not an address of this machine/,
       }),
       expectFailure({
-        args: on('--host', 'no-such-host.invalid'),
+        args: withData('--host', 'no-such-host.invalid'),
         code: 1,
         message: /"no-such-host\.invalid" is not an address/,
       }),
@@ -122,12 +122,15 @@ failures(
 )
 
 failures('signalbox reports an invalid token or secret in the environment', async ({ used }) => {
-  const on = (env: Record<string, string>, message: RegExp) =>
+  const withData = (env: Record<string, string>, message: RegExp) =>
     expectFailure({ args: ['--data', used], env, code: 1, message })
   await Promise.all([
-    on({ SIGNALBOX_ADMIN_TOKEN: 'short' }, /SIGNALBOX_ADMIN_TOKEN is too short \(5 characters\)\. Use at least 32/),
-    on({ SIGNALBOX_SECRET: 'short' }, /SIGNALBOX_SECRET is too short \(5 characters\)\. Use at least 32/),
-    on({ SIGNALBOX_SECRET: 'another one, long enough to be one' }, /SIGNALBOX_SECRET doesn't match the data in/),
+    withData(
+      { SIGNALBOX_ADMIN_TOKEN: 'short' },
+      /SIGNALBOX_ADMIN_TOKEN is too short \(5 characters\)\. Use at least 32/,
+    ),
+    withData({ SIGNALBOX_SECRET: 'short' }, /SIGNALBOX_SECRET is too short \(5 characters\)\. Use at least 32/),
+    withData({ SIGNALBOX_SECRET: 'another one, long enough to be one' }, /SIGNALBOX_SECRET doesn't match the data in/),
   ])
 })
 

@@ -48,7 +48,7 @@ test("uses each of two accounts with the same provider only for that account's m
 test('gives a server named like a provider a separate prefix, and recognizes a provider by its URL', async ({
   folder,
 }) => {
-  const at = (api_base: string) => ({ model: 'openai/m', api_base, api_key: 'os.environ/LAB_API_KEY' })
+  const createParams = (api_base: string) => ({ model: 'openai/m', api_base, api_key: 'os.environ/LAB_API_KEY' })
   const addresses = {
     a: 'http://ollama:11434/v1',
     b: 'http://groq/v1/chat/completions',
@@ -58,7 +58,7 @@ test('gives a server named like a provider a separate prefix, and recognizes a p
   }
   const { warnings, chat, aliases } = await importedLiteLlm(
     folder,
-    litellmConfig(Object.entries(addresses).map(([name, address]) => [name, at(address)])),
+    litellmConfig(Object.entries(addresses).map(([name, address]) => [name, createParams(address)])),
   )
   assert.equal(warnings, [])
   assert.equal(aliases, {
@@ -287,17 +287,21 @@ test("reports each field of a deployment that its account doesn't use", async ({
 })
 
 test('keeps variables in URLs, and removes usernames and queries, which the gateway rejects', async ({ folder }) => {
-  const of = (model: string, api_base: string) => ({ model: `openai/${model}`, api_base, api_key: 'os.environ/KEY' })
+  const createParams = (model: string, api_base: string) => ({
+    model: `openai/${model}`,
+    api_base,
+    api_key: 'os.environ/KEY',
+  })
   const path = await writeImported(
     folder,
     '.yaml',
     JSON.stringify(
       litellmConfig([
-        ['a', of('a', `https://\${HOST}/\${TENANT}/v1`)],
-        ['p', of('p', `http://p.test:\${PORT}/v1`)],
-        ['s', of('s', `\${SERVER}/v1`)],
-        ['b', of('b', 'https://user:canary@b.test/v1')],
-        ['c', of('c', `https://c.test/v1?key=\${QUERY_KEY}`)],
+        ['a', createParams('a', `https://\${HOST}/\${TENANT}/v1`)],
+        ['p', createParams('p', `http://p.test:\${PORT}/v1`)],
+        ['s', createParams('s', `\${SERVER}/v1`)],
+        ['b', createParams('b', 'https://user:canary@b.test/v1')],
+        ['c', createParams('c', `https://c.test/v1?key=\${QUERY_KEY}`)],
       ]),
     ),
   )

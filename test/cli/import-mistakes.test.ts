@@ -95,13 +95,16 @@ test('renames 9router combos and keys that share a name', async ({ folder }) => 
 })
 
 test('lists omitted LiteLLM models with the names that clients use', async ({ folder }) => {
-  const of = (name: string, model: string, extra = {}) => ({ model_name: name, litellm_params: { model, ...extra } })
+  const createModel = (name: string, model: string, extra = {}) => ({
+    model_name: name,
+    litellm_params: { model, ...extra },
+  })
   const config = {
     model_list: [
-      of('good', 'openai/gpt-5-mini'),
-      of('chat', 'openai/gpt-5', { mock_response: 'x' }),
-      of('fast', 'openai/gpt-5-mini', { mock_response: 'x' }),
-      of('sagemaker-thing', 'sagemaker/endpoint'),
+      createModel('good', 'openai/gpt-5-mini'),
+      createModel('chat', 'openai/gpt-5', { mock_response: 'x' }),
+      createModel('fast', 'openai/gpt-5-mini', { mock_response: 'x' }),
+      createModel('sagemaker-thing', 'sagemaker/endpoint'),
     ],
   }
   const file = await writeImported(folder, '.json', JSON.stringify(config))

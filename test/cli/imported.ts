@@ -8,7 +8,7 @@ import { createConfigSchema } from '../../src/cli/config-schema/config-schema.ts
 import { parseYaml } from '../../src/cli/yaml.ts'
 import { createGateway } from '../../src/gateway.ts'
 import { defaultCatalog } from '../../src/protocols/providers/catalog.ts'
-import { chatAnswer } from '../pipeline/support/responses.ts'
+import { chatResponse } from '../pipeline/support/responses.ts'
 import { assert, suite } from '../support/suite.ts'
 import { runHere } from './run-here.ts'
 
@@ -43,7 +43,7 @@ function requestModel(pathname: string): object {
       data: [{ object: 'embedding', index: 0, embedding: [0.5] }],
       usage: { prompt_tokens: 1, total_tokens: 1 },
     }
-  if (!pathname.endsWith('/messages')) return chatAnswer()
+  if (!pathname.endsWith('/messages')) return chatResponse()
   return {
     id: 'msg_1',
     type: 'message',

@@ -153,12 +153,12 @@ test('the file with all servers connects them, and its combo responds', async (c
 })
 
 test('the code for your app prints the models', async ({ servers }) => {
-  const there = (url: string | URL | Request, init?: RequestInit) =>
+  const fetchLocal = (url: string | URL | Request, init?: RequestInit) =>
     fetch(
       String(url).replace(/localhost:(\d+)/, (_, port) => `127.0.0.1:${servers.ports[port]}`),
       init,
     )
-  const gateway = createGateway({ storage: memoryStorage(), logger: false, fetch: there })
+  const gateway = createGateway({ storage: memoryStorage(), logger: false, fetch: fetchLocal })
   const printed: unknown[] = []
   const AsyncFunction = Object.getPrototypeOf(async () => {}).constructor as new (
     ...args: string[]

@@ -1,6 +1,6 @@
 import { serveNode } from '../../adapters/mount/node.ts'
 import { openManagement } from '../management/open-management.ts'
-import { chatAnswer } from '../pipeline/support/responses.ts'
+import { chatResponse } from '../pipeline/support/responses.ts'
 import { assert, suite } from '../support/suite.ts'
 import { runHere } from './run-here.ts'
 
@@ -11,7 +11,7 @@ const catalog = {
   openai: { baseUrl: 'http://openai.test/v1', models: [{ id: 'gpt', price: { input: 2, output: 10 } }] },
 }
 
-const openGateway = () => openManagement({ catalog, fetch: async () => Response.json({ ...chatAnswer(), usage }) })
+const openGateway = () => openManagement({ catalog, fetch: async () => Response.json({ ...chatResponse(), usage }) })
 
 const test = suite('signalbox usage', {
   serving: undefined as Server | undefined,

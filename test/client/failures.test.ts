@@ -155,7 +155,7 @@ network('a fetch that throws synchronously causes an error with status 0', async
 
 const timeouts = suite('the timeouts of a client')
 
-const hangs = () => new Promise<Response>(() => {}) // a `fetch` that never ends and ignores its signal
+const hang = () => new Promise<Response>(() => {}) // a `fetch` that never ends and ignores its signal
 
 const times: Array<[name: string, ms: number, call: (client: ReturnType<typeof createClient>) => Promise<unknown>]> = [
   ['cloud.enable', 15_000, ({ cloud }) => cloud.enable({ enrollmentToken: 'e'.repeat(32) })],
@@ -171,7 +171,7 @@ for (const [name, ms, call] of times) {
   timeouts(`${name} times out after ${ms / 1000} s with status 408`, async () => {
     const clock = fakeClock()
     let end: unknown
-    const running = failure(call(createTestClient(hangs, { clock }))).then((found) => {
+    const running = failure(call(createTestClient(hang, { clock }))).then((found) => {
       end = found
     })
     await clock.untilPending()
@@ -190,7 +190,7 @@ for (const [name, ms, call] of times) {
 
 timeouts('cloud.disable times out after 15 s, including up to 6 s for its sync', async () => {
   const clock = fakeClock()
-  const call = failure(createTestClient(hangs, { clock }).cloud.disable())
+  const call = failure(createTestClient(hang, { clock }).cloud.disable())
   await clock.untilPending()
   await clock.advance(6_000)
   await clock.untilPending()

@@ -2,7 +2,7 @@ import { type Client, ClientError, createClient, type LiveEvent } from '../../sr
 import type { Gateway } from '../../src/gateway.ts'
 import { platformClock } from '../../src/platform.ts'
 import { openManagement, TOKEN } from '../management/open-management.ts'
-import { chatAnswer } from '../pipeline/support/responses.ts'
+import { chatResponse } from '../pipeline/support/responses.ts'
 import { fakeClock } from '../support/clock.ts'
 import { assert, suite } from '../support/suite.ts'
 
@@ -11,7 +11,11 @@ const test = suite('following live events')
 const catalog = { one: { baseUrl: 'http://one.test/v1', models: [{ id: 'm' }] } }
 
 async function openGateway() {
-  const { gateway } = openManagement({ catalog, clock: platformClock, fetch: async () => Response.json(chatAnswer()) })
+  const { gateway } = openManagement({
+    catalog,
+    clock: platformClock,
+    fetch: async () => Response.json(chatResponse()),
+  })
   await gateway.api.connections.create({ provider: 'one' })
   const send = async () => {
     const response = await gateway.fetch(

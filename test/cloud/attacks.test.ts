@@ -8,12 +8,19 @@ import { keyState } from './support/states.ts'
 
 const test = suite('requests with a wrong credential')
 
-const none = async (): Promise<never> => Promise.reject(new Error('The table alone is read.'))
-const unused = { challenge: none, open: none, authorize: none, list: none, revoke: none, revokeAll: none }
+const rejectAll = async (): Promise<never> => Promise.reject(new Error('The table alone is read.'))
+const unused = {
+  challenge: rejectAll,
+  open: rejectAll,
+  authorize: rejectAll,
+  list: rejectAll,
+  revoke: rejectAll,
+  revokeAll: rejectAll,
+}
 const { open, signed } = createCloudRoutes(
-  { ...unused, isEnrolled: none, unenroll: none },
-  { sync: none, spent: none, remove: none },
-  { timeoutMs: 1, clock: { now: () => 0, sleep: none }, nextTurn: none },
+  { ...unused, isEnrolled: rejectAll, unenroll: rejectAll },
+  { sync: rejectAll, spent: rejectAll, remove: rejectAll },
+  { timeoutMs: 1, clock: { now: () => 0, sleep: rejectAll }, nextTurn: rejectAll },
 )
 
 /** Opens two gateways, each with a replica, and an API key of the first. */
@@ -47,7 +54,7 @@ const unsigned = ({ headers: input, ...message }: Message, added: Record<string,
 })
 
 /** Flips each bit of each character in turn, if the result stays within the alphabet of the header or body. */
-function flips(text: string): string[] {
+function flipBits(text: string): string[] {
   return [...text].flatMap((character, index) =>
     [1, 2, 4, 8, 16, 32].flatMap((bit) => {
       const code = character.charCodeAt(0) ^ bit
@@ -58,7 +65,7 @@ function flips(text: string): string[] {
 }
 
 /** Samples a list, including its first and last items. */
-const some = (texts: string[], most = 40) =>
+const sample = (texts: string[], most = 40) =>
   texts.filter((_, index) => index % Math.ceil(texts.length / most) === 0 || index === texts.length - 1)
 
 const attacks: Readonly<Record<string, Attack>> = {
@@ -126,10 +133,10 @@ const attacks: Readonly<Record<string, Attack>> = {
 
   'another path': async ({ right }, route) => {
     const message = await right(route)
-    const changed = flips(message.path).filter((path) => /^\/[\w/-]+$/.test(path) && path.startsWith('/cloud/'))
+    const changed = flipBits(message.path).filter((path) => /^\/[\w/-]+$/.test(path) && path.startsWith('/cloud/'))
     const others = signed.map(({ path }) => path).filter((path) => path !== message.path)
     return [
-      ...some(changed),
+      ...sample(changed),
       ...others,
       `${message.path}/`,
       `${message.path}?a=1`,
@@ -143,7 +150,7 @@ const attacks: Readonly<Record<string, Attack>> = {
     const message = await right(route)
     if (message.body === undefined) return ['{}', ' ', '\uFEFF'].map((body) => ({ ...message, body }))
     const { body } = message
-    return [...some(flips(body)), '', '{}', `${body} `, `\uFEFF${body}`].map((changed) => ({
+    return [...sample(flipBits(body)), '', '{}', `${body} `, `\uFEFF${body}`].map((changed) => ({
       ...message,
       body: changed,
     }))
@@ -154,8 +161,8 @@ const attacks: Readonly<Record<string, Attack>> = {
       `another ${name}`,
       async ({ right }, route) => {
         const message = await right(route)
-        const changed = flips(message.headers[name] ?? '')
-        return some(changed, 60).map((value) => withHeaders(message, { [name]: value }))
+        const changed = flipBits(message.headers[name] ?? '')
+        return sample(changed, 60).map((value) => withHeaders(message, { [name]: value }))
       },
     ]),
   ),

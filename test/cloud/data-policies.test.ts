@@ -17,14 +17,14 @@ test('tags of connections and required tags of keys and groups are the same on b
     (await groups.get(group.id)).require,
     (await keys.get(id)).key.require,
   ]
-  const both = async () => {
+  const readBoth = async () => {
     assert.equal((await api.cloud.sync()).conflicts, [])
     return [await list(api), await list(cloud)]
   }
-  assert.equal(await both(), Array(2).fill([{ zdr: true }, { region: 'eu' }, { zdr: true }]))
+  assert.equal(await readBoth(), Array(2).fill([{ zdr: true }, { region: 'eu' }, { zdr: true }]))
   await cloud.connections.update(connection.id, { tags: { zdr: true, region: 'eu' } })
   await api.groups.update(group.id, { require: null })
   await cloud.keys.update(id, { require: { training: false } })
-  assert.equal(await both(), Array(2).fill([{ zdr: true, region: 'eu' }, undefined, { training: false }]))
+  assert.equal(await readBoth(), Array(2).fill([{ zdr: true, region: 'eu' }, undefined, { training: false }]))
   await ends.close()
 })

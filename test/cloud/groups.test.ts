@@ -12,7 +12,7 @@ test('groups and key permissions are the same on both sides, regardless of which
   await api.settings.update({ cloudUrl: CLOUD_URL })
   await api.cloud.enable()
   const cloud = (await ends.tenant()).api
-  const both = async () => {
+  const readBoth = async () => {
     assert.equal((await api.cloud.sync()).conflicts, [])
     const [first, second] = [await api.groups.list(), await cloud.groups.list()]
     assert.equal(first, second)
@@ -21,18 +21,18 @@ test('groups and key permissions are the same on both sides, regardless of which
     assert.equal(output(key), output(mirrored))
     return { groups: first.groups, key }
   }
-  const first = await both()
+  const first = await readBoth()
   assert.equal(first.groups[0]?.limits, limits)
   assert.equal([first.key.group, first.key.limits, first.groups[0]?.error], ['team', limits, undefined])
   await cloud.groups.update('team', { isActive: false, limits: null })
   await cloud.keys.update(id, { limits: { parallel: 1 } })
-  const second = await both()
+  const second = await readBoth()
   assert.equal(
     [second.groups[0]?.isActive, second.groups[0]?.limits, second.key.limits],
     [false, undefined, { parallel: 1 }],
   )
   await api.keys.update(id, { group: null, limits: null, expiresAt: null })
   await api.groups.delete('team')
-  assert.equal((await both()).groups, [])
+  assert.equal((await readBoth()).groups, [])
   await ends.close()
 })

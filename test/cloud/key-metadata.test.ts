@@ -11,19 +11,19 @@ test('key metadata is the same on both sides, regardless of which side changed o
   await api.settings.update({ cloudUrl: CLOUD_URL })
   await api.cloud.enable()
   const cloud = (await ends.tenant()).api
-  const both = async (key: string) => {
+  const readBoth = async (key: string) => {
     assert.equal((await api.cloud.sync()).conflicts, [])
     return [(await api.keys.get(key)).key.metadata, (await cloud.keys.get(key)).key.metadata]
   }
-  assert.equal(await both(id), [{ team: 'ml' }, { team: 'ml' }])
-  assert.equal(await both(plain), [undefined, undefined])
+  assert.equal(await readBoth(id), [{ team: 'ml' }, { team: 'ml' }])
+  assert.equal(await readBoth(plain), [undefined, undefined])
   await cloud.keys.update(id, { metadata: { team: 'web', since: '2026' } })
-  assert.equal(await both(id), Array(2).fill({ team: 'web', since: '2026' }))
+  assert.equal(await readBoth(id), Array(2).fill({ team: 'web', since: '2026' }))
   await api.keys.update(plain, { metadata: { a: 'b' } })
   await api.keys.update(id, { metadata: null })
-  assert.equal([await both(id), await both(plain)], [[undefined, undefined], Array(2).fill({ a: 'b' })])
+  assert.equal([await readBoth(id), await readBoth(plain)], [[undefined, undefined], Array(2).fill({ a: 'b' })])
   const created = await cloud.keys.create({ name: 'made at the cloud', metadata: { by: 'cloud' } })
   assert.equal(created.metadata, { by: 'cloud' })
-  assert.equal(await both(created.id), Array(2).fill({ by: 'cloud' }))
+  assert.equal(await readBoth(created.id), Array(2).fill({ by: 'cloud' }))
   await ends.close()
 })

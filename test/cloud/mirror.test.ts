@@ -105,7 +105,7 @@ test('a replica stores new keys and connections concurrently, because a storage 
   const near = memoryStorage()
   let inFlight = 0
   let most = 0
-  const far =
+  const createFar =
     <A extends unknown[], R>(call: (...args: A) => Promise<R>) =>
     async (...args: A): Promise<R> => {
       most = Math.max(most, ++inFlight)
@@ -116,7 +116,13 @@ test('a replica stores new keys and connections concurrently, because a storage 
     }
   const { watch, increment, ...rest } = near
   const { home, storage } = await openWorld({
-    storage: { ...rest, get: far(near.get), set: far(near.set), delete: far(near.delete), list: far(near.list) },
+    storage: {
+      ...rest,
+      get: createFar(near.get),
+      set: createFar(near.set),
+      delete: createFar(near.delete),
+      list: createFar(near.list),
+    },
   })
   const keys = await Promise.all(Array.from({ length: 40 }, (_, index) => keyState(`key ${index}`)))
   const [first] = keys

@@ -1,6 +1,6 @@
 import { startIdleTimer } from '../../src/platform.ts'
 import { assert, suite } from '../support/suite.ts'
-import { openBothEnds, turns } from './support/gateway-and-proxy.ts'
+import { openBothEnds, runTurns } from './support/gateway-and-proxy.ts'
 
 const test = suite('automatic cloud sync')
 
@@ -103,7 +103,7 @@ for (const by of ['request', 'call'] as const) {
     await gateway.close()
     const before = calls.length
     const next = start()
-    await turns()
+    await runTurns()
     assert.is(calls.length, before, 'nothing is called before the first request')
     const startedAt = clock.now()
     if (by === 'call') await next.gateway.api.keys.list()
@@ -173,7 +173,7 @@ test('a gateway keeps the platform running until a change over HTTP is synced', 
   const waiting = Promise.all(work).then(() => {
     isDone = true
   })
-  await turns()
+  await runTurns()
   assert.is(isDone, false)
   await clock.advance(250)
   await waiting
@@ -196,7 +196,7 @@ test('a gateway resumes syncing on a request after the platform dropped its time
       { waitUntil: (item: Promise<unknown>) => void waited.push(item) },
     )
   await send()
-  await turns()
+  await runTurns()
   const before = far.calls.length
   offset = 5_000
   await send()

@@ -120,7 +120,7 @@ test("an attacker with a client key, all messages, and a copy of the storage can
     if (restarted) ends.restart()
     for (const { method, path, headers, body } of held) {
       if (path === '/v1/models') continue // the key is meant to open the models
-      const response = await again(ends, { method, path, headers, body })
+      const response = await repeat(ends, { method, path, headers, body })
       if (path === '/cloud/1' || path === '/cloud/1/challenges') assert.is(response.status, 200)
       else assert.is(response.status, 401, `${method} ${path}: ${response.text}`)
     }
@@ -146,14 +146,14 @@ test("an attacker with a client key, all messages, and a copy of the storage can
         },
       ]) {
         const body = method === 'POST' ? '{"sealed":"AAAAAAAAAAAAAAAA.AAAAAAAAAAAAAAAAAAAAAAAA"}' : ''
-        const response = await again(ends, { method, path, headers, body })
+        const response = await repeat(ends, { method, path, headers, body })
         assert.is(response.status, 401, response.text)
       }
     }
 
   // A stored value doesn't work as an API key.
   for (const credential of getKeys(stolen)) {
-    const response = await again(ends, {
+    const response = await repeat(ends, {
       method: 'GET',
       path: '/v1/models',
       headers: { authorization: `Bearer ${credential}` },
@@ -164,7 +164,7 @@ test("an attacker with a client key, all messages, and a copy of the storage can
   await ends.close()
 })
 
-async function again(
+async function repeat(
   { proxy }: OverMsw,
   { method, path, headers, body }: Pick<Recorded, 'method' | 'path' | 'headers' | 'body'>,
 ): Promise<{ status: number; text: string }> {

@@ -4,7 +4,7 @@ import { azureCredentials } from '../../adapters/credentials/azure-credentials.t
 import { googleCredentials } from '../../adapters/credentials/google-credentials.ts'
 import { createGateway } from '../../src/gateway.ts'
 import type { GatewayOptions } from '../../src/options.ts'
-import { chatAnswer } from '../pipeline/support/responses.ts'
+import { chatResponse } from '../pipeline/support/responses.ts'
 import { fakeClock } from '../support/clock.ts'
 import { assert, suite } from '../support/suite.ts'
 
@@ -29,7 +29,7 @@ function open(
     fetch: async (url: unknown, init?: RequestInit) => {
       const call = { url: String(url), headers: new Headers(init?.headers) }
       calls.push(call)
-      return respond(call) ?? Response.json(chatAnswer())
+      return respond(call) ?? Response.json(chatResponse())
     },
     hooks: { onError: (error) => void errors.push(error) },
     logger: false,

@@ -2,7 +2,7 @@ import { memoryStorage } from '../../adapters/storage/memory.ts'
 import { isGatewayError } from '../../src/errors.ts'
 import { createGateway } from '../../src/gateway.ts'
 import type { GatewayOptions } from '../../src/options.ts'
-import { chatAnswer } from '../pipeline/support/responses.ts'
+import { chatResponse } from '../pipeline/support/responses.ts'
 import { assert, suite } from '../support/suite.ts'
 
 const test = suite('configuration in code')
@@ -30,7 +30,7 @@ function open(options: GatewayOptions = {}) {
     storage: memoryStorage(),
     fetch: async (url: unknown, init?: RequestInit) => {
       calls.push({ url: String(url), authorization: new Headers(init?.headers).get('authorization') })
-      return Response.json(chatAnswer())
+      return Response.json(chatResponse())
     },
     logger: false,
     ...options,
@@ -186,7 +186,7 @@ test('keeps keys, limits, and usage in memory without a storage, and warns once'
   const warnings: string[] = []
   const { api, fetch } = createGateway({
     ...config,
-    fetch: async () => Response.json(chatAnswer()),
+    fetch: async () => Response.json(chatResponse()),
     logger: { warn: (text) => void warnings.push(text), error: () => {} },
   })
   assert.is(warnings.length, 1)

@@ -9,7 +9,7 @@ import { prometheus } from '../../src/features/observe/prometheus.ts'
 import { createGateway } from '../../src/gateway.ts'
 import type { CredentialRequest } from '../../src/types.ts'
 import { sdk } from '../observe/sdk.ts'
-import { chatAnswer, chatEvents } from '../pipeline/support/responses.ts'
+import { chatEvents, chatResponse } from '../pipeline/support/responses.ts'
 import { sse } from '../pipeline/support/upstream.ts'
 import { assert, suite } from '../support/suite.ts'
 
@@ -120,7 +120,7 @@ async function search(folder: string): Promise<void> {
       const body = String(init?.body)
       const authorization = new Headers(init?.headers).get('authorization') ?? ''
       if (body.includes('"fine"'))
-        return body.includes('"stream":true') ? sse(chatEvents()) : Response.json(chatAnswer())
+        return body.includes('"stream":true') ? sse(chatEvents()) : Response.json(chatResponse())
       if (body.includes('"breaks"'))
         return sse([
           ...chatEvents().slice(0, 2),

@@ -2,7 +2,7 @@ import { memoryStorage } from '../../adapters/storage/memory.ts'
 import { createGateway } from '../../src/gateway.ts'
 import type { GatewayOptions } from '../../src/options.ts'
 import type { CredentialRequest, CredentialSource } from '../../src/types.ts'
-import { chatAnswer } from '../pipeline/support/responses.ts'
+import { chatResponse } from '../pipeline/support/responses.ts'
 import { fakeClock } from '../support/clock.ts'
 import { assert, suite } from '../support/suite.ts'
 
@@ -35,7 +35,7 @@ function open(
     fetch: async (url: unknown, init?: RequestInit) => {
       const call = { host: new URL(String(url)).host, authorization: new Headers(init?.headers).get('authorization') }
       calls.push(call)
-      return respond(call) ?? Response.json(chatAnswer())
+      return respond(call) ?? Response.json(chatResponse())
     },
     hooks: { onError: (error) => void errors.push(error) },
     logger: false,
@@ -286,7 +286,7 @@ test("one key's rejected credential doesn't put the target in cooldown for other
     fetch: async (_: unknown, init?: RequestInit): Promise<Response> => {
       const authorization = new Headers(init?.headers).get('authorization')
       calls.push(authorization)
-      return authorization === `Bearer the-key-of-${badId}` ? unauthorized() : Response.json(chatAnswer())
+      return authorization === `Bearer the-key-of-${badId}` ? unauthorized() : Response.json(chatResponse())
     },
     logger: false,
   })

@@ -3,7 +3,7 @@ import { memoryStorage } from '../../adapters/storage/memory.ts'
 import { createGateway } from '../../src/gateway.ts'
 import type { AttemptRecord } from '../../src/request/hook-records.ts'
 import type { CredentialRequest, CredentialSource } from '../../src/types.ts'
-import { chatAnswer, chatEvents } from '../pipeline/support/responses.ts'
+import { chatEvents, chatResponse } from '../pipeline/support/responses.ts'
 import { sse } from '../pipeline/support/upstream.ts'
 import { fakeClock } from '../support/clock.ts'
 import { assert, suite } from '../support/suite.ts'
@@ -36,7 +36,7 @@ async function serve(apiKey: CredentialSource, respond: Respond = () => undefine
       const call = { host: new URL(String(url)).host, authorization }
       calls.push(call)
       const isStream = String(init?.body).includes('"stream":true')
-      return respond(call) ?? (isStream ? sse(chatEvents()) : Response.json(chatAnswer()))
+      return respond(call) ?? (isStream ? sse(chatEvents()) : Response.json(chatResponse()))
     },
     hooks: { onAttempt: (attempt) => void attempts.push(attempt) },
     logger: false,

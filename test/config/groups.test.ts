@@ -3,7 +3,7 @@ import type { CodeConfig } from '../../src/config/code-config.ts'
 import { isGatewayError } from '../../src/errors.ts'
 import { createGateway } from '../../src/gateway.ts'
 import type { GatewayOptions } from '../../src/options.ts'
-import { chatAnswer } from '../pipeline/support/responses.ts'
+import { chatResponse } from '../pipeline/support/responses.ts'
 import { assert, suite } from '../support/suite.ts'
 
 const test = suite('groups and plans in code')
@@ -16,7 +16,7 @@ const connections = {
 function open(config: CodeConfig, options: GatewayOptions = {}) {
   const gateway = createGateway({
     storage: memoryStorage(),
-    fetch: async () => Response.json(chatAnswer()),
+    fetch: async () => Response.json(chatResponse()),
     logger: false,
     connections,
     ...config,
@@ -139,7 +139,7 @@ test('a reload changes groups for the next request, and pausing one ends the str
     { groups: { team: { models: ['openai-compatible-one/*'] } } },
     {
       fetch: async (_url, init) => {
-        if (!/"stream":true/.test(String(init?.body))) return Response.json(chatAnswer())
+        if (!/"stream":true/.test(String(init?.body))) return Response.json(chatResponse())
         const text = new TextEncoder().encode(
           'data: {"id":"1","object":"chat.completion.chunk","choices":[{"index":0,"delta":{"content":"Once"}}]}\n\n',
         )

@@ -3,7 +3,7 @@ import { memoryStorage } from '../../adapters/storage/memory.ts'
 import { createGateway, type Gateway } from '../../src/gateway.ts'
 import type { GatewayOptions } from '../../src/options.ts'
 import { readPages } from '../docs/pages.ts'
-import { chatAnswer } from '../pipeline/support/responses.ts'
+import { chatResponse } from '../pipeline/support/responses.ts'
 import { assert, suite } from '../support/suite.ts'
 
 const GUIDES = 'docs/src/content/docs/guides/'
@@ -52,7 +52,7 @@ function run([guide, text]: [string, string], app: Record<string, unknown>, resp
   return { send, calls, gateway }
 }
 
-const chat = (text?: string) => Response.json(chatAnswer(text))
+const chat = (text?: string) => Response.json(chatResponse(text))
 
 const message = () =>
   Response.json({

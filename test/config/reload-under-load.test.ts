@@ -5,7 +5,7 @@ import { memoryStorage } from '../../adapters/storage/memory.ts'
 import type { CodeConfig } from '../../src/config/code-config.ts'
 import { createGateway } from '../../src/gateway.ts'
 import type { Storage } from '../../src/types.ts'
-import { chatAnswer, chatEvents } from '../pipeline/support/responses.ts'
+import { chatEvents, chatResponse } from '../pipeline/support/responses.ts'
 import { assert, suite } from '../support/suite.ts'
 
 const test = suite('reloading the configuration under load')
@@ -24,7 +24,9 @@ async function startProvider(name: string) {
       return void response.writeHead(401, { 'content-type': 'application/json' }).end('{"error":{"message":"no"}}')
     seen.calls++
     if (!JSON.parse(body).stream)
-      return void response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(chatAnswer(name)))
+      return void response
+        .writeHead(200, { 'content-type': 'application/json' })
+        .end(JSON.stringify(chatResponse(name)))
     seen.streams++
     const events = chatEvents(`Hello from ${name}`)
     response.writeHead(200, { 'content-type': 'text/event-stream' })

@@ -4,7 +4,7 @@ import { createGateway, createGatewayWith } from '../../src/gateway.ts'
 import type { GatewayOptions } from '../../src/options.ts'
 import { SourcedCredentials } from '../../src/request/upstream/sourced-credentials.ts'
 import type { CredentialRequest, Storage } from '../../src/types.ts'
-import { chatAnswer } from '../pipeline/support/responses.ts'
+import { chatResponse } from '../pipeline/support/responses.ts'
 import { fakeClock } from '../support/clock.ts'
 import { assert, suite } from '../support/suite.ts'
 
@@ -24,7 +24,7 @@ function open(config: CodeConfig, options: GatewayOptions = {}) {
     clock,
     fetch: async (url: unknown, init?: RequestInit) => {
       calls.push({ host: new URL(String(url)).host, authorization: new Headers(init?.headers).get('authorization') })
-      return Response.json(chatAnswer())
+      return Response.json(chatResponse())
     },
     logger: false,
     ...config,
@@ -242,7 +242,7 @@ test('an in-flight request falls back with the credentials it started with', asy
     fetch: async (url: unknown, init?: RequestInit) => {
       const call = { host: new URL(String(url)).host, authorization: new Headers(init?.headers).get('authorization') }
       calls.push(call)
-      if (call.host === 'two.test') return Response.json(chatAnswer())
+      if (call.host === 'two.test') return Response.json(chatResponse())
       await released
       return Response.json({ error: { message: 'overloaded' } }, { status: 503 })
     },
@@ -312,7 +312,7 @@ test('old credentials are dropped once no in-flight request can use them', async
     storage: memoryStorage(),
     fetch: async () => {
       await new Promise<void>((resolve) => held.push(resolve))
-      return Response.json(chatAnswer())
+      return Response.json(chatResponse())
     },
     logger: false,
     connections: connect('lab', { apiKey: 'the-first-key' }),

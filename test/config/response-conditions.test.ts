@@ -1,7 +1,7 @@
 import type { ResponseConditionFunction } from '../../src/config/code-config.ts'
 import { createGateway } from '../../src/gateway.ts'
 import type { GatewayOptions } from '../../src/options.ts'
-import { chatAnswer, chatEvents, messageAnswer } from '../pipeline/support/responses.ts'
+import { chatEvents, chatResponse, messageResponse } from '../pipeline/support/responses.ts'
 import { json, type Respond, sse } from '../pipeline/support/upstream.ts'
 import { assert, suite } from '../support/suite.ts'
 import { getOutcome, openRouted } from './support/routed.ts'
@@ -10,8 +10,8 @@ const test = suite('response conditions that are functions')
 
 /** Each provider responds with its name. */
 const respondWithName: Respond = ({ provider, url, body }) => {
-  if (url.pathname.endsWith('/messages')) return json(messageAnswer(provider))
-  return JSON.parse(body).stream ? sse(chatEvents(provider)) : json(chatAnswer(provider))
+  if (url.pathname.endsWith('/messages')) return json(messageResponse(provider))
+  return JSON.parse(body).stream ? sse(chatEvents(provider)) : json(chatResponse(provider))
 }
 
 const withFunction = (condition: ResponseConditionFunction, extra: GatewayOptions = {}) => ({
@@ -21,7 +21,7 @@ const withFunction = (condition: ResponseConditionFunction, extra: GatewayOption
 })
 
 async function readText(response: Response): Promise<string> {
-  const { choices } = (await response.json()) as ReturnType<typeof chatAnswer>
+  const { choices } = (await response.json()) as ReturnType<typeof chatResponse>
   return choices[0]?.message.content ?? ''
 }
 
@@ -45,7 +45,7 @@ test('a function can reject a response, and the next model is tried', async () =
       text: 'one',
       toolCalls: [],
       finishReason: 'stop',
-      usage: { inputTokens: chatAnswer().usage.prompt_tokens, outputTokens: chatAnswer().usage.completion_tokens },
+      usage: { inputTokens: chatResponse().usage.prompt_tokens, outputTokens: chatResponse().usage.completion_tokens },
     },
     'picky',
     'gold',
@@ -59,7 +59,7 @@ test('a function can reject a response, and the next model is tried', async () =
   )
   assert.equal(
     records[0]?.attempts.map(({ usage }) => usage?.outputTokens),
-    [chatAnswer().usage.completion_tokens, chatAnswer().usage.completion_tokens],
+    [chatResponse().usage.completion_tokens, chatResponse().usage.completion_tokens],
   )
 })
 

@@ -10,14 +10,14 @@ async function explain(options: RoutedOptions, request: { model?: string; keyId?
   return { ...opened, explanation }
 }
 
-const uses = (targets: ReadonlyArray<{ provider: string; use: string }>) =>
+const listUses = (targets: ReadonlyArray<{ provider: string; use: string }>) =>
   targets.map(({ provider, use }) => `${provider} ${use}`)
 
 test('an explanation contains the models that route returned, and their targets', async () => {
   const { explanation, upstream, errors } = await explain({ route: () => ['two/m', 'smart'] })
   const { model, route, targets } = explanation
   assert.equal(
-    [model, route, uses(targets)],
+    [model, route, listUses(targets)],
     ['auto', { models: ['two/m', 'smart'] }, ['two first', 'one next', 'two skipped']],
   )
   assert.equal([upstream.calls.length, errors], [0, []])
@@ -25,7 +25,7 @@ test('an explanation contains the models that route returned, and their targets'
 
 test('an explanation reports that route returned nothing', async () => {
   const usual = await explain({ route: () => undefined }, { model: 'smart' })
-  assert.equal([usual.explanation.route, uses(usual.explanation.targets)], [{}, ['one first', 'two next']])
+  assert.equal([usual.explanation.route, listUses(usual.explanation.targets)], [{}, ['one first', 'two next']])
   const unknown = await explain({ route: () => undefined })
   assert.equal([unknown.explanation.route, unknown.explanation.error?.status], [{}, 404])
 })
@@ -45,18 +45,21 @@ test('an explanation states why route failed, and which error the client gets', 
   assert.equal([explanation.targets, errors], [[], []])
   const ignored = await explain({ route, onRouteError: 'ignore' }, { model: 'smart' })
   assert.match(ignored.explanation.route?.error ?? '', /no quota service/)
-  assert.equal([ignored.explanation.error, uses(ignored.explanation.targets)], [undefined, ['one first', 'two next']])
+  assert.equal(
+    [ignored.explanation.error, listUses(ignored.explanation.targets)],
+    [undefined, ['one first', 'two next']],
+  )
 })
 
 test("an explanation applies a key's models to the requested and the returned name", async () => {
   const opened = openRouted({ route: ({ key }) => (key?.name === 'app' ? ['one/m', 'two/m'] : 'claude/c') })
   const { id } = await opened.api.keys.create({ name: 'app', models: ['auto', 'two/m'] })
   const explained = await opened.api.explain({ model: 'auto', keyId: id })
-  assert.equal(uses(explained.targets), ['one first', 'two next'])
+  assert.equal(listUses(explained.targets), ['one first', 'two next'])
   const other = await opened.api.explain({ model: 'other', keyId: id })
-  assert.equal(uses(other.targets), ['one skipped', 'two first'])
+  assert.equal(listUses(other.targets), ['one skipped', 'two first'])
   const anyone = await opened.api.explain({ model: 'auto' })
-  assert.equal(uses(anyone.targets), ['claude first'])
+  assert.equal(listUses(anyone.targets), ['claude first'])
 })
 
 test('signalbox explain prints the decision of route above the targets', async () => {

@@ -1,6 +1,6 @@
 import { isGatewayError } from '../../src/errors.ts'
 import type { Storage } from '../../src/types.ts'
-import { chatAnswer } from '../pipeline/support/responses.ts'
+import { chatResponse } from '../pipeline/support/responses.ts'
 import { fakeUpstream, json } from '../pipeline/support/upstream.ts'
 import { openWorld, token, type World } from '../pipeline/support/world.ts'
 import { assert, suite } from '../support/suite.ts'
@@ -198,7 +198,7 @@ export function damagedRecordsTests(
       const { watch, ...storage } = opened
       const client = await fillForDamage(storage)
       const { key, value } = await recordToDamage(storage, prefix)
-      const world = await openWorld({ storage, connections: [], fetch: fakeUpstream(() => json(chatAnswer())) })
+      const world = await openWorld({ storage, connections: [], fetch: fakeUpstream(() => json(chatResponse())) })
       const all = getDamages(value)
       const step = all.length / PER_KIND
       let count = 0
@@ -206,7 +206,7 @@ export function damagedRecordsTests(
         const text = all[Math.floor(index)] ?? ''
         if ((await storage.set(key, text).catch(reportError)) === undefined) continue
         await world.clock.advance(1_000)
-        await answersWith(world, { key, text, client })
+        await assertResponds(world, { key, text, client })
         count++
       }
       assert.ok(count > PER_KIND / 2, `${count} kinds`)
@@ -261,7 +261,7 @@ async function manage<T>(world: World, method: string, path: string): Promise<T>
 }
 
 /** Checks that every route that reads records responds with all good records, and that damaged ones are named. */
-async function answersWith(world: World, { key, text, client }: { key: string; text: string; client: string }) {
+async function assertResponds(world: World, { key, text, client }: { key: string; text: string; client: string }) {
   const { gateway, api, chat, recorded } = world
   const headers = { 'x-api-key': client }
   const getStatus = async (model: string) => (await chat({ model }, { headers })).status

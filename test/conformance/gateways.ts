@@ -31,7 +31,7 @@ export function sharedStoreConformance(name: string, store: SharedStore): void {
   pauses(shared, name, store)
   changes(shared)
   races(shared)
-  turns(shared)
+  testTurns(shared)
 }
 
 /** Tests that four gateways reject a paused key in time. */
@@ -201,7 +201,7 @@ function races(shared: SharedTest): void {
   )
 }
 
-function turns(shared: SharedTest): void {
+function testTurns(shared: SharedTest): void {
   shared('the gateways share the turns of a combo without duplicates or gaps', async ({ one, all }) => {
     await one(0, post('/api/connections', { provider: 'openai', apiKey: 'sk-test' }))
     await waitUntilSettled(all, get('/api/connections'), 1)

@@ -107,13 +107,13 @@ test('the package contains every documentation page, and every file they link to
       path,
     )
   const missing = pages.flatMap(({ path: from, links }) =>
-    links.filter(({ path }) => !names.includes(path) && !isPicture(path)).map(({ path }) => `${from} -> ${path}`),
+    links.filter(({ path }) => !names.includes(path) && !isImage(path)).map(({ path }) => `${from} -> ${path}`),
   )
   assert.equal(missing, [])
 })
 
 /** Pictures stay in the repository, where npm's page for the package finds them. They would be a quarter of the package. */
-const isPicture = (path: string) => /\.(?:webp|svg)$/.test(path)
+const isImage = (path: string) => /\.(?:webp|svg)$/.test(path)
 
 test('llms.txt lists each page of the package exactly once', async ({ tarball }) => {
   const { stdout } = await execute('tar', ['-xzOf', tarball, 'package/llms.txt'])

@@ -50,7 +50,7 @@ for (const page of pages) {
   if (data.length > 0)
     test(`the bodies in ${page.path} are accepted`, async () => {
       const { gateway, close } = await openGateway(...connected)
-      for (const block of data) await give(gateway, block)
+      for (const block of data) await sendToGateway(gateway, block)
       await close()
     })
 
@@ -61,7 +61,7 @@ for (const page of pages) {
       const cloud = await serveNode(proxy)
       const shell = await openShell()
       const { key } = await gateway.api.keys.create({ name: 'app' })
-      for (const block of data) await give(gateway, block)
+      for (const block of data) await sendToGateway(gateway, block)
       try {
         const script = scripts
           .map(({ code }) => code)
@@ -152,7 +152,7 @@ test('the config file in the guide is applied at startup', async () => {
 })
 
 /** Passes a body from the documentation to the operation of the management API that takes it. */
-async function give({ api }: Gateway, { place, code }: Block): Promise<void> {
+async function sendToGateway({ api }: Gateway, { place, code }: Block): Promise<void> {
   const body = JSON.parse(code)
   const created = body.models
     ? api.combos.create(body)

@@ -1,7 +1,7 @@
-import { namesWrongSecret, refusesToStart, serves } from './scenario.ts'
+import { namesWrongSecret, testExample, testMissingVariables } from './scenario.ts'
 
 /** The examples of a gateway on its own port, one per runtime. */
 for (const name of ['node', 'bun', 'deno']) {
-  namesWrongSecret(serves(name, () => ({ address: '127.0.0.1:4000' })))
-  refusesToStart(name, ['SIGNALBOX_SECRET', 'SIGNALBOX_ADMIN_TOKEN', 'APP_KEY', 'OPENAI_API_KEY'])
+  namesWrongSecret(testExample(name, () => ({ address: '127.0.0.1:4000' })))
+  testMissingVariables(name, ['SIGNALBOX_SECRET', 'SIGNALBOX_ADMIN_TOKEN', 'APP_KEY', 'OPENAI_API_KEY'])
 }

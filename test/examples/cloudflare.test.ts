@@ -2,15 +2,15 @@ import { readFile, rename } from 'node:fs/promises'
 import { join } from 'node:path'
 import { assert } from '../support/suite.ts'
 import { findPage, freePort, RUN_MS, until } from './example.ts'
-import { serves } from './scenario.ts'
+import { testExample } from './scenario.ts'
 
 const options = {
   address: '127.0.0.1:8787',
   portArguments: (port: number) => ` --port ${port} --ip 127.0.0.1 --inspector-port 0`,
 }
 
-const test = serves('cloudflare', () => options, 'cloudflare (Durable Object)')
-serves(
+const test = testExample('cloudflare', () => options, 'cloudflare (Durable Object)')
+testExample(
   'cloudflare',
   () => ({ ...options, command: 'npx wrangler dev -c wrangler.kv.jsonc' }),
   'cloudflare (Workers KV)',

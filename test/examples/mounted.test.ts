@@ -1,11 +1,11 @@
 import { assert } from '../support/suite.ts'
-import { namesWrongSecret, refusesToStart, serves } from './scenario.ts'
+import { namesWrongSecret, testExample, testMissingVariables } from './scenario.ts'
 
 /** The examples of apps that serve a gateway below `/ai`, and each app's own response to an unknown path. */
 const apps = { express: 'Cannot GET /elsewhere', fastify: 'Route GET:/elsewhere not found', hono: '404 Not Found' }
 
 for (const [name, notFound] of Object.entries(apps)) {
-  const test = serves(name, () => ({ address: '127.0.0.1:3000/ai' }))
+  const test = testExample(name, () => ({ address: '127.0.0.1:3000/ai' }))
 
   test('the app keeps its routes and its 404', async ({ server }) => {
     const { origin } = new URL(server.url)
@@ -16,5 +16,5 @@ for (const [name, notFound] of Object.entries(apps)) {
   })
 
   namesWrongSecret(test)
-  refusesToStart(name, ['SIGNALBOX_SECRET', 'SIGNALBOX_ADMIN_TOKEN', 'APP_KEY', 'OPENAI_API_KEY'])
+  testMissingVariables(name, ['SIGNALBOX_SECRET', 'SIGNALBOX_ADMIN_TOKEN', 'APP_KEY', 'OPENAI_API_KEY'])
 }

@@ -1,10 +1,10 @@
 import { rename } from 'node:fs/promises'
 import { join } from 'node:path'
 import { RUN_MS } from './example.ts'
-import { namesMissing, namesWrongSecret, serves } from './scenario.ts'
+import { namesMissing, namesWrongSecret, testExample } from './scenario.ts'
 
 /** Turbopack rejects links that lead out of the folder. */
-const test = serves('next', () => ({ address: '127.0.0.1:3000/ai', copiesPackages: true }))
+const test = testExample('next', () => ({ address: '127.0.0.1:3000/ai', copiesPackages: true }))
 
 namesWrongSecret(test)
 

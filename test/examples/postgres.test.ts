@@ -1,6 +1,6 @@
 import { createRequire } from 'node:module'
 import { startPostgres } from '../services/postgres-server.ts'
-import { namesWrongSecret, refusesToStart, saysWhy, serves } from './scenario.ts'
+import { namesWrongSecret, saysWhy, testExample, testMissingVariables } from './scenario.ts'
 
 interface PgClient {
   connect(): Promise<unknown>
@@ -12,7 +12,7 @@ const postgres = await startPostgres()
 /** A separate database for this run, because others may use the server. */
 const database = `signalbox_example_${process.pid}`
 
-const test = serves('postgres', async () => {
+const test = testExample('postgres', async () => {
   await run(`CREATE DATABASE ${database}`)
   const url = new URL(postgres.url)
   url.pathname = `/${database}`
@@ -31,7 +31,13 @@ test('the example exits with a one-line error if the server is unreachable', ({ 
     /^The gateway cannot start: Postgres is unreachable .* Check the pool's address and the server\.$/,
   ))
 
-refusesToStart('postgres', ['DATABASE_URL', 'SIGNALBOX_SECRET', 'SIGNALBOX_ADMIN_TOKEN', 'APP_KEY', 'OPENAI_API_KEY'])
+testMissingVariables('postgres', [
+  'DATABASE_URL',
+  'SIGNALBOX_SECRET',
+  'SIGNALBOX_ADMIN_TOKEN',
+  'APP_KEY',
+  'OPENAI_API_KEY',
+])
 
 async function run(statement: string): Promise<void> {
   const pg = createRequire(import.meta.url)('pg') as { Client: new (url: string) => PgClient }

@@ -2,7 +2,7 @@ import { createRequire } from 'node:module'
 import { findRedis } from '../services/redis-server.ts'
 import { assert } from '../support/suite.ts'
 import { until } from './example.ts'
-import { namesWrongSecret, refusesToStart, type ServedExample, saysWhy, serves } from './scenario.ts'
+import { namesWrongSecret, type ServedExample, saysWhy, testExample, testMissingVariables } from './scenario.ts'
 
 interface RedisClient {
   connect(): Promise<unknown>
@@ -15,7 +15,7 @@ const redis = await findRedis()
 /** A separate database, because others may use the server. */
 const url = new URL('/13', redis.url).href
 
-const test = serves('redis', async () => {
+const test = testExample('redis', async () => {
   await removeData()
   return { address: '127.0.0.1:4000', env: { REDIS_URL: url } }
 })
@@ -27,7 +27,7 @@ test.after(async () => {
 test('two gateways share the port, and rotate through the models of a combo without duplicates or gaps', async ({
   server,
 }) => {
-  await bothAnswer(server)
+  await bothRespond(server)
   const targets = []
   for (let requestCount = 0; requestCount < 8; requestCount++)
     targets.push((await chat(server)).headers.get('x-signalbox-target'))
@@ -37,26 +37,26 @@ test('two gateways share the port, and rotate through the models of a combo with
 })
 
 test('both gateways immediately reject a key that one of them has paused', async ({ server }) => {
-  await bothAnswer(server)
+  await bothRespond(server)
   const { id, key } = await (await server.manage('POST', '/keys', { name: 'paused' })).json()
   for (let requestCount = 0; requestCount < 4; requestCount++) assert.is((await server.models(key)).status, 200)
   assert.is((await server.manage('PUT', `/keys/${id}`, { isActive: false })).status, 200)
-  const isRefused = async () => (await server.models(key)).status === 403
+  const isRejected = async () => (await server.models(key)).status === 403
   // A busy process may leave several connections in a row to the other, so two rejections don't prove that both know of the pause.
-  const isRefusedByAll = async () => {
-    for (let requestCount = 0; requestCount < 8; requestCount++) if (!(await isRefused())) return false
+  const isRejectedByAll = async () => {
+    for (let requestCount = 0; requestCount < 8; requestCount++) if (!(await isRejected())) return false
     return true
   }
-  await until(server.started, isRefusedByAll, 5_000)
-  assert.ok(await isRefusedByAll())
+  await until(server.started, isRejectedByAll, 5_000)
+  assert.ok(await isRejectedByAll())
 })
 
 test('the port still responds after one gateway is killed, and a new gateway replaces it', async ({ server }) => {
-  const [killed = 0, other] = await bothAnswer(server)
+  const [killed = 0, other] = await bothRespond(server)
   process.kill(killed, 'SIGKILL')
   await until(server.started, () => !isRunning(killed))
   for (let requestCount = 0; requestCount < 20; requestCount++) assert.is((await chat(server)).status, 200)
-  const now = await bothAnswer(server)
+  const now = await bothRespond(server)
   assert.ok(now.includes(other ?? 0) && !now.includes(killed), `${now} after ${killed} was killed, with ${other}`)
 })
 
@@ -68,7 +68,7 @@ test('the example exits with a one-line error if the server is unreachable', ({ 
     /^Redis cannot be reached \([^)]*ECONNREFUSED[^)]*\): check REDIS_URL and that the server runs\.$/,
   ))
 
-refusesToStart('redis', ['REDIS_URL', 'SIGNALBOX_SECRET', 'SIGNALBOX_ADMIN_TOKEN', 'APP_KEY', 'OPENAI_API_KEY'])
+testMissingVariables('redis', ['REDIS_URL', 'SIGNALBOX_SECRET', 'SIGNALBOX_ADMIN_TOKEN', 'APP_KEY', 'OPENAI_API_KEY'])
 
 const chat = ({ url, secrets }: ServedExample) =>
   fetch(`${url}/v1/chat/completions`, {
@@ -82,7 +82,7 @@ const chat = ({ url, secrets }: ServedExample) =>
   })
 
 /** Sends requests until two running processes have printed that they responded. Resolves to their IDs. */
-function bothAnswer(server: ServedExample): Promise<number[]> {
+function bothRespond(server: ServedExample): Promise<number[]> {
   const { started } = server
   const before = started.output.length
   return until(started, async () => {

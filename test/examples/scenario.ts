@@ -102,7 +102,7 @@ export async function serveExample(name: string, options: ServedOptions): Promis
 }
 
 /** Tests the behavior that every example with a server must have. Returns the suite, for tests of the example itself. */
-export function serves(name: string, open: () => ServedOptions | Promise<ServedOptions>, title = name) {
+export function testExample(name: string, open: () => ServedOptions | Promise<ServedOptions>, title = name) {
   const test = suite<{ server: ServedExample }>(`the ${title} example`)
 
   test.before({ timeoutMs: RUN_MS + 60_000 }, async (context) => {
@@ -153,7 +153,7 @@ export async function saysWhy(server: ServedExample, env: Record<string, string>
 }
 
 /** Checks the same for data that was sealed with another secret. */
-export function namesWrongSecret(test: ReturnType<typeof serves>): void {
+export function namesWrongSecret(test: ReturnType<typeof testExample>): void {
   test('the example exits with a one-line error if the secret has changed', { timeoutMs: RUN_MS }, ({ server }) =>
     saysWhy(
       server,
@@ -164,7 +164,7 @@ export function namesWrongSecret(test: ReturnType<typeof serves>): void {
 }
 
 /** Checks that a start without the README's variables ends with exit code 1, and names each missing variable. */
-export function refusesToStart(name: string, needed: string[]) {
+export function testMissingVariables(name: string, needed: string[]) {
   const test = suite(`the ${name} example without its variables`)
   test('the example lists missing variables and exits with code 1', { timeoutMs: RUN_MS }, async () => {
     const example = await openExample(name)

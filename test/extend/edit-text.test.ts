@@ -4,11 +4,11 @@ import { createGateway } from '../../src/gateway.ts'
 import type { Feature } from '../../src/index.ts'
 import type { JsonObject } from '../../src/lib/json.ts'
 import {
-  chatAnswer,
   chatChunk,
   chatEvents,
-  messageAnswer,
+  chatResponse,
   messageEvents,
+  messageResponse,
   ping,
   textDelta,
 } from '../pipeline/support/responses.ts'
@@ -72,7 +72,7 @@ interface Upstream {
 /** Opens a gateway with features and one target. Returns a function that sends a request of a client format. */
 async function open(
   extend: readonly Feature[],
-  { events = [], response: reply = chatAnswer(), format = 'openai-chat' }: Upstream,
+  { events = [], response: reply = chatResponse(), format = 'openai-chat' }: Upstream,
 ) {
   const isStream = ({ url, body }: { url: URL; body: string }) => /stream/.test(url.href) || JSON.parse(body).stream
   const fetch = fakeUpstream((call) => (isStream(call) ? sse([...events]) : json(reply)))
@@ -114,7 +114,7 @@ function readTexts(text: string, isStream: boolean): string {
 
 for (const name of Object.keys(clients)) {
   test(`a feature can mask a word in a non-streaming response (${name})`, async () => {
-    const send = await open([masking], { response: chatAnswer('Open SESAME now, SESAME') })
+    const send = await open([masking], { response: chatResponse('Open SESAME now, SESAME') })
     const text = await send(name, false)
     assert.not.match(text, WORD)
     assert.match(readTexts(text, false), 'Open ****** now, ******')
@@ -149,7 +149,7 @@ for (const name of ['openai-chat', 'openai-responses', 'anthropic-messages', 'ge
     }
     const events = toEvents(await (await open([], chat))(name, true))
     const response: object = JSON.parse(
-      await (await open([], { response: chatAnswer('Open SESAME now') }))(name, false),
+      await (await open([], { response: chatResponse('Open SESAME now') }))(name, false),
     )
     const plain = await open([], { events, response, format: name })
     const masked = await open([masking], { events, response, format: name })
@@ -166,7 +166,7 @@ test('an editor that changes nothing leaves every byte unchanged', async () => {
     aroundCall: async (call, next) => editText(call, await next(), () => ({ push: (piece) => piece, end: () => '' })),
   }
   const events = [': comment\n\n', ...messageEvents('Hello  there,\u2028 world')]
-  const response = { ...messageAnswer(), big: 12345678901 }
+  const response = { ...messageResponse(), big: 12345678901 }
   const [plain, edited] = await Promise.all(
     [[], [harmless]].map((extend) => open(extend, { events, response, format: 'anthropic-messages' })),
   )
@@ -248,12 +248,12 @@ test('text in choices, reasoning, and tool calls is edited separately, and names
 })
 
 test('token probabilities, which repeat the text, are removed from edited responses', async () => {
-  const response = chatAnswer('SESAME')
+  const response = chatResponse('SESAME')
   const logprobs = { content: [{ token: 'SESAME', logprob: -1, top_logprobs: [] }] }
   Object.assign(response.choices[0] ?? {}, { logprobs })
   const changed = JSON.parse(await (await open([masking], { response }))('openai-chat', false))
   assert.is(changed.choices[0].logprobs, null)
-  Object.assign(response, chatAnswer('Hello'))
+  Object.assign(response, chatResponse('Hello'))
   Object.assign(response.choices[0] ?? {}, { logprobs })
   const same = JSON.parse(await (await open([masking], { response }))('openai-chat', false))
   assert.equal(same.choices[0].logprobs, logprobs)

@@ -1,4 +1,4 @@
-import { chatAnswer, chatEvents } from '../pipeline/support/responses.ts'
+import { chatEvents, chatResponse } from '../pipeline/support/responses.ts'
 import { assert, suite } from '../support/suite.ts'
 import { readExamples } from './examples.ts'
 import { openExtended } from './world.ts'
@@ -109,6 +109,6 @@ test('usage records and metrics include requests to feature routes', async () =>
 test('a gateway with the examples still serves models as before', async () => {
   const { createCache, createWordFilter, hello } = await readExamples()
   const { chat } = await openExtended([createCache(), createWordFilter('SESAME'), hello])
-  assert.equal(await (await chat({})).json(), chatAnswer())
+  assert.equal(await (await chat({})).json(), chatResponse())
   assert.is((await (await chat({ stream: true })).text()).includes('[DONE]'), chatEvents().join('').includes('[DONE]'))
 })

@@ -116,14 +116,14 @@ test('a provider stream that a step wraps is charged, and its record states how 
 
 test("when the client disconnects while a step waits, the request ends immediately and the step's late reply is dropped", async () => {
   const { stream, body } = createStream('complete')
-  let bring = (_: Reply) => {}
+  let resolveReply = (_: Reply) => {}
   let signal: AbortSignal | undefined
   const waiting: Feature = {
     name: 'waiting',
     aroundCall(call) {
       signal = call.signal
       return new Promise((resolve) => {
-        bring = resolve
+        resolveReply = resolve
       })
     },
   }
@@ -134,7 +134,7 @@ test("when the client disconnects while a step waits, the request ends immediate
   controller.abort()
   assert.is((await pending).status, 499)
   assert.equal([records[0]?.end, signal.aborted], ['aborted', true])
-  bring(streamed(body))
+  resolveReply(streamed(body))
   await turn()
   assert.is(stream.canceled, 1)
 })

@@ -4,12 +4,12 @@ import { prometheus } from '../../src/features/observe/prometheus.ts'
 import { createGateway } from '../../src/gateway.ts'
 import type { RequestRecord } from '../../src/request/hook-records.ts'
 import type { UsageLimits } from '../../src/types.ts'
-import { chatAnswer, chatEvents } from '../pipeline/support/responses.ts'
+import { chatEvents, chatResponse } from '../pipeline/support/responses.ts'
 import { fakeUpstream, json, sse } from '../pipeline/support/upstream.ts'
 
 /** Opens a gateway with features, one connection, and a key. */
 export async function openExtended(extend: readonly Feature[], events = chatEvents()) {
-  const upstream = fakeUpstream(({ body }) => (JSON.parse(body).stream ? sse(events) : json(chatAnswer())))
+  const upstream = fakeUpstream(({ body }) => (JSON.parse(body).stream ? sse(events) : json(chatResponse())))
   const records: RequestRecord[] = []
   const errors: unknown[] = []
   const token = 't'.repeat(32)

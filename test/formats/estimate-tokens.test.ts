@@ -5,29 +5,29 @@ import { assert, suite } from '../support/suite.ts'
 const test = suite('estimating tokens')
 
 const estimate = (content: UserPart[]) => estimateTokens({ turns: [{ role: 'user', content }], tools: [] })
-const near = (actual: number, expected: number) =>
+const isNear = (actual: number, expected: number) =>
   assert.ok(Math.abs(actual - expected) < expected / 20, `${actual} not near ${expected}`)
 
 test('an estimate is a quarter of the character count', () =>
-  near(estimate([{ type: 'text', text: 'some words '.repeat(4_000) }]), 11_000))
+  isNear(estimate([{ type: 'text', text: 'some words '.repeat(4_000) }]), 11_000))
 
 test('an image counts the same regardless of its size', () => {
   const source = { type: 'base64', mediaType: 'image/png', data: 'x'.repeat(4_000_000) } as const
-  near(estimate([{ type: 'image', source }]), 1_600)
+  isNear(estimate([{ type: 'image', source }]), 1_600)
 })
 
 test('an image counts the same in the body of every format', () => {
   const data = 'x'.repeat(4_000_000)
-  near(estimateTokens({ messages: [{ content: [{ image_url: { url: `data:image/png;base64,${data}` } }] }] }), 1_600)
-  near(estimateTokens({ messages: [{ content: [{ type: 'image', source: { type: 'base64', data } }] }] }), 1_600)
-  near(estimateTokens({ contents: [{ parts: [{ inlineData: { mimeType: 'image/png', data } }] }] }), 1_600)
+  isNear(estimateTokens({ messages: [{ content: [{ image_url: { url: `data:image/png;base64,${data}` } }] }] }), 1_600)
+  isNear(estimateTokens({ messages: [{ content: [{ type: 'image', source: { type: 'base64', data } }] }] }), 1_600)
+  isNear(estimateTokens({ contents: [{ parts: [{ inlineData: { mimeType: 'image/png', data } }] }] }), 1_600)
 })
 
 test('recognizes base64 of any length by its first and last characters', () => {
   const base64 = 'x'.repeat(20_000_000)
-  near(estimateTokens({ data: base64 }), 1_600)
-  near(estimateTokens({ data: `Some text, then ${base64}` }), 5_000_004)
-  near(estimateTokens({ data: `${base64}, then some text` }), 5_000_004)
+  isNear(estimateTokens({ data: base64 }), 1_600)
+  isNear(estimateTokens({ data: `Some text, then ${base64}` }), 5_000_004)
+  isNear(estimateTokens({ data: `${base64}, then some text` }), 5_000_004)
 })
 
 test('tool tokens include field names', () => {

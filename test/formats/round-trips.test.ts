@@ -52,7 +52,7 @@ for (const format of wireFormats) {
   answers(`a response keeps its meaning: ${format}, not streamed`, () => {
     fc.assert(
       fc.property(response, (input) => {
-        assert.equal(getMeaning(again(translator, input)), getMeaning(input))
+        assert.equal(getMeaning(roundTrip(translator, input)), getMeaning(input))
       }),
       runs,
     )
@@ -73,8 +73,8 @@ for (const from of wireFormats) {
     answers(`a response keeps its meaning: ${from} through ${through}`, () => {
       fc.assert(
         fc.property(response, (input) => {
-          const there = again(translators[through], again(translators[from], input))
-          assert.equal(getMeaning(again(translators[from], there)), getMeaning(input))
+          const there = roundTrip(translators[through], roundTrip(translators[from], input))
+          assert.equal(getMeaning(roundTrip(translators[from], there)), getMeaning(input))
         }),
         runs,
       )
@@ -83,7 +83,7 @@ for (const from of wireFormats) {
 }
 
 /** Writes a response for a client of the format, and reads it like a provider's. */
-function again(translator: Translator, input: CanonicalResponse): CanonicalResponse {
+function roundTrip(translator: Translator, input: CanonicalResponse): CanonicalResponse {
   const { read, write } = contexts(translator)
   return translator.parseResponse(overWire(translator.writeResponse(input, write())), read)
 }
@@ -175,7 +175,7 @@ function getOptions(
     tools: tools.map((tool) => ('schema' in tool ? [tool.name, tool.description, tool.schema] : tool)),
     toolChoice: toolChoice ?? { type: 'auto' },
     schema: output?.type === 'json-schema' ? { ...output.schema, title: undefined } : undefined, // some formats put the name there
-    options: carried(options, [translators[from], translators[through]]),
+    options: keepSupported(options, [translators[from], translators[through]]),
   })
 }
 
@@ -185,7 +185,7 @@ const saidInTurn = (turn: Turn) =>
     : { [turn.role]: getContent(turn.content as AssistantPart[]) } // so do these turns
 
 /** Returns the options that all formats support. */
-function carried(options: RequestOptions, formats: readonly Translator[]): Record<string, unknown> {
+function keepSupported(options: RequestOptions, formats: readonly Translator[]): Record<string, unknown> {
   const has = (name: string) =>
     formats.every(
       ({ supportedOptions, traits }) =>

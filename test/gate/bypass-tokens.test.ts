@@ -1,5 +1,5 @@
 import { assert, suite } from '../support/suite.ts'
-import { greedy } from './support/maximum-output.ts'
+import { respondGreedily } from './support/maximum-output.ts'
 import { messages, openGate } from './support/world.ts'
 
 const test = suite('ways around a token budget')
@@ -73,7 +73,7 @@ for (const [title, [path, body]] of Object.entries(ways))
     const { post, used, reserved } = await openGate({
       limits: { tokens: { total: LIMIT } },
       combos: { both: ['one/m', 'two/m'] },
-      respond: greedy(reported),
+      respond: respondGreedily(reported),
     })
     const statuses: number[] = []
     for (let index = 0; index < 8 && statuses.at(-1) !== 402; index++) {
@@ -92,7 +92,7 @@ test("concurrent requests together can't exceed a budget", async () => {
     chat: send,
     used,
     reserved,
-  } = await openGate({ limits: { tokens: { total: 50_000 } }, respond: greedy(reported) })
+  } = await openGate({ limits: { tokens: { total: 50_000 } }, respond: respondGreedily(reported) })
   for (let round = 0; round < 3; round++)
     await Promise.all(
       Array.from({ length: 30 }, (_, index) => send({ max_tokens: 1 + index * 130 }).then((reply) => reply.text())),

@@ -2,7 +2,7 @@ import { memoryStorage } from '../../adapters/storage/memory.ts'
 import { createGateway } from '../../src/gateway.ts'
 import type { Identity } from '../../src/request/identity.ts'
 import type { DataTags } from '../../src/types.ts'
-import { chatAnswer } from '../pipeline/support/responses.ts'
+import { chatResponse } from '../pipeline/support/responses.ts'
 import { fakeUpstream, json, type Respond } from '../pipeline/support/upstream.ts'
 import { catalog } from '../pipeline/support/world.ts'
 import { fakeClock } from '../support/clock.ts'
@@ -10,7 +10,7 @@ import { assert, suite } from '../support/suite.ts'
 
 const test = suite('data policies of callers')
 
-const either: Respond = () => json(chatAnswer())
+const respondEither: Respond = () => json(chatResponse())
 
 async function readError(response: Response) {
   const { error } = (await response.json()) as { error: { message: string; code?: string } }
@@ -19,7 +19,7 @@ async function readError(response: Response) {
 
 async function openApp(identity?: Omit<Identity, 'account'>) {
   const clock = fakeClock()
-  const upstream = fakeUpstream(either)
+  const upstream = fakeUpstream(respondEither)
   const gateway = createGateway({
     storage: memoryStorage({ clock }),
     clock,
@@ -138,7 +138,7 @@ test("an explanation lists each target's unmet tag, and the error if no target c
 })
 
 test('connections and combos that are defined in code can have tags and "where"', async () => {
-  const upstream = fakeUpstream(either)
+  const upstream = fakeUpstream(respondEither)
   const { fetch } = createGateway({
     storage: memoryStorage(),
     fetch: upstream,
@@ -174,7 +174,7 @@ for (const [config, message] of [
 test("a program that can only write to the storage can't remove the policy of a key or a group", async () => {
   const clock = fakeClock()
   const storage = memoryStorage({ clock })
-  const gateway = createGateway({ storage, clock, fetch: fakeUpstream(either), catalog, logger: false })
+  const gateway = createGateway({ storage, clock, fetch: fakeUpstream(respondEither), catalog, logger: false })
   await gateway.api.connections.create({ provider: 'one', apiKey: 'secret-of-one' })
   const { id: group } = await gateway.api.groups.create({ name: 'team', require: { zdr: true } })
   const keys = [
@@ -201,7 +201,7 @@ test("a program that can only write to the storage can't remove the policy of a 
 })
 
 test("a route function sees the tags of candidates, and can't bypass a request's policy", async () => {
-  const upstream = fakeUpstream(either)
+  const upstream = fakeUpstream(respondEither)
   const seen: unknown[] = []
   let chosen: string | string[] = 'one/m'
   const { fetch } = createGateway({

@@ -1,7 +1,7 @@
 import { endpoints } from '../../src/protocols/kinds/kinds.ts'
 import { createModelRoutes } from '../../src/request/door/model-routes.ts'
 import { assert, suite } from '../support/suite.ts'
-import { askOf, modelsFor } from './support/endpoint-requests.ts'
+import { createRequest, modelsFor } from './support/endpoint-requests.ts'
 import { openGate, readError } from './support/world.ts'
 
 const test = suite('limits on every model route')
@@ -25,7 +25,7 @@ for (const endpoint of endpoints)
       const { post, upstream, used, reserved, reported } = await openGate({
         limits: { requests: { total: 1 }, tokens: { total: 1_000_000 }, usd: { total: 100 }, parallel: 1 },
       })
-      const { path, body } = askOf(endpoint, model)
+      const { path, body } = createRequest(endpoint, model)
       const reply = await post(path, body)
       const text = await reply.text()
       assert.is(reply.status, 200, text)

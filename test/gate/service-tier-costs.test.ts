@@ -1,5 +1,5 @@
 import type { RequestRecord } from '../../src/request/hook-records.ts'
-import { chatAnswer } from '../pipeline/support/responses.ts'
+import { chatResponse } from '../pipeline/support/responses.ts'
 import { json, sse } from '../pipeline/support/upstream.ts'
 import { assert, suite } from '../support/suite.ts'
 import { messages, openGate, readError } from './support/world.ts'
@@ -149,10 +149,10 @@ const getGemini = (extra: object) => ({
 })
 const stream = { stream: true }
 const served: Array<[what: string, where: string, more: object, answer: () => Response, source: string]> = [
-  ['chat', 'chat', {}, () => json({ ...chatAnswer(), usage, service_tier: 'priority' }), 'estimated'],
-  ['chat', 'messages to chat', {}, () => json({ ...chatAnswer(), usage, service_tier: 'priority' }), 'estimated'],
-  ['chat at the default', 'chat', {}, () => json({ ...chatAnswer(), usage, service_tier: 'default' }), 'counted'],
-  ['Groq', 'chat', {}, () => json({ ...chatAnswer(), usage, service_tier: 'on_demand' }), 'counted'],
+  ['chat', 'chat', {}, () => json({ ...chatResponse(), usage, service_tier: 'priority' }), 'estimated'],
+  ['chat', 'messages to chat', {}, () => json({ ...chatResponse(), usage, service_tier: 'priority' }), 'estimated'],
+  ['chat at the default', 'chat', {}, () => json({ ...chatResponse(), usage, service_tier: 'default' }), 'counted'],
+  ['Groq', 'chat', {}, () => json({ ...chatResponse(), usage, service_tier: 'on_demand' }), 'counted'],
   ...['chat', 'messages to chat'].map((location): (typeof served)[number] => [
     'a stream that reports the tier early',
     location,

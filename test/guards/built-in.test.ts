@@ -1,6 +1,6 @@
 import { invisible, pii, secrets, size, tools, words } from '../../src/features/guards/guards.ts'
 import type { Guard } from '../../src/index.ts'
-import { chatAnswer, chatChunk, chatEvents } from '../pipeline/support/responses.ts'
+import { chatChunk, chatEvents, chatResponse } from '../pipeline/support/responses.ts'
 import { busyMs } from '../support/cpu-time.ts'
 import { assert, suite } from '../support/suite.ts'
 import { clientNames, openWorld } from './world.ts'
@@ -229,7 +229,7 @@ const mask: Guard = pii({ name: 'm', types: ['email'], action: 'mask' })
 const getContents = (body = '') => JSON.parse(body).messages.map(({ content }: { content: string }) => content)
 
 test('check 60: each address gets its own placeholder, and the client gets the addresses back', async () => {
-  const { say, upstream } = await openWorld([mask], { response: chatAnswer('See EMAIL-1-0000.') })
+  const { say, upstream } = await openWorld([mask], { response: chatResponse('See EMAIL-1-0000.') })
   await say('openai-chat', 'From ann@a.test to bob@b.test, cc ann@a.test')
   const [text] = getContents(upstream.calls[0]?.body)
   assert.match(text, /^From EMAIL-1-(\w{4}) to EMAIL-2-\1, cc EMAIL-1-\1$/)
@@ -293,13 +293,13 @@ test('check 63: a value with quotes is restored as valid JSON in tool call argum
 test('check 64: a placeholder that the model invents is left unchanged', async () => {
   const placeholder = await findPlaceholder()
   const invented = placeholder.replace('-1-', '-9-')
-  const { say } = await openWorld([mask], { response: chatAnswer(`To ${invented}`) })
+  const { say } = await openWorld([mask], { response: chatResponse(`To ${invented}`) })
   assert.match(await (await say('openai-chat', 'Mail ann@a.test')).text(), invented)
 })
 
 test("check 65: a placeholder that the user wrote doesn't become an address", async () => {
   const placeholder = await findPlaceholder()
-  const { say } = await openWorld([mask], { response: chatAnswer(`Not ${placeholder}`) })
+  const { say } = await openWorld([mask], { response: chatResponse(`Not ${placeholder}`) })
   const text = await (await say('openai-chat', `Mail ann@a.test, not ${placeholder}`)).text()
   assert.match(text, `Not ${placeholder}`)
 })
@@ -328,7 +328,7 @@ test('check 70: a secret is never restored', async () => {
   await probe.say('openai-chat', key)
   const placeholder = getContents(probe.upstream.calls[0]?.body)[0]
   assert.match(placeholder, /^SECRET-1-/)
-  const { say } = await openWorld([hiding], { response: chatAnswer(`It is ${placeholder}`) })
+  const { say } = await openWorld([hiding], { response: chatResponse(`It is ${placeholder}`) })
   const text = await (await say('openai-chat', key)).text()
   assert.match(text, placeholder)
   assert.not.match(text, key)

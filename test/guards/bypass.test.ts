@@ -1,7 +1,7 @@
 import { gzipSync } from 'node:zlib'
 import { pii, words } from '../../src/features/guards/guards.ts'
 import type { Guard } from '../../src/index.ts'
-import { chatAnswer, chatChunk } from '../pipeline/support/responses.ts'
+import { chatChunk, chatResponse } from '../pipeline/support/responses.ts'
 import { assert, suite } from '../support/suite.ts'
 import { openWorld, WORD, w } from './world.ts'
 
@@ -74,7 +74,7 @@ for (const stream of [false, true])
     const request = 'Write to ann@a.test'
     const open = (text: string) =>
       openWorld([masks, { ...w, on: ['answer'], hold: 'all' }], {
-        response: chatAnswer(text),
+        response: chatResponse(text),
         events: [chatChunk({ content: text }), chatChunk({}, 'stop'), 'data: [DONE]\n\n'],
       })
     const probe = await open(message)

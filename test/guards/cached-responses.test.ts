@@ -1,6 +1,6 @@
 import { pii } from '../../src/features/guards/guards.ts'
 import type { Feature } from '../../src/index.ts'
-import { chatAnswer } from '../pipeline/support/responses.ts'
+import { chatResponse } from '../pipeline/support/responses.ts'
 import { fakeUpstream, json } from '../pipeline/support/upstream.ts'
 import { assert, suite } from '../support/suite.ts'
 import { clientNames, openWorld } from './world.ts'
@@ -35,7 +35,7 @@ for (const client of clientNames)
     const cache = createSharedCache()
     const upstream = fakeUpstream(({ body }) => {
       const [placeholder = ''] = /EMAIL-[\w-]+/.exec(String(body)) ?? []
-      return json(chatAnswer(`Write to ${placeholder}`))
+      return json(chatResponse(`Write to ${placeholder}`))
     })
     const { say } = await openWorld([pii({ name: 'm', types: ['email'], action: 'mask' })], {
       options: { extend: [cache.feature], fetch: upstream },

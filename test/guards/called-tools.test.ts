@@ -1,5 +1,5 @@
 import { tools, words } from '../../src/features/guards/guards.ts'
-import { chatAnswer, chatChunk, chatEvents } from '../pipeline/support/responses.ts'
+import { chatChunk, chatEvents, chatResponse } from '../pipeline/support/responses.ts'
 import { assert, suite } from '../support/suite.ts'
 import { clientNames, openWorld } from './world.ts'
 
@@ -7,7 +7,7 @@ const test = suite('guards on called tools')
 
 const call = { id: 'a', type: 'function', function: { name: 'shell_run', arguments: '{"cmd":"rm -rf"}' } }
 const response = {
-  ...chatAnswer(),
+  ...chatResponse(),
   choices: [
     { index: 0, message: { role: 'assistant', content: null, tool_calls: [call] }, finish_reason: 'tool_calls' },
   ],

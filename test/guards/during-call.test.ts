@@ -1,5 +1,5 @@
 import type { Guard } from '../../src/index.ts'
-import { chatAnswer, chatEvents } from '../pipeline/support/responses.ts'
+import { chatEvents, chatResponse } from '../pipeline/support/responses.ts'
 import { fakeUpstream, json, sse } from '../pipeline/support/upstream.ts'
 import { assert, suite } from '../support/suite.ts'
 import { openWorld, WORD } from './world.ts'
@@ -30,7 +30,7 @@ for (const stream of [false, true])
     const { open: called, opened: isCalled } = createGate()
     const fetch = fakeUpstream(() => {
       called()
-      return stream ? sse([...chatEvents()]) : json(chatAnswer())
+      return stream ? sse([...chatEvents()]) : json(chatResponse())
     })
     const { say } = await openWorld([createGuard(opened)], { options: { fetch } })
     let isAnswered = false
@@ -54,7 +54,7 @@ for (const phase of ['before the response', 'after the response', 'after a strea
     const fetch = fakeUpstream(async () => {
       called()
       if (phase === 'before the response') return new Promise<Response>(() => {})
-      return phase === 'after the response' ? json(chatAnswer()) : sse([...chatEvents()])
+      return phase === 'after the response' ? json(chatResponse()) : sse([...chatEvents()])
     })
     const { say, errors } = await openWorld([createGuard(opened)], { options: { fetch } })
     const saying = say('openai-chat', WORD, { stream: phase.includes('stream') })

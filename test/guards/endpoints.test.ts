@@ -4,7 +4,7 @@ import type { Endpoint } from '../../src/protocols/formats/format.ts'
 import { endpoints } from '../../src/protocols/kinds/kinds.ts'
 import { answerAt, getJson, getSample } from '../kinds/samples.ts'
 import { wav } from '../kinds/transcription/sample.ts'
-import { chatAnswer } from '../pipeline/support/responses.ts'
+import { chatResponse } from '../pipeline/support/responses.ts'
 import { fakeUpstream, json, sse } from '../pipeline/support/upstream.ts'
 import { assert, suite } from '../support/suite.ts'
 import { findLeaks } from './find-leaks.ts'
@@ -33,7 +33,7 @@ function createRequest(endpoint: Endpoint): { path: string; body: JsonObject; he
   }
 }
 
-const fillIn = (value: unknown): unknown =>
+const fillFields = (value: unknown): unknown =>
   JSON.parse(JSON.stringify(value).replaceAll(/"(?:Hi|a walk)"/g, `"${WORD}"`))
 
 for (const endpoint of endpoints) {
@@ -43,7 +43,7 @@ for (const endpoint of endpoints) {
     for (const [location, some] of Object.entries({
       'an unknown field': { ...body, x_note: WORD },
       'a nested field': { ...body, x_note: [{ deep: [{ text: `Say ${WORD}.` }] }] },
-      'a text': fillIn(body),
+      'a text': fillFields(body),
     })) {
       if (JSON.stringify(some) === JSON.stringify(body)) continue
       const { send, upstream } = await openWorld([w])
@@ -62,7 +62,7 @@ for (const endpoint of endpoints) {
         const response = getJson(url.pathname)
         const isJson = response && Object.keys(response).length > 0
         if (response && !isJson) return answerAt(url.pathname) ?? json({})
-        return json(response ? { ...(fillIn(response) as JsonObject), x_note: WORD } : chatAnswer(WORD))
+        return json(response ? { ...(fillFields(response) as JsonObject), x_note: WORD } : chatResponse(WORD))
       })
       const { send } = await openWorld([{ ...guard, on: ['answer'] }], { options: { fetch } })
       const response = await send(path, body, headers)

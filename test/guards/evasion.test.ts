@@ -1,5 +1,5 @@
 import { pii, words } from '../../src/features/guards/guards.ts'
-import { chatAnswer } from '../pipeline/support/responses.ts'
+import { chatResponse } from '../pipeline/support/responses.ts'
 import { fakeUpstream } from '../pipeline/support/upstream.ts'
 import { assert, suite } from '../support/suite.ts'
 import { openWorld, WORD } from './world.ts'
@@ -255,7 +255,7 @@ for (const isStream of [false, true])
   })
 
 test('an unpaired surrogate in a response passes', async () => {
-  const { say } = await openWorld([builtIn], { response: chatAnswer('Hello \ud83d') })
+  const { say } = await openWorld([builtIn], { response: chatResponse('Hello \ud83d') })
   const response = await say('openai-chat', 'Hi')
   assert.is(response.status, 200)
   assert.match(await response.text(), 'Hello')

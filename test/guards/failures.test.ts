@@ -1,5 +1,5 @@
 import type { Guard } from '../../src/index.ts'
-import { chatAnswer } from '../pipeline/support/responses.ts'
+import { chatResponse } from '../pipeline/support/responses.ts'
 import { assert, suite } from '../support/suite.ts'
 import { clientNames, openWorld, WORD, w } from './world.ts'
 
@@ -70,13 +70,13 @@ test("check 48: empty text isn't checked", async () => {
       return undefined
     },
   }
-  const { say } = await openWorld([counting], { response: chatAnswer('') })
+  const { say } = await openWorld([counting], { response: chatResponse('') })
   await say('openai-chat', 'Hi')
   assert.is(calls, 0)
 })
 
 test('check 75: in watch mode, verdicts are reported but not enforced', async () => {
-  const { say } = await openWorld([{ ...w, mode: 'watch' }], { response: chatAnswer(WORD) })
+  const { say } = await openWorld([{ ...w, mode: 'watch' }], { response: chatResponse(WORD) })
   const response = await say('openai-chat', WORD)
   assert.is(response.status, 200)
   assert.is(response.headers.get('x-signalbox-guards'), 'watched-refused; name=w')

@@ -135,7 +135,7 @@ const listCuts = (length: number, { seed, isComplete }: { seed: number; isComple
 }
 
 /** Shows the test runner that the test is still running. */
-const breathe = () => new Promise((resolve) => setTimeout(resolve))
+const yieldToEventLoop = () => new Promise((resolve) => setTimeout(resolve))
 
 for (const [clientAt, client] of wireFormats.entries())
   for (const [providerAt, provider] of wireFormats.entries()) {
@@ -147,7 +147,7 @@ for (const [clientAt, client] of wireFormats.entries())
     ) {
       const pair = await openPair(client, provider)
       const seen = new Set<string>()
-      const look = async (text: string, isStream: boolean, title: string) => {
+      const inspect = async (text: string, isStream: boolean, title: string) => {
         const stable = text.replaceAll(/[\w-]*[A-Za-z0-9]{24}/g, 'ID').replaceAll(/:\d{10}/g, ':0')
         if (seen.has(stable)) return
         seen.add(stable)
@@ -159,16 +159,16 @@ for (const [clientAt, client] of wireFormats.entries())
         const blocks = script(pair.placeholders)
         const plain = getOutput(provider, { blocks, finish, split })
         const output = provider === 'openai-chat' ? addReasoning(plain, blocks, split) : plain
-        if (index === 0) await look(await pair.send(output, false), false, 'whole')
+        if (index === 0) await inspect(await pair.send(output, false), false, 'whole')
         const length = encodeUtf8(output.events.join('')).length
         const every = Array.from({ length }, (_, place) => place)
-        await look(await pair.send(output, true), true, title)
-        await look(await pair.send(output, true, every), true, `${title}, byte by byte`)
+        await inspect(await pair.send(output, true), true, title)
+        await inspect(await pair.send(output, true, every), true, `${title}, byte by byte`)
         if (index === 1) continue
         const isComplete = index === 2 && (script === createMaskedScript || script === rejected.text)
         for (const place of listCuts(length, { seed: 31 * clientAt + 7 * providerAt, isComplete })) {
-          if (place % 100 === 0) await breathe()
-          await look(await pair.send(output, true, [place]), true, `${title}, cut at ${place}`)
+          if (place % 100 === 0) await yieldToEventLoop()
+          await inspect(await pair.send(output, true, [place]), true, `${title}, cut at ${place}`)
         }
       }
     }

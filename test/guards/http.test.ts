@@ -1,6 +1,6 @@
 import { http } from '../../src/features/guards/guards.ts'
 import type { Guard } from '../../src/index.ts'
-import { chatAnswer } from '../pipeline/support/responses.ts'
+import { chatResponse } from '../pipeline/support/responses.ts'
 import { type Call, fakeUpstream, json } from '../pipeline/support/upstream.ts'
 import { assert, suite } from '../support/suite.ts'
 import { openWorld, WORD } from './world.ts'
@@ -11,7 +11,7 @@ const service = { name: 'h', url: 'https://guard.test/check', on: ['request'] } 
 
 /** Opens a world whose service responds with `verdict`. */
 async function openServed(guard: Guard, verdict: (call: Call) => Response) {
-  const fetch = fakeUpstream((call) => (call.provider === 'guard' ? verdict(call) : json(chatAnswer())))
+  const fetch = fakeUpstream((call) => (call.provider === 'guard' ? verdict(call) : json(chatResponse())))
   return { ...(await openWorld([guard], { options: { fetch } })), calls: fetch.calls }
 }
 
@@ -37,14 +37,14 @@ test('http: the service gets the text, and its verdict is enforced', async () =>
 })
 
 test("http: a service for LiteLLM's generic guardrail API works unchanged", async () => {
-  const act = (body: object) => async (text: string) => {
+  const createFetch = (body: object) => async (text: string) => {
     const { say, upstream: _, calls } = await openServed(http({ ...service, changes: true }), () => json(body))
     const { status } = await say('openai-chat', text)
     return { status, sent: calls.find(({ provider }) => provider === 'one')?.body }
   }
-  assert.is((await act({ action: 'NONE' })('Hi')).status, 200)
-  assert.is((await act({ action: 'BLOCKED', blocked_reason: WORD })('Hi')).status, 400)
-  const changed = await act({ action: 'GUARDRAIL_INTERVENED', texts: ['Bye'] })('Hi')
+  assert.is((await createFetch({ action: 'NONE' })('Hi')).status, 200)
+  assert.is((await createFetch({ action: 'BLOCKED', blocked_reason: WORD })('Hi')).status, 400)
+  const changed = await createFetch({ action: 'GUARDRAIL_INTERVENED', texts: ['Bye'] })('Hi')
   assert.is(changed.status, 200)
   assert.is(JSON.parse(changed.sent ?? '').messages[0].content, 'Bye')
 })

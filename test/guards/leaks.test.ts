@@ -1,5 +1,5 @@
 import { words } from '../../src/features/guards/guards.ts'
-import { chatAnswer, chatChunk, chatEvents } from '../pipeline/support/responses.ts'
+import { chatChunk, chatEvents, chatResponse } from '../pipeline/support/responses.ts'
 import { getOutput } from '../pipeline/support/sdk/model-output.ts'
 import { fakeUpstream, json } from '../pipeline/support/upstream.ts'
 import { assert, suite } from '../support/suite.ts'
@@ -44,7 +44,7 @@ for (const client of clientNames)
     const list = ['assistant', 'stop', 'delta', 'response', 'message', 'text', 'chat', 'finish', 'completed']
     const guard = words({ name: 'w', words: list, on: ['answer'] })
     const events = [chatChunk({ role: 'assistant', content: 'Hello ' }), ...ending]
-    const { say } = await openWorld([guard], { events, response: chatAnswer('Hello') })
+    const { say } = await openWorld([guard], { events, response: chatResponse('Hello') })
     for (const stream of [false, true]) {
       const text = await (await say(client, 'Hi', { stream })).text()
       assert.ok(!REFUSED.test(text), text)
@@ -73,7 +73,7 @@ test('a string that also occurs outside the content is replaced everywhere', asy
 })
 
 test('a choice next to a rejected one keeps the changes of other guards', async () => {
-  const response = chatAnswer('The falcon.')
+  const response = chatResponse('The falcon.')
   const other = { index: 1, message: { role: 'assistant', content: WORD }, finish_reason: 'stop' }
   const { say } = await openWorld([replacing, builtIn], {
     response: { ...response, choices: [...response.choices, other] },
@@ -94,7 +94,7 @@ test('a blocked word that is split across two parts of a response is rejected', 
 for (const stream of [false, true])
   test(`log probabilities don't contain tokens of changed text (${stream ? 'streamed' : 'not streamed'})`, async () => {
     const content = ['The ', 'fal', 'con'].map((token) => ({ token, logprob: -1, bytes: null, top_logprobs: [] }))
-    const response = chatAnswer('The falcon')
+    const response = chatResponse('The falcon')
     const choices = response.choices.map((choice) => ({ ...choice, logprobs: { content } }))
     const chunk = JSON.parse(chatChunk({ content: 'The falcon' }).slice('data: '.length))
     chunk.choices[0].logprobs = { content }
@@ -136,7 +136,7 @@ test("a duplicate field in an event isn't sent", async () => {
 
 for (const client of clientNames)
   test(`a non-streaming response that is converted to a stream ends in the client's format (${client})`, async () => {
-    const fetch = fakeUpstream(() => json(chatAnswer(`Say ${WORD}.`)))
+    const fetch = fakeUpstream(() => json(chatResponse(`Say ${WORD}.`)))
     const { say } = await openWorld([builtIn], { options: { fetch } })
     const response = await say(client, 'Hi', { stream: true })
     const text = await response.text()

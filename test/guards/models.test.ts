@@ -2,7 +2,7 @@ import { memoryStorage } from '../../adapters/storage/memory.ts'
 import { judge, moderation } from '../../src/features/guards/guards.ts'
 import { createGateway } from '../../src/gateway.ts'
 import type { Guard } from '../../src/index.ts'
-import { chatAnswer } from '../pipeline/support/responses.ts'
+import { chatResponse } from '../pipeline/support/responses.ts'
 import { type Call, fakeUpstream, json } from '../pipeline/support/upstream.ts'
 import { assert, suite } from '../support/suite.ts'
 import { WORD } from './world.ts'
@@ -11,7 +11,7 @@ const test = suite('guards that call a model')
 
 /** Opens a gateway with a chat provider and a provider for judging. `answer` is the judge's response. */
 function openJudged(guard: Guard, respond: (call: Call) => Response | Promise<Response>) {
-  const upstream = fakeUpstream((call) => (call.provider === 'judge' ? respond(call) : json(chatAnswer())))
+  const upstream = fakeUpstream((call) => (call.provider === 'judge' ? respond(call) : json(chatResponse())))
   const connect = (name: string) => ({ provider: name, apiKey: 'k', baseUrl: `https://${name}.test/v1` })
   const gateway = createGateway({
     ...{ storage: memoryStorage(), fetch: upstream, logger: false, guards: [guard] },
@@ -60,7 +60,7 @@ test('moderation: thresholds decide by score', async () => {
 })
 
 const policy = judge({ name: 'j', model: 'judge/m', policy: 'Refuse the word.', on: ['request'] })
-const respondWith = (text: string) => () => json(chatAnswer(text))
+const respondWith = (text: string) => () => json(chatResponse(text))
 
 test('judge: rejects or allows content based on a JSON verdict', async () => {
   assert.is((await openJudged(policy, respondWith('{"verdict":"allow"}')).say('Hi')).status, 200)
@@ -145,7 +145,7 @@ test("check 58: if the judge's first model is down, its combo falls back to the 
     ({ body }) =>
       JSON.parse(body).model === 'down'
         ? json({ error: { message: 'down' } }, 503)
-        : json(chatAnswer(body.includes(WORD) ? '{"verdict":"refuse"}' : '{"verdict":"allow"}')),
+        : json(chatResponse(body.includes(WORD) ? '{"verdict":"refuse"}' : '{"verdict":"allow"}')),
   )
   await gateway.api.combos.create({ name: 'judges', models: ['judge/down', 'judge/up'] })
   const passed = await say('Hi')

@@ -5,7 +5,7 @@ import { jsonLog } from '../../src/features/observe/log.ts'
 import type { GatewayObserver } from '../../src/features/observe/observer.ts'
 import { prometheus } from '../../src/features/observe/prometheus.ts'
 import { createGateway } from '../../src/gateway.ts'
-import { chatAnswer, chatChunk, chatEvents } from '../pipeline/support/responses.ts'
+import { chatChunk, chatEvents, chatResponse } from '../pipeline/support/responses.ts'
 import { type Call, fakeUpstream, json, sse } from '../pipeline/support/upstream.ts'
 import { assert, suite } from '../support/suite.ts'
 import { type ClientRequest, clientNames, clients, WORD } from './world.ts'
@@ -79,7 +79,7 @@ for (const name of clientNames)
       const client: ClientRequest = clients[name]
       const { gateway, upstream, read } = openRecorded(({ provider, body }) => {
         const { stream: isStream, messages } = JSON.parse(body)
-        if (provider === 'judge') return json(chatAnswer(`I can't judge ${WORD} or ${ADDRESS}.`))
+        if (provider === 'judge') return json(chatResponse(`I can't judge ${WORD} or ${ADDRESS}.`))
         const text = JSON.stringify(messages)
         if (text.includes('fail')) return json({ error: { message: `Bad content like ${WORD} in ${text}` } }, 500)
         if (text.includes('break') && isStream)
@@ -90,7 +90,7 @@ for (const name of clientNames)
         const output = text.includes('say') ? `It is ${WORD}.` : `Write to ${/\w+-1-\w+/.exec(text)} or ${ADDRESS}.`
         return isStream
           ? sse([...[...output].map((content) => chatChunk({ content })), ...chatEvents().slice(-3)])
-          : json(chatAnswer(output))
+          : json(chatResponse(output))
       })
       const statuses: number[] = []
       for (const text of [

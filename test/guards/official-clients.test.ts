@@ -3,7 +3,7 @@ import { GoogleGenAI } from '@google/genai'
 import * as ai7 from 'ai'
 import OpenAI from 'openai'
 import { pii, words } from '../../src/features/guards/guards.ts'
-import { chatAnswer, chatChunk, chatEvents } from '../pipeline/support/responses.ts'
+import { chatChunk, chatEvents, chatResponse } from '../pipeline/support/responses.ts'
 import { ai6 } from '../pipeline/support/sdk/clients/ai.ts'
 import { clients } from '../pipeline/support/sdk/clients/clients.ts'
 import { QUESTION } from '../pipeline/support/sdk/conversation.ts'
@@ -23,7 +23,7 @@ async function open(
 ) {
   const toolCall = (delta: object) => chatChunk({ tool_calls: [{ index: 0, ...delta }] })
   const world = await openWorld(guards, {
-    response: chatAnswer(pieces.join('')),
+    response: chatResponse(pieces.join('')),
     events: [
       chatChunk({ role: 'assistant', content: '' }),
       ...pieces.map((content) => chatChunk({ content })),

@@ -1,6 +1,6 @@
 import { patterns } from '../../src/features/guards/guards.ts'
 import { createPatternFinder } from '../../src/features/guards/kinds/pattern-finder.ts'
-import { chatAnswer, chatChunk, chatEvents } from '../pipeline/support/responses.ts'
+import { chatChunk, chatEvents, chatResponse } from '../pipeline/support/responses.ts'
 import { assert, suite } from '../support/suite.ts'
 import { openWorld } from './world.ts'
 
@@ -21,7 +21,7 @@ test('patterns: matches are masked, and restored in the response', async () => {
   await probe.say('openai-chat', 'See TICKET-1234')
   const sent: string = JSON.parse(probe.upstream.calls[0]?.body ?? '').messages[0].content
   assert.match(sent, /^See PATTERN-1-\w{4}$/)
-  const { say } = await openWorld([guard], { response: chatAnswer(sent) })
+  const { say } = await openWorld([guard], { response: chatResponse(sent) })
   assert.match(await (await say('openai-chat', 'See TICKET-1234')).text(), 'See TICKET-1234')
 })
 

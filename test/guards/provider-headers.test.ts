@@ -2,7 +2,7 @@ import { memoryStorage } from '../../adapters/storage/memory.ts'
 import { change } from '../../src/features/guards/guards.ts'
 import { createGateway } from '../../src/gateway.ts'
 import type { GatewayOptions } from '../../src/index.ts'
-import { chatAnswer } from '../pipeline/support/responses.ts'
+import { chatResponse } from '../pipeline/support/responses.ts'
 import { type Call, fakeUpstream, json } from '../pipeline/support/upstream.ts'
 import { assert, suite } from '../support/suite.ts'
 
@@ -14,7 +14,7 @@ const app = { 'x-title': 'My app', 'http-referer': 'https://app.example' }
 const EMBEDDING = { object: 'list', data: [{ object: 'embedding', index: 0, embedding: [1] }], model: 'e' }
 
 /** A gateway with a provider of each format. */
-async function open(options: Partial<GatewayOptions>, answer: (call: Call) => Response = () => json(chatAnswer())) {
+async function open(options: Partial<GatewayOptions>, answer: (call: Call) => Response = () => json(chatResponse())) {
   const fetch = fakeUpstream(answer)
   const gateway = createGateway({
     ...{ storage: memoryStorage(), fetch, logger: false },
@@ -83,7 +83,7 @@ test('each attempt and each kind of request gets the headers', async () => {
     },
     ({ body }) => {
       const { model, input } = JSON.parse(body)
-      return model === 'a' ? json({ error: {} }, 500) : json(input ? EMBEDDING : chatAnswer())
+      return model === 'a' ? json({ error: {} }, 500) : json(input ? EMBEDDING : chatResponse())
     },
   )
   assert.is(await ask('both'), 200)

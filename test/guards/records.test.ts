@@ -2,7 +2,7 @@ import { memoryStorage } from '../../adapters/storage/memory.ts'
 import type { CodeGuard } from '../../src/config/code-config.ts'
 import { createGateway } from '../../src/gateway.ts'
 import type { GatewayOptions } from '../../src/index.ts'
-import { chatAnswer } from '../pipeline/support/responses.ts'
+import { chatResponse } from '../pipeline/support/responses.ts'
 import { fakeUpstream, json } from '../pipeline/support/upstream.ts'
 import { assert, suite } from '../support/suite.ts'
 import { WORD, w } from './world.ts'
@@ -13,7 +13,7 @@ const words = { kind: 'words' as const, words: [WORD] as string[] }
 
 /** Opens a gateway with one provider, and the guard `word` as a record. */
 async function open(options: Partial<GatewayOptions> = {}, storage = memoryStorage()) {
-  const upstream = fakeUpstream(() => json(chatAnswer()))
+  const upstream = fakeUpstream(() => json(chatResponse()))
   const errors: unknown[] = []
   const gateway = createGateway({
     ...{ storage, fetch: upstream, logger: false },
@@ -33,7 +33,7 @@ async function open(options: Partial<GatewayOptions> = {}, storage = memoryStora
 
 const getStatus = async (response: Promise<Response>) => (await response).status
 
-async function rejects(call: Promise<unknown>, status: number, message: RegExp) {
+async function assertRejects(call: Promise<unknown>, status: number, message: RegExp) {
   const error = await call.then(
     () => undefined,
     (error: Error & { status?: number }) => error,
@@ -103,7 +103,7 @@ test('check 30: a client can add a guard by name, and an unknown name is rejecte
     assert.match((await response.json()).error.message, /x-signalbox-guards/)
   }
   assert.equal(upstream.calls, [])
-  await rejects(api.guards.create({ name: 'none', ...words }), 400, /"name" must be/)
+  await assertRejects(api.guards.create({ name: 'none', ...words }), 400, /"name" must be/)
 })
 
 test('check 32: a guard runs once, no matter how a request gets to its target', async () => {
@@ -157,16 +157,16 @@ test('a request gets a 503 if a required guard is missing, invalid, or was chang
 
 test('a guard accepts only options for its kind', async () => {
   const { api } = await open()
-  await rejects(
+  await assertRejects(
     api.guards.create({ name: 'a', kind: 'words', words: ['x'], policy: 'No' }),
     400,
     /"policy" is not an option of the kind "words", which has "words", "action"/,
   )
-  await rejects(api.guards.create({ name: 'a', kind: 'words' }), 400, /"words" is required/)
-  await rejects(api.guards.create({ name: 'a', kind: 'other' as 'words' }), 400, /"kind"/)
-  await rejects(api.guards.create({ name: 'word', ...words }), 400, /already the name/)
-  await rejects(api.guards.update('word', { words: null }), 400, /"words" is required/)
-  await rejects(api.guards.get('missing'), 404, /Guard not found/)
+  await assertRejects(api.guards.create({ name: 'a', kind: 'words' }), 400, /"words" is required/)
+  await assertRejects(api.guards.create({ name: 'a', kind: 'other' as 'words' }), 400, /"kind"/)
+  await assertRejects(api.guards.create({ name: 'word', ...words }), 400, /already the name/)
+  await assertRejects(api.guards.update('word', { words: null }), 400, /"words" is required/)
+  await assertRejects(api.guards.get('missing'), 404, /Guard not found/)
 })
 
 test('a guard change takes effect on the next request', async () => {
@@ -188,7 +188,7 @@ test('a guard change takes effect on the next request', async () => {
 test('guards that change requests or call a service can be stored', async () => {
   const upstream = fakeUpstream(({ provider, body }) =>
     provider === 'one'
-      ? json(chatAnswer())
+      ? json(chatResponse())
       : json({ verdict: body.includes(WORD) ? 'refuse' : 'pass', category: 'service' }),
   )
   const { api, say } = await open({ fetch: upstream })
@@ -210,23 +210,23 @@ test('guards that change requests or call a service can be stored', async () => 
   await say('Hello')
   assert.match(upstream.calls.findLast(({ provider }) => provider === 'one')?.body ?? '', /Be long/)
   const empty = api.guards.create({ name: 'a', kind: 'change' })
-  await rejects(empty, 400, /needs "prepend", "append", "set", "max", or "providerHeaders"/)
-  await rejects(api.guards.create({ name: 'a', kind: 'http', url: 'http://10.0.0.1/' }), 400, /private address/)
+  await assertRejects(empty, 400, /needs "prepend", "append", "set", "max", or "providerHeaders"/)
+  await assertRejects(api.guards.create({ name: 'a', kind: 'http', url: 'http://10.0.0.1/' }), 400, /private address/)
   await api.guards.create({ name: 'lines', kind: 'judge', model: 'one/m', policy: 'No secrets.\nNo code.' })
 })
 
 test("a guard in use can't be deleted, and only existing guards can be referenced", async () => {
   const { api } = await open()
-  await rejects(api.settings.update({ guards: ['nothing'] }), 400, /there is no such guard/)
-  await rejects(api.keys.create({ name: 'k', guardsExcept: ['nothing'] }), 400, /"guardsExcept" names/)
-  await rejects(api.combos.create({ name: 'c', models: ['one/m'], guards: ['nothing'] }), 400, /such/)
-  await rejects(api.groups.create({ name: 'g', guards: ['nothing'] }), 400, /there is no such guard/)
+  await assertRejects(api.settings.update({ guards: ['nothing'] }), 400, /there is no such guard/)
+  await assertRejects(api.keys.create({ name: 'k', guardsExcept: ['nothing'] }), 400, /"guardsExcept" names/)
+  await assertRejects(api.combos.create({ name: 'c', models: ['one/m'], guards: ['nothing'] }), 400, /such/)
+  await assertRejects(api.groups.create({ name: 'g', guards: ['nothing'] }), 400, /there is no such guard/)
   await api.settings.update({ guards: ['word'] })
   await api.groups.create({ name: 'team', guards: ['word'] })
   await api.keys.create({ name: 'app', guardsExcept: ['word'] })
   await api.keys.create({ name: 'site', guards: ['word'] })
   await api.combos.create({ name: 'strict', models: ['one/m'], guards: ['word'] })
-  await rejects(
+  await assertRejects(
     api.guards.delete('word'),
     400,
     /used by the settings, the group "team", the keys "app", "site", the combo "strict"/,
@@ -245,8 +245,8 @@ test("guards in code are listed, and can't be changed", async () => {
       { name: 'more', kind: 'secrets', source: 'code' },
     ],
   )
-  await rejects(api.guards.update('plain', { mode: 'watch' }), 409, /code/)
-  await rejects(api.guards.delete('plain'), 409, /code/)
+  await assertRejects(api.guards.update('plain', { mode: 'watch' }), 409, /code/)
+  await assertRejects(api.guards.delete('plain'), 409, /code/)
   assert.is(await getStatus(say(WORD)), 400, 'functions check every request')
   assert.throws(() => createGateway({ guards: { 'a b': words } }), /guards\.a b must be named/)
   assert.throws(() => createGateway({ guards: { x: w, w } }), /guards\[w\] needs its own "name"/)
@@ -281,8 +281,8 @@ test('text can be tested with stored guards and with a draft', async () => {
     ],
   )
   assert.is(changed, `Open ${WORD}, write to [EMAIL]`)
-  await rejects(api.guards.test({ text, guards: ['missing'] }), 404, /Guard not found/)
-  await rejects(api.guards.test({ text, guard: { name: 'a', kind: 'words' } }), 400, /"words" is/)
+  await assertRejects(api.guards.test({ text, guards: ['missing'] }), 404, /Guard not found/)
+  await assertRejects(api.guards.test({ text, guard: { name: 'a', kind: 'words' } }), 400, /"words" is/)
   const failed = await api.guards.test({ text, guard: { name: 'j', kind: 'judge', model: 'no/model', policy: 'No' } })
   assert.is(failed.verdicts[0]?.verdict, 'failed')
   assert.match(failed.verdicts[0]?.error ?? '', /404/)
@@ -309,14 +309,14 @@ test("a guard that is invalid or was changed elsewhere can't be tested, and the 
   const { record, order } = JSON.parse(before?.value ?? '')
   for (const change of [{ words: 'text' }, { kind: 'other' }, { mac: 5 }, { kind: undefined }]) {
     await storage.set('guards/word', JSON.stringify({ order, record: { ...record, ...change } }))
-    await rejects(
+    await assertRejects(
       api.guards.test({ text: WORD, guards: ['word'] }),
       400,
       /guard "word" cannot be used.+Save it again with "kind"/,
     )
   }
   const invalid = await open({ guards: { odd: { kind: 'judge', words: ['x'] } } })
-  await rejects(invalid.api.guards.test({ text: 'x', guards: ['odd'] }), 400, /"words" is not an option/)
+  await assertRejects(invalid.api.guards.test({ text: 'x', guards: ['odd'] }), 400, /"words" is not an option/)
 })
 
 test('an unreadable guard can be replaced', async () => {
@@ -325,7 +325,7 @@ test('an unreadable guard can be replaced', async () => {
     await api.settings.update({ guards: ['word'] })
     await storage.set('guards/word', value)
     assert.is(await getStatus(say('Hello')), 503)
-    await rejects(api.guards.create({ name: 'word', ...words }), 400, /already the name/)
+    await assertRejects(api.guards.create({ name: 'word', ...words }), 400, /already the name/)
     assert.equal((await api.guards.put({ name: 'word', ...words })).words, [WORD])
     assert.is(await getStatus(say(WORD)), 400)
     assert.is(await getStatus(say('Hello')), 200)
@@ -337,7 +337,7 @@ test('thresholds keep names that are reserved in JavaScript', async () => {
   const moderation = { name: 'm', kind: 'moderation' as const, model: 'one/m' }
   for (const name of ['__proto__', 'constructor', 'prototype']) {
     const thresholds: Record<string, number> = JSON.parse(`{"violence":1,"${name}":0.5}`)
-    await rejects(api.guards.create({ ...moderation, thresholds }), 400, /"thresholds" has an invalid field name/)
+    await assertRejects(api.guards.create({ ...moderation, thresholds }), 400, /"thresholds" has an invalid field name/)
   }
 })
 
@@ -371,17 +371,17 @@ test('guards in code are checked at startup and on reload', async () => {
 
 test('a test without a guard is rejected', async () => {
   const { api } = await open()
-  await rejects(api.guards.test({ text: WORD }), 400, /Send "guards" or "guard"/)
+  await assertRejects(api.guards.test({ text: WORD }), 400, /Send "guards" or "guard"/)
 })
 
 test('a guard that could never match anything is rejected', async () => {
-  const { api } = await open()
+  const { create } = (await open()).api.guards
   for (const word of ['*', '**', '\u200b', '* *'])
-    await rejects(api.guards.create({ name: 'a', ...words, words: ['x', word] }), 400, /"words\[1\]" has no visible/)
-  await rejects(api.guards.create({ name: 'a', kind: 'size' }), 400, /needs "maxCharacters", "maxTurns"/)
-  await rejects(api.guards.create({ name: 'a', kind: 'tools', hosted: 'pass' }), 400, /needs "allow", "deny"/)
-  await api.guards.create({ name: 'a', kind: 'size', media: 'refuse' })
-  await api.guards.create({ name: 'b', kind: 'tools', hosted: 'refuse' })
+    await assertRejects(create({ name: 'a', ...words, words: ['x', word] }), 400, /"words\[1\]" has no visible/)
+  await assertRejects(create({ name: 'a', kind: 'size' }), 400, /needs "maxCharacters", "maxTurns"/)
+  await assertRejects(create({ name: 'a', kind: 'tools', hosted: 'pass' }), 400, /needs "allow", "deny"/)
+  await create({ name: 'a', kind: 'size', media: 'refuse' })
+  await create({ name: 'b', kind: 'tools', hosted: 'refuse' })
 })
 
 test("guards that don't apply to a request add almost no cost", async () => {

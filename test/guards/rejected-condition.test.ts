@@ -1,6 +1,6 @@
 import { words } from '../../src/features/guards/guards.ts'
 import type { Guard } from '../../src/index.ts'
-import { chatAnswer, chatChunk, chatEvents } from '../pipeline/support/responses.ts'
+import { chatChunk, chatEvents, chatResponse } from '../pipeline/support/responses.ts'
 import { fakeUpstream, json, sse } from '../pipeline/support/upstream.ts'
 import { assert, suite } from '../support/suite.ts'
 import { openWorld, WORD, w } from './world.ts'
@@ -13,7 +13,7 @@ async function open(guard: Guard, second: string, { isPlain = false } = {}) {
     const { model, stream } = JSON.parse(body)
     const text = model === 'm' ? `It is ${WORD}.` : second
     const events = [...[...text].map((content) => chatChunk({ content })), ...chatEvents().slice(-3)]
-    return stream ? sse(events) : json(chatAnswer(text))
+    return stream ? sse(events) : json(chatResponse(text))
   })
   const world = await openWorld([guard], { options: { fetch: upstream, usage: true } })
   await world.api.combos.create({ name: 'both', models: ['one/m', 'one/n'], ...(!isPlain && { on: ['refused'] }) })

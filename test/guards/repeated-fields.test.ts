@@ -1,5 +1,5 @@
 import { pii, words } from '../../src/features/guards/guards.ts'
-import { chatAnswer, chatEvents } from '../pipeline/support/responses.ts'
+import { chatEvents, chatResponse } from '../pipeline/support/responses.ts'
 import { getOutput } from '../pipeline/support/sdk/model-output.ts'
 import { assert, suite } from '../support/suite.ts'
 import { openWorld, WORD, w } from './world.ts'
@@ -17,7 +17,7 @@ const request = {
 for (const guard of [{ ...w, on: ['answer'] as const }, onAnswer])
   for (const stream of [false, true])
     test(`a blocked word in repeated fields of the request doesn't end the response (${guard.name}, ${stream ? 'streamed' : 'not streamed'})`, async () => {
-      const { say } = await openWorld([guard], { response: chatAnswer('Fine.'), events: chatEvents('Fine.') })
+      const { say } = await openWorld([guard], { response: chatResponse('Fine.'), events: chatEvents('Fine.') })
       const text = await (await say('openai-responses', 'Hi', { stream, body: request })).text()
       assert.match(text, 'Fine.')
       assert.match(text, '"status":"completed"')
@@ -63,7 +63,7 @@ for (const stream of [false, true])
 
 for (const stream of [false, true])
   test(`a blocked word from the request is rejected in the model's output (${stream ? 'streamed' : 'not streamed'})`, async () => {
-    const { say } = await openWorld([onAnswer], { response: chatAnswer(WORD), events: chatEvents(WORD) })
+    const { say } = await openWorld([onAnswer], { response: chatResponse(WORD), events: chatEvents(WORD) })
     const text = await (await say('openai-responses', WORD, { stream })).text()
     assert.not.match(text, WORD)
     assert.match(text, 'content_filter')

@@ -1,5 +1,5 @@
 import type { Guard } from '../../src/index.ts'
-import { chatAnswer, chatChunk, chatEvents } from '../pipeline/support/responses.ts'
+import { chatChunk, chatEvents, chatResponse } from '../pipeline/support/responses.ts'
 import { assert, suite } from '../support/suite.ts'
 import { clientNames, openWorld, WORD, w } from './world.ts'
 
@@ -26,7 +26,7 @@ const toStream = (pieces: readonly string[]) => [
 
 for (const client of clientNames) {
   test(`check 35: a rejected response has usage and its format's finish reason, but no text (${client})`, async () => {
-    const { say } = await openWorld([w], { response: chatAnswer(`The word is ${WORD}.`) })
+    const { say } = await openWorld([w], { response: chatResponse(`The word is ${WORD}.`) })
     const response = await say(client, 'Hi')
     const text = await response.text()
     assert.is(response.status, 200, text)
@@ -68,7 +68,7 @@ for (const client of clientNames) {
 }
 
 test('check 42: if one of several choices is rejected, only that choice ends', async () => {
-  const response = chatAnswer('Fine.')
+  const response = chatResponse('Fine.')
   const other = { index: 1, message: { role: 'assistant', content: WORD }, finish_reason: 'stop' }
   const { say } = await openWorld([w], { response: { ...response, choices: [...response.choices, other] } })
   const { choices } = JSON.parse(await (await say('openai-chat', 'Hi', { body: { n: 2 } })).text())

@@ -6,7 +6,7 @@ import { prometheus } from '../../src/features/observe/prometheus.ts'
 import { createGateway } from '../../src/gateway.ts'
 import type { GatewayOptions } from '../../src/index.ts'
 import { CLOUD_URL, openOverMsw, PROVIDER_KEY } from '../cloud/support/over-msw.ts'
-import { chatAnswer } from '../pipeline/support/responses.ts'
+import { chatResponse } from '../pipeline/support/responses.ts'
 import { type Call, fakeUpstream, json } from '../pipeline/support/upstream.ts'
 import { assert, suite } from '../support/suite.ts'
 import { upstream } from '../support/upstream.ts'
@@ -26,7 +26,7 @@ async function open(
   verdict: (call: Call) => Response = () => json({ verdict: 'pass' }),
 ) {
   const storage = options.storage ?? memoryStorage()
-  const fetch = fakeUpstream((call) => (call.provider === 'guard' ? verdict(call) : json(chatAnswer())))
+  const fetch = fakeUpstream((call) => (call.provider === 'guard' ? verdict(call) : json(chatResponse())))
   const { calls } = fetch
   const gateway = createGateway({
     ...{ storage, fetch, logger: false, settings: { guards: ['service'] } },
@@ -208,7 +208,7 @@ test('cloud sync carries the headers, and each side encrypts them', async () => 
       sent.push(request.headers.get('authorization'))
       return HttpResponse.json({ verdict: 'pass' })
     }),
-    http.post('https://api.openai.com/v1/chat/completions', () => HttpResponse.json(chatAnswer())),
+    http.post('https://api.openai.com/v1/chat/completions', () => HttpResponse.json(chatResponse())),
   )
   const ends = openOverMsw({ cloud: { fetch } })
   const { api } = ends.home

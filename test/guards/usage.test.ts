@@ -3,7 +3,7 @@ import { judge, words } from '../../src/features/guards/guards.ts'
 import { prometheus } from '../../src/features/observe/prometheus.ts'
 import { createGateway } from '../../src/gateway.ts'
 import type { GatewayOptions, RequestRecord } from '../../src/index.ts'
-import { chatAnswer, chatChunk } from '../pipeline/support/responses.ts'
+import { chatChunk, chatResponse } from '../pipeline/support/responses.ts'
 import { type Call, fakeUpstream, json, sse } from '../pipeline/support/upstream.ts'
 import { fakeClock } from '../support/clock.ts'
 import { assert, suite } from '../support/suite.ts'
@@ -18,7 +18,7 @@ const usage = { prompt_tokens: 1_000, completion_tokens: 100, total_tokens: 1_10
 function open(guards: GatewayOptions['guards'], options: Partial<GatewayOptions> = {}) {
   const upstream = fakeUpstream(({ provider, body }: Call) => {
     const verdict = `{"verdict":"${body.includes(WORD) ? 'refuse' : 'allow'}"}`
-    return json({ ...chatAnswer(provider === 'judge' ? verdict : 'Hello'), usage })
+    return json({ ...chatResponse(provider === 'judge' ? verdict : 'Hello'), usage })
   })
   const records: RequestRecord[] = []
   const connect = (name: string) => ({

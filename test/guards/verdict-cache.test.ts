@@ -2,7 +2,7 @@ import { memoryStorage } from '../../adapters/storage/memory.ts'
 import { judge } from '../../src/features/guards/guards.ts'
 import { createGateway } from '../../src/gateway.ts'
 import type { Guard } from '../../src/index.ts'
-import { chatAnswer } from '../pipeline/support/responses.ts'
+import { chatResponse } from '../pipeline/support/responses.ts'
 import { fakeUpstream, json } from '../pipeline/support/upstream.ts'
 import { fakeClock } from '../support/clock.ts'
 import { assert, suite } from '../support/suite.ts'
@@ -17,11 +17,11 @@ const assistant = (content: string) => ({ role: 'assistant', content })
 /** Opens a gateway whose judge rejects the word. The judge's texts are added to `judged`. */
 function openJudged(guard: Guard, judged: string[][] = []) {
   const upstream = fakeUpstream(({ provider, body }) => {
-    if (provider !== 'judge') return json(chatAnswer())
+    if (provider !== 'judge') return json(chatResponse())
     const texts: Array<{ id: string; text: string }> = JSON.parse(JSON.parse(body).messages[1].content)
     judged.push(texts.map(({ text }) => text))
     const ids = texts.filter(({ text }) => text.includes(WORD)).map(({ id }) => id)
-    return json(chatAnswer(JSON.stringify(ids.length > 0 ? { verdict: 'refuse', ids } : { verdict: 'allow' })))
+    return json(chatResponse(JSON.stringify(ids.length > 0 ? { verdict: 'refuse', ids } : { verdict: 'allow' })))
   })
   const clock = fakeClock()
   const connect = (name: string) => ({ provider: name, apiKey: 'k', baseUrl: `https://${name}.test/v1` })

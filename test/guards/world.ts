@@ -2,7 +2,7 @@ import { memoryStorage } from '../../adapters/storage/memory.ts'
 import { createGateway, type Gateway } from '../../src/gateway.ts'
 import type { GatewayOptions, Guard } from '../../src/index.ts'
 import type { JsonObject } from '../../src/lib/json.ts'
-import { chatAnswer } from '../pipeline/support/responses.ts'
+import { chatResponse } from '../pipeline/support/responses.ts'
 import { type FakeUpstream, fakeUpstream, json, sse } from '../pipeline/support/upstream.ts'
 
 export const WORD = 'SESAME'
@@ -65,7 +65,7 @@ export interface World {
 export async function openWorld(
   guards: readonly Guard[],
   {
-    response = chatAnswer(),
+    response = chatResponse(),
     events = [],
     format = 'openai-chat',
     options = {},

@@ -1,12 +1,12 @@
 import { nodes } from '../runtimes/child.ts'
 import { assert, suite } from '../support/suite.ts'
-import { serves, startApp } from './scenario.ts'
+import { startApp, testHost } from './scenario.ts'
 
 const HIJACK = `app.all('/ai/*', (request, reply) => { reply.hijack(); toNodeHandler(gateway)(request.raw, reply.raw) })`
 
 for (const [version, node] of nodes) {
-  serves(`Fastify and Node ${version}`, () => startApp(node, ['apps/fastify.mjs']))
-  serves(`Fastify and Node ${version}, with the code from the error`, async () =>
+  testHost(`Fastify and Node ${version}`, () => startApp(node, ['apps/fastify.mjs']))
+  testHost(`Fastify and Node ${version}, with the code from the error`, async () =>
     startApp(node, ['apps/fastify-code.mjs', await codeInError(node)]),
   )
 }

@@ -2,9 +2,9 @@ import { getClient } from '../runtimes/client.ts'
 import { startUpstream } from '../runtimes/upstream.ts'
 import { assert, suite } from '../support/suite.ts'
 import { startLambda } from './lambda-service.ts'
-import { serves } from './scenario.ts'
+import { testHost } from './scenario.ts'
 
-serves('Hono on AWS Lambda', () => startLambda('lambda-hono'), { seesClientsLeave: 'never' })
+testHost('Hono on AWS Lambda', () => startLambda('lambda-hono'), { seesClientsLeave: 'never' })
 
 const test = suite('a gateway on AWS Lambda')
 

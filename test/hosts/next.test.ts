@@ -1,11 +1,11 @@
 import { nodes } from '../runtimes/child.ts'
 import { buildApp } from './build.ts'
-import { serves, startApp } from './scenario.ts'
+import { startApp, testHost } from './scenario.ts'
 
 const next = buildApp('next', ['next/dist/bin/next', 'build'])
 
 for (const [version, node] of nodes)
-  serves(
+  testHost(
     `Next on Node ${version}`,
     async () => {
       const { folder, env } = await next()

@@ -1,5 +1,5 @@
 import { nodes } from '../runtimes/child.ts'
-import { serves, startApp } from './scenario.ts'
+import { startApp, testHost } from './scenario.ts'
 
 const hosts = {
   Koa: ['koa'],
@@ -11,4 +11,4 @@ const hosts = {
 
 for (const [version, node] of nodes)
   for (const [name, [app, notFound]] of Object.entries(hosts))
-    serves(`${name} and Node ${version}`, () => startApp(node, [`apps/${app}.mjs`]), notFound && { notFound })
+    testHost(`${name} and Node ${version}`, () => startApp(node, [`apps/${app}.mjs`]), notFound && { notFound })

@@ -22,7 +22,7 @@ interface HostTraits {
 }
 
 /** Tests the gateway behavior that every web framework must preserve below `/ai`. */
-export function serves(name: string, start: () => Promise<Server>, traits: HostTraits = {}): void {
+export function testHost(name: string, start: () => Promise<Server>, traits: HostTraits = {}): void {
   const { notFound = /the app/, seesClientsLeave = 'always' } = traits
   const test = suite(name)
   const closers: Array<() => unknown> = []
@@ -110,7 +110,7 @@ export function serves(name: string, start: () => Promise<Server>, traits: HostT
     const response = await client.chat(`forever${LONG}`, true, { signal: controller.signal })
     await response.body?.getReader().read()
     controller.abort()
-    await within(LEFT_MS, cut)
+    await withTimeout(LEFT_MS, cut)
   })
 
   for (const stream of seesClientsLeave === 'always' ? [false, true] : [])
@@ -121,12 +121,12 @@ export function serves(name: string, start: () => Promise<Server>, traits: HostT
       while (upstream.open === 0) await new Promise((resolve) => setTimeout(resolve, 5))
       controller.abort()
       assert.is(await pending, 'left')
-      await within(LEFT_MS, cut)
+      await withTimeout(LEFT_MS, cut)
     })
 }
 
 /** Settles with `work`, or rejects if it takes longer. */
-function within<Value>(ms: number, promise: Promise<Value>): Promise<Value> {
+function withTimeout<Value>(ms: number, promise: Promise<Value>): Promise<Value> {
   return Promise.race([
     promise,
     new Promise<never>((_, reject) => setTimeout(reject, ms, new Error(`took longer than ${ms} ms`)).unref()),

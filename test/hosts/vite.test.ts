@@ -1,6 +1,6 @@
 import { createServer } from 'node:net'
 import { buildApp } from './build.ts'
-import { serves, startApp } from './scenario.ts'
+import { startApp, testHost } from './scenario.ts'
 
 /* Frameworks that build with Vite and include a server. They need Node 22. */
 
@@ -13,7 +13,7 @@ const astro = buildApp('astro', ['astro/bin/astro.mjs', 'build'])
 const reactRouter = buildApp('react-router', ['@react-router/dev/bin.cjs', 'build'])
 const tanstack = buildApp('tanstack-start', ['vite/bin/vite.js', 'build'])
 
-serves(
+testHost(
   'SvelteKit with adapter-node',
   async () => {
     const { folder } = await sveltekit()
@@ -22,7 +22,7 @@ serves(
   page,
 )
 
-serves(
+testHost(
   'Astro with @astrojs/node',
   async () => {
     const { folder } = await astro()
@@ -31,7 +31,7 @@ serves(
   page,
 )
 
-serves(
+testHost(
   'React Router with react-router-serve',
   async () => {
     const { folder } = await reactRouter()
@@ -41,7 +41,7 @@ serves(
   page,
 )
 
-serves(
+testHost(
   'TanStack Start with Nitro',
   async () => {
     const { folder } = await tanstack()

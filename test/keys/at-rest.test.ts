@@ -1,7 +1,7 @@
 import { memoryStorage } from '../../adapters/storage/memory.ts'
 import { createGateway } from '../../src/gateway.ts'
 import type { Storage } from '../../src/types.ts'
-import { chatAnswer } from '../pipeline/support/responses.ts'
+import { chatResponse } from '../pipeline/support/responses.ts'
 import { fakeUpstream, json } from '../pipeline/support/upstream.ts'
 import { openWorld, type WorldOptions } from '../pipeline/support/world.ts'
 import { times } from '../support/ci.ts'
@@ -10,7 +10,7 @@ import { assert, suite } from '../support/suite.ts'
 const test = suite('keys and credentials at rest')
 
 async function open(storage: Storage, options: WorldOptions = {}) {
-  const upstream = fakeUpstream(() => json(chatAnswer()))
+  const upstream = fakeUpstream(() => json(chatResponse()))
   const world = await openWorld({ fetch: upstream, storage, ...options })
   const status = async (key: string) => (await world.chat({}, { headers: { 'x-api-key': key } })).status
   return { world, upstream, status }
@@ -93,7 +93,7 @@ test("copying a key record to another digest doesn't grant access to the other k
 test('rotating the secret keeps keys and credentials, and the old secret is no longer needed', async () => {
   const { ownSecret: _, ...storage } = memoryStorage()
   const gatewayWith = (secret: NonNullable<Parameters<typeof createGateway>[0]['secret']>) => {
-    const upstream = fakeUpstream(() => json(chatAnswer()))
+    const upstream = fakeUpstream(() => json(chatResponse()))
     const gateway = createGateway({
       storage,
       secret,

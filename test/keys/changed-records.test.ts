@@ -1,6 +1,6 @@
 import { memoryStorage } from '../../adapters/storage/memory.ts'
 import { createGateway } from '../../src/gateway.ts'
-import { chatAnswer } from '../pipeline/support/responses.ts'
+import { chatResponse } from '../pipeline/support/responses.ts'
 import { assert, suite } from '../support/suite.ts'
 
 const test = suite('keys with stored records changed outside the gateway')
@@ -16,7 +16,7 @@ async function open() {
       logger: false,
       hooks: { onError: (error) => void errors.push(String(error)) },
       connections: { openai: { apiKey: 'sk-0123456789' } },
-      fetch: async () => Response.json(chatAnswer()),
+      fetch: async () => Response.json(chatResponse()),
     })
   const { api } = create()
   const { id: group } = await api.groups.create({ name: 'Customer of ours', limits: { parallel: 4 } })

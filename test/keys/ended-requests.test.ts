@@ -55,9 +55,9 @@ async function rest(reader: ReadableStreamDefaultReader<Uint8Array>): Promise<st
 }
 
 /** Returns whether the stream has ended by now. */
-const isOver = (stream: Promise<string>) => Promise.race([stream.then(() => true), turns().then(() => false)])
+const isOver = (stream: Promise<string>) => Promise.race([stream.then(() => true), runTurns().then(() => false)])
 
-async function turns(): Promise<void> {
+async function runTurns(): Promise<void> {
   for (let turn = 0; turn < 50; turn++) await new Promise((resolve) => setImmediate(resolve))
 }
 
@@ -87,7 +87,7 @@ test("a response that hasn't started fails with a 403", async () => {
   const { api, chat } = await openWorld({ fetch: upstream })
   const { key, id } = await api.keys.create({ name: 'team' })
   const response = chat({}, { headers: { 'x-api-key': key } })
-  while (upstream.open === 0) await turns()
+  while (upstream.open === 0) await runTurns()
   await api.keys.update(id, { isActive: false })
   assert.is((await response).status, 403)
   assert.is(upstream.open, 0)
@@ -114,19 +114,20 @@ test("renaming a key ends no streams, and pausing a key doesn't either if endReq
 })
 
 /** Opens another gateway on the same storage. */
-const elsewhere = async (storage: Storage): Promise<World['api']> => (await openWorld({ storage, connections: [] })).api
+const openElsewhere = async (storage: Storage): Promise<World['api']> =>
+  (await openWorld({ storage, connections: [] })).api
 
 test('pausing a key on another gateway ends its streams if the storage reports changes', async () => {
   const storage = memoryStorage()
   const { id, rest } = await streaming({ storage })
-  await (await elsewhere(storage)).keys.update(id, { isActive: false })
+  await (await openElsewhere(storage)).keys.update(id, { isActive: false })
   assert.match(await rest, /This API key is paused/)
 })
 
 test("pausing a key on another gateway ends its streams within a second if the storage doesn't report changes", async () => {
   const { watch: _, ...storage } = memoryStorage()
   const { id, rest, clock } = await streaming({ storage })
-  await (await elsewhere(storage)).keys.update(id, { isActive: false })
+  await (await openElsewhere(storage)).keys.update(id, { isActive: false })
   assert.not(await isOver(rest))
   await clock.advance(1_000)
   assert.match(await rest, /This API key is paused/)
@@ -140,7 +141,7 @@ test("requests continue while the storage can't be read", async () => {
     return storage.get(key)
   }
   const { id, rest, clock } = await streaming({ storage: { ...storage, get } })
-  await (await elsewhere(storage)).keys.update(id, { isActive: false })
+  await (await openElsewhere(storage)).keys.update(id, { isActive: false })
   isUnavailable = true
   await clock.advance(3_000)
   assert.not(await isOver(rest))

@@ -4,7 +4,7 @@ import { fromBase64 } from '../../src/lib/bytes.ts'
 import { createKeyring, getApiKeyContext, getKeyContext, isSignedKey } from '../../src/records/keyring.ts'
 import type { ConnectionRecord, KeyRecord } from '../../src/records/record-collections.ts'
 import type { Storage } from '../../src/types.ts'
-import { chatAnswer } from '../pipeline/support/responses.ts'
+import { chatResponse } from '../pipeline/support/responses.ts'
 import { fakeUpstream, json } from '../pipeline/support/upstream.ts'
 import { catalog } from '../pipeline/support/world.ts'
 import { assert, suite } from '../support/suite.ts'
@@ -15,7 +15,7 @@ const SECRET = 'a secret of at least 32 characters'
 const CREDENTIAL = 'sk-one-of-the-tests'
 
 function open(storage: Storage, secret?: string) {
-  const upstream = fakeUpstream(() => json(chatAnswer()))
+  const upstream = fakeUpstream(() => json(chatResponse()))
   const gateway = createGateway({ storage, catalog, fetch: upstream, logger: false, ...(secret && { secret }) })
   const chat = async (key: string) => {
     const body = JSON.stringify({ model: 'one/m', messages: [{ role: 'user', content: 'hello' }] })

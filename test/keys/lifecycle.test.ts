@@ -1,5 +1,5 @@
 import { memoryStorage } from '../../adapters/storage/memory.ts'
-import { chatAnswer } from '../pipeline/support/responses.ts'
+import { chatResponse } from '../pipeline/support/responses.ts'
 import { fakeUpstream, json } from '../pipeline/support/upstream.ts'
 import { openWorld, token, type WorldOptions } from '../pipeline/support/world.ts'
 import { assert, suite } from '../support/suite.ts'
@@ -8,7 +8,7 @@ const test = suite('the lifecycle of a key')
 
 /** Opens the management API over HTTP, and a function that sends model requests with a key. */
 async function open(options: WorldOptions = {}) {
-  const world = await openWorld({ fetch: fakeUpstream(() => json(chatAnswer())), ...options })
+  const world = await openWorld({ fetch: fakeUpstream(() => json(chatResponse())), ...options })
   const manage = async (method: string, path: string, body?: object) => {
     const response = await world.gateway.fetch(
       new Request(`http://gateway/api/${path}`, {

@@ -1,6 +1,6 @@
 import { memoryStorage } from '../../adapters/storage/memory.ts'
 import type { Storage } from '../../src/types.ts'
-import { chatAnswer } from '../pipeline/support/responses.ts'
+import { chatResponse } from '../pipeline/support/responses.ts'
 import { fakeUpstream, json } from '../pipeline/support/upstream.ts'
 import { openWorld } from '../pipeline/support/world.ts'
 import { assert, suite } from '../support/suite.ts'
@@ -22,7 +22,7 @@ const catalog = {
 
 /** Opens a gateway with the secret on a store. */
 async function open(storage: Storage) {
-  const fetch = fakeUpstream(() => json(chatAnswer()))
+  const fetch = fakeUpstream(() => json(chatResponse()))
   const world = await openWorld({ storage, fetch, secret, catalog, connections: ['one'] })
   const status = async (key: string) => (await world.chat({ model: 'one/m' }, { headers: { 'x-api-key': key } })).status
   return { ...world, status }

@@ -1,7 +1,7 @@
 import { memoryStorage } from '../../adapters/storage/memory.ts'
 import type { Storage } from '../../src/types.ts'
 import { openManagement } from '../management/open-management.ts'
-import { chatAnswer, chatChunk } from '../pipeline/support/responses.ts'
+import { chatChunk, chatResponse } from '../pipeline/support/responses.ts'
 import { fakeUpstream, json, sse } from '../pipeline/support/upstream.ts'
 import { openWorld } from '../pipeline/support/world.ts'
 import { plant } from '../support/canaries.ts'
@@ -14,7 +14,7 @@ const secret = 'a secret of the store, as long as secrets must be'
 
 async function open(storage: Storage = memoryStorage(), clock: FakeClock = fakeClock()) {
   const upstream = fakeUpstream(({ body }) =>
-    JSON.parse(String(body)).stream ? sse([chatChunk({ content: 'Once' })], 'hang') : json(chatAnswer()),
+    JSON.parse(String(body)).stream ? sse([chatChunk({ content: 'Once' })], 'hang') : json(chatResponse()),
   )
   const world = await openWorld({ fetch: upstream, storage, clock, secret })
   await world.api.settings.update({ requireApiKey: true })

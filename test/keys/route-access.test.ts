@@ -1,6 +1,6 @@
 import { hasAdapters } from '../../src/protocols/kinds/endpoint.ts'
 import { endpoints } from '../../src/protocols/kinds/kinds.ts'
-import { chatAnswer, type ErrorAnswer } from '../pipeline/support/responses.ts'
+import { chatResponse, type ErrorAnswer } from '../pipeline/support/responses.ts'
 import { fakeUpstream, json } from '../pipeline/support/upstream.ts'
 import { openWorld, token } from '../pipeline/support/world.ts'
 import { assert, suite } from '../support/suite.ts'
@@ -8,7 +8,7 @@ import { assert, suite } from '../support/suite.ts'
 const test = suite('access to the model routes')
 
 async function gated({ requireApiKey = true } = {}) {
-  const upstream = fakeUpstream(() => json(chatAnswer()))
+  const upstream = fakeUpstream(() => json(chatResponse()))
   const world = await openWorld({ fetch: upstream })
   await world.api.settings.update({ requireApiKey })
   const { key, id } = await world.api.keys.create({ name: 'team' })
@@ -86,7 +86,7 @@ const kinds = {
   'ai-sdk': { 401: 'authentication_error', 403: 'forbidden' },
 } as const
 
-async function assertRefused(response: Response, status: 401 | 403, route: (typeof routes)[number]) {
+async function assertRejected(response: Response, status: 401 | 403, route: (typeof routes)[number]) {
   const [method, path, format] = route
   assert.is(response.status, status, `${method} ${path}`)
   const text = await response.text()
@@ -105,7 +105,7 @@ test("without a key, every route returns 401 in the client's format", async () =
   )
   for (const route of routes) {
     const response = await send(route[1], {}, route[0])
-    await assertRefused(response.clone(), 401, route)
+    await assertRejected(response.clone(), 401, route)
     assert.is(response.headers.get('www-authenticate'), 'Bearer')
     if (route[0] !== 'HEAD') assert.match(await response.text(), /x-goog-api-key: <key>/)
   }
@@ -116,8 +116,8 @@ test('an unknown key gets a 401 on every route, with a different message than a 
   const { send, key } = await gated()
   const { key: other } = await (await gated()).world.api.keys.create({ name: 'of another gateway' })
   for (const route of routes) {
-    await assertRefused(await send(route[1], { authorization: 'Bearer sk-made-up' }, route[0]), 401, route)
-    await assertRefused(await send(route[1], { 'x-api-key': other }, route[0]), 401, route)
+    await assertRejected(await send(route[1], { authorization: 'Bearer sk-made-up' }, route[0]), 401, route)
+    await assertRejected(await send(route[1], { 'x-api-key': other }, route[0]), 401, route)
   }
   for (const wrong of [
     key.slice(0, -1),
@@ -150,7 +150,7 @@ test('a paused key gets a 403 on every route, whether or not keys are required',
   for (const requireApiKey of [true, false]) {
     const { world, send, key, id, upstream } = await gated({ requireApiKey })
     await world.api.keys.update(id, { isActive: false })
-    for (const route of routes) await assertRefused(await send(route[1], { 'x-api-key': key }, route[0]), 403, route)
+    for (const route of routes) await assertRejected(await send(route[1], { 'x-api-key': key }, route[0]), 403, route)
     assert.is(upstream.calls.length, 0)
     assert.match(await (await send('/v1/chat/completions', { 'x-api-key': key })).text(), /paused/)
   }
@@ -167,7 +167,7 @@ test('an expired key gets a 401 with a distinct code on every route and in every
     await world.clock.advance(1)
     for (const route of routes) {
       const response = await send(route[1], { 'x-api-key': key, 'api-key': other }, route[0])
-      await assertRefused(response.clone(), 401, route)
+      await assertRejected(response.clone(), 401, route)
       assert.is(response.headers.get('x-should-retry'), 'false')
       if (route[0] !== 'HEAD') assert.match(await response.text(), /"(?:code|reason)":"key_expired"/)
     }

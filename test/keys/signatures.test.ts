@@ -2,7 +2,7 @@ import { memoryStorage } from '../../adapters/storage/memory.ts'
 import { isGatewayError } from '../../src/errors.ts'
 import type { Storage } from '../../src/types.ts'
 import { defaultRules } from '../management/open-management.ts'
-import { chatAnswer } from '../pipeline/support/responses.ts'
+import { chatResponse } from '../pipeline/support/responses.ts'
 import { fakeUpstream, json } from '../pipeline/support/upstream.ts'
 import { openWorld } from '../pipeline/support/world.ts'
 import { plant } from '../support/canaries.ts'
@@ -13,7 +13,7 @@ const secret = 'a secret of the store, as long as secrets must be'
 
 /** Opens a gateway with the secret on a store. */
 async function open(storage: Storage, connections: string[] = []) {
-  const upstream = fakeUpstream(() => json(chatAnswer()))
+  const upstream = fakeUpstream(() => json(chatResponse()))
   const world = await openWorld({ storage, fetch: upstream, connections, secret })
   const status = async (key?: string) =>
     (await world.chat({}, key === undefined ? {} : { headers: { 'x-api-key': key } })).status
@@ -110,7 +110,7 @@ keys(
     const { api, chat } = await openWorld({
       storage,
       clock,
-      fetch: fakeUpstream(() => json(chatAnswer())),
+      fetch: fakeUpstream(() => json(chatResponse())),
       connections: ['one'],
       secret,
     })

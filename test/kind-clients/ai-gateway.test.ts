@@ -34,7 +34,7 @@ async function openSounds(vendors: typeof soundVendors | typeof hearingVendors) 
 }
 
 /** Runs `call` with the models of a gateway that listens on a port. */
-async function over<T>(
+async function runOver<T>(
   { gateway }: { gateway: Gateway },
   { ai, path }: (typeof generations)[number],
   call: (models: ReturnType<typeof ai7.createGateway>) => Promise<T>,
@@ -52,7 +52,7 @@ for (const generation of generations) {
 
   for (const name of ['openai', 'google'] as const) {
     test(`images are generated and edited at ${name} through ${path}`, async () => {
-      const shown = await over(await openImages(), generation, async (models) => {
+      const shown = await runOver(await openImages(), generation, async (models) => {
         const model = models.image(imageVendors[name].model)
         const one = await ai.generateImage({ model, prompt: 'a walk', size: '1024x1024', n: 2, maxRetries: 0 })
         const prompt = { text: 'make it rain', images: [getBytes(png)] }
@@ -63,12 +63,12 @@ for (const generation of generations) {
     })
 
     test(`${name} converts text to speech and speech to text through ${path}`, async () => {
-      const audio = await over(await openSounds(soundVendors), generation, async (models) => {
+      const audio = await runOver(await openSounds(soundVendors), generation, async (models) => {
         const model = models.speech(`${name}/voice-model`)
         return (await generateSpeech({ model, text: 'Hello', outputFormat: 'wav', maxRetries: 0 })).audio
       })
       assert.equal([...audio.uint8Array.subarray(44)], [...samples.pcm])
-      const { text } = await over(await openSounds(hearingVendors), generation, (models) =>
+      const { text } = await runOver(await openSounds(hearingVendors), generation, (models) =>
         transcribe({ model: models.transcription(`${name}/m`), audio: wav, maxRetries: 0 }),
       )
       assert.is(text, TEXT)
@@ -83,7 +83,7 @@ for (const generation of generations) {
     })
     const world = await openWorld({ fetch: upstream, connections: ['one'] })
     const callOptions = { prompt: 'a walk', abortSignal: controller.signal, maxRetries: 0 }
-    await over(world, generation, async (models) => {
+    await runOver(world, generation, async (models) => {
       const reason = await ai
         .generateImage({ ...callOptions, model: models.image('one/i') })
         .catch((error: unknown) => error)

@@ -13,7 +13,7 @@ interface CohereResult {
   document?: { text: string }
 }
 
-interface CohereAnswer {
+interface CohereResponse {
   id?: string
   results: CohereResult[]
   meta?: { apiVersion?: { version: string } }
@@ -31,8 +31,10 @@ interface Cohere {
   rerank(
     request: CohereRequest & { documents: unknown[]; returnDocuments?: boolean; rankFields?: string[] },
     options?: NoRetries,
-  ): Promise<CohereAnswer>
-  readonly v2: { rerank(request: CohereRequest & { documents: string[] }, options?: NoRetries): Promise<CohereAnswer> }
+  ): Promise<CohereResponse>
+  readonly v2: {
+    rerank(request: CohereRequest & { documents: string[] }, options?: NoRetries): Promise<CohereResponse>
+  }
 }
 
 /** The errors of clients that Fern generates. */

@@ -42,17 +42,17 @@ export function getSample(endpoint: Endpoint): { body: object } | undefined {
 
 /** Returns a provider's response at this path, or `undefined` for chat. */
 export function answerAt(path: string): Response | undefined {
-  const response = answerIn(path)
+  const response = findSample(path)
   return response instanceof Response ? response.clone() : response && json(response)
 }
 
 /** Returns the response as JSON, or an empty object if it isn't JSON. */
 export function getJson(path: string): object | undefined {
-  const response = answerIn(path)
+  const response = findSample(path)
   return response instanceof Response ? {} : response
 }
 
-const answerIn = (path: string) =>
+const findSample = (path: string) =>
   Object.values(samples).find((sample) =>
     sample.path.endsWith('/') ? path.includes(sample.path) : path.endsWith(sample.path),
   )?.response

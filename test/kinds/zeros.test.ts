@@ -7,26 +7,26 @@ import { wav } from './audio-files.ts'
 
 const test = suite('kinds with zero or missing usage')
 
-const at = (name: string, type: string | undefined, price: Price, id = 'm') => ({
+const createCatalog = (name: string, type: string | undefined, price: Price, id = 'm') => ({
   [name]: { baseUrl: `http://${name}.test/v1`, models: [{ id, ...(type && { type }), price }] },
 })
 
 const TOKENS = { input: 100, output: 100 }
 const catalog = {
-  ...at('one', 'embedding', TOKENS),
-  ...at('cohere', 'embedding', TOKENS),
-  ...at('google', 'embedding', TOKENS),
-  ...at('ranks', 'rerank', TOKENS),
-  ...at('searches', 'rerank', { search: 0.002 }),
-  ...at('moderates', 'moderation', TOKENS),
-  ...at('hears', 'stt', { second: 0.0001 }),
-  ...at('listens', 'stt', TOKENS),
-  ...at('elevenlabs', 'tts', { character: 0.0001 }),
-  ...at('speaks', 'tts', TOKENS),
-  ...at('paints', 'image', TOKENS),
-  ...at('reads', undefined, { page: 0.002 }),
-  ...at('tavily', 'webSearch', { search: 0.002, credit: 0.002, page: 0.002 }, 'search'),
-  ...at('exa', 'webSearch', { search: 0.002, page: 0.002 }, 'search'),
+  ...createCatalog('one', 'embedding', TOKENS),
+  ...createCatalog('cohere', 'embedding', TOKENS),
+  ...createCatalog('google', 'embedding', TOKENS),
+  ...createCatalog('ranks', 'rerank', TOKENS),
+  ...createCatalog('searches', 'rerank', { search: 0.002 }),
+  ...createCatalog('moderates', 'moderation', TOKENS),
+  ...createCatalog('hears', 'stt', { second: 0.0001 }),
+  ...createCatalog('listens', 'stt', TOKENS),
+  ...createCatalog('elevenlabs', 'tts', { character: 0.0001 }),
+  ...createCatalog('speaks', 'tts', TOKENS),
+  ...createCatalog('paints', 'image', TOKENS),
+  ...createCatalog('reads', undefined, { page: 0.002 }),
+  ...createCatalog('tavily', 'webSearch', { search: 0.002, credit: 0.002, page: 0.002 }, 'search'),
+  ...createCatalog('exa', 'webSearch', { search: 0.002, page: 0.002 }, 'search'),
 } as unknown as Catalog // model types are strings here
 
 const text = 'Some words that are embedded, ranked, spoken and judged. '.repeat(10)
@@ -50,7 +50,7 @@ const data = [{ object: 'embedding', index: 0, embedding: [0.5, 1] }]
 const image = 'aGVsbG8='
 const bytes = (headers: Record<string, string>) => () =>
   new Response(new Uint8Array(2_000), { headers: { 'content-type': 'audio/mpeg', ...headers } })
-const whole = (...responses: object[]) => responses.map((response) => () => json(response))
+const respondEach = (...responses: object[]) => responses.map((response) => () => json(response))
 const event = (value: object) => `data: ${JSON.stringify(value)}\n\n`
 
 const NO_TOKENS = [{ usage: { prompt_tokens: 0, total_tokens: 0, cost: 0 } }, { usage: {} }, {}]
@@ -60,13 +60,13 @@ const rows: Readonly<Record<string, Row>> = {
     model: 'one/m',
     path: '/v1/embeddings',
     body: { input: text },
-    responses: whole(...NO_TOKENS.map((extra) => ({ object: 'list', data, model: 'm', ...extra }))),
+    responses: respondEach(...NO_TOKENS.map((extra) => ({ object: 'list', data, model: 'm', ...extra }))),
   },
   'Cohere embeddings': {
     model: 'cohere/m',
     path: '/v1/embeddings',
     body: { input: text },
-    responses: whole(
+    responses: respondEach(
       { embeddings: { float: [[0.5, 1]] }, meta: { billed_units: { input_tokens: 0 } } },
       { embeddings: { float: [[0.5, 1]] } },
     ),
@@ -75,19 +75,19 @@ const rows: Readonly<Record<string, Row>> = {
     model: 'ranks/m',
     path: '/v1/rerank',
     body: { query: 'words', documents },
-    responses: whole(...NO_TOKENS.map((extra) => ({ results, ...extra }))),
+    responses: respondEach(...NO_TOKENS.map((extra) => ({ results, ...extra }))),
   },
   'reranking by searches': {
     model: 'searches/m',
     path: '/v1/rerank',
     body: { query: 'words', documents },
-    responses: whole({ results, meta: { billed_units: { search_units: 0 } } }, { results }),
+    responses: respondEach({ results, meta: { billed_units: { search_units: 0 } } }, { results }),
   },
   moderation: {
     model: 'moderates/m',
     path: '/v1/moderations',
     body: { input: text },
-    responses: whole(
+    responses: respondEach(
       ...NO_TOKENS.map((extra) => ({ id: 'a', model: 'm', results: [{ flagged: false, categories: {} }], ...extra })),
     ),
   },
@@ -96,7 +96,7 @@ const rows: Readonly<Record<string, Row>> = {
     path: '/v1/audio/transcriptions',
     body: audio(),
     responses: [
-      ...whole(
+      ...respondEach(
         { text, usage: { type: 'duration', seconds: 0 } },
         { text, duration: 0 },
         { text, usage: { type: 'tokens', input_tokens: 0, output_tokens: 0 }, duration: 0 },
@@ -107,7 +107,7 @@ const rows: Readonly<Record<string, Row>> = {
     model: 'listens/m',
     path: '/v1/audio/transcriptions',
     body: audio(),
-    responses: whole({ text, usage: { type: 'tokens', input_tokens: 0, output_tokens: 0 } }, { text }),
+    responses: respondEach({ text, usage: { type: 'tokens', input_tokens: 0, output_tokens: 0 } }, { text }),
   },
   'streamed transcription': {
     model: 'listens/m',
@@ -137,7 +137,7 @@ const rows: Readonly<Record<string, Row>> = {
     model: 'paints/m',
     path: '/v1/images/generations',
     body: { prompt: text },
-    responses: whole(
+    responses: respondEach(
       { created: 1, data: [{ b64_json: image }], usage: { input_tokens: 0, output_tokens: 0, cost: 0 } },
       { created: 1, data: [{ b64_json: image }] },
     ),
@@ -161,19 +161,19 @@ const rows: Readonly<Record<string, Row>> = {
     model: 'reads/m',
     path: '/v1/ocr',
     body: { document: { type: 'document_url', document_url: 'https://a.test/b.pdf' } },
-    responses: whole({ pages: [{ index: 0, markdown: text }], usage_info: { pages_processed: 0 } }),
+    responses: respondEach({ pages: [{ index: 0, markdown: text }], usage_info: { pages_processed: 0 } }),
   },
   'web search': {
     model: 'tavily/search',
     path: '/v1/search',
     body: { query: 'words' },
-    responses: whole({ results: [{ title: 'A', url: 'https://a.test', content: text }], usage: { credits: 0 } }),
+    responses: respondEach({ results: [{ title: 'A', url: 'https://a.test', content: text }], usage: { credits: 0 } }),
   },
   'web search by cost': {
     model: 'exa/search',
     path: '/v1/search',
     body: { query: 'words' },
-    responses: whole({ results: [{ title: 'A', url: 'https://a.test', text }], costDollars: { total: 0 } }),
+    responses: respondEach({ results: [{ title: 'A', url: 'https://a.test', text }], costDollars: { total: 0 } }),
   },
 }
 

@@ -1,7 +1,7 @@
 import type { LimitedScope } from '../../src/features/limits/ledger/ledger.ts'
 import type { LimitState } from '../../src/types/limits.ts'
 import { assert, suite } from '../support/suite.ts'
-import { assertReserved, gateway, getCode, group, key, open, sums, whyOf } from './support/ledgers.ts'
+import { assertReserved, gateway, getCode, getReason, group, key, open, sums } from './support/ledgers.ts'
 
 const test = suite('limit counters')
 
@@ -60,14 +60,14 @@ test('distinguishes exhausted limits, oversized requests, and capacity held by i
   const { one } = open()
   const scope = key({ tokens: { day: 100 } })
   const send = (tokens: number) => one.reserve([scope], { fixed: { tokens } })
-  assert.equal(whyOf(await send(101)), ['too-large', 'key', 'tokens', 'day'])
+  assert.equal(getReason(await send(101)), ['too-large', 'key', 'tokens', 'day'])
   const first = assertReserved(await send(60))
-  assert.equal(whyOf(await send(41)), ['held', 'key', 'tokens', 'day'])
+  assert.equal(getReason(await send(41)), ['held', 'key', 'tokens', 'day'])
   first.settle({ tokens: 60 })
-  assert.equal(whyOf(await send(41)), ['too-large', 'key', 'tokens', 'day'])
+  assert.equal(getReason(await send(41)), ['too-large', 'key', 'tokens', 'day'])
   assertReserved(await send(40)).settle({ tokens: 45 })
   const refusal = await send(1)
-  assert.equal(whyOf(refusal), ['used-up', 'key', 'tokens', 'day'])
+  assert.equal(getReason(refusal), ['used-up', 'key', 'tokens', 'day'])
   assert.equal(sums(refusal.kind === 'rejected' ? [refusal.limit] : []), [
     { used: 105, reserved: 0, unsettled: 0, remaining: 0 },
   ])
@@ -80,7 +80,7 @@ test('with several limits, a rejection reports requests first, then parallel, th
   assertReserved(await one.reserve([key(limits)], { fixed: { requests: 1, parallel: 1 } })).settle({ requests: 1 }, [
     'requests',
   ])
-  const send = (fixed: object, scopes: LimitedScope[]) => one.reserve(scopes, { fixed }).then(whyOf)
+  const send = (fixed: object, scopes: LimitedScope[]) => one.reserve(scopes, { fixed }).then(getReason)
   assert.equal(await send({ requests: 1, parallel: 1, tokens: 2 }, [key(limits)]), [
     'used-up',
     'key',
@@ -112,7 +112,7 @@ test('reserves as much output as fits into the tightest limit, and at least the 
     { used: 0, reserved: 0.03, unsettled: 0, remaining: 0 },
   ])
   first.settle({ tokens: 300, usd: 0.02 })
-  assert.equal(whyOf(await one.reserve(scopes, { fixed: {}, output })), ['too-large', 'gateway', 'usd', 'total'])
+  assert.equal(getReason(await one.reserve(scopes, { fixed: {}, output })), ['too-large', 'gateway', 'usd', 'total'])
   assert.is(
     assertReserved(await one.reserve(scopes, { fixed: {}, output: { ...output, minTokens: 1_000 } })).outputTokens,
     1_000,
@@ -122,7 +122,7 @@ test('reserves as much output as fits into the tightest limit, and at least the 
 test('reserves in all scopes or in none', async () => {
   const { one } = open()
   const scopes = [key({ tokens: { day: 100 } }), group({ tokens: { day: 50 } }), gateway({ tokens: { day: 200 } })]
-  assert.equal(whyOf(await one.reserve(scopes, { fixed: { tokens: 60 } })), ['too-large', 'group', 'tokens', 'day'])
+  assert.equal(getReason(await one.reserve(scopes, { fixed: { tokens: 60 } })), ['too-large', 'group', 'tokens', 'day'])
   await one.waitForWrites()
   for (const scope of scopes) assert.is((await one.state(scope))[0]?.reserved, 0)
 })
@@ -173,7 +173,7 @@ test('extends a reservation, or leaves it unchanged', async () => {
   const scope = key({ tokens: { day: 100 } })
   const reservation = assertReserved(await one.reserve([scope], { fixed: { tokens: 50 } }))
   assert.is(await reservation.extend({ tokens: 40 }), undefined)
-  assert.equal(whyOf(await reservation.extend({ tokens: 20 })), ['held', 'key', 'tokens', 'day'])
+  assert.equal(getReason(await reservation.extend({ tokens: 20 })), ['held', 'key', 'tokens', 'day'])
   assert.is((await one.state(scope))[0]?.reserved, 90)
   reservation.settle({ tokens: 70 })
   assert.equal(sums(await one.state(scope)), [{ used: 70, reserved: 0, unsettled: 0, remaining: 30 }])
@@ -201,9 +201,9 @@ test("check 79: doesn't reopen a window when the clock goes back, and continues 
   const send = () => one.reserve([scope], { fixed: { requests: 1 } })
   assertReserved(await send()).settle({ requests: 1 })
   a.offset = -2 * 86_400_000
-  assert.equal(whyOf(await send()), ['used-up', 'key', 'requests', 'day'])
+  assert.equal(getReason(await send()), ['used-up', 'key', 'requests', 'day'])
   a.offset = 0
-  assert.equal(whyOf(await send()), ['used-up', 'key', 'requests', 'day'])
+  assert.equal(getReason(await send()), ['used-up', 'key', 'requests', 'day'])
   await world.pass(11 * 60_000)
   assert.is((await send()).kind, 'reserved')
 })
@@ -215,7 +215,12 @@ test('usage under old limits counts toward changed limits', async () => {
     tokens: 70,
   })
   const changed = key({ tokens: { month: 100 } })
-  assert.equal(whyOf(await one.reserve([changed], { fixed: { tokens: 31 } })), ['too-large', 'key', 'tokens', 'month'])
+  assert.equal(getReason(await one.reserve([changed], { fixed: { tokens: 31 } })), [
+    'too-large',
+    'key',
+    'tokens',
+    'month',
+  ])
   assert.is((await one.reserve([changed], { fixed: { tokens: 30 } })).kind, 'reserved')
 })
 

@@ -1,5 +1,5 @@
 import { assert, suite } from '../support/suite.ts'
-import { assertReserved, key, open, sums, whyOf } from './support/ledgers.ts'
+import { assertReserved, getReason, key, open, sums } from './support/ledgers.ts'
 
 const test = suite('instances that crash, or appear to')
 
@@ -19,7 +19,12 @@ test('reservations of a crashed instance become unsettled within a minute, relea
       { used: 0, reserved: 0, unsettled: 80, remaining: 20 },
       { used: 0, reserved: 0, unsettled: 0, remaining: 1 },
     ])
-    assert.equal(whyOf(await other.reserve([scope], { fixed: { tokens: 21 } })), ['too-large', 'key', 'tokens', 'day'])
+    assert.equal(getReason(await other.reserve([scope], { fixed: { tokens: 21 } })), [
+      'too-large',
+      'key',
+      'tokens',
+      'day',
+    ])
     await other.settleLost(scope, as)
     const used = as === 'spent' ? 80 : 0
     assert.equal(sums(await other.state(scope))[0], { used, reserved: 0, unsettled: 0, remaining: 100 - used })
@@ -48,7 +53,7 @@ test("a running instance isn't declared lost, even if its request takes a long t
   assertReserved(await one.reserve([scope], { fixed: { parallel: 1 } }))
   for (let minutes = 0; minutes < 10; minutes++) {
     await world.pass(60_000)
-    assert.equal(whyOf(await other.reserve([scope], { fixed: { parallel: 1 } })), ['held', 'key', 'parallel', null])
+    assert.equal(getReason(await other.reserve([scope], { fixed: { parallel: 1 } })), ['held', 'key', 'parallel', null])
   }
 })
 

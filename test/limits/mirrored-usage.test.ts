@@ -1,7 +1,7 @@
 import type { LimitedScope } from '../../src/features/limits/ledger/ledger.ts'
 import { createRandom } from '../support/random.ts'
 import { assert, suite } from '../support/suite.ts'
-import { assertReserved, key, sums, whyOf } from './support/ledgers.ts'
+import { assertReserved, getReason, key, sums } from './support/ledgers.ts'
 import { World } from './support/world.ts'
 
 const test = suite('usage on the other side of a mirror')
@@ -49,12 +49,12 @@ test("each side's usage counts once on both sides, even if it is reported repeat
     assert.equal([await home.used(scope), await cloud.used(scope)], [Array(2).fill(75), Array(2).fill(75)])
   }
   const requestOptions = { fixed: { tokens: 26 } }
-  assert.equal(whyOf(await home.ledger.reserve([scope], requestOptions)), ['too-large', 'key', 'tokens', 'hour'])
-  assert.equal(whyOf(await cloud.ledger.reserve([scope], requestOptions)), ['too-large', 'key', 'tokens', 'hour'])
+  assert.equal(getReason(await home.ledger.reserve([scope], requestOptions)), ['too-large', 'key', 'tokens', 'hour'])
+  assert.equal(getReason(await cloud.ledger.reserve([scope], requestOptions)), ['too-large', 'key', 'tokens', 'hour'])
   await cloud.spend(scope, 25)
   await exchange(home, cloud)
   assert.equal(sums(await home.ledger.state(scope))[0], { used: 100, reserved: 0, unsettled: 0, remaining: 0 })
-  assert.equal(whyOf(await home.ledger.reserve([scope], { fixed: { tokens: 1 } })), [
+  assert.equal(getReason(await home.ledger.reserve([scope], { fixed: { tokens: 1 } })), [
     'used-up',
     'key',
     'tokens',

@@ -19,11 +19,15 @@ test('only providers with an active connection are listed', async () => {
 })
 
 test('providers are sorted by their first connection: by priority (those without one last), then by age', async () => {
-  const at = (day: number) => ({ createdAt: `2026-01-0${day}T00:00:00Z` })
+  const createdOn = (day: number) => ({ createdAt: `2026-01-0${day}T00:00:00Z` })
   const order = (...connections: NonNullable<World['connections']>) => ids({ catalog, connections })
   assert.equal(await order({ provider: 'zeta' }, acme()), ['zeta/z', 'ac/one', 'ac/two'])
-  assert.equal(await order({ provider: 'zeta', ...at(2) }, { ...acme(), ...at(1) }), ['ac/one', 'ac/two', 'zeta/z'])
-  assert.equal(await order({ provider: 'zeta', ...at(1) }, { ...acme(), priority: 9, ...at(2) }), [
+  assert.equal(await order({ provider: 'zeta', ...createdOn(2) }, { ...acme(), ...createdOn(1) }), [
+    'ac/one',
+    'ac/two',
+    'zeta/z',
+  ])
+  assert.equal(await order({ provider: 'zeta', ...createdOn(1) }, { ...acme(), priority: 9, ...createdOn(2) }), [
     'ac/one',
     'ac/two',
     'zeta/z',

@@ -73,20 +73,20 @@ test("the list for OpenAI clients isn't paginated", async () => {
 })
 
 test('Anthropic’s list includes the bounds of its page', async () => {
-  const ends = async (query: string) => {
+  const getPageEnds = async (query: string) => {
     const { body } = await get(`/v1/models${query}`, anthropicHeaders)
     return [body.first_id, body.last_id, body.has_more]
   }
-  assert.equal(await ends(''), ['ac/a', 'ac/e', false])
-  assert.equal(await ends('?limit=2'), ['ac/a', 'ac/b', true])
-  assert.equal(await ends('?limit=2&after_id=ac/b'), ['ac/c', 'ac/d', true])
-  assert.equal(await ends('?limit=2&after_id=ac%2Fd'), ['ac/e', 'ac/e', false])
-  assert.equal(await ends('?limit=2&after_id=ac/e'), [null, null, false])
-  assert.equal(await ends('?after_id=ac/a&before_id=ac/d'), ['ac/b', 'ac/c', false])
-  assert.equal(await ends('?limit=1&after_id=ac/a&before_id=ac/d'), ['ac/b', 'ac/b', true])
-  assert.equal(await ends('?after_id=ac/d&before_id=ac/b'), [null, null, false])
-  assert.equal(await ends('?limit=5'), ['ac/a', 'ac/e', false])
-  assert.equal(await ends('?limit=1000'), ['ac/a', 'ac/e', false])
+  assert.equal(await getPageEnds(''), ['ac/a', 'ac/e', false])
+  assert.equal(await getPageEnds('?limit=2'), ['ac/a', 'ac/b', true])
+  assert.equal(await getPageEnds('?limit=2&after_id=ac/b'), ['ac/c', 'ac/d', true])
+  assert.equal(await getPageEnds('?limit=2&after_id=ac%2Fd'), ['ac/e', 'ac/e', false])
+  assert.equal(await getPageEnds('?limit=2&after_id=ac/e'), [null, null, false])
+  assert.equal(await getPageEnds('?after_id=ac/a&before_id=ac/d'), ['ac/b', 'ac/c', false])
+  assert.equal(await getPageEnds('?limit=1&after_id=ac/a&before_id=ac/d'), ['ac/b', 'ac/b', true])
+  assert.equal(await getPageEnds('?after_id=ac/d&before_id=ac/b'), [null, null, false])
+  assert.equal(await getPageEnds('?limit=5'), ['ac/a', 'ac/e', false])
+  assert.equal(await getPageEnds('?limit=1000'), ['ac/a', 'ac/e', false])
 })
 
 test('Google’s list contains Google’s model names and capabilities', async () => {

@@ -1,6 +1,6 @@
 import { openGate } from '../gate/support/world.ts'
 import { answerAt } from '../kinds/samples.ts'
-import { chatAnswer } from '../pipeline/support/responses.ts'
+import { chatResponse } from '../pipeline/support/responses.ts'
 import { fakeUpstream, json, never, type Respond } from '../pipeline/support/upstream.ts'
 import { openWorld, type WorldOptions } from '../pipeline/support/world.ts'
 import { createRandom } from '../support/random.ts'
@@ -26,7 +26,7 @@ const createRequest = (model: string, headers: Record<string, string> = {}) => (
   headers: { 'ai-language-model-id': model, 'ai-model-id': model, ...headers },
 })
 
-async function open(respond: Respond = () => json(chatAnswer()), extra: WorldOptions = {}) {
+async function open(respond: Respond = () => json(chatResponse()), extra: WorldOptions = {}) {
   const upstream = fakeUpstream((call, index) => answerAt(call.url.pathname) ?? respond(call, index))
   const world = await openWorld({ fetch: upstream, combos: { fast: ['one/m', 'two/m'] }, ...extra })
   const send = (signalbox: unknown, { path = PATH, model = 'fast', headers = {}, body = {} }: Sent = {}) => {
@@ -48,7 +48,7 @@ const error = async (response: Response) => {
   return error.message
 }
 
-const failingFirst: Respond = ({ provider }) => (provider === 'one' ? json({ error: {} }, 503) : json(chatAnswer()))
+const failingFirst: Respond = ({ provider }) => (provider === 'one' ? json({ error: {} }, 503) : json(chatResponse()))
 
 test("a list's models are tried in order instead of the call's model, which appears in records", async () => {
   const { send, upstream, recorded, sent } = await open(failingFirst)
@@ -81,7 +81,7 @@ test("parameters override the call's options for the call's model, and an entry'
 })
 
 test("fields of a list apply to the call's model if there is no list", async () => {
-  const { send, upstream } = await open(({ provider }) => json(chatAnswer(provider === 'two' ? '{}' : 'Hello')))
+  const { send, upstream } = await open(({ provider }) => json(chatResponse(provider === 'two' ? '{}' : 'Hello')))
   const body = { responseFormat: { type: 'json', schema: { type: 'object' } } }
   assert.is((await send({ on: ['schema'] }, { body })).status, 200)
   assert.equal(upstream.providers, ['one', 'two'])
@@ -341,7 +341,7 @@ const TIMES = process.env.CI ? 5_000 : 120
 
 test('no options cause an internal error, and rejected options call no provider', async () => {
   const random = createRandom(11)
-  const { send, upstream, recorded } = await open((_, index) => json(chatAnswer(), index % 7 === 0 ? 503 : 200))
+  const { send, upstream, recorded } = await open((_, index) => json(chatResponse(), index % 7 === 0 ? 503 : 200))
   const one = <T>(values: readonly T[]) => values[random.below(values.length)]
   const statuses = new Set<number>()
   for (let times = 0; times < TIMES; times++) {

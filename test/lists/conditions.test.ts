@@ -1,9 +1,9 @@
 import { matchesSchema } from '../../src/lib/matches-schema.ts'
 import type { ResponseCondition } from '../../src/types.ts'
-import { askOf, getEndpoint } from '../gate/support/endpoint-requests.ts'
+import { createRequest, getEndpoint } from '../gate/support/endpoint-requests.ts'
 import { metered } from '../gate/support/metered-providers.ts'
 import { catalog as gateCatalog } from '../gate/support/world.ts'
-import { chatAnswer, chatChunk, chatEvents, messageAnswer, messageEvents } from '../pipeline/support/responses.ts'
+import { chatChunk, chatEvents, chatResponse, messageEvents, messageResponse } from '../pipeline/support/responses.ts'
 import { type Call, fakeUpstream, getBody, json, type Respond, sse } from '../pipeline/support/upstream.ts'
 import { catalog, openWorld } from '../pipeline/support/world.ts'
 import { assert, suite } from '../support/suite.ts'
@@ -29,18 +29,18 @@ async function open(respond: Respond, extra = {}) {
 }
 
 const filteredChat = {
-  ...chatAnswer('Half an'),
+  ...chatResponse('Half an'),
   choices: [{ index: 0, message: { role: 'assistant', content: 'Half an' }, finish_reason: 'content_filter' }],
 }
 const refusingChat = {
-  ...chatAnswer(),
+  ...chatResponse(),
   choices: [{ index: 0, message: { role: 'assistant', content: null, refusal: 'No.' }, finish_reason: 'stop' }],
 }
 const blockedGemini = {
   promptFeedback: { blockReason: 'SAFETY' },
   usageMetadata: { promptTokenCount: 7, totalTokenCount: 7 },
 }
-const refusedMessage = { ...messageAnswer('No'), stop_reason: 'refusal' }
+const refusedMessage = { ...messageResponse('No'), stop_reason: 'refusal' }
 
 /** Responses that a content filter ended, and the models that return them. */
 const filtered: Array<[what: string, model: string, body: object, status?: number]> = [
@@ -62,9 +62,9 @@ const clients = [
 for (const [label, model, body, status] of filtered)
   for (const path of clients) {
     test(`under "content", ${label} falls back to the next model (${path})`, async () => {
-      const pending = askOf(getEndpoint(path), 'said', 900)
+      const pending = createRequest(getEndpoint(path), 'said', 900)
       const { post, upstream, recorded } = await open(({ provider }) =>
-        provider === 'two' ? json(chatAnswer()) : json(body, status),
+        provider === 'two' ? json(chatResponse()) : json(body, status),
       )
       const headers = (on: ResponseCondition[]) => ({
         headers: {
@@ -88,7 +88,7 @@ for (const [label, model, body, status] of filtered)
 
 test(`under "schema", a response that doesn't match the schema falls back, and its tokens are charged`, async () => {
   const responses = ['no JSON', '{"city":5}', good]
-  const { send, recorded, upstream } = await open((_, index) => json(chatAnswer(responses[index - 1])))
+  const { send, recorded, upstream } = await open((_, index) => json(chatResponse(responses[index - 1])))
   const response = await send(['schema'], ['one/m', 'two/m', 'three/m'], { response_format })
   const { choices } = await response.json()
   assert.is(choices[0].message.content, good)
@@ -118,7 +118,7 @@ test('the client gets the last unwanted response unchanged if there is no other,
     const { send, recorded } = await open(({ provider }) => {
       if (last === 'one' && provider === 'two') return json({ error: { message: 'It broke.' } }, 503)
       const text = `no JSON of ${provider}`
-      return stream ? sse(chatEvents(text)) : json(chatAnswer(text))
+      return stream ? sse(chatEvents(text)) : json(chatResponse(text))
     })
     const response = await send(['schema'], ['one/m', 'two/m'], { response_format, stream })
     assert.is(response.status, 200)
@@ -138,12 +138,12 @@ test('the client gets the last unwanted response unchanged if there is no other,
 test('"schema" has no effect without an output format or for a tool call', async () => {
   const call = { id: 'c', type: 'function', function: { name: 'f', arguments: '{}' } }
   const calling = {
-    ...chatAnswer(),
+    ...chatResponse(),
     choices: [
       { index: 0, message: { role: 'assistant', content: null, tool_calls: [call] }, finish_reason: 'tool_calls' },
     ],
   }
-  const { send, upstream } = await open((_, index) => json(index === 1 ? chatAnswer() : calling))
+  const { send, upstream } = await open((_, index) => json(index === 1 ? chatResponse() : calling))
   await send(['schema'], ['one/m', 'two/m'])
   await send(['schema'], ['one/m', 'two/m'], { response_format })
   assert.equal(upstream.providers, ['one', 'one'])
@@ -271,7 +271,7 @@ for (const [path, body, end] of streaming)
         catalog: gateCatalog,
         connections: ['one', 'two', 'open', 'claude', 'google'],
       })
-      const pending = askOf(getEndpoint(path), 'said', 900)
+      const pending = createRequest(getEndpoint(path), 'said', 900)
       const send = async (models: string[]) => {
         const headers = {
           'x-signalbox-models': JSON.stringify({ models, on: ['content', 'schema'] }),
@@ -306,12 +306,12 @@ test('the client gets keep-alives while a stream is buffered', async () => {
   const extra = new Promise<void>((resolve) => {
     resume = resolve
   })
-  async function* slowly() {
+  async function* streamSlowly() {
     yield* chatEvents(good).slice(0, 2)
     await extra
     yield* chatEvents(good).slice(2)
   }
-  const { send, clock, upstream } = await open(() => sse(slowly()))
+  const { send, clock, upstream } = await open(() => sse(streamSlowly()))
   const pending = send(['schema'], ['one/m'], { response_format, stream: true })
   while (upstream.calls.length === 0) await clock.advance(0)
   await clock.advance(15_000)
@@ -343,9 +343,12 @@ test("a stream that the content filter ends before any content falls back, and o
 
 test('a stored combo falls back under the same conditions', async () => {
   const combos = { fast: { models: ['one/m', 'two/m'], on: ['content' as const] } }
-  const { chat, upstream, api } = await open(({ provider }) => json(provider === 'one' ? filteredChat : chatAnswer()), {
-    combos,
-  })
+  const { chat, upstream, api } = await open(
+    ({ provider }) => json(provider === 'one' ? filteredChat : chatResponse()),
+    {
+      combos,
+    },
+  )
   assert.is((await chat({ model: 'fast', messages })).headers.get('x-signalbox-target'), 'two/m')
   assert.equal(upstream.providers, ['one', 'two'])
   const [combo] = (await api.combos.list()).combos
@@ -353,7 +356,7 @@ test('a stored combo falls back under the same conditions', async () => {
 })
 
 test("unwanted responses don't count against a model's health", async () => {
-  const { send, api } = await open(({ provider }) => json(provider === 'one' ? filteredChat : chatAnswer()))
+  const { send, api } = await open(({ provider }) => json(provider === 'one' ? filteredChat : chatResponse()))
   for (let index = 0; index < 8; index++) await (await send(['content'], ['one/m', 'two/m'])).text()
   const { targets } = await api.explain({ model: 'one/m' })
   assert.is(targets[0]?.use, 'first')

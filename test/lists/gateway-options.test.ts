@@ -1,6 +1,6 @@
 import { openGate } from '../gate/support/world.ts'
 import { answerAt } from '../kinds/samples.ts'
-import { chatAnswer, chatEvents } from '../pipeline/support/responses.ts'
+import { chatEvents, chatResponse } from '../pipeline/support/responses.ts'
 import { fakeUpstream, json, type Respond, sse } from '../pipeline/support/upstream.ts'
 import { catalog, openWorld, type WorldOptions } from '../pipeline/support/world.ts'
 import { assert, suite } from '../support/suite.ts'
@@ -39,7 +39,7 @@ const prices = {
   },
 }
 
-async function open(respond: Respond = () => json(chatAnswer()), extra: WorldOptions = {}) {
+async function open(respond: Respond = () => json(chatResponse()), extra: WorldOptions = {}) {
   const upstream = fakeUpstream((call, index) => answerAt(call.url.pathname) ?? respond(call, index))
   const combos = { fast: ['one/m', 'two/m', 'three/m'] }
   const world = await openWorld({ fetch: upstream, catalog: prices, combos, ...extra })
@@ -97,7 +97,7 @@ test('`order` takes precedence over `sort`, and `only` and `models` apply with b
 test('sort: "ttft" prefers the fastest target, and "tps" does the same with a warning', async () => {
   const slow: Respond = async ({ provider }) => {
     await clock.sleep(provider === 'one' ? 50 : provider === 'two' ? 30 : 10)
-    return json(chatAnswer())
+    return json(chatResponse())
   }
   const { send, upstream, clock } = await open((call, index) => slow(call, index))
   const done = async (requested: Promise<Response>) => {
@@ -181,7 +181,7 @@ for (const [option, tags] of [
   test(`${option} only uses connections with the tag, on each route and in streams`, async () => {
     const connections = ['one', { provider: 'two', tags }, 'three']
     const { send, upstream } = await open(
-      ({ body }) => (body.includes('"stream":true') ? sse(chatEvents()) : json(chatAnswer())),
+      ({ body }) => (body.includes('"stream":true') ? sse(chatEvents()) : json(chatResponse())),
       {
         connections,
         combos: {},

@@ -1,6 +1,6 @@
 import { metered } from '../gate/support/metered-providers.ts'
 import { openGate } from '../gate/support/world.ts'
-import { chatAnswer, chatEvents } from '../pipeline/support/responses.ts'
+import { chatEvents, chatResponse } from '../pipeline/support/responses.ts'
 import { fakeUpstream, json, type Respond, sse } from '../pipeline/support/upstream.ts'
 import { openWorld } from '../pipeline/support/world.ts'
 import { assert, suite } from '../support/suite.ts'
@@ -12,7 +12,7 @@ const listed = (list: unknown) => ({
   headers: { 'x-signalbox-models': typeof list === 'string' ? list : JSON.stringify(list) },
 })
 
-async function open(respond: Respond = () => json(chatAnswer()), extra = {}) {
+async function open(respond: Respond = () => json(chatResponse()), extra = {}) {
   const upstream = fakeUpstream(respond)
   const world = await openWorld({ fetch: upstream, ...extra })
   const send = (list: unknown, body: object = {}) => world.chat({ model: 'said', messages, ...body }, listed(list))
@@ -24,7 +24,7 @@ const error = async (response: Response) => {
   return error.message
 }
 
-const failingFirst: Respond = ({ provider }) => (provider === 'one' ? json({ error: {} }, 503) : json(chatAnswer()))
+const failingFirst: Respond = ({ provider }) => (provider === 'one' ? json({ error: {} }, 503) : json(chatResponse()))
 
 test("a list's models are tried in order, and the model in the body is ignored", async () => {
   const { send, upstream, recorded } = await open(failingFirst)
@@ -54,7 +54,7 @@ test("a list can contain combos and aliases, and names that don't resolve are sk
     aliases: { short: 'two/m' },
   }
   const { send, upstream } = await open(
-    ({ provider }) => (provider === 'two' ? json(chatAnswer()) : json({}, 500)),
+    ({ provider }) => (provider === 'two' ? json(chatResponse()) : json({}, 500)),
     extra,
   )
   const outer = { model: 'inner', params: { topP: 0.1, temperature: 0.2 } }
@@ -258,7 +258,7 @@ test('parameters are rejected in lists for kinds other than chat, and embedding 
 
 for (const stream of [false, true])
   test(`an unwanted response that the client gets is reported and charged once${stream ? ', streamed' : ''}`, async () => {
-    const { post, upstream, recorded } = await open(() => (stream ? sse(chatEvents('{}')) : json(chatAnswer('{}'))), {
+    const { post, upstream, recorded } = await open(() => (stream ? sse(chatEvents('{}')) : json(chatResponse('{}'))), {
       catalog: { one: { baseUrl: 'http://one.test/v1', models: [{ id: 'm', price: { input: 1, output: 1 } }] } },
       connections: ['one'],
     })

@@ -1,5 +1,5 @@
 import type { EntryParams } from '../../src/types.ts'
-import { askOf, getEndpoint } from '../gate/support/endpoint-requests.ts'
+import { createRequest, getEndpoint } from '../gate/support/endpoint-requests.ts'
 import { metered } from '../gate/support/metered-providers.ts'
 import { openGate } from '../gate/support/world.ts'
 import { fakeUpstream } from '../pipeline/support/upstream.ts'
@@ -31,7 +31,7 @@ async function open(params: EntryParams, extra = {}) {
   const combos = Object.fromEntries(models.map((model) => [model.replace('/', '-'), { models: [{ model, params }] }]))
   const world = await openWorld({ fetch: upstream, catalog, connections, combos, ...extra })
   async function send(path: string, model: string, body: object = {}, headers: Record<string, string> = {}) {
-    const pending = askOf(getEndpoint(path), model, 900)
+    const pending = createRequest(getEndpoint(path), model, 900)
     const beside = { 'ai-language-model-id': model, 'ai-language-model-specification-version': '4' }
     const full = JSON.stringify({ ...pending.body, ...body })
     const response = await world.post(pending.path, full, { headers: { ...beside, ...headers } })

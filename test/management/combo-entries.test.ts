@@ -133,11 +133,11 @@ test('detects cycles through entry objects and through names', async () => {
   const { refuses, expect } = openManagement()
   const cycle = (way: string) =>
     `"models[1]" must not lead back to the combo itself (${way}). Remove it or use another model`
-  const lead = (name: string, model: string) => ({ name, models: ['x', { model, weight: 0 }] })
-  await refuses(400, cycle('a → a'), ['POST', '/api/combos', lead('a', 'a')])
-  await expect(201, 'POST', '/api/combos', lead('a', 'b'))
-  await refuses(400, cycle('b → a → b'), ['POST', '/api/combos', lead('b', 'a')])
-  await expect(201, 'POST', '/api/combos', lead('b', 'short'))
+  const createLead = (name: string, model: string) => ({ name, models: ['x', { model, weight: 0 }] })
+  await refuses(400, cycle('a → a'), ['POST', '/api/combos', createLead('a', 'a')])
+  await expect(201, 'POST', '/api/combos', createLead('a', 'b'))
+  await refuses(400, cycle('b → a → b'), ['POST', '/api/combos', createLead('b', 'a')])
+  await expect(201, 'POST', '/api/combos', createLead('b', 'short'))
   const error = '"model" must not lead back to the alias itself: short → a → b → short'
   await refuses(400, error, ['PUT', '/api/models/aliases', { alias: 'short', model: 'a' }])
 })

@@ -75,9 +75,10 @@ async function perform(todo: Operation[], ids: string[], storage: Storage): Prom
 
 function check(combos: Combo[], ids: string[], recorded: Recorded[]) {
   const state = JSON.stringify({ combos, recorded }, null, 1)
-  const of = (kind: Operation['do']) => recorded.filter(({ operation }) => operation.do === kind).map(({ id }) => id)
-  const deleted = of('delete')
-  const expected = [...ids, ...of('create')].filter((id) => !deleted.includes(id))
+  const filterByKind = (kind: Operation['do']) =>
+    recorded.filter(({ operation }) => operation.do === kind).map(({ id }) => id)
+  const deleted = filterByKind('delete')
+  const expected = [...ids, ...filterByKind('create')].filter((id) => !deleted.includes(id))
   assert.equal(combos.map(({ id }) => id).sort(), expected.sort(), `every combo once: ${state}`)
   assert.is(new Set(combos.map((combo) => combo.name)).size, combos.length, `every name once: ${state}`)
   for (const combo of combos) {
@@ -166,7 +167,7 @@ test('a committed rename stays, even if another process tries to undo it', async
     // It has written the new record. Another process sees the record and is about to revert it when the old one is marked.
     const slow = openManagement({ storage: before(storage, { key: 'combos/old', count: 1 }, () => marked) })
     renamed = slow.expect(201, 'POST', '/api/combos', { name: 'third', models: ['z'] })
-    await turns()
+    await runTurns()
   })
   const marked = openManagement({ storage: deciding }).call('PUT', `/api/combos/${id}`, { name: 'new' })
   assert.is((await marked).status, 500) // killed after it had decided
@@ -176,7 +177,7 @@ test('a committed rename stays, even if another process tries to undo it', async
 })
 
 /** Waits for everything that doesn't wait for the test. */
-async function turns() {
+async function runTurns() {
   for (let left = 50; left > 0; left--) await new Promise((resolve) => setImmediate(resolve))
 }
 

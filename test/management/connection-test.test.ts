@@ -1,11 +1,11 @@
-import { chatAnswer, messageAnswer } from '../pipeline/support/responses.ts'
+import { chatResponse, messageResponse } from '../pipeline/support/responses.ts'
 import { fakeUpstream, json, type Respond } from '../pipeline/support/upstream.ts'
 import { openWorld, token, type WorldOptions } from '../pipeline/support/world.ts'
 import { assert, suite } from '../support/suite.ts'
 
 const test = suite('testing a connection')
 
-const respond: Respond = ({ provider }) => json(provider === 'claude' ? messageAnswer('ok') : chatAnswer('ok'))
+const respond: Respond = ({ provider }) => json(provider === 'claude' ? messageResponse('ok') : chatResponse('ok'))
 
 async function open(createResponse: Respond, options: WorldOptions = {}) {
   const fetch = fakeUpstream(createResponse)
@@ -43,7 +43,7 @@ test("a test reaches any of a provider's connections, even if it is paused, drai
   const twins = ['first', 'second'].map((name) => ({ provider: 'one', name, apiKey: `secret-of-${name}` }))
   let isHealthy = true
   const { api, fetch, chat } = await open(
-    () => (isHealthy ? json(chatAnswer('ok')) : json({ error: { message: 'overloaded' } }, 503)),
+    () => (isHealthy ? json(chatResponse('ok')) : json({ error: { message: 'overloaded' } }, 503)),
     { connections: twins },
   )
   const second = (await api.connections.list()).connections.find(({ name }) => name === 'second')?.id ?? ''

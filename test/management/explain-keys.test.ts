@@ -1,4 +1,4 @@
-import { chatAnswer } from '../pipeline/support/responses.ts'
+import { chatResponse } from '../pipeline/support/responses.ts'
 import { fakeUpstream, json } from '../pipeline/support/upstream.ts'
 import { openWorld } from '../pipeline/support/world.ts'
 import { assert, suite } from '../support/suite.ts'
@@ -6,7 +6,7 @@ import { assert, suite } from '../support/suite.ts'
 const test = suite('explaining a request for a key')
 
 async function world() {
-  const upstream = fakeUpstream(() => json(chatAnswer()))
+  const upstream = fakeUpstream(() => json(chatResponse()))
   const opened = await openWorld({ fetch: upstream, combos: { pool: ['one/m', 'two/m'] } })
   const { api } = opened
   const group = await api.groups.create({ name: 'g' })

@@ -1,7 +1,7 @@
 import { memoryStorage } from '../../adapters/storage/memory.ts'
 import { createClient } from '../../src/client/client.ts'
 import type { Storage } from '../../src/types.ts'
-import { chatAnswer, chatChunk } from '../pipeline/support/responses.ts'
+import { chatChunk, chatResponse } from '../pipeline/support/responses.ts'
 import { fakeUpstream, json, sse } from '../pipeline/support/upstream.ts'
 import { openWorld, token } from '../pipeline/support/world.ts'
 import { assert, suite } from '../support/suite.ts'
@@ -97,12 +97,12 @@ test("doesn't delete a group with keys, and a key can only be in an existing gro
   const one = await expect(201, 'POST', '/api/keys', { name: 'one', group: id })
   assert.is(Reflect.get(one, 'group'), id)
   await refuses(400, unknown, ['PUT', `/api/keys/${one.id}`, { group: 'nowhere' }])
-  const says = (count: string, it: string) =>
+  const getMessage = (count: string, it: string) =>
     `The group still has ${count}. First delete ${it}, or set ${it} to another group or null: PUT /api/keys/{id} with "group".`
-  await refuses(400, says('1 key', 'it'), ['DELETE', `/api/groups/${id}`])
+  await refuses(400, getMessage('1 key', 'it'), ['DELETE', `/api/groups/${id}`])
   const two = await expect(201, 'POST', '/api/keys', { name: 'two' })
   await expect(200, 'PUT', `/api/keys/${two.id}`, { group: id })
-  await refuses(400, says('2 keys', 'them'), ['DELETE', `/api/groups/${id}`])
+  await refuses(400, getMessage('2 keys', 'them'), ['DELETE', `/api/groups/${id}`])
   await expect(200, 'PUT', `/api/keys/${one.id}`, { group: null })
   await expect(200, 'DELETE', `/api/keys/${two.id}`)
   await expect(200, 'DELETE', `/api/groups/${id}`)
@@ -145,7 +145,7 @@ const secret = 'a secret of the store, as long as secrets must be'
 
 async function openUsed(storage: Storage = memoryStorage()) {
   const upstream = fakeUpstream(({ body }) =>
-    JSON.parse(String(body)).stream ? sse([chatChunk({ content: 'Once' })], 'hang') : json(chatAnswer()),
+    JSON.parse(String(body)).stream ? sse([chatChunk({ content: 'Once' })], 'hang') : json(chatResponse()),
   )
   const world = await openWorld({ fetch: upstream, storage, secret })
   const send = (key: string, stream = false) =>

@@ -1,4 +1,4 @@
-import { chatAnswer } from '../pipeline/support/responses.ts'
+import { chatResponse } from '../pipeline/support/responses.ts'
 import { fakeUpstream, json } from '../pipeline/support/upstream.ts'
 import { openWorld, token } from '../pipeline/support/world.ts'
 import { isCi, randomCases } from '../support/ci.ts'
@@ -67,7 +67,7 @@ const bodies: ReadonlyArray<readonly [method: string, path: string, body: object
 
 for (const [method, path, body] of bodies)
   test(`no body sent to ${method} ${path} causes an internal error`, async () => {
-    const { gateway, recorded } = await openWorld({ fetch: fakeUpstream(() => json(chatAnswer())) })
+    const { gateway, recorded } = await openWorld({ fetch: fakeUpstream(() => json(chatResponse())) })
     const send = (mode: string, at: string, text: string) =>
       gateway.fetch(
         new Request(`http://gateway${at}`, {

@@ -1,6 +1,6 @@
 import { memoryStorage } from '../../adapters/storage/memory.ts'
 import { prometheus } from '../../src/features/observe/prometheus.ts'
-import { chatAnswer } from '../pipeline/support/responses.ts'
+import { chatResponse } from '../pipeline/support/responses.ts'
 import { fakeUpstream, json } from '../pipeline/support/upstream.ts'
 import { openWorld } from '../pipeline/support/world.ts'
 import { assert, suite } from '../support/suite.ts'
@@ -49,7 +49,7 @@ test('counts the in-flight model requests', async () => {
     fetch: fakeUpstream(async () => {
       requested.resolve()
       await waiting
-      return json(chatAnswer())
+      return json(chatResponse())
     }),
   })
   const pending = chat({})

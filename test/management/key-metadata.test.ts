@@ -2,7 +2,7 @@ import { memoryStorage } from '../../adapters/storage/memory.ts'
 import { createClient } from '../../src/client/client.ts'
 import { isGatewayError } from '../../src/errors.ts'
 import type { ApiKey, Storage } from '../../src/types.ts'
-import { chatAnswer } from '../pipeline/support/responses.ts'
+import { chatResponse } from '../pipeline/support/responses.ts'
 import { fakeUpstream, json } from '../pipeline/support/upstream.ts'
 import { openWorld } from '../pipeline/support/world.ts'
 import { assert, suite } from '../support/suite.ts'
@@ -32,11 +32,11 @@ test('creates a key with metadata, shows it, replaces it completely, and removes
   assert.equal(Object.keys(plain), ['key', 'id', 'name', 'createdAt'])
 })
 
-const many = (count: number) =>
+const createMany = (count: number) =>
   Object.fromEntries(Array.from({ length: count }, (_, index) => [`name ${index}`, 'text']))
 
 const rejected: [metadata: unknown, error: string][] = [
-  [many(17), '"metadata" must not have more than 16 fields'],
+  [createMany(17), '"metadata" must not have more than 16 fields'],
   [{ ['n'.repeat(65)]: 'a' }, '"metadata" has an invalid field name: each must not be longer than 64 characters'],
   [{ '': 'a' }, '"metadata" has an invalid field name: each must not be blank'],
   [{ 'a\nb': 'a' }, '"metadata" has an invalid field name: each must not contain control characters'],
@@ -62,7 +62,7 @@ test('rejects metadata beyond its limits, and changes nothing', async () => {
     keys.map(({ name, metadata: kept }) => [name, kept]),
     [['a', metadata]],
   )
-  const most = { ...many(15), ['n'.repeat(64)]: 'x'.repeat(512) }
+  const most = { ...createMany(15), ['n'.repeat(64)]: 'x'.repeat(512) }
   await expect(200, 'PUT', `/api/keys/${id}`, { metadata: most })
   assert.equal((await expect(200, 'GET', '/api/keys')).keys[0]?.metadata, most)
 })
@@ -114,7 +114,7 @@ async function damageMetadata(stored: unknown) {
   const [{ key: location = '', value = '' } = {}] = await storage.list('keys/')
   const envelope = JSON.parse(value)
   await storage.set(location, JSON.stringify({ ...envelope, record: { ...envelope.record, metadata: stored } }))
-  const world = await openWorld({ storage, connections: [], fetch: fakeUpstream(() => json(chatAnswer())) })
+  const world = await openWorld({ storage, connections: [], fetch: fakeUpstream(() => json(chatResponse())) })
   return { ...world, storage, place: location, key, id }
 }
 

@@ -1,4 +1,4 @@
-import { chatAnswer } from '../pipeline/support/responses.ts'
+import { chatResponse } from '../pipeline/support/responses.ts'
 import { fakeUpstream, json } from '../pipeline/support/upstream.ts'
 import { openWorld } from '../pipeline/support/world.ts'
 import { assert, suite } from '../support/suite.ts'
@@ -8,7 +8,7 @@ const test = suite('the usage of keys')
 const DAY = 86_400_000
 
 async function world(options: object = {}) {
-  const opened = await openWorld({ fetch: fakeUpstream(() => json(chatAnswer())), usage: true, ...options })
+  const opened = await openWorld({ fetch: fakeUpstream(() => json(chatResponse())), usage: true, ...options })
   const { api, chat, clock } = opened
   await api.customModels.create({ providerAlias: 'one', id: 'm', prices: { input: 1, output: 1 } })
   const group = await api.groups.create({ name: 'team', limits: { requests: { month: 100 } } })

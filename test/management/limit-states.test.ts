@@ -1,6 +1,6 @@
 import { serveNode } from '../../adapters/mount/node.ts'
 import { runCommand } from '../../src/cli/commands/run-command.ts'
-import { chatAnswer } from '../pipeline/support/responses.ts'
+import { chatResponse } from '../pipeline/support/responses.ts'
 import { fakeUpstream, json } from '../pipeline/support/upstream.ts'
 import { openWorld, token } from '../pipeline/support/world.ts'
 import { assert, suite } from '../support/suite.ts'
@@ -9,7 +9,7 @@ import { openManagement } from './open-management.ts'
 const test = suite('limit states')
 
 async function world() {
-  const opened = await openWorld({ fetch: fakeUpstream(() => json(chatAnswer())) })
+  const opened = await openWorld({ fetch: fakeUpstream(() => json(chatResponse())) })
   const { api, chat } = opened
   await api.settings.update({ limits: { requests: { total: 1_000 } } })
   const group = await api.groups.create({ name: 'team', limits: { requests: { month: 100 } } })

@@ -1,6 +1,6 @@
 import { memoryStorage } from '../../adapters/storage/memory.ts'
 import type { Storage } from '../../src/types.ts'
-import { chatAnswer, chatEvents } from '../pipeline/support/responses.ts'
+import { chatEvents, chatResponse } from '../pipeline/support/responses.ts'
 import { fakeUpstream, json, sse } from '../pipeline/support/upstream.ts'
 import { openWorld, token, type WorldOptions } from '../pipeline/support/world.ts'
 import { type FakeClock, fakeClock } from '../support/clock.ts'
@@ -15,7 +15,7 @@ async function open(options: WorldOptions = {}) {
   const world = await openWorld({
     fetch: fakeUpstream(({ body, provider }) => {
       if (provider === 'one') return json({ error: { message: 'overloaded' } }, 503)
-      return JSON.parse(body).stream ? sse(chatEvents()) : json(chatAnswer())
+      return JSON.parse(body).stream ? sse(chatEvents()) : json(chatResponse())
     }),
     combos: { fast: ['one/m', 'two/m'] },
     ...options,
@@ -132,7 +132,7 @@ test('the first event contains a request that is already in flight, with its fai
     fetch: fakeUpstream(async ({ provider }) => {
       if (provider === 'one') return json({ error: { message: 'overloaded' } }, 503)
       await held
-      return json(chatAnswer())
+      return json(chatResponse())
     }),
   })
   const response = chat({ model: 'fast' })
@@ -226,7 +226,7 @@ test('reports a changed record by its collection and id, including changes by an
 test('reports when a target goes into cooldown, is probed, and recovers', async () => {
   let isUnhealthy = true
   const { follow, chat, clock } = await open({
-    fetch: fakeUpstream(() => (isUnhealthy ? json({ error: { message: 'slow down' } }, 429) : json(chatAnswer()))),
+    fetch: fakeUpstream(() => (isUnhealthy ? json({ error: { message: 'slow down' } }, 429) : json(chatResponse()))),
     connections: ['one'],
     combos: {},
   })

@@ -44,23 +44,27 @@ test('compares 5,000 candidates in milliseconds', () => {
 const random = createRandom(7)
 const letters = (length: number) => Array.from({ length }, () => String.fromCharCode(97 + random.below(26))).join('')
 const shared = letters(180)
-const many = (getName: (at: number) => string) => Array.from({ length: 3_000 }, (_, index) => getName(index))
+const createNames = (getName: (at: number) => string) => Array.from({ length: 3_000 }, (_, index) => getName(index))
 
 for (const [label, word, candidates] of [
-  ['that differs from all others', letters(200), many(() => `provider/${letters(190)}`)],
+  ['that differs from all others', letters(200), createNames(() => `provider/${letters(190)}`)],
   [
     'that shares nearly all letters with every other name',
     `x${shared}99xx9`,
-    many((index) => `p/${shared}${index + 10_000}`),
+    createNames((index) => `p/${shared}${index + 10_000}`),
   ],
-  ['that repeats one letter', `b${'a'.repeat(190)}bbbb`, many((index) => `${'a'.repeat(190)}${index + 10_000}`)],
-  ['with the same letters', `q${'ba'.repeat(90)}cccc`, many(() => `p${'ab'.repeat(90)}${letters(4)}`)],
+  ['that repeats one letter', `b${'a'.repeat(190)}bbbb`, createNames((index) => `${'a'.repeat(190)}${index + 10_000}`)],
+  ['with the same letters', `q${'ba'.repeat(90)}cccc`, createNames(() => `p${'ab'.repeat(90)}${letters(4)}`)],
   [
     'with a hundred letters',
     `x${shared.slice(0, 90)}99xx9`,
-    many((index) => `p/${shared.slice(0, 90)}${index + 10_000}`),
+    createNames((index) => `p/${shared.slice(0, 90)}${index + 10_000}`),
   ],
-  ['with a usual length', 'openruter/vendor/modle-12x', many((index) => `openrouter/vendor/model-${index + 100}`)],
+  [
+    'with a usual length',
+    'openruter/vendor/modle-12x',
+    createNames((index) => `openrouter/vendor/model-${index + 100}`),
+  ],
 ] as const)
   test(`compares a name ${label} with 3,000 names in at most 10 ms`, async () => {
     const times = await roundsUntil(10, () => cpuMs(() => findNearest(word, candidates)))
@@ -68,6 +72,6 @@ for (const [label, word, candidates] of [
   })
 
 test('finds a name among 3,000 similar ones', () => {
-  const names = many((index) => `openrouter/${shared.slice(0, 40)}-${index}`)
+  const names = createNames((index) => `openrouter/${shared.slice(0, 40)}-${index}`)
   assert.is(findNearest(`openrouter/${shared.slice(0, 39)}-2977`, names)[0], `openrouter/${shared.slice(0, 40)}-2977`)
 })

@@ -4,7 +4,7 @@ import { createGateway } from '../../src/gateway.ts'
 import { isObject, tryParseJson } from '../../src/lib/json.ts'
 import type { GatewayOptions } from '../../src/options.ts'
 import type { ApiKey, Combo, Connection, EffectiveRules, KeyGroup, RequestRules, Settings } from '../../src/types.ts'
-import { checkAnswer } from '../openapi/check-results.ts'
+import { checkResponse } from '../openapi/check-results.ts'
 import { plant, watchfulLogger } from '../support/canaries.ts'
 import { fakeClock } from '../support/clock.ts'
 import { assert } from '../support/suite.ts'
@@ -32,7 +32,7 @@ export interface Body extends Connection, Omit<Combo, 'kind' | keyof RequestRule
   providers: Provider[]
 }
 
-export interface Answer {
+export interface Reply {
   status: number
   body: Body
   headers: Headers
@@ -49,12 +49,12 @@ export function openManagement(options: Partial<GatewayOptions> = {}) {
     const text = await response.text()
     const body: unknown = text === '' ? undefined : JSON.parse(text)
     const sent = typeof init.body === 'string' ? tryParseJson(init.body) : undefined
-    if (body !== undefined) await checkAnswer({ method, path, sent, status: response.status, body })
+    if (body !== undefined) await checkResponse({ method, path, sent, status: response.status, body })
     return { status: response.status, headers: response.headers, body: body as Body } // all of these responses are JSON
   }
 
   /** Sends the token, and a JSON body if there is one. */
-  function call(method: string, path: string, body?: unknown): Promise<Answer> {
+  function call(method: string, path: string, body?: unknown): Promise<Reply> {
     if (isObject(body) && typeof body.apiKey === 'string') plant(body.apiKey)
     const headers = {
       authorization: `Bearer ${TOKEN}`,

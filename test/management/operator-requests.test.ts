@@ -1,4 +1,4 @@
-import { chatAnswer, chatEvents } from '../pipeline/support/responses.ts'
+import { chatEvents, chatResponse } from '../pipeline/support/responses.ts'
 import { fakeUpstream, json, sse } from '../pipeline/support/upstream.ts'
 import { openWorld, token, type WorldOptions } from '../pipeline/support/world.ts'
 import { assert, suite } from '../support/suite.ts'
@@ -8,7 +8,7 @@ const test = suite('model requests through the management API')
 async function open(options: WorldOptions = {}) {
   const fetch = fakeUpstream(({ body, provider }) => {
     if (provider === 'three') return json({ error: { message: 'overloaded' } }, 503)
-    return JSON.parse(body).stream ? sse(chatEvents('one two')) : json(chatAnswer())
+    return JSON.parse(body).stream ? sse(chatEvents('one two')) : json(chatResponse())
   })
   const world = await openWorld({ usage: true, ...options, fetch })
   await world.api.settings.update({ requireApiKey: true })

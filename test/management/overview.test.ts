@@ -1,6 +1,6 @@
 import { memoryStorage } from '../../adapters/storage/memory.ts'
 import { openBothEnds } from '../cloud/support/gateway-and-proxy.ts'
-import { chatAnswer } from '../pipeline/support/responses.ts'
+import { chatResponse } from '../pipeline/support/responses.ts'
 import { fakeUpstream, json } from '../pipeline/support/upstream.ts'
 import { openWorld, token } from '../pipeline/support/world.ts'
 import { assert, suite } from '../support/suite.ts'
@@ -14,7 +14,7 @@ test('contains the last 24 hours by hour, the day before, failures, and missing 
   const world = await openWorld({
     usage: true,
     fetch: fakeUpstream(({ provider }) =>
-      provider === 'three' ? json({ error: { message: 'out of order' } }, 500) : json(chatAnswer()),
+      provider === 'three' ? json({ error: { message: 'out of order' } }, 500) : json(chatResponse()),
     ),
   })
   const { api, clock, chat } = world
@@ -73,36 +73,36 @@ test('explains why the mirror is behind, until the mirror has caught up', async 
 })
 
 test('lists the keys, groups, and gateway limits that are at least 80% used', async () => {
-  const world = await openWorld({ usage: true, fetch: fakeUpstream(() => json(chatAnswer())) })
+  const world = await openWorld({ usage: true, fetch: fakeUpstream(() => json(chatResponse())) })
   const { api, clock, chat } = world
   const group = await api.groups.create({ name: 'team', limits: { requests: { day: 5, month: 100 } } })
   const full = await api.keys.create({ name: 'full', group: group.id, limits: { requests: { day: 4 }, parallel: 1 } })
   const half = await api.keys.create({ name: 'half', limits: { requests: { day: 8 } } })
-  const by = (key: string) => ({ headers: { authorization: `Bearer ${key}` } })
-  const near = async () => {
+  const createHeaders = (key: string) => ({ headers: { authorization: `Bearer ${key}` } })
+  const listNear = async () => {
     await clock.advance(1_000)
     const { nearLimits = [] } = await api.overview()
     return nearLimits.map(({ scope, name, window, limit, used }) => [scope, name, window, limit, used])
   }
-  assert.equal(await near(), [])
+  assert.equal(await listNear(), [])
   for (let index = 0; index < 4; index++) {
-    await chat({}, by(full.key))
-    await chat({}, by(half.key))
+    await chat({}, createHeaders(full.key))
+    await chat({}, createHeaders(half.key))
   }
-  assert.equal(await near(), [
+  assert.equal(await listNear(), [
     ['key', 'full', 'day', 4, 4],
     ['group', 'team', 'day', 5, 4],
   ])
   await api.settings.update({ limits: { requests: { day: 1 } } })
-  await chat({}, by(half.key))
-  assert.equal((await near()).at(0), ['gateway', undefined, 'day', 1, 1])
+  await chat({}, createHeaders(half.key))
+  assert.equal((await listNear()).at(0), ['gateway', undefined, 'day', 1, 1])
   await api.keys.delete(full.id)
   assert.equal(
-    (await near()).map(([scope]) => scope),
+    (await listNear()).map(([scope]) => scope),
     ['gateway', 'group'],
   )
   await clock.advance(24 * HOUR)
-  assert.equal(await near(), [], 'the next day')
+  assert.equal(await listNear(), [], 'the next day')
 })
 
 test('omits the limits while the storage is unavailable', async () => {

@@ -2,7 +2,7 @@ import { memoryStorage } from '../../adapters/storage/memory.ts'
 import type { Management } from '../../src/management/operations.ts'
 import { platformClock } from '../../src/platform.ts'
 import type { Catalog, Storage } from '../../src/types.ts'
-import { chatAnswer } from '../pipeline/support/responses.ts'
+import { chatResponse } from '../pipeline/support/responses.ts'
 import { fakeUpstream, json } from '../pipeline/support/upstream.ts'
 import { assert, suite } from '../support/suite.ts'
 import { openManagement } from './open-management.ts'
@@ -188,7 +188,7 @@ test('putting the same combo keeps its rotation, and a change restarts it', asyn
   const requests: string[] = []
   const upstream = fakeUpstream(({ body }) => {
     requests.push(JSON.parse(body).model)
-    return json(chatAnswer())
+    return json(chatResponse())
   })
   const { gateway, expect } = openManagement({ catalog, fetch: upstream })
   await expect(201, 'POST', '/api/connections', { provider: 'openai', apiKey: SECRET })

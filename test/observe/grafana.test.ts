@@ -49,7 +49,7 @@ const labelsBySample = new Map([
 const WORDS = new Set(['sum', 'max', 'by', 'rate', 'increase', 'histogram_quantile', 'unless', 'label_values'])
 
 /** Finds names in a query that are neither metrics nor labels of its metrics. */
-function unknownIn(query: string): string[] {
+function findUnknown(query: string): string[] {
   const bare = query.replace(/"[^"]*"/g, '').replace(/\[[^\]]*\]/g, '')
   const words = [...bare.matchAll(/[a-z_]\w*/gi)].map(([word]) => word).filter((word) => !WORDS.has(word))
   const measured = words.filter((word) => labelsBySample.has(word))
@@ -62,11 +62,11 @@ const getMissing = (text: string, names: RegExp, query: string) =>
   [...text.matchAll(names)].flatMap(([, name = '']) => (new RegExp(`by \\([^)]*\\b${name}\\b`).test(query) ? [] : name))
 
 test('a query with an unknown metric or label is detected', () => {
-  assert.equal(unknownIn('sum by (le) (rate(signalbox_attempts_total{signalbox_outcome="a", model="m"}[5m]))'), [
+  assert.equal(findUnknown('sum by (le) (rate(signalbox_attempts_total{signalbox_outcome="a", model="m"}[5m]))'), [
     'le',
     'model',
   ])
-  assert.equal(unknownIn('rate(signalbox_attempts[5m])'), ['signalbox_attempts'])
+  assert.equal(findUnknown('rate(signalbox_attempts[5m])'), ['signalbox_attempts'])
   assert.equal(getMissing('{{a}}', /\{\{(\w+)\}\}/g, 'sum by (b) (x)'), ['a'])
 })
 
@@ -76,7 +76,7 @@ test('every query in the dashboard uses known metrics and labels', () => {
     ...dashboard.templating.list.flatMap(({ definition }) => definition ?? []),
   ]
   assert.ok(queries.length > 30)
-  for (const query of queries) assert.equal(unknownIn(query), [], query)
+  for (const query of queries) assert.equal(findUnknown(query), [], query)
 })
 
 test("every panel has a title, a unit, and labels from its query, and doesn't overlap others", () => {
@@ -103,7 +103,7 @@ test("every panel has a title, a unit, and labels from its query, and doesn't ov
 test('every alert uses known metrics and labels, and refers only to labels in its query', () => {
   assert.ok(rules.length >= 6)
   for (const { alert, expr, annotations } of rules) {
-    assert.equal(unknownIn(expr), [], alert)
+    assert.equal(findUnknown(expr), [], alert)
     assert.equal(getMissing(annotations.summary, /\$labels\.(\w+)/g, expr), [], alert)
   }
 })

@@ -71,11 +71,11 @@ test('observers see no credential, IP address, or cookie of a client', async () 
 test('requests wait for observer code only until it is loaded', async () => {
   const { gateway } = await openObserved([{ request: () => undefined }])
   const foreign = { method: 'GET', path: '/not-the-gateway' } as Exchange
-  const wins = () => {
+  const succeed = () => {
     const later = Promise.resolve().then(() => 'later')
     return Promise.race([gateway.exchange(foreign), later])
   }
-  assert.equal([await wins(), await gateway.exchange(foreign), await wins()], ['later', undefined, undefined])
+  assert.equal([await succeed(), await gateway.exchange(foreign), await succeed()], ['later', undefined, undefined])
 })
 
 test('close waits for slow writes of observers', async () => {

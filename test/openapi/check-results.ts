@@ -43,7 +43,7 @@ const served = listServedOperations().map((item) => ({
  * an error must be one text. The request must be as described. Ignores paths without an operation. Resolves to the name of the operation if it
  * succeeded.
  */
-export async function checkAnswer({ method, path, sent, status, body }: Exchanged): Promise<string | undefined> {
+export async function checkResponse({ method, path, sent, status, body }: Exchanged): Promise<string | undefined> {
   described ??= describe()
   const plain = path.replace(/\?.*/, '')
   const operation = (await described).find((item) => item.method === method && item.pattern.test(plain))

@@ -38,7 +38,7 @@ export function describedOperations(document: OpenApiDocument): Described[] {
         },
         response(status) {
           const found = responses[status] ?? responses.default
-          const { content } = found && '$ref' in found ? referred(document, found.$ref) : (found ?? {})
+          const { content } = found && '$ref' in found ? resolveReference(document, found.$ref) : (found ?? {})
           const body = content?.['application/json']?.schema
           if (!body) throw new Error(`${operationId} has no JSON body for the status ${status}.`)
           return compile(body)
@@ -70,7 +70,7 @@ interface RawOperation {
 }
 
 /** Returns a component of a description. */
-function referred(document: OpenApiDocument, ref: string): { content?: Content } {
+function resolveReference(document: OpenApiDocument, ref: string): { content?: Content } {
   const [, , kind = '', name = ''] = ref.split('/')
   const found = document.components[kind]?.[name]
   if (!found) throw new Error(`There is no ${ref}.`)

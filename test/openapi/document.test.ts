@@ -94,9 +94,9 @@ test('the document is protected like the rest of /api, and is the same in proces
 })
 
 test('the document has the base path as its server and the package version', async () => {
-  const at = async (basePath: string) => (await openManagement({ basePath }).gateway.api.openapi()).servers
-  assert.equal(await at(''), [{ url: '/' }])
-  assert.equal(await at('/ai/'), [{ url: '/ai' }])
+  const getServers = async (basePath: string) => (await openManagement({ basePath }).gateway.api.openapi()).servers
+  assert.equal(await getServers(''), [{ url: '/' }])
+  assert.equal(await getServers('/ai/'), [{ url: '/ai' }])
   const { send, gateway } = openManagement()
   const { body } = await send('GET', '/health')
   assert.is((await gateway.api.openapi()).info.version, Reflect.get(body, 'version'))

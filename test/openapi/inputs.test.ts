@@ -204,7 +204,7 @@ async function listDescribed() {
 }
 
 /** Returns whether a description accepts an input, ignoring whitespace around texts. */
-const takes = (request: ValidateFunction, input: object, action: string | undefined) =>
+const isAccepted = (request: ValidateFunction, input: object, action: string | undefined) =>
   request(
     JSON.parse(JSON.stringify({ ...(action && { action }), ...input }), (_, value) =>
       typeof value === 'string' ? value.trim() : value,
@@ -220,14 +220,14 @@ test('input schemas have exactly the fields that operations accept', async () =>
   for (const { name, action, request, schema } of await listDescribed()) {
     const sample = samples[name] ?? {}
     if (schema) assert.ok(safeParse(schema, sample).success, name)
-    assert.ok(takes(request, sample, action), `${name}: ${JSON.stringify(request.errors)}`)
-    assert.not.ok(takes(request, { ...sample, more: 1 }, action), name)
+    assert.ok(isAccepted(request, sample, action), `${name}: ${JSON.stringify(request.errors)}`)
+    assert.not.ok(isAccepted(request, { ...sample, more: 1 }, action), name)
     const entries: Record<string, GenericSchema & { wrapped?: GenericSchema }> = Object(schema).entries ?? {}
     for (const [member, entry] of Object.entries(entries)) {
       const isShown = entry.wrapped?.type !== 'never'
       assert.is(Object.hasOwn(sample, member), isShown, `${name}: does the sample in this file have "${member}"?`)
       const { [member]: _, ...without } = sample as Record<string, unknown>
-      assert.is(takes(request, without, action), Boolean(entry.wrapped), `${name} without ${member}`)
+      assert.is(isAccepted(request, without, action), Boolean(entry.wrapped), `${name} without ${member}`)
     }
   }
 })
@@ -285,7 +285,7 @@ test('the gateway rejects inputs that their schemas reject', async () => {
     fc.assert(
       fc.property(fc.constantFrom(...listPaths(sample).slice(1), ['more']), odd, (place, value) => {
         const input = withValue(sample, place, value) as object
-        if (takes(request, input, action)) return true
+        if (isAccepted(request, input, action)) return true
         refusals++
         return !safeParse(schema, input).success
       }),

@@ -6,7 +6,7 @@ import { formats } from '../../src/protocols/formats/formats.ts'
 import { endpoints } from '../../src/protocols/kinds/kinds.ts'
 import type { ClientFormat, WireFormat } from '../../src/types.ts'
 import { answerAt, getSample } from '../kinds/samples.ts'
-import { chatAnswer, chatEvents } from '../pipeline/support/responses.ts'
+import { chatEvents, chatResponse } from '../pipeline/support/responses.ts'
 import { fakeUpstream, json } from '../pipeline/support/upstream.ts'
 import { openWorld } from '../pipeline/support/world.ts'
 import { assert, suite } from '../support/suite.ts'
@@ -70,10 +70,11 @@ test('the list for OpenAI clients has `object`, `data`, and entries with four fi
 test('model lists support the query parameters described for their format', async () => {
   const { gateway } = await openWorld({ connections: ['one'] })
   for (const [name, headers] of Object.entries(senders) as [WireFormat, Record<string, string>][]) {
-    const at = async (query: string) => gateway.fetch(new Request(`http://gateway/v1/models?${query}`, { headers }))
-    const fullText = await (await at('')).text()
+    const fetchModels = async (query: string) =>
+      gateway.fetch(new Request(`http://gateway/v1/models?${query}`, { headers }))
+    const fullText = await (await fetchModels('')).text()
     for (const parameter of Object.keys(formatTypes[name].paging)) {
-      const isRead = (await (await at(`${parameter}=nothing-of-this-name`)).text()) !== fullText
+      const isRead = (await (await fetchModels(`${parameter}=nothing-of-this-name`)).text()) !== fullText
       assert.ok(isRead, `${name} ${parameter}`)
     }
   }
@@ -89,7 +90,7 @@ test('errors with each status match the schema of each format', async () => {
 })
 
 test("errors of every endpoint match the schema of the endpoint's format", async () => {
-  const { gateway } = await openWorld({ fetch: fakeUpstream(() => json(chatAnswer())), connections: ['one'] })
+  const { gateway } = await openWorld({ fetch: fakeUpstream(() => json(chatResponse())), connections: ['one'] })
   for (const { path, format } of endpoints) {
     const headers = { 'content-type': 'application/json' }
     const at = `http://gateway${path.replace('{model}', 'one/m')}`
@@ -114,7 +115,7 @@ test('every endpoint responds with the media type and the headers in its descrip
     if (input) return input
     return JSON.parse(body).stream
       ? new Response(chatEvents().join(''), { headers: { 'content-type': 'text/event-stream' } })
-      : json(chatAnswer())
+      : json(chatResponse())
   })
   const { gateway, api } = await openWorld({ fetch: upstream, connections: ['one'] })
   const { paths } = await api.openapi()

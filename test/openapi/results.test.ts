@@ -6,7 +6,7 @@ import { CLOUD, ENROLLMENT_TOKEN, fakeProxy } from '../management/cloud/fake-pro
 import { openManagement } from '../management/open-management.ts'
 import { damageStore, fillStore } from '../storage/support/damaged-store.ts'
 import { assert, suite } from '../support/suite.ts'
-import { checkAnswer } from './check-results.ts'
+import { checkResponse } from './check-results.ts'
 
 const test = suite('management API results')
 
@@ -22,7 +22,7 @@ test('each operation resolves to a result that matches its description', async (
 
   async function send(method: string, path: string, sent?: object) {
     const { status, body } = await call(method, path, sent)
-    const name = await checkAnswer({ method, path, sent, status, body })
+    const name = await checkResponse({ method, path, sent, status, body })
     assert.ok(name, `${method} ${path}: ${status} ${JSON.stringify(body)}`)
     seen.add(name)
     return body
@@ -186,7 +186,7 @@ test('the health of targets that are failing, in cooldown, or draining matches i
     body: JSON.stringify({ model: 'openai/gpt-5-mini', messages: [{ role: 'user', content: 'Hi' }] }),
   })
   const { status, body } = await call('GET', '/api/health')
-  assert.is(await checkAnswer({ method: 'GET', path: '/api/health', status, body }), 'health.list')
+  assert.is(await checkResponse({ method: 'GET', path: '/api/health', status, body }), 'health.list')
   const { health, targets } = body as unknown as { health: { state: string }[]; targets: { state: string }[] }
   assert.equal([health[0]?.state, targets.map(({ state }) => state).sort()], ['cooling', ['cooling', 'draining']])
   const shown = await call('GET', `/api/connections/${id}`)
@@ -195,8 +195,8 @@ test('the health of targets that are failing, in cooldown, or draining matches i
 
 const list = { method: 'GET', path: '/api/keys', status: 200 }
 const one = { id: 'i', name: 'n', key: 'k', createdAt: '2026-01-01T00:00:00.000Z' }
-const assertMismatch = (response: Parameters<typeof checkAnswer>[0]) =>
-  checkAnswer(response).then(
+const assertMismatch = (response: Parameters<typeof checkResponse>[0]) =>
+  checkResponse(response).then(
     () => 'accepted',
     (error: Error) => error.message,
   )

@@ -1,12 +1,12 @@
 import { assert, suite } from '../support/suite.ts'
-import { chatAnswer } from './support/responses.ts'
+import { chatResponse } from './support/responses.ts'
 import { fakeUpstream, json } from './support/upstream.ts'
 import { openWorld, token } from './support/world.ts'
 
 const test = suite('clients that disconnect before the body has arrived')
 
 test('a client that disconnects before its body has arrived causes no call', async () => {
-  const upstream = fakeUpstream(() => json(chatAnswer()))
+  const upstream = fakeUpstream(() => json(chatResponse()))
   const world = await openWorld({ fetch: upstream })
   const controller = new AbortController()
   let canceled = false

@@ -1,7 +1,7 @@
 import { memoryStorage } from '../../adapters/storage/memory.ts'
 import { fakeClock } from '../support/clock.ts'
 import { assert, suite } from '../support/suite.ts'
-import { chatAnswer, chatEvents, messageEvents } from './support/responses.ts'
+import { chatEvents, chatResponse, messageEvents } from './support/responses.ts'
 import { fakeUpstream, getBody, json, never, type Respond, sse } from './support/upstream.ts'
 import { openWorld } from './support/world.ts'
 
@@ -104,7 +104,7 @@ test('a stream that was never read ends when the client disconnects', async () =
 })
 
 test('a client that disconnected before its request causes no call', async () => {
-  const { upstream, world, controller, init } = await openAborting(() => json(chatAnswer()))
+  const { upstream, world, controller, init } = await openAborting(() => json(chatResponse()))
   const request = new Request('http://gateway/v1/chat/completions', {
     ...init,
     method: 'POST',
@@ -118,7 +118,7 @@ test('a client that disconnected before its request causes no call', async () =>
 test('a client that disconnects while the storage is slow causes no call', async () => {
   const { watch: _, ...storage } = memoryStorage()
   const { list } = storage
-  const upstream = fakeUpstream(() => json(chatAnswer()))
+  const upstream = fakeUpstream(() => json(chatResponse()))
   const world = await openWorld({ fetch: upstream, storage })
   let release: () => void = () => {}
   const slow = new Promise<void>((resolve) => {
@@ -137,7 +137,7 @@ test('a client that disconnects while the storage is slow causes no call', async
 })
 
 test('a fetch that ignores its signal delays no request, and its late response is canceled', async () => {
-  let bring: (response: Response) => void = () => {}
+  let resolveResponse: (response: Response) => void = () => {}
   let canceled = false
   const late = new ReadableStream({
     cancel() {
@@ -149,7 +149,7 @@ test('a fetch that ignores its signal delays no request, and its late response i
   const fetch = () => {
     calls++
     return new Promise<Response>((resolve) => {
-      bring = resolve
+      resolveResponse = resolve
     })
   }
   const world = await openWorld({ fetch, clock })
@@ -158,7 +158,7 @@ test('a fetch that ignores its signal delays no request, and its late response i
   while (calls === 0) await clock.advance(0)
   abortController.abort()
   assert.is((await pending).status, 499)
-  bring(new Response(late))
+  resolveResponse(new Response(late))
   await clock.advance(0)
   assert.is(canceled, true)
 
@@ -171,7 +171,7 @@ test('a fetch that ignores its signal delays no request, and its late response i
   })
   const streaming = world.chat({ stream: true })
   while (calls === 1) await clock.advance(0)
-  bring(new Response(stream))
+  resolveResponse(new Response(stream))
   await (await streaming).body?.cancel()
   assert.ok(source, 'a body is given up as well')
 })

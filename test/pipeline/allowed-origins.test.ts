@@ -1,5 +1,5 @@
 import { assert, suite } from '../support/suite.ts'
-import { chatAnswer, chatEvents } from './support/responses.ts'
+import { chatEvents, chatResponse } from './support/responses.ts'
 import { fakeUpstream, json, sse } from './support/upstream.ts'
 import { openWorld } from './support/world.ts'
 
@@ -10,7 +10,7 @@ const OTHER = 'https://other.example'
 const open = () =>
   openWorld({
     allowedOrigins: [APP, 'chrome-extension://abcdefgh'],
-    fetch: fakeUpstream(({ body }) => (body.includes('"stream":true') ? sse(chatEvents('Hi')) : json(chatAnswer()))),
+    fetch: fakeUpstream(({ body }) => (body.includes('"stream":true') ? sse(chatEvents('Hi')) : json(chatResponse()))),
   })
 
 const getCors = (response: Response) =>

@@ -1,7 +1,7 @@
 import { wireFormats } from '../../src/types/unions.ts'
 import { clients, wholeClients } from '../formats/support/clients.ts'
 import { assert, suite } from '../support/suite.ts'
-import { chatAnswer, chatEvents, type ErrorAnswer } from './support/responses.ts'
+import { chatEvents, chatResponse, type ErrorAnswer } from './support/responses.ts'
 import { questions } from './support/sample-requests.ts'
 import { looked, looking } from './support/sample-streams.ts'
 import { getAttempts, typed } from './support/unrequested-streams.ts'
@@ -23,7 +23,7 @@ const getBytes = (text: string) => [...new TextEncoder().encode(text)].map((byte
 
 const open = (respond: () => Response, connections = ['google', 'one', 'two']) =>
   openWorld({
-    fetch: fakeUpstream(({ provider }) => (provider === 'two' ? json(chatAnswer('spare')) : respond())),
+    fetch: fakeUpstream(({ provider }) => (provider === 'two' ? json(chatResponse('spare')) : respond())),
     connections,
     combos: { chain: ['google/g', 'two/m'], chats: ['one/m', 'two/m'] },
   })
@@ -73,7 +73,7 @@ test('a JSON array with a single element is that element, unchanged', async () =
   const output = JSON.stringify({ ...last, more: 1 }).replace('"more":1', '"more": 12345678901234567890')
   const world = await open(() => json(` [\n${output}\n]`))
   assert.is(await (await world.post(...questions.gemini('google/g', false))).text(), output)
-  const chat = await open(() => json([chatAnswer('Hello')]))
+  const chat = await open(() => json([chatResponse('Hello')]))
   for (const stream of [false, true]) assert.match(await (await chat.chat({ stream })).text(), '"content":"Hello"')
   const count = await open(() => json([{ totalTokens: 7 }]))
   const counted = await count.post('/v1beta/models/google/g:countTokens', { contents: [] })

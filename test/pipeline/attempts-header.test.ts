@@ -1,6 +1,6 @@
 import { assert, suite } from '../support/suite.ts'
 import { fault } from './support/fault.ts'
-import { chatAnswer, type ErrorAnswer } from './support/responses.ts'
+import { chatResponse, type ErrorAnswer } from './support/responses.ts'
 import { fakeUpstream, json } from './support/upstream.ts'
 import { openWorld } from './support/world.ts'
 
@@ -45,7 +45,7 @@ test('the list of attempts is at most 2 kB, and states how many attempts are mis
 
 test('the list of attempts includes the target that responded, even if many were skipped', async () => {
   const upstream = fakeUpstream(({ provider }) =>
-    provider === 'one' ? fault(429, 'full', { 'retry-after': '50' })() : json(chatAnswer()),
+    provider === 'one' ? fault(429, 'full', { 'retry-after': '50' })() : json(chatResponse()),
   )
   const world = await openWorld({ fetch: upstream, combos: { chain: [...longNames(60), 'two/m'] } })
   await world.chat({ model: 'chain' })

@@ -1,5 +1,5 @@
 import { assert, suite } from '../support/suite.ts'
-import { chatAnswer } from './support/responses.ts'
+import { chatResponse } from './support/responses.ts'
 import { fakeUpstream, json, sse } from './support/upstream.ts'
 import { openWorld } from './support/world.ts'
 
@@ -11,7 +11,7 @@ const error = { code: 502, message: 'Provider disconnected' }
 /** Returns the result of a request whose first target sends this response. */
 async function attempts(first: () => Response, stream = false) {
   const good = () =>
-    stream ? sse(['data: {"choices":[{"delta":{"content":"a"},"finish_reason":"stop"}]}\n\n']) : json(chatAnswer())
+    stream ? sse(['data: {"choices":[{"delta":{"content":"a"},"finish_reason":"stop"}]}\n\n']) : json(chatResponse())
   const upstream = fakeUpstream(({ provider }) => (provider === 'one' ? first() : good()))
   const world = await openWorld({ fetch: upstream, combos: { chain: ['one/m', 'two/m'] } })
   const response = await world.chat({ model: 'chain', stream })

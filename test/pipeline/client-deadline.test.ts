@@ -1,6 +1,6 @@
 import { fakeClock } from '../support/clock.ts'
 import { assert, suite } from '../support/suite.ts'
-import { chatAnswer, chatEvents } from './support/responses.ts'
+import { chatEvents, chatResponse } from './support/responses.ts'
 import { getText, limits } from './support/timeouts.ts'
 import { fakeUpstream, json, never, sse } from './support/upstream.ts'
 import { openWorld } from './support/world.ts'
@@ -76,7 +76,7 @@ for (const [label, model, output] of [
 
 test("x-signalbox-timeout-ms doesn't cut off a timely response, or a stream that has started", async () => {
   const clock = fakeClock()
-  const upstream = fakeUpstream(({ body }) => (JSON.parse(body).stream ? sse(chatEvents()) : json(chatAnswer())))
+  const upstream = fakeUpstream(({ body }) => (JSON.parse(body).stream ? sse(chatEvents()) : json(chatResponse())))
   const world = await openWorld({ fetch: upstream, limits, clock })
   for (const stream of [false, true]) {
     const response = await world.chat({ stream }, { headers: { 'x-signalbox-timeout-ms': '100' } })
@@ -88,7 +88,7 @@ test("x-signalbox-timeout-ms doesn't cut off a timely response, or a stream that
 
 test('the timer of x-signalbox-timeout-ms ends with the response, or when a stream has started', async () => {
   const clock = fakeClock()
-  const upstream = fakeUpstream(({ body }) => (JSON.parse(body).stream ? sse(chatEvents()) : json(chatAnswer())))
+  const upstream = fakeUpstream(({ body }) => (JSON.parse(body).stream ? sse(chatEvents()) : json(chatResponse())))
   const world = await openWorld({ fetch: upstream, limits, clock })
   for (const stream of [false, true]) {
     const response = await world.chat({ stream }, { headers: { 'x-signalbox-timeout-ms': '100' } })
@@ -98,7 +98,7 @@ test('the timer of x-signalbox-timeout-ms ends with the response, or when a stre
 })
 
 test("x-signalbox-timeout-ms with a value that isn't a valid number of milliseconds returns a 400", async () => {
-  const upstream = fakeUpstream(() => json(chatAnswer()))
+  const upstream = fakeUpstream(() => json(chatResponse()))
   const world = await openWorld({ fetch: upstream })
   for (const value of ['0', '-1', '1.5', '1e3', '10s', 'soon', '86400001', '99999999999999999999']) {
     const response = await world.chat({}, { headers: { 'x-signalbox-timeout-ms': value } })

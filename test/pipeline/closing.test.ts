@@ -1,5 +1,5 @@
 import { assert, suite } from '../support/suite.ts'
-import { chatAnswer, chatEvents, type ErrorAnswer, messageEvents } from './support/responses.ts'
+import { chatEvents, chatResponse, type ErrorAnswer, messageEvents } from './support/responses.ts'
 import { fakeUpstream, getBody, json, never, sse } from './support/upstream.ts'
 import { openWorld } from './support/world.ts'
 
@@ -33,7 +33,7 @@ test("a request that isn't routed yet when the gateway closes is finished, or ge
     const served: boolean[] = []
     const upstream = fakeUpstream(() => {
       served.push(isClosed)
-      return json(chatAnswer())
+      return json(chatResponse())
     })
     const world = await openWorld({ fetch: upstream })
     const pending = world.post('/v1beta/models/one/m:generateContent', { contents: [{ parts: [{ text: 'Hi' }] }] })
@@ -61,7 +61,7 @@ test('close waits for in-flight requests', async () => {
   const closing = [world.gateway.close(), world.gateway.close()].map((each) => each.then(() => closed++))
   await world.clock.advance(9_999)
   assert.is(closed, 0)
-  respond(json(chatAnswer()))
+  respond(json(chatResponse()))
   assert.is((await pending).status, 200)
   await Promise.all(closing) // both settle without advancing the clock
   assert.is(world.clock.pending(), 0)
@@ -120,7 +120,7 @@ for (const reading of ['is waiting', 'is busy']) {
 }
 
 test('a request that arrives in the same event loop turn as close gets a 503', async () => {
-  const upstream = fakeUpstream(() => json(chatAnswer()))
+  const upstream = fakeUpstream(() => json(chatResponse()))
   const world = await openWorld({ fetch: upstream })
   const pending = world.chat({})
   await world.gateway.close({ graceMs: 0 })
@@ -148,7 +148,7 @@ test('close waits for hooks to finish, including hooks of requests that it ended
     for (let turn = 0; turn < 5; turn++) await new Promise((resolve) => setTimeout(resolve, 0))
     ended++
   }
-  const upstream = fakeUpstream((_, index) => (index === 1 ? json(chatAnswer()) : never()))
+  const upstream = fakeUpstream((_, index) => (index === 1 ? json(chatResponse()) : never()))
   const world = await openWorld({ fetch: upstream, hooks: { onRequest: action, onUsage: action } })
   await world.chat({})
   void world.chat({})
@@ -161,7 +161,7 @@ test('close waits for hooks to finish, including hooks of requests that it ended
 })
 
 test('close waits ten seconds for a hook that never ends', async () => {
-  const world = await openWorld({ fetch: fakeUpstream(() => json(chatAnswer())), hooks: { onRequest: never } })
+  const world = await openWorld({ fetch: fakeUpstream(() => json(chatResponse())), hooks: { onRequest: never } })
   await world.chat({})
   let isClosed = false
   const closing = world.gateway.close().then(() => {

@@ -1,7 +1,7 @@
 import { memoryStorage } from '../../adapters/storage/memory.ts'
 import { busyMs } from '../support/cpu-time.ts'
 import { assert, suite } from '../support/suite.ts'
-import { chatAnswer } from './support/responses.ts'
+import { chatResponse } from './support/responses.ts'
 import { fakeUpstream, json } from './support/upstream.ts'
 import { openWorld, token, type World, type WorldOptions } from './support/world.ts'
 
@@ -10,10 +10,10 @@ const test = suite('combos')
 const round = (...models: string[]) => ({ models, strategy: 'round-robin' as const })
 
 /** Opens a combo. `turns` sends this many requests and returns the called targets, with `,` between requests and `>` within one. */
-async function turning(options: WorldOptions, down: string[] = []) {
-  const upstream = fakeUpstream(({ provider }) => (down.includes(provider) ? json({}, 503) : json(chatAnswer())))
+async function openRotating(options: WorldOptions, down: string[] = []) {
+  const upstream = fakeUpstream(({ provider }) => (down.includes(provider) ? json({}, 503) : json(chatResponse())))
   const world = await openWorld({ fetch: upstream, ...options })
-  const turns = async (count: number, model = 'turn') => {
+  const sendTurns = async (count: number, model = 'turn') => {
     const seen: string[] = []
     for (let turn = 0; turn < count; turn++) {
       const before = upstream.calls.length
@@ -27,24 +27,24 @@ async function turning(options: WorldOptions, down: string[] = []) {
     }
     return seen.join(',')
   }
-  return { world, turns, upstream }
+  return { world, turns: sendTurns, upstream }
 }
 
 test('fallback starts with the first model each time', async () => {
-  const { turns } = await turning({ combos: { turn: ['one/m', 'two/m'] } })
+  const { turns } = await openRotating({ combos: { turn: ['one/m', 'two/m'] } })
   assert.is(await turns(3), 'one,one,one')
-  const { turns: limping } = await turning({ combos: { turn: ['one/m', 'two/m'] } }, ['one'])
+  const { turns: limping } = await openRotating({ combos: { turn: ['one/m', 'two/m'] } }, ['one'])
   assert.is(await limping(3), 'one>two,one>two,one>two')
 })
 
 test('round-robin continues after the entry that responded, and falls back to the others in turn', async () => {
   const combos = { turn: round('one/m', 'two/m', 'three/m') }
-  assert.is(await (await turning({ combos })).turns(7), 'one,two,three,one,two,three,one')
-  assert.is(await (await turning({ combos }, ['two'])).turns(4), 'one,two>three,one,two>three')
+  assert.is(await (await openRotating({ combos })).turns(7), 'one,two,three,one,two,three,one')
+  assert.is(await (await openRotating({ combos }, ['two'])).turns(4), 'one,two>three,one,two>three')
 })
 
 test('round-robin is even over many requests, including concurrent ones', async () => {
-  const { world, upstream } = await turning({ combos: { turn: round('one/m', 'two/m', 'three/m') } })
+  const { world, upstream } = await openRotating({ combos: { turn: round('one/m', 'two/m', 'three/m') } })
   await Promise.all(Array.from({ length: 300 }, () => world.chat({ model: 'turn' })))
   for (const name of ['one', 'two', 'three'])
     assert.is(upstream.providers.filter((provider) => provider === name).length, 100)
@@ -52,13 +52,13 @@ test('round-robin is even over many requests, including concurrent ones', async 
 
 test("each combo has its own round-robin position, which doesn't change if the combo isn't reached", async () => {
   const combos = { inner: round('two/m', 'three/m'), turn: round('one/m', 'inner'), other: round('one/m', 'two/m') }
-  const { turns } = await turning({ combos })
+  const { turns } = await openRotating({ combos })
   assert.is(await turns(4), 'one,two,one,three')
   assert.is(await turns(2, 'other'), 'one,two')
 })
 
 test('combos can contain combos and aliases, and names without a target are skipped', async () => {
-  const { turns } = await turning(
+  const { turns } = await openRotating(
     { combos: { inner: ['gone/m', 'two/m'], turn: ['nothing', 'way', 'three/m'] }, aliases: { way: 'inner' } },
     ['two'],
   )
@@ -66,7 +66,7 @@ test('combos can contain combos and aliases, and names without a target are skip
 })
 
 test("a request that is invalid or rejected doesn't advance the round-robin position", async () => {
-  const { world, turns } = await turning({ combos: { turn: round('one/m', 'two/m') } })
+  const { world, turns } = await openRotating({ combos: { turn: round('one/m', 'two/m') } })
   await world.post('/v1/chat/completions', '{"model":"turn"')
   await world.gateway.fetch(new Request('http://gateway/v1/chat/completions'))
   assert.is(await turns(1), 'one')
@@ -113,7 +113,7 @@ const resets: Array<[what: string, change: (world: World, id: string) => Promise
 ]
 for (const [label, change] of resets) {
   test(`round-robin starts again at the first model after ${label}`, async () => {
-    const { world, turns } = await turning({ combos: { turn: round('one/m', 'two/m', 'three/m') } })
+    const { world, turns } = await openRotating({ combos: { turn: round('one/m', 'two/m', 'three/m') } })
     assert.is(await turns(2), 'one,two')
     const { combos } = await world.api.combos.list()
     await change(world, combos.find(({ name }) => name === 'turn')?.id ?? '')
@@ -122,7 +122,7 @@ for (const [label, change] of resets) {
 }
 
 test('a failed change resets nothing', async () => {
-  const { world, turns } = await turning({ combos: { turn: round('one/m', 'two/m', 'three/m') } })
+  const { world, turns } = await openRotating({ combos: { turn: round('one/m', 'two/m', 'three/m') } })
   await turns(2)
   const id = (await world.api.combos.list()).combos[0]?.id ?? ''
   await world.api.combos.update(id, { name: 'not allowed' }).catch(() => {})
@@ -140,7 +140,7 @@ async function writeCombos(combos: Record<string, string[]>, aliases: Record<str
   }
   for (const [order, [alias, model]] of Object.entries(aliases).entries())
     await storage.set(`aliases/${alias}`, JSON.stringify({ order, record: { alias, model } }))
-  return turning({ storage })
+  return openRotating({ storage })
 }
 
 test('resolving a cycle of combos or aliases created by concurrent writers terminates', async () => {

@@ -96,9 +96,9 @@ function add(sum: Received, { spare, error, clean }: Received) {
   sum.clean += clean
 }
 
-const none = (): Received => ({ spare: 0, error: 0, clean: 0 })
+const createTotals = (): Received => ({ spare: 0, error: 0, clean: 0 })
 
-function own(api: Recording['api'], lineEnd = '\n'): Recording {
+function createRecording(api: Recording['api'], lineEnd = '\n'): Recording {
   const events = api === 'chat' ? chatEvents('größer 😀') : messageEvents('größer 😀')
   const sse = events.join('').replaceAll('\n', lineEnd)
   return { name: `ours, lines ended by ${JSON.stringify(lineEnd)}`, api, sse, bytes: encode(sse), read: { ok: true } }
@@ -109,7 +109,7 @@ const ways = ['reset', 'end', 'stall'] as const
 for (const api of ['chat', 'anthropic'] as const) {
   for (const mode of ways) {
     test(`a failing stream falls back before content, and otherwise ends with an error: ${mode} after ${everyByte} (${api})`, async () => {
-      const received = await breakEverywhere(own(api), mode)
+      const received = await breakEverywhere(createRecording(api), mode)
       assert.ok(
         received.spare > 300 / STEP && received.error > 250 / STEP && received.clean > 2 / STEP,
         JSON.stringify(received),
@@ -130,7 +130,7 @@ for (const api of ['chat', 'anthropic'] as const) {
   }
 
   test(`a stream with CRLF line endings that ends after ${everyByte} falls back or ends with an error (${api})`, async () => {
-    const received = await breakEverywhere(own(api, '\r\n'), 'end')
+    const received = await breakEverywhere(createRecording(api, '\r\n'), 'end')
     assert.ok(
       received.spare > 300 / STEP && received.error > 250 / STEP && received.clean > 2 / STEP,
       JSON.stringify(received),
@@ -139,7 +139,7 @@ for (const api of ['chat', 'anthropic'] as const) {
 
   test(`every recording that fails at any sampled point falls back or ends with an error (${api})`, async () => {
     const recordings = recordedStreams().filter(({ api: its, read }) => its === api && read.ok)
-    const received = none()
+    const received = createTotals()
     for (const [index, recording] of recordings.entries()) {
       const mode = ways[index % ways.length] ?? 'end'
       add(received, await breakEverywhere(recording, mode, Math.ceil(recording.bytes.length / (isCi ? 9 : 4))))
@@ -151,12 +151,12 @@ for (const api of ['chat', 'anthropic'] as const) {
   })
 
   test(`a provider error between any two events falls back or ends the stream with an error (${api})`, async () => {
-    const received = await failEverywhere(own(api))
+    const received = await failEverywhere(createRecording(api))
     assert.ok(received.spare >= 16 && received.error >= 32, JSON.stringify(received))
   })
 
   test(`a provider error between any two recorded events falls back or ends the stream with an error (${api})`, async () => {
-    const received = none()
+    const received = createTotals()
     for (const recording of recordedStreams()
       .filter(({ api: its, read }) => its === api && read.ok)
       .slice(4, 9))

@@ -4,12 +4,12 @@ import { assert, suite } from '../support/suite.ts'
 import {
   ASKS_FOR_SUMMARY,
   answerOf,
-  answerWith,
   conversation,
   getCompaction,
   models,
   obliging,
   open,
+  respondWith,
   SUMMARY,
   tools,
 } from './support/compaction.ts'
@@ -180,7 +180,7 @@ test('the next target is tried after one fails', async () => {
 
 /** Responses without a summary. */
 const empty: Readonly<Record<string, Respond>> = {
-  'an empty summary': (call: Call) => answerWith(call, ''),
+  'an empty summary': (call: Call) => respondWith(call, ''),
   'a tool call': () =>
     json({
       choices: [

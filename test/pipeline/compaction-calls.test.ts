@@ -1,13 +1,13 @@
 import { assert, suite } from '../support/suite.ts'
 import {
   ASKS_FOR_SUMMARY,
-  answerWith,
   createManaged,
   getOutput,
   getTypes,
   models,
   obliging,
   open,
+  respondWith,
   triggered,
 } from './support/compaction.ts'
 import { getBody, json, never, sse } from './support/upstream.ts'
@@ -56,7 +56,7 @@ test("a client gets a provider's rejection of a summary in the client's format",
 })
 
 test('a response without a summary fails the request, or ends a stream with an error', async () => {
-  const { world } = await open((call) => answerWith(call, ' '))
+  const { world } = await open((call) => respondWith(call, ' '))
   const response = await world.post(PATH, { model: models.chat, ...triggered })
   assert.is(response.status, 502)
   const text = await (await world.post(PATH, { model: models.chat, stream: true, ...triggered })).text()
@@ -66,7 +66,7 @@ test('a response without a summary fails the request, or ends a stream with an e
 
 test('an empty summary is treated as a failure of the target, and is never returned to the client', async () => {
   for (const text of ['', ' ']) {
-    const { world } = await open((call) => answerWith(call, text))
+    const { world } = await open((call) => respondWith(call, text))
     const response = await world.post(PATH, { model: models.chat, ...createManaged(40) })
     assert.is(response.status, 502)
     assert.equal(world.recorded.usages, [])

@@ -3,7 +3,6 @@ import type { JsonObject } from '../../src/lib/json.ts'
 import { assert, suite } from '../support/suite.ts'
 import {
   ASKS_FOR_SUMMARY,
-  answerWith,
   conversation,
   createManaged,
   getCompaction,
@@ -12,6 +11,7 @@ import {
   models,
   obliging,
   open,
+  respondWith,
   SUMMARY,
   tools,
   triggered,
@@ -83,7 +83,7 @@ test('a conversation continues from a compaction in its middle, without earlier 
 
 test('a conversation that is compacted again keeps only the last summary', async () => {
   const { world, sent } = await open((call, index) =>
-    answerWith(call, call.body.includes(ASKS_FOR_SUMMARY) ? `Summary ${index}.` : '3 more'),
+    respondWith(call, call.body.includes(ASKS_FOR_SUMMARY) ? `Summary ${index}.` : '3 more'),
   )
   const send = async (input: readonly JsonObject[]) =>
     getOutput(await world.post(PATH, { ...createManaged(40), model: models.chat, input }))
@@ -198,7 +198,7 @@ test('without a threshold, a conversation is compacted at 80% of the context win
 
 for (const [name, body] of Object.entries({ triggered, managed: createManaged(40) }))
   test(`a provider with built-in compaction gets the request unchanged: ${name}`, async () => {
-    const { world, upstream } = await open((call) => answerWith(call, '3 more'))
+    const { world, upstream } = await open((call) => respondWith(call, '3 more'))
     const text = JSON.stringify({ model: 'openai/m', ...body })
     await getOutput(await world.post(PATH, text))
     assert.is(upstream.calls[0]?.body, text.replace('openai/m', 'm'))

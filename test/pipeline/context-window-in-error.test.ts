@@ -1,5 +1,5 @@
 import { assert, suite } from '../support/suite.ts'
-import { chatAnswer } from './support/responses.ts'
+import { chatResponse } from './support/responses.ts'
 import { fakeUpstream, json } from './support/upstream.ts'
 import { openWorld, catalog as usual } from './support/world.ts'
 
@@ -11,7 +11,7 @@ async function attempts(content: string, windows: { one?: number; two?: number; 
   for (const [provider, contextWindow] of Object.entries(windows))
     catalog[provider] = { ...usual[provider], models: [{ id: 'm', contextWindow }] }
   const refusal = { error: { message: content, code: 'context_length_exceeded' } }
-  const upstream = fakeUpstream(({ provider }) => (provider === 'one' ? json(refusal, 400) : json(chatAnswer())))
+  const upstream = fakeUpstream(({ provider }) => (provider === 'one' ? json(refusal, 400) : json(chatResponse())))
   const world = await openWorld({ fetch: upstream, catalog, combos: { chain: ['one/m', 'two/m', 'three/m'] } })
   const response = await world.chat({ model: 'chain' })
   return `${response.status} ${response.headers.get('x-signalbox-attempts')?.replace(';via=chain:fallback', '')}`

@@ -1,7 +1,7 @@
 import { fakeClock } from '../support/clock.ts'
 import { assert, suite } from '../support/suite.ts'
 import { openFailing, rejectWith } from './support/failing.ts'
-import { chatAnswer } from './support/responses.ts'
+import { chatResponse } from './support/responses.ts'
 import { fakeUpstream, json } from './support/upstream.ts'
 import { openWorld } from './support/world.ts'
 
@@ -96,7 +96,7 @@ test("an occasional failure of the last resort doesn't fail the requests that wa
   })
   const upstream = fakeUpstream(async (_call, index) => {
     if (index > 1) await released
-    return responses[index - 1]?.() ?? json(chatAnswer())
+    return responses[index - 1]?.() ?? json(chatResponse())
   })
   const world = await openWorld({ fetch: upstream, clock })
   const send = async () => (await world.chat({ model: 'one/m' })).status

@@ -96,12 +96,12 @@ for (const client of ['claude', 'responses', 'google'] as const) {
 test("a complete nested request gets the provider's name for the model, and is otherwise unchanged", async () => {
   const upstream = fakeUpstream(counting)
   const world = await openWorld({ fetch: upstream, catalog, connections: Object.keys(catalog) })
-  const within = (model: string) =>
+  const createNested = (model: string) =>
     `{ "generateContentRequest" : {"contents":[{"parts":[{"text":"\\"model\\":1"}]}], "model" : "models/${model}","n":12345678901234567890} }`
   for (const version of ['v1', 'v1beta']) {
-    const response = await world.post(`/${version}/models/google/m:countTokens`, within('google/m'))
+    const response = await world.post(`/${version}/models/google/m:countTokens`, createNested('google/m'))
     assert.is(response.status, 200)
-    assert.is(upstream.calls.at(-1)?.body, within('m'))
+    assert.is(upstream.calls.at(-1)?.body, createNested('m'))
   }
   const bare = '{"contents":[{"parts":[{"text":"Hi"}]}],"model":"x"}'
   await world.post('/v1/models/google/m:countTokens', bare)

@@ -1,25 +1,25 @@
 import type { UpstreamCall, UpstreamFetch, UpstreamResponse } from '../../src/lib/exchange.ts'
 import { assert, suite } from '../support/suite.ts'
 import { getChunks } from './support/raw.ts'
-import { chatAnswer } from './support/responses.ts'
+import { chatResponse } from './support/responses.ts'
 import { json } from './support/upstream.ts'
 import { type Fetch, openWorld } from './support/world.ts'
 
 const test = suite('custom fetch functions')
 
 const combos = { chain: ['one/m', 'two/m'] }
-const whole = () => getChunks([new TextEncoder().encode(JSON.stringify(chatAnswer()))])
+const createChunks = () => getChunks([new TextEncoder().encode(JSON.stringify(chatResponse()))])
 
 function rawFetch(respond: (call: UpstreamCall) => UpstreamResponse): UpstreamFetch {
   const raw = (call: UpstreamCall) => ({ response: Promise.resolve(respond(call)), cancel() {} })
-  return Object.assign(async () => json(chatAnswer()), { raw })
+  return Object.assign(async () => json(chatResponse()), { raw })
 }
 
 const createReply = (): UpstreamResponse => ({
   status: 200,
   header: (name) => (name === 'content-type' ? 'application/json' : undefined),
   headers: () => [['content-type', 'application/json']],
-  body: whole(),
+  body: createChunks(),
 })
 
 test('a custom fetch that throws synchronously fails its attempt, and the next target is tried', async () => {
@@ -52,7 +52,7 @@ test("a custom fetch that throws synchronously doesn't keep its target from bein
 })
 
 test('a custom fetch can return a response without a promise', async () => {
-  const fetch = (() => json(chatAnswer())) as unknown as Fetch
+  const fetch = (() => json(chatResponse())) as unknown as Fetch
   const world = await openWorld({ fetch })
   assert.is((await world.chat({ model: 'one/m' })).status, 200)
 })
@@ -70,7 +70,7 @@ test('a custom fetch that returns an object without a readable body is a failure
 })
 
 test('a custom fetch that returns more than the limit is a failure of the provider, regardless of the declared length', async () => {
-  const text = JSON.stringify({ ...chatAnswer(), padding: 'x'.repeat(1_000) })
+  const text = JSON.stringify({ ...chatResponse(), padding: 'x'.repeat(1_000) })
   for (const length of [undefined, String(text.length), '10']) {
     const headers = { 'content-type': 'application/json', ...(length && { 'content-length': length }) }
     const world = await openWorld({
@@ -85,7 +85,7 @@ test('a custom fetch that returns more than the limit is a failure of the provid
 test('a custom fetch can return a class instance whose headers need `this`', async () => {
   class Own {
     readonly status = 200
-    readonly body = whole()
+    readonly body = createChunks()
     readonly #headers = new Map([['content-type', 'application/json']])
     header(name: string) {
       return this.#headers.get(name)

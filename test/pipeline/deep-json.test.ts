@@ -12,7 +12,7 @@ import {
   responses,
   tool,
 } from './support/deep-json.ts'
-import { chatAnswer, chatChunk } from './support/responses.ts'
+import { chatChunk, chatResponse } from './support/responses.ts'
 import { fakeUpstream, json, sse } from './support/upstream.ts'
 import { openWorld } from './support/world.ts'
 
@@ -115,7 +115,7 @@ for (const [output, reply] of Object.entries(responses)) {
         for (const leaf of LEAVES) {
           const args = nestJson(depth, leaf)
           const upstream = fakeUpstream(({ provider }) =>
-            provider === 'other' ? json(chatAnswer()) : reply.whole(args),
+            provider === 'other' ? json(chatResponse()) : reply.whole(args),
           )
           const combos = { chain: [`${provider}/m`, 'other/m'] }
           const world = await openWorld({ fetch: upstream, catalog, connections, combos })
@@ -162,7 +162,7 @@ test('too deeply nested JSON in a response that should be a list returns a 502, 
     const upstream = fakeUpstream(() =>
       stream
         ? sse([chatChunk({ role: 'assistant', content: deep }), chatChunk({}, 'stop'), 'data: [DONE]\n\n'])
-        : json(chatAnswer(deep)),
+        : json(chatResponse(deep)),
     )
     const world = await openWorld({ fetch: upstream, catalog, connections })
     const [path, body] = questions.gemini('chat/m', stream)

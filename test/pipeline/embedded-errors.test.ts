@@ -77,7 +77,7 @@ function getStream(name: Name, error: object): string {
   return `data: ${JSON.stringify({ error })}\n\n`
 }
 
-const wholeOf = (name: Name, error: object) =>
+const createBody = (name: Name, error: object) =>
   name === 'responses' ? { object: 'response', status: 'failed', error, output: [] } : getEnvelope(name, error)
 
 interface Sent {
@@ -138,8 +138,8 @@ for (const provider of names)
         assert.is(expected.outcome, kind.outcome)
         assert.is(expected.retryAfter, kind.status === 429 ? '20' : null)
         for (const [stream, respond] of [
-          [false, () => json(wholeOf(provider, error))],
-          [true, () => json(wholeOf(provider, error))],
+          [false, () => json(createBody(provider, error))],
+          [true, () => json(createBody(provider, error))],
           [true, () => sse(getStream(provider, error))],
         ] as const)
           assert.equal(await send(client, { respond, stream }), expected, `${client}, ${stream}`)

@@ -1,6 +1,6 @@
 import { memoryStorage } from '../../adapters/storage/memory.ts'
 import { assert, suite } from '../support/suite.ts'
-import { chatAnswer, chatChunk } from './support/responses.ts'
+import { chatChunk, chatResponse } from './support/responses.ts'
 import { fakeUpstream, json, never, type Respond, sse } from './support/upstream.ts'
 import { openWorld, type WorldOptions } from './support/world.ts'
 
@@ -28,7 +28,7 @@ async function open(behavior: Behaviour, options: WorldOptions = {}) {
   const upstream = fakeUpstream((call, index) => {
     const { provider } = call
     const response = provider === 'one' || provider === 'two' || provider === 'three' ? behavior[provider] : undefined
-    return response ? response(call, index) : json(chatAnswer())
+    return response ? response(call, index) : json(chatResponse())
   })
   const combos = { pair: ['one/m', 'two/m'], all: ['one/m', 'two/m', 'three/m'] }
   const world = await openWorld({ fetch: upstream, combos, ...options })
@@ -153,7 +153,7 @@ test('a probe with an empty response is released if the client disconnects befor
   const controller = new AbortController()
   const { send, seen, world, upstream } = await open({
     one: () => (isDown ? json({ error: {} }, 500) : blank('a')),
-    two: () => (isDown ? json(chatAnswer()) : never()),
+    two: () => (isDown ? json(chatResponse()) : never()),
   })
   for (let turn = 0; turn < 3; turn++) await send('one/m')
   isDown = false

@@ -42,7 +42,7 @@ async function send(name: Name, respond: () => Response, stream: boolean) {
 const choice = (message: unknown, finish_reason: string | null = 'stop') => ({
   choices: [{ index: 0, message, finish_reason }],
 })
-const says = (extra: object) => choice({ role: 'assistant', content: '', ...extra })
+const createMessage = (extra: object) => choice({ role: 'assistant', content: '', ...extra })
 const message = (content: unknown, stop_reason: string | null = 'end_turn') => ({
   type: 'message',
   role: 'assistant',
@@ -62,14 +62,14 @@ const item = (...content: object[]) => ({ type: 'message', id: 'm1', role: 'assi
 const text = (modelOutput: string) => ({ type: 'output_text', text: modelOutput, annotations: [] })
 
 const blank: readonly (readonly [Name, object])[] = [
-  ['chat', says({})],
-  ['chat', says({ content: null, refusal: null, tool_calls: [], annotations: [], prefix: false })],
+  ['chat', createMessage({})],
+  ['chat', createMessage({ content: null, refusal: null, tool_calls: [], annotations: [], prefix: false })],
   ['chat', choice({ role: 'assistant' })],
   ['chat', choice(null)],
   ['chat', { choices: [{}] }],
   ['chat', { choices: [{ index: 0, message: { role: 'assistant', content: '' } }] }],
   ['chat', { choices: [{ index: 0, message: { role: 'assistant', content: null }, finish_reason: null }] }],
-  ['chat', says({ content: [{ type: 'text', text: '' }] })],
+  ['chat', createMessage({ content: [{ type: 'text', text: '' }] })],
   ['messages', message([])],
   ['messages', message([{ type: 'text', text: '', citations: null }])],
   ['messages', message([{ type: 'text', text: '' }], null)],
@@ -83,12 +83,12 @@ const blank: readonly (readonly [Name, object])[] = [
 ]
 
 const answered: readonly (readonly [Name, object])[] = [
-  ['chat', says({ tool_calls: [{ id: 'c1', type: 'function', function: { name: 'f', arguments: '{}' } }] })],
-  ['chat', says({ refusal: 'No.' })],
-  ['chat', says({ reasoning_content: 'Hm.' })],
-  ['chat', says({ audio: { id: 'a1' } })],
-  ['chat', says({ images: [{ type: 'image_url', image_url: { url: 'data:image/png;base64,AA==' } }] })],
-  ['chat', says({ content: ' ' })],
+  ['chat', createMessage({ tool_calls: [{ id: 'c1', type: 'function', function: { name: 'f', arguments: '{}' } }] })],
+  ['chat', createMessage({ refusal: 'No.' })],
+  ['chat', createMessage({ reasoning_content: 'Hm.' })],
+  ['chat', createMessage({ audio: { id: 'a1' } })],
+  ['chat', createMessage({ images: [{ type: 'image_url', image_url: { url: 'data:image/png;base64,AA==' } }] })],
+  ['chat', createMessage({ content: ' ' })],
   ['chat', choice({ role: 'assistant', content: '' }, 'length')],
   ['chat', choice({ role: 'assistant', content: '' }, 'content_filter')],
   ['chat', choice({ role: 'assistant', content: null }, 'tool_calls')],

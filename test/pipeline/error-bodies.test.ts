@@ -1,6 +1,6 @@
 import { fakeClock } from '../support/clock.ts'
 import { assert, suite } from '../support/suite.ts'
-import { chatAnswer } from './support/responses.ts'
+import { chatResponse } from './support/responses.ts'
 import { fakeUpstream, getBody, json, slowly } from './support/upstream.ts'
 import { openWorld } from './support/world.ts'
 
@@ -13,7 +13,7 @@ test('a slow error body is awaited for five seconds, and then reported by its st
   const blanks = Array.from({ length: 1_000 }, () => ' ')
   const dripError = () =>
     new Response(getBody(slowly(clock, ['{"error":{"message":"x"}}', ...blanks], 100)), { status: 503 })
-  const upstream = fakeUpstream((_, index) => (index === 1 ? dripError() : json(chatAnswer())))
+  const upstream = fakeUpstream((_, index) => (index === 1 ? dripError() : json(chatResponse())))
   const world = await openWorld({ fetch: upstream, clock, limits: { idleTimeoutMs: 200 }, combos })
   const pending = world.chat({ model: 'chain' })
   while (upstream.calls.length === 0) await clock.advance(0)
@@ -31,7 +31,7 @@ test('a large error body is read up to 64 kB', async () => {
   const upstream = fakeUpstream((_, index) =>
     index === 1
       ? new Response(getBody(Array.from({ length: 100 }, () => content)), { status: 400 })
-      : json(chatAnswer()),
+      : json(chatResponse()),
   )
   const world = await openWorld({ fetch: upstream, combos })
   const response = await world.chat({ model: 'chain' })

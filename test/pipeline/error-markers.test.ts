@@ -3,13 +3,13 @@ import { assert, suite } from '../support/suite.ts'
 
 const test = suite('error markers in an event stream')
 
-const speaks = (text: string) => mayContainError(new TextEncoder().encode(text))
+const hasErrorMarker = (text: string) => mayContainError(new TextEncoder().encode(text))
 
 for (const mark of ['"error"', 'event: error', 'event:error'])
   test(`the error marker ${mark} is found anywhere among events`, () => {
     for (let before = 0; before < 9; before++)
       for (let after = 0; after < 3; after++)
-        assert.is(speaks('x'.repeat(before) + mark + 'x'.repeat(after)), true, `${before}, ${after}`)
+        assert.is(hasErrorMarker('x'.repeat(before) + mark + 'x'.repeat(after)), true, `${before}, ${after}`)
   })
 
 for (const text of [
@@ -26,5 +26,5 @@ for (const text of [
   'an error',
 ])
   test(`text that resembles an error marker isn't mistaken for one: ${JSON.stringify(text)}`, () => {
-    for (let before = 0; before < 4; before++) assert.is(speaks(`${'x'.repeat(before)}${text}`), false)
+    for (let before = 0; before < 4; before++) assert.is(hasErrorMarker(`${'x'.repeat(before)}${text}`), false)
   })

@@ -1,5 +1,5 @@
 import { assert, suite } from '../support/suite.ts'
-import { chatAnswer, chatChunk, chatEvents, messageEvents, textDelta } from './support/responses.ts'
+import { chatChunk, chatEvents, chatResponse, messageEvents, textDelta } from './support/responses.ts'
 import { fakeUpstream, json, type Respond, sse } from './support/upstream.ts'
 import { openWorld, type World } from './support/world.ts'
 
@@ -174,7 +174,7 @@ test('usage is estimated for a complete stream without reported usage', async ()
 })
 
 test('usage is estimated for non-streaming responses, including tool calls and reasoning', async () => {
-  const { usage: _, ...response } = chatAnswer(modelOutput)
+  const { usage: _, ...response } = chatResponse(modelOutput)
   const world = await open(() => json(response))
   await (await world.chat({ model: 'one/m', messages })).text()
   const { source, usage } = getAttempt(world)

@@ -1,6 +1,6 @@
 import { assert, suite } from '../support/suite.ts'
 import { fault } from './support/fault.ts'
-import { chatAnswer, type ErrorAnswer } from './support/responses.ts'
+import { chatResponse, type ErrorAnswer } from './support/responses.ts'
 import { fakeUpstream, json } from './support/upstream.ts'
 import { openWorld } from './support/world.ts'
 
@@ -12,12 +12,12 @@ const tools = { model: 'one/m', when: { tools: true } }
 const team = { model: 'two/m', when: { headers: { 'x-team': 'a' } } }
 const small = { model: 'three/m', when: { bytes: { max: 400 } } }
 
-const well = () => json(chatAnswer())
+const respond = () => json(chatResponse())
 
 test("excluded entries are in the list of attempts, with the first condition that isn't met", async () => {
   for (const strategy of ['conditional', 'fallback', 'round-robin'] as const) {
     const combos = { chain: { strategy, models: [tools, team, small] } }
-    const world = await openWorld({ fetch: fakeUpstream(well), combos })
+    const world = await openWorld({ fetch: fakeUpstream(respond), combos })
     assert.is(
       getAttempts(await world.chat({ model: 'chain' })),
       `one/m=skipped:when.tools;via=chain:${strategy}, two/m=skipped:when.headers.x-team, three/m=200`,
@@ -26,7 +26,7 @@ test("excluded entries are in the list of attempts, with the first condition tha
 })
 
 test('excluded entries are listed by their names in the combo, after the path to the combo', async () => {
-  const upstream = fakeUpstream(({ provider }) => (provider === 'one' ? fault(500, 'no')() : well()))
+  const upstream = fakeUpstream(({ provider }) => (provider === 'one' ? fault(500, 'no')() : respond()))
   const combos = {
     inner: ['three/m'],
     mixed: [
@@ -67,21 +67,21 @@ test('many excluded entries leave room for the attempts in the list', async () =
     model: `one/${'long-name-'.repeat(9)}${index}`,
   }))
   const combos = { chain: { models: [...models, 'two/m'] } }
-  const world = await openWorld({ fetch: fakeUpstream(well), combos })
+  const world = await openWorld({ fetch: fakeUpstream(respond), combos })
   const list = getAttempts(await world.chat({ model: 'chain' })) ?? ''
   assert.ok(list.length < 2_000, `${list.length}`)
   assert.match(list, /, two\/m=200, left-out=\d+$/)
 })
 
 test('excluded entries are only reported for requests that exclude them', async () => {
-  const world = await openWorld({ fetch: fakeUpstream(well), combos: { chain: { models: [tools, 'two/m'] } } })
+  const world = await openWorld({ fetch: fakeUpstream(respond), combos: { chain: { models: [tools, 'two/m'] } } })
   const call = { type: 'function', function: { name: 'f', parameters: {} } }
   assert.is(getAttempts(await world.chat({ model: 'chain', tools: [call] })), 'one/m=200;via=chain:fallback')
 })
 
 test('entries whose names have no target are also reported and explained', async () => {
   const combos = { inner: ['nobody/x'], chain: ['nothing', 'inner', 'one/m', 'never/reached'], none: ['nothing'] }
-  const world = await openWorld({ fetch: fakeUpstream(well), combos })
+  const world = await openWorld({ fetch: fakeUpstream(respond), combos })
   assert.is(
     getAttempts(await world.chat({ model: 'chain' })),
     'nothing=skipped:unreachable;via=chain:fallback, nobody/x=skipped:unreachable;via=chain:fallback>inner:fallback, one/m=200;via=chain:fallback',

@@ -2,7 +2,7 @@ import { isCi } from '../support/ci.ts'
 import { fakeClock } from '../support/clock.ts'
 import { assert, suite } from '../support/suite.ts'
 import { askRaw } from './support/raw.ts'
-import { chatAnswer, chatEvents } from './support/responses.ts'
+import { chatEvents, chatResponse } from './support/responses.ts'
 import { type Call, fakeUpstream, json, sse } from './support/upstream.ts'
 import { openWorld } from './support/world.ts'
 
@@ -27,7 +27,7 @@ async function load({ seconds, model, isFailing = () => true, stream = false, at
   let first = 0
   let failed = 0
   const failure = () => (stream ? sse('data: {"error":{"message":"down","code":503}}\n\n') : json('{}', 503))
-  const respond = () => (stream ? sse(chatEvents()) : json(chatAnswer()))
+  const respond = () => (stream ? sse(chatEvents()) : json(chatResponse()))
   const upstream = fakeUpstream((call) => {
     if (!isFirst(call) || !isFailing(first++)) return respond()
     failed++

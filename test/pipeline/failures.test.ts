@@ -1,5 +1,5 @@
 import { assert, suite } from '../support/suite.ts'
-import { chatAnswer, chatEvents, type ErrorAnswer, messageEvents } from './support/responses.ts'
+import { chatEvents, chatResponse, type ErrorAnswer, messageEvents } from './support/responses.ts'
 import { type FakeUpstream, fakeUpstream, json, sse } from './support/upstream.ts'
 import { openWorld, type World, type WorldOptions } from './support/world.ts'
 
@@ -10,12 +10,12 @@ const chain = { chain: ['one/m', 'two/m', 'three/m'] }
 /** Opens a combo whose first target responds with `first`, and whose other targets succeed. */
 async function openFailing(first: () => Response, options: WorldOptions = {}) {
   const upstream = fakeUpstream(({ provider, body }) =>
-    provider === 'one' ? first() : JSON.parse(body).stream ? sse(chatEvents()) : json(chatAnswer(provider)),
+    provider === 'one' ? first() : JSON.parse(body).stream ? sse(chatEvents()) : json(chatResponse(provider)),
   )
   return { upstream, world: await openWorld({ fetch: upstream, combos: chain, ...options }) }
 }
 
-const answers = async (world: World, upstream: FakeUpstream, body: object) => {
+const assertResponds = async (world: World, upstream: FakeUpstream, body: object) => {
   const response = await world.chat(body)
   await response.text()
   return `${response.status} by ${upstream.providers.join(', ')}`
@@ -41,9 +41,9 @@ for (const status of [400, 404, 405, 409, 413, 415, 422]) {
 for (const status of [401, 402, 403, 408, 424, 425, 429, 498, 499, 500, 502, 503, 504, 520, 529]) {
   test(`a ${status} falls back to the next target`, async () => {
     const { upstream, world } = await openFailing(() => json({ error: { message: 'no' } }, status))
-    assert.is(await answers(world, upstream, { model: 'chain' }), '200 by one, two')
+    assert.is(await assertResponds(world, upstream, { model: 'chain' }), '200 by one, two')
     await world.api.health.reset()
-    assert.is(await answers(world, upstream, { model: 'chain', stream: true }), '200 by one, two, one, two')
+    assert.is(await assertResponds(world, upstream, { model: 'chain', stream: true }), '200 by one, two, one, two')
     assert.equal(world.recorded.errors, [])
   })
 }
@@ -51,7 +51,7 @@ for (const status of [401, 402, 403, 408, 424, 425, 429, 498, 499, 500, 502, 503
 test('a model that one provider lacks falls back to the next provider', async () => {
   const missing = { error: { message: 'The model `m` does not exist', code: 'model_not_found' } }
   const { upstream, world } = await openFailing(() => json(missing, 404))
-  assert.is(await answers(world, upstream, { model: 'chain' }), '200 by one, two')
+  assert.is(await assertResponds(world, upstream, { model: 'chain' }), '200 by one, two')
 })
 
 const html = (status: number) =>
@@ -81,8 +81,8 @@ const unusable: Record<string, () => Response> = {
 for (const [label, first] of Object.entries(unusable)) {
   test(`${label} falls back to the next target`, async () => {
     const { upstream, world } = await openFailing(first)
-    assert.is(await answers(world, upstream, { model: 'chain' }), '200 by one, two')
-    assert.is(await answers(world, upstream, { model: 'chain', stream: true }), '200 by one, two, one, two')
+    assert.is(await assertResponds(world, upstream, { model: 'chain' }), '200 by one, two')
+    assert.is(await assertResponds(world, upstream, { model: 'chain', stream: true }), '200 by one, two, one, two')
   })
 }
 
@@ -108,7 +108,7 @@ const empty: Record<string, () => Response> = {
 for (const [label, first] of Object.entries(empty)) {
   test(`${label} falls back to the next target`, async () => {
     const { upstream, world } = await openFailing(first)
-    assert.is(await answers(world, upstream, { model: 'chain', stream: true }), '200 by one, two')
+    assert.is(await assertResponds(world, upstream, { model: 'chain', stream: true }), '200 by one, two')
     assert.is(upstream.open, 0)
   })
 }

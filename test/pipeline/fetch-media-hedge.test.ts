@@ -1,7 +1,7 @@
 import { fakeClock } from '../support/clock.ts'
 import { assert, suite } from '../support/suite.ts'
 import { ADDRESS, catalog, connections, createRequest, geminiAnswer, image, media, PNG } from './support/media.ts'
-import { chatAnswer } from './support/responses.ts'
+import { chatResponse } from './support/responses.ts'
 import { fakeUpstream, json } from './support/upstream.ts'
 import { openWorld } from './support/world.ts'
 
@@ -19,7 +19,7 @@ async function fetching() {
     if (url.hostname === 'google.test') return json(geminiAnswer)
     if (isWarm) return url.hostname === 'plain.test' ? plain.promise : images.promise
     await clock.sleep(index <= 2 ? P95 : 10)
-    return json(chatAnswer())
+    return json(chatResponse())
   })
   const combos = { pair: { models: ['plain/m', 'google/g'], hedge: true } }
   const world = await openWorld({ fetch: upstream, clock, combos, catalog, connections })
@@ -42,7 +42,7 @@ async function fetching() {
   assert.is(upstream.calls[1]?.url.href, ADDRESS)
   return {
     ...{ upstream, world, clock, controller, response },
-    respond: (status = 200) => plain.resolve(json(status === 200 ? chatAnswer() : { error: {} }, status)),
+    respond: (status = 200) => plain.resolve(json(status === 200 ? chatResponse() : { error: {} }, status)),
     give: () => images.resolve(media(PNG, 'image/png')),
   }
 }

@@ -29,7 +29,7 @@ const respond: Respond = ({ url }) => {
   return bytes === '' ? new Response('no', { status: 404 }) : media(new TextEncoder().encode(bytes), type)
 }
 
-const at = (name: string) => `https://media.example.com/${name}`
+const getUrl = (name: string) => `https://media.example.com/${name}`
 
 type RequestSpec = (
   uri: string,
@@ -91,28 +91,28 @@ test('audio, videos, and documents by URL reach Gemini as bytes', async () => {
     ['document', 'a.docx', DOCX],
     ['input', 'b.docx', DOCX],
   ] as const) {
-    const { status, message, sent, fetched } = await send(kind, 'google/g', at(name))
+    const { status, message, sent, fetched } = await send(kind, 'google/g', getUrl(name))
     assert.is(status, 200, message)
     assert.equal(sent().contents[0].parts.at(-1), { inlineData: { mimeType, data: getBytes(name) } })
-    assert.equal(fetched, [at(name)])
+    assert.equal(fetched, [getUrl(name)])
   }
 })
 
 test('audio, videos, and documents by URL reach other targets as bytes if the targets accept bytes', async () => {
   const received = async (name: string, mimeType: string) => {
-    const { status, message, sent } = await send('google', 'plain/m', at(name), { mimeType })
+    const { status, message, sent } = await send('google', 'plain/m', getUrl(name), { mimeType })
     assert.is(status, 200, message)
     return sent().messages[0].content[1].input_audio
   }
   assert.equal(await received('a.mp3', 'audio/mpeg'), { data: getBytes('a.mp3'), format: 'mp3' })
   assert.equal(await received('a.wav', 'audio/wav'), { data: getBytes('a.wav'), format: 'wav' })
   assert.equal(await received('sound', 'audio/wav'), { data: getBytes('sound'), format: 'wav' })
-  const named = await send('document', 'plain/m', at('a.docx'))
+  const named = await send('document', 'plain/m', getUrl('a.docx'))
   const file_data = `data:${DOCX};base64,${getBytes('a.docx')}`
   assert.equal(named.sent().messages[0].content[0].file, { file_data, filename: 'file.docx' })
-  const seen = await send('video', nova, at('a.mp4'))
+  const seen = await send('video', nova, getUrl('a.mp4'))
   assert.equal(seen.sent().messages[0].content[1], { video: { format: 'mp4', source: { bytes: getBytes('a.mp4') } } })
-  const read = await send('document', nova, at('a.docx'))
+  const read = await send('document', nova, getUrl('a.docx'))
   assert.equal(read.sent().messages[0].content[0].document.format, 'docx')
   assert.equal(read.sent().messages[0].content[0].document.source, { bytes: getBytes('a.docx') })
 })
@@ -120,7 +120,7 @@ test('audio, videos, and documents by URL reach other targets as bytes if the ta
 test('audio, videos, and documents by URL have the type that the client declares if nothing else indicates the type', async () => {
   const { world, sent } = await openMedia(respond)
   const types = [DOCX, 'application/rtf']
-  const parts = types.map((mimeType) => ({ fileData: { fileUri: at('data.bin'), mimeType } }))
+  const parts = types.map((mimeType) => ({ fileData: { fileUri: getUrl('data.bin'), mimeType } }))
   await world.post('/v1beta/models/plain/m:generateContent', { contents: [{ role: 'user', parts }] })
   const files: { file: { file_data: string } }[] = sent().messages[0].content
   assert.equal(
@@ -131,7 +131,7 @@ test('audio, videos, and documents by URL have the type that the client declares
 
 test('audio, videos, and documents by URL are also downloaded if the model made them', async () => {
   const { world, sent, fetched } = await openMedia(() => media(PNG, 'image/png'))
-  const image = { type: 'image_url', image_url: { url: at('drawn') } }
+  const image = { type: 'image_url', image_url: { url: getUrl('drawn') } }
   const messages = [
     { role: 'user', content: 'Draw' },
     { role: 'assistant', content: null, images: [image] },
@@ -142,40 +142,40 @@ test('audio, videos, and documents by URL are also downloaded if the model made 
   assert.equal(sent().contents[1], { role: 'model', parts: [{ inlineData }] })
   assert.is((await world.chat({ model: nova, messages })).status, 200)
   assert.equal(sent().messages[2].content[1], { image: { format: 'png', source: { bytes: base64 } } })
-  assert.equal(fetched, [at('drawn'), at('drawn')])
+  assert.equal(fetched, [getUrl('drawn'), getUrl('drawn')])
 })
 
 test('audio, videos, and documents by URL stay URLs if the target accepts URLs', async () => {
-  const video = await send('google', 'plain/m', at('a.mp4'), { mimeType: 'video/mp4' })
-  assert.equal(video.sent().messages[0].content[1], { type: 'video_url', video_url: { url: at('a.mp4') } })
+  const video = await send('google', 'plain/m', getUrl('a.mp4'), { mimeType: 'video/mp4' })
+  assert.equal(video.sent().messages[0].content[1], { type: 'video_url', video_url: { url: getUrl('a.mp4') } })
   const youtube = await send('video', 'google/g', 'https://youtu.be/a')
   assert.is(youtube.sent().contents[0].parts[1].fileData.fileUri, 'https://youtu.be/a')
   assert.equal([...video.fetched, ...youtube.fetched], [])
 })
 
 for (const [label, kind, model, uri, why] of [
-  ['Ogg audio', 'google', 'plain/m', at('a.ogg'), /only accepts audio as WAV or MP3 data\.$/],
+  ['Ogg audio', 'google', 'plain/m', getUrl('a.ogg'), /only accepts audio as WAV or MP3 data\.$/],
   [
     'a web page instead of audio',
     'google',
     'plain/m',
-    at('page.mp3'),
+    getUrl('page.mp3'),
     /this audio from "media\.example\.com": its media type is not supported\. Send it as base64\.$/,
   ],
-  ['a video without a type', 'video', 'google/g', at('data.bin'), /it is not a video\. Send it as base64\.$/],
+  ['a video without a type', 'video', 'google/g', getUrl('data.bin'), /it is not a video\. Send it as base64\.$/],
   [
     'audio instead of a document',
     'document',
     'google/g',
-    at('a.mp3'),
+    getUrl('a.mp3'),
     /it is not a PDF, an Office document, or a text file\. Send it as base64\.$/,
   ],
-  ['a missing video', 'video', 'google/g', at('none.mp4'), /returned status 404\. Send it as base64\.$/],
+  ['a missing video', 'video', 'google/g', getUrl('none.mp4'), /returned status 404\. Send it as base64\.$/],
   [
     'a video for a model without video input',
     'video',
     'claude/c',
-    at('a.mp4'),
+    getUrl('a.mp4'),
     /does not support video\. Remove it, or use a model that supports it\.$/,
   ],
   [
@@ -209,7 +209,7 @@ test("audio, videos, and documents by URL aren't downloaded if the host app disa
     ['document', 'google/g', 'a.docx', 'files by URL'],
   ] as const) {
     const mimeType = kind === 'google' ? 'audio/mpeg' : ''
-    const { status, message, fetched } = await send(kind, model, at(name), { mimeType, fetchMedia: false })
+    const { status, message, fetched } = await send(kind, model, getUrl(name), { mimeType, fetchMedia: false })
     assert.is(status, 400)
     assert.match(message, `the target does not support ${label}. Send the bytes as base64.`)
     assert.equal(fetched, [])

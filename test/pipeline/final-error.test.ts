@@ -1,16 +1,16 @@
 import { assert, suite } from '../support/suite.ts'
 import { fault } from './support/fault.ts'
 import { getChunks, rawUpstream } from './support/raw.ts'
-import { chatAnswer, type ErrorAnswer } from './support/responses.ts'
+import { chatResponse, type ErrorAnswer } from './support/responses.ts'
 import { fakeUpstream, json } from './support/upstream.ts'
 import { openWorld } from './support/world.ts'
 
 const test = suite('the final error when all targets fail')
 
-type Answers = Record<string, () => Response>
+type Replies = Record<string, () => Response>
 
-async function chained(responses: Answers, options: { limits?: { maxAttempts: number } } = {}) {
-  const upstream = fakeUpstream(({ provider }) => responses[provider]?.() ?? json(chatAnswer()))
+async function chained(responses: Replies, options: { limits?: { maxAttempts: number } } = {}) {
+  const upstream = fakeUpstream(({ provider }) => responses[provider]?.() ?? json(chatResponse()))
   const chain = { chain: ['one/m', 'two/m', 'three/m', 'one/other'] }
   return { upstream, world: await openWorld({ fetch: upstream, combos: chain, ...options }) }
 }
@@ -128,7 +128,7 @@ test('an invalid status becomes 502', async () => {
   for (const [status, expected, body] of [
     [999, 502, error],
     [600, 502, error],
-    [205, 200, JSON.stringify(chatAnswer())],
+    [205, 200, JSON.stringify(chatResponse())],
   ] as const) {
     const fetch = rawUpstream(() => getChunks([new TextEncoder().encode(body)]), {
       status,

@@ -1,6 +1,6 @@
 import { fakeClock } from '../support/clock.ts'
 import { assert, suite } from '../support/suite.ts'
-import { chatAnswer, chatChunk, chatEvents, messageEvents, ping } from './support/responses.ts'
+import { chatChunk, chatEvents, chatResponse, messageEvents, ping } from './support/responses.ts'
 import { fakeUpstream, getBody, slowly, sse } from './support/upstream.ts'
 import { openWorld } from './support/world.ts'
 
@@ -67,7 +67,7 @@ test('a stream that started in time has no total timeout', async () => {
 })
 
 test('a provider that ignores `stream: true` has the total timeout of non-streaming responses', async () => {
-  const body = [...endless(' ').slice(0, 20), JSON.stringify(chatAnswer())]
+  const body = [...endless(' ').slice(0, 20), JSON.stringify(chatResponse())]
   const dripEvents = (clock: ReturnType<typeof fakeClock>) =>
     new Response(getBody(slowly(clock, body, 100)), { headers: { 'content-type': 'application/json' } })
   const { requested, respond } = await after(3_000, dripEvents, ['one/m', 'two/m'])

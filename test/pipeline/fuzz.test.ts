@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { anyText } from '../support/any-string.ts'
 import { randomCases } from '../support/ci.ts'
 import { assert, suite } from '../support/suite.ts'
-import { chatAnswer, messageAnswer } from './support/responses.ts'
+import { chatResponse, messageResponse } from './support/responses.ts'
 import { fakeUpstream, json } from './support/upstream.ts'
 import { openWorld, token, type World } from './support/world.ts'
 
@@ -25,7 +25,7 @@ const routes = [
 async function open() {
   const upstream = fakeUpstream(({ provider, url }) => {
     if (url.pathname.endsWith('/count_tokens')) return json({ input_tokens: 3 })
-    return json(provider === 'claude' ? messageAnswer() : chatAnswer())
+    return json(provider === 'claude' ? messageResponse() : chatResponse())
   })
   const round = { models: ['one/m', 'two/m'], strategy: 'round-robin' as const }
   return openWorld({ fetch: upstream, combos: { turn: round }, aliases: { alias: 'turn' } })

@@ -2,7 +2,7 @@ import { memoryStorage } from '../../adapters/storage/memory.ts'
 import type { Storage } from '../../src/types.ts'
 import { fakeClock } from '../support/clock.ts'
 import { assert, suite } from '../support/suite.ts'
-import { chatAnswer, chatEvents } from './support/responses.ts'
+import { chatEvents, chatResponse } from './support/responses.ts'
 import { fakeUpstream, json, never, sse } from './support/upstream.ts'
 import { openWorld } from './support/world.ts'
 
@@ -21,7 +21,7 @@ async function open() {
     set: (key, ...rest) => (isHanging('set', key) ? never() : memory.set(key, ...rest)),
     list: (prefix, ...rest) => (isHanging('list', prefix) ? never() : memory.list(prefix, ...rest)),
   }
-  const upstream = fakeUpstream(({ body }) => (JSON.parse(body).stream ? sse(chatEvents()) : json(chatAnswer())))
+  const upstream = fakeUpstream(({ body }) => (JSON.parse(body).stream ? sse(chatEvents()) : json(chatResponse())))
   const turn = { models: ['one/m', 'two/m'], strategy: 'round-robin' as const }
   await openWorld({ clock, storage, combos: { turn } })
   const world = await openWorld({ fetch: upstream, clock, storage, connections: [] }) // a gateway with nothing in memory

@@ -1,7 +1,7 @@
 import { fakeClock } from '../support/clock.ts'
 import { assert, suite } from '../support/suite.ts'
 import { rejectWith } from './support/failing.ts'
-import { chatAnswer } from './support/responses.ts'
+import { chatResponse } from './support/responses.ts'
 import { fakeUpstream, json } from './support/upstream.ts'
 import { openWorld } from './support/world.ts'
 
@@ -41,7 +41,7 @@ for (const [when, waitMs] of [
   ['may be probed', 6_000],
 ] as const) {
   test(`if the only target ${when}, one of many requests calls it, and a success lets the others through`, async () => {
-    const { upstream, release, responses } = await burst(waitMs, () => json(chatAnswer()))
+    const { upstream, release, responses } = await burst(waitMs, () => json(chatResponse()))
     assert.is(upstream.calls.length, 2)
     release()
     for (const { status } of await Promise.all(responses)) assert.is(status, 200)
@@ -63,7 +63,7 @@ for (const [when, waitMs] of [
   })
 
   test(`if the only target ${when}, a call that is silent for five seconds lets one more follow`, async () => {
-    const { clock, upstream, send, release, responses } = await burst(waitMs, () => json(chatAnswer()))
+    const { clock, upstream, send, release, responses } = await burst(waitMs, () => json(chatResponse()))
     await clock.advance(100)
     const waiting = clock.pending()
     const late = send()
@@ -80,7 +80,7 @@ for (const [when, waitMs] of [
 }
 
 test('a request waiting for another to try the only target ends immediately when its client disconnects, without delaying others', async () => {
-  const { clock, upstream, send, release, responses } = await burst(6_000, () => json(chatAnswer()))
+  const { clock, upstream, send, release, responses } = await burst(6_000, () => json(chatResponse()))
   const controller = new AbortController()
   const waiting = clock.pending()
   const left = send({ signal: controller.signal })

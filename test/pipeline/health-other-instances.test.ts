@@ -2,7 +2,7 @@ import { memoryStorage } from '../../adapters/storage/memory.ts'
 import { fakeClock } from '../support/clock.ts'
 import { assert, suite } from '../support/suite.ts'
 import { rejectWith } from './support/failing.ts'
-import { chatAnswer } from './support/responses.ts'
+import { chatResponse } from './support/responses.ts'
 import { fakeUpstream, json, type Respond } from './support/upstream.ts'
 import { openWorld } from './support/world.ts'
 
@@ -27,7 +27,7 @@ async function pair(respond: Respond) {
 
 test('a connection changed by another instance starts without failures, even if changed in the same millisecond', async () => {
   const { api, ids, tried } = await pair(({ headers }) =>
-    headers.get('authorization') === 'Bearer key-of-b' ? rejectWith(401)() : json(chatAnswer()),
+    headers.get('authorization') === 'Bearer key-of-b' ? rejectWith(401)() : json(chatResponse()),
   )
   const [a = '', b = ''] = ids
   await api.connections.update(a, { isActive: false })
@@ -42,7 +42,7 @@ test('a connection changed by another instance starts without failures, even if 
 
 test('a provider is tried again after another instance has changed its connection', async () => {
   const { api, world, ids, tried } = await pair(({ provider }) => {
-    if (provider === 'mended') return json(chatAnswer())
+    if (provider === 'mended') return json(chatResponse())
     throw Object.assign(new TypeError('fetch failed'), { cause: Object.assign(new Error(), { code: 'ENOTFOUND' }) })
   })
   for (let times = 0; times < 4; times++) await tried()

@@ -1,6 +1,6 @@
 import { assert, suite } from '../support/suite.ts'
 import { openFailing, rejectWith } from './support/failing.ts'
-import { chatAnswer, type ErrorAnswer } from './support/responses.ts'
+import { chatResponse, type ErrorAnswer } from './support/responses.ts'
 import { fakeUpstream, json } from './support/upstream.ts'
 import { token } from './support/world.ts'
 
@@ -81,7 +81,7 @@ test('a connection with a rejected credential is skipped immediately, and the op
 
 test("a rejected credential doesn't affect other accounts of the provider", async () => {
   const upstream = fakeUpstream(({ headers }) =>
-    headers.get('authorization') === 'Bearer bad-credential' ? rejectWith(401)() : json(chatAnswer()),
+    headers.get('authorization') === 'Bearer bad-credential' ? rejectWith(401)() : json(chatResponse()),
   )
   const { send } = await openFailing({
     fetch: upstream,
@@ -169,7 +169,7 @@ test('a client that disconnects during its probe leaves the probe to another req
   const controller = new AbortController()
   down.one = () => {
     controller.abort()
-    return json(chatAnswer())
+    return json(chatResponse())
   }
   await world.chat({ model: 'one/m' }, { signal: controller.signal }).catch(() => {})
   delete down.one
@@ -178,7 +178,7 @@ test('a client that disconnects during its probe leaves the probe to another req
 
 test('the last attempt is kept for another provider if one has rejected all keys so far', async () => {
   const dead = (...names: string[]) => names.map((name) => ({ provider: 'one', name, apiKey: `dead-key-${name}` }))
-  const upstream = fakeUpstream(({ provider }) => (provider === 'one' ? rejectWith(401)() : json(chatAnswer())))
+  const upstream = fakeUpstream(({ provider }) => (provider === 'one' ? rejectWith(401)() : json(chatResponse())))
   const setting = { fetch: upstream, connections: [...dead('a', 'b', 'c', 'd'), 'two'] }
   const { send, world } = await openFailing(setting)
   assert.is(
@@ -194,7 +194,7 @@ test('the last attempt is kept for another provider if one has rejected all keys
 })
 
 test('the last attempt is saved for another model if every key so far has failed at one model', async () => {
-  const upstream = fakeUpstream(({ provider }) => (provider === 'one' ? rejectWith(503)() : json(chatAnswer())))
+  const upstream = fakeUpstream(({ provider }) => (provider === 'one' ? rejectWith(503)() : json(chatResponse())))
   const connections = [...['a', 'b', 'c', 'd'].map((name) => ({ provider: 'one', name })), 'two']
   const { send } = await openFailing({ fetch: upstream, connections })
   assert.is(
@@ -204,7 +204,7 @@ test('the last attempt is saved for another model if every key so far has failed
 })
 
 test('no last attempt is reserved if two models have failed, or if there is no other model', async () => {
-  const upstream = fakeUpstream(({ provider }) => (provider === 'one' ? rejectWith(503)() : json(chatAnswer())))
+  const upstream = fakeUpstream(({ provider }) => (provider === 'one' ? rejectWith(503)() : json(chatResponse())))
   const connections = ['one', 'two']
   const combos = { chain: ['one/a', 'one/b', 'one/c', 'two/m'] }
   const { send } = await openFailing({ fetch: upstream, connections, combos })

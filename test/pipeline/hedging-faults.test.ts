@@ -2,7 +2,7 @@ import { memoryStorage } from '../../adapters/storage/memory.ts'
 import { createGateway } from '../../src/gateway.ts'
 import { fakeClock } from '../support/clock.ts'
 import { assert, suite } from '../support/suite.ts'
-import { chatAnswer } from './support/responses.ts'
+import { chatResponse } from './support/responses.ts'
 import { toFeatures } from './support/steps.ts'
 import { fakeUpstream, json } from './support/upstream.ts'
 
@@ -18,7 +18,7 @@ async function openFailing() {
   const upstream = fakeUpstream(async ({ provider }) => {
     if (isWarm && provider === 'one') return slow.promise
     await clock.sleep(P95)
-    return json(chatAnswer())
+    return json(chatResponse())
   })
   const errors: unknown[] = []
   const catalog = Object.fromEntries(
@@ -66,7 +66,7 @@ async function openFailing() {
 
 test('the first attempt continues, and the request gets its response', async () => {
   const { upstream, errors, reply, respond } = await openFailing()
-  respond(json(chatAnswer()))
+  respond(json(chatResponse()))
   const response = await reply
   assert.equal([response.status, response.headers.get('x-signalbox-target')], [200, 'one/m'])
   await response.text()

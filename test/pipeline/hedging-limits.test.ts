@@ -1,6 +1,6 @@
 import { fakeClock } from '../support/clock.ts'
 import { assert, suite } from '../support/suite.ts'
-import { chatAnswer } from './support/responses.ts'
+import { chatResponse } from './support/responses.ts'
 import { type Call, fakeUpstream, json } from './support/upstream.ts'
 import { openWorld, type WorldOptions } from './support/world.ts'
 
@@ -14,7 +14,7 @@ async function timed(options: WorldOptions & { hedge?: boolean } = {}) {
   const upstream = fakeUpstream(async (call) => {
     await clock.sleep(recorded.msOf(call))
     const status = recorded.fails(call)
-    return status === undefined ? json(chatAnswer()) : json({ error: { message: 'no' } }, status)
+    return status === undefined ? json(chatResponse()) : json({ error: { message: 'no' } }, status)
   })
   const combos = { pool: { models: ['one/m', 'two/m', 'three/m'], ...(hedge && { hedge }) } }
   const world = await openWorld({ fetch: upstream, clock, combos, ...extra })

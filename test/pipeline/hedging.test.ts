@@ -2,7 +2,7 @@ import { memoryStorage } from '../../adapters/storage/memory.ts'
 import { fakeClock } from '../support/clock.ts'
 import { assert, suite } from '../support/suite.ts'
 import { hedging, P95, respond } from './support/hedging.ts'
-import { chatAnswer } from './support/responses.ts'
+import { chatResponse } from './support/responses.ts'
 import { json } from './support/upstream.ts'
 
 const test = suite('hedging a slow attempt')
@@ -123,12 +123,12 @@ const HEAD_START = 10
 
 test("a hedge is never sent if the first attempt succeeds while the hedge's credential is being decrypted", async () => {
   const base = fakeClock()
-  let bring: () => void = () => {}
+  let release: () => void = () => {}
   const clock = {
     ...base,
     async sleep(ms: number, signal?: AbortSignal) {
       await base.sleep(ms, signal)
-      bring()
+      release()
       for (let tick = 0; tick < HEAD_START; tick++) await undefined
     },
   }
@@ -136,7 +136,7 @@ test("a hedge is never sent if the first attempt succeeds while the hedge's cred
     {
       one: () =>
         new Promise((resolve) => {
-          bring = () => resolve(respond(false))
+          release = () => resolve(respond(false))
         }),
     },
     { clock, connections: ['one', ...spares, 'two'] },
@@ -171,7 +171,7 @@ const empty = { choices: [{ index: 0, message: { role: 'assistant', content: '' 
 
 for (const [label, first, status, failures] of [
   ["a hedge's empty response is returned if the other response is empty as well", empty, '200:content', []],
-  ["a hedge's empty response is not returned if the other response has content", chatAnswer(), '200', ['two']],
+  ["a hedge's empty response is not returned if the other response has content", chatResponse(), '200', ['two']],
 ] as const)
   test(label, async () => {
     const clock = fakeClock()
@@ -194,16 +194,16 @@ for (const [label, first, status, failures] of [
   })
 
 test('a hedged request counts once if both attempts succeed at the same moment, and is no longer in flight', async () => {
-  let bring: () => void = () => {}
+  let release: () => void = () => {}
   const both = new Promise<void>((resolve) => {
-    bring = resolve
+    release = resolve
   })
   const late = () => both.then(() => respond(false))
   const { upstream, world, send, untilBoth } = await hedging({ one: late, two: late })
   await world.api.combos.create({ name: 'calm', models: ['two/m', 'one/m'], strategy: 'least-busy' })
   const pending = send()
   await untilBoth()
-  bring()
+  release()
   const response = await pending
   assert.is(response.headers.get('x-signalbox-target'), 'one/m')
   assert.is(upstream.open, 0)

@@ -1,6 +1,6 @@
 import { memoryStorage } from '../../adapters/storage/memory.ts'
 import { assert, suite } from '../support/suite.ts'
-import { chatAnswer, chatEvents, messageEvents } from './support/responses.ts'
+import { chatEvents, chatResponse, messageEvents } from './support/responses.ts'
 import { fakeUpstream, json, sse } from './support/upstream.ts'
 import { getApiKey, keeping, openWorld, type Recorded, token } from './support/world.ts'
 
@@ -10,7 +10,7 @@ const failingFirst = () =>
   fakeUpstream(({ provider, body }) => {
     if (provider === 'one') return json({ error: { message: 'broken' } }, 500)
     if (provider === 'claude') return sse(messageEvents())
-    return JSON.parse(body).stream ? sse(chatEvents()) : json(chatAnswer())
+    return JSON.parse(body).stream ? sse(chatEvents()) : json(chatResponse())
   })
 
 const chain = { chain: ['one/m', 'two/m'] }
@@ -188,15 +188,15 @@ test('requests succeed if hooks throw, reject, or hang', async () => {
 test('onError gets a storage failure once, and the client gets no details, even if hook and logger fail', async () => {
   for (const isRude of [false, true]) {
     const seen: unknown[] = []
-    const rude = () => {
+    const throwRudely = () => {
       if (isRude) throw new Error('rude')
     }
     const onError = (error: unknown) => {
       seen.push(error)
-      rude()
+      throwRudely()
     }
     const storage = memoryStorage()
-    const world = await openWorld({ storage, logger: { warn: rude, error: rude }, hooks: { onError } })
+    const world = await openWorld({ storage, logger: { warn: throwRudely, error: throwRudely }, hooks: { onError } })
     storage.get = () => Promise.reject(new Error('no route to db.internal'))
     const response = await world.chat({})
     assert.is(response.status, 500)
@@ -212,10 +212,10 @@ test('no secret reaches a hook or a logger in any failure', async () => {
   const recorded: Recorded = { requests: [], attempts: [], usages: [], errors: [] }
   const lines: unknown[] = []
   const log = (...parts: unknown[]) => void lines.push(parts)
-  const quotes = (headers: Headers) => json({ error: { message: `You sent ${[...headers].join(' ')}` } }, 400)
+  const quoteHeaders = (headers: Headers) => json({ error: { message: `You sent ${[...headers].join(' ')}` } }, 400)
   const upstream = fakeUpstream(({ headers, provider }, index) => {
     if (index % 4 === 0) throw new TypeError(`fetch failed for ${[...headers].join(' ')}`)
-    if (index % 4 === 1) return quotes(headers)
+    if (index % 4 === 1) return quoteHeaders(headers)
     if (provider === 'one') return json({ error: { message: `Bad key ${headers.get('authorization')}` } }, 401)
     return json({ error: { message: `Oh no ${headers.get('authorization')}` } }, 500)
   })

@@ -1,5 +1,5 @@
 import { assert, suite } from '../support/suite.ts'
-import { chatAnswer } from './support/responses.ts'
+import { chatResponse } from './support/responses.ts'
 import { json } from './support/upstream.ts'
 import { openWorld, token } from './support/world.ts'
 
@@ -31,13 +31,13 @@ for (const [name, length] of [
   ['of unknown length', {}],
 ] as const) {
   test(`the gateway reads a request body ${name} if the app's request and response inherit bytes()`, async () => {
-    const world = await openWorld({ fetch: async () => json(chatAnswer()) })
+    const world = await openWorld({ fetch: async () => json(chatResponse()) })
     const response = await world.gateway.fetch(request({ 'content-type': 'application/json', ...length }))
     assert.is(response.status, 200, await response.text())
   })
 
   test(`the gateway reads a response body ${name} if the app's request and response inherit bytes()`, async () => {
-    const text = JSON.stringify(chatAnswer('Hello'))
+    const text = JSON.stringify(chatResponse('Hello'))
     const headers = {
       'content-type': 'application/json',
       ...(name === 'of known length' && { 'content-length': String(text.length) }),

@@ -5,7 +5,7 @@ import { openaiChat } from '../../src/protocols/formats/openai-chat/chat-format.
 import { relayStream, type StreamEnd } from '../../src/request/codec/relay.ts'
 import { assert, suite } from '../support/suite.ts'
 import { getChunks } from './support/raw.ts'
-import { chatAnswer, chatEvents } from './support/responses.ts'
+import { chatEvents, chatResponse } from './support/responses.ts'
 import { json } from './support/upstream.ts'
 import { openWorld } from './support/world.ts'
 
@@ -19,8 +19,9 @@ test('an internal failure while reading a response is passed to onError once, an
       controller.enqueue('no bytes')
       controller.close()
     }
-    const odd = () => new Response(new ReadableStream({ start }))
-    const fetch = async (url: unknown) => (String(url).includes('one.test') ? odd() : json(chatAnswer()))
+    const createOddResponse = () => new Response(new ReadableStream({ start }))
+    const fetch = async (url: unknown) =>
+      String(url).includes('one.test') ? createOddResponse() : json(chatResponse())
     const world = await openWorld({ fetch, combos: { chain: ['one/m', 'two/m'] } })
     const response = await world.chat({ model: 'chain', stream })
     await response.text()
@@ -43,8 +44,8 @@ for (const [mode, path, recorded] of [
       'no bytes',
     ].values()
     const pull = (controller: ReadableStreamDefaultController) => controller.enqueue(chunks.next().value)
-    const odd = () => new Response(new ReadableStream({ pull }, { highWaterMark: 0 }))
-    const world = await openWorld({ fetch: async () => odd() })
+    const createOddResponse = () => new Response(new ReadableStream({ pull }, { highWaterMark: 0 }))
+    const world = await openWorld({ fetch: async () => createOddResponse() })
     const messages = [{ role: 'user', content: 'Hi' }]
     const response = await world.post(path, { model: 'one/m', max_tokens: 9, stream: true, messages })
     assert.match(await response.text(), recorded)

@@ -4,7 +4,7 @@ import { eventFrame } from '../formats/support/event-stream.ts'
 import { isCi } from '../support/ci.ts'
 import { busyMs, roundsUntil } from '../support/cpu-time.ts'
 import { assert, suite } from '../support/suite.ts'
-import { chatChunk, messageAnswer } from './support/responses.ts'
+import { chatChunk, messageResponse } from './support/responses.ts'
 import { questions } from './support/sample-requests.ts'
 import { fakeUpstream, getBody, sse } from './support/upstream.ts'
 import { openWorld } from './support/world.ts'
@@ -90,7 +90,7 @@ const streams: Record<string, (count: number) => Response> = {
   claude: (count) =>
     toChunks(
       [
-        { type: 'message_start', message: { ...messageAnswer(), content: [], stop_reason: null } },
+        { type: 'message_start', message: { ...messageResponse(), content: [], stop_reason: null } },
         ...numbers(count).map((index) => ({
           type: 'content_block_start',
           index,

@@ -55,7 +55,7 @@ function data(value: object): string {
   return `data: ${JSON.stringify(value)}\n\n`
 }
 
-const finishedSo = (fields: object) => data({ choices: [{ index: 0, delta: {}, finish_reason: 'error', ...fields }] })
+const finishedWith = (fields: object) => data({ choices: [{ index: 0, delta: {}, finish_reason: 'error', ...fields }] })
 const error = { code: 'rate_limit_exceeded', message: 'Slow down' }
 
 /** Events between the first text and the end, and whether the format's clients recognize an error in them. */
@@ -63,8 +63,8 @@ const errors: readonly (readonly [Name, sent: string, isKnown: boolean, status: 
   ['chat', data({ error: { message: 'Overloaded', code: 503 } }), true, 503],
   ['chat', data({ error: 'Overloaded' }), false, 502],
   ['chat', data({ error: { message: 'x', code: 502 }, choices: [{ delta: {}, finish_reason: 'error' }] }), true, 502],
-  ['chat', finishedSo({}), false, 502],
-  ['chat', finishedSo({ error: { code: 429, message: 'Slow "down"' } }), false, 429],
+  ['chat', finishedWith({}), false, 502],
+  ['chat', finishedWith({ error: { code: 429, message: 'Slow "down"' } }), false, 429],
   ['chat', data({ choices: [{ index: 0, delta: { content: '' }, error: { message: 'x' } }] }), false, 502],
   ['chat', 'event: error\ndata: {"message":"Over"}\n\n', false, 502],
   ['chat', 'event:error\ndata: Over\n\n', false, 502],
@@ -126,8 +126,8 @@ for (const [name, sent, isKnown, status] of errors) {
 
 test('an error mid-stream counts even if its event lacks the blank line', async () => {
   const { begin, recorded } = formats.chat
-  const { text } = await send('chat', [begin, finishedSo({}).trimEnd()])
-  assert.ok(text.startsWith(begin + finishedSo({})), text)
+  const { text } = await send('chat', [begin, finishedWith({}).trimEnd()])
+  assert.ok(text.startsWith(begin + finishedWith({})), text)
   assert.match(text, recorded)
 })
 
@@ -149,7 +149,7 @@ test("a response whose text mentions errors isn't an error mid-stream", async ()
 
 test("an error mid-stream doesn't show the credential, in any encoding", async () => {
   const { begin } = formats.chat
-  const spelled = finishedSo({ error: { message: 'no secret-of-one' } }).replace('secret', '\\u0073ecret')
+  const spelled = finishedWith({ error: { message: 'no secret-of-one' } }).replace('secret', '\\u0073ecret')
   const { text } = await send('chat', [begin, spelled])
   assert.not.match(text, /secret-of-one/)
   assert.match(text, /no \[credential\]/)

@@ -2,7 +2,7 @@ import Anthropic, { APIError as AnthropicError } from '@anthropic-ai/sdk'
 import OpenAI, { APIError as OpenAIError } from 'openai'
 import { assert, suite } from '../support/suite.ts'
 import { type Recording, recordedStreams } from './support/recordings.ts'
-import { chatAnswer, chatEvents, messageAnswer, messageEvents } from './support/responses.ts'
+import { chatEvents, chatResponse, messageEvents, messageResponse } from './support/responses.ts'
 import { type End, fakeUpstream, getBody, json, sse } from './support/upstream.ts'
 import { openWorld } from './support/world.ts'
 
@@ -50,7 +50,7 @@ async function read({ openai, anthropic }: Awaited<ReturnType<typeof clients>>, 
 }
 
 test('the official clients accept the gateway as their fetch', async () => {
-  const responses = { one: chatAnswer(), claude: messageAnswer() }
+  const responses = { one: chatResponse(), claude: messageResponse() }
   const upstream = fakeUpstream(({ provider }) => json(responses[provider as keyof typeof responses]))
   const { fetch } = (await openWorld({ fetch: upstream })).gateway
   const openai = new OpenAI({ baseURL: 'http://gateway/v1', apiKey: 'x', maxRetries: 0, fetch })
@@ -58,7 +58,7 @@ test('the official clients accept the gateway as their fetch', async () => {
   const chat = await openai.chat.completions.create({ model: 'one/m', messages: [{ role: 'user', content: 'Hi' }] })
   assert.is(chat.choices[0]?.message.content, 'Hello')
   const message = await anthropic.messages.create({ model: 'claude/c', max_tokens: 9, messages: [] })
-  assert.equal(message.content, messageAnswer().content)
+  assert.equal(message.content, messageResponse().content)
   assert.is((await fetch(new URL('http://gateway/v1/models'), { method: 'OPTIONS' })).status, 204)
 })
 

@@ -1,6 +1,6 @@
 import { operations } from '../../src/protocols/formats/model-operations.ts'
 import { assert, suite } from '../support/suite.ts'
-import { chatAnswer } from './support/responses.ts'
+import { chatResponse } from './support/responses.ts'
 import { fakeUpstream, json } from './support/upstream.ts'
 import { openWorld } from './support/world.ts'
 
@@ -9,7 +9,7 @@ const test = suite('operation limits')
 test("an operation has its own limits instead of the defaults, and your app's limits take precedence", async () => {
   const prompt = 'x'.repeat(2_000)
   const send = async (path: string, limits = {}) => {
-    const world = await openWorld({ fetch: fakeUpstream(() => json(chatAnswer())), limits })
+    const world = await openWorld({ fetch: fakeUpstream(() => json(chatResponse())), limits })
     return (await world.post(path, { model: 'one/m', prompt, messages: [] })).status
   }
   Object.assign(operations.complete, { limits: { maxBodyBytes: 1_000 } }) // no operation has limits yet

@@ -3,7 +3,7 @@ import type { WireFormat } from '../../src/types.ts'
 import { eventFrame, exceptionFrame } from '../formats/support/event-stream.ts'
 import { assert, suite } from '../support/suite.ts'
 import { catalog } from './support/quoted-keys.ts'
-import { chatAnswer, chatEvents, messageAnswer, messageEvents } from './support/responses.ts'
+import { chatEvents, chatResponse, messageEvents, messageResponse } from './support/responses.ts'
 import { fakeUpstream, getBody, json, sse } from './support/upstream.ts'
 import { openWorld } from './support/world.ts'
 
@@ -166,8 +166,8 @@ for (const stream of [false, true]) {
       for (const value of [secret, `Bearer ${secret}`, `x;${secret};y`]) {
         if (/["\\]/.test(secret) && value.includes(' ')) continue
         const responses: Record<string, () => Response> = {
-          chat: () => (stream ? sse(chatEvents()) : json(chatAnswer())),
-          claude: () => (stream ? sse(messageEvents()) : json(messageAnswer())),
+          chat: () => (stream ? sse(chatEvents()) : json(chatResponse())),
+          claude: () => (stream ? sse(messageEvents()) : json(messageResponse())),
         }
         const upstream = fakeUpstream(({ provider }) => {
           const response = responses[provider]?.() ?? json({})
@@ -198,7 +198,7 @@ for (const stream of [false, true]) {
 
 test("other connections' keys stay out of headers as soon as they are known, and again when they change", async () => {
   let quoted = 'a-key-that-comes-later-1'
-  const upstream = fakeUpstream(() => json(chatAnswer(), 200, { 'x-debug': quoted }))
+  const upstream = fakeUpstream(() => json(chatResponse(), 200, { 'x-debug': quoted }))
   const world = await openWorld({ fetch: upstream, catalog, connections })
   assert.is((await world.chat({ model: 'chat/m' })).headers.get('x-debug'), quoted)
   const { id } = await world.api.connections.create({ provider: 'spare', name: 'later', apiKey: quoted })
@@ -210,7 +210,7 @@ test("other connections' keys stay out of headers as soon as they are known, and
 })
 
 test("the call's key isn't in the headers of a successful response", async () => {
-  const upstream = fakeUpstream(() => json(chatAnswer(), 200, { 'x-debug': 'Bearer the-credential-of-chat' }))
+  const upstream = fakeUpstream(() => json(chatResponse(), 200, { 'x-debug': 'Bearer the-credential-of-chat' }))
   const world = await openWorld({ fetch: upstream, catalog, connections })
   assert.is((await world.chat({ model: 'chat/m' })).headers.get('x-debug'), null)
 })

@@ -1,13 +1,13 @@
 import fc from 'fast-check'
 import { assert, suite } from '../support/suite.ts'
-import { chatAnswer, type ErrorAnswer } from './support/responses.ts'
+import { chatResponse, type ErrorAnswer } from './support/responses.ts'
 import { fakeUpstream, getBody, json } from './support/upstream.ts'
 import { openWorld } from './support/world.ts'
 
 const test = suite('pass-through')
 
 test('the bytes of a request are passed through, except for the model name', async () => {
-  const upstream = fakeUpstream(() => json(chatAnswer()))
+  const upstream = fakeUpstream(() => json(chatResponse()))
   const world = await openWorld({ fetch: upstream })
   const bodies: Array<[sent: string, received: string]> = [
     ['{"model":"one/m"}', '{"model":"m"}'],
@@ -43,7 +43,7 @@ test('the bytes of a request are passed through, except for the model name', asy
 const PLACE = 'the place of the name'
 
 test('every JSON object is passed through', async () => {
-  const upstream = fakeUpstream(() => json(chatAnswer()))
+  const upstream = fakeUpstream(() => json(chatResponse()))
   const world = await openWorld({ fetch: upstream })
   const spaces = fc.constantFrom(undefined, 2, '\t')
   await fc.assert(
@@ -150,7 +150,7 @@ test('only client headers that are meaningful to providers are passed through', 
     'x-http-method-override': 'DELETE',
     'x-real-ip': '1.2.3.4',
   }
-  const upstream = fakeUpstream(({ provider }) => json(provider === 'claude' ? {} : chatAnswer()))
+  const upstream = fakeUpstream(({ provider }) => json(provider === 'claude' ? {} : chatResponse()))
   const world = await openWorld({ fetch: upstream })
   await world.chat({}, { headers: { ...passed, ...kept } })
   const { 'content-type': type, authorization, ...rest } = Object.fromEntries(upstream.calls[0]?.headers ?? [])
@@ -164,7 +164,7 @@ test('only client headers that are meaningful to providers are passed through', 
 })
 
 test("a header that the client names in Connection isn't passed through", async () => {
-  const upstream = fakeUpstream(() => json(chatAnswer()))
+  const upstream = fakeUpstream(() => json(chatResponse()))
   const world = await openWorld({ fetch: upstream })
   await world.chat({}, { headers: { connection: 'close, Anthropic-Beta', 'anthropic-beta': 'x', 'openai-beta': 'y' } })
   assert.is(upstream.calls[0]?.headers.get('anthropic-beta'), null)

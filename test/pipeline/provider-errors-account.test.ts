@@ -1,9 +1,9 @@
 import { assert, suite } from '../support/suite.ts'
-import { anthropic, google, openai, type Refusal, recordFailure } from './support/rejections.ts'
+import { anthropic, google, openai, type Rejection, recordFailure } from './support/rejections.ts'
 
 const test = suite('provider errors about an account without credit or permission')
 
-const noCredit: Refusal[] = [
+const noCredit: Rejection[] = [
   [
     'Anthropic about a spending limit',
     400,
@@ -32,7 +32,7 @@ for (const [source, status, body] of noCredit)
     assert.match(failure.message, /out of credit\. Top it up/)
   })
 
-const barred: Refusal[] = [
+const barred: Rejection[] = [
   ['Anthropic', 400, anthropic('invalid_request_error', 'This organization has been disabled.')],
   ['Groq', 400, openai('Organization has been restricted.', { code: 'organization_restricted' })],
   ['Fireworks', 412, openai('Account a is suspended, possibly due to reaching the monthly spending limit.')],
@@ -50,7 +50,7 @@ test('a 400 from Google means that the key has expired', async () => {
   assert.match((await recordFailure(400, body)).message, /Give the connection a new one/)
 })
 
-const ofClient: Refusal[] = [
+const ofClient: Rejection[] = [
   ['a quoted request', 400, openai('Invalid value: This organization has been disabled.')],
   ['a quoted request that mentions a limit', 400, openai('metadata: You have reached your specified API usage limits')],
   ['a failed precondition', 412, openai('The file was changed.')],
@@ -66,7 +66,7 @@ const afford = (left: number) =>
 const openRouter = (message: string) => ({ error: { message, code: 402, metadata: { provider_name: null } } })
 const newApi = (message: string, code: string) => openai(message, { type: 'new_api_error', param: '', code })
 
-const tooExpensive: Refusal[] = [
+const tooExpensive: Rejection[] = [
   ['OpenRouter', 402, openRouter(afford(3395))],
   ['OpenRouter about a key limit', 402, openRouter(afford(1).replace('credits and upgrade', 'keys and create'))],
   ['OpenRouter about the prompt', 402, openRouter('Prompt tokens limit exceeded: 64128 > 6964. To increase, visit')],
@@ -125,7 +125,7 @@ for (const [source, status, body] of tooExpensive)
     assert.is(failure.status, status)
   })
 
-const nothingLeft: Refusal[] = [
+const nothingLeft: Rejection[] = [
   ['OpenRouter', 402, openRouter('Insufficient credits. Add more using https://openrouter.ai/settings/credits')],
   ['OpenRouter with no tokens affordable', 402, openRouter(afford(0))],
   ['OpenRouter with a negative balance', 402, openRouter(afford(-12))],

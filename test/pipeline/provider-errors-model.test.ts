@@ -1,9 +1,9 @@
 import { assert, suite } from '../support/suite.ts'
-import { anthropic, google, openai, type Refusal, recordFailure } from './support/rejections.ts'
+import { anthropic, google, openai, type Rejection, recordFailure } from './support/rejections.ts'
 
 const test = suite('provider errors about an unknown model or URL')
 
-const noModel: Refusal[] = [
+const noModel: Rejection[] = [
   ['OpenAI', 404, openai('The model `x` does not exist or you do not have access to it.', { code: 'model_not_found' })],
   ["OpenAI's Responses API", 400, openai("The requested model 'x' does not exist.", { code: 'model_not_found' })],
   ['OpenAI about a retired model', 404, openai('The model `x` has been deprecated, learn more here: https://a.b/c')],
@@ -156,7 +156,7 @@ const noModel: Refusal[] = [
   ['NVIDIA', 404, { status: 404, title: 'Not Found', detail: "Function 'f-1': Not found for account 'a'" }],
 ]
 
-const denied: Refusal[] = [
+const denied: Rejection[] = [
   ['OpenAI', 403, openai('Project `proj_1` does not have access to model `x`', { code: 'model_not_found' })],
   ['OpenAI about a model that is not for this use', 403, openai('You are not allowed to sample from this model')],
   [
@@ -190,7 +190,7 @@ for (const [source, status, body] of [...noModel, ...denied])
   test(`a ${status} from ${source} means that the model doesn't exist or isn't accessible`, async () =>
     assert.is((await recordFailure(status, body)).class, 'model-not-found'))
 
-const ofAddress: Refusal[] = [
+const ofAddress: Rejection[] = [
   ['Anthropic', 404, anthropic('not_found_error', 'Not Found')],
   ['Azure', 404, { error: { code: '404', message: 'Resource not found' } }],
   ['OpenAI', 404, openai('Invalid URL (POST /v1/v1/chat/completions)')],

@@ -1,9 +1,9 @@
 import { assert, suite } from '../support/suite.ts'
-import { anthropic, google, openai, type Refusal, recordFailure } from './support/rejections.ts'
+import { anthropic, google, openai, type Rejection, recordFailure } from './support/rejections.ts'
 
 const test = suite('provider errors about a rate limit')
 
-const oneModel: Refusal[] = [
+const oneModel: Rejection[] = [
   [
     'OpenAI',
     429,
@@ -72,7 +72,7 @@ for (const [source, status, body] of [
   ['Anthropic', 429, anthropic('rate_limit_error', 'Number of requests has exceeded your per-minute rate limit')],
   ['Mistral', 429, { message: 'Requests rate limit exceeded' }],
   ['nobody', 429, ''],
-] satisfies Refusal[])
+] satisfies Rejection[])
   test(`a rate limit from ${source} applies to the account`, async () =>
     assert.is((await recordFailure(status, body)).level, undefined))
 

@@ -1,9 +1,9 @@
 import { assert, suite } from '../support/suite.ts'
-import { anthropic, google, openai, type Refusal, recordFailure } from './support/rejections.ts'
+import { anthropic, google, openai, type Rejection, recordFailure } from './support/rejections.ts'
 
 const test = suite('provider errors about a request that is too long')
 
-const overflow: Refusal[] = [
+const overflow: Rejection[] = [
   [
     'OpenAI',
     400,

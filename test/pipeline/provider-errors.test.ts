@@ -1,9 +1,9 @@
 import { assert, suite } from '../support/suite.ts'
-import { anthropic, google, openai, type Refusal, recordFailure } from './support/rejections.ts'
+import { anthropic, google, openai, type Rejection, recordFailure } from './support/rejections.ts'
 
 const test = suite('provider errors by status and wording')
 
-const ofAccount: Refusal[] = [
+const ofAccount: Rejection[] = [
   ['OpenAI', 401, openai('Incorrect API key provided: sk-abc****wxyz.', { code: 'invalid_api_key' })],
   [
     'OpenAI about a country',
@@ -82,7 +82,7 @@ const ofAccount: Refusal[] = [
   ],
 ]
 
-const ofClient: Refusal[] = [
+const ofClient: Rejection[] = [
   ['Anthropic about a file', 404, anthropic('not_found_error', 'File not found: file_011CNha8iCJcU1wXNR6q4V8w')],
   [
     'Google about a file',
@@ -173,7 +173,7 @@ const ofClient: Refusal[] = [
   ],
 ]
 
-const echoes: Refusal[] = [
+const echoes: Rejection[] = [
   [
     'a validator that quotes the input in its details',
     422,
@@ -225,7 +225,7 @@ for (const [source, status, body] of [...ofClient, ...echoes])
   test(`a ${status} from ${source} is a client error`, async () =>
     assert.is((await recordFailure(status, body)).class, 'client'))
 
-const unexplained: Refusal[] = [
+const unexplained: Rejection[] = [
   ['an HTML page', 403, '<html>Forbidden</html>'],
   ['an empty body', 403, ''],
   ['a single word', 403, openai('Forbidden')],

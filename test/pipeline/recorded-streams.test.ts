@@ -64,7 +64,7 @@ test("the usage of recorded streams matches the vendor's client, or the sum of t
     if (api === 'chat') assert.equal([inputTokens, outputTokens], [n('prompt_tokens'), n('completion_tokens')], name)
     else {
       const sum = (fields: readonly string[]) =>
-        (runsIn(sse) ?? [usage ?? {}]).reduce(
+        (findRuns(sse) ?? [usage ?? {}]).reduce(
           (all, run) => fields.reduce((value, at) => value + Number(run[at] ?? 0), all),
           0,
         )
@@ -75,7 +75,7 @@ test("the usage of recorded streams matches the vendor's client, or the sum of t
 })
 
 /** Returns the last `usage.iterations` of a stream, if it has any. */
-function runsIn(sse: string): Array<Record<string, unknown>> | undefined {
+function findRuns(sse: string): Array<Record<string, unknown>> | undefined {
   const found = [...sse.matchAll(/"iterations":\s*(\[\{.*?\}\])\s*[,}]/g)].at(-1)?.[1]
   return found && JSON.parse(found)
 }

@@ -1,15 +1,15 @@
 import type { JsonObject } from '../../src/lib/json.ts'
 import { assert, suite } from '../support/suite.ts'
-import { chatAnswer } from './support/responses.ts'
+import { chatResponse } from './support/responses.ts'
 import { fakeUpstream, json, sse } from './support/upstream.ts'
 import { openWorld } from './support/world.ts'
 
 const test = suite('options that a provider rejects by name')
 
-type Refusal = (field: string) => { status?: number; body: unknown }
+type Rejection = (field: string) => { status?: number; body: unknown }
 
 /** Opens a provider that rejects requests with any of `fields`, one field at a time, with `refusal`. */
-function strictServer(fields: readonly string[], refusal: Refusal) {
+function strictServer(fields: readonly string[], refusal: Rejection) {
   return fakeUpstream(({ body }) => {
     const sent: JsonObject = JSON.parse(body)
     const field = fields.find((name) => name in sent)
@@ -17,7 +17,7 @@ function strictServer(fields: readonly string[], refusal: Refusal) {
       const { status = 400, body: error } = refusal(field)
       return typeof error === 'string' ? new Response(error, { status }) : json(error, status)
     }
-    return sent.stream ? sse(STREAM) : json(chatAnswer('fine'))
+    return sent.stream ? sse(STREAM) : json(chatResponse('fine'))
   })
 }
 
@@ -27,14 +27,14 @@ const STREAM = [
   'data: [DONE]\n\n',
 ]
 
-const unknownField: Refusal = (field) => ({ body: { error: { message: `json: unknown field "${field}"` } } })
+const unknownField: Rejection = (field) => ({ body: { error: { message: `json: unknown field "${field}"` } } })
 const callOptions = { model: 'one/m', messages: [{ role: 'user', content: 'Hi' }], top_k: 5, temperature: 0.5 }
 const bodies = (upstream: ReturnType<typeof strictServer>) =>
   upstream.calls.map(({ body }): JsonObject => JSON.parse(body))
 const warnings = (response: Response) => response.headers.get('x-signalbox-warning')
 
 /** Servers' errors for an unknown field. */
-const wordings: Record<string, Refusal> = {
+const wordings: Record<string, Rejection> = {
   'a server in Go': unknownField,
   'a server in Rust': (field) => ({
     status: 422,
@@ -192,7 +192,7 @@ test('an option that was rejected is sent again after a day', async () => {
 })
 
 /** Errors that the client should get, each after one call. */
-const kept: Record<string, [fields: string[], refusal: Refusal, status: number]> = {
+const kept: Record<string, [fields: string[], refusal: Rejection, status: number]> = {
   'a value out of range': [
     ['top_k'],
     () => ({ body: { error: { message: 'top_k must be at least 10', param: 'top_k' } } }),

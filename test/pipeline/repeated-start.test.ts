@@ -3,7 +3,7 @@ import type { Gateway } from '../../src/gateway.ts'
 import type { JsonObject } from '../../src/lib/json.ts'
 import { wireFormats } from '../../src/types/unions.ts'
 import { assert, suite } from '../support/suite.ts'
-import { chatAnswer } from './support/responses.ts'
+import { chatResponse } from './support/responses.ts'
 import { streamCatalog, streamRequests } from './support/streams.ts'
 import { fakeUpstream, json, sse } from './support/upstream.ts'
 import { openWorld } from './support/world.ts'
@@ -193,7 +193,7 @@ for (const [name, events] of Object.entries({
 }))
   test(`a second start ${name} falls back to the next target, because no content was sent`, async () => {
     const upstream = fakeUpstream(({ provider }) =>
-      provider === 'claude' ? sse(writeEvents(events)) : json(chatAnswer('two')),
+      provider === 'claude' ? sse(writeEvents(events)) : json(chatResponse('two')),
     )
     const { messages, chat } = await openWorld({
       fetch: upstream,
@@ -220,7 +220,7 @@ test('a response that restarts before its first content falls back to the next t
     { type: 'response.completed', response: { id: 'r2', status: 'completed', output: [] } },
   ]
   const upstream = fakeUpstream(({ provider }) =>
-    provider === 'openai-responses' ? sse(writeEvents(events)) : json(chatAnswer('two')),
+    provider === 'openai-responses' ? sse(writeEvents(events)) : json(chatResponse('two')),
   )
   const world = await openWorld({
     fetch: upstream,
@@ -238,7 +238,7 @@ test('a response that restarts before its first content falls back to the next t
 test("events that restart in an unrequested stream aren't a response", async () => {
   const [events] = cutTable['in an open call'] ?? [[]]
   const upstream = fakeUpstream(({ provider }) =>
-    provider === 'claude' ? sse(writeEvents(events)) : json(chatAnswer('two')),
+    provider === 'claude' ? sse(writeEvents(events)) : json(chatResponse('two')),
   )
   const { messages } = await openWorld({
     fetch: upstream,

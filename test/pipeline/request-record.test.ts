@@ -1,5 +1,5 @@
 import { assert, suite } from '../support/suite.ts'
-import { chatAnswer, chatEvents } from './support/responses.ts'
+import { chatEvents, chatResponse } from './support/responses.ts'
 import { fakeUpstream, json, sse } from './support/upstream.ts'
 import { openWorld } from './support/world.ts'
 
@@ -8,7 +8,7 @@ const test = suite('model request records')
 const respond = () =>
   fakeUpstream(({ body, provider }) => {
     if (provider === 'three') return json({ error: { message: 'no' } }, 500)
-    return JSON.parse(body).stream ? sse(chatEvents()) : json(chatAnswer())
+    return JSON.parse(body).stream ? sse(chatEvents()) : json(chatResponse())
   })
 
 const getId = (response: Response) => response.headers.get('x-signalbox-request-id')

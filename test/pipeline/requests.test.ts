@@ -1,12 +1,12 @@
 import { assert, suite } from '../support/suite.ts'
-import { chatAnswer, type ErrorAnswer, messageAnswer } from './support/responses.ts'
+import { chatResponse, type ErrorAnswer, messageResponse } from './support/responses.ts'
 import { fakeUpstream, getBody, json } from './support/upstream.ts'
 import { openWorld } from './support/world.ts'
 
 const test = suite('reading a model request')
 
 async function open(limits = {}) {
-  const upstream = fakeUpstream(({ provider }) => json(provider === 'claude' ? messageAnswer() : chatAnswer()))
+  const upstream = fakeUpstream(({ provider }) => json(provider === 'claude' ? messageResponse() : chatResponse()))
   return { upstream, world: await openWorld({ fetch: upstream, limits }) }
 }
 

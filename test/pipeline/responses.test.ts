@@ -1,5 +1,5 @@
 import { assert, suite } from '../support/suite.ts'
-import { chatAnswer, chatEvents, messageAnswer, messageEvents } from './support/responses.ts'
+import { chatEvents, chatResponse, messageEvents, messageResponse } from './support/responses.ts'
 import { fakeUpstream, json, type Respond, sse } from './support/upstream.ts'
 import { catalog, openWorld } from './support/world.ts'
 
@@ -11,7 +11,7 @@ const kept = { baseUrl: 'http://kept.test/v1', format: 'openai-responses', model
 const each: Respond = ({ url, body }) => {
   const isMessages = url.pathname.endsWith('/messages')
   if (JSON.parse(body).stream) return sse(isMessages ? messageEvents() : chatEvents())
-  return json(isMessages ? messageAnswer() : chatAnswer())
+  return json(isMessages ? messageResponse() : chatResponse())
 }
 
 async function open() {

@@ -1,13 +1,13 @@
 import { assert, suite } from '../support/suite.ts'
 import { fault } from './support/fault.ts'
-import { chatAnswer } from './support/responses.ts'
+import { chatResponse } from './support/responses.ts'
 import { fakeUpstream, json } from './support/upstream.ts'
 import { openWorld } from './support/world.ts'
 
 const test = suite('the retry-after of the final error')
 
 async function chained(responses: Record<string, () => Response>) {
-  const fetch = fakeUpstream(({ provider }) => responses[provider]?.() ?? json(chatAnswer()))
+  const fetch = fakeUpstream(({ provider }) => responses[provider]?.() ?? json(chatResponse()))
   return { world: await openWorld({ fetch, combos: { chain: ['one/m', 'two/m', 'three/m'] } }) }
 }
 
@@ -95,7 +95,7 @@ test('a target in cooldown that recovers sooner also counts', async () => {
 })
 
 test('the retry-after of the final error is a second if the next request can reach an untried target', async () => {
-  const fetch = fakeUpstream(({ provider }) => (provider === 'three' ? json(chatAnswer()) : limited()))
+  const fetch = fakeUpstream(({ provider }) => (provider === 'three' ? json(chatResponse()) : limited()))
   const limited = fault(429, 'A', { 'retry-after': '30' })
   const models = { chain: ['one/m', 'two/m', 'three/m'] }
   const world = await openWorld({ fetch, combos: models, limits: { maxAttempts: 2 } })
@@ -107,7 +107,7 @@ test('the retry-after of the final error is a second if the next request can rea
 
 test("the retry-after of the final error is the recovery of an untried target, and absent if the failed targets aren't in cooldown", async () => {
   const down: Record<string, () => Response> = { three: fault(429, 'C', { 'retry-after': '20' }) }
-  const fetch = fakeUpstream(({ provider }) => down[provider]?.() ?? json(chatAnswer()))
+  const fetch = fakeUpstream(({ provider }) => down[provider]?.() ?? json(chatResponse()))
   const chain = ['one/m', 'two/m', 'three/m']
   const world = await openWorld({ fetch, combos: { chain }, limits: { maxAttempts: 2 } })
   await world.chat({ model: 'three/m' })

@@ -2,7 +2,7 @@ import { times } from '../support/ci.ts'
 import { fakeClock } from '../support/clock.ts'
 import { assert, suite } from '../support/suite.ts'
 import { askRaw } from './support/raw.ts'
-import { chatAnswer } from './support/responses.ts'
+import { chatResponse } from './support/responses.ts'
 import { fakeUpstream, json } from './support/upstream.ts'
 import { openWorld } from './support/world.ts'
 
@@ -61,7 +61,7 @@ test('a request that succeeds at its first or only target takes nothing from the
   const { world } = await load(1_000, 0.1)
   const response = await world.chat({ model: 'one/m' })
   assert.is(response.headers.get('x-signalbox-attempts'), 'one/m=503:server')
-  const well = await openWorld({ fetch: fakeUpstream(() => json(chatAnswer())) })
+  const well = await openWorld({ fetch: fakeUpstream(() => json(chatResponse())) })
   for (let request = 0; request < 50; request++) assert.is((await well.chat({})).status, 200)
 })
 

@@ -1,12 +1,12 @@
 import { assert, suite } from '../support/suite.ts'
 import { routing } from './support/resolve-target.ts'
-import { chatAnswer } from './support/responses.ts'
+import { chatResponse } from './support/responses.ts'
 import { fakeUpstream, json } from './support/upstream.ts'
 import { openWorld } from './support/world.ts'
 
 const test = suite('routing')
 
-const at = (host: string, extra: object = {}) => ({ baseUrl: `http://${host}.test/v1`, ...extra })
+const createConnection = (host: string, extra: object = {}) => ({ baseUrl: `http://${host}.test/v1`, ...extra })
 
 test("a model can be requested under any of its provider's three names", async () => {
   const catalog = {
@@ -27,9 +27,9 @@ test("a model can be requested under any of its provider's three names", async (
 test('ids may contain slashes, and the longest matching provider name wins', async () => {
   const { asked } = await routing({
     connections: [
-      { provider: 'one', providerSpecificData: at('one') },
-      { provider: 'two', providerSpecificData: at('two', { prefix: 'one/team' }) },
-      { provider: 'three', providerSpecificData: at('three', { prefix: 'größe/模型' }) },
+      { provider: 'one', providerSpecificData: createConnection('one') },
+      { provider: 'two', providerSpecificData: createConnection('two', { prefix: 'one/team' }) },
+      { provider: 'three', providerSpecificData: createConnection('three', { prefix: 'größe/模型' }) },
     ],
   })
   assert.is(await asked('one/vendor/m'), 'one/vendor/m')
@@ -45,7 +45,11 @@ test('ids may contain slashes, and the longest matching provider name wins', asy
 })
 
 test('connections of a provider are used by priority, then by age, and never while inactive', async () => {
-  const connection = (host: string, extra: object) => ({ provider: 'one', providerSpecificData: at(host), ...extra })
+  const connection = (host: string, extra: object) => ({
+    provider: 'one',
+    providerSpecificData: createConnection(host),
+    ...extra,
+  })
   const failing = fakeUpstream(() => json({ error: { message: 'no' } }, 500))
   const order = await openWorld({
     fetch: failing,
@@ -88,7 +92,7 @@ test('a combo takes precedence over an alias of the same name', async () => {
 
 test('names with any characters appear in the headers, percent-encoded', async () => {
   const { world } = await routing({
-    connections: [{ provider: 'one', providerSpecificData: at('one', { prefix: 'größe, x' }) }],
+    connections: [{ provider: 'one', providerSpecificData: createConnection('one', { prefix: 'größe, x' }) }],
   })
   const response = await world.chat({ model: 'größe, x/模 型=1' })
   assert.is(response.headers.get('x-signalbox-target'), 'one/%E6%A8%A1%20%E5%9E%8B=1')
@@ -104,7 +108,7 @@ test('very long names are truncated in the headers', async () => {
 
 test('the headers list each attempt in order, and the target that responded', async () => {
   const upstream = fakeUpstream(({ provider }) =>
-    provider === 'three' ? json(chatAnswer()) : json({}, provider === 'one' ? 503 : 401),
+    provider === 'three' ? json(chatResponse()) : json({}, provider === 'one' ? 503 : 401),
   )
   const world = await openWorld({ fetch: upstream, combos: { chain: ['one/m', 'two/m', 'three/m'] } })
   const response = await world.chat({ model: 'chain' })
@@ -118,8 +122,12 @@ test('the headers list each attempt in order, and the target that responded', as
 test('if two connections share a name, the one with a priority goes first, even with different providers', async () => {
   const { asked } = await routing({
     connections: [
-      { provider: 'two', providerSpecificData: at('two', { prefix: 'shared' }) },
-      { provider: 'one', priority: 1, providerSpecificData: at('one', { prefix: 'shared', sharesPrefix: true }) },
+      { provider: 'two', providerSpecificData: createConnection('two', { prefix: 'shared' }) },
+      {
+        provider: 'one',
+        priority: 1,
+        providerSpecificData: createConnection('one', { prefix: 'shared', sharesPrefix: true }),
+      },
     ],
   })
   assert.is(await asked('shared/m'), 'one/m')

@@ -1,15 +1,15 @@
 import { assert, suite } from '../support/suite.ts'
-import { chatAnswer } from './support/responses.ts'
+import { chatResponse } from './support/responses.ts'
 import { type FakeUpstream, fakeUpstream, json } from './support/upstream.ts'
 import { openWorld, type World, type WorldOptions } from './support/world.ts'
 
 const test = suite('retries of the same target')
 
-type Answers = ReadonlyArray<() => Response>
+type Replies = ReadonlyArray<() => Response>
 
 /** Opens a world whose upstream sends these responses, and then repeats the last one. */
-async function lone(responses: Answers, options: WorldOptions = {}): Promise<{ upstream: FakeUpstream; world: World }> {
-  const upstream = fakeUpstream((_, index) => (responses[index - 1] ?? responses.at(-1))?.() ?? json(chatAnswer()))
+async function lone(responses: Replies, options: WorldOptions = {}): Promise<{ upstream: FakeUpstream; world: World }> {
+  const upstream = fakeUpstream((_, index) => (responses[index - 1] ?? responses.at(-1))?.() ?? json(chatResponse()))
   return { upstream, world: await openWorld({ fetch: upstream, ...options }) }
 }
 
@@ -35,7 +35,7 @@ async function sendChat({ clock, chat, recorded }: World, upstream: FakeUpstream
   }
 }
 
-const well = () => json(chatAnswer())
+const well = () => json(chatResponse())
 const rejectWith = (status: number, headers: Record<string, string>) => () =>
   json({ error: { message: 'not now' } }, status, headers)
 const unsent = (code: string) => () => {

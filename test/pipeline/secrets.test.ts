@@ -1,6 +1,6 @@
 import { busyMs, roundsUntil } from '../support/cpu-time.ts'
 import { assert, suite } from '../support/suite.ts'
-import { chatAnswer, chatEvents, messageEvents } from './support/responses.ts'
+import { chatEvents, chatResponse, messageEvents } from './support/responses.ts'
 import { fakeUpstream, json, sse } from './support/upstream.ts'
 import { openWorld } from './support/world.ts'
 
@@ -135,7 +135,7 @@ test('a quoted credential of another, unused connection is replaced', async () =
 test('account names are removed from the headers of responses and errors', async () => {
   const account = { 'openai-organization': 'org-1', 'openai-project': 'proj-1', 'anthropic-organization-id': 'a-1' }
   for (const status of [200, 400, 500]) {
-    const body = status === 200 ? chatAnswer() : { error: { message: 'no' } }
+    const body = status === 200 ? chatResponse() : { error: { message: 'no' } }
     const { world } = await open(() => json(body, status, { ...account, 'openai-version': '2020-10-01' }))
     const { headers } = await world.chat({})
     assert.is(headers.get('openai-version'), '2020-10-01')
@@ -144,7 +144,7 @@ test('account names are removed from the headers of responses and errors', async
 })
 
 test('the body of a successful response is passed on unchanged', async () => {
-  const response = { ...chatAnswer(`Use ${SHAPES.join(' or ')}`), id: SHAPES[0] }
+  const response = { ...chatResponse(`Use ${SHAPES.join(' or ')}`), id: SHAPES[0] }
   const { world } = await open(() => json(response))
   assert.equal(await (await world.chat({})).json(), response)
 })

@@ -1,7 +1,7 @@
 import { wireFormats } from '../../src/types/unions.ts'
 import { clients } from '../formats/support/clients.ts'
 import { assert, suite } from '../support/suite.ts'
-import { chatAnswer, messageAnswer } from './support/responses.ts'
+import { chatResponse, messageResponse } from './support/responses.ts'
 import { questions } from './support/sample-requests.ts'
 import { looked, wholeLooking } from './support/sample-streams.ts'
 import { typed } from './support/unrequested-streams.ts'
@@ -12,7 +12,7 @@ const test = suite('single responses to streaming requests')
 
 const call = { id: 'call_1', type: 'function', function: { name: 'look', arguments: '{"at":1}' } }
 const calling = {
-  ...chatAnswer('Let me see.'),
+  ...chatResponse('Let me see.'),
   choices: [
     {
       index: 0,
@@ -49,7 +49,9 @@ test('a single response instead of a stream is converted to events: text, calls,
 
 test('a single response instead of a stream is readable in every format, including by clients of another format', async () => {
   const world = await openWorld({
-    fetch: fakeUpstream(({ provider }) => json(provider === 'claude' ? messageAnswer('Hello') : chatAnswer('Hello'))),
+    fetch: fakeUpstream(({ provider }) =>
+      json(provider === 'claude' ? messageResponse('Hello') : chatResponse('Hello')),
+    ),
   })
   for (const model of ['claude/c', 'one/m']) {
     const text = await (await world.messages({ model, messages, stream: true })).text()
@@ -82,7 +84,7 @@ for (const from of wireFormats)
     })
 
 test('a single response instead of a stream is readable by a Google client that requests an array', async () => {
-  const world = await open(chatAnswer('Hello'))
+  const world = await open(chatResponse('Hello'))
   const body = { contents: [{ role: 'user', parts: [{ text: 'Hi' }] }] }
   const response = await world.post('/v1beta/models/one/m:streamGenerateContent', body)
   assert.is(response.headers.get('content-type'), 'application/json')
@@ -133,7 +135,7 @@ test('a single response instead of a legacy completions stream is converted to e
 })
 
 test("a single response instead of a stream fails with a client error if the client's request can't be parsed", async () => {
-  const world = await open(chatAnswer())
+  const world = await open(chatResponse())
   const response = await world.chat({ messages: 'Hi', stream: true })
   assert.is(response.status, 400)
   assert.match(await response.text(), /messages/)
@@ -141,7 +143,7 @@ test("a single response instead of a stream fails with a client error if the cli
 })
 
 test('an unreadable single response instead of a stream fails the attempt', async () => {
-  const fetch = fakeUpstream((_, index) => json(index === 1 ? { choices: ['?'] } : chatAnswer('the spare')))
+  const fetch = fakeUpstream((_, index) => json(index === 1 ? { choices: ['?'] } : chatResponse('the spare')))
   const world = await openWorld({ fetch, combos: { chain: ['one/m', 'two/m'] } })
   const response = await world.chat({ model: 'chain', messages, stream: true })
   assert.is(response.headers.get('x-signalbox-attempts'), 'one/m=200:content;via=chain:fallback, two/m=200')

@@ -3,7 +3,7 @@ import { gatewayError } from '../../src/errors.ts'
 import { createGateway } from '../../src/gateway.ts'
 import type { RequestStep } from '../../src/request/steps.ts'
 import { assert, suite } from '../support/suite.ts'
-import { chatAnswer, chatEvents, messageAnswer } from './support/responses.ts'
+import { chatEvents, chatResponse, messageResponse } from './support/responses.ts'
 import { openWith, type Steps, settling, toFeatures } from './support/steps.ts'
 import { fakeUpstream, json } from './support/upstream.ts'
 
@@ -248,13 +248,13 @@ test('a rejected target takes nothing from the retry budget', async () => {
 })
 
 const responses = {
-  'openai-chat': chatAnswer(),
+  'openai-chat': chatResponse(),
   'openai-responses': {
     object: 'response',
     status: 'completed',
     output: [{ type: 'message', role: 'assistant', content: [{ type: 'output_text', text: 'Hi' }] }],
   },
-  'anthropic-messages': messageAnswer(),
+  'anthropic-messages': messageResponse(),
   gemini: { candidates: [{ content: { role: 'model', parts: [{ text: 'Hi' }] }, finishReason: 'STOP' }] },
 }
 
@@ -330,10 +330,13 @@ for (const [path, format, body, sent, warning] of limits)
 test('an attempt with an unreadable or empty response settles with the usage that its provider reported', async () => {
   for (const [response, status] of [
     [
-      { ...chatAnswer(), choices: [{ index: 0, message: { role: 'assistant', content: '' }, finish_reason: 'stop' }] },
+      {
+        ...chatResponse(),
+        choices: [{ index: 0, message: { role: 'assistant', content: '' }, finish_reason: 'stop' }],
+      },
       200,
     ],
-    [{ ...chatAnswer(), choices: ['none'] }, 502],
+    [{ ...chatResponse(), choices: ['none'] }, 502],
   ] as const) {
     const events: string[] = []
     const gateway = createGateway({

@@ -1,14 +1,14 @@
 import { servedRoutes as routes } from '../support/served-routes.ts'
 import { spellings } from '../support/spellings.ts'
 import { assert, suite } from '../support/suite.ts'
-import { chatAnswer, messageAnswer } from './support/responses.ts'
+import { chatResponse, messageResponse } from './support/responses.ts'
 import { fakeUpstream, json } from './support/upstream.ts'
 import { openWorld, token } from './support/world.ts'
 
 const test = suite('the HTTP surface')
 
 async function open(options = {}) {
-  const upstream = fakeUpstream(({ provider }) => json(provider === 'claude' ? messageAnswer() : chatAnswer()))
+  const upstream = fakeUpstream(({ provider }) => json(provider === 'claude' ? messageResponse() : chatResponse()))
   const world = await openWorld({ fetch: upstream, ...options })
   await world.api.settings.update({ requireApiKey: true })
   const { key } = await world.api.keys.create({ name: 'good' })

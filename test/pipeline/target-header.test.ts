@@ -1,7 +1,7 @@
 import type { NewConnection } from '../../src/admin/connections.ts'
 import { openManagement } from '../management/open-management.ts'
 import { assert, suite } from '../support/suite.ts'
-import { chatAnswer } from './support/responses.ts'
+import { chatResponse } from './support/responses.ts'
 
 const test = suite('target names in x-signalbox-target')
 
@@ -19,7 +19,7 @@ async function open(connections: NewConnection[], status = 200) {
     fetch: async (input: RequestInfo | URL) => {
       const { host } = new URL(input instanceof Request ? input.url : input)
       return status === 200
-        ? Response.json(chatAnswer(host))
+        ? Response.json(chatResponse(host))
         : Response.json({ error: { message: host, type: 'invalid_request_error' } }, { status })
     },
   })

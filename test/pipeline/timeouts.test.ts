@@ -1,6 +1,6 @@
 import { type FakeClock, fakeClock } from '../support/clock.ts'
 import { assert, suite } from '../support/suite.ts'
-import { chatAnswer, chatEvents } from './support/responses.ts'
+import { chatEvents, chatResponse } from './support/responses.ts'
 import { getText, limits } from './support/timeouts.ts'
 import { fakeUpstream, getBody, json, never, slowly, sse } from './support/upstream.ts'
 import { openWorld, type WorldOptions } from './support/world.ts'
@@ -14,7 +14,7 @@ async function createRequest(
   options: WorldOptions = {},
 ) {
   const clock = fakeClock()
-  const upstream = fakeUpstream((_, index) => (index === 1 ? first(clock) : json(chatAnswer())))
+  const upstream = fakeUpstream((_, index) => (index === 1 ? first(clock) : json(chatResponse())))
   const world = await openWorld({ fetch: upstream, limits, clock, ...options })
   let response: Response | undefined
   const requested = world.chat(body).then((reply) => {

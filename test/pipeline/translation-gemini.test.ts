@@ -4,13 +4,13 @@ import { sse } from './support/upstream.ts'
 
 const test = suite('translation for Google clients')
 
-const geminiAnswer = (text: string, finishReason?: string) => ({
+const geminiResponse = (text: string, finishReason?: string) => ({
   candidates: [{ content: { role: 'model', parts: [{ text }] }, ...(finishReason && { finishReason }), index: 0 }],
   usageMetadata: { promptTokenCount: 7, candidatesTokenCount: 3, totalTokenCount: 10 },
 })
 
 const geminiEvents = ['Hello ', 'there'].map(
-  (text, index) => `data: ${JSON.stringify(geminiAnswer(text, index ? 'STOP' : undefined))}\r\n\r\n`,
+  (text, index) => `data: ${JSON.stringify(geminiResponse(text, index ? 'STOP' : undefined))}\r\n\r\n`,
 )
 
 const contents = [{ role: 'user', parts: [{ text: 'Hi' }] }]
@@ -19,12 +19,12 @@ test("a Google client that doesn't request events gets one JSON array, from any 
   const google = await open(() => sse(geminiEvents), { connections: ['google'] })
   const response = await google.world.post('/v1beta/models/google/g:streamGenerateContent', { contents })
   assert.is(response.headers.get('content-type'), 'application/json')
-  assert.equal(await response.json(), [geminiAnswer('Hello '), geminiAnswer('there', 'STOP')])
+  assert.equal(await response.json(), [geminiResponse('Hello '), geminiResponse('there', 'STOP')])
   assert.is(google.upstream.calls[0]?.url.href, 'http://google.test/v1/models/g:streamGenerateContent?alt=sse')
   const { world } = await open()
   const other = await world.post('/v1/models/one/m:streamGenerateContent', { contents })
   const text = (await other.json()).map(
-    (part: ReturnType<typeof geminiAnswer>) => part.candidates[0]?.content.parts[0]?.text ?? '',
+    (part: ReturnType<typeof geminiResponse>) => part.candidates[0]?.content.parts[0]?.text ?? '',
   )
   assert.is(text.join(''), 'Hello there, world')
 })

@@ -1,6 +1,6 @@
 import { memoryStorage } from '../../adapters/storage/memory.ts'
 import { assert, suite } from '../support/suite.ts'
-import { chatAnswer } from './support/responses.ts'
+import { chatResponse } from './support/responses.ts'
 import { fakeUpstream, json } from './support/upstream.ts'
 import { openWorld, token } from './support/world.ts'
 
@@ -8,7 +8,7 @@ const test = suite('a connection whose credential cannot be decrypted')
 
 async function open(options: { limits?: { maxAttempts: number } } = {}) {
   const storage = memoryStorage()
-  const upstream = fakeUpstream(() => json(chatAnswer()))
+  const upstream = fakeUpstream(() => json(chatResponse()))
   const world = await openWorld({ fetch: upstream, storage, combos: { chain: ['one/m', 'two/m'] }, ...options })
   for (const { key, value } of await storage.list('connections/'))
     if (value.includes('"provider":"one"'))

@@ -2,7 +2,7 @@ import { wireFormats } from '../../src/types/unions.ts'
 import type { Catalog, ProviderFormat } from '../../src/types.ts'
 import { wholeClients } from '../formats/support/clients.ts'
 import { assert, suite } from '../support/suite.ts'
-import { chatAnswer, chatEvents, messageEvents } from './support/responses.ts'
+import { chatEvents, chatResponse, messageEvents } from './support/responses.ts'
 import { questions } from './support/sample-requests.ts'
 import { looked, looking, wholeResponse } from './support/sample-streams.ts'
 import { getAttempts, messages, openChain, typed } from './support/unrequested-streams.ts'
@@ -114,7 +114,7 @@ test('an unrequested stream is recognized by its events under any content type',
 })
 
 test("a JSON response with a stream's content type isn't an unrequested stream", async () => {
-  const text = JSON.stringify(chatAnswer(), null, 1)
+  const text = JSON.stringify(chatResponse(), null, 1)
   const { send } = await openChain(() => typed('text/event-stream', ['\n', text]))
   assert.is(await (await send()).text(), `\n${text}`)
 })

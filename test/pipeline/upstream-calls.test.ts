@@ -1,12 +1,12 @@
 import { assert, suite } from '../support/suite.ts'
-import { chatAnswer, messageAnswer } from './support/responses.ts'
+import { chatResponse, messageResponse } from './support/responses.ts'
 import { fakeUpstream, json } from './support/upstream.ts'
 import { openWorld, type WorldOptions } from './support/world.ts'
 
 const test = suite('calls to providers')
 
 async function getCall(options: WorldOptions, path: string, model: string) {
-  const upstream = fakeUpstream(({ url }) => json(/messages/.test(url.pathname) ? messageAnswer() : chatAnswer()))
+  const upstream = fakeUpstream(({ url }) => json(/messages/.test(url.pathname) ? messageResponse() : chatResponse()))
   const world = await openWorld({ fetch: upstream, ...options })
   const response = await world.post(path, { model, messages: [] })
   return { call: upstream.calls[0], response, upstream }
@@ -74,7 +74,7 @@ test("calls to providers have the credential in the format's or the catalog's he
 })
 
 test('calls to providers have no credential if the connection has none', async () => {
-  const upstream = fakeUpstream(() => json(chatAnswer()))
+  const upstream = fakeUpstream(() => json(chatResponse()))
   const world = await openWorld({ fetch: upstream, connections: [] })
   await world.api.connections.create({ provider: 'one' })
   await world.chat({}, { headers: { authorization: 'Bearer of-the-client' } })
@@ -103,7 +103,7 @@ test('a connection without a base URL fails without a call, and the error report
 })
 
 test('a changed connection takes effect on the next request: credential, base URL, format', async () => {
-  const upstream = fakeUpstream(() => json(chatAnswer()))
+  const upstream = fakeUpstream(() => json(chatResponse()))
   const world = await openWorld({ fetch: upstream, connections: ['one'] })
   await world.chat({})
   const { id } = (await world.api.connections.list()).connections[0] ?? { id: '' }

@@ -1,7 +1,7 @@
 import type { JsonObject } from '../../src/lib/json.ts'
 import { defaultCatalog } from '../../src/protocols/providers/catalog.ts'
 import { assert, suite } from '../support/suite.ts'
-import { chatAnswer, messageAnswer } from './support/responses.ts'
+import { chatResponse, messageResponse } from './support/responses.ts'
 import { fakeUpstream, json } from './support/upstream.ts'
 import { openWorld } from './support/world.ts'
 
@@ -13,7 +13,9 @@ const tool = { name: 'look', input_schema: { type: 'object', properties: {} } }
 
 /** Resolves to the request that a model's provider gets, and the losses reported to the client. */
 async function send(client: 'chat' | 'messages', model: string, body: JsonObject) {
-  const upstream = fakeUpstream(({ url }) => json(url.pathname.endsWith('/messages') ? messageAnswer() : chatAnswer()))
+  const upstream = fakeUpstream(({ url }) =>
+    json(url.pathname.endsWith('/messages') ? messageResponse() : chatResponse()),
+  )
   const [provider = ''] = model.split('/')
   const world = await openWorld({ fetch: upstream, catalog: defaultCatalog, connections: [provider] })
   const response = await world[client]({ model, messages: hello, ...body })

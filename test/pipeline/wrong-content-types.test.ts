@@ -1,6 +1,6 @@
 import { fakeClock } from '../support/clock.ts'
 import { assert, suite } from '../support/suite.ts'
-import { chatAnswer, chatEvents, type ErrorAnswer, messageEvents } from './support/responses.ts'
+import { chatEvents, chatResponse, type ErrorAnswer, messageEvents } from './support/responses.ts'
 import { type End, fakeUpstream, getBody, json } from './support/upstream.ts'
 import { openWorld } from './support/world.ts'
 
@@ -12,7 +12,7 @@ const labelled = (type: string | undefined, chunks: string[], end?: End) =>
   new Response(getBody(chunks, end), type === undefined ? {} : { headers: { 'content-type': type } })
 
 async function open(respond: () => Response, limits = {}) {
-  const upstream = fakeUpstream(({ provider }) => (provider === 'one' ? respond() : json(chatAnswer('spare'))))
+  const upstream = fakeUpstream(({ provider }) => (provider === 'one' ? respond() : json(chatResponse('spare'))))
   const clock = fakeClock()
   return {
     upstream,
@@ -65,7 +65,7 @@ test('events with the wrong content type have the same start timeout as any stre
 
 for (const type of [undefined, 'text/event-stream', 'text/plain']) {
   test(`a single response with ${type ? `the content type ${type}` : 'no content type'} is read as a stream`, async () => {
-    const { world } = await open(() => labelled(type, [JSON.stringify(chatAnswer('Hello'), null, 2)]))
+    const { world } = await open(() => labelled(type, [JSON.stringify(chatResponse('Hello'), null, 2)]))
     const response = await world.chat({ model: 'chain', messages, stream: true })
     assert.is(response.headers.get('x-signalbox-attempts'), 'one/m=200;via=chain:fallback')
     assert.match(await response.text(), /"content":"Hello".*data: \[DONE\]\n\n$/s)

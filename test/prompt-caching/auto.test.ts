@@ -3,7 +3,7 @@ import { defaultCatalog } from '../../src/protocols/providers/catalog.ts'
 import type { Catalog, Connection, PromptCaching } from '../../src/types.ts'
 import { fullResponses } from '../formats/cases/responses.ts'
 import { openGateway, type RequestInput } from '../formats/cases/support.ts'
-import { converseAnswer } from '../formats/support/event-stream.ts'
+import { converseResponse } from '../formats/support/event-stream.ts'
 import { json, type Respond } from '../pipeline/support/upstream.ts'
 import { fakeClock } from '../support/clock.ts'
 import { createRandom } from '../support/random.ts'
@@ -20,7 +20,7 @@ const replies = {
   chat: () => json(fullResponses['openai-chat']),
   responses: () => json(fullResponses['openai-responses']),
   gemini: () => json(fullResponses.gemini),
-  converse: () => json(converseAnswer()),
+  converse: () => json(converseResponse()),
 } satisfies Record<string, Respond>
 
 const bedrock: Partial<Connection> & { provider: string } = {
@@ -313,7 +313,7 @@ test('check 27: a combo can have one entry with prompt caching and one without',
 test('check 25: each attempt has only its breakpoints, and the client’s request stays unchanged', async () => {
   const before = structuredClone(agent)
   const { upstream, world } = await openGateway(
-    (_, index) => (index < 3 ? new Response('{}', { status: 503 }) : json(converseAnswer())),
+    (_, index) => (index < 3 ? new Response('{}', { status: 503 }) : json(converseResponse())),
     {
       catalog: { ...defaultCatalog, ...openai },
       connections: ['anthropic', 'openai', bedrock],

@@ -2,7 +2,7 @@ import type { JsonObject } from '../../src/lib/json.ts'
 import { defaultCatalog } from '../../src/protocols/providers/catalog.ts'
 import { fullResponses } from '../formats/cases/responses.ts'
 import { type RequestInput, send } from '../formats/cases/support.ts'
-import { converseAnswer } from '../formats/support/event-stream.ts'
+import { converseResponse } from '../formats/support/event-stream.ts'
 import { json } from '../pipeline/support/upstream.ts'
 import { assert, suite } from '../support/suite.ts'
 import { listMarks } from './support/breakpoints.ts'
@@ -19,7 +19,7 @@ const chatToClaude: Target = { ...messages, client: 'openai-chat' }
 const bedrock: Target = {
   ...{ client: 'anthropic-messages', model: 'bedrock/us.anthropic.claude-sonnet-4-5-20250929-v1:0' },
   ...{ catalog: defaultCatalog, connections: [{ provider: 'bedrock', providerSpecificData: { region: 'eu-west-1' } }] },
-  respond: () => json(converseAnswer()),
+  respond: () => json(converseResponse()),
 }
 const vertex: Target = {
   ...{ client: 'anthropic-messages', model: 'vertex/claude-sonnet-4-5', catalog: defaultCatalog },

@@ -3,7 +3,7 @@ import { defaultCatalog } from '../../src/protocols/providers/catalog.ts'
 import type { Catalog } from '../../src/types.ts'
 import { fullResponses } from '../formats/cases/responses.ts'
 import { openGateway } from '../formats/cases/support.ts'
-import { converseAnswer } from '../formats/support/event-stream.ts'
+import { converseResponse } from '../formats/support/event-stream.ts'
 import { json, type Respond } from '../pipeline/support/upstream.ts'
 import { fakeClock } from '../support/clock.ts'
 import { createRandom } from '../support/random.ts'
@@ -197,7 +197,7 @@ const lifetimes: Record<string, string | undefined> = {
 }
 for (const [model, ttl] of Object.entries(lifetimes))
   test(`Bedrock caches for an hour only if the model supports it: ${model}`, async () => {
-    const { upstream, world } = await openGateway(() => json(converseAnswer()), {
+    const { upstream, world } = await openGateway(() => json(converseResponse()), {
       catalog: defaultCatalog,
       connections: [bedrock],
     })

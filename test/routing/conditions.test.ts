@@ -2,7 +2,7 @@ import { strategies } from '../../src/types/unions.ts'
 import type { Condition } from '../../src/types.ts'
 import { askRaw } from '../pipeline/support/raw.ts'
 import type { ErrorAnswer } from '../pipeline/support/responses.ts'
-import { messageAnswer } from '../pipeline/support/responses.ts'
+import { messageResponse } from '../pipeline/support/responses.ts'
 import { json } from '../pipeline/support/upstream.ts'
 import { assert, suite } from '../support/suite.ts'
 import { openPool } from './support/pool.ts'
@@ -128,7 +128,7 @@ test('images and tools in Anthropic requests are recognized', async () => {
   const when: Condition = { images: true, tools: true }
   const { world, upstream } = await openPool([], {
     combos: { talk: { models: [{ model: 'claude/seeing', when }, 'claude/plain'], strategy: 'conditional' } },
-    respond: () => json(messageAnswer()),
+    respond: () => json(messageResponse()),
   })
   const part = { type: 'image', source: { type: 'base64', media_type: 'image/png', data: 'AA==' } }
   const tools = [{ name: 'f', input_schema: { type: 'object' } }]

@@ -1,6 +1,6 @@
 import type { NewCombo } from '../../src/admin/combos.ts'
 import type { Strategy } from '../../src/types.ts'
-import { chatAnswer } from '../pipeline/support/responses.ts'
+import { chatResponse } from '../pipeline/support/responses.ts'
 import { type Call, fakeUpstream, json } from '../pipeline/support/upstream.ts'
 import { openWorld, type WorldOptions } from '../pipeline/support/world.ts'
 import { assert, suite } from '../support/suite.ts'
@@ -18,7 +18,7 @@ async function openOne(options: WorldOptions = {}) {
     const key = getKey(call)
     const status = down.get(key) ?? down.get(`${key}/${JSON.parse(call.body).model}`)
     const error = { message: 'no', ...(status === 404 && { code: 'model_not_found' }) }
-    return status === undefined ? json(chatAnswer()) : json({ error }, status)
+    return status === undefined ? json(chatResponse()) : json({ error }, status)
   })
   const connections = ['a', 'b', 'c'].map((name) => ({ provider: 'one', name, apiKey: `key-${name}` }))
   const two = { provider: 'two', apiKey: 'key-two' }

@@ -1,7 +1,7 @@
 import { strategies } from '../../src/types/unions.ts'
 import type { DataTags } from '../../src/types.ts'
 import { hedging } from '../pipeline/support/hedging.ts'
-import { chatAnswer, chatEvents } from '../pipeline/support/responses.ts'
+import { chatEvents, chatResponse } from '../pipeline/support/responses.ts'
 import { fakeUpstream, json, type Respond, sse } from '../pipeline/support/upstream.ts'
 import { openWorld, type WorldOptions } from '../pipeline/support/world.ts'
 import { assert, suite } from '../support/suite.ts'
@@ -9,7 +9,7 @@ import { assert, suite } from '../support/suite.ts'
 const test = suite('data policies')
 
 const zdr = { provider: 'two', tags: { zdr: true, region: 'eu', training: false } }
-const either: Respond = ({ body }) => (body.includes('"stream":true') ? sse(chatEvents()) : json(chatAnswer()))
+const either: Respond = ({ body }) => (body.includes('"stream":true') ? sse(chatEvents()) : json(chatResponse()))
 
 /** Opens a combo of three models. Only the second is at a connection with tags. */
 async function open(respond: Respond = either, extra: WorldOptions = {}) {
@@ -120,8 +120,8 @@ for (const strategy of strategies)
 
 test('a hedge only uses compliant targets', async () => {
   const { upstream, clock, send, world } = await hedging({
-    one: () => json(chatAnswer()),
-    two: () => json(chatAnswer()),
+    one: () => json(chatResponse()),
+    two: () => json(chatResponse()),
   })
   const [, two] = await world.api.connections.list().then(({ connections }) => connections)
   await world.api.connections.update(two?.id ?? '', { tags: { zdr: true } })

@@ -1,5 +1,5 @@
 import { rejectWith } from '../pipeline/support/failing.ts'
-import { chatAnswer, chatEvents } from '../pipeline/support/responses.ts'
+import { chatEvents, chatResponse } from '../pipeline/support/responses.ts'
 import { fakeUpstream, json, never, sse } from '../pipeline/support/upstream.ts'
 import { token } from '../pipeline/support/world.ts'
 import { assert, suite } from '../support/suite.ts'
@@ -69,7 +69,7 @@ test('in-flight requests on a draining connection continue', async () => {
   const stream = await opened.world.chat({ model: 'pool', stream: true })
   while (upstream.calls.length < 2) await new Promise((resolve) => setImmediate(resolve))
   await drain(opened, 'one', true)
-  respond(json(chatAnswer()))
+  respond(json(chatResponse()))
   assert.is((await full).status, 200)
   assert.match(await stream.text(), 'DONE')
 })

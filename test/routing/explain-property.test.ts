@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { memoryStorage } from '../../adapters/storage/memory.ts'
 import type { ComboModel, Strategy } from '../../src/types.ts'
 import { fault } from '../pipeline/support/fault.ts'
-import { chatAnswer } from '../pipeline/support/responses.ts'
+import { chatResponse } from '../pipeline/support/responses.ts'
 import { fakeUpstream, json } from '../pipeline/support/upstream.ts'
 import { openWorld } from '../pipeline/support/world.ts'
 import { times } from '../support/ci.ts'
@@ -16,7 +16,7 @@ const strategies: Strategy[] = ['fallback', 'round-robin', 'sticky', 'least-cost
 
 /** The responses of a target. */
 const responses: Record<string, () => Response> = {
-  well: () => json(chatAnswer()),
+  well: () => json(chatResponse()),
   broken: fault(500, 'broken'),
   refused: fault(401, 'refused'),
   limited: fault(429, 'limited', { 'retry-after': '20' }),

@@ -1,5 +1,5 @@
 import type { Strategy } from '../../src/types.ts'
-import { chatAnswer } from '../pipeline/support/responses.ts'
+import { chatResponse } from '../pipeline/support/responses.ts'
 import { type Call, json } from '../pipeline/support/upstream.ts'
 import { fakeClock } from '../support/clock.ts'
 import { assert, suite } from '../support/suite.ts'
@@ -59,7 +59,7 @@ test('under least-latency, the reason shows which target is tried only for measu
   const clock = fakeClock()
   const respond = async ({ provider }: Call) => {
     await clock.sleep(provider === 'one' ? 100 : 200)
-    return json(chatAnswer())
+    return json(chatResponse())
   }
   const pool = await open('least-latency', { clock, respond }, ['one/m', 'two/m'])
   while ((await getLines(pool)).join().includes('not measured')) {

@@ -1,4 +1,4 @@
-import { chatAnswer, chatEvents } from '../pipeline/support/responses.ts'
+import { chatEvents, chatResponse } from '../pipeline/support/responses.ts'
 import { json, never, type Respond, sse } from '../pipeline/support/upstream.ts'
 import { assert, suite } from '../support/suite.ts'
 import { getCount, openPool, type Pool, type PoolOptions } from './support/pool.ts'
@@ -10,7 +10,7 @@ const pair = busy('one/m', 'two/m')
 
 /** Responds to the first call as given, and immediately to all others. */
 const first = (respond: Respond): PoolOptions => ({
-  respond: (call, index) => (index === 1 ? respond(call, index) : json(chatAnswer())),
+  respond: (call, index) => (index === 1 ? respond(call, index) : json(chatResponse())),
 })
 
 for (const [count, models] of [
@@ -76,7 +76,7 @@ test('a non-streaming request counts as load until the response is complete', as
   })
   const { world, upstream, sendAll } = await openPool(
     pair,
-    first(() => late.then(() => json(chatAnswer()))),
+    first(() => late.then(() => json(chatResponse()))),
   )
   const pending = world.chat({ model: 'pool' })
   while (upstream.calls.length < 1) await world.clock.advance(0)

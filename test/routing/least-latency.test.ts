@@ -1,4 +1,4 @@
-import { chatAnswer, chatEvents } from '../pipeline/support/responses.ts'
+import { chatEvents, chatResponse } from '../pipeline/support/responses.ts'
 import { json, slowly, sse } from '../pipeline/support/upstream.ts'
 import { fakeClock } from '../support/clock.ts'
 import { assert, suite } from '../support/suite.ts'
@@ -27,7 +27,7 @@ async function openRace(
       if (delay === Number.POSITIVE_INFINITY) return json({}, 401)
       if (stream) return sse(slowly(clock, chatEvents(), delay))
       await clock.sleep(delay)
-      return json(chatAnswer())
+      return json(chatResponse())
     },
     ...options,
   })

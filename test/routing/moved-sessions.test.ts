@@ -1,5 +1,5 @@
 import { memoryStorage } from '../../adapters/storage/memory.ts'
-import { chatAnswer, messageAnswer } from '../pipeline/support/responses.ts'
+import { chatResponse, messageResponse } from '../pipeline/support/responses.ts'
 import { json } from '../pipeline/support/upstream.ts'
 import type { World } from '../pipeline/support/world.ts'
 import { fakeClock } from '../support/clock.ts'
@@ -53,7 +53,7 @@ test("a session that was moved between a provider's connections returns when the
       respond: ({ headers }) => {
         const key = headers.get('authorization')?.replace('Bearer ', '') ?? ''
         used.push(key)
-        return down.has(key) ? json({ error: { message: 'down' } }, 500) : json(chatAnswer())
+        return down.has(key) ? json({ error: { message: 'down' } }, 500) : json(chatResponse())
       },
     },
   )
@@ -74,7 +74,7 @@ test("a session that was moved between a provider's connections returns when the
 test("a session stays with its entry even if the entry doesn't support one of its requests", async () => {
   const { world, sendAll } = await openPool(
     { models: ['one/m', 'claude/c'], strategy: 'sticky' },
-    { respond: ({ provider }) => json(provider === 'claude' ? messageAnswer() : chatAnswer()) },
+    { respond: ({ provider }) => json(provider === 'claude' ? messageResponse() : chatResponse()) },
   )
   const users = Array.from({ length: 20 }, (_, index) => ({ user: `user-${index}` }))
   const homes: string[] = []
@@ -94,7 +94,7 @@ test("a faster hedge doesn't move a session", async () => {
       clock,
       async respond({ provider }) {
         await clock.sleep(provider === slow ? 5_000 : 10)
-        return json(chatAnswer())
+        return json(chatResponse())
       },
     },
   )

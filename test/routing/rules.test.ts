@@ -1,5 +1,5 @@
 import { openFailing, rejectWith } from '../pipeline/support/failing.ts'
-import { chatAnswer, chatChunk } from '../pipeline/support/responses.ts'
+import { chatChunk, chatResponse } from '../pipeline/support/responses.ts'
 import { fakeUpstream, json, never, sse } from '../pipeline/support/upstream.ts'
 import { openWorld } from '../pipeline/support/world.ts'
 import { fakeClock } from '../support/clock.ts'
@@ -131,7 +131,7 @@ test("the timeouts in the settings end a call, and a combo's override them", asy
   const upstream = fakeUpstream(({ body }) => {
     const { stream, model } = JSON.parse(body)
     if (stream) return sse([chatChunk({ content: 'Once' })], 'hang')
-    return model === 'm' ? never() : json(chatAnswer())
+    return model === 'm' ? never() : json(chatResponse())
   })
   const combos = { own: { models: ['one/m'], timeouts: { headersMs: 400 } } }
   const world = await openWorld({ fetch: upstream, clock, combos })

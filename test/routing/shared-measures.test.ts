@@ -1,6 +1,6 @@
 import { memoryStorage } from '../../adapters/storage/memory.ts'
 import type { Storage } from '../../src/types.ts'
-import { chatAnswer } from '../pipeline/support/responses.ts'
+import { chatResponse } from '../pipeline/support/responses.ts'
 import { json } from '../pipeline/support/upstream.ts'
 import { type FakeClock, fakeClock } from '../support/clock.ts'
 import { assert, suite } from '../support/suite.ts'
@@ -37,7 +37,7 @@ async function openTwo(combo: typeof busy | typeof fastest, options: TwoOptions 
     async respond({ provider }) {
       if (isHeld) await new Promise<void>((resolve) => held.push(resolve))
       await clock.sleep(ms[provider] ?? 0)
-      return json(chatAnswer())
+      return json(chatResponse())
     },
   })
   const second = await joinPool(first, { ...extra, storage })

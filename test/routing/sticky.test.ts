@@ -1,5 +1,5 @@
 import { memoryStorage } from '../../adapters/storage/memory.ts'
-import { chatAnswer, messageAnswer } from '../pipeline/support/responses.ts'
+import { chatResponse, messageResponse } from '../pipeline/support/responses.ts'
 import { json } from '../pipeline/support/upstream.ts'
 import type { WorldOptions } from '../pipeline/support/world.ts'
 import { assert, suite } from '../support/suite.ts'
@@ -87,7 +87,7 @@ test('later turns of a conversation go to the target of the first turn, in every
   }
   const { world, upstream, sendAll } = await openPool(sticky, {
     ...options,
-    respond: ({ provider }) => json(provider === 'claude' ? messageAnswer() : chatAnswer()),
+    respond: ({ provider }) => json(provider === 'claude' ? messageResponse() : chatResponse()),
   })
   for (let index = 0; index < 20; index++) {
     const start = [

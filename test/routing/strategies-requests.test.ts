@@ -1,5 +1,5 @@
 import type { Catalog, ComboModel, Strategy } from '../../src/types.ts'
-import { chatAnswer, type ErrorAnswer } from '../pipeline/support/responses.ts'
+import { chatResponse, type ErrorAnswer } from '../pipeline/support/responses.ts'
 import { fakeUpstream, json } from '../pipeline/support/upstream.ts'
 import { openWorld, type WorldOptions } from '../pipeline/support/world.ts'
 import { assert, suite } from '../support/suite.ts'
@@ -29,7 +29,7 @@ const combo = (strategy: Strategy, ...models: ComboModel[]) => ({ strategy, mode
 
 async function open(options: WorldOptions, status = 200) {
   const upstream = fakeUpstream(() =>
-    status === 200 ? json(chatAnswer()) : json({ error: { message: 'no' } }, status),
+    status === 200 ? json(chatResponse()) : json({ error: { message: 'no' } }, status),
   )
   const connections = ['one', 'two', 'three', 'free']
   const world = await openWorld({ catalog, connections, limits: { maxAttempts: 20 }, ...options, fetch: upstream })

@@ -1,5 +1,5 @@
 import type { Browser } from 'playwright-core'
-import { storesIn } from '../matrix.ts'
+import { listStores } from '../matrix.ts'
 import { assert, skip, suite } from '../support/suite.ts'
 import { chromiumPath, launchChromium } from './browser/chromium.ts'
 import { conforms } from './indexeddb/conforms.ts'
@@ -18,6 +18,6 @@ test.after(({ browser }) => browser?.close())
 
 conforms(test)
 test('the matrix lists no browser storage other than IndexedDB', () =>
-  assert.equal(storesIn('Chromium'), ['memory', 'indexeddb']))
+  assert.equal(listStores('Chromium'), ['memory', 'indexeddb']))
 testDamaged(test)
 failures(test)

@@ -4,7 +4,7 @@ import { postgresStorage } from '../../adapters/storage/postgres.ts'
 import { redisStorage } from '../../adapters/storage/redis.ts'
 import { createGateway, type Gateway } from '../../src/gateway.ts'
 import type { Storage } from '../../src/index.ts'
-import { chatAnswer } from '../pipeline/support/responses.ts'
+import { chatResponse } from '../pipeline/support/responses.ts'
 import { fakeUpstream, json } from '../pipeline/support/upstream.ts'
 import { catalog, token } from '../pipeline/support/world.ts'
 import { assert, skip, suite } from '../support/suite.ts'
@@ -77,7 +77,7 @@ async function open(name: Client) {
       storage: store.storage,
       secret: 'a secret of at least 32 characters',
       catalog,
-      fetch: fakeUpstream(() => json(chatAnswer())),
+      fetch: fakeUpstream(() => json(chatResponse())),
       logger: false,
       management: { token },
     })

@@ -3,7 +3,7 @@ import { createRequire } from 'node:module'
 import { type PostgresPool, postgresStorage } from '../../adapters/storage/postgres.ts'
 import { createGateway } from '../../src/index.ts'
 import { storageConformance } from '../conformance/storage.ts'
-import { chatAnswer } from '../pipeline/support/responses.ts'
+import { chatResponse } from '../pipeline/support/responses.ts'
 import { assert, skip, suite } from '../support/suite.ts'
 import { SLOW_MS } from './http-front.ts'
 import { startNeon } from './neon-server.ts'
@@ -76,7 +76,7 @@ test("a first request waits until a sleeping database has started, and later see
     createGateway({
       ...{ storage: postgresStorage(connect(), { table, watch: false }), logger: false },
       ...{ secret: 'a secret of 32 characters or more', limits: { storeMaxAgeMs: 200 } },
-      fetch: async () => Response.json(chatAnswer('Hello')),
+      fetch: async () => Response.json(chatResponse('Hello')),
       connections: { openai: { apiKey: 'sk-test' } },
     })
   const first = build()

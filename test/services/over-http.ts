@@ -1,5 +1,5 @@
 import { createGateway, type Storage } from '../../src/index.ts'
-import { chatAnswer } from '../pipeline/support/responses.ts'
+import { chatResponse } from '../pipeline/support/responses.ts'
 import { assert, type Suite } from '../support/suite.ts'
 import type { Fault, Front } from './http-front.ts'
 
@@ -48,7 +48,7 @@ export function testOverHttp(
       ...{ storage, secret: SECRET, logger: false, management: { token: TOKEN } },
       fetch: async () => {
         onCall()
-        return Response.json(chatAnswer('Hello'))
+        return Response.json(chatResponse('Hello'))
       },
       connections: { openai: { apiKey: 'sk-test' } },
     })

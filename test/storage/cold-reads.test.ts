@@ -1,6 +1,6 @@
 import { memoryStorage } from '../../adapters/storage/memory.ts'
 import { createGateway, type Storage } from '../../src/index.ts'
-import { chatAnswer } from '../pipeline/support/responses.ts'
+import { chatResponse } from '../pipeline/support/responses.ts'
 import { assert, suite } from '../support/suite.ts'
 
 const test = suite('cold reads')
@@ -47,7 +47,7 @@ async function openStored() {
 const open = (storage: Storage) =>
   createGateway({
     ...{ storage, secret: SECRET, logger: false },
-    fetch: async () => Response.json(chatAnswer('Hello')),
+    fetch: async () => Response.json(chatResponse('Hello')),
   })
 
 const send = (gateway: ReturnType<typeof open>, key: string) =>

@@ -1,7 +1,7 @@
 import { memoryStorage } from '../../adapters/storage/memory.ts'
 import { isGatewayError } from '../../src/errors.ts'
 import type { Storage } from '../../src/types.ts'
-import { chatAnswer } from '../pipeline/support/responses.ts'
+import { chatResponse } from '../pipeline/support/responses.ts'
 import { fakeUpstream, json } from '../pipeline/support/upstream.ts'
 import { catalog, openWorld, type World } from '../pipeline/support/world.ts'
 import { assert, suite } from '../support/suite.ts'
@@ -53,7 +53,7 @@ function damages(text: string): string[] {
 
 /** Opens a gateway on a store, and returns all of its responses about the records. */
 async function looking(storage: Storage, key: string) {
-  const upstream = fakeUpstream(() => json(chatAnswer()))
+  const upstream = fakeUpstream(() => json(chatResponse()))
   const world = await openWorld({ storage, fetch: upstream, connections: [] })
   return () => collectSeen(world, key)
 }
@@ -230,7 +230,7 @@ test("damaged settings don't open the gateway: without a signature, an API key i
   ] as const) {
     const storage = memoryStorage()
     if (value !== undefined) await storage.set('settings', value)
-    const { chat, gateway } = await openWorld({ storage, catalog, fetch: fakeUpstream(() => json(chatAnswer())) })
+    const { chat, gateway } = await openWorld({ storage, catalog, fetch: fakeUpstream(() => json(chatResponse())) })
     assert.is((await chat({})).status, status, value)
     assert.is((await gateway.fetch(new Request('http://gateway/v1/models'))).status, status, value)
   }

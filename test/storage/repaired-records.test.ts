@@ -1,5 +1,5 @@
 import { isGatewayError } from '../../src/errors.ts'
-import { chatAnswer } from '../pipeline/support/responses.ts'
+import { chatResponse } from '../pipeline/support/responses.ts'
 import { fakeUpstream, json } from '../pipeline/support/upstream.ts'
 import { openWorld, token } from '../pipeline/support/world.ts'
 import { assert, suite } from '../support/suite.ts'
@@ -11,7 +11,7 @@ const mending = suite('repairing damaged records')
 async function openManaged(prefix: keyof typeof kinds, how: (text: string) => string) {
   const { storage, key } = await fillStore()
   const location = await damageStore(storage, prefix, how)
-  const world = await openWorld({ storage, connections: [], fetch: fakeUpstream(() => json(chatAnswer())) })
+  const world = await openWorld({ storage, connections: [], fetch: fakeUpstream(() => json(chatResponse())) })
   const manage = async (method: string, path: string, body?: object) => {
     const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' }
     const init = { method, headers, ...(body && { body: JSON.stringify(body) }) }

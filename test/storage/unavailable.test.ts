@@ -4,7 +4,7 @@ import { isGatewayError } from '../../src/errors.ts'
 import { createGateway } from '../../src/gateway.ts'
 import type { Storage } from '../../src/types.ts'
 import { TOKEN } from '../management/open-management.ts'
-import { chatAnswer } from '../pipeline/support/responses.ts'
+import { chatResponse } from '../pipeline/support/responses.ts'
 import { fakeUpstream, json, never } from '../pipeline/support/upstream.ts'
 import { openWorld, token } from '../pipeline/support/world.ts'
 import { fakeClock } from '../support/clock.ts'
@@ -44,7 +44,7 @@ async function open({ watched = true } = {}) {
       },
     }),
   }
-  const upstream = fakeUpstream(() => json(chatAnswer()))
+  const upstream = fakeUpstream(() => json(chatResponse()))
   const other = await openWorld({ storage: memory, clock, combos: { pool: ['one/m'] } })
   const open = () => openWorld({ storage, clock, connections: [], fetch: upstream })
   const world = await open()
@@ -315,7 +315,7 @@ test("cached data stays in effect if the storage's notifications arrive late and
       return () => {}
     },
   }
-  const { chat } = await openWorld({ storage, clock, connections: [], fetch: fakeUpstream(() => json(chatAnswer())) })
+  const { chat } = await openWorld({ storage, clock, connections: [], fetch: fakeUpstream(() => json(chatResponse())) })
   const status = async () => (await chat({ model: 'pool' }, { headers: { 'x-api-key': key } })).status
   assert.is(await status(), 200)
   isUnavailable = true
@@ -329,7 +329,7 @@ test('each change gets a 503 while the storage is full, and requests continue', 
     if (isFull) throw Object.assign(new Error('no room'), { code: 'STORAGE_UNWRITABLE' })
     return memory.set(...args)
   }
-  const world = await openWorld({ storage: { ...memory, set }, fetch: fakeUpstream(() => json(chatAnswer())) })
+  const world = await openWorld({ storage: { ...memory, set }, fetch: fakeUpstream(() => json(chatResponse())) })
   isFull = true
   const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' }
   const body = JSON.stringify({ name: 'new' })

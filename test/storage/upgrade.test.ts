@@ -1,6 +1,6 @@
 import { fileStorage } from '../../adapters/storage/file.ts'
 import { createGateway, type Gateway } from '../../src/gateway.ts'
-import { chatAnswer } from '../pipeline/support/responses.ts'
+import { chatResponse } from '../pipeline/support/responses.ts'
 import { fakeUpstream, json } from '../pipeline/support/upstream.ts'
 import { catalog } from '../pipeline/support/world.ts'
 import { assert, suite } from '../support/suite.ts'
@@ -33,7 +33,7 @@ test('a folder from a release without a database keeps its keys, credentials, an
   await before.close()
   await formerStorage.close?.()
 
-  const upstream = fakeUpstream(() => json(chatAnswer()))
+  const upstream = fakeUpstream(() => json(chatResponse()))
   const storage = fileStorage({ path, logger: false })
   const gateway = createGateway({ storage, catalog, fetch: upstream, logger: false })
   assert.is(await status(gateway, key), 200)

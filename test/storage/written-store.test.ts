@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { memoryStorage } from '../../adapters/storage/memory.ts'
 import { createGateway } from '../../src/gateway.ts'
 import type { Catalog, Storage } from '../../src/types.ts'
-import { chatAnswer } from '../pipeline/support/responses.ts'
+import { chatResponse } from '../pipeline/support/responses.ts'
 import { fakeUpstream, json } from '../pipeline/support/upstream.ts'
 import { assert, suite } from '../support/suite.ts'
 
@@ -27,7 +27,7 @@ const texts = async (storage: Storage) =>
 async function open() {
   const storage = memoryStorage()
   for (const [key, value] of Object.entries(written)) await storage.set(key, value)
-  const upstream = fakeUpstream(() => json(chatAnswer()))
+  const upstream = fakeUpstream(() => json(chatResponse()))
   const errors: unknown[] = []
   const gateway = createGateway({
     storage,

@@ -6,7 +6,7 @@ import {
   calculateSpending,
   type Spending,
 } from '../../src/pricing/cost.ts'
-import { chatAnswer } from '../pipeline/support/responses.ts'
+import { chatResponse } from '../pipeline/support/responses.ts'
 import { fakeUpstream, json } from '../pipeline/support/upstream.ts'
 import { openWorld } from '../pipeline/support/world.ts'
 import { assert, suite } from '../support/suite.ts'
@@ -131,7 +131,7 @@ for (const [member, source] of [
   test(`the cost of a request with ${JSON.stringify(member)} is ${source}`, async () => {
     const prices = { one: { baseUrl: 'http://one.test/v1', models: [{ id: 'm', price: { input: 1, output: 10 } }] } }
     const usage = { prompt_tokens: 10, completion_tokens: 5, total_tokens: 15 }
-    const fetch = fakeUpstream(() => json({ ...chatAnswer(), usage }))
+    const fetch = fakeUpstream(() => json({ ...chatResponse(), usage }))
     const { chat, recorded } = await openWorld({ catalog: prices, connections: ['one'], fetch })
     await (await chat({ model: 'one/m', ...member })).text()
     assert.equal(

@@ -1,6 +1,6 @@
 import type { Catalog } from '../../src/types.ts'
 import { openManagement } from '../management/open-management.ts'
-import { chatAnswer } from '../pipeline/support/responses.ts'
+import { chatResponse } from '../pipeline/support/responses.ts'
 import { fakeUpstream, json } from '../pipeline/support/upstream.ts'
 import { openWorld } from '../pipeline/support/world.ts'
 import { assert, suite } from '../support/suite.ts'
@@ -18,7 +18,7 @@ const catalog: Catalog = {
 const usage = { prompt_tokens: 1_000_000, completion_tokens: 1_000_000, total_tokens: 2_000_000 }
 
 async function world() {
-  const upstream = fakeUpstream(() => json({ ...chatAnswer(), usage }))
+  const upstream = fakeUpstream(() => json({ ...chatResponse(), usage }))
   const opened = await openWorld({ fetch: upstream, catalog, connections: ['one'] })
   const { api, recorded, chat } = opened
   const [connection] = (await api.connections.list()).connections
@@ -47,7 +47,7 @@ test('prices come from the connection, or else the custom model, or else the cat
 })
 
 test('custom prices determine which target costs least', async () => {
-  const upstream = fakeUpstream(() => json({ ...chatAnswer(), usage }))
+  const upstream = fakeUpstream(() => json({ ...chatResponse(), usage }))
   const prices = (input: number) => ({ prices: { m: { input, output: 1 } } })
   const connections = [
     { provider: 'one', ...prices(5) },

@@ -2,7 +2,7 @@ import { memoryStorage } from '../../adapters/storage/memory.ts'
 import { createClient } from '../../src/client/client.ts'
 import type { StoredRequest } from '../../src/features/usage/request-record.ts'
 import type { Storage } from '../../src/types.ts'
-import { chatAnswer, chatEvents } from '../pipeline/support/responses.ts'
+import { chatEvents, chatResponse } from '../pipeline/support/responses.ts'
 import { fakeUpstream, json, sse } from '../pipeline/support/upstream.ts'
 import { openWorld, token, type WorldOptions } from '../pipeline/support/world.ts'
 import { fakeClock } from '../support/clock.ts'
@@ -15,7 +15,7 @@ async function open(options: WorldOptions = {}) {
     usage: true,
     fetch: fakeUpstream(({ body, provider }) => {
       if (provider === 'three') return json({ error: { message: '=HYPERLINK("http://x.test")' } }, 500)
-      return JSON.parse(body).stream ? sse(chatEvents()) : json(chatAnswer())
+      return JSON.parse(body).stream ? sse(chatEvents()) : json(chatResponse())
     }),
     ...options,
   })

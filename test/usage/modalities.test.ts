@@ -4,7 +4,7 @@ import { serializeForm } from '../../src/lib/multipart.ts'
 import { calculateCost } from '../../src/pricing/cost.ts'
 import type { Price } from '../../src/types.ts'
 import { wav } from '../kinds/audio-files.ts'
-import { chatAnswer } from '../pipeline/support/responses.ts'
+import { chatResponse } from '../pipeline/support/responses.ts'
 import { fakeUpstream, json } from '../pipeline/support/upstream.ts'
 import { openWorld } from '../pipeline/support/world.ts'
 import { assert, suite } from '../support/suite.ts'
@@ -54,7 +54,7 @@ const responses: Record<string, { path: string; body: object; response: object; 
     path: '/v1/chat/completions',
     body: { model: 'one/m', messages: [{ role: 'user', content: 'Hi' }] },
     response: {
-      ...chatAnswer(),
+      ...chatResponse(),
       usage: {
         prompt_tokens: 100,
         completion_tokens: 40,

@@ -1,7 +1,7 @@
 import { decodeRequests, encodeRequests } from '../../src/features/usage/usage-codec.ts'
 import { defaultCatalog } from '../../src/protocols/providers/catalog.ts'
 import type { Catalog, Logger } from '../../src/types.ts'
-import { chatAnswer } from '../pipeline/support/responses.ts'
+import { chatResponse } from '../pipeline/support/responses.ts'
 import { fakeUpstream, json } from '../pipeline/support/upstream.ts'
 import { openWorld } from '../pipeline/support/world.ts'
 import { assert, suite } from '../support/suite.ts'
@@ -21,7 +21,7 @@ const catalog: Catalog = {
 }
 
 const openPriced = (options: object = {}) =>
-  openWorld({ catalog, connections: ['one'], fetch: fakeUpstream(() => json(chatAnswer())), usage: true, ...options })
+  openWorld({ catalog, connections: ['one'], fetch: fakeUpstream(() => json(chatResponse())), usage: true, ...options })
 
 test('check P19: a record includes the price, its source, and its date', async () => {
   const { api, chat, clock } = await openPriced()

@@ -1,5 +1,5 @@
 import { wav } from '../kinds/audio-files.ts'
-import { chatAnswer } from '../pipeline/support/responses.ts'
+import { chatResponse } from '../pipeline/support/responses.ts'
 import { fakeUpstream, json, sse } from '../pipeline/support/upstream.ts'
 import { openWorld } from '../pipeline/support/world.ts'
 import { assert, suite } from '../support/suite.ts'
@@ -122,13 +122,13 @@ const places: Record<
     path: '/v1/chat/completions',
     body: { model: 'one/m', messages },
     respond: (recorded) =>
-      whole(recorded, { ...chatAnswer(), usage: tokens(openai, recorded.usage), ...recorded.beside }),
+      whole(recorded, { ...chatResponse(), usage: tokens(openai, recorded.usage), ...recorded.beside }),
   },
   'Chat for a Messages client': {
     path: '/v1/messages',
     body: { model: 'one/m', messages, max_tokens: 10 },
     respond: (recorded) =>
-      whole(recorded, { ...chatAnswer(), usage: tokens(openai, recorded.usage), ...recorded.beside }),
+      whole(recorded, { ...chatResponse(), usage: tokens(openai, recorded.usage), ...recorded.beside }),
   },
   'streamed chat': {
     path: '/v1/chat/completions',

@@ -4,7 +4,7 @@ import { createStoredRequest } from '../../src/features/usage/stored-request.ts'
 import { createFixedEndpoint } from '../../src/protocols/formats/format.ts'
 import { ANONYMOUS_CALLER } from '../../src/request/caller.ts'
 import type { RequestLog } from '../../src/request/request-log.ts'
-import { chatAnswer, chatEvents } from '../pipeline/support/responses.ts'
+import { chatEvents, chatResponse } from '../pipeline/support/responses.ts'
 import { fakeUpstream, json, sse } from '../pipeline/support/upstream.ts'
 import { catalog, openWorld, type World, type WorldOptions } from '../pipeline/support/world.ts'
 import { fakeClock } from '../support/clock.ts'
@@ -25,7 +25,7 @@ const open = (options: WorldOptions = {}): Promise<World> =>
     usage: true,
     fetch: fakeUpstream(({ body, provider }) => {
       if (provider === 'three') return json({ error: { message: 'no' } }, 500)
-      return JSON.parse(body).stream ? sse(chatEvents()) : json({ ...chatAnswer(), usage })
+      return JSON.parse(body).stream ? sse(chatEvents()) : json({ ...chatResponse(), usage })
     }),
     ...options,
   })
@@ -106,7 +106,7 @@ test('a request record is the same while it waits, after it is written, and afte
 test("a request has no cost if the cost of an attempt is unknown, as in the hook's record", async () => {
   const world = await open({
     fetch: fakeUpstream(({ provider }) =>
-      provider === 'three' ? json({ error: { message: 'no' }, usage }, 500) : json({ ...chatAnswer(), usage }),
+      provider === 'three' ? json({ error: { message: 'no' }, usage }, 500) : json({ ...chatResponse(), usage }),
     ),
     combos: { pair: ['three/m', 'one/m'] },
   })

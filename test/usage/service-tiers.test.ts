@@ -5,7 +5,7 @@ import { readConverseUsage } from '../../src/protocols/formats/bedrock-converse/
 import { parseChatUsage } from '../../src/protocols/formats/openai-chat/chat-response.ts'
 import { parseResponseUsage } from '../../src/protocols/formats/openai-responses/responses-response.ts'
 import type { Price } from '../../src/types.ts'
-import { chatAnswer } from '../pipeline/support/responses.ts'
+import { chatResponse } from '../pipeline/support/responses.ts'
 import { fakeUpstream, json } from '../pipeline/support/upstream.ts'
 import { openWorld } from '../pipeline/support/world.ts'
 import { assert, suite } from '../support/suite.ts'
@@ -28,7 +28,7 @@ const million = (serviceTier?: string) => ({
 const openPriced = (service: string | undefined) => {
   const fetch = fakeUpstream(() =>
     json({
-      ...chatAnswer(),
+      ...chatResponse(),
       ...(service && { service_tier: service }),
       usage: { prompt_tokens: 1_000_000, completion_tokens: 0, total_tokens: 1_000_000 },
     }),
@@ -76,7 +76,7 @@ test('a service tier that is a list or blank never causes an internal error', as
 })
 
 test('check P18: a model with a price only for cached input is unpriced', async () => {
-  const fetch = fakeUpstream(() => json({ ...chatAnswer(), usage: { prompt_tokens: 9, completion_tokens: 9 } }))
+  const fetch = fakeUpstream(() => json({ ...chatResponse(), usage: { prompt_tokens: 9, completion_tokens: 9 } }))
   const models = [{ id: 'm', price: { cacheRead: 0.1, output: 1 } }]
   const { gateway, api, chat, recorded } = await openWorld({
     ...{ fetch, connections: ['one'], catalog: { one: { baseUrl: 'http://one.test/v1', models } } },

@@ -4,7 +4,7 @@ import { createUsageOperations } from '../../src/features/usage/operations/usage
 import { UnlistedTotals } from '../../src/features/usage/unlisted.ts'
 import { createGateway } from '../../src/gateway.ts'
 import type { Storage } from '../../src/types.ts'
-import { chatAnswer } from '../pipeline/support/responses.ts'
+import { chatResponse } from '../pipeline/support/responses.ts'
 import { fakeUpstream, json } from '../pipeline/support/upstream.ts'
 import { openWorld, token } from '../pipeline/support/world.ts'
 import { fakeClock } from '../support/clock.ts'
@@ -36,7 +36,7 @@ function openRecorded() {
   return { lines, logger: { warn: add, error: add } }
 }
 
-const respond = () => fakeUpstream(() => json(chatAnswer()))
+const respond = () => fakeUpstream(() => json(chatResponse()))
 
 test('request records wait in memory, are readable there, and are written once the storage is available again', async () => {
   const { clock, storage, state } = flaky()

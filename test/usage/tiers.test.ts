@@ -1,7 +1,7 @@
 import { calculateCost } from '../../src/pricing/cost.ts'
 import { defaultCatalog } from '../../src/protocols/providers/catalog.ts'
 import type { Price } from '../../src/types.ts'
-import { chatAnswer } from '../pipeline/support/responses.ts'
+import { chatResponse } from '../pipeline/support/responses.ts'
 import { fakeUpstream, json } from '../pipeline/support/upstream.ts'
 import { openWorld } from '../pipeline/support/world.ts'
 import { assert, suite } from '../support/suite.ts'
@@ -40,7 +40,7 @@ const messages = (size: number) => [{ role: 'user', content: 'word '.repeat(size
 test('a counted cost uses the tier that the provider reports', async () => {
   const catalog = { one: { baseUrl: 'http://one.test/v1', models: [{ id: 'm', price }] } }
   let input = 200_000
-  const fetch = fakeUpstream(() => json({ ...chatAnswer(), usage: usage(input) }))
+  const fetch = fakeUpstream(() => json({ ...chatResponse(), usage: usage(input) }))
   const { chat, recorded } = await openWorld({ catalog, connections: ['one'], fetch })
   for (input of [200_000, 250_000]) await (await chat({ model: 'one/m' })).text()
   assert.equal(
@@ -61,7 +61,7 @@ test('a dollar limit reserves the higher price if the input may exceed the thres
       ],
     },
   }
-  const upstream = fakeUpstream(() => json({ ...chatAnswer(), usage: usage(10) }))
+  const upstream = fakeUpstream(() => json({ ...chatResponse(), usage: usage(10) }))
   const { gateway, api } = await openWorld({ catalog, connections: ['one'], fetch: upstream })
   const { key } = await api.keys.create({ name: 'alice', limits: { usd: { day: 0.5 } } })
   const send = (size: number) =>
@@ -78,7 +78,7 @@ test('a dollar limit reserves the higher price if the input may exceed the thres
 })
 
 test('connections and custom models can have tiers, and a tier needs its threshold', async () => {
-  const fetch = fakeUpstream(() => json({ ...chatAnswer(), usage: usage(1_000) }))
+  const fetch = fakeUpstream(() => json({ ...chatResponse(), usage: usage(1_000) }))
   const catalog = { openai: { baseUrl: 'http://openai.test/v1', models: [] } }
   const { api, chat, recorded } = await openWorld({ catalog, fetch, connections: [] })
   const tiers = [{ above: 900, input: 200 }]

@@ -5,7 +5,7 @@ import type { GatewayOptions } from '../../../src/options.ts'
 import type { CallerAccount } from '../../../src/request/caller.ts'
 import type { AccountFinder } from '../../../src/request/door/identify-caller.ts'
 import type { CachedIdentify, Identify, Identity } from '../../../src/request/identity.ts'
-import { chatAnswer, chatEvents } from '../../pipeline/support/responses.ts'
+import { chatEvents, chatResponse } from '../../pipeline/support/responses.ts'
 import { fakeUpstream, json, sse } from '../../pipeline/support/upstream.ts'
 import { catalog } from '../../pipeline/support/world.ts'
 import { fakeClock } from '../../support/clock.ts'
@@ -52,7 +52,7 @@ interface Sent extends Omit<RequestInit, 'body'> {
 export async function openApp(overrides: AppOptions = {}) {
   const { identify, ...options } = { identify: byCookie, ...overrides }
   const upstream = fakeUpstream(({ body }) =>
-    body.includes('"stream":true') ? sse(chatEvents('Hi')) : json(chatAnswer()),
+    body.includes('"stream":true') ? sse(chatEvents('Hi')) : json(chatResponse()),
   )
   const errors: unknown[] = []
   const records: Array<{ status: number; error?: string; keyId?: string }> = []

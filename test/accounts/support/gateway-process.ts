@@ -4,7 +4,7 @@ import { createInterface } from 'node:readline'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { createGateway } from '../../../src/gateway.ts'
 import type { Storage } from '../../../src/index.ts'
-import { chatAnswer, chatChunk } from '../../pipeline/support/responses.ts'
+import { chatChunk, chatResponse } from '../../pipeline/support/responses.ts'
 import { openStore } from '../../services/open-store.ts'
 import { PLAN } from './app-processes.ts'
 import { SECRET } from './first-requests.ts'
@@ -46,7 +46,9 @@ const gateway = createGateway({
     ttlMs: 30_000,
   },
   fetch: async (_: unknown, init?: RequestInit) =>
-    String(init?.body).includes('"stream":true') ? openStream(init?.signal ?? undefined) : Response.json(chatAnswer()),
+    String(init?.body).includes('"stream":true')
+      ? openStream(init?.signal ?? undefined)
+      : Response.json(chatResponse()),
 })
 const { api } = gateway
 

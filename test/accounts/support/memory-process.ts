@@ -5,7 +5,7 @@ import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import { fileStorage } from '../../../adapters/storage/file.ts'
 import { createGateway } from '../../../src/gateway.ts'
-import { chatAnswer } from '../../pipeline/support/responses.ts'
+import { chatResponse } from '../../pipeline/support/responses.ts'
 
 /*
  * A process that serves one request for each of many accounts: `filling <folder> <warm-up> <accounts>`. It prints the CPU time used until its first
@@ -27,7 +27,7 @@ const gateway = createGateway({
     account: headers.get('cookie') ?? '',
     limits: { requests: { day: 100 }, usd: { month: 5 } },
   }),
-  fetch: async () => Response.json(chatAnswer()),
+  fetch: async () => Response.json(chatResponse()),
 })
 
 let requestCount = 0

@@ -43,7 +43,7 @@ export interface Message {
   body?: string
 }
 
-export interface Answer {
+export interface Reply {
   status: number
   /** The decrypted body. */
   body: Record<string, unknown>
@@ -55,7 +55,7 @@ export async function createClient(server: Target, input?: { publicKey: string; 
   const identity: Identity = await importIdentity(kept)
   let opened: OpenedHere | undefined
 
-  async function send({ method, path, headers, body }: Message): Promise<Answer> {
+  async function send({ method, path, headers, body }: Message): Promise<Reply> {
     const init = { method, headers, ...(body !== undefined && { body }) }
     const response = await server.fetch(new Request(`http://proxy.test${path}`, init))
     const text = await response.text()
@@ -80,7 +80,7 @@ export async function createClient(server: Target, input?: { publicKey: string; 
   }
 
   /** Opens a session, or resolves to the error response. */
-  async function open(enrollmentToken?: string): Promise<Answer> {
+  async function open(enrollmentToken?: string): Promise<Reply> {
     const { keyPair, message } = await opening(enrollmentToken)
     const response = await post(paths.sessions, message)
     if (response.status !== 200) return response
@@ -119,7 +119,7 @@ export async function createClient(server: Target, input?: { publicKey: string; 
   }
 
   /** Sends a signed request and decrypts the response. */
-  async function call(method: string, path: string, content?: object): Promise<Answer> {
+  async function call(method: string, path: string, content?: object): Promise<Reply> {
     const by = session()
     const message = await signed(method, path, content, by)
     const response = await send(message)

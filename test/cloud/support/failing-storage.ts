@@ -14,17 +14,17 @@ export function dyingStorage(storage: Storage): DyingStorage {
   let isDead = false
 
   const died = () => Object.assign(new Error('The process is gone.'), { code: 'STORAGE_CLOSED' })
-  const alive = () => {
+  const assertAlive = () => {
     if (isDead) throw died()
   }
 
   async function write<T>(make: () => Promise<T>): Promise<T> {
-    alive()
+    assertAlive()
     left--
     isDead = left <= 0
     if (isDead && when === 'before') throw died()
     const created = await make()
-    alive()
+    assertAlive()
     return created
   }
 
@@ -32,11 +32,11 @@ export function dyingStorage(storage: Storage): DyingStorage {
   return {
     ...storage,
     async get(key) {
-      alive()
+      assertAlive()
       return storage.get(key)
     },
     async list(prefix, options) {
-      alive()
+      assertAlive()
       return storage.list(prefix, options)
     },
     set: (...args) => write(() => storage.set(...args)),

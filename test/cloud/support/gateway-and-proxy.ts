@@ -71,14 +71,14 @@ export function openBothEnds({ home = {}, cloud = {} }: Ends = {}) {
       const step = ms > 10_000 ? 5_000 : 250
       for (let left = ms; left > 0; left -= step) {
         await Promise.all([clock.advance(Math.min(step, left)), far.clock.advance(Math.min(step, left))])
-        for (let busy = 0; busy < 100 && open > 0; busy++) await turns(1)
-        await turns(4)
+        for (let busy = 0; busy < 100 && open > 0; busy++) await runTurns(1)
+        await runTurns(4)
       }
     },
   }
 }
 
 /** Waits for work without timers. Cryptography runs on threads and needs this. */
-export async function turns(count = 15) {
+export async function runTurns(count = 15) {
   for (let left = count; left > 0; left--) await new Promise((resolve) => setTimeout(resolve))
 }

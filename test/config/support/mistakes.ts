@@ -4,16 +4,16 @@ export type Section = 'connections' | 'combos' | 'aliases' | 'models' | 'groups'
 /** A section, the ID or name of a record, and its content. */
 export type Mistake = readonly [section: Section, name: string, input: unknown]
 
-const of =
+const createMistake =
   (section: Section, usual: string) =>
   (input: unknown, name = usual): Mistake => [section, name, input]
 
-const connection = of('connections', 'openai')
-const combo = of('combos', 'fast')
-const group = of('groups', 'team')
-const model = of('models', 'lab/a')
-const alias = of('aliases', 'quick')
-const settings = of('settings', '')
+const connection = createMistake('connections', 'openai')
+const combo = createMistake('combos', 'fast')
+const group = createMistake('groups', 'team')
+const model = createMistake('models', 'lab/a')
+const alias = createMistake('aliases', 'quick')
+const settings = createMistake('settings', '')
 const entry = (input: object) => combo([{ model: 'a/b', ...input }])
 const createCombo = (input: object) => combo({ models: ['a/b'], ...input })
 const when = (input: unknown) => entry({ when: input })
@@ -22,7 +22,7 @@ const cloud = (provider: string, providerSpecificData: object, extra: object = {
   connection({ apiKey: 'a-key', providerSpecificData, ...extra }, provider)
 
 const long = 'x'.repeat(600)
-const many = <T>(count: number, item: T) => Array.from({ length: count }, () => item)
+const repeat = <T>(count: number, item: T) => Array.from({ length: count }, () => item)
 const createNamed = (count: number, value: unknown) =>
   Object.fromEntries(Array.from({ length: count }, (_, index) => [`n${index}`, value]))
 
@@ -88,7 +88,7 @@ const connections: readonly Mistake[] = [
 ]
 
 const combos: readonly Mistake[] = [
-  ...[{}, [7], [''], [long], ['a\nb'], ['a\u2028b'], many(101, 'a/b'), { models: 'a' }].map((input) => combo(input)),
+  ...[{}, [7], [''], [long], ['a\nb'], ['a\u2028b'], repeat(101, 'a/b'), { models: 'a' }].map((input) => combo(input)),
   combo(['fast']),
   combo(['a/b', 'fast']),
   createCombo({ strategy: 'x' }),
@@ -112,7 +112,7 @@ const combos: readonly Mistake[] = [
   combo([{ weight: 1 }]),
   ...[{}, [], null, { image: true }, { stream: 1 }, { function: 0 }, { function: 'x' }].map(when),
   ...[{}, [], { min: -1 }, { min: 2, max: 1 }, { mn: 2 }].map((bytes) => when({ bytes })),
-  ...[true, [], ['a', 1], '', many(101, 'a')].map((name) => when({ model: name })),
+  ...[true, [], ['a', 1], '', repeat(101, 'a')].map((name) => when({ model: name })),
   ...[{}, [], { 'a b': true }, { x: 1 }].map((headers) => when({ headers })),
   ...['x', { a: '' }, { a: [] }, { a: [1] }].map((metadata) => when({ metadata })),
   ...[{}, [], { a: 1 }, { '1': true }, createNamed(17, true)].map((where) => entry({ where })),
@@ -120,7 +120,7 @@ const combos: readonly Mistake[] = [
   ...[
     ...[[], { temperatur: 1 }, { temperature: 3 }, { temperature: '1' }, { maxTokens: 0.5 }, { seed: 1e300 }],
     ...[{ reasoning: 'hard' }, { stopSequences: [''] }, { stopSequences: [] }, { stopSequences: 'x' }],
-    { stopSequences: many(17, 'a') },
+    { stopSequences: repeat(17, 'a') },
   ].map((params) => entry({ params })),
   ...['on', { mode: 'x' }].map((promptCaching) => entry({ promptCaching })),
 ]
@@ -133,7 +133,7 @@ const models: readonly Mistake[] = [
   model({}, '../m'),
   model({}, 'a/..'),
   ...[[], {}, { input: -1 }, { input: '1' }, { inptu: 1 }, { input: Number.POSITIVE_INFINITY }].map(prices),
-  ...[{}, [{ input: 2 }], [{ above: 0 }], [{ above: 1.5 }], many(11, { above: 1 })].map((tiers) =>
+  ...[{}, [{ input: 2 }], [{ above: 0 }], [{ above: 1.5 }], repeat(11, { above: 1 })].map((tiers) =>
     prices({ input: 1, tiers }),
   ),
   ...[[], { '': 1 }, { a: -1 }].map((images) => prices({ images })),

@@ -43,7 +43,7 @@ async function carryOut(order: Order): Promise<unknown> {
     case 'asks':
       return send(order)
     case 'watches for a refusal':
-      return watchForRefusal(order.key)
+      return watchForRejection(order.key)
     case 'waits until one was accepted':
       return accepted
     case 'adds':
@@ -90,7 +90,7 @@ async function complete(key: string, model: string) {
 }
 
 /** Sends requests until 20 in a row are rejected. Returns the time of the first rejection, and the start of the last accepted request. */
-async function watchForRefusal(key: string) {
+async function watchForRejection(key: string) {
   let accept = () => {}
   accepted = new Promise((resolve) => {
     accept = resolve

@@ -39,13 +39,13 @@ export function storageCounters(test: StorageTest): void {
   test("rejects a value that isn't an integer and leaves it unchanged", async ({ storage }) => {
     for (const value of ['', 'many', '1.5', '1e3', ' 1', '0x10', 'NaN', '9007199254740991']) {
       const version = await storage.set('text', value)
-      assert.ok(await fails(() => add(storage, 'text', 1)), `${JSON.stringify(value)} was incremented`)
+      assert.ok(await isRejected(() => add(storage, 'text', 1)), `${JSON.stringify(value)} was incremented`)
       assert.equal(await storage.get('text'), { value, version })
     }
     await storage.set('text', '9007199254740993') // a `number` can't represent it exactly
-    assert.ok(await fails(() => add(storage, 'text', -10)))
+    assert.ok(await isRejected(() => add(storage, 'text', -10)))
     for (const by of [0.5, Number.NaN, Number.POSITIVE_INFINITY])
-      assert.ok(await fails(() => add(storage, 'count', by)))
+      assert.ok(await isRejected(() => add(storage, 'count', by)))
     assert.is(await storage.get('count'), undefined)
   })
 
@@ -78,7 +78,7 @@ async function add(storage: Storage, key: string, by: number, ttlMs?: number): P
   return storage.increment(key, by, ttlMs === undefined ? undefined : { ttlMs })
 }
 
-async function fails(action: () => Promise<unknown>): Promise<boolean> {
+async function isRejected(action: () => Promise<unknown>): Promise<boolean> {
   return action().then(
     () => false,
     () => true,

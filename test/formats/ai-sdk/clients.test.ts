@@ -2,7 +2,7 @@ import * as ai7 from 'ai'
 import type { JsonObject } from '../../../src/lib/json.ts'
 import { wireFormats } from '../../../src/types/unions.ts'
 import { answerAt } from '../../kinds/samples.ts'
-import { chatAnswer } from '../../pipeline/support/responses.ts'
+import { chatResponse } from '../../pipeline/support/responses.ts'
 import { ai6 } from '../../pipeline/support/sdk/clients/ai.ts'
 import { ANSWER, QUESTION, SIGNATURE, weather } from '../../pipeline/support/sdk/conversation.ts'
 import { MODEL, openBefore, openToolLoop, outputBy } from '../../pipeline/support/sdk/gateway.ts'
@@ -22,7 +22,7 @@ const PNG = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwA
 
 for (const { name, ai, version } of generations) {
   const test = suite(`${name} over its gateway protocol`)
-  const over = (fetch: typeof globalThis.fetch) =>
+  const createProvider = (fetch: typeof globalThis.fetch) =>
     ai.createGateway({ apiKey: 'x', baseURL: `http://gateway/v${version}/ai`, fetch })
   const once = { maxRetries: 0 } as const
 
@@ -34,7 +34,7 @@ for (const { name, ai, version } of generations) {
       for (const data of [bytes, PNG, new URL(`data:image/png;base64,${PNG}`)]) {
         await ai.generateText({
           ...once,
-          model: over(fetch)(MODEL),
+          model: createProvider(fetch)(MODEL),
           messages: [
             {
               role: 'user',
@@ -59,7 +59,7 @@ for (const { name, ai, version } of generations) {
           needsApproval: true,
         }),
       }
-      const model = over(fetch)(MODEL)
+      const model = createProvider(fetch)(MODEL)
       const messages: ai7.ModelMessage[] = [{ role: 'user', content: QUESTION }]
       const first = await ai.generateText({ ...once, model, messages, tools })
       const requests = first.content.filter((part) => part.type === 'tool-approval-request')
@@ -85,7 +85,12 @@ for (const { name, ai, version } of generations) {
         fakeUpstream(() => sse(outputBy(format).response.events)),
       )
       for (const includeRawChunks of [false, true]) {
-        const { fullStream } = ai.streamText({ ...once, model: over(fetch)(MODEL), prompt: QUESTION, includeRawChunks })
+        const { fullStream } = ai.streamText({
+          ...once,
+          model: createProvider(fetch)(MODEL),
+          prompt: QUESTION,
+          includeRawChunks,
+        })
         const raw: unknown[] = []
         for await (const part of fullStream) if (part.type === 'raw') raw.push(part.rawValue)
         assert.is(raw.length > 0, includeRawChunks)
@@ -131,7 +136,7 @@ for (const { name, ai, version } of generations) {
         'anthropic-messages',
         fakeUpstream(() => (stream ? sse(events.map(cached)) : json(JSON.parse(cached(JSON.stringify(whole)))))),
       )
-      const callOptions = { ...once, model: over(fetch)(MODEL), prompt: QUESTION }
+      const callOptions = { ...once, model: createProvider(fetch)(MODEL), prompt: QUESTION }
       const usage = stream ? await ai.streamText(callOptions).usage : (await ai.generateText(callOptions)).usage
       assert.equal(
         [usage.inputTokens, usage.inputTokenDetails.cacheReadTokens, usage.inputTokenDetails.noCacheTokens],
@@ -146,7 +151,9 @@ for (const { name, ai, version } of generations) {
       fakeUpstream(() => json({}, 500)),
     )
     const send = (model: string) =>
-      ai.generateText({ ...once, model: over(fetch)(model), prompt: QUESTION }).catch((error: unknown) => error)
+      ai
+        .generateText({ ...once, model: createProvider(fetch)(model), prompt: QUESTION })
+        .catch((error: unknown) => error)
     assert.equal(pick(await send('nobody/knows')), {
       name: 'GatewayModelNotFoundError',
       statusCode: 404,
@@ -178,7 +185,7 @@ for (const { name, ai, version } of generations) {
   test('warnings list provider options without an equivalent', async () => {
     const { fetch } = await openBefore(
       'openai-chat',
-      fakeUpstream(() => json(chatAnswer())),
+      fakeUpstream(() => json(chatResponse())),
     )
     const providerOptions = {
       gateway: { caching: 'auto' },
@@ -187,7 +194,7 @@ for (const { name, ai, version } of generations) {
     }
     const { warnings } = await ai.generateText({
       ...once,
-      model: over(fetch)(MODEL),
+      model: createProvider(fetch)(MODEL),
       prompt: QUESTION,
       providerOptions,
     })
@@ -198,7 +205,7 @@ for (const { name, ai, version } of generations) {
   })
 
   test('embedding and reranking work', async () => {
-    const upstream = fakeUpstream(({ url }) => answerAt(url.pathname) ?? json(chatAnswer()))
+    const upstream = fakeUpstream(({ url }) => answerAt(url.pathname) ?? json(chatResponse()))
     const { gateway } = await openWorld({ fetch: upstream, connections: ['one'] })
     const client = ai.createGateway({ apiKey: 'x', baseURL: `http://gateway/v${version}/ai`, fetch: gateway.fetch })
     const { embedding, usage, warnings } = await ai.embed({

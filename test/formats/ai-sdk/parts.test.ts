@@ -6,7 +6,7 @@ import { wireFormats } from '../../../src/types/unions.ts'
 import type { WireFormat } from '../../../src/types.ts'
 import { ai6 } from '../../pipeline/support/sdk/clients/ai.ts'
 import { outputBy } from '../../pipeline/support/sdk/gateway.ts'
-import { type Answered, getOutput } from '../../pipeline/support/sdk/model-output.ts'
+import { getOutput, type ModelResponse } from '../../pipeline/support/sdk/model-output.ts'
 import { fakeUpstream, json, sse } from '../../pipeline/support/upstream.ts'
 import { openWorld } from '../../pipeline/support/world.ts'
 import { assert, suite } from '../../support/suite.ts'
@@ -55,8 +55,8 @@ for (const [name, ai, version] of [
     return stream ? await ai.streamText(once).content : (await ai.generateText(once)).content
   }
 
-  const modelOutput = (format: WireFormat, ...blocks: Answered['blocks']) => getOutput(format, { blocks })
-  const answers = (format: WireFormat, call: { name: string; input: JsonObject }): ModelOutput[] => [
+  const modelOutput = (format: WireFormat, ...blocks: ModelResponse['blocks']) => getOutput(format, { blocks })
+  const createOutputs = (format: WireFormat, call: { name: string; input: JsonObject }): ModelOutput[] => [
     getOutput(format, { blocks: [{ type: 'call', id: 'call_1', ...call }], finish: 'calls' }),
     modelOutput(format, { type: 'text', text: 'Done.' }),
   ]
@@ -102,7 +102,10 @@ for (const [name, ai, version] of [
 
     for (const format of wireFormats)
       test(`a tool defined by Anthropic works (${format} model, ${manner})`, async () => {
-        const { model, asked } = await getModel(format, ...answers(format, { name: 'bash', input: { command: 'ls' } }))
+        const { model, asked } = await getModel(
+          format,
+          ...createOutputs(format, { name: 'bash', input: { command: 'ls' } }),
+        )
         const ran: unknown[] = []
         const execute = async ({ command }: { command: string }) => {
           ran.push(command)
@@ -117,7 +120,7 @@ for (const [name, ai, version] of [
       })
 
     test(`an image from a tool keeps the detail set in its options (${manner})`, async () => {
-      const modelOutput = answers('openai-responses', { name: 'look', input: {} })
+      const modelOutput = createOutputs('openai-responses', { name: 'look', input: {} })
       const { model, asked } = await getModel('openai-responses', ...modelOutput)
       const image = { mediaType: 'image/png', providerOptions: { openai: { imageDetail: 'low' } } }
       const look = ai.tool({
@@ -131,7 +134,7 @@ for (const [name, ai, version] of [
 
     test(`Anthropic's computer tool works with Anthropic models (${manner})`, async () => {
       const input = { action: 'left_click', coordinate: [1, 2] }
-      const modelOutput = answers('anthropic-messages', { name: 'computer', input })
+      const modelOutput = createOutputs('anthropic-messages', { name: 'computer', input })
       const { model, asked, betas } = await getModel('anthropic-messages', ...modelOutput)
       const ran: unknown[] = []
       const execute = async (action: unknown) => void ran.push(action)
@@ -172,7 +175,7 @@ for (const [name, ai, version] of [
           apply_patch: { callId: 'p', operation: { type: 'delete_file', path: 'a.txt' } },
         }
         for (const [called, input] of Object.entries(inputs)) {
-          const { model, asked } = await getModel(format, ...answers(format, { name: called, input }))
+          const { model, asked } = await getModel(format, ...createOutputs(format, { name: called, input }))
           const all = { model, prompt: 'Hi', tools, stopWhen: ai.isStepCount(2) }
           assert.is(Object((await getContent(stream, all)).at(-1)).text, 'Done.')
           assert.equal(ran.at(-1), input)

@@ -349,15 +349,18 @@ test("warnings list the options that another vendor doesn't support", async () =
 
 test('the warning about unsupported reasoning, or the error in strict mode, mentions the option that set it', async () => {
   const requested: [call: Sent, path: string][] = [
-    [by({ signalbox: { reasoning: 'low' } }), 'providerOptions.signalbox.reasoning'],
+    [createOptions({ signalbox: { reasoning: 'low' } }), 'providerOptions.signalbox.reasoning'],
     [
-      by({ signalbox: { reasoning: 'low' }, anthropic: { thinking: { type: 'adaptive' } } }),
+      createOptions({ signalbox: { reasoning: 'low' }, anthropic: { thinking: { type: 'adaptive' } } }),
       'providerOptions.signalbox.reasoning',
     ],
-    [by({ openai: { reasoningEffort: 'high' } }), 'providerOptions.openai.reasoningEffort'],
-    [by({ anthropic: { effort: 'high' } }), 'providerOptions.anthropic.effort'],
-    [by({ google: { thinkingConfig: { thinkingBudget: 5 } } }), 'providerOptions.google.thinkingConfig'],
-    [by({ anthropic: { thinking: { type: 'enabled', budgetTokens: 5 } } }), 'providerOptions.anthropic.thinking'],
+    [createOptions({ openai: { reasoningEffort: 'high' } }), 'providerOptions.openai.reasoningEffort'],
+    [createOptions({ anthropic: { effort: 'high' } }), 'providerOptions.anthropic.effort'],
+    [createOptions({ google: { thinkingConfig: { thinkingBudget: 5 } } }), 'providerOptions.google.thinkingConfig'],
+    [
+      createOptions({ anthropic: { thinking: { type: 'enabled', budgetTokens: 5 } } }),
+      'providerOptions.anthropic.thinking',
+    ],
     [{ reasoning: 'low' }, 'reasoning'],
   ]
   for (const [call, path] of requested) {
@@ -368,4 +371,4 @@ test('the warning about unsupported reasoning, or the error in strict mode, ment
   }
 })
 
-const by = (providerOptions: ai7.ProviderMetadata): Sent => ({ providerOptions })
+const createOptions = (providerOptions: ai7.ProviderMetadata): Sent => ({ providerOptions })

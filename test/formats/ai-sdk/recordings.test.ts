@@ -56,7 +56,7 @@ const getCalls = ({ tool_calls: calls = [] }: Received) =>
   calls.map(({ name, args, arguments: text = '' }) => ({ name, input: args ?? tryParseJson(text || '{}') ?? text }))
 
 /** Normalizes the order of fields and the different forms of empty input. */
-const same = (calls: readonly { name: string; input: unknown }[]) =>
+const normalize = (calls: readonly { name: string; input: unknown }[]) =>
   calls.map(({ name, input }) => [name, isObject(input) ? Object.entries(input).sort() : (input ?? [])])
 
 for (const [name, ai, version] of [
@@ -85,7 +85,7 @@ for (const [name, ai, version] of [
         if (isError) continue
         assert.is(result.text, received.text ?? '', recording)
         if (recorded.includes('"partialArgs"')) continue // the plain merge doesn't join pieces of arguments
-        assert.equal(same(result.calls), same(calls), recording)
+        assert.equal(normalize(result.calls), normalize(calls), recording)
         await world.api.health.reset()
       }
     })

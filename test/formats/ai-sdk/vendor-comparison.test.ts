@@ -3,7 +3,7 @@ import { createSignalbox } from '../../../src/ai/signalbox.ts'
 import { wireFormats } from '../../../src/types/unions.ts'
 import type { WireFormat } from '../../../src/types.ts'
 import { ai6 } from '../../pipeline/support/sdk/clients/ai.ts'
-import { type Answered, getOutput } from '../../pipeline/support/sdk/model-output.ts'
+import { getOutput, type ModelResponse } from '../../pipeline/support/sdk/model-output.ts'
 import { fakeUpstream, json, sse } from '../../pipeline/support/upstream.ts'
 import { openWorld } from '../../pipeline/support/world.ts'
 import { assert, suite } from '../../support/suite.ts'
@@ -30,11 +30,11 @@ const city = {
 }
 const thought = { type: 'reasoning', text: 'Two cities.', signature: 'c2ln' } as const
 const call = (id: string, name: string, input: Record<string, string>) => ({ type: 'call', id, name, input }) as const
-const says = (text: string): Answered => ({ blocks: [{ type: 'text', text }] })
+const createText = (text: string): ModelResponse => ({ blocks: [{ type: 'text', text }] })
 
 /** The responses of a model, in order, and further options of the calls. */
-const cases: Readonly<Record<string, { responses: Answered[]; object?: true; formats?: WireFormat[] }>> = {
-  words: { responses: [says('Hello there.')] },
+const cases: Readonly<Record<string, { responses: ModelResponse[]; object?: true; formats?: WireFormat[] }>> = {
+  words: { responses: [createText('Hello there.')] },
   'reasoning before text': { responses: [{ blocks: [thought, { type: 'text', text: 'Hello there.' }] }] },
   'two calls and a response': {
     responses: [
@@ -42,14 +42,14 @@ const cases: Readonly<Record<string, { responses: Answered[]; object?: true; for
         blocks: [thought, call('call_1', 'weather', { city: 'Paris' }), call('call_2', 'weather', { city: 'Oslo' })],
         finish: 'calls',
       },
-      says('Warm.'),
+      createText('Warm.'),
     ],
   },
   'a call without input': {
-    responses: [{ blocks: [call('call_1', 'now', {})], finish: 'calls' }, says('Noon.')],
+    responses: [{ blocks: [call('call_1', 'now', {})], finish: 'calls' }, createText('Noon.')],
   },
   'a call of an unknown tool': {
-    responses: [{ blocks: [call('call_1', 'nobody', { city: 'Paris' })], finish: 'calls' }, says('I cannot.')],
+    responses: [{ blocks: [call('call_1', 'nobody', { city: 'Paris' })], finish: 'calls' }, createText('I cannot.')],
   },
   pages: {
     responses: [
@@ -67,10 +67,10 @@ const cases: Readonly<Record<string, { responses: Answered[]; object?: true; for
       },
     ],
   },
-  'a response that is cut off': { responses: [{ ...says('Hello the'), finish: 'length' }] },
-  'a filtered response': { responses: [{ ...says('Hello the'), finish: 'filter' }] },
+  'a response that is cut off': { responses: [{ ...createText('Hello the'), finish: 'length' }] },
+  'a filtered response': { responses: [{ ...createText('Hello the'), finish: 'filter' }] },
   'a refusal': { responses: [{ blocks: [{ type: 'refusal', text: 'I will not.' }] }] },
-  'a JSON object': { responses: [says('{"city":"Paris"}')], object: true },
+  'a JSON object': { responses: [createText('{"city":"Paris"}')], object: true },
   'an image': {
     responses: [
       {
@@ -153,10 +153,10 @@ const withoutThoughts = ({ steps, ...rest }: Received) => ({
 for (const format of wireFormats)
   test(`an app gets the same result with and without the gateway (${format} provider)`, async () => {
     const { provider, model, create } = vendors[format]
-    let responses: Answered[] = []
+    let responses: ModelResponse[] = []
     let requestCount = 0
     const upstream = fakeUpstream(({ url, body }) => {
-      const response = responses[requestCount++] ?? responses.at(-1) ?? says('')
+      const response = responses[requestCount++] ?? responses.at(-1) ?? createText('')
       const { whole, events } = getOutput(format, response)
       return url.pathname.includes(':stream') || JSON.parse(body).stream ? sse(events) : json(whole)
     })
@@ -166,24 +166,28 @@ for (const format of wireFormats)
       connections: [provider],
     })
     const name = `${provider}/${model}`
-    const over = (version: number) => ({ apiKey: 'x', baseURL: `http://gateway/v${version}/ai`, fetch: gateway.fetch })
+    const createSettings = (version: number) => ({
+      apiKey: 'x',
+      baseURL: `http://gateway/v${version}/ai`,
+      fetch: gateway.fetch,
+    })
     const clients = [
-      { ai: ai7, model: ai7.createGateway(over(4))(name) },
-      { ai: ai6, model: ai6.createGateway(over(3))(name) },
+      { ai: ai7, model: ai7.createGateway(createSettings(4))(name) },
+      { ai: ai6, model: ai6.createGateway(createSettings(3))(name) },
       { ai: ai7, model: createSignalbox(gateway)(name) },
       { ai: ai6, model: createSignalbox(gateway, { specification: 'v3' })(name) },
     ]
     for (const [label, { formats = wireFormats, object = false, ...output }] of Object.entries(cases)) {
       if (!formats.includes(format)) continue
       for (const stream of [false, true]) {
-        const again = () => {
+        const retry = () => {
           responses = output.responses
           requestCount = 0
         }
-        again()
+        retry()
         const expected = await collectResult({ ai: ai7, model: create(upstream)(model), stream, object })
         for (const [index, client] of clients.entries()) {
-          again()
+          retry()
           const received = await collectResult({ ...client, stream, object })
           const shown = format === 'openai-chat' ? withoutThoughts(received) : received
           assert.equal(shown, expected, `${label}, ${stream ? 'streamed' : 'whole'}, client ${index}`)

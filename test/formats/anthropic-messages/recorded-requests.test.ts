@@ -10,7 +10,7 @@ import { recordedExchanges } from '../support/recordings.ts'
 const test = suite('recorded Messages requests')
 
 /** Translates a request to the canonical format and back. */
-function again(request: JsonObject): { body: JsonObject; warnings: string[] } {
+function rewrite(request: JsonObject): { body: JsonObject; warnings: string[] } {
   const { target, warnings } = contexts(messagesTranslator, { traits: getTraits(request) })
   const context: TargetContext = {
     ...target,
@@ -87,9 +87,9 @@ test('a recorded request stays the same when written again, except for changes l
   const counts = { same: 0, changed: 0, refused: 0 }
   for (const { name, url, request } of recordedExchanges(['anthropic'])) {
     if (!/\/v1\/messages(\?|$)/.test(url) || !isObject(request)) continue
-    let written: ReturnType<typeof again>
+    let written: ReturnType<typeof rewrite>
     try {
-      written = again(request)
+      written = rewrite(request)
     } catch (error) {
       assert.match(String(error), REFUSED, name)
       counts.refused++

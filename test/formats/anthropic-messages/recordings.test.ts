@@ -36,18 +36,20 @@ async function receivedBy(events: readonly string[]) {
   const { body } = new Response(lines.join(''))
   assert.ok(body)
   const message = await MessageStream.fromReadableStream(body).finalMessage()
-  const of = <T extends string>(type: T) =>
+  const filterByType = <T extends string>(type: T) =>
     message.content.flatMap((block) => (block.type === type ? [block as typeof block & { type: T }] : []))
   return {
-    text: of('text')
+    text: filterByType('text')
       .map(({ text }) => text)
       .join(''),
-    reasoning: of('thinking')
+    reasoning: filterByType('thinking')
       .map(({ thinking }) => thinking)
       .join(''),
-    signatures: of('thinking').map(({ signature }) => unsealState(signature, { format: 'gemini', kind: 'text' }).kind),
-    redacted: of('redacted_thinking').length,
-    calls: of('tool_use').map(({ id, name, input }) => ({ id, name, args: input })),
+    signatures: filterByType('thinking').map(
+      ({ signature }) => unsealState(signature, { format: 'gemini', kind: 'text' }).kind,
+    ),
+    redacted: filterByType('redacted_thinking').length,
+    calls: filterByType('tool_use').map(({ id, name, input }) => ({ id, name, args: input })),
     finish: message.stop_reason,
     usage: message.usage,
   }

@@ -7,7 +7,7 @@ import { openWorld } from '../../pipeline/support/world.ts'
 import { isCi, times } from '../../support/ci.ts'
 import { assert, suite } from '../../support/suite.ts'
 import { clients, type Understood, wholeClients } from '../support/clients.ts'
-import { getPayloads, listRecorded, merge, plainly } from './support/recorded.ts'
+import { getPayloads, listRecorded, merge, simplify } from './support/recorded.ts'
 
 const test = suite('recorded Converse exchanges for clients of every format')
 
@@ -32,7 +32,7 @@ function* cases(): Generator<Case> {
       yield { name, response: new Response(getBody(pieces(bytes)), { headers }), isStream: true, expected }
     } else if (status === 200 && isObject(response) && isObject(response.output) && isObject(response.output.message)) {
       if (shapes.size === shapes.add(getShape(response)).size) continue
-      const { text, thoughts, calls } = plainly(response.output.message)
+      const { text, thoughts, calls } = simplify(response.output.message)
       const called = calls.map(([, tool, args]) => ({ name: tool, args }))
       const expected = {
         text,

@@ -9,7 +9,7 @@ import { loadResponseReader } from '../../../src/protocols/formats/format.ts'
 import { operations } from '../../../src/protocols/formats/model-operations.ts'
 import { assert, suite } from '../../support/suite.ts'
 import { contexts } from '../support/contexts.ts'
-import { getPayloads, listRecorded, merge, plainly } from './support/recorded.ts'
+import { getPayloads, listRecorded, merge, simplify } from './support/recorded.ts'
 
 const reader = await loadResponseReader(bedrockConverse, operations.generate)
 
@@ -17,7 +17,7 @@ const test = suite('recorded Converse exchanges')
 
 const { read } = contexts(converseTranslator)
 
-function understood(parts: readonly AssistantPart[]) {
+function summarize(parts: readonly AssistantPart[]) {
   const contents = { text: '', thoughts: '', calls: [] as unknown[] }
   for (const part of parts) {
     if (part.type === 'text') contents.text += part.text
@@ -36,8 +36,8 @@ test('parses recorded non-streaming responses', () => {
       continue
     assert.is(reader.getError(response), undefined, name)
     const { choices, usage } = converseTranslator.parseResponse(response, read)
-    const contents = plainly(response.output.message)
-    assert.equal(understood(choices[0]?.content ?? []), contents, name)
+    const contents = simplify(response.output.message)
+    assert.equal(summarize(choices[0]?.content ?? []), contents, name)
     const finish = finishes[String(response.stopReason)]
     assert.is(choices[0]?.finish.reason, finish === 'tool-calls' && contents.calls.length === 0 ? 'stop' : finish, name)
     if (
@@ -72,15 +72,15 @@ function readResult(bytes: Uint8Array, size: number) {
     const part = event.type === 'part-delta' ? parts.get(event.key) : undefined
     if (part && event.type === 'part-delta') part.text += event.text
   }
-  const of = (type: AssistantPart['type']) => [...parts.values()].filter(({ part }) => part.type === type)
+  const filterByType = (type: AssistantPart['type']) => [...parts.values()].filter(({ part }) => part.type === type)
   return {
-    text: of('text')
+    text: filterByType('text')
       .map(({ text }) => text)
       .join(''),
-    thoughts: of('reasoning')
+    thoughts: filterByType('reasoning')
       .map(({ text }) => text)
       .join(''),
-    calls: of('tool-call').map(({ part, text }) => part.type === 'tool-call' && [part.id, part.name, text]),
+    calls: filterByType('tool-call').map(({ part, text }) => part.type === 'tool-call' && [part.id, part.name, text]),
     last: events.at(-1),
     watch,
   }

@@ -37,7 +37,7 @@ const sizes = fc.array(fc.integer({ min: 1, max: 40 }), { minLength: 1 })
 
 const { read, warnings, target } = contexts(converseTranslator, { format: 'bedrock-converse' })
 
-const whole = (content: readonly Block[]) =>
+const createMessage = (content: readonly Block[]) =>
   converseTranslator.parseResponse(
     { output: { message: { role: 'assistant', content } }, stopReason: 'end_turn' },
     read,
@@ -105,9 +105,9 @@ test('the parser reads a stream like the complete response, no matter where text
   fc.assert(
     fc.property(blocks, sizes, sizes, (content, lengths, chunks) => {
       const events = readResult(concatBytes([...getFrames(content, lengths)]), chunks)
-      assert.equal(getParts(events), whole(content).choices[0]?.content)
+      assert.equal(getParts(events), createMessage(content).choices[0]?.content)
       const last = events.at(-1)
-      assert.equal(last?.type === 'end' && last.finishes[0], whole(content).choices[0]?.finish)
+      assert.equal(last?.type === 'end' && last.finishes[0], createMessage(content).choices[0]?.finish)
     }),
     { numRuns: 200 },
   )
@@ -116,7 +116,7 @@ test('the parser reads a stream like the complete response, no matter where text
 test('a response is sent back in its original blocks', () => {
   fc.assert(
     fc.property(blocks, (content) => {
-      const parts = whole(content).choices[0]?.content ?? []
+      const parts = createMessage(content).choices[0]?.content ?? []
       const user = { role: 'user' as const, content: [{ type: 'text' as const, text: 'Hi' }] }
       const turns = [user, { role: 'assistant' as const, content: parts }, user]
       const request = { model: 'm', stream: false, streamUsage: false, turns, tools: [], options: {} }

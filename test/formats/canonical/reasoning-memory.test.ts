@@ -12,7 +12,7 @@ const state = (data: string): OpaqueState => ({
   kind: 'signature',
   data,
 })
-const thought = (text: string, data = text): AssistantPart => ({ type: 'reasoning', text, state: state(data) })
+const createReasoning = (text: string, data = text): AssistantPart => ({ type: 'reasoning', text, state: state(data) })
 const call = (id: string, extra: Partial<ToolCallPart> = {}): ToolCallPart => ({
   ...{ type: 'tool-call', id, name: 'f', arguments: '{}' },
   ...extra,
@@ -25,15 +25,22 @@ const turn = (...content: AssistantPart[]): Turn[] => [{ role: 'assistant', cont
 test('stored reasoning returns to the start of the turn, or before its later call', () => {
   const memory = createReasoningMemory()
   memory.keep(K, [
-    thought('one'),
+    createReasoning('one'),
     textPart,
     call('c1'),
-    thought('two'),
+    createReasoning('two'),
     call('c2'),
     call('c3', { state: state('of c3') }),
   ])
   assert.equal(memory.recall('k', turn(textPart, call('c1'), call('c2'), call('c3'))), [
-    ...turn(thought('one'), textPart, call('c1'), thought('two'), call('c2'), call('c3', { state: state('of c3') })),
+    ...turn(
+      createReasoning('one'),
+      textPart,
+      call('c1'),
+      createReasoning('two'),
+      call('c2'),
+      call('c3', { state: state('of c3') }),
+    ),
   ])
 })
 
@@ -55,7 +62,7 @@ test('reasoning in a stream is stored just like in a non-streaming response', ()
   ]
   for (const event of events) listen(event)
   assert.equal(passed, events)
-  assert.equal(memory.recall('k', turn(call('c1'))), turn(thought('one'), call('c1')))
+  assert.equal(memory.recall('k', turn(call('c1'))), turn(createReasoning('one'), call('c1')))
 })
 
 test('nothing is stored from a truncated stream', () => {
@@ -68,9 +75,9 @@ test('nothing is stored from a truncated stream', () => {
 
 test("only the owner can retrieve stored reasoning, and it isn't added if the client sends reasoning itself", () => {
   const memory = createReasoningMemory()
-  memory.keep(K, [thought('one'), call('c1')])
+  memory.keep(K, [createReasoning('one'), call('c1')])
   assert.equal(memory.recall('other', turn(call('c1'))), turn(call('c1')))
-  const own = turn(thought('mine'), call('c1'))
+  const own = turn(createReasoning('mine'), call('c1'))
   assert.equal(memory.recall('k', own), own)
 })
 
@@ -81,26 +88,26 @@ test('reasoning of calls with sequential IDs stays in its conversation', () => {
     ...words.map((text): Turn => ({ role: 'user', content: [{ type: 'text', text }] })),
   ]
   const ours = createRequest('S', 'a', 'b', 'c')
-  memory.keep({ owner: 'k', turns: ours }, [thought('one'), call('f:0')])
-  const recalled = (turns: Turn[], id = 'f:0', name = 'f') => {
+  memory.keep({ owner: 'k', turns: ours }, [createReasoning('one'), call('f:0')])
+  const recall = (turns: Turn[], id = 'f:0', name = 'f') => {
     const textPart = memory.recall('k', [...turns, ...turn(call(id, { name }))]).at(-1)
     return textPart?.role === 'assistant' && textPart.content.length > 1
   }
-  assert.ok(recalled(ours))
-  assert.ok(recalled(createRequest('S', 'a', 'c')), 'shortened in the middle')
+  assert.ok(recall(ours))
+  assert.ok(recall(createRequest('S', 'a', 'c')), 'shortened in the middle')
   for (const other of [
     createRequest('T', 'a', 'b', 'c'),
     createRequest('S', 'x', 'c'),
     createRequest('S', 'a', 'b'),
     [],
   ])
-    assert.not.ok(recalled(other))
-  assert.not.ok(recalled(ours, 'f:0', 'g'))
-  memory.keep({ owner: 'k', turns: createRequest('S', 'x') }, [thought('two'), call('f:0')])
-  assert.ok(recalled(ours), 'not overwritten')
+    assert.not.ok(recall(other))
+  assert.not.ok(recall(ours, 'f:0', 'g'))
+  memory.keep({ owner: 'k', turns: createRequest('S', 'x') }, [createReasoning('two'), call('f:0')])
+  assert.ok(recall(ours), 'not overwritten')
   for (const id of ['call_aBc1dEf2', 'AbCdEfG12', '123456789', 'chatcmpl-tool-0f3c9a5e77']) {
-    memory.keep({ owner: 'k', turns: ours }, [thought('one'), call(id)])
-    assert.ok(recalled(createRequest('it is 12:01 now', 'x'), id), id)
+    memory.keep({ owner: 'k', turns: ours }, [createReasoning('one'), call(id)])
+    assert.ok(recall(createRequest('it is 12:01 now', 'x'), id), id)
   }
 })
 
@@ -146,6 +153,6 @@ test('the phase is stored from a stream, even alongside reasoning that the clien
     listen({ type: 'part-end', key })
   }
   listen({ type: 'end', finishes: [{ reason: 'tool-calls' }] })
-  const own = turn(thought('mine'), textPart, call('c1'))
-  assert.equal(memory.recall('k', own, openai('a')), turn(thought('mine'), comment, call('c1')))
+  const own = turn(createReasoning('mine'), textPart, call('c1'))
+  assert.equal(memory.recall('k', own, openai('a')), turn(createReasoning('mine'), comment, call('c1')))
 })

@@ -2,7 +2,7 @@ import type { JsonObject } from '../../../src/lib/json.ts'
 import type { WireFormat } from '../../../src/types.ts'
 import { getBody, json } from '../../pipeline/support/upstream.ts'
 import { assert, suite } from '../../support/suite.ts'
-import { converseAnswer, eventFrame } from '../support/event-stream.ts'
+import { converseResponse, eventFrame } from '../support/event-stream.ts'
 import { send } from './support.ts'
 
 const test = suite('cases: Bedrock')
@@ -14,7 +14,7 @@ const bedrock = {
 
 async function sentBy(client: WireFormat, body: JsonObject, headers: Record<string, string> = {}) {
   const model = 'bedrock/us.anthropic.claude-sonnet-4-5-20250929-v1:0'
-  const request = await send({ client, model, body, headers, respond: () => json(converseAnswer()), ...bedrock })
+  const request = await send({ client, model, body, headers, respond: () => json(converseResponse()), ...bedrock })
   assert.is(request.response.status, 200, await request.response.clone().text())
   return request
 }

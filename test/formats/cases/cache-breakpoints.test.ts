@@ -3,7 +3,7 @@ import { defaultCatalog } from '../../../src/protocols/providers/catalog.ts'
 import type { Catalog } from '../../../src/types.ts'
 import { json } from '../../pipeline/support/upstream.ts'
 import { assert, suite } from '../../support/suite.ts'
-import { converseAnswer } from '../support/event-stream.ts'
+import { converseResponse } from '../support/event-stream.ts'
 import { fullResponses } from './responses.ts'
 import { openGateway, type RequestInput, send } from './support.ts'
 
@@ -39,7 +39,7 @@ const targets: Record<string, Asks> = {
   Bedrock: {
     ...{ client: 'anthropic-messages', model: 'bedrock/us.anthropic.claude-sonnet-4-5-20250929-v1:0', catalog },
     connections: [{ provider: 'bedrock', providerSpecificData: { region: 'eu-west-1' } }],
-    respond: () => json(converseAnswer()),
+    respond: () => json(converseResponse()),
   },
   OpenRouter: {
     ...{ client: 'anthropic-messages', model: `openrouter/anthropic/${CLAUDE}`, catalog },

@@ -3,7 +3,7 @@ import { defaultCatalog } from '../../../src/protocols/providers/catalog.ts'
 import type { Catalog } from '../../../src/types.ts'
 import { json } from '../../pipeline/support/upstream.ts'
 import { assert, suite } from '../../support/suite.ts'
-import { converseAnswer } from '../support/event-stream.ts'
+import { converseResponse } from '../support/event-stream.ts'
 import { fullResponses } from './responses.ts'
 import { openGateway, type RequestInput, send } from './support.ts'
 
@@ -26,7 +26,7 @@ const messages = (id: string): Catalog => ({ [id]: { baseUrl: 'http://x.test/v1'
 const bedrock = {
   catalog: defaultCatalog,
   connections: [{ provider: 'bedrock', providerSpecificData: { region: 'eu-west-1' } }],
-  respond: () => json(converseAnswer()),
+  respond: () => json(converseResponse()),
 }
 
 /** Targets that must not get the line, by passing through or translation. */

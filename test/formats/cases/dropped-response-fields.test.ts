@@ -23,7 +23,7 @@ function getQuestion(client: WireFormat, from: WireFormat): Omit<RequestInput, '
 }
 
 /** Returns only the warnings about the response. */
-const ofTheAnswer = (warnings: readonly string[] = []) =>
+const filterWarnings = (warnings: readonly string[] = []) =>
   warnings.filter((warning) => warning.startsWith('dropped:answer.'))
 
 for (const [label, [{ from, response: reply, events }, names]] of Object.entries(lost))
@@ -33,8 +33,8 @@ for (const [label, [{ from, response: reply, events }, names]] of Object.entries
 
     test(`${outcome} ${label} (${client} client)`, async () => {
       const { response, warned, world } = await send({ ...getQuestion(client, from), respond: () => json(reply) })
-      assert.equal([response.status, ofTheAnswer(warned)], [200, warnings])
-      assert.equal(ofTheAnswer(world.recorded.requests[0]?.warnings), warnings)
+      assert.equal([response.status, filterWarnings(warned)], [200, warnings])
+      assert.equal(filterWarnings(world.recorded.requests[0]?.warnings), warnings)
     })
 
     test(`${outcome} ${label} at the end of a stream (${client} client)`, async () => {
@@ -43,8 +43,8 @@ for (const [label, [{ from, response: reply, events }, names]] of Object.entries
       const lines = (await response.text()).split('\n').filter((line) => line.startsWith(':'))
       const comments = lines.map((line) => line.replace(', replaced:answer.pause_turn', '')) // see pauses.test.ts
       const result = warnings.length > 0 && client !== 'gemini' ? [`: x-signalbox-warning: ${warnings.join(', ')}`] : []
-      assert.equal([ofTheAnswer(warned), comments], [[], result])
-      assert.equal(ofTheAnswer(world.recorded.requests[0]?.warnings), warnings)
+      assert.equal([filterWarnings(warned), comments], [[], result])
+      assert.equal(filterWarnings(world.recorded.requests[0]?.warnings), warnings)
     })
   }
 

@@ -6,12 +6,12 @@ import { busyMs } from '../../support/cpu-time.ts'
 import { assert, suite } from '../../support/suite.ts'
 import { clients } from '../support/clients.ts'
 import { fullResponses, output } from './responses.ts'
-import { byteByByte, bytesAnswer, delta, getEvents, openGateway, providerOf, request } from './support.ts'
+import { byteByByte, bytesResponse, delta, getEvents, openGateway, providerOf, request } from './support.ts'
 
 const test = suite('cases: how streams are split into bytes')
 
 let chunks: Iterable<Uint8Array> = []
-const { world } = await openGateway(() => bytesAnswer(chunks))
+const { world } = await openGateway(() => bytesResponse(chunks))
 
 /** Returns the result that a client of the format gets from a provider's bytes. */
 async function readResult(from: WireFormat, client: WireFormat, sent: Iterable<Uint8Array>) {
@@ -38,7 +38,7 @@ for (const client of wireFormats) {
   test(`Unicode line separators are escaped for clients that split lines at them (${client} client)`, async () => {
     const from = client === 'openai-chat' ? 'gemini' : 'openai-chat'
     const text = 'one\u2028two\u2029three'
-    const responses = [() => bytesAnswer([toBytes(from, text)]), () => json(getWhole(from, text))]
+    const responses = [() => bytesResponse([toBytes(from, text)]), () => json(getFull(from, text))]
     for (const respond of responses) {
       const { world } = await openGateway(respond)
       const response = await request(world, { client, model: `${providerOf[from]}/m`, stream: true })
@@ -49,7 +49,7 @@ for (const client of wireFormats) {
 }
 
 /** Returns the shortest complete response with a different text. */
-const getWhole = (from: WireFormat, text: string): unknown =>
+const getFull = (from: WireFormat, text: string): unknown =>
   JSON.parse(JSON.stringify(fullResponses[from]).replace('"a"', JSON.stringify(text)))
 
 test('a character split at each of its bytes arrives intact', async () => {

@@ -2,7 +2,7 @@ import { encodeUtf8 } from '../../../src/lib/bytes.ts'
 import { isCi } from '../../support/ci.ts'
 import { busyMs } from '../../support/cpu-time.ts'
 import { assert, suite } from '../../support/suite.ts'
-import { bytesAnswer, delta, getEvents, openGateway, request } from './support.ts'
+import { bytesResponse, delta, getEvents, openGateway, request } from './support.ts'
 
 const test = suite('cases: responses with many megabytes or events')
 
@@ -14,7 +14,7 @@ const MOST_MS = 5_000
 /** Returns the length of a client's stream whose provider sends all of these events in one chunk. */
 async function getLength(client: 'anthropic-messages' | 'openai-responses', events: Parameters<typeof getEvents>[1]) {
   const bytes = encodeUtf8(getEvents('openai-chat', events).join(''))
-  const { world } = await openGateway(() => bytesAnswer([bytes]))
+  const { world } = await openGateway(() => bytesResponse([bytes]))
   const startedAt = busyMs()
   const response = await request(world, { client, model: 'chat/m', stream: true })
   let length = 0

@@ -15,7 +15,7 @@ const LONG = 'prompt is too long: 213423 tokens > 200000 maximum'
 const FILTERED = "The response was filtered due to the prompt triggering Azure OpenAI's content management policy."
 
 const anthropics = { type: 'error', error: { type: 'invalid_request_error', message: LONG } }
-const openais = (message: string, code: string | null = null) => ({
+const openaiError = (message: string, code: string | null = null) => ({
   error: { message, type: 'invalid_request_error', code },
 })
 
@@ -70,7 +70,7 @@ const nested: Record<string, [error: JsonObject, output: string]> = {
       message: 'All providers failed',
       errors: [
         { provider: 'one', status: 503, message: 'Overloaded' },
-        { provider: 'two', status: 400, error: openais(LONG, 'context_length_exceeded').error },
+        { provider: 'two', status: 400, error: openaiError(LONG, 'context_length_exceeded').error },
       ],
     },
     LONG,
@@ -91,7 +91,7 @@ const nested: Record<string, [error: JsonObject, output: string]> = {
     {
       message: 'Provider returned error',
       code: 502,
-      metadata: { raw: JSON.stringify(openais(FILTERED, 'content_filter')) },
+      metadata: { raw: JSON.stringify(openaiError(FILTERED, 'content_filter')) },
     },
     FILTERED,
   ],
@@ -100,7 +100,7 @@ const nested: Record<string, [error: JsonObject, output: string]> = {
     LONG,
   ],
   'an object in `param` (Vercel)': [
-    { message: 'Request failed', param: { statusCode: 400, error: openais(FILTERED, 'content_filter').error } },
+    { message: 'Request failed', param: { statusCode: 400, error: openaiError(FILTERED, 'content_filter').error } },
     FILTERED,
   ],
   'JSON in another field': [
@@ -108,11 +108,14 @@ const nested: Record<string, [error: JsonObject, output: string]> = {
     LONG,
   ],
   "a vendor's response under its name": [
-    { message: 'Stream error occurred', context: { azureResponse: openais(FILTERED, 'content_filter') } },
+    { message: 'Stream error occurred', context: { azureResponse: openaiError(FILTERED, 'content_filter') } },
     FILTERED,
   ],
   'a content filter, in a list': [
-    { message: 'All providers failed', attempts: [{ provider: 'azure', error: openais(FILTERED, 'content_filter') }] },
+    {
+      message: 'All providers failed',
+      attempts: [{ provider: 'azure', error: openaiError(FILTERED, 'content_filter') }],
+    },
     FILTERED,
   ],
 }

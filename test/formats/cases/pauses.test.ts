@@ -3,7 +3,7 @@ import { wireFormats } from '../../../src/types/unions.ts'
 import type { WireFormat } from '../../../src/types.ts'
 import { getBody, json } from '../../pipeline/support/upstream.ts'
 import { assert, suite } from '../../support/suite.ts'
-import { converseAnswer, eventFrame } from '../support/event-stream.ts'
+import { converseResponse, eventFrame } from '../support/event-stream.ts'
 import { candidate, chat, message, type Recorded } from './response-field-cases.ts'
 import { delta, getData, getStream, openGateway, providerOf, type RequestInput, send } from './support.ts'
 
@@ -51,7 +51,7 @@ const pauses: Record<string, [word: string, recorded: ReturnType<typeof paused>,
     'pause_turn',
     {
       model: 'bedrock/us.anthropic.claude-sonnet-4-5-20250929-v1:0',
-      whole: () => json({ ...converseAnswer(), stopReason: 'pause_turn' }),
+      whole: () => json({ ...converseResponse(), stopReason: 'pause_turn' }),
       streamed: () =>
         new Response(getBody(frames()), { headers: { 'content-type': 'application/vnd.amazon.eventstream' } }),
     },

@@ -15,7 +15,7 @@ const createRequest = (client: WireFormat, model: string, body: JsonObject) =>
   send({ client, model, body, respond: () => json(fullResponses[getFormat(model)]) })
 
 /** A chat client that only keeps fields of OpenAI's own format. It continues at the same gateway, or at one without the conversation. */
-async function forgetful(model: string, at: 'the same' | 'another') {
+async function runForgetfulLoop(model: string, at: 'the same' | 'another') {
   const open = () => openGateway(() => json(thinking[getFormat(model)]), { connections: [model.split('/')[0] ?? ''] })
   const one = await open()
   const first = await (await request(one.world, { client: 'openai-chat', model, body: begin['openai-chat'] })).json()
@@ -33,23 +33,23 @@ const getSignatures = ({ contents }: { contents: { parts: JsonObject[] }[] }) =>
   contents[1]?.parts.filter(({ functionCall }) => functionCall).map(({ thoughtSignature }) => thoughtSignature)
 
 test('a tool loop continues with stored reasoning if the client dropped it', async () => {
-  const { messages, thinking: createRequest } = await forgetful('anthropic/claude-sonnet-4-5', 'the same')
+  const { messages, thinking: createRequest } = await runForgetfulLoop('anthropic/claude-sonnet-4-5', 'the same')
   assert.is(createRequest.type, 'enabled')
   assert.equal(messages[1].content.slice(0, 2), [
     { type: 'thinking', thinking: 'Let me look.', signature: 'SIGNATURE-1' },
     { type: 'redacted_thinking', data: 'REDACTED-2' },
   ])
-  assert.equal(getSignatures(await forgetful('gemini/m', 'the same')), ['SIGNATURE-1', undefined])
+  assert.equal(getSignatures(await runForgetfulLoop('gemini/m', 'the same')), ['SIGNATURE-1', undefined])
 })
 
 test('a tool loop continues without reasoning if none is stored', async () => {
-  const sent = await forgetful('anthropic/claude-sonnet-4-5', 'another')
+  const sent = await runForgetfulLoop('anthropic/claude-sonnet-4-5', 'another')
   assert.equal(sent.thinking, { type: 'disabled' })
   assert.is(sent.messages[1].content[0].type, 'tool_use')
 })
 
 test('a missing signature is replaced by the placeholder, on the first call', async () => {
-  const signatures = getSignatures(await forgetful('gemini/m', 'another'))
+  const signatures = getSignatures(await runForgetfulLoop('gemini/m', 'another'))
   assert.equal(signatures, ['skip_thought_signature_validator', undefined])
 })
 

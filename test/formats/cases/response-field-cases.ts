@@ -66,7 +66,7 @@ const refusal = { stop_reason: 'refusal', stop_details: { type: 'refusal', categ
 
 type Dropped = Partial<Record<WireFormat, string[]>>
 
-const everyone = (...names: string[]): Dropped => ({
+const forEveryone = (...names: string[]): Dropped => ({
   ...{ 'openai-chat': names, 'openai-responses': names, 'anthropic-messages': names, gemini: names },
 })
 
@@ -74,41 +74,47 @@ const everyone = (...names: string[]): Dropped => ({
 export const lost: Readonly<Record<string, [recorded: Recorded, lost: Dropped]>> = {
   "the output of Anthropic's tools": [
     message([run, ran, text()]),
-    everyone('server_tool_use', 'code_execution_tool_result'),
+    forEveryone('server_tool_use', 'code_execution_tool_result'),
   ],
-  'an unfinished search': [message([text(), search], { stop_reason: 'pause_turn' }), everyone('server_tool_use')],
+  'an unfinished search': [message([text(), search], { stop_reason: 'pause_turn' }), forEveryone('server_tool_use')],
   "the output of OpenAI's tools": [
     response({ type: 'code_interpreter_call', id: 'ci_1', code: '1', status: 'completed' }, createMessage([])),
-    everyone('code_interpreter_call'),
+    forEveryone('code_interpreter_call'),
   ],
   "the output of Google's tools": [
     candidate([{ executableCode: { code: '1' } }, { codeExecutionResult: { output: '1' } }, { text: 'a' }]),
-    everyone('executableCode', 'codeExecutionResult'),
+    forEveryone('executableCode', 'codeExecutionResult'),
   ],
   "Mistral's references": [
     chat({ content: [text(), { type: 'reference', reference_ids: [1] }] }),
-    everyone('reference'),
+    forEveryone('reference'),
   ],
   'a file annotation': [
     chat({ annotations: [{ type: 'file', file: { hash: 'h', content: [] } }] }),
-    everyone('annotations'),
+    forEveryone('annotations'),
   ],
   'a citation of neither a page nor a file': [
     response(createMessage([{ type: 'novel_citation', novel: 'x' }])),
-    everyone('annotations'),
+    forEveryone('annotations'),
   ],
-  'a source of an unknown kind': [message([text({ citations: [{ type: 'novel_location' }] })]), everyone('citations')],
-  'a transcript without its audio': [chat({ audio: { id: 'a1', data: '', transcript: 'b' } }), everyone('audio')],
+  'a source of an unknown kind': [
+    message([text({ citations: [{ type: 'novel_location' }] })]),
+    forEveryone('citations'),
+  ],
+  'a transcript without its audio': [chat({ audio: { id: 'a1', data: '', transcript: 'b' } }), forEveryone('audio')],
   'sources without text': [
     candidate([{ functionCall: { name: 'f', args: {} } }], { groundingMetadata: { groundingChunks: [{ web: {} }] } }),
-    everyone('groundingMetadata'),
+    forEveryone('groundingMetadata'),
   ],
-  'tokens without text': [candidate([{ functionCall: { name: 'f', args: {} } }], tokens), everyone('logprobsResult')],
+  'tokens without text': [
+    candidate([{ functionCall: { name: 'f', args: {} } }], tokens),
+    forEveryone('logprobsResult'),
+  ],
   'tokens of text': [candidate([{ text: 'a' }], tokens), {}],
   'tokens of reasoning': [candidate([{ text: 'b', thought: true }], tokens), {}],
   'a draft of an image': [
     candidate([{ thought: true, ...inline('image/png') }, { text: 'a' }]),
-    everyone('inlineData'),
+    forEveryone('inlineData'),
   ],
   'a cited document page': [
     message([text({ citations: [{ ...page, start_page_number: 1, end_page_number: 2 }] })]),

@@ -91,12 +91,12 @@ for (const client of wireFormats.filter((format) => format !== 'openai-chat'))
 
 for (const client of ['openai-chat', 'gemini'] as const)
   test(`reasoning around a search stays before the text (${client} client)`, async () => {
-    const thought = (thinking: string) => ({ type: 'thinking', thinking, signature: `${thinking}=` })
+    const createThinking = (thinking: string) => ({ type: 'thinking', thinking, signature: `${thinking}=` })
     const search = { type: 'server_tool_use', id: 's1', name: 'web_search', input: { query: 'rain' } }
     const found = { type: 'web_search_tool_result', tool_use_id: 's1', content: [] }
-    const content = [thought('Hm'), search, found, thought('So'), { type: 'text', text: 'Rain.' }]
+    const content = [createThinking('Hm'), search, found, createThinking('So'), { type: 'text', text: 'Rain.' }]
     const again = await turnAgain(client, 'messages/m', { ...fullResponses['anthropic-messages'], content })
-    assert.equal(again.content, [thought('Hm'), thought('So'), { type: 'text', text: 'Rain.' }])
+    assert.equal(again.content, [createThinking('Hm'), createThinking('So'), { type: 'text', text: 'Rain.' }])
   })
 
 const DRAWS = 'gemini/gemini-3-pro-image'

@@ -121,7 +121,7 @@ export function* byteByByte(bytes: Uint8Array): Iterable<Uint8Array> {
   for (let index = 0; index < bytes.length; index++) yield bytes.subarray(index, index + 1)
 }
 
-export const bytesAnswer = (chunks: Iterable<Uint8Array>): Response =>
+export const bytesResponse = (chunks: Iterable<Uint8Array>): Response =>
   new Response(getBody(chunks), { headers: { 'content-type': 'text/event-stream' } })
 
 /** Returns the data of each event in a client's stream. */

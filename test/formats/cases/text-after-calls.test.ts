@@ -3,7 +3,7 @@ import { wireFormats } from '../../../src/types/unions.ts'
 import type { ProviderFormat, WireFormat } from '../../../src/types.ts'
 import { json } from '../../pipeline/support/upstream.ts'
 import { assert, suite } from '../../support/suite.ts'
-import { converseAnswer } from '../support/event-stream.ts'
+import { converseResponse } from '../support/event-stream.ts'
 import { fullResponses } from './responses.ts'
 import { providerOf, send } from './support.ts'
 
@@ -72,7 +72,7 @@ async function sentTo(target: ProviderFormat, client: WireFormat, body: JsonObje
   const sentRequest =
     target === 'bedrock-converse'
       ? await send({
-          ...{ client, body, respond: () => json(converseAnswer()), ...bedrock },
+          ...{ client, body, respond: () => json(converseResponse()), ...bedrock },
           model: 'bedrock/us.anthropic.claude-sonnet-4-5-20250929-v1:0',
         })
       : await send({ client, body, model: `${providerOf[target]}/m`, respond: () => json(fullResponses[target]) })

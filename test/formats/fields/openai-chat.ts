@@ -24,11 +24,11 @@ const shaped = (extra: JsonObject = {}) => ({
   response_format: { type: 'json_schema', json_schema: { name: 'city', schema, ...extra } },
 })
 const text = (extra: JsonObject) => ({ messages: [user([{ type: 'text', text: 'Hi', ...extra }])] })
-const picture = (extra: JsonObject = {}, beside: JsonObject = {}) => ({
+const createImage = (extra: JsonObject = {}, beside: JsonObject = {}) => ({
   ...{ type: 'image_url', image_url: { url: `data:image/png;base64,${PNG}`, ...extra } },
   ...beside,
 })
-const image = (extra: JsonObject = {}) => createRequest(picture(extra))
+const image = (extra: JsonObject = {}) => createRequest(createImage(extra))
 const createImageHistory = (...content: JsonObject[]) =>
   createHistory({ content: [{ type: 'text', text: 'Once' }, ...content] })
 const file = (extra: JsonObject = {}) =>
@@ -155,18 +155,18 @@ export const fields: readonly Field[] = [
     text({ prompt_cache_breakpoint: { mode: 'explicit', ttl: '12h' } }),
     text({ prompt_cache_breakpoint: { mode: 'explicit' } }),
   ],
-  ['messages[1].images[0]', createHistory({ images: [picture()] }), createHistory({})],
+  ['messages[1].images[0]', createHistory({ images: [createImage()] }), createHistory({})],
   [
     'messages[1].images[0].novelty',
-    createHistory({ images: [picture({}, { novelty: 1 })] }),
-    createHistory({ images: [picture()] }),
+    createHistory({ images: [createImage({}, { novelty: 1 })] }),
+    createHistory({ images: [createImage()] }),
   ],
   [
     'messages[1].images[0].image_url.detail',
-    createHistory({ images: [picture({ detail: 'high' })] }),
-    createHistory({ images: [picture()] }),
+    createHistory({ images: [createImage({ detail: 'high' })] }),
+    createHistory({ images: [createImage()] }),
   ],
-  ['messages[1].content[1]', createImageHistory(picture()), createImageHistory()],
+  ['messages[1].content[1]', createImageHistory(createImage()), createImageHistory()],
   ['messages[0].content[0].novelty', text({ novelty: 1 }), text({})],
   ['messages[0].content[1]', image(), createRequest()],
   ['messages[0].content[1].image_url.detail', image({ detail: 'high' }), image()],

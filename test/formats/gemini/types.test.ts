@@ -31,7 +31,7 @@ type Plain<T> = T extends string
 type WithoutSchema<T> = Omit<T, 'parameters' | 'response' | 'responseSchema'>
 
 /** The fields of the class, without its getters. */
-type Answer = Pick<
+type Reply = Pick<
   google.GenerateContentResponse,
   'candidates' | 'modelVersion' | 'promptFeedback' | 'responseId' | 'usageMetadata'
 >
@@ -48,7 +48,7 @@ const fits: [
   Fits<WireGrounding, Plain<google.GroundingMetadata>>,
   Fits<WireLogprobs, Plain<google.LogprobsResult>>,
   Fits<WireCandidate, Plain<google.Candidate>>,
-  Fits<WireResponse, Plain<Answer>>,
+  Fits<WireResponse, Plain<Reply>>,
 ] = [true, true, true, true, true, true, true, true, true, true, true, true]
 
 const test = suite('Gemini types')

@@ -93,7 +93,7 @@ test('the parser reads all recorded responses', () => {
       called.map((call) => [call.name, call.arguments]),
       name,
     )
-    const thoughts = items.filter((item) => item.type === 'reasoning' && thinks(item))
+    const thoughts = items.filter((item) => item.type === 'reasoning' && hasReasoning(item))
     assert.is(content.filter(({ type }) => type === 'reasoning').length, thoughts.length, name)
     assert.is(usage?.inputTokens, isObject(response.usage) ? response.usage.input_tokens : undefined, name)
     understood++
@@ -101,7 +101,7 @@ test('the parser reads all recorded responses', () => {
   assert.ok(understood > 300, String(understood))
 })
 
-const thinks = (item: JsonObject) =>
+const hasReasoning = (item: JsonObject) =>
   [item.encrypted_content, item.summary, item.content].some((value) => value && (value as unknown[]).length > 0)
 
 /** Reasons why a recorded request can't be translated. */

@@ -71,9 +71,9 @@ async function responsesClient(response: Response): Promise<Understood> {
   return ofResponse(await openai(response).responses.stream({ model, input: 'x' }).finalResponse())
 }
 
-type ResponsesAnswer = Pick<OpenAI.Responses.Response, 'output' | 'usage' | 'status' | 'incomplete_details'>
+type ResponsesOutput = Pick<OpenAI.Responses.Response, 'output' | 'usage' | 'status' | 'incomplete_details'>
 
-function ofResponse({ output, usage, status, incomplete_details }: ResponsesAnswer): Understood {
+function ofResponse({ output, usage, status, incomplete_details }: ResponsesOutput): Understood {
   const calls = output.flatMap((item) =>
     item.type === 'function_call' ? [{ name: item.name, args: getArguments(item.arguments) }] : [],
   )

@@ -44,7 +44,7 @@ export function converseFrames(text = 'Hello there, world'): Uint8Array[] {
   ]
 }
 
-export const converseAnswer = (text = 'Hello') => ({
+export const converseResponse = (text = 'Hello') => ({
   metrics: { latencyMs: 1 },
   output: { message: { role: 'assistant', content: [{ text }] } },
   stopReason: 'end_turn',

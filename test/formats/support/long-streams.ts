@@ -40,7 +40,7 @@ function candidate(text: string, finish: object = {}): Named {
 }
 
 function messages(deltas: number): Named[] {
-  const of = (type: string, extra: object = {}): Named => [type, { type, ...extra }]
+  const createEvent = (type: string, extra: object = {}): Named => [type, { type, ...extra }]
   const usage = { input_tokens: 12, cache_creation_input_tokens: 0, cache_read_input_tokens: 0, output_tokens: 1 }
   const message = {
     id: 'msg_01F5N8Zb6GRmnLt8VNVYoUTU',
@@ -50,18 +50,26 @@ function messages(deltas: number): Named[] {
     content: [],
   }
   return [
-    of('message_start', { message: { ...message, stop_reason: null, stop_sequence: null, usage } }),
-    of('content_block_start', { index: 0, content_block: { type: 'text', text: '' } }),
-    ...createMessage(deltas, (text) => of('content_block_delta', { index: 0, delta: { type: 'text_delta', text } })),
-    of('content_block_stop', { index: 0 }),
-    of('message_delta', { delta: { stop_reason: 'end_turn', stop_sequence: null }, usage: { output_tokens: 15 } }),
-    of('message_stop'),
+    createEvent('message_start', { message: { ...message, stop_reason: null, stop_sequence: null, usage } }),
+    createEvent('content_block_start', { index: 0, content_block: { type: 'text', text: '' } }),
+    ...createMessage(deltas, (text) =>
+      createEvent('content_block_delta', { index: 0, delta: { type: 'text_delta', text } }),
+    ),
+    createEvent('content_block_stop', { index: 0 }),
+    createEvent('message_delta', {
+      delta: { stop_reason: 'end_turn', stop_sequence: null },
+      usage: { output_tokens: 15 },
+    }),
+    createEvent('message_stop'),
   ]
 }
 
 function responses(deltas: number): Named[] {
   let sequence_number = 0
-  const of = (type: string, extra: object): Named => [type, { type, sequence_number: sequence_number++, ...extra }]
+  const createEvent = (type: string, extra: object): Named => [
+    type,
+    { type, sequence_number: sequence_number++, ...extra },
+  ]
   const item_id = 'msg_0ecff685e411ca7b0069e063569c7c819bbc74c80d853802e6'
   const place = { item_id, output_index: 0, content_index: 0 }
   const started = {
@@ -79,16 +87,19 @@ function responses(deltas: number): Named[] {
     output_tokens_details: { reasoning_tokens: 0 },
   }
   return [
-    of('response.created', { response: { ...started, status: 'in_progress', usage: null } }),
-    of('response.in_progress', { response: { ...started, status: 'in_progress', usage: null } }),
-    of('response.output_item.added', { output_index: 0, item: { ...item, status: 'in_progress', content: [] } }),
-    of('response.content_part.added', { ...place, part: { ...part, text: '' } }),
+    createEvent('response.created', { response: { ...started, status: 'in_progress', usage: null } }),
+    createEvent('response.in_progress', { response: { ...started, status: 'in_progress', usage: null } }),
+    createEvent('response.output_item.added', {
+      output_index: 0,
+      item: { ...item, status: 'in_progress', content: [] },
+    }),
+    createEvent('response.content_part.added', { ...place, part: { ...part, text: '' } }),
     ...createMessage(deltas, (delta) =>
-      of('response.output_text.delta', { ...place, delta, logprobs: [], obfuscation: 'aKxVyUx6lzgDL5' }),
+      createEvent('response.output_text.delta', { ...place, delta, logprobs: [], obfuscation: 'aKxVyUx6lzgDL5' }),
     ),
-    of('response.output_text.done', { ...place, text, logprobs: [] }),
-    of('response.content_part.done', { ...place, part }),
-    of('response.output_item.done', { output_index: 0, item }),
-    of('response.completed', { response: { ...started, status: 'completed', output: [item], usage } }),
+    createEvent('response.output_text.done', { ...place, text, logprobs: [] }),
+    createEvent('response.content_part.done', { ...place, part }),
+    createEvent('response.output_item.done', { output_index: 0, item }),
+    createEvent('response.completed', { response: { ...started, status: 'completed', output: [item], usage } }),
   ]
 }

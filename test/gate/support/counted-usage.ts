@@ -4,7 +4,7 @@ import type { RequestRecord } from '../../../src/request/hook-records.ts'
  * Returns the usage that a call counts for: the usage it reported. If nobody waited for the request to finish, its record counts instead, once,
  * because the gateway never received the rest of the provider's output.
  */
-export function countedOf(
+export function getCounted(
   { tokens, usd }: { tokens: number; usd: number },
   record: RequestRecord | undefined,
   { isFirst }: { isFirst: boolean },

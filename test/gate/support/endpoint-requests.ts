@@ -10,7 +10,7 @@ export interface RequestSpec {
 }
 
 /** Builds the smallest request that an endpoint accepts. */
-export function askOf(endpoint: Endpoint, model: string, most?: number): RequestSpec {
+export function createRequest(endpoint: Endpoint, model: string, most?: number): RequestSpec {
   const { path, format, operation } = endpoint
   const sample = getSample(endpoint)
   if (sample)

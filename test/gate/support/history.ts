@@ -4,7 +4,7 @@ import type { LimitState, LimitWindow, UsageLimits } from '../../../src/types/li
 import { type Call, json } from '../../pipeline/support/upstream.ts'
 import type { Random } from '../../support/random.ts'
 import { assert } from '../../support/suite.ts'
-import { countedOf } from './counted-usage.ts'
+import { getCounted } from './counted-usage.ts'
 import type { Instances } from './instances.ts'
 import { metered } from './metered-providers.ts'
 import { bodyFor, cutAt } from './random-request.ts'
@@ -17,7 +17,7 @@ interface CallAccount {
   usd: number
 }
 
-const turns = async (count = 4): Promise<void> => {
+const runTurns = async (count = 4): Promise<void> => {
   for (let turn = 0; turn < count; turn++) await new Promise(setImmediate)
 }
 
@@ -76,7 +76,7 @@ export class History {
     this.#on.add(this)
     for (let op = 6 + this.#random.below(10); op > 0; op--) {
       await this.#step()
-      await turns(this.#random.below(3))
+      await runTurns(this.#random.below(3))
       this.#checkParallel()
     }
     await this.#finish()
@@ -206,12 +206,12 @@ export class History {
       else requestOptions.reader = reply.body?.getReader()
     })
     requestOptions.done.catch(() => {}) // awaited at the end
-    if (random.below(2) === 0) await turns(6)
+    if (random.below(2) === 0) await runTurns(6)
   }
 
   async #read(requested: Sent, chunks: number): Promise<void> {
     for (let left = chunks; left > 0 && requested.reader && !requested.isOver; left--) {
-      const { done } = await Promise.race([requested.reader.read(), turns(8).then(() => ({ done: undefined }))])
+      const { done } = await Promise.race([requested.reader.read(), runTurns(8).then(() => ({ done: undefined }))])
       if (done === undefined) return this.#leave(requested) // the provider sends nothing
       if (done) requested.isOver = true
     }
@@ -265,13 +265,13 @@ export class History {
     for (const pending of this.#asked) {
       if (!pending.isOver && this.#random.below(2) === 0) this.#leave(pending)
       for (const release of this.#waiting.splice(0)) release()
-      await turns(1)
+      await runTurns(1)
       await this.#read(pending, 60)
       if (!pending.isOver) this.#leave(pending)
     }
     while (this.#waiting.length > 0) {
       for (const release of this.#waiting.splice(0)) release()
-      await turns()
+      await runTurns()
     }
     this.#on.skew = 0
     await Promise.all(
@@ -285,7 +285,7 @@ export class History {
 
   /** Waits until all requests of this key on running instances have finished and their usage has been written. */
   async #settled(): Promise<void> {
-    await turns(12)
+    await runTurns(12)
   }
 
   #states(): Promise<LimitState[]> {
@@ -302,12 +302,12 @@ export class History {
   /** Checks that a rejected request didn't fit. Nothing else was in flight. */
   #checkRefusal(before: LimitState[], most = 1_024, text = ''): void {
     const need = most + 100
-    const fits = (unit: 'requests' | 'tokens' | 'usd', least: number) =>
+    const doesFit = (unit: 'requests' | 'tokens' | 'usd', least: number) =>
       WINDOWS.every((window) => {
         const limit = this.#limits[unit]?.[window] ?? Number.POSITIVE_INFINITY
         return limit - (before.find((item) => item.unit === unit && item.window === window)?.used ?? 0) >= least
       })
-    const isFit = fits('requests', 1) && fits('tokens', need) && fits('usd', (need * 10) / 1e6)
+    const isFit = doesFit('requests', 1) && doesFit('tokens', need) && doesFit('usd', (need * 10) / 1e6)
     assert.not.ok(
       isFit,
       `a request was refused that fits: ${JSON.stringify([text, this.#limits, most, before.map(({ unit, window, used }) => [unit, window, used])])}`,
@@ -319,12 +319,12 @@ export class History {
     const held = states.filter(({ reserved }) => reserved > 0)
     assert.equal(held, [], 'something is still held')
     this.#checkWindows()
-    const of = (unit: string) => states.find((state) => state.unit === unit && state.window === 'total')
+    const findTotal = (unit: string) => states.find((state) => state.unit === unit && state.window === 'total')
     const records = this.records.slice(this.#since.records)
     const attempts = records.flatMap((record) => record.attempts)
     const tokens = attempts.reduce((sum, { usage }) => sum + (usage ? usage.inputTokens + usage.outputTokens : 0), 0)
     const usd = attempts.reduce((sum, { costUsd = 0 }) => sum + costUsd, 0)
-    const { used = 0, unsettled = 0 } = of('tokens') ?? {}
+    const { used = 0, unsettled = 0 } = findTotal('tokens') ?? {}
     if (this.#hasCrashed) {
       const titles = new Set(this.#asked.filter(({ isOther }) => !isOther).map(({ title }) => this.#ids.get(title)))
       const own = records.filter(({ id }) => titles.has(id)).flatMap((record) => record.attempts)
@@ -334,11 +334,11 @@ export class History {
     }
     assert.equal([used, unsettled], [tokens, 0], 'what is used is what the records say')
     assert.ok(
-      Math.abs((of('usd')?.used ?? 0) - usd) <= attempts.length * 1e-9,
-      `${of('usd')?.used} of ${usd} US dollars`,
+      Math.abs((findTotal('usd')?.used ?? 0) - usd) <= attempts.length * 1e-9,
+      `${findTotal('usd')?.used} of ${usd} US dollars`,
     )
     const called = new Set(this.#calls.slice(this.#since.calls).map(({ title }) => title)).size
-    const requests = of('requests')?.used ?? 0
+    const requests = findTotal('requests')?.used ?? 0
     const let_ = records.filter(({ end }) => end !== 'refused').length
     assert.ok(
       requests >= called && requests <= let_,
@@ -372,7 +372,7 @@ export class History {
       for (const call of calls) {
         const { title, minute } = call
         const record = this.records.find(({ id }) => id === this.#ids.get(title))
-        const { tokens, usd } = countedOf(call, record, { isFirst: !seen.has(title) })
+        const { tokens, usd } = getCounted(call, record, { isFirst: !seen.has(title) })
         seen.add(title)
         const start = getWindowStart(window, minute)
         const sum = totals.get(start) ?? { titles: new Set<string>(), tokens: 0, usd: 0 }

@@ -13,7 +13,7 @@ const number = (value: unknown): number =>
  * Returns the maximum number of tokens that any server could read from these limits. Values that aren't counts are no limit, because some servers
  * ignore them.
  */
-function mostOf(limits: readonly unknown[]): number {
+function getMaximum(limits: readonly unknown[]): number {
   const given = limits.filter((limit) => limit !== undefined && limit !== null)
   const counts = given.filter((limit): limit is number => typeof limit === 'number' && limit >= 1)
   if (counts.length === 0 || counts.length < given.length) return MODEL_MOST
@@ -21,7 +21,7 @@ function mostOf(limits: readonly unknown[]): number {
 }
 
 /** Returns the maximum number of completions that any server would generate. */
-const answersOf = (counts: readonly unknown[]): number =>
+const countChoices = (counts: readonly unknown[]): number =>
   Math.max(
     1,
     ...counts
@@ -52,13 +52,14 @@ const getLimits = (path: string): string[] => {
 const COUNTS = ['n', 'best_of', 'candidateCount', 'candidate_count']
 
 /** Creates providers that return as many tokens as a request allows, and report them. */
-export const greedy =
+export const respondGreedily =
   (reported: { tokens: number }): Respond =>
   (call, index) => {
     const body = JSON.parse(call.body)
     const prompts =
       Array.isArray(body.prompt) && typeof body.prompt[0] !== 'number' ? Math.max(1, body.prompt.length) : 1
-    const output = mostOf(members(body, getLimits(call.url.pathname))) * answersOf(members(body, COUNTS)) * prompts
+    const output =
+      getMaximum(members(body, getLimits(call.url.pathname))) * countChoices(members(body, COUNTS)) * prompts
     if (output > 10_000_000) return json({ error: { message: 'Too many' } }, 400)
     return metered({ input: 9, output }, reported)(call, index)
   }

@@ -48,7 +48,7 @@ interface Terms {
   count(tokens?: number): void
 }
 
-interface Answers {
+interface Replies {
   whole(terms: Terms): object
   events(terms: Terms): Iterable<string>
 }
@@ -94,7 +94,7 @@ const candidate = (text: string, finishReason?: string) => [
   { index: 0, content: { role: 'model', parts: [{ text }] }, ...(finishReason && { finishReason }) },
 ]
 
-const responses: Record<string, Answers> & { 'chat/completions': Answers } = {
+const responses: Record<string, Replies> & { 'chat/completions': Replies } = {
   'chat/completions': {
     whole(terms) {
       terms.count()

@@ -26,7 +26,7 @@ test('floats survive a round trip through base64 bit for bit', () => {
 })
 
 /** Opens an OpenAI-compatible server that always returns these embeddings. */
-async function answeredWith(embeddings: unknown, extra: object = {}) {
+async function respondWith(embeddings: unknown, extra: object = {}) {
   const data = Array.isArray(embeddings)
     ? embeddings.map((embedding, index) => ({ object: 'embedding', index, embedding }))
     : embeddings
@@ -52,7 +52,7 @@ for (const [label, embeddings] of Object.entries({
   'an object in place of a vector': [{}, {}],
 }))
   test(`a response is the provider's failure, not the client's, if it has ${label}`, async () => {
-    const send = await answeredWith(embeddings)
+    const send = await respondWith(embeddings)
     for (const encoding_format of ['float', undefined]) {
       const { status, text } = await send({ encoding_format })
       assert.is(status, 502, text)

@@ -8,10 +8,10 @@ import { imageVendors, openImages } from './vendors.ts'
 const test = suite('image URLs for vendors that only accept bytes')
 
 const ADDRESS = 'https://pictures.org/a.png?token=very-secret'
-const isPicture = ({ url }: Call) => url.hostname === 'pictures.org'
+const isImage = ({ url }: Call) => url.hostname === 'pictures.org'
 
 const served = (bytes: Uint8Array<ArrayBuffer> = getBytes(png), type = 'application/octet-stream') => ({
-  respond: (call: Call) => (isPicture(call) ? new Response(bytes, { headers: { 'content-type': type } }) : undefined),
+  respond: (call: Call) => (isImage(call) ? new Response(bytes, { headers: { 'content-type': type } }) : undefined),
 })
 
 for (const [name, sentBy] of [
@@ -23,7 +23,7 @@ for (const [name, sentBy] of [
     const response = await send(imageVendors[name].model, { image: [ADDRESS, ADDRESS] }, { path: 'edits' })
     assert.is(response.status, 200, await response.text())
     const [image, call, ...others] = upstream.calls
-    assert.equal([image && isPicture(image), call !== undefined, others.length], [true, true, 0])
+    assert.equal([image && isImage(image), call !== undefined, others.length], [true, true, 0])
     for (const header of ['authorization', 'x-goog-api-key', 'cookie']) assert.is(image?.headers.get(header), null)
     const sent = call ? sentBy(call) : []
     if (name === 'google')
@@ -43,7 +43,7 @@ for (const [name, sentBy] of [
 test('a vendor that accepts URLs gets them unchanged', async () => {
   const { send, upstream } = await openImages(served())
   await send(imageVendors.xai.model, { image: ADDRESS }, { path: 'edits' })
-  assert.is(upstream.calls.filter(isPicture).length, 0)
+  assert.is(upstream.calls.filter(isImage).length, 0)
   assert.match(upstream.calls[0]?.body ?? '', /pictures\.org/)
 })
 
@@ -52,7 +52,7 @@ test('the next target of a combo gets the image that was downloaded for the firs
     ...served(getBytes(jpeg)),
     combos: { pair: { models: [imageVendors.openai.model, imageVendors.google.model], kind: 'image' } },
     respond: (call) =>
-      isPicture(call)
+      isImage(call)
         ? new Response(getBytes(jpeg))
         : call.url.hostname === 'api.openai.com'
           ? new Response('{"error":{"message":"slow down"}}', { status: 429 })
@@ -60,7 +60,7 @@ test('the next target of a combo gets the image that was downloaded for the firs
   })
   const response = await send('pair', { image: ADDRESS }, { path: 'edits' })
   assert.is(response.status, 200, await response.text())
-  assert.is(upstream.calls.filter(isPicture).length, 1)
+  assert.is(upstream.calls.filter(isImage).length, 1)
   assert.match(upstream.calls.at(-1)?.body ?? '', /"mimeType":"image\/jpeg"/)
 })
 
@@ -83,7 +83,7 @@ for (const [label, address, reply] of [
 ] as const)
   test(`an image whose URL ${label} is rejected without calling a vendor`, async () => {
     const { send, upstream, recorded } = await openImages({
-      respond: (call) => (isPicture(call) ? reply?.() : undefined),
+      respond: (call) => (isImage(call) ? reply?.() : undefined),
     })
     for (const name of ['openai', 'google'] as const) {
       const response = await send(imageVendors[name].model, { image: address }, { path: 'edits' })
@@ -92,7 +92,7 @@ for (const [label, address, reply] of [
       assert.match(text, /\\"image\\"/)
       assert.not.match(text, /very-secret/)
     }
-    assert.is(upstream.calls.filter((call) => !isPicture(call)).length, 0)
+    assert.is(upstream.calls.filter((call) => !isImage(call)).length, 0)
     assert.equal(recorded.errors, [])
   })
 
@@ -107,7 +107,7 @@ test('the download ends if the client disconnects', async () => {
   const controller = new AbortController()
   const { send, upstream } = await openImages({
     respond(call) {
-      if (!isPicture(call)) return undefined
+      if (!isImage(call)) return undefined
       queueMicrotask(() => controller.abort()) // immediately, because \`ask\` advances the clock by minutes while it waits
       return never()
     },

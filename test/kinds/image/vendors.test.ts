@@ -7,7 +7,7 @@ import { getFields, imageVendors, openImages, type VendorName, vendorNames } fro
 
 const test = suite('images from each vendor')
 
-interface Answer {
+interface Reply {
   created: number
   data: Array<{ b64_json?: string; url?: string }>
   size?: string
@@ -22,7 +22,7 @@ for (const name of vendorNames) {
   test(`${name} generates an image in base64 with its size`, async () => {
     const { send, upstream, recorded } = await openImages()
     const response = await send(model, {})
-    const body = (await response.json()) as Answer
+    const body = (await response.json()) as Reply
     assert.is(response.status, 200, JSON.stringify(body))
     const [image] = body.data
     assert.ok(image?.b64_json && getBytes(image.b64_json).length > 20)
@@ -38,7 +38,7 @@ for (const name of vendorNames) {
     const { send, upstream } = await openImages()
     const response = await send(model, { size: '1536x1024', n: 3 })
     assert.is(response.status, 200, await response.clone().text())
-    assert.is(((await response.json()) as Answer).data.length, 3)
+    assert.is(((await response.json()) as Reply).data.length, 3)
     const requested = upstream.calls.filter(({ url }) => url.href === makes)
     assert.is(requested.length, 'most' in vendor ? 3 : 1)
     const { n: _, ...sent } = getFields(requested[0])
@@ -50,7 +50,7 @@ for (const name of vendorNames) {
       const { send, upstream, gateway, clock } = await openImages()
       const asJson = await send(model, { image: dataUrl(png) }, { path: 'edits' })
       assert.is(asJson.status, 200, await asJson.clone().text())
-      assert.ok(((await asJson.json()) as Answer).data[0]?.b64_json)
+      assert.ok(((await asJson.json()) as Reply).data[0]?.b64_json)
       const form = new FormData()
       form.append('image', new File([getBytes(png)], 'walk.png', { type: 'image/png' }))
       form.append('model', model)

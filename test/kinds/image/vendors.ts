@@ -22,7 +22,7 @@ export interface ImageVendor {
   most?: number
 }
 
-const many = (count: unknown) => Array.from({ length: Number(count ?? 1) })
+const createList = (count: unknown) => Array.from({ length: Number(count ?? 1) })
 
 const sse = (events: ReadonlyArray<JsonObject>) =>
   new Response(events.map((event) => `event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`).join(''), {
@@ -36,10 +36,10 @@ const USAGE = {
   total_tokens: 1_010,
 }
 
-function openaiAnswer({ url }: Call, { n, stream, partial_images: partial }: JsonObject): Response {
+function respondAsOpenai({ url }: Call, { n, stream, partial_images: partial }: JsonObject): Response {
   const name = url.pathname.endsWith('edits') ? 'image_edit' : 'image_generation'
   if (stream === true || stream === 'true') {
-    const shown = many(partial ?? 0).map((_, index) => ({
+    const shown = createList(partial ?? 0).map((_, index) => ({
       type: `${name}.partial_image`,
       b64_json: png,
       partial_image_index: index,
@@ -47,7 +47,7 @@ function openaiAnswer({ url }: Call, { n, stream, partial_images: partial }: Jso
     }))
     return sse([...shown, { type: `${name}.completed`, b64_json: png, created_at: 1, usage: USAGE }])
   }
-  return json({ created: 1, data: many(n).map(() => ({ b64_json: png })), usage: USAGE })
+  return json({ created: 1, data: createList(n).map(() => ({ b64_json: png })), usage: USAGE })
 }
 
 const OPENAI = [
@@ -88,14 +88,14 @@ export const imageVendors = {
     makes: 'https://api.openai.com/v1/images/generations',
     edits: 'https://api.openai.com/v1/images/edits',
     takes: OPENAI,
-    respond: openaiAnswer,
+    respond: respondAsOpenai,
   },
   azure: {
     model: 'azure/gpt-image-2',
     makes: 'https://res.openai.azure.com/openai/v1/images/generations',
     edits: 'https://res.openai.azure.com/openai/v1/images/edits',
     takes: OPENAI,
-    respond: openaiAnswer,
+    respond: respondAsOpenai,
     key: 'api-key',
     connection: { providerSpecificData: { resource: 'res' } },
   },
@@ -123,7 +123,7 @@ export const imageVendors = {
     ],
     respond: (_, { n, response_format: format }) =>
       json({
-        data: many(n).map(() => ({
+        data: createList(n).map(() => ({
           ...(format === 'url' ? { url: 'https://imgen.x.ai/1.jpg' } : { b64_json: jpeg }),
           revised_prompt: 'A long walk',
           respect_moderation: true,
@@ -144,7 +144,7 @@ export const imageVendors = {
         id: 'x',
         model: 'm',
         object: 'list',
-        data: many(n).map((_one, index) =>
+        data: createList(n).map((_one, index) =>
           format === 'url' ? { index, type: 'url', url: 'https://cdn.together.ai/1.jpg' } : { index, b64_json: jpeg },
         ),
       }),
@@ -171,7 +171,7 @@ export const imageVendors = {
         return sse([
           { type: 'image_generation.completed', b64_json: webp, created: 1, media_type: 'image/webp', usage },
         ])
-      return json({ created: 1, data: many(n).map(() => ({ b64_json: webp, media_type: 'image/webp' })), usage })
+      return json({ created: 1, data: createList(n).map(() => ({ b64_json: webp, media_type: 'image/webp' })), usage })
     },
   },
   bfl: {
@@ -214,7 +214,7 @@ const getPaths = (fields: JsonObject, at = ''): string[] =>
   ])
 
 /** Returns the responses of the fakes: a job's images on the second poll, and the images at the URLs in responses. */
-export function vendorsAnswer(polls = new Map<string, number>()): (call: Call) => Response {
+export function respondAsVendors(polls = new Map<string, number>()): (call: Call) => Response {
   return (call) => {
     const { url, init } = call
     if (url.host === 'api.eu2.bfl.ai') {
@@ -242,7 +242,7 @@ export async function openImages(
   options: WorldOptions & { respond?: (call: Call) => ReturnType<Respond> | undefined } = {},
 ): Promise<World & { upstream: FakeUpstream; send: RequestSpec }> {
   const { respond, ...rest } = options
-  const usual = vendorsAnswer()
+  const usual = respondAsVendors()
   const upstream = fakeUpstream((call) => respond?.(call) ?? usual(call))
   const connections = vendors.map(({ model, connection }) => ({
     provider: model.split('/', 1)[0] ?? '',

@@ -20,12 +20,12 @@ export async function open(options: WorldOptions = {}) {
   const send = async (model: string, input: unknown, headers: Record<string, string> = {}) => {
     const response = await world.post('/v1/moderations', { model, input }, { headers })
     const warned = response.headers.get('x-signalbox-warning')?.split(', ') ?? []
-    return { status: response.status, warned, body: (await response.json()) as Answer & Refusal, response }
+    return { status: response.status, warned, body: (await response.json()) as Reply & Rejection, response }
   }
   return { world, upstream, send }
 }
 
-export interface Answer {
+export interface Reply {
   id: string
   model: string
   results: Array<{
@@ -36,6 +36,6 @@ export interface Answer {
   }>
 }
 
-interface Refusal {
+interface Rejection {
   error: { message: string; param?: string }
 }

@@ -13,14 +13,17 @@ const models = [...names.map(getModel), 'rank', 'cohere/', 'nobody/m', '']
 
 const value = fc.jsonValue({ maxDepth: 3 })
 /** Usually generates an allowed value, and sometimes anything. */
-const mostly = <T>(allowed: fc.Arbitrary<T>) =>
+const mostlyAllowed = <T>(allowed: fc.Arbitrary<T>) =>
   fc.oneof({ weight: 12, arbitrary: allowed }, { weight: 1, arbitrary: value })
 
 const documents = fc.array(
   fc.oneof(
     { weight: 60, arbitrary: fc.string() },
     { weight: 20, arbitrary: fc.constantFrom('', ' ', '\u0000', '__proto__') },
-    { weight: 10, arbitrary: fc.record({ text: mostly(fc.string()), image: fc.string() }, { requiredKeys: [] }) },
+    {
+      weight: 10,
+      arbitrary: fc.record({ text: mostlyAllowed(fc.string()), image: fc.string() }, { requiredKeys: [] }),
+    },
     {
       weight: 30,
       arbitrary: fc.dictionary(
@@ -35,15 +38,15 @@ const documents = fc.array(
 const body = fc.record(
   {
     model: fc.constantFrom(...models),
-    query: mostly(fc.string({ minLength: 1 })),
-    documents: mostly(documents),
-    top_n: mostly(fc.integer({ min: 1, max: 9 })),
-    top_k: mostly(fc.integer({ min: 1, max: 9 })),
-    return_documents: mostly(fc.boolean()),
-    rank_fields: mostly(fc.array(fc.constantFrom('text', 'title', '__proto__', 'constructor'))),
-    max_tokens_per_doc: mostly(fc.integer({ min: 1, max: 9_000 })),
-    truncation: mostly(fc.boolean()),
-    priority: mostly(fc.nat({ max: 9 })),
+    query: mostlyAllowed(fc.string({ minLength: 1 })),
+    documents: mostlyAllowed(documents),
+    top_n: mostlyAllowed(fc.integer({ min: 1, max: 9 })),
+    top_k: mostlyAllowed(fc.integer({ min: 1, max: 9 })),
+    return_documents: mostlyAllowed(fc.boolean()),
+    rank_fields: mostlyAllowed(fc.array(fc.constantFrom('text', 'title', '__proto__', 'constructor'))),
+    max_tokens_per_doc: mostlyAllowed(fc.integer({ min: 1, max: 9_000 })),
+    truncation: mostlyAllowed(fc.boolean()),
+    priority: mostlyAllowed(fc.nat({ max: 9 })),
     toString: value,
   },
   { requiredKeys: ['model', 'query', 'documents'] },

@@ -133,7 +133,7 @@ test("a complete ARN stays unchanged, and access keys sign the call for Bedrock'
 })
 
 test("Bedrock's URL and ARN use the connection's region, even with a separate URL for chat", async () => {
-  const at = async (providerSpecificData: { region: string; baseUrl?: string }) => {
+  const sendTo = async (providerSpecificData: { region: string; baseUrl?: string }) => {
     const connections = [{ provider: 'bedrock', apiKey: 'bedrock-api-key', providerSpecificData }]
     const { send, upstream } = await openVendors({ connections })
     await send('bedrock/amazon.rerank-v1:0', '/v2/rerank', plain)
@@ -142,16 +142,19 @@ test("Bedrock's URL and ARN use the connection's region, even with a separate UR
     return [upstream.calls[0]?.url.href, modelConfiguration.modelArn]
   }
   const model = 'foundation-model/amazon.rerank-v1:0'
-  assert.equal(await at({ region: 'cn-north-1' }), [
+  assert.equal(await sendTo({ region: 'cn-north-1' }), [
     'https://bedrock-agent-runtime.cn-north-1.amazonaws.com.cn/rerank',
     `arn:aws-cn:bedrock:cn-north-1::${model}`,
   ])
   const baseUrl = 'https://bedrock-runtime.us-gov-west-1.amazonaws.com/'
-  assert.equal(await at({ region: 'us-gov-west-1', baseUrl }), [
+  assert.equal(await sendTo({ region: 'us-gov-west-1', baseUrl }), [
     'https://bedrock-agent-runtime.us-gov-west-1.amazonaws.com/rerank',
     `arn:aws-us-gov:bedrock:us-gov-west-1::${model}`,
   ])
-  assert.is((await at({ region: 'us-east-1', baseUrl: 'http://proxy.test/aws' }))[0], 'http://proxy.test/aws/rerank')
+  assert.is(
+    (await sendTo({ region: 'us-east-1', baseUrl: 'http://proxy.test/aws' }))[0],
+    'http://proxy.test/aws/rerank',
+  )
 })
 
 test('a request for more results than documents returns all documents', async () => {
@@ -295,18 +298,18 @@ test('Voyage clients are recognized by their fields or their user agent', async 
 })
 
 test("a connection's base URL is used, with or without the version segment", async () => {
-  const at = async (provider: VendorName, baseUrl: string, form?: string) => {
+  const sendTo = async (provider: VendorName, baseUrl: string, form?: string) => {
     const id = form === undefined ? provider : 'openai-compatible-x'
     const providerSpecificData = { baseUrl, ...(form !== undefined && { format: form as 'openai-chat' }) }
     const { send, upstream } = await openVendors({ connections: [{ provider: id, providerSpecificData }] })
     await send(`${id}/m`, '/v2/rerank', plain)
     return upstream.calls[0]?.url.href
   }
-  assert.is(await at('cohere', 'http://c.test/compatibility/v1'), 'http://c.test/v2/rerank')
-  assert.is(await at('cohere', 'http://c.test/v2/'), 'http://c.test/v2/rerank')
-  assert.is(await at('cohere', 'http://c.test/proxy'), 'http://c.test/proxy/v2/rerank')
-  assert.is(await at('jina', 'http://j.test/v1'), 'http://j.test/v1/rerank')
-  assert.is(await at('tei', 'http://t.test/v1', 'tei'), 'http://t.test/rerank')
-  assert.is(await at('voyage', 'http://v.test/v1', 'voyage'), 'http://v.test/v1/rerank')
+  assert.is(await sendTo('cohere', 'http://c.test/compatibility/v1'), 'http://c.test/v2/rerank')
+  assert.is(await sendTo('cohere', 'http://c.test/v2/'), 'http://c.test/v2/rerank')
+  assert.is(await sendTo('cohere', 'http://c.test/proxy'), 'http://c.test/proxy/v2/rerank')
+  assert.is(await sendTo('jina', 'http://j.test/v1'), 'http://j.test/v1/rerank')
+  assert.is(await sendTo('tei', 'http://t.test/v1', 'tei'), 'http://t.test/rerank')
+  assert.is(await sendTo('voyage', 'http://v.test/v1', 'voyage'), 'http://v.test/v1/rerank')
   assert.is(defaultCatalog.cohere?.baseUrl, 'https://api.cohere.ai/compatibility/v1')
 })

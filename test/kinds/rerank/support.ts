@@ -2,7 +2,7 @@ import type { JsonObject } from '../../../src/lib/json.ts'
 import { defaultCatalog } from '../../../src/protocols/providers/catalog.ts'
 import { fakeUpstream } from '../../pipeline/support/upstream.ts'
 import { openWorld, type WorldOptions } from '../../pipeline/support/world.ts'
-import { answerOf, type RerankVendor, rerankVendors } from '../support/rerank-vendors.ts'
+import { type RerankVendor, rerankVendors, respondAsVendor } from '../support/rerank-vendors.ts'
 
 export type VendorName = keyof typeof rerankVendors
 
@@ -14,7 +14,7 @@ export async function openVendors(options: WorldOptions = {}) {
   const vendors: RerankVendor[] = Object.values(rerankVendors)
   const upstream = fakeUpstream((call) => {
     const vendor = vendors.find(({ url }) => new URL(url).host === call.url.host)
-    return vendor ? answerOf(vendor, call) : new Response('{}', { status: 404 })
+    return vendor ? respondAsVendor(vendor, call) : new Response('{}', { status: 404 })
   })
   const connections = vendors.map(({ provider, connection }) => ({ provider, ...connection }))
   const world = await openWorld({ fetch: upstream, catalog: defaultCatalog, connections, ...options })

@@ -3,7 +3,7 @@ import { strategies } from '../../../src/types/unions.ts'
 import type { Strategy } from '../../../src/types.ts'
 import { fakeUpstream, json } from '../../pipeline/support/upstream.ts'
 import { assert, suite } from '../../support/suite.ts'
-import { answerOf, rerankVendors } from '../support/rerank-vendors.ts'
+import { rerankVendors, respondAsVendor } from '../support/rerank-vendors.ts'
 import { getModel, openVendors } from './support.ts'
 
 const test = suite('rerank targets')
@@ -12,15 +12,17 @@ const body = { query: 'red fruit', documents: ['a tree', 'a red fruit'] }
 const models = [getModel('voyage'), getModel('cohere')]
 
 /** Responses of vendors whose Voyage response differs. */
-const voyageAnswers = (respond: () => Response) =>
-  fakeUpstream((call) => (call.url.host === 'api.voyageai.com' ? respond() : answerOf(rerankVendors.cohere, call)))
+const openVoyage = (respond: () => Response) =>
+  fakeUpstream((call) =>
+    call.url.host === 'api.voyageai.com' ? respond() : respondAsVendor(rerankVendors.cohere, call),
+  )
 
 /** Makes a combo call one target first under any strategy: it has the only condition, weight, or turn. */
 const getCombo = (strategy: Strategy) => ({ models, strategy, kind: 'rerank' as const })
 
 for (const strategy of strategies)
   test(`a failing first target falls back to the next under ${strategy}`, async () => {
-    const upstream = voyageAnswers(() => json({ detail: 'overloaded' }, 503))
+    const upstream = openVoyage(() => json({ detail: 'overloaded' }, 503))
     const { send } = await openVendors({ fetch: upstream, combos: { rank: getCombo(strategy) } })
     for (let times = 0; times < 4; times++) {
       const response = await send('rank', '/v1/rerank', body)
@@ -31,7 +33,7 @@ for (const strategy of strategies)
   })
 
 test('a request that one vendor rejects is a client error, without a fallback', async () => {
-  const upstream = voyageAnswers(() => json({ detail: 'The query is too long.' }, 400))
+  const upstream = openVoyage(() => json({ detail: 'The query is too long.' }, 400))
   const { send } = await openVendors({ fetch: upstream, combos: { rank: getCombo('fallback') } })
   const response = await send('rank', '/v1/rerank', body)
   assert.is(response.status, 400)
@@ -58,7 +60,7 @@ test('an invalid response falls back to the next target', async () => {
     null,
   ]
   for (const reply of wrong) {
-    const upstream = voyageAnswers(() => json(JSON.stringify(reply)))
+    const upstream = openVoyage(() => json(JSON.stringify(reply)))
     const { send, world } = await openVendors({ fetch: upstream, combos: { rank: getCombo('fallback') } })
     const response = await send('rank', '/v2/rerank', body)
     assert.equal([response.status, upstream.calls.length], [200, 2], JSON.stringify(reply))
@@ -67,13 +69,13 @@ test('an invalid response falls back to the next target', async () => {
 })
 
 test('an error that is a list is reported without a message', async () => {
-  const { send } = await openVendors({ fetch: voyageAnswers(() => json({ error: [{ text: 'no' }] })) })
+  const { send } = await openVendors({ fetch: openVoyage(() => json({ error: [{ text: 'no' }] })) })
   assert.match(await (await send(getModel('voyage'), '/v2/rerank', body)).text(), /an error without a message/)
 })
 
 test("results are sorted by score, ties keep the vendor's order, and the requested number is returned", async () => {
   const data = [0, 1, 2, 3].map((index) => ({ index, relevance_score: index === 2 ? 0.5 : -3.25 }))
-  const { send } = await openVendors({ fetch: voyageAnswers(() => json({ data })) })
+  const { send } = await openVendors({ fetch: openVoyage(() => json({ data })) })
   const documents = ['a', 'b', 'c', 'd']
   const response = await send(models[0] ?? '', '/v2/rerank', { query: 'q', documents, top_n: 3 })
   const { results } = (await response.json()) as JsonObject

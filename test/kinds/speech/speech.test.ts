@@ -10,7 +10,7 @@ const test = suite('speech')
 
 const AT = '/v1/audio/speech'
 const requestOptions = { input: 'Grüße 👋', voice: 'alloy' }
-async function rejects(promise: Promise<unknown>): Promise<void> {
+async function assertRejects(promise: Promise<unknown>): Promise<void> {
   const outcome = await promise.then(
     () => 'resolved',
     () => 'rejected',
@@ -216,7 +216,7 @@ test('truncated audio never ends normally', async () => {
     await clock.advance(600_000)
     const response = await post(AT, { ...requestOptions, model: 'elevenlabs/voice-model' })
     assert.is(response.status, 200)
-    await rejects(response.arrayBuffer())
+    await assertRejects(response.arrayBuffer())
     const events = await (
       await post(AT, { ...requestOptions, model: 'elevenlabs/voice-model', stream_format: 'sse' })
     ).text()
@@ -229,7 +229,7 @@ test('truncated audio never ends normally', async () => {
 test('audio that is shorter than its declared length is detected', async () => {
   const headers = { 'content-type': 'audio/mpeg', 'content-length': '1000' }
   const { post } = await open(() => new Response(getBody([samples.mp3.subarray(0, 100)]), { headers }))
-  await rejects((await post(AT, { ...requestOptions, model: 'elevenlabs/voice-model' })).arrayBuffer())
+  await assertRejects((await post(AT, { ...requestOptions, model: 'elevenlabs/voice-model' })).arrayBuffer())
 })
 
 test('events that are truncated at any byte never end normally', async () => {

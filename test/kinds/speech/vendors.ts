@@ -28,16 +28,16 @@ interface SoundVendor {
 const MP3: Input = { type: 'audio/mpeg', bytes: mp3 }
 const PCM: Input = { type: 'audio/pcm', bytes: pcm }
 const WAV: Input = { type: 'audio/wav', bytes: wav }
-const of = (type: string): Input => ({ type, bytes: mp3 })
+const createAudio = (type: string): Input => ({ type, bytes: mp3 })
 const inPlace = (input: Input): Input => ({ ...input, warning: true })
 
 const rejectWith = (label: string) =>
   json({ error: { message: `Unknown: ${label}`, type: 'invalid_request_error' } }, 400)
 /** Returns the members that aren't in `names`. Nested members are given as `a.b`. */
-function unknownIn(value: unknown, names: readonly string[], at = ''): string | undefined {
+function findUnknown(value: unknown, names: readonly string[], at = ''): string | undefined {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return names.includes(at) ? undefined : at
   for (const [name, inner] of Object.entries(value)) {
-    const found = unknownIn(inner, names, at === '' ? name : `${at}.${name}`)
+    const found = findUnknown(inner, names, at === '' ? name : `${at}.${name}`)
     if (found !== undefined) return found
   }
   return undefined
@@ -56,7 +56,7 @@ const byFormat = (formats: Record<string, Input>, format: unknown) => formats[St
 function openaiLike(fields: readonly string[], formats: Record<string, Input>, key = 'authorization') {
   return (call: Call) => {
     const body = findBody(call)
-    const unknown = unknownIn(body, fields)
+    const unknown = findUnknown(body, fields)
     if (unknown !== undefined || !call.headers.get(key)) return rejectWith(unknown ?? key)
     const input = byFormat(formats, body.response_format ?? 'mp3')
     if (!call.url.pathname.endsWith('/audio/speech') || !input)
@@ -91,13 +91,19 @@ const googleEvents = (bytes: Uint8Array) =>
     data({ ...googleChunk(toBase64(bytes.subarray(3)), { finishReason: 'STOP' }), usageMetadata }),
   ].join('')
 
-const groqFormats = { mp3: MP3, wav: WAV, flac: of('audio/flac'), ogg: of('audio/ogg'), mulaw: of('audio/basic') }
-const all = { ...groqFormats, opus: of('audio/ogg'), aac: of('audio/aac'), pcm: PCM }
+const groqFormats = {
+  mp3: MP3,
+  wav: WAV,
+  flac: createAudio('audio/flac'),
+  ogg: createAudio('audio/ogg'),
+  mulaw: createAudio('audio/basic'),
+}
+const all = { ...groqFormats, opus: createAudio('audio/ogg'), aac: createAudio('audio/aac'), pcm: PCM }
 const openaiFormats = {
   mp3: MP3,
-  opus: of('audio/ogg'),
-  aac: of('audio/aac'),
-  flac: of('audio/flac'),
+  opus: createAudio('audio/ogg'),
+  aac: createAudio('audio/aac'),
+  flac: createAudio('audio/flac'),
   wav: WAV,
   pcm: PCM,
 }
@@ -106,15 +112,15 @@ const elevenFormats: Record<string, Input> = {
   mp3_44100_128: MP3,
   wav_24000: WAV,
   pcm_24000: PCM,
-  opus_48000_64: of('audio/ogg'),
+  opus_48000_64: createAudio('audio/ogg'),
 }
 const deepgramFormats: Record<string, Input> = {
   'encoding=mp3': MP3,
   'encoding=linear16&container=wav&sample_rate=24000': WAV,
   'encoding=linear16&container=none&sample_rate=24000': PCM,
-  'encoding=opus&container=ogg': of('audio/ogg'),
-  'encoding=flac': of('audio/flac'),
-  'encoding=aac': of('audio/aac'),
+  'encoding=opus&container=ogg': createAudio('audio/ogg'),
+  'encoding=flac': createAudio('audio/flac'),
+  'encoding=aac': createAudio('audio/aac'),
 }
 
 /** Speech vendors that reject anything they don't know, like the real ones. */
@@ -144,12 +150,19 @@ export const soundVendors: Readonly<Record<string, SoundVendor>> = {
     }),
   },
   mistral: {
-    formats: { mp3: MP3, wav: WAV, pcm: PCM, flac: of('audio/flac'), opus: of('audio/ogg'), aac: inPlace(MP3) },
+    formats: {
+      mp3: MP3,
+      wav: WAV,
+      pcm: PCM,
+      flac: createAudio('audio/flac'),
+      opus: createAudio('audio/ogg'),
+      aac: inPlace(MP3),
+    },
     respond(call) {
       const body = findBody(call)
       const fields = ['model', 'input', 'voice_id', 'ref_audio', 'response_format', 'stream']
       const unknown =
-        unknownIn(body, fields) ?? (/^[a-z]{2}_\w+_\w+$/.test(String(body.voice_id)) ? undefined : 'voice_id')
+        findUnknown(body, fields) ?? (/^[a-z]{2}_\w+_\w+$/.test(String(body.voice_id)) ? undefined : 'voice_id')
       const input = byFormat(openaiFormats, body.response_format)
       if (unknown !== undefined || !input || body.response_format === 'aac')
         return json(
@@ -170,9 +183,9 @@ export const soundVendors: Readonly<Record<string, SoundVendor>> = {
     },
   },
   elevenlabs: {
-    formats: { mp3: MP3, wav: WAV, pcm: PCM, opus: of('audio/ogg'), aac: inPlace(MP3), flac: inPlace(MP3) },
+    formats: { mp3: MP3, wav: WAV, pcm: PCM, opus: createAudio('audio/ogg'), aac: inPlace(MP3), flac: inPlace(MP3) },
     respond(call) {
-      const unknown = unknownIn(findBody(call), ['text', 'model_id', 'language_code', 'voice_settings.speed'])
+      const unknown = findUnknown(findBody(call), ['text', 'model_id', 'language_code', 'voice_settings.speed'])
       const input = byFormat(elevenFormats, call.url.searchParams.get('output_format'))
       const isPath = /^\/v1\/text-to-speech\/[\w-]+\/stream$/.test(call.url.pathname)
       if (
@@ -191,14 +204,14 @@ export const soundVendors: Readonly<Record<string, SoundVendor>> = {
       mp3: MP3,
       wav: WAV,
       pcm: PCM,
-      opus: of('audio/ogg'),
-      flac: of('audio/flac'),
-      aac: of('audio/aac'),
+      opus: createAudio('audio/ogg'),
+      flac: createAudio('audio/flac'),
+      aac: createAudio('audio/aac'),
     },
     respond(call) {
       const query = call.url.search.replace(/^\?model=voice-model&/, '')
       const input = deepgramFormats[query]
-      const unknown = unknownIn(findBody(call), ['text'])
+      const unknown = findUnknown(findBody(call), ['text'])
       const isKey = call.headers.get('authorization')?.startsWith('Token ')
       if (unknown !== undefined || !input || call.url.pathname !== '/v1/speak' || !isKey)
         return json({ err_code: 'BAD', err_msg: `Unknown: ${unknown ?? call.url.href}`, request_id: 'r' }, 400)
@@ -210,7 +223,7 @@ export const soundVendors: Readonly<Record<string, SoundVendor>> = {
     respond(call) {
       const known = ['contents', 'generationConfig.responseModalities']
       const voice = 'generationConfig.speechConfig.voiceConfig.prebuiltVoiceConfig.voiceName'
-      const unknown = unknownIn(findBody(call), [...known, voice])
+      const unknown = findUnknown(findBody(call), [...known, voice])
       const { pathname, search } = call.url
       if (unknown !== undefined)
         return json({ error: { code: 400, message: unknown, status: 'INVALID_ARGUMENT' } }, 400)

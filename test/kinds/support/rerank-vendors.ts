@@ -29,7 +29,7 @@ export interface Ranked {
 }
 
 /** Returns a vendor's response to a call, or a 404 for any URL except the vendor's own. */
-export function answerOf(vendor: RerankVendor, { url, body, init }: Call): Response {
+export function respondAsVendor(vendor: RerankVendor, { url, body, init }: Call): Response {
   if (url.href !== vendor.url || init.method !== 'POST') return json({ message: 'no such route' }, 404)
   const parsed = v.safeParse(vendor.takes, JSON.parse(body))
   if (!parsed.success) return vendor.refuse(v.getDotPath(parsed.issues[0]) ?? 'body')
@@ -57,7 +57,7 @@ const getText = (document: unknown): string =>
   typeof document === 'string' ? document : String((document as { text?: string }).text ?? '')
 
 /** Reads the request of vendors that call the field `documents`. */
-const asked = (body: JsonObject) => {
+const createRequest = (body: JsonObject) => {
   const documents = body.documents as unknown[]
   return {
     query: body.query as string,
@@ -81,7 +81,7 @@ export const cohere: RerankVendor = {
     priority: v.optional(v.pipe(v.number(), v.integer(), v.minValue(0))),
   }),
   refuse: (field) => json({ id: 'e1', message: `invalid request: parameter '${field}' is not valid.` }, 422),
-  asked,
+  asked: createRequest,
   respond: ({ documents }, ranking) => ({
     id: '31337dd2-66cd-4d99-a7cf-f4879de260d1',
     results: ranking.map(getResult),
@@ -104,7 +104,7 @@ export const voyage: RerankVendor = {
     truncation: v.optional(v.boolean()),
   }),
   refuse: (field) => json({ detail: `Argument '${field}' is not supported by our API` }, 400),
-  asked,
+  asked: createRequest,
   respond: (body, ranking) => ({
     object: 'list',
     data: ranking.map((ranked) => ({
@@ -130,7 +130,7 @@ export const jina: RerankVendor = {
   }),
   refuse: (field) =>
     json({ detail: [{ loc: ['body', field], msg: 'Extra inputs are not permitted', type: 'extra_forbidden' }] }, 422),
-  asked,
+  asked: createRequest,
   respond: (body, ranking) => ({
     model: body.model,
     usage: { total_tokens: getTokens(body) },
@@ -164,7 +164,7 @@ export const together: RerankVendor = {
         ? document
         : (fields ?? Object.keys(document)).map((name) => String(document[name] ?? '')).join(' '),
     )
-    return asked({ ...body, documents })
+    return createRequest({ ...body, documents })
   },
   respond: (body, ranking) => ({
     object: 'rerank',
@@ -194,7 +194,7 @@ export const openrouter: RerankVendor = {
     trace: v.optional(v.record(v.string(), v.unknown())),
   }),
   refuse: (field) => json({ error: { code: 400, message: `${field}: Invalid input` } }, 400),
-  asked,
+  asked: createRequest,
   respond: (body, ranking) => ({
     id: 'gen-rerank-1786406983-r7Duwy1aOVyb5oX9zh66',
     model: 'rerank-2.5-lite',
@@ -273,7 +273,7 @@ export const vllm: RerankVendor = {
   connection: { apiKey: 'secret-of-vllm', providerSpecificData: { baseUrl: 'http://vllm.test/v1' } },
   takes: v.looseObject({ ...plain, documents: texts, top_n: v.optional(v.pipe(v.number(), v.integer())) }),
   refuse: (field) => json({ object: 'error', message: field, type: 'BadRequestError', param: null, code: 400 }, 400),
-  asked,
+  asked: createRequest,
   respond: (body, ranking) => ({
     id: 'rerank-1',
     model: body.model,
@@ -299,7 +299,7 @@ export const infinity: RerankVendor = {
     return_documents: v.optional(v.boolean()),
   }),
   refuse: (field) => json({ error: { message: field, type: '', param: null, code: 422 } }, 422),
-  asked,
+  asked: createRequest,
   respond: (body, ranking) => ({
     object: 'rerank',
     results: ranking.map((ranked) => ({

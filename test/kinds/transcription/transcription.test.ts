@@ -44,11 +44,11 @@ interface SendOptions {
 const getParts = (fields: Record<string, string>): FormPart[] =>
   Object.entries(fields).map(([name, value]) => ({ name, value }))
 
-type Answer = Record<string, never> & { text: string; usage: { type: string }; segments: object[]; words: object[] }
+type Reply = Record<string, never> & { text: string; usage: { type: string }; segments: object[]; words: object[] }
 
 const checks: Record<string, (text: string) => void> = {
   json(text) {
-    const response = JSON.parse(text) as Answer
+    const response = JSON.parse(text) as Reply
     assert.is(response.text, TEXT)
     assert.ok(['tokens', 'duration'].includes(response.usage.type))
   },
@@ -56,7 +56,7 @@ const checks: Record<string, (text: string) => void> = {
   srt: (text) => assert.is(text, SRT),
   vtt: (text) => assert.is(text, VTT),
   verbose_json(text) {
-    const response = JSON.parse(text) as Answer
+    const response = JSON.parse(text) as Reply
     assert.is(response.text, TEXT)
     assert.is(response.language, 'english')
     assert.is(response.duration, 0.2)
@@ -111,7 +111,7 @@ test('words are returned with their timestamps', async () => {
   for (const provider of ['deepgram', 'elevenlabs', 'mistral', 'groq', 'openrouter']) {
     const { send } = await open()
     const fields = { model: `${provider}/m`, response_format: 'verbose_json', 'timestamp_granularities[]': 'word' }
-    const response = (await (await send(fields)).json()) as Answer
+    const response = (await (await send(fields)).json()) as Reply
     assert.equal(response.words[3], { word: 'bye.', start: 0.15, end: 0.2 }, provider)
   }
 })
@@ -143,7 +143,7 @@ test('an upload is sent again to each target, with another boundary', async () =
     { combos: { heard: { models, kind: 'stt' } } },
   )
   const response = await send({ model: 'heard' })
-  assert.is(((await response.json()) as Answer).text, TEXT)
+  assert.is(((await response.json()) as Reply).text, TEXT)
   assert.equal([boundaries.length, new Set(boundaries).size, recorded.errors.length], [3, 3, 0])
 })
 
@@ -265,7 +265,7 @@ test('base64 audio in JSON is accepted', async () => {
   for (const provider of Object.keys(hearingVendors)) {
     const data = Buffer.from(wav).toString('base64')
     const response = await post(AT, { model: `${provider}/m`, input_audio: { data, format: 'wav' } })
-    assert.is(((await response.json()) as Answer).text, TEXT, provider)
+    assert.is(((await response.json()) as Reply).text, TEXT, provider)
   }
 })
 
@@ -274,7 +274,7 @@ test('translations reach vendors that support them, and models that can be promp
   for (const provider of ['openai', 'groq', 'google']) {
     const { send, upstream } = await open()
     const response = await send({ model: `${provider}/m` }, { at })
-    assert.is(((await response.json()) as Answer).text, TEXT, provider)
+    assert.is(((await response.json()) as Reply).text, TEXT, provider)
     const [call] = upstream.calls
     assert.ok(
       provider === 'google' ? call?.body.includes('into English') : call?.url.pathname.endsWith('/translations'),
@@ -286,7 +286,7 @@ test('translations reach vendors that support them, and models that can be promp
 
 test('a silent recording returns an empty string', async () => {
   const { send } = await open(() => json({ text: '' }))
-  assert.equal((await (await send({ model: 'openai/m' })).json()) as Answer, { text: '' })
+  assert.equal((await (await send({ model: 'openai/m' })).json()) as Reply, { text: '' })
 })
 
 test("an abort ends the vendor's call, and an abort during the upload makes no call", async () => {
@@ -348,7 +348,7 @@ test('a chat model with audio input gets a prompt to transcribe, and others are 
     usage: { prompt_tokens: 3, completion_tokens: 2 },
   })
   const { send, upstream } = await open(() => received.clone(), { catalog })
-  assert.is(((await (await send({ model: 'openai/gpt-audio-2' })).json()) as Answer).text, TEXT)
+  assert.is(((await (await send({ model: 'openai/gpt-audio-2' })).json()) as Reply).text, TEXT)
   const [content] = JSON.parse(upstream.calls[0]?.body ?? '').messages[0].content
   assert.equal([content.type, content.input_audio.format], ['input_audio', 'wav'])
   const rejected = await send({ model: 'openai/gpt-5' })

@@ -232,7 +232,7 @@ for (const [provider, status, body, outcome, words] of errors) {
     const text = typeof body === 'string' ? body : JSON.stringify(body)
     const web = await openWeb({
       respond: ({ url }) =>
-        isOf(provider, url)
+        isFrom(provider, url)
           ? new Response(text, { status, headers: { 'content-type': 'application/json' } })
           : undefined,
       combos: {
@@ -254,7 +254,7 @@ for (const [provider, status, body, outcome, words] of errors) {
   })
 }
 
-const isOf = (provider: string, url: URL) =>
+const isFrom = (provider: string, url: URL) =>
   url.host.includes(provider === 'searxng' ? 'localhost' : (provider.split('-')[0] ?? ''))
 
 test('a request that one vendor rejects as malformed falls back to another', async () => {

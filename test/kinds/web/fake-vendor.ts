@@ -25,7 +25,7 @@ export const upTo =
   (most: number): Check =>
   (value) =>
     Number.isInteger(Number(value)) && Number(value) >= 0 && Number(value) <= most
-export const oneOf =
+export const isOneOf =
   (...words: unknown[]): Check =>
   (value) =>
     words.includes(value)

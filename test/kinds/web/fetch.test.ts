@@ -186,7 +186,7 @@ for (const [provider, answerOf] of Object.entries(statuses)) {
   for (const status of [404, 410]) {
     test(`a page that ${provider} reports as missing (${status}) is returned as missing`, async () => {
       const web = await openWeb({
-        respond: ({ url }) => (isOf(provider, url) ? Response.json(answerOf(status)) : undefined),
+        respond: ({ url }) => (isFrom(provider, url) ? Response.json(answerOf(status)) : undefined),
         combos: { any: { kind: 'webFetch', models: [`${provider}/fetch`, other(provider)] } },
       })
       const response = await web.post('/v1/web/fetch', { model: 'any', url: PAGE })
@@ -201,7 +201,7 @@ for (const [provider, answerOf] of Object.entries(statuses)) {
   for (const status of [403, 429, 500, 503]) {
     test(`a page that blocks ${provider} (${status}) is fetched by another vendor, without a cooldown for ${provider}`, async () => {
       const web = await openWeb({
-        respond: ({ url }) => (isOf(provider, url) ? Response.json(answerOf(status)) : undefined),
+        respond: ({ url }) => (isFrom(provider, url) ? Response.json(answerOf(status)) : undefined),
         combos: { any: { kind: 'webFetch', models: [`${provider}/fetch`, other(provider)] } },
       })
       for (let time = 0; time < 10; time++) {
@@ -218,7 +218,7 @@ for (const [provider, answerOf] of Object.entries(statuses)) {
   }
 }
 
-const isOf = (provider: string, url: URL) => url.host.includes(provider)
+const isFrom = (provider: string, url: URL) => url.host.includes(provider)
 const other = (provider: string) => (provider === 'exa' ? 'tavily/fetch' : 'exa/fetch')
 
 test("pages in a list that couldn't be read are reported", async () => {
@@ -251,7 +251,7 @@ test("pages in a list that couldn't be read are reported", async () => {
 test("a list of one page falls back to the next target if a vendor can't read it", async () => {
   for (const provider of ['jina', 'firecrawl', 'tavily', 'exa']) {
     const web = await openWeb({
-      respond: ({ url }) => (isOf(provider, url) ? Response.json(statuses[provider]?.(403)) : undefined),
+      respond: ({ url }) => (isFrom(provider, url) ? Response.json(statuses[provider]?.(403)) : undefined),
       combos: { pages: { kind: 'webFetch', models: [`${provider}/fetch`, other(provider)] } },
     })
     const response = await web.post('/v1/web/fetch', { model: 'pages', urls: [PAGE] })

@@ -1,7 +1,7 @@
 import { defaultCatalog } from '../../../src/protocols/providers/catalog.ts'
 import { type Call, type FakeUpstream, fakeUpstream, type Respond } from '../../pipeline/support/upstream.ts'
 import { openWorld, type World, type WorldOptions } from '../../pipeline/support/world.ts'
-import { fetchVendors, searchVendors, vendorAnswer } from './vendors.ts'
+import { fetchVendors, respondAsVendor, searchVendors } from './vendors.ts'
 
 const providers = [...new Set([...searchVendors, ...fetchVendors].map(({ provider }) => provider))]
 
@@ -12,9 +12,9 @@ export async function openWeb(
   } = {},
 ): Promise<World & { upstream: FakeUpstream; sent(): Sent }> {
   const { respond, ...rest } = options
-  const upstream = fakeUpstream(async (call) => (await respond?.(call)) ?? vendorAnswer(call))
+  const upstream = fakeUpstream(async (call) => (await respond?.(call)) ?? respondAsVendor(call))
   const world = await openWorld({ fetch: upstream, catalog: defaultCatalog, connections: providers, ...rest })
-  return { ...world, upstream, sent: () => sentIn(upstream.calls.at(-1)) }
+  return { ...world, upstream, sent: () => getSent(upstream.calls.at(-1)) }
 }
 
 interface Sent {
@@ -24,7 +24,7 @@ interface Sent {
   input: Record<string, unknown>
 }
 
-function sentIn(call: Call | undefined): Sent {
+function getSent(call: Call | undefined): Sent {
   if (!call) throw new Error('Nothing was sent.')
   const { url, headers, body, init } = call
   return {

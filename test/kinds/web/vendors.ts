@@ -23,7 +23,7 @@ const all = [...new Set([...searchVendors, ...fetchVendors])]
 const PLAIN = new Set(['content-type', 'accept', 'accept-encoding', 'user-agent', 'x-title'])
 
 /** Returns the response of the vendor at a call's URL, or the vendor's own error if the call contains anything unknown. */
-export function vendorAnswer({ url, init, headers, body }: Call): Response {
+export function respondAsVendor({ url, init, headers, body }: Call): Response {
   const vendor = all.find(({ host }) => host === url.host)
   if (!vendor) return json({ message: `There is no vendor at ${url.host}.` }, 599)
   const known = vendor.paths[url.pathname]

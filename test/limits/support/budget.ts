@@ -37,7 +37,7 @@ export function sharedBudgetConformance(
       const children = Array.from({ length: PROCESSES }, () => program?.start(place) as Child) // set by `before`
       await Promise.all(children.map((child) => child.output('ready')))
       for (const child of children) child.go()
-      const passed = (await Promise.all(children.map(passedOf))).reduce((a, b) => a + b)
+      const passed = (await Promise.all(children.map(getPassed))).reduce((a, b) => a + b)
       assert.is(passed, BUDGET)
       assert.equal(await getCounters(place), { used: BUDGET, reserved: 0, unsettled: 0, remaining: 0 })
     } finally {
@@ -58,7 +58,7 @@ export function sharedBudgetConformance(
         killed.kill('SIGKILL')
         const byKilled = (await killed.ended()).filter(isPassed).length
         const others = children.filter((child) => child !== killed)
-        const byOthers = (await Promise.all(others.map(passedOf))).reduce((a, b) => a + b)
+        const byOthers = (await Promise.all(others.map(getPassed))).reduce((a, b) => a + b)
         const { used, reserved, unsettled, remaining } = await getCounters(place, { later: 61_000 })
         assert.equal({ reserved, remaining, all: used + unsettled }, { reserved: 0, remaining: 0, all: BUDGET })
         const unheard = BUDGET - byKilled - byOthers // reserved by the killed process, but never admitted
@@ -75,7 +75,7 @@ export function sharedBudgetConformance(
 
 const isPassed = (line: string) => line === 'passed'
 
-async function passedOf(child: Child): Promise<number> {
+async function getPassed(child: Child): Promise<number> {
   const lines = await child.ended()
   assert.is(lines.at(-1), 'done')
   assert.equal(

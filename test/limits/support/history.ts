@@ -4,7 +4,7 @@ import { assertNever } from '../../../src/lib/assert-never.ts'
 import type { UsageLimits } from '../../../src/types/limits.ts'
 import { createRandom } from '../../support/random.ts'
 import { assert } from '../../support/suite.ts'
-import { type Full, getMinute, getName, type HeldByModel, Model, UNITS, wholeOf } from './model.ts'
+import { type Full, getMinute, getName, type HeldByModel, Model, toFull, UNITS } from './model.ts'
 import { type Instance, World } from './world.ts'
 
 interface RequestSpec {
@@ -56,16 +56,16 @@ const amounts = fc.record({
   tokens: fc.nat(12),
   usd: fc.nat(12),
 })
-const some = (most: number) => fc.option(fc.integer({ min: 1, max: most }), { nil: undefined })
-const dollars = (most: number) => some(most).map((value) => (value === undefined ? undefined : value / 1_000))
+const someLimit = (most: number) => fc.option(fc.integer({ min: 1, max: most }), { nil: undefined })
+const dollars = (most: number) => someLimit(most).map((value) => (value === undefined ? undefined : value / 1_000))
 const plain = (value: UsageLimits): UsageLimits => JSON.parse(JSON.stringify(value))
 
 const limits: fc.Arbitrary<UsageLimits> = fc
   .record({
-    requests: fc.record({ minute: fc.constant(1_000_000), hour: some(9), total: some(30) }),
-    tokens: fc.record({ minute: some(30), day: some(60), week: some(90) }),
+    requests: fc.record({ minute: fc.constant(1_000_000), hour: someLimit(9), total: someLimit(30) }),
+    tokens: fc.record({ minute: someLimit(30), day: someLimit(60), week: someLimit(90) }),
     usd: fc.record({ hour: dollars(40), month: dollars(90), total: dollars(120) }),
-    parallel: some(5),
+    parallel: someLimit(5),
   })
   .map((value) => plain(value as UsageLimits)) // without fields that are `undefined`
 
@@ -272,7 +272,7 @@ class Run {
     }
     if (instance.hasCrashed) return undefined // it crashed before it could receive the result
     const tokens = outcome.kind === 'rejected' ? wanted.minTokens : (outcome.outputTokens ?? 0)
-    const full = wholeOf({ ...fixed, tokens: fixed.tokens + tokens, usd: fixed.usd + tokens * PRICE })
+    const full = toFull({ ...fixed, tokens: fixed.tokens + tokens, usd: fixed.usd + tokens * PRICE })
     if (outcome.kind === 'rejected') return () => this.#checkRefused(instance, scopes, full, outcome)
     const { minutes } = this.#model.granted(instance, scopes, outcome, full)
     this.#checkAllowed(scopes, minutes, full)
@@ -315,7 +315,7 @@ class Run {
     await this.#world.pass(5_000)
     await this.#world.recover()
     if ((await promise) !== 'extended') return
-    const added = wholeOf({ tokens: held.open.has('tokens') ? by.tokens : 0, usd: held.open.has('usd') ? by.usd : 0 })
+    const added = toFull({ tokens: held.open.has('tokens') ? by.tokens : 0, usd: held.open.has('usd') ? by.usd : 0 })
     for (const unit of UNITS) held.reserved[unit] += added[unit]
     const states = (await Promise.all(held.scopes.map((scope) => held.instance.ledger.state(scope)))).flat()
     const minutes = new Map(held.scopes.map((scope) => [getName(scope), getMinute(states, scope)]))

@@ -19,7 +19,7 @@ export function assertReserved(outcome: Reservation | LimitRejection): Reservati
   if (outcome.kind === 'rejected') assert.unreachable(JSON.stringify(outcome))
   return outcome as Reservation // `unreachable` has thrown otherwise
 }
-export const whyOf = (outcome: Reservation | LimitRejection | undefined) =>
+export const getReason = (outcome: Reservation | LimitRejection | undefined) =>
   outcome?.kind === 'rejected'
     ? [outcome.why, outcome.limit.scope, outcome.limit.unit, outcome.limit.window]
     : undefined

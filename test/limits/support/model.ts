@@ -8,7 +8,7 @@ export type Full = Record<LimitUnit, number>
 
 export const UNITS: readonly LimitUnit[] = ['requests', 'parallel', 'tokens', 'usd']
 
-export const wholeOf = ({ requests = 0, parallel = 0, tokens = 0, usd = 0 }: Amounts): Full => ({
+export const toFull = ({ requests = 0, parallel = 0, tokens = 0, usd = 0 }: Amounts): Full => ({
   requests,
   parallel,
   tokens,
@@ -55,7 +55,7 @@ export class Model {
       scopes,
       minutes,
       reserved,
-      spent: wholeOf({}),
+      spent: toFull({}),
       open: new Set(UNITS),
       cleared: new Map(),
       ended: new Set(),

@@ -12,8 +12,8 @@ const SYNC = '/api/sync/cloud'
 async function open(options: Partial<GatewayOptions> = {}, proxy = fakeProxy()) {
   const management = openManagement({ fetch: proxy.fetch, cloud: { enrollmentToken: ENROLLMENT_TOKEN }, ...options })
   await management.expect(200, 'PATCH', '/api/settings', { cloudUrl: CLOUD })
-  const act = (action: string, extra = {}) => management.call('POST', SYNC, { action, ...extra })
-  return { ...management, proxy, act, api: management.gateway.api }
+  const sendAction = (action: string, extra = {}) => management.call('POST', SYNC, { action, ...extra })
+  return { ...management, proxy, act: sendAction, api: management.gateway.api }
 }
 
 test('enable mirrors the data, turns cloud sync on, and verifies the mirror with an active key', async () => {

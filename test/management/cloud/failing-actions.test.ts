@@ -23,10 +23,10 @@ async function open(action: Action) {
   }
   const management = openManagement(options)
   if (action !== 'enable') await management.gateway.api.keys.create({ name: 'another' })
-  const act = () => management.call('POST', '/api/sync/cloud', { action })
+  const sendAction = () => management.call('POST', '/api/sync/cloud', { action })
   const count = async () => (await storage.list('keys/')).length
   const isOn = async () => (await management.gateway.api.settings.get()).cloudEnabled
-  return { ...management, storage, proxy, act, count, isOn }
+  return { ...management, storage, proxy, act: sendAction, count, isOn }
 }
 
 /** Lists the calls of the action in order, by name and number. The call that verifies the mirror may fail. */
@@ -44,7 +44,7 @@ async function listCalls(action: Action): Promise<[name: CallName, nth: number][
 }
 
 /** Waits for turns of the event loop, in which all work without timers finishes. */
-async function turns(count = 40) {
+async function runTurns(count = 40) {
   for (let left = count; left > 0; left--) await new Promise((resolve) => setTimeout(resolve))
 }
 
@@ -70,8 +70,8 @@ for (const action of ['enable', 'sync', 'disable'] as const) {
             body.error.length > 20 && !/secret|sbx_|enrollment-token/.test(body.error),
             `${location} ${body.error}`,
           )
-          await turns(3)
-          for (let left = 100; left > 0 && proxy.open() > 0; left--) await turns(5) // waits for the calls of a separate exchange
+          await runTurns(3)
+          for (let left = 100; left > 0 && proxy.open() > 0; left--) await runTurns(5) // waits for the calls of a separate exchange
           assert.is(proxy.open(), 0, `${location} a call is left open`)
           assert.equal([await isOn(), await count()], [wasOn, keys], `${location} half is changed`)
           const again = await act()
@@ -99,10 +99,10 @@ test('a cloud action changes nothing if its response arrives after the timeout',
     await met
     await clock.advance(15_000)
     assert.is((await acting).status, 504, name)
-    await turns()
+    await runTurns()
     const before = JSON.stringify(await storage.list(''))
     await clock.advance(10_000)
-    await turns()
+    await runTurns()
     assert.is(JSON.stringify(await storage.list('')), before, `${name}, ${index}.`)
     assert.equal([await isOn(), (await storage.list('keys/')).length], [false, 0])
   }

@@ -78,7 +78,7 @@ export function fakeProxy() {
     return Response.json({ session, exchangeKey: keyPair.publicKey })
   }
 
-  function act(name: CallName, tenant: string, plain: unknown): Response | object {
+  function perform(name: CallName, tenant: string, plain: unknown): Response | object {
     const of = findTenant(tenant)
     if (name === 'GET /cloud/1/sessions') {
       const at = '2026-01-01T00:00:00.000Z'
@@ -128,7 +128,7 @@ export function fakeProxy() {
         ? undefined
         : JSON.parse(await decryptBody(session.key, getRequestContext(id, counter), JSON.parse(body).sealed))
     seen.push({ name, body, plain })
-    const response = act(name, session.tenant, plain)
+    const response = perform(name, session.tenant, plain)
     if (response instanceof Response) return response
     return Response.json({
       sealed: await encryptBody(session.key, getResponseContext(id, counter), JSON.stringify(response)),
@@ -145,12 +145,12 @@ export function fakeProxy() {
       fault.met()
       return fault.respond(url, init)
     }
-    const response = await answerTo(name, request, await request.text())
+    const response = await respondTo(name, request, await request.text())
     fault?.met()
     return fault ? fault.respond(url, init, response) : response
   }
 
-  async function answerTo(name: CallName, request: Request, body: string): Promise<Response> {
+  async function respondTo(name: CallName, request: Request, body: string): Promise<Response> {
     if (name === 'GET /cloud/1') return Response.json({ service: 'signalbox-cloud', protocol: 1 })
     if (name === 'GET /v1/models') {
       seen.push({ name, body: '' })

@@ -3,10 +3,10 @@ import { type AddressInfo, connect, type Socket } from 'node:net'
 import type { ExchangeGateway } from '../../../adapters/types/gateway-types.ts'
 import type { ByteStream, Exchange, Reply } from '../../../src/index.ts'
 
-type Answer = (exchange: Exchange) => Reply | undefined | Promise<Reply | undefined>
+type ResponseBody = (exchange: Exchange) => Reply | undefined | Promise<Reply | undefined>
 
 /** Creates a gateway whose response the test sets. It doesn't serve paths below `/host`. */
-export function stubGateway(respond: Answer, basePath = ''): ExchangeGateway {
+export function stubGateway(respond: ResponseBody, basePath = ''): ExchangeGateway {
   return {
     basePath,
     matches: (path) => !String(path).startsWith('/host'),
@@ -75,7 +75,7 @@ function watchSocket(socket: Socket): Connection {
   let isReset = false
   const waiting = new Set<() => void>()
   const check = () => {
-    for (const look of [...waiting]) look()
+    for (const checkPattern of [...waiting]) checkPattern()
   }
   socket.on('data', (chunk) => {
     const part = chunk.toString('latin1')
@@ -100,14 +100,14 @@ function watchSocket(socket: Socket): Connection {
     },
     until: (pattern) =>
       new Promise((resolve, reject) => {
-        const look = () => {
+        const checkPattern = () => {
           if (pattern.test(last)) resolve(text)
           else if (socket.destroyed) reject(new Error(`closed before ${pattern}; got ${JSON.stringify(text)}`))
           else return
-          waiting.delete(look)
+          waiting.delete(checkPattern)
         }
-        waiting.add(look)
-        look()
+        waiting.add(checkPattern)
+        checkPattern()
       }),
   }
 }

@@ -1,6 +1,6 @@
 import type { ProviderSpecificData } from '../../../src/types.ts'
 import { assert, suite } from '../../support/suite.ts'
-import { chatAnswer, chatEvents } from '../support/responses.ts'
+import { chatEvents, chatResponse } from '../support/responses.ts'
 import { fakeUpstream, json, type Respond, sse } from '../support/upstream.ts'
 import { openWorld } from '../support/world.ts'
 
@@ -10,7 +10,10 @@ const catalog = { azure: { cloud: 'azure' } } as const
 
 async function open(
   providerSpecificData: ProviderSpecificData,
-  { respond = () => json(chatAnswer()), apiKey = 'azure-key-0123456789' }: { respond?: Respond; apiKey?: string } = {},
+  {
+    respond = () => json(chatResponse()),
+    apiKey = 'azure-key-0123456789',
+  }: { respond?: Respond; apiKey?: string } = {},
 ) {
   const upstream = fakeUpstream(respond)
   const connections = [{ provider: 'azure', apiKey, providerSpecificData }]
@@ -95,7 +98,7 @@ test("a response with only Azure's filter results is empty", async () => {
 test('an Azure OpenAI cooldown lasts as long as "retry-after-ms" specifies', async () => {
   const error = { error: { code: '429', message: 'slow down' } }
   const respond: Respond = (_, index) =>
-    index === 1 ? json(error, 429, { 'retry-after-ms': '2500', 'retry-after': '60' }) : json(chatAnswer())
+    index === 1 ? json(error, 429, { 'retry-after-ms': '2500', 'retry-after': '60' }) : json(chatResponse())
   const { world } = await open({ resource: 'mine' }, { respond })
   assert.is((await world.chat(hello)).status, 429)
   const [ill] = (await world.api.connections.list()).connections[0]?.health ?? []

@@ -1,6 +1,6 @@
 import { concatBytes } from '../../../src/lib/bytes.ts'
 import type { ProviderSpecificData } from '../../../src/types.ts'
-import { converseAnswer, converseFrames, eventFrame, exceptionFrame } from '../../formats/support/event-stream.ts'
+import { converseFrames, converseResponse, eventFrame, exceptionFrame } from '../../formats/support/event-stream.ts'
 import { signV4 } from '../../support/sigv4.ts'
 import { assert, suite } from '../../support/suite.ts'
 import { fakeUpstream, getBody, json, type Respond } from '../support/upstream.ts'
@@ -20,8 +20,8 @@ const TOKEN = 'IQoJb3JpZ2luX2VjEXAMPLEtoken=='
 const frames = (chunks: Iterable<Uint8Array>, end?: 'error') =>
   new Response(getBody(chunks, end), { headers: { 'content-type': 'application/vnd.amazon.eventstream' } })
 
-const both: Respond = ({ url }) =>
-  url.pathname.endsWith('/converse-stream') ? frames(converseFrames()) : json(converseAnswer())
+const respondBoth: Respond = ({ url }) =>
+  url.pathname.endsWith('/converse-stream') ? frames(converseFrames()) : json(converseResponse())
 
 interface Options extends WorldOptions {
   respond?: Respond
@@ -29,7 +29,12 @@ interface Options extends WorldOptions {
   settings?: ProviderSpecificData
 }
 
-async function open({ respond = both, apiKey = BEARER, settings = { region: 'eu-west-1' }, ...options }: Options = {}) {
+async function open({
+  respond = respondBoth,
+  apiKey = BEARER,
+  settings = { region: 'eu-west-1' },
+  ...options
+}: Options = {}) {
   const upstream = fakeUpstream(respond)
   const connections = [{ provider: 'bedrock', apiKey, providerSpecificData: settings }, 'one']
   return { upstream, world: await openWorld({ fetch: upstream, catalog, connections, ...options }) }

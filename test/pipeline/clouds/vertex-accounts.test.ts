@@ -54,9 +54,9 @@ test("a token that Google quotes isn't passed on", async () => {
 })
 
 test('the next request gets the token if the client disconnects while waiting for it', async () => {
-  let give = () => {}
+  let giveToken = () => {}
   const given = new Promise<void>((resolve) => {
-    give = resolve
+    giveToken = resolve
   })
   const respond: Respond = async (call, index) => {
     if (call.url.pathname !== '/token') return all(call, index)
@@ -70,7 +70,7 @@ test('the next request gets the token if the client disconnects while waiting fo
   while (upstream.calls.length === 0) await world.clock.advance(0)
   controller.abort()
   assert.is((await left).status, 499)
-  give()
+  giveToken()
   assert.is((await stayed).status, 200)
   assert.equal(
     upstream.calls.map(({ url }) => url.hostname),

@@ -1,6 +1,6 @@
 import { defaultCatalog } from '../../../src/protocols/providers/catalog.ts'
 import type { ProviderSpecificData } from '../../../src/types.ts'
-import { chatAnswer, messageAnswer } from '../support/responses.ts'
+import { chatResponse, messageResponse } from '../support/responses.ts'
 import { fakeUpstream, json, type Respond } from '../support/upstream.ts'
 import { openWorld } from '../support/world.ts'
 
@@ -16,8 +16,8 @@ const geminiAnswer = {
 export const all: Respond = ({ url }) => {
   if (url.pathname.endsWith(':countTokens')) return json({ totalTokens: 12 })
   if (url.pathname.includes('/count-tokens:')) return json({ input_tokens: 12 })
-  if (url.pathname.includes('/anthropic/')) return json(messageAnswer())
-  return json(url.pathname.includes('/openapi/') ? chatAnswer() : geminiAnswer)
+  if (url.pathname.includes('/anthropic/')) return json(messageResponse())
+  return json(url.pathname.includes('/openapi/') ? chatResponse() : geminiAnswer)
 }
 
 interface Options {

@@ -1,4 +1,4 @@
-import { chatAnswer, chatEvents, messageAnswer, messageEvents } from './responses.ts'
+import { chatEvents, chatResponse, messageEvents, messageResponse } from './responses.ts'
 import { fakeUpstream, json, type Respond, sse } from './upstream.ts'
 import { openWorld, type WorldOptions } from './world.ts'
 
@@ -6,7 +6,7 @@ import { openWorld, type WorldOptions } from './world.ts'
 export const both: Respond = ({ url, body }) => {
   const isMessages = url.pathname.endsWith('/messages')
   if (JSON.parse(body).stream) return sse(isMessages ? messageEvents() : chatEvents())
-  return json(isMessages ? messageAnswer() : chatAnswer())
+  return json(isMessages ? messageResponse() : chatResponse())
 }
 
 /** Opens a world with these providers; `up` contains the calls to them. */

@@ -2,7 +2,7 @@ import type { JsonObject } from '../../../src/lib/json.ts'
 import type { Catalog, WireFormat } from '../../../src/types.ts'
 import { fullResponses, output } from '../../formats/cases/responses.ts'
 import { catalog, getEvents, providerOf } from '../../formats/cases/support.ts'
-import { converseAnswer, converseFrames } from '../../formats/support/event-stream.ts'
+import { converseFrames, converseResponse } from '../../formats/support/event-stream.ts'
 import { assert } from '../../support/suite.ts'
 import { type Call, type FakeUpstream, fakeUpstream, getBody, json, type Respond, sse } from './upstream.ts'
 import { openWorld, type World, type WorldOptions } from './world.ts'
@@ -50,10 +50,10 @@ export const isStream = ({ url, body }: Pick<Call, 'url' | 'body'>): boolean =>
   url.href.includes(':streamGenerateContent') || JSON.parse(body).stream === true
 
 /** Creates a provider's response in the format of the call. */
-export function answerWith(call: Call, text: string): Response {
+export function respondWith(call: Call, text: string): Response {
   const format = getFormat(call)
   if (format === 'bedrock-converse') {
-    if (!call.url.pathname.endsWith('/converse-stream')) return json(converseAnswer(text))
+    if (!call.url.pathname.endsWith('/converse-stream')) return json(converseResponse(text))
     return new Response(getBody(converseFrames(text)), { headers: { 'content-type': EVENT_STREAM } })
   }
   if (isStream(call)) return sse(getEvents(format, output[format](...text.split(/(?<= )/))))
@@ -63,7 +63,7 @@ export function answerWith(call: Call, text: string): Response {
 const EVENT_STREAM = 'application/vnd.amazon.eventstream'
 
 /** Providers that write a summary when a summary is requested, and otherwise respond normally. */
-export const obliging: Respond = (call) => answerWith(call, call.body.includes(ASKS_FOR_SUMMARY) ? SUMMARY : '3 more')
+export const obliging: Respond = (call) => respondWith(call, call.body.includes(ASKS_FOR_SUMMARY) ? SUMMARY : '3 more')
 
 export interface Opened {
   upstream: FakeUpstream

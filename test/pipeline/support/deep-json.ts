@@ -1,6 +1,6 @@
 import type { Catalog, WireFormat } from '../../../src/types.ts'
-import { converseAnswer, eventFrame } from '../../formats/support/event-stream.ts'
-import { chatAnswer, chatChunk, messageAnswer } from './responses.ts'
+import { converseResponse, eventFrame } from '../../formats/support/event-stream.ts'
+import { chatChunk, chatResponse, messageResponse } from './responses.ts'
 import { getBody, json, sse } from './upstream.ts'
 
 export const catalog: Catalog = {
@@ -35,7 +35,7 @@ export const responses: Record<string, { whole(args: string): Response; stream(a
   chat: {
     whole: (args) =>
       json({
-        ...chatAnswer(),
+        ...chatResponse(),
         choices: [
           {
             index: 0,
@@ -65,7 +65,7 @@ export const responses: Record<string, { whole(args: string): Response; stream(a
     whole: (args) =>
       json(
         JSON.stringify({
-          ...chatAnswer(),
+          ...chatResponse(),
           choices: [
             { index: 0, message: { role: 'assistant', tool_calls: [createCall(0)] }, finish_reason: 'tool_calls' },
           ],
@@ -83,7 +83,7 @@ export const responses: Record<string, { whole(args: string): Response; stream(a
     whole: (args) =>
       json(
         JSON.stringify({
-          ...messageAnswer(),
+          ...messageResponse(),
           content: [{ type: 'tool_use', id: 't1', name: 'look', input: 0 }],
           stop_reason: 'tool_use',
         }).replace('"input":0', `"input":${args}`),
@@ -91,7 +91,7 @@ export const responses: Record<string, { whole(args: string): Response; stream(a
     stream: (args) =>
       sse(
         [
-          JSON.stringify({ type: 'message_start', message: { ...messageAnswer(), content: [], stop_reason: null } }),
+          JSON.stringify({ type: 'message_start', message: { ...messageResponse(), content: [], stop_reason: null } }),
           '{"type":"content_block_start","index":0,"content_block":{"type":"text","text":""}}',
           '{"type":"content_block_delta","index":0,"delta":{"type":"text_delta","text":"I look."}}',
           '{"type":"content_block_stop","index":0}',
@@ -118,7 +118,7 @@ export const responses: Record<string, { whole(args: string): Response; stream(a
   bedrock: {
     whole: (args) =>
       json(
-        JSON.stringify({ ...converseAnswer(), stopReason: 'tool_use' }).replace(
+        JSON.stringify({ ...converseResponse(), stopReason: 'tool_use' }).replace(
           '{"text":"Hello"}',
           `{"toolUse":{"toolUseId":"t1","name":"look","input":${args}}}`,
         ),

@@ -1,6 +1,6 @@
 import { fakeClock } from '../../support/clock.ts'
 import { fault } from './fault.ts'
-import { chatAnswer } from './responses.ts'
+import { chatResponse } from './responses.ts'
 import { fakeUpstream, json } from './upstream.ts'
 import { openWorld, type WorldOptions } from './world.ts'
 
@@ -11,7 +11,7 @@ import { openWorld, type WorldOptions } from './world.ts'
 export async function openFailing(options: WorldOptions = {}) {
   let nowMs = Date.UTC(2026, 0, 1)
   const down: Record<string, () => Response> = {}
-  const upstream = fakeUpstream(({ provider }) => down[provider]?.() ?? json(chatAnswer(provider)))
+  const upstream = fakeUpstream(({ provider }) => down[provider]?.() ?? json(chatResponse(provider)))
   const world = await openWorld({
     fetch: upstream,
     clock: { ...fakeClock(), now: () => nowMs },

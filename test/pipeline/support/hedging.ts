@@ -1,12 +1,12 @@
 import type { UpstreamFetch } from '../../../src/lib/exchange.ts'
 import { fakeClock } from '../../support/clock.ts'
-import { chatAnswer, chatEvents } from './responses.ts'
+import { chatEvents, chatResponse } from './responses.ts'
 import { fakeUpstream, json, never, type Respond, sse } from './upstream.ts'
 import { openWorld, type WorldOptions } from './world.ts'
 
 /** The time within which the first target sends 95% of its responses, in ms. */
 export const P95 = 20
-export const respond = (stream: boolean) => (stream ? sse(chatEvents()) : json(chatAnswer()))
+export const respond = (stream: boolean) => (stream ? sse(chatEvents()) : json(chatResponse()))
 
 /** Opens a combo that hedges and whose first target has shown its speed. After that, its targets behave as given. */
 export async function hedging(

@@ -1,6 +1,6 @@
-import { converseAnswer } from '../../formats/support/event-stream.ts'
+import { converseResponse } from '../../formats/support/event-stream.ts'
 import { assert } from '../../support/suite.ts'
-import { chatAnswer } from './responses.ts'
+import { chatResponse } from './responses.ts'
 import { fakeUpstream, json, type Respond } from './upstream.ts'
 import { openWorld, type WorldOptions } from './world.ts'
 
@@ -37,7 +37,7 @@ export const redirect = (location: string, status = 302) => new Response(null, {
 const providers: Respond = ({ url }) => {
   if (url.pathname.endsWith(':countTokens')) return json({ totalTokens: 77 })
   if (url.hostname === 'google.test') return json(geminiAnswer)
-  return url.hostname.startsWith('bedrock') ? json(converseAnswer()) : json(chatAnswer('Seen'))
+  return url.hostname.startsWith('bedrock') ? json(converseResponse()) : json(chatResponse('Seen'))
 }
 
 /** Opens a world in which `files` responds to all calls except those to providers. */

@@ -6,7 +6,7 @@ import { readStatusFailure } from '../../../src/request/attempt/read-failure.ts'
 import type { Failure } from '../../../src/request/codec/call-failure.ts'
 
 /** The provider that rejects a request, with its status and body. */
-export type Refusal = [who: string, status: number, body: unknown]
+export type Rejection = [who: string, status: number, body: unknown]
 
 /** Creates an error in OpenAI's format. */
 export const openai = (message: string, extra: object = {}) => ({

@@ -1,10 +1,12 @@
-import { chatAnswer, type ErrorAnswer, messageAnswer } from './responses.ts'
+import { chatResponse, type ErrorAnswer, messageResponse } from './responses.ts'
 import { fakeUpstream, json } from './upstream.ts'
 import { openWorld, type WorldOptions } from './world.ts'
 
 /** Opens a world. Its `asked` returns the target of a model name as `<connection's host>/<model>`, or the status and message of the error. */
 export async function routing(options: WorldOptions = {}) {
-  const upstream = fakeUpstream(({ url }) => json(url.pathname.includes('messages') ? messageAnswer() : chatAnswer()))
+  const upstream = fakeUpstream(({ url }) =>
+    json(url.pathname.includes('messages') ? messageResponse() : chatResponse()),
+  )
   const world = await openWorld({ fetch: upstream, ...options })
   const asked = async (model: string, path = '/v1/chat/completions') => {
     const before = upstream.calls.length

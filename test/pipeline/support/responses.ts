@@ -18,7 +18,7 @@ export function chatEvents(text = 'Hello there, world'): string[] {
   ]
 }
 
-export const chatAnswer = (text = 'Hello') => ({
+export const chatResponse = (text = 'Hello') => ({
   id: 'c1',
   object: 'chat.completion',
   created: 1,
@@ -54,7 +54,7 @@ export function messageEvents(text = 'Hello there, world'): string[] {
   ]
 }
 
-export const messageAnswer = (text = 'Hello') => ({
+export const messageResponse = (text = 'Hello') => ({
   id: 'm1',
   type: 'message',
   role: 'assistant',

@@ -3,7 +3,7 @@ import type { Feature } from '../../../src/feature.ts'
 import { createGateway } from '../../../src/gateway.ts'
 import type { AttemptRecord, RequestRecord } from '../../../src/request/hook-records.ts'
 import type { AttemptStep, CallStep, RequestStep } from '../../../src/request/steps.ts'
-import { chatAnswer, chatEvents } from './responses.ts'
+import { chatEvents, chatResponse } from './responses.ts'
 import { fakeUpstream, json, sse } from './upstream.ts'
 
 /** Steps with the same access as the gateway's own features. */
@@ -36,7 +36,7 @@ export const toFeatures = ({ aroundRequest = [], aroundCall = [], aroundAttempt 
 export async function openWith(steps: Partial<Steps>, events = chatEvents()) {
   const upstream = fakeUpstream(({ url, body }) => {
     if (url.hostname === 'one.test') return json({ error: { message: 'Overloaded' } }, 503)
-    return JSON.parse(body).stream ? sse(events) : json(chatAnswer())
+    return JSON.parse(body).stream ? sse(events) : json(chatResponse())
   })
   const requests: RequestRecord[] = []
   const gateway = createGateway({

@@ -1,4 +1,4 @@
-import { chatAnswer } from './responses.ts'
+import { chatResponse } from './responses.ts'
 import { type End, fakeUpstream, getBody, json, type Respond } from './upstream.ts'
 import { openWorld, type WorldOptions } from './world.ts'
 
@@ -8,7 +8,7 @@ export const chain = ['one/m', 'two/m']
 /** Opens a chain of two targets. The first responds with `answer`, the second with "spare". */
 export async function openChain(respond: Respond, options: WorldOptions = {}) {
   const upstream = fakeUpstream((call, index) =>
-    call.provider === 'one' ? respond(call, index) : json(chatAnswer('spare')),
+    call.provider === 'one' ? respond(call, index) : json(chatResponse('spare')),
   )
   const world = await openWorld({ fetch: upstream, combos: { chain }, ...options })
   const send = (body: object = {}, init?: RequestInit) => world.chat({ model: 'chain', messages, ...body }, init)

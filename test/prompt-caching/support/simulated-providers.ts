@@ -1,7 +1,7 @@
 import { defaultCatalog } from '../../../src/protocols/providers/catalog.ts'
 import type { Catalog, Connection } from '../../../src/types.ts'
 import { fullResponses } from '../../formats/cases/responses.ts'
-import { converseAnswer } from '../../formats/support/event-stream.ts'
+import { converseResponse } from '../../formats/support/event-stream.ts'
 import { readChat, readConverse, readGemini, readMessages, readResponses } from './prompt-blocks.ts'
 import {
   type CacheSimulator,
@@ -33,7 +33,7 @@ const answerMessages = ({ input, read, written }: SimulatedUsage) => ({
 })
 
 const answerConverse = ({ input, read, written }: SimulatedUsage) => ({
-  ...converseAnswer(),
+  ...converseResponse(),
   usage: {
     ...{ inputTokens: input - read - written, outputTokens: 1, totalTokens: input + 1 },
     ...{ cacheReadInputTokens: read, cacheWriteInputTokens: written },

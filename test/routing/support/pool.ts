@@ -1,5 +1,5 @@
 import type { NewCombo } from '../../../src/admin/combos.ts'
-import { chatAnswer } from '../../pipeline/support/responses.ts'
+import { chatResponse } from '../../pipeline/support/responses.ts'
 import { type FakeUpstream, fakeUpstream, json, type Respond } from '../../pipeline/support/upstream.ts'
 import { openWorld, type World, type WorldOptions } from '../../pipeline/support/world.ts'
 
@@ -16,7 +16,7 @@ export interface Pool {
 export type PoolOptions = WorldOptions & { respond?: Respond }
 
 export async function openPool(combo: string[] | Omit<NewCombo, 'name'>, options: PoolOptions = {}): Promise<Pool> {
-  const { respond = () => json(chatAnswer()), ...extra } = options
+  const { respond = () => json(chatResponse()), ...extra } = options
   const down = new Map<string, number>()
   const upstream = fakeUpstream((call, index) => {
     const status = down.get(call.provider)

@@ -2,7 +2,7 @@ import { memoryStorage } from '../../../adapters/storage/memory.ts'
 import type { NewCombo } from '../../../src/admin/combos.ts'
 import { createGateway } from '../../../src/gateway.ts'
 import type { Catalog, Clock } from '../../../src/types.ts'
-import { chatAnswer } from '../../pipeline/support/responses.ts'
+import { chatResponse } from '../../pipeline/support/responses.ts'
 import { loadLateParts } from '../../pipeline/support/under-load.ts'
 import { createRandom, type Random } from '../../support/random.ts'
 
@@ -42,7 +42,7 @@ export const failedShare = (outcome: Outcome, from = 0): number =>
   (100 * getSum(outcome, 'failed', from)) / getSum(outcome, 'requests', from)
 
 /** A successful response. */
-export const fine: Behaviour = () => Response.json(chatAnswer())
+export const fine: Behaviour = () => Response.json(chatResponse())
 
 /** Creates an error without any details except its status. */
 export const createBroken =

@@ -4,7 +4,7 @@ import { linkPackage } from '../package-link.ts'
 import { startProvider } from './provider.ts'
 import { startSite } from './site.ts'
 
-interface Answer {
+interface Reply {
   status: number
   text: string
   target: string | null
@@ -24,7 +24,7 @@ export function workerServesPages(test: Suite<{ browser?: Browser }>): void {
   /** Makes the page do something (`apps/browser-page.mjs`). */
   const act = <T>(name: string, ...args: unknown[]): Promise<T> =>
     page.evaluate(`actions.${name}(...${JSON.stringify(args)})`)
-  const call = (path: string, init: object = {}) => act<Answer>('call', path, init)
+  const call = (path: string, init: object = {}) => act<Reply>('call', path, init)
 
   test.before({ timeoutMs: 300_000 }, async ({ browser }) => {
     await linkPackage()

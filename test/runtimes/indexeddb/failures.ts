@@ -3,7 +3,7 @@ import type { Browser, BrowserContext, CDPSession, Page } from 'playwright-core'
 import { assert, type Suite } from '../../support/suite.ts'
 import { act, startSite } from './site.ts'
 
-interface Answer {
+interface Reply {
   result?: unknown
   name?: string
   code?: string
@@ -30,13 +30,13 @@ export function failures(test: Suite<{ browser?: Browser }>): void {
     site?.close()
   })
 
-  const call = (where: Page, method: string, ...args: unknown[]) => act<Answer>(where, 'call', method, ...args)
-  const getText = ({ result }: Answer) => (result as { value?: string } | undefined)?.value // the result of a `get`
+  const call = (where: Page, method: string, ...args: unknown[]) => act<Reply>(where, 'call', method, ...args)
+  const getText = ({ result }: Reply) => (result as { value?: string } | undefined)?.value // the result of a `get`
   const until = async (is: () => Promise<boolean>) => {
     for (const end = performance.now() + 30_000; !(await is()); await page.waitForTimeout(20))
       if (performance.now() > end) throw new Error('waited for 30 s')
   }
-  const assertRejected = (response: Answer, code: string, text: RegExp) => {
+  const assertRejected = (response: Reply, code: string, text: RegExp) => {
     assert.equal([response.name, response.code], ['StorageError', code], response.message)
     assert.match(response.message ?? '', text)
     assert.match(response.message ?? '', name)
@@ -153,7 +153,7 @@ export function failures(test: Suite<{ browser?: Browser }>): void {
     const value = randomBytes(50_000).toString('base64') // incompressible, because the browser compresses stored values
     await quota(1_000)
     let writes = 0
-    let response: Answer = {}
+    let response: Reply = {}
     await until(async () => {
       response = await call(page, 'set', `large ${++writes}`, value) // the browser caches the available quota for seconds
       return response.code !== undefined
@@ -171,7 +171,7 @@ export function failures(test: Suite<{ browser?: Browser }>): void {
     })`
     await page.evaluate(frame)
     const sandboxed = page.frames()[1]
-    const response = await sandboxed?.evaluate<Answer>(`actions.open('${name}'), actions.call('get', 'key')`)
+    const response = await sandboxed?.evaluate<Reply>(`actions.open('${name}'), actions.call('get', 'key')`)
     assertRejected(response ?? {}, 'STORAGE_UNREADABLE', /Allow the site to store data/)
   })
 

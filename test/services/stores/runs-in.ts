@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import process from 'node:process'
 import { fileURLToPath } from 'node:url'
 import { type BuildOptions, build } from 'esbuild'
-import { type Runtime, storesIn } from '../../matrix.ts'
+import { listStores, type Runtime } from '../../matrix.ts'
 import { SkipSignal } from '../../runner/registry.ts'
 import { temporaryFolder } from '../../storage/support/folder.ts'
 import { assert, suite } from '../../support/suite.ts'
@@ -34,7 +34,7 @@ export async function storesRunIn(
   missing: Map<string, string> = new Map(),
 ): Promise<void> {
   const test = suite(`stores in ${runtime}`)
-  const names = storesIn(runtime)
+  const names = listStores(runtime)
   const present = names.filter((name) => !missing.has(name))
   for (const name of names) if (missing.has(name)) test.skip(name, missing.get(name) ?? '')
   const run = await start(present)

@@ -14,16 +14,20 @@ interface Vendor {
   create(fetch: Fetch): (model: string) => LanguageModel
 }
 
-const own = (fetch: Fetch) => ({ apiKey: 'x', baseURL: 'http://vendor.test/v1', fetch })
+const createSettings = (fetch: Fetch) => ({ apiKey: 'x', baseURL: 'http://vendor.test/v1', fetch })
 
 /** One vendor per format, with the AI SDK's own package for it. */
 export const vendors: Readonly<Record<WireFormat, Vendor>> = {
-  'openai-chat': { provider: 'openai', model: 'gpt-4.1', create: (fetch) => createOpenAI(own(fetch)).chat },
-  'openai-responses': { provider: 'openai', model: 'gpt-5.6', create: (fetch) => createOpenAI(own(fetch)).responses },
+  'openai-chat': { provider: 'openai', model: 'gpt-4.1', create: (fetch) => createOpenAI(createSettings(fetch)).chat },
+  'openai-responses': {
+    provider: 'openai',
+    model: 'gpt-5.6',
+    create: (fetch) => createOpenAI(createSettings(fetch)).responses,
+  },
   'anthropic-messages': {
     provider: 'anthropic',
     model: 'claude-sonnet-4-5',
-    create: (fetch) => createAnthropic(own(fetch)),
+    create: (fetch) => createAnthropic(createSettings(fetch)),
   },
-  gemini: { provider: 'google', model: 'gemini-3-pro-preview', create: (fetch) => createGoogle(own(fetch)) },
+  gemini: { provider: 'google', model: 'gemini-3-pro-preview', create: (fetch) => createGoogle(createSettings(fetch)) },
 }

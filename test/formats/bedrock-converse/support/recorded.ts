@@ -8,7 +8,7 @@ type Called = [id: string, tool: string, args: unknown]
 export const listRecorded = () => recordedExchanges(['bedrock-converse'])
 
 /** Reads the content of a non-streaming response from its blocks. */
-export function plainly(message: JsonObject) {
+export function simplify(message: JsonObject) {
   const blocks = Array.isArray(message.content) ? message.content : []
   const contents = { text: '', thoughts: '', calls: [] as Called[] }
   for (const { text, reasoningContent, citationsContent, toolUse } of blocks) {

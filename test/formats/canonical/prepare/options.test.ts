@@ -104,8 +104,8 @@ output('JSON output is requested by an instruction if the target needs it', () =
   )
   assert.match(JSON.stringify(request.turns[0]), /JSON object/)
   assert.equal(warnings, ['replaced:output'])
-  const turns = (content: string) =>
+  const createTurns = (content: string) =>
     prepare({ output: { type: 'json' }, turns: [user(text(content))] }, { traits: { jsonNeedsWord: true } }).request
       .turns.length
-  assert.equal([turns('as JSON please'), turns('q')], [1, 2])
+  assert.equal([createTurns('as JSON please'), createTurns('q')], [1, 2])
 })

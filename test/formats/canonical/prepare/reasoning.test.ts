@@ -123,34 +123,41 @@ thinking('reasoning by budget stays on, and the call is no longer forced', () =>
   assert.equal(warnings, ['replaced:toolChoice'])
 })
 
-const own = (fields: Partial<ReasoningTraits>) => ({ traits: { reasoning: { ...baseTraits.reasoning, ...fields } } })
+const createTraits = (fields: Partial<ReasoningTraits>) => ({
+  traits: { reasoning: { ...baseTraits.reasoning, ...fields } },
+})
 const OFF = { effort: 'none', budget: 0 }
 
 thinking('default reasoning is disabled for a forced call, with a warning', () => {
-  const target = own({ rejectsForcedTool: true, isDefault: true })
+  const target = createTraits({ rejectsForcedTool: true, isDefault: true })
   const { request, warnings } = prepare({ ...forced, tools: [f] }, target)
   assert.equal([request.options.reasoning, request.toolChoice], [OFF, { type: 'required' }])
   assert.equal(warnings, ['added:reasoning'])
 })
 
 thinking("tools disable reasoning if the target doesn't support both, even with a budget", () => {
-  const target = own({ rejectsTools: true })
+  const target = createTraits({ rejectsTools: true })
   const body = { tools: [f], options: { reasoning: { budget: 2_048 } } }
   assert.equal(prepare(body, target).request.options.reasoning, undefined)
   assert.equal(prepare(body, target).warnings, ['dropped:reasoning'])
-  assert.equal(prepare(body, own({ rejectsTools: true, isDefault: true })).request.options.reasoning, OFF)
+  assert.equal(prepare(body, createTraits({ rejectsTools: true, isDefault: true })).request.options.reasoning, OFF)
   assert.equal(prepare({ tools: [f] }, target).warnings, [])
 })
 
 thinking('reasoning that cannot be disabled is left to the target', () => {
-  const { request } = prepare({ tools: [f] }, own({ rejectsTools: true, isDefault: true, efforts: ['low', 'high'] }))
+  const { request } = prepare(
+    { tools: [f] },
+    createTraits({ rejectsTools: true, isDefault: true, efforts: ['low', 'high'] }),
+  )
   assert.is(request.options.reasoning, undefined)
 })
 
 thinking('options that conflict with reasoning are dropped', () => {
   const excludes = ['temperature', 'topP'] as const
   const prepareSampling = (options: RequestOptions, isDefault: boolean) =>
-    Object.keys(prepare({ options: { temperature: 1, ...options } }, own({ excludes, isDefault })).request.options)
+    Object.keys(
+      prepare({ options: { temperature: 1, ...options } }, createTraits({ excludes, isDefault })).request.options,
+    )
   assert.equal(prepareSampling({}, false), ['temperature'])
   assert.equal(prepareSampling({}, true), [])
   assert.equal(prepareSampling({ reasoning: { show: 'none' } }, false), ['temperature', 'reasoning'])

@@ -7,18 +7,21 @@ import { assistant, call, type Input, ORIGIN, prepare, result, system, text, too
 
 const BASE = baseTraits.reasoning
 const createNamedResult = (id: string, ...content: string[]) => ({ ...result(id, ...content), name: 'f' })
-const none = (id: string) => ({ ...createNamedResult(id, '[no result recorded]'), isError: true as const })
+const createMissingResult = (id: string) => ({
+  ...createNamedResult(id, '[no result recorded]'),
+  isError: true as const,
+})
 
 const free = (id: string) => ({ ...call(id), isFreeForm: true }) as const
 const freed = <R extends object>(input: R) => ({ ...input, isFreeForm: true as const })
 
 const image = { type: 'image', source: { type: 'base64', mediaType: 'image/png', data: 'AA==' } } as const
 const state = (account: string): OpaqueState => ({ origin: { ...ORIGIN, account }, kind: 'signature', data: 's' })
-const thought = (account: string) => ({ type: 'reasoning', text: 'hm', state: state(account) }) as const
+const createReasoning = (account: string) => ({ type: 'reasoning', text: 'hm', state: state(account) }) as const
 
 const FROM_ANSWER = 'From your answer before:'
 
-const loop = [user('q'), assistant(thought('anthropic/1'), call('b')), tool(createNamedResult('b', '2'))]
+const loop = [user('q'), assistant(createReasoning('anthropic/1'), call('b')), tool(createNamedResult('b', '2'))]
 
 /** The conversation that a target gets. */
 const table: Record<string, [given: Turn[], expected: Turn[], target?: Input]> = {
@@ -81,14 +84,19 @@ const table: Record<string, [given: Turn[], expected: Turn[], target?: Input]> =
   ],
   'an error result for a call without a result': [
     [user('q'), assistant(call('a'), call('b')), tool(result('a', '1')), user('?')],
-    [user('q'), assistant(call('a'), call('b')), tool(createNamedResult('a', '1'), none('b')), user('?')],
+    [
+      user('q'),
+      assistant(call('a'), call('b')),
+      tool(createNamedResult('a', '1'), createMissingResult('b')),
+      user('?'),
+    ],
   ],
   'results of the same kind as their calls, even if only the calls name the kind': [
     [user('q'), assistant(free('a'), call('b'), free('c')), tool(result('a', '1'), freed(result('b', '2'))), user('?')],
     [
       user('q'),
       assistant(free('a'), call('b'), free('c')),
-      tool(freed(createNamedResult('a', '1')), createNamedResult('b', '2'), freed(none('c'))),
+      tool(freed(createNamedResult('a', '1')), createNamedResult('b', '2'), freed(createMissingResult('c'))),
       user('?'),
     ],
     { traits: { freeFormTools: true } },
@@ -146,11 +154,11 @@ const table: Record<string, [given: Turn[], expected: Turn[], target?: Input]> =
     ],
   ],
   "only the target's own reasoning": [
-    [user('q'), assistant(thought('anthropic/1'), thought('anthropic/2'), 'a')],
-    [user('q'), assistant(thought('anthropic/1'), 'a')],
+    [user('q'), assistant(createReasoning('anthropic/1'), createReasoning('anthropic/2'), 'a')],
+    [user('q'), assistant(createReasoning('anthropic/1'), 'a')],
   ],
   'reasoning of the current tool loop if the target only accepts that': [
-    [user('p'), assistant(thought('anthropic/1'), 'a'), ...loop],
+    [user('p'), assistant(createReasoning('anthropic/1'), 'a'), ...loop],
     [user('p'), assistant('a'), ...loop],
     { traits: { reasoning: replaying('tool-loop') } },
   ],

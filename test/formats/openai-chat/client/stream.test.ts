@@ -147,16 +147,17 @@ test('each candidate has its own role, text, and finish reason', () => {
     close(1),
     end('stop', 'length'),
   ])
-  const of = (index: number) => chunks.flatMap(({ choices }) => choices.filter((choice) => choice.index === index))
+  const filterByIndex = (index: number) =>
+    chunks.flatMap(({ choices }) => choices.filter((choice) => choice.index === index))
   assert.equal(
-    of(1).map(({ delta: output, finish_reason }) => [output, finish_reason]),
+    filterByIndex(1).map(({ delta: output, finish_reason }) => [output, finish_reason]),
     [
       [{ role: 'assistant', content: '' }, null],
       [{ content: 'b' }, null],
       [{}, 'length'],
     ],
   )
-  assert.is(of(0).at(-1)?.finish_reason, 'stop')
+  assert.is(filterByIndex(0).at(-1)?.finish_reason, 'stop')
 })
 
 test('an empty response still has its role', () => {

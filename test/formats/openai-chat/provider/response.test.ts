@@ -12,7 +12,7 @@ const parseMessage = (message: object, finish_reason: unknown = 'stop') =>
 const text = (text: string) => ({ type: 'text', text }) as const
 const fn = (name: string, args: unknown) => ({ type: 'function', function: { name, arguments: args } })
 const call = (id: string, args = '{}') => ({ type: 'tool-call', id, name: 'f', arguments: args }) as const
-const own = (kind: OpaqueState['kind'], data = ''): OpaqueState => ({
+const createState = (kind: OpaqueState['kind'], data = ''): OpaqueState => ({
   origin: { format: 'openai-chat', account: 'vendor/1' },
   kind,
   data,
@@ -50,39 +50,42 @@ const messages: Record<string, [message: object, content: AssistantPart[]]> = {
   'the legacy function call': [{ content: null, function_call: { name: 'f', arguments: '{}' } }, [call('call_id1')]],
   'reasoning in reasoning_content': [
     { content: 'a', reasoning_content: 'hm' },
-    [{ type: 'reasoning', text: 'hm', state: own('text') }, text('a')],
+    [{ type: 'reasoning', text: 'hm', state: createState('text') }, text('a')],
   ],
   'reasoning details, which take precedence over plain text': [
     { content: 'a', reasoning: 'hm', reasoning_details: [{ type: 'reasoning.text', text: 'hm', signature: 's' }] },
-    [{ type: 'reasoning', text: 'hm', state: own('detail', '{"type":"reasoning.text","signature":"s"}') }, text('a')],
+    [
+      { type: 'reasoning', text: 'hm', state: createState('detail', '{"type":"reasoning.text","signature":"s"}') },
+      text('a'),
+    ],
   ],
   'reasoning in the second of two fields': [
     { content: 'a', reasoning_content: '', reasoning: 'hm' },
-    [{ type: 'reasoning', text: 'hm', state: own('text') }, text('a')],
+    [{ type: 'reasoning', text: 'hm', state: createState('text') }, text('a')],
   ],
   "reasoning in GitHub Copilot's reasoning_text": [
     { content: 'a', reasoning_text: 'hm' },
-    [{ type: 'reasoning', text: 'hm', state: own('text') }, text('a')],
+    [{ type: 'reasoning', text: 'hm', state: createState('text') }, text('a')],
   ],
   'reasoning in thinking': [
     { content: 'a', thinking: 'hm' },
-    [{ type: 'reasoning', text: 'hm', state: own('text') }, text('a')],
+    [{ type: 'reasoning', text: 'hm', state: createState('text') }, text('a')],
   ],
   'Databricks’ reasoning in the content': [
     { content: [{ type: 'reasoning', summary: [{ type: 'summary_text', text: 'hm', signature: 's' }] }, text('a')] },
-    [{ type: 'reasoning', text: 'hm', state: own('text') }, text('a')],
+    [{ type: 'reasoning', text: 'hm', state: createState('text') }, text('a')],
   ],
   'reasoning text next to unreadable details': [
     { content: 'a', reasoning: 'hm', reasoning_details: [{ type: 'reasoning.encrypted', data: 'd' }] },
     [
-      { type: 'reasoning', text: 'hm', state: own('text') },
-      { type: 'reasoning', text: '', state: own('detail', '{"type":"reasoning.encrypted","data":"d"}') },
+      { type: 'reasoning', text: 'hm', state: createState('text') },
+      { type: 'reasoning', text: '', state: createState('detail', '{"type":"reasoning.encrypted","data":"d"}') },
       text('a'),
     ],
   ],
   'Google’s signature': [
     { tool_calls: [{ id: 'c', ...fn('f', '{}'), extra_content: { google: { thought_signature: 's' } } }] },
-    [{ ...call('c'), state: own('thought-signature', 's') }],
+    [{ ...call('c'), state: createState('thought-signature', 's') }],
   ],
   citations: [
     {

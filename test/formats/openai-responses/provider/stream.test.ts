@@ -19,7 +19,7 @@ const args = (text: string, fields = {}) => ({
   delta: text,
   ...fields,
 })
-const thought = (fields = {}) => ({ type: 'reasoning', id: 'i', summary: [], ...fields })
+const createReasoning = (fields = {}) => ({ type: 'reasoning', id: 'i', summary: [], ...fields })
 const citation = { type: 'url_citation', url: 'https://a', title: 'A', start_index: 0, end_index: 1 }
 const text = (value: string, fields = {}) => ({ type: 'text', text: value, ...fields })
 const createCall = (value: string, fields = {}) => ({
@@ -167,11 +167,11 @@ const table: Record<
   ],
   'reasoning summaries with encrypted content': [
     [
-      createItemAdded(thought({ encrypted_content: 'early' })),
+      createItemAdded(createReasoning({ encrypted_content: 'early' })),
       { type: 'response.reasoning_summary_text.delta', output_index: 0, summary_index: 0, delta: 'a' },
       { type: 'response.reasoning_summary_text.done', output_index: 0, summary_index: 0, text: 'a' },
       { type: 'response.reasoning_summary_text.done', output_index: 0, summary_index: 1, text: 'b' },
-      done(thought({ encrypted_content: 'g' })),
+      done(createReasoning({ encrypted_content: 'g' })),
       createCompleted(),
     ],
     [
@@ -185,8 +185,8 @@ const table: Record<
   ],
   'encrypted reasoning without a summary': [
     [
-      createItemAdded(thought()),
-      done(thought({ encrypted_content: 'g' })),
+      createItemAdded(createReasoning()),
+      done(createReasoning({ encrypted_content: 'g' })),
       delta('a', { output_index: 1 }),
       createCompleted(),
     ],
@@ -196,7 +196,7 @@ const table: Record<
     [
       { type: 'response.reasoning_text.delta', ...at, delta: 'a' },
       { type: 'response.reasoning.delta', ...at, output_index: 1, delta: 'b' },
-      done(thought({ content: [{ type: 'reasoning_text', text: 'a' }] })),
+      done(createReasoning({ content: [{ type: 'reasoning_text', text: 'a' }] })),
       createCompleted(),
     ],
     [
@@ -205,7 +205,7 @@ const table: Record<
     ],
   ],
   'empty reasoning': [
-    [createItemAdded(thought()), done(thought()), delta('a', { output_index: 1 }), createCompleted()],
+    [createItemAdded(createReasoning()), done(createReasoning()), delta('a', { output_index: 1 }), createCompleted()],
     [text('a')],
   ],
   'a search': [

@@ -1,5 +1,5 @@
 import * as v from 'valibot'
-import { count, json, some, webUrl, words } from './validator.ts'
+import { count, json, nonEmptyArray, webUrl, words } from './validator.ts'
 
 /** A field that may be missing, but not `null`. */
 export const maybe = v.exactOptional
@@ -61,7 +61,7 @@ export const text = v.strictObject({ type: v.literal('text'), text: spoken, cach
 const cited = v.strictObject({
   type: v.literal('text'),
   text: spoken,
-  citations: maybe(some(citation)),
+  citations: maybe(nonEmptyArray(citation)),
   cache_control,
 })
 

@@ -1,7 +1,16 @@
 import type { MessageCreateParams } from '@anthropic-ai/sdk/resources/messages'
 import * as v from 'valibot'
 import { assistantBlock, cache_control, maybe, name, spoken, text, userBlock } from './anthropic-blocks.ts'
-import { count, createValidator, everyObject, isClosed, json, listBroken, some, within } from './validator.ts'
+import {
+  count,
+  createValidator,
+  everyObject,
+  isClosed,
+  json,
+  listBroken,
+  nonEmptyArray,
+  numberBetween,
+} from './validator.ts'
 
 /*
  * Validates a request to Anthropic Messages, and rejects unknown fields as Anthropic does. Sources: the API reference, and the types of Anthropic's
@@ -11,13 +20,13 @@ import { count, createValidator, everyObject, isClosed, json, listBroken, some, 
 const message = v.variant('role', [
   v.strictObject({
     role: v.literal('user'),
-    content: v.union([spoken, some(userBlock)]),
+    content: v.union([spoken, nonEmptyArray(userBlock)]),
   }),
   v.strictObject({
     role: v.literal('assistant'),
-    content: v.union([spoken, some(assistantBlock)]),
+    content: v.union([spoken, nonEmptyArray(assistantBlock)]),
   }),
-  v.strictObject({ role: v.literal('system'), content: v.union([spoken, some(text)]) }),
+  v.strictObject({ role: v.literal('system'), content: v.union([spoken, nonEmptyArray(text)]) }),
 ])
 
 const isSchema = v.custom<{ type: 'object' }>(
@@ -44,8 +53,8 @@ const tool = v.union([
     type: v.literal('web_search_20250305'),
     name: v.literal('web_search'),
     max_uses: maybe(v.pipe(count, v.minValue(1))),
-    allowed_domains: maybe(some(v.string())),
-    blocked_domains: maybe(some(v.string())),
+    allowed_domains: maybe(nonEmptyArray(v.string())),
+    blocked_domains: maybe(nonEmptyArray(v.string())),
     user_location: maybe(
       v.strictObject({
         type: v.literal('approximate'),
@@ -79,9 +88,9 @@ const thinking = v.variant('type', [
 const request = v.strictObject({
   model: v.string(),
   max_tokens: v.pipe(count, v.minValue(1)),
-  messages: some(message),
-  system: maybe(v.union([spoken, some(text)])),
-  tools: maybe(some(tool)),
+  messages: nonEmptyArray(message),
+  system: maybe(v.union([spoken, nonEmptyArray(text)])),
+  tools: maybe(nonEmptyArray(tool)),
   tool_choice: maybe(choice),
   thinking: maybe(thinking),
   output_config: maybe(
@@ -90,8 +99,8 @@ const request = v.strictObject({
       format: maybe(v.strictObject({ type: v.literal('json_schema'), schema: json })),
     }),
   ),
-  temperature: maybe(within(0, 1)),
-  top_p: maybe(within(0, 1)),
+  temperature: maybe(numberBetween(0, 1)),
+  top_p: maybe(numberBetween(0, 1)),
   top_k: maybe(count),
   stop_sequences: maybe(v.array(spoken)),
   metadata: maybe(v.strictObject({ user_id: v.pipe(v.string(), v.maxLength(256)) })),
@@ -105,7 +114,7 @@ type Request = v.InferOutput<typeof request>
 type Message = Request['messages'][number]
 
 /** Compiles only if everything valid here is accepted by Anthropic's own client. */
-export const fits = ({
+export const toClientType = ({
   temperature: _,
   top_p: __,
   top_k: ___,

@@ -1,6 +1,6 @@
 import { type Content, FunctionCallingConfigMode, type Tool, type ToolConfig } from '@google/genai'
 import * as v from 'valibot'
-import { count, createValidator, json, listBroken, some, within, words } from './validator.ts'
+import { count, createValidator, json, listBroken, nonEmptyArray, numberBetween, words } from './validator.ts'
 
 /*
  * Validates a request to the Gemini API, and rejects unknown fields as Google does. Sources: the types of Google's client, the requests it sends, the
@@ -17,7 +17,7 @@ const fileData = v.strictObject({ mimeType: maybe(mimeType), fileUri: words })
 const thoughtSignature = maybe(base64)
 const text = v.strictObject({ text: v.string(), thought: maybe(v.boolean()), thoughtSignature })
 const videoMetadata = maybe(
-  v.strictObject({ fps: maybe(within(0, 24)), startOffset: maybe(words), endOffset: maybe(words) }),
+  v.strictObject({ fps: maybe(numberBetween(0, 24)), startOffset: maybe(words), endOffset: maybe(words) }),
 )
 const media = v.union([
   v.strictObject({ inlineData, videoMetadata, thoughtSignature }),
@@ -32,12 +32,12 @@ const result = v.strictObject({
     id: maybe(v.string()),
     name,
     response: json,
-    parts: maybe(some(v.union([v.strictObject({ inlineData }), v.strictObject({ fileData })]))),
+    parts: maybe(nonEmptyArray(v.union([v.strictObject({ inlineData }), v.strictObject({ fileData })]))),
   }),
 })
 const content = v.variant('role', [
-  v.strictObject({ role: v.literal('user'), parts: some(v.union([text, media, result])) }),
-  v.strictObject({ role: v.literal('model'), parts: some(v.union([text, media, call])) }),
+  v.strictObject({ role: v.literal('user'), parts: nonEmptyArray(v.union([text, media, result])) }),
+  v.strictObject({ role: v.literal('model'), parts: nonEmptyArray(v.union([text, media, call])) }),
 ])
 
 const declaration = v.strictObject({
@@ -47,32 +47,32 @@ const declaration = v.strictObject({
   responseJsonSchema: maybe(json),
 })
 const tool = v.union([
-  v.strictObject({ functionDeclarations: some(declaration) }),
-  v.strictObject({ googleSearch: v.strictObject({ excludeDomains: maybe(some(v.string())) }) }),
+  v.strictObject({ functionDeclarations: nonEmptyArray(declaration) }),
+  v.strictObject({ googleSearch: v.strictObject({ excludeDomains: maybe(nonEmptyArray(v.string())) }) }),
 ])
 const toolConfig = v.strictObject({
   functionCallingConfig: maybe(
     v.strictObject({
       mode: v.enum(FunctionCallingConfigMode),
-      allowedFunctionNames: maybe(some(name)),
+      allowedFunctionNames: maybe(nonEmptyArray(name)),
     }),
   ),
   includeServerSideToolInvocations: maybe(v.literal(true)),
 })
 
 const generationConfig = v.strictObject({
-  candidateCount: maybe(within(1, 8)),
+  candidateCount: maybe(numberBetween(1, 8)),
   maxOutputTokens: maybe(v.pipe(count, v.minValue(1))),
-  temperature: maybe(within(0, 2)),
-  topP: maybe(within(0, 1)),
+  temperature: maybe(numberBetween(0, 2)),
+  topP: maybe(numberBetween(0, 1)),
   topK: maybe(count),
-  frequencyPenalty: maybe(within(-2, 2)),
-  presencePenalty: maybe(within(-2, 2)),
+  frequencyPenalty: maybe(numberBetween(-2, 2)),
+  presencePenalty: maybe(numberBetween(-2, 2)),
   seed: maybe(v.pipe(v.number(), v.integer(), v.minValue(-(2 ** 31)), v.maxValue(2 ** 31 - 1))),
   stopSequences: maybe(v.pipe(v.array(words), v.maxLength(5))),
   responseLogprobs: maybe(v.boolean()),
-  logprobs: maybe(within(0, 20)),
-  responseModalities: maybe(some(v.picklist(['TEXT', 'IMAGE', 'AUDIO']))),
+  logprobs: maybe(numberBetween(0, 20)),
+  responseModalities: maybe(nonEmptyArray(v.picklist(['TEXT', 'IMAGE', 'AUDIO']))),
   speechConfig: maybe(
     v.strictObject({
       voiceConfig: v.strictObject({ prebuiltVoiceConfig: v.strictObject({ voiceName: words }) }),
@@ -82,7 +82,7 @@ const generationConfig = v.strictObject({
   thinkingConfig: maybe(
     v.strictObject({
       includeThoughts: maybe(v.boolean()),
-      thinkingBudget: maybe(within(-1, 32_768)),
+      thinkingBudget: maybe(numberBetween(-1, 32_768)),
       thinkingLevel: maybe(v.picklist(['MINIMAL', 'LOW', 'MEDIUM', 'HIGH'])),
     }),
   ),
@@ -91,9 +91,9 @@ const generationConfig = v.strictObject({
 })
 
 const request = v.strictObject({
-  contents: some(content),
-  systemInstruction: maybe(v.strictObject({ parts: some(v.strictObject({ text: words })) })),
-  tools: maybe(some(tool)),
+  contents: nonEmptyArray(content),
+  systemInstruction: maybe(v.strictObject({ parts: nonEmptyArray(v.strictObject({ text: words })) })),
+  tools: maybe(nonEmptyArray(tool)),
   toolConfig: maybe(toolConfig),
   generationConfig: maybe(generationConfig),
   serviceTier: maybe(v.picklist(['standard', 'flex', 'priority'])),
@@ -103,11 +103,11 @@ const request = v.strictObject({
 type Request = v.InferOutput<typeof request>
 
 /** Compiles only if everything valid here is accepted by Google's own client. */
-export const fits = ({ contents, tools = [], toolConfig }: Request): [Content[], Tool[], ToolConfig | undefined] => [
+export const toClientType = ({
   contents,
-  tools,
+  tools = [],
   toolConfig,
-]
+}: Request): [Content[], Tool[], ToolConfig | undefined] => [contents, tools, toolConfig]
 
 export const geminiProblems = createValidator(request, (body) => {
   const { tools = [], toolConfig: config, generationConfig: { thinkingConfig: thinking, ...options } = {} } = body

@@ -10,9 +10,9 @@ import {
   labels,
   listBroken,
   name,
-  some,
+  nonEmptyArray,
+  numberBetween,
   webUrl,
-  within,
 } from './validator.ts'
 
 /*
@@ -44,7 +44,7 @@ const file = v.strictObject({
   ]),
   ...mark,
 })
-const texts = v.union([v.string(), some(text)])
+const texts = v.union([v.string(), nonEmptyArray(text)])
 
 const call = v.variant('type', [
   v.strictObject({
@@ -64,7 +64,7 @@ const message = v.variant('role', [
   v.strictObject({ role: v.literal('developer'), content: texts, name: maybe(name) }),
   v.strictObject({
     role: v.literal('user'),
-    content: v.union([v.string(), some(v.variant('type', [text, image, audio, file]))]),
+    content: v.union([v.string(), nonEmptyArray(v.variant('type', [text, image, audio, file]))]),
     name: maybe(name),
   }),
   v.strictObject({
@@ -73,7 +73,7 @@ const message = v.variant('role', [
     refusal: maybe(v.string()),
     name: maybe(name),
     audio: maybe(v.strictObject({ id: v.string() })),
-    tool_calls: maybe(some(call)),
+    tool_calls: maybe(nonEmptyArray(call)),
     reasoning_content: maybe(v.string()),
   }),
   v.strictObject({ role: v.literal('tool'), tool_call_id: v.string(), content: texts }),
@@ -108,7 +108,7 @@ const choice = v.union([
   named,
   v.strictObject({
     type: v.literal('allowed_tools'),
-    allowed_tools: v.strictObject({ mode: v.picklist(['auto', 'required']), tools: some(named) }),
+    allowed_tools: v.strictObject({ mode: v.picklist(['auto', 'required']), tools: nonEmptyArray(named) }),
   }),
 ])
 const output = v.variant('type', [
@@ -127,24 +127,24 @@ const output = v.variant('type', [
 
 const request = v.strictObject({
   model: v.string(),
-  messages: some(message),
-  tools: maybe(some(tool)),
+  messages: nonEmptyArray(message),
+  tools: maybe(nonEmptyArray(tool)),
   tool_choice: maybe(choice),
   parallel_tool_calls: maybe(v.boolean()),
   response_format: maybe(output),
   stream: maybe(v.boolean()),
   stream_options: maybe(v.strictObject({ include_usage: v.boolean() })),
   max_completion_tokens: maybe(v.pipe(count, v.minValue(1))),
-  temperature: maybe(within(0, 2)),
-  top_p: maybe(within(0, 1)),
-  frequency_penalty: maybe(within(-2, 2)),
-  presence_penalty: maybe(within(-2, 2)),
+  temperature: maybe(numberBetween(0, 2)),
+  top_p: maybe(numberBetween(0, 1)),
+  frequency_penalty: maybe(numberBetween(-2, 2)),
+  presence_penalty: maybe(numberBetween(-2, 2)),
   seed: maybe(v.pipe(v.number(), v.integer())),
-  stop: maybe(v.pipe(some(v.string()), v.maxLength(4))),
-  n: maybe(within(1, 128)),
+  stop: maybe(v.pipe(nonEmptyArray(v.string()), v.maxLength(4))),
+  n: maybe(numberBetween(1, 128)),
   logprobs: maybe(v.boolean()),
-  top_logprobs: maybe(within(0, 20)),
-  logit_bias: maybe(v.record(v.string(), within(-100, 100))),
+  top_logprobs: maybe(numberBetween(0, 20)),
+  logit_bias: maybe(v.record(v.string(), numberBetween(-100, 100))),
   reasoning_effort: maybe(v.picklist(['none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max'])),
   verbosity: maybe(v.picklist(['low', 'medium', 'high'])),
   service_tier: maybe(v.picklist(['auto', 'default', 'flex', 'scale', 'priority', 'fast'])),
@@ -157,7 +157,7 @@ const request = v.strictObject({
     v.strictObject({ mode: maybe(v.picklist(['implicit', 'explicit'])), ttl: maybe(v.literal('30m')) }),
   ),
   prompt_cache_retention: maybe(v.picklist(['in_memory', '24h'])),
-  modalities: maybe(some(v.picklist(['text', 'audio', 'image']))),
+  modalities: maybe(nonEmptyArray(v.picklist(['text', 'audio', 'image']))),
   audio: maybe(
     v.strictObject({ voice: v.string(), format: v.picklist(['wav', 'aac', 'mp3', 'flac', 'opus', 'pcm16']) }),
   ),
@@ -183,7 +183,7 @@ const request = v.strictObject({
 type Request = v.InferOutput<typeof request>
 
 /** Compiles only if everything valid here is accepted by OpenAI's own client. */
-export const fits = ({ modalities: _, ...body }: Request): OpenAI.ChatCompletionCreateParams => body
+export const toClientType = ({ modalities: _, ...body }: Request): OpenAI.ChatCompletionCreateParams => body
 
 export const chatProblems = createValidator(request, (body) => [
   ...listBroken({

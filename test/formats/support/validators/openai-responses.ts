@@ -10,9 +10,9 @@ import {
   labels,
   listBroken,
   name,
-  some,
+  nonEmptyArray,
+  numberBetween,
   webUrl,
-  within,
 } from './validator.ts'
 
 /*
@@ -40,16 +40,16 @@ const part = v.union([
   getFile({ file_url: webUrl }),
   getFile({ file_id: v.string() }),
 ])
-const parts = v.union([v.string(), some(part)])
+const parts = v.union([v.string(), nonEmptyArray(part)])
 
-const spoken = <R extends string>(role: R) =>
+const message = <R extends string>(role: R) =>
   v.strictObject({ type: v.literal('message'), role: v.literal(role), content: parts })
 const outputText = v.strictObject({
   type: v.literal('message'),
   role: v.literal('assistant'),
   content: v.union([
     v.string(),
-    some(
+    nonEmptyArray(
       v.variant('type', [
         v.strictObject({ type: v.literal('output_text'), text: v.string(), annotations: v.array(v.unknown()) }),
         v.strictObject({ type: v.literal('refusal'), refusal: v.string() }),
@@ -60,9 +60,9 @@ const outputText = v.strictObject({
 })
 const callId = v.pipe(v.string(), v.minLength(1), v.maxLength(64))
 const item = v.union([
-  spoken('user'),
-  spoken('system'),
-  spoken('developer'),
+  message('user'),
+  message('system'),
+  message('developer'),
   outputText,
   v.strictObject({
     type: v.literal('reasoning'),
@@ -113,7 +113,7 @@ const tool = v.variant('type', [
         timezone: maybe(v.string()),
       }),
     ),
-    filters: maybe(v.strictObject({ allowed_domains: some(v.string()) })),
+    filters: maybe(v.strictObject({ allowed_domains: nonEmptyArray(v.string()) })),
   }),
 ])
 const named = v.strictObject({ type: v.picklist(['function', 'custom']), name })
@@ -124,7 +124,7 @@ const choice = v.union([
   v.strictObject({
     type: v.literal('allowed_tools'),
     mode: v.picklist(['auto', 'required']),
-    tools: some(named),
+    tools: nonEmptyArray(named),
   }),
 ])
 const output = v.variant('type', [
@@ -141,9 +141,9 @@ const output = v.variant('type', [
 
 const request = v.strictObject({
   model: v.string(),
-  input: v.union([v.string(), some(item)]),
+  input: v.union([v.string(), nonEmptyArray(item)]),
   instructions: maybe(v.string()),
-  tools: maybe(some(tool)),
+  tools: maybe(nonEmptyArray(tool)),
   tool_choice: maybe(choice),
   parallel_tool_calls: maybe(v.boolean()),
   text: maybe(v.strictObject({ format: maybe(output), verbosity: maybe(v.picklist(['low', 'medium', 'high'])) })),
@@ -161,9 +161,9 @@ const request = v.strictObject({
   store: v.literal(false),
   stream: maybe(v.boolean()),
   max_output_tokens: maybe(v.pipe(count, v.minValue(16))),
-  temperature: maybe(within(0, 2)),
-  top_p: maybe(within(0, 1)),
-  top_logprobs: maybe(within(0, 20)),
+  temperature: maybe(numberBetween(0, 2)),
+  top_p: maybe(numberBetween(0, 1)),
+  top_logprobs: maybe(numberBetween(0, 20)),
   service_tier: maybe(v.picklist(['auto', 'default', 'flex', 'scale', 'priority', 'fast'])),
   metadata: maybe(v.pipe(labels, v.maxEntries(16))),
   safety_identifier: maybe(v.pipe(v.string(), v.maxLength(128))),
@@ -181,7 +181,7 @@ type Request = v.InferOutput<typeof request>
  * Compiles only if everything valid here is accepted by OpenAI's own client. Excludes `input`, because the client's types require IDs, which items that
  * aren't stored don't have.
  */
-export const fits = ({ input: _, ...body }: Request): ResponseCreateParams => body
+export const toClientType = ({ input: _, ...body }: Request): ResponseCreateParams => body
 
 export const responsesProblems = createValidator(request, (body) => [
   ...listBroken({

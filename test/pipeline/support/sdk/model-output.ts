@@ -14,7 +14,7 @@ export type Block =
 /** A web page, or a document in the request, given by index. */
 type Cited = { url: string; title: string } | { document: number; quote: string }
 
-export interface Answered {
+export interface ModelResponse {
   blocks: Block[]
   finish?: 'stop' | 'length' | 'filter' | 'calls'
   /** Token counts. `input` includes `cached`, and `output` includes `reasoning`. */
@@ -28,7 +28,7 @@ type Split = (text: string) => string[]
 const USAGE = { input: 100, output: 40, cached: 60, reasoning: 10 }
 
 /** Returns a response as a provider of a format sends it, complete and as events. */
-export const getOutput = (format: WireFormat, answered: Answered): ModelOutput => writers[format](answered)
+export const getOutput = (format: WireFormat, answered: ModelResponse): ModelOutput => writers[format](answered)
 
 const halves: Split = (text) => [text.slice(0, 3), text.slice(3)].filter((piece) => piece !== '')
 const getPages = (blocks: readonly Block[]) =>
@@ -36,7 +36,7 @@ const getPages = (blocks: readonly Block[]) =>
 const getText = (blocks: readonly Block[], type: Block['type']) =>
   blocks.map((block) => (block.type === type && 'text' in block ? block.text : '')).join('')
 
-const writers: Readonly<Record<WireFormat, (answered: Answered) => ModelOutput>> = {
+const writers: Readonly<Record<WireFormat, (answered: ModelResponse) => ModelOutput>> = {
   'openai-chat': ({ blocks, finish = 'stop', usage = USAGE, split = halves }) => {
     const head = { id: 'chatcmpl-1', created: 1_790_000_000, model: 'm' }
     const reason = { stop: 'stop', length: 'length', filter: 'content_filter', calls: 'tool_calls' }[finish]
