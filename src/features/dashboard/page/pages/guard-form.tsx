@@ -96,7 +96,7 @@ export function GuardForm({ guard, onSaved }: { guard: Guard | undefined; onSave
     const input: Record<string, unknown> = { kind: kind.value }
     for (const [field, { shape }] of [...listKindOptions(), ...options]) {
       const value = isPairField(field)
-        ? fromPairs(pairs.value[field], field === 'headers' ? String : Number)
+        ? fromPairs<string | number>(pairs.value[field], field === 'headers' ? String : Number)
         : readText(shape.type, texts.value[field])
       if (value !== null || (guard && field in guard)) input[field] = value
     }
