@@ -1,3 +1,5 @@
+import { createExpiringMap, type ExpiringMap } from '../../lib/maps.ts'
+import { getSettledValue } from '../../lib/promises.ts'
 import {
   type AccountProfile,
   type AccountRecord,
@@ -11,7 +13,63 @@ import {
 import type { Keyring } from '../../records/keyring.ts'
 import type { Identity } from '../../request/identity.ts'
 import type { Clock, Storage } from '../../types.ts'
-import { type KnownAccount, toKnownAccount } from './known-accounts.ts'
+import { type AccountCache, type KnownAccount, toKnownAccount } from './known-accounts.ts'
+
+interface AccountUsesDependencies {
+  storage: Storage
+  keyring(): Promise<Keyring>
+  clock: Clock
+  cache: AccountCache
+  /** Days without requests after which an account is forgotten. */
+  idleDays: number
+  onError(error: unknown): void
+}
+
+/** Records that accounts are used, which writes an account's record at most once a day. */
+export class AccountUses {
+  readonly #deps: AccountUsesDependencies
+  /** The current day in UTC, as of the latest request. */
+  #day = { number: 0, text: '' }
+  readonly #recentWrites: ExpiringMap<true>
+
+  constructor(deps: AccountUsesDependencies) {
+    this.#deps = deps
+    this.#recentWrites = createExpiringMap<true>({ clock: deps.clock, ttlMs: RETRY_MS, max: MAX_RECENT_WRITES })
+  }
+
+  /** Never rejects. */
+  async record(ref: string, identity: Identity): Promise<void> {
+    if (this.#recentWrites.get(ref)) return
+    const { storage, keyring, clock, cache, idleDays, onError } = this.#deps
+    const day = this.#getDay()
+    const cachedAccount = getSettledValue(cache.find(ref))
+    if (cachedAccount?.seenOn === day && !hasNewPlan(cachedAccount, identity)) return
+    this.#recentWrites.set(ref, true)
+    try {
+      const seen = await recordAccountUse(
+        { storage, keyring: await keyring(), clock },
+        { ref, identity, day, idleDays },
+      )
+      if (seen) cache.update(ref, seen)
+      else cache.expire(ref)
+    } catch (error) {
+      cache.expire(ref)
+      onError(error)
+    }
+  }
+
+  /** Makes the next use of an account write its record if necessary, even right after another write. */
+  forget(ref: string): void {
+    this.#recentWrites.delete(ref)
+  }
+
+  #getDay(): string {
+    const now = this.#deps.clock.now()
+    const number = Math.floor(now / DAY_MS)
+    if (number !== this.#day.number) this.#day = { number, text: new Date(now).toISOString().slice(0, 10) }
+    return this.#day.text
+  }
+}
 
 interface AccountUse {
   ref: string
@@ -25,7 +83,7 @@ interface AccountUse {
  * Stores an account that your app has named, or renews its record, which otherwise expires. Keeps fields that the management API has set. Resolves to
  * the stored account, or to `undefined` if another write came first or if the record is unsigned and therefore left unchanged.
  */
-export async function recordAccountUse(
+async function recordAccountUse(
   { storage, keyring, clock }: { storage: Storage; keyring: Keyring; clock: Clock },
   { ref, identity, day, idleDays }: AccountUse,
 ): Promise<KnownAccount | undefined> {
@@ -65,4 +123,11 @@ function toProfile(
   return profile
 }
 
-export const DAY_MS = 24 * 60 * 60 * 1_000
+const DAY_MS = 24 * 60 * 60 * 1_000
+/** How long to wait after a failed write, in ms. */
+const RETRY_MS = 5_000
+const MAX_RECENT_WRITES = 20_000
+
+/** Returns whether your app names a different plan than the record does. The account's API keys use the plan in the record. */
+const hasNewPlan = ({ plan, isManaged }: Pick<KnownAccount, 'plan' | 'isManaged'>, identity: Identity): boolean =>
+  !isManaged && identity.plan !== undefined && identity.plan !== plan

@@ -1,18 +1,18 @@
 import { type GatewayError, gatewayError } from '../../errors.ts'
 import { isAccountId } from '../../lib/account-ids.ts'
-import { createExpiringMap } from '../../lib/maps.ts'
 import { getSettledValue } from '../../lib/promises.ts'
 import { createKeyAccess } from '../../records/key-access.ts'
 import type { ClientKey } from '../../records/key-lookup.ts'
 import { ACCOUNTS_PREFIX } from '../../records/record-collections.ts'
 import type { Store } from '../../records/store.ts'
-import type { CallerAccount, ModelPermissions } from '../../request/caller.ts'
+import type { CallerAccount } from '../../request/caller.ts'
 import type { Identity } from '../../request/identity.ts'
 import type { Clock } from '../../types.ts'
 import { createLimitInterning } from './account-limits.ts'
 import { createPausedPlanError, createPlans } from './account-plans.ts'
 import { type AccountRefs, createAccountRefs } from './account-refs.ts'
-import { DAY_MS, recordAccountUse } from './account-use.ts'
+import { AccountUses } from './account-use.ts'
+import { CallerAccounts } from './caller-accounts.ts'
 import { type AccountCache, createAccountCache, type KnownAccount } from './known-accounts.ts'
 import { createNewAccountLimit } from './new-accounts.ts'
 
@@ -84,12 +84,8 @@ export function createAccounts({
   const findPlan = createPlans({ groups, groupCache })
   const combineLimits = createLimitInterning()
   const checkNewAccountLimit = createNewAccountLimit({ clock, newPerMinute, onError })
-  const identities = new WeakMap<CallerAccount, Identity>()
-  /** The latest `CallerAccount` created from each record. */
-  const latest = new WeakMap<KnownAccount, CallerAccount>()
-  /** The current day in UTC, as of the latest request. */
-  let [today, day] = [0, '']
-  const recentWrites = createExpiringMap<true>({ clock, ttlMs: RETRY_MS, max: MAX_RECENT_WRITES })
+  const callers = new CallerAccounts(findPlan, combineLimits)
+  const uses = new AccountUses({ storage, keyring, clock, cache, idleDays, onError })
   const listeners: Array<(ref: string) => void> = []
   const notify = (ref: string) => {
     for (const listener of listeners) listener(ref)
@@ -97,38 +93,6 @@ export function createAccounts({
   freshness.onChange((key) => {
     if (key.startsWith(ACCOUNTS_PREFIX)) notify(decodeURIComponent(key.slice(ACCOUNTS_PREFIX.length)))
   })
-
-  /** Creates a `CallerAccount`. `plan` replaces the default plan for an account that has none. */
-  async function toCaller(
-    knownAccount: KnownAccount | undefined,
-    { ref, identity, plan: fallbackPlan = defaultPlan }: { ref: string; identity: Identity; plan?: string | undefined },
-  ): Promise<CallerAccount> {
-    if (knownAccount?.isActive === false) throw gatewayError('ACCOUNT_PAUSED')
-    const planName = identity.plan ?? knownAccount?.plan ?? fallbackPlan
-    const plan = planName === undefined ? undefined : await findPlan(planName)
-    const same = knownAccount && latest.get(knownAccount)
-    if (same && same.plan === plan && isSameIdentity(identities.get(same), identity)) return same
-    const accountLimits = identity.limits ?? plan?.each
-    const limits =
-      identity.limits || knownAccount?.limits ? combineLimits(accountLimits ?? {}, knownAccount?.limits) : accountLimits
-    const allowed = [identity, knownAccount].flatMap((account) => (account ? (listAllowed(account) ?? []) : []))
-    const require = [identity.require, knownAccount?.require, plan?.require].filter((tags) => tags !== undefined)
-    const account: CallerAccount = {
-      id: identity.account,
-      ref,
-      name: identity.name ?? knownAccount?.name,
-      plan,
-      limits,
-      metadata: identity.metadata ?? knownAccount?.metadata,
-      tags: identity.tags,
-      ...(allowed.length > 0 && { allowed }),
-      ...(require.length > 0 && { require }),
-      ...(knownAccount?.promptCaching !== undefined && { promptCaching: knownAccount.promptCaching }),
-    }
-    identities.set(account, identity)
-    if (knownAccount) latest.set(knownAccount, account)
-    return account
-  }
 
   async function findKnown(ref: string): Promise<KnownAccount | undefined> {
     const finding = cache.find(ref)
@@ -141,14 +105,14 @@ export function createAccounts({
     prepareLimits?.({ ref, plan, limits: limits ?? plan?.each })
   }
 
-  async function getAccount(identity: Identity, plan?: string): Promise<CallerAccount> {
+  async function getAccount(identity: Identity, plan = defaultPlan): Promise<CallerAccount> {
     const finding = refs.find(identity.account)
     const ref = getSettledValue(finding) ?? (await finding)
     const reading = cache.find(ref)
     if (!getSettledValue(reading)) void expectLimits(ref, { plan, ...identity })
     const account = getSettledValue(reading) ?? (await reading)
     if (!account) checkNewAccountLimit(ref)
-    return toCaller(account, { ref, identity, plan })
+    return callers.create(account, { ref, identity, defaultPlan: plan })
   }
 
   return {
@@ -164,31 +128,12 @@ export function createAccounts({
       const { account: ref = '' } = key
       const account = await findKnown(ref)
       if (!account) throw createMissingAccountError(key, ref)
-      return toCaller(account, { ref, identity: { account: account.id } })
+      return callers.create(account, { ref, identity: { account: account.id }, defaultPlan })
     },
 
     async markSeen(account) {
-      const { ref } = account
-      const identity = identities.get(account)
-      if (!identity || recentWrites.get(ref)) return
-      const now = clock.now()
-      const number = Math.floor(now / DAY_MS)
-      if (number !== today) day = new Date(now).toISOString().slice(0, 10)
-      today = number
-      const cachedAccount = getSettledValue(cache.find(ref))
-      if (cachedAccount?.seenOn === day && !hasNewPlan(cachedAccount, identity)) return
-      recentWrites.set(ref, true)
-      try {
-        const seen = await recordAccountUse(
-          { storage, keyring: await keyring(), clock },
-          { ref, identity, day, idleDays },
-        )
-        if (seen) cache.update(ref, seen)
-        else cache.expire(ref)
-      } catch (error) {
-        cache.expire(ref)
-        onError(error)
-      }
+      const identity = callers.getIdentity(account)
+      if (identity) await uses.record(account.ref, identity)
     },
 
     async findRejection(ref, planId) {
@@ -213,28 +158,11 @@ export function createAccounts({
 
     changed(ref) {
       cache.forget(ref)
-      recentWrites.delete(ref)
+      uses.forget(ref)
       notify(ref)
     },
   }
 }
-
-/** Returns whether both have the same fields with identical values. If so, an account created from one also fits the other. */
-function isSameIdentity(a: Identity | undefined, b: Identity): boolean {
-  const members = Object.keys(b) as Array<keyof Identity> // an identity has no other fields
-  return (
-    a !== undefined && members.length === Object.keys(a).length && members.every((member) => a[member] === b[member])
-  )
-}
-
-/** Returns whether your app names a different plan than the record does. The account's API keys use the plan in the record. */
-export const hasNewPlan = (
-  { plan, isManaged }: Pick<KnownAccount, 'plan' | 'isManaged'>,
-  identity: Identity,
-): boolean => !isManaged && identity.plan !== undefined && identity.plan !== plan
-
-const listAllowed = ({ models, kinds }: ModelPermissions): ModelPermissions | undefined =>
-  (models ?? kinds) === undefined ? undefined : { models, kinds }
 
 const createMissingAccountError = (key: Pick<ClientKey, 'name'>, ref: string) =>
   gatewayError('CALLER_UNUSABLE', {
@@ -243,7 +171,3 @@ const createMissingAccountError = (key: Pick<ClientKey, 'name'>, ref: string) =>
   })
 
 const INVALID_ACCOUNT_MESSAGE = 'The header x-signalbox-account is not a valid account ID.'
-
-/** How long to wait after a failed write, in ms. */
-const RETRY_MS = 5_000
-const MAX_RECENT_WRITES = 20_000

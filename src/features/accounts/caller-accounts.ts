@@ -1,0 +1,73 @@
+import { gatewayError } from '../../errors.ts'
+import type { CallerAccount, ModelPermissions } from '../../request/caller.ts'
+import type { Identity } from '../../request/identity.ts'
+import type { CombineLimits } from './account-limits.ts'
+import type { FindPlan } from './account-plans.ts'
+import type { KnownAccount } from './known-accounts.ts'
+
+/** Creates the accounts of callers from records and identities. */
+export class CallerAccounts {
+  readonly #findPlan: FindPlan
+  readonly #combineLimits: CombineLimits
+  readonly #identities = new WeakMap<CallerAccount, Identity>()
+  /** The latest account created from each record. */
+  readonly #latest = new WeakMap<KnownAccount, CallerAccount>()
+
+  constructor(findPlan: FindPlan, combineLimits: CombineLimits) {
+    this.#findPlan = findPlan
+    this.#combineLimits = combineLimits
+  }
+
+  /**
+   * Creates a caller's account, or returns the latest one from the same record if nothing differs. `defaultPlan` is the plan of an account that has
+   * none. Rejects with `ACCOUNT_PAUSED` or as `FindPlan` does.
+   */
+  async create(
+    knownAccount: KnownAccount | undefined,
+    { ref, identity, defaultPlan }: { ref: string; identity: Identity; defaultPlan: string | undefined },
+  ): Promise<CallerAccount> {
+    if (knownAccount?.isActive === false) throw gatewayError('ACCOUNT_PAUSED')
+    const planName = identity.plan ?? knownAccount?.plan ?? defaultPlan
+    const plan = planName === undefined ? undefined : await this.#findPlan(planName)
+    const same = knownAccount && this.#latest.get(knownAccount)
+    if (same && same.plan === plan && isSameIdentity(this.#identities.get(same), identity)) return same
+    const accountLimits = identity.limits ?? plan?.each
+    const limits =
+      identity.limits || knownAccount?.limits
+        ? this.#combineLimits(accountLimits ?? {}, knownAccount?.limits)
+        : accountLimits
+    const allowed = [identity, knownAccount].flatMap((account) => (account ? (listAllowed(account) ?? []) : []))
+    const require = [identity.require, knownAccount?.require, plan?.require].filter((tags) => tags !== undefined)
+    const account: CallerAccount = {
+      id: identity.account,
+      ref,
+      name: identity.name ?? knownAccount?.name,
+      plan,
+      limits,
+      metadata: identity.metadata ?? knownAccount?.metadata,
+      tags: identity.tags,
+      ...(allowed.length > 0 && { allowed }),
+      ...(require.length > 0 && { require }),
+      ...(knownAccount?.promptCaching !== undefined && { promptCaching: knownAccount.promptCaching }),
+    }
+    this.#identities.set(account, identity)
+    if (knownAccount) this.#latest.set(knownAccount, account)
+    return account
+  }
+
+  /** Returns the identity that an account was created from. */
+  getIdentity(account: CallerAccount): Identity | undefined {
+    return this.#identities.get(account)
+  }
+}
+
+/** Returns whether both have the same fields with identical values. If so, an account created from one also fits the other. */
+function isSameIdentity(a: Identity | undefined, b: Identity): boolean {
+  const members = Object.keys(b) as Array<keyof Identity> // an identity has no other fields
+  return (
+    a !== undefined && members.length === Object.keys(a).length && members.every((member) => a[member] === b[member])
+  )
+}
+
+const listAllowed = ({ models, kinds }: ModelPermissions): ModelPermissions | undefined =>
+  (models ?? kinds) === undefined ? undefined : { models, kinds }
