@@ -105,14 +105,14 @@ export function createAction(operation: NamedOperation, details: ActionDetails, 
 
   /** Returns the messages for an empty list, and for a response that contains only `success`. */
   function describeDefaults({ input, words: [name] }: ActionCall): ResultFormat {
-    const things = path.slice(path.lastIndexOf('/') + 1)
+    const plural = path.slice(path.lastIndexOf('/') + 1)
     const create = context.words === 'list' ? context.actions.create?.words?.join(' ') : undefined
     const hint =
       create &&
       ` yet. Create one: signalbox ${context.command} create ${create.replaceAll('[', '<').replaceAll(']', '>')}`
     const isDeletion = operation.names.at(-1) === 'delete'
     return {
-      none: Object.keys(input).length > 0 ? `No matching ${things}.` : `There are no ${things}${hint ?? '.'}`,
+      none: Object.keys(input).length > 0 ? `No matching ${plural}.` : `There are no ${plural}${hint ?? '.'}`,
       done: isDeletion ? `Deleted ${noun} "${name}".` : 'Done.',
     }
   }

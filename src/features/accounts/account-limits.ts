@@ -29,11 +29,11 @@ const MAX_KNOWN = 20_000
 function combine(a: UsageLimits, b: UsageLimits | undefined): UsageLimits {
   const limits: UsageLimits = {}
   for (const unit of COUNTED_UNITS) {
-    const [mine, its] = [a[unit], b?.[unit]]
-    if (!mine && !its) continue
+    const [limitA, limitB] = [a[unit], b?.[unit]]
+    if (!limitA && !limitB) continue
     const windows: WindowLimits = {}
     for (const window of WINDOWS) {
-      const least = getMin(mine?.[window], its?.[window])
+      const least = getMin(limitA?.[window], limitB?.[window])
       if (least !== undefined) windows[window] = least
     }
     limits[unit] = windows

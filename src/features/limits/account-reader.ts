@@ -187,8 +187,8 @@ async function readRecordedSpending(
     (window) => [window, getWindowStart(window, minute) * 60_000] as const,
   )
   const reader = await usage.reader()
-  await reader.sumUsage({ keyId: id }, { from: 0, to: Number.POSITIVE_INFINITY, unit: 'day' }, ({ sums }, index) => {
-    for (const [window, start] of windows) if (index >= start) nano[window] += sums.nano
+  await reader.sumUsage({ keyId: id }, { from: 0, to: Number.POSITIVE_INFINITY, unit: 'day' }, ({ sums }, startMs) => {
+    for (const [window, start] of windows) if (startMs >= start) nano[window] += sums.nano
   })
   return {
     day: fromNanoUsd(nano.day),

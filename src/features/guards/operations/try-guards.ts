@@ -69,13 +69,13 @@ export function createGuardTest({ clock, own, fetch, serve, findGuard }: TestDep
       : undefined
     const { verdict = 'pass', category } = run.notes[0] ?? {}
     const cause = failure instanceof Error && failure.cause instanceof Error ? failure.cause : failure
-    const tried: TestedGuard = {
+    const tested: TestedGuard = {
       ...{ name: guard.name, verdict },
       ...(category !== undefined && { category }),
       ms: clock.now() - startedAt,
       ...(failure !== undefined && { error: cause instanceof Error ? cause.message : String(cause) }),
     }
-    return { tried, text: (decision?.kind === 'passed' && decision.texts.get(part.id)) || text }
+    return { tested, text: (decision?.kind === 'passed' && decision.texts.get(part.id)) || text }
   }
 
   return {
@@ -84,8 +84,8 @@ export function createGuardTest({ clock, own, fetch, serve, findGuard }: TestDep
       const verdicts: TestedGuard[] = []
       let changed = text
       for (const namedGuard of [...namedGuards, ...(guard ? [await createGuard(guard)] : [])]) {
-        const { tried, text: next } = await tryGuard(namedGuard, changed, stage)
-        verdicts.push(tried)
+        const { tested, text: next } = await tryGuard(namedGuard, changed, stage)
+        verdicts.push(tested)
         changed = next
       }
       return { verdicts, text: changed }

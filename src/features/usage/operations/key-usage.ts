@@ -78,16 +78,20 @@ async function sumMonthlyUsage(
   const latest = new Map<string, TimeRange>()
   const from = Math.floor(Math.min(month, now - LOOKBACK_MS) / DAY_MS) * DAY_MS
   const today = Math.floor(now / DAY_MS) * DAY_MS
-  await reader.sumUsage({}, { from, to: Number.POSITIVE_INFINITY, unit: 'day' }, ({ dimensions, sums: row }, index) => {
-    const sum = sums.get(dimensions.keyId)
-    if (!sum) return
-    if (row.requests > 0 && index >= (latest.get(dimensions.keyId)?.from ?? 0))
-      latest.set(dimensions.keyId, { from: index, to: index + (index < today ? DAY_MS : HOUR_MS) })
-    if (index < month) return
-    sum.requests += row.requests
-    sum.nano += row.nano
-    sum.unpriced += row.unpriced
-  })
+  await reader.sumUsage(
+    {},
+    { from, to: Number.POSITIVE_INFINITY, unit: 'day' },
+    ({ dimensions, sums: row }, startMs) => {
+      const sum = sums.get(dimensions.keyId)
+      if (!sum) return
+      if (row.requests > 0 && startMs >= (latest.get(dimensions.keyId)?.from ?? 0))
+        latest.set(dimensions.keyId, { from: startMs, to: startMs + (startMs < today ? DAY_MS : HOUR_MS) })
+      if (startMs < month) return
+      sum.requests += row.requests
+      sum.nano += row.nano
+      sum.unpriced += row.unpriced
+    },
+  )
   const times = await reader.findLatestTimes(latest)
   return new Map(
     Array.from(sums, ([id, { nano, ...counts }]) => {

@@ -238,7 +238,7 @@ export function createUsageOperations({
       const sums = new UsageAggregator({ by: groupBy, order, top })
       const time = { from: start, to: end }
       const unit = groupBy.has('hour') ? 'hour' : 'day'
-      const range = await usageReader.sumUsage(filter, { ...time, unit }, (row, index) => sums.add(row, index))
+      const range = await usageReader.sumUsage(filter, { ...time, unit }, (row, startMs) => sums.add(row, startMs))
       const rows = sums.getRows()
       const summary: UsageSummary = { ...formatRange(range), rows, totals: sums.getTotals() }
       if (series) {
@@ -247,13 +247,15 @@ export function createUsageOperations({
           order,
           seriesRows: sums.getFirstRows(MAX_SERIES_ROWS),
         })
-        await usageReader.sumUsage(filter, { ...time, unit: series }, (row, index) => seriesTotals.add(row, index))
+        await usageReader.sumUsage(filter, { ...time, unit: series }, (row, startMs) => seriesTotals.add(row, startMs))
         summary.series = seriesTotals.getRows()
       }
       if (compare) {
         const previousTotals = new UsageAggregator({ by: new Set(), order })
         const formerRange = { from: range.from - (last - range.from), to: range.from, unit: 'day' } as const
-        const found = await usageReader.sumUsage(filter, formerRange, (row, index) => previousTotals.add(row, index))
+        const found = await usageReader.sumUsage(filter, formerRange, (row, startMs) =>
+          previousTotals.add(row, startMs),
+        )
         if (found.from < found.to) summary.before = { ...formatRange(found), totals: previousTotals.getTotals() }
       }
       if (names) summary.names = await readNames([{ ...filterFields, ...filter }, ...rows], { ...store, accounts })
