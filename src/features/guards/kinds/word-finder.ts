@@ -115,33 +115,8 @@ interface WordEnd {
 function buildAutomaton(words: readonly string[]) {
   const columns = new Uint16Array(0x1_0000)
   let width = 1
-  const patterns = words.flatMap((word, index) => {
-    const text = word.replace(/^\*|\*$/g, '').trim()
-    if (readLetters(text).length === 0)
-      throw new TypeError(`words().words[${index}] has no visible characters to find.`)
-    const boundaries = {
-      opensWord: !word.startsWith('*') && isLetter(text.at(0)),
-      closesWord: !word.endsWith('*') && isLetter(text.at(-1)),
-    }
-    const spellings = new Map(
-      [text, text.toLowerCase(), text.toUpperCase()].map((variant) => [
-        readLetters(variant)
-          .map(({ code }) => code)
-          .join(),
-        variant,
-      ]),
-    ) // Greek capitals look like letters of other alphabets
-    return [...spellings.values()].map((spelling) => {
-      const letters = readLetters(spelling)
-      const codes = letters.map(({ code }) => code)
-      for (const code of codes) if (columns[code] === 0) columns[code] = width++
-      return {
-        codes,
-        letters: letters.some(({ code, marks }) => code >= 0x80 || marks !== '') ? letters : undefined,
-        ...boundaries,
-      }
-    })
-  })
+  const patterns = readPatterns(words)
+  for (const { codes } of patterns) for (const code of codes) if (columns[code] === 0) columns[code] = width++
   const space = columns[0x20] ?? 0
   const hasPhrases = space !== 0
   const other = width++ // markup that isn't in words
@@ -169,24 +144,7 @@ function buildAutomaton(words: readonly string[]) {
       endsByState.set(state, [...(endsByState.get(state) ?? []), { length: codes.length, ...boundaries }])
   }
 
-  const fallbacks = new Map<number, number>()
-  const isEnd = new Set<number>()
-  const queue = [...table.subarray(1, width)].filter((state) => state !== 0)
-  for (let head = 0; head < queue.length; head++) {
-    const state = queue[head] ?? 0
-    const fallback = fallbacks.get(state) ?? 0
-    if (endsByState.has(state) || isEnd.has(fallback)) isEnd.add(state)
-    for (let column = 1; column < width; column++) {
-      const next = table[state + column] ?? 0
-      const other = table[fallback + column] ?? 0
-      if (next === state) continue
-      if (next === 0) table[state + column] = other
-      else {
-        fallbacks.set(next, other)
-        queue.push(next)
-      }
-    }
-  }
+  const { fallbacks, isEnd } = linkFallbacks(table, width, endsByState)
   for (const [cell, state] of table.entries()) {
     const column = cell % width
     const isBeforeMarkup = markupColumns.has(column) && (cell >= width || escapeColumns.has(column))
@@ -293,6 +251,65 @@ function buildAutomaton(words: readonly string[]) {
       for (let index = state; index !== 0; index = fallbacks.get(index) ?? 0) yield* endsByState.get(index) ?? []
     },
   }
+}
+
+/** Reads the spellings of the words, as the codes of their folded characters. Throws a TypeError for a word without visible characters. */
+const readPatterns = (words: readonly string[]): WordPattern[] =>
+  words.flatMap((word, index) => {
+    const text = word.replace(/^\*|\*$/g, '').trim()
+    if (readLetters(text).length === 0)
+      throw new TypeError(`words().words[${index}] has no visible characters to find.`)
+    const boundaries = {
+      opensWord: !word.startsWith('*') && isLetter(text.at(0)),
+      closesWord: !word.endsWith('*') && isLetter(text.at(-1)),
+    }
+    const spellings = new Map(
+      [text, text.toLowerCase(), text.toUpperCase()].map((variant) => [
+        readLetters(variant)
+          .map(({ code }) => code)
+          .join(),
+        variant,
+      ]),
+    ) // Greek capitals look like letters of other alphabets
+    return [...spellings.values()].map((spelling) => {
+      const letters = readLetters(spelling)
+      const codes = letters.map(({ code }) => code)
+      return {
+        codes,
+        letters: letters.some(({ code, marks }) => code >= 0x80 || marks !== '') ? letters : undefined,
+        ...boundaries,
+      }
+    })
+  })
+
+interface WordPattern extends Omit<WordEnd, 'length'> {
+  codes: number[]
+}
+
+/**
+ * Adds the transitions for characters that don't continue a word, which lead to the longest word that may have started later: the fallback. Returns
+ * the fallback of each state, and the states in which a word ends.
+ */
+function linkFallbacks(table: Int32Array, width: number, endsByState: ReadonlyMap<number, readonly WordEnd[]>) {
+  const fallbacks = new Map<number, number>()
+  const isEnd = new Set<number>()
+  const queue = [...table.subarray(1, width)].filter((state) => state !== 0)
+  for (let head = 0; head < queue.length; head++) {
+    const state = queue[head] ?? 0
+    const fallback = fallbacks.get(state) ?? 0
+    if (endsByState.has(state) || isEnd.has(fallback)) isEnd.add(state)
+    for (let column = 1; column < width; column++) {
+      const next = table[state + column] ?? 0
+      const other = table[fallback + column] ?? 0
+      if (next === state) continue
+      if (next === 0) table[state + column] = other
+      else {
+        fallbacks.set(next, other)
+        queue.push(next)
+      }
+    }
+  }
+  return { fallbacks, isEnd }
 }
 
 /** Whether markup or escapes hide a word: not, maybe with the text that follows, or maybe. */
