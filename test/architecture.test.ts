@@ -1,14 +1,14 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { entries } from '../tsup.config.ts'
-import { brokenCitations, getHeadings, uncitedHeadings } from './architecture/citations.ts'
-import { longFiles, violations } from './architecture/rules.ts'
+import { findBrokenCitations, findUncitedHeadings, getHeadings } from './architecture/citations.ts'
+import { findLongFiles, violations } from './architecture/rules.ts'
 import {
-  folderCycles,
-  importCycles,
-  missingFormatFiles,
-  repeatedTypeNames,
-  titlesWithoutSubject,
+  findFolderCycles,
+  findImportCycles,
+  findMissingFormatFiles,
+  findRepeatedTypeNames,
+  findTitlesWithoutSubject,
 } from './architecture/shape.ts'
 import { assert, suite } from './support/suite.ts'
 
@@ -22,7 +22,7 @@ source('every file follows the architecture rules', () => {
 })
 
 source('no file is too long, not even a test', () => {
-  const found = longFiles(readTree(['src', 'adapters', 'examples', 'test']))
+  const found = findLongFiles(readTree(['src', 'adapters', 'examples', 'test']))
   assert.is(found.length, 0, found.join('\n'))
 })
 
@@ -35,13 +35,13 @@ source('every file has a unique name, so editor tabs are easy to tell apart', ()
 })
 
 source('every format has the same files', () => {
-  assert.equal(missingFormatFiles(readTree(['src/protocols/formats']).keys()), [])
+  assert.equal(findMissingFormatFiles(readTree(['src/protocols/formats']).keys()), [])
 })
 
 source('files and folders have no import cycles, not even for types', () => {
   const files = readTree(['src', 'adapters'])
-  assert.equal(importCycles(files), [])
-  assert.equal(folderCycles(files), [])
+  assert.equal(findImportCycles(files), [])
+  assert.equal(findFolderCycles(files), [])
 })
 
 /**
@@ -51,7 +51,7 @@ source('files and folders have no import cycles, not even for types', () => {
 const MAX_REPEATED_NAMES = 8
 
 source('few type names are declared twice', () => {
-  const found = repeatedTypeNames(readTree(['src', 'adapters']))
+  const found = findRepeatedTypeNames(readTree(['src', 'adapters']))
   assert.ok(found.length <= MAX_REPEATED_NAMES, `Rename a type, so that a name means one thing:\n${found.join('\n')}`)
 })
 
@@ -60,11 +60,11 @@ source('detects a type name declared in two files, unless it belongs to a wire f
     ['src/a.ts', 'export interface Row {}\ntype WireRow = 1\ninterface Own {}'],
     ['src/b.ts', 'type Row = 1\nexport interface WireRow {}'],
   ])
-  assert.equal(repeatedTypeNames(files), ['Row: src/a.ts, src/b.ts'])
+  assert.equal(findRepeatedTypeNames(files), ['Row: src/a.ts, src/b.ts'])
 })
 
 source('at most 5% of the test titles lack a subject', () => {
-  const { tests, found } = titlesWithoutSubject(readTree(['test']))
+  const { tests, found } = findTitlesWithoutSubject(readTree(['test']))
   assert.ok(tests > 2_000, `only ${tests} tests were found`)
   assert.ok(found.length <= tests / 20, `${found.length} of ${tests} titles begin with a verb:\n${found.join('\n')}`)
 })
@@ -75,7 +75,7 @@ source('detects a title that begins with a verb, even with options or in a templ
     'test(`has that`, { timeoutMs: 1 }, async () => {})',
     "test('a target is skipped', () => {})",
   ]
-  const { tests, found } = titlesWithoutSubject(new Map([['test/a.test.ts', text.join('\n')]]))
+  const { tests, found } = findTitlesWithoutSubject(new Map([['test/a.test.ts', text.join('\n')]]))
   assert.is(tests, 3)
   assert.equal(
     found.map((line) => line.slice(0, 20)),
@@ -88,11 +88,11 @@ const readRules = () => getHeadings(readFileSync(join(root, 'src/rules.md'), 'ut
 source('comments cite only documents in the repository and rules in src/rules.md', () => {
   const files = readTree(['src', 'adapters', 'examples', 'test'])
   const documents = { exists: (path: string) => existsSync(join(root, path)), headings: readRules() }
-  assert.equal(brokenCitations(files, documents), [])
+  assert.equal(findBrokenCitations(files, documents), [])
 })
 
 source('comments cite every rule in src/rules.md', () => {
-  assert.equal(uncitedHeadings(readTree(['src', 'adapters', 'examples', 'test']), readRules()), [])
+  assert.equal(findUncitedHeadings(readTree(['src', 'adapters', 'examples', 'test']), readRules()), [])
 })
 
 source('detects any kind of comment that cites a missing document or rule', () => {
@@ -100,7 +100,7 @@ source('detects any kind of comment that cites a missing document or rule', () =
     exists: (path: string) => ['src/rules.md', 'src/a/notes.md'].includes(path),
     headings: getHeadings('# Rules\n\n## Client keys\n\n- Text\n\n## Listing: order\n'),
   }
-  const findBroken = (text: string) => brokenCitations(new Map([['src/a/b.ts', text]]), documents)
+  const findBroken = (text: string) => findBrokenCitations(new Map([['src/a/b.ts', text]]), documents)
   for (const text of [
     '/** Some keys (src/rules.md, Client keys). */',
     '/**\n * Some lists (src/rules.md, Listing:\n * order).\n */',
@@ -119,7 +119,7 @@ source('detects any kind of comment that cites a missing document or rule', () =
   assert.equal(findBroken('/** Some (src/rules.md, Other keys). */'), [
     'src/a/b.ts:1 cites "Other keys). */", which is no heading of src/rules.md',
   ])
-  assert.equal(uncitedHeadings(new Map([['a.ts', '// (src/rules.md, Client keys)\n']]), documents.headings), [
+  assert.equal(findUncitedHeadings(new Map([['a.ts', '// (src/rules.md, Client keys)\n']]), documents.headings), [
     'Listing: order',
   ])
 })
@@ -333,13 +333,13 @@ for (const [name, [path, text]] of Object.entries(allowed)) {
 }
 
 rules('the architecture rules reject a file of more than 400 lines, except generated data', () => {
-  const lines = (count: number) => 'export {}\n'.repeat(count)
+  const getLines = (count: number) => 'export {}\n'.repeat(count)
   const files = {
-    'src/lib/a.ts': lines(400),
-    'test/lib/b.ts': lines(401),
-    'src/protocols/providers/models.data.ts': lines(900),
+    'src/lib/a.ts': getLines(400),
+    'test/lib/b.ts': getLines(401),
+    'src/protocols/providers/models.data.ts': getLines(900),
   }
-  assert.equal(longFiles(new Map(Object.entries(files))), ['test/lib/b.ts has 401 lines, more than 400'])
+  assert.equal(findLongFiles(new Map(Object.entries(files))), ['test/lib/b.ts has 401 lines, more than 400'])
 })
 
 rules('the architecture rules report the files that a format lacks', () => {
@@ -348,10 +348,13 @@ rules('the architecture rules report the files that a format lacks', () => {
   const shared = inFolder(['errors', 'fields', 'format', 'translator', 'wire'], 'new-')
   const side = ['conversation', 'request', 'response', 'stream', 'tools']
   const provider = inFolder(side, 'provider/new-provider-')
-  assert.equal(missingFormatFiles([...shared, ...provider, 'src/protocols/formats/canonical/canonical-parts.ts']), [])
-  assert.equal(missingFormatFiles([...shared, ...provider.slice(1)]), provider.slice(0, 1))
   assert.equal(
-    missingFormatFiles([...shared, ...provider, ...inFolder(['models'], 'client/new-client-')]),
+    findMissingFormatFiles([...shared, ...provider, 'src/protocols/formats/canonical/canonical-parts.ts']),
+    [],
+  )
+  assert.equal(findMissingFormatFiles([...shared, ...provider.slice(1)]), provider.slice(0, 1))
+  assert.equal(
+    findMissingFormatFiles([...shared, ...provider, ...inFolder(['models'], 'client/new-client-')]),
     inFolder(side, 'client/new-client-'),
   )
 })
@@ -364,7 +367,7 @@ rules('the architecture rules find files that import each other, except for type
     'src/lib/d.ts': "import { e } from './e.ts'",
     'src/lib/e.ts': "import type { D } from './d.ts'",
   }
-  assert.equal(importCycles(new Map(Object.entries(files))), ['src/lib/a.ts src/lib/b.ts src/lib/c.ts'])
+  assert.equal(findImportCycles(new Map(Object.entries(files))), ['src/lib/a.ts src/lib/b.ts src/lib/c.ts'])
 })
 
 rules('the architecture rules find folders that import each other, even for types', () => {
@@ -374,7 +377,7 @@ rules('the architecture rules find folders that import each other, even for type
     'src/request/codec/c.ts': "import type { A } from './a.ts'",
     'src/request/d.ts': "import { a } from '../codec/a.ts'",
   }
-  assert.equal(folderCycles(new Map(Object.entries(files))), ['src/request/codec src/request/upstream'])
+  assert.equal(findFolderCycles(new Map(Object.entries(files))), ['src/request/codec src/request/upstream'])
 })
 
 function check(files: Record<string, string>): string[] {

@@ -27,25 +27,25 @@ function getMembers(file: string, name: string): string[] {
   return [...body.matchAll(/^ {2}(\w+)\??:/gm)].map(([, member = '']) => member)
 }
 
-const missing = (names: readonly string[], rows: readonly string[]) => names.filter((name) => !rows.includes(name))
+const findMissing = (names: readonly string[], rows: readonly string[]) => names.filter((name) => !rows.includes(name))
 
 test('each strategy has a row in docs/src/content/docs/reference/combos-and-strategies.md', () => {
-  assert.equal(missing(strategies, getRows('docs/src/content/docs/reference/combos-and-strategies.md')), [])
+  assert.equal(findMissing(strategies, getRows('docs/src/content/docs/reference/combos-and-strategies.md')), [])
 })
 
 test('each format has a row in docs/src/content/docs/reference/formats.md', () => {
-  assert.equal(missing(providerFormats, getRows('docs/src/content/docs/reference/formats.md')), [])
+  assert.equal(findMissing(providerFormats, getRows('docs/src/content/docs/reference/formats.md')), [])
 })
 
 test('each kind of guard has a row in docs/src/content/docs/reference/guards.md', () => {
-  assert.equal(missing(Object.keys(guardKinds), getRows('docs/src/content/docs/reference/guards.md')), [])
+  assert.equal(findMissing(Object.keys(guardKinds), getRows('docs/src/content/docs/reference/guards.md')), [])
 })
 
 test('docs/src/content/docs/guides/rerank.md mentions each rerank vendor', () => {
   const words = read('docs/src/content/docs/guides/rerank.md')
     .toLowerCase()
     .split(/[^\w-]+/)
-  assert.equal(missing(Object.keys(rerankVendors), words), [])
+  assert.equal(findMissing(Object.keys(rerankVendors), words), [])
 })
 
 test('the options page has one row for each option, limit, and hook, and no other rows', () => {
@@ -57,7 +57,7 @@ test('the options page has one row for each option, limit, and hook, and no othe
   const limits = [...getMembers('src/options.ts', 'Limits'), ...getMembers('src/request/context.ts', 'PipelineLimits')]
   const accounts = getMembers('src/features/accounts/accounts.ts', 'AccountOptions')
   assert.ok(options.length >= 20 && limits.length > 10, `${options} ${limits}`)
-  assert.equal(missing([...options, ...limits, ...accounts], rows), [])
+  assert.equal(findMissing([...options, ...limits, ...accounts], rows), [])
   const others = [
     'onRequest',
     'onAttempt',
@@ -71,7 +71,7 @@ test('the options page has one row for each option, limit, and hook, and no othe
     'api',
     'end',
   ]
-  assert.equal(missing(rows, [...options, ...limits, ...accounts, ...others]), [])
+  assert.equal(findMissing(rows, [...options, ...limits, ...accounts, ...others]), [])
 })
 
 test('docs/src/content/docs/reference/providers.md lists the prefixes of each catalog provider', () => {
@@ -80,7 +80,7 @@ test('docs/src/content/docs/reference/providers.md lists the prefixes of each ca
   )
   const prefixes = named.flatMap((cell) => [...cell.matchAll(/`([\w-]+)\/`/g)].map(([, prefix = '']) => prefix))
   const all = Object.entries(defaultCatalog).flatMap(([id, definition]) => getPrefixes(id, definition))
-  assert.equal(missing(all, prefixes), [])
+  assert.equal(findMissing(all, prefixes), [])
 })
 
 test("the page on other frameworks lists the gateway's paths outside /v1, /v1beta, and /api", () => {

@@ -114,12 +114,12 @@ test('a token has at most 1,800 characters', async () => {
   let length = 0
   for (let size = 0; size <= 200; size++) {
     const metadata = { a: 'x'.repeat(512), b: 'x'.repeat(512), c: 'x'.repeat(size) }
-    const minting = mint({ account: 'a', metadata })
-    const { token } = await minting.catch(() => ({ token: undefined }))
+    const pending = mint({ account: 'a', metadata })
+    const { token } = await pending.catch(() => ({ token: undefined }))
     if (token) {
       await verify(token)
       length = token.length
-    } else assert.is(await getCode(minting), 'INVALID_REQUEST')
+    } else assert.is(await getCode(pending), 'INVALID_REQUEST')
   }
   assert.ok(length > 1_790 && length <= 1_800, String(length))
 })

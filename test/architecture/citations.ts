@@ -13,7 +13,7 @@ export const getHeadings = (text: string): string[] =>
   Array.from(text.matchAll(/^## (.+)$/gm), ([, heading = '']) => heading)
 
 /** Finds comments that cite a missing document, or a missing heading of `src/rules.md`. Returns one line per citation. */
-export function brokenCitations(files: ReadonlyMap<string, string>, { exists, headings }: Documents): string[] {
+export function findBrokenCitations(files: ReadonlyMap<string, string>, { exists, headings }: Documents): string[] {
   return getComments(files).flatMap(({ path, line, comment }) => [
     ...Array.from(comment.matchAll(DOCUMENT), ([name]) => name)
       .filter((name) => !exists(name) && !exists(posix.join(posix.dirname(path), name)))
@@ -25,7 +25,7 @@ export function brokenCitations(files: ReadonlyMap<string, string>, { exists, he
 }
 
 /** Returns the headings that no comment cites. */
-export function uncitedHeadings(files: ReadonlyMap<string, string>, headings: readonly string[]): string[] {
+export function findUncitedHeadings(files: ReadonlyMap<string, string>, headings: readonly string[]): string[] {
   const rules = getComments(files).flatMap(({ comment }) => citedRules(comment))
   return headings.filter((heading) => !rules.some((rule) => rule.startsWith(heading)))
 }

@@ -107,7 +107,7 @@ export function violations(files: ReadonlyMap<string, string>, entries: readonly
 }
 
 /** Finds files that are too long to read in one sitting. Returns one line per file. */
-export function longFiles(files: ReadonlyMap<string, string>): string[] {
+export function findLongFiles(files: ReadonlyMap<string, string>): string[] {
   return [...files].flatMap(([path, text]) => {
     const lineCount = text.replace(/\n$/, '').split('\n').length
     return lineCount > MAX_LINES && !GENERATED.test(path)

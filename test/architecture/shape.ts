@@ -8,7 +8,7 @@ const SIDE = ['conversation.ts', 'request.ts', 'response.ts', 'stream.ts', 'tool
  * Finds the files that a format lacks, because all formats have the same files. A format without clients has no `client/`, and one without providers
  * has no `provider/`.
  */
-export function missingFormatFiles(paths: Iterable<string>): string[] {
+export function findMissingFormatFiles(paths: Iterable<string>): string[] {
   const known = new Set(paths)
   const folders = [...known].flatMap((path) => {
     const [, folder, short] = /^(src\/protocols\/formats\/[^/]+\/)([\w-]+)-format\.ts$/.exec(path) ?? []
@@ -30,7 +30,7 @@ export function missingFormatFiles(paths: Iterable<string>): string[] {
  * Finds type names that several files declare, exported or not. Returns one line per name, with the files. The formats' `Wire…` types are excluded,
  * because all formats use the same names for them.
  */
-export function repeatedTypeNames(files: ReadonlyMap<string, string>): string[] {
+export function findRepeatedTypeNames(files: ReadonlyMap<string, string>): string[] {
   const declaredIn = new Map<string, string[]>()
   for (const [path, text] of files)
     for (const [, name = ''] of text.matchAll(/^(?:export )?(?:interface|type) (\w+)/gm))
@@ -39,7 +39,7 @@ export function repeatedTypeNames(files: ReadonlyMap<string, string>): string[] 
 }
 
 /** Counts the tests and finds titles that begin with a verb, which don't tell readers who acts. */
-export function titlesWithoutSubject(files: ReadonlyMap<string, string>): { tests: number; found: string[] } {
+export function findTitlesWithoutSubject(files: ReadonlyMap<string, string>): { tests: number; found: string[] } {
   const titles = [...files].flatMap(([path, text]) =>
     [...text.matchAll(TITLE)].map(([, , title = '']) => `${path}: ${title}`),
   )
@@ -53,7 +53,7 @@ const VERB =
   /^\S+: (?:is|are|was|has|have|does|may|can|cannot|says|takes|keeps|ends|reads|refuses|lets|hands|holds|gives|waits|makes|goes|runs|reports|fails|cuts|sends|reaches|passes|finds|costs|asks|answers (?!are|is|of|to|with)|returns|stops|begins|shows|works|uses|needs|leaves|starts|changes (?!are|of|to)|loses) /
 
 /** Finds groups of files that import each other, directly or indirectly, except for types. Returns one line per group. */
-export function importCycles(files: ReadonlyMap<string, string>): string[] {
+export function findImportCycles(files: ReadonlyMap<string, string>): string[] {
   const imports = [...files].map(([path, text]): [string, string[]] => [
     path,
     parseSource(path, text, () => false).imports.flatMap(({ target, isTypeOnly }) => (isTypeOnly ? [] : target)),
@@ -62,7 +62,7 @@ export function importCycles(files: ReadonlyMap<string, string>): string[] {
 }
 
 /** Finds groups of modules in `src` whose files import each other, including types. Returns one line per group. */
-export function folderCycles(files: ReadonlyMap<string, string>): string[] {
+export function findFolderCycles(files: ReadonlyMap<string, string>): string[] {
   const imports = new Map<string, string[]>()
   for (const [path, text] of files) {
     const folder = getFolder(path)

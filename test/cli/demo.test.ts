@@ -137,7 +137,7 @@ demo(
     await manage(`${api}/connections`, token, { body: { provider: 'openai', apiKey: 'sk-0123456789' } })
     await manage(`${api}/combos`, token, { body: { name: 'mine', models: ['demo/storyteller'] } })
     assert.is((await manage(`${api}/combos`, token, { body: { name: 'demo', models: ['openai/x'] } })).status, 400)
-    assert.equal(await names(`${api}/combos`, token, 'combos'), [
+    assert.equal(await getNames(`${api}/combos`, token, 'combos'), [
       'demo',
       'demo-messages',
       'demo-flaky',
@@ -151,8 +151,8 @@ demo(
 
     const later = signalbox(['--data', data])
     const laterUrl = await later.baseUrl()
-    assert.equal(await names(`${laterUrl}/api/combos`, token, 'combos'), ['mine'])
-    assert.equal(await names(`${laterUrl}/api/connections`, token, 'connections'), ['OpenAI'])
+    assert.equal(await getNames(`${laterUrl}/api/combos`, token, 'combos'), ['mine'])
+    assert.equal(await getNames(`${laterUrl}/api/connections`, token, 'connections'), ['OpenAI'])
     for (const model of ['demo', 'mine']) {
       const response = await chat(laterUrl, model)
       assert.is(response.status, 404)
@@ -183,7 +183,7 @@ demo('signalbox --demo overrides a combo with the same name and warns; without -
   await after.stop()
 })
 
-const names = async (url: string, token: string, list: string) =>
+const getNames = async (url: string, token: string, list: string) =>
   ((await manage(url, token)).body[list] as Array<{ name: string }>).map(({ name }) => name)
 
 const listWords = (text: string) => [...text.matchAll(/"content":"([^"]*)"/g)].map(([, word]) => word).join('')

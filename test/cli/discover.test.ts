@@ -60,7 +60,7 @@ async function run(url: string, args: string[]) {
   return { code, out: command.stdout, err: command.stderr }
 }
 
-const ids = async (url: string) => {
+const getIds = async (url: string) => {
   const listed: { data: { id: string }[] } = await (await fetch(`${url}/v1/models`)).json()
   return listed.data.map(({ id }) => id)
 }
@@ -70,7 +70,7 @@ test('a new connection to Ollama lists its models, and they respond', async (con
   const created = await run(url, ['create', 'ollama', '--base-url', baseUrl])
   assert.equal([created.code, created.err], [0, ''])
   assert.match(created.out, /^providerSpecificData\.enabledModels +llama3\.2:latest, qwen3:8b$/m)
-  assert.equal(await ids(url), ['ollama/llama3.2:latest', 'ollama/qwen3:8b'])
+  assert.equal(await getIds(url), ['ollama/llama3.2:latest', 'ollama/qwen3:8b'])
   assert.match(await (await chat(url, 'ollama/qwen3:8b')).text(), 'Once')
 
   context.models.push('gemma3:4b')
@@ -132,7 +132,7 @@ test('the config file queries a server once per start, and prints its warnings',
       `connections:\n  ollama: { baseUrl: '${context.baseUrl}'${discover} }\n  away: { provider: lmstudio, baseUrl: 'http://127.0.0.1:9/v1', discover: true }\n`,
     )
     const gateway = signalbox(['--data', data, '--config', config, '--no-env'])
-    const listed = await ids(await gateway.baseUrl())
+    const listed = await getIds(await gateway.baseUrl())
     await gateway.stop()
     return { listed: listed.filter((id) => id.startsWith('ollama/')), err: gateway.stderr }
   }

@@ -88,7 +88,7 @@ async function sh(context: Context, script: string, url: string): Promise<string
   return stdout
 }
 
-const ids = async (url: string, path = '/v1/models') => {
+const getIds = async (url: string, path = '/v1/models') => {
   const listed: { data: { id: string }[] } = await (await fetch(url + path)).json()
   return listed.data.map(({ id }) => id)
 }
@@ -104,12 +104,12 @@ for (const [title, hello, listed, embeddings] of [
     const url = await gateway.baseUrl()
     const [first = '', ...others] = listBlocks(title, 'sh')
     assert.match(await sh(context, first, url), hello)
-    assert.equal(await ids(url), [...listed])
-    assert.equal(await ids(url, '/v1/models/embedding'), [...embeddings])
+    assert.equal(await getIds(url), [...listed])
+    assert.equal(await getIds(url, '/v1/models/embedding'), [...embeddings])
     if (title === 'Ollama') {
       context.servers.models.ollama.push('qwen3:8b')
       for (const block of others) assert.match(await sh(context, block, url), /llama3\.2:latest.*qwen3:8b/)
-      assert.equal(await ids(url), [...listed, 'ollama/qwen3:8b'])
+      assert.equal(await getIds(url), [...listed, 'ollama/qwen3:8b'])
       context.servers.models.ollama.pop()
     }
     await gateway.stop()
@@ -138,7 +138,7 @@ test('the file with all servers connects them, and its combo responds', async (c
   const gateway = await start(context, ['--config', config])
   const url = await gateway.baseUrl()
   assert.is(gateway.stderr, '')
-  assert.equal(await ids(url), [
+  assert.equal(await getIds(url), [
     'local',
     'ollama/llama3.2:latest',
     'lms/qwen/qwen3-4b-2507',

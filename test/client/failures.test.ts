@@ -130,7 +130,7 @@ network('an unreachable gateway causes an error with status 0 and the reason, an
 })
 
 network('a connection that closes mid-response causes an error with status 0', async () => {
-  const cut = () => {
+  const truncate = () => {
     const body = new ReadableStream({
       pull(controller) {
         controller.enqueue(new TextEncoder().encode('{"keys":['))
@@ -139,7 +139,7 @@ network('a connection that closes mid-response causes an error with status 0', a
     })
     return new Response(body, { headers: { 'content-type': 'application/json' } })
   }
-  assert.equal(await failure(createTestClient(async () => cut()).keys.list()), [
+  assert.equal(await failure(createTestClient(async () => truncate()).keys.list()), [
     0,
     'UNREACHABLE',
     'The connection to http://gateway.test/ai closed before the whole response arrived (terminated).',

@@ -206,8 +206,8 @@ for (const basePath of ['', '/tools/ai']) {
       await assertSame(client.usage.summary(query), api.usage.summary(query))
       await assertSame(client.usage.requests({ limit: 5 }), api.usage.requests({ limit: 5 }))
       await assertSame(client.usage.keys({ ids: ['app', 'x'] }), api.usage.keys({ ids: ['app', 'x'] }))
-      const missing = (call: Promise<unknown>) => call.catch(({ status, message }) => `${status} ${message}`)
-      await assertSame(missing(client.usage.request('x')), missing(api.usage.request('x')))
+      const findMissing = (call: Promise<unknown>) => call.catch(({ status, message }) => `${status} ${message}`)
+      await assertSame(findMissing(client.usage.request('x')), findMissing(api.usage.request('x')))
 
       await assertSame(client.cloud.get(), api.cloud.get())
       await api.settings.update({ cloudUrl: '' }) // these calls are rejected without a proxy
@@ -326,8 +326,8 @@ type InTable = {
 type NamesIn<Rows> = { [Name in keyof Rows]: Rows[Name] extends { ifMatch: true } ? Name : never }[keyof Rows]
 
 guarded("the client's types list exactly the operations in the table that accept ifMatch", () => {
-  const names = <T extends IfMatchOperations>(table?: T) => table
-  const table: InTable | undefined = names<InTable>() // these lines only compile if both list all operations
+  const getNames = <T extends IfMatchOperations>(table?: T) => table
+  const table: InTable | undefined = getNames<InTable>() // these lines only compile if both list all operations
   const listed: IfMatchOperations | undefined = table
   const back: InTable | undefined = listed
   assert.is(back, undefined)

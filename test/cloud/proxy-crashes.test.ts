@@ -20,8 +20,8 @@ async function openWorld() {
     return (await world.current().fetch(new Request('http://proxy.test/v1/models', { headers }))).status
   }
   const states = [settingsState(true), state, connectionState('c', 'sk-provider-key-of-the-connection')]
-  const keys = async () => (await storage.list('')).map(({ key }) => key)
-  return { ...world, storage, home, id, value, state, states, models, keys }
+  const getKeys = async () => (await storage.list('')).map(({ key }) => key)
+  return { ...world, storage, home, id, value, state, states, models, keys: getKeys }
 }
 
 type World = Awaited<ReturnType<typeof openWorld>>

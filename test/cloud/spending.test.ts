@@ -45,7 +45,7 @@ function sendAll(ends: OverMsw, key: string) {
 }
 
 /** Returns `used` and `remaining` for each of the key's limits. */
-const states = async (api: Pick<OverMsw['home']['api'], 'keys'>, id: string) =>
+const getStates = async (api: Pick<OverMsw['home']['api'], 'keys'>, id: string) =>
   (await api.keys.limits.get(id)).limits.map(({ scope, unit, used, remaining }) => [scope, unit, used, remaining])
 
 const spentCalls = ({ recorded }: OverMsw) => recorded.filter(({ path }) => path === paths.spent)
@@ -63,8 +63,8 @@ test("a key's usage on one side counts on the other after a sync", async () => {
   ]
   for (let times = 0; times < 10; times++) {
     await api.cloud.sync()
-    assert.equal(await states(api, id), both)
-    assert.equal(await states(cloud, id), both)
+    assert.equal(await getStates(api, id), both)
+    assert.equal(await getStates(cloud, id), both)
   }
   assert.is((await atHome()).status, 200)
   assert.is((await atHome()).status, 200)
@@ -73,7 +73,7 @@ test("a key's usage on one side counts on the other after a sync", async () => {
   assert.is(rejected.status, 429, rejected.text)
   assert.match(rejected.text, /rate_limit_exceeded/)
   assert.is((await atHome()).status, 429)
-  assert.equal((await states(cloud, id))[0], ['key', 'requests', 5, 0])
+  assert.equal((await getStates(cloud, id))[0], ['key', 'requests', 5, 0])
   await ends.close()
 })
 
@@ -83,10 +83,10 @@ test('a budget spent at the cloud is also spent on the gateway', async () => {
   while (responses.at(-1) !== 402 && responses.length < 20) responses.push((await atCloud()).status)
   assert.equal(responses.slice(0, 2), [200, 200])
   assert.is(responses.at(-1), 402)
-  assert.equal(await states(api, id), [['key', 'usd', 0, 0.0023]])
+  assert.equal(await getStates(api, id), [['key', 'usd', 0, 0.0023]])
   await api.cloud.sync()
   const cloud = (await ends.tenant()).api
-  assert.equal(await states(api, id), await states(cloud, id))
+  assert.equal(await getStates(api, id), await getStates(cloud, id))
   const { status, text } = await atHome()
   assert.is(status, 402, text)
   await ends.close()
@@ -102,7 +102,7 @@ test('counters reset on the gateway are reset at the cloud', async () => {
   await api.cloud.sync()
   assert.equal([(await atCloud()).status, (await atHome()).status], [200, 200])
   await api.cloud.sync()
-  assert.equal(await states(api, id), [['key', 'requests', 2, 0]])
+  assert.equal(await getStates(api, id), [['key', 'requests', 2, 0]])
   await ends.close()
 })
 
@@ -110,13 +110,13 @@ test('usage at the cloud still counts after the replica is removed and recreated
   const { ends, api, id, atCloud } = await openWithLimits({ key: { requests: { total: 3 } } })
   assert.is((await atCloud()).status, 200)
   await api.cloud.disable()
-  assert.equal(await states(api, id), [['key', 'requests', 1, 2]])
+  assert.equal(await getStates(api, id), [['key', 'requests', 1, 2]])
   await api.cloud.enable()
   assert.is((await atCloud()).status, 200)
   for (let times = 0; times < 3; times++) {
     await api.cloud.sync()
-    assert.equal(await states(api, id), [['key', 'requests', 2, 1]])
-    assert.equal(await states((await ends.tenant()).api, id), [['key', 'requests', 2, 1]])
+    assert.equal(await getStates(api, id), [['key', 'requests', 2, 1]])
+    assert.equal(await getStates((await ends.tenant()).api, id), [['key', 'requests', 2, 1]])
   }
   await ends.close()
 })
@@ -124,11 +124,11 @@ test('usage at the cloud still counts after the replica is removed and recreated
 test('a key deleted on the gateway leaves no counters at the cloud', async () => {
   const { ends, api, id, atCloud } = await openWithLimits({ key: { requests: { total: 3 } } })
   assert.is((await atCloud()).status, 200)
-  const counters = async () => (await ends.cloudStorage.list('')).filter(({ key }) => key.includes('/limits/key/'))
-  assert.is((await counters()).length, 1)
+  const getCounters = async () => (await ends.cloudStorage.list('')).filter(({ key }) => key.includes('/limits/key/'))
+  assert.is((await getCounters()).length, 1)
   await api.keys.delete(id)
   await api.cloud.sync()
-  assert.equal(await counters(), [])
+  assert.equal(await getCounters(), [])
   await ends.close()
 })
 
@@ -147,7 +147,7 @@ test('a proxy from an earlier release keeps syncing', async () => {
   )
   assert.equal([(await atCloud()).status, (await atHome()).status], [200, 200])
   assert.equal(await api.cloud.sync(), { success: true, conflicts: [] })
-  assert.equal(await states(api, id), [['key', 'requests', 1, 4]])
+  assert.equal(await getStates(api, id), [['key', 'requests', 1, 4]])
   assert.is((await api.cloud.get()).lastError, null)
   await ends.close()
 })

@@ -93,7 +93,7 @@ const MORE_FIELDS = [
 const DATA_FIELDS = ['prefix', 'sharesPrefix', 'enabledModels', 'baseUrl', 'format', 'resource', 'region', 'deployment']
 
 /** Returns values that aren't records, or that no release would write. */
-function texts(text: string): string[] {
+function getTexts(text: string): string[] {
   const { record } = JSON.parse(text)
   const inner = JSON.stringify(record)
   return [
@@ -139,7 +139,7 @@ function texts(text: string): string[] {
 /** Returns the record with each odd value in each field, without each field, and replaced by texts that aren't records. */
 function getDamages(text: string): string[] {
   const envelope: Envelope = JSON.parse(text)
-  const found = texts(text)
+  const found = getTexts(text)
   const changed = (change: (copy: Envelope) => void) => {
     const copy = structuredClone(envelope)
     change(copy)

@@ -101,20 +101,20 @@ function changes(shared: SharedTest): void {
   )
 
   shared(`the gateways lose none of ${COUNT} x ${times(50)} concurrently created records`, async ({ all }) => {
-    const names = (index: number) => Array.from({ length: times(50) }, (_, count) => `alias-${index}-${count}`)
-    for (const count of names(0).keys()) {
+    const getNames = (index: number) => Array.from({ length: times(50) }, (_, count) => `alias-${index}-${count}`)
+    for (const count of getNames(0).keys()) {
       const created = await all((index) => ({
         does: 'calls',
         method: 'PUT',
         path: '/api/models/aliases',
-        body: { alias: names(index)[count], model: 'openai/m' },
+        body: { alias: getNames(index)[count], model: 'openai/m' },
       }))
       assert.equal(
         created.map(({ status }) => status),
         Array.from({ length: COUNT }, () => 200),
       )
     }
-    const wanted = Array.from({ length: COUNT }, (_, index) => names(index)).flat()
+    const wanted = Array.from({ length: COUNT }, (_, index) => getNames(index)).flat()
     for (const { body } of await waitUntilSettled(all, get('/api/models/aliases'), wanted.length))
       assert.equal(Object.keys(body.aliases ?? {}).sort(), wanted.sort())
   })
@@ -152,7 +152,7 @@ function races(shared: SharedTest): void {
   shared(`only one gateway gets a combo name that all claim concurrently, in ${RACES} races`, async ({ one, all }) => {
     for (let race = 0; race < RACES; race++) {
       const replies = await all(() => post('/api/combos', { name: `race-${race}`, models: ['openai/m'] }))
-      assert.equal(statuses(replies), [201, 400, 400, 400])
+      assert.equal(getStatuses(replies), [201, 400, 400, 400])
       for (const { status, body } of replies) if (status === 400) assert.is(getError(body), 'Combo name already exists')
     }
     const { combos } = (await one(3, get('/api/combos'))).body as { combos: Array<{ id: string; name: string }> }
@@ -161,7 +161,7 @@ function races(shared: SharedTest): void {
       Array.from({ length: RACES }, (_, race) => `race-${race}`).sort(),
     )
     const replies = await all((index) => put(`/api/combos/${combos[index]?.id}`, { name: 'renamed' }))
-    assert.equal(statuses(replies), [200, 400, 400, 400])
+    assert.equal(getStatuses(replies), [200, 400, 400, 400])
     for (const { body } of await waitUntilSettled(all, get('/api/combos'), RACES))
       assert.is((body.combos as typeof combos).filter((combo) => combo.name === 'renamed').length, 1)
   })
@@ -175,7 +175,7 @@ function races(shared: SharedTest): void {
         const replies = await all((index) =>
           post('/api/connections', { provider: providers[index], apiKey: 'sk-test', prefix }),
         )
-        assert.equal(statuses(replies), [201, 400, 400, 400])
+        assert.equal(getStatuses(replies), [201, 400, 400, 400])
         for (const { status, body } of replies)
           if (status === 400) assert.match(getError(body), `"providerSpecificData.prefix" must not be "${prefix}"`)
       }
@@ -184,7 +184,7 @@ function races(shared: SharedTest): void {
       const owned = first ? connections(first) : []
       const replies = await all((index) => put(`/api/connections/${owned[index]?.id}`, { prefix: 'moved' }))
       const isSameProvider = new Set(owned.slice(0, COUNT).map((item) => Reflect.get(item, 'provider'))).size < COUNT
-      if (!isSameProvider) assert.equal(statuses(replies), [200, 400, 400, 400])
+      if (!isSameProvider) assert.equal(getStatuses(replies), [200, 400, 400, 400])
     },
   )
 
@@ -251,7 +251,7 @@ async function waitUntilSettled(all: Processes['all'], order: ReturnType<typeof 
   }
 }
 
-const statuses = (replies: Reply[]) => replies.map(({ status }) => status).sort()
+const getStatuses = (replies: Reply[]) => replies.map(({ status }) => status).sort()
 
 const getError = ({ error }: Record<string, unknown>): string =>
   typeof error === 'string' ? error : JSON.stringify(error ?? null)

@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { startUpstream } from '../runtimes/upstream.ts'
 import { assert, suite } from '../support/suite.ts'
-import { type Example, freePort, openExample, RUN_MS, type Started, until } from './example.ts'
+import { type Example, findFreePort, openExample, RUN_MS, type Started, until } from './example.ts'
 
 const TOKEN = 'an-admin-token-of-forty-characters-or-so'
 const PROVIDER_KEY = 'sk-openai-0123456789'
@@ -27,7 +27,7 @@ async function openWorld(command: string, portArguments: (port: number) => strin
   const upstream = await startUpstream()
   const example = await openExample('cloud')
   const setup = example.blocks[0] ?? []
-  const [cloudPort, homePort] = [await freePort(), await freePort()]
+  const [cloudPort, homePort] = [await findFreePort(), await findFreePort()]
   const cloud = `http://127.0.0.1:${cloudPort}`
   const home = `http://127.0.0.1:${homePort}`
   let proxy: Started | undefined
@@ -161,7 +161,7 @@ test('on Node, the example lists missing variables and exits with code 1', { tim
   const example = await openExample('cloud')
   try {
     const { code, output } = await example.run('npm run start:node', {
-      PORT: String(await freePort()),
+      PORT: String(await findFreePort()),
       SIGNALBOX_SECRET: 'any',
     })
     assert.is(code, 1, output)

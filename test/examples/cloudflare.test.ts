@@ -1,7 +1,7 @@
 import { readFile, rename } from 'node:fs/promises'
 import { join } from 'node:path'
 import { assert } from '../support/suite.ts'
-import { findPage, freePort, RUN_MS, until } from './example.ts'
+import { findFreePort, findPage, RUN_MS, until } from './example.ts'
 import { testExample } from './scenario.ts'
 
 const options = {
@@ -36,7 +36,7 @@ test('the Worker prints which variables are missing, and returns a 500', { timeo
   await started.stop()
   const file = join(example.folder, '.env')
   await rename(file, `${file}.aside`)
-  const port = await freePort()
+  const port = await findFreePort()
   const own = example.start(`npx wrangler dev${options.portArguments(port)}`)
   try {
     const status = await until(

@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { startUpstream } from '../runtimes/upstream.ts'
 import { assert, suite } from '../support/suite.ts'
-import { type Example, type ExampleOptions, freePort, openExample, RUN_MS, type Started, until } from './example.ts'
+import { type Example, type ExampleOptions, findFreePort, openExample, RUN_MS, type Started, until } from './example.ts'
 
 export interface ServedOptions extends ExampleOptions {
   /** The address in the README, such as `127.0.0.1:3000/ai`. The test replaces its port. */
@@ -41,7 +41,7 @@ export async function serveExample(name: string, options: ServedOptions): Promis
   const index = example.blocks.findIndex((commands) => commands.some((command) => command.startsWith('curl ')))
   const setup = example.blocks.slice(0, index).flat()
   const usage = example.blocks[index] ?? []
-  const port = await freePort()
+  const port = await findFreePort()
   const command = `${options.command ?? setup.at(-1)}${options.portArguments?.(port) ?? ''}`
   const host = `127.0.0.1:${port}`
   const url = `http://${options.address.replace(/^[^/]+/, host)}`
@@ -142,7 +142,7 @@ export function testExample(name: string, open: () => ServedOptions | Promise<Se
 
 /** Checks that a start without access to its store ends with exit code 1, and prints one line per process with the reason and the fix. */
 export async function saysWhy(server: ServedExample, env: Record<string, string>, why: RegExp): Promise<void> {
-  const { code, output } = await server.example.run('npm start', { PORT: String(await freePort()), ...env })
+  const { code, output } = await server.example.run('npm start', { PORT: String(await findFreePort()), ...env })
   assert.is(code, 1, output)
   const lines = output
     .split('\n')
@@ -178,7 +178,7 @@ export function testMissingVariables(name: string, needed: string[]) {
 
 /** Checks the same for an example whose folder has no `.env`. */
 export async function namesMissing(example: Example, needed: string[]): Promise<void> {
-  const PORT = String(await freePort())
+  const PORT = String(await findFreePort())
   const none = await example.run('npm start', { PORT })
   assert.is(none.code, 1, none.output)
   assert.match(none.output, `Set ${needed.join(', ')}: see README.md`)

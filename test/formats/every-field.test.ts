@@ -97,7 +97,7 @@ interface Target {
 }
 
 /** Returns whether `name` is the field, a part of it, or an object that contains it. */
-const names = (field: string, name: string): boolean => isWithin(name, field) || isWithin(field, name)
+const getNames = (field: string, name: string): boolean => isWithin(name, field) || isWithin(field, name)
 const isWithin = (inner: string, outer: string): boolean =>
   inner === outer || (/^[.[]/.test(inner.slice(outer.length)) && inner.startsWith(outer))
 
@@ -113,9 +113,10 @@ function findLosses(from: WireFormat, source: Translator, translator: UpstreamTr
     const isRefused = 'refused' in bare && 'refused' in original && bare.refused === original.refused // rejected for another reason
     if (isRefused || MEANT_ANYWAY.some(([name, to]) => name.test(path) && to.test(`${target.format} ${target.model}`)))
       return []
-    if ('refused' in original) return names(path, original.refused) ? [] : [`${path}: refused as ${original.refused}`]
+    if ('refused' in original)
+      return getNames(path, original.refused) ? [] : [`${path}: refused as ${original.refused}`]
     const warned = original.warned.map((warning) => warning.slice(warning.indexOf(':') + 1))
-    if (warned.some((name) => names(path, name))) return []
+    if (warned.some((name) => getNames(path, name))) return []
     const strange = original.warned.filter((warning) => !/^added:/.test(warning) && !isSent(warning, sent))
     if (strange.length > 0) return [`${path}: named as ${strange.join(', ')}`]
     return !('refused' in bare) && isDeepStrictEqual(original.body, bare.body) ? [`${path}: lost`] : []

@@ -155,8 +155,8 @@ for (const from of wireFormats) {
       let seed = 0
       for (const { name, sse, received } of recorded) {
         const expected = isComplete(from, received) ? wanted(from, received) : undefined
-        const unasked = findDifference(await collect(sse, from, to).catch(String), expected)
-        if (unasked) failures.push(`${name}, gathered: ${unasked}`)
+        const idle = findDifference(await collect(sse, from, to).catch(String), expected)
+        if (idle) failures.push(`${name}, gathered: ${idle}`)
         const known = new Map<string, Understood | string>() // the same stream always has the same result
         for (const [manner, cut] of Object.entries(manners)) {
           const stream = await translate(cut(encodeUtf8(sse), ++seed), from, to)

@@ -1,7 +1,7 @@
 import { endpoints } from '../../src/protocols/kinds/kinds.ts'
 import { createModelRoutes } from '../../src/request/door/model-routes.ts'
 import { assert, suite } from '../support/suite.ts'
-import { createRequest, modelsFor } from './support/endpoint-requests.ts'
+import { createRequest, getModels } from './support/endpoint-requests.ts'
 import { openGate, readError } from './support/world.ts'
 
 const test = suite('limits on every model route')
@@ -20,7 +20,7 @@ test('each route in the table has an endpoint, and each endpoint has a route', (
 })
 
 for (const endpoint of endpoints)
-  for (const model of modelsFor(endpoint))
+  for (const model of getModels(endpoint))
     test(`POST ${endpoint.path} with ${model} counts once, is then rejected, and calls no provider`, async () => {
       const { post, upstream, used, reserved, reported } = await openGate({
         limits: { requests: { total: 1 }, tokens: { total: 1_000_000 }, usd: { total: 100 }, parallel: 1 },

@@ -35,7 +35,7 @@ testHost(
   'React Router with react-router-serve',
   async () => {
     const { folder } = await reactRouter()
-    const env = { HOST: '127.0.0.1', PORT: await freePort() } // it can't report a port chosen by the system
+    const env = { HOST: '127.0.0.1', PORT: await findFreePort() } // it can't report a port chosen by the system
     return startApp(node, ['../../@react-router/serve/bin.cjs', 'build/server/index.js'], { folder, env })
   },
   page,
@@ -50,7 +50,7 @@ testHost(
   page,
 )
 
-function freePort(): Promise<string> {
+function findFreePort(): Promise<string> {
   return new Promise((resolve) => {
     const server = createServer().listen(0, '127.0.0.1', () => {
       const address = server.address()

@@ -59,7 +59,7 @@ async function openUsed() {
 type Used = Awaited<ReturnType<typeof openUsed>>
 
 /** Checks that everything works with the secret, and that the keys that were stored in plain text open nothing. */
-async function isAdopted(storage: Storage, { keys, former }: Used): Promise<void> {
+async function assertAdopted(storage: Storage, { keys, former }: Used): Promise<void> {
   const gateway = open(storage, SECRET)
   const { keys: first } = await gateway.api.keys.list() // works as the first call
   assert.equal(
@@ -91,14 +91,14 @@ async function isAdopted(storage: Storage, { keys, former }: Used): Promise<void
 
 test('the storage keeps its API keys and credentials, encrypted and signed with new keys', async () => {
   const before = await openUsed()
-  await isAdopted(before.storage, before)
+  await assertAdopted(before.storage, before)
 })
 
 test('the storage keeps its API keys if two gateways start at the same time', async () => {
   const before = await openUsed()
   const both = [open(before.storage, SECRET), open(before.storage, SECRET)]
   assert.equal(await Promise.all(both.map(({ chat }) => chat(before.keys[0] ?? ''))), [200, 200])
-  await isAdopted(before.storage, before)
+  await assertAdopted(before.storage, before)
 })
 
 test('the storage keeps its API keys if a start is interrupted before or after any write', async () => {
@@ -122,7 +122,7 @@ test('the storage keeps its API keys if a start is interrupted before or after a
       if (writes <= limit) break
       if (limit === 0 && !isMade)
         assert.is(await open(storage).chat(before.keys[0] ?? ''), 200, 'as before, without the secret')
-      await isAdopted(storage, before)
+      await assertAdopted(storage, before)
     }
     assert.ok(cuts >= 7, `${cuts} cuts`) // three keys, a connection, the settings, and two for the vault
   }

@@ -9,7 +9,7 @@ const PLACE = 'keys/1/key'
 const TEXTS = ['', 'sbx_', 'ä€🙂', 'a'.repeat(100_000)]
 
 /** Creates the same keys twice: with WebCrypto only, and with Node's synchronous functions. */
-async function vaults() {
+async function openVaults() {
   assert.ok(platformCrypto, 'there is none')
   const keys = randomBytes(KEYRING_BYTES)
   return { web: await createKeyring(keys), node: await createKeyring(keys, { syncCrypto: platformCrypto }) }
@@ -21,12 +21,12 @@ const changeByte = (base64: string, index: number) => {
 }
 
 test('decrypts data that WebCrypto encrypted', async () => {
-  const { web, node } = await vaults()
+  const { web, node } = await openVaults()
   for (const text of TEXTS) assert.is(await node.decrypt(PLACE, await web.encrypt(PLACE, text)), text)
 })
 
 test('rejects the same data as WebCrypto: another context, a changed byte, and truncated or empty data', async () => {
-  const { web, node } = await vaults()
+  const { web, node } = await openVaults()
   const sealed = await web.encrypt(PLACE, 'the value of a key')
   const [iv = '', cipher = ''] = sealed.split('.')
   const rejected: Array<[place: string, sealed: string]> = [
@@ -50,7 +50,7 @@ test('rejects the same data as WebCrypto: another context, a changed byte, and t
 })
 
 test('accepts the same signatures as WebCrypto', async () => {
-  const { web, node } = await vaults()
+  const { web, node } = await openVaults()
   for (const text of TEXTS) {
     const mac = await web.sign(PLACE, text)
     for (const vault of [web, node]) {

@@ -222,9 +222,9 @@ for (const [generation, ai] of Object.entries(generations)) {
   })
 
   test("the next vendor is tried if speech is cut off or isn't audio", async () => {
-    const cut = () =>
+    const truncate = () =>
       new Response(samples.mp3.slice(0, 100), { headers: { 'content-type': 'audio/mpeg', 'content-length': '417' } })
-    for (const failing of [cut, () => json({ error: { message: 'busy' } }), () => new Response('')]) {
+    for (const failing of [truncate, () => json({ error: { message: 'busy' } }), () => new Response('')]) {
       const upstream = fakeUpstream((call) =>
         call.provider === 'own' ? failing() : (soundVendors.openai?.respond(call) ?? failing()),
       )

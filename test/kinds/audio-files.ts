@@ -5,7 +5,7 @@ import { writeWavHeader } from '../../src/protocols/kinds/sound/wav.ts'
 
 const getBytes = (text: string) => Uint8Array.from(text, (sign) => sign.charCodeAt(0))
 
-function numbers(size: number, write: (view: DataView) => void): Uint8Array {
+function getNumbers(size: number, write: (view: DataView) => void): Uint8Array {
   const view = new DataView(new ArrayBuffer(size))
   write(view)
   return new Uint8Array(view.buffer)
@@ -34,7 +34,7 @@ export function mp3(seconds: number): Uint8Array {
 export const flac = (seconds: number): Uint8Array =>
   concatBytes([
     getBytes('fLaC\u0080\u0000\u0000\u0022'),
-    numbers(34, (view) => {
+    getNumbers(34, (view) => {
       view.setUint32(10, (16_000 << 12) | (15 << 4))
       view.setUint32(14, seconds * 16_000)
     }),
@@ -46,7 +46,7 @@ export const ogg = (seconds: number): Uint8Array =>
   concatBytes(
     Array.from({ length: seconds + 1 }, (_, index) => [
       getBytes(`OggS\u0000${index === 0 ? '\u0002' : '\u0000'}`),
-      numbers(22, (view) => view.setBigUint64(0, BigInt(index * 48_000), true)),
+      getNumbers(22, (view) => view.setBigUint64(0, BigInt(index * 48_000), true)),
       index === 0 ? encodeUtf8('OpusHead') : new Uint8Array(500),
     ]).flat(),
   )
@@ -57,7 +57,7 @@ export const m4a = (seconds: number): Uint8Array =>
     getBytes('\u0000\u0000\u0000\u0018ftypM4A \u0000\u0000\u0000\u0000'),
     new Uint8Array(seconds * 400),
     getBytes('\u0000\u0000\u0000\u0080moov\u0000\u0000\u0000\u006cmvhd'),
-    numbers(100, (view) => {
+    getNumbers(100, (view) => {
       view.setUint32(12, 1_000)
       view.setUint32(16, seconds * 1_000)
     }),
@@ -67,7 +67,7 @@ export const m4a = (seconds: number): Uint8Array =>
 export const webm = (seconds: number): Uint8Array =>
   concatBytes([
     getBytes('\u001aE\u00df\u00a3\u0042\u0082\u0084webm\u002a\u00d7\u00b1\u0083\u000f\u0042\u0040\u0044\u0089\u0088'),
-    numbers(8, (view) => view.setFloat64(0, seconds * 1_000)),
+    getNumbers(8, (view) => view.setFloat64(0, seconds * 1_000)),
     new Uint8Array(seconds * 400),
   ])
 

@@ -52,10 +52,10 @@ test('unused accounts are dropped from memory, and their counters are kept', { t
     if (held.kind === 'reserved') held.settle({ requests: 1 })
     return held.kind
   }
-  const keys = (count: number) => Array.from({ length: count }, (_, id) => id)
+  const getKeys = (count: number) => Array.from({ length: count }, (_, id) => id)
   const sizes: number[] = []
   for (let first = 0; first < 30_000; first += 5_000) {
-    await Promise.all(keys(5_000).map((id) => spend(first + id)))
+    await Promise.all(getKeys(5_000).map((id) => spend(first + id)))
     await ledger.waitForWrites()
     sizes.push(ledger.scopesInMemory)
   }

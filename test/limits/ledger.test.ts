@@ -1,7 +1,7 @@
 import type { LimitedScope } from '../../src/features/limits/ledger/ledger.ts'
 import type { LimitState } from '../../src/types/limits.ts'
 import { assert, suite } from '../support/suite.ts'
-import { assertReserved, gateway, getCode, getReason, group, key, open, sums } from './support/ledgers.ts'
+import { assertReserved, gateway, getCode, getReason, getTotals, group, key, open } from './support/ledgers.ts'
 
 const test = suite('limit counters')
 
@@ -68,7 +68,7 @@ test('distinguishes exhausted limits, oversized requests, and capacity held by i
   assertReserved(await send(40)).settle({ tokens: 45 })
   const refusal = await send(1)
   assert.equal(getReason(refusal), ['used-up', 'key', 'tokens', 'day'])
-  assert.equal(sums(refusal.kind === 'rejected' ? [refusal.limit] : []), [
+  assert.equal(getTotals(refusal.kind === 'rejected' ? [refusal.limit] : []), [
     { used: 105, reserved: 0, unsettled: 0, remaining: 0 },
   ])
   assert.is((await send(0)).kind, 'reserved')
@@ -103,11 +103,11 @@ test('reserves as much output as fits into the tightest limit, and at least the 
   const first = assertReserved(await one.reserve(scopes, { fixed: { tokens: 100, usd: 0.001 }, output }))
   assert.is(first.outputTokens, 2_900)
   assert.equal(
-    sums(first.limits).map(({ remaining }) => remaining),
+    getTotals(first.limits).map(({ remaining }) => remaining),
     [0, 2_000],
   )
   await one.waitForWrites()
-  assert.equal(sums((await Promise.all(scopes.map((scope) => one.state(scope)))).flat()), [
+  assert.equal(getTotals((await Promise.all(scopes.map((scope) => one.state(scope)))).flat()), [
     { used: 0, reserved: 3_000, unsettled: 0, remaining: 2_000 },
     { used: 0, reserved: 0.03, unsettled: 0, remaining: 0 },
   ])
@@ -149,7 +149,7 @@ test('settles tokens and USD before requests and parallel, each once', async () 
   reservation.settle({ tokens: 20 }, ['tokens', 'usd'])
   reservation.settle({ tokens: 20 }, ['tokens', 'usd'])
   assert.equal(
-    sums(await one.state(scope)).map(({ used, reserved }) => [used, reserved]),
+    getTotals(await one.state(scope)).map(({ used, reserved }) => [used, reserved]),
     [
       [0, 1],
       [20, 0],
@@ -159,7 +159,7 @@ test('settles tokens and USD before requests and parallel, each once', async () 
   reservation.settle({ requests: 1, tokens: 99 })
   reservation.settle({ requests: 1 })
   assert.equal(
-    sums(await one.state(scope)).map(({ used, reserved }) => [used, reserved]),
+    getTotals(await one.state(scope)).map(({ used, reserved }) => [used, reserved]),
     [
       [1, 0],
       [20, 0],
@@ -176,7 +176,7 @@ test('extends a reservation, or leaves it unchanged', async () => {
   assert.equal(getReason(await reservation.extend({ tokens: 20 })), ['held', 'key', 'tokens', 'day'])
   assert.is((await one.state(scope))[0]?.reserved, 90)
   reservation.settle({ tokens: 70 })
-  assert.equal(sums(await one.state(scope)), [{ used: 70, reserved: 0, unsettled: 0, remaining: 30 }])
+  assert.equal(getTotals(await one.state(scope)), [{ used: 70, reserved: 0, unsettled: 0, remaining: 30 }])
 })
 
 test('counts a settlement in the windows of its reservation, and not in later ones', async () => {
@@ -185,12 +185,12 @@ test('counts a settlement in the windows of its reservation, and not in later on
   const reservation = assertReserved(await one.reserve([scope], { fixed: { tokens: 80 } }))
   await world.pass(11 * 60_000) // past midnight
   assert.equal(
-    sums(await one.state(scope)).map(({ reserved }) => reserved),
+    getTotals(await one.state(scope)).map(({ reserved }) => reserved),
     [0, 0, 80],
   )
   reservation.settle({ tokens: 30 })
   assert.equal(
-    sums(await one.state(scope)).map(({ used }) => used),
+    getTotals(await one.state(scope)).map(({ used }) => used),
     [0, 0, 30],
   )
 })
@@ -230,9 +230,9 @@ test('a reset restarts the counters, and in-flight requests stay reserved', asyn
   assertReserved(await one.reserve([scope], { fixed: { tokens: 50 } })).settle({ tokens: 50 })
   const reservation = assertReserved(await one.reserve([scope], { fixed: { tokens: 30 } }))
   await other.reset(scope)
-  assert.equal(sums(await one.state(scope)), [{ used: 0, reserved: 30, unsettled: 0, remaining: 70 }])
+  assert.equal(getTotals(await one.state(scope)), [{ used: 0, reserved: 30, unsettled: 0, remaining: 70 }])
   reservation.settle({ tokens: 10 })
-  assert.equal(sums(await one.state(scope)), [{ used: 10, reserved: 0, unsettled: 0, remaining: 90 }])
+  assert.equal(getTotals(await one.state(scope)), [{ used: 10, reserved: 0, unsettled: 0, remaining: 90 }])
 })
 
 test('a reset repairs the effects of a clock that was ahead', async () => {
@@ -283,7 +283,7 @@ test('while the storage is unavailable, reservations are rejected with a 503 and
   await world.pass(10_000)
   assert.is(world.errors.length, 1)
   await world.recover()
-  assert.equal(sums(await one.state(scope)), [{ used: 20, reserved: 0, unsettled: 0, remaining: 80 }])
+  assert.equal(getTotals(await one.state(scope)), [{ used: 20, reserved: 0, unsettled: 0, remaining: 80 }])
 })
 
 test('close writes pending changes', async () => {
@@ -292,7 +292,7 @@ test('close writes pending changes', async () => {
   const held = await Promise.all(Array.from({ length: 9 }, () => one.reserve([scope], { fixed: { tokens: 10 } })))
   for (const item of held) assertReserved(item).settle({ tokens: 3 })
   await one.close()
-  assert.equal(sums(await other.state(scope)), [{ used: 27, reserved: 0, unsettled: 0, remaining: 73 }])
+  assert.equal(getTotals(await other.state(scope)), [{ used: 27, reserved: 0, unsettled: 0, remaining: 73 }])
 })
 
 test('makes one write if no one else has written, and none if nothing is limited', async () => {
@@ -323,7 +323,7 @@ test('money adds up to the nano-dollar, and is never rounded down', async () => 
   const scope = key({ usd: { day: 0.3 } })
   for (let count = 0; count < 3; count++)
     assertReserved(await one.reserve([scope], { fixed: { usd: 0.1 } })).settle({ usd: 0.1 })
-  assert.equal(sums(await one.state(scope)), [{ used: 0.3, reserved: 0, unsettled: 0, remaining: 0 }])
+  assert.equal(getTotals(await one.state(scope)), [{ used: 0.3, reserved: 0, unsettled: 0, remaining: 0 }])
   const small = key({ usd: { day: 1 } }, 'small')
   for (let count = 0; count < 10; count++)
     assertReserved(await one.reserve([small], { fixed: { usd: 1e-10 } })).settle({ usd: 1e-10 })

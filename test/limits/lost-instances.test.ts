@@ -1,5 +1,5 @@
 import { assert, suite } from '../support/suite.ts'
-import { assertReserved, getReason, key, open, sums } from './support/ledgers.ts'
+import { assertReserved, getReason, getTotals, key, open } from './support/ledgers.ts'
 
 const test = suite('instances that crash, or appear to')
 
@@ -10,12 +10,12 @@ test('reservations of a crashed instance become unsettled within a minute, relea
     assertReserved(await one.reserve([scope], { fixed: { tokens: 80, parallel: 1 } }))
     await world.pass(30_000) // it is still running
     assert.equal(
-      sums(await other.state(scope)).map(({ reserved }) => reserved),
+      getTotals(await other.state(scope)).map(({ reserved }) => reserved),
       [80, 1],
     )
     world.crash(a)
     await world.pass(60_000)
-    assert.equal(sums(await other.state(scope)), [
+    assert.equal(getTotals(await other.state(scope)), [
       { used: 0, reserved: 0, unsettled: 80, remaining: 20 },
       { used: 0, reserved: 0, unsettled: 0, remaining: 1 },
     ])
@@ -27,8 +27,8 @@ test('reservations of a crashed instance become unsettled within a minute, relea
     ])
     await other.settleLost(scope, as)
     const used = as === 'spent' ? 80 : 0
-    assert.equal(sums(await other.state(scope))[0], { used, reserved: 0, unsettled: 0, remaining: 100 - used })
-    assert.equal(sums(await world.start().ledger.state(scope))[0]?.used, used)
+    assert.equal(getTotals(await other.state(scope))[0], { used, reserved: 0, unsettled: 0, remaining: 100 - used })
+    assert.equal(getTotals(await world.start().ledger.state(scope))[0]?.used, used)
   }
 })
 
@@ -43,7 +43,7 @@ test('a settlement by an instance that was declared lost counts once', async () 
     a.isFrozen = false
     reservation.settle({ tokens: 50 })
     await one.waitForWrites()
-    assert.equal(sums(await other.state(scope)), [{ used: 50, reserved: 0, unsettled: 0, remaining: 50 }])
+    assert.equal(getTotals(await other.state(scope)), [{ used: 50, reserved: 0, unsettled: 0, remaining: 50 }])
   }
 })
 
@@ -82,14 +82,14 @@ test('reservations of many crashed instances are added up, and stay unsettled un
   }
   const { ledger } = world.start()
   assert.equal(
-    sums(await ledger.state(scope)).map(({ unsettled }) => unsettled),
+    getTotals(await ledger.state(scope)).map(({ unsettled }) => unsettled),
     [0, 200, 200],
   )
   const [record] = await world.storage.list('limits/')
   assert.ok(Number(record?.value.length) < 4_000, `${record?.value.length} characters`)
   await ledger.settleLost(scope, 'spent')
   assert.equal(
-    sums(await ledger.state(scope)).map(({ used, unsettled }) => [used, unsettled]),
+    getTotals(await ledger.state(scope)).map(({ used, unsettled }) => [used, unsettled]),
     [
       [0, 0],
       [200, 0],

@@ -1,7 +1,7 @@
 import type { LimitedScope } from '../../src/features/limits/ledger/ledger.ts'
 import { createRandom } from '../support/random.ts'
 import { assert, suite } from '../support/suite.ts'
-import { assertReserved, getReason, key, sums } from './support/ledgers.ts'
+import { assertReserved, getReason, getTotals, key } from './support/ledgers.ts'
 import { World } from './support/world.ts'
 
 const test = suite('usage on the other side of a mirror')
@@ -53,7 +53,7 @@ test("each side's usage counts once on both sides, even if it is reported repeat
   assert.equal(getReason(await cloud.ledger.reserve([scope], requestOptions)), ['too-large', 'key', 'tokens', 'hour'])
   await cloud.spend(scope, 25)
   await exchange(home, cloud)
-  assert.equal(sums(await home.ledger.state(scope))[0], { used: 100, reserved: 0, unsettled: 0, remaining: 0 })
+  assert.equal(getTotals(await home.ledger.state(scope))[0], { used: 100, reserved: 0, unsettled: 0, remaining: 0 })
   assert.equal(getReason(await home.ledger.reserve([scope], { fixed: { tokens: 1 } })), [
     'used-up',
     'key',

@@ -3,7 +3,7 @@ import { createLedger } from '../../src/features/limits/ledger/ledger.ts'
 import { nextTurn, platformClock, startIdleTimer } from '../../src/platform.ts'
 import type { Stored } from '../../src/types.ts'
 import { assert, suite } from '../support/suite.ts'
-import { assertReserved, key, sums } from './support/ledgers.ts'
+import { assertReserved, getTotals, key } from './support/ledgers.ts'
 
 const test = suite('limits on a store that is not atomic')
 
@@ -39,5 +39,5 @@ test('a single process is exact, even if a read returns the state before its las
     assertReserved(await send()).settle({ requests: 1 })
     await ledger.waitForWrites()
   }
-  assert.equal(sums(await ledger.state(scope)), [{ used: 10, reserved: 0, unsettled: 0, remaining: 0 }])
+  assert.equal(getTotals(await ledger.state(scope)), [{ used: 10, reserved: 0, unsettled: 0, remaining: 0 }])
 })

@@ -34,11 +34,11 @@ async function world(
     opened.gateway.fetch(
       new Request(`http://gateway.test${path}`, { headers: { 'x-api-key': created.key, ...headers } }),
     )
-  const ids = async (path = '/v1/models') => {
+  const getIds = async (path = '/v1/models') => {
     const { data }: { data: { id: string }[] } = await (await get(path)).json()
     return data.map(({ id }) => id)
   }
-  return { ...opened, get, ids }
+  return { ...opened, get, ids: getIds }
 }
 
 /** The allowed models of a key and its group, and the expected list. */

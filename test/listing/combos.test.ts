@@ -1,6 +1,6 @@
 import type { Kind } from '../../src/types.ts'
 import { assert, suite } from '../support/suite.ts'
-import { ids, listWorld, type World } from './world.ts'
+import { getIds, listWorld, type World } from './world.ts'
 
 const test = suite('listing rules 2 and 5: combos and duplicate IDs')
 
@@ -10,13 +10,18 @@ const combos: World['combos'] = [{ name: 'plain' }, ...kinds.map((kind) => ({ na
 for (const kind of kinds) {
   test(`the kind ${kind} lists its combos${kind === 'llm' ? ', and combos without a kind' : ''}`, async () => {
     const expected = kind === 'llm' ? ['plain', 'for-llm'] : [`for-${kind}`]
-    assert.equal(await ids({ combos }, [kind]), expected)
+    assert.equal(await getIds({ combos }, [kind]), expected)
   })
 }
 
 test('combos of several kinds keep their creation order', async () => {
-  assert.equal(await ids({ combos }, ['webFetch', 'llm', 'image']), ['plain', 'for-llm', 'for-image', 'for-webFetch'])
-  assert.equal(await ids({ combos }, []), [])
+  assert.equal(await getIds({ combos }, ['webFetch', 'llm', 'image']), [
+    'plain',
+    'for-llm',
+    'for-image',
+    'for-webFetch',
+  ])
+  assert.equal(await getIds({ combos }, []), [])
 })
 
 test('the owner of combos is `combo`, and only combos of web kinds show their kind', async () => {
@@ -38,8 +43,8 @@ test('the owner of combos is `combo`, and only combos of web kinds show their ki
 
 test('combos come before models, with and without connections', async () => {
   const world: World = { combos: [{ name: 'team' }], catalog: { acme: { models: [{ id: 'one' }] } } }
-  assert.equal(await ids(world), ['team', 'acme/one'])
-  assert.equal(await ids({ ...world, connections: [{ provider: 'acme' }] }), ['team', 'acme/one'])
+  assert.equal(await getIds(world), ['team', 'acme/one'])
+  assert.equal(await getIds({ ...world, connections: [{ provider: 'acme' }] }), ['team', 'acme/one'])
 })
 
 test('the first of several entries with one ID is listed', async () => {

@@ -1,6 +1,6 @@
 import type { Catalog, ProviderSpecificData } from '../../src/types.ts'
 import { assert, suite } from '../support/suite.ts'
-import { ids, listWorld, type World } from './world.ts'
+import { getIds, listWorld, type World } from './world.ts'
 
 const test = suite('listing rule 4: with connections')
 
@@ -12,15 +12,15 @@ const acme = (providerSpecificData: ProviderSpecificData = {}) => ({ provider: '
 const enabled = (...enabledModels: unknown[]) => acme({ enabledModels: enabledModels as string[] }) // records by other programs may contain anything
 
 test('only providers with an active connection are listed', async () => {
-  assert.equal(await ids({ catalog, connections: [{ provider: 'zeta' }] }), ['zeta/z'])
-  assert.equal(await ids({ catalog, connections: [{ provider: 'zeta' }, { provider: 'acme', isActive: false }] }), [
+  assert.equal(await getIds({ catalog, connections: [{ provider: 'zeta' }] }), ['zeta/z'])
+  assert.equal(await getIds({ catalog, connections: [{ provider: 'zeta' }, { provider: 'acme', isActive: false }] }), [
     'zeta/z',
   ])
 })
 
 test('providers are sorted by their first connection: by priority (those without one last), then by age', async () => {
   const createdOn = (day: number) => ({ createdAt: `2026-01-0${day}T00:00:00Z` })
-  const order = (...connections: NonNullable<World['connections']>) => ids({ catalog, connections })
+  const order = (...connections: NonNullable<World['connections']>) => getIds({ catalog, connections })
   assert.equal(await order({ provider: 'zeta' }, acme()), ['zeta/z', 'ac/one', 'ac/two'])
   assert.equal(await order({ provider: 'zeta', ...createdOn(2) }, { ...acme(), ...createdOn(1) }), [
     'ac/one',
@@ -45,7 +45,7 @@ test('the first active connection of a provider decides its models', async () =>
     { ...acme({ prefix: 'second' }), priority: 2 },
     { ...acme({ prefix: 'first', enabledModels: ['mine'] }), priority: 1 },
   ]
-  assert.equal(await ids({ catalog, connections }), ['first/mine'])
+  assert.equal(await getIds({ catalog, connections }), ['first/mine'])
 })
 
 test('a provider that serves none of the requested kinds is skipped', async () => {
@@ -54,8 +54,8 @@ test('a provider that serves none of the requested kinds is skipped', async () =
     painter: { serviceKinds: ['image'], models: [{ id: 'picture', type: 'image' }, { id: 'chat' }] },
   }
   const connections = [{ provider: 'silent' }, { provider: 'painter' }, { provider: 'not-in-the-catalog' }]
-  assert.equal(await ids({ catalog: services, connections }, ['image']), ['painter/picture'])
-  assert.equal(await ids({ catalog: services, connections }, ['llm']), [])
+  assert.equal(await getIds({ catalog: services, connections }, ['image']), ['painter/picture'])
+  assert.equal(await getIds({ catalog: services, connections }, ['llm']), [])
 })
 
 for (const [label, connection, alias] of [
@@ -81,37 +81,37 @@ test('a blank catalog alias is treated as missing', async () => {
   for (const blank of ['', '  ']) {
     const models = [{ id: 'one' }]
     const world = { connections: [{ provider: 'acme' }] }
-    const listIds = (definition: object) => ids({ ...world, catalog: { acme: { models, ...definition } } })
+    const listIds = (definition: object) => getIds({ ...world, catalog: { acme: { models, ...definition } } })
     assert.equal(await listIds({ alias: blank }), ['acme/one'])
     assert.equal(await listIds({ alias: blank, catalogAlias: 'filed' }), ['filed/one'])
     assert.equal(await listIds({ alias: 'ac', catalogAlias: blank }), ['ac/one'])
-    assert.equal(await ids({ catalog: { acme: { models, alias: blank } } }), ['acme/one'])
+    assert.equal(await getIds({ catalog: { acme: { models, alias: blank } } }), ['acme/one'])
   }
 })
 
 test('the output alias defaults to the trimmed catalog alias, or else the provider ID', async () => {
   const connections = [{ provider: 'acme' }]
-  assert.equal(await ids({ catalog: { acme: { catalogAlias: 'filed', models: [{ id: 'one' }] } }, connections }), [
+  assert.equal(await getIds({ catalog: { acme: { catalogAlias: 'filed', models: [{ id: 'one' }] } }, connections }), [
     'filed/one',
   ])
-  assert.equal(await ids({ catalog: { acme: { models: [{ id: 'one' }] } }, connections }), ['acme/one'])
-  assert.equal(await ids({ catalog: { acme: { alias: ' ac ', models: [{ id: 'one' }] } }, connections }), ['ac/one'])
+  assert.equal(await getIds({ catalog: { acme: { models: [{ id: 'one' }] } }, connections }), ['acme/one'])
+  assert.equal(await getIds({ catalog: { acme: { alias: ' ac ', models: [{ id: 'one' }] } }, connections }), ['ac/one'])
 })
 
 test("enabled models replace the catalog's models: nonblank strings, unchanged, without duplicates", async () => {
   const odd = enabled('b', '', 'a', '  ', null, 'b', 7, ' padded ', ['c'])
-  assert.equal(await ids({ catalog, connections: [odd] }), ['ac/b', 'ac/a', 'ac/ padded '])
+  assert.equal(await getIds({ catalog, connections: [odd] }), ['ac/b', 'ac/a', 'ac/ padded '])
 })
 
 test("enabled models that are empty or not a list don't replace the catalog's models", async () => {
   for (const value of [[], undefined, null, 'one', { 0: 'one' }]) {
     const connection = acme({ enabledModels: value as string[] }) // records by other programs may contain anything
-    assert.equal(await ids({ catalog, connections: [connection] }), ['ac/one', 'ac/two'])
+    assert.equal(await getIds({ catalog, connections: [connection] }), ['ac/one', 'ac/two'])
   }
 })
 
 test('enabled models that are all blank result in an empty list', async () => {
-  assert.equal(await ids({ catalog, connections: [enabled('', '  ', null)] }), [])
+  assert.equal(await getIds({ catalog, connections: [enabled('', '  ', null)] }), [])
 })
 
 test('base IDs drop one leading provider name', async () => {
@@ -119,7 +119,7 @@ test('base IDs drop one leading provider name', async () => {
     prefix: 'mine',
     enabledModels: ['mine/a', 'filed/b', 'acme/c', 'ac/d', 'mine/mine/e', 'mine/acme/f', 'minea/g', 'x/mine/h'],
   })
-  assert.equal(await ids({ catalog, connections: [connection] }), [
+  assert.equal(await getIds({ catalog, connections: [connection] }), [
     'mine/a',
     'mine/b',
     'mine/c',
@@ -133,12 +133,12 @@ test('base IDs drop one leading provider name', async () => {
 
 test('catalog IDs also drop one leading provider name, and duplicates are listed once', async () => {
   const named: World['catalog'] = { acme: { models: [{ id: 'acme/one' }, { id: 'one' }, { id: 'two' }] } }
-  assert.equal(await ids({ catalog: named, connections: [acme()] }), ['acme/one', 'acme/two'])
+  assert.equal(await getIds({ catalog: named, connections: [acme()] }), ['acme/one', 'acme/two'])
 })
 
 test("an ID that is only its provider's name is dropped", async () => {
-  assert.equal(await ids({ catalog, connections: [enabled('ac/', 'acme/', 'filed/  ', 'acme')] }), ['ac/acme'])
-  assert.equal(await ids({ catalog: {}, connections: [enabled('acme/')], aliases: ['acme/'] }), [])
+  assert.equal(await getIds({ catalog, connections: [enabled('ac/', 'acme/', 'filed/  ', 'acme')] }), ['ac/acme'])
+  assert.equal(await getIds({ catalog: {}, connections: [enabled('acme/')], aliases: ['acme/'] }), [])
 })
 
 test("custom models match any of the provider's three names, keep their own prefix, and have no type other than llm", async () => {
@@ -154,15 +154,10 @@ test("custom models match any of the provider's three names, keep their own pref
     { id: 'typed', providerAlias: 'mine', type: 'llm' as const },
     { id: 'picture', providerAlias: 'mine', type: 'image' as const },
   ]
-  assert.equal(await ids({ catalog, connections: [acme({ prefix: 'mine', enabledModels: ['base'] })], customModels }), [
-    'mine/base',
-    'mine/by-id',
-    'mine/by-output',
-    'mine/by-catalog',
-    'mine/mine/kept',
-    'mine/padded',
-    'mine/typed',
-  ])
+  assert.equal(
+    await getIds({ catalog, connections: [acme({ prefix: 'mine', enabledModels: ['base'] })], customModels }),
+    ['mine/base', 'mine/by-id', 'mine/by-output', 'mine/by-catalog', 'mine/mine/kept', 'mine/padded', 'mine/typed'],
+  )
 })
 
 test("alias targets match any of the provider's three names and drop that name", async () => {
@@ -176,7 +171,7 @@ test("alias targets match any of the provider's three names and drop that name",
     'acme',
     'team',
   ]
-  assert.equal(await ids({ catalog, connections: [acme({ prefix: 'mine', enabledModels: ['base'] })], aliases }), [
+  assert.equal(await getIds({ catalog, connections: [acme({ prefix: 'mine', enabledModels: ['base'] })], aliases }), [
     'mine/base',
     'mine/by-id',
     'mine/by-output',
@@ -187,7 +182,7 @@ test("alias targets match any of the provider's three names and drop that name",
 
 test('a provider name may contain slashes', async () => {
   const connections = [{ provider: 'acme', providerSpecificData: { prefix: 'team/a', enabledModels: ['team/a/one'] } }]
-  assert.equal(await ids({ connections, aliases: ['team/a/two', 'team/b/three', 'team/a'] }), [
+  assert.equal(await getIds({ connections, aliases: ['team/a/two', 'team/b/three', 'team/a'] }), [
     'team/a/one',
     'team/a/two',
   ])
@@ -203,7 +198,7 @@ test('base IDs come first, then custom models, then aliases, without duplicates'
     ],
     aliases: ['ac/custom', 'ac/aliased', 'ac/one'],
   }
-  assert.equal(await ids(world), ['ac/one', 'ac/two', 'ac/custom', 'ac/aliased'])
+  assert.equal(await getIds(world), ['ac/one', 'ac/two', 'ac/custom', 'ac/aliased'])
 })
 
 test('a model of two providers with the same prefix is listed once, under the first provider', async () => {
@@ -211,7 +206,7 @@ test('a model of two providers with the same prefix is listed once, under the fi
     provider,
     providerSpecificData: { prefix: 'all', enabledModels: ['same', provider] },
   }))
-  assert.equal(await ids({ catalog, connections }), ['all/same', 'all/zeta', 'all/acme'])
+  assert.equal(await getIds({ catalog, connections }), ['all/same', 'all/zeta', 'all/acme'])
 })
 
 test('names of inherited properties, such as constructor, are ordinary provider names', async () => {
@@ -228,6 +223,6 @@ test('names of inherited properties, such as constructor, are ordinary provider 
     'constructor/hasOwnProperty',
     'toString/x',
   ]
-  assert.equal(await ids({ catalog: odd, connections, customModels, aliases }), expected)
-  assert.equal(await ids({ catalog: {}, connections: [{ provider: 'constructor' }] }), [])
+  assert.equal(await getIds({ catalog: odd, connections, customModels, aliases }), expected)
+  assert.equal(await getIds({ catalog: {}, connections: [{ provider: 'constructor' }] }), [])
 })

@@ -1,6 +1,6 @@
 import type { Kind } from '../../src/types.ts'
 import { assert, suite } from '../support/suite.ts'
-import { ids, listWorld, type World } from './world.ts'
+import { getIds, listWorld, type World } from './world.ts'
 
 const test = suite('listing rule 4: kinds and services')
 
@@ -13,7 +13,7 @@ async function getKind(id: string, catalogModels: Array<{ id: string; type?: Kin
     connections: [{ provider: 'acme', providerSpecificData: { prefix: 'mine', enabledModels: [id] } }],
   }
   const found: Kind[] = []
-  for (const kind of served) if ((await ids(world, [kind])).length > 0) found.push(kind)
+  for (const kind of served) if ((await getIds(world, [kind])).length > 0) found.push(kind)
   return found
 }
 
@@ -70,7 +70,7 @@ test('the catalog also finds a custom model with its prefix', async () => {
     connections: [{ provider: 'acme', providerSpecificData: { enabledModels: ['x'] } }],
     customModels: [{ id: 'acme/dall-e-chat', providerAlias: 'acme' }],
   }
-  assert.equal(await ids(world), ['acme/x', 'acme/acme/dall-e-chat'])
+  assert.equal(await getIds(world), ['acme/x', 'acme/acme/dall-e-chat'])
 })
 
 test("a model of an unknown type isn't listed", async () => {
@@ -84,9 +84,9 @@ test('the kinds of custom models and aliases are also inferred from their IDs', 
     customModels: [{ id: 'my-tts', providerAlias: 'acme' }],
     aliases: ['acme/flux', 'acme/chat'],
   }
-  assert.equal(await ids(world, ['llm']), ['acme/chat'])
-  assert.equal(await ids(world, ['tts']), ['acme/my-tts'])
-  assert.equal(await ids(world, ['image']), ['acme/flux'])
+  assert.equal(await getIds(world, ['llm']), ['acme/chat'])
+  assert.equal(await getIds(world, ['tts']), ['acme/my-tts'])
+  assert.equal(await getIds(world, ['image']), ['acme/flux'])
 })
 
 const services: World['catalog'] = {
@@ -103,9 +103,9 @@ const services: World['catalog'] = {
 const connected: World = { catalog: services, connections: [{ provider: 'acme' }] }
 
 test("voices and embedding models are listed after the provider's models, with unchanged IDs", async () => {
-  assert.equal(await ids(connected, ['tts']), ['ac/tts-1', 'ac/alloy', 'ac/ac/kept'])
-  assert.equal(await ids(connected, ['embedding']), ['ac/vectors'])
-  assert.equal(await ids(connected, ['embedding', 'tts']), ['ac/tts-1', 'ac/alloy', 'ac/ac/kept', 'ac/vectors'])
+  assert.equal(await getIds(connected, ['tts']), ['ac/tts-1', 'ac/alloy', 'ac/ac/kept'])
+  assert.equal(await getIds(connected, ['embedding']), ['ac/vectors'])
+  assert.equal(await getIds(connected, ['embedding', 'tts']), ['ac/tts-1', 'ac/alloy', 'ac/ac/kept', 'ac/vectors'])
 })
 
 test('web search and web fetch each have one entry with their kind', async () => {
@@ -121,10 +121,10 @@ test('web search and web fetch each have one entry with their kind', async () =>
 
 test('a provider without the service has no entry for it', async () => {
   const world: World = { catalog: { acme: { serviceKinds: served } }, connections: [{ provider: 'acme' }] }
-  assert.equal(await ids(world, served), [])
+  assert.equal(await getIds(world, served), [])
 })
 
 test('services are listed only when the provider serves their kind', async () => {
   const world: World = { ...connected, catalog: { acme: { ...services?.acme, serviceKinds: ['llm'] } } }
-  assert.equal(await ids(world, ['tts', 'embedding', 'webSearch', 'webFetch']), [])
+  assert.equal(await getIds(world, ['tts', 'embedding', 'webSearch', 'webFetch']), [])
 })

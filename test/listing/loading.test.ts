@@ -1,6 +1,6 @@
 import { fakeClock } from '../support/clock.ts'
 import { assert, suite } from '../support/suite.ts'
-import { getListing, ids, listWorld, type World } from './world.ts'
+import { getIds, getListing, listWorld, type World } from './world.ts'
 
 const test = suite('listing rule 1: loading')
 
@@ -17,7 +17,7 @@ const broken = {
 }
 
 test('connections, combos, custom models, and aliases are all listed', async () => {
-  assert.equal(await ids(world), ['team', 'acme/one', 'acme/mine', 'acme/aliased'])
+  assert.equal(await getIds(world), ['team', 'acme/one', 'acme/mine', 'acme/aliased'])
 })
 
 for (const [collection, left] of [
@@ -29,14 +29,14 @@ for (const [collection, left] of [
   test(`if ${collection} can't be loaded, they are missing from the listing, and onError gets the failure`, async () => {
     const recorded: unknown[] = []
     const store = { [collection]: broken }
-    assert.equal(await ids(world, ['llm'], { store, onError: (error) => recorded.push(error) }), left)
+    assert.equal(await getIds(world, ['llm'], { store, onError: (error) => recorded.push(error) }), left)
     assert.equal(recorded.map(String), ['Error: disk on fire'])
   })
 }
 
 test('a listing is empty if nothing can be loaded', async () => {
   const store = { connections: broken, combos: broken, customModels: broken, aliases: broken }
-  assert.equal(await ids({}, ['llm'], { store }), [])
+  assert.equal(await getIds({}, ['llm'], { store }), [])
 })
 
 test("a failure isn't cached, and the next listing tries again", async () => {
@@ -58,9 +58,9 @@ test("a failure isn't cached, and the next listing tries again", async () => {
 
 test('inactive connections are dropped, and only `false` means inactive', async () => {
   const isActive = (value: unknown) => ({ provider: 'acme', isActive: value as boolean }) // records by other programs may contain anything
-  assert.equal(await ids({ ...world, combos: [], connections: [isActive(false)] }), ['acme/one', 'acme/mine'])
+  assert.equal(await getIds({ ...world, combos: [], connections: [isActive(false)] }), ['acme/one', 'acme/mine'])
   for (const value of [true, undefined, null, 0]) {
-    assert.equal(await ids({ ...world, combos: [], connections: [isActive(value)] }), [
+    assert.equal(await getIds({ ...world, combos: [], connections: [isActive(value)] }), [
       'acme/one',
       'acme/mine',
       'acme/aliased',

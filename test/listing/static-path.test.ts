@@ -1,6 +1,6 @@
 import type { Kind } from '../../src/types.ts'
 import { assert, suite } from '../support/suite.ts'
-import { ids, listWorld, type World } from './world.ts'
+import { getIds, listWorld, type World } from './world.ts'
 
 const test = suite('listing rule 3: without connections')
 
@@ -31,9 +31,9 @@ test('a provider that serves none of the requested kinds is skipped, regardless 
     both: { serviceKinds: ['llm', 'image'], models },
     none: { serviceKinds: [], models },
   }
-  assert.equal(await ids({ catalog }, ['llm']), ['silent/chat', 'both/chat'])
-  assert.equal(await ids({ catalog }, ['image']), ['painter/picture', 'both/picture'])
-  assert.equal(await ids({ catalog }, ['tts']), [])
+  assert.equal(await getIds({ catalog }, ['llm']), ['silent/chat', 'both/chat'])
+  assert.equal(await getIds({ catalog }, ['image']), ['painter/picture', 'both/picture'])
+  assert.equal(await getIds({ catalog }, ['tts']), [])
 })
 
 test('a model without a type is an llm, and other models are listed under their kind', async () => {
@@ -44,8 +44,8 @@ test('a model without a type is an llm, and other models are listed under their 
     ...types.map((type) => ({ id: `an-${type}`, type })),
   ]
   const catalog: World['catalog'] = { acme: { serviceKinds: all, models } }
-  assert.equal(await ids({ catalog }, ['llm']), ['acme/untyped', 'acme/typed-llm'])
-  for (const type of types) assert.equal(await ids({ catalog }, [type]), [`acme/an-${type}`])
+  assert.equal(await getIds({ catalog }, ['llm']), ['acme/untyped', 'acme/typed-llm'])
+  for (const type of types) assert.equal(await getIds({ catalog }, [type]), [`acme/an-${type}`])
 })
 
 test("kinds aren't inferred and services aren't listed without connections", async () => {
@@ -59,7 +59,9 @@ test("kinds aren't inferred and services aren't listed without connections", asy
       fetchConfig: {},
     },
   }
-  assert.equal(await ids({ catalog }, ['llm', 'image', 'tts', 'embedding', 'webSearch', 'webFetch']), ['acme/dall-e-3'])
+  assert.equal(await getIds({ catalog }, ['llm', 'image', 'tts', 'embedding', 'webSearch', 'webFetch']), [
+    'acme/dall-e-3',
+  ])
 })
 
 test('custom models follow all providers, in the order of creation', async () => {
@@ -71,9 +73,9 @@ test('custom models follow all providers, in the order of creation', async () =>
     ],
     aliases: ['acme/aliased'],
   }
-  assert.equal(await ids(world), ['acme/one', 'zeta/two', 'zeta/mine', 'unheard-of/also/mine'])
+  assert.equal(await getIds(world), ['acme/one', 'zeta/two', 'zeta/mine', 'unheard-of/also/mine'])
   assert.equal((await listWorld(world, ['llm'])).at(-1)?.owned_by, 'unheard-of')
-  assert.equal(await ids(world, ['image', 'tts']), [], 'custom models are there for llm only')
+  assert.equal(await getIds(world, ['image', 'tts']), [], 'custom models are there for llm only')
 })
 
 test('custom models need an alias, a nonblank ID, and no type other than llm', async () => {
@@ -88,6 +90,6 @@ test('custom models need an alias, a nonblank ID, and no type other than llm', a
     { providerAlias: 'acme' },
     { id: 'homeless' },
   ] as World['customModels'] & object // records by other programs may contain anything
-  assert.equal(await ids({ customModels: odd }), ['acme/padded', 'acme/typed'])
-  assert.equal(await ids({ customModels: odd }, ['image']), [])
+  assert.equal(await getIds({ customModels: odd }), ['acme/padded', 'acme/typed'])
+  assert.equal(await getIds({ customModels: odd }, ['image']), [])
 })

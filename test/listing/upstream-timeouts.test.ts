@@ -2,7 +2,7 @@ import { HttpResponse, http } from 'msw'
 import { fakeClock } from '../support/clock.ts'
 import { assert, suite } from '../support/suite.ts'
 import { upstream } from '../support/upstream.ts'
-import { getListing, ids, type World } from './world.ts'
+import { getIds, getListing, type World } from './world.ts'
 
 const test = suite('upstream model fetch: time and size')
 
@@ -32,7 +32,7 @@ test('an upstream that sends no headers times out after 5,000 ms, and its call e
   const clock = fakeClock()
   const recorded: unknown[] = []
   const fetch = upstream(http.get('http://slow.test/models', never))
-  const listed = ids({ connections: [connection('slow')], combos: [{ name: 'team' }] }, ['llm'], {
+  const listed = getIds({ connections: [connection('slow')], combos: [{ name: 'team' }] }, ['llm'], {
     clock,
     fetch,
     onError: (error) => recorded.push(error),
@@ -60,7 +60,7 @@ test('the timeout of a lookup includes headers and body', async () => {
     return new HttpResponse(body)
   }
   const fetch = upstream(http.get('http://slow.test/models', respond))
-  const listed = ids({ connections: [connection('slow')] }, ['llm'], { clock, fetch })
+  const listed = getIds({ connections: [connection('slow')] }, ['llm'], { clock, fetch })
   await clock.untilPending(2)
   await clock.advance(3_000)
   assert.is(state.closed, false)
@@ -71,7 +71,7 @@ test('the timeout of a lookup includes headers and body', async () => {
 
 test("a fetch that ignores its signal doesn't delay the listing", async () => {
   const clock = fakeClock()
-  const listed = ids({ connections: [connection('deaf')] }, ['llm'], { clock, fetch: never })
+  const listed = getIds({ connections: [connection('deaf')] }, ['llm'], { clock, fetch: never })
   await clock.untilPending()
   await clock.advance(5_000)
   assert.equal(await listed, [])
@@ -91,7 +91,7 @@ test('all upstreams are queried concurrently, so a slow one delays the listing o
     http.get('http://d.test/models', () => list('four')),
   )
   const startedAt = clock.now()
-  const listed = ids({ connections: names.map(connection) }, ['llm'], { clock, fetch })
+  const listed = getIds({ connections: names.map(connection) }, ['llm'], { clock, fetch })
   await clock.untilPending(5) // three deadlines and two handlers; the fourth has responded
   assert.is(fetch.requests.length, 4)
   await clock.advance(5_000)
@@ -103,7 +103,7 @@ test('all upstreams are queried concurrently, so a slow one delays the listing o
 test('a response in time leaves no timer behind', async () => {
   const clock = fakeClock()
   const fetch = upstream(http.get('http://a.test/models', () => list('one')))
-  assert.equal(await ids({ connections: [connection('a')] }, ['llm'], { clock, fetch }), ['a/one'])
+  assert.equal(await getIds({ connections: [connection('a')] }, ['llm'], { clock, fetch }), ['a/one'])
   assert.is(clock.pending(), 0)
 })
 
@@ -121,9 +121,9 @@ test('each listing queries the upstreams again', async () => {
 test("an upstream is queried once for all kinds, and not for kinds that its provider doesn't serve", async () => {
   const fetch = upstream(http.get('http://a.test/models', () => list('one', 'tts-1')))
   const world: World = { connections: [connection('a')] }
-  assert.equal(await ids(world, ['llm', 'image', 'tts'], { fetch }), ['a/one', 'a/tts-1'])
+  assert.equal(await getIds(world, ['llm', 'image', 'tts'], { fetch }), ['a/one', 'a/tts-1'])
   assert.is(fetch.requests.length, 1)
-  assert.equal(await ids(world, ['tts'], { fetch }), [])
+  assert.equal(await getIds(world, ['tts'], { fetch }), [])
   assert.is(fetch.requests.length, 1)
 })
 
@@ -139,7 +139,7 @@ test('a list over 4 MiB is cut off and treated as missing', async () => {
   const recorded: unknown[] = []
   const fetch = upstream(http.get('http://big.test/models', () => new HttpResponse(endless)))
   assert.equal(
-    await ids({ connections: [connection('big')] }, ['llm'], { fetch, onError: (error) => recorded.push(error) }),
+    await getIds({ connections: [connection('big')] }, ['llm'], { fetch, onError: (error) => recorded.push(error) }),
     [],
   )
   assert.is(recorded.length, 1)
@@ -158,7 +158,7 @@ test('a list in many chunks is complete', async () => {
     },
   })
   const fetch = upstream(http.get('http://a.test/models', () => new HttpResponse(body)))
-  const listed = await ids({ connections: [connection('a')] }, ['llm'], { fetch })
+  const listed = await getIds({ connections: [connection('a')] }, ['llm'], { fetch })
   assert.is(listed.length, 2_000)
   assert.is(listed.at(-1), 'a/modèle-1999')
 })

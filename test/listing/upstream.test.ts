@@ -1,7 +1,7 @@
 import { HttpResponse, http, type RequestHandler } from 'msw'
 import { assert, suite } from '../support/suite.ts'
 import { upstream } from '../support/upstream.ts'
-import { ids, type World } from './world.ts'
+import { getIds, type World } from './world.ts'
 
 const test = suite('upstream model fetch: requests and responses')
 
@@ -18,7 +18,7 @@ async function send(world: World, respond: Parameters<typeof http.get>[1] = () =
   const fetch = upstream(http.get('*', respond))
   const recorded: unknown[] = []
   const onError = (error: unknown) => void recorded.push(error)
-  return { ids: await ids(world, ['llm'], { fetch, onError }), requests: fetch.requests, recorded }
+  return { ids: await getIds(world, ['llm'], { fetch, onError }), requests: fetch.requests, recorded }
 }
 
 test('the bearer style sends GET <baseUrl>/models with the key, JSON, and no cache', async () => {
@@ -188,7 +188,10 @@ for (const [label, handler] of failures) {
       combos: [{ name: 'team' }],
       customModels: [{ id: 'mine', providerAlias: 'lab' }],
     }
-    assert.equal(await ids(world, ['llm'], { fetch, onError: (error) => recorded.push(error) }), ['team', 'lab/mine'])
+    assert.equal(await getIds(world, ['llm'], { fetch, onError: (error) => recorded.push(error) }), [
+      'team',
+      'lab/mine',
+    ])
     assert.is(fetch.requests.length, 1)
     assert.is(recorded.length, 1)
     assert.match(String(recorded[0]), /No models from openai-compatible-lab/)
@@ -199,7 +202,7 @@ for (const [label, handler] of failures) {
 test("onError gets the status of an upstream's error", async () => {
   const recorded: unknown[] = []
   const fetch = upstream(http.get('*', () => new HttpResponse('no', { status: 401 })))
-  await ids(compatible(), ['llm'], { fetch, onError: (error) => recorded.push(error) })
+  await getIds(compatible(), ['llm'], { fetch, onError: (error) => recorded.push(error) })
   assert.match(String(recorded[0]), /No models from openai-compatible-lab: The provider returned status 401\./)
 })
 
@@ -207,7 +210,7 @@ test("a key that is invalid in a header results in an empty list and isn't quote
   const recorded: unknown[] = []
   const fetch = upstream()
   const world = compatible('openai-compatible', BASE, 'sec\nret')
-  assert.equal(await ids(world, ['llm'], { fetch, onError: (error) => recorded.push(error) }), [])
+  assert.equal(await getIds(world, ['llm'], { fetch, onError: (error) => recorded.push(error) }), [])
   assert.is(recorded.length, 1)
   assert.not.match(JSON.stringify(recorded[0], Object.getOwnPropertyNames(recorded[0])), /sec.{0,3}ret/)
 })
@@ -216,7 +219,7 @@ test("a key that can't be decrypted results in an empty list", async () => {
   const recorded: unknown[] = []
   const store = { keyring: () => Promise.reject(new Error('wrong secret')) }
   const fetch = upstream()
-  assert.equal(await ids(compatible(), ['llm'], { fetch, store, onError: (error) => recorded.push(error) }), [])
+  assert.equal(await getIds(compatible(), ['llm'], { fetch, store, onError: (error) => recorded.push(error) }), [])
   assert.is(recorded.length, 1)
   assert.is(fetch.requests.length, 0)
 })

@@ -33,7 +33,7 @@ export function listWorld(world: World, kinds: readonly Kind[], host: Host = {})
 }
 
 /** Resolves to the IDs, in order. By default, `K` is that of `GET /v1/models`. */
-export async function ids(world: World, kinds: readonly Kind[] = ['llm'], host: Host = {}): Promise<string[]> {
+export async function getIds(world: World, kinds: readonly Kind[] = ['llm'], host: Host = {}): Promise<string[]> {
   return (await listWorld(world, kinds, host)).map((entry) => entry.id)
 }
 
@@ -62,12 +62,12 @@ function getStore(world: World): ListingDependencies['store'] {
     }),
   )
   const aliases = (world.aliases ?? []).map((model, index): AliasRecord => ({ alias: `alias${index}`, model }))
-  const records = <T>(all: T[]) => ({ all: async () => all })
+  const createRecords = <T>(all: T[]) => ({ all: async () => all })
   return {
-    connections: records(connections),
-    combos: records(combos),
-    customModels: records(world.customModels ?? []),
-    aliases: records(aliases),
+    connections: createRecords(connections),
+    combos: createRecords(combos),
+    customModels: createRecords(world.customModels ?? []),
+    aliases: createRecords(aliases),
     code: createCodeLayer(),
     keyring: async () => ({
       digest: async (credential) => credential,

@@ -83,9 +83,9 @@ for (const [option, value, providers] of [
     const { send, upstream } = await open(respondWithError, { limits })
     await send({ [option]: value })
     assert.equal([...new Set(upstream.providers)], providers)
-    const fine = await open()
-    assert.equal(await getWarnings(await fine.send({ [option]: value })), [])
-    assert.equal(fine.upstream.providers, [providers[0]])
+    const accepted = await open()
+    assert.equal(await getWarnings(await accepted.send({ [option]: value })), [])
+    assert.equal(accepted.upstream.providers, [providers[0]])
   })
 
 test('`order` takes precedence over `sort`, and `only` and `models` apply with both', async () => {

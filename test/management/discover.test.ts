@@ -21,7 +21,7 @@ function open(...handlers: RequestHandler[]) {
   return { ...management, api, fetch, asked: () => fetch.requests.map(({ url }) => url) }
 }
 
-const ids = async (gateway: ReturnType<typeof open>['gateway']) => {
+const getIds = async (gateway: ReturnType<typeof open>['gateway']) => {
   const listed: { data: { id: string }[] } = await (await gateway.fetch('http://gateway.test/v1/models')).json()
   return listed.data.map(({ id }) => id)
 }
@@ -36,7 +36,7 @@ test('creating a connection with "discover" stores the models of its server as e
   })
   assert.not.ok('warnings' in created || 'discover' in created)
   assert.equal(await expect(200, 'GET', `/api/connections/${created.id}`), created)
-  assert.equal(await ids(gateway), ['lab/llama3.2:latest', 'lab/qwen3:8b'])
+  assert.equal(await getIds(gateway), ['lab/llama3.2:latest', 'lab/qwen3:8b'])
   assert.equal(asked(), [`${LAB}/models`], 'the server is asked once')
   for (const { value } of await storage.list('')) assert.not.match(value, 'discover')
 })

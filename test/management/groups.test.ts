@@ -74,14 +74,14 @@ test('rejects an invalid group with an error that identifies the field, and chan
 test('puts a group by its id or name, and writes nothing if repeated', async () => {
   const { gateway, storage } = openManagement()
   const { groups } = gateway.api
-  const versions = async () => (await storage.list('groups/')).map(({ version }) => version)
+  const getVersions = async () => (await storage.list('groups/')).map(({ version }) => version)
   const put = { id: 'team-a', name: 'Team A', limits }
   const created = await groups.put(put)
   assert.is(created.id, 'team-a')
-  const before = await versions()
+  const before = await getVersions()
   assert.equal(await groups.put(put), created)
   assert.equal(await groups.put({ name: 'Team A' }), created)
-  assert.equal(await versions(), before)
+  assert.equal(await getVersions(), before)
   const changed = await groups.put({ id: 'team-a', name: 'Team A', isActive: false, limits: null })
   assert.equal([changed.isActive, 'limits' in changed], [false, false])
   const twice = await Promise.all([groups.put({ name: 'new' }), groups.put({ name: 'new' })])

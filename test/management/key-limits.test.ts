@@ -36,12 +36,12 @@ test("sets a key's permissions and limits, returns them as sent, replaces them c
 
 test('put sets permissions and limits, and writes nothing if repeated', async () => {
   const { gateway, storage } = openManagement()
-  const versions = async () => (await storage.list('keys/')).map(({ version }) => version)
+  const getVersions = async () => (await storage.list('keys/')).map(({ version }) => version)
   const put = { id: 'app', name: 'app', limits, models: ['fast'] }
   await gateway.api.keys.put(put)
-  const before = await versions()
+  const before = await getVersions()
   const { key } = await gateway.api.keys.put({ ...put, limits: { ...limits, usd: { month: 12.25, day: 0.5 } } })
-  assert.equal([key.limits, await versions()], [limits, before])
+  assert.equal([key.limits, await getVersions()], [limits, before])
 })
 
 const WHOLE = 'must be a whole number from 1 to 9007199254740991'

@@ -70,11 +70,11 @@ test('rejects metadata beyond its limits, and changes nothing', async () => {
 test('puts metadata, and writes nothing if repeated', async () => {
   const { gateway, storage } = openManagement()
   const { keys } = gateway.api
-  const versions = async () => (await storage.list('keys/')).map(({ version }) => version)
+  const getVersions = async () => (await storage.list('keys/')).map(({ version }) => version)
   await keys.put({ id: 'app', name: 'app', metadata })
-  const before = await versions()
+  const before = await getVersions()
   const { key } = await keys.put({ id: 'app', name: 'app', metadata: { empty: '', team: 'ml', 'cost centre': '42' } })
-  assert.equal([key.metadata, await versions()], [metadata, before])
+  assert.equal([key.metadata, await getVersions()], [metadata, before])
   assert.equal((await keys.put({ id: 'app', name: 'app' })).key.metadata, metadata)
   const value = `sbx_${'v'.repeat(40)}`
   assert.equal((await keys.put({ id: 'app', name: 'app', key: value })).key.metadata, metadata)

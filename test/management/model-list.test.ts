@@ -66,21 +66,21 @@ for (const isConnected of [true, false])
 test("the price is the connection's, or else the custom model's, or else the catalog's", async () => {
   const { gateway } = openManagement({ catalog })
   const { api } = gateway
-  const sources = async () =>
+  const getSources = async () =>
     (await api.models.published({ details: true })).data.map(({ id, priceSource, price }) => [
       id,
       priceSource,
       price?.input,
     ])
   await api.customModels.create({ providerAlias: 'first', id: 'vendor/small', prices: { input: 7 } })
-  assert.equal((await sources())[1], ['first/vendor/small', 'customModel', 7])
+  assert.equal((await getSources())[1], ['first/vendor/small', 'customModel', 7])
   const connection = await api.connections.create({ provider: 'one', prices: { large: { input: 3 } } })
-  assert.equal(await sources(), [
+  assert.equal(await getSources(), [
     ['first/large', 'connection', 3],
     ['first/vendor/small', 'customModel', 7],
   ])
   await api.connections.update(connection.id, { isActive: false })
-  assert.equal((await sources())[0], ['first/large', 'catalog', 2])
+  assert.equal((await getSources())[0], ['first/large', 'catalog', 2])
 })
 
 test('pages contain all models once, even if the last model of a page has disappeared', async () => {

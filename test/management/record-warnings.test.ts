@@ -147,6 +147,6 @@ test('reports prices of a custom model that nothing serves, and prices per token
     '"prices" of "nobody/x": the model doesn\'t resolve yet because no model, combo, or alias has this name.',
     `"prices" of "nobody/x": 0.000001 as "input" ${UNIT} 1?`,
   ])
-  const fine = await expect(201, 'POST', '/api/models/custom', { providerAlias: 'lab', id: 'x', prices: price })
-  assert.is(fine.warnings, undefined)
+  const accepted = await expect(201, 'POST', '/api/models/custom', { providerAlias: 'lab', id: 'x', prices: price })
+  assert.is(accepted.warnings, undefined)
 })

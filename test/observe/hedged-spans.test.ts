@@ -1,7 +1,7 @@
 import * as api from '@opentelemetry/api'
 import type { ReadableSpan } from '@opentelemetry/sdk-trace-base'
 import { otel } from '../../src/features/observe/otel.ts'
-import { hedging, P95, respond } from '../pipeline/support/hedging.ts'
+import { openHedging, P95, respond } from '../pipeline/support/hedging.ts'
 import { json } from '../pipeline/support/upstream.ts'
 import { assert, suite } from '../support/suite.ts'
 import { sdk } from './sdk.ts'
@@ -35,7 +35,7 @@ for (const stream of [false, true]) {
 
   test(`the first span ends without an error when the second attempt of a hedged request responds first (${label})`, async () => {
     const { module, tree, spans, forget } = sdk()
-    const world = await hedging(
+    const world = await openHedging(
       { two: () => world.clock.sleep(5).then(() => respond(stream)) },
       { stream, observe: [otel(module)] },
     )
@@ -53,7 +53,7 @@ for (const stream of [false, true]) {
 
   test(`both spans are correct when the first attempt of a hedged request responds first (${label})`, async () => {
     const { module, tree, spans, forget } = sdk()
-    const world = await hedging(
+    const world = await openHedging(
       { one: () => world.clock.sleep(P95 + 3).then(() => respond(stream)) },
       { stream, observe: [otel(module)] },
     )
@@ -72,7 +72,7 @@ for (const stream of [false, true]) {
 
 test('both spans are correct when the first attempt fails while the second one runs', async () => {
   const { module, tree, spans, forget } = sdk()
-  const world = await hedging(
+  const world = await openHedging(
     {
       one: () => world.clock.sleep(P95 + 3).then(() => json({ error: { message: 'down' } }, 503)),
       two: () => world.clock.sleep(9).then(() => respond(false)),
@@ -94,7 +94,7 @@ test('both spans are correct when the first attempt fails while the second one r
 
 test('both spans of a hedged request end without an error when its client disconnects', async () => {
   const { module, tree, spans, forget } = sdk()
-  const world = await hedging({}, { observe: [otel(module)] })
+  const world = await openHedging({}, { observe: [otel(module)] })
   forget()
   const controller = new AbortController()
   const pending = world.send({ signal: controller.signal })

@@ -232,11 +232,16 @@ test('a scrape loads no management code', async () => {
 
 test('metrics work without target states while the storage is unavailable', async () => {
   const { page } = prometheus({ token: TOKEN })
-  const targets = () => Promise.reject(new Error('the storage is away'))
+  const getTargets = () => Promise.reject(new Error('the storage is away'))
   const reply = await page?.reply(
     { header: () => undefined },
     {
-      ...{ isOneOfMany: false, targets, limits: targets, catalogAgeMs: () => Promise.reject(new Error('not loaded')) },
+      ...{
+        isOneOfMany: false,
+        targets: getTargets,
+        limits: getTargets,
+        catalogAgeMs: () => Promise.reject(new Error('not loaded')),
+      },
     },
   )
   assert.is(reply?.status, 200)

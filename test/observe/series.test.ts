@@ -71,10 +71,10 @@ test(`the number of series stays the same after ${REQUESTS} requests with random
   const before = await scrape()
   for (let index = 1_000; index < 1_000 + REQUESTS; index++) await send(index)
   const after = await scrape()
-  const labels = (lines: string[]) => new Set(lines.map((line) => line.slice(0, line.lastIndexOf(' '))))
-  const known = labels(before)
+  const getLabels = (lines: string[]) => new Set(lines.map((line) => line.slice(0, line.lastIndexOf(' '))))
+  const known = getLabels(before)
   assert.equal(
-    [...labels(after)].filter(
+    [...getLabels(after)].filter(
       (value) => !known.has(value) && !/_bucket|error_type|status_code|outcome|reason/.test(value),
     ),
     [],

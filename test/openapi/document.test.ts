@@ -29,9 +29,9 @@ test('the document is valid OpenAPI 3.1', async () => {
 test('every reference has a component, and every component is referenced', async () => {
   const document = await describe()
   const text = JSON.stringify(document)
-  const names = (kind: string) =>
+  const getNames = (kind: string) =>
     Object.keys(document.components[kind] ?? {}).map((name) => `#/components/${kind}/${name}`)
-  const components = ['schemas', 'responses', 'parameters', 'headers'].flatMap(names)
+  const components = ['schemas', 'responses', 'parameters', 'headers'].flatMap(getNames)
   const refs = new Set(Array.from(text.matchAll(/"\$ref":"([^"]+)"/g), ([, ref]) => ref))
   assert.equal([...refs].sort(), components.sort())
   const schemes = new Set(

@@ -32,7 +32,7 @@ test('a client that disconnects before its body has arrived causes no call', asy
 })
 
 for (const path of ['/v1/chat/completions', '/api/keys']) {
-  const stalled = (signal: AbortSignal, cancel: () => void) => {
+  const createStalled = (signal: AbortSignal, cancel: () => void) => {
     const headers = { 'content-type': 'application/json', 'content-length': '100' }
     const init = {
       method: 'POST',
@@ -47,7 +47,7 @@ for (const path of ['/v1/chat/completions', '/api/keys']) {
   test(`a request to ${path} ends immediately when the client disconnects while sending a small body`, async () => {
     const world = await openWorld()
     const controller = new AbortController()
-    const request = stalled(controller.signal, () => {})
+    const request = createStalled(controller.signal, () => {})
     if (path.startsWith('/api')) request.headers.set('authorization', `Bearer ${token}`)
     const pending = world.gateway.fetch(request)
     await world.clock.advance(0)
@@ -59,7 +59,7 @@ for (const path of ['/v1/chat/completions', '/api/keys']) {
     const world = await openWorld()
     const controller = new AbortController()
     let canceled = false
-    const request = stalled(controller.signal, () => {
+    const request = createStalled(controller.signal, () => {
       canceled = true
     })
     if (path.startsWith('/api')) request.headers.set('authorization', `Bearer ${token}`)

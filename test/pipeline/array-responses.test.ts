@@ -3,14 +3,14 @@ import { clients, wholeClients } from '../formats/support/clients.ts'
 import { assert, suite } from '../support/suite.ts'
 import { chatEvents, chatResponse, type ErrorAnswer } from './support/responses.ts'
 import { questions } from './support/sample-requests.ts'
-import { looked, looking } from './support/sample-streams.ts'
+import { looked, readHeaders } from './support/sample-streams.ts'
 import { getAttempts, typed } from './support/unrequested-streams.ts'
 import { type End, fakeUpstream, json } from './support/upstream.ts'
 import { openWorld } from './support/world.ts'
 
 const test = suite('responses in a JSON array')
 
-const chunks = looking.gemini.map((event) => JSON.parse(String(event).slice('data: '.length)))
+const chunks = readHeaders.gemini.map((event) => JSON.parse(String(event).slice('data: '.length)))
 
 /** Google's format for clients that don't request events: each chunk takes several lines. */
 const elements = chunks.map((chunk, index) => `${index === 0 ? '[' : ',\r\n'}${JSON.stringify(chunk, null, 2)}`)

@@ -20,7 +20,7 @@ const numbered = getEvents(
   }),
 )
 
-async function cut(events: readonly string[], end: End = 'close') {
+async function truncate(events: readonly string[], end: End = 'close') {
   const client = 'openai-responses'
   const { response, world } = await send({
     client,
@@ -38,7 +38,7 @@ for (const [mode, end] of [
 ] as const)
   for (const i of [4, 5, 1_500])
     test(`the failure event continues the sequence numbers if the stream ${mode} after ${i} events`, async () => {
-      const { recorded, text, record } = await cut(numbered.slice(0, i), end)
+      const { recorded, text, record } = await truncate(numbered.slice(0, i), end)
       const [error, failed] = recorded.slice(-2)
       assert.equal(
         recorded.map((event) => event.sequence_number),
@@ -56,13 +56,13 @@ for (const [mode, end] of [
 
 test('the failure event contains a complete response according to the schema', async () => {
   const problems = createValidator()
-  const { recorded } = await cut(numbered.slice(0, 6))
+  const { recorded } = await truncate(numbered.slice(0, 6))
   assert.equal(problems('ResponseResource', recorded.at(-1)?.response), [])
 })
 
 test('a failure event from the provider is completed and keeps the sequence numbers', async () => {
   const error = { type: 'error', sequence_number: 4, code: 'server_error', message: 'boom', param: null }
-  const { recorded } = await cut([...numbered.slice(0, 4), ...getEvents('openai-responses', [error])])
+  const { recorded } = await truncate([...numbered.slice(0, 4), ...getEvents('openai-responses', [error])])
   const [failed] = recorded.slice(-1)
   assert.is(failed?.type, 'response.failed')
   assert.equal(JSON.stringify(failed?.response).includes('"id":"resp_up"'), true)

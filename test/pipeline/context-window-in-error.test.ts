@@ -6,7 +6,7 @@ import { openWorld, catalog as usual } from './support/world.ts'
 const test = suite('context windows in provider errors')
 
 /** Returns the attempts of a request whose first target, `one`, returns this error, with fallbacks `two` and `three`, by their context windows. */
-async function attempts(content: string, windows: { one?: number; two?: number; three?: number }) {
+async function getAttempts(content: string, windows: { one?: number; two?: number; three?: number }) {
   const catalog = { ...usual }
   for (const [provider, contextWindow] of Object.entries(windows))
     catalog[provider] = { ...usual[provider], models: [{ id: 'm', contextWindow }] }
@@ -37,7 +37,7 @@ const LIMITS: ReadonlyArray<readonly [output: string, limit: number]> = [
 for (const [output, limit] of LIMITS) {
   test(`the context window in an error is used if the catalog has none: ${output}`, async () => {
     assert.is(
-      await attempts(output, { two: limit, three: limit + 1 }),
+      await getAttempts(output, { two: limit, three: limit + 1 }),
       '200 one/m=400:context-overflow, two/m=skipped:context-overflow, three/m=200',
     )
   })
@@ -47,21 +47,21 @@ const [[output] = ['']] = LIMITS
 
 test('the context window in an error is ignored if the catalog has one', async () => {
   assert.is(
-    await attempts(output, { one: 32_000, two: 16_000, three: 64_000 }),
+    await getAttempts(output, { one: 32_000, two: 16_000, three: 64_000 }),
     '200 one/m=400:context-overflow, two/m=skipped:context-overflow, three/m=200',
   )
 })
 
 test("the context window in an error isn't assumed to be larger than an unknown one", async () => {
   assert.is(
-    await attempts(output, { three: 8_000 }),
+    await getAttempts(output, { three: 8_000 }),
     '400 one/m=400:context-overflow, two/m=skipped:context-overflow, three/m=skipped:context-overflow',
   )
 })
 
 test("if an error only contains the request's size, no other window is assumed to be larger", async () => {
   assert.is(
-    await attempts('Your input of 9000 tokens exceeds the context window of this model.', { two: 1_000_000 }),
+    await getAttempts('Your input of 9000 tokens exceeds the context window of this model.', { two: 1_000_000 }),
     '400 one/m=400:context-overflow, two/m=skipped:context-overflow, three/m=skipped:context-overflow',
   )
 })

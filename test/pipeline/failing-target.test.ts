@@ -58,7 +58,7 @@ const FIRST = 'the-first-account'
 const isFirst = ({ headers }: Call) => headers.get('authorization') === `Bearer ${FIRST}`
 
 /** Returns the documented maximum number of calls. */
-const mostCalls = (seconds: number) => 1.2 * REQUESTS + 10 * seconds
+const getMaxCalls = (seconds: number) => 1.2 * REQUESTS + 10 * seconds
 
 for (const stream of [false, true]) {
   const mode = stream ? 'streamed' : 'not streamed'
@@ -75,9 +75,9 @@ for (const stream of [false, true]) {
       const { calls, failed, answered } = await load({ seconds, model, stream, atOnce: seconds > 10 ? 10 : AT_ONCE })
       assert.is(failed, REQUESTS)
       assert.is(calls, REQUESTS + answered, 'an answer costs one retry')
-      assert.ok(calls <= mostCalls(seconds), `${calls} calls in ${seconds} s`)
+      assert.ok(calls <= getMaxCalls(seconds), `${calls} calls in ${seconds} s`)
       assert.ok(
-        calls >= Math.min(2 * REQUESTS, 0.97 * mostCalls(seconds)),
+        calls >= Math.min(2 * REQUESTS, 0.97 * getMaxCalls(seconds)),
         `${calls} calls in ${seconds} s: the budget is used`,
       )
     })
@@ -88,6 +88,6 @@ for (const stream of [false, true]) {
     const { calls, failed, answered } = await load({ seconds: 10, model: () => 'one/m', isFailing, stream, atOnce: 1 })
     assert.ok(failed > 300, `${failed} failures`)
     assert.is(calls, answered + failed)
-    assert.ok(calls <= mostCalls(10), `${calls} calls`)
+    assert.ok(calls <= getMaxCalls(10), `${calls} calls`)
   })
 }

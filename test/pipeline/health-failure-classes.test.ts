@@ -291,11 +291,11 @@ test("a 403 without a reason doesn't count against the key if only one client ge
   for (let times = 0; times < 8; times++) assert.is(await askAs('b'), '200 one/m=200')
   down.one = rejectWith(403)
   for (const client of ['b', 'c']) assert.is(await askAs(client), '200 one/m=403:forbidden, two/m=200')
-  const reasons = async () => (await world.api.health.list()).health.map(({ reason, state }) => `${reason} ${state}`)
-  assert.equal(await reasons(), ['forbidden counting', 'forbidden counting'])
+  const getReasons = async () => (await world.api.health.list()).health.map(({ reason, state }) => `${reason} ${state}`)
+  assert.equal(await getReasons(), ['forbidden counting', 'forbidden counting'])
   delete down.one
   assert.is(await askAs('a'), '200 one/m=200')
-  assert.equal(await reasons(), [])
+  assert.equal(await getReasons(), [])
 })
 
 for (const [label, headers, metadata, waitMs] of [

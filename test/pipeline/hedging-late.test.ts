@@ -2,7 +2,7 @@ import type { PendingResponse, UpstreamCall, UpstreamFetch } from '../../src/lib
 import { startCall } from '../../src/lib/fetch-call.ts'
 import type { AttemptRecord } from '../../src/request/hook-records.ts'
 import { assert, suite } from '../support/suite.ts'
-import { hedging, respond } from './support/hedging.ts'
+import { openHedging, respond } from './support/hedging.ts'
 
 const test = suite('hedged attempts that end late')
 
@@ -27,7 +27,7 @@ const nextTurn = () => new Promise((resolve) => setImmediate(resolve))
 
 for (const stream of [false, true])
   test(`both attempts are reported before the request if their calls end late after a disconnect${stream ? ', streamed' : ''}`, async () => {
-    const { upstream, world, send, untilBoth } = await hedging({}, { stream, wrap: endingLate })
+    const { upstream, world, send, untilBoth } = await openHedging({}, { stream, wrap: endingLate })
     const controller = new AbortController()
     const pendingRequest = send({ signal: controller.signal })
     await untilBoth()
@@ -50,7 +50,7 @@ test('both attempts are reported once if the client disconnects just as one succ
     recorded.push(`${provider} ${outcome}`)
     if (outcome === 'outrun') controller.abort()
   }
-  const { send, untilBoth } = await hedging({ two: () => respond(false) }, { hooks: { onAttempt } })
+  const { send, untilBoth } = await openHedging({ two: () => respond(false) }, { hooks: { onAttempt } })
   recorded.length = 0
   const pendingRequest = send({ signal: controller.signal })
   await untilBoth()

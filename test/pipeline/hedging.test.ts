@@ -1,7 +1,7 @@
 import { memoryStorage } from '../../adapters/storage/memory.ts'
 import { fakeClock } from '../support/clock.ts'
 import { assert, suite } from '../support/suite.ts'
-import { hedging, P95, respond } from './support/hedging.ts'
+import { openHedging, P95, respond } from './support/hedging.ts'
 import { chatResponse } from './support/responses.ts'
 import { json } from './support/upstream.ts'
 
@@ -10,7 +10,7 @@ const test = suite('hedging a slow attempt')
 for (const stream of [false, true]) {
   const label = stream ? 'a stream' : 'a single response'
   test(`both attempts end when the client disconnects: ${label}`, async () => {
-    const { upstream, world, clock, send, untilBoth } = await hedging({}, { stream })
+    const { upstream, world, clock, send, untilBoth } = await openHedging({}, { stream })
     const controller = new AbortController()
     const pending = send({ signal: controller.signal })
     await untilBoth()
@@ -26,7 +26,7 @@ for (const stream of [false, true]) {
   })
 
   test(`a faster hedge ends the first attempt: ${label}`, async () => {
-    const { upstream, world, clock, send, untilBoth } = await hedging({ two: () => respond(stream) }, { stream })
+    const { upstream, world, clock, send, untilBoth } = await openHedging({ two: () => respond(stream) }, { stream })
     const pending = send()
     await untilBoth()
     const response = await pending
@@ -43,7 +43,7 @@ for (const stream of [false, true]) {
 }
 
 test('a hedge requests and hides stream usage like the first attempt', async () => {
-  const { upstream, world, send, untilBoth } = await hedging(
+  const { upstream, world, send, untilBoth } = await openHedging(
     { two: () => respond(true) },
     { stream: true, includeStreamUsage: true },
   )
@@ -66,7 +66,7 @@ test('a hedge replaces the first attempt if the first one fails in the meantime'
   const failing = new Promise<void>((resolve) => {
     fail = resolve
   })
-  const { clock, send, untilBoth } = await hedging({
+  const { clock, send, untilBoth } = await openHedging({
     one: () => failing.then(() => json({}, 500)),
     two: () => clock.sleep(5).then(() => respond(false)),
   })
@@ -80,7 +80,7 @@ test('a hedge replaces the first attempt if the first one fails in the meantime'
 })
 
 test('a hedge ends when the first attempt gets a client error, which is returned immediately', async () => {
-  const { upstream, world, clock, send, untilBoth } = await hedging({
+  const { upstream, world, clock, send, untilBoth } = await openHedging({
     one: () => clock.sleep(P95 + 5).then(() => json({ error: { message: 'bad' } }, 422)),
   })
   const pending = send()
@@ -100,7 +100,7 @@ for (const [label, item, status] of [
   ['unless that fails as well', () => json({}, 500), 422],
 ] as const) {
   test(`a hedge that doesn't support a request leaves it to the first attempt, ${label}`, async () => {
-    const { upstream, clock, send, untilBoth } = await hedging({
+    const { upstream, clock, send, untilBoth } = await openHedging({
       one: () => clock.sleep(P95 + 5).then(item),
       two: () => json({ error: { message: 'bad' } }, 422),
     })
@@ -132,7 +132,7 @@ test("a hedge is never sent if the first attempt succeeds while the hedge's cred
       for (let tick = 0; tick < HEAD_START; tick++) await undefined
     },
   }
-  const { upstream, world, send } = await hedging(
+  const { upstream, world, send } = await openHedging(
     {
       one: () =>
         new Promise((resolve) => {
@@ -155,7 +155,7 @@ test("a hedge whose credential can't be decrypted doesn't affect the first attem
   const clock = fakeClock()
   const storage = memoryStorage({ clock })
   const first = () => clock.sleep(P95 + 5).then(() => respond(false))
-  const { upstream, send } = await hedging({ one: first }, { clock, storage })
+  const { upstream, send } = await openHedging({ one: first }, { clock, storage })
   for (const { key, value } of await storage.list('connections/')) {
     if (value.includes('"two"')) await storage.set(key, value.replace(/("sealedApiKey":"[^"]{40})./, '$1!'))
   }
@@ -176,7 +176,7 @@ for (const [label, first, status, failures] of [
   test(label, async () => {
     const clock = fakeClock()
     const one = () => clock.sleep(P95 + 5).then(() => json(first))
-    const { world, send, untilBoth } = await hedging({ one, two: () => json(empty) }, { clock })
+    const { world, send, untilBoth } = await openHedging({ one, two: () => json(empty) }, { clock })
     const pending = send()
     await untilBoth()
     while (world.recorded.attempts.length < 1) await clock.advance(0)
@@ -199,7 +199,7 @@ test('a hedged request counts once if both attempts succeed at the same moment, 
     release = resolve
   })
   const late = () => both.then(() => respond(false))
-  const { upstream, world, send, untilBoth } = await hedging({ one: late, two: late })
+  const { upstream, world, send, untilBoth } = await openHedging({ one: late, two: late })
   await world.api.combos.create({ name: 'calm', models: ['two/m', 'one/m'], strategy: 'least-busy' })
   const pending = send()
   await untilBoth()

@@ -29,12 +29,12 @@ const thinking = rawUpstream(({ url }) => {
 function openStream(url: string, body: Buffer): Promise<void> {
   const asking = request(url, { method: 'POST', headers: { 'content-type': 'application/json' }, agent: false })
   asking.on('error', () => {}) // the lab closes it
-  const opened = firstBytes(asking)
+  const opened = readFirstBytes(asking)
   asking.end(body)
   return opened
 }
 
-const firstBytes = (asking: ClientRequest): Promise<void> =>
+const readFirstBytes = (asking: ClientRequest): Promise<void> =>
   new Promise((resolve, reject) => {
     asking.on('response', (response) => {
       response.on('error', () => {})

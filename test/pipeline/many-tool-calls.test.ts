@@ -23,7 +23,7 @@ const connections = Object.keys(catalog).map((provider) => ({
   ...(provider === 'bedrock' && { providerSpecificData: { region: 'us-east-1' } }),
 }))
 
-const numbers = (count: number) => Array.from({ length: count }, (_, index) => index)
+const getNumbers = (count: number) => Array.from({ length: count }, (_, index) => index)
 const toChunks = (events: string[]) =>
   sse(
     Array.from({ length: Math.ceil(events.length / 50) }, (_, index) =>
@@ -43,8 +43,8 @@ const streams: Record<string, (count: number) => Response> = {
   chat: (count) =>
     toChunks([
       chatChunk({ role: 'assistant', content: 'I look.' }),
-      ...numbers(count).map((index) => chatChunk({ tool_calls: [begun(index, '')] })),
-      ...numbers(count).map((index) =>
+      ...getNumbers(count).map((index) => chatChunk({ tool_calls: [begun(index, '')] })),
+      ...getNumbers(count).map((index) =>
         chatChunk({ tool_calls: [{ index, function: { arguments: `{"at":${index}}` } }] }),
       ),
       chatChunk({}, 'tool_calls'),
@@ -59,17 +59,17 @@ const streams: Record<string, (count: number) => Response> = {
       name: 'look',
       ...extra,
     })
-    const output = numbers(count).map((index) => item(index, { arguments: `{"at":${index}}`, status: 'completed' }))
+    const output = getNumbers(count).map((index) => item(index, { arguments: `{"at":${index}}`, status: 'completed' }))
     return toChunks([
       formatEvent({ type: 'response.created', response } as { type: string }),
-      ...numbers(count).map((index) =>
+      ...getNumbers(count).map((index) =>
         formatEvent({
           type: 'response.output_item.added',
           output_index: index,
           item: item(index, { arguments: '', status: 'in_progress' }),
         } as { type: string }),
       ),
-      ...numbers(count).map((index) =>
+      ...getNumbers(count).map((index) =>
         formatEvent({
           type: 'response.function_call_arguments.delta',
           item_id: `fc_${index}`,
@@ -77,7 +77,7 @@ const streams: Record<string, (count: number) => Response> = {
           delta: `{"at":${index}}`,
         } as { type: string }),
       ),
-      ...numbers(count).map((index) =>
+      ...getNumbers(count).map((index) =>
         formatEvent({ type: 'response.output_item.done', output_index: index, item: output[index] } as {
           type: string
         }),
@@ -91,24 +91,24 @@ const streams: Record<string, (count: number) => Response> = {
     toChunks(
       [
         { type: 'message_start', message: { ...messageResponse(), content: [], stop_reason: null } },
-        ...numbers(count).map((index) => ({
+        ...getNumbers(count).map((index) => ({
           type: 'content_block_start',
           index,
           content_block: { type: 'tool_use', id: `call_${index}`, name: 'look', input: {} },
         })),
-        ...numbers(count).map((index) => ({
+        ...getNumbers(count).map((index) => ({
           type: 'content_block_delta',
           index,
           delta: { type: 'input_json_delta', partial_json: `{"at":${index}}` },
         })),
-        ...numbers(count).map((index) => ({ type: 'content_block_stop', index })),
+        ...getNumbers(count).map((index) => ({ type: 'content_block_stop', index })),
         { type: 'message_delta', delta: { stop_reason: 'tool_use', stop_sequence: null }, usage: { output_tokens: 5 } },
         { type: 'message_stop' },
       ].map(formatEvent),
     ),
   google: (count) =>
     toChunks([
-      ...numbers(count).map(
+      ...getNumbers(count).map(
         (index) =>
           `data: ${JSON.stringify({ candidates: [{ content: { role: 'model', parts: [{ functionCall: { name: 'look', args: { at: index } } }] }, index: 0 }] })}\n\n`,
       ),
@@ -118,7 +118,7 @@ const streams: Record<string, (count: number) => Response> = {
     new Response(
       getBody([
         eventFrame('messageStart', { role: 'assistant' }),
-        ...numbers(count).flatMap((contentBlockIndex) => [
+        ...getNumbers(count).flatMap((contentBlockIndex) => [
           eventFrame('contentBlockStart', {
             contentBlockIndex,
             start: { toolUse: { toolUseId: `call_${contentBlockIndex}`, name: 'look' } },
@@ -128,7 +128,7 @@ const streams: Record<string, (count: number) => Response> = {
             delta: { toolUse: { input: `{"at":${contentBlockIndex}}` } },
           }),
         ]),
-        ...numbers(count).map((contentBlockIndex) => eventFrame('contentBlockStop', { contentBlockIndex })),
+        ...getNumbers(count).map((contentBlockIndex) => eventFrame('contentBlockStop', { contentBlockIndex })),
         eventFrame('messageStop', { stopReason: 'tool_use' }),
       ]),
       { headers: { 'content-type': 'application/vnd.amazon.eventstream' } },
@@ -139,7 +139,7 @@ const streams: Record<string, (count: number) => Response> = {
 const between = (count: number, begin: (nth: number) => object, extra: object) =>
   toChunks([
     chatChunk({ role: 'assistant', content: 'I look.' }),
-    ...numbers(count).flatMap((index) => [chatChunk({ tool_calls: [begin(index)] }), chatChunk(extra)]),
+    ...getNumbers(count).flatMap((index) => [chatChunk({ tool_calls: [begin(index)] }), chatChunk(extra)]),
     chatChunk({ content: `${count - 1}` }, 'tool_calls'),
     'data: [DONE]\n\n',
   ])
@@ -157,7 +157,7 @@ Object.assign(streams, {
     between(count, (index) => ({ ...begun(index, `{"at":${index}}`), id: 'call_0' }), {}),
   'chat, all in one event': (count: number) =>
     toChunks([
-      chatChunk({ tool_calls: numbers(count).map((index) => begun(index, `{"at":${index}}`)) }),
+      chatChunk({ tool_calls: getNumbers(count).map((index) => begun(index, `{"at":${index}}`)) }),
       chatChunk({}, 'tool_calls'),
       'data: [DONE]\n\n',
     ]),
@@ -201,7 +201,7 @@ const names = suite('an unknown name among 3,000')
 const MOST_MS = 30
 
 names('an unknown name among 3,000 gets a suggestion within milliseconds', async () => {
-  const ids = numbers(3_000).map((index) => `vendor-${index % 60}/model-name-${index}-instruct-preview-2026`)
+  const ids = getNumbers(3_000).map((index) => `vendor-${index % 60}/model-name-${index}-instruct-preview-2026`)
   const enabled = { provider: 'chat', apiKey: 'a-credential-0123456789', providerSpecificData: { enabledModels: ids } }
   const world = await openWorld({ fetch: fakeUpstream(() => sse([])), catalog, connections: [enabled] })
   let requestCount = 0

@@ -31,7 +31,7 @@ const unknownField: Rejection = (field) => ({ body: { error: { message: `json: u
 const callOptions = { model: 'one/m', messages: [{ role: 'user', content: 'Hi' }], top_k: 5, temperature: 0.5 }
 const bodies = (upstream: ReturnType<typeof strictServer>) =>
   upstream.calls.map(({ body }): JsonObject => JSON.parse(body))
-const warnings = (response: Response) => response.headers.get('x-signalbox-warning')
+const getWarnings = (response: Response) => response.headers.get('x-signalbox-warning')
 
 /** Servers' errors for an unknown field. */
 const wordings: Record<string, Rejection> = {
@@ -93,7 +93,7 @@ for (const [name, refusal] of Object.entries(wordings)) {
     const { messages } = await openWorld({ fetch: upstream, connections: ['one'] })
     const first = await messages(callOptions)
     assert.is(first.status, 200, await first.clone().text())
-    assert.is(warnings(first), 'dropped:top_k')
+    assert.is(getWarnings(first), 'dropped:top_k')
     assert.equal(
       bodies(upstream).map((body) => ['top_k' in body, body.temperature]),
       [
@@ -102,7 +102,7 @@ for (const [name, refusal] of Object.entries(wordings)) {
       ],
     )
     const second = await messages(callOptions)
-    assert.equal([second.status, warnings(second), upstream.calls.length], [200, 'dropped:top_k', 3])
+    assert.equal([second.status, getWarnings(second), upstream.calls.length], [200, 'dropped:top_k', 3])
   })
 }
 
@@ -111,7 +111,7 @@ test('a streaming request is also sent again without the rejected option', async
   const { messages } = await openWorld({ fetch: upstream, connections: ['one'] })
   const response = await messages({ ...callOptions, stream: true })
   assert.match(await response.text(), /"text":"fine"[\s\S]*message_stop/)
-  assert.equal([response.status, warnings(response), upstream.calls.length], [200, 'dropped:top_k', 2])
+  assert.equal([response.status, getWarnings(response), upstream.calls.length], [200, 'dropped:top_k', 2])
 })
 
 test("a warning for a Gemini client contains Gemini's name for the field", async () => {
@@ -119,7 +119,7 @@ test("a warning for a Gemini client contains Gemini's name for the field", async
   const { post } = await openWorld({ fetch: upstream, connections: ['one'] })
   const body = { contents: [{ role: 'user', parts: [{ text: 'Hi' }] }], generationConfig: { topK: 5 } }
   const response = await post('/v1beta/models/one/m:generateContent', body)
-  assert.equal([response.status, warnings(response)], [200, 'dropped:generationConfig.topK'])
+  assert.equal([response.status, getWarnings(response)], [200, 'dropped:generationConfig.topK'])
 })
 
 test('a rejected nested field is recognized by its last name', async () => {
@@ -131,7 +131,7 @@ test('a rejected nested field is recognized by its last name', async () => {
   )
   const { messages } = await openWorld({ fetch: upstream, connections: ['google'] })
   const response = await messages({ ...callOptions, model: 'google/g' })
-  assert.equal([response.status, warnings(response), upstream.calls.length], [200, 'dropped:top_k', 2])
+  assert.equal([response.status, getWarnings(response), upstream.calls.length], [200, 'dropped:top_k', 2])
 })
 
 test('several fields are dropped one at a time', async () => {
@@ -139,7 +139,7 @@ test('several fields are dropped one at a time', async () => {
   const { messages } = await openWorld({ fetch: upstream, connections: ['one'] })
   const response = await messages({ ...callOptions, metadata: { user_id: 'u' }, stop_sequences: ['x'] })
   assert.is(response.status, 200)
-  assert.equal(warnings(response)?.split(', ').sort(), [
+  assert.equal(getWarnings(response)?.split(', ').sort(), [
     'dropped:metadata.user_id',
     'dropped:stop_sequences',
     'dropped:top_k',
@@ -163,7 +163,7 @@ test('the option that requests stream usage is dropped if rejected', async () =>
   const response = await messages({ ...callOptions, stream: true })
   assert.match(await response.text(), /"text":"fine"[\s\S]*message_stop/)
   await messages({ ...callOptions, stream: true })
-  assert.equal([response.status, warnings(response), upstream.calls.length], [200, null, 3])
+  assert.equal([response.status, getWarnings(response), upstream.calls.length], [200, null, 3])
 })
 
 test('an option rejected by one connection is still sent to others', async () => {

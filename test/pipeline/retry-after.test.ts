@@ -47,8 +47,8 @@ test("a rejected key and an account without credit set no retry-after, because w
 })
 
 test('rejected keys in cooldown and missing models set no retry-after either', async () => {
-  const missing = () => json({ error: { message: 'no such model', code: 'model_not_found' } }, 404)
-  for (const item of [fault(401, 'A'), missing]) {
+  const findMissing = () => json({ error: { message: 'no such model', code: 'model_not_found' } }, 404)
+  for (const item of [fault(401, 'A'), findMissing]) {
     const { world } = await chained({
       one: item,
       two: fault(500, 'B'),

@@ -5,7 +5,7 @@ import { openWorld, token } from './support/world.ts'
 
 const test = suite('a request body that stalls')
 
-const stalled = (headers: Record<string, string> = {}) =>
+const createStalled = (headers: Record<string, string> = {}) =>
   ({
     method: 'POST',
     body: getBody(['{"model":"one/m",'], 'hang'),
@@ -27,7 +27,7 @@ for (const [path, getMessage] of Object.entries(errors)) {
       const upstream = fakeUpstream(() => json(chatResponse()))
       const world = await openWorld({ fetch: upstream })
       let response: Response | undefined
-      const init = stalled({ ...length, ...(path.startsWith('/api') && { authorization: `Bearer ${token}` }) })
+      const init = createStalled({ ...length, ...(path.startsWith('/api') && { authorization: `Bearer ${token}` }) })
       const pending = world.gateway.fetch(new Request(`http://gateway${path}`, init)).then((reply) => {
         response = reply
       })
@@ -45,7 +45,7 @@ for (const [path, getMessage] of Object.entries(errors)) {
 
 test('a request body that stalls is awaited for the configured time', async () => {
   const world = await openWorld({ fetch: fakeUpstream(() => json(chatResponse())), limits: { bodyTimeoutMs: 1_500 } })
-  const pending = world.gateway.fetch(new Request('http://gateway/v1/chat/completions', stalled()))
+  const pending = world.gateway.fetch(new Request('http://gateway/v1/chat/completions', createStalled()))
   await world.clock.advance(1_500)
   assert.match((await (await pending).json()).error.message, /within 1\.5 s/)
 })
@@ -55,7 +55,7 @@ test("a request body's timer ends when the body has arrived or is too large, or 
   assert.is((await world.chat({ messages: [] })).status, 200)
   assert.is((await world.chat({ messages: ['x'.repeat(1_000)] })).status, 413)
   const controller = new AbortController()
-  const request = new Request('http://gateway/v1/chat/completions', { ...stalled(), signal: controller.signal })
+  const request = new Request('http://gateway/v1/chat/completions', { ...createStalled(), signal: controller.signal })
   const pending = world.gateway.fetch(request)
   await world.clock.advance(10)
   controller.abort()

@@ -4,7 +4,7 @@ import { wholeClients } from '../formats/support/clients.ts'
 import { assert, suite } from '../support/suite.ts'
 import { chatEvents, chatResponse, messageEvents } from './support/responses.ts'
 import { questions } from './support/sample-requests.ts'
-import { looked, looking, wholeResponse } from './support/sample-streams.ts'
+import { looked, readHeaders, wholeResponse } from './support/sample-streams.ts'
 import { getAttempts, messages, openChain, typed } from './support/unrequested-streams.ts'
 import { type End, fakeUpstream, sse } from './support/upstream.ts'
 import { openWorld } from './support/world.ts'
@@ -32,7 +32,7 @@ const providers: Readonly<Record<ProviderFormat, string>> = {
 const getStream = (format: ProviderFormat, end?: End) =>
   typed(
     format === 'bedrock-converse' ? 'application/vnd.amazon.eventstream' : 'text/event-stream; charset=utf-8',
-    looking[format],
+    readHeaders[format],
     end,
   )
 
@@ -77,12 +77,12 @@ test('an unrequested stream ends with its end marker, even if the connection sta
 
 test('an unrequested stream keeps everything in its last event when it is passed through', async () => {
   const response = { ...wholeResponse, service_tier: 'flex', id: 'resp_2', n: 0 }
-  const [last = ''] = looking['openai-responses'].slice(-1).map(String)
+  const [last = ''] = readHeaders['openai-responses'].slice(-1).map(String)
   const recorded = last.replace(
     JSON.stringify(wholeResponse),
     JSON.stringify(response).replace('"n":0', '"n":12345678901234567890'),
   )
-  const { world } = await openAll(() => sse([...looking['openai-responses'].slice(0, -1).map(String), recorded]))
+  const { world } = await openAll(() => sse([...readHeaders['openai-responses'].slice(0, -1).map(String), recorded]))
   const reply = await world.post(...questions['openai-responses']('responses/m', false))
   assert.is(await reply.text(), JSON.stringify(response).replace('"n":0', '"n":12345678901234567890'))
 })
@@ -90,7 +90,7 @@ test('an unrequested stream keeps everything in its last event when it is passed
 test('an unrequested stream is reassembled if its last event omits the output', async () => {
   const bare = { type: 'response.completed', response: { ...wholeResponse, output: [] } }
   const { world } = await openAll(() =>
-    sse([...looking['openai-responses'].slice(0, -1).map(String), `data: ${JSON.stringify(bare)}\n\n`]),
+    sse([...readHeaders['openai-responses'].slice(0, -1).map(String), `data: ${JSON.stringify(bare)}\n\n`]),
   )
   for (const to of wireFormats) {
     const response = await world.post(...questions[to]('responses/m', false))

@@ -57,14 +57,14 @@ test('late instructions stay system messages if the model follows them', async (
     { role: 'system', content: 'c' },
     { role: 'user', content: 'd' },
   ]
-  const roles = ({ sent }: { sent: JsonObject }) => (sent.messages as { role: string }[]).map(({ role }) => role)
-  assert.equal(roles(await send('chat', 'anthropic/claude-opus-5', { messages })), [
+  const getRoles = ({ sent }: { sent: JsonObject }) => (sent.messages as { role: string }[]).map(({ role }) => role)
+  assert.equal(getRoles(await send('chat', 'anthropic/claude-opus-5', { messages })), [
     'user',
     'assistant',
     'user',
     'system',
   ])
-  assert.equal(roles(await send('chat', 'anthropic/claude-sonnet-4-6', { messages })), ['user', 'assistant', 'user'])
+  assert.equal(getRoles(await send('chat', 'anthropic/claude-sonnet-4-6', { messages })), ['user', 'assistant', 'user'])
 })
 
 test("a Messages client's tools turn off reasoning for an OpenAI model that doesn't support both", async () => {

@@ -5,7 +5,7 @@ import { defaultCatalog } from '../../src/protocols/providers/catalog.ts'
 import type { Codec } from '../../src/request/codec/codec.ts'
 import { fullResponses } from '../formats/cases/responses.ts'
 import { openGateway } from '../formats/cases/support.ts'
-import { hedging, respond } from '../pipeline/support/hedging.ts'
+import { openHedging, respond } from '../pipeline/support/hedging.ts'
 import { json } from '../pipeline/support/upstream.ts'
 import { fakeClock } from '../support/clock.ts'
 import { busyMs, roundsUntil } from '../support/cpu-time.ts'
@@ -16,7 +16,7 @@ import { clientWriters, createConversation } from './support/conversations.ts'
 const test = suite('prompt caching: cost')
 
 test('check 26: a hedge gets no breakpoints', async () => {
-  const { world, send, untilBoth } = await hedging({ two: () => respond(false) }, { stream: false })
+  const { world, send, untilBoth } = await openHedging({ two: () => respond(false) }, { stream: false })
   await world.api.settings.update({ promptCaching: 'auto' })
   const pending = send()
   await untilBoth()

@@ -38,10 +38,10 @@ export function hold(traits: Traits, { reasoning = {}, lacks = [], takes = [], .
   for (const [field, value] of Object.entries(fields)) assert.equal(traits[field as keyof Traits], value, field)
   for (const [field, value] of Object.entries(reasoning))
     assert.equal(traits.reasoning[field as keyof ReasoningTraits], value, `reasoning.${field}`)
-  const missing = (names: Traits['lacks'], isIn: boolean) =>
+  const findMissing = (names: Traits['lacks'], isIn: boolean) =>
     names.filter((name) => traits.lacks.includes(name) !== isIn)
-  assert.equal(missing(lacks, true), [], 'is to be lacking')
-  assert.equal(missing(takes, false), [], 'is to be taken')
+  assert.equal(findMissing(lacks, true), [], 'is to be lacking')
+  assert.equal(findMissing(takes, false), [], 'is to be taken')
 }
 
 /** The options that reasoning models often lack. */

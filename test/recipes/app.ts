@@ -2,7 +2,7 @@ import { mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { freePort, type Started, startScript, until } from '../examples/example.ts'
+import { findFreePort, type Started, startScript, until } from '../examples/example.ts'
 import { linkPackage } from '../runtimes/package-link.ts'
 import { readRecipe } from './page.ts'
 
@@ -51,7 +51,7 @@ export async function openApp(slug: string, options: AppOptions & { providerUrl:
   const folder = await mkdtemp(join(parent, `signalbox-${slug}-`))
   if (!isBundled) await symlink(modules, join(folder, 'node_modules'), 'dir')
   const [host, pagePort] = address.split(':')
-  const port = await freePort()
+  const port = await findFreePort()
   const adapt = (text: string) =>
     Object.entries(secrets)
       .reduce((adapted, [from, to]) => adapted.replaceAll(from, to), text)

@@ -5,7 +5,15 @@ import { join, resolve } from 'node:path'
 import { parseArgs } from 'node:util'
 import { manifest, root } from '../dist/built.ts'
 import { bundlers } from './bundlers.ts'
-import { machineTraces, misstated, overBudget, packageSbom, readNotes, sbomFaults, strangeFiles } from './contents.ts'
+import {
+  findSbomFaults,
+  machineTraces,
+  misstated,
+  overBudget,
+  packageSbom,
+  readNotes,
+  strangeFiles,
+} from './contents.ts'
 import { type Check, type Installed, npmInstall, runProgram } from './installed.ts'
 import { runtimes } from './runtimes.ts'
 import { sourceFaults } from './source.ts'
@@ -166,7 +174,7 @@ export function packageChecks(out: string): Record<string, Check> {
       const text = await runProgram('npm', ['sbom', '--sbom-format', 'cyclonedx', '--omit=dev'], { cwd: folder })
       const { packages } = JSON.parse(await readFile(join(root, 'package-lock.json'), 'utf8'))
       const sbom = packageSbom(JSON.parse(text), packages)
-      const faults = sbomFaults(sbom)
+      const faults = findSbomFaults(sbom)
       if (faults.length > 0) throw new Error(faults.join('; '))
       await writeFile(join(out, 'sbom.cdx.json'), `${JSON.stringify(sbom, null, 2)}\n`)
       return `${sbom.components.length} components`

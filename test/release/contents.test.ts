@@ -3,6 +3,7 @@ import { assert, suite } from '../support/suite.ts'
 import {
   BUNDLED,
   type Component,
+  findSbomFaults,
   machineTraces,
   misstated,
   overBudget,
@@ -10,7 +11,6 @@ import {
   packageSbom,
   readNotes,
   type Sbom,
-  sbomFaults,
   strangeFiles,
 } from './contents.ts'
 
@@ -102,7 +102,7 @@ function sbomOfNpm(): Sbom {
 
 test('the SBOM describes the package and everything that is bundled into it', () => {
   const sbom = packageSbom(sbomOfNpm(), lock)
-  assert.equal(sbomFaults(sbom), [])
+  assert.equal(findSbomFaults(sbom), [])
   assert.is(sbom.metadata.component.name, manifest.name)
   assert.not.match(JSON.stringify(sbom), /consumer|file:/)
   const preact = sbom.components.find(({ name }) => name === 'preact')
@@ -115,14 +115,14 @@ test('the SBOM describes the package and everything that is bundled into it', ()
 test('an SBOM that lacks a dependency, is for another package, or lists development packages is rejected', () => {
   const good = packageSbom(sbomOfNpm(), lock)
   const [first, ...others] = good.components
-  assert.equal(sbomFaults({ ...good, bomFormat: undefined }), ['it is no CycloneDX'])
-  assert.equal(sbomFaults({ ...good, components: [...good.components, component('esbuild')] }), [
+  assert.equal(findSbomFaults({ ...good, bomFormat: undefined }), ['it is no CycloneDX'])
+  assert.equal(findSbomFaults({ ...good, components: [...good.components, component('esbuild')] }), [
     'esbuild is for development',
   ])
-  assert.equal(sbomFaults({ ...good, components: others })[0], `${first?.name} is missing`)
+  assert.equal(findSbomFaults({ ...good, components: others })[0], `${first?.name} is missing`)
   const bare = { ...good, components: [...others, component(first?.name ?? '', { hashes: undefined })] }
-  assert.equal(sbomFaults(bare), [`${first?.name} has no hashes`])
-  assert.ok(sbomFaults(sbomOfNpm()).includes('it is of consumer'))
+  assert.equal(findSbomFaults(bare), [`${first?.name} has no hashes`])
+  assert.ok(findSbomFaults(sbomOfNpm()).includes('it is of consumer'))
 })
 
 test('a path of the build machine or a source map in the package files is detected', () => {

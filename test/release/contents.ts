@@ -120,7 +120,7 @@ export function packageSbom(
 }
 
 /** Lists packages that are missing from the package's SBOM or shouldn't be in it, one per line. */
-export function sbomFaults({ bomFormat, metadata, components, dependencies }: Sbom): string[] {
+export function findSbomFaults({ bomFormat, metadata, components, dependencies }: Sbom): string[] {
   const names = components.map(({ name }) => name)
   const refs = new Set([metadata.component, ...components].map((component) => component['bom-ref']))
   const wanted = [...Object.keys(manifest.dependencies), ...BUNDLED]

@@ -1,6 +1,6 @@
 import { strategies } from '../../src/types/unions.ts'
 import type { DataTags } from '../../src/types.ts'
-import { hedging } from '../pipeline/support/hedging.ts'
+import { openHedging } from '../pipeline/support/hedging.ts'
 import { chatEvents, chatResponse } from '../pipeline/support/responses.ts'
 import { fakeUpstream, json, type Respond, sse } from '../pipeline/support/upstream.ts'
 import { openWorld, type WorldOptions } from '../pipeline/support/world.ts'
@@ -119,7 +119,7 @@ for (const strategy of strategies)
   })
 
 test('a hedge only uses compliant targets', async () => {
-  const { upstream, clock, send, world } = await hedging({
+  const { upstream, clock, send, world } = await openHedging({
     one: () => json(chatResponse()),
     two: () => json(chatResponse()),
   })

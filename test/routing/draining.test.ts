@@ -157,16 +157,16 @@ test('draining can be set, read, and reset over HTTP and in process', async () =
 
 test("/api/health shows each target's state, failure rate, and cooldown reason and end", async () => {
   const { world, down, drain, sendAll } = await pool(['one/m', 'two/m'], { connections: ['one', 'two', 'three'] })
-  const targets = async () => (await world.api.health.list()).targets
+  const getTargets = async () => (await world.api.health.list()).targets
   assert.equal(
-    (await targets()).map(({ provider, model, state, calls }) => ({ provider, model, state, calls })),
+    (await getTargets()).map(({ provider, model, state, calls }) => ({ provider, model, state, calls })),
     ['one', 'two', 'three'].map((provider) => ({ provider, model: undefined, state: 'ok', calls: 0 })),
   )
   await sendAll(2)
   down.set('one', 503)
   await sendAll(3)
   await drain('three')
-  const [first, two, three] = await targets()
+  const [first, two, three] = await getTargets()
   assert.equal(
     { model: first?.model, state: first?.state, calls: first?.calls, failureShare: first?.failureShare },
     { model: 'm', state: 'cooling', calls: 5, failureShare: 0.6 },
@@ -177,14 +177,14 @@ test("/api/health shows each target's state, failure rate, and cooldown reason a
   assert.equal([two?.state, two?.calls, two?.failureShare, two?.until], ['ok', 3, 0, undefined])
   assert.equal([three?.state, three?.model], ['draining', undefined])
   await world.clock.advance(6_000)
-  assert.is((await targets())[0]?.state, 'probing')
+  assert.is((await getTargets())[0]?.state, 'probing')
   down.clear()
   await sendAll(1)
-  assert.equal([(await targets())[0]?.state, (await targets())[0]?.reason], ['ok', undefined])
+  assert.equal([(await getTargets())[0]?.state, (await getTargets())[0]?.reason], ['ok', undefined])
   const response = await world.gateway.fetch(
     new Request('http://gateway/api/health', { headers: { authorization: `Bearer ${token}` } }),
   )
-  assert.equal((await response.json()).targets, await targets())
+  assert.equal((await response.json()).targets, await getTargets())
 })
 
 test('a target shows the cooldown of its connection, unless the connection is inactive', async () => {

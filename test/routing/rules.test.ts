@@ -112,18 +112,18 @@ test("the number of attempts in the settings overrides the gateway's limit, and 
   const combos = { chain: [...models, 'three/m'], own: { models: [...models, 'three/m'], maxAttempts: 3 } }
   const { down, send, world } = await openFailing({ combos, limits: { maxAttempts: 1 } })
   for (const provider of ['one', 'two', 'three']) down[provider] = rejectWith(500)
-  const attempts = async (model: string) => (await send(model)).split('=500:server').length - 1
-  assert.is(await attempts('chain'), 1)
+  const getAttempts = async (model: string) => (await send(model)).split('=500:server').length - 1
+  assert.is(await getAttempts('chain'), 1)
   await world.api.settings.update({ maxAttempts: 2 })
-  assert.is(await attempts('chain'), 2)
-  assert.is(await attempts('own'), 3)
+  assert.is(await getAttempts('chain'), 2)
+  assert.is(await getAttempts('own'), 3)
   const { targets } = await world.api.explain({ model: 'chain' })
   assert.equal(
     targets.map(({ use }) => use),
     ['first', 'next', 'beyond'],
   )
   await world.api.settings.update({ maxAttempts: null })
-  assert.is(await attempts('chain'), 1)
+  assert.is(await getAttempts('chain'), 1)
 })
 
 test("the timeouts in the settings end a call, and a combo's override them", async () => {

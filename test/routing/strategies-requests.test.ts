@@ -34,12 +34,12 @@ async function open(options: WorldOptions, status = 200) {
   const connections = ['one', 'two', 'three', 'free']
   const world = await openWorld({ catalog, connections, limits: { maxAttempts: 20 }, ...options, fetch: upstream })
   /** Sends a request and returns its calls as `<provider>/<model>`. */
-  async function calls(model = 'pool') {
+  async function getCalls(model = 'pool') {
     const before = upstream.calls.length
     await world.chat({ model })
     return upstream.calls.slice(before).map(({ provider, body }) => `${provider}/${JSON.parse(body).model}`)
   }
-  return { world, calls }
+  return { world, calls: getCalls }
 }
 
 /** Returns the targets that a request to `pool` tries when all of them fail. */

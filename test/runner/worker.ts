@@ -32,7 +32,7 @@ for (const event of ['unhandledRejection', 'uncaughtException'] as const) {
   process.on(event, (error: unknown) => fail(event, error))
 }
 new Worker(new URL('./leash.ts', import.meta.url)).unref()
-quietUvu()
+silenceUvu()
 
 process.on('message', async (order: Order) => {
   if (order.do === 'stop') return void setTimeout(() => process.exit(0), LATE_MS)
@@ -92,7 +92,7 @@ async function seedProperties(): Promise<void> {
 }
 
 /** Disables uvu's dots, because the runner prints the report. */
-function quietUvu(): void {
+function silenceUvu(): void {
   const write = process.stdout.write.bind(process.stdout)
   const isUvu = /^(?:[•✘] | {2}\(\d+ \/ \d+\)\n)$/
   process.stdout.write = ((chunk: string | Uint8Array, ...rest: []) =>

@@ -4,7 +4,7 @@ import { assert, skip, suite } from '../support/suite.ts'
 import { chromiumPath, launchChromium } from './browser/chromium.ts'
 import { conforms } from './indexeddb/conforms.ts'
 import { testDamaged } from './indexeddb/damaged.ts'
-import { failures } from './indexeddb/failures.ts'
+import { testFailures } from './indexeddb/failures.ts'
 
 if (!chromiumPath) skip('there is no Chromium: install it, or name it in SIGNALBOX_TEST_CHROMIUM')
 const path = chromiumPath
@@ -20,4 +20,4 @@ conforms(test)
 test('the matrix lists no browser storage other than IndexedDB', () =>
   assert.equal(listStores('Chromium'), ['memory', 'indexeddb']))
 testDamaged(test)
-failures(test)
+testFailures(test)

@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { skip } from '../support/suite.ts'
-import { freePort, runner } from './postgres-server.ts'
+import { findFreePort, runner } from './postgres-server.ts'
 
 const PROGRAM = '/usr/sbin/pgbouncer'
 
@@ -17,7 +17,7 @@ export async function startBouncer(postgres: string): Promise<{ url: string; rem
   const { hostname, port, username, password, pathname } = new URL(postgres)
   const user = runner()
   const folder = await mkdtemp(join(tmpdir(), 'signalbox-pgbouncer-'))
-  const ownPort = await freePort()
+  const ownPort = await findFreePort()
   const database = [`host=${hostname} port=${port || 5432} dbname=${pathname.slice(1)} user=${username}`]
   if (password) database.push(`password=${decodeURIComponent(password)}`)
   const file = join(folder, 'pgbouncer.ini')

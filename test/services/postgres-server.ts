@@ -39,7 +39,7 @@ export async function startPostgres({ mayDie = false } = {}): Promise<PostgresSe
       stdio: 'pipe',
     },
   )
-  const port = await freePort()
+  const port = await findFreePort()
   let child: ChildProcess | undefined
 
   async function start(): Promise<void> {
@@ -94,7 +94,7 @@ export function runner(): { uid?: number; gid?: number } {
 }
 
 /** Finds a port on which nothing listens. */
-export function freePort(): Promise<number> {
+export function findFreePort(): Promise<number> {
   const server = createServer()
   return new Promise((resolve) =>
     server.listen(0, '127.0.0.1', () => {

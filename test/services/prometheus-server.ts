@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { skip } from '../support/suite.ts'
-import { freePort } from './postgres-server.ts'
+import { findFreePort } from './postgres-server.ts'
 
 /** A Prometheus server on its own port that scrapes every half second. */
 export interface PrometheusServer {
@@ -48,7 +48,7 @@ export async function startPrometheus(jobs: readonly ScrapeJob[]): Promise<Prome
   }
   const file = join(folder, 'prometheus.yml')
   await writeFile(file, JSON.stringify(config)) // JSON is valid YAML
-  const port = await freePort()
+  const port = await findFreePort()
   const url = `http://127.0.0.1:${port}`
   const child = spawn(
     'prometheus',

@@ -9,7 +9,7 @@ import { metered } from '../gate/support/metered-providers.ts'
 import { type ObservedWorld, openObserved, read } from '../observe/world.ts'
 import { json } from '../pipeline/support/upstream.ts'
 import { assert, suite } from '../support/suite.ts'
-import { freePort } from './postgres-server.ts'
+import { findFreePort } from './postgres-server.ts'
 import { type PrometheusServer, requirePrometheus, startPrometheus } from './prometheus-server.ts'
 
 requirePrometheus()
@@ -25,7 +25,7 @@ test.before(async (context) => {
     call.provider === 'one' ? json({ error: { message: 'down' } }, 503) : good(call, index),
   )
   const host = createServer(toNodeHandler(world.gateway))
-  const port = await freePort()
+  const port = await findFreePort()
   await new Promise<void>((resolve) => host.listen(port, '127.0.0.1', resolve))
   closers.push(
     () => host.close(),

@@ -29,7 +29,7 @@ export async function findRedis(): Promise<Pick<RedisServer, 'url' | 'remove'> &
 export async function startRedis(...options: string[]): Promise<RedisServer> {
   if (!hasProgram()) skip('there is no Redis: install redis-server, or name a server in SIGNALBOX_TEST_REDIS_URL')
   const folder = await mkdtemp(join(tmpdir(), 'signalbox-redis-'))
-  const port = await freePort()
+  const port = await findFreePort()
   const durable = ['--appendonly', 'yes', '--appendfsync', 'always', '--save', '']
   const args = ['--port', String(port), '--bind', '127.0.0.1', '--dir', folder, ...durable, ...options]
   let child: ChildProcess | undefined
@@ -98,7 +98,7 @@ function answers(port: number, command = 'PING', response = '+PONG'): Promise<bo
   })
 }
 
-async function freePort(): Promise<number> {
+async function findFreePort(): Promise<number> {
   const server = createServer().listen(0, '127.0.0.1')
   await once(server, 'listening')
   const address = server.address()

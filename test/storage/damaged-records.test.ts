@@ -13,7 +13,7 @@ const test = suite('a damaged record in the storage')
 const values: unknown[] = [null, 0, -1, 1e300, true, false, '', ' ', 'odd', '\u0000', [], [null], {}, { a: 1 }, [[]]]
 
 /** Returns the record with each odd value in each field, without each field, and replaced by texts that aren't records. */
-function damages(text: string): string[] {
+function listDamages(text: string): string[] {
   const envelope: Envelope = JSON.parse(text)
   const texts = [
     '',
@@ -81,7 +81,7 @@ for (const prefix of Object.keys(kinds) as Array<keyof typeof kinds>) {
     const [full] = (await storage.list(prefix)).filter(({ value }) => value.includes(kinds[prefix]))
     const look = await looking(storage, key)
     let count = 0
-    for (const text of damages(full?.value ?? '')) {
+    for (const text of listDamages(full?.value ?? '')) {
       await storage.set(full?.key ?? '', text)
       const { statuses, ids, lists, errors } = await look()
       assert.equal(statuses, [200, 200, 200, 200], text)

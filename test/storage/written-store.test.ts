@@ -20,7 +20,7 @@ const written: Record<string, string> = JSON.parse(
   readFileSync(new URL('support/written-store.json', import.meta.url), 'utf8'),
 )
 
-const texts = async (storage: Storage) =>
+const getTexts = async (storage: Storage) =>
   Object.fromEntries((await storage.list('')).map(({ key, value }) => [key, value]))
 
 /** Creates a storage with these records, and opens a gateway on it. */
@@ -101,7 +101,7 @@ test("a store written by an earlier release opens with all its data, and reading
   const { strategy, stickyLimit } = await api.providers.get('one')
   assert.equal([strategy, stickyLimit], ['round-robin', 3])
   assert.equal([(await api.health.list()).damaged, errors], [[], []])
-  assert.equal(await texts(storage), written)
+  assert.equal(await getTexts(storage), written)
 })
 
 /** Changes a field of each kind of record and changes it back. */
@@ -123,7 +123,7 @@ const unmarked = (text: string) => text.replace(/,"edit":"[^"]*"/, '')
 test('a store written by an earlier release gets the same fields and signatures when its records are written', async () => {
   const world = await open()
   await thereAndBack(world)
-  const now = await texts(world.storage)
+  const now = await getTexts(world.storage)
   assert.equal(Object.keys(now).sort(), Object.keys(written).sort())
   let changed = 0
   for (const [key, text] of Object.entries(written)) {

@@ -19,7 +19,7 @@ async function copyOf(storage: Storage): Promise<Storage> {
   return copy
 }
 
-const ids = (conflicts: readonly { id: string }[]) => conflicts.map(({ id }) => id)
+const getIds = (conflicts: readonly { id: string }[]) => conflicts.map(({ id }) => id)
 
 test("changes made after restoring the gateway don't undo an earlier pause and deletion", async () => {
   const clock = fakeClock()
@@ -38,7 +38,7 @@ test("changes made after restoring the gateway don't undo an earlier pause and d
   await again.api.keys.update(id, { isActive: false })
   await again.api.connections.delete(gone.id)
   const { conflicts } = await again.sync(cloud.sync)
-  assert.equal(ids(conflicts), [id, gone.id])
+  assert.equal(getIds(conflicts), [id, gone.id])
   assert.is((await cloud.api.keys.get(id)).key.isActive, false)
   assert.equal((await cloud.api.connections.list()).connections, [])
   assert.equal(await getData(cloud), await getData(again))
@@ -74,7 +74,7 @@ test('changes at a cloud restored from a backup conflict with any number of late
     for (const isActive of [false, true]) await again.api.keys.update(id, { isActive })
     await home.sync(lossy).catch(() => {})
   }
-  assert.equal(ids((await home.sync(again.sync)).conflicts), [id])
+  assert.equal(getIds((await home.sync(again.sync)).conflicts), [id])
   assert.is((await again.api.keys.get(id)).key.isActive, false)
   assert.equal(await getData(again), await getData(home))
 })

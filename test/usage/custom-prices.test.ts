@@ -48,11 +48,11 @@ test('prices come from the connection, or else the custom model, or else the cat
 
 test('custom prices determine which target costs least', async () => {
   const upstream = fakeUpstream(() => json({ ...chatResponse(), usage }))
-  const prices = (input: number) => ({ prices: { m: { input, output: 1 } } })
+  const getPrices = (input: number) => ({ prices: { m: { input, output: 1 } } })
   const connections = [
-    { provider: 'one', ...prices(5) },
-    { provider: 'two', ...prices(3) },
-    { provider: 'three', ...prices(4) },
+    { provider: 'one', ...getPrices(5) },
+    { provider: 'two', ...getPrices(3) },
+    { provider: 'three', ...getPrices(4) },
   ]
   const { chat } = await openWorld({
     fetch: upstream,

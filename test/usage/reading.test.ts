@@ -44,23 +44,23 @@ for (const isFolded of [true, false]) {
       times.map((time) => getRequest(at(time))),
       { isFolded, now: '2026-01-01T12:00:00Z' },
     )
-    const counts = async (by: string, from = '2025-12-01') =>
+    const getCounts = async (by: string, from = '2025-12-01') =>
       (await api.summary({ from, by })).rows.map((row) => [row.hour ?? row.day ?? row.month, row.requests])
-    assert.equal(await counts('hour'), [
+    assert.equal(await getCounts('hour'), [
       ['2025-12-31T23:00:00.000Z', 1],
       ['2026-01-01T00:00:00.000Z', 2],
       ['2026-01-01T01:00:00.000Z', 1],
     ])
-    assert.equal(await counts('day'), [
+    assert.equal(await getCounts('day'), [
       ['2025-12-31', 1],
       ['2026-01-01', 3],
     ])
-    assert.equal(await counts('month'), [
+    assert.equal(await getCounts('month'), [
       ['2025-12', 1],
       ['2026-01', 3],
     ])
-    assert.equal(await counts('day', '2026-01-01'), [['2026-01-01', 3]])
-    assert.equal(await counts('day', '2026-01-01T01:00:00+01:00'), [['2026-01-01', 3]])
+    assert.equal(await getCounts('day', '2026-01-01'), [['2026-01-01', 3]])
+    assert.equal(await getCounts('day', '2026-01-01T01:00:00+01:00'), [['2026-01-01', 3]])
   })
 
   test(`totals of partial hours are exact to the millisecond, and "to" is exclusive (${location})`, async () => {
@@ -109,18 +109,18 @@ for (const isFolded of [true, false]) {
       ['two', 0, 7, 7e-9],
       ['one', 2, 2, 2e-9],
     ])
-    const sums = async (query: object) => {
+    const getTotals = async (query: object) => {
       const { requests, tokens } = (await api.summary(query)).totals
       return [requests, tokens.input, (await api.requests(query)).requests.length]
     }
-    assert.equal(await sums({ provider: 'two' }), [0, 7, 1])
-    assert.equal(await sums({ target: 'one/m' }), [2, 2, 2])
-    assert.equal(await sums({ connectionId: 'c2' }), [0, 7, 1])
-    assert.equal(await sums({ keyId: 'k1' }), [1, 8, 1])
-    assert.equal(await sums({ keyId: 'k2', user: 'u', groupId: 'g', model: 'alias' }), [1, 1, 1])
-    assert.equal(await sums({ user: '' }), [1, 8, 1])
-    assert.equal(await sums({ keyId: '' }), [0, 0, 0])
-    assert.equal(await sums({ target: 'one/n' }), [0, 0, 0])
+    assert.equal(await getTotals({ provider: 'two' }), [0, 7, 1])
+    assert.equal(await getTotals({ target: 'one/m' }), [2, 2, 2])
+    assert.equal(await getTotals({ connectionId: 'c2' }), [0, 7, 1])
+    assert.equal(await getTotals({ keyId: 'k1' }), [1, 8, 1])
+    assert.equal(await getTotals({ keyId: 'k2', user: 'u', groupId: 'g', model: 'alias' }), [1, 1, 1])
+    assert.equal(await getTotals({ user: '' }), [1, 8, 1])
+    assert.equal(await getTotals({ keyId: '' }), [0, 0, 0])
+    assert.equal(await getTotals({ target: 'one/n' }), [0, 0, 0])
   })
 }
 

@@ -90,13 +90,13 @@ const forms: Record<string, [recorded: Recorded, costUsd: number | undefined]> =
   'Vercel’s place': [{ beside: { provider_metadata: { gateway: { cost: '0.08' } } } }, 0.08],
 }
 
-const tokens = (names: [string, string], usage: object = {}) => ({ [names[0]]: 7, [names[1]]: 5, ...usage })
+const createTokens = (names: [string, string], usage: object = {}) => ({ [names[0]]: 7, [names[1]]: 5, ...usage })
 const openai = ['prompt_tokens', 'completion_tokens'] as [string, string]
 const newer = ['input_tokens', 'output_tokens'] as [string, string]
 const messages = [{ role: 'user', content: 'Hi' }]
 const output = [{ type: 'message', id: 'i', role: 'assistant', content: [{ type: 'output_text', text: 'Hi' }] }]
 const response = ({ usage, beside }: Recorded) => ({
-  ...{ id: 'r', object: 'response', status: 'completed', output, usage: tokens(newer, usage) },
+  ...{ id: 'r', object: 'response', status: 'completed', output, usage: createTokens(newer, usage) },
   ...beside,
 })
 const chunk = (extra: object) => `data: ${JSON.stringify({ id: 'c', object: 'chat.completion.chunk', ...extra })}\n\n`
@@ -122,13 +122,13 @@ const places: Record<
     path: '/v1/chat/completions',
     body: { model: 'one/m', messages },
     respond: (recorded) =>
-      whole(recorded, { ...chatResponse(), usage: tokens(openai, recorded.usage), ...recorded.beside }),
+      whole(recorded, { ...chatResponse(), usage: createTokens(openai, recorded.usage), ...recorded.beside }),
   },
   'Chat for a Messages client': {
     path: '/v1/messages',
     body: { model: 'one/m', messages, max_tokens: 10 },
     respond: (recorded) =>
-      whole(recorded, { ...chatResponse(), usage: tokens(openai, recorded.usage), ...recorded.beside }),
+      whole(recorded, { ...chatResponse(), usage: createTokens(openai, recorded.usage), ...recorded.beside }),
   },
   'streamed chat': {
     path: '/v1/chat/completions',
@@ -138,7 +138,7 @@ const places: Record<
       sse([
         chunk({ choices: [{ index: 0, delta: { content: 'Hi' }, finish_reason: null }] }),
         chunk({ choices: [{ index: 0, delta: {}, finish_reason: 'stop' }] }),
-        chunk({ choices: [], usage: tokens(openai, recorded.usage), ...recorded.beside }),
+        chunk({ choices: [], usage: createTokens(openai, recorded.usage), ...recorded.beside }),
         'data: [DONE]\n\n',
       ]),
   },
@@ -163,7 +163,7 @@ const places: Record<
     respond: (recorded) =>
       whole(recorded, {
         ...{ id: 'm', type: 'message', role: 'assistant', model: 'c', stop_reason: 'end_turn' },
-        ...{ content: [{ type: 'text', text: 'Hi' }], usage: tokens(newer, recorded.usage), ...recorded.beside },
+        ...{ content: [{ type: 'text', text: 'Hi' }], usage: createTokens(newer, recorded.usage), ...recorded.beside },
       }),
   },
   gemini: {
@@ -180,7 +180,7 @@ const places: Record<
     path: '/v1/images/generations',
     body: { model: 'one/i', prompt: 'rain' },
     respond: (recorded) =>
-      whole(recorded, { data: [{ b64_json: 'AAAA' }], usage: tokens(newer, recorded.usage), ...recorded.beside }),
+      whole(recorded, { data: [{ b64_json: 'AAAA' }], usage: createTokens(newer, recorded.usage), ...recorded.beside }),
   },
   embeddings: {
     path: '/v1/embeddings',
@@ -217,7 +217,11 @@ const places: Record<
     path: '/v1/audio/transcriptions',
     form: 'one/s',
     respond: (recorded) =>
-      whole(recorded, { text: 'Hi', usage: { type: 'tokens', ...tokens(newer, recorded.usage) }, ...recorded.beside }),
+      whole(recorded, {
+        text: 'Hi',
+        usage: { type: 'tokens', ...createTokens(newer, recorded.usage) },
+        ...recorded.beside,
+      }),
   },
 }
 

@@ -56,10 +56,10 @@ const commands: Record<string, (user: string) => Promise<unknown> | unknown> = {
   ask: async (user) => (await send(user)).status,
   /** Sends requests until the identity is cached. An account's first request changes its record, which drops the identity within a second. */
   async untilKept(user) {
-    for (let unasked = 0; unasked < 40; ) {
+    for (let idle = 0; idle < 40; ) {
       const before = identified
       await send(user)
-      unasked = identified === before ? unasked + 1 : 0
+      idle = identified === before ? idle + 1 : 0
       await sleep(50)
     }
   },

@@ -17,7 +17,7 @@ const settings = createMistake('settings', '')
 const entry = (input: object) => combo([{ model: 'a/b', ...input }])
 const createCombo = (input: object) => combo({ models: ['a/b'], ...input })
 const when = (input: unknown) => entry({ when: input })
-const prices = (input: unknown) => model({ prices: input })
+const getPrices = (input: unknown) => model({ prices: input })
 const cloud = (provider: string, providerSpecificData: object, extra: object = {}) =>
   connection({ apiKey: 'a-key', providerSpecificData, ...extra }, provider)
 
@@ -132,12 +132,12 @@ const models: readonly Mistake[] = [
   model({ typ: 'llm' }),
   model({}, '../m'),
   model({}, 'a/..'),
-  ...[[], {}, { input: -1 }, { input: '1' }, { inptu: 1 }, { input: Number.POSITIVE_INFINITY }].map(prices),
+  ...[[], {}, { input: -1 }, { input: '1' }, { inptu: 1 }, { input: Number.POSITIVE_INFINITY }].map(getPrices),
   ...[{}, [{ input: 2 }], [{ above: 0 }], [{ above: 1.5 }], repeat(11, { above: 1 })].map((tiers) =>
-    prices({ input: 1, tiers }),
+    getPrices({ input: 1, tiers }),
   ),
-  ...[[], { '': 1 }, { a: -1 }].map((images) => prices({ images })),
-  ...[{ a: { search: 1 } }, { a: { input: -1 } }, { '': {} }].map((serviceTiers) => prices({ serviceTiers })),
+  ...[[], { '': 1 }, { a: -1 }].map((images) => getPrices({ images })),
+  ...[{ a: { search: 1 } }, { a: { input: -1 } }, { '': {} }].map((serviceTiers) => getPrices({ serviceTiers })),
 ]
 
 const groups: readonly Mistake[] = [

@@ -10,7 +10,7 @@ import type { Front } from '../../services/http-front.ts'
 import { startNeon } from '../../services/neon-server.ts'
 import { startPostgres } from '../../services/postgres-server.ts'
 import { assert } from '../../support/suite.ts'
-import { type Example, freePort, openExample, until } from '../example.ts'
+import { type Example, findFreePort, openExample, until } from '../example.ts'
 
 /** The hostname of the deployment. The platform's proxy terminates TLS. */
 export const HOST = 'chat.vercel.test'
@@ -98,7 +98,7 @@ export async function deploy(): Promise<Deployment> {
   assert.is(built.code, 0, built.output)
 
   async function start({ isKept = false } = {}): Promise<Instance> {
-    const port = await freePort()
+    const port = await findFreePort()
     const child = spawn(
       process.execPath,
       [join('node_modules', 'next', 'dist', 'bin', 'next'), 'start', '-p', String(port)],

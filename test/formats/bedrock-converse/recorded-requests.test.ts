@@ -26,7 +26,7 @@ const models = [
 ]
 
 /** Returns all of them in CI, and one for each request locally. */
-const modelsFor = (request: number) => (isCi ? models : models.slice(request % models.length).slice(0, 1))
+const getModels = (request: number) => (isCi ? models : models.slice(request % models.length).slice(0, 1))
 
 for (const [format, folders, least] of sources) {
   test(`requests from ${format} clients follow the rules of Converse`, async () => {
@@ -35,7 +35,7 @@ for (const [format, folders, least] of sources) {
     const counts = { written: 0, refused: 0 }
     for (const [index, { name, request }] of recordedExchanges(folders).entries()) {
       if (!isObject(request) || !Array.isArray(request.messages)) continue
-      for (const model of modelsFor(index)) {
+      for (const model of getModels(index)) {
         const { warnings } = contexts(client)
         const target = { provider: 'bedrock', model, format: 'bedrock-converse' } as const
         const traits = getTraits(converseTranslator.traits, target, {})
@@ -55,6 +55,6 @@ for (const [format, folders, least] of sources) {
         }
       }
     }
-    assert.ok(counts.written > least * modelsFor(0).length, JSON.stringify(counts))
+    assert.ok(counts.written > least * getModels(0).length, JSON.stringify(counts))
   })
 }

@@ -26,7 +26,7 @@ const createCallTurn = (ids: readonly string[], content: string | null = null) =
   tool_calls: ids.map((id) => ({ id, type: 'function', function: { name: `f_${id.slice(-1)}`, arguments: '{}' } })),
 })
 const result = (id: string, content = `result of ${id}`) => ({ role: 'tool', tool_call_id: id, content })
-const types = (content: JsonObject[]) => content.map(({ type }) => type)
+const getTypes = (content: JsonObject[]) => content.map(({ type }) => type)
 
 const three = ['c1', 'c2', 'c3']
 const loop = [user('go'), createCallTurn(three), ...three.map((id) => result(id)), user('and?')]
@@ -37,7 +37,7 @@ test('consecutive results become one turn with the text after them', async () =>
     messages.map(({ role }) => role),
     ['user', 'assistant', 'user'],
   )
-  assert.equal(types(messages[2]?.content ?? []), ['tool_result', 'tool_result', 'tool_result', 'text'])
+  assert.equal(getTypes(messages[2]?.content ?? []), ['tool_result', 'tool_result', 'tool_result', 'text'])
   const { sent } = await sentTo('gemini/m', 'openai-chat', { messages: loop })
   const last = (sent.contents as { role: string; parts: JsonObject[] }[]).at(-1)
   assert.equal(
@@ -162,7 +162,7 @@ test('an image in a result stays an image, and moves behind the results if resul
   assert.not.match(JSON.stringify(chat.slice(0, 4)), /iVBOR/)
   const items = getItems(await sentTo('responses/m', 'anthropic-messages', { messages: shown }))
   const output = items.find(({ call_id, type }) => call_id === 'c1' && type === 'function_call_output')?.output
-  assert.equal(types(output as JsonObject[]), ['input_text', 'input_image'])
+  assert.equal(getTypes(output as JsonObject[]), ['input_text', 'input_image'])
   const { sent } = await sentTo('gemini/m', 'anthropic-messages', { messages: shown })
   assert.match(JSON.stringify(sent), /"inlineData":\{[^}]*"data":"iVBOR/)
 })

@@ -44,10 +44,10 @@ for (const [name, chunks, started, ended] of [
   })
 
 watching('the last reported usage counts', () => {
-  const tokens = (promptTokenCount: number) => ({
+  const createTokens = (promptTokenCount: number) => ({
     usageMetadata: { promptTokenCount, totalTokenCount: promptTokenCount },
   })
-  const { usage } = watch(tokens(1), tokens(2), { usageMetadata: { trafficType: 'ON_DEMAND' } })
+  const { usage } = watch(createTokens(1), createTokens(2), { usageMetadata: { trafficType: 'ON_DEMAND' } })
   assert.is(usage?.inputTokens, 2)
 })
 

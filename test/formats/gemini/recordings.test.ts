@@ -22,7 +22,7 @@ function translate(sse: string, pieces: (bytes: Uint8Array) => Uint8Array[]): Js
   return events
 }
 
-const cut = (bytes: Uint8Array, size: () => number): Uint8Array[] => {
+const truncate = (bytes: Uint8Array, size: () => number): Uint8Array[] => {
   const pieces: Uint8Array[] = []
   for (let index = 0; index < bytes.length; ) {
     const next = index + size()
@@ -69,8 +69,8 @@ const sum = (usage: JsonObject, ...names: string[]) =>
 
 for (const [mode, pieces, longest] of [
   ['in one chunk', (bytes: Uint8Array) => [bytes], Number.POSITIVE_INFINITY],
-  ['in pieces of any size', (bytes: Uint8Array) => cut(bytes, sizes()), Number.POSITIVE_INFINITY],
-  ['byte by byte', (bytes: Uint8Array) => cut(bytes, () => 1), 12_000],
+  ['in pieces of any size', (bytes: Uint8Array) => truncate(bytes, sizes()), Number.POSITIVE_INFINITY],
+  ['byte by byte', (bytes: Uint8Array) => truncate(bytes, () => 1), 12_000],
 ] as const) {
   test(`recorded streams mean the same as in Google's client ${mode}`, () => {
     const recorded = recordedStreams('gemini').filter(({ sse }) => sse.length < longest)

@@ -6,7 +6,7 @@ import { geminiTranslator } from '../../../src/protocols/formats/gemini/gemini-t
 import { translateStream } from '../../../src/protocols/formats/translate-stream.ts'
 import { assert, suite } from '../../support/suite.ts'
 import { contexts } from '../support/contexts.ts'
-import { calls, optional, plain, saidPart, words } from './support/arbitraries.ts'
+import { getCalls, optional, plain, saidPart, words } from './support/arbitraries.ts'
 
 const test = suite('Gemini response round trips')
 
@@ -38,7 +38,7 @@ const choice = fc
   .record({
     said: fc.array(saidPart),
     cited: fc.option(cited, { nil: undefined }),
-    calls: fc.oneof(fc.constant([]), calls(0)),
+    calls: fc.oneof(fc.constant([]), getCalls(0)),
     finish: fc.constantFrom('stop', 'length', 'content-filter', 'pause'),
   })
   .map(({ said, cited: text, calls: created, finish }) => ({

@@ -8,7 +8,7 @@ import { geminiTranslator } from '../../../src/protocols/formats/gemini/gemini-t
 import { anyText } from '../../support/any-string.ts'
 import { assert, suite } from '../../support/suite.ts'
 import { contexts } from '../support/contexts.ts'
-import { calls, json, media, optional, origin, plain, saidPart, words } from './support/arbitraries.ts'
+import { getCalls, json, media, optional, origin, plain, saidPart, words } from './support/arbitraries.ts'
 
 const test = suite('Gemini round trips')
 
@@ -31,7 +31,7 @@ const rounds = fc.array(
   fc.record({
     requested: fc.array(userPart, { minLength: 1 }),
     said: fc.array(saidPart, { minLength: 1 }),
-    calls: calls(0),
+    calls: getCalls(0),
     output: fc.array(fc.oneof(words, json)),
   }),
   { minLength: 1, maxLength: 3 },

@@ -17,7 +17,7 @@ function lastResponse(sse: string): JsonObject {
 }
 
 /** Creates a generator that returns the same numbers each time. */
-function numbers(seed: number) {
+function getNumbers(seed: number) {
   let state = seed
   return () => {
     state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0
@@ -27,7 +27,7 @@ function numbers(seed: number) {
 
 for (const [mode, size, longest] of [
   ['in one chunk', undefined, Number.POSITIVE_INFINITY],
-  ['in pieces', numbers(7), Number.POSITIVE_INFINITY],
+  ['in pieces', getNumbers(7), Number.POSITIVE_INFINITY],
   ['byte by byte', () => 1, 20_000],
 ] as const) {
   test(`OpenAI's client reads translated recordings like the originals ${mode}`, async () => {

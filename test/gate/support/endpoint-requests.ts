@@ -38,7 +38,7 @@ export function createRequest(endpoint: Endpoint, model: string, most?: number):
 }
 
 /** Returns a model of a provider that uses the endpoint's format, and a model of a provider that uses another format. */
-export const modelsFor = (endpoint: Endpoint): string[] => {
+export const getModels = (endpoint: Endpoint): string[] => {
   const { format, operation } = endpoint
   if (operation.kind !== 'llm') return [`other/${operation.kind}`]
   const own = {

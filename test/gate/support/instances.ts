@@ -49,16 +49,16 @@ export class Instances {
   get other(): Gateway {
     if (this.second) return this.second.gateway
     let isCrashed = false
-    const cut =
+    const truncate =
       <A extends unknown[], R>(call: (...args: A) => Promise<R>) =>
       (...args: A): Promise<R> =>
         isCrashed ? new Promise(() => {}) : call(...args)
     const { storage } = this
     const gateway = this.#open({
       ...storage,
-      get: cut(storage.get),
-      set: cut(storage.set),
-      delete: cut(storage.delete),
+      get: truncate(storage.get),
+      set: truncate(storage.set),
+      delete: truncate(storage.delete),
     })
     const crash = () => {
       isCrashed = true

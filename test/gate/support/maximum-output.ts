@@ -33,13 +33,13 @@ const countChoices = (counts: readonly unknown[]): number =>
 const isObject = (value: unknown): value is JsonObject => typeof value === 'object' && value !== null
 
 /** Returns all fields with these names, in an object and in its generation settings. */
-function members(body: unknown, names: readonly string[]): unknown[] {
+function getMembers(body: unknown, names: readonly string[]): unknown[] {
   if (!isObject(body)) return []
   return Object.entries(body).flatMap(([name, value]) =>
     names.includes(name)
       ? [value]
       : ['generationConfig', 'generation_config'].includes(name)
-        ? members(value, names)
+        ? getMembers(value, names)
         : [],
   )
 }
@@ -59,7 +59,7 @@ export const respondGreedily =
     const prompts =
       Array.isArray(body.prompt) && typeof body.prompt[0] !== 'number' ? Math.max(1, body.prompt.length) : 1
     const output =
-      getMaximum(members(body, getLimits(call.url.pathname))) * countChoices(members(body, COUNTS)) * prompts
+      getMaximum(getMembers(body, getLimits(call.url.pathname))) * countChoices(getMembers(body, COUNTS)) * prompts
     if (output > 10_000_000) return json({ error: { message: 'Too many' } }, 400)
     return metered({ input: 9, output }, reported)(call, index)
   }

@@ -139,7 +139,7 @@ const vertexUrl = (method: string) =>
   )
 const vertex = { provider: 'vertex', apiKey: 'ya29.token', providerSpecificData: { project: 'mine' } }
 
-const cohereRead = (sent: Sent): Received => {
+const readCohere = (sent: Sent): Received => {
   only(sent, ['model', 'texts', 'input_type', 'embedding_types', 'output_dimension', 'truncate'])
   if (sent.input_type === undefined) throw new TypeError('input_type is required')
   return { texts: getTexts(sent.texts), task: sent.input_type, width: sent.output_dimension, truncation: sent.truncate }
@@ -237,7 +237,7 @@ export const vendors: Readonly<Record<string, FakeVendor>> = {
     model: 'embed-v4.0',
     url: /^https:\/\/api\.cohere\.com\/v2\/embed$/,
     query: 'search_query',
-    read: cohereRead,
+    read: readCohere,
     respond: (received) => ({
       id: 'e1',
       texts: received.texts,
@@ -319,13 +319,13 @@ export const vendors: Readonly<Record<string, FakeVendor>> = {
     query: 'search_query',
     read(sent) {
       if ('model' in sent) throw new TypeError('The model is in the path')
-      return cohereRead(sent)
+      return readCohere(sent)
     },
     respond: (received) => ({ id: 'e1', texts: received.texts, embeddings: { float: vectors(received) } }),
   }),
   'Cohere 3 on Bedrock': bedrock('cohere.embed-english-v3', {
     query: 'search_query',
-    read: cohereRead,
+    read: readCohere,
     respond: (received) => ({ id: 'e1', texts: received.texts, embeddings: vectors(received) }),
   }),
   'Nova on Bedrock': bedrock('amazon.nova-2-multimodal-embeddings-v1:0', {

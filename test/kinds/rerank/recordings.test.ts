@@ -27,11 +27,11 @@ test('recorded vendor responses reach clients of each form unchanged', async () 
       assert.is(response.status, 200, `${name}: ${await response.clone().text()}`)
       return (await response.json()) as { results: Ranked[]; data: Ranked[]; meta: JsonObject }
     }
-    const scores = ({ results }: { results: Ranked[] }) => results.map(({ index, relevance_score: s }) => [index, s])
+    const getScores = ({ results }: { results: Ranked[] }) => results.map(({ index, relevance_score: s }) => [index, s])
 
     const version = url.includes('/v1/') ? '/v1/rerank' : '/v2/rerank'
     const own = await send(version)
-    assert.equal(scores(own), scores(recorded), name)
+    assert.equal(getScores(own), getScores(recorded), name)
     if (recorded.meta) assert.equal(own.meta.billed_units, recorded.meta.billed_units, name)
     const shown = await send('/v1/rerank', { return_documents: true })
     const documents = body.documents as unknown[]
@@ -43,7 +43,7 @@ test('recorded vendor responses reach clients of each form unchanged', async () 
       }),
     )
     const { data } = await send('/v1/rerank', { top_k: 1, top_n: null })
-    assert.equal(scores({ results: data }), scores(recorded).slice(0, 1), name)
+    assert.equal(getScores({ results: data }), getScores(recorded).slice(0, 1), name)
     const sent = JSON.parse(upstream.calls[1]?.body ?? '') as JsonObject
     assert.equal(sent.query, body.query)
     const { costUsd } = world.recorded.usages[0] ?? {}

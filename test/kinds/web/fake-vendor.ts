@@ -18,7 +18,7 @@ export interface FakeVendor {
 }
 
 export const text: Check = (value) => typeof value === 'string' && value !== ''
-export const texts: Check = (value) => Array.isArray(value) && value.length > 0 && value.every(text)
+export const isTextList: Check = (value) => Array.isArray(value) && value.length > 0 && value.every(text)
 export const flag: Check = (value) => typeof value === 'boolean'
 export const number: Check = (value) => typeof value === 'number'
 export const upTo =

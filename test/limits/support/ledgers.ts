@@ -23,7 +23,7 @@ export const getReason = (outcome: Reservation | LimitRejection | undefined) =>
   outcome?.kind === 'rejected'
     ? [outcome.why, outcome.limit.scope, outcome.limit.unit, outcome.limit.window]
     : undefined
-export const sums = (states: readonly LimitState[]) =>
+export const getTotals = (states: readonly LimitState[]) =>
   states.map(({ used, reserved, unsettled, remaining }) => ({ used, reserved, unsettled, remaining }))
 export const getCode = (promise: Promise<unknown>) =>
   promise.then(

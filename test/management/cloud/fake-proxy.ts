@@ -171,12 +171,12 @@ export function fakeProxy() {
   }
 
   const counted = countCalls(serve)
-  const names = () => counted.calls.map(({ url, init }) => `${init.method} ${url.slice(CLOUD.length)}` as CallName)
+  const getNames = () => counted.calls.map(({ url, init }) => `${init.method} ${url.slice(CLOUD.length)}` as CallName)
   return {
     fetch: counted.fetch,
     calls: counted.calls,
     /** The names of all calls. */
-    names,
+    names: getNames,
     open: counted.open,
     /** The calls that reached the proxy, with their decrypted bodies. */
     seen,

@@ -9,7 +9,7 @@ export const P95 = 20
 export const respond = (stream: boolean) => (stream ? sse(chatEvents()) : json(chatResponse()))
 
 /** Opens a combo that hedges and whose first target has shown its speed. After that, its targets behave as given. */
-export async function hedging(
+export async function openHedging(
   targets: { one?: Respond; two?: Respond },
   options: WorldOptions & { stream?: boolean; wrap?: (fetch: UpstreamFetch) => UpstreamFetch } = {},
 ) {

@@ -90,7 +90,7 @@ export const wholeLooking: Readonly<Record<WireFormat, object>> = {
 }
 
 /** The stream, one element per event. */
-export const looking: Readonly<Record<ProviderFormat, readonly (string | Uint8Array)[]>> = {
+export const readHeaders: Readonly<Record<ProviderFormat, readonly (string | Uint8Array)[]>> = {
   'openai-chat': [
     delta({ role: 'assistant', content: '' }),
     delta({ content: 'I ' }),

@@ -107,17 +107,17 @@ export function createModel() {
     record.failures += 1
     const { until } = record
     if (until !== undefined && (until > now || record.isProbed || isBehind(record, began))) {
-      if (requested && now + requested > until) cool(record, now + requested, what)
+      if (requested && now + requested > until) startCooldown(record, now + requested, what)
       return
     }
     record.reason = what
     if (until === undefined && !isEnough && !requested) return
     record.times += 1
     const isBelieved = requested !== undefined && (requested >= baseMs || record.times === 1)
-    cool(record, now + (isBelieved ? requested : Math.min(maxMs, baseMs * 2 ** (record.times - 1))), what)
+    startCooldown(record, now + (isBelieved ? requested : Math.min(maxMs, baseMs * 2 ** (record.times - 1))), what)
   }
 
-  function cool(record: Held, until: number, label: FailureClass) {
+  function startCooldown(record: Held, until: number, label: FailureClass) {
     record.until = until
     record.reason = label
     record.cooledIn = ++order

@@ -74,7 +74,7 @@ export function sitesOfUsers(test: Suite<{ browser?: Browser }>): void {
   }
 
   /** A script that tries everything a page can send to the gateway, and returns the outcomes. */
-  const attempts = (origin: string) => `(async () => {
+  const getAttempts = (origin: string) => `(async () => {
     const form = () => {
       const data = new FormData()
       data.set('model', 'one/m')
@@ -106,7 +106,7 @@ export function sitesOfUsers(test: Suite<{ browser?: Browser }>): void {
   async function tryAll(host: string): Promise<Map<string, Outcome>> {
     await signIn()
     await page.goto(`${site(host)}/`)
-    const outcomes = await page.evaluate<Outcome[]>(attempts(site('app')))
+    const outcomes = await page.evaluate<Outcome[]>(getAttempts(site('app')))
     return new Map(outcomes.map((outcome) => [outcome.name, outcome]))
   }
 
@@ -141,7 +141,7 @@ export function sitesOfUsers(test: Suite<{ browser?: Browser }>): void {
       sandbox: 'allow-scripts', src: '${site('evil')}/frame' }))`)
     const frame = await framed
     await frame.waitForLoadState()
-    const outcomes = await frame.evaluate<Outcome[]>(attempts(site('app')))
+    const outcomes = await frame.evaluate<Outcome[]>(getAttempts(site('app')))
     assert.ok(outcomes.every(({ status }) => status <= 0))
     assert.is(calls, 0)
   })

@@ -138,13 +138,13 @@ export function workerServesPages(test: Suite<{ browser?: Browser }>): void {
   })
 
   test('a worker that the browser has stopped continues with its stored data', async () => {
-    const ids = async () => {
+    const getIds = async () => {
       const { connections } = JSON.parse((await call('/ai/api/connections')).text)
       return connections.map(({ id }: { id: string }) => id)
     }
-    const before = await ids()
+    const before = await getIds()
     await stopWorkers()
-    assert.equal(await ids(), before)
+    assert.equal(await getIds(), before)
     assert.is(before.length, 2)
     assert.is((await send('lab/m')).status, 200)
   })

@@ -11,7 +11,7 @@ interface Reply {
 }
 
 /** Tests failures of a browser's database, and what its watchers receive. */
-export function failures(test: Suite<{ browser?: Browser }>): void {
+export function testFailures(test: Suite<{ browser?: Browser }>): void {
   let site: Awaited<ReturnType<typeof startSite>>
   let context: BrowserContext
   /** Two tabs. Each test starts with its own database. */

@@ -24,14 +24,15 @@ export async function check(world: World, log: Log, initial: View): Promise<void
 
   const isBetween = (item: Event, other: Event) => (attempt: { at: number }) =>
     item.at < attempt.at && attempt.at < other.at
-  const saw = (later: Event, earlier: Event) =>
+  const hasSeen = (later: Event, earlier: Event) =>
     earlier.at < later.at &&
     (earlier.side === later.side ||
       attempts.some((attempt) => attempt.isComplete && isBetween(earlier, later)(attempt)))
   const maySee = (later: Event, earlier: Event) =>
     earlier.at <= later.at &&
     (earlier.side === later.side || attempts.some(({ at }) => earlier.at <= at && at <= later.at))
-  const areApart = (item: Event, other: Event) => item.side !== other.side && !saw(item, other) && !saw(other, item)
+  const areApart = (item: Event, other: Event) =>
+    item.side !== other.side && !hasSeen(item, other) && !hasSeen(other, item)
 
   for (const id of expected) assert.ok(reported.has(id), `the conflict about ${id} was not reported`)
   for (const id of reported) {
@@ -78,7 +79,7 @@ export async function check(world: World, log: Log, initial: View): Promise<void
     } else {
       const isCollision = reported.size > 0 && id.startsWith('keys/')
       assert.ok(pauses.length > 0 || isCollision, `${id} is paused by nobody`)
-      const isResumed = resumes.some((resume) => pauses.length > 0 && pauses.every((pause) => saw(resume, pause)))
+      const isResumed = resumes.some((resume) => pauses.length > 0 && pauses.every((pause) => hasSeen(resume, pause)))
       assert.not.ok(isResumed, `${id} is paused though it was resumed`)
     }
   }

@@ -10,7 +10,7 @@ import { contexts } from '../../support/contexts.ts'
 const text = (value: string) => ({ type: 'text', text: value }) as const
 const user = (...content: UserPart[]): Turn => ({ role: 'user', content })
 const assistant = (...content: AssistantPart[]): Turn => ({ role: 'assistant', content })
-const results = (...ids: string[]): Turn => ({
+const getResults = (...ids: string[]): Turn => ({
   role: 'tool',
   results: ids.map((callId) => ({ callId, content: [text('r')] })),
 })
@@ -48,7 +48,7 @@ const conversations: Record<string, [turns: Turn[], system: unknown, messages: u
     [first, { role: 'system', content: [text('s')] }],
   ],
   'results of one turn become one message, followed by the user’s text': [
-    [user(text('q')), assistant(call('a'), call('b')), results('a', 'b'), user(text('so?'))],
+    [user(text('q')), assistant(call('a'), call('b')), getResults('a', 'b'), user(text('so?'))],
     undefined,
     [
       first,
@@ -81,7 +81,7 @@ const conversations: Record<string, [turns: Turn[], system: unknown, messages: u
     [{ role: 'user', content: [text('(continue)')] }, { role: 'assistant', content: [text('a')] }, first],
   ],
   'arguments become an object, and none are lost': [
-    [user(text('q')), assistant(call('a', ''), call('b', '{"path":"/tm')), results('a', 'b')],
+    [user(text('q')), assistant(call('a', ''), call('b', '{"path":"/tm')), getResults('a', 'b')],
     undefined,
     [
       first,

@@ -11,7 +11,7 @@ import { contexts } from '../../support/contexts.ts'
 const text = (value: string) => ({ type: 'text', text: value }) as const
 const user = (...content: UserPart[]): Turn => ({ role: 'user', content })
 const assistant = (...content: AssistantPart[]): Turn => ({ role: 'assistant', content })
-const results = (...ids: string[]): Turn => ({
+const createResults = (...ids: string[]): Turn => ({
   role: 'tool',
   results: ids.map((callId) => ({ callId, content: [text('r')] })),
 })
@@ -196,16 +196,16 @@ const off = { type: 'disabled' }
 const loops: Record<string, [turns: Turn[], thinking: object]> = {
   'thinks about a question': [[user(text('q'))], on],
   'thinks after a response without reasoning': [[user(text('q')), assistant(text('a')), user(text('r'))], on],
-  'continues to think in a tool loop': [[user(text('q')), assistant(signed, call('a')), results('a')], on],
+  'continues to think in a tool loop': [[user(text('q')), assistant(signed, call('a')), createResults('a')], on],
   'continues to think if only the first response of the loop had reasoning': [
-    [user(text('q')), assistant(signed, call('a')), results('a'), assistant(call('b')), results('b')],
+    [user(text('q')), assistant(signed, call('a')), createResults('a'), assistant(call('b')), createResults('b')],
     on,
   ],
   'continues to think after redacted reasoning': [
-    [user(text('q')), assistant({ ...signed, text: '', state: redacted }, call('a')), results('a')],
+    [user(text('q')), assistant({ ...signed, text: '', state: redacted }, call('a')), createResults('a')],
     on,
   ],
-  'does not think in a loop without its reasoning': [[user(text('q')), assistant(call('a')), results('a')], off],
+  'does not think in a loop without its reasoning': [[user(text('q')), assistant(call('a')), createResults('a')], off],
   'does not think when it continues a response': [[user(text('q')), assistant(text('a'))], off],
 }
 
@@ -223,9 +223,9 @@ bound('a request asks the provider to drop unbound thinking blocks, if it has an
   const traits = { reasoning: { ...messagesTranslator.traits.reasoning, bindsReasoning: true } }
   const turns = [user(text('q')), assistant(signed, text('a')), user(text('r'))]
   const loose = { block_binding: { prefix_mismatch_behavior: 'drop_block' } }
-  const unasked = write({ turns }, traits)
-  assert.equal(unasked.body.thinking, { type: 'adaptive', ...loose })
-  assert.equal(unasked.headers, { 'anthropic-beta': 'thinking-binding-controls-2026-08-01' })
+  const idle = write({ turns }, traits)
+  assert.equal(idle.body.thinking, { type: 'adaptive', ...loose })
+  assert.equal(idle.headers, { 'anthropic-beta': 'thinking-binding-controls-2026-08-01' })
   const reasoning = { effort: 'low', budget: 2_048, show: 'none' } as const
   assert.equal(write({ turns, options: { reasoning } }, traits).body.thinking, {
     ...{ type: 'adaptive', display: 'omitted' },

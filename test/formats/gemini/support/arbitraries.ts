@@ -42,7 +42,7 @@ export const saidPart: fc.Arbitrary<AssistantPart> = fc.oneof(
 )
 
 /** Generates one to three tool calls, with IDs that count up from `firstId`. */
-export const calls = (firstId: number) =>
+export const getCalls = (firstId: number) =>
   fc
     .array(fc.record({ arguments: json, state: optional(state) }), { minLength: 1, maxLength: 3 })
     .map((list) =>

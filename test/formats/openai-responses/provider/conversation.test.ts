@@ -49,7 +49,7 @@ test("the model's audio becomes its transcript", () => {
 })
 
 test('tool results become text, parts, or errors, and only text for providers without parts', () => {
-  const results = (...content: object[]) => [{ role: 'tool', results: [{ callId: 'c1', content }] }] as Turn[]
+  const getResults = (...content: object[]) => [{ role: 'tool', results: [{ callId: 'c1', content }] }] as Turn[]
   const getOutput = (turns: Turn[], options = {}) => {
     const [item] = write({ turns }, options).body.input as { output: unknown }[]
     return item?.output
@@ -57,10 +57,10 @@ test('tool results become text, parts, or errors, and only text for providers wi
   const image = { type: 'image', source: { type: 'url', url: 'https://a.example/i' } }
   const wireImage = { type: 'input_image', detail: 'auto', image_url: 'https://a.example/i' }
   const parts = [{ type: 'input_text', text: 'a' }, wireImage]
-  assert.is(getOutput(results()), '')
-  assert.is(getOutput(results(text('a'))), 'a')
-  assert.equal(getOutput(results(text('a'), image)), parts)
-  assert.is(getOutput(results(text('a'), text('b')), { traits: { toolResultInputs: [] } }), 'a\nb')
+  assert.is(getOutput(getResults()), '')
+  assert.is(getOutput(getResults(text('a'))), 'a')
+  assert.equal(getOutput(getResults(text('a'), image)), parts)
+  assert.is(getOutput(getResults(text('a'), text('b')), { traits: { toolResultInputs: [] } }), 'a\nb')
   const createFailedResult = (...content: object[]) =>
     [{ role: 'tool', results: [{ callId: 'c1', content, isError: true }] }] as Turn[]
   assert.is(getOutput(createFailedResult(text('a'))), 'Error: a')

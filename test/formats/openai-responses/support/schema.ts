@@ -10,12 +10,12 @@ export function createValidator(): (name: string, value: unknown) => string[] {
   const { schemas }: { schemas: Record<string, JsonObject> } = JSON.parse(readFileSync(file, 'utf8')).components
   const byRef = (ref: unknown) => schemas[String(ref).split('/').at(-1) ?? ''] ?? {}
 
-  function problems(schema: unknown, value: unknown, path: string): string[] {
+  function getProblems(schema: unknown, value: unknown, path: string): string[] {
     if (!isObject(schema)) return []
     const { $ref, type, required, properties, items, allOf, anyOf, oneOf } = schema
-    if ($ref) return problems(byRef($ref), value, path)
-    const found = list(allOf).flatMap((part) => problems(part, value, path))
-    const choices = [...list(anyOf), ...list(oneOf)].map((part) => problems(part, value, path))
+    if ($ref) return getProblems(byRef($ref), value, path)
+    const found = list(allOf).flatMap((part) => getProblems(part, value, path))
+    const choices = [...list(anyOf), ...list(oneOf)].map((part) => getProblems(part, value, path))
     const nearest = choices.sort((a, b) => a.length - b.length)[0] ?? []
     found.push(...nearest)
     if (Array.isArray(schema.enum) && !schema.enum.includes(value)) found.push(`${path}: ${value} is not in the list`)
@@ -23,13 +23,13 @@ export function createValidator(): (name: string, value: unknown) => string[] {
     if (isObject(value)) {
       for (const name of list(required)) if (!(String(name) in value)) found.push(`${path}.${name} is missing`)
       for (const [name, inner] of Object.entries(isObject(properties) ? properties : {}))
-        if (name in value) found.push(...problems(inner, value[name], `${path}.${name}`))
+        if (name in value) found.push(...getProblems(inner, value[name], `${path}.${name}`))
     }
-    const inside = list(value).flatMap((each, index) => problems(items, each, `${path}[${index}]`))
+    const inside = list(value).flatMap((each, index) => getProblems(items, each, `${path}[${index}]`))
     return [...found, ...inside]
   }
 
-  return (name, value) => (schemas[name] ? problems(schemas[name], value, name) : [`there is no schema ${name}`])
+  return (name, value) => (schemas[name] ? getProblems(schemas[name], value, name) : [`there is no schema ${name}`])
 }
 
 const list = (value: unknown): unknown[] => (Array.isArray(value) ? value : [])

@@ -104,10 +104,11 @@ export function recordsAreEdited(test: Suite<{ browser?: Browser }>): void {
       await long.getByLabel('Over (input tokens)').fill('200000')
       await long.getByLabel('Input', { exact: true }).fill('0.5')
       await save(dialog)
-      const prices = async () => (await api.connections.list()).connections.find(({ name }) => name === 'main')?.prices
+      const getPrices = async () =>
+        (await api.connections.list()).connections.find(({ name }) => name === 'main')?.prices
       const full = { input: 0.25, output: 2, tiers: [{ above: 200_000, input: 0.5 }], image: 0.04 }
       for (const _ of ['first', 'again']) {
-        assert.equal(await prices(), { 'gpt-5-mini': full })
+        assert.equal(await getPrices(), { 'gpt-5-mini': full })
         await reopen()
         await save(dialog)
       }
@@ -121,15 +122,17 @@ export function recordsAreEdited(test: Suite<{ browser?: Browser }>): void {
       assert.is(await dialog.count(), 1, 'the browser refuses a fraction')
       await long.getByLabel('Over (input tokens)').fill('128000')
       await save(dialog)
-      assert.equal((await prices())?.['gpt-5-mini']?.tiers, [{ above: 128_000, input: 0.5, output: 4, audioInput: 3 }])
+      assert.equal((await getPrices())?.['gpt-5-mini']?.tiers, [
+        { above: 128_000, input: 0.5, output: 4, audioInput: 3 },
+      ])
       await reopen()
       await long.getByRole('button', { name: 'Remove tier' }).click()
       await save(dialog)
-      assert.equal(await prices(), { 'gpt-5-mini': { input: 0.25, output: 2, image: 0.04 } })
+      assert.equal(await getPrices(), { 'gpt-5-mini': { input: 0.25, output: 2, image: 0.04 } })
       await reopen()
       await dialog.getByRole('button', { name: 'Remove prices' }).click()
       await save(dialog)
-      assert.equal((await prices()) ?? {}, {})
+      assert.equal((await getPrices()) ?? {}, {})
     })
   })
 
