@@ -94,7 +94,7 @@ async function split(folder: string, names: readonly string[]): Promise<OutputCh
   const input = Object.fromEntries(names.map((name) => [name, join(folder, `${name}.js`)]))
   const bundle = await rollup({ input, external: (id) => !id.startsWith('.') && !isAbsolute(id), logLevel: 'warn' })
   const chunkFileNames = ({ name }: { name: string }) => `${name.replace(/-[A-Z\d]{8}$/, '')}-[hash].js` // drops esbuild's hash
-  const options = { format: 'es', chunkFileNames, hashCharacters: 'base36', experimentalMinChunkSize: 5_500 } as const // avoids tiny files
+  const options = { format: 'es', chunkFileNames, hashCharacters: 'base36', experimentalMinChunkSize: 7_000 } as const // avoids tiny files
   const { output } = await bundle.generate(options)
   return output.filter((part) => part.type === 'chunk')
 }

@@ -1,18 +1,15 @@
 import type { GatewayError } from '../../errors.ts'
-import { once } from '../../lib/promises.ts'
 import type { Spending } from '../../pricing/cost.ts'
 import { findSurcharge } from '../../pricing/surcharge-fields.ts'
 import type { AttemptLog } from '../attempt-log.ts'
 import type { Codec, CodecRequest } from '../codec/codec.ts'
 import { encodeRequest } from '../codec/encode.ts'
+import { encodeWithLimit } from '../codec/encode-with-limit.ts'
 import type { AttemptRecord } from '../hook-records.ts'
 import type { ModelRequest } from '../model-request.ts'
 import { createRejection } from '../route-request.ts'
 import type { RouteTarget } from '../routing/group.ts'
 import type { AttemptControls, AttemptStep, EncodedCall, OutputAllowance } from '../steps.ts'
-
-/** Loaded lazily, because few attempts have an output limit. */
-const loadEncodeWithLimit = once(() => import('../codec/encode-with-limit.ts'))
 
 /** An attempt as seen by the steps around it, and the settings that they choose for it. */
 export class AttemptSettings implements AttemptControls {
@@ -40,9 +37,10 @@ export class AttemptSettings implements AttemptControls {
   }
 
   /** Writes the request for the target, with the output limit if there is one. */
-  async encode(request: CodecRequest, target: RouteTarget): Promise<Codec> {
-    if (this.outputLimit === undefined) return encodeRequest(request, target)
-    return (await loadEncodeWithLimit()).encodeWithLimit(request, target, this.outputLimit)
+  encode(request: CodecRequest, target: RouteTarget): Promise<Codec> {
+    return this.outputLimit === undefined
+      ? encodeRequest(request, target)
+      : encodeWithLimit(request, target, this.outputLimit)
   }
 
   /** Runs the check of a step. */

@@ -104,7 +104,7 @@ async function passThrough(request: CodecRequest, target: RouteTarget, format: S
       path: endpoint.upstreamPath(target.model),
       query: BETA_QUERY_PATTERN.test(exchange.query) ? '?beta=true' : '',
       headers: copyRequestHeaders(exchange, format.defaultHeaders),
-      body: hasStrayOptions(call) ? await removeStreamOptions(namedBody, endpoint) : namedBody,
+      body: hasStrayOptions(call) ? (await context.loadUsageRequests()).removeOptions(namedBody, endpoint) : namedBody,
     },
     isPassThrough: true,
     isForClient: true,
@@ -128,11 +128,6 @@ async function passThrough(request: CodecRequest, target: RouteTarget, format: S
 /** Returns whether a request without `stream` has `stream_options`, which OpenAI rejects. Some clients leave it in. */
 const hasStrayOptions = ({ stream, body, endpoint: { streamMember } }: ModelCall): boolean =>
   !stream && streamMember !== undefined && (body[streamMember] ?? null) !== null
-
-async function removeStreamOptions(body: string, { streamMember = '' }: ModelCall['endpoint']): Promise<string> {
-  const { withoutMember } = await import('../../lib/json-edit.ts')
-  return withoutMember(body, streamMember)
-}
 
 /** Matches the only query parameter of clients that providers support. */
 const BETA_QUERY_PATTERN = /[?&]beta=true(&|$)/

@@ -1,7 +1,9 @@
 import { concatBytes, decodeUtf8Lenient } from '../../lib/bytes.ts'
+import { withoutMember } from '../../lib/json-edit.ts'
 import { createExpiringMap } from '../../lib/maps.ts'
 import { once } from '../../lib/promises.ts'
 import { createSseParser, splitEvents } from '../../lib/sse.ts'
+import type { Endpoint } from '../../protocols/formats/format.ts'
 import { addUsageRequest, isUsageEvent } from '../../protocols/formats/openai-chat/chat-usage-request.ts'
 import { REJECTS_USAGE_REQUEST } from '../../protocols/providers/rejects-usage-request.ts'
 import type { Clock } from '../../types.ts'
@@ -16,12 +18,15 @@ export interface UsageRequests {
    * target rejects such requests. If a target rejects one now, it is called again without it, and gets the next one after a day.
    */
   requestUsage(request: CodecRequest, target: RouteTarget, codec: Codec): Codec
+  /** Removes the options of streams from the body of a request without `stream`. */
+  removeOptions(body: string, endpoint: Pick<Endpoint, 'streamMember'>): string
 }
 
 export function createUsageRequests(clock: Clock): UsageRequests {
   const refusals = createExpiringMap<true>({ clock, ttlMs: KEPT_MS, max: MAX_TARGETS })
 
   return {
+    removeOptions: (body, { streamMember = '' }) => withoutMember(body, streamMember),
     requestUsage({ call }, target, codec) {
       const { body } = codec.request
       if (typeof body !== 'string' || REJECTS_USAGE_REQUEST.test(target.provider)) return codec
