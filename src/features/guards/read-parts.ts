@@ -1,5 +1,5 @@
-import { escapeJson, isObject, type JsonObject, tryParseJson } from '../../lib/json.ts'
-import { decodeFile, encodeFile, isTextual } from './decode-file.ts'
+import { escapeJson, isObject, type JsonObject } from '../../lib/json.ts'
+import { EncodedParts, isDataUrl } from './encoded-parts.ts'
 import type { GuardPart, GuardPartKind, GuardRole } from './guard.ts'
 import { type JsonString, type StringVisitor, visitStrings, visitValues } from './json-strings.ts'
 import { isKeyword, isKnownName } from './keywords.ts'
@@ -103,6 +103,7 @@ function createPartVisitor(
   const root = new StringPlace(
     stage === 'request' ? { role: 'user', kind: 'option', value } : { role: 'assistant', kind: 'other', value },
   )
+  const encoded = new EncodedParts(add)
   let lists = 0
 
   function enter(parent: StringPlace, key: string, inner: object): StringPlace {
@@ -156,68 +157,14 @@ function createPartVisitor(
     if (!place.isData && (isKeyword(field, text) || (field === 'model' && !place.isInner))) return
     const location = place.isInner ? place : enterField(place, field)
     const { role } = location
-    if (!place.isData && isDataUrl(text) && addDataUrl(string, role)) return
-    if ((place.isMedia || field === 'b64_json') && addMedia(string, role)) return
+    if (!place.isData && isDataUrl(text) && encoded.addDataUrl(string, role)) return
+    if ((place.isMedia || field === 'b64_json') && encoded.addMedia(string, role)) return
     if (place.isData) return add(string, { role, kind: place.kind })
-    if (location.kind === 'tool-call' && ARGUMENT_FIELDS.has(field)) return addArguments(string, role)
+    if (location.kind === 'tool-call' && ARGUMENT_FIELDS.has(field)) return encoded.addArguments(string, role)
     if (!place.isInner) return add(string, { role, kind: location.kind })
     const kind =
       OTHER_FIELDS.has(field) && !(NAME_FIELDS.has(field) && location.kind.startsWith('tool')) ? 'other' : location.kind
     add(string, { role, kind, list: JOINED_KINDS.has(kind) && TEXT_FIELDS.has(field) ? place.list : undefined })
-  }
-
-  /** Adds the JSON in a string, with its escapes decoded unless that would make the JSON invalid. */
-  function addArguments(string: JsonString<StringPlace>, role: GuardRole) {
-    const isJson = tryParseJson(string.text) !== undefined
-    const text = isJson ? decodeEscapes(string.text) : string.text
-    const write = (changed: string) =>
-      isJson && tryParseJson(changed) === undefined ? undefined : `"${escapeJson(changed)}"`
-    add(string, { role, kind: 'tool-call', text, write })
-  }
-
-  /** Adds the content of a data URL. Returns whether the string is only a data URL, because a model reads a data URL in a text field as text. */
-  function addDataUrl(string: JsonString<StringPlace>, role: GuardRole): boolean {
-    const { field, place } = string
-    const comma = string.text.indexOf(',')
-    const prefix = string.text.slice(0, comma + 1)
-    const [type = '', ...options] = prefix.slice('data:'.length, -1).split(';')
-    const isFile = (DATA.has(field) || REMOTE.has(field)) && place.value?.type !== 'text'
-    const isBase64 = options.includes('base64')
-    if (isFile || isBase64)
-      addFile(string, role, { type, data: string.text.slice(comma + 1), isBase64, prefix: isFile ? prefix : undefined })
-    const isPlain = options.every((option) => option === 'base64' || option.startsWith('charset='))
-    if (isFile && !isPlain) add(string, { role, kind: 'media', text: prefix, write: () => undefined })
-    return isFile
-  }
-
-  /** Adds the data or the URL of an image, audio, or file. Returns whether the string is either. */
-  function addMedia(string: JsonString<StringPlace>, role: GuardRole): boolean {
-    const { text, field, place } = string
-    if (REMOTE.has(field)) {
-      add(string, { role, kind: 'media', media: 'remote' })
-      return true
-    }
-    if (!DATA.has(field) || place.value?.type === 'text') return false
-    const type = readType(place.value)
-    const isData = BASE64_PATTERN.test(text)
-    if (isData && text.length <= MAX_KEYWORD_LENGTH) add(string, { role, kind: 'media', write: () => undefined })
-    if (isData || isTextual(type))
-      addFile(string, role, { type, data: text, isBase64: true, prefix: isData ? '' : undefined })
-    return isData
-  }
-
-  function addFile(
-    string: JsonString<StringPlace>,
-    role: GuardRole,
-    { prefix, ...file }: { type: string; data: string; isBase64: boolean; prefix: string | undefined },
-  ) {
-    const text = decodeFile(file)
-    const content = text === undefined ? { text: '', media: 'unreadable' as const } : { text }
-    const write = (changed: string) => {
-      const data = prefix === undefined || text === undefined ? undefined : encodeFile(changed, { ...file, text })
-      return data === undefined || UNUSUAL_PATTERN.test(prefix ?? '') ? undefined : `"${prefix}${data}"`
-    }
-    add(string, { role, kind: 'media', ...content, write })
   }
 
   return { root, value, enter, visit, isPlainName }
@@ -270,20 +217,6 @@ const NAME_FIELDS = new Set(['name', 'toolName'])
 
 const MAP_FIELDS = new Set(['properties', '$defs', 'definitions'])
 const ARGUMENT_FIELDS = new Set(['arguments', 'input', 'partial_json'])
-
-/** Fields with the data or the URL of media. */
-const DATA = new Set(['data', 'file_data', 'fileData', 'bytes', 'bytesBase64Encoded', 'b64_json', 'image', 'audio'])
-const REMOTE = new Set(['url', 'uri', 'image_url', 'file_url', 'file_id', 'fileId', 'fileUri', 'file_uri', 'audio_url'])
-
-/** Matches a data URL whose text can't be written back. */
-const UNUSUAL_PATTERN = /["\\]|charset=(?!utf-?8\b)/i
-
-const BASE64_PATTERN = /^[\w+/\s-]+={0,2}[\r\n]{0,2}$/
-const DATA_URL = /^data:(?:[\w.+-]+\/[\w.+-]+)?(?:;[^,;]*)*,/i
-const isDataUrl = (text: string) => (text.charCodeAt(0) | 0x20) === 0x64 && DATA_URL.test(text)
-
-/** Maximum length of base64 that is also read as text, in characters. */
-const MAX_KEYWORD_LENGTH = 1_000
 
 const ROLE_BY_NAME: ReadonlyMap<string, GuardRole> = new Map([
   ...(['system', 'user', 'assistant', 'tool'] as const).map((role) => [role, role] as const),
@@ -358,22 +291,6 @@ function findLastTurn(turns: readonly unknown[]): number {
     return role === 'assistant' || role === 'model' || (typeof type === 'string' && /_call$|^reasoning$/.test(type))
   })
 }
-
-function readType(object: JsonObject | undefined): string {
-  for (const name of ['media_type', 'mediaType', 'mimeType', 'mime_type', 'format']) {
-    const type = object?.[name]
-    if (typeof type === 'string') return type
-  }
-  return ''
-}
-
-/** Decodes escaped letters in JSON. The result is JSON with the same value. */
-const decodeEscapes = (json: string): string =>
-  json.replace(/\\(?:u([\da-fA-F]{4})|[\s\S])/g, (sequence, digits?: string) => {
-    const code = digits === undefined ? 0 : Number.parseInt(digits, 16)
-    const isPlain = code >= 0x20 && code !== 0x22 && code !== 0x5c && (code < 0xd800 || code > 0xdfff)
-    return isPlain ? String.fromCharCode(code) : sequence
-  })
 
 /** Joins the parts of each list of at least two strings, because a model reads them as one text. */
 export function joinLists(parts: readonly ReadPart[]): Array<{ part: GuardPart; of: readonly ReadPart[] }> {

@@ -1,0 +1,112 @@
+import { escapeJson, type JsonObject, tryParseJson } from '../../lib/json.ts'
+import { decodeFile, encodeFile, isTextual } from './decode-file.ts'
+import type { GuardPartKind, GuardRole } from './guard.ts'
+import type { JsonString } from './json-strings.ts'
+
+/** What is known about the content of an encoded string. */
+interface EncodedPart {
+  role: GuardRole
+  kind: GuardPartKind
+  text?: string
+  media?: 'unreadable' | 'remote'
+  write?(text: string): string | undefined
+}
+
+/** Adds strings whose content is encoded: JSON, data URLs, and files in base64. */
+export class EncodedParts<Place extends { value: JsonObject | undefined }> {
+  readonly #add: (string: JsonString<Place>, part: EncodedPart) => void
+
+  constructor(add: (string: JsonString<Place>, part: EncodedPart) => void) {
+    this.#add = add
+  }
+
+  /** Adds the JSON in a string, with its escapes decoded unless that would make the JSON invalid. */
+  addArguments(string: JsonString<Place>, role: GuardRole) {
+    const isJson = tryParseJson(string.text) !== undefined
+    const text = isJson ? decodeEscapes(string.text) : string.text
+    const write = (changed: string) =>
+      isJson && tryParseJson(changed) === undefined ? undefined : `"${escapeJson(changed)}"`
+    this.#add(string, { role, kind: 'tool-call', text, write })
+  }
+
+  /** Adds the content of a data URL. Returns whether the string is only a data URL, because a model reads a data URL in a text field as text. */
+  addDataUrl(string: JsonString<Place>, role: GuardRole): boolean {
+    const { field, place } = string
+    const comma = string.text.indexOf(',')
+    const prefix = string.text.slice(0, comma + 1)
+    const [type = '', ...options] = prefix.slice('data:'.length, -1).split(';')
+    const isFile = (DATA.has(field) || REMOTE.has(field)) && place.value?.type !== 'text'
+    const isBase64 = options.includes('base64')
+    if (isFile || isBase64)
+      this.#addFile(string, role, {
+        type,
+        data: string.text.slice(comma + 1),
+        isBase64,
+        prefix: isFile ? prefix : undefined,
+      })
+    const isPlain = options.every((option) => option === 'base64' || option.startsWith('charset='))
+    if (isFile && !isPlain) this.#add(string, { role, kind: 'media', text: prefix, write: () => undefined })
+    return isFile
+  }
+
+  /** Adds the data or the URL of an image, audio, or file. Returns whether the string is either. */
+  addMedia(string: JsonString<Place>, role: GuardRole): boolean {
+    const { text, field, place } = string
+    if (REMOTE.has(field)) {
+      this.#add(string, { role, kind: 'media', media: 'remote' })
+      return true
+    }
+    if (!DATA.has(field) || place.value?.type === 'text') return false
+    const type = readType(place.value)
+    const isData = BASE64_PATTERN.test(text)
+    if (isData && text.length <= MAX_KEYWORD_LENGTH) this.#add(string, { role, kind: 'media', write: () => undefined })
+    if (isData || isTextual(type))
+      this.#addFile(string, role, { type, data: text, isBase64: true, prefix: isData ? '' : undefined })
+    return isData
+  }
+
+  #addFile(
+    string: JsonString<Place>,
+    role: GuardRole,
+    { prefix, ...file }: { type: string; data: string; isBase64: boolean; prefix: string | undefined },
+  ) {
+    const text = decodeFile(file)
+    const content = text === undefined ? { text: '', media: 'unreadable' as const } : { text }
+    const write = (changed: string) => {
+      const data = prefix === undefined || text === undefined ? undefined : encodeFile(changed, { ...file, text })
+      return data === undefined || UNUSUAL_PATTERN.test(prefix ?? '') ? undefined : `"${prefix}${data}"`
+    }
+    this.#add(string, { role, kind: 'media', ...content, write })
+  }
+}
+
+/** Fields with the data or the URL of media. */
+const DATA = new Set(['data', 'file_data', 'fileData', 'bytes', 'bytesBase64Encoded', 'b64_json', 'image', 'audio'])
+const REMOTE = new Set(['url', 'uri', 'image_url', 'file_url', 'file_id', 'fileId', 'fileUri', 'file_uri', 'audio_url'])
+
+/** Matches a data URL whose text can't be written back. */
+const UNUSUAL_PATTERN = /["\\]|charset=(?!utf-?8\b)/i
+
+const BASE64_PATTERN = /^[\w+/\s-]+={0,2}[\r\n]{0,2}$/
+const DATA_URL = /^data:(?:[\w.+-]+\/[\w.+-]+)?(?:;[^,;]*)*,/i
+/** Whether a text starts as a data URL. */
+export const isDataUrl = (text: string) => (text.charCodeAt(0) | 0x20) === 0x64 && DATA_URL.test(text)
+
+/** Maximum length of base64 that is also read as text, in characters. */
+const MAX_KEYWORD_LENGTH = 1_000
+
+function readType(object: JsonObject | undefined): string {
+  for (const name of ['media_type', 'mediaType', 'mimeType', 'mime_type', 'format']) {
+    const type = object?.[name]
+    if (typeof type === 'string') return type
+  }
+  return ''
+}
+
+/** Decodes escaped letters in JSON. The result is JSON with the same value. */
+const decodeEscapes = (json: string): string =>
+  json.replace(/\\(?:u([\da-fA-F]{4})|[\s\S])/g, (sequence, digits?: string) => {
+    const code = digits === undefined ? 0 : Number.parseInt(digits, 16)
+    const isPlain = code >= 0x20 && code !== 0x22 && code !== 0x5c && (code < 0xd800 || code > 0xdfff)
+    return isPlain ? String.fromCharCode(code) : sequence
+  })
