@@ -1,12 +1,12 @@
 // Runs tests of the conformance suite in a service worker, or actions that tests on a page request.
-import { answer } from '../indexeddb/conformance.ts'
+import { respond } from '../indexeddb/conformance.ts'
 import { runTest } from '../indexeddb/run.ts'
 
 addEventListener('install', () => skipWaiting())
 addEventListener('activate', (event) => event.waitUntil(clients.claim()))
 addEventListener('message', (event) => {
   const { test, call } = event.data
-  const work = test ? runTest(test) : answer(call)
+  const work = test ? runTest(test) : respond(call)
   event.waitUntil(
     work.then(
       (result) => event.ports[0].postMessage({ result }),
