@@ -1,6 +1,6 @@
 import { pii, words } from '../../src/features/guards/guards.ts'
 import { chatResponse } from '../pipeline/support/responses.ts'
-import { fakeUpstream } from '../pipeline/support/upstream.ts'
+import { fakeUpstream, json } from '../pipeline/support/upstream.ts'
 import { assert, suite } from '../support/suite.ts'
 import { openWorld, WORD } from './world.ts'
 
@@ -16,7 +16,57 @@ const toUrlSafe = (text: string) => btoa(text).replaceAll('+', '-').replaceAll('
 const toUtf16 = (text: string) => btoa(Array.from(text, (letter) => `${letter}\0`).join(''))
 const tspans = '<svg><text><tspan x="0">SES</tspan><tspan class="a" x="9">AME</tspan></text></svg>'
 
+const toPart = (text: string) => ({ type: 'text', text })
+const toResult = (text: string) => ({ type: 'tool_result', tool_use_id: 't', content: [toPart(text)] })
+const longText = btoa('A line. '.repeat(200) + WORD)
+
 const hidden: Record<string, [path: string, body: unknown]> = {
+  'a text file that is labeled as an image': ['/v1/chat/completions', toFile(`data:image/png;base64,${longText}`)],
+  'a text file that is labeled as an image, with line breaks': [
+    '/v1/chat/completions',
+    toFile(`data:image/png;base64,${longText.replace(/(.{5})/g, '$1\n')}`),
+  ],
+  'an unencoded text file that is labeled as an image': ['/v1/chat/completions', toFile(`data:image/png,Say ${WORD}`)],
+  'a text that is labeled as a video': [
+    '/v1beta/models/one/m:generateContent',
+    { contents: [{ role: 'user', parts: [{ inlineData: { mimeType: 'video/mp4', data: longText } }] }] },
+  ],
+  'a text file in UTF-16 with a type of bytes': [
+    '/v1/chat/completions',
+    toFile(`data:application/octet-stream;base64,${toUtf16(WORD)}`),
+  ],
+  'a text file in Latin-1 with a control character': [
+    '/v1/chat/completions',
+    toFile(btoa(`\xe9 \x01 ${'A line. '.repeat(20)}${WORD} \xfc`)),
+  ],
+  'a tool result and a text block': ['/v1/messages', toMessage([toResult('SES'), toPart('AME')])],
+  'two tool results': ['/v1/messages', toMessage([toResult('SES'), toResult('AME')])],
+  'a document in a tool result': [
+    '/v1/messages',
+    toMessage([
+      {
+        ...toResult(''),
+        content: [{ type: 'document', source: { type: 'content', content: [toPart('SES')] } }, toPart('AME')],
+      },
+    ]),
+  ],
+  'nested lists of text parts': ['/v1/chat/completions', toChat([[toPart('SES')], [toPart('AME')]])],
+  'text parts after another one': ['/v1/chat/completions', toChat(['x', 'SES', 'AME', 'y'].map(toPart))],
+  'two messages in a row': [
+    '/v1/chat/completions',
+    { model: 'one/m', messages: ['x', 'SES', 'AME', 'y'].map((content) => ({ role: 'user', content })) },
+  ],
+  'two system messages': [
+    '/v1/chat/completions',
+    {
+      model: 'one/m',
+      messages: [
+        { role: 'system', content: 'SES' },
+        { role: 'developer', content: [toPart('AME')] },
+        { role: 'user', content: 'Hi' },
+      ],
+    },
+  ],
   'text that begins like a data URL': ['/v1/chat/completions', toChat(`data: ${WORD}`)],
   'text that is an image data URL': ['/v1/chat/completions', toChat(`data:image/png;base64,${WORD}`)],
   'a document with a data URL as its text': [
@@ -205,6 +255,34 @@ for (const [title, [path, body]] of Object.entries(hidden))
     assert.is(response.status, 400, await response.text())
     assert.is(upstream.calls.length, 0)
   })
+
+test('a word split by messages of different roles passes', async () => {
+  const { send } = await openWorld([builtIn])
+  const messages = ['user', 'assistant', 'user'].map((role, at) => ({ role, content: ['a', 'SES', 'AME'][at] }))
+  assert.is((await send('/v1/chat/completions', { model: 'one/m', messages })).status, 200)
+})
+
+for (const [client, split] of [
+  ['anthropic-messages', { type: 'message', role: 'assistant', content: ['x', 'SES', 'AME'].map(toPart) }],
+  [
+    'openai-responses',
+    { output: ['x', 'SES', 'AME'].map((text) => ({ type: 'message', content: [{ type: 'output_text', text }] })) },
+  ],
+] as const)
+  test(`a blocked word that is split across the blocks of a response is rejected (${client})`, async () => {
+    const answer = { id: 'a', object: 'response', model: 'm', status: 'completed', stop_reason: 'end_turn', ...split }
+    const usage = { input_tokens: 1, output_tokens: 1, total_tokens: 2 }
+    const fetch = fakeUpstream(() => json({ ...answer, usage }))
+    const { say } = await openWorld([builtIn], { options: { fetch }, format: client })
+    const text = await (await say(client, 'Hi')).text()
+    assert.match(text, client === 'openai-responses' ? 'content_filter' : '"refusal"')
+    assert.not.match(text, '"AME"')
+  })
+
+test('a text that is labeled as an image still counts as media', async () => {
+  const { send } = await openWorld([words({ name: 'w', words: [WORD], media: 'refuse' })])
+  assert.is((await send('/v1/chat/completions', toFile(`data:image/png;base64,${btoa('Hello')}`))).status, 400)
+})
 
 test("known keywords and field names aren't checked", async () => {
   const { send } = await openWorld([words({ name: 'w', words: ['user', 'content', 'function', 'search', 'object'] })])

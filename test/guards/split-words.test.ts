@@ -80,6 +80,9 @@ const split: Record<string, readonly [ClientName, readonly string[]]> = {
       stopBlock(index),
     ]),
   ),
+  'two blocks after another one': messages(
+    ...['x', 'SES', 'AME'].flatMap((text, at) => [startBlock(at, ''), delta(at, textDelta(text)), stopBlock(at)]),
+  ),
   'two blocks without deltas': messages(
     ...['SES', 'AME'].flatMap((text, index) => [startBlock(index, text), stopBlock(index)]),
   ),

@@ -2,7 +2,7 @@ import { encodeUtf8, fromBase64, toBase64 } from '../../lib/bytes.ts'
 
 /**
  * Returns the text of a file in base64 or a data URL, or `undefined` for images, audio, video, other binary files, and files over 1 MB. Reads
- * malformed data as leniently as providers do.
+ * malformed data as leniently as providers do, and text that is labeled as an image, audio, or video.
  */
 export function decodeFile({
   type,
@@ -13,15 +13,19 @@ export function decodeFile({
   data: string
   isBase64: boolean
 }): string | undefined {
-  if (BINARY_PATTERN.test(type) || data.length > MAX_FILE) return undefined
-  if (!isBase64) return decodePercent(data)
+  if (data.length > MAX_FILE) return undefined
+  const isMedia = isMediaType(type)
+  if (!isBase64) return isMedia && !startsAsText(encodeUtf8(data.slice(0, START))) ? undefined : decodePercent(data)
+  if (isMedia && !startsAsText(decodeBase64(sliceStart(data)))) return undefined
   const bytes = decodeBase64(data)
   if (!bytes) return undefined
-  const utf16 = isTextual(type) ? findUtf16(bytes) : undefined
+  const utf16 = isMedia ? undefined : findUtf16(bytes, isTextual(type))
   try {
     return new TextDecoder(utf16 ?? 'utf-8', { fatal: !isTextual(type) }).decode(bytes)
   } catch {
-    return bytes.some(isControl) ? undefined : Array.from(bytes, (byte) => String.fromCharCode(byte)).join('') // treats the bytes as Latin-1
+    return bytes.filter(isControl).length > bytes.length / MAX_CONTROLS
+      ? undefined
+      : Array.from(bytes, (byte) => String.fromCharCode(byte)).join('') // treats the bytes as Latin-1
   }
 }
 
@@ -38,8 +42,11 @@ export function encodeFile(
 
 export const isTextual = (type: string): boolean => TEXTUAL_PATTERN.test(type)
 
-/** Matches media types that are never read as text. Files of other types are read if they are valid UTF-8 or have no control characters. */
-const BINARY_PATTERN = /^(?:audio|video|image)\/(?!svg)/i
+/** Returns whether a type is that of an image, audio, or video other than SVG. */
+export const isMediaType = (type: string): boolean => MEDIA_TYPE_PATTERN.test(type)
+const MEDIA_TYPE_PATTERN = /^(?:audio|video|image)\/(?!svg)/i
+
+/** Files of other types than these are read if they are valid UTF-8 or have hardly any control characters. */
 const TEXTUAL_PATTERN = /^text\/|^application\/(?:[\w.-]+\+)?(?:json|xml)\b|^image\/svg\+xml/i
 
 /** Maximum file size, in base64 characters. */
@@ -62,11 +69,37 @@ function decodeBase64(text: string): Uint8Array | undefined {
   return undefined
 }
 
+/** Returns whether bytes begin like text, as no image, audio, or video does. */
+function startsAsText(bytes: Uint8Array | undefined): boolean {
+  if (!bytes || bytes.some(isControl)) return false
+  try {
+    new TextDecoder('utf-8', { fatal: true }).decode(bytes, { stream: true })
+    return true
+  } catch {
+    return false
+  }
+}
+
+/** Returns the first digits of base64, as many as make complete bytes. */
+function sliceStart(data: string): string {
+  const digits = data
+    .slice(0, 4 * START)
+    .replace(/[^\w+/-]+/g, '')
+    .slice(0, START)
+  return digits.slice(0, digits.length - (digits.length % 4))
+}
+
+/** In characters of base64: how much of a file shows what it is. */
+const START = 64
+/** One in so many bytes of text in Latin-1 may be a control character. */
+const MAX_CONTROLS = 32
+
 /** Detects UTF-16, which begins with a byte order mark or with ASCII characters. */
-function findUtf16([first, second, third, fourth]: Uint8Array): string | undefined {
-  if ((first === 0xff && second === 0xfe) || (second === 0 && fourth === 0)) return 'utf-16le'
-  if ((first === 0xfe && second === 0xff) || (first === 0 && third === 0)) return 'utf-16be'
-  return undefined
+function findUtf16([first = 0, second, third = 0, fourth]: Uint8Array, isText: boolean): string | undefined {
+  if (first === 0xff && second === 0xfe) return 'utf-16le'
+  if (first === 0xfe && second === 0xff) return 'utf-16be'
+  if (second === 0 && fourth === 0 && (isText || (first > 0x1f && third > 0x1f))) return 'utf-16le'
+  return isText && first === 0 && third === 0 ? 'utf-16be' : undefined
 }
 
 const isControl = (byte: number) => byte < 0x20 && !(byte >= 0x09 && byte <= 0x0d)

@@ -1,5 +1,5 @@
 import { escapeJson, type JsonObject, tryParseJson } from '../../lib/json.ts'
-import { decodeFile, encodeFile, isTextual } from './decode-file.ts'
+import { decodeFile, encodeFile, isMediaType, isTextual } from './decode-file.ts'
 import type { GuardPartKind, GuardRole } from './guard.ts'
 import type { JsonString } from './json-strings.ts'
 
@@ -71,7 +71,10 @@ export class EncodedParts<Place extends { value: JsonObject | undefined }> {
     { prefix, ...file }: { type: string; data: string; isBase64: boolean; prefix: string | undefined },
   ) {
     const text = decodeFile(file)
-    const content = text === undefined ? { text: '', media: 'unreadable' as const } : { text }
+    const content = {
+      text: text ?? '',
+      ...((text === undefined || isMediaType(file.type)) && { media: 'unreadable' as const }),
+    }
     const write = (changed: string) => {
       const data = prefix === undefined || text === undefined ? undefined : encodeFile(changed, { ...file, text })
       return data === undefined || UNUSUAL_PATTERN.test(prefix ?? '') ? undefined : `"${prefix}${data}"`

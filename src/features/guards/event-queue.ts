@@ -3,6 +3,7 @@ import { formatSseEvent, type SseEvent } from '../../lib/sse.ts'
 import { parseExactly } from '../../protocols/formats/canonical/exact-json.ts'
 import type { ContentFields } from '../../protocols/formats/format.ts'
 import { dropProbabilities, parseEvent } from '../edit-text/edit-text.ts'
+import { BlockTails, NOTHING, toTail } from './block-tails.ts'
 import { CallJoiner, createCallPart, type FoundCall } from './called-tools.ts'
 import { dropChoices, isBare, listEnded } from './choices.ts'
 import { hasRepeatedField, isKeepAlive, OTHER_LINE, readBareJson } from './event-blocks.ts'
@@ -44,9 +45,9 @@ export class EventQueue {
   readonly #options: EventQueueOptions
   readonly #channels = new Map<string, Channel>()
   /** The last characters of the text that a reader sees as one, across channels, by choice and kind. */
-  readonly #tails = new Map<string, string>()
+  readonly #tails = new BlockTails()
   /** The end of the complete strings in events that repeat streamed text, by event type, choice, and kind. */
-  readonly #copies = new Map<string, string>()
+  readonly #copies = new BlockTails()
   readonly #seen = new Set<string>()
   readonly #openCalls = new Set<string>()
   readonly #toolNames = new Map<string, string>()
@@ -92,13 +93,13 @@ export class EventQueue {
     const { texts, others, ended, opens, closes } = readEvent(json, this.#options.fields)
     const heldEvent = createHeldEvent(block, event, { json, opens, closes, isChanged })
     const type = `${json.type}`
-    const tails = type.endsWith('.done') ? this.#copies : new Map<string, string>()
+    const tails = type.endsWith('.done') ? this.#copies : new BlockTails()
     for (const text of texts) this.#addText(heldEvent, text, { type, tails })
     for (const [line] of block.matchAll(OTHER_LINE)) if (line !== `event: ${type}`) this.#addLine(heldEvent, line)
     for (const other of others) {
       const joins = other.path === undefined ? '' : this.#strings.add(`${other.choice} ${other.path}`, other.text)
       if (joins !== '' || !this.#seen.has(other.text))
-        this.#addString(heldEvent, other.isToolName ? 'tool-call' : 'other', other, joins)
+        this.#addString(heldEvent, other.isToolName ? 'tool-call' : 'other', other, toTail(joins))
       if (other.isToolName && other.call !== undefined) this.#addToolName(heldEvent, other, other.call)
     }
     if (this.#options.checksCalls) for (const call of this.#calls.take(json, ended)) this.#addCall(call, heldEvent)
@@ -117,7 +118,7 @@ export class EventQueue {
     }
     if (event.data !== '[DONE]') {
       const joins = this.#strings.add('data', event.data)
-      this.#addString(heldEvent, 'other', { text: event.data, choice: '', isEcho: false, replace }, joins)
+      this.#addString(heldEvent, 'other', { text: event.data, choice: '', isEcho: false, replace }, toTail(joins))
     }
     this.#enqueue(heldEvent)
   }
@@ -132,21 +133,21 @@ export class EventQueue {
   #addText(
     heldEvent: HeldEvent,
     content: ReadEvent['texts'][number],
-    { type, tails }: { type: string; tails: Map<string, string> },
+    { type, tails }: { type: string; tails: BlockTails },
   ) {
     const { text, isPiece, isReasoning, channel: name, choice, replace } = content
     const kind = CALL_EVENT_PATTERN.test(name) ? 'tool-call' : isReasoning ? 'reasoning' : 'text'
     if (!isPiece) {
       const copy = `${type} ${choice} ${kind}`
-      const joins = kind === 'tool-call' || INPUT_PATTERN.test(name) ? '' : (tails.get(copy) ?? '')
-      tails.set(copy, (joins + text).slice(-CONTEXT_LENGTH))
-      this.#addString(heldEvent, kind, content, joins)
-      return
+      const joins = kind === 'tool-call' || INPUT_PATTERN.test(name) ? NOTHING : tails.get(copy)
+      tails.add(copy, text, true)
+      return this.#addString(heldEvent, kind, content, joins)
     }
+    const reader = `${choice} ${kind}`
     let channel = this.#channels.get(name)
-    if (!channel || (channel.isOver && channel.pieces.length === 0)) {
-      const previousText = channel?.before ?? ''
-      const joins = kind === 'tool-call' ? '' : (this.#tails.get(`${choice} ${kind}`) ?? '')
+    const isNewBlock = !channel || (channel.isOver && channel.pieces.length === 0)
+    if (!channel || isNewBlock) {
+      const joins = kind === 'tool-call' ? NOTHING : this.#tails.get(reader)
       channel = {
         kind,
         choice,
@@ -154,8 +155,9 @@ export class EventQueue {
         length: 0,
         checked: 0,
         cleared: 0,
-        before: previousText,
-        joins,
+        before: channel?.before ?? '',
+        joins: joins.text,
+        starts: joins.starts,
         isOver: false,
       }
       this.#channels.set(name, channel)
@@ -165,8 +167,7 @@ export class EventQueue {
     channel.length += text.length
     heldEvent.channels.add(channel)
     this.textLength += text.length
-    const reader = `${choice} ${kind}`
-    this.#tails.set(reader, ((this.#tails.get(reader) ?? '') + text).slice(-CONTEXT_LENGTH))
+    this.#tails.add(reader, text, isNewBlock)
   }
 
   /** Adds a tool name that arrives in pieces, up to this piece. Holds the call until the name is complete. */
@@ -186,10 +187,13 @@ export class EventQueue {
   }
 
   /** Adds a complete string. `joins` is the text that precedes it in the same field of earlier events. */
-  #addString(heldEvent: HeldEvent, kind: GuardPartKind, { text, choice, isEcho, replace }: OtherText, joins = '') {
+  #addString(heldEvent: HeldEvent, kind: GuardPartKind, { text, choice, isEcho, replace }: OtherText, joins = NOTHING) {
     const isOwn = isEcho && this.#options.isSent(text)
     this.#uncheckedEvents.add(heldEvent)
-    const part = { ...this.#createPart(kind, text), ...(joins !== '' && { before: joins, isNewBlock: true }) }
+    const part = {
+      ...this.#createPart(kind, text),
+      ...(joins.text !== '' && { before: joins.text, starts: joins.starts }),
+    }
     heldEvent.whole.push({ part, choice, isEcho: isOwn, replace })
   }
 
@@ -255,7 +259,7 @@ export class EventQueue {
           part: {
             ...this.#createPart(kind, text),
             ...(previousText !== '' && { before: previousText }),
-            ...(channel.joins !== '' && { isNewBlock: true }),
+            ...(channel.joins !== '' && { starts: channel.starts }),
             isPiece,
           },
         },

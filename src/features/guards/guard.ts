@@ -80,8 +80,8 @@ export interface GuardPart {
   readonly isPiece?: boolean
   /** The text before this piece, at most 256 characters. The client has already received it, or an earlier block contains it. */
   readonly before?: string
-  /** Set if an earlier block contains the text in `before`, so a word may also begin with this piece. */
-  readonly isNewBlock?: boolean
+  /** Where in `before` and `text` joined another string begins, such as that of a content block. A word may begin and end there. */
+  readonly starts?: readonly number[]
   /** Whether the part is in or before the model's last turn. */
   readonly isOlder: boolean
 }

@@ -37,7 +37,7 @@ export function words({
   checkOptions('words', { ...options, ...(list && { words: list }) })
   const finder = createWordFinder(list)
   return createFindingGuard(options, {
-    find: ({ text, isPiece = false }) => finder.find(text, isPiece),
+    find: finder.find,
     countUnfinished: finder.countUnfinished,
     screen: finder,
   })

@@ -23,6 +23,8 @@ export interface Channel {
   before: string
   /** The end of the text that a reader sees directly before the held text: from an earlier channel, and from this one. */
   joins: string
+  /** Where blocks begin in `joins`. */
+  starts: readonly number[]
   isOver: boolean
 }
 

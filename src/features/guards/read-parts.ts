@@ -1,4 +1,5 @@
 import { escapeJson, isObject, type JsonObject } from '../../lib/json.ts'
+import { readHints } from './content-hints.ts'
 import { EncodedParts, isDataUrl } from './encoded-parts.ts'
 import type { GuardPart, GuardPartKind, GuardRole } from './guard.ts'
 import { type JsonString, type StringVisitor, visitStrings, visitValues } from './json-strings.ts'
@@ -40,6 +41,9 @@ class StringPlace {
   position: number | undefined = undefined
   /** In a list of turns, the index of the model's last turn. */
   lastTurn: number | undefined = undefined
+  /** In a list of turns, the role of the current turn, and the list of its strings. Turns with the same role in a row share one. */
+  lastRole: GuardRole | undefined = undefined
+  turnList: number | undefined = undefined
 
   constructor(from: Pick<StringPlace, 'role' | 'kind' | 'value'>, parent?: StringPlace) {
     this.role = from.role
@@ -111,7 +115,9 @@ function createPartVisitor(
     const place = isRoot && key !== '' ? enterField(parent, key) : new StringPlace(parent, parent)
     if (Array.isArray(inner)) {
       if (!isRoot) classify(place, NO_TYPE, key)
-      place.list = (isRoot && !SYSTEM_FIELDS.has(key)) || parent.isData ? undefined : ++lists
+      if (parent.isData || key === 'top_logprobs') place.list = undefined
+      else if (!isRoot) place.list ??= ++lists
+      else place.list = SYSTEM_FIELDS.has(key) || (stage === 'answer' && BLOCK_FIELDS.has(key)) ? ++lists : undefined
       if (isRoot && (key === 'choices' || TURN_FIELDS.has(key))) place.position = 0
       if (isRoot && TURN_FIELDS.has(key)) place.lastTurn = findLastTurn(inner)
       return place
@@ -128,6 +134,11 @@ function createPartVisitor(
     place.isInner = true
     place.isMap = key !== '' && MAP_FIELDS.has(key)
     classify(place, object, key)
+    if (parent.lastTurn !== undefined) {
+      if (place.role !== parent.lastRole) parent.turnList = ++lists
+      parent.lastRole = place.role
+      place.list = parent.turnList
+    }
     return place
   }
 
@@ -178,10 +189,11 @@ const NO_TYPE: JsonObject = {}
 const JOINED_KINDS: ReadonlySet<GuardPartKind> = new Set(['text', 'tool-result', 'reasoning'])
 
 /** Names of the fields with the strings of a list. Other fields between them don't separate the strings. */
-const TEXT_FIELDS = new Set(['', 'text', 'content', 'thinking', 'reasoning', 'refusal', 'output'])
+const TEXT_FIELDS = new Set(['', 'text', 'content', 'thinking', 'reasoning', 'refusal', 'output', 'token'])
 
 /** Root fields of a request with system instructions. */
 const SYSTEM_FIELDS = new Set(['system', 'instructions', 'systemInstruction', 'system_instruction'])
+const BLOCK_FIELDS = new Set(['content', 'output'])
 const TURN_FIELDS = new Set(['messages', 'input', 'contents', 'prompt'])
 
 /** Root fields of a request or response with text by people or models. */
@@ -253,63 +265,11 @@ function classify(place: StringPlace, object: JsonObject, key: string) {
   }
 }
 
-interface ContentHints {
-  readonly isResult: boolean
-  readonly isCall: boolean
-  readonly isReasoning: boolean
-  readonly isMedia: boolean
-}
-
-/** Returns what an object's type or name reveals about its content. */
-function readHints(word: string): ContentHints {
-  if (word === '') return NO_HINTS
-  const cached = knownHints.get(word)
-  if (cached) return cached
-  const hints: ContentHints = {
-    isResult: RESULT_PATTERN.test(word),
-    isCall: CALL_PATTERN.test(word),
-    isReasoning: REASONING_PATTERN.test(word),
-    isMedia: MEDIA_PATTERN.test(word),
-  }
-  if (knownHints.size < 1_000 && word.length < 50) knownHints.set(word, hints)
-  return hints
-}
-
-const NO_HINTS: ContentHints = { isResult: false, isCall: false, isReasoning: false, isMedia: false }
-const knownHints = new Map<string, ContentHints>()
-
-const RESULT_PATTERN = /tool[_-]result|_call_output$|^functionResponse$|^function_response$/
-const CALL_PATTERN = /tool_use$|tool[_-]call|_call$|^functionCall$|^function_call$|^server_tool/
-const REASONING_PATTERN = /reasoning|thinking/
-const MEDIA_PATTERN = /image|audio|video|file|document|media|inlineData|inline_data|source/i
-
 /** Returns the index of the model's last turn, or -1. */
 function findLastTurn(turns: readonly unknown[]): number {
   return turns.findLastIndex((turn) => {
     if (!isObject(turn)) return false
     const { role, type } = turn
     return role === 'assistant' || role === 'model' || (typeof type === 'string' && /_call$|^reasoning$/.test(type))
-  })
-}
-
-/** Joins the parts of each list of at least two strings, because a model reads them as one text. */
-export function joinLists(parts: readonly ReadPart[]): Array<{ part: GuardPart; of: readonly ReadPart[] }> {
-  const firsts: Array<ReadPart | undefined> = []
-  const lists = new Map<number, ReadPart[]>()
-  for (const part of parts) {
-    if (part.list === undefined) continue
-    const first = firsts[part.list]
-    if (!first) firsts[part.list] = part
-    else {
-      const list = lists.get(part.list)
-      if (list) list.push(part)
-      else lists.set(part.list, [first, part])
-    }
-  }
-  return [...lists.values()].flatMap((list) => {
-    const [first] = list
-    if (!first) return []
-    const { id, role, kind, isOlder } = first
-    return [{ part: { id, role, kind, isOlder, text: list.map(({ text }) => text).join('') }, of: list }]
   })
 }

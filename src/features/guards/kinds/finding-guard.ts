@@ -106,12 +106,12 @@ export function createFindingGuard(
 
 /** Finds matches in a part that continues text that was already sent, so a match may have started there. */
 function findAfter(part: GuardPart, find: Finder['find']): readonly Match[] {
-  const { text, before = '', isNewBlock = false } = part
+  const { text, before = '', starts = [] } = part
   if (before === '') return find(part)
   const joined = find({ ...part, text: before + text }).flatMap(({ start, end, type }) =>
     end > before.length ? [{ start: Math.max(start - before.length, 0), end: end - before.length, type }] : [],
   )
-  return isNewBlock ? [...joined, ...find(part)] : joined
+  return starts.includes(before.length) ? [...joined, ...find({ ...part, starts: [] })] : joined
 }
 
 /** Keeps the first of several overlapping matches, or the longest if they start at the same position. */

@@ -1,3 +1,4 @@
+import type { GuardPart } from '../guard.ts'
 import { FOUND, type TextScreen, UNCLEAR } from '../text-screen.ts'
 import { ESCAPE_STARTS, isUnfinishedEscape, mayEscape, mayEscapeTwice, readEscape } from './decode-escapes.ts'
 import { createMarkupReader, MARKUP_STARTS } from './drop-markup.ts'
@@ -21,9 +22,11 @@ export interface Match {
   readonly type: string
 }
 
+type SearchedText = Pick<GuardPart, 'text' | 'isPiece' | 'starts'>
+
 /** Finds words and phrases. */
 export interface WordFinder {
-  find(text: string, isPiece: boolean): Match[]
+  find(part: SearchedText): Match[]
   /** Returns how many characters at the end could be the start of a match. */
   countUnfinished(text: string): number
   readonly scan: TextScreen['scan']
@@ -41,8 +44,12 @@ export function createWordFinder(words: readonly string[]): WordFinder {
   }
 
   /** Finds words in a string as it is, or as one of its views. `isHidden`: other views may have more. */
-  function findPlain(text: string, isPiece: boolean, view?: RewrittenText): { matches: Match[]; isHidden: boolean } {
+  function findPlain(
+    { text, isPiece = false, starts = [] }: SearchedText,
+    view?: RewrittenText,
+  ): { matches: Match[]; isHidden: boolean } {
     const searched = view?.text ?? text
+    const edges = new Set(starts)
     const matches: Match[] = []
     let hasOther = false
     automaton.scan(searched, (state, end, isInside) => {
@@ -50,10 +57,11 @@ export function createWordFinder(words: readonly string[]): WordFinder {
         const start = findStart(searched, end, length)
         const from = view?.toOriginal(start) ?? start
         const until = view?.toOriginal(end - 1, true) ?? end
+        const isAfterLetter = isLetterBefore(searched, start) && (!view || isLetterBefore(text, from))
+        const isBeforeLetter =
+          isInside || (isLetterAfter(searched, end, isPiece) && (!view || isLetterAfter(text, until, isPiece)))
         const isInWord =
-          (opensWord && isLetterBefore(searched, start) && (!view || isLetterBefore(text, from))) ||
-          (closesWord &&
-            (isInside || (isLetterAfter(searched, end, isPiece) && (!view || isLetterAfter(text, until, isPiece)))))
+          (opensWord && isAfterLetter && !edges.has(from)) || (closesWord && isBeforeLetter && !edges.has(until))
         hasOther ||= isInWord
         if (isInWord) continue
         if (letters && !hasLetters(searched.slice(start, findMarksEnd(searched, end)), letters, !closesWord)) continue
@@ -83,12 +91,12 @@ export function createWordFinder(words: readonly string[]): WordFinder {
         }
       return UNCLEAR
     },
-    find(text, isPiece) {
-      const { matches, isHidden } = findPlain(text, isPiece)
+    find(part) {
+      const { matches, isHidden } = findPlain(part)
       if (!isHidden) return matches
       const known = new Set(matches.map(({ start }) => start))
-      for (const view of listViews(text, automaton.hasPhrases))
-        for (const match of findPlain(text, isPiece, view).matches)
+      for (const view of listViews(part.text, automaton.hasPhrases))
+        for (const match of findPlain(part, view).matches)
           if (known.size !== known.add(match.start).size) matches.push(match)
       return matches
     },

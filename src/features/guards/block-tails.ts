@@ -1,0 +1,33 @@
+import { CONTEXT_LENGTH } from './string-joiner.ts'
+
+/** The end of a text. */
+export interface TextTail {
+  readonly text: string
+  /** Where blocks begin in it, and after it. */
+  readonly starts: readonly number[]
+}
+
+/** Remembers the ends of texts whose blocks a reader sees as one text. */
+export class BlockTails {
+  readonly #tails = new Map<string, TextTail>()
+
+  /** Returns the end of the text before a new block; nothing if the block is the first. */
+  get(reader: string): TextTail {
+    const { text, starts } = this.#tails.get(reader) ?? NOTHING
+    return text === '' ? NOTHING : { text, starts: [...starts, text.length] }
+  }
+
+  /** Adds a piece of a block. */
+  add(reader: string, text: string, isNewBlock: boolean): void {
+    const before = isNewBlock ? this.get(reader) : (this.#tails.get(reader) ?? NOTHING)
+    const whole = before.text + text
+    const cut = Math.max(whole.length - CONTEXT_LENGTH, 0)
+    const starts = before.starts.flatMap((start) => (start >= cut ? [start - cut] : []))
+    this.#tails.set(reader, { text: whole.slice(cut), starts })
+  }
+}
+
+export const NOTHING: TextTail = { text: '', starts: [] }
+
+/** Returns the tail of a string, after which another string begins. */
+export const toTail = (text: string): TextTail => ({ text, starts: [text.length] })

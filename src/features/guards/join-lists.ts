@@ -1,0 +1,30 @@
+import type { GuardPart } from './guard.ts'
+import type { ReadPart } from './read-parts.ts'
+
+/** Joins the parts of each list of at least two strings, because a model reads them as one text. */
+export function joinLists(parts: readonly ReadPart[]): Array<{ part: GuardPart; of: readonly ReadPart[] }> {
+  const firsts: Array<ReadPart | undefined> = []
+  const lists = new Map<number, ReadPart[]>()
+  for (const part of parts) {
+    if (part.list === undefined) continue
+    const first = firsts[part.list]
+    if (!first) firsts[part.list] = part
+    else {
+      const list = lists.get(part.list)
+      if (list) list.push(part)
+      else lists.set(part.list, [first, part])
+    }
+  }
+  return [...lists.values()].flatMap((list) => {
+    const [first] = list
+    if (!first) return []
+    const { id, role, kind, isOlder } = first
+    const starts: number[] = []
+    let text = ''
+    for (const part of list) {
+      starts.push(text.length)
+      text += part.text
+    }
+    return [{ part: { id, role, kind, isOlder, text, starts }, of: list }]
+  })
+}
