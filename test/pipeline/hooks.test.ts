@@ -115,7 +115,7 @@ test("hooks get a request's skipped targets, and the reason why it stopped", asy
   ])
 })
 
-test('hooks get the usage of a Messages stream from its start and its end, including cached tokens', async () => {
+test("hooks get a Messages stream's usage from its first and last events, including cached tokens", async () => {
   const world = await openWorld({ fetch: failingFirst() })
   await (await world.messages({ stream: true })).text()
   const [usage] = world.recorded.usages

@@ -53,7 +53,7 @@ for (const [client, ending] of endings) {
   })
 }
 
-test('fields dropped from a stream are reported only to hooks if the client would mistake comments for events or requests an array', async () => {
+test('only hooks get the fields dropped from a stream if the client requests an array or would mistake comments for events', async () => {
   const path = '/v1beta/models/messages%2Fm:streamGenerateContent'
   for (const query of ['?alt=sse', '']) {
     const { world } = await openGateway(() => sse(eventsFrom('anthropic-messages')))

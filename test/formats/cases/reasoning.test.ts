@@ -53,7 +53,7 @@ test('a missing signature is replaced by the placeholder, on the first call', as
   assert.equal(signatures, ['skip_thought_signature_validator', undefined])
 })
 
-test('a vendor that expects its reasoning in each turn gets the reasoning of the previous turn', async () => {
+test("vendors that expect reasoning in each turn get the previous turn's reasoning", async () => {
   const model = 'deepseek/deepseek-v4-pro'
   const { world, upstream } = await openGateway(() => json(thinking['openai-chat']), { connections: ['deepseek'] })
   const client = 'anthropic-messages'

@@ -153,7 +153,7 @@ test('the writer sends interleaved calls one after another', async () => {
   )
 })
 
-test('a call that was cut off is incomplete', () => {
+test('a truncated call is incomplete', () => {
   const recorded = payloads(written(getEvents([text('a'), call('c1', '{"pa')], { reason: 'length' })))
   const last = recorded.at(-1) as {
     type: string
