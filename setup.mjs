@@ -28,6 +28,7 @@ const node = isWindows ? at('node_modules', 'node', 'bin', 'node.exe') : at('nod
 const runtimes = at('test', 'runtimes')
 const site = at('docs')
 const cache = at('node_modules', '.cache', 'signalbox')
+const BIOME = 'node_modules/@biomejs/biome/bin/biome'
 /** The programs that a build runs, in order. */
 const STEPS = ['src/cli/catalog/check.ts', 'node_modules/tsup/dist/cli-default.js', 'src/cli/config-schema/write.ts']
 /** The signals that `start` forwards to the process it starts. */
@@ -130,7 +131,8 @@ async function unit(args) {
 /** Updates the files and tables that are generated from the code. */
 async function generate() {
   await install(root)
-  process.exitCode = (await run(node, ['test/generated/generate.ts'])).code
+  const { code } = await run(node, ['test/generated/generate.ts'])
+  process.exitCode = code || (await run(node, [BIOME, 'format', '--write', 'docs/src/content/docs/reference'])).code
 }
 
 /** Builds the documentation site as static files in docs/dist, or serves it. `versions` builds the newest release and the next version, as published. */
@@ -212,7 +214,7 @@ async function check(args) {
     'tsconfig.test.json',
     'src/features/dashboard/page/tsconfig.json',
   ]
-  const runs = [['node_modules/@biomejs/biome/bin/biome', 'check', '--error-on-warnings', '--max-diagnostics=200']]
+  const runs = [[BIOME, 'check', '--error-on-warnings', '--max-diagnostics=200']]
   for (const project of projects) runs.push(['node_modules/tsc7/bin/tsc', '--noEmit', '-p', project])
   let failures = 0
   for (const args of runs) failures += (await run(node, args)).code === 0 ? 0 : 1
