@@ -4,7 +4,7 @@ import { decryptApiKey } from '../records/store.ts'
 import type { WritableStore } from '../records/writable-store.ts'
 import type { ParsedConnection } from './connection-input.ts'
 import { createInputError } from './input.ts'
-import { describeMoved } from './shown-secrets.ts'
+import { describeMoved } from './shortened-secrets.ts'
 
 /** Reads and encrypts the credentials of connections, each for the URL it is sent to. */
 export class ConnectionCredentials {

@@ -22,7 +22,7 @@ import { warnIfNotQueried } from './discover-models.ts'
 import { createInputError, type OrUnset, rejectUndefined } from './input.ts'
 import { listConnectionPriceWarnings } from './price-warnings.ts'
 import { findRecord, pickShownFields, requirePresent } from './record-operations.ts'
-import { describeUnreadable, shortenSecret } from './shown-secrets.ts'
+import { describeUnreadable, shortenSecret } from './shortened-secrets.ts'
 import { type WithWarnings, withWarnings } from './warnings.ts'
 
 /** Connections. Methods accept `Input` as well as the typed input: `never` for in-process calls, `unknown` for HTTP bodies. */

@@ -3,13 +3,13 @@ import type { Authenticator, ByteStream, IdentifyContext, Reply, UpstreamFetch }
 import { checkOptions } from '../../lib/check-options.ts'
 import type { ExchangeGateway } from '../../types/gateway-types.ts'
 import { checkGateway } from '../lib/check-gateway.ts'
+import { hasLargeRest, sendBuffered } from './buffered-reply.ts'
 import { NodeExchange } from './node-exchange.ts'
 import { createNodeFetch, type NodeFetch } from './node-fetch.ts'
 import { hasTwoHosts, isHost } from './node-host.ts'
 import { pump } from './pump.ts'
 import { rejectRequest } from './reject-request.ts'
 import { parseTarget } from './request-target.ts'
-import { hasLargeRest, sendBuffered } from './whole-reply.ts'
 
 /** Sends a reply. Its stream is always read to the end or canceled. */
 function sendReply(exchange: NodeExchange, req: IncomingMessage, res: ServerResponse, reply: Reply): void {

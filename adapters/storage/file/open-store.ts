@@ -8,9 +8,9 @@ import type { OpenedTable } from '../sqlite/local-storage.ts'
 import { LocalEngine } from '../sqlite/sqlite-engine.ts'
 import { explainSqliteError, isRejected, type LockWait, retryWhileBusy } from '../sqlite/sqlite-errors.ts'
 import { type Checkpoints, createCheckpoints } from './checkpoint.ts'
+import { type FileDatabase, openDatabase } from './file-database.ts'
 import { createCorruptError, verifyPages, verifySchema } from './file-schema.ts'
 import { createFolderError, type Folder, hasCode, syncFolder } from './folder.ts'
-import { type FileDatabase, openDatabase } from './own-database.ts'
 import { Tables } from './tables.ts'
 
 /** An opened file store. */

@@ -4,6 +4,7 @@ import type { Logger } from '../../../src/index.ts'
 import type { Row } from '../lib/row-operations.ts'
 import { createStorageError } from '../lib/storage-error.ts'
 import { runOnce } from '../sqlite/local-database.ts'
+import { openDatabase } from './file-database.ts'
 import { createCorruptError, createTables } from './file-schema.ts'
 import {
   type Folder,
@@ -18,7 +19,6 @@ import {
 import { createMovedFile, type LegacyFile, readLegacyFile } from './legacy-format.ts'
 import type { Lock } from './lock.ts'
 import { move } from './move.ts'
-import { openDatabase } from './own-database.ts'
 import { Tables } from './tables.ts'
 
 /** The initial contents of a new database. */

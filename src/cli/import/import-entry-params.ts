@@ -1,7 +1,7 @@
 import * as v from 'valibot'
 import { entryParams } from '../../admin/combo-entry.ts'
 import { isObject, type JsonObject } from '../../lib/json.ts'
-import { readNumber } from './given-fields.ts'
+import { readNumber } from './field-values.ts'
 import type { PlannedValue } from './plan.ts'
 
 /** The parameters of a combo entry, by their names in OpenAI, LiteLLM, and Portkey. */

@@ -2,7 +2,7 @@ import { isObject, type JsonObject } from '../../lib/json.ts'
 import { getEntry } from '../../lib/maps.ts'
 import { findProviderByUrl, getServerName, planBaseUrl } from './addresses.ts'
 import { joinAccessKeys, SERVICE_ACCOUNT_DESCRIPTION } from './cloud-credentials.ts'
-import { readString, splitWords } from './given-fields.ts'
+import { readString, splitWords } from './field-values.ts'
 import { type ImportPlan, type PlannedAccount, type PlannedValue, Reference } from './plan.ts'
 import { toKeyVariable, toSlug } from './plan-names.ts'
 

@@ -2,7 +2,7 @@ import { isObject, type JsonObject } from '../../lib/json.ts'
 import { getEntry } from '../../lib/maps.ts'
 import { defaultCatalog } from '../../protocols/providers/catalog.ts'
 import type { CatalogModel, Price } from '../../types.ts'
-import { isEmpty, readNumber, readString, splitWords, toList, toObject } from './given-fields.ts'
+import { isEmpty, readNumber, readString, splitWords, toList, toObject } from './field-values.ts'
 import { readEntryParams } from './import-entry-params.ts'
 import {
   ACCOUNT_PARAMS,

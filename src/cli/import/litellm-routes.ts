@@ -1,7 +1,7 @@
 import { isObject, type JsonObject } from '../../lib/json.ts'
 import { getEntry } from '../../lib/maps.ts'
 import { defaultCatalog } from '../../protocols/providers/catalog.ts'
-import { isEmpty, readNumber, readString, toAttempts, toList, toObject } from './given-fields.ts'
+import { isEmpty, readNumber, readString, toAttempts, toList, toObject } from './field-values.ts'
 import { ENTRY_PARAMS_NOTE } from './import-entry-params.ts'
 import { type Deployment, FALLBACK_SETTINGS } from './litellm-deployments.ts'
 import { STRATEGY_NAMES, toTimeouts } from './litellm-settings.ts'

@@ -9,7 +9,7 @@ import {
   toList,
   toObject,
   toTimeoutMs,
-} from './given-fields.ts'
+} from './field-values.ts'
 import type { ImportPlan, PlannedValue } from './plan.ts'
 
 /** The routing strategies of LiteLLM, and their equivalents. */

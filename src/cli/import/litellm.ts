@@ -1,5 +1,5 @@
 import { isObject, type JsonObject } from '../../lib/json.ts'
-import { isEmpty, rejectFile, toObject } from './given-fields.ts'
+import { isEmpty, rejectFile, toObject } from './field-values.ts'
 import { readDeployments } from './litellm-deployments.ts'
 import { planRoutes } from './litellm-routes.ts'
 import { planSettings } from './litellm-settings.ts'

@@ -2,7 +2,7 @@ import type { JsonObject } from '../../lib/json.ts'
 import { getEntry } from '../../lib/maps.ts'
 import { definitions } from '../../protocols/providers/definitions.ts'
 import { planBaseUrl } from './addresses.ts'
-import { readNumber, readString, splitWords, toObject } from './given-fields.ts'
+import { readNumber, readString, splitWords, toObject } from './field-values.ts'
 import type { ImportPlan, PlannedAccount, PlannedValue } from './plan.ts'
 import { toSlug, toVariableName } from './plan-names.ts'
 

@@ -9,7 +9,7 @@ import {
   toAttempts,
   toList,
   toObject,
-} from './given-fields.ts'
+} from './field-values.ts'
 import { type Prefixes, planConnection } from './nine-router-connections.ts'
 import { type ImportPlan, type PlannedEntry, type PlannedValue, toComboModels } from './plan.ts'
 

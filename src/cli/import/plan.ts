@@ -2,7 +2,7 @@ import { stringify } from 'yaml'
 import { redactCredentialShapes } from '../../lib/credential-shapes.ts'
 import { isObject, type JsonObject } from '../../lib/json.ts'
 import { definitions } from '../../protocols/providers/definitions.ts'
-import { isEmpty, readNumber } from './given-fields.ts'
+import { isEmpty, readNumber } from './field-values.ts'
 import { toSlug, toVariableName } from './plan-names.ts'
 
 /** A string that contains environment variables, which the file writes as `${NAME}`. In all other strings, `${` is escaped. */

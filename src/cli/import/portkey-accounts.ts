@@ -3,7 +3,7 @@ import { getEntry } from '../../lib/maps.ts'
 import { createUsageProblem } from '../command-line.ts'
 import { findProviderByUrl, getServerName, planBaseUrl } from './addresses.ts'
 import { joinAccessKeys, SERVICE_ACCOUNT_DESCRIPTION } from './cloud-credentials.ts'
-import { isEmpty, readString, splitWords, toList, toObject } from './given-fields.ts'
+import { isEmpty, readString, splitWords, toList, toObject } from './field-values.ts'
 import type { ImportPlan, PlannedAccount, PlannedValue, Reference } from './plan.ts'
 import { toKeyVariable, toSlug, toVariableName } from './plan-names.ts'
 

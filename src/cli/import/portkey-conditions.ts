@@ -1,5 +1,5 @@
 import { isObject } from '../../lib/json.ts'
-import { toList, toObject } from './given-fields.ts'
+import { toList, toObject } from './field-values.ts'
 import type { PlannedValue } from './plan.ts'
 
 /* Converts the conditions of Portkey's conditional strategy to the `when` of combo entries. */

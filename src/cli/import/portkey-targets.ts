@@ -1,5 +1,5 @@
 import { isObject, type JsonObject } from '../../lib/json.ts'
-import { isEmpty, readString, splitWords, toList, toObject } from './given-fields.ts'
+import { isEmpty, readString, splitWords, toList, toObject } from './field-values.ts'
 import { readEntryParams } from './import-entry-params.ts'
 import type { ImportPlan, PlannedValue } from './plan.ts'
 import { ACCOUNT_FIELDS, type KnownNames, listAccountFields, planAccount } from './portkey-accounts.ts'

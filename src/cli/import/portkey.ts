@@ -10,7 +10,7 @@ import {
   toList,
   toObject,
   toTimeoutMs,
-} from './given-fields.ts'
+} from './field-values.ts'
 import { ENTRY_PARAMS_NOTE } from './import-entry-params.ts'
 import { type ImportPlan, type PlannedEntry, type PlannedValue, toComboModels } from './plan.ts'
 import { type KnownNames, listVariables, planAccount, readKnownNames } from './portkey-accounts.ts'

@@ -3,7 +3,7 @@ import { dirname, resolve } from 'node:path'
 import { parseDocument } from 'yaml'
 import { isObject } from '../../lib/json.ts'
 import { createProblem } from '../problem.ts'
-import { readString } from './given-fields.ts'
+import { readString } from './field-values.ts'
 
 /** Maximum file size, in bytes: larger than any configuration, but readable within seconds. */
 const MAX_BYTES = 32 * 1024 * 1024

@@ -23,13 +23,13 @@ import type { GuardTally } from './guard-tally.ts'
 import { checkParts, checkResponse, type ResponseCheck, writeParts } from './guarded-response.ts'
 import { GuardedStream } from './guarded-stream.ts'
 import { joinLists } from './join-lists.ts'
-import { expandItems, keepItems } from './kept-items.ts'
 import type { BuiltInGuard } from './kinds/finding-guard.ts'
 import { hasHostedTools } from './kinds/request-guards.ts'
 import { addProviderHeaders } from './provider-headers.ts'
 import { type ReadPart, readParts, screenParts } from './read-parts.ts'
 import { rejectionFormats, type StreamEnding } from './rejections/rejection-formats.ts'
 import { GuardRun } from './run-guards.ts'
+import { expandItems, keepItems } from './stored-items.ts'
 
 /** The gateway functions that guards need. */
 export interface GuardServices {

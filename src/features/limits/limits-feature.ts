@@ -85,8 +85,8 @@ export function createLimits(deps: LimitsDependencies): LimitsFeature {
       return opened.preview(caller, settings)
     },
     routes: accountRoutes(async () => {
-      const readers = import('./account-reader.ts')
-      const [{ createAccountReaders }, opened, settings] = await Promise.all([readers, ledger(), readSettings()])
+      const loading = import('./account-reader.ts')
+      const [{ createAccountReaders }, opened, settings] = await Promise.all([loading, ledger(), readSettings()])
       return createAccountReaders({ ledger: opened, settings, clock, usage })
     }),
     close: async () => openLedger?.close(),

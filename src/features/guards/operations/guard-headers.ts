@@ -1,6 +1,6 @@
 import { createInputError } from '../../../admin/input.ts'
 import { withChange } from '../../../admin/record-operations.ts'
-import { describeMoved, describeUnreadable, shortenSecret } from '../../../admin/shown-secrets.ts'
+import { describeMoved, describeUnreadable, shortenSecret } from '../../../admin/shortened-secrets.ts'
 import type { PlainGuard } from '../../../records/guard-records.ts'
 import type { StoredGuard } from '../../../records/record-collections.ts'
 import type { GuardRecordChange } from '../../../types/records/guard-fields.ts'

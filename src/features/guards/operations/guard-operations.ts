@@ -17,7 +17,7 @@ import {
   withChange,
 } from '../../../admin/record-operations.ts'
 import { createInputSchema, createSchema, mapFields } from '../../../admin/schemas.ts'
-import { describeUnreadable, shortenSecret } from '../../../admin/shown-secrets.ts'
+import { describeUnreadable, shortenSecret } from '../../../admin/shortened-secrets.ts'
 import { requireStored } from '../../../records/defined-in-code.ts'
 import { decryptHeaders, encryptHeaders, type PlainGuard } from '../../../records/guard-records.ts'
 import type { StoredGuard } from '../../../records/record-collections.ts'
