@@ -1,6 +1,8 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import ts from 'typescript'
+import { decodeEscapes } from '../src/features/guards/kinds/decode-escapes.ts'
+import { dropMarkup } from '../src/features/guards/kinds/drop-markup.ts'
 import { redactCredentialShapes } from '../src/lib/credential-shapes.ts'
 import { readContextWindow } from '../src/protocols/formats/errors/context-window.ts'
 import { parseWait } from '../src/protocols/formats/errors/retry-after.ts'
@@ -123,6 +125,14 @@ const built: Record<string, string | [use: (text: string) => unknown, like: RegE
   'adapters/mount/node/node-proxies.ts': 'operators write it, and the host names that it is held against are short',
   'src/cli/commands/init.ts':
     'its repeats are within one line of a file of the user, and each ends at another character',
+  'src/features/guards/kinds/decode-escapes.ts': [
+    decodeEscapes,
+    /&(?:amp;|#0*38;)*(?:#x0*[\da-f]{1,6};?|[a-z]+;)|%(?:25)*[2-7][\da-f]|\\+(?:u[\da-f]{4}|x[\da-f]{2}|\d{3})?/,
+  ],
+  'src/features/guards/kinds/drop-markup.ts': [
+    (text) => [dropMarkup(text, { isPiece: true }), dropMarkup(text)],
+    /<\/?[a-z][\w-]*[\s/][^<>"']*(?:"[^"]*"|'[^']*')*>|\]\((?:[^()\n]|\([^()\n]*\))*\)|\[\^[^[\]\n]*\]|\*+|_{2,}|\\text[a-z]*\s?\{/,
+  ],
   'src/protocols/formats/canonical/prepare/tool-calls.ts': 'its classes are repeated up to a limit, from one place',
   'src/protocols/formats/canonical/restore.ts':
     'it is read from one place, and each of its repeats ends at another character',

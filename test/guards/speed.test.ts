@@ -1,6 +1,7 @@
 import { GuardTally } from '../../src/features/guards/guard-tally.ts'
 import { guardCall } from '../../src/features/guards/guarded-call.ts'
 import { words } from '../../src/features/guards/guards.ts'
+import { createWordFinder } from '../../src/features/guards/kinds/word-finder.ts'
 import type { Reply } from '../../src/lib/exchange.ts'
 import type { JsonObject } from '../../src/lib/json.ts'
 import type { CallRequest } from '../../src/request/call-steps.ts'
@@ -59,6 +60,27 @@ async function measureGuard(text: string, body: JsonObject): Promise<number> {
   for (let time = 0; time < REPEATS; time++) await guardCall(call, async () => reply, deps)
   return (busyMs() - before) / REPEATS
 }
+
+/** Texts of many kinds, after which V8 optimizes the search less. */
+const variedTexts = [
+  'Schöne Grüße',
+  '日本語テキスト',
+  'SES**AM**E',
+  'x&#115;esame',
+  '𝐒𝐄𝐒𝐀𝐌𝐄',
+  '\u202eemases',
+  '<b>s</b>esame',
+]
+
+test.before(() => {
+  const { find, scan, countUnfinished } = createWordFinder(['project falcon', 'sesame'])
+  for (const text of variedTexts)
+    for (let time = 0; time < 200; time++) {
+      scan(text, 0)
+      find({ text: text + time })
+      countUnfinished(text.slice(1) + time)
+    }
+})
 
 for (const [title, content] of [
   ['long strings', sentence.repeat(400)],

@@ -8,7 +8,7 @@ import { DAILY } from './scenario.ts'
 /** The client on the page, as far as these tests use it. */
 type CreateClient = (token?: string) => {
   login: { mutate(input: { user: string }): Promise<{ token: string }> }
-  request: { mutate(prompt: string): Promise<AsyncIterable<string>> }
+  ask: { mutate(prompt: string): Promise<AsyncIterable<string>> }
 }
 
 const test = suite<{ app: App; createClient: CreateClient }>('the recipe trpc')
@@ -28,7 +28,7 @@ test.after(async ({ app }) => {
 
 async function send(client: ReturnType<CreateClient>): Promise<string[]> {
   const parts: string[] = []
-  for await (const part of await client.request.mutate('Hello')) parts.push(part)
+  for await (const part of await client.ask.mutate('Hello')) parts.push(part)
   return parts
 }
 

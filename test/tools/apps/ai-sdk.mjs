@@ -4,7 +4,7 @@ const providers = { 5: 2, 6: 3, 7: 4 }
 const own = { apiKey: 'x' }
 
 /**
- * Opens a generation of the AI SDK with its providers. `ask` requests a text, `converse` uses a tool, and `fill` fills out a form, each as a client
+ * Opens a generation of the AI SDK with its providers. `send` requests a text, `converse` uses a tool, and `fill` fills out a form, each as a client
  * of one format that calls `fetch`.
  */
 export async function openSdk(generation) {
@@ -37,7 +37,7 @@ export async function openSdk(generation) {
   }
 
   return {
-    async ask({ prompt, stream, ...request }) {
+    async send({ prompt, stream, ...request }) {
       const { text } = await run({ model: modelOf(request), prompt, maxRetries: 0 }, stream)
       return text
     },

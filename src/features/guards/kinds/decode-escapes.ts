@@ -58,7 +58,7 @@ const LONGEST_NAME = 40
 
 /** Matches an incomplete escape or half a character at the end of a string, or the end itself. */
 export const UNFINISHED_ESCAPE =
-  /(?:&(?:amp;|#0*38;|#x0*26;)*[#\w]{0,32}|\\+(?:[ux]\{?[\da-f]{0,6}|U[\da-f]{0,7}|N[{A-Z ]{0,24}|\d{0,6})?|%(?:25)*(?:u[\da-f]{0,3}|[\da-f]?|[c-f][\da-f](?:%[89ab][\da-f]){0,2}(?:%[89ab]?)?)|[\ud800-\udbff])?$/i
+  /(?:&(?:amp;|#0*38;|#x0*26;)*[#\w]{0,32}|\\{1,64}(?:[ux]\{?[\da-f]{0,6}|U[\da-f]{0,7}|N[{A-Z ]{0,24}|\d{0,6})?|%(?:25)*(?:u[\da-f]{0,3}|[\da-f]?|[c-f][\da-f](?:%[89ab][\da-f]){0,2}(?:%[89ab]?)?)|[\ud800-\udbff])?$/i
 const UNFINISHED = new RegExp(UNFINISHED_ESCAPE.source, 'iy')
 
 const AMPERSAND = 0x26

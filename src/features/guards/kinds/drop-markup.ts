@@ -40,7 +40,8 @@ export function dropMarkup(
       if (last === from && depth > 0) rewriter.add('\n', { from, until: from, isNew: true })
       rewriter.add(text.slice(last, at), { from: last, until: at })
       if (tagsAreSpaces && code === LESS_THAN) rewriter.add(' ', { from: at, until: end, isNew: true })
-      if (end - at > LONGEST_EMPTY && depth < MAX_DEPTH) hidden.push({ from: at + 1, until: end - 1, depth: depth + 1 })
+      if (CONTENT_STARTS.includes(text.charAt(at)) && end - at > LONGEST_EMPTY && depth < MAX_DEPTH)
+        hidden.push({ from: at + 1, until: end - 1, depth: depth + 1 })
       last = end
       at = end - 1
     }
@@ -90,6 +91,8 @@ for (const character of MARKUP_STARTS) IS_MARKUP[character.charCodeAt(0)] = 1
 
 const LESS_THAN = 0x3c
 
+/** The characters that begin tags, comments, links, and footnotes, whose content is searched too. */
+const CONTENT_STARTS = '<[]!'
 /** The longest markup without content that could have markup of its own. */
 const LONGEST_EMPTY = 4
 const MAX_DEPTH = 3

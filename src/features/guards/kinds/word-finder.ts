@@ -12,6 +12,7 @@ import {
   isSameLetter,
   readLetters,
 } from './fold-text.ts'
+import { linkFallbacks } from './link-fallbacks.ts'
 import type { RewrittenText } from './rewritten-text.ts'
 
 /** A match in a string, in UTF-16 code units; `end` is exclusive. */
@@ -164,6 +165,13 @@ function buildAutomaton(words: readonly string[]) {
   const isIdle = new Uint8Array(0x1_0000)
   for (let code = 0; code < 0x7f; code++) if (table[columns[code] ?? 0] === 0) isIdle[code] = 1
 
+  /** A function of its own, because the other branches of `scan` would make this loop four times slower. */
+  function skipIdle(text: string, from: number): number {
+    let at = from
+    while (at < text.length && isIdle[text.charCodeAt(at)] === 1) at++
+    return at
+  }
+
   const step = (state: number, code: number) => {
     const next = table[state + (columns[code] ?? 0)] ?? 0
     return next < 0 ? ~next : next
@@ -212,7 +220,7 @@ function buildAutomaton(words: readonly string[]) {
     }
     for (let at = 0; at < text.length; at++) {
       if (state === 0) {
-        while (at < text.length && isIdle[text.charCodeAt(at)] === 1) at++
+        at = skipIdle(text, at)
         if (at === text.length) break
       }
       let code = text.charCodeAt(at)
@@ -292,32 +300,6 @@ const readPatterns = (words: readonly string[]): WordPattern[] =>
 
 interface WordPattern extends Omit<WordEnd, 'length'> {
   codes: number[]
-}
-
-/**
- * Adds the transitions for characters that don't continue a word, which lead to the longest word that may have started later: the fallback. Returns
- * the fallback of each state, and the states in which a word ends.
- */
-function linkFallbacks(table: Int32Array, width: number, endsByState: ReadonlyMap<number, readonly WordEnd[]>) {
-  const fallbacks = new Map<number, number>()
-  const isEnd = new Set<number>()
-  const queue = [...table.subarray(1, width)].filter((state) => state !== 0)
-  for (let head = 0; head < queue.length; head++) {
-    const state = queue[head] ?? 0
-    const fallback = fallbacks.get(state) ?? 0
-    if (endsByState.has(state) || isEnd.has(fallback)) isEnd.add(state)
-    for (let column = 1; column < width; column++) {
-      const next = table[state + column] ?? 0
-      const other = table[fallback + column] ?? 0
-      if (next === state) continue
-      if (next === 0) table[state + column] = other
-      else {
-        fallbacks.set(next, other)
-        queue.push(next)
-      }
-    }
-  }
-  return { fallbacks, isEnd }
 }
 
 /** Whether markup or escapes hide a word: not, maybe with the text that follows, or maybe. */
