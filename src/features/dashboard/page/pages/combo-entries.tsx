@@ -138,7 +138,7 @@ function EntryParams({ entry, field, path }: EntryParamsProps) {
           if (name === 'stopSequences')
             return <TextField {...options} hint={'A single sequence, or a JSON array such as ["END", "\\n\\n"].'} />
           if (name !== 'reasoning') return <NumberField {...options} min={undefined} />
-          return <SelectField {...options} options={[['', 'Client’s value'], ...efforts]} />
+          return <SelectField {...options} label="Reasoning effort" options={[['', 'Client’s value'], ...efforts]} />
         })}
       </div>
       <CachingField
