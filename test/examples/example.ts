@@ -1,4 +1,5 @@
 import { execFile, spawn } from 'node:child_process'
+import { randomInt } from 'node:crypto'
 import { once } from 'node:events'
 import { existsSync, rmSync } from 'node:fs'
 import { chmod, cp, mkdir, mkdtemp, readdir, readFile, rm, symlink } from 'node:fs/promises'
@@ -193,10 +194,14 @@ export async function until<Value>(
   }
 }
 
+/** Finds a port below those the system assigns, so that no other test's server gets it before the command listens. */
 export async function findFreePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const address = server.address()
-  server.close()
-  return typeof address === 'object' && address ? address.port : 0
+  const server = createServer()
+  for (;;)
+    try {
+      const port = randomInt(10_000, 32_768)
+      await once(server.listen(port, '127.0.0.1'), 'listening')
+      server.close()
+      return port
+    } catch {} // the port is in use
 }
