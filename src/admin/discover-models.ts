@@ -45,7 +45,7 @@ function describeMissingList({ provider, providerSpecificData }: ConnectionRecor
   return `${definition?.name ?? provider} cannot list an account's models. List them with "enabledModels".`
 }
 
-/** Returns the problem and its fix as a predicate. Never quotes the server's response. */
+/** Describes the problem and its fix in words that follow the server's name, such as `is unreachable`. Never quotes the server's response. */
 function describeProblem(error: unknown, apiKey: string | undefined, { timeoutMs }: ServerQuery): string {
   if (isGatewayError(error, 'UPSTREAM_TIMEOUT'))
     return `did not list its models within ${timeoutMs / 1_000} s: check whether it is busy or starting`

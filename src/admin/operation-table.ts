@@ -45,7 +45,7 @@ export interface OperationTable {
 export interface FeatureOperation extends OperationEntry {
   /** The schema of the result, which is the body of the HTTP response. */
   output: v.GenericSchema
-  /** Gets the path parameters, then the input, if the operation has one. The input has been validated. */
+  /** Called with the path parameters, followed by the validated input if the operation takes any. */
   run(...args: never[]): Promise<object>
 }
 

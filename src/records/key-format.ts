@@ -22,7 +22,7 @@ export function isClientKey(credential: string): boolean {
   return random === undefined ? CUSTOM_PATTERN.test(credential) : checksum(random) === sum
 }
 
-/** Returns a text's CRC-32 in hex. */
+/** Returns the CRC-32 of a string, in hex. */
 function checksum(text: string): string {
   let crc = 0xffffffff
   for (const byte of encodeUtf8(text)) {

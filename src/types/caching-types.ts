@@ -28,7 +28,7 @@ export interface ColdSession {
 
 /**
  * Why the gateway adds no cache breakpoints. `client`: the client set its own. `short`: the prompt is too short to be cached. `single`: the prompt
- * may never come again. `unsupported`: the target supports none. `unprofitable`: they cost more than they saved. `rejected`: the target rejected
- * them. `hedge`: a hedge would write twice.
+ * may never be sent again. `unsupported`: the target supports none. `unprofitable`: they cost more than they saved. `rejected`: the target rejected
+ * them. `hedge`: a hedged request would write the cache twice.
  */
 export type CachingSkipReason = 'client' | 'short' | 'single' | 'unsupported' | 'unprofitable' | 'rejected' | 'hedge'

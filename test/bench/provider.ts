@@ -121,7 +121,7 @@ function createResponse(body: object): Buffer {
   )
 }
 
-/** Returns a word that contains the time it is sent. */
+/** Returns a copy of the word stamped with the current time. */
 function stampWord({ word, stampAt }: Script): Buffer {
   const copy = Buffer.from(word)
   copy.write(String(process.hrtime.bigint() / 1_000n).padStart(STAMP_LENGTH, '0'), stampAt, 'latin1')

@@ -40,7 +40,7 @@ test("a busy moment of the proxy doesn't hide a regression", () => {
   assert.is(result?.isExceeded, true)
 })
 
-test('another round can only lower a disturbed ratio of the gateway', () => {
+test('another round can only lower a gateway ratio that noise has inflated', () => {
   assert.is(judge([180], [100], 1.6)[0]?.isExceeded, true)
   assert.is(judge([180, 150], [100, 103], 1.6)[0]?.isExceeded, false)
 })

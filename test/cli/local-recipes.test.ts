@@ -24,7 +24,7 @@ const run = promisify(execFile)
 
 interface Context {
   servers: LocalServers
-  /** A folder with a program `npx` that runs the built command, and a module that redirects the servers' ports. */
+  /** A folder with an `npx` program that runs the built command, and a module that redirects the servers' ports. */
   folder: string
   ports: string
 }

@@ -106,7 +106,7 @@ test('a guard that only watches, or that a request does not need, adds no header
   )
 })
 
-test('other headers and values that can’t be sent are rejected', async () => {
+test('unsupported provider headers and invalid header values are rejected', async () => {
   const { gateway, api } = await open({ management: { token: TOKEN } })
   const create = async (providerHeaders: unknown) => {
     const response = await gateway.fetch('http://gateway/api/guards', {

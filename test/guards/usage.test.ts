@@ -111,7 +111,7 @@ test('metrics count guard verdicts, without content', async () => {
   assert.not.match(text, /SESAME/)
 })
 
-test('the longest time that guards hold back a stream is recorded and measured', async () => {
+test('the longest time that guards hold back a stream is in the request record and the metrics', async () => {
   const clock = fakeClock()
   async function* events() {
     yield chatChunk({ content: 'Open SES' })

@@ -239,7 +239,7 @@ test('tags and the user are recorded, and a warning reports tags over the limit 
   )
 })
 
-test('a request from an account without the given quota entity returns a 403', async () => {
+test("a request whose quotaEntityId isn't the caller's account gets a 403", async () => {
   const { send, upstream } = await open()
   const { status, code } = await readError(await send({ quotaEntityId: 'bob' }))
   assert.equal([status, code, upstream.calls.length], [403, 'account_not_allowed', 0])

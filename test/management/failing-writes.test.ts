@@ -23,7 +23,7 @@ function losing() {
   }
 }
 
-test('every change fails with an error code if the storage rejects each write as a lost race', async () => {
+test('every change fails with an error code if every write to the storage conflicts', async () => {
   const { storage, lose } = losing()
   const { api } = openManagement({ storage }).gateway
   const key = await api.keys.create({ name: 'mine' })

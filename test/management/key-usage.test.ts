@@ -65,7 +65,7 @@ test('the latest request time is still exact days later, whether or not requests
   await clock.advance(5 * DAY + 12_345_678)
   await send(busy)
   const timestamp = clock.now()
-  await clock.advance(150_000) // requests are folded every two minutes
+  await clock.advance(150_000) // requests are aggregated every two minutes
   assert.is((await readUsage(busy.id)).get(busy.id)?.lastUsedAt, new Date(timestamp).toISOString())
   await clock.advance(3 * DAY)
   assert.is((await readUsage(busy.id)).get(busy.id)?.lastUsedAt, new Date(timestamp).toISOString())

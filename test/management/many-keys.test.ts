@@ -13,7 +13,7 @@ const open = (storage: Storage) => createGateway({ storage, logger: false, secre
 
 const listNames = async ({ list }: ReturnType<typeof open>) => (await list()).keys.map(({ name }) => name)
 
-/** Wraps a store to count its reads, and the lists of keys. There are few former values of keys, and they are listed once. */
+/** Wraps a storage to count `get` calls, and `list` calls for keys. Former values of keys aren't counted, because they are few and listed once. */
 function counting(inner: Storage) {
   const counts = { list: 0, get: 0 }
   const storage: Storage = {

@@ -136,7 +136,7 @@ test('a client that disconnects while the storage is slow causes no call', async
   assert.equal(world.recorded.attempts, [])
 })
 
-test('a fetch that ignores its signal delays no request, and its late response is canceled', async () => {
+test("a fetch that ignores its abort signal doesn't delay the request, and its late response is canceled", async () => {
   let resolveResponse: (response: Response) => void = () => {}
   let canceled = false
   const late = new ReadableStream({

@@ -62,7 +62,7 @@ test('a custom fetch can return a custom response object', async () => {
   assert.is((await world.chat({ model: 'one/m' })).status, 200)
 })
 
-test('a custom fetch that returns an object without a readable body is a failure of the provider', async () => {
+test('a custom fetch that returns an object without a readable body counts as a provider failure', async () => {
   const headers = new Headers({ 'content-type': 'application/json', 'content-length': '9' })
   const fetch = (async () => ({ status: 200, headers, body: null })) as unknown as Fetch
   const world = await openWorld({ fetch })

@@ -129,7 +129,7 @@ test('audio, videos, and documents by URL have the type that the client declares
   )
 })
 
-test('audio, videos, and documents by URL are also downloaded if the model made them', async () => {
+test('images by URL are also downloaded if the model generated them', async () => {
   const { world, sent, fetched } = await openMedia(() => media(PNG, 'image/png'))
   const image = { type: 'image_url', image_url: { url: getUrl('drawn') } }
   const messages = [

@@ -83,7 +83,7 @@ for (const from of wireFormats)
       }
     })
 
-test('a single response instead of a stream is readable by a Google client that requests an array', async () => {
+test("a Google client that requests an array can read a response that the provider didn't stream", async () => {
   const world = await open(chatResponse('Hello'))
   const body = { contents: [{ role: 'user', parts: [{ text: 'Hi' }] }] }
   const response = await world.post('/v1beta/models/one/m:streamGenerateContent', body)

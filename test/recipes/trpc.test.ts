@@ -32,7 +32,7 @@ async function send(client: ReturnType<CreateClient>): Promise<string[]> {
   return parts
 }
 
-/** Returns the name and the HTTP status of the error with which `work` rejects. */
+/** Returns the code and HTTP status of the error that `promise` rejects with. */
 async function getRejection(promise: Promise<unknown>): Promise<{ code: string; httpStatus: number }> {
   const [{ reason }] = (await Promise.allSettled([promise])) as [PromiseRejectedResult] // the type covers promises that resolve, which have no reason
   const { code, httpStatus } = reason.data

@@ -44,7 +44,7 @@ test('check P17: 210,000 tokens cost the price of their length tier, in each ser
   assert.is(calculateCost(price, { ...usage, serviceTier: 'flex' })?.toFixed(6), '0.215000') // has no prices for long inputs
 })
 
-test('check P17: a dollar limit reserves the price of the service tier and of the length that a request may have', async () => {
+test('check P17: a dollar limit reserves the price of the service tier and length tier that a request may reach', async () => {
   const { gateway, api } = await openPriced('priority')
   const { key } = await api.keys.create({ name: 'alice', limits: { usd: { day: 1 } } })
   const send = async (words: number, extra: object = {}) => {

@@ -242,7 +242,7 @@ export class GuardedStream implements RelayedStream {
     return this.#queue.rejectedChoiceCount >= choiceCount ? rejected : undefined
   }
 
-  /** Passes as many of the first events as possible. Halves their number until it finds the rejected one. */
+  /** Passes as many leading events as possible. Finds the first rejected one by binary search. */
   async #passFirst(): Promise<void> {
     let passed = 0
     for (let rejected = this.#queue.count; rejected - passed > 1; ) {

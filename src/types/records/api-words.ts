@@ -123,7 +123,7 @@ export const comboDescriptions: DescriptionsOf<typeof comboFields> = {
   kind: 'Where the combo is listed; default `llm`.',
   on: 'Responses after which the next model is tried: `content`, if a content filter cut it off; `schema`, if it is not JSON that matches the request schema; `refused`, if a guard rejects it.',
   stickyLimit: stickyLimit,
-  connectionStrategy: "The strategy among each provider's connections.",
+  connectionStrategy: "The strategy for choosing among each provider's connections.",
   sameVectors:
     'Allows different models in a combo of kind `embedding` because their vectors are compatible. Default `false`.',
   retryAmbiguous:
@@ -235,6 +235,6 @@ export const guardDescriptions: DescriptionsOf<typeof guardFields> = {
 
 export const providerDescriptions: DescriptionsOf<typeof providerFields> = {
   provider: '',
-  strategy: 'The strategy among its connections. Absent: by priority.',
+  strategy: 'The strategy for choosing among its connections. Default: by priority.',
   stickyLimit: stickyLimit,
 }

@@ -52,7 +52,7 @@ export class History {
   readonly #ids = new Map<string, string>() // request IDs by title
   #key = ''
   #limits: UsageLimits = {}
-  /** The highest value so far of each limit. */
+  /** The highest value that each limit has been set to so far. */
   readonly #highest = new Map<string, number>()
   #minute = 0
   #hasCrashed = false

@@ -43,7 +43,7 @@ for (const [name, vendor] of requested) {
     assert.equal([...(one.data[0]?.embedding ?? [])], WANTED[0])
   })
 
-  test(`@google/genai gets one embedding and several from ${name}`, async () => {
+  test(`@google/genai gets single and multiple embeddings from ${name}`, async () => {
     const { fetch, model } = await open(vendor)
     const { models } = new GoogleGenAI({ apiKey: 'x', httpOptions: { baseUrl: 'http://gateway', fetch } })
     const one = await models.embedContent({ model, contents: 'alpha' })
