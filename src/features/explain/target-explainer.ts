@@ -104,7 +104,7 @@ export class TargetExplainer {
     return this.#explainTarget(route, use, explainRoute(route))
   }
 
-  /** Explains a target in cooldown, which is only called if there is no other. */
+  /** Explains a target in cooldown. It's called only if no other target is left. */
   async #explainLastResort({ at, route, cooldown }: CoolingRoute): Promise<void> {
     if (this.#usedCount > 0 && (cooldown.isMandatory || this.#usedCount >= this.#maxAttempts)) return
     const reason = await this.#getRejection(route)

@@ -3,7 +3,7 @@ import { decodeFile, encodeFile, isMediaType, isTextual } from './decode-file.ts
 import type { GuardPartKind, GuardRole } from './guard.ts'
 import type { JsonString } from './json-strings.ts'
 
-/** What is known about the content of an encoded string. */
+/** Hints about the content of an encoded string. */
 interface EncodedPart {
   role: GuardRole
   kind: GuardPartKind

@@ -11,7 +11,7 @@ export interface Guard {
   readonly name: string
   /** The version of the rules in `check`. Change it whenever they change. */
   readonly version?: string
-  /** What to check. Default: both. */
+  /** Whether to check requests, responses (`answer`), or both. Default: both. */
   readonly on?: ReadonlyArray<'request' | 'answer'>
   /**
    * Checks text. Return `undefined` or `{ verdict: 'pass' }` to let it pass. If it throws, times out, or returns anything else, the guard has failed

@@ -92,7 +92,7 @@ export function screenParts(json: string, value: JsonObject, screens: readonly T
   return visitValues(json, visitor) || isSuspicious
 }
 
-/** What is known about a string before reading its content. */
+/** Hints about a string, before its content is read. */
 type FoundPart = Partial<ReadPart> & Pick<ReadPart, 'role' | 'kind'>
 
 interface PartSink {

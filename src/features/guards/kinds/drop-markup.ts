@@ -93,7 +93,7 @@ const LESS_THAN = 0x3c
 
 /** The characters that begin tags, comments, links, and footnotes, whose content is searched too. */
 const CONTENT_STARTS = '<[]!'
-/** The longest markup without content that could have markup of its own. */
+/** Markup up to this length has no room for nested markup. */
 const LONGEST_EMPTY = 4
 const MAX_DEPTH = 3
 

@@ -280,7 +280,7 @@ interface RowsProps<T> {
   /** The initial row. */
   blank: T
   add: string
-  /** What to call a row in the label of its remove button. */
+  /** The noun for a row in the label of its remove button. */
   what: string
   /** Content next to the button that adds a row. */
   beside?: ComponentChildren

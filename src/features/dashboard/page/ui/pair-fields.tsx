@@ -23,7 +23,7 @@ interface PairFieldsProps {
   title: string
   /** The API field with these pairs. */
   path: string
-  /** What to call a pair in the labels of buttons. */
+  /** The noun for a pair in the labels of buttons. */
   what?: string
   hint?: string
   of: { value: Pair[] }

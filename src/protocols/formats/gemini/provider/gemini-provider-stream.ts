@@ -140,7 +140,7 @@ function createCandidateReader(context: CandidateContext, emit: (event: ReaderEv
       else addComplete(parsed)
     }
     if (logprobs && !parts.some((part) => isObject(part) && part.thought === true))
-      responseWarnings.noteDropped('logprobsResult') // there is no text for these logprobs, because logprobs of reasoning aren't supported
+      responseWarnings.noteDropped('logprobsResult') // they belong to reasoning, whose logprobs aren't supported
     if (isCiting) cite(candidate)
     const finish = parseFinish(candidate.finishReason, candidate.finishMessage)
     isVague = isUnspecifiedReason(candidate.finishReason) && !parts.some(hasContent)
