@@ -6,7 +6,7 @@ import type { ManagementOptions } from '../../src/request/door/management-option
 import { assert, suite } from '../support/suite.ts'
 import { openManagement, TOKEN } from './open-management.ts'
 
-const test = suite('the guard of /api')
+const test = suite('access control for /api')
 
 const routes = managementRoutes(openManagement().gateway.api).map(({ method, path }) => ({
   method,
@@ -22,7 +22,7 @@ test('the tests cover every route in the table', () => {
     assert.ok(listed.has(`${method} ${path.replace(/\/:\w+\?$/, '').replace(/:\w+\+?/g, 'nobody')}`), names.join('.'))
 })
 
-test('without the `management` option, everything under /api is closed, and the response explains what to do', async () => {
+test('without the `management` option, every /api route is disabled, and the response explains how to enable it', async () => {
   const { gateway } = openManagement()
   const closed = createGateway({ storage: memoryStorage(), logger: false })
   const other = ['/api', '/api/', '/api/nothing', '/api/keys/', '/api/sync/cloud'].map((path) => ({
@@ -40,7 +40,7 @@ test('without the `management` option, everything under /api is closed, and the 
         'The management API is disabled. To enable it, set the "management" option of createGateway: { token }, { authorize }, or { dangerouslyAllowUnauthenticated: true }.',
     })
   }
-  assert.equal(await closed.api.keys.list(), { keys: [] }) // calls in the process need no token
+  assert.equal(await closed.api.keys.list(), { keys: [] }) // in-process calls need no token
   assert.is(typeof gateway.api.keys.list, 'function')
 })
 
@@ -52,9 +52,9 @@ test('every route rejects missing, wrong, and client credentials, and accepts th
   const rejected: Array<[name: string, headers: Record<string, string>]> = [
     ['nothing', {}],
     ['wrong', bearer(`${TOKEN.slice(0, -1)}1`)],
-    ['a part', bearer(TOKEN.slice(0, -1))],
-    ['too much', bearer(`${TOKEN}0`)],
-    ['another case', bearer(TOKEN.toUpperCase())],
+    ['truncated token', bearer(TOKEN.slice(0, -1))],
+    ['token with an extra character', bearer(`${TOKEN}0`)],
+    ['wrong case', bearer(TOKEN.toUpperCase())],
     ['empty', { authorization: 'Bearer ' }],
     ['two', { authorization: `Bearer ${TOKEN}, Bearer ${TOKEN}` }],
     ['basic', { authorization: `Basic ${btoa(`admin:${TOKEN}`)}` }],
@@ -75,7 +75,11 @@ test('every route rejects missing, wrong, and client credentials, and accepts th
       assert.is(answered.get('www-authenticate'), 'Bearer')
     }
     assert.is.not((await sendRequest(bearer(TOKEN))).status, 401, `${method} ${path}`)
-    assert.is.not((await sendRequest({ authorization: `bearer  ${TOKEN}` })).status, 401, 'the scheme has no case')
+    assert.is.not(
+      (await sendRequest({ authorization: `bearer  ${TOKEN}` })).status,
+      401,
+      'the scheme is case-insensitive',
+    )
   }
 })
 
@@ -94,7 +98,7 @@ test('an unknown path or method under /api gets a 401 without the token, and a 4
     assert.is((await openManagement().gateway.fetch(new Request('http://h/api/keys', { method }))).status, 401)
 })
 
-test('a wrong token and a missing one get different errors', async () => {
+test('a wrong token and a missing token get different errors', async () => {
   const { send } = openManagement()
   const recordRequest = async (headers: Record<string, string> = {}) =>
     (await send('GET', '/api/keys', { headers })).body.error
@@ -117,7 +121,7 @@ test("/v1 doesn't accept the admin token", async () => {
   assert.is((await send('GET', '/v1/models', { headers: bearer(TOKEN) })).status, 401)
 })
 
-test('no response under /api has a CORS header', async () => {
+test('no response under /api has CORS headers', async () => {
   const { send } = openManagement()
   for (const method of ['GET', 'OPTIONS', 'POST']) {
     for (const auth of [{}, bearer(TOKEN)]) {
@@ -168,7 +172,7 @@ for (const [options, error] of badOptions) {
   })
 }
 
-test('authorize sees the request without its body, and only true admits it', async () => {
+test('authorize receives the request without its body, and only `true` grants access', async () => {
   const seen: Request[] = []
   const responses: unknown[] = [true, false, undefined, 1, 'yes', {}, Promise.resolve(true), Promise.resolve(false)]
   const statuses = []
@@ -188,7 +192,7 @@ test('authorize sees the request without its body, and only true admits it', asy
   assert.is(request?.body, null)
 })
 
-test('authorize keeps its `this`', async () => {
+test('calls authorize with the right `this`', async () => {
   const management = {
     allowed: 'me',
     authorize(request: Request) {
@@ -200,7 +204,7 @@ test('authorize keeps its `this`', async () => {
   assert.is((await send('GET', '/api/keys', { headers: { 'x-user': 'you' } })).status, 401)
 })
 
-test('an authorize function that throws or rejects denies the request, and onError gets the error', async () => {
+test('an authorize function that throws or rejects denies the request, and onError receives the error', async () => {
   const broken = new Error('the session store is down')
   const errors: unknown[] = []
   for (const authorize of [

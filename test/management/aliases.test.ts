@@ -31,7 +31,7 @@ test("sets an alias that doesn't resolve yet, with a warning", async () => {
   const { expect, gateway } = openManagement()
   const listWarnings = async (model: string) => {
     const response: object = await expect(200, 'PUT', PATH, { alias: 'a', model })
-    return (response as { warnings?: string[] }).warnings // most bodies don't have it
+    return (response as { warnings?: string[] }).warnings // most responses have no warnings
   }
   await expect(201, 'POST', '/api/combos', { name: 'none', models: [] })
   assert.equal(await listWarnings('openai/gpt-5'), [
@@ -44,13 +44,13 @@ test("sets an alias that doesn't resolve yet, with a warning", async () => {
   const list: object = await expect(200, 'GET', PATH)
   assert.equal(list, { aliases: { a: 'none' } })
   const { id } = await expect(201, 'POST', '/api/connections', { provider: 'openai', isActive: false })
-  assert.is((await listWarnings('openai/gpt-5'))?.length, 1, 'a paused connection does not count')
+  assert.is((await listWarnings('openai/gpt-5'))?.length, 1, "a paused connection doesn't count")
   await expect(200, 'PUT', `/api/connections/${id}`, { isActive: true })
   assert.equal(await gateway.api.aliases.set({ alias: 'b', model: 'a' }), { alias: 'b', model: 'a' })
   assert.is(await listWarnings('openai/gpt-5'), undefined)
 })
 
-test('accepts any name for an alias, and deletes the alias by its path, encoded or not', async () => {
+test('accepts any alias name, and deletes an alias by its path, encoded or not', async () => {
   const { expect } = openManagement()
   for (const alias of ['a/b', 'gpt 5', 'ä', '__proto__', '100%', '?', 'a#b', '...']) {
     await expect(200, 'PUT', PATH, { alias, model: 'oa/gpt' })
@@ -63,7 +63,7 @@ test('accepts any name for an alias, and deletes the alias by its path, encoded 
 })
 
 for (const alias of ['.', ' .. ']) {
-  test(`rejects the alias ${JSON.stringify(alias)}, because no URL can contain it to delete it`, () =>
+  test(`rejects the alias ${JSON.stringify(alias)}, because no URL could address it for deletion`, () =>
     openManagement().refuses(400, '"alias" must not be "." or "..", which cannot be used in a URL', [
       'PUT',
       PATH,
@@ -86,7 +86,7 @@ test("aliases can't point to each other", async () => {
   await expect(200, 'PUT', PATH, { alias: 'b', model: 'c' })
   const error = '"model" must not lead back to the alias itself: c → a → b → c'
   await refuses(400, error, ['PUT', PATH, { alias: 'c', model: 'a' }])
-  await expect(200, 'PUT', PATH, { alias: 'b', model: 'x' }) // makes room for the alias
+  await expect(200, 'PUT', PATH, { alias: 'b', model: 'x' }) // free a slot for the alias
   await expect(200, 'PUT', PATH, { alias: 'c', model: 'a' })
 })
 

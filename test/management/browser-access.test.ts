@@ -68,7 +68,7 @@ test('behind a proxy, uses publicOrigin instead of Host', async () => {
     assert.is(await status(origin), 403, origin)
 })
 
-test('treats an unknown origin as foreign, regardless of the host', async () => {
+test('treats an unknown origin as cross-origin, regardless of the host', async () => {
   assert.is(await create(session, { ...json, host: 'null', origin: 'null' }), 403)
   for (const host of ['a b', '']) assert.is(await create(session, { ...json, host, origin: 'null' }), 400, host)
 })
@@ -141,7 +141,7 @@ test('calls the authorize function before checking the origin, so a rejected cal
   assert.is(await create({ authorize: () => false }, headers), 401)
 })
 
-/** Hosts that a browser may use without authentication, and names that somebody else may have pointed at this machine. */
+/** Hosts that a browser may use without authentication, and host names that an attacker may have pointed at this machine. */
 const hosts: Array<[may: boolean, host: string]> = [
   [true, 'localhost'],
   [true, 'LOCALHOST:8080'],
@@ -162,7 +162,7 @@ const hosts: Array<[may: boolean, host: string]> = [
   [false, 'box.lan.evil.example'],
   [false, 'lan'],
 ]
-/** Values that aren't hosts are rejected for all clients. */
+/** Values that aren't valid hosts, which are rejected for all clients. */
 const noHosts = [
   'localhost@evil.example',
   'evil.example#localhost',
@@ -192,7 +192,7 @@ for (const [isAllowed, host] of hosts) {
     assert.is(await read(management, { origin: `http://${host}`, host }), status)
     if (isMalformed) return
     assert.is(await read(management, { host, 'user-agent': 'curl/8' }), 200) // no web page can send this request
-    assert.is(await read(session, { host, 'sec-fetch-site': 'same-origin' }), 200) // a session belongs to its host
+    assert.is(await read(session, { host, 'sec-fetch-site': 'same-origin' }), 200) // a session cookie is bound to its host
   })
 }
 
@@ -205,7 +205,7 @@ for (const host of noHosts) {
   })
 }
 
-test('explains how to allow a host that it rejects', async () => {
+test('explains how to allow a rejected host', async () => {
   const { send } = openManagement({ management: open })
   const { body } = await send('GET', '/api/keys', { headers: { host: 'box.lan', 'sec-fetch-site': 'none' } })
   assert.is(

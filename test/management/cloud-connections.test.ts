@@ -1,7 +1,7 @@
 import { assert, suite } from '../support/suite.ts'
 import { openManagement } from './open-management.ts'
 
-const test = suite('connections to clouds')
+const test = suite('cloud provider connections')
 
 const azure = { provider: 'azure', apiKey: 'azure-key-0123456789' }
 
@@ -121,7 +121,7 @@ for (const input of accepted) {
   })
 }
 
-test('a change to a cloud connection must fit its other settings', async () => {
+test('a change to a cloud connection must be consistent with its other settings', async () => {
   const { expect, refuses } = openManagement()
   const { id } = await expect(201, 'POST', '/api/connections', { ...azure, providerSpecificData: { resource: 'mine' } })
   const path = `/api/connections/${id}`

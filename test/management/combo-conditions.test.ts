@@ -2,7 +2,7 @@ import { assert, suite } from '../support/suite.ts'
 import { openManagement, openManagementWith } from './open-management.ts'
 import { connectionStrategies, listNames, strategies } from './strategy-names.ts'
 
-const test = suite('conditions and options of combos')
+const test = suite('combo conditions and options')
 
 const PATTERN = 'must be a string, an array of strings, true, or false'
 const TEXTS = 'must be a string or an array of strings'
@@ -76,7 +76,7 @@ for (const [input, error] of refusals) {
   })
 }
 
-test('returns a condition as it was sent', async () => {
+test('returns a condition unchanged', async () => {
   const { expect } = await openManagementWith(['x', 'y', 'z'])
   const when = {
     model: ['fast-*', 'pool'],
@@ -94,7 +94,7 @@ test('returns a condition as it was sent', async () => {
   assert.equal((await expect(200, 'PUT', `/api/combos/${created.id}`, created)).models, models)
 })
 
-test('returns options as sent, and null removes them', async () => {
+test('returns options unchanged, and null removes them', async () => {
   const { expect } = await openManagementWith(['x'])
   const input = { stickyLimit: 3, connectionStrategy: 'sticky', hedge: true }
   const created = await expect(201, 'POST', '/api/combos', { name: 'a', models: ['x'], ...input })
@@ -122,7 +122,7 @@ test("rejects null for fields that can't be removed", async () => {
   await refuses(400, '"models" must be an array of model names', ['PUT', `/api/combos/${id}`, { models: null }])
 })
 
-test('returns a combo of model names without entry objects', async () => {
+test('a combo of plain model names has only the fields that were set', async () => {
   const { expect } = await openManagementWith(['x', 'y'])
   const created = await expect(201, 'POST', '/api/combos', { name: 'a', models: ['x', 'y'] })
   assert.equal(Object.keys(created), ['id', 'name', 'models', 'strategy', 'createdAt', 'updatedAt'])

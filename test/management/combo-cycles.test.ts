@@ -31,7 +31,7 @@ test("a rename can't create a cycle", async () => {
   await expect(200, 'PUT', `/api/combos/${c.id}`, { name: 'b', models: ['x'] })
 })
 
-test("the same combo twice, or along two paths, isn't a cycle", async () => {
+test("a combo that appears twice, or is reachable along two paths, isn't a cycle", async () => {
   const { expect } = openManagement()
   await expect(201, 'POST', '/api/combos', { name: 'leaf', models: ['x'] })
   await expect(201, 'POST', '/api/combos', { name: 'left', models: ['leaf'] })
@@ -70,7 +70,7 @@ test("a long chain isn't a cycle, and is followed to its end", async () => {
   await refuses(400, cycle(`c60 → ${way} → c60`, 0), ['POST', '/api/combos', { name: 'c60', models: ['c0'] }])
 })
 
-test('visits each combo once when two paths lead to each of forty levels', async () => {
+test('visits each combo only once when each of forty levels references the next one twice', async () => {
   const { expect } = openManagement()
   for (let index = 0; index < 40; index++) {
     await expect(201, 'POST', '/api/combos', { name: `c${40 - index}`, models: [`c${41 - index}`, `c${41 - index}`] })

@@ -7,7 +7,7 @@ const test = suite('combo entries')
 const mixed = ['one/m', { model: 'two/m', weight: 0.5 }, { model: 'three/m' }, { model: 'four/m', weight: 0 }]
 
 for (const strategy of ['fallback', 'round-robin', 'weighted', 'random', 'least-cost']) {
-  test(`combo entries with "${strategy}" are returned as sent, with their weights`, async () => {
+  test(`combo entries with "${strategy}" are returned unchanged, with their weights`, async () => {
     const { expect, send } = openManagement({ catalog: {} })
     const { warnings, ...created } = await expect(201, 'POST', '/api/combos', { name: 'a', models: mixed, strategy })
     assert.is(warnings?.length, 5, 'one for the combo, and one for each model without a connection')
@@ -38,7 +38,7 @@ test('trims names in entry objects like other names', async () => {
   assert.equal(combo.models, [{ model: 'x', weight: 2 }])
 })
 
-test('returns parameters as sent, and rejects them in combos of kinds other than chat', async () => {
+test('returns parameters unchanged, and rejects them in combos of kinds other than chat', async () => {
   const { expect, refuses } = openManagement({ catalog: {} })
   const params = { maxTokens: 5, temperature: 0, stopSequences: ['a'], seed: -1, reasoning: 'none' }
   const models = ['y', { model: 'x', params }]

@@ -47,14 +47,14 @@ test('rule 2: no other combo can have the name, but a combo can keep its own', a
   assert.is((await expect(200, 'PUT', `/api/combos/${a.id}`, { name: 'a' })).name, 'a')
 })
 
-test('rule 3: an unknown id gets a 404', async () => {
+test('rule 3: an unknown id returns a 404', async () => {
   const { refuses } = await doorWithCombos()
   await refuses(404, 'Combo not found', ['PUT', '/api/combos/nobody', { models: ['z'] }])
   await refuses(404, 'Combo not found', ['PUT', '/api/combos/nobody', { name: 'free' }])
   await refuses(404, 'Combo not found', ['PUT', '/api/combos/nobody', {}])
 })
 
-test('checks the body first, then the name, then whether the name is taken, then the id', async () => {
+test("checks the body first, then the name's format, then whether the name is taken, then the id", async () => {
   const { refuses } = await doorWithCombos()
   const unknown = 'Unknown field "strateg". Did you mean "strategy"?'
   await refuses(400, unknown, ['PUT', '/api/combos/nobody', { name: 'a b', strateg: 1 }])
@@ -94,7 +94,7 @@ for (const [body, error] of refusals) {
   })
 }
 
-test('accepts a combo in the form it was returned', async () => {
+test('accepts a combo exactly as it was returned', async () => {
   const { expect, a } = await doorWithCombos()
   const { updatedAt, ...changed } = await expect(200, 'PUT', `/api/combos/${a.id}`, { ...a, models: ['z'] })
   assert.equal(changed, { id: a.id, name: 'a', models: ['z'], strategy: 'fallback', createdAt: a.createdAt })
@@ -109,7 +109,7 @@ test('rejects one of two concurrent renames to the same name', async () => {
   assert.is(combos.filter(({ name }) => name === 'c').length, 1)
 })
 
-test('two combos swap their names through a third name', async () => {
+test('two combos can swap names through a temporary name', async () => {
   const { expect, a, b } = await doorWithCombos()
   await expect(200, 'PUT', `/api/combos/${a.id}`, { name: 'spare' })
   await expect(200, 'PUT', `/api/combos/${b.id}`, { name: 'a' })
@@ -124,7 +124,7 @@ test('two combos swap their names through a third name', async () => {
   )
 })
 
-test('other failures get a 500 with the specified text, and the cause goes to onError', async () => {
+test('other failures return a 500 with the specified text, and onError receives the cause', async () => {
   const broken = new Error('disk on fire')
   const errors: unknown[] = []
   const storage = { ...memoryStorage(), list: () => Promise.reject(broken) }

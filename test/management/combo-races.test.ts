@@ -25,7 +25,7 @@ interface Recorded {
   id: string
 }
 
-test('concurrent changes in three processes lose and duplicate no combo, and undo no acknowledged change', async () => {
+test('concurrent changes in three processes never lose or duplicate a combo, or undo an acknowledged change', async () => {
   const race = fc.asyncProperty(fc.scheduler(), operations, operations, operations, async (scheduler, ...processes) => {
     const storage = memoryStorage()
     const { combos } = openManagement({ storage }).gateway.api
@@ -36,12 +36,12 @@ test('concurrent changes in three processes lose and duplicate no combo, and und
     const all = (await combos.list()).combos
     check(all, ids, (await done).flat())
     await combos.create({ name: 'last', models: ['x'] })
-    assert.is((await storage.list('combos/')).length, all.length + 1, 'the next change clears away what is left over')
+    assert.is((await storage.list('combos/')).length, all.length + 1, 'the next change cleans up leftovers')
   })
   await fc.assert(race, { numRuns: times(300) })
 })
 
-/** Creates a store whose every step waits for its turn, so another process may go first. */
+/** Creates a store that schedules each step, so another process may go first. */
 function inSteps(storage: Storage, scheduler: fc.Scheduler): Storage {
   const step = <A extends unknown[], T>(run: (...args: A) => Promise<T>) => {
     const scheduled = scheduler.scheduleFunction(async (...args: A) => ({ done: await run(...args) }))
@@ -86,7 +86,7 @@ function check(combos: Combo[], ids: string[], recorded: Recorded[]) {
     const own = recorded.filter(({ id }) => id === combo.id).map(({ operation }) => operation)
     const names = own.flatMap((operation) => ('name' in operation ? [operation.name] : []))
     const models = own.flatMap((operation) => (operation.do === 'change' ? [operation.model] : []))
-    assert.ok((names.length > 0 ? names : [start[index]]).includes(combo.name), `no name is undone: ${state}`)
+    assert.ok((names.length > 0 ? names : [start[index]]).includes(combo.name), `no rename is undone: ${state}`)
     const first = index < 0 ? 'new' : 'old'
     assert.ok(
       (models.length > 0 ? models : [first]).some((model) => model === combo.models[0]),
@@ -95,7 +95,7 @@ function check(combos: Combo[], ids: string[], recorded: Recorded[]) {
   }
 }
 
-/** Creates a store that takes `left` more writes and then fails, as if its process had been killed. */
+/** Creates a store that fails after `left` more writes, as if its process had been killed. */
 function createDyingStorage(storage: Storage, left: number): Storage {
   const write =
     <A extends unknown[], T>(run: (...args: A) => Promise<T>) =>
@@ -105,7 +105,7 @@ function createDyingStorage(storage: Storage, left: number): Storage {
 }
 
 for (let writes = 0; writes <= 4; writes++) {
-  test(`a rename killed after its write number ${writes} takes effect completely or not at all`, async () => {
+  test(`a rename killed after write ${writes} takes effect completely or not at all`, async () => {
     const storage = memoryStorage()
     const { expect } = openManagement({ storage })
     const { id } = await expect(201, 'POST', '/api/combos', { name: 'old', models: ['x'] })
@@ -176,7 +176,7 @@ test('a committed rename stays, even if another process tries to undo it', async
   assert.equal(combos.map(({ name }) => name).sort(), ['new', 'third'])
 })
 
-/** Waits for everything that doesn't wait for the test. */
+/** Waits for all work that doesn't depend on the test's next step. */
 async function runTurns() {
   for (let left = 50; left > 0; left--) await new Promise((resolve) => setImmediate(resolve))
 }
@@ -249,6 +249,6 @@ test('a storage that still returns a removed record causes an error, not an endl
   const { id } = await expect(201, 'POST', '/api/combos', { name: 'a', models: ['x'] })
   const frozen = await storage.list('combos/')
   const lagging = openManagement({ storage: { ...storage, list: async () => frozen } })
-  await lagging.expect(200, 'DELETE', `/api/combos/${id}`) // an outdated list doesn't make a deletion fail
+  await lagging.expect(200, 'DELETE', `/api/combos/${id}`) // a stale list doesn't make a deletion fail
   await lagging.refuses(500, 'Failed to update combo', ['PUT', `/api/combos/${id}`, { models: ['y'] }])
 })

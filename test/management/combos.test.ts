@@ -98,13 +98,13 @@ test('rejects a taken name; names are case-sensitive', async () => {
   await expect(201, 'POST', '/api/combos', { name: 'Smart', models: ['x'] })
 })
 
-test('trims model names, which need not exist yet and can be repeated', async () => {
+test("trims model names, which don't have to exist yet and can be repeated", async () => {
   const { expect } = openManagement()
   const combo = await expect(201, 'POST', '/api/combos', { name: 'a', models: [' later/model ', 'x', 'x'] })
   assert.equal(combo.models, ['later/model', 'x', 'x'])
 })
 
-test('a deleted combo is gone, and its name is free', async () => {
+test('a deleted combo disappears, and its name can be reused', async () => {
   const { expect, refuses } = openManagement()
   const { id } = await expect(201, 'POST', '/api/combos', { name: 'a', models: ['x'] })
   assert.equal(await expect(200, 'DELETE', `/api/combos/${id}`), { success: true })
@@ -136,7 +136,7 @@ test('creates a combo without models, with a warning', async () => {
   assert.equal(listWarnings(await expect(200, 'PUT', path, { models: [] })), warnings)
 })
 
-test("keeps a combo whose models don't resolve, and returns the reason on each create or update", async () => {
+test("creates and updates a combo even if its models don't resolve, and returns the reason each time", async () => {
   const { expect, gateway } = openManagement()
   const { combos, connections, aliases } = gateway.api
   const full = 'No model in this combo resolves yet, so requests for it fail with a 404.'
@@ -164,14 +164,14 @@ test("keeps a combo whose models don't resolve, and returns the reason on each c
   ])
 
   await connections.put({ id: 'main', provider: 'openai' })
-  assert.equal((await combos.put({ name: 'a' })).warnings, [unknown], 'one that leads nowhere is named all the same')
+  assert.equal((await combos.put({ name: 'a' })).warnings, [unknown], "only the entry that doesn't resolve is listed")
   assert.is((await combos.put({ name: 'outer' })).warnings, undefined)
   assert.is((await combos.put({ name: 'a', models: ['openai/gpt-5'] })).warnings, undefined)
   await connections.put({ id: 'main', provider: 'openai', isActive: false })
   assert.equal((await combos.put({ name: 'a' })).warnings, [full, openai])
 })
 
-test("lists ten of the models that don't resolve, and counts the others", async () => {
+test("lists ten of the models that don't resolve, and counts the remaining ones", async () => {
   const { combos } = openManagement().gateway.api
   const models = Array.from({ length: 30 }, (_, index) => `nothing-${index}`)
   const { warnings = [] } = await combos.create({ name: 'a', models })

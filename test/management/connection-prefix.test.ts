@@ -24,7 +24,7 @@ for (const [prefix, owner] of [
   ['gemini', 'google'],
   ['goog', 'google'],
 ] as const) {
-  test(`rejects the prefix "${prefix}" for another connection, because it is a name of the built-in provider "${owner}"`, async () => {
+  test(`rejects the prefix "${prefix}" for another connection, because it belongs to the built-in provider "${owner}"`, async () => {
     const { refuses, expect } = openManagement({ catalog })
     const error = taken(prefix.trim(), `the built-in provider "${owner}"`)
     await refuses(400, error, ['POST', '/api/connections', lab({ prefix })])
@@ -45,7 +45,7 @@ test('a provider can use each of its names as a prefix', async () => {
 })
 
 for (const isActive of [true, false]) {
-  test(`rejects the prefix of ${isActive ? 'an active' : 'a paused'} connection to another provider`, async () => {
+  test(`rejects the prefix of another provider's ${isActive ? 'active' : 'paused'} connection`, async () => {
     const { refuses, expect } = openManagement({ catalog })
     const { id } = await expect(201, 'POST', '/api/connections', { ...lab({ prefix: 'lab' }), isActive })
     const mine = { provider: 'mine', providerSpecificData: { baseUrl: 'https://mine.test/v1', prefix: 'lab' } }
@@ -61,7 +61,7 @@ for (const isActive of [true, false]) {
   })
 }
 
-test('connections to one provider share their prefix', async () => {
+test('connections to the same provider can share a prefix', async () => {
   const { expect } = openManagement({ catalog })
   await expect(201, 'POST', '/api/connections', lab({ prefix: 'lab' }))
   await expect(201, 'POST', '/api/connections', lab({ prefix: 'lab' }))
@@ -90,7 +90,7 @@ test('rejects one of two connections that concurrently claim the same prefix', a
   assert.equal(responses.map(({ status }) => status).sort(), [201, 400, 400])
 })
 
-test('keeps a connection that an earlier release has stored, and checks its prefix when it changes', async () => {
+test('keeps a connection stored by an earlier release, and checks its prefix when it changes', async () => {
   const { refuses, expect, storage } = openManagement({ catalog })
   const { id } = await expect(201, 'POST', '/api/connections', lab({ prefix: 'openai', sharesPrefix: true }))
   const stored = await storage.get(`connections/${id}`)
@@ -109,7 +109,7 @@ test('keeps a connection that an earlier release has stored, and checks its pref
   await refuses(400, taken('openai', 'the built-in provider "openai"'), ['PUT', path, { providerSpecificData: data }])
 })
 
-test('rejects a prefix in process, just like over HTTP', async () => {
+test('rejects a taken prefix in process, just like over HTTP', async () => {
   const { gateway } = openManagement({ catalog })
   const { connections } = gateway.api
   const error = await connections.create(lab({ prefix: 'openai' })).catch((error: unknown) => error)
@@ -131,7 +131,7 @@ test("a connection that shares a prefix is a fallback for the prefix's owner", a
   assert.equal(requests.slice(0, 2), ['openai.test', 'lab.test'])
 })
 
-test('sharesPrefix can be next to the prefix at the top level, and null removes it', async () => {
+test('accepts sharesPrefix next to a top-level prefix, and null removes it', async () => {
   const { expect, refuses } = openManagement()
   const input = { provider: 'lab', baseUrl: 'http://lab.test/v1', prefix: 'openai' }
   const { id, providerSpecificData } = await expect(201, 'POST', '/api/connections', { ...input, sharesPrefix: true })

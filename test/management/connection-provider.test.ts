@@ -87,7 +87,7 @@ test("a required base URL can't be removed", async () => {
   await expect(200, 'PUT', `/api/connections/${id}`, { name: 'local' })
 })
 
-test("the provider of a connection can't change", async () => {
+test("a connection's provider can't be changed", async () => {
   const { expect, refuses } = openManagement({ catalog })
   const { id } = await expect(201, 'POST', '/api/connections', { provider: 'openai' })
   const error = '"provider" cannot be changed; create a new connection instead'

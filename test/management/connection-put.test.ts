@@ -74,7 +74,7 @@ for (const [body, error] of [
   })
 }
 
-test('accepts a connection in the form it was returned, except for its shortened key', async () => {
+test('accepts a connection exactly as it was returned, except for its shortened key', async () => {
   const { expect, connection, path } = await doorWithConnection()
   const { apiKey, ...rest } = connection
   assert.equal(await expect(200, 'PUT', path, rest), { ...connection, updatedAt: later })
@@ -87,7 +87,7 @@ test('keeps both concurrent changes', async () => {
   assert.equal({ name, isActive }, { name: 'b', isActive: false })
 })
 
-test('a deleted connection is gone', async () => {
+test('a deleted connection disappears', async () => {
   const { expect, refuses, path } = await doorWithConnection()
   assert.equal(await expect(200, 'DELETE', path), { success: true })
   for (const request of [
@@ -100,7 +100,7 @@ test('a deleted connection is gone', async () => {
   assert.equal(await expect(200, 'GET', '/api/connections'), { connections: [] })
 })
 
-test('an unknown id gets a 404, even if it contains special characters', async () => {
+test('an unknown id returns a 404, even if it contains special characters', async () => {
   const { refuses } = openManagement()
   for (const id of ['nobody', '..%2Fsettings', '%F0%9F%98%80', 'x'.repeat(3_000)]) {
     await refuses(404, 'Connection not found', ['GET', `/api/connections/${id}`])
@@ -118,7 +118,7 @@ test('finds a connection that another process has just created', async () => {
   await here.expect(200, 'GET', `/api/connections/${id}`)
 })
 
-test('rejects a key that was moved to another connection', async () => {
+test('rejects a stored key that was moved to another connection', async () => {
   const { expect, storage, connection } = await doorWithConnection()
   const other = await expect(201, 'POST', '/api/connections', {
     provider: 'openai',

@@ -39,7 +39,7 @@ test('a test calls only the given connection, for at most 16 tokens, and reports
   assert.equal([totals.requests, totals.tokens.output > 0], [2, true])
 })
 
-test("a test reaches any of a provider's connections, even if it is paused, draining, or in cooldown", async () => {
+test("a test works for any of a provider's connections, even one that is paused, draining, or in cooldown", async () => {
   const twins = ['first', 'second'].map((name) => ({ provider: 'one', name, apiKey: `secret-of-${name}` }))
   let isHealthy = true
   const { api, fetch, chat } = await open(
@@ -62,7 +62,7 @@ test("a test reaches any of a provider's connections, even if it is paused, drai
   assert.is(key(), 'Bearer secret-of-second')
 })
 
-test('a failed test gives the reason that a client would see, without the secret, and calls no other target', async () => {
+test('a failed test returns the reason that a client would see, without the secret, and calls no other target', async () => {
   const secret = 'secret-of-one'
   const { api, idOf, fetch } = await open(() =>
     json({ error: { message: `Incorrect API key provided: ${secret}. ${'x'.repeat(1_000)}` } }, 401),
@@ -76,7 +76,7 @@ test('a failed test gives the reason that a client would see, without the secret
   assert.equal(health, [['one', 'credentials']])
 })
 
-test('a test ends after ten seconds', async () => {
+test('a test times out after ten seconds', async () => {
   const { api, idOf, clock } = await open(() => new Promise<never>(() => {}))
   const testing = api.connections.test(idOf('one'))
   await clock.untilPending()

@@ -36,7 +36,7 @@ test('accepts every field of a connection', async () => {
   assert.equal(shown, input)
 })
 
-test('accepts prefix, base URL, format, and models at the top level like those in providerSpecificData', async () => {
+test('accepts prefix, base URL, format, and models at the top level as well as in providerSpecificData', async () => {
   const { expect } = openManagement()
   const data = { prefix: 'mine', baseUrl: 'https://up.example/v1', enabledModels: ['a'], format: 'openai-responses' }
   const created = await expect(201, 'POST', '/api/connections', { provider: 'lab', ...data })
@@ -47,7 +47,7 @@ test('accepts prefix, base URL, format, and models at the top level like those i
   const change = { prefix: 'other', enabledModels: null }
   const changed = await expect(200, 'PUT', `/api/connections/${created.id}`, change)
   const { enabledModels, ...kept } = data
-  assert.equal(changed.providerSpecificData, { ...kept, prefix: 'other' }, 'the other members stay')
+  assert.equal(changed.providerSpecificData, { ...kept, prefix: 'other' }, 'the other fields are unchanged')
   assert.equal(enabledModels, ['a'])
   await expect(400, 'PUT', `/api/connections/${created.id}`, { baseUrl: null })
   const bare = await expect(201, 'POST', '/api/connections', { provider: 'openai', prefix: null })
@@ -102,7 +102,7 @@ test('sends the complete key to the provider, without surrounding whitespace', a
   assert.equal(seen, [`Bearer ${KEY}`])
 })
 
-test("the key isn't in the storage or any response", async () => {
+test('neither the storage nor any response contains the key', async () => {
   const { expect, storage, send } = openManagement()
   const { id } = await expect(201, 'POST', '/api/connections', { provider: 'openai', apiKey: KEY })
   await expect(200, 'PUT', `/api/connections/${id}`, { name: 'b' })

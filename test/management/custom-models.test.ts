@@ -21,7 +21,7 @@ for (const [field, model] of [
   ['id', { id: '..', providerAlias: 'oa' }],
   ['providerAlias', { id: 'm', providerAlias: '.' }],
 ] as const) {
-  test(`rejects ${field} if it consists only of dots, because no URL could contain it to delete the model`, () =>
+  test(`rejects ${field} if it consists only of dots, because no URL could address the model for deletion`, () =>
     openManagement().refuses(400, `"${field}" must not be "." or "..", which cannot be used in a URL`, [
       'POST',
       PATH,
@@ -34,14 +34,14 @@ test('trims id and providerAlias', async () => {
   assert.equal(await expect(201, 'POST', PATH, { id: ' m ', providerAlias: '\toa ' }), { id: 'm', providerAlias: 'oa' })
 })
 
-test('rejects an existing custom model, even with another type; another provider can have the same id', async () => {
+test('rejects a duplicate custom model, even with another type, but allows the same id for another provider', async () => {
   const { expect, refuses } = openManagement()
   await expect(201, 'POST', PATH, { id: 'm', providerAlias: 'oa' })
   const again = { id: ' m', type: 'image', providerAlias: 'oa' }
   await refuses(400, 'The custom model "oa/m" already exists', ['POST', PATH, again])
   await expect(201, 'POST', PATH, { id: 'm', providerAlias: 'other' })
   await expect(201, 'POST', PATH, { id: 'a/m', providerAlias: 'o' })
-  await expect(201, 'POST', PATH, { id: 'm', providerAlias: 'o/a' }) // another model, although it reads the same
+  await expect(201, 'POST', PATH, { id: 'm', providerAlias: 'o/a' }) // a different model with the same full name
   await expect(200, 'DELETE', `${PATH}/other/m`)
   await expect(200, 'DELETE', `${PATH}/o/a%2Fm`)
   const left = [
@@ -62,7 +62,7 @@ test('deletes an id with slashes by its path, encoded or not', async () => {
   await expect(200, 'DELETE', `${PATH}/o%2Fa/m`)
 })
 
-test('lists an llm as a model, but no other kinds', async () => {
+test('lists custom models of type llm as models, but no other types', async () => {
   const { expect, send } = openManagement({ catalog: {} })
   for (const model of [{ id: 'a' }, { id: 'b', type: 'llm' }, { id: 'c', type: 'tts' }]) {
     await expect(201, 'POST', PATH, { ...model, providerAlias: 'oa' })

@@ -3,7 +3,7 @@ import { openManagement } from './open-management.ts'
 
 const test = suite("a key that can't be decrypted")
 
-/** Opens a gateway with three keys, the second of which is damaged in the storage. */
+/** Opens a gateway with three keys, the second of which is damaged in storage. */
 async function doorWithDamage(damage: (sealedKey: string) => unknown = () => 'AAAA.AAAA') {
   const management = openManagement()
   const ids: string[] = []
@@ -26,7 +26,7 @@ for (const [mode, damage] of [
   ['is missing', () => undefined],
   ['is not a string', () => 7],
 ] as const) {
-  test(`a key that can't be decrypted because it ${mode} is shown as such, and other keys are shown as usual`, async () => {
+  test(`a key that can't be decrypted because it ${mode} is marked as such, and other keys are listed as usual`, async () => {
     const { expect, before, id } = await doorWithDamage(damage)
     const { keys } = await expect(200, 'GET', '/api/keys')
     assert.equal([keys[0], keys[2]], [before[0], before[2]])
@@ -48,7 +48,7 @@ test("a key that can't be decrypted can be paused and deleted", async () => {
   assert.equal((await expect(200, 'GET', '/api/keys')).keys, [before[0], before[2]])
 })
 
-test('an unreadable keyring, unlike an unreadable key, fails the entire list', async () => {
+test('an unreadable keyring, unlike an unreadable key, makes the entire list fail', async () => {
   const { expect, storage } = await doorWithDamage()
   const later = openManagement({ storage, secret: 'another secret, as long as secrets must be' })
   await later.expect(500, 'GET', '/api/keys')

@@ -6,14 +6,14 @@ import { assert, suite } from '../support/suite.ts'
 import { upstream } from '../support/upstream.ts'
 import { openManagement, TOKEN } from './open-management.ts'
 
-const test = suite('discovering the models of a connection')
+const test = suite("discovering a connection's models")
 
 const LAB = 'http://lab.test/v1'
 const lab = { provider: 'openai-compatible-lab', prefix: 'lab', baseUrl: LAB }
 const models = (...ids: string[]) => ({ object: 'list', data: ids.map((id) => ({ id, object: 'model' })) })
 const lists = (...ids: string[]) => http.get(`${LAB}/models`, () => HttpResponse.json(models(...ids)))
 
-/** Opens a gateway with these servers, and a function that returns its latest warnings. */
+/** Opens a gateway with these servers, and a function that returns the latest warnings. */
 function open(...handlers: RequestHandler[]) {
   const fetch = upstream(...handlers)
   const management = openManagement({ fetch })
@@ -26,7 +26,7 @@ const getIds = async (gateway: ReturnType<typeof open>['gateway']) => {
   return listed.data.map(({ id }) => id)
 }
 
-test('creating a connection with "discover" stores the models of its server as enabledModels and lists them', async () => {
+test('creating a connection with "discover" lists its server\'s models and stores them as enabledModels', async () => {
   const { expect, gateway, asked, storage } = open(lists('llama3.2:latest', 'qwen3:8b'))
   const created = await expect(201, 'POST', '/api/connections', { ...lab, discover: true })
   assert.equal(created.providerSpecificData, {
@@ -37,7 +37,7 @@ test('creating a connection with "discover" stores the models of its server as e
   assert.not.ok('warnings' in created || 'discover' in created)
   assert.equal(await expect(200, 'GET', `/api/connections/${created.id}`), created)
   assert.equal(await getIds(gateway), ['lab/llama3.2:latest', 'lab/qwen3:8b'])
-  assert.equal(asked(), [`${LAB}/models`], 'the server is asked once')
+  assert.equal(asked(), [`${LAB}/models`], 'the server is queried once')
   for (const { value } of await storage.list('')) assert.not.match(value, 'discover')
 })
 
@@ -75,7 +75,7 @@ test('never sends a stored key to another host to discover its models', async ()
   assert.equal(asked(), [])
 })
 
-test('put with "discover" queries at each start, and writes only changes', async () => {
+test('put with "discover" queries the server at each start, and writes only changes', async () => {
   let served = ['a']
   const handler = http.get(`${LAB}/models`, () => HttpResponse.json(models(...served)))
   const { api, storage, asked } = open(handler)
@@ -105,12 +105,12 @@ test('keeps the discovered models while the server is unreachable, even if the o
   assert.equal(kept.providerSpecificData?.enabledModels, ['a'])
   assert.match(kept.warnings?.join() ?? '', 'is unreachable')
   const input = await put({ providerSpecificData: { ...providerSpecificData, enabledModels: ['mine'] } })
-  assert.equal(input.providerSpecificData?.enabledModels, ['mine'], 'those that are given stand in')
+  assert.equal(input.providerSpecificData?.enabledModels, ['mine'], 'given models replace the discovered ones')
   const removed = await api.connections.update('lab', { enabledModels: null, discover: true })
   assert.equal(removed.providerSpecificData, providerSpecificData)
 })
 
-test('POST /api/connections/{id}/models queries again, including in process and with the client', async () => {
+test('POST /api/connections/{id}/models queries the server again, including in process and through the client', async () => {
   let count = 0
   const { expect, call, refuses, api, gateway } = open(
     http.get(`${LAB}/models`, () => HttpResponse.json(models(...['a', 'b', 'c'].slice(0, ++count)))),
@@ -132,7 +132,7 @@ const formats: Array<[what: string, input: object, answer: object, url: string, 
   ['OpenAI, without a key', lab, models('m'), `${LAB}/models`, {}],
   ['OpenAI, with a key', { ...lab, apiKey: 'sk-1' }, models('m'), `${LAB}/models`, { authorization: 'Bearer sk-1' }],
   [
-    'OpenAI’s Responses',
+    'OpenAI’s Responses API',
     { ...lab, provider: 'own', format: 'openai-responses', apiKey: 'sk-1' },
     models('m'),
     `${LAB}/models`,
@@ -246,7 +246,7 @@ for (const [label, handler, warning, input = {}] of problems) {
   })
 }
 
-test('waits five seconds for a server that hangs, headers and body together', async () => {
+test('waits at most five seconds in total for the headers and body of a hanging server', async () => {
   const body = () => new HttpResponse(new ReadableStream(), { headers: { 'content-type': 'application/json' } })
   for (const respond of [() => new Promise<Response>(() => {}), body]) {
     const { api, clock } = open(http.get(`${LAB}/models`, respond))
@@ -262,7 +262,7 @@ test('waits five seconds for a server that hangs, headers and body together', as
   }
 })
 
-test("omits ids that aren't valid in enabledModels, and any beyond 5,000", async () => {
+test("drops ids that aren't valid in enabledModels, and any beyond the first 5,000", async () => {
   const many = Array.from({ length: 5_001 }, (_, index) => `m${index}`)
   const { api } = open(lists('a\nb', 'x'.repeat(513), ...many))
   const created = await api.connections.create({ ...lab, discover: true })
@@ -284,15 +284,15 @@ for (const [label, input, warning] of [
   ['a compatible connection without a URL', { provider: 'openai-compatible', apiKey: 'k' }, NOTHING],
   ['a provider outside the catalog', { ...lab, provider: 'own', apiKey: 'k' }, NOTHING],
   ['ollama', { provider: 'ollama' }, CATALOG],
-  ['LM Studio by its alias, with a key', { provider: 'lms', apiKey: 'k' }, CATALOG],
-  ['a vendor’s name for your own server, without a key', { provider: 'openai', baseUrl: LAB }, CATALOG],
+  ['LM Studio under its alias, with a key', { provider: 'lms', apiKey: 'k' }, CATALOG],
+  ['your own server under a vendor’s name, without a key', { provider: 'openai', baseUrl: LAB }, CATALOG],
   ['a compatible connection with a key', { ...lab, apiKey: 'k' }, undefined],
   ['a connection with enabled models', { ...lab, enabledModels: ['m'] }, undefined],
   ['a vendor with a key', { provider: 'openai', apiKey: 'k' }, undefined],
   ['a vendor without a key yet', { provider: 'openai' }, undefined],
   ['web search', { provider: 'tavily', apiKey: 'k' }, undefined],
 ] as const) {
-  test(`the warning about models that were never queried is ${warning ? '' : 'not '}given for ${label}`, async () => {
+  test(`${warning ? 'warns' : "doesn't warn"} about models that were never queried for ${label}`, async () => {
     const { expect, api, asked } = open()
     const created = await expect(201, 'POST', '/api/connections', input)
     const shown = { ...(await api.connections.get(created.id)), ...(warning && { warnings: [warning] }) }
@@ -311,7 +311,7 @@ test("doesn't warn about models that were never queried if custom models replace
   assert.not.ok('warnings' in (await api.connections.create(lab)))
 })
 
-test('a connection whose prefix would be rejected now can still discover its models', async () => {
+test('a connection with a prefix that would be rejected today can still discover its models', async () => {
   const storage = memoryStorage()
   const fetch = upstream(lists('m'))
   const before = openManagement({ storage, fetch, catalog: {} }).gateway
@@ -320,7 +320,7 @@ test('a connection whose prefix would be rejected now can still discover its mod
   assert.equal((await api.connections.discover(id)).providerSpecificData?.enabledModels, ['m'])
 })
 
-test('"discover" must be true or false, and rejected input calls no server', async () => {
+test('"discover" must be a boolean, and invalid input calls no server', async () => {
   const { refuses, expect, asked } = open(lists('m'))
   const path = '/api/connections'
   await refuses(400, '"discover" must be true or false', ['POST', path, { ...lab, discover: 'yes' }])
@@ -330,7 +330,7 @@ test('"discover" must be true or false, and rejected input calls no server', asy
   assert.equal(asked(), [])
 })
 
-test('discovered models survive a restart, and are part of a copied record', async () => {
+test('discovered models survive a restart, and are included in a copied record', async () => {
   const storage = memoryStorage()
   const fetch = upstream(lists('m'))
   const { id } = await openManagement({ storage, fetch }).gateway.api.connections.create({ ...lab, discover: true })

@@ -2,12 +2,12 @@ import { metered } from '../gate/support/metered-providers.ts'
 import { type GateOptions, messages, openGate } from '../gate/support/world.ts'
 import { assert, suite } from '../support/suite.ts'
 
-const test = suite('explaining a request under the limits of its key')
+const test = suite("explaining a request under its key's limits")
 
 const chat = '/v1/chat/completions'
 
 interface Case extends GateOptions {
-  /** The number of earlier requests, for 12 tokens and $0.000057 each. */
+  /** The number of earlier requests, each of which used 12 tokens and $0.000057. */
   before?: number
   path?: string
   body?: Record<string, unknown>
@@ -24,13 +24,13 @@ const cases: Record<string, Case> = {
     expected: [402, 'request_too_expensive'],
     uses: ['skipped'],
   },
-  'no price, where the settings allow it': {
+  'no price, but the settings allow it': {
     limits: { usd: { day: 5 } },
     settings: { whenPriceUnknown: 'allow' },
     model: 'free/m',
     expected: [200],
   },
-  'no price at the first target': {
+  'no price for the first target': {
     limits: { usd: { day: 5 } },
     combos: { pool: ['free/m', 'one/m'] },
     model: 'pool',
@@ -54,7 +54,7 @@ const cases: Record<string, Case> = {
     expected: [429, 'rate_limit_exceeded'],
   },
   'too little money left': { limits: { usd: { month: 0.0001 } }, expected: [402, 'request_too_expensive'] },
-  'too little money for the first target': {
+  'too little money left for the first target': {
     limits: { usd: { month: 0.0002 } },
     combos: { pool: ['one/m', 'cheap/m'] },
     model: 'pool',
@@ -114,7 +114,7 @@ for (const [
   title,
   { before = 0, path = chat, body = {}, model = 'one/m', expected, uses, ...options },
 ] of Object.entries(cases))
-  test(`explains how a request is handled: ${title}`, async () => {
+  test(`explains the outcome of a request: ${title}`, async () => {
     const { gateway, keyId, post, upstream } = await openGate({ respond: metered({}, { tokens: 0 }), ...options })
     const requested =
       path.includes('v1/chat') || path.includes('v1/messages') ? { messages, max_tokens: 30, ...body } : body
@@ -140,7 +140,7 @@ for (const [
     assert.equal([reply.status, reply.status < 400 ? undefined : responseBody.error.code], [expected[0], expected[1]])
   })
 
-test('shows the retry delay while in-flight requests reserve the rest, and makes no reservation', async () => {
+test('explains the rejection while in-flight requests reserve the rest, and makes no reservation', async () => {
   let respond: (response: Response) => void = () => {}
   const {
     gateway,

@@ -4,9 +4,9 @@ import type { Storage } from '../../src/types.ts'
 import { assert, suite } from '../support/suite.ts'
 import { openManagement } from './open-management.ts'
 
-const test = suite('a storage on which every write fails')
+const test = suite('a storage that rejects every write')
 
-/** Creates a store in which every conditional write after `lose()` loses to another writer. */
+/** Creates a store that reports a conflict for every write after `lose()`. */
 function losing() {
   const inner = memoryStorage()
   let isLosing = false
@@ -33,13 +33,13 @@ test('every change fails with an error code if every write to the storage confli
   const changes: Record<string, () => Promise<unknown>> = {
     settings: () => api.settings.update({ requireApiKey: true }),
     'a key': () => api.keys.update(key.id, { isActive: false }),
-    'a key that goes': () => api.keys.delete(key.id),
+    'deleting a key': () => api.keys.delete(key.id),
     'a combo': () => api.combos.update(combo.id, { models: ['a/y'] }),
-    'a combo that goes': () => api.combos.delete(combo.id),
+    'deleting a combo': () => api.combos.delete(combo.id),
     'an alias': () => api.aliases.set({ alias: 'old', model: 'a/y' }),
     'a new alias': () => api.aliases.set({ alias: 'new', model: 'a/y' }),
     'a provider': () => api.providers.update('openai', { strategy: 'random' }),
-    'a vault that nobody has made': () =>
+    "a vault that doesn't exist yet": () =>
       openManagement({ storage: createEmpty(storage) }).gateway.api.keys.create({ name: 'a' }),
   }
   for (const [label, change] of Object.entries(changes)) {

@@ -5,7 +5,7 @@ import { createGateway } from '../../src/gateway.ts'
 import { assert, suite } from '../support/suite.ts'
 import { TOKEN } from './open-management.ts'
 
-const test = suite('the management operations of features')
+const test = suite('management operations defined by features')
 
 const notes = new Map<string, string>()
 

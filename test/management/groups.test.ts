@@ -7,7 +7,7 @@ import { openWorld, token } from '../pipeline/support/world.ts'
 import { assert, suite } from '../support/suite.ts'
 import { openManagement } from './open-management.ts'
 
-const test = suite('groups of keys')
+const test = suite('key groups')
 
 const limits = { requests: { minute: 60 }, usd: { day: 0.5, month: 12.25 }, parallel: 4 }
 const full = { name: 'Team A', limits, models: ['one/*'], kinds: ['llm'], metadata: { plan: 'pro' } }
@@ -71,7 +71,7 @@ test('rejects an invalid group with an error that identifies the field, and chan
   assert.equal(await expect(200, 'GET', '/api/groups'), before)
 })
 
-test('puts a group by its id or name, and writes nothing if repeated', async () => {
+test('puts a group by id or name, and writes nothing if the put is repeated', async () => {
   const { gateway, storage } = openManagement()
   const { groups } = gateway.api
   const getVersions = async () => (await storage.list('groups/')).map(({ version }) => version)
@@ -88,7 +88,7 @@ test('puts a group by its id or name, and writes nothing if repeated', async () 
   assert.is(twice[0].id, twice[1].id)
 })
 
-test("doesn't delete a group with keys, and a key can only be in an existing group", async () => {
+test('rejects deleting a group that has keys, and rejects keys in an unknown group', async () => {
   const { expect, refuses } = openManagement()
   const { id } = await expect(201, 'POST', '/api/groups', { name: 'a' })
   const unknown = '"group" must be the ID of a group; no group has the ID "nowhere"'
@@ -108,7 +108,7 @@ test("doesn't delete a group with keys, and a key can only be in an existing gro
   await expect(200, 'DELETE', `/api/groups/${id}`)
 })
 
-test('the client can also manage groups', async () => {
+test('the client can manage groups', async () => {
   const { gateway } = await openWorld()
   const { groups, keys } = createClient({ baseUrl: 'http://gateway.test', token, fetch: gateway.fetch })
   const { id } = await groups.create({ name: 'a' })
@@ -120,10 +120,10 @@ test('the client can also manage groups', async () => {
   assert.is((await groups.put({ id: 'b', name: 'b' })).id, 'b')
 })
 
-/** Creates a store that claims not to be atomic. */
+/** Creates a store that claims not to support atomic writes. */
 const loose = (): Storage => ({ ...memoryStorage(), atomic: false })
 
-test("warns about limits on a storage that isn't atomic", async () => {
+test('warns about limits on a storage without atomic writes', async () => {
   const { gateway } = openManagement({ storage: loose(), sharedState: false })
   const { keys, groups } = gateway.api
   const message = /not atomic, so gateways that share it can together exceed a limit/
@@ -139,7 +139,7 @@ test("warns about limits on a storage that isn't atomic", async () => {
   assert.not.ok('warnings' in (await openManagement().gateway.api.keys.create({ name: 'k', limits })))
 })
 
-const use = suite('the keys of a group')
+const use = suite('the keys in a group')
 
 const secret = 'a secret of the store, as long as secrets must be'
 
@@ -153,7 +153,7 @@ async function openUsed(storage: Storage = memoryStorage()) {
   return { ...world, storage, send, status: async (key: string) => (await send(key)).status }
 }
 
-use('keys are rejected while their group is paused, and their in-flight streams end', async () => {
+use("a paused group's keys are rejected, and their in-flight streams end", async () => {
   const { api, status, send } = await openUsed()
   const { id } = await api.groups.create({ name: 'a' })
   const { key } = await api.keys.create({ name: 'k', group: id })
@@ -170,7 +170,7 @@ use('keys are rejected while their group is paused, and their in-flight streams 
   assert.is(await status(key), 200)
 })
 
-use('keys follow changes to their group by another gateway on the storage', async () => {
+use('a change to a group by another gateway on the same storage takes effect for its keys', async () => {
   const storage = memoryStorage()
   const [first, second] = [await openUsed(storage), await openUsed(storage)]
   const { id } = await first.api.groups.create({ name: 'a' })
@@ -184,7 +184,7 @@ use('keys follow changes to their group by another gateway on the storage', asyn
   assert.is(await second.status(key), 200)
 })
 
-use('keys are rejected if their group is missing or was changed by another program', async () => {
+use('keys are rejected if their group is missing or was modified by another program', async () => {
   const { api, status, storage, recorded } = await openUsed()
   const { id } = await api.groups.create({ name: 'a', limits: { parallel: 4 } })
   const { key } = await api.keys.create({ name: 'k', group: id })

@@ -5,7 +5,7 @@ import { isCi, randomCases } from '../support/ci.ts'
 import { eachHostile } from '../support/hostile-values.ts'
 import { assert, suite } from '../support/suite.ts'
 
-const test = suite('values of any JSON type in any field of a body under /api')
+const test = suite('JSON values of any type in any field of an /api body')
 
 const prices = { m: { input: 1, output: 2, images: { '4K': 1 }, tiers: [{ above: 9, input: 3 }] } }
 const rules = {
@@ -16,7 +16,7 @@ const rules = {
 const limits = { requests: { minute: 5 }, tokens: { day: 9 }, usd: { month: 2 }, parallel: 3 }
 const access = { models: ['one/*'], kinds: ['llm'], limits }
 
-/** A body with most fields for each operation that takes one. `:id` stands for the ID of the record that the first body of its folder creates. */
+/** A body with most fields for each operation that takes one. `:id` stands for the ID of the record created by the first body under the same path. */
 const bodies: ReadonlyArray<readonly [method: string, path: string, body: object]> = [
   ['POST', '/api/keys', { name: 'a', metadata: { team: 'x' }, expiresAt: '2030-01-01T00:00:00Z', ...access }],
   ['PUT', '/api/keys/:id', { name: 'a', isActive: true, metadata: { team: 'x' }, ...access }],

@@ -3,7 +3,7 @@ import { getRevision } from '../../src/lib/revision.ts'
 import { assert, suite } from '../support/suite.ts'
 import { openManagement, TOKEN } from './open-management.ts'
 
-const test = suite('changes with the revision of a record')
+const test = suite('conditional changes with If-Match')
 
 /** Opens a gateway with one record of each kind. */
 async function open(options: Parameters<typeof openManagement>[0] = {}) {
@@ -21,7 +21,7 @@ async function open(options: Parameters<typeof openManagement>[0] = {}) {
   return { ...management, api, send }
 }
 
-test('a change to a key, group, combo, connection, provider, or the settings only applies to the given revision', async () => {
+test('a change to a key, group, combo, connection, provider, or the settings only takes effect if the given revision is current', async () => {
   const { api, send } = await open()
   const key = await api.keys.create({ name: 'a' })
   const group = await api.groups.create({ name: 'a' })
@@ -45,13 +45,17 @@ test('a change to a key, group, combo, connection, provider, or the settings onl
     const [[name, value] = ['', '']] = Object.entries(first)
     assert.equal(Reflect.get(current, name), value, path)
     assert.not.match(JSON.stringify(rejected.body), key.key)
-    assert.is((await send('PATCH', path, getRevision(current), second)).status, 200, `${path}, based on what is now`)
-    assert.is((await send('PATCH', path, undefined, first)).status, 200, `${path}, based on nothing`)
+    assert.is(
+      (await send('PATCH', path, getRevision(current), second)).status,
+      200,
+      `${path}, based on the current revision`,
+    )
+    assert.is((await send('PATCH', path, undefined, first)).status, 200, `${path}, without a revision`)
     if (path.includes('-')) assert.is((await send('DELETE', path, tag)).status, 409, path)
   }
 })
 
-test('compares the revision with the list entry for aliases and custom models, which have no GET route', async () => {
+test('checks the revision of aliases and custom models, which have no GET route, against their list entry', async () => {
   const { api, send } = await open()
   await api.aliases.set({ alias: 'quick', model: 'openai/a' })
   const tag = getRevision({ alias: 'quick', model: 'openai/a' })
@@ -69,9 +73,9 @@ test('compares the revision with the list entry for aliases and custom models, w
   assert.match(gone.body.error, 'deleted')
 })
 
-test('only one of many changes with the same revision succeeds, across two gateways on one storage', async () => {
+test('only one of several changes based on the same revision succeeds, across two gateways on one storage', async () => {
   const storage = memoryStorage()
-  const clock = { now: () => Date.now(), sleep: (ms: number) => new Promise<void>((done) => setTimeout(done, ms)) } // a real clock, because they wait for each other
+  const clock = { now: () => Date.now(), sleep: (ms: number) => new Promise<void>((done) => setTimeout(done, ms)) } // a real clock, because the gateways wait for each other
   const [first, second] = [await open({ storage, clock }), await open({ storage, clock })]
   const { id } = await first.api.groups.create({ name: 'a' })
   await second.api.groups.get(id)

@@ -10,7 +10,7 @@ const test = suite('gateway.api')
 
 const openGateway = () => createGateway({ storage: memoryStorage(), logger: false })
 
-/** Resolves to the error of a call, which must be one of the gateway's. */
+/** Resolves to the error of a failed call, which must be a gateway error. */
 async function catchError(call: Promise<unknown>) {
   try {
     await call
@@ -21,7 +21,7 @@ async function catchError(call: Promise<unknown>) {
   throw new Error('it was accepted')
 }
 
-test('gateway.api works without a credential and returns the body that HTTP sends', async () => {
+test('gateway.api works without a credential and returns the same body as HTTP', async () => {
   const { gateway, expect } = openManagement()
   const { api } = gateway
   const key = await api.keys.create({ name: 'a' })
@@ -86,7 +86,7 @@ test('gateway.api validates like HTTP, and rejects with an error that has a code
   })
 })
 
-test("an id that isn't a string doesn't exist", async () => {
+test("an id that isn't a string is treated as unknown", async () => {
   const { api } = openGateway()
   for (const id of [undefined, null, 5, {}] as unknown[] as string[]) {
     // JavaScript callers can pass these

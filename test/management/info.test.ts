@@ -6,7 +6,7 @@ import { openWorld } from '../pipeline/support/world.ts'
 import { assert, suite } from '../support/suite.ts'
 import { openManagement, TOKEN } from './open-management.ts'
 
-const test = suite('the information about a gateway')
+const test = suite('gateway information')
 
 test('contains the version, the storage, the features, and the record counts, and no secret', async () => {
   const { expect, gateway, clock } = openManagement({ basePath: '/ai', observe: [prometheus()] })

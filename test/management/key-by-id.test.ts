@@ -4,12 +4,12 @@ import { createGateway } from '../../src/gateway.ts'
 import type { Clock, Storage } from '../../src/types.ts'
 import { assert, suite } from '../support/suite.ts'
 
-const test = suite('finding a key by its id')
+const test = suite('finding a key by id')
 
 const secret = 'key-by-id-'.repeat(5)
 const open = (storage: Storage) => createGateway({ storage, logger: false, secret }).api.keys
 
-test("finds a key by its id without reading other keys, even if the storage doesn't report changes", async () => {
+test("finds a key by id without reading other keys, even if the storage doesn't report changes", async () => {
   const { watch: _, ...silent } = memoryStorage()
   const reads: string[] = []
   const storage: Storage = {
@@ -38,10 +38,10 @@ test("finds a key by its id without reading other keys, even if the storage does
   await keys.delete(created)
   reads.length = 0
   await keys.get(created).catch(() => {})
-  assert.not.ok(reads.includes('get'), 'a deleted one is not remembered')
+  assert.not.ok(reads.includes('get'), 'a deleted key is not cached')
 })
 
-test('finds a key by its id even if its record has moved in the storage', async () => {
+test('finds a key by id even if its record has moved in the storage', async () => {
   const storage = memoryStorage()
   const [here, other] = [open(storage), open(storage)]
   const { id } = await here.create({ name: 'one' })
@@ -55,7 +55,7 @@ test('finds a key by its id even if its record has moved in the storage', async 
 
   const { id: next } = await other.create({ name: 'next' })
   await storage.set('keys/other', (await storage.list('keys/', { after: 'keys/' }))[0]?.value ?? '')
-  assert.is((await here.get(next)).key.name, 'next', 'another lies there')
+  assert.is((await here.get(next)).key.name, 'next', 'another record is in its place')
 
   await other.delete(next)
   await storage.delete('keys/other')

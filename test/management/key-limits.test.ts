@@ -1,7 +1,7 @@
 import { assert, suite } from '../support/suite.ts'
 import { openManagement } from './open-management.ts'
 
-const test = suite('the permissions and limits of a key')
+const test = suite('key permissions and limits')
 
 const limits = {
   requests: { minute: 60, total: 1_000 },
@@ -17,7 +17,7 @@ const fields = {
   metadata: { team: 'ml' },
 }
 
-test("sets a key's permissions and limits, returns them as sent, replaces them completely, and removes them with null", async () => {
+test("sets a key's permissions and limits, returns them unchanged, replaces them completely, and removes them with null", async () => {
   const { expect, gateway } = openManagement()
   await gateway.api.connections.create({ provider: 'openai' })
   await gateway.api.aliases.set({ alias: 'fast', model: 'openai/gpt-5-mini' })
@@ -34,7 +34,7 @@ test("sets a key's permissions and limits, returns them as sent, replaces them c
   assert.equal(Object.keys(Object(await showKey())), ['id', 'name', 'key', 'isActive', 'createdAt'])
 })
 
-test('put sets permissions and limits, and writes nothing if repeated', async () => {
+test('put sets permissions and limits, and writes nothing if the put is repeated', async () => {
   const { gateway, storage } = openManagement()
   const getVersions = async () => (await storage.list('keys/')).map(({ version }) => version)
   const put = { id: 'app', name: 'app', limits, models: ['fast'] }
@@ -48,7 +48,7 @@ const WHOLE = 'must be a whole number from 1 to 9007199254740991'
 const MOMENT = 'must be an ISO 8601 time with a time zone, such as "2027-01-31T00:00:00Z"'
 const EMPTY = 'must not be empty. For no restriction, send null or omit it'
 
-/** Invalid limits, which are rejected everywhere. */
+/** Invalid limits, rejected everywhere. */
 const refusedLimits: [limits: unknown, error: string][] = [
   [{}, `"limits" ${EMPTY}`],
   [[], '"limits" must be an object'],
@@ -114,10 +114,10 @@ test('rejects invalid permissions and limits with an error that identifies the f
   assert.not.ok('limits' in (await expect(200, 'GET', '/api/settings')))
 })
 
-const settings = suite('the limits in the settings')
+const settings = suite('limits in the settings')
 
 settings(
-  'limits in the settings are replaced completely, other settings field by field, and null removes both',
+  'settings patches replace limits completely and other settings field by field, and null removes both',
   async () => {
     const { expect } = openManagement()
     const plain = await expect(200, 'GET', '/api/settings')

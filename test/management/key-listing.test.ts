@@ -26,7 +26,7 @@ test('lists keys with their values by default, and returns nothing else', async 
   assert.is(body.keys[0]?.hint, undefined)
 })
 
-test('with values=none, shows the start and end of values, even for a single key', async () => {
+test('with values=none, shows only the start and end of each value, even for a single key', async () => {
   const { list, expect, gateway } = await withKeys(['one', 'two'])
   const full = (await gateway.api.keys.list()).keys
   const { keys } = await list('?values=none')
@@ -40,7 +40,7 @@ test('with values=none, shows the start and end of values, even for a single key
   assert.equal(await gateway.api.keys.get(keys[0]?.id ?? '', { values: 'none' }), { key: keys[0] })
 })
 
-test('continues pages after a key that was deleted in the meantime', async () => {
+test('continues after the last key of a page even if it was deleted in the meantime', async () => {
   const names = ['a', 'b', 'c', 'd', 'e']
   const { list, gateway } = await withKeys(names)
   const first = await list('?limit=2&values=none')
@@ -54,7 +54,7 @@ test('continues pages after a key that was deleted in the meantime', async () =>
   assert.equal(listNames(await list(`?after=${encodeURIComponent('99:gone')}`)), [])
 })
 
-test('finds keys by part of their name or id, with or without pages', async () => {
+test('finds keys by part of their name or id, with or without pagination', async () => {
   const { list } = await withKeys(['Team A', 'team b', 'other', 'my TEAM'])
   assert.equal(listNames(await list('?q=team')), ['Team A', 'team b', 'my TEAM'])
   const { after = '', ...first } = await list('?q=team&limit=2')
@@ -65,7 +65,7 @@ test('finds keys by part of their name or id, with or without pages', async () =
   assert.equal(listNames(await list('?q=12345678901234567890')), [])
 })
 
-test('rejects an unknown parameter, and the error mentions it', async () => {
+test('rejects an unknown parameter with an error that names it', async () => {
   const { list: _, refuses } = await withKeys([])
   await refuses(400, '"values" must be one of "all", "none"', ['GET', '/api/keys?values=some'])
   await refuses(400, '"limit" must be a whole number from 1 to 1000', ['GET', '/api/keys?limit=0'])

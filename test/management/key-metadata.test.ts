@@ -8,7 +8,7 @@ import { openWorld } from '../pipeline/support/world.ts'
 import { assert, suite } from '../support/suite.ts'
 import { openManagement, TOKEN } from './open-management.ts'
 
-const test = suite('the metadata of a key')
+const test = suite('key metadata')
 
 const metadata = { team: 'ml', 'cost centre': '42', empty: '' }
 
@@ -49,7 +49,7 @@ const rejected: [metadata: unknown, error: string][] = [
   ['ml', '"metadata" must be an object'],
 ]
 
-test('rejects metadata beyond its limits, and changes nothing', async () => {
+test('rejects metadata that exceeds the limits, and changes nothing', async () => {
   const { expect, refuses } = openManagement()
   const { id } = await expect(201, 'POST', '/api/keys', { name: 'a', metadata })
   for (const [input, error] of rejected) {
@@ -67,7 +67,7 @@ test('rejects metadata beyond its limits, and changes nothing', async () => {
   assert.equal((await expect(200, 'GET', '/api/keys')).keys[0]?.metadata, most)
 })
 
-test('puts metadata, and writes nothing if repeated', async () => {
+test('puts metadata, and writes nothing if the put is repeated', async () => {
   const { gateway, storage } = openManagement()
   const { keys } = gateway.api
   const getVersions = async () => (await storage.list('keys/')).map(({ version }) => version)
@@ -82,7 +82,7 @@ test('puts metadata, and writes nothing if repeated', async () => {
   assert.is((await keys.put({ id: 'new', name: 'new', metadata: null })).key.metadata, undefined)
 })
 
-test('the client sets metadata', async () => {
+test('the client can set metadata', async () => {
   const { gateway } = openManagement()
   const client = createClient({ baseUrl: 'http://gateway.test', token: TOKEN, fetch: gateway.fetch as typeof fetch })
   const created = await client.keys.create({ name: 'a', metadata })
@@ -106,7 +106,7 @@ test('the OpenAPI document describes metadata', async () => {
   )
 })
 
-/** Opens a gateway on a store with one key, and replaces the key's stored metadata. */
+/** Opens a gateway with one key, and replaces the key's stored metadata. */
 async function damageMetadata(stored: unknown) {
   const storage: Storage = memoryStorage()
   const first = await openWorld({ storage, connections: ['one'] })
@@ -137,7 +137,7 @@ for (const [stored, problem, kept] of damages)
     assert.equal(
       JSON.parse((await storage.get(place))?.value ?? '').record.metadata,
       stored,
-      'what was not changed stays',
+      'unchanged metadata stays',
     )
     await api.keys.update(id, { metadata: { team: 'mended' } })
     assert.equal([(await api.keys.get(id)).key.metadata, (await api.health.list()).damaged], [{ team: 'mended' }, []])

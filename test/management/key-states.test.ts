@@ -18,7 +18,7 @@ function signal() {
   return { fired, fire: () => fire() }
 }
 
-/** Creates a store without `watch`, so only the change itself can make the gateway drop its cache. */
+/** Creates a store without `watch`, so only the change itself can make the gateway invalidate its cache. */
 function unwatched(): Storage {
   const { watch, ...storage } = memoryStorage()
   return storage
@@ -42,7 +42,7 @@ test('rejects a paused key with a 403 from the next request on, and accepts it o
   }
 })
 
-test('rejects a paused key whether or not keys are required', async () => {
+test('rejects a paused key whether or not a key is required', async () => {
   const { management, id, key } = await doorWithKey()
   await management.expect(200, 'PUT', `/api/keys/${id}`, { isActive: false })
   assert.is(await models(management, key), 403)
@@ -55,7 +55,7 @@ test('a renamed key stays paused', async () => {
   assert.is(await models(management, key), 403)
 })
 
-test('a deleted key is unknown as of the next request', async () => {
+test('rejects a deleted key from the next request on', async () => {
   const { management, id, key } = await doorWithKey()
   await management.expect(200, 'PATCH', '/api/settings', { requireApiKey: true })
   assert.is(await models(management, key), 200)
@@ -63,7 +63,7 @@ test('a deleted key is unknown as of the next request', async () => {
   assert.is(await models(management, key), 401)
 })
 
-test("a request that is in flight while its key is paused doesn't resume the key", async () => {
+test("an in-flight request doesn't resume a key that is paused in the meantime", async () => {
   const storage = unwatched()
   const gate = { isArmed: false, reached: signal(), open: signal() }
   const slow: Storage = {
@@ -81,7 +81,7 @@ test("a request that is in flight while its key is paused doesn't resume the key
   const { management, id, key } = await doorWithKey(slow)
   gate.isArmed = true
   const early = models(management, key)
-  await gate.reached.fired // it has read the active key
+  await gate.reached.fired // it has read the key while active
   await management.expect(200, 'PUT', `/api/keys/${id}`, { isActive: false })
   gate.open.fire()
   assert.is(await early, 200)
@@ -99,7 +99,7 @@ test('finds by id a key that another process just created, even while the cache 
   await other.refuses(404, 'Key not found', ['DELETE', `/api/keys/${id}`])
 })
 
-test('a pause and a deletion apply in the same process even if the storage fails after writing', async () => {
+test('a pause or a deletion takes effect in the same process even if the storage fails after writing', async () => {
   const storage = unwatched()
   let failing = false
   const failAfter = <A extends unknown[], T>(run: (...args: A) => Promise<T>) => {
@@ -135,7 +135,7 @@ test('a stored key without a state is active', async () => {
   assert.is((await send('GET', '/v1/models', { headers: { 'x-api-key': key } })).status, 200)
 })
 
-test('lists keys that two processes create alternately in creation order', async () => {
+test('lists keys created alternately by two processes in creation order', async () => {
   const storage = unwatched()
   const here = openManagement({ storage })
   const other = openManagement({ storage })

@@ -3,7 +3,7 @@ import { fakeUpstream, json } from '../pipeline/support/upstream.ts'
 import { openWorld } from '../pipeline/support/world.ts'
 import { assert, suite } from '../support/suite.ts'
 
-const test = suite('the usage of keys')
+const test = suite('key usage')
 
 const DAY = 86_400_000
 
@@ -25,7 +25,7 @@ async function world(options: object = {}) {
   return { ...opened, clock, busy, old, never, send, usageOf: readUsage }
 }
 
-test("shows a key's costs this month, how much of each limit is used, and the time of its latest request", async () => {
+test("shows a key's costs this month, its usage of each limit, and the time of its latest request", async () => {
   const { api, clock, busy, old, never, send, usageOf: readUsage } = await world()
   await send(busy) // in the previous month
   await send(old)
@@ -60,7 +60,7 @@ test("shows a key's costs this month, how much of each limit is used, and the ti
   assert.ok(clock.now() - oldAt > 30 * DAY)
 })
 
-test('the latest request time is still exact days later, whether or not requests were aggregated', async () => {
+test('the latest request time is still exact days later, even after requests are aggregated', async () => {
   const { clock, gateway, busy, send, usageOf: readUsage } = await world()
   await clock.advance(5 * DAY + 12_345_678)
   await send(busy)
@@ -72,7 +72,7 @@ test('the latest request time is still exact days later, whether or not requests
   await gateway.close()
 })
 
-test('a gateway without stored usage still shows how much of the limits is used', async () => {
+test("without stored usage, still shows each key's usage of its limits", async () => {
   const { busy, send, usageOf: readUsage } = await world({ usage: false })
   await send(busy)
   const { limits, ...spent } = (await readUsage(busy.id)).get(busy.id) ?? { limits: [] }
@@ -80,7 +80,7 @@ test('a gateway without stored usage still shows how much of the limits is used'
   assert.equal(limits.find(({ scope, unit }) => scope === 'key' && unit === 'requests')?.used, 1)
 })
 
-test('rejects too many ids, and an empty list of ids', async () => {
+test('rejects too many ids and an empty list of ids', async () => {
   const { api } = await world()
   for (const ids of ['', [], Array.from({ length: 101 }, (_, index) => `k${index}`), 5 as never])
     await api.usage.keys({ ids }).then(

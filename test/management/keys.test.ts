@@ -7,7 +7,7 @@ const test = suite('API keys')
 
 const known = { create: listFields(keyFields, 'create'), update: listFields(keyFields, 'update') }
 
-test('returns a created key once as `key`, with its id, name, and time', async () => {
+test('returns a created key once as `key`, with its id, name, and creation time', async () => {
   const { expect } = openManagement()
   const created = await expect(201, 'POST', '/api/keys', { name: 'Team A' })
   assert.match(created.key, /^sbx_[\w-]{51}$/)
@@ -72,7 +72,7 @@ const badChanges: Array<[body: unknown, error: string]> = [
   [{ isActive: false, constructor: 1 }, `Unknown field "constructor". Known: ${known.update}.`],
 ]
 for (const [body, error] of badChanges) {
-  test(`rejects the change ${JSON.stringify(body)} and keeps the key unchanged: ${error}`, async () => {
+  test(`rejects the change ${JSON.stringify(body)} and leaves the key unchanged: ${error}`, async () => {
     const { refuses, expect } = openManagement()
     const { id } = await expect(201, 'POST', '/api/keys', { name: 'a' })
     await refuses(400, error, ['PUT', `/api/keys/${id}`, body])
@@ -103,7 +103,7 @@ test('a deleted key stays deleted', async () => {
   )
 })
 
-test('keys and ids are unique, but names need not be', async () => {
+test("keys and ids are unique, but names don't have to be", async () => {
   const { expect } = openManagement()
   for (let count = 0; count < 20; count++) await expect(201, 'POST', '/api/keys', { name: 'same' })
   const { keys } = await expect(200, 'GET', '/api/keys')
@@ -111,7 +111,7 @@ test('keys and ids are unique, but names need not be', async () => {
   assert.is(new Set(keys.map(({ id }) => id)).size, 20)
 })
 
-test("the storage doesn't contain the value of a key", async () => {
+test("the storage doesn't contain any key's value", async () => {
   const { expect, storage } = openManagement()
   const { key } = await expect(201, 'POST', '/api/keys', { name: 'a' })
   const raw = JSON.stringify(await storage.list(''))

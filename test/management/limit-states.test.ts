@@ -59,7 +59,7 @@ test("a key's limits include the limits of its group and of the gateway", async 
   assert.equal((await api.settings.limits.get()).limits.length, 1)
 })
 
-test("resetting a key restarts only the key's limits, and deleting it removes them", async () => {
+test("resetting a key restarts only the key's own limits, and deleting it removes them", async () => {
   const { api, id, group, send, used } = await world()
   await send()
   await api.keys.limits.reset(id)
@@ -112,7 +112,7 @@ test('reads, resets, and settles limits over HTTP, with or without a body', asyn
       await refuses(404, whose.includes('keys') ? 'Key not found' : 'Group not found', [method, `${whose}/${path}`])
 })
 
-test('the CLI shows the limits', async () => {
+test('the CLI shows limit states', async () => {
   const { gateway, send, group } = await world()
   await send()
   const serving = await serveNode(gateway, { port: 0 })

@@ -4,7 +4,7 @@ import { assert, suite } from '../support/suite.ts'
 
 const test = suite('a long list in the management API')
 
-test('writes a long list at the pace of its reader, and stops when the client disconnects', async () => {
+test("streams a long list at the client's pace, and stops when the client disconnects", async () => {
   let written = 0
   const list = Array.from({ length: 1_200 }, (_, index) => ({ toJSON: () => ++written && index }))
   const { body } = createListReply(200, { list })

@@ -42,7 +42,7 @@ interface Received {
   data: any
 }
 
-/** Reads the events of a stream. The clock advances while it waits for one. */
+/** Reads events from a stream. The clock advances while it waits for one. */
 function readEvents(response: Response, clock: FakeClock) {
   const reader = response.body?.pipeThrough(new TextDecoderStream()).getReader()
   let text = ''
@@ -58,7 +58,7 @@ function readEvents(response: Response, clock: FakeClock) {
     return !done
   }
 
-  /** Resolves to the next event, or the next standalone comment, or `undefined` at the end. */
+  /** Resolves to the next event, or the next standalone comment, or `undefined` at the end of the stream. */
   async function next({ comments = false } = {}): Promise<Received | string | undefined> {
     for (;;) {
       const end = text.indexOf('\n\n')
@@ -75,7 +75,7 @@ function readEvents(response: Response, clock: FakeClock) {
     }
   }
 
-  /** Resolves to the events up to the first of a type. */
+  /** Resolves to the events up to and including the first of the given type. */
   async function until(type: string): Promise<Received[]> {
     const seen: Received[] = []
     for (;;) {
@@ -155,7 +155,7 @@ test('the first event contains a request that is already in flight, with its fai
   await events.cancel()
 })
 
-test('a reconnecting reader continues after its last event, or learns that the event is gone', async () => {
+test('a reconnecting reader resumes after its last event, or learns that the event is no longer available', async () => {
   const { follow, send, clock } = await open()
   const events = await follow()
   const [first] = await events.until('running')
@@ -189,7 +189,7 @@ test('a slow reader learns how many events it missed, and which requests are in 
   await slow.cancel()
 })
 
-test('reports a changed record by its collection and id, including changes by another instance', async () => {
+test('reports a changed record by collection and id, including changes by another instance', async () => {
   const clock = fakeClock()
   const inner = memoryStorage({ clock })
   const listeners: Array<(key: string) => void> = []
@@ -239,7 +239,7 @@ test('reports when a target goes into cooldown, is probed, and recovers', async 
     if (typeof event === 'object') states.push(event.data.state)
   }
   await collect()
-  await collect() // only time has passed
+  await collect() // no requests, only elapsed time
   isUnhealthy = false
   await chat({ model: 'one/m' })
   await collect()
@@ -248,7 +248,7 @@ test('reports when a target goes into cooldown, is probed, and recovers', async 
   await clock.advance(1)
 })
 
-test('sends comments while nothing happens, and ends with the gateway', async () => {
+test('sends comments while idle, and ends when the gateway closes', async () => {
   const { follow, gateway } = await open()
   const events = await follow()
   await events.until('running')
@@ -273,7 +273,7 @@ for (const [query, message] of [
     assert.ok((await response.json()).error.includes(message))
   })
 
-test('accepts only callers with the admin or read token, at most 100 at a time', async () => {
+test('accepts only the admin or read token, and at most 100 readers at a time', async () => {
   const { gateway, follow } = await open()
   assert.is((await gateway.fetch('http://gateway/api/live')).status, 401)
   const readers = await Promise.all(Array.from({ length: 100 }, () => follow()))

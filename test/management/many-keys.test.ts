@@ -13,7 +13,9 @@ const open = (storage: Storage) => createGateway({ storage, logger: false, secre
 
 const listNames = async ({ list }: ReturnType<typeof open>) => (await list()).keys.map(({ name }) => name)
 
-/** Wraps a storage to count `get` calls, and `list` calls for keys. Former values of keys aren't counted, because they are few and listed once. */
+/**
+ * Wraps a storage to count `get` calls and `list` calls for keys. Previous values of keys aren't counted, because they are few and listed only once.
+ */
 function counting(inner: Storage) {
   const counts = { list: 0, get: 0 }
   const storage: Storage = {
@@ -30,7 +32,7 @@ function counting(inner: Storage) {
   return { storage, counts }
 }
 
-test('creating a key takes the same time, however many keys exist', async () => {
+test('creating a key takes the same time no matter how many keys exist', async () => {
   const { storage, counts } = counting(memoryStorage())
   const keys = open(storage)
   await keys.create({ name: 'first' })
@@ -40,7 +42,7 @@ test('creating a key takes the same time, however many keys exist', async () => 
   assert.equal(await listNames(keys), ['first', ...Array.from({ length: 50 }, (_, created) => String(created))])
 })
 
-test('every process lists each of many concurrently created keys once', async () => {
+test('every process lists each of many concurrently created keys exactly once', async () => {
   const storage = memoryStorage()
   const [here, other] = [open(storage), open(storage)]
   await Promise.all([listNames(here), listNames(other)])
@@ -49,7 +51,7 @@ test('every process lists each of many concurrently created keys once', async ()
   for (const keys of [here, other, open(storage)]) assert.equal((await listNames(keys)).sort(), [...names].sort())
 })
 
-test('lists keys that two gateways with a watched storage create alternately in creation order', async () => {
+test('lists keys created alternately by two gateways on a watched storage in creation order', async () => {
   const storage = memoryStorage()
   const [here, other] = [open(storage), open(storage)]
   const names = Array.from({ length: 20 }, (_, created) => String(created))
@@ -57,7 +59,7 @@ test('lists keys that two gateways with a watched storage create alternately in 
   for (const keys of [here, other, open(storage)]) assert.equal(await listNames(keys), names)
 })
 
-test('detects a change by another process at any moment of an insertion', async () => {
+test('detects a change by another process at any point during an insertion', async () => {
   const storage = memoryStorage()
   const [here, other] = [open(storage), open(storage)]
   for (let delay = 0; delay < 40; delay++) {
@@ -73,7 +75,7 @@ test('detects a change by another process at any moment of an insertion', async 
   }
 })
 
-test('lists a key whose write reported an error but succeeded', async () => {
+test('lists a key whose write succeeded but reported an error', async () => {
   const inner = memoryStorage()
   let fails = false
   const storage: Storage = {
@@ -120,7 +122,7 @@ test('pausing, renaming, and deleting a key reads no other keys if the storage r
   })
 })
 
-test('detects a change by another process at any moment of a change in this one, even in a concurrent list', async () => {
+test('detects a change by another process at any point during a local change, even in a concurrent list', async () => {
   for (const late of [
     { list: 90, write: 30 },
     { list: 5, write: 120 },
@@ -155,7 +157,10 @@ test('reading many keys yields to other work', async () => {
   const copy = (await storage.list('keys/'))[0]?.value ?? ''
   for (let created = 0; created < 5_000; created++)
     await storage.set(`keys/${created}`, copy.replace(id, `copy-${created}`))
-  assert.ok((await turnsDuring(() => keys.get('unknown').catch(() => {}))) >= 8, 'twice, a thousand at a time')
+  assert.ok(
+    (await turnsDuring(() => keys.get('unknown').catch(() => {}))) >= 8,
+    'reads all keys twice, a thousand at a time',
+  )
 })
 
 test('listing many keys yields to other work', async () => {
@@ -165,7 +170,7 @@ test('listing many keys yields to other work', async () => {
   assert.ok((await turnsDuring(() => keys.list())) >= 4)
 })
 
-test('streams many keys over HTTP, the same as in process', async () => {
+test('streams many keys over HTTP, with the same result as in process', async () => {
   const management = { dangerouslyAllowUnauthenticated: true } as const
   const gateway = createGateway({ storage: memoryStorage(), logger: false, management })
   for (const count of [0, 1, 499, 1, 499, 1]) {
@@ -194,7 +199,7 @@ async function turnsDuring(action: () => Promise<unknown>): Promise<number> {
   return turns
 }
 
-/** Creates two views of one storage that report each other's changes, as if in two processes. The first gets its results late. */
+/** Creates two views of one storage that report each other's changes, as if in two processes. The first view receives its results late. */
 function sides(inner: Storage, late: { list: number; write: number }): Storage[] {
   const listeners: Array<(key: string) => void> = []
   return [0, 1].map((side) => {

@@ -3,7 +3,7 @@ import { openManagement } from './open-management.ts'
 
 const test = suite('the model list in the management API')
 
-test('GET /api/models lists the same models as GET /v1/models, without requiring an API key', async () => {
+test('GET /api/models lists the same models as GET /v1/models, without an API key', async () => {
   const { expect, send, gateway } = openManagement()
   await expect(201, 'POST', '/api/connections', { provider: 'openai', apiKey: 'sk-0123456789-abcd' })
   await expect(201, 'POST', '/api/combos', { name: 'fast', models: ['openai/gpt-5-mini'] })
@@ -63,7 +63,7 @@ for (const isConnected of [true, false])
     assert.equal(await api.models.published({ details: false }), await api.models.published())
   })
 
-test("the price is the connection's, or else the custom model's, or else the catalog's", async () => {
+test('takes the price from the connection, then the custom model, then the catalog', async () => {
   const { gateway } = openManagement({ catalog })
   const { api } = gateway
   const getSources = async () =>
@@ -83,7 +83,7 @@ test("the price is the connection's, or else the custom model's, or else the cat
   assert.equal((await getSources())[0], ['first/large', 'catalog', 2])
 })
 
-test('pages contain all models once, even if the last model of a page has disappeared', async () => {
+test('pages contain all models once, even if the last model of a page has since disappeared', async () => {
   const { gateway, expect } = openManagement({ catalog })
   const { api } = gateway
   await api.connections.create({ provider: 'one' })
@@ -107,7 +107,7 @@ test('pages contain all models once, even if the last model of a page has disapp
   assert.is((await api.models.published({ after })).data[0]?.id, 'combo-2')
 })
 
-test('queries a compatible provider once for the models of all kinds', async () => {
+test('queries a compatible provider only once for its models of all kinds', async () => {
   let requestCount = 0
   const { gateway } = openManagement({
     catalog: { 'openai-compatible-lab': { alias: 'lab', serviceKinds: ['llm', 'embedding'] } },
@@ -132,7 +132,7 @@ test('queries a compatible provider once for the models of all kinds', async () 
   )
 })
 
-test('rejects an invalid parameter, and the error mentions it', async () => {
+test('rejects an invalid parameter with an error that names it', async () => {
   const { call } = openManagement({ catalog })
   for (const [query, message] of [
     ['kinds=video', '"kinds" must be "all" or a comma-separated list of llm, image'],

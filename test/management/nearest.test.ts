@@ -14,7 +14,7 @@ for (const [word, candidates, expected] of [
   ['gpt-4o', ['openai/gpt-4o-mini', 'openai/gpt-4o', 'gpt-4p'], ['openai/gpt-4o', 'gpt-4p', 'openai/gpt-4o-mini']],
   ['oa/gpt-4p', ['oa/gpt-4o', 'oa/o1'], ['oa/gpt-4o']],
   ['anthropic/claude-sonet-4', ['claude-sonnet-4', 'anthropic/claude-sonnet-4'], ['anthropic/claude-sonnet-4']],
-  ['gpt-4p', ['x/gpt-4o', 'gpt-4o'], ['gpt-4o', 'x/gpt-4o']], // a full name comes before a partial one
+  ['gpt-4p', ['x/gpt-4o', 'gpt-4o'], ['gpt-4o', 'x/gpt-4o']], // a full match comes before a partial match
   ['ab', ['ba'], ['ba']],
   ['a', ['b'], ['b']],
   ['ab', ['yz'], []],
@@ -22,7 +22,7 @@ for (const [word, candidates, expected] of [
   ['xyz', [], []],
   ['x'.repeat(201), ['x'.repeat(201)], []],
 ] as const) {
-  test(`suggests ${expected.join(', ') || 'nothing'} for "${word.slice(0, 30)}", with ${candidates.length} candidates`, () => {
+  test(`suggests ${expected.join(', ') || 'nothing'} for "${word.slice(0, 30)}" from ${candidates.length} candidates`, () => {
     assert.equal(findNearest(word, candidates), expected)
   })
 }
@@ -49,24 +49,20 @@ const createNames = (getName: (at: number) => string) => Array.from({ length: 3_
 for (const [label, word, candidates] of [
   ['that differs from all others', letters(200), createNames(() => `provider/${letters(190)}`)],
   [
-    'that shares nearly all letters with every other name',
+    'that differs only slightly from every other name',
     `x${shared}99xx9`,
     createNames((index) => `p/${shared}${index + 10_000}`),
   ],
   ['that repeats one letter', `b${'a'.repeat(190)}bbbb`, createNames((index) => `${'a'.repeat(190)}${index + 10_000}`)],
-  ['with the same letters', `q${'ba'.repeat(90)}cccc`, createNames(() => `p${'ab'.repeat(90)}${letters(4)}`)],
+  ['made of the same letters', `q${'ba'.repeat(90)}cccc`, createNames(() => `p${'ab'.repeat(90)}${letters(4)}`)],
   [
-    'with a hundred letters',
+    'of a hundred letters',
     `x${shared.slice(0, 90)}99xx9`,
     createNames((index) => `p/${shared.slice(0, 90)}${index + 10_000}`),
   ],
-  [
-    'with a usual length',
-    'openruter/vendor/modle-12x',
-    createNames((index) => `openrouter/vendor/model-${index + 100}`),
-  ],
+  ['of typical length', 'openruter/vendor/modle-12x', createNames((index) => `openrouter/vendor/model-${index + 100}`)],
 ] as const)
-  test(`compares a name ${label} with 3,000 names in at most 10 ms`, async () => {
+  test(`compares a name ${label} to 3,000 names in at most 10 ms`, async () => {
     const times = await roundsUntil(10, () => cpuMs(() => findNearest(word, candidates)))
     assert.ok(Math.min(...times) <= 10, `${times}`)
   })

@@ -11,7 +11,7 @@ import { assert } from '../support/suite.ts'
 
 export const TOKEN = 'management-token-of-forty-characters-000'
 
-/** The rules for requests if nothing else is set. */
+/** The default request rules. */
 export const defaultRules: EffectiveRules = {
   health: { failureShare: 0.5, windowMs: 60_000, minCalls: 5, cooldownMs: 5_000, maxCooldownMs: 300_000 },
   maxAttempts: 3,
@@ -38,7 +38,7 @@ export interface Reply {
   headers: Headers
 }
 
-/** Opens a gateway with an admin token that is called over HTTP. Every request and response is compared with the API description. */
+/** Opens a gateway with an admin token, to be called over HTTP. Checks every request and response against the API description. */
 export function openManagement(options: Partial<GatewayOptions> = {}) {
   const clock = fakeClock()
   const storage = options.storage ?? memoryStorage({ clock })
@@ -53,7 +53,7 @@ export function openManagement(options: Partial<GatewayOptions> = {}) {
     return { status: response.status, headers: response.headers, body: body as Body } // all of these responses are JSON
   }
 
-  /** Sends the token, and a JSON body if there is one. */
+  /** Sends the token, and a JSON body if given. */
   function call(method: string, path: string, body?: unknown): Promise<Reply> {
     if (isObject(body) && typeof body.apiKey === 'string') plant(body.apiKey)
     const headers = {
@@ -78,7 +78,7 @@ export function openManagement(options: Partial<GatewayOptions> = {}) {
   return { gateway, storage, clock, send, call, expect, refuses: expectError }
 }
 
-/** Opens a gateway in which these names lead to a connection, so combos that contain them cause no warnings. */
+/** Opens a gateway in which these names resolve to a connection, so combos that contain them cause no warnings. */
 export async function openManagementWith(names: readonly string[], options: Partial<GatewayOptions> = {}) {
   const management = openManagement(options)
   await management.gateway.api.connections.put({ id: 'lab', provider: 'lab', baseUrl: 'http://lab.test/v1' })

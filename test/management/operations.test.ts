@@ -2,11 +2,11 @@ import { listServedOperations, operations } from '../../src/management/operation
 import { assert, suite } from '../support/suite.ts'
 import { openManagement } from './open-management.ts'
 
-const test = suite('the table of management operations')
+const test = suite('the management operations table')
 
 type Call = (...args: unknown[]) => Promise<unknown>
 
-test('gateway.api has exactly the operations of the table', () => {
+test('gateway.api has exactly the operations in the table', () => {
   function compare(of: unknown, rows: unknown, names: readonly string[] = []) {
     const isOperation = typeof rows === 'string' || typeof Reflect.get(rows as object, 'path') === 'string'
     assert.type(of, isOperation ? 'function' : 'object', names.join('.'))

@@ -39,7 +39,7 @@ test('streams a response', async () => {
   assert.match(text, /"content":"one "[\s\S]*"content":"two"[\s\S]*\[DONE\]/)
 })
 
-test("a request sent as a key is subject to the key's models, limits, and pause, and counts toward them", async () => {
+test('a request sent on behalf of a key is subject to its models, limits, and pause, and counts toward its usage', async () => {
   const world = await open()
   const { id } = await world.api.keys.create({ name: 'k', models: ['one/*'], limits: { requests: { day: 1 } } })
   assert.is((await world.try({ asKey: id }, { model: 'two/m' })).status, 403)
@@ -56,7 +56,7 @@ test("a request sent as a key is subject to the key's models, limits, and pause,
   assert.is((await world.try({ asKey: 'nobody' })).status, 404)
 })
 
-test('a request sent as an account, by id or ref, is subject to its limits, models, and pause, and counts toward them', async () => {
+test('a request sent on behalf of an account, by id or ref, is subject to its limits, models, and pause, and counts toward its usage', async () => {
   const world = await open()
   const { ref } = await world.api.accounts.put({ id: 'user 1', models: ['one/*'], limits: { requests: { day: 2 } } })
   assert.is((await world.try({ asAccount: 'user 1' }, { model: 'two/m' })).status, 403)
@@ -69,7 +69,7 @@ test('a request sent as an account, by id or ref, is subject to its limits, mode
   assert.equal([paused.status, (await paused.json()).error.code], [403, 'account_paused'])
 })
 
-test('a request sent as an account needs a known account, and no key', async () => {
+test('a request sent on behalf of an account requires a known account and no key', async () => {
   const world = await open()
   const { ref } = await world.api.accounts.put({ id: 'user_1' })
   const { id } = await world.api.keys.create({ name: 'k' })
@@ -104,7 +104,7 @@ test('only callers with write access can send a request', async () => {
   assert.is((await world.post(input.path, input.body, { headers: claimed })).status, 401)
 })
 
-test('accepts only paths of model endpoints', async () => {
+test('accepts only model endpoint paths', async () => {
   const world = await open()
   const paths = [
     '/api/keys',
@@ -127,7 +127,7 @@ test('accepts only paths of model endpoints', async () => {
   assert.is((await world.attempt({ path: '/v1/nothing', body: {} })).status, 404)
 })
 
-test('passes headers to the gateway, and rejects invalid ones', async () => {
+test('passes request headers to the gateway, and rejects invalid ones', async () => {
   const world = await open()
   const late = await world.try({ headers: { 'X-Signalbox-Timeout-Ms': 'soon' } })
   assert.equal([late.status, /x-signalbox-timeout-ms/.test(await late.text())], [400, true])

@@ -6,11 +6,11 @@ import { openWorld, token } from '../pipeline/support/world.ts'
 import { assert, suite } from '../support/suite.ts'
 import { openManagement } from './open-management.ts'
 
-const test = suite('the overview of a gateway')
+const test = suite('the gateway overview')
 
 const HOUR = 3_600_000
 
-test('contains the last 24 hours by hour, the day before, failures, and missing setup, in one call', async () => {
+test('returns the last 24 hours by hour, the day before, failures, and missing setup in one call', async () => {
   const world = await openWorld({
     usage: true,
     fetch: fakeUpstream(({ provider }) =>
@@ -44,7 +44,7 @@ test('contains the last 24 hours by hour, the day before, failures, and missing 
   assert.equal(await reply.json(), await api.overview())
 })
 
-test('contains everything but usage if none is stored', async () => {
+test("returns everything except usage if usage isn't stored", async () => {
   const { gateway, expect } = openManagement({ usage: false })
   await gateway.api.connections.create({ provider: 'openai' })
   assert.equal(await expect(200, 'GET', '/api/overview'), {
@@ -57,7 +57,7 @@ test('contains everything but usage if none is stored', async () => {
   })
 })
 
-test('explains why the mirror is behind, until the mirror has caught up', async () => {
+test('explains why the mirror is behind until it has caught up', async () => {
   const { enable, api, after, cut } = openBothEnds()
   await enable()
   await after(2_000)

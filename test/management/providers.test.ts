@@ -13,7 +13,7 @@ async function listProviders(options: Parameters<typeof openManagement>[0] = {})
   return providers
 }
 
-test('shows the catalog with the defaults that its definitions omit', async () => {
+test('shows the catalog, including the defaults that its definitions omit', async () => {
   const catalog = {
     full: {
       alias: 'f',
@@ -52,14 +52,14 @@ test('shows the catalog with the defaults that its definitions omit', async () =
   ])
 })
 
-/** Fields without which a cloud provider has no URL. */
+/** Fields that cloud providers need to build a URL. */
 const ofClouds: Record<string, object> = {
   azure: { resource: 'mine' },
   bedrock: { region: 'us-east-1' },
   vertex: { project: 'mine' },
 }
 
-test('shows every built-in provider, and can connect to it', async () => {
+test('shows every built-in provider, and each one can be connected', async () => {
   const providers = await listProviders()
   assert.equal(
     providers.map(({ id }) => id),
@@ -73,7 +73,7 @@ test('shows every built-in provider, and can connect to it', async () => {
   }
 })
 
-test('shows a compatible provider with the format of its kind', async () => {
+test('shows a compatible provider with the format it is named after', async () => {
   const { call, expect } = openManagement()
   for (const [provider, format] of [
     ['anthropic-compatible-lab', 'anthropic-messages'],
@@ -104,7 +104,7 @@ test("stores, shows, and replaces a provider's connection strategy", async () =>
   assert.equal(await listProviders(), [after, untouched])
 })
 
-test('a connected provider outside the catalog can have a strategy, and is then listed', async () => {
+test('a connected provider outside the catalog can have a strategy, and is listed once it does', async () => {
   const { expect, refuses } = openManagement({ catalog: {} })
   const put = ['PUT', '/api/providers/mine', { strategy: 'random' }] as const
   await refuses(404, 'Provider not found', [...put])
@@ -115,7 +115,7 @@ test('a connected provider outside the catalog can have a strategy, and is then 
   assert.is((await expect(200, 'GET', '/api/providers')).providers[0]?.strategy, 'random')
 })
 
-test('shows a single provider the same way as in the list', async () => {
+test('a single provider looks the same as in the list', async () => {
   const { expect, refuses } = openManagement({ catalog: { one: { name: 'One', models: [{ id: 'm' }] } } })
   await expect(200, 'PUT', '/api/providers/one', { strategy: 'random' })
   const [first] = (await expect(200, 'GET', '/api/providers')).providers

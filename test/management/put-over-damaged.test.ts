@@ -3,7 +3,7 @@ import { createGateway } from '../../src/gateway.ts'
 import type { Management } from '../../src/management/operations.ts'
 import { assert, suite } from '../support/suite.ts'
 
-const test = suite('putting a record over a damaged record')
+const test = suite('putting a damaged record')
 
 const secret = 'a secret of at least 32 characters'
 
@@ -26,7 +26,7 @@ const damages = {
 const open = (storage = memoryStorage()) => createGateway({ storage, secret, logger: false })
 
 for (const [kind, text] of Object.entries(damages))
-  test(`replaces ${kind}, as if no record existed`, async () => {
+  test(`replaces ${kind} as if no record existed`, async () => {
     for (const [key, put] of puts) {
       if (key.startsWith('groups/') && kind === 'an empty record') continue // a group without a signature (see below)
       const storage = memoryStorage()
@@ -48,7 +48,7 @@ for (const [kind, text] of Object.entries(damages))
     }
   })
 
-test('two gateways that replace the same damaged record keep one replacement', async () => {
+test('two gateways that replace the same damaged record store only one replacement', async () => {
   const storage = memoryStorage()
   await storage.set('groups/team', 'damaged')
   const [first, second] = [open(storage), open(storage)]
@@ -58,7 +58,7 @@ test('two gateways that replace the same damaged record keep one replacement', a
   assert.ok(['One', 'Other'].includes(name), name)
 })
 
-test('a group without a signature is confirmed by "isActive", as the error explains', async () => {
+test('"isActive" confirms a group without a signature, as the error explains', async () => {
   const storage = memoryStorage()
   await storage.set('groups/team', '{"order":1,"record":{}}')
   const { api } = open(storage)

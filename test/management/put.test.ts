@@ -16,7 +16,7 @@ const catalog: Catalog = {
 const SECRET = 'sk-test-0123456789-abcd'
 const VALUE = `sbx_${'own-value-of-the-host_'.repeat(2)}`
 
-/** Opens a gateway, and a function that returns the storage writes since its last call. */
+/** Opens a gateway, and a function that returns the storage writes since the previous call. */
 function open() {
   const memory = memoryStorage()
   let writes: string[] = []
@@ -50,7 +50,7 @@ async function catchError(promise: Promise<unknown>): Promise<string> {
   )
 }
 
-/** Creates everything that a host can seed. */
+/** Creates everything that an app can seed. */
 const seed = async ({ api }: ReturnType<typeof open>) => {
   await api.connections.put({ id: 'main', provider: 'openai', apiKey: SECRET, priority: 1, prefix: 'work' })
   await api.connections.put({ id: 'second', provider: 'oa', isActive: false })
@@ -83,7 +83,7 @@ test('repeating the same calls writes nothing and resets nothing', async () => {
   assert.equal(await state(), before)
 })
 
-test('two gateways that start concurrently put one key with a given value', async () => {
+test('two concurrently starting gateways put one key with a given value', async () => {
   const memory = memoryStorage()
   const doors = [openManagement({ storage: memory, catalog }), openManagement({ storage: memory, catalog })]
   for (const id of [undefined, 'app-id']) {
@@ -96,15 +96,15 @@ test('two gateways that start concurrently put one key with a given value', asyn
   assert.is((await memory.list('keys/')).length, 2)
 })
 
-test('rejects a key whose value belongs to another key', async () => {
+test('rejects a value that belongs to another key', async () => {
   const { api } = open()
   await api.keys.put({ name: 'app', key: VALUE })
   assert.match(await catchError(api.keys.put({ name: 'other', key: VALUE })), 'must not be the value of another key')
 })
 
-test('two gateways that start concurrently on one storage create one record each', async () => {
+test('two concurrently starting gateways on one storage create one record each', async () => {
   const memory = memoryStorage()
-  const options = { storage: memory, catalog, clock: platformClock } // a real clock, because they wait for each other
+  const options = { storage: memory, catalog, clock: platformClock } // a real clock, because the gateways wait for each other
   const doors = [openManagement(options), openManagement(options)]
   await Promise.all(
     doors.map(async ({ gateway: { api } }) => {
@@ -184,7 +184,7 @@ test('finds a combo by its id, or by its name, and keeps omitted fields', async 
   assert.equal(written(), [])
 })
 
-test('putting the same combo keeps its rotation, and a change restarts it', async () => {
+test('putting an unchanged combo keeps its rotation, and a change restarts it', async () => {
   const requests: string[] = []
   const upstream = fakeUpstream(({ body }) => {
     requests.push(JSON.parse(body).model)
@@ -216,7 +216,7 @@ test('creates a key once, and finds it by its id or its name', async () => {
   assert.is(await status(key.key), 200)
   assert.equal(await api.keys.put({ name: 'app' }), { key })
   await api.keys.update(key.id, { isActive: false })
-  assert.is((await api.keys.put({ name: 'app' })).key.isActive, false, 'a key that was paused stays paused')
+  assert.is((await api.keys.put({ name: 'app' })).key.isActive, false, 'a paused key stays paused')
   assert.is(await status(key.key), 403)
   await api.keys.put({ name: 'app', isActive: true })
   assert.is(await status(key.key), 200)
@@ -231,7 +231,7 @@ test('creates a key once, and finds it by its id or its name', async () => {
   )
 })
 
-test('a key can have a given value, which stops working once it is replaced', async () => {
+test('a key can have a given value, which stops working after it is replaced', async () => {
   const { api, status } = open()
   await api.settings.update({ requireApiKey: true })
   const { key } = await api.keys.put({ name: 'app', key: VALUE })
@@ -249,7 +249,7 @@ test('a key can have a given value, which stops working once it is replaced', as
   assert.equal(await api.keys.list(), { keys: [] })
 })
 
-test("a key's value must have the right form and not belong to another key", async () => {
+test("a key's value must be well-formed and not belong to another key", async () => {
   const { api } = open()
   const { key } = await api.keys.put({ name: 'made' })
   const mistyped = `${key.key.slice(0, -1)}${key.key.endsWith('0') ? '1' : '0'}`
@@ -272,7 +272,7 @@ test("a key's value must have the right form and not belong to another key", asy
   assert.is(await catchError(api.keys.put({ name: 'made', key: VALUE })), '"key" must not be the value of another key')
 })
 
-const unset: Record<string, string | undefined> = {} // like process.env; these lines compile with exactOptionalPropertyTypes
+const unset: Record<string, string | undefined> = {} // like process.env; these lines must compile with exactOptionalPropertyTypes
 const puts: Array<[member: string, put: (api: Management) => Promise<unknown>]> = [
   ['key', ({ keys }) => keys.put({ name: 'app', key: unset.APP_KEY })],
   ['id', ({ keys }) => keys.put({ name: 'app', id: unset.ID })],
@@ -311,7 +311,7 @@ test('creates a custom model, and changes its type', async () => {
   assert.equal(written(), [])
 })
 
-test("a put without isActive doesn't confirm a record that was changed in the storage", async () => {
+test("a put without isActive doesn't confirm a record that was tampered with in the storage", async () => {
   const { api, storage, status } = open()
   await api.settings.update({ requireApiKey: true })
   const { key } = await api.keys.put({ name: 'app', key: VALUE, isActive: false })

@@ -8,7 +8,7 @@ const test = suite('a read-only token')
 const READ = 'a-token-that-may-only-look-000000000000'
 const readHeaders = { authorization: `Bearer ${READ}` }
 
-test('the read token allows every GET, and nothing else', async () => {
+test('the read token allows every GET and nothing else', async () => {
   const { send, call } = openManagement({ management: { token: TOKEN, readToken: READ } })
   for (const { method, path } of listServedOperations()) {
     const plain = path.replace(/\/:\w+\?$/, '').replace(/:\w+\+?/g, 'x')
@@ -30,7 +30,7 @@ test('the read token allows every GET, and nothing else', async () => {
   assert.is((await send('GET', '/api/info')).status, 401)
 })
 
-test('the read token never shows the value of a key or a stored record', async () => {
+test("the read token never reveals a key's value or a stored record", async () => {
   const { storage } = await fillStore()
   const hurt = await damageStore(storage, 'aliases/', () => 'damaged')
   const { send, gateway, expect } = openManagement({ storage, management: { token: TOKEN, readToken: READ } })

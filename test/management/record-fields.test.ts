@@ -18,14 +18,14 @@ import {
 import { kinds } from '../../src/types/unions.ts'
 import { assert, suite } from '../support/suite.ts'
 
-const test = suite('the fields of a record')
+const test = suite('record fields')
 
 const counts = object({
   minute: { shape: integer(1, 1_000), isOptional: true },
   day: { shape: integer(1, 1_000_000), isOptional: true },
 })
 
-/** Fields of every shape that records can have. */
+/** Fields of every type that records can have. */
 const fields = {
   id: { shape: storedId, isStorageKey: true },
   name: { shape: name(20), inputs: requiredToCreate },
@@ -95,7 +95,7 @@ test('validates nested objects, lists, numbers, times, and maps', () => {
   assert.equal(parseInput(update, none), none)
 })
 
-test('record fields are converted to JSON Schema', () => {
+test('converts record fields to JSON Schema', () => {
   const { convert } = createJsonSchemaConverter(new Map(), '')
   const { properties } = convert(createInputSchema(fields, 'update'))
   const { notes, limits } = Object(properties)

@@ -136,7 +136,7 @@ for (const [input, warnings] of ofConnections)
     assert.equal(ofPrices, warnings ?? [])
   })
 
-test('reports prices of a custom model that nothing serves, and prices per token', async () => {
+test('warns about the prices of a custom model that no connection serves, and about per-token prices', async () => {
   const { expect } = await openWithConnections()
   const created = await expect(201, 'POST', '/api/models/custom', {
     providerAlias: 'nobody',

@@ -34,7 +34,7 @@ async function doorWithPool() {
   return { ...management, turn, path: `/api/combos/${pool.id}` }
 }
 
-test('a round-robin combo continues with the next model', async () => {
+test('a round-robin combo moves on to the next model with each request', async () => {
   const { turn } = await doorWithPool()
   assert.equal([await turn(), await turn(), await turn(), await turn()], ['1', '2', '3', '1'])
 })
@@ -48,7 +48,7 @@ for (const change of [{}, { name: '' }, { name: 'pool' }, { strategy: 'round-rob
   })
 }
 
-test('a renamed combo starts at its first model, and so does a later combo with the old name', async () => {
+test('a renamed combo restarts at its first model, and a later combo with the old name starts there too', async () => {
   const { turn, expect, path } = await doorWithPool()
   assert.is(await turn(), '1')
   await expect(200, 'PUT', path, { name: 'ring' })
@@ -57,7 +57,7 @@ test('a renamed combo starts at its first model, and so does a later combo with 
   assert.is(await turn('pool'), '7')
 })
 
-test('a rename also resets the rotation of the new name', async () => {
+test('renaming also resets the rotation of the new name', async () => {
   const { turn, expect, path, storage, clock } = await doorWithPool()
   const models = ['up/7', 'up/8']
   const old = await expect(201, 'POST', '/api/combos', { name: 'ring', models, strategy: 'round-robin' })
@@ -67,7 +67,7 @@ test('a rename also resets the rotation of the new name', async () => {
   assert.is(await turn('ring'), '1')
 })
 
-test('a deleted combo leaves no rotation behind', async () => {
+test('deleting a combo deletes its rotation', async () => {
   const { turn, expect, path } = await doorWithPool()
   assert.is(await turn(), '1')
   await expect(200, 'DELETE', path)

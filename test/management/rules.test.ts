@@ -6,7 +6,7 @@ const test = suite('request rules in settings and combos')
 
 const readRules = ({ health, maxAttempts, timeouts }: typeof defaultRules) => ({ health, maxAttempts, timeouts })
 
-test("the settings show the effective rules: the gateway's limits if none are set", async () => {
+test("the settings show the effective rules, which default to the gateway's limits", async () => {
   const { expect } = openManagement({ limits: { maxAttempts: 4, idleTimeoutMs: 7_000 } })
   assert.equal(readRules(await expect(200, 'GET', '/api/settings')), {
     health: defaultRules.health,
@@ -51,7 +51,7 @@ test('rules survive a change to another setting, and a restart', async () => {
   )
 })
 
-test('ignores stored rules that no release would write', async () => {
+test('ignores stored rules that no release would have written', async () => {
   const storage = memoryStorage()
   const first = openManagement({ storage })
   await first.expect(200, 'PATCH', '/api/settings', { maxAttempts: 2 })
@@ -67,7 +67,7 @@ test('ignores stored rules that no release would write', async () => {
   assert.equal(readRules(shown), { ...defaultRules, health: { ...defaultRules.health, windowMs: 5_000 } })
 })
 
-test('a combo shows its rules, each of which is replaced completely or removed by null', async () => {
+test('a combo shows its rules, and each rule is replaced as a whole or removed by null', async () => {
   const { expect } = openManagement()
   const rules = { health: { minCalls: 3 }, maxAttempts: 5, timeouts: { headersMs: 4_000 } }
   const { id, ...created } = await expect(201, 'POST', '/api/combos', { name: 'own', models: ['x/y'], ...rules })
@@ -115,7 +115,7 @@ for (const [rules, error] of refusals)
     await refuses(400, error, ['PUT', `/api/combos/${id}`, rules])
   })
 
-test('rejects a first cooldown above the maximum, in the settings even if the maximum is the default', async () => {
+test('rejects a first cooldown that exceeds the maximum, in the settings even if the maximum is the default', async () => {
   const { refuses } = openManagement()
   const health = { cooldownMs: 2_000, maxCooldownMs: 1_000 }
   const inSettings = '"health.cooldownMs" must not be above "health.maxCooldownMs": '

@@ -6,7 +6,7 @@ const test = suite('settings')
 
 const defaults = { cloudEnabled: false, requireApiKey: false, cloudUrl: '', ...defaultRules }
 
-test('missing settings have their defaults', async () => {
+test('missing settings have default values', async () => {
   const { expect } = openManagement()
   assert.equal(await expect(200, 'GET', '/api/settings'), defaults)
 })
@@ -111,7 +111,7 @@ test('keeps both concurrent patches', async () => {
   assert.equal(await expect(200, 'GET', '/api/settings'), both)
 })
 
-test("settings that can't be read or written get a 500 with a message, and the cause goes to onError", async () => {
+test("settings that can't be read or written return a 500 with a message, and onError receives the cause", async () => {
   const broken = new Error('disk on fire')
   const errors: unknown[] = []
   const storage = { ...memoryStorage(), get: () => Promise.reject(broken) }

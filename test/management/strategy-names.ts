@@ -2,8 +2,8 @@ import { strategies } from '../../src/types/unions.ts'
 
 export { strategies }
 
-/** The strategies for the connections of a provider, which have no conditions. */
+/** The strategies for a provider's connections, which have no conditions. */
 export const connectionStrategies = strategies.filter((strategy) => strategy !== 'conditional')
 
-/** Lists names as error messages do. */
+/** Lists names in the format of error messages. */
 export const listNames = (names: readonly string[]): string => names.map((name) => `"${name}"`).join(', ')

@@ -87,7 +87,7 @@ test('the identity is encrypted, created once per URL, and never sent to another
   assert.not.match(await getText(storage), /privateKey/)
   const again = await open({ storage, secret }, proxy)
   assert.is((await again.act('sync')).status, 200)
-  assert.is(proxy.enrolled.size, 1, 'a gateway on the same data is the same to the proxy')
+  assert.is(proxy.enrolled.size, 1, 'the proxy recognizes a gateway with the same data')
   await act('disable')
   await api.settings.update({ cloudUrl: `${CLOUD}/other` })
   const { status } = await act('enable')
@@ -105,7 +105,7 @@ test('sync opens a new session if the proxy has discarded the previous one', asy
 })
 
 for (const gone of ['the mirror', 'everything']) {
-  test(`after the proxy lost ${gone}, the sync error suggests enabling cloud sync again, which makes both sides equal`, async () => {
+  test(`after the proxy lost ${gone}, the sync error suggests enabling cloud sync again, which restores the mirror`, async () => {
     const { act, proxy, api } = await open()
     const { id } = await api.keys.create({ name: 'mine' })
     await act('enable')
@@ -275,7 +275,7 @@ test("an enable that can't be verified succeeds, and the result explains why", a
   }
 })
 
-test("a web page, or anything else other than a model list, doesn't verify the mirror", async () => {
+test("a web page, or any response other than a model list, doesn't verify the mirror", async () => {
   for (const respond of [
     () => new Response('<html>Welcome</html>', { headers: { 'content-type': 'text/html' } }),
     () => new Response('{"object":"list","data":[]}', { headers: { 'content-type': 'text/html' } }),

@@ -43,8 +43,8 @@ for (const [name, { respond, status, message }] of Object.entries(faults)) {
     assert.match(body.error, message)
     assert.not.match(body.error, /secret/)
     assert.is(clock.now() - before, status === 504 ? 8_000 : 0)
-    assert.is(proxy.open(), 0, 'a call is left open')
-    assert.is(proxy.calls.length, 1, 'a redirect was followed')
+    assert.is(proxy.open(), 0, 'no call was left open')
+    assert.is(proxy.calls.length, 1, 'no redirect was followed')
   })
 }
 
@@ -107,7 +107,7 @@ test('sync, disable, and the sessions get a 409 while cloud sync is off', async 
   assert.is(proxy.calls.length, 0)
 })
 
-test('the state of a gateway without a mirror reports that there is none', async () => {
+test('the status of a gateway without a mirror reports that there is none', async () => {
   const { expect, gateway, proxy } = await open(hello)
   const state = { cloudEnabled: false, cloudUrl: CLOUD, lastSuccessAt: null, lagMs: 0, lastError: null, conflicts: [] }
   assert.equal(await expect(200, 'GET', '/api/sync/cloud'), state)
@@ -115,7 +115,7 @@ test('the state of a gateway without a mirror reports that there is none', async
   assert.is(proxy.calls.length, 0)
 })
 
-test('shows conflicts that an earlier build stored with the side "home" as the gateway\'s', async () => {
+test('attributes conflicts that an earlier build stored with the side "home" to the gateway', async () => {
   const storage = memoryStorage()
   const conflict = { collection: 'keys', id: 'k1', at: '2026-01-01T00:00:00.000Z' }
   await storage.set('cloud/mirror', JSON.stringify({ conflicts: [{ ...conflict, kept: 'home' }] }))

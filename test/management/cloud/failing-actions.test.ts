@@ -9,7 +9,7 @@ const test = suite('failing cloud actions')
 
 type Action = 'enable' | 'sync' | 'disable'
 
-/** Opens a gateway in the state in which the action is sent. It has just started, so it opens a session. */
+/** Opens a newly started gateway that is ready for the action. Having just started, it must open a session first. */
 async function open(action: Action) {
   const storage = memoryStorage()
   const proxy = fakeProxy()
@@ -29,7 +29,7 @@ async function open(action: Action) {
   return { ...management, storage, proxy, act: sendAction, count, isOn }
 }
 
-/** Lists the calls of the action in order, by name and number. The call that verifies the mirror may fail. */
+/** Lists the action's calls in order, by name and number, except the one that verifies the mirror, which may fail. */
 async function listCalls(action: Action): Promise<[name: CallName, nth: number][]> {
   const { proxy, act } = await open(action)
   const before = proxy.names().length
@@ -43,7 +43,7 @@ async function listCalls(action: Action): Promise<[name: CallName, nth: number][
     .filter(([name]) => name !== 'GET /v1/models')
 }
 
-/** Waits for turns of the event loop, in which all work without timers finishes. */
+/** Waits for several event loop turns, enough for all work that doesn't wait for timers. */
 async function runTurns(count = 40) {
   for (let left = count; left > 0; left--) await new Promise((resolve) => setTimeout(resolve))
 }
@@ -71,9 +71,9 @@ for (const action of ['enable', 'sync', 'disable'] as const) {
             `${location} ${body.error}`,
           )
           await runTurns(3)
-          for (let left = 100; left > 0 && proxy.open() > 0; left--) await runTurns(5) // waits for the calls of a separate exchange
-          assert.is(proxy.open(), 0, `${location} a call is left open`)
-          assert.equal([await isOn(), await count()], [wasOn, keys], `${location} half is changed`)
+          for (let left = 100; left > 0 && proxy.open() > 0; left--) await runTurns(5) // waits for the calls of a background sync
+          assert.is(proxy.open(), 0, `${location} no call was left open`)
+          assert.equal([await isOn(), await count()], [wasOn, keys], `${location} nothing was changed`)
           const again = await act()
           assert.is(again.status, 200, `${location} again: ${JSON.stringify(again.body)}`)
           assert.equal([await isOn(), await count()], [action !== 'disable', Math.max(1, keys)], location)

@@ -31,7 +31,7 @@ interface Session {
   counter: number
 }
 
-/** The data that a proxy keeps about one gateway. */
+/** A gateway's data on the proxy. */
 interface Tenant {
   mirror?: { id: string; stamp: string }
   /** By collection and ID. */
@@ -40,12 +40,12 @@ interface Tenant {
   changes: RecordState[]
 }
 
-/** A call as the proxy counts it: the first, second, … `POST /cloud/1/mirror`. */
+/** A call with its number among calls of the same name: the first, second, … `POST /cloud/1/mirror`. */
 export type CallName = `${'GET' | 'POST' | 'DELETE'} ${string}`
 
 const rejectWith = (status: number, code: string, error = code) => Response.json({ error, code }, { status })
 
-/** Creates a proxy that implements the protocol without storage and merges. Each call can be made to fail. */
+/** Creates a proxy that implements the protocol without storage or merging. Any call can be made to fail. */
 export function fakeProxy() {
   const challenges = new Set<string>()
   const enrolled = new Set<string>()
@@ -183,7 +183,7 @@ export function fakeProxy() {
     sessions,
     tenants,
     enrolled,
-    /** The state of the only gateway. */
+    /** The state of the only enrolled gateway. */
     tenant: () => [...tenants.values()][0],
     /**
      * Replaces the response to the `nth` call with this name from now on. If `isAfter` is true, the proxy has done the call's work by then. Resolves

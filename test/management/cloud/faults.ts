@@ -1,4 +1,4 @@
-/** Responds to a call instead of the proxy. `answer` is the proxy's own response, if it handled the call. */
+/** Responds to a call in place of the proxy. `answer` is the proxy's own response, if it handled the call. */
 export type Respond = (url: string, init: RequestInit, answer?: Response) => Promise<Response>
 
 const never = () => new Promise<never>(() => {})
@@ -16,7 +16,7 @@ const failWith = (code: string) => async () => {
 const json = (status: number, body: unknown) => async () =>
   new Response(JSON.stringify(body), { status, headers: { 'content-type': 'application/json' } })
 
-/** Faults of a proxy and of the network, with the status and the message of the action's response. */
+/** Proxy and network faults, with the expected status and message of the action's response. */
 export const faults: Readonly<Record<string, { respond: Respond; status: 502 | 504; message: RegExp }>> = {
   'the port is closed': { respond: failWith('ECONNREFUSED'), status: 502, message: /is unreachable \(ECONNREFUSED\)/ },
   "the host name doesn't resolve": {
@@ -38,7 +38,7 @@ export const faults: Readonly<Record<string, { respond: Respond; status: 502 | 5
     status: 504,
     message: /did not respond within/,
   },
-  'the body breaks off': {
+  'the body is cut off': {
     respond: async () => getBody((body) => body.error(new TypeError('terminated'))),
     status: 502,
     message: /is unreachable/,
@@ -58,7 +58,7 @@ export const faults: Readonly<Record<string, { respond: Respond; status: 502 | 5
     status: 502,
     message: /redirects, and redirects are not followed. Set "cloudUrl"/,
   },
-  'JSON under another content type': {
+  'JSON with the wrong content type': {
     respond: async () => new Response('{"service":"signalbox-cloud","protocol":1}'),
     status: 502,
     message: /without JSON/,
@@ -88,14 +88,14 @@ export const faults: Readonly<Record<string, { respond: Respond; status: 502 | 5
     message: /its response never ends/,
   },
   'a 404 in JSON': { respond: json(404, { error: 'Not found' }), status: 502, message: /it returned 404/ },
-  'a refusal': {
+  'a rejection': {
     respond: json(401, { error: 'Not known here.\nAsk again', code: 'NOT_KNOWN' }),
     status: 502,
     message: /rejected the request: Not known here\. Ask again$/,
   },
 }
 
-/** Creates a `fetch` that counts the calls that neither got a complete response nor were aborted by their signal. */
+/** Creates a `fetch` that counts open calls: those with neither a complete response nor an abort. */
 export function countCalls(respond: Respond) {
   const calls: { url: string; init: RequestInit }[] = []
   let open = 0
