@@ -12,7 +12,7 @@ import type { Conflict, ReplicaOptions, StateId } from './sync-types.ts'
 
 type RejectedVerdict = Exclude<Verdict, string>
 
-/** A state with its validated record. */
+/** A received state with its validated content. */
 interface IncomingState {
   where: StateId
   registers: Registers
@@ -36,7 +36,10 @@ export class StateApplier {
     return 'refused' in incoming ? incoming : retryOnConflict(() => this.#tryApply(incoming, report))
   }
 
-  /** Deletes a key's value from the cloud once the other side has it. Keeps a newer value, whose state `isConfirmed` doesn't accept. */
+  /**
+   * Deletes a key's value from the cloud once the other side has it. Keeps a newer value that the other side hasn't confirmed according to
+   * `isConfirmed`.
+   */
   async forgetValue(where: StateId, isConfirmed: (shadow: Shadow) => boolean): Promise<void> {
     if (this.#options.side !== 'cloud') return
     const scanned = await this.#scanner.scanRecord(where)
@@ -135,8 +138,8 @@ export class StateApplier {
   }
 
   /**
-   * Writes a record with a new state and either the `newContent` content or its previous content. The shadow is written first, so after a crash, the next
-   * scan knows whose change it was. Resolves to `false` if another write came first.
+   * Writes a record with its new state. The content is `newContent` or, if absent, the previous content. Writes the shadow first, so after a crash,
+   * the next scan knows which side made the change. Resolves to `false` if another write came first.
    */
   async #writeRecord(
     scanned: ScannedRecord,
@@ -233,7 +236,7 @@ export class StateApplier {
     if ((await this.#scanner.hashRecord(where, record)) === created.hash) await table.remove(existing)
   }
 
-  /** Releases a key's former digests, unless another key of this gateway has them. */
+  /** Releases a key's former digests, except those that another key of this gateway has. */
   #releaseClaims(where: StateId, now: string | undefined): Promise<boolean> {
     const { store, claims } = this.#options
     const { shadows, tables } = this.#scanner

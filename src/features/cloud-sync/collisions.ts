@@ -7,9 +7,9 @@ import type { SyncItem } from './sync-codecs.ts'
 import type { Conflict } from './sync-types.ts'
 
 /**
- * Resolves conflicts between records on the gateway: combos with the same name, or keys with the same value. Keeps the record with the smaller ID,
- * paused if either was paused, and deletes the other. The parked record is the gateway's own; the record in its slot came from the cloud. Resolves to
- * whether there were any conflicts.
+ * Resolves collisions on the gateway: combos with the same name, or keys with the same value. Keeps the record with the smaller ID and deletes the
+ * other; the kept record is paused if either one was. The parked record is the gateway's own; the record in its slot came from the cloud. Resolves to
+ * whether there were any collisions.
  */
 export async function resolveCollisions({
   scanner,
@@ -33,7 +33,7 @@ export async function resolveCollisions({
     const isPaused = [shadow, other.shadow].some(({ active }) => active?.isActive === false)
     const pause = (record: object) => (isPaused ? { ...record, isActive: false } : record)
     if (isParkedKept) {
-      // Restore the record unchanged first, so pausing it is treated as a change by this side.
+      // Restore the record unchanged first, so pausing it counts as a change by this side.
       if (!(await table.remove(other.item))) return
       await scanner.scanRecord(other.where)
       if (await table.write(undefined, { slot: parked.slot, record: pause(parked.record) }))

@@ -3,7 +3,7 @@ import { decryptBytes, encryptBytes, sha256Hex } from '../../records/keyring.ts'
 
 /*
  * The cryptography of the cloud protocol, using only WebCrypto: ECDSA P-256 authenticates a gateway, and ECDH P-256 derives a key per session. Binary
- * values are canonical base64; anything else is rejected, so each sequence of bytes has only one encoding.
+ * values are canonical base64; anything else is rejected, so each byte sequence has only one encoding.
  */
 
 const SIGNING_KEY_ALGORITHM = { name: 'ECDSA', namedCurve: 'P-256' } as const
@@ -40,7 +40,7 @@ export async function importIdentity({
   return { publicKey, privateKey: imported }
 }
 
-/** Returns a gateway's ID at proxies: the SHA-256 of its public key in hex. */
+/** Returns the ID by which proxies know a gateway: the SHA-256 of its public key in hex. */
 export const getGatewayId = async (publicKey: string): Promise<string> =>
   toHex(await sha256(decodeCanonical(publicKey)))
 
@@ -71,7 +71,7 @@ export async function createExchangeKeyPair(): Promise<ExchangeKeyPair> {
   return { publicKey: toBase64(new Uint8Array(publicKey)), privateKey: pair.privateKey }
 }
 
-/** Derives the session's 32-byte key in base64, the same on both sides. Rejects if the other public key is invalid. */
+/** Derives the session's 32-byte key in base64, which is the same on both sides. Rejects if the other public key is invalid. */
 export async function deriveSessionSecret(keyPair: ExchangeKeyPair, other: string, challenge: string): Promise<string> {
   const publicKey = await crypto.subtle.importKey('raw', decodeCanonical(other), EXCHANGE_ALGORITHM, false, [])
   const shared = await crypto.subtle.deriveBits({ name: 'ECDH', public: publicKey }, keyPair.privateKey, 256)
@@ -85,11 +85,11 @@ export async function deriveSessionSecret(keyPair: ExchangeKeyPair, other: strin
 export const importSessionKey = (secret: string): Promise<CryptoKey> =>
   crypto.subtle.importKey('raw', decodeCanonical(secret), 'AES-GCM', false, ['encrypt', 'decrypt'])
 
-/** Encrypts a body, bound to its place in a session. */
+/** Encrypts a body and binds it to `context`, its place in a session. */
 export const encryptBody = (key: CryptoKey, context: string, text: string): Promise<string> =>
   encryptBytes(key, context, encodeUtf8(text))
 
-/** Decrypts a body. Rejects unless it was encrypted with this key for this place. */
+/** Decrypts a body. Rejects unless it was encrypted with this key and context. */
 export const decryptBody = async (key: CryptoKey, context: string, sealed: string): Promise<string> =>
   decodeUtf8(await decryptBytes(key, context, sealed))
 

@@ -9,7 +9,7 @@ import type { Conflict, Side } from './sync-types.ts'
 /** A change by one side. The revision contains the number of changes from each side. */
 interface Register {
   revision: Revision
-  /** The last revision that both sides had before this one. Default: this one. Only needed after a store was restored from an old copy. */
+  /** The last revision that both sides had before this one. Default: this one. Needed only after a storage was restored from an old copy. */
   base?: Revision
 }
 
@@ -37,11 +37,11 @@ export function compareRevisions(a: Revision, b: Revision): 'same' | 'newer' | '
 
 const isAtMost = (a: Revision, b: Revision) => a[0] <= b[0] && a[1] <= b[1]
 
-/** Returns the revision after a change by one side. `atLeast` is the minimum count, in case lower counts have already been used. */
+/** Returns the revision that follows a change by one side. `atLeast` is the minimum count, in case lower counts have already been used. */
 export const advanceRevision = ([gateway, cloud]: Revision, side: Side, atLeast = 0): Revision =>
   side === 'gateway' ? [Math.max(gateway + 1, atLeast), cloud] : [gateway, Math.max(cloud + 1, atLeast)]
 
-/** Returns the register after a change by one side. */
+/** Returns the register that follows a change by one side. */
 export const advanceRegister = ({ revision, base = revision }: Register, side: Side, atLeast?: number): Register => ({
   revision: advanceRevision(revision, side, atLeast),
   base,
@@ -80,7 +80,7 @@ export interface MergeRules {
 
 /**
  * Merges the other side's newer changes. Only the gateway merges concurrent changes, by these rules: a deletion wins over a change, requiring keys
- * over not requiring them, and paused over active; otherwise, the gateway's change wins. `isUncertain` means that this side may have been restored
+ * over not requiring them, and paused over active. Otherwise, the gateway's change wins. `isUncertain` means that this side may have been restored
  * from an old copy, so its state is only known to include its base.
  */
 export function mergeRegisters(
@@ -124,7 +124,7 @@ function hasUnseenActive(a: Registers, b: Registers): boolean {
   return found === 'newer' || found === 'concurrent'
 }
 
-/** Merges one register: returns either the other side's register, or this side's register with a revision that includes the other side's changes. */
+/** Merges one register. Returns either the other side's register, or this side's with a revision that includes the other side's changes. */
 function mergeRegister(
   local: Register,
   other: Register,

@@ -28,30 +28,30 @@ export const paths = {
 /** The headers of a signed request. */
 export const headers = {
   session: 'x-signalbox-cloud-session',
-  /** The request's number within its session, starting at 1. It must be larger than the last one, so requests can't be replayed. */
+  /** The request's number within its session, starting at 1. It must be larger than that of the previous request, which prevents replays. */
   counter: 'x-signalbox-cloud-counter',
-  /** The gateway's signature of `getSignedText` in base64. */
+  /** The signature of `getSignedText` by the gateway, in base64. */
   signature: 'x-signalbox-cloud-signature',
 } as const
 
 /** Maximum number of `attempts` per message. */
 export const MAX_ATTEMPTS = 16
-/** Maximum accounts per message. */
+/** Maximum usage accounts (keys and groups) per message. */
 export const MAX_ACCOUNTS = 200
 /** Maximum states per message. */
 export const MAX_STATES = 200
 /** Maximum message size, in bytes. */
 export const MAX_MESSAGE_BYTES = 8 * 1024 * 1024
-/** A proxy discards a session that has been idle for this time, in ms. */
+/** How long a session may be idle before the proxy discards it, in ms. */
 export const SESSION_MS = 24 * 60 * 60 * 1000
 
 /** The error codes of the protocol. */
 export type CloudCode =
-  /** 401: unknown session, or wrong signature, counter, or challenge. The gateway opens a new session once. */
+  /** 401: unknown session, or wrong signature, counter, or challenge. The gateway then tries once with a new session. */
   | 'SESSION_INVALID'
-  /** 401: this gateway isn't enrolled here, or the enrollment token is wrong. */
+  /** 401: the gateway isn't enrolled at this proxy, or the enrollment token is wrong. */
   | 'NOT_ENROLLED'
-  /** 409: the proxy has no replica of this gateway, or a different one. */
+  /** 409: the proxy has no replica of this gateway, or not the one in the request. */
   | 'MIRROR_GONE'
   /** 409: the proxy and gateway disagree about their last sync, because one was restored from an old copy. */
   | 'HISTORY_DIVERGED'
@@ -60,7 +60,7 @@ export type CloudCode =
   /** 404: unknown route or session. */
   | 'NOT_FOUND'
 
-/** A body encrypted with the session's key: AES-256-GCM, bound to `getRequestContext` or `getResponseContext`. */
+/** A body encrypted with the session key: AES-256-GCM, bound to `getRequestContext` or `getResponseContext`. */
 export interface EncryptedBody {
   sealed: string
 }
@@ -71,7 +71,7 @@ export interface Hello {
   protocol: number
 }
 
-/** A challenge. It can be used once, and expires after a minute by the proxy's clock. */
+/** A challenge. It can be used once and expires after a minute by the proxy's clock. */
 export interface Challenge {
   challenge: string
 }
@@ -85,7 +85,7 @@ export interface OpenSession {
   exchangeKey: string
   /** Only sent by a gateway that isn't enrolled yet. */
   enrollmentToken?: string
-  /** Signature of `getOpeningText` in base64. */
+  /** The signature of `getOpeningText`, in base64. */
   signature: string
 }
 
@@ -121,18 +121,21 @@ export const collections = [
 export type Collection = (typeof collections)[number]
 
 /**
- * The number of changes from each side that a state includes. Each side counts its own changes. After a restore from an old copy, it continues
- * counting from the current time in epoch ms.
+ * The number of changes by each side that a state includes. Each side counts its own changes. After a restore from an old copy, it continues from the
+ * current time in epoch ms.
  */
 export type Revision = readonly [gateway: number, cloud: number]
 
-/** The state of a record, which may be deleted. */
+/** The state of a record, which may have been deleted. */
 export interface RecordState {
   collection: Collection
-  /** The record's ID: for aliases the alias, for guards the name, for providers the provider ID, for custom models the `getCustomModelId`, and for settings "settings". */
+  /**
+   * The record's ID: the alias itself for aliases, the name for guards, the provider ID for providers, `getCustomModelId` for custom models, and
+   * "settings" for settings.
+   */
   id: string
   revision: Revision
-  /** Set after a restore from an old copy: the last revision that both sides had. The state is only known to include this revision. */
+  /** Set after a restore from an old copy: the last revision that both sides had, which is the only one that the state is known to include. */
   base?: Revision
   /** The record, or `null` if it was deleted. */
   record: JsonObject | null
@@ -144,18 +147,18 @@ export interface RecordState {
 export type Confirmation = Pick<RecordState, 'collection' | 'id' | 'revision'> & { activeRevision?: Revision }
 
 export interface SyncRequest {
-  /** The ID of the replica that the gateway knows, or `null` if none. */
+  /** The ID of the replica that the gateway knows. `null` if there is none. */
   mirror: string | null
   /** Sent by `enable`: creates a replica if there is none. */
   create?: true
-  /** The stamp from the last response, or `null` before the first. */
+  /** The stamp from the last response. `null` before the first one. */
   stamp: string | null
   /**
-   * The gateway's names for the requests since that response, including this one. The gateway stores a request's name before it sends `changes`,
+   * The gateway's names for its requests since that response, including this one. The gateway stores a request's name before it sends `changes`,
    * `seen`, or `full`.
    */
   attempts?: readonly string[]
-  /** Makes both sides send everything, as if the other side hadn't seen any of it. */
+  /** Makes both sides send all states, as if the other side hadn't seen any. */
   full?: true
   /** At most `MAX_STATES` changes. */
   changes: RecordState[]
@@ -164,7 +167,7 @@ export interface SyncRequest {
 
 /**
  * The outcome of a change. `taken`: the proxy applied it. `known`: the proxy already has this change or a later one. `concurrent`: the proxy has a
- * change that the gateway hasn't seen, and sends it in this response. Otherwise, the change was rejected, with a sentence and a code.
+ * change that the gateway hasn't seen, and this response contains it. Otherwise, the change was rejected; `refused` is a sentence that says why.
  */
 export type Verdict = 'taken' | 'known' | 'concurrent' | { refused: string; code: RejectionCode }
 
@@ -189,11 +192,11 @@ export interface SyncResponse {
   more: boolean
 }
 
-/** The sender's own usage of a key's or group's limits. Excludes the usage that the other side reported. */
+/** The sender's own usage that counts toward a key's or group's limits. Excludes usage that the other side reported. */
 export interface ScopeUsage {
   scope: 'key' | 'group'
   id: string
-  /** When the account's counters were last reset, in epoch ms. The side with the earlier time also resets its own counters. */
+  /** When the counters were last reset, in epoch ms. The side with the earlier time resets its own counters. */
   epoch: number
   /** Increases with each change. The message with the larger number wins. */
   number: number
@@ -203,11 +206,11 @@ export interface ScopeUsage {
   used: readonly number[]
 }
 
-/** Reports up to `MAX_ACCOUNTS` accounts that have limits. */
+/** Reports the usage of up to `MAX_ACCOUNTS` keys and groups with limits. */
 export interface SpendingRequest {
   mirror: string
   accounts: ScopeUsage[]
-  /** Requests a page of the proxy's usage: empty for the first page, then `next` of the last response. */
+  /** Requests a page of the proxy's usage: an empty string for the first page, then `next` of the previous response. */
   after?: string
 }
 
@@ -235,7 +238,7 @@ export const getSignedText = (request: {
     request.bodyDigest,
   ])
 
-/** Returns the context that a request's encrypted body is bound to. `getResponseContext` returns the response's. */
+/** Returns the context to which a request's encrypted body is bound. `getResponseContext` does so for the response. */
 export const getRequestContext = (session: string, counter: number) => `cloud request ${session} ${counter}`
 export const getResponseContext = (session: string, counter: number) => `cloud answer ${session} ${counter}`
 

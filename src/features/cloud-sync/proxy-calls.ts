@@ -11,11 +11,11 @@ export interface ProxyCall {
   path: string
   headers?: Record<string, string>
   body?: string
-  /** A part of the body to redact in errors, because the server may echo it. */
+  /** A part of the body to redact from errors, because the server may echo it. */
   secret?: string | undefined
 }
 
-/** A call's target and abort signal. When the signal aborts, in-flight calls reject with its reason. */
+/** The proxy to call, and the abort signal. When the signal aborts, in-flight calls reject with its reason. */
 export interface CallOptions {
   fetch: UpstreamFetch
   cloudUrl: string
@@ -24,7 +24,8 @@ export interface CallOptions {
 
 /**
  * Calls the proxy, and resolves to the JSON object of a 2xx response. Rejects with `CLOUD_FAILED` if the server is unreachable or not a proxy, or if
- * the proxy rejected the call (`data.refusal` is its code). Doesn't follow redirects. An aborted signal rejects immediately and cancels the call.
+ * the proxy rejected the call (`data.refusal` is its code). Doesn't follow redirects. When the signal aborts, cancels the call and rejects
+ * immediately.
  */
 export async function callProxy(call: ProxyCall, options: CallOptions): Promise<JsonObject> {
   const { status, type, text } = await sendCall(call, options)
@@ -70,7 +71,7 @@ interface ProxyResponse {
   text: string
 }
 
-/** Sends a call and reads the complete response. Aborts with the signal even if the HTTP client ignores it. */
+/** Sends a call and reads the complete response. Aborting the signal ends the call even if the HTTP client ignores the signal. */
 function sendCall(call: ProxyCall, options: CallOptions): Promise<ProxyResponse> {
   const { signal, cloudUrl, fetch } = options
   const { method, path, body } = call

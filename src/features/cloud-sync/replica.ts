@@ -15,7 +15,7 @@ interface ReplicaMemory {
   taker: StateApplier
   runExclusive: ReturnType<typeof createMutex>
   hasScanned: boolean
-  /** The states to send, as of the last scan of all records. */
+  /** The states to send, as of the last full scan. */
   pending: PendingState[]
   rejected: Rejection[]
 }
@@ -49,7 +49,7 @@ export function createReplica(options: ReplicaOptions): Replica {
     memory.rejected = rejected
   }
 
-  /** Scans all records once. After that, scanning single records is enough. */
+  /** Scans all records once. After that, scanning individual records is enough. */
   const ensureScanned = () => (memory.hasScanned ? shadows.load() : scan())
 
   const runScanned = <T>(work: () => Promise<T>) =>
@@ -152,7 +152,10 @@ export function createReplica(options: ReplicaOptions): Replica {
   }
 }
 
-/** Marks a shadow after a restore from an old copy. The next counts may already have been used, so changed registers continue counting from `count`. */
+/**
+ * Marks a shadow as uncertain after a restore from an old copy. The next counts may already have been used, so changed registers continue from
+ * `count`.
+ */
 function markUncertain(shadow: Shadow, side: Side, count: number): Shadow {
   const raiseRevision = <Register extends Pick<Active, 'revision' | 'base'>>(register: Register): Register =>
     register.base ? { ...register, revision: advanceRevision(register.revision, side, count) } : register
@@ -172,7 +175,7 @@ async function runInBatches<T>(all: readonly T[], work: (item: T) => Promise<unk
     await Promise.all(all.slice(from, from + MAX_CONCURRENT).map(work))
 }
 
-/** Splits states into runs that can be applied concurrently, keeping their order. Applying one state at a time is slow with a remote storage. */
+/** Splits states into runs that can be applied concurrently, in the same order. Applying states one at a time is slow with a remote storage. */
 function* groupIndependent(
   states: readonly RecordState[],
   getShadow: (state: RecordState) => Shadow | undefined,
@@ -200,7 +203,7 @@ function* groupIndependent(
 }
 
 /**
- * Returns whether applying a state only changes its own record. Combos can displace each other, and a key with a new value releases its old digest.
+ * Returns whether applying a state changes only its own record. Combos can displace each other, and a key with a new value releases its old digest.
  */
 function isIndependent({ collection, revision, record }: RecordState, shadow: Shadow | undefined): boolean {
   if (collection === 'keys')

@@ -12,7 +12,7 @@ import type { Rejection, ReplicaOptions, Side, StateId } from './sync-types.ts'
 export interface RecordObservation {
   hash: string | null
   isActive?: boolean
-  /** Identifies the last call that set whether the record is active, or that set the settings. */
+  /** Identifies the last call that wrote the settings, or that set whether the record is active. */
   edit?: string
 }
 
@@ -27,7 +27,7 @@ export interface ScannedRecord {
   extras: SyncItem[]
 }
 
-/** Why a record can't be synced. */
+/** The reason that a record can't be synced. */
 export interface SyncProblem {
   problem: string
 }
@@ -61,7 +61,7 @@ export class Scanner {
     this.shadows = new Shadows(options.store, options)
   }
 
-  /** Scans all records. Resolves to the records that the other side hasn't confirmed, deletions first, and to the records that can't be synced. */
+  /** Scans all records. Resolves to the records that the other side hasn't confirmed (deletions first) and to the records that can't be synced. */
   async scan(): Promise<{ pending: PendingState[]; rejected: Rejection[] }> {
     await this.shadows.load({ isWhole: true })
     this.#scanNumber++
@@ -91,7 +91,7 @@ export class Scanner {
     const now = item ? await this.#observe(collection, item) : { hash: null }
     if (isSyncProblem(now)) return now
     if (item && parked) {
-      // Another process was about to park the record. Writing it again changes its version, so a removal in flight fails.
+      // Another process was about to park the record. Writing it again changes its version, so the pending removal fails.
       if (await this.tables[collection].write(item, item)) await this.shadows.put(collection, shadowFields, knownShadow)
       return false
     }
@@ -213,7 +213,7 @@ export class Scanner {
     }
   }
 
-  /** Selects one of several records with the same ID: the one that an interrupted change was writing, otherwise the oldest. */
+  /** Selects one of several records with the same ID: the one that an interrupted change was writing, or otherwise the oldest. */
   async #selectItem(collection: Collection, found: SyncItem[], { applying }: Shadow): Promise<SyncItem | undefined> {
     if (found.length < 2 || !applying) return found[0]
     for (const item of found) {
@@ -223,7 +223,7 @@ export class Scanner {
     return found[0]
   }
 
-  /** Creates a shadow for a record without one. Settings with default values are treated as unchanged. */
+  /** Creates a shadow for a record that has none. Settings with default values are treated as unchanged. */
   async #createShadow(where: StateId): Promise<Shadow> {
     const hash = where.collection === 'settings' ? await this.hashRecord(where, { requireApiKey: false }) : null
     const isUncertain = this.shadows.hasUncertain()
@@ -274,7 +274,7 @@ interface ChangeOptions {
   atLeast?: number
 }
 
-/** Returns the state of the content. A call that sets the settings to the same values is also treated as a change. */
+/** Returns the state of the content. Writing the settings again, even with the same values, also counts as a change. */
 function getContentState(
   shadow: Shadow,
   now: RecordObservation,
@@ -287,7 +287,7 @@ function getContentState(
   return { hash: now.hash, ...advanceRegister(shadow, side, atLeast) }
 }
 
-/** Returns the state of the record's active flag. Recreating the record, or setting the flag to the same value, is also treated as a change. */
+/** Returns the state of the record's active flag. Recreating the record, or setting the flag to the same value, also counts as a change. */
 function getActiveState(
   { hash, active, applying, edit }: Shadow,
   now: RecordObservation,
@@ -302,7 +302,7 @@ function getActiveState(
   return { active: { isActive, ...advanceRegister(active ?? { revision: INITIAL_REVISION }, side, atLeast) } }
 }
 
-/** Converts a read failure to a problem. Throws if the storage itself failed. */
+/** Converts a read failure to a problem. Rethrows storage failures. */
 function toProblem(error: unknown): SyncProblem {
   if (isStorageUnavailable(error) || !isGatewayError(error) || error.code === 'SECRET_MISMATCH') throw error
   return { problem: error.message }

@@ -20,7 +20,7 @@ export interface Shadow extends ShadowState {
   slot?: string
   /** The state that is being written. */
   applying?: ShadowState
-  /** The record while another record occupies its slot. It isn't in the store during that time. */
+  /** The record, while another record occupies its slot. During that time, the record isn't in its collection. */
   parked?: { slot: string; record: JsonObject }
   /** Digests that may be claimed in addition to the record's own. */
   claims?: string[]
@@ -30,16 +30,16 @@ export interface Shadow extends ShadowState {
 export interface ShadowState extends Registers {
   /** Whether the other side has confirmed the state. */
   isSeen: boolean
-  /** Whether this side may have been restored from an old copy after the other side confirmed a state. */
+  /** Whether this side may have been restored from an old copy since the other side confirmed a state. */
   isUncertain?: boolean
   /**
-   * Identifies the last call that set the settings, or whether the record is active. A different call is treated as a change, even with the same
-   * values.
+   * Identifies the last call that wrote the settings, or that set whether the record is active. A different call counts as a change, even with the
+   * same values.
    */
   edit?: string
 }
 
-/** Returns the shadow with a new state. */
+/** Returns the shadow with the new state. */
 export function withRegisters(shadow: Shadow, next: ShadowState): Shadow {
   const { hash, revision, base, active, edit, isSeen, isUncertain, ...rest } = shadow
   return { ...rest, ...next }
@@ -117,7 +117,7 @@ export class Shadows {
     })
   }
 
-  /** Reads shadows that others may have changed. With `isWhole`, does so even if the storage doesn't report changes. */
+  /** Reads shadows that other processes may have changed. With `isWhole`, rereads all of them even if the storage doesn't report changes. */
   async load({ isWhole = false } = {}): Promise<void> {
     const isOutdated = isWhole && !this.#store.freshness.isFresh(this.#readAt)
     try {
@@ -148,7 +148,7 @@ export class Shadows {
     return [...parked].flatMap((id) => known.get(id) ?? [])
   }
 
-  /** Writes a shadow. If another write came first, resolves to `undefined`; `get` then returns the other writer's shadow. */
+  /** Writes a shadow. Resolves to `undefined` if another write came first; `get` then returns the other writer's shadow. */
   async put(
     collection: Collection,
     shadow: Shadow,
@@ -203,7 +203,7 @@ export class Shadows {
   async #loadAll(): Promise<void> {
     const startedAt = this.#clock.now()
     this.#staleKeys = new Set()
-    this.#isLoaded = true // set before reading, so a change reported during the read isn't lost
+    this.#isLoaded = true // set before the read, so a change reported during the read isn't lost
     for (const table of this.#tables.values()) await table.loadAll()
     this.#readAt = startedAt
   }
@@ -228,7 +228,7 @@ export class Shadows {
 
 const toKnownShadow = ({ record, version }: StoredEntry<Shadow>): KnownShadow => ({ shadow: record, version })
 
-/** The number of changed shadows above which all shadows are reread. Some storages also report this gateway's own changes. */
+/** Maximum number of changed shadows to reread individually; above that, rereads all. Some storages also report this gateway's own changes. */
 const MAX_STALE = 1_000
 const BATCH_SIZE = 32
 const PAGE_SIZE = 1_000

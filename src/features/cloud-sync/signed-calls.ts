@@ -18,17 +18,17 @@ export interface SignedCall extends Pick<ProxyCall, 'method' | 'path'> {
   body?: object
 }
 
-/** Options of a signed call. */
+/** Options for a signed call. */
 export interface SignedCallOptions extends CallOptions {
   /** The enrollment token. It is sent only if the proxy reports that this gateway isn't enrolled. */
   enrollmentToken?: string | undefined
 }
 
-/** Makes a gateway's signed calls. They use one session at a time, which is kept only in memory. */
+/** Makes a gateway's signed calls. They share one session at a time, which is kept only in memory. */
 export interface SignedCalls {
   /**
-   * Makes a call; calls run one at a time. Opens a session if there is none, or if the proxy no longer knows the current one. Resolves to the
-   * response body. Rejects with the same errors as `callProxy`.
+   * Makes a call; calls run one at a time. Opens a session if there is none or if the proxy no longer knows the current one. Resolves to the response
+   * body. Rejects with the same errors as `callProxy`.
    */
   call(call: SignedCall, options: SignedCallOptions): Promise<JsonObject>
   /** Returns the ID of the current session, if any. */

@@ -15,7 +15,7 @@ import type { Side } from './sync-types.ts'
 
 /** A stored record. */
 export interface SyncItem {
-  /** The record's ID in its synced state. */
+  /** The record's ID on both sides. */
   id: string
   /** The record's key in its collection: a digest for keys, the name for combos, otherwise the ID. */
   slot: string
@@ -38,10 +38,10 @@ export interface Content {
 export interface SyncCodec {
   /** Whether the records have an active flag, which is merged separately. */
   hasActive: boolean
-  /** Returns the synced content of a record. Throws an error with a user-facing message if it can't be synced. */
+  /** Returns the synced content of a record. Throws an error with a user-facing message if the record can't be synced. */
   read(item: SyncItem): Promise<Content>
   getId(record: JsonObject): string
-  /** Builds a record from content, and encrypts its secrets. Fields that aren't synced keep their previous values. */
+  /** Builds a record from its content, and encrypts its secrets. Unsynced fields keep their previous values. */
   buildRecord(content: Content, before: SyncItem | undefined): Promise<object>
 }
 
@@ -116,7 +116,7 @@ export function createGuardCodec({
   }
 }
 
-/** Creates the codec for connections. Credentials are also synced; each side encrypts them for their destination. */
+/** Creates the codec for connections, including their credentials. Each side encrypts a credential for its destination. */
 export function createConnectionCodec(store: Pick<WritableStore, 'keyring' | 'code'>): SyncCodec {
   const { keyring } = store
   return {
@@ -148,8 +148,8 @@ const MISPLACED_KEY_MESSAGE = 'The key is not stored under its value. Delete it 
 const UNSIGNED_GUARD_MESSAGE = 'The guard was not written by a gateway with this secret. Save it again, or delete it.'
 
 /**
- * Creates the codec for keys, which are synced as digests. Only the gateway keeps their values. The cloud has the value of a key that was created
- * there until the gateway has it.
+ * Creates the codec for keys, which are synced as digests. Only the gateway retains key values. The cloud has the value of a key that was created
+ * there only until the gateway has it.
  */
 export function createKeyCodec(
   store: WritableStore,

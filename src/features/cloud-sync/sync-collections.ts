@@ -21,7 +21,7 @@ import {
 } from './sync-codecs.ts'
 import type { ReplicaOptions } from './sync-types.ts'
 
-/** Reads and writes one synced collection. Hides the keys under which its records are stored. */
+/** Reads and writes one synced collection, and hides how its records are stored. */
 export interface SyncTable extends SyncCodec {
   /** Lists the records in memory. Several may have the same ID. */
   list(): Promise<readonly SyncItem[]>
@@ -31,7 +31,7 @@ export interface SyncTable extends SyncCodec {
   readSlot(slot: string): Promise<SyncItem | 'damaged' | undefined>
   /** Returns the slot for this content. */
   getSlot(content: Content, before: SyncItem | undefined): Promise<string>
-  /** Replaces or inserts a record. Resolves to `false` if another write came first or the slot is taken. */
+  /** Replaces or inserts a record. Resolves to `false` if another write came first or if the slot is taken. */
   write(before: SyncItem | undefined, after: { slot: string; record: object }): Promise<boolean>
   remove(item: SyncItem): Promise<boolean>
 }
@@ -104,7 +104,7 @@ function createTableById<T extends object>(records: WritableRecords<T>, codec: S
 
 const toList = (found: SyncItem | 'damaged' | undefined) => (found === 'damaged' ? found : found ? [found] : [])
 
-/** Accesses records by slot. `isSynced` returns whether the other side knows a record; by default, all records that aren't defined in code. */
+/** Accesses records by slot. `isSynced` returns whether a record is synced; by default, all records are that aren't defined in code. */
 function createSlots<T extends object>(
   records: WritableRecords<T>,
   getId: (record: T, slot: string) => string,
@@ -151,7 +151,7 @@ function createSlots<T extends object>(
   }
 }
 
-/** Accesses keys, which are stored under digests. After an interrupted change of a key's value, the key has several records. */
+/** Accesses keys, which are stored under digests. If a change of a key's value was interrupted, the key has several records. */
 function createKeysTable({ keys }: WritableStore, codec: SyncCodec & Pick<SyncTable, 'getSlot'>): SyncTable {
   const { readSlot, list, fresh, write, remove } = createSlots(
     keys,
@@ -210,7 +210,7 @@ function createKeysTable({ keys }: WritableStore, codec: SyncCodec & Pick<SyncTa
   }
 }
 
-/** Accesses combos, which are stored under their names; renaming takes several writes. */
+/** Accesses combos, which are stored under their names. Renaming one takes several writes. */
 function createCombosTable(records: WritableRecords<ComboRecord>, codec: SyncCodec): SyncTable {
   const combos = createComboRecords(records)
   const stored = records.source.stored
@@ -287,7 +287,7 @@ function createSettingsTable({ settings, damage }: WritableStore): SyncTable {
     getId: () => SETTINGS_KEY,
     getSlot: async () => SETTINGS_KEY,
     buildRecord: async ({ record }) => record,
-    // If another writer is faster, the next sync sees its value.
+    // If another write came first, the next sync sees its value.
     async write(_, { record }) {
       await settings.update(() => ({ guards: undefined, ...pickSettings(record) }))
       return true

@@ -11,8 +11,8 @@ import { isRejection } from './proxy-calls.ts'
 import type { Conflict, Rejection, Replica, StateId, SyncOptions, SyncResult } from './sync-types.ts'
 
 /**
- * Syncs all changes of both sides until neither side has more. Runs on the gateway. Rejects like `send`; changes that were already synced stay.
- * Doesn't write any records after the signal is aborted.
+ * Syncs all changes by both sides until neither side has more. Runs on the gateway. Rejects with the errors of `send`, but doesn't undo changes that
+ * were already synced. Doesn't write any records after the signal is aborted.
  */
 export async function syncReplicas(options: SyncOptions): Promise<SyncResult> {
   const { send, save, refresh, create = false, onConflict = async () => {}, signal } = options
@@ -26,7 +26,7 @@ export async function syncReplicas(options: SyncOptions): Promise<SyncResult> {
     conflicts.push(conflict)
   }
 
-  /** Adopts the state that other processes saved in the meantime. Resolves to whether it differs. */
+  /** Adopts the progress that other processes have saved in the meantime. Resolves to whether it differs. */
   async function adoptSaved(): Promise<boolean> {
     const { mirror, stamp, attempts = [] } = (await refresh?.()) ?? state
     const isOther = mirror === state.mirror && (stamp !== state.stamp || attempts.at(-1) !== state.attempts?.at(-1))
@@ -57,7 +57,7 @@ export async function syncReplicas(options: SyncOptions): Promise<SyncResult> {
     return response
   }
 
-  // States are only meaningful within one replica, so nothing is sent before the replica's ID is known.
+  // States are meaningful only within one replica, so nothing is sent before the replica's ID is known.
   let isDiverged = false
   if (create || state.mirror === null)
     isDiverged = (await sendRequest({ ...(create && { create }), changes: [], seen: [] })) === undefined
@@ -66,9 +66,9 @@ export async function syncReplicas(options: SyncOptions): Promise<SyncResult> {
   signal.throwIfAborted()
   if (isFull) await replica.markAllUnseen({ isDiverged })
 
-  /** Received states to confirm with the next request. */
+  /** Received states, to be confirmed with the next request. */
   let seen: Confirmation[] = []
-  /** All states sent and received in this sync, so an unchanged state can't keep the sync running forever. */
+  /** All states sent and received in this sync. Ensures that an unchanged state can't keep the sync running forever. */
   const exchangedStates = new Set<string>()
   for (;;) {
     signal.throwIfAborted()

@@ -14,20 +14,20 @@ import type {
 /** One side of a sync: the records of a store and their states. Its methods reject with `STORAGE_FAILED`. */
 export interface Replica {
   /**
-   * Applies the other side's states. Skips a state if this side already has it or a later one, or has a change that the other side hasn't seen.
-   * Doesn't merge. Resolves to the verdicts in the order of the states.
+   * Applies the other side's states. Skips states that this side already has in the same or a later revision, and those of records with changes that
+   * the other side hasn't seen. Doesn't merge. Resolves to the verdicts, in the order of the states.
    */
   accept(states: readonly RecordState[]): Promise<Verdict[]>
   /**
-   * Scans for changes, then lists up to `limit` states that the other side hasn't confirmed. Each call continues where the last one ended. When
+   * Scans for changes, then lists up to `limit` states that the other side hasn't confirmed. Each call continues where the previous one ended. When
    * `more` is `false`, the next call starts over. Skips states for which `isSkipped` returns `true`.
    */
   listUnseen(limit: number, isSkipped?: (state: StateId) => boolean): Promise<UnseenStates>
   /** Marks states as confirmed by the other side. States that have changed since then stay unconfirmed. */
   confirm(seen: readonly Confirmation[]): Promise<void>
   /**
-   * Marks all states to be sent again. `isDiverged` means that one side was restored from an old copy, so its changes are concurrent with the
-   * changes it lacks.
+   * Marks all states to be sent again. `isDiverged` means that one side was restored from an old copy, so each side's changes are concurrent with the
+   * changes that it lacks.
    */
   markAllUnseen(options?: { isDiverged?: boolean }): Promise<void>
   /**
@@ -36,11 +36,11 @@ export interface Replica {
    */
   merge(remote: RecordState, report?: (conflict: Conflict) => Promise<void>): Promise<Verdict>
   /**
-   * Gateway only: resolves collisions, such as two combos with the same name. Both sides keep the same one of the records. Call this when both sides
+   * Gateway only: resolves collisions, such as two combos with the same name, so both sides end up with the same record. Call this once both sides
    * have all states. Resolves to whether there were any collisions.
    */
   resolveCollisions(report?: (conflict: Conflict) => Promise<void>): Promise<boolean>
-  /** Removes the shadows of other replicas. Call it once the other side has confirmed this one. */
+  /** Removes the shadows of other replicas. Call this once the other side has confirmed this replica. */
   forgetOthers(): Promise<void>
 }
 
@@ -64,7 +64,7 @@ export interface Rejection extends StateId {
   code: RejectionCode
 }
 
-/** Concurrent changes by both sides, and which side's change won. */
+/** Concurrent changes by both sides, with the side whose change won. */
 export interface Conflict extends StateId {
   kept: Side
   /** When the conflict was resolved, in ISO 8601, by the gateway's clock. */
@@ -111,7 +111,7 @@ export interface SyncOptions {
   refresh?(): Promise<SyncProgress>
   /** Whether to create a replica if there is none, and to ignore the state of earlier syncs. */
   create?: boolean
-  /** Called with each conflict before its result is written. After a failure, it may be called twice for the same conflict. */
+  /** Called with each conflict before its result is written. After a failure, may be called again with the same conflict. */
   onConflict?: (conflict: Conflict) => Promise<void>
   signal: AbortSignal
 }

@@ -7,12 +7,12 @@ import { createTimeoutError, EXCHANGE_MS, isCloudError, type ProxyContext } from
 import { CLOUD_OFF_MESSAGE, type CloudDependencies, readCloudSettings, setEnabled } from './cloud-settings.ts'
 
 /**
- * How long a forced `disable` waits for the proxy before turning cloud sync off anyway, in ms. Shorter than the time that a client has left after
- * `sync`.
+ * How long a forced `disable` waits for the proxy before turning cloud sync off anyway, in ms. Clients may already have waited for `sync`, so this is
+ * less than the time they have left.
  */
 const FORCED_MS = 7_000
 
-/** Turns cloud sync off, or, if it is off, removes the data that a failed `enable` left at the proxy. With `force`, ignores failures of the proxy. */
+/** Turns cloud sync off. If it is already off, removes the data that a failed `enable` left at the proxy. With `force`, ignores proxy failures. */
 export async function disableCloud(
   deps: CloudDependencies,
   { force, signal }: { force: boolean; signal: AbortSignal },
@@ -46,7 +46,7 @@ export async function disableCloud(
   return conflicts ?? []
 }
 
-/** Removes the data that a failed `enable` sent. Otherwise, the proxy would keep serving those keys, even after they are paused or deleted here. */
+/** Removes the data that a failed `enable` sent. Otherwise, the proxy would keep serving those keys even after they are paused or deleted here. */
 export async function removeLeftovers({ replica, pushes }: CloudDependencies, context: ProxyContext): Promise<void> {
   await replica.call({ method: 'DELETE', path: paths.replica }, context).catch(ignoreNotFound)
   context.signal.throwIfAborted()
@@ -55,8 +55,8 @@ export async function removeLeftovers({ replica, pushes }: CloudDependencies, co
 }
 
 /**
- * Applies changes from the cloud, then removes the replica with all sessions. A replica that no longer exists, for example after a lost response,
- * is treated as removed.
+ * Applies changes from the cloud, then removes the replica and all sessions. A replica that no longer exists, for example after a lost response, is
+ * treated as removed.
  */
 async function removeCloudReplica({ replica }: CloudDependencies, context: ProxyContext): Promise<CloudConflict[]> {
   const last = await replica.exchange(context).catch(ignoreNotFound)
@@ -68,7 +68,7 @@ function ignoreNotFound(error: unknown): undefined {
   if (!isRejection(error, 'MIRROR_GONE', 'NOT_ENROLLED')) throw error
 }
 
-/** Adds advice to the error of `disable`: how to turn cloud sync off anyway. */
+/** Adds advice to the error of a failed `disable`: how to turn cloud sync off anyway. */
 export function addForceAdvice(error: unknown): unknown {
   if (!isCloudError(error)) return error
   const { code, message, data } = error

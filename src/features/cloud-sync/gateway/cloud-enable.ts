@@ -14,7 +14,7 @@ import { type CloudDependencies, readCloudSettings, setEnabled } from './cloud-s
 
 type ReplicatedData = Pick<EnabledCloud, 'createdKey' | 'conflicts'>
 
-/** Replicates all data and turns cloud sync on. `verifyUntil` is the time until which it may wait for the cloud's model list. */
+/** Replicates all data and turns cloud sync on. Waits for the cloud's model list until `verifyUntil` at most. */
 export async function enableCloud(
   deps: CloudDependencies,
   { verifyUntil, ...proxy }: Omit<ProxyContext, 'cloudUrl'> & { verifyUntil: number },
@@ -41,7 +41,7 @@ export async function enableCloud(
   }
 }
 
-/** Adds advice to the error of `enable` if the proxy may already have received data. */
+/** Adds advice to the error of a failed `enable` if the proxy may already have received data. */
 export async function addLeftoversAdvice({ store, replica }: CloudDependencies, error: unknown): Promise<unknown> {
   if (!isCloudError(error) && !isGatewayError(error, 'CLOUD_CONFLICT')) return error
   const { code, message, data } = error
@@ -56,7 +56,7 @@ export async function addLeftoversAdvice({ store, replica }: CloudDependencies, 
   return gatewayError(code, { message: `${message} ${LEFTOVERS_ADVICE}`, cause: error, data })
 }
 
-/** Replicates all data while cloud sync is off. If the proxy rejects a record, removes all data from the proxy again. */
+/** Replicates all data while cloud sync is off. If the proxy rejects a record, removes the replicated data from the proxy. */
 async function replicateOrUndo(deps: CloudDependencies, context: ProxyContext): Promise<ReplicatedData> {
   try {
     return await replicateAll(deps, context)
@@ -70,7 +70,7 @@ async function replicateOrUndo(deps: CloudDependencies, context: ProxyContext): 
   }
 }
 
-/** Replicates all data, including a new key for clients of the cloud if this gateway has none. */
+/** Replicates all data. If this gateway has no keys, also creates one for clients of the cloud. */
 async function replicateAll(deps: CloudDependencies, context: ProxyContext): Promise<ReplicatedData> {
   const { fetch, replica, keys } = deps
   await checkProxyVersion({ ...context, fetch })
@@ -98,8 +98,8 @@ function createKeyIfNone(
 }
 
 /**
- * Requests the cloud's model list with one of the active keys. Resolves to `undefined` if the response proves that the replica works, otherwise to the
- * problem.
+ * Requests the cloud's model list with an active key. Resolves to `undefined` if the response proves that the replica works; otherwise, to a
+ * description of the problem.
  */
 async function findReplicaProblem(
   { store, clock, fetch }: CloudDependencies,

@@ -15,15 +15,15 @@ export interface CloudOperations<Input = never> {
   get(): Promise<CloudState>
   /**
    * Uploads all data and turns cloud sync on. Creates a key if there is none, because clients need one at the proxy. If cloud sync is already on,
-   * makes both sides equal again. Also resolves if the result couldn't be verified. If the call rejects, cloud sync stays on or off, as it was. An
-   * `http:` URL of another machine is rejected with `INVALID_REQUEST` unless the gateway has `cloud: { allowHttp: true }`.
+   * syncs everything again. Also resolves if the result couldn't be verified. If the call rejects, cloud sync stays on or off, as before. An `http:`
+   * URL of another machine is rejected with `INVALID_REQUEST` unless the gateway has `cloud: { allowHttp: true }`.
    */
   enable(input?: EnableCloud | Input): Promise<EnabledCloud>
   /** Syncs changes in both directions now. Rejects with `CLOUD_CONFLICT` while cloud sync is off. */
   sync(): Promise<SyncedCloud>
   /**
-   * Fetches the latest changes from the proxy, deletes the data and all sessions there, and turns cloud sync off. If cloud sync is already off,
-   * deletes the data that a failed `enable` left at a proxy. Rejects with `CLOUD_CONFLICT` if there is none.
+   * Fetches the latest changes from the proxy, deletes all data and sessions there, and turns cloud sync off. If cloud sync is already off, deletes
+   * the data that a failed `enable` left at a proxy. Rejects with `CLOUD_CONFLICT` if there is none.
    */
   disable(input?: DisableCloud | Input): Promise<SyncedCloud>
   /** Checks that a proxy is running at `cloudUrl`; `message` reports the result. */
@@ -53,13 +53,13 @@ export interface DisableCloud {
   force?: boolean
 }
 
-/** The state of a gateway's cloud sync. */
+/** The state of cloud sync. */
 export interface CloudState {
   cloudEnabled: boolean
   cloudUrl: string
   /** Time of the last successful sync, in ISO 8601. */
   lastSuccessAt: IsoTime | null
-  /** How long the oldest unsynced change has been waiting, in ms, or 0 if there is none. */
+  /** How long the oldest unsynced change has been waiting, in ms. 0 if there is none. */
   lagMs: number
   /** Why the last sync failed, or `null` if it succeeded. */
   lastError: string | null

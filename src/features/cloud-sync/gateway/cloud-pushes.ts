@@ -20,19 +20,19 @@ import type { CloudReplicaStateStore } from './cloud-state.ts'
 /** The delay from a change to its sync, in ms. Each further change restarts the delay, up to `MAX_DEBOUNCE_MS` in total. */
 const DEBOUNCE_MS = 250
 const MAX_DEBOUNCE_MS = 1_000
-/** The interval between syncs without local changes, in ms. */
+/** The interval between syncs when there are no local changes, in ms. */
 const IDLE_MS = 30_000
-/** Time until a retry after the first failure, in ms. Doubles after each further failure, up to `MAX_RETRY_MS`. */
+/** Delay before the retry after the first failure, in ms. Doubles with each further failure, up to `MAX_RETRY_MS`. */
 const RETRY_MS = 1_000
 const MAX_RETRY_MS = 60_000
-/** Minimum time from a failure until a later change is tried, in ms. */
+/** Minimum time between a failure and the sync of a later change, in ms. */
 const CHANGE_RETRY_MS = 4_000
-/** How often the time of a successful sync without changes is stored, in ms, at most. */
+/** Minimum interval at which the times of successful syncs without changes are stored, in ms. */
 const SAVE_SUCCESS_MS = 60_000
-/** If a timer is this late, in ms, the platform has dropped it. */
+/** A timer that is this late, in ms, must have been dropped by the platform. */
 const DROPPED_MS = 1_000
 
-/** Changes that aren't replicated yet; epoch ms. */
+/** Changes that haven't been replicated yet. Times are in epoch ms. */
 interface WaitingChanges {
   since: number
   latest: number
@@ -41,7 +41,7 @@ interface WaitingChanges {
 /** A scheduled sync. */
 interface ScheduledSync {
   at: number
-  /** Whether the sync is for a known change, as opposed to a retry or possible changes at the cloud. */
+  /** Whether the sync is for a known change, as opposed to a retry or a poll for changes in the cloud. */
   isForChange: boolean
   cancel: CancelDeadline
 }
@@ -113,7 +113,7 @@ export class Pushes {
     await new Promise<void>((resolve) => void this.#listeners.push(resolve))
   }
 
-  /** Runs a sync and records its result. Records a failure only if `isOn`, that is, if cloud sync is on. */
+  /** Runs a sync and records its result. Records a failure only with `isOn`, which tells whether cloud sync is on. */
   async recordOutcome<T>(exchange: () => Promise<T>, { isOn }: { isOn: boolean }): Promise<T> {
     this.#sending = this.#waiting
     this.#waiting = undefined
@@ -132,7 +132,7 @@ export class Pushes {
     }
   }
 
-  /** Returns the results of the last syncs. */
+  /** Returns the results of the latest syncs. */
   async state(): Promise<Omit<CloudState, 'cloudEnabled' | 'cloudUrl'>> {
     const { replica, clock } = this.#deps
     await this.#saving
@@ -149,7 +149,7 @@ export class Pushes {
     }
   }
 
-  /** Cancels everything in flight; resolves when it has ended. */
+  /** Cancels all in-flight work. Resolves when it has ended. */
   async close(): Promise<void> {
     this.#isClosed = true
     this.#unschedule()
@@ -189,7 +189,7 @@ export class Pushes {
     else this.#schedule(clock.now() + IDLE_MS, false)
   }
 
-  /** Watches for changes by other gateways and programs, if the storage reports them. */
+  /** Watches for changes by other gateways and programs, if the storage reports those. */
   #follow(): void {
     if (this.#isFollowing) return
     this.#isFollowing = true

@@ -35,26 +35,27 @@ export interface CloudReplicaDependencies {
   options: CloudOptions
 }
 
-/** The proxy's URL, the enrollment data, and the signal that aborts the calls. The signal is also checked before each write to the local storage. */
+/** The proxy's URL, the enrollment data, and the signal that aborts the calls. The signal is also checked before each local write. */
 export type ProxyContext = Omit<SignedCallOptions, 'fetch'>
 
-/** The kinds of work. Higher ones cancel lower ones: an operator's action cancels automatic syncs, and `disable` cancels `sync`. */
+/**
+ * The kinds of work, lowest priority first. Work cancels lower-priority work: an operator's action cancels automatic syncs, and `disable` cancels
+ * `sync`.
+ */
 export type WorkKind = 'own' | 'sync' | 'disable'
 
-/** A gateway's replica, as used by the operator's actions and by automatic syncs. */
+/** A gateway's replica, used by the operator's actions and by automatic syncs. */
 export interface CloudReplica {
   /**
    * Runs work that calls the proxy, one job at a time. After `ms`, rejects with `CLOUD_TIMEOUT` and aborts the job's signal. An operator's action
    * cancels automatic syncs. `disable` cancels `sync`, because it syncs the same data.
    */
   runExclusive<T>(work: (signal: AbortSignal) => Promise<T>, options: { ms: number; kind?: WorkKind }): Promise<T>
-  /**
-   * Syncs all changes of both sides. With `create`, also works with a proxy that doesn't have the replica yet, and ignores the state of earlier syncs.
-   */
+  /** Syncs all changes by both sides. With `create`, also works if the proxy doesn't have the replica yet, and ignores the state of earlier syncs. */
   exchange(context: ProxyContext, options?: { create?: boolean }): Promise<SyncResult>
   /**
-   * Like `exchange`, with a proxy that must have the replica. Resolves to the conflicts. If a record was rejected, rejects with its name; all other
-   * records are replicated anyway.
+   * Like `exchange`, for a replica that must already exist at the proxy. Resolves to the conflicts. If a record was rejected, rejects with an error
+   * that names it; all other records are still replicated.
    */
   sync(context: ProxyContext): Promise<CloudConflict[]>
   /** Makes a signed call. Resolves to the response body. */
@@ -62,7 +63,7 @@ export interface CloudReplica {
   /** Forgets the current session if it has this ID. Without an ID, forgets any session. */
   forgetSession(id?: string): void
   memory: CloudReplicaStateStore
-  /** Cancels everything in flight. */
+  /** Cancels all in-flight work. */
   close(): void
 }
 
@@ -85,7 +86,7 @@ export function createCloudReplica({ store, clock, ledger, fetch, options }: Clo
     return calls.call(signedCall, { ...context, fetch })
   }
 
-  /** Returns the stored state of the replica if the replica is at this URL; otherwise, an empty state. */
+  /** Returns the stored state if it belongs to this proxy URL; otherwise, an empty state. */
   const getReplicaState = ({ cloudUrl, mirror, stamp, attempts }: CloudReplicaState, address: string) =>
     cloudUrl === address ? { mirror, stamp, attempts } : { mirror: null, stamp: null, attempts: [] }
 
@@ -110,7 +111,7 @@ export function createCloudReplica({ store, clock, ledger, fetch, options }: Clo
     return exchanged
   }
 
-  /** Exchanges usage with the cloud. Call it once both sides have the same limits. */
+  /** Exchanges usage with the cloud. Call this once both sides have the same limits. */
   const exchangeUsage = (replicaId: string, context: ProxyContext): Promise<void> =>
     exchangeSpending(
       { store, ledger, replicaId },
@@ -160,12 +161,12 @@ export function createCloudReplica({ store, clock, ledger, fetch, options }: Clo
   }
 }
 
-/** The reason for canceling an automatic sync: the operator requested the same work, or work that includes it. */
+/** The reason for canceling a sync: the operator requested the same work, or work that includes it. */
 export const SUPERSEDED_ERROR = gatewayError('CLOUD_CONFLICT', {
   message: 'Another sync with the cloud proxy has started.',
 })
 
-/** Adds a conflict, unless an earlier attempt, whose write failed, has already reported it. */
+/** Adds a conflict, unless an earlier attempt whose write failed has already added it. */
 function withConflict(conflicts: readonly CloudConflict[], conflict: CloudConflict): CloudConflict[] {
   const isSame = (other: CloudConflict) => other.collection === conflict.collection && other.id === conflict.id
   const last = conflicts.findLast(isSame)
@@ -190,8 +191,8 @@ function adviseEnable(error: unknown): never {
 const ENABLE_AGAIN_ADVICE = 'Synchronize both sides again: POST /api/sync/cloud with the action "enable".'
 
 /**
- * Throws `INVALID_REQUEST` for a URL whose traffic others could read. Encrypted bodies don't protect against a man in the middle while a session is
- * being opened.
+ * Throws `INVALID_REQUEST` for a URL whose traffic others could read. Body encryption alone doesn't protect the opening of a session from a
+ * man-in-the-middle attack.
  */
 export function rejectHttp(cloudUrl: string, { allowHttp = false }: CloudOptions): void {
   const { protocol, hostname } = new URL(cloudUrl)
@@ -206,7 +207,7 @@ const base = v.exactOptional(revision)
 const verdict = v.picklist(['taken', 'known', 'concurrent'])
 const rejected = v.object({ refused: v.string(), code: v.picklist(['INVALID', 'NO_SECRET', 'KEY_TAKEN']) })
 
-/** Doesn't validate the records in the states; the schemas of their collections do when the states are applied. */
+/** Doesn't validate the records in the states. The collections' schemas do that when the states are applied. */
 const responseSchema = v.object({
   mirror: v.string(),
   stamp: v.string(),
@@ -230,7 +231,10 @@ function parseSyncResponse(body: JsonObject, context: ProxyContext): SyncRespons
   return response.output
 }
 
-/** Returns the conflicts of a sync. If a record was rejected, throws an error that names it in `data.problem`; all others are replicated. */
+/**
+ * Returns the conflicts of a sync. If a record was rejected, throws an error that describes it in `data.problem`; all other records have been
+ * replicated.
+ */
 export function requireConflicts({ conflicts, rejected }: SyncResult): CloudConflict[] {
   const [first] = rejected
   if (!first) return conflicts

@@ -7,20 +7,20 @@ import { COUNTER_COUNT } from '../../limits/ledger/book.ts'
 import type { Ledger } from '../../limits/ledger/ledger.ts'
 import { MAX_ACCOUNTS, type ScopeUsage, type SpendingRequest, type SpendingResponse } from '../protocol.ts'
 
-/** One side of a replica; its keys and groups may have limits. */
+/** One side of a replica, whose keys and groups may have limits. */
 export interface SpendingSide {
   store: Pick<Store, 'keys' | 'groups'>
   ledger(): Promise<Ledger>
   replicaId: string
 }
 
-/** The last minute of the year 9999. Later dates are formatted differently. */
+/** The last minute of the year 9999. Later dates have a different format. */
 const LAST_MINUTE = 4_223_371_679
 
-/** A count sent by the other side. */
+/** A count from the other side. */
 export const count = integerSchema(0, Number.MAX_SAFE_INTEGER)
 
-/** An account's usage on the other side. */
+/** The usage of a key or group on the other side. */
 export const scopeUsage = v.object({
   scope: v.picklist(['key', 'group']),
   id: v.string(),
@@ -37,7 +37,7 @@ const responseSchema = v.object({
 
 /**
  * Reports the gateway's usage of keys and groups with limits to the cloud, and applies the cloud's usage. Sends nothing if there are no limits.
- * `send` resolves to the response, or to `undefined` if the proxy doesn't support such messages. Throws `invalid()` for an invalid response.
+ * `send` resolves to the response, or to `undefined` if the proxy doesn't support usage messages. Throws `invalid()` for an invalid response.
  */
 export async function exchangeSpending(
   side: SpendingSide,

@@ -3,13 +3,13 @@ import type { Store } from '../../../records/store.ts'
 import type { Clock } from '../../../types.ts'
 import type { Pushes } from './cloud-pushes.ts'
 
-/** Starts syncing with the cloud proxy. None of its code is loaded while cloud sync is off. */
+/** Starts cloud sync. Its code isn't loaded while cloud sync is off. */
 export interface CloudStart {
   /** The automatic syncs. Absent until management is loaded. */
   pushes?: Pushes
   /** The time of the gateway's first request or call, in epoch ms. */
   startedAt?: number
-  /** Starts syncing if cloud sync is on, or runs an overdue sync. Doesn't wait for the cloud and never rejects. */
+  /** Starts cloud sync if it is on, or runs an overdue sync. Doesn't wait for the cloud and never rejects. */
   resume(exchange?: Exchange): Promise<void>
 }
 

@@ -3,7 +3,7 @@ import { handleStorageError, retryOnConflict } from '../../../records/storage-ac
 import type { Storage } from '../../../types.ts'
 import type { CloudConflict } from './cloud-operations.ts'
 
-/** The state of a replica, shared by the gateways on one storage. */
+/** The state of a replica, shared by all gateways on one storage. */
 export interface CloudReplicaState {
   /** The URL of the proxy that has the replica. */
   cloudUrl: string
@@ -15,14 +15,14 @@ export interface CloudReplicaState {
   lastSuccessAt: string | null
   /** The error of the last sync, or `null` if it succeeded. */
   lastError: string | null
-  /** The time since which a change has been waiting to be replicated, in ISO 8601. */
+  /** When the oldest change began waiting to be replicated, in ISO 8601. `null` if none is waiting. */
   waitingSince: string | null
   /** The last `MAX_CONFLICTS`, oldest first. */
   conflicts: CloudConflict[]
 }
 
 /**
- * Reads and writes the state. Rejects with `STORAGE_FAILED`. If the stored state is damaged, starts from an empty state, so everything is sent
+ * Reads and writes the state. Rejects with `STORAGE_FAILED`. If the stored state is damaged, starts over with an empty state, so everything is sent
  * again.
  */
 export interface CloudReplicaStateStore {

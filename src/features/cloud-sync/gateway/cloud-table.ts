@@ -1,7 +1,7 @@
 import type { OperationEntries } from '../../../admin/operation-table.ts'
 import { type CloudOperations, cloudInputs } from './cloud-operations.ts'
 
-/** The error statuses: the state doesn't allow the operation (409), the proxy failed (502), or it didn't respond in time (504). */
+/** The error statuses: the current state doesn't allow the operation (409), the proxy failed (502), or it didn't respond in time (504). */
 const errors = [409, 502, 504]
 
 export const cloudTable = {

@@ -37,6 +37,6 @@ const schemas: Readonly<Record<Collection, ReturnType<typeof closedObject>>> = {
   providers: closedObject(createSyncedEntries(providerFields)),
 }
 
-/** Validates a replicated record and converts it for storage. Throws `INVALID_REQUEST` with a sentence about the problem. */
+/** Validates a replicated record and converts it to its stored form. Throws `INVALID_REQUEST` with a message that describes the problem. */
 export const parseReplicated = (collection: Collection, record: JsonObject): JsonObject =>
   parseInput<JsonObject>(schemas[collection], record)

@@ -8,7 +8,7 @@ export class Challenges {
   readonly #documents: Documents
   readonly #keyring: () => Promise<Keyring>
   readonly #clock: Clock
-  /** Starts all challenges of this process. */
+  /** The prefix of all challenges from this process. */
   readonly #processPrefix = toBase64Url(randomBytes(6))
 
   constructor({ documents, keyring, clock }: { documents: Documents; keyring(): Promise<Keyring>; clock: Clock }) {
@@ -17,7 +17,7 @@ export class Challenges {
     this.#clock = clock
   }
 
-  /** Creates a challenge. `enrolled`: the number of enrolled gateways. */
+  /** Creates a challenge. `enrolled` is the number of enrollments so far. */
   async create(enrolled: number): Promise<string> {
     const random = this.#processPrefix + toBase64Url(randomBytes(26))
     const text = `${random}.${this.#clock.now() + CHALLENGE_MS}.${enrolled}`
@@ -44,11 +44,11 @@ export class Challenges {
 }
 
 const CHALLENGE_MS = 60_000
-/** Maximum difference between the clocks of proxies on one storage, in ms. A clock may also jump back by this much. */
+/** Maximum clock difference between proxies on one storage, in ms. A clock may also jump back by this much. */
 const CLOCK_MS = 60_000
 /** Time after which no proxy accepts a challenge, in ms, even if its clock is off by the maximum. */
 const USED_MS = CHALLENGE_MS + 3 * CLOCK_MS
-/** The parts of a challenge: a random value, the expiry time, the number of enrolled gateways at that time, and an HMAC. */
+/** The parts of a challenge: a random value, the expiry time, the number of enrollments at that time, and an HMAC. */
 const CHALLENGE_PATTERN = /^([\w-]{43})\.(\d{1,16})\.(\d{1,16})\.([A-Za-z0-9+/]{43}=)$/
 const CHALLENGE_CONTEXT = 'cloud/challenge'
 const getUsedChallengeKey = (random: string) => `challenges/${random}`

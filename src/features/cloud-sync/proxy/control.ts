@@ -13,7 +13,7 @@ import { createSessions } from './sessions.ts'
 import { createTenantApi } from './tenant-api.ts'
 import type { Tenant, Tenants } from './tenants.ts'
 
-/** The protocol and your app's in-process operations, which change replicas. Loaded on first use, because model requests don't need them. */
+/** The protocol and your app's in-process operations, which change replicas. The code loads on first use, because model requests don't need it. */
 export interface Control {
   serve(exchange: Exchange): Promise<Reply>
   /** Returns the operations on a tenant's data. Rejects with `NOT_FOUND`. */

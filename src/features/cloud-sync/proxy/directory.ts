@@ -7,11 +7,11 @@ import { digestKey } from '../cryptography.ts'
 import type { Documents } from './documents.ts'
 
 /**
- * Finds the tenant of an API key. Entries are stored under the HMAC of the key's digest, so a copy of the storage doesn't reveal which tenant a key
- * belongs to. The directory only names the tenant; the tenant's data decides whether the key is known and active.
+ * Finds the tenant of an API key. Entries are stored under the HMAC of the key's digest, so a copy of the storage doesn't reveal which tenant owns a
+ * key. The directory only identifies the tenant; the tenant's data decides whether the key is known and active.
  */
 export interface Directory {
-  /** Finds the tenant of a credential. Results are cached until `forget`. */
+  /** Finds the tenant of a credential. Results are cached until `forget` is called. */
   find(credential: string): Promise<string | undefined>
   forget(credential: string): void
   /** Assigns the key with this digest to the tenant. Resolves to `false` if another tenant has the key. Call this before writing the key. */
@@ -28,10 +28,10 @@ interface Claim {
 }
 
 const DIRECTORY_PREFIX = 'directory/'
-/** Returns the name prefix of a tenant's directory entries. Each name is written before its entry. */
+/** Returns the prefix under which the names of a tenant's directory entries are listed. A name is written before its entry. */
 const getClaimPrefix = (tenant: string) => `claims/${tenant}/`
 
-/** How long after its claim a key must be written, in ms. After that, the proxy that claimed it has stopped, and any tenant may take the key. */
+/** How long after a claim the key must be written, in ms. After that, the claiming proxy must have stopped, so any tenant may take the key. */
 const CLAIM_MS = 60_000
 
 /** Creates the directory. `hasKey` returns whether a tenant's replica has a key. */
@@ -42,7 +42,7 @@ export function createDirectory(deps: {
   hasKey(tenant: string, digest: string): Promise<boolean>
 }): Directory {
   const { documents, keyring, clock, hasKey } = deps
-  const tenantByCredential = new Map<string, string>() // tenants by credential
+  const tenantByCredential = new Map<string, string>()
 
   const getEntryName = async (digest: string) => (await keyring()).digestBySha256(digest)
 

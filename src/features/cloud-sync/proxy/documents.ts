@@ -16,9 +16,9 @@ export interface Documents {
     change: (current: T | undefined) => T | undefined,
   ): Promise<void>
   remove(key: string, ifVersion?: string): Promise<boolean>
-  /** Lists the documents below a prefix by key, with the prefix removed. Skips documents for which `parse` returns `undefined`. */
+  /** Lists the documents below a prefix, sorted by key, with the prefix removed. Skips documents for which `parse` returns `undefined`. */
   list<T>(prefix: string, parse: Parse<T>): AsyncIterable<{ key: string; value: T }>
-  /** Removes every key below a prefix, after calling `each` with the key. */
+  /** Removes all keys below a prefix. Calls `each` with a key before removing it. */
   removeAll(prefix: string, each?: (key: string) => Promise<void>): Promise<void>
 }
 

@@ -4,7 +4,7 @@ import { digestText } from '../cryptography.ts'
 import type { Documents } from './documents.ts'
 import { createProxyError } from './proxy-errors.ts'
 
-/** The gateways that may open sessions. A gateway enrolls with its first session, for which it needs the enrollment token. */
+/** The gateways that may open sessions. A gateway enrolls by opening its first session with the enrollment token. */
 export class Enrollments {
   readonly #documents: Documents
   readonly #token: string | undefined
@@ -15,12 +15,12 @@ export class Enrollments {
     this.#token = token
   }
 
-  /** Counts all enrollments so far. */
+  /** Returns the number of enrollments so far. */
   async count(): Promise<number> {
     return (await this.#documents.read(ENROLLED_KEY, parseCount))?.value.count ?? 0
   }
 
-  /** Finds a gateway's public key, and which enrollment it was. */
+  /** Finds a gateway's public key and the number of its enrollment. */
   async find(tenant: string): Promise<{ publicKey: string; count: number } | undefined> {
     return (await this.#documents.read(getEnrollmentKey(tenant), parseEnrollment))?.value
   }
@@ -44,7 +44,7 @@ export class Enrollments {
     return isEqualInConstantTime(encodeUtf8(expected), encodeUtf8(actual))
   }
 
-  /** Creates the error for a gateway that isn't enrolled and presents no token, or a wrong one. */
+  /** Creates the error for a gateway that isn't enrolled and presents no token or a wrong one. */
   createTokenError(presented: string | undefined): Error {
     if (this.#token === undefined) return createProxyError('NOT_ENROLLED', NO_ENROLLMENT_MESSAGE)
     return presented === undefined
@@ -53,10 +53,11 @@ export class Enrollments {
   }
 }
 
-/** Returns the storage key of an enrollment. Keeps the spelling from early releases, so gateways stay enrolled. */
+/** Returns the storage key of an enrollment. Uses the spelling of early releases, so gateways stay enrolled. */
 const getEnrollmentKey = (tenant: string) => `enrolments/${tenant}`
 /**
- * The storage key of the number of enrolled gateways. Because clocks may go back, that number shows whether a challenge is older than an enrollment.
+ * The storage key of the number of enrollments. It shows whether a challenge is older than an enrollment, which clocks can't, because they may jump
+ * back.
  */
 const ENROLLED_KEY = 'challenges/enrolled'
 

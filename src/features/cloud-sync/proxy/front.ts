@@ -21,13 +21,13 @@ import type { Tenants } from './tenants.ts'
 const CLOUD_PATH = '/cloud'
 const isProtocol = (path: string) => path === CLOUD_PATH || path.startsWith(`${CLOUD_PATH}/`)
 
-/** The proxy's areas, only for looking up paths; their handlers reject every request. The proxy never serves `/api`. */
+/** The proxy's areas, used only for looking up paths; their handlers reject every request. The proxy never serves `/api`. */
 const AREAS = [...createModelAreas(rejectPlaceholder), createHealthArea(rejectPlaceholder)]
 
 /** Returns whether the proxy serves a path: the protocol, `/health`, or an API path for clients. */
 export const isProxyPath = (path: string): boolean => isProtocol(path) || findArea(AREAS, path) !== undefined
 
-/** Replies to a request for any other path. */
+/** Creates the reply to a request for any other path. */
 export function createNotFoundReply({ method, path }: Exchange): Reply {
   if (path === '/' && method === 'OPTIONS') return { status: 204, headers: { allow: 'GET, HEAD, OPTIONS' } }
   const reply =
@@ -51,8 +51,8 @@ const createUnknownKey = () => gatewayError('KEY_UNKNOWN', { headers: { 'www-aut
 export const KEY_REQUIRED_SETTINGS: StoredSettings = { cloudEnabled: false, requireApiKey: true, cloudUrl: '' }
 
 /**
- * Creates the proxy's HTTP app. Passes model requests to the gateway of the tenant that has the key. Rejects requests without a known key in the
- * caller's format. Never rejects.
+ * Creates the proxy's HTTP app. It forwards model requests to the gateway of the tenant that owns the key. It rejects requests without a known key,
+ * in the caller's format. Never rejects itself.
  */
 export function createProxyApp(deps: {
   directory: Pick<Directory, 'find' | 'forget'>
@@ -67,7 +67,7 @@ export function createProxyApp(deps: {
   /** The credential and tenant of each request's key. */
   const found = new WeakMap<ClientKey, { credential: string; tenant: string }>()
 
-  /** Finds the tenant of a credential. That tenant's gateway then decides whether it accepts the key. */
+  /** Finds the tenant of a credential. That tenant's gateway then decides whether to accept the key. */
   async function find(credential: string): Promise<ClientKey | undefined> {
     const tenant = await directory.find(credential)
     if (tenant === undefined) return undefined
@@ -92,8 +92,8 @@ export function createProxyApp(deps: {
   }
 
   /**
-   * Passes a request to the tenant of its key. If that tenant doesn't know the key, looks the key up again, because it may belong to another tenant
-   * by now.
+   * Forwards a request to the tenant of its key. If that tenant doesn't know the key, looks the key up again, because it may have moved to another
+   * tenant.
    */
   async function serveKey(exchange: Exchange, key: ClientKey): Promise<Reply | undefined> {
     const { credential, tenant } = found.get(key) ?? {}
@@ -143,7 +143,7 @@ export function createProxyApp(deps: {
   }
 }
 
-/** The routes of a tenant's gateway other than the model endpoints. */
+/** The routes of a tenant's gateway, except the model endpoints. */
 const otherRoutes = [
   ...accountRoutes(rejectPlaceholder),
   ...createListingRoutes({
@@ -153,7 +153,9 @@ const otherRoutes = [
   }),
 ]
 
-/** A placeholder handler, because the routes here only tell which methods a path has. Requests with a key go to a tenant's gateway. */
+/**
+ * A placeholder handler, because these routes are only used to find out which methods a path supports. Requests with a key go to a tenant's gateway.
+ */
 async function rejectPlaceholder(): Promise<never> {
   throw createUnknownKey()
 }

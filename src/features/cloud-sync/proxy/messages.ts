@@ -14,9 +14,9 @@ import {
 } from '../protocol.ts'
 import { createProxyError } from './proxy-errors.ts'
 
-/* Parses gateways' messages by strict schemas. The records inside are validated when they are merged. */
+/* Parses gateway messages with strict schemas. The records in them are validated when they are merged. */
 
-/** Maximum nesting of a message. Its records start at level 4 and may be nested as deeply as in a request to `/api`. */
+/** Maximum nesting depth of a message. Its records start at level 4, and may be as deep as in a request to `/api`. */
 const MAX_MESSAGE_DEPTH = MAX_DEPTH + 4
 
 const text = (max: number) => v.pipe(v.string(), v.maxLength(max))

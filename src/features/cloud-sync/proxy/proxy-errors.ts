@@ -22,7 +22,7 @@ const ERRORS_BY_CODE: Readonly<Record<CloudCode, readonly [status: number, text:
 export const createProxyError = (code: CloudCode, message = ERRORS_BY_CODE[code][1]): GatewayError =>
   gatewayError('INVALID_REQUEST', { status: ERRORS_BY_CODE[code][0], message, data: { cloudCode: code } })
 
-/** Creates the unencrypted reply for an error: `{ error, code }`. Passes internal errors to `onError`, and hides their details from the gateway. */
+/** Creates the unencrypted reply for an error: `{ error, code }`. Passes internal errors to `onError` and hides their details from the gateway. */
 export function toErrorReply(cause: unknown, onError: (error: unknown) => void): Reply {
   const error = toGatewayError(cause)
   if (error.status === 500) onError(error.code === 'INTERNAL' && error.cause !== undefined ? error.cause : error)

@@ -20,7 +20,7 @@ import { readEncryptedBody, readOpening, readSpendingRequest, readSync } from '.
 import { createProxyError, toErrorReply } from './proxy-errors.ts'
 import type { Sessions, SignedRequest } from './sessions.ts'
 
-/** The protocol's actions on tenants' replicas. */
+/** The actions that the protocol performs on tenants' replicas. */
 export interface ReplicaActions {
   sync(tenant: string, request: SyncRequest): Promise<SyncResponse>
   spent(tenant: string, request: SpendingRequest): Promise<SpendingResponse>
@@ -50,7 +50,7 @@ export interface CloudRoutes {
 
 /** Maximum size of an unsigned message, in bytes. */
 const MAX_OPENING_BYTES = 16 * 1024
-/** Time limit for receiving a message, in ms. No gateway waits longer than this for a response. */
+/** Time limit for receiving a message, in ms. Gateways don't wait longer than this for a response. */
 const MAX_BODY_MS = 30_000
 
 /** Creates the routes; see docs/src/content/docs/reference/cloud-protocol.md. */
@@ -105,7 +105,7 @@ export function createCloudRoutes(sessions: Sessions, actions: ReplicaActions, t
 const HELLO_BODY: Hello = { service: 'signalbox-cloud', protocol: PROTOCOL_VERSION }
 const SUCCESS_BODY = { success: true }
 
-/** Decrypts the body of a signed request. Throws `SESSION_INVALID` if that fails, just as for a wrong signature. */
+/** Decrypts the body of a signed request. If that fails, throws `SESSION_INVALID`, as for a wrong signature. */
 function decryptRequest({ key, session, counter, body }: SignedRequest): Promise<string> {
   const { sealed } = readEncryptedBody(body)
   return decryptBody(key, getRequestContext(session, counter), sealed).catch(() => {

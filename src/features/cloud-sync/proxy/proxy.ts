@@ -31,20 +31,20 @@ import { createTenants } from './tenants.ts'
 
 /**
  * Options of `createCloudProxy`; only `storage` is required. Except for `enrollmentToken`, they work as in `createGateway`: `limits` apply to each
- * tenant, and `hooks` receive the requests of all tenants. Credentials are rejected if neither `secret` is set nor the storage has one.
+ * tenant, and `hooks` receive the requests of all tenants. Credentials are rejected unless `secret` is set or the storage has a secret.
  */
 export interface CloudProxyOptions
   extends Required<Pick<GatewayOptions, 'storage'>>,
     Pick<GatewayOptions, 'fetch' | 'clock' | 'secret' | 'catalog' | 'limits' | 'hooks' | 'logger'> {
   /**
-   * The token that a gateway sends once to enroll; at least 32 characters. Any gateway with the token may sync its data here. Without this option, no
-   * new gateway can enroll; enrolled gateways keep working.
+   * The token that a gateway sends once to enroll; at least 32 characters. Any gateway with the token may sync its data to this proxy. Without this
+   * option, no new gateways can enroll; enrolled gateways keep working.
    */
   enrollmentToken?: string
 }
 
 /**
- * A cloud proxy: a request handler like a gateway's, with the synced data of many gateways. It serves `/v1` and `/v1beta` for the keys of all
+ * A cloud proxy: a request handler like a gateway's, for the synced data of many gateways. It serves `/v1` and `/v1beta` for the keys of all
  * gateways, `/health`, and the sync protocol at `/cloud`. It never serves `/api`. On Cloudflare Workers, the proxy is a plain object instead of a
  * function.
  */
@@ -54,9 +54,9 @@ export interface CloudProxy
   (request: Request | URL | string, ...platform: unknown[]): Promise<Response>
   /** Responds to every request and never rejects. Returns 404 for a path outside the proxy. Can be called without `this`. */
   readonly fetch: CloudProxy
-  /** The gateways that sync their data here. */
+  /** The gateways that sync their data to this proxy. */
   readonly tenants: {
-    /** Lists the gateways, ordered by ID. */
+    /** Lists the gateways, sorted by ID. */
     list(): Promise<{ tenants: ShownTenant[] }>
     /**
      * Deletes all data of a gateway, including its enrollment and sessions, and ends its in-flight requests. If it fails, call it again. Rejects with
@@ -67,8 +67,8 @@ export interface CloudProxy
   /** The data of one tenant. */
   tenant(id: string): {
     /**
-     * The operations of `gateway.api` for the tenant's data, in process; the gateway receives changes with its next sync. They reject with
-     * `NOT_FOUND` while the tenant has no data here, and with `CLOUD_CONFLICT` for the value of a key that another tenant has.
+     * The `gateway.api` operations on the tenant's data, in process. The gateway receives the changes with its next sync. They reject with
+     * `NOT_FOUND` while the tenant has no data here, and with `CLOUD_CONFLICT` for a key value that belongs to another tenant.
      */
     readonly api: Omit<Management, 'cloud'>
   }
@@ -203,16 +203,16 @@ export function createCloudProxy(options: CloudProxyOptions): CloudProxy {
       replicas.close()
     },
   }
-  const callable = Object.assign(gateway, members) as CloudProxy // `fetch` is the proxy itself, which is only complete now
+  const callable = Object.assign(gateway, members) as CloudProxy // `fetch` is the proxy itself, which is complete only now
   return isWorkers() ? ({ ...members, fetch: callable } as CloudProxy) : callable
 }
 
-/** How long `close` waits for in-flight work, in ms. A hook or an endless message can't keep the process alive longer. */
+/** How long `close` waits for in-flight work, in ms, so a hook or an endless message can't keep the process alive. */
 const LAST_WORK_MS = 10_000
 
 const OPTION_NAMES = ['storage', 'fetch', 'clock', 'secret', 'enrollmentToken', 'catalog', 'limits', 'hooks', 'logger']
 
-/** Minimum length of the enrollment token. Secrets have the same minimum, because guesses aren't rate-limited. */
+/** Minimum length of the enrollment token. Secrets have the same minimum, because guessing isn't rate-limited. */
 const MIN_ENROLLMENT_LENGTH = 32
 
 function checkEnrollmentToken(enrollmentToken: unknown): void {

@@ -9,9 +9,9 @@ import type { Scopes } from './tenant-scope.ts'
 
 /** The stored record of a replica. */
 export interface ReplicaRecord {
-  /** Unique to each replica that a gateway creates. */
+  /** Unique to each replica. A gateway that creates a replica again gets a new ID. */
   id: string
-  /** The stamps of the last two responses with changes, because the last one may get lost. */
+  /** The stamps of the last two responses with changes. Two, because the last response may get lost. */
   current: string
   previous: string | null
   /** The request with changes since `previous`. A gateway that still has the stamp `previous` must know this request. */
@@ -30,8 +30,8 @@ export type Stamps = Pick<ReplicaRecord, 'current' | 'previous' | 'attempt' | 'l
 type StampedRequest = Pick<SyncRequest, 'stamp' | 'attempts' | 'full' | 'changes' | 'seen'>
 
 /**
- * Returns whether the gateway and the proxy agree about their last sync. If the last response was lost, they still agree. But a gateway that doesn't
- * know the last request was restored from an old copy.
+ * Returns whether the gateway and the proxy agree about their last sync. They still agree if the last response was lost. But a gateway that doesn't
+ * know the last request must have been restored from an old copy.
  */
 export function hasSameLastSync(
   { current, previous, attempt }: Stamps,
@@ -42,7 +42,8 @@ export function hasSameLastSync(
 }
 
 /**
- * Returns the stamps after a request whose response contains this many states. They stay the same for a repeated request, or if there are no changes.
+ * Returns the stamps that follow a request whose response contains `states` states. They stay the same for a repeated request, or if there are no
+ * changes.
  */
 export function getNextStamps(
   { current, previous, attempt, last }: Stamps,
@@ -67,7 +68,7 @@ export function getNextStamps(
 export interface ReplicaRecords {
   /** Reads a replica's record from the storage. */
   read(tenant: string): Promise<ReplicaRecord | undefined>
-  /** Returns the replica for model requests, unless it is being removed. Caches the replica for as long as a gateway caches records. */
+  /** Returns the replica for model requests, unless it is being removed. Caches the replica as long as a gateway caches records. */
   current(tenant: string): Promise<ReplicaRecord | undefined>
   /** Writes the result of `change`, unless it is `undefined`. Calls `change` again if another write came first. */
   change(tenant: string, change: (record: ReplicaRecord | undefined) => ReplicaRecord | undefined): Promise<void>

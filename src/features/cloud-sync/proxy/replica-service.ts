@@ -24,7 +24,7 @@ import { getNextStamps, hasSameLastSync, type ReplicaRecord, type ReplicaRecords
 import type { Sessions } from './sessions.ts'
 import { getDataPrefix, type Tenant, type Tenants } from './tenants.ts'
 
-/** Actions on replicas. Actions on the same tenant run one at a time in this process. */
+/** Actions on replicas. In each process, actions on the same tenant run one at a time. */
 export interface ReplicaService extends ReplicaActions {
   /** Runs work on a tenant's data while no other work on that data runs. */
   runExclusive<T>(tenant: string, work: () => Promise<T>): Promise<T>
@@ -67,14 +67,14 @@ export function createReplicaService(deps: {
     return replica
   }
 
-  /** Returns the replica that a request refers to. Creates it if there is none and the request has `create`. */
+  /** Returns the replica that a request refers to. If there is none, creates it if the request has `create`. */
   async function getReplicaRecord(tenant: string, request: SyncRequest): Promise<ReplicaRecord> {
     const stored = await replicas.read(tenant)
     if (stored && !stored.isEnding && stored.id === request.mirror) {
       if (!request.full && !hasSameLastSync(stored, request)) throw createProxyError('HISTORY_DIVERGED')
       return stored
     }
-    // A new replica counts revisions from the start, so the revisions of another replica would be wrong.
+    // A new replica counts revisions from the start, so revisions of another replica would be wrong.
     if (!request.create || request.changes.length > 0 || request.seen.length > 0) throw createProxyError('MIRROR_GONE')
     if (stored) await removeReplica(tenant)
     const record: ReplicaRecord = {
@@ -120,7 +120,7 @@ export function createReplicaService(deps: {
     return { verdicts, ...(await replica.listUnseen(MAX_STATES)) }
   }
 
-  /** Removes the counters of keys and groups that were deleted on the gateway, so a new one with the same ID starts at 0. */
+  /** Removes the counters of keys and groups that were deleted on the gateway, so new ones with the same IDs start at 0. */
   async function forgetDeleted(tenant: Tenant, { changes }: SyncRequest, verdicts: readonly Verdict[]): Promise<void> {
     for (const [index, { collection, id, record }] of changes.entries()) {
       const scope = record === null && SCOPE_BY_COLLECTION[collection]
@@ -138,8 +138,8 @@ export function createReplicaService(deps: {
   }
 
   /**
-   * Removes a replica. Marks the replica first, so its keys stop working. Removes the record last: after a crash, creating the next replica
-   * finishes the cleanup.
+   * Removes a replica. Marks the replica first, so its keys stop working, and removes its record last. After a crash in between, creating the next
+   * replica finishes the cleanup.
    */
   async function removeReplica(tenant: string): Promise<void> {
     await replicas.change(tenant, (stored) => (stored && !stored.isEnding ? { ...stored, isEnding: true } : undefined))

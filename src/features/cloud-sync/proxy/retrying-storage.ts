@@ -1,11 +1,14 @@
 import { startDeadline } from '../../../lib/deadline.ts'
 import type { Clock, Storage } from '../../../types.ts'
 
-/** Slightly longer than the interval at which Workers KV accepts writes to one key, in ms. */
+/** Slightly longer than the interval at which Workers KV accepts writes to the same key, in ms. */
 const PAUSE_MS = 1_100
 const MAX_ATTEMPTS = 3
 
-/** Retries writes that a non-atomic storage rejects. A protocol message may write a record twice within a second, which Workers KV rejects. */
+/**
+ * Retries writes that a non-atomic storage rejects. For example, Workers KV rejects a second write to the same record within a second, which one
+ * protocol message may cause.
+ */
 export function createRetryingStorage(storage: Storage, clock: Clock): Storage {
   async function retry<T>(write: () => Promise<T>): Promise<T> {
     for (let attempt = 1; ; attempt++) {

@@ -38,9 +38,9 @@ export interface SignedRequest {
 /** The auth sessions of all tenants. */
 export interface Sessions {
   challenge(): Promise<string>
-  /** Opens a session. Throws `SESSION_INVALID`, `NOT_ENROLLED`, or `INVALID_MESSAGE` before anything is written for the tenant. */
+  /** Opens a session. Throws `SESSION_INVALID`, `NOT_ENROLLED`, or `INVALID_MESSAGE` before writing anything for the tenant. */
   open(request: OpenSession): Promise<OpenSessionResponse>
-  /** Authenticates a signed request. Throws `SESSION_INVALID` for any invalid request. Calls `readBody` only if the session exists. */
+  /** Authenticates a signed request. Throws `SESSION_INVALID` for an invalid request. Calls `readBody` only if the session exists. */
   authorize(exchange: Exchange, readBody: () => Promise<Uint8Array>): Promise<SignedRequest>
   /** Lists the tenant's sessions, oldest first. */
   list(tenant: string): Promise<CloudSession[]>
@@ -100,7 +100,7 @@ export function createSessions(deps: {
       const tenant = await getGatewayId(publicKey)
       const enrolled = await enrollments.find(tenant)
       if ((!enrolled || created.enrolled < enrolled.count) && !(await enrollments.isToken(presented))) {
-        // A message that was rejected before the gateway enrolled didn't use up its challenge, so it may be a replay.
+        // A message that was rejected before the gateway enrolled didn't use its challenge, so it may be a replay.
         throw enrolled
           ? createProxyError('SESSION_INVALID', INVALID_OPENING_MESSAGE)
           : enrollments.createTokenError(presented)
@@ -150,7 +150,7 @@ export function createSessions(deps: {
       }
       const { sealedSecret } = found.value
       const secret = await (await keyring()).decrypt(getSecretContext(session), sealedSecret).catch(() => {
-        throw createProxyError('SESSION_INVALID') // the session was encrypted before the proxy had its secret
+        throw createProxyError('SESSION_INVALID') // the session was encrypted before the proxy got its secret
       })
       return { tenant, session, counter, key: await importSessionKey(secret), body }
     },

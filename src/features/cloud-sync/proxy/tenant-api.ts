@@ -10,8 +10,8 @@ import type { Directory } from './directory.ts'
 import type { Tenant } from './tenants.ts'
 
 /**
- * Creates the operations of a tenant's gateway. Adds keys to the directory before they are created, and releases them after they are deleted. `alone`
- * runs work while nothing else in this process changes the tenant.
+ * Creates the operations of a tenant's gateway. Adds keys to the directory before they are created, and releases them after they are deleted.
+ * `runExclusive` runs work while nothing else in this process changes the tenant.
  */
 export function createTenantApi(
   { id: tenant, gateway, store }: Tenant,
@@ -25,7 +25,7 @@ export function createTenantApi(
     return value === undefined ? undefined : digestKey(value)
   }
 
-  /** Runs work that creates a key with this value, unless another tenant has the key. */
+  /** Runs work that creates a key with this value, after claiming the value. Throws if another tenant has the key. */
   async function withClaim<T>(value: string, work: () => Promise<T>): Promise<T> {
     const digest = await digestKey(value)
     if (!(await directory.take(tenant, digest))) throw createTaken()
@@ -38,7 +38,7 @@ export function createTenantApi(
     }
   }
 
-  /** Lists every operation explicitly, so each new operation must decide here whether it creates or deletes a key. */
+  /** Lists each operation explicitly, so anyone who adds one must decide whether it creates or deletes a key. */
   const keys: Management<unknown>['keys'] = {
     list: api.keys.list,
     get: api.keys.get,
@@ -68,7 +68,7 @@ export function createTenantApi(
 
     limits: api.keys.limits,
 
-    /** Rejects a grace period, because the directory stores only one value per key. */
+    /** Rejects grace periods, because the directory stores only one value per key. */
     rotate: (id, input = {}) =>
       runExclusive(async () => {
         const { graceMs = 0 } = parseInput(keyInputs.rotate, input)

@@ -1,11 +1,11 @@
 import type { Storage } from '../../../types.ts'
 
-/** Splits a store into parts by key prefix. */
+/** Splits a storage into parts by key prefix. */
 export interface Scopes {
-  /** Returns the part below a prefix as a store. Closing it leaves the underlying storage open. */
+  /** Returns the part below a prefix as a storage. Closing the part leaves the underlying storage open. */
   scope(prefix: string): Storage
   /**
-   * Calls `listener` with each key that another writer has changed, or without a key if any of them may have changed. Returns a function that stops
+   * Calls `listener` with each key that another writer has changed, or without a key if any key may have changed. Returns a function that stops
    * watching.
    */
   watch(prefix: string, listener: Listener): () => void
@@ -15,7 +15,7 @@ export interface Scopes {
 
 type Listener = (key: string | undefined) => void
 
-/** Creates the scopes of a store. Prefixes must end with a slash. While any scope is watched, the storage is watched only once. */
+/** Creates the scopes of a storage. Prefixes must end with a slash. Watches the storage only once, and only while any scope is watched. */
 export function createScopes(storage: Storage): Scopes {
   const listeners = new Map<string, Set<Listener>>() // by prefix
   let stop: (() => void) | undefined

@@ -5,7 +5,7 @@ import type { Ledger } from '../../limits/ledger/ledger.ts'
 import type { ReplicaRecords } from './replica-records.ts'
 import type { Scopes } from './tenant-scope.ts'
 
-/** A tenant, with its replica and the gateway that serves its keys. */
+/** A tenant with its replica, and with the gateway that serves its keys. */
 export interface Tenant {
   readonly id: string
   /** The replica's ID. A new replica gets a new gateway. */
@@ -16,7 +16,7 @@ export interface Tenant {
   ledger(): Promise<Ledger>
 }
 
-/** The tenants in memory. Others are opened on demand. */
+/** The tenants in memory. Other tenants are opened on demand. */
 export interface Tenants {
   /** Opens a tenant. Resolves to `undefined` if it has no replica. */
   open(id: string): Promise<Tenant | undefined>
@@ -27,12 +27,12 @@ export interface Tenants {
   close(options: { graceMs?: number }): Promise<void>
 }
 
-/** Returns the prefix of a tenant's data. Each replica has a separate prefix below this one, so no data outlives its replica. */
+/** Returns the prefix of a tenant's data. Each replica has its own prefix below this one, so no data outlives its replica. */
 export const getDataPrefix = (tenant: string) => `tenants/${tenant}/`
 
 /** Maximum number of open gateways. Each keeps its tenant's records in memory. */
 const MAX_OPEN = 500
-/** How long the least recently used gateway may take to finish its requests when it is closed, in ms. */
+/** How long an evicted gateway may take to finish its requests, in ms. The least recently used gateway is evicted first. */
 const LAST_STREAM_MS = 60 * 60_000
 
 /** Creates the tenants. `makeGateway` creates a gateway for a store. */
