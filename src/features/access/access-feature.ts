@@ -6,7 +6,7 @@ import type { RequestStep } from '../../request/steps.ts'
 import type { Catalog } from '../../types.ts'
 import type { Access } from './allowed-models.ts'
 
-/** Rejects requests that the caller isn't allowed to make. The code is loaded on the first request from a restricted caller. */
+/** Rejects requests that the caller isn't allowed to make. Its code loads on the first request from a restricted caller. */
 export interface AccessFeature extends BuiltInFeature {
   aroundRequest: RequestStep
   /** Returns the models, kinds, and connections that a caller may use, or `undefined` for no restrictions. */
@@ -43,7 +43,7 @@ export const isRestricted = ({ key, account, token }: Caller): boolean =>
 const limitsModels = (permissions: ModelPermissions | undefined) =>
   (permissions?.models ?? permissions?.kinds) !== undefined
 
-/** Returns whether the caller is restricted, or has a data policy. */
+/** Returns whether the caller is restricted or has a data policy. */
 const needsChecks = (caller: Caller) =>
   isRestricted(caller) ||
   [caller.key, caller.key?.group, caller.token, caller.account].some(

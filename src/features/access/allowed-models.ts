@@ -40,14 +40,14 @@ export class Access {
     return this.#kinds.every((list) => list.includes(kind))
   }
 
-  /** Returns whether every list contains the name of the model, combo, or alias, in which case the caller may use all its targets. */
+  /** Returns whether every allowlist matches the name of this model, combo, or alias. If so, the caller may use all of its targets. */
   allowsName(model: string): boolean {
     return this.#models.every((list) => matchesAny(list, model))
   }
 
   /**
-   * Returns whether a request for this name may use the target. Each list must contain either the requested name, or the target as `<name>/<model>`
-   * under one of its provider's three names.
+   * Returns whether a request for this name may use the target. Each allowlist must match either the requested name or `<name>/<model>`, where
+   * `<name>` is any of the provider's three names.
    */
   allowsTarget(model: string, { connection, model: id }: Pick<RouteTarget, 'connection' | 'model'>): boolean {
     if (this.#models.length === 0) return true
@@ -57,7 +57,7 @@ export class Access {
     return this.#models.every((list) => matchesAny(list, model) || names.some((name) => matchesAny(list, name)))
   }
 
-  /** Returns whether the caller may request this name, because the name itself or any target that it can resolve to is allowed. */
+  /** Returns whether the caller may request this name, because the name itself or at least one target that it can resolve to is allowed. */
   allowsModel(model: string, table: Pick<RouteTable, 'resolveModel'>): boolean {
     if (this.allowsName(model)) return true
     const seen = new Set<Group>()

@@ -3,8 +3,8 @@ import type { JsonObject } from '../../lib/json.ts'
 import { scanTopLevel } from '../../lib/json-scan.ts'
 
 /**
- * Creates the error for a body that providers may parse differently, so its model and its worst case are uncertain. Either a field occurs twice
- * (some parsers use the first occurrence), or a field differs from a known one only in case (servers in Go ignore case).
+ * Returns an error if providers might parse the body differently, which makes the model and the worst-case usage uncertain. Either a field occurs
+ * twice (some parsers use the first occurrence), or a field differs from a known one only in case (Go servers ignore case).
  */
 export function createAmbiguityError({ body, text }: { body: JsonObject; text: string }): GatewayError | undefined {
   const variant = Object.keys(body).find(

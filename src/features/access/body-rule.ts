@@ -3,8 +3,8 @@ import { createAmbiguityError } from './ambiguity.ts'
 import { createDetourError, type RestrictedCall } from './detours.ts'
 
 /**
- * Creates the rule for request bodies of callers with model restrictions, token limits, or dollar limits. The rule returns an error if the body would
- * evade them. It runs for each target, but reads the body only once.
+ * Creates the rule that checks the request bodies of callers with model restrictions, token limits, or dollar limits. It returns an error if the body
+ * could bypass those. It is called for each target but checks the body only once.
  */
 export function createBodyRule(): (call: RestrictedCall) => GatewayError | undefined {
   let found: { error: GatewayError | undefined } | undefined

@@ -2,7 +2,7 @@ import { type GatewayError, gatewayError } from '../../errors.ts'
 import { formatScalar, isObject, type JsonObject } from '../../lib/json.ts'
 import type { ClientFormat } from '../../types.ts'
 
-/** A model call of a restricted caller. */
+/** A model call by a restricted caller. */
 export interface RestrictedCall {
   body: JsonObject
   text: string
@@ -10,9 +10,8 @@ export interface RestrictedCall {
 }
 
 /**
- * Creates the error for a request that could make some providers respond with models other than the requested one, or add paid services. Allowlists
- * of models and the request's worst case don't cover these. The rule applies to every target, because any connection may lead to one of these
- * providers.
+ * Returns an error if the request could make some providers use other models than the requested one, or add paid services. Model allowlists and the
+ * worst-case estimate don't cover those. The rule applies to every target, because any connection may lead to one of these providers.
  */
 export function createDetourError({ body, endpoint }: RestrictedCall): GatewayError | undefined {
   const isAiSdk = endpoint.format === 'ai-sdk' // the gateway reads these options itself, and checks the models
@@ -25,7 +24,7 @@ export function createDetourError({ body, endpoint }: RestrictedCall): GatewayEr
   })
 }
 
-/** OpenRouter reads the first three; LiteLLM reads the last. */
+/** OpenRouter reads the first three fields; LiteLLM reads the last. */
 const DETOUR_FIELDS = ['models', 'plugins', 'preset', 'fallbacks']
 
 const isSet = (value: unknown) => (value ?? undefined) !== undefined && !(Array.isArray(value) && value.length === 0)

@@ -10,7 +10,7 @@ import { Access } from './allowed-models.ts'
 import { createBodyRule } from './body-rule.ts'
 
 /**
- * Serves a request only with targets that the caller may use. Rejects with `MODEL_NOT_ALLOWED` if there are none, or if the caller may not use models
+ * Routes a request only to targets that the caller may use. Rejects with `MODEL_NOT_ALLOWED` if there are none, or if the caller may not use models
  * of the endpoint's kind. Rejects with `NO_COMPLIANT_TARGET` if no target meets its data policies.
  */
 export async function enforceAccess(
@@ -38,7 +38,7 @@ export async function enforceAccess(
   const targetRule: TargetRule = (request, target, path) => {
     const name = getRequestedName(path, request)
     return access.allowsTarget(name, target)
-      ? (checkKind(request.call.endpoint) ?? checkBody(request.call)) // a step may have changed the model, and with it the endpoint
+      ? (checkKind(request.call.endpoint) ?? checkBody(request.call)) // an earlier step may have changed the model, and with it the endpoint
       : createNameError(name)
   }
   const nameRule: NameRule = (name, table) => (access.allowsModel(name, table) ? undefined : createNameError(name))

@@ -4,12 +4,12 @@ import { COUNTED_UNITS } from '../limits/ledger/book.ts'
 import { WINDOWS } from '../limits/ledger/windows.ts'
 
 /**
- * Combines limits: for each unit and window, the lower one applies. Returns the same object for equal results, because the ledger caches rules by
+ * Combines limits: for each unit and window, the lower limit wins. Returns the same object for equal results, because the ledger caches rules by
  * object.
  */
 export type CombineLimits = (a: UsageLimits, b: UsageLimits | undefined) => UsageLimits
 
-/** Remembers the latest 20,000 combinations. */
+/** Creates a function that remembers 20,000 different results. */
 export function createLimitInterning(): CombineLimits {
   const limitsByKey = new Map<string, UsageLimits>()
   return (a, b) => {

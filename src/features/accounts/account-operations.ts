@@ -36,11 +36,11 @@ import type { Accounts } from './accounts.ts'
 import { UNSIGNED_ACCOUNT_MESSAGE } from './known-accounts.ts'
 
 /**
- * The accounts of your app's users and customers. They exist as soon as your app names them. Use these operations to list and change them. To name an
- * account, use its ID or its ref. `Input` is accepted in addition to the typed input: nothing in process, `unknown` for HTTP bodies.
+ * The accounts of your app's users and customers. An account exists as soon as your app names it. Use these operations to list and change accounts.
+ * Identify an account by its ID or its ref. `Input` is accepted in addition to the typed input: nothing in process, `unknown` for HTTP bodies.
  */
 export interface AccountOperations<Input = never> {
-  /** Lists accounts ordered by ref, which is an arbitrary order. Pass `after` to get the next page; the last page doesn't have it. */
+  /** Lists accounts in order of their refs, which is arbitrary. Pass `after` to get the next page; the last page doesn't have it. */
   list(query?: AccountsQuery | Input): Promise<{ accounts: ShownAccount[]; after?: string }>
   get(id: string): Promise<ShownAccount>
   /** Creates the account with this `id`, or changes the given fields. Doesn't write if nothing would change. The account no longer expires. */
@@ -56,9 +56,9 @@ export interface AccountOperations<Input = never> {
   /** Makes all instances call your app's `identify` again for the account, and revokes the account's tokens. */
   revoke(id: string): Promise<ShownAccount>
   /**
-   * Deletes the account's record and counters. Its usage records stay under the ref. With `usage: 'keep'` (the default), they still show the ID; with
-   * `'erase'`, they no longer do, even if the account was already deleted. If your app names the account again, it becomes a new account. Rejects
-   * with `INVALID_REQUEST` while the account has API keys.
+   * Deletes the account's record and counters. Its usage records stay under the ref. With `usage: 'keep'` (the default), they still show the ID.
+   * `'erase'` removes the ID, even if the account was already deleted. If your app names the account again, it becomes a new account. Rejects with
+   * `INVALID_REQUEST` while the account has API keys.
    */
   delete(id: string, input?: AccountDeletion | Input): Promise<{ success: true }>
 }
@@ -82,7 +82,7 @@ export interface AccountDeletion {
 
 /** An account, as the management API returns it. */
 export interface ShownAccount extends AppAccount {
-  /** The problem with the account's record that makes the gateway reject its requests. Absent if there is none. */
+  /** Why the gateway rejects the account's requests: a problem with its record. Absent if there is none. */
   error?: string
 }
 
@@ -111,7 +111,7 @@ export const accountInputs = {
 interface AccountOperationsDependencies {
   store: WritableStore
   clock: Clock
-  /** Lets requests run during a long operation. */
+  /** Lets pending requests run during a long operation. */
   nextTurn(): Promise<void>
   accounts(): Promise<Accounts>
   /** Removes the counters of a deleted account. Never rejects. */
@@ -160,7 +160,7 @@ export function createAccountOperations(deps: AccountOperationsDependencies): {
     return changed
   }
 
-  /** Changes the account with this ref or ID. If the ID has never been seen, creates the account. */
+  /** Changes the account with this ref or ID. Creates the account if the ID has never been seen. */
   async function changeOrCreate(
     idOrRef: string,
     changes: AccountInput & { tokensFrom?: string },
@@ -237,7 +237,10 @@ export function createAccountOperations(deps: AccountOperationsDependencies): {
   }
 }
 
-/** Returns the account as the API shows it. Doesn't throw for a record that was changed elsewhere, so the others can be listed. */
+/**
+ * Returns the account as the API shows it. Doesn't throw for a record that something other than the gateway has changed, so the list can still show
+ * all other accounts.
+ */
 async function showAccount(record: AccountRecord, { keyring }: Pick<WritableStore, 'keyring'>): Promise<ShownAccount> {
   const opened = await keyring()
   const profile = await decryptProfile(opened, record).catch((): AccountProfile => ({ id: '' }))
@@ -247,7 +250,7 @@ async function showAccount(record: AccountRecord, { keyring }: Pick<WritableStor
   return { ...account, ...(!isValid && { error: UNSIGNED_ACCOUNT_MESSAGE }) }
 }
 
-/** Reads accounts until the page is full, or until `MAX_PAGES` reads found too few. */
+/** Reads accounts until the page is full, or until `MAX_PAGES` reads. */
 async function findPage(
   storage: Storage,
   { limit = 100, after: start, state, plan }: AccountsQuery,
@@ -271,7 +274,7 @@ async function findPage(
   return { records, ...(last !== undefined && { after: last }) }
 }
 
-/** Returns the names of accounts by ref, or their IDs if they have none. Omits accounts that aren't stored. */
+/** Returns account names by ref, or the ID of an account without a name. Omits accounts that aren't stored. */
 async function findNames(
   refs: readonly string[],
   { storage, keyring }: Pick<WritableStore, 'storage' | 'keyring'>,

@@ -25,7 +25,7 @@ interface AccountUsesDependencies {
   onError(error: unknown): void
 }
 
-/** Records that accounts are used, which writes an account's record at most once a day. */
+/** Records when accounts were last used. Writes an account's record at most once a day, unless its plan changes. */
 export class AccountUses {
   readonly #deps: AccountUsesDependencies
   /** The current day in UTC, as of the latest request. */
@@ -58,7 +58,7 @@ export class AccountUses {
     }
   }
 
-  /** Makes the next use of an account write its record if necessary, even right after another write. */
+  /** Lets the next use of an account write its record even right after another write. */
   forget(ref: string): void {
     this.#recentWrites.delete(ref)
   }
@@ -124,7 +124,7 @@ function toProfile(
 }
 
 const DAY_MS = 24 * 60 * 60 * 1_000
-/** How long to wait after a failed write, in ms. */
+/** Minimum time between attempts to write an account's record, in ms. */
 const RETRY_MS = 5_000
 const MAX_RECENT_WRITES = 20_000
 

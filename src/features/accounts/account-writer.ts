@@ -61,7 +61,7 @@ export class AccountWriter {
     })
   }
 
-  /** Removes an account. With `keep`, its ID stays for as long as its usage records, so they can be shown with it. */
+  /** Removes an account. With `keep`, retains its ID as long as its usage records by default, so they can be shown with the ID. */
   async remove(record: AccountRecord, usage: 'keep' | 'erase'): Promise<void> {
     const { storage, keyring } = this.#store
     const { ref, createdAt } = record
@@ -79,5 +79,5 @@ export class AccountWriter {
   }
 }
 
-/** The minimum default retention of usage records, in ms. */
+/** How long usage records are retained by default, in ms. */
 const USAGE_MS = 400 * 24 * 60 * 60 * 1_000

@@ -34,14 +34,14 @@ export interface AccountOptions {
 /** The accounts of your app's users and customers. */
 export interface Accounts {
   /**
-   * Finds the account of an identity, with its plan and limits. Also admits an account that isn't in the storage yet, and stores it on its first
-   * attempt. Rejects with `ACCOUNT_PAUSED`, `TOO_MANY_NEW_ACCOUNTS`, `IDENTITY_INVALID` for a plan that doesn't exist, `STORAGE_UNAVAILABLE` if the
-   * account isn't in memory, and `STORAGE_FAILED`.
+   * Finds the account for an identity, with its plan and limits. Also admits an account that isn't stored yet, which `markSeen` then stores. Rejects
+   * with `ACCOUNT_PAUSED`, `TOO_MANY_NEW_ACCOUNTS`, `IDENTITY_INVALID` for a plan that doesn't exist, `STORAGE_UNAVAILABLE` if the account isn't in
+   * memory, and `STORAGE_FAILED`.
    */
   getAccount(identity: Identity): Promise<CallerAccount>
   /**
-   * Finds the account of a key, or, for a key that acts for accounts, the account with the ID `requestedAccount`. Rejects like `getAccount`, with
-   * `CALLER_UNUSABLE` if the key's account doesn't exist, and with `INVALID_REQUEST` if `requestedAccount` isn't a valid ID.
+   * Finds the account of a key or, for a key that acts for accounts, the account with the ID `requestedAccount`. Rejects with the same errors as
+   * `getAccount`, with `CALLER_UNUSABLE` if the key's account doesn't exist, and with `INVALID_REQUEST` if `requestedAccount` isn't a valid ID.
    */
   getKeyAccount(key: Pick<ClientKey, 'name' | 'account' | 'actsFor'>, requestedAccount?: string): Promise<CallerAccount>
   /** Records that an account's request was sent to a provider. Writes at most once a day, and never rejects. */
@@ -55,13 +55,13 @@ export interface Accounts {
   findPlanAndLimits(ref: string): Promise<Pick<CallerAccount, 'plan' | 'limits'> | undefined>
   /** Calls `listener` with the ref of each account that the management API changes, on this instance or another. */
   onChange(listener: (ref: string) => void): void
-  /** Must be called after the account's record is changed on this instance. */
+  /** Call this after changing the account's record on this instance. */
   changed(ref: string): void
   readonly refs: AccountRefs
   readonly cache: AccountCache
 }
 
-/** Reads the counters of an account and its plan ahead of a request. */
+/** Prefetches the counters of an account and its plan. */
 export type PrepareLimits = (account: Pick<CallerAccount, 'ref' | 'limits' | 'plan'>) => void
 
 export function createAccounts({
@@ -99,7 +99,7 @@ export function createAccounts({
     return getSettledValue(finding) ?? (await finding)
   }
 
-  /** Reads counters while the account's record is being read. The record usually doesn't change the limits. */
+  /** Prefetches counters while the account's record is being read, because the record usually doesn't change the limits. */
   async function expectLimits(ref: string, { plan: planName = defaultPlan, limits }: Identity): Promise<void> {
     const plan = planName === undefined ? undefined : await findPlan(planName).catch(() => undefined)
     prepareLimits?.({ ref, plan, limits: limits ?? plan?.each })

@@ -5,7 +5,7 @@ import type { CombineLimits } from './account-limits.ts'
 import type { FindPlan } from './account-plans.ts'
 import type { KnownAccount } from './known-accounts.ts'
 
-/** Creates the accounts of callers from records and identities. */
+/** Creates caller accounts from records and identities. */
 export class CallerAccounts {
   readonly #findPlan: FindPlan
   readonly #combineLimits: CombineLimits
@@ -20,7 +20,7 @@ export class CallerAccounts {
 
   /**
    * Creates a caller's account, or returns the latest one from the same record if nothing differs. `defaultPlan` is the plan of an account that has
-   * none. Rejects with `ACCOUNT_PAUSED` or as `FindPlan` does.
+   * none. Rejects with `ACCOUNT_PAUSED`, or with the same errors as `FindPlan`.
    */
   async create(
     knownAccount: KnownAccount | undefined,

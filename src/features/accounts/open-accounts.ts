@@ -20,7 +20,7 @@ export interface OpenDependencies {
 }
 
 export interface OpenAccounts extends Accounts {
-  /** Schedules a check for requests that must end, `maxAgeMs` from now. Repeats it while requests with accounts are in flight. */
+  /** Schedules a check for in-flight requests of paused accounts, `maxAgeMs` from now. Repeats it while requests with accounts are in flight. */
   scheduleCheck(): void
   close(): void
 }
@@ -69,7 +69,7 @@ export function openAccounts(dependencies: OpenDependencies): OpenAccounts {
 }
 
 /**
- * Replaces the end user in the client's request with the account's ref. Endpoints of other kinds may reject the field, so they get it only if the
+ * Replaces the end user in the client's request with the account's ref. Endpoints other than chat may reject the field, so they get it only if the
  * client sent it.
  */
 export const replaceEndUser = (

@@ -32,7 +32,7 @@ const EMPTY_STATE: CatalogState = { held: [], applied: [] }
 /** Maximum length of a part, in ASCII characters. Deno KV accepts values of up to 65,536 bytes, and adapters may add to them. */
 const MAX_PART = 60_000
 
-/** Creates the store for copies of the catalog, which splits them into values that every storage accepts. */
+/** Creates the store for catalog copies. It splits each copy into values small enough for the storage. */
 export function createCatalogCopies(storage: Storage) {
   const maxPart = Math.min(MAX_PART, Math.floor((storage.largestValueBytes ?? MAX_PART) * 0.9))
   const getKey = (sha256: string, part: number) =>

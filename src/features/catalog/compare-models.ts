@@ -27,7 +27,7 @@ interface CompareOptions {
   accepts(change: CatalogChange): boolean
 }
 
-/** Higher prices, in USD per million tokens or per unit, are mistakes. */
+/** Prices above this, in USD per million tokens or per unit, are treated as mistakes. */
 const MAX_USD = 1_000
 /** A price or limit that changes by more than this factor is suspicious. */
 const MAX_FACTOR = 10
@@ -35,9 +35,9 @@ const MAX_FACTOR = 10
 const MAX_GONE = 0.2
 /** A copy is suspicious if it is smaller than this share of the copy in use. */
 const MIN_SIZE = 0.5
-/** If more than this share of at least four prices is suspicious, the copy is probably in another unit. */
+/** If there are at least four prices and more than this share of them is suspicious, the copy probably uses different units. */
 const MAX_HELD = 0.5
-/** Maximum characters of the changes on hold. A longer list is too long to review one by one, and too long for one value in some stores. */
+/** Maximum characters of the changes on hold. A longer list is impractical to review, and may exceed a store's maximum value size. */
 export const MAX_HELD_CHARACTERS = 30_000
 /** Matches a valid model ID. */
 const MODEL_ID = /^[^\s\p{C}]{1,200}$/u
@@ -55,7 +55,7 @@ export function compareModels(source: JsonObject, options: CompareOptions): Comp
   let sizeAfter = 0
   for (const provider of Object.keys(options.catalog)) {
     const { models: oldModels = [], asOf: date, isLive } = options.catalog[provider] ?? {}
-    const { models: after = isLive ? [] : undefined, invalid } = readModels(source, provider, options) // the copy in use has this provider, so its models are missing now
+    const { models: after = isLive ? [] : undefined, invalid } = readModels(source, provider, options) // if the copy in use has this provider, its models are missing now
     if (!after) continue
     sizeAfter += JSON.stringify(after).length
     const found = new Map(after.map((model) => [model.id, model]))
@@ -63,7 +63,7 @@ export function compareModels(source: JsonObject, options: CompareOptions): Comp
     const mergedModels = oldModels.map((old): CatalogModel => {
       const now = found.get(old.id)
       found.delete(old.id)
-      if (now && (now.type ?? 'llm') !== (old.type ?? 'llm')) return old // keeps the old model, because requests of its kind would fail
+      if (now && (now.type ?? 'llm') !== (old.type ?? 'llm')) return old // keep the old model, because requests of its kind would fail
       if (!now && extra.has(old.id)) return old
       if (!old.retired) sizeBefore += JSON.stringify(old).length
       if (!old.retired) knownCount++
@@ -179,8 +179,8 @@ const pickFields = (model: JsonObject): JsonObject =>
   Object.fromEntries(COMPARED_FIELDS.flatMap((name) => (model[name] === undefined ? [] : [[name, model[name]]])))
 
 /**
- * Removes prices of 0 that the catalog doesn't have, because the source doesn't know those prices. Without a price of input tokens, the other prices
- * are useless.
+ * Removes zero prices that the catalog doesn't have, because they mean that the source doesn't know the price. Without an input token price, the
+ * other prices are useless, so removes them as well.
  */
 function dropNewZeros(model: JsonObject, oldModels: readonly CatalogModel[]): JsonObject {
   const { price, ...others } = model
@@ -203,7 +203,7 @@ function dropNewZeros(model: JsonObject, oldModels: readonly CatalogModel[]): Js
   return isPriced ? { ...others, price: rest } : others
 }
 
-/** The limits to check for suspicious jumps, after which requests might no longer fit. */
+/** The limits that are checked for suspicious jumps, after which requests might no longer fit. */
 const LIMIT_FIELDS = ['contextWindow', 'maxOutputTokens'] as const
 
 type ModelLimits = Pick<CatalogModel, (typeof LIMIT_FIELDS)[number]>

@@ -9,7 +9,7 @@ import type { CatalogOptions, FetchCatalog, FetchedCatalog } from './live-types.
 /** Timeout of a source, in ms. */
 const TIMEOUT_MS = 60_000
 const DAY_MS = 24 * 60 * 60_000
-/** Maximum size of a source. models.dev has about 3 MB. */
+/** Maximum size of a source, in bytes. models.dev is about 3 MB. */
 const MAX_BYTES = 32 * 1024 * 1024
 const MAX_REASON = 200
 const MODELS_DEV_URL = 'https://models.dev/api.json'

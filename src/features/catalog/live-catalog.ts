@@ -12,7 +12,7 @@ import { RefreshSchedule } from './refresh-schedule.ts'
 
 export interface LiveCatalogDependencies {
   options: CatalogOptions
-  /** The catalog that the gateway reads. Applying a copy replaces its providers. */
+  /** The catalog that the gateway reads. Applying a copy replaces the catalog's providers. */
   catalog: Catalog
   base: Catalog
   store: Pick<Store, 'storage'>
@@ -27,9 +27,9 @@ export interface LiveCatalogDependencies {
 const POLL_MS = 10_000
 const MAX_APPLIED = 100
 const MAX_LINE = 200
-/** Minimum characters of a rejected copy's changes to keep. */
+/** Minimum number of characters to keep of a rejected copy's changes. */
 const MIN_REJECTED_CHARACTERS = 10_000
-/** Maximum unknown models that an error names. */
+/** Maximum number of unknown models named in an error. */
 const MAX_NAMED = 5
 
 const REJECTED_AS_A_WHOLE =
@@ -38,7 +38,7 @@ const REJECTED_AS_A_WHOLE =
 /** How long the first request waits for the stored copy, in ms. */
 const LOAD_MS = 1_000
 
-/** Opens the catalog, and applies the stored copy if the storage responds in time. If this fails, only reports the error. */
+/** Opens the catalog, and applies the stored copy if the storage responds in time. Only reports the error if this fails. */
 export async function openLiveCatalog(deps: LiveCatalogDependencies): Promise<LiveCatalog> {
   const live = new LiveCatalog(deps)
   await settlesWithin(live.load().catch(deps.onError), LOAD_MS, deps.clock)
@@ -205,7 +205,7 @@ export class LiveCatalog {
     }
   }
 
-  /** Makes this copy the current one, unless another instance has written first. */
+  /** Makes this copy the current one. Throws if another instance has written first. */
   async #save(
     models: ModelLists,
     generation: Omit<StoredGeneration, 'sha256' | 'parts' | 'version'>,
@@ -265,7 +265,7 @@ export class LiveCatalog {
     })
   }
 
-  /** Applies the rejected copy, but none of the later changes in the source. */
+  /** Applies the rejected copy, but no later changes from the source. */
   async #acceptRejected({ sha256 }: { sha256: string }): Promise<void> {
     await this.#update({ accepted: sha256 })
     const { rejected, current } = this.#state
@@ -293,7 +293,7 @@ export class LiveCatalog {
     await this.#write({ ...this.#state, rejected: { reason, sha256, held: this.#cutHeld(held) } })
   }
 
-  /** Returns as many of a rejected copy's changes as fit in a store, next to the changes on hold for the copy in use. */
+  /** Returns as many of a rejected copy's changes as fit into a stored value alongside the changes on hold for the copy in use. */
   #cutHeld(changes: readonly CatalogChange[]): CatalogChange[] {
     let remainingCharacters = Math.max(
       MIN_REJECTED_CHARACTERS,

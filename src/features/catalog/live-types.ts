@@ -16,7 +16,7 @@ export interface CatalogOptions {
 
 /**
  * Fetches models and prices. `etag` is from the previous result. Resolves to `unchanged` if nothing has changed since then. If the function rejects,
- * returns anything else, or takes longer than a minute, the catalog stays the same.
+ * resolves to anything else, or takes longer than a minute, the catalog stays the same.
  */
 export type FetchCatalog = (request: {
   fetch: UpstreamFetch
@@ -53,7 +53,7 @@ export interface CatalogChange {
 
 /** A copy of models and prices that has been applied. */
 export interface CatalogGeneration {
-  /** The start of `sha256`. */
+  /** The first 12 characters of `sha256`. */
   version: string
   /** The hash of its data, in hexadecimal. */
   sha256: string
@@ -72,7 +72,7 @@ export interface CatalogReview {
   current?: CatalogGeneration
   /** The previous copy, which `rollback` restores. */
   previous?: CatalogGeneration
-  /** Suspicious changes on hold until you call `accept`: those of the rejected copy if there is one, otherwise those of the copy in use. */
+  /** Suspicious changes on hold until you call `accept`: the rejected copy's changes if there is one, otherwise those of the copy in use. */
   held: CatalogChange[]
   /** Why the latest copy was rejected; `accept` applies it anyway. */
   rejected?: string

@@ -10,7 +10,7 @@ interface RefreshScheduleDependencies {
   random(): number
 }
 
-/** The time of the next refresh, and the number of failures in a row. All instances share it. */
+/** The time of the next refresh and the number of consecutive failures, shared by all instances. */
 interface RefreshLease {
   nextAt: number
   failures: number
@@ -51,7 +51,7 @@ export class RefreshSchedule {
     if (!this.#seen || this.#seen.version !== stored?.version)
       this.#seen = { version: stored?.version, at: this.#clock.now() }
     const latestAt = this.#seen.at + 1.05 * Math.max(this.#periodMs, DAY_MS)
-    this.#dueAt = Math.min(lease.nextAt, latestAt) // the stored time may come from a wrong clock, or from a longer period
+    this.#dueAt = Math.min(lease.nextAt, latestAt) // the stored time may be based on a wrong clock or on a longer period
     if (!this.isDue) return
     const version = await this.#write({ ...lease, nextAt: this.#clock.now() + LEASE_MS }, stored?.version ?? null)
     this.#dueAt = this.#clock.now() + LEASE_MS
@@ -77,7 +77,7 @@ function readLease(value: string | undefined): RefreshLease {
   return { nextAt: typeof nextAt === 'number' ? nextAt : 0, failures: typeof failures === 'number' ? failures : 0 }
 }
 
-/** Parses `1d` and `12h`, to ms. */
+/** Converts a period such as `1d` or `12h` to ms. */
 function parsePeriod(every = '1d'): number {
   const [, count, unit] = /^(\d+)([dh])$/.exec(every) ?? []
   return Number(count) * (unit === 'h' ? DAY_MS / 24 : DAY_MS)

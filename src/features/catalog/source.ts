@@ -112,7 +112,7 @@ function readPrice(
     ...(writes && { cacheWrite }),
     ...(audioInput && audioInput !== input && { audioInput }),
     ...(audioOutput && audioOutput !== output && { audioOutput }),
-    ...(kind === 'image' && { imageInput: input, ...(output && { imageOutput: output }) }), // the source has the same prices for text and images
+    ...(kind === 'image' && { imageInput: input, ...(output && { imageOutput: output }) }), // the source lists only one price for both text and images
     ...(tiers.length > 0 && { tiers }),
     ...(Object.keys(serviceTiers).length > 0 && { serviceTiers }),
     ...(added && Object.hasOwn(added, id) && added[id]),

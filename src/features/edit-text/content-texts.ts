@@ -2,7 +2,7 @@ import { gatewayError } from '../../errors.ts'
 import { isObject, type JsonObject } from '../../lib/json.ts'
 import type { ContentFields } from '../../protocols/formats/format.ts'
 
-/** A string that the model wrote, with its location in a response or an event. */
+/** A string written by the model, with its location in a response or an event. */
 export interface ContentText {
   readonly text: string
   /** Whether it is a piece of a longer text that later events continue. */
@@ -28,8 +28,7 @@ export interface TextList {
 }
 
 /**
- * Lists the strings that the model wrote: messages, reasoning, refusals, and the inputs of tool calls. Throws `UPSTREAM_INVALID` if the nesting is
- * too deep.
+ * Lists the strings written by the model: messages, reasoning, refusals, and tool call inputs. Throws `UPSTREAM_INVALID` if the nesting is too deep.
  */
 export function listContentTexts(json: JsonObject, names: ContentFields, { isEvent }: { isEvent: boolean }): TextList {
   const texts: ContentText[] = []

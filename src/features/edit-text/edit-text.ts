@@ -22,7 +22,7 @@ export interface TextEditor {
   end(): string | Promise<string>
 }
 
-/** Creates the editor of a string. Returns `undefined` to leave the text unchanged. */
+/** Creates the editor for a string. Return `undefined` to leave the text unchanged. */
 export type CreateTextEditor = (text: { readonly isReasoning: boolean }) => TextEditor | undefined
 
 /**
@@ -128,7 +128,7 @@ class EditedStream implements ByteStream {
     this.#stream.cancel(reason)
   }
 
-  /** Edits an event. If strings have ended, puts the rest of their text before the event, because editors may have held it back. */
+  /** Edits an event. If strings end with the previous events, prepends the text that their editors have held back. */
   async #edit(block: string): Promise<string> {
     const event = parseEvent(block)
     if (!event) return block
@@ -183,9 +183,9 @@ class EditedStream implements ByteStream {
     return events
   }
 
-  /** Creates an event like the last one of a string, with this piece. */
+  /** Creates a copy of a string's last event that contains only this piece. */
   #createEvent({ event, at }: UnfinishedText, piece: string): string {
-    const json = parseExactly(event.data) as JsonObject // an earlier step has parsed the event
+    const json = parseExactly(event.data) as JsonObject // `#edit` has already parsed this event
     for (const [position, text] of listContentTexts(json, this.#names, { isEvent: true }).texts.entries())
       text.replace(position === at ? piece : '')
     dropProbabilities(json)
@@ -194,7 +194,7 @@ class EditedStream implements ByteStream {
     return formatSseEvent({ ...event, data: JSON.stringify(json) })
   }
 
-  /** Removes all strings from the last events of a failed stream, because they may repeat text that an editor has rejected. */
+  /** Removes all strings from the final events of a failed stream, because they may repeat text that an editor has rejected. */
   #removeTexts(events: string): string {
     let output = ''
     for (const [block] of events.matchAll(EVENT_BLOCK_PATTERN)) {

@@ -18,7 +18,7 @@ export async function explainPromptCaching(
   )
 }
 
-/** Returns whether a request has content, and isn't just an outline. */
+/** Returns whether a request has content, as opposed to being only an outline. */
 export const hasContent = ({ call: { body } }: Pick<CodecRequest, 'call'>) =>
   CONTENT_FIELDS.some((name) => Object.hasOwn(body, name))
 

@@ -24,7 +24,7 @@ export interface ExplainedRequest {
   headers?: Record<string, string>
   /** The request path. Default: `/v1/chat/completions`. Paths that aren't model endpoints fail with `INVALID_REQUEST`. */
   path?: string
-  /** The ID of an API key. The explanation applies the allowed models, kinds, and limits of the key and its account. Default: no key. */
+  /** The ID of an API key. The explanation takes into account the allowed models, kinds, and limits of the key and its account. Default: no key. */
   keyId?: string
   /** The ID or ref of the account in your app that would make the request. Can't be combined with `keyId`. */
   account?: string
@@ -50,7 +50,7 @@ export interface ExplainDependencies {
   pipeline: Pick<Pipeline, 'getContext'>
   /** Returns the models and kinds that a caller may use. */
   getAccess(caller: Caller): Promise<RoutingInput['access']>
-  /** Returns why the limits of a caller would reject a request. */
+  /** Previews why the caller's limits would reject a request. */
   previewLimits(caller: Caller): Promise<RejectionPreview>
   /** The `route` function. Absent if there is none. */
   route?: { load(): Promise<{ choose: ChooseModels }> } | undefined

@@ -19,7 +19,7 @@ import { explainPromptCaching, hasContent } from './explain-prompt-caching.ts'
 /** A request that isn't sent. */
 export interface UnsentRequest extends CodecRequest {
   context: PipelineContext
-  /** The caller, as the explanation calls it. */
+  /** How the explanation refers to the caller: `API key` or `account`. */
   subject: string
   isAllowed(route: Route): boolean
   targetRules: readonly TargetRule[]
@@ -43,7 +43,7 @@ export class TargetExplainer {
   readonly #seen = new Set<string>()
   readonly #cooling: CoolingRoute[] = []
   #usedCount = 0
-  /** The model of all targets so far, unless they differ. */
+  /** The model that all targets so far have in common, if any. */
   #sharedModel: string | undefined
   #rejection: RouteRejection | undefined
   #hasDrainingTarget = false
@@ -104,7 +104,7 @@ export class TargetExplainer {
     return this.#explainTarget(route, use, explainRoute(route))
   }
 
-  /** Explains a target in cooldown. It's called only if no other target is left. */
+  /** Explains a target in cooldown, which is called only if no other target is left. */
   async #explainLastResort({ at, route, cooldown }: CoolingRoute): Promise<void> {
     if (this.#usedCount > 0 && (cooldown.isMandatory || this.#usedCount >= this.#maxAttempts)) return
     const reason = await this.#getRejection(route)
@@ -147,7 +147,7 @@ export class TargetExplainer {
     return this.#rejections.get(route)
   }
 
-  /** Returns why the request may not use the route: the error for its client, and the reason in the explanation's words. */
+  /** Returns why the request may not use the route: the error that the client would get, and the reason as worded in the explanation. */
   #findBarrier(route: Route): { error: GatewayError; why: string } | undefined {
     const { subject, call, isAllowed, targetRules } = this.#request
     if (!isAllowed(route))
@@ -159,7 +159,7 @@ export class TargetExplainer {
     return undefined
   }
 
-  /** Whether a target with a different model follows. If so, the last attempt is reserved for that target. */
+  /** Returns whether a target with a different model follows. If so, the last attempt is reserved for that target. */
   async #hasLaterModel(index: number): Promise<boolean> {
     for (const [later, route] of this.#routes.entries())
       if (
@@ -229,7 +229,7 @@ function describeCooldown({ level, class: failure, retryAt }: CooldownState): st
 
 const explainRoute = ({ via }: Route) => (via ? explainChoices(via) : 'ordered by connection priority')
 
-/** Returns the reasons of the groups, outermost first. */
+/** Returns why each group chose its entry, outermost group first. */
 const explainChoices = (choice: GroupChoice): string =>
   `${choice.before ? `${explainChoices(choice.before)}; ` : ''}${choice.group.name}: ${explainChoice(choice)}`
 
