@@ -24,11 +24,11 @@ const commands: Record<string, string[]> = {
 }
 
 for (const [name, [command = '', ...args]] of Object.entries(commands))
-  test(`models of every kind respond in ${name}`, async () => {
+  test(`signalbox/ai calls models of every kind in ${name}`, async () => {
     assert.equal(JSON.parse(await runScript(command, [...args, 'apps/ai.mjs'])), responses)
   })
 
-test('models of every kind respond in workerd', async () => {
+test('signalbox/ai calls models of every kind in workerd', async () => {
   const { url, stop } = await startWorker('worker-ai', {})
   try {
     assert.equal(await (await fetch(url)).json(), responses)

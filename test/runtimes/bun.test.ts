@@ -31,20 +31,20 @@ keepsToFakeTimers('Bun', ['byHand', 'jest'], bun)
 mountGuardsAndCloses('serveBun', mount)
 guardsContent('Bun', async () => JSON.parse(await runScript(bun, ['apps/guards.mjs'])))
 
-/** The gateway may only add abort listeners later to requests that `Bun.serve` passes. */
+/** Requests from the same process need their abort listeners immediately. Only those from `Bun.serve` can get them later. */
 function callsInProcessEndAtOnce() {
   const test = suite('a client that disconnects in the same Bun process')
-  test('the gateway notices a disconnecting client in the same Bun process, even with a replaced fetch that never settles', async () => {
+  test('the gateway notices a disconnected client in the same Bun process, even if a replacement fetch never settles', async () => {
     const output = await runScript(bun, ['apps/bun-in-process.mjs'])
     assert.equal(JSON.parse(output), { ends: [200, 'AbortError', 499, 499, 'AbortError'], calls: 1 })
   })
 }
 
-/** Only Bun's own `fetch` is known to end its calls. */
+/** Only Bun's own `fetch` can be relied on to settle when it is aborted. */
 function wrappedFetchesAreGuarded() {
-  const test = suite('a fetch that replaced Bun\u2019s before the package was loaded')
+  const test = suite("a replacement for Bun's fetch, installed before the package is loaded")
   for (const way of ['plain', 'bound', 'disguised', 'proxy', 'spy'])
-    test(`a replaced fetch that never settles doesn't keep a disconnected client's request open (${way})`, async () => {
+    test(`a replacement fetch that never settles doesn't keep a disconnected client's request open (${way})`, async () => {
       const output = await runScript(bun, ['apps/bun-wrapped-fetch.mjs', way])
       assert.equal(JSON.parse(output), { status: 499 })
     })
@@ -56,14 +56,14 @@ function waitingCallsAreReported() {
   const run = async (command: string, ...args: string[]) =>
     JSON.parse(await runScript(command, [...args, 'apps/bun-many.mjs']))
 
-  test('serveBun starts as many of 300 concurrent streams as Bun allows, and logs once that the others wait', async () => {
+  test('of 300 concurrent streams, serveBun starts as many as Bun allows, and logs once that the others are queued', async () => {
     const { begun, calls, warnings } = await run(bun)
     assert.equal([begun, calls], [256, 256])
     assert.is(warnings.length, 1)
     assert.match(warnings[0], /at most 256 concurrent calls.*BUN_CONFIG_MAX_HTTP_REQUESTS/)
   })
 
-  test('serveBun starts all 300 concurrent streams, without a log line, if Bun allows enough calls', async () => {
+  test('serveBun starts all 300 concurrent streams, without logging anything, if Bun allows enough calls', async () => {
     const output = await run('env', 'BUN_CONFIG_MAX_HTTP_REQUESTS=1000', bun)
     assert.equal(output, { begun: 300, calls: 300, warnings: [] })
   })

@@ -55,7 +55,7 @@ export async function startChild(
   })
 }
 
-/** The Node of these tests, and the machine's own Node, which may be as old as the package allows, by version. */
+/** By version: the Node that runs these tests, and the machine's own Node, which may be as old as the package allows. */
 export const nodes = new Map(
   [process.execPath, ...pathNodes()].flatMap((path) => {
     const version = getVersion(path)
@@ -76,7 +76,7 @@ function getVersion(node: string): string | undefined {
   }
 }
 
-/** Runs a script to its end. Resolves to its output, and rejects if it fails or takes too long. */
+/** Runs a script to completion. Resolves to its output, or rejects if it fails or takes too long. */
 export async function runScript(command: string, args: string[], timeoutMs = 60_000): Promise<string> {
   await linkPackage()
   const cwd = new URL('.', import.meta.url).pathname
@@ -84,7 +84,7 @@ export async function runScript(command: string, args: string[], timeoutMs = 60_
   return stdout
 }
 
-/** Shares an app between this many suites, which run one after the other. The first suite starts it, and the last one stops it. */
+/** Shares an app between this many suites, which run sequentially. The first one starts it, and the last one stops it. */
 export function sharedBy(suites: number, start: () => Promise<Server>): () => Promise<Server> {
   let starting: Promise<Server> | undefined
   let left = suites

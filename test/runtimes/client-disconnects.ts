@@ -18,16 +18,16 @@ const routes = [
 /** The number of bytes that a client sends before it disconnects in the middle of its body. */
 const PART = 5_000
 
-/** The number of clients per route and phase. In CI, that is about a thousand in total. */
+/** The number of clients per route and phase. In CI, it makes about a thousand clients in total. */
 const EACH = isCi ? 28 : 4
-/** Few enough that the budget always has room for clients that a second target serves. */
+/** The number of concurrent clients, low enough that the retry budget covers every call to a second target. */
 const AT_ONCE = phases.length * routes.length
 
-/** Tests clients on separate sockets that disconnect, this many per route and phase, and what they leave behind. */
+/** Tests that clients on separate sockets, `EACH` per route and phase, leave nothing behind when they disconnect. */
 export function clientsLeave(name: string, start: () => Promise<Server>): void {
   const clients = EACH * phases.length * routes.length
   const test = suite(`${clients} clients that disconnect from ${name}`)
-  test('the provider calls of disconnected clients end within a second', async () => {
+  test('provider calls end within a second after their clients disconnect', async () => {
     const [server, upstream] = await Promise.all([start(), startHangingUpstream()])
     try {
       await connectTo(upstream.url, server.url)
@@ -54,7 +54,7 @@ export function clientsLeave(name: string, start: () => Promise<Server>): void {
   })
 }
 
-/** Creates two accounts each for a provider of either format. */
+/** Creates two accounts for a provider of each format. */
 async function connectTo(baseUrl: string, url: string) {
   for (const [provider, prefix] of [
     ['openai-compatible-test', 'chat'],
@@ -74,7 +74,7 @@ interface Stage {
   upstream: Awaited<ReturnType<typeof startHangingUpstream>>
 }
 
-/** Runs a client from its connection until it disconnects. Returns output that it shouldn't have received. */
+/** Runs a client from connect to disconnect. Returns any output that it shouldn't have received. */
 async function leave(client: number, { server, upstream }: Stage): Promise<string> {
   const phase = phases[client % phases.length] ?? 'upload'
   const { path, prefix, stream } = routes[Math.floor(client / phases.length) % routes.length] ?? routes[0]

@@ -1,8 +1,7 @@
 import { assert } from '../support/suite.ts'
 
 /**
- * At least as long as the first requests of coding tools, because a runtime may only notice that a client disconnects if its request came in one
- * packet.
+ * As long as the first requests of coding tools, because a runtime that notices disconnects for requests in one packet may miss them for longer ones.
  */
 export const LONG_PROMPT = 'Hi '.repeat(7_000)
 
@@ -10,7 +9,7 @@ export const TOKEN = 'test-token-of-thirty-two-characters'
 
 const long = { role: 'user', content: LONG_PROMPT }
 
-/** Creates a client of a gateway at `url`, with the administrator's token. */
+/** Creates a client for the gateway at `url`, with the admin token. */
 export function getClient(url: string) {
   const manage = (path: string, body?: object) =>
     fetch(`${url}/api${path}`, {
@@ -21,7 +20,7 @@ export function getClient(url: string) {
 
   return {
     manage,
-    /** Connects the gateway to a provider, whose model is then `up/m`. */
+    /** Connects the gateway to a provider, which adds the model `up/m`. */
     async connect(baseUrl: string): Promise<void> {
       const created = await manage('/connections', {
         provider: 'openai-compatible-up',

@@ -37,10 +37,12 @@ test.before(async (context) => {
 test.after(({ worker }) => worker?.dispose())
 
 for (const [store, name] of [
-  ['an object that is strongly consistent', 'object'],
+  ['a strongly consistent Durable Object', 'object'],
   ['KV', 'kv'],
 ] as const)
-  test(`a cloud proxy in workerd stores a mirror, serves its keys, and deletes both (${store})`, async ({ worker }) => {
+  test(`a cloud proxy in workerd stores a replica, accepts its keys, and deletes both (${store})`, async ({
+    worker,
+  }) => {
     let host = `same.${name}`
     const { origin } = (await worker?.ready) ?? {}
     const gateway = {
@@ -71,7 +73,7 @@ for (const [store, name] of [
 
     const message = await home.client.signed('GET', paths.sessions)
     assert.is((await home.client.send(message)).status, 200)
-    host = `new.${name}` // a proxy that has just started gets each request
+    host = `new.${name}` // each request goes to a proxy that has just started
     assert.is((await home.client.send(message)).status, 401)
     assert.is(await models(), 200)
     const { state: paused } = await keyState('one', { value, edits: 2, isActive: false })

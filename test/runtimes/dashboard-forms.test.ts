@@ -9,7 +9,7 @@ import { codeIsReadOnly } from './browser/dashboard/read-only-records.ts'
 if (!chromiumPath) skip('there is no Chromium: install it, or name it in SIGNALBOX_TEST_CHROMIUM')
 const path = chromiumPath
 
-const test = suite<{ browser?: Browser }>('forms and time ranges of the dashboard, in Chromium')
+const test = suite<{ browser?: Browser }>('dashboard forms and time ranges in Chromium')
 test.before({ timeoutMs: 300_000 }, async (context) => {
   context.browser = await launchChromium(path)
 })

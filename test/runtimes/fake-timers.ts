@@ -1,7 +1,7 @@
 import { assert, suite } from '../support/suite.ts'
 import { runScript } from './child.ts'
 
-/** Tests requests in the fake time of a host's tests. `ways` are the ways to install it. `program` and `options` run a script in the runtime. */
+/** Tests requests under an app's fake timers. `ways` lists the ways to install them. `program` and `options` run a script in the runtime. */
 export function keepsToFakeTimers(
   runtime: string,
   ways: readonly string[],
@@ -10,7 +10,7 @@ export function keepsToFakeTimers(
 ): void {
   const test = suite(`fake timers in ${runtime}`)
   for (const way of ways)
-    test(`fake timers don't delay other timeouts (${way})`, async () => {
+    test(`fake timers don't affect timeouts that are set in real time, and vice versa (${way})`, async () => {
       const output = JSON.parse(await runScript(program, [...options, 'apps/fake-timers.mjs', way]))
       assert.equal(output, { behindFake: 504, behindReal: 504, real: 504 })
     })

@@ -1,13 +1,16 @@
 import { createServer, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 
-/** When a client disconnects. The upstream does what its model's name says, `<phase>-<number of the client>`, and then sends nothing. */
+/**
+ * The phases in which a client may disconnect. A model is named `<phase>-<client number>`: the upstream proceeds to that phase, and then sends
+ * nothing.
+ */
 export const phases = ['upload', 'headers', 'first-event', 'mid-answer', 'error-body', 'between'] as const
 
-/** The accounts of each provider. The first one fails requests that end `between` two targets. */
+/** Each provider's accounts. Requests in the phase `between` fail with the first one. */
 export const accounts = ['sk-first', 'sk-second'] as const
 
-/** Starts a provider of both formats that never finishes, and tracks its open calls. */
+/** Starts a provider with both formats that never finishes a response, and tracks open calls. */
 export async function startHangingUpstream() {
   const open = new Set<ServerResponse>()
   const moments = new Map<string, () => void>()
@@ -24,7 +27,7 @@ export async function startHangingUpstream() {
     try {
       for await (const part of req.setEncoding('utf8')) text += part
     } catch {
-      return // canceled while it was being sent
+      return // canceled during the upload
     }
     const { model, stream = false } = JSON.parse(text)
     const [, phase = '', client = ''] = /^(.*)-(\d+)$/.exec(model) ?? []
@@ -32,12 +35,12 @@ export async function startHangingUpstream() {
     const name = phase === 'between' && !isFirst ? 'second' : phase
     calls[name] = (calls[name] ?? 0) + 1
     hang(res, { phase: name, stream, isChat: req.url === '/v1/chat/completions' })
-    // Half of the clients that disconnect between two targets do so when they have reached the second.
+    // Of the clients that disconnect between two targets, half do so when the second one is called.
     const isMoment = phase !== 'between' || isFirst === (Number(client) % 2 === 0)
     if (isMoment) moments.get(model)?.()
   })
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  const { port } = server.address() as AddressInfo // it listens on a port
+  const { port } = server.address() as AddressInfo // a TCP server's address is never a string
   return {
     url: `http://127.0.0.1:${port}/v1`,
     /** The number of calls so far, by phase. */
@@ -45,7 +48,7 @@ export async function startHangingUpstream() {
     get open() {
       return open.size
     },
-    /** Calls `listener` after the model has been called and has done everything it will do. */
+    /** Calls `listener` when a call of the model has reached its phase. */
     onMoment: (model: string, listener: () => void) => void moments.set(model, listener),
     /** Settles when no call is open, or after `ms`. */
     idle: (ms: number) =>

@@ -3,14 +3,14 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { assert, suite } from '../support/suite.ts'
 import type { Server } from './child.ts'
 
-/** The limits of the apps' gateway, in bytes. */
+/** The body limit of the apps' gateway, in bytes. */
 const MAX_BYTES = 1024 * 1024
 const TIMEOUT_MS = 3_000
 
-/** The unread bytes that the kernels of both sides may buffer. */
+/** The unread bytes that kernels may buffer, on both sides in total. */
 const BUFFERED = 16 * 1024 * 1024
 
-/** Tests each runtime with requests over sockets that no honest client sends. */
+/** Tests a runtime with raw requests that no legitimate client sends. */
 export function refusesHostileRequests(name: string, start: () => Promise<Server>): void {
   const test = suite(`hostile requests to ${name}`)
   let server: Server
@@ -36,7 +36,7 @@ export function refusesHostileRequests(name: string, start: () => Promise<Server
   })
 
   for (const way of ['chunked', 'with a length'] as const) {
-    test(`a body that is too large isn't read further after the 413 (${way})`, async () => {
+    test(`the server stops reading an oversized body after the 413 (${way})`, async () => {
       const { socket, text, answered } = open(server.url)
       const length = way === 'chunked' ? 'Transfer-Encoding: chunked' : `Content-Length: ${100 * MAX_BYTES}`
       socket.write(head(base, length))
@@ -75,7 +75,7 @@ export function refusesHostileRequests(name: string, start: () => Promise<Server
 const head = (base: string, length: string) =>
   `POST ${base}/v1/chat/completions HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n${length}\r\n\r\n`
 
-/** Opens a connection. Collects everything received until it is closed, and resolves when its JSON has arrived. */
+/** Opens a connection and collects everything it receives. `answer` resolves when complete JSON has arrived. */
 function open(url: string) {
   const socket = connect(Number(new URL(url).port), '127.0.0.1')
   let text = ''
@@ -90,7 +90,7 @@ function open(url: string) {
   return { socket, answered, text: new Promise<string>((resolve) => socket.on('close', () => resolve(text))) }
 }
 
-/** Sends spaces for as long as they are accepted. */
+/** Sends spaces for as long as the server accepts them. */
 function sendOn(socket: Socket, isChunked: boolean): { stop(): void } {
   const block = Buffer.alloc(64 * 1024, ' ')
   const piece = isChunked ? Buffer.concat([Buffer.from('10000\r\n'), block, Buffer.from('\r\n')]) : block

@@ -5,7 +5,7 @@ import { getClient } from './client.ts'
 import { startUpstream } from './upstream.ts'
 
 /**
- * Tests the guarantees of a mount with its own server. On request, the app closes the server with a grace period of 200 ms, and exits with code 7.
+ * Tests the guarantees of adapters with their own server. On request, the app closes the server with a grace period of 200 ms, and exits with code 7.
  */
 export function mountGuardsAndCloses(name: string, start: () => Promise<Server>): void {
   const test = suite(name)
@@ -15,7 +15,7 @@ export function mountGuardsAndCloses(name: string, start: () => Promise<Server>)
   })
   test.after(() => server?.stop())
 
-  test('only accepts hosts that no page on another site can have', async () => {
+  test("only accepts Host headers that a page on another site can't have", async () => {
     const rejected = await answerTo('evil.example', server.url)
     assert.is(rejected.statusCode, 403)
     assert.is(rejected.headers['content-type'], 'application/json')
@@ -35,7 +35,7 @@ export function mountGuardsAndCloses(name: string, start: () => Promise<Server>)
       await reader?.read()
       const exitCode = server.send()
       const end = await readToEnd(reader).catch((error: unknown) => error)
-      assert.instance(end, Error, 'the stream ended as if it were whole')
+      assert.instance(end, Error, 'the stream ended as if it were complete')
       await cut
       assert.is(await exitCode, 7)
     } finally {
@@ -48,7 +48,7 @@ async function readToEnd(reader: ReadableStreamDefaultReader<Uint8Array> | undef
   while (!(await reader?.read())?.done);
 }
 
-/** Returns the response to a request with another Host header, which `fetch` can't set. */
+/** Returns the response to a request with a custom Host header, which `fetch` can't set. */
 function answerTo(host: string, url: string): Promise<IncomingMessage> {
   return new Promise((resolve, reject) => {
     get(`${url}/v1/models`, { headers: { host }, agent: false }, (response) => {

@@ -10,7 +10,7 @@ import { readsPaths } from './paths.ts'
 import { runsIn } from './scenario.ts'
 import { startUpstream } from './upstream.ts'
 
-/** In ms. Measuring takes 25 s on an idle machine, and over two minutes with a third of a core. */
+/** In ms. The measurement takes 25 s on an idle machine, and over two minutes with a third of a core. */
 const MEASURE_MS = 400_000
 
 for (const [version, node] of nodes) {
@@ -32,8 +32,8 @@ unreadStreamsHoldLittle()
 
 /** Measures the process's memory, without kernel buffers, which take megabytes on loopback. */
 function unreadStreamsHoldLittle(): void {
-  const test = suite('streams whose client does not read')
-  test("a stream with a client that doesn't read buffers at most 128 KiB on Node", {
+  const test = suite("streams whose clients don't read")
+  test("on Node, at most 128 KiB is buffered per stream if the client doesn't read", {
     timeoutMs: MEASURE_MS,
   }, async () => {
     const flags = ['--expose-gc', '--no-flush-bytecode'] // V8 would free megabytes of unused code between two measurements
@@ -44,7 +44,7 @@ function unreadStreamsHoldLittle(): void {
   })
 }
 
-/** Node 20 only notifies the request whose turn it is. */
+/** Node 20 only emits `close` for the current request of a pipeline. */
 function pipelinedClientsLeave(version: string, start: () => Promise<Server>): void {
   const test = suite(`a client that disconnects from Node ${version}`)
   test(`all pipelined streams end when their client disconnects from Node ${version}`, async () => {

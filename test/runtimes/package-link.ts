@@ -1,6 +1,6 @@
 import { mkdir, symlink } from 'node:fs/promises'
 
-/** Lets the apps in a folder below `test/` import the built package by its name, like apps do. Default: the folder of this file. */
+/** Lets the apps in a folder below `test/` import the built package by name, like real apps. Default: this file's folder. */
 export async function linkPackage(place = new URL('.', import.meta.url)): Promise<void> {
   const folder = new URL('node_modules/', place)
   await mkdir(folder, { recursive: true })

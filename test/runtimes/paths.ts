@@ -3,7 +3,7 @@ import { spellings } from '../support/spellings.ts'
 import { assert, suite } from '../support/suite.ts'
 import type { Server } from './child.ts'
 
-/** Spellings that a request line can contain. */
+/** Path spellings that a request line can contain. */
 const sendable = spellings.filter(([spelling]) => !spelling.includes('\t'))
 
 const hosts = [
@@ -18,9 +18,9 @@ const hosts = [
   'a?',
 ]
 
-/** Tests that the authorized path is the path of the request line, no matter how a runtime builds its URLs. */
+/** Tests that the gateway authorizes the path in the request line, however the runtime builds its URLs. */
 export function readsPaths(name: string, start: () => Promise<Server>): void {
-  const test = suite(`the paths of ${name}`)
+  const test = suite(`request paths of ${name}`)
   let server: Server
   let below = ''
   test.before(async () => {
@@ -29,10 +29,10 @@ export function readsPaths(name: string, start: () => Promise<Server>): void {
   })
   test.after(() => server?.stop())
 
-  test(`paths are the same for authorization and routing in ${sendable.length} spellings`, async () => {
+  test(`authorization and routing agree on the path in ${sendable.length} spellings`, async () => {
     let answered = 0
     for (const [spelling, area] of sendable) {
-      if (below && !spelling.startsWith('/')) continue // not below the mount
+      if (below && !spelling.startsWith('/')) continue // outside the adapter's path
       const { status, text } = await send(server.url, `${below}${spelling}`, 'localhost')
       if (status === 400) continue // rejected before routing
       answered += 1
@@ -57,7 +57,7 @@ export function readsPaths(name: string, start: () => Promise<Server>): void {
   })
 }
 
-/** Sends a handwritten request line and `Host`. Resolves to the response, with status 0 if the server hangs up without one. */
+/** Sends a raw request line and `Host`. Resolves to the response, or to status 0 if the server hangs up without one. */
 function send(url: string, target: string, host: string): Promise<{ status: number; text: string }> {
   const { hostname, port } = new URL(url)
   return new Promise((resolve) => {

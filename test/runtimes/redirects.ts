@@ -1,7 +1,7 @@
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 
-/** Starts a provider that redirects everything, and the server at the new location, which must never get a request. */
+/** Starts a provider that redirects every request, and the server that it redirects to, which must never receive one. */
 export async function startRedirects() {
   let isRequested = false
   const canary = createServer((_, res) => {
@@ -34,4 +34,4 @@ export async function startRedirects() {
 }
 
 const getAddress = (server: { address(): AddressInfo | string | null }) =>
-  `http://127.0.0.1:${(server.address() as AddressInfo).port}` // it listens on a port
+  `http://127.0.0.1:${(server.address() as AddressInfo).port}` // a TCP server's address is never a string

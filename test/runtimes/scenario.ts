@@ -7,7 +7,7 @@ import { startRedirects } from './redirects.ts'
 import { streamsAsItComes } from './streams.ts'
 import { startUpstream } from './upstream.ts'
 
-/** Tests the built package in a runtime with the runtime's own HTTP server and `fetch`. */
+/** Tests the built package in a runtime, with its own HTTP server and `fetch`. */
 export function runsIn(name: string, start: () => Promise<Pick<Server, 'url' | 'stop'>>): void {
   const test = suite(name)
   const closers: Array<() => unknown> = []
@@ -27,13 +27,13 @@ export function runsIn(name: string, start: () => Promise<Pick<Server, 'url' | '
     for (const close of closers) await close()
   })
 
-  test('the gateway is managed over HTTP with the token', async () => {
+  test('the management API requires the admin token', async () => {
     assert.is((await fetch(`${url}/api/keys`)).status, 401)
     await client.connect(upstream.url)
     assert.is((await (await client.manage('/connections')).json()).connections.length, 1)
   })
 
-  test('serves /health without a credential', async () => {
+  test('/health needs no credential', async () => {
     const response = await fetch(`${url}/health`)
     assert.is(response.status, 200)
     assert.is((await response.json()).status, 'ok')
@@ -69,7 +69,7 @@ export function runsIn(name: string, start: () => Promise<Pick<Server, 'url' | '
     }
   })
 
-  test('the call to the provider ends when a client cancels its stream', async () => {
+  test('the provider call ends when a client cancels its stream', async () => {
     const controller = new AbortController()
     const cut = upstream.nextCut()
     const response = await client.chat('forever', true, { signal: controller.signal })
@@ -78,7 +78,7 @@ export function runsIn(name: string, start: () => Promise<Pick<Server, 'url' | '
     await cut
   })
 
-  test('canceling a stream ends no other stream, after any number of responses', async () => {
+  test("canceling one stream doesn't end another, even after several responses", async () => {
     for (let i = 0; i < 5; i++) await (await client.chat('Hi', i % 2 === 0)).text()
     const controller = new AbortController()
     const leaving = await client.chat('forever', true, { signal: controller.signal })
@@ -95,7 +95,7 @@ export function runsIn(name: string, start: () => Promise<Pick<Server, 'url' | '
     await last
   })
 
-  test('an unknown path gets a 404 in JSON', async () => {
+  test('an unknown path gets a 404 with a JSON body', async () => {
     const response = await fetch(`${url}/nowhere`)
     assert.is(response.status, 404)
     assert.type((await response.json()).error, 'string')
@@ -111,7 +111,7 @@ export function runsIn(name: string, start: () => Promise<Pick<Server, 'url' | '
     assert.is((await client.chat('Hi', false)).status, 200)
   })
 
-  test("never follows a provider's redirect, regardless of where the credential is sent", async () => {
+  test("never follows a provider's redirect, whichever header or URL contains the credential", async () => {
     const redirects = await startRedirects()
     try {
       const baseUrl = `${redirects.url}/v1`
@@ -133,7 +133,7 @@ export function runsIn(name: string, start: () => Promise<Pick<Server, 'url' | '
           assert.not.match(text, /canary/)
         }
       }
-      await (await fetch(`${url}/v1/models`)).text() // asks compatible providers for their models
+      await (await fetch(`${url}/v1/models`)).text() // makes the gateway request model lists from compatible providers
       assert.ok(redirects.calls >= 14, `${redirects.calls} calls`)
       assert.not.ok(redirects.isRequested)
     } finally {
@@ -141,7 +141,7 @@ export function runsIn(name: string, start: () => Promise<Pick<Server, 'url' | '
     }
   })
 
-  test('signs a call to AWS Bedrock', async () => {
+  test('signs calls to AWS Bedrock', async () => {
     const keys = { accessKeyId: 'AKIAIOSFODNN7EXAMPLE', secretAccessKey: 'wJalrXUtnFEMI/K7MDENG+bPxRfiCYEXAMPLEKEY' }
     const region = 'eu-west-1'
     const created = await client.manage('/connections', {
@@ -166,7 +166,7 @@ export function runsIn(name: string, start: () => Promise<Pick<Server, 'url' | '
   })
 }
 
-/** Returns everything a server writes in response to a WebSocket request until a complete JSON body has arrived or it hangs up. */
+/** Sends a WebSocket request. Returns everything that the server writes until a complete JSON body has arrived or it hangs up. */
 function askForWebSocket(url: string): Promise<string> {
   const { hostname, port, pathname, search } = new URL(url)
   return new Promise((resolve) => {

@@ -7,9 +7,9 @@ interface Stage {
   upstream: Awaited<ReturnType<typeof startUpstream>>
 }
 
-/** Tests that a stream reaches its client as the provider sends it, and ends in the same way. */
+/** Tests that a stream reaches its client chunk by chunk as the provider sends it, and ends in the same way. */
 export function streamsAsItComes(test: ReturnType<typeof suite>, stage: () => Stage): void {
-  test('the first piece of a stream arrives before the provider has sent the last', async () => {
+  test("a stream's first chunk arrives before the provider has sent the last one", async () => {
     const { client, upstream } = stage()
     const response = await client.chat('held', true)
     const reader = response.body?.pipeThrough(new TextDecoderStream()).getReader()

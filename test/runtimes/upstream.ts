@@ -5,9 +5,9 @@ const chunk = (delta: object, finish: string | null = null) =>
   `data: ${JSON.stringify({ id: 'c', object: 'chat.completion.chunk', created: 1, model: 'm', choices: [{ index: 0, delta, finish_reason: finish }] })}\n\n`
 
 /**
- * Starts a provider on loopback for openai-chat, and for Converse without streams. A prompt that starts with `forever` is streamed until its client
- * disconnects, and one with `never` gets no response until then. `held` gets a stream that waits for `release` after its first chunk, and `broken`
- * one that breaks off there. `odd` gets a status that HTTP doesn't have.
+ * Starts a provider on loopback for openai-chat, and for non-streaming Converse. The start of the prompt determines the response. `forever` streams
+ * until the client disconnects, and `never` sends nothing until then. `held` waits for `release` after the first chunk, and `broken` breaks off
+ * there. `odd` returns an invalid HTTP status.
  */
 export async function startUpstream() {
   let cut = Promise.withResolvers<void>()
@@ -62,7 +62,7 @@ export async function startUpstream() {
     res.end(`${chunk({ content: 'lo' })}${chunk({}, 'stop')}data: [DONE]\n\n`)
   })
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  const { port } = server.address() as AddressInfo // it listens on a port
+  const { port } = server.address() as AddressInfo // a TCP server's address is never a string
   return {
     url: `http://127.0.0.1:${port}/v1`,
     /** Settles when clients have canceled the next `count` streams. */
@@ -71,15 +71,15 @@ export async function startUpstream() {
       cutsToCome = count
       return cut.promise
     },
-    /** The number of in-flight calls with these prompts. */
+    /** The number of in-flight `forever` and `never` calls. */
     get open() {
       return open
     },
-    /** The last call to Bedrock's Converse. */
+    /** The last Bedrock Converse call. */
     get signed() {
       return signed
     },
-    /** Lets the waiting stream continue. */
+    /** Lets the `held` stream continue. */
     release: () => release(),
     close() {
       server.close()

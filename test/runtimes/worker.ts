@@ -2,7 +2,7 @@ import { build } from 'esbuild'
 import { Miniflare, type WorkerOptions } from 'miniflare'
 import { linkPackage } from './package-link.ts'
 
-/** Bundles an app, given by URL or in the folder `apps`, for Workers, and serves it in workerd on loopback. Default: any free port. */
+/** Bundles an app for Workers, from a URL or the folder `apps`, and serves it in workerd on loopback. Default: any free port. */
 export async function startWorker(
   app: string | URL,
   { port = 0, ...options }: Partial<WorkerOptions> & { port?: number },
@@ -18,7 +18,7 @@ export async function startWorker(
     conditions: ['workerd', 'worker', 'browser'],
   })
   const worker = new Miniflare({
-    // Listed explicitly, because otherwise Miniflare would search it for imports.
+    // Listed explicitly, because Miniflare would otherwise scan it for imports.
     modules: [{ type: 'ESModule', path: 'worker.mjs', contents: outputFiles[0]?.text ?? '' }],
     compatibilityDate: '2026-07-01',
     compatibilityFlags: ['enable_request_signal'],

@@ -9,7 +9,7 @@ const SECRET = 'secret-of-the-proxy-of-forty-characters-'
 const ENROLLMENT_TOKEN = 'enrollment-token-with-forty-characters-1'
 const HELLO = /"Hel"[\s\S]*"lo"[\s\S]*data: \[DONE\]/
 
-/** A request that home has sent, as whoever recorded it would replay it. */
+/** A request from the gateway, as an attacker who recorded it would replay it. */
 type Sent = [url: string, init: RequestInit]
 
 /** A cloud proxy in workerd, on a store that survives it, and a gateway in this process that syncs to it. */
@@ -19,7 +19,7 @@ interface World {
   keyId: string
   url: string
   sent: Sent[]
-  /** Starts another workerd on the same data and address. */
+  /** Restarts workerd with the same data and address. */
   restart(): Promise<void>
   models(): Promise<number>
   chat(model: string): Promise<{ status: number; text: string }>
@@ -89,7 +89,7 @@ async function openWorld(options: object): Promise<World> {
 const isSigned = ([, { headers }]: Sent) => headers !== undefined && 'x-signalbox-cloud-signature' in headers
 const isOpening = ([url, { method }]: Sent) => method === 'POST' && url.endsWith('/cloud/1/sessions')
 
-/** Replays requests that open something, and expects that all of them are rejected. */
+/** Replays the signed and session-opening requests, and expects all of them to be rejected. */
 async function refusesReplays(sent: Sent[]): Promise<void> {
   const opening = sent.filter((item) => isSigned(item) || isOpening(item))
   assert.ok(opening.length > 3)
@@ -106,14 +106,14 @@ const stores = {
 }
 
 for (const [store, options] of Object.entries(stores)) {
-  const test = suite<{ world: World }>(`a cloud proxy in workerd, on ${store}`)
+  const test = suite<{ world: World }>(`a cloud proxy in workerd with ${store}`)
 
   test.before(async (context) => {
     context.world = await openWorld(options)
   })
   test.after(({ world }) => world?.close())
 
-  test('is enabled and verified, and streams a response', async ({ world }) => {
+  test('can be enabled and verified, streams a response, and serves no management paths', async ({ world }) => {
     const { home, chat, url } = world
     assert.is(
       await home.api.cloud.enable({ enrollmentToken: 'a-wrong-credential-of-forty-characters--' }).catch(getCode),
@@ -133,7 +133,7 @@ for (const [store, options] of Object.entries(stores)) {
     }
   })
 
-  test('mirrors records created on the gateway, and rejects a key that is paused there', async ({ world }) => {
+  test('replicates records from the gateway, and rejects keys that are paused there', async ({ world }) => {
     const { home, keyId, chat, models } = world
     await home.api.combos.create({ name: 'fast', models: ['up/m'] })
     await home.api.cloud.sync()
@@ -146,7 +146,7 @@ for (const [store, options] of Object.entries(stores)) {
     assert.is(await models(), 200)
   })
 
-  test('rejects recorded requests, and continues its session after a restart', async ({ world }) => {
+  test('rejects replayed requests, and continues its session after a restart', async ({ world }) => {
     const { home, sent, restart, models } = world
     await refusesReplays(sent)
     await restart()
@@ -162,7 +162,7 @@ for (const [store, options] of Object.entries(stores)) {
     assert.equal(await home.api.cloud.disable(), { success: true, conflicts: [] })
     assert.is(await models(), 401)
     await refusesReplays(sent)
-    assert.is((await home.api.cloud.enable()).verified, true, 'it has enrolled')
+    assert.is((await home.api.cloud.enable()).verified, true, 'it was enrolled again')
     assert.is(await models(), 200)
   })
 }

@@ -23,7 +23,7 @@ test.after(async () => {
 
 const readObserved = async (): Promise<{ spans: string[]; lines: string[] }> => (await fetch(`${url}/observed`)).json()
 
-test('otel creates spans, and jsonLog writes lines', async () => {
+test('otel creates spans, and jsonLog writes log lines', async () => {
   const { spans, lines } = await readObserved()
   const request = 'POST /v1/chat/completions'
   assert.equal(spans, ['chat m', request, 'chat m', request])
@@ -36,7 +36,7 @@ test('otel creates spans, and jsonLog writes lines', async () => {
   )
 })
 
-test('prometheus returns 501 to a scrape because it would see one of many isolates, or 401 without a credential', async () => {
+test('prometheus rejects a scrape with a 501 because it would only see one of many isolates, or with a 401 without a credential', async () => {
   const authorization = 'Bearer token-of-the-scrape-0123456789abcdef'
   const reply = await fetch(`${url}/metrics`, { headers: { authorization } })
   assert.is(reply.status, 501)

@@ -2,7 +2,7 @@ import { createGateway } from 'signalbox'
 import { createSignalbox } from 'signalbox/ai'
 import { memoryStorage } from 'signalbox/storage/memory'
 
-/* Calls each model of `signalbox/ai` once, in the process of a gateway whose provider is a function. Prints the responses as text. */
+/* Calls each `signalbox/ai` model once, in-process, through a gateway with a mock provider. Prints the responses as text. */
 
 const base64 = (text) => btoa(text)
 const json = (value) => new Response(JSON.stringify(value), { headers: { 'content-type': 'application/json' } })
@@ -10,7 +10,7 @@ const chunk = (delta, more = {}) =>
   `data: ${JSON.stringify({ id: 'c', model: 'm', choices: [{ index: 0, delta, finish_reason: null, ...more }] })}\n\n`
 const usage = { prompt_tokens: 1, completion_tokens: 2, total_tokens: 3 }
 
-/** Responds like a provider with OpenAI's format. */
+/** Mocks an OpenAI-format provider. */
 async function provider(url, { body, signal } = {}) {
   signal?.throwIfAborted()
   const { pathname } = new URL(url)

@@ -3,7 +3,7 @@
   const json = { 'content-type': 'application/json' }
   const read = (url, init) => fetch(url, init).then((response) => response.text())
 
-  /** Ways to read a URL. */
+  /** Ways to read from a URL. */
   const readings = {
     fetch: (url) => read(url),
     'fetch with cookies': (url) => read(url, { credentials: 'include' }),
@@ -32,7 +32,7 @@
     },
   }
 
-  /** Ways to make a change. */
+  /** Ways to send a change. */
   const writings = {
     'fetch of json': (url, method, body) => read(url, { method, body, headers: json }),
     'fetch of text': (url, method, body) => read(url, { method, body }),
@@ -75,8 +75,8 @@
   ]
 
   /**
-   * Tries every way to read the first path and to make the first change, and the simple ways for the others, all concurrently. Returns the attempts
-   * that could read something.
+   * Tries every way to read the first path and to send the first change, and only the simple ways for the other paths and changes, all concurrently.
+   * Returns the attempts that could read something.
    */
   globalThis.attack = async (url, paths, changes) => {
     const attempts = []

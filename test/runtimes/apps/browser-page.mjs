@@ -1,4 +1,4 @@
-// What the tests tell a page to do, through the gateway in its service worker.
+// The actions that tests run on a page, which go through the gateway in its service worker.
 import Anthropic from '@anthropic-ai/sdk'
 import OpenAI from 'openai'
 
@@ -34,7 +34,7 @@ globalThis.actions = {
     return content[0].text
   },
 
-  /** Returns the pieces of a stream and its error. It requests the next part after each piece. */
+  /** Returns a stream's chunks and its error. After each chunk, it tells the provider to send the next one. */
   async openaiStream(model, step) {
     const pieces = []
     try {
@@ -65,7 +65,7 @@ globalThis.actions = {
     }
   },
 
-  /** Starts a stream and cancels it after the first piece. */
+  /** Starts a stream and cancels it after the first chunk. */
   async leave(model) {
     const stream = await openai.chat.completions.create({ model, messages, stream: true })
     for await (const _ of stream) stream.controller.abort()

@@ -2,8 +2,8 @@ import { createGateway } from 'signalbox'
 import { memoryStorage } from 'signalbox/storage/memory'
 
 /*
- * Calls a gateway in the same process with clients that have disconnected, in each way, and with one that disconnects during a call of a `fetch` that
- * replaces Bun's and never responds. Prints the results.
+ * Calls a gateway in the same process with clients that have already disconnected, through each entry point, and with one that disconnects while a
+ * replacement for Bun's `fetch` hangs. Prints the results.
  */
 
 let calls = 0
@@ -31,7 +31,7 @@ const request = (signal) => ({
   signal,
 })
 const left = AbortSignal.abort()
-/** Returns the status of the response, or the name of the error with which the call rejects, as a client sees it. */
+/** Returns what a client sees: the response status, or the name of the error that the call rejects with. */
 const endOf = (answer) =>
   answer.then(
     ({ status }) => status,

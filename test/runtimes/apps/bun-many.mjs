@@ -3,9 +3,9 @@ import { createGateway } from 'signalbox'
 import { serveBun } from 'signalbox/bun'
 import { memoryStorage } from 'signalbox/storage/memory'
 
-/** Starts 300 concurrent streams under `serveBun`. Prints how many of them have started, and what was logged. */
+/** Starts 300 concurrent streams under `serveBun`. Prints how many started, and what was logged. */
 const CLIENTS = 300
-/** Bun makes at least this many concurrent calls. A busy machine may take a while to start them. */
+/** Bun allows at least this many concurrent calls. A busy machine may take a while to start them. */
 const LEAST = 256
 const WAIT_MS = 30_000
 const SETTLED_MS = 500
@@ -19,7 +19,7 @@ const provider = Bun.serve({
   idleTimeout: 0,
   fetch() {
     calls += 1
-    const body = new ReadableStream({ start: (controller) => controller.enqueue(chunk) }) // without an end
+    const body = new ReadableStream({ start: (controller) => controller.enqueue(chunk) }) // never ends
     return new Response(body, { headers: { 'content-type': 'text/event-stream' } })
   },
 })

@@ -2,8 +2,8 @@ import { spyOn } from 'bun:test'
 import { memoryStorage } from 'signalbox/storage/memory'
 
 /*
- * Replaces Bun's `fetch` with one that never ends before the package is loaded, in the way that the argument names. Prints what happens to a client
- * that disconnects.
+ * Replaces Bun's `fetch` with one that never settles, before the package is loaded. The argument selects how. Prints what happens when a client
+ * disconnects.
  */
 
 const never = function fetch() {

@@ -19,7 +19,7 @@ const stores: Readonly<Record<string, (env: Env) => Storage>> = {
 
 const proxies = new Map<string, CloudProxy>()
 
-/** A cloud proxy on each of two stores, selected by hostname. A request to `new.…` replaces the previous proxy. */
+/** Two cloud proxies, each on its own store, selected by hostname. A request to `new.…` restarts the proxy. */
 export default {
   fetch(request: Request, env: Env): Promise<Response> {
     const [first, name = ''] = new URL(request.url).hostname.split('.')

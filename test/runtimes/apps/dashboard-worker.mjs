@@ -1,4 +1,4 @@
-// A gateway for the pages of one origin, with its dashboard.
+// A gateway and its dashboard for the pages of one origin.
 import { createGateway } from 'signalbox'
 import { dashboard } from 'signalbox/dashboard'
 import { toServiceWorkerHandler } from 'signalbox/service-worker'

@@ -1,11 +1,11 @@
 import { serveDeno } from 'signalbox/deno'
 import { openGateway } from './gateway.mjs'
 
-/** Prints how `serveDeno` handles addresses, before and after it returns. */
+/** Prints whether servers from `serveDeno` accept requests immediately, reject a taken port, and release it when closed. */
 const said = {}
 for (const hostname of ['127.0.0.1', 'localhost', '::1']) {
   const server = serveDeno(openGateway(), { hostname })
-  const { status } = await fetch(`${server.url}/v1/models`) // directly after the call
+  const { status } = await fetch(`${server.url}/v1/models`) // immediately, because the server must already be listening
   said[hostname] = [status, server.url === `http://${server.addr.hostname.replace('::1', '[::1]')}:${server.port}`]
   try {
     serveDeno(openGateway(), { hostname, port: server.port })

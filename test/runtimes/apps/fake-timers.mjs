@@ -2,8 +2,8 @@ import { createGateway } from 'signalbox'
 import { memoryStorage } from 'signalbox/storage/memory'
 
 /*
- * Uses fake timers while a first request is in flight, as a host's tests may, in the way that the argument names. Prints what happens to a second
- * request with the same timeout in real time, and vice versa.
+ * Uses fake timers while a first request is in flight, as an app's tests may. The argument selects how. Prints what happens to a second request with
+ * the same timeout in real time, and vice versa.
  */
 
 const { setTimeout: platformSetTimeout } = globalThis

@@ -1,7 +1,7 @@
 import { createGateway } from 'signalbox'
 import { memoryStorage } from 'signalbox/storage/memory'
 
-/** The gateway that each runtime serves. It is empty, and managed with the tests' token. */
+/** The gateway that each runtime serves. It starts empty, and uses the tests' admin token. */
 export const openGateway = (storage = memoryStorage()) =>
   createGateway({
     storage,

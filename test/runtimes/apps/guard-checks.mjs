@@ -6,7 +6,7 @@ const encoder = new TextEncoder()
 const chunk = (delta, finish_reason = null) =>
   `data: ${JSON.stringify({ id: 'c', object: 'chat.completion.chunk', created: 1, model: 'm', choices: [{ index: 0, delta, finish_reason }] })}\n\n`
 
-/** A provider that repeats the last prompt, letter by letter when streaming, or sends a rejected word. */
+/** A provider that echoes the last prompt, letter by letter when streaming, or sends a blocked word. */
 async function callProvider(_, { body }) {
   const { stream, messages } = JSON.parse(typeof body === 'string' ? body : await new Response(body).text())
   const prompt = messages.at(-1).content
@@ -28,7 +28,7 @@ async function callProvider(_, { body }) {
   return new Response(stream7, { headers: { 'content-type': 'text/event-stream' } })
 }
 
-/** Sends requests through guards in the runtime, without a server. Returns what the clients read. */
+/** Sends requests through guards in the runtime, without a server. Returns what the clients receive. */
 export async function checkGuards() {
   const gateway = createGateway({
     storage: memoryStorage(),

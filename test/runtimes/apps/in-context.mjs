@@ -4,7 +4,7 @@ import { memoryStorage } from 'signalbox/storage/memory'
 
 /*
  * Sends three concurrent requests with the same timeout to a provider that never responds, each in a separate async context, first with the client's
- * timeout and then with the gateway's. Prints in which context the hooks and the provider's calls ran, and whether the responses came in time.
+ * timeout and then with the gateway's. Prints the context in which each hook and abort ran, and whether the timeouts fired too early.
  */
 
 const context = new AsyncLocalStorage()

@@ -1,4 +1,4 @@
-// Damages the records of a gateway on this page, as the tests of other stores do.
+// Damages a gateway's records on this page, like the tests of other stores.
 import { indexeddbStorage } from '../../../adapters/storage/indexeddb.ts'
 import { damagedRecords } from '../../conformance/damaged-records.ts'
 import { deleteDatabase, runTest } from '../indexeddb/run.ts'

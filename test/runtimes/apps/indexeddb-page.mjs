@@ -1,4 +1,4 @@
-// Runs tests of the conformance suite on this page, in its service worker, or in both concurrently, and does what the adapter's tests need on a page.
+// Runs conformance tests on this page, in its service worker, or in both concurrently. Also provides the page actions that the adapter's tests need.
 import { indexeddbStorage } from '../../../adapters/storage/indexeddb.ts'
 import { setElsewhere } from '../indexeddb/conformance.ts'
 import { runTest } from '../indexeddb/run.ts'
@@ -17,14 +17,14 @@ async function ask(message) {
 
 setElsewhere((call) => ask({ call }))
 
-/** Settles like an IndexedDB request. */
+/** Wraps an IndexedDB request in a promise. */
 const settled = (request) =>
   new Promise((resolve, reject) => {
     request.onsuccess = () => resolve(request.result)
     request.onerror = () => reject(request.error)
   })
 
-/** What a test has opened on this page. */
+/** The storages and connections that a test has opened on this page. */
 const opened = {}
 
 globalThis.actions = {
@@ -38,7 +38,7 @@ globalThis.actions = {
   both: (title) => runTest(`shared storage › ${title}`),
   memory: (title) => runTest(`memory storage › ${title}`),
 
-  /** Opens a storage, and records what its watch reports. */
+  /** Opens a storage, and records the changes that its watcher receives. */
   open(name) {
     opened.storage = indexeddbStorage({ name })
     opened.received = []
@@ -57,7 +57,7 @@ globalThis.actions = {
       ({ name, code, message }) => ({ name, code, message }),
     ),
 
-  /** Opens a database like another program that never releases it. */
+  /** Opens a database and doesn't release it, like another program could. */
   async hold(name, version, stores = []) {
     const request = indexedDB.open(name, version)
     request.onupgradeneeded = () => {
@@ -85,14 +85,14 @@ globalThis.actions = {
     opened.isOver = true
   },
 
-  /** Empties the change log except for one entry, as if thousands had been added. */
+  /** Truncates the change log to one entry, as if thousands had been added. */
   cutLog(key) {
     const changes = opened.database.transaction('changes', 'readwrite').objectStore('changes')
     changes.clear()
     return settled(changes.add({ key, writer: 'another' }))
   },
 
-  /** Writes what no gateway writes: values of any kind under text keys, and keys of other types. */
+  /** Writes entries that no gateway writes: values of various types under string keys, and keys of other types. */
   plant() {
     const records = opened.database.transaction('records', 'readwrite').objectStore('records')
     const loop = {}
@@ -114,7 +114,7 @@ globalThis.actions = {
 
   count: (store) => settled(opened.database.transaction(store).objectStore(store).count()),
 
-  /** Starts a deletion. Returns whether another tab blocks it. */
+  /** Starts deleting a database. Returns whether another tab blocks it. */
   remove: (name) =>
     new Promise((resolve, reject) => {
       const request = indexedDB.deleteDatabase(name)
@@ -125,12 +125,12 @@ globalThis.actions = {
 
   names: () => indexedDB.databases().then((databases) => databases.map(({ name }) => name)),
 
-  /** From now on, this page announces no changes, as if it were killed after each write. */
+  /** From now on, this page announces no changes, as if it were killed right after each write. */
   silence() {
     BroadcastChannel.prototype.postMessage = () => {}
   },
 
-  /** Returns how each way to read the secret fails. */
+  /** Tries each way to read the secret. Returns how each one fails. */
   async exports() {
     const key = await opened.storage.ownSecret()
     const info = new Uint8Array(0)

@@ -1,4 +1,4 @@
-// Runs tests of the conformance suite in a service worker, or actions that tests on a page request.
+// Runs conformance tests in a service worker, or actions requested by tests on a page.
 import { respond } from '../indexeddb/conformance.ts'
 import { runTest } from '../indexeddb/run.ts'
 

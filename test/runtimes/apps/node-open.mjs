@@ -1,5 +1,4 @@
-// The most open gateway possible: anyone who reaches it can manage it, even under the name evil.test. The arguments are the origins whose pages may
-// use it.
+// The most open gateway possible: anyone who can reach it can manage it, even through the hostname evil.test. The arguments are the allowed origins.
 import { createGateway } from 'signalbox'
 import { serveNode } from 'signalbox/node'
 import { memoryStorage } from 'signalbox/storage/memory'

@@ -6,8 +6,8 @@ import { setTimeout } from 'node:timers/promises'
 import { isMainThread, parentPort, Worker } from 'node:worker_threads'
 
 /*
- * Measures the memory that Node holds for streams whose clients don't read, in KiB per stream. Prints it as JSON by case. The provider, which never
- * stops, and the clients run in a separate thread whose memory isn't counted.
+ * Measures how much memory Node holds for streams with clients that don't read, in KiB per stream. Prints the results as JSON, by case. The clients
+ * and the provider, which never stops sending, run in a separate thread, whose memory isn't counted.
  */
 if (isMainThread) await measure()
 else serveProvider()
@@ -40,14 +40,14 @@ async function measure() {
     return (await once(worker, 'message'))[0]
   }
 
-  /** Resolves to a number that changes with each byte the gateway receives or sends, and each event the provider writes. */
+  /** Resolves to a number that changes with each byte that the gateway receives or sends, and with each event that the provider writes. */
   async function look() {
     let moved = await ask('look')
     for (const { bytesRead, bytesWritten } of sockets) moved += bytesRead + bytesWritten
     return moved
   }
 
-  /** Measures after all buffers are full, because the garbage of a flowing stream would count as held. */
+  /** Waits until all buffers are full, because garbage from a flowing stream would be counted. */
   async function stillBytes() {
     let moved = await look()
     for (let still = 0; still < 3; ) {

@@ -5,7 +5,7 @@ import { prometheus } from 'signalbox/prometheus'
 import { memoryStorage } from 'signalbox/storage/memory'
 import * as api from '../../../node_modules/@opentelemetry/api/build/esm/index.js'
 
-/** What was observed: the names of spans that have ended, and the lines of the log. */
+/** What the observers have recorded: the names of ended spans, and the log lines. */
 const observed = { spans: [], lines: [] }
 
 function startSpan(name) {

@@ -21,7 +21,7 @@ const spending = [
   ['POST', '/v1/messages', { model: 'up/m', max_tokens: 9, messages }],
 ]
 
-/** Tests pages that aren't the gateway's own, with a gateway on this machine that is open to everyone. */
+/** Tests what pages on other origins can do with a local gateway that is open to everyone. */
 export function guardHolds(test: Suite<{ browser?: Browser }>): void {
   let server: Server
   let provider: Awaited<ReturnType<typeof startProvider>>
@@ -29,16 +29,16 @@ export function guardHolds(test: Suite<{ browser?: Browser }>): void {
   let context: BrowserContext
   let page: Page
   let script = ''
-  /** What the documents could read, and the state before they tried. */
+  /** What each document could read, and the state before the attempts. */
   const seen = new Map<string, Received>()
   let before = ''
 
   const site = (host: string) => `http://${host}:${other.port}/`
   const gateway = (host: string) => `http://${host}:${new URL(server.url).port}`
-  /** Documents that are foreign to the gateway at localhost, and their origins. */
+  /** Documents on origins other than the gateway's (localhost), and their URLs. */
   const foreign: [name: string, address: () => string][] = [
     ['another site', () => site('evil.test')],
-    ['another name of this machine', () => site('127.0.0.1')],
+    ['another hostname of this machine', () => site('127.0.0.1')],
     ['another port of the same host', () => site('localhost')],
     ['no origin', () => `${site('evil.test')}sandboxed`],
   ]
@@ -57,7 +57,7 @@ export function guardHolds(test: Suite<{ browser?: Browser }>): void {
     const all = [...changes, ...spending]
     await Promise.all([
       ...foreign.map(([name, address]) => attack(name, address(), { url: gateway('localhost'), changes: all })),
-      // A page whose name is pointed at this machine after it was loaded uses that name, which the gateway sees.
+      // After DNS rebinding, a page still uses its own hostname, which the gateway sees in the Host header.
       attack('known name', `${gateway('evil.test')}/v1/models`, { changes }),
       attack('unknown name', `${gateway('other.test')}/v1/models`, { changes: all }),
     ])
@@ -79,13 +79,13 @@ export function guardHolds(test: Suite<{ browser?: Browser }>): void {
     assert.is(status, 200)
   }
 
-  /** Returns everything that somebody could have changed. */
+  /** Returns all data that an attack could have changed. */
   async function state(): Promise<string> {
     const paths = [...managed, '/api/models/aliases']
     return (await Promise.all(paths.map(async (path) => (await fetch(server.url + path)).text()))).join('\n')
   }
 
-  /** Opens a document in a separate frame, with an opaque origin if the URL says so, and lets it try everything. */
+  /** Opens a document in a separate frame, with an opaque origin if its URL ends in `sandboxed`, and runs every attempt in it. */
   async function attack(name: string, address: string, { url = '', changes }: { url?: string; changes: unknown[] }) {
     const sandbox = address.endsWith('sandboxed') ? "frame.sandbox = 'allow-scripts allow-forms'" : ''
     const navigated = page.waitForEvent('framenavigated', (item) => item.name() === name && item.url() === address)
@@ -95,7 +95,7 @@ export function guardHolds(test: Suite<{ browser?: Browser }>): void {
       frame.src = '${address}'
       document.body.append(frame)
     })`)
-    const frame = await navigated // a frame in another process, which may be reported later
+    const frame = await navigated // a cross-process frame may be reported later
     seen.set(name, await frame.evaluate<Received>(`${script}\nattack(...${JSON.stringify([url, managed, changes])})`))
   }
 
@@ -105,13 +105,9 @@ export function guardHolds(test: Suite<{ browser?: Browser }>): void {
     [
       'known name',
       /browsers can only use the management API on this machine/,
-      'even by a server that accepts the hostname',
+      'even by a server that accepts its hostname',
     ],
-    [
-      'unknown name',
-      /does not accept requests for the host/,
-      'and gets no response from a server that does not know the hostname',
-    ],
+    ['unknown name', /does not accept requests for the host/, "also by a server that doesn't accept its hostname"],
   ] as const)
     test(`a DNS rebinding page is rejected, ${source}`, () => {
       const refusals = seen.get(name) ?? []
@@ -119,12 +115,12 @@ export function guardHolds(test: Suite<{ browser?: Browser }>): void {
       assert.ok(refusals.length > 15)
     })
 
-  test('none of these pages changes anything or calls a provider', async () => {
+  test('no page on another origin changes anything or calls a provider', async () => {
     assert.is(await state(), before)
     assert.equal(provider.calls, [])
   })
 
-  test('a page on another site may list the models, and can read why a request is rejected', async () => {
+  test("a page on another site can list the models, and can read a rejected request's status", async () => {
     const list = (...calls: object[]) =>
       page.evaluate<{ status: number; text: string }[]>(
         `Promise.all(${JSON.stringify(calls)}.map((headers) => fetch('${gateway('localhost')}/v1/models', { headers })
@@ -161,7 +157,7 @@ export function guardHolds(test: Suite<{ browser?: Browser }>): void {
     await app.close()
   })
 
-  test('the same attempts succeed on a page on the gateway\u2019s origin', async () => {
+  test("the same attempts succeed from a page on the gateway's origin", async () => {
     await attack('own', `${gateway('localhost')}/v1/models`, { changes: [...changes, ...spending] })
     const read = JSON.stringify(seen.get('own'))
     assert.match(read, /sbx_/)

@@ -5,9 +5,9 @@ import { linkPackage } from '../package-link.ts'
 import { startServer } from './server.ts'
 import { bundle } from './site.ts'
 
-/** Tests guards of a gateway on a page. */
+/** Tests a gateway's guards on a page. */
 export function pageHasGuards(test: Suite<{ browser?: Browser }>): void {
-  test('check 78: guards reject, end, and mask content in a page', async ({ browser }) => {
+  test('check 78: guards on a page reject, cut off, and mask content', async ({ browser }) => {
     await linkPackage()
     const script = await bundle(new URL('../apps/guard-checks.mjs', import.meta.url).pathname, 'esm')
     const site = await startServer((req, res) =>

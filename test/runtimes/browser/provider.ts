@@ -2,14 +2,14 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import { responses } from './events.ts'
 import { startServer } from './server.ts'
 
-/** The headers that a provider allows pages to send, and the header without which Anthropic rejects pages. */
+/** The headers that a provider allows pages to send, and the header that Anthropic requires from pages. */
 const ALLOWED = ['authorization', 'content-type']
 const ALLOWED_BY_ANTHROPIC = ['anthropic-beta', 'anthropic-version', 'content-type', 'x-api-key']
 const OPT_IN = 'anthropic-dangerous-direct-browser-access'
 
 /**
- * Starts a provider of two formats that pages may call, as restrictive as real ones. After each part, its streams wait until a page calls `/step`,
- * except those of the model `at-once`. A stream of the model `forever` continues until its client disconnects, `cut` breaks off after the first part,
+ * Starts a provider with two formats that pages may call, with CORS rules as strict as real ones. After each chunk, its streams wait until a page
+ * calls `/step`, except for the model `at-once`. The model `forever` streams until its client disconnects, `cut` breaks off after the first chunk,
  * and `moved` redirects.
  */
 export async function startProvider() {
@@ -57,7 +57,7 @@ export async function startProvider() {
   return {
     ...server,
     url: `http://127.0.0.1:${server.port}`,
-    /** The requested models. */
+    /** The models that were requested. */
     calls,
     /** Settles when a client cancels the next stream. */
     nextLeft() {
@@ -67,7 +67,7 @@ export async function startProvider() {
   }
 }
 
-/** Sets the headers that let a page call. Returns `false` if it may not. */
+/** Sets the CORS headers. Returns `false` if the page may not call the provider. */
 function allow({ url, method, headers }: IncomingMessage, res: ServerResponse): boolean {
   const isAnthropic = url?.endsWith('/messages')
   const requested = headers['access-control-request-headers']?.split(',') ?? []

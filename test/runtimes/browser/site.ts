@@ -4,7 +4,7 @@ import { startServer } from './server.ts'
 
 const at = (path: string) => new URL(`../../../${path}`, import.meta.url).pathname
 
-/** Starts a site with the service worker example, bundled as its README describes, the example's page, and a page with the tests' clients. */
+/** Starts a site with the service worker example, bundled as its README describes, the example's page, and a page with the tests' API clients. */
 export async function startSite() {
   const [worker, page] = await Promise.all([
     bundle(at('examples/browser/worker.mjs'), 'iife'),

@@ -18,7 +18,7 @@ interface Outcome {
   cacheControl?: string | null
 }
 
-/** Tests what pages of an app and of other sites can do with the cookie of a signed-in user. */
+/** Tests what pages on an app's site and on other sites can do with a signed-in user's cookie. */
 export function sitesOfUsers(test: Suite<{ browser?: Browser }>): void {
   let server: Awaited<ReturnType<typeof startServer>>
   let context: BrowserContext
@@ -110,7 +110,7 @@ export function sitesOfUsers(test: Suite<{ browser?: Browser }>): void {
     return new Map(outcomes.map((outcome) => [outcome.name, outcome]))
   }
 
-  test("check 22: a page of the app sends requests with the app's cookie, and responses must not be cached", async () => {
+  test("check 22: requests from the app's own page include its cookie, and their responses aren't cacheable", async () => {
     const outcomes = await tryAll('app')
     assert.is(outcomes.get('json')?.status, 200)
     assert.is(outcomes.get('account')?.status, 200)
@@ -121,16 +121,16 @@ export function sitesOfUsers(test: Suite<{ browser?: Browser }>): void {
 
   for (const [name, host] of [
     ['another site', 'evil'],
-    ['a sibling of the app, whose requests have the cookie', 'blog.app'],
+    ['a subdomain of the app, whose requests include the cookie', 'blog.app'],
   ] as const)
     test(`checks 21, 23, and 24: a page on ${name} changes nothing and reads nothing`, async () => {
       const outcomes = await tryAll(host)
       for (const read of ['json', 'plain text', 'account']) assert.is(outcomes.get(read)?.status, -1, read)
       for (const blind of ['no-cors', 'form']) assert.is(outcomes.get(blind)?.status, 0, blind) // opaque responses
       assert.is(calls, 0)
-      assert.is(replied.filter((status) => status === 403).length, 3, `${replied}`) // not JSON, which needs a preflight
+      assert.is(replied.filter((status) => status === 403).length, 3, `${replied}`) // except the JSON request, whose preflight fails
       const { length } = requests
-      assert.ok(length <= 1, `${requests}`) // reading the account, whose response the page can't see
+      assert.ok(length <= 1, `${requests}`) // only the account request, and the page can't read its response
     })
 
   test('check 21: a frame without an origin changes nothing and reads nothing', async () => {
@@ -146,9 +146,9 @@ export function sitesOfUsers(test: Suite<{ browser?: Browser }>): void {
     assert.is(calls, 0)
   })
 
-  test('check 23: a page on an allowed origin is served without the cookie', async () => {
+  test('check 23: a page on an allowed origin is never identified by the cookie', async () => {
     const outcomes = await tryAll('partner.app')
-    assert.is(outcomes.get('json')?.status, -1) // it sent credentials, which the response doesn't allow
+    assert.is(outcomes.get('json')?.status, -1) // the request had credentials, which the response doesn't allow
     assert.is(calls, 0)
     assert.ok(
       requests.every((cookie) => cookie === null),
@@ -156,7 +156,7 @@ export function sitesOfUsers(test: Suite<{ browser?: Browser }>): void {
     )
   })
 
-  test('check 23: a page on an allowed origin with credentials is served with the cookie', async () => {
+  test('check 23: a page on an origin allowed with credentials is identified by the cookie', async () => {
     const outcomes = await tryAll('admin.app')
     assert.is(outcomes.get('json')?.status, 200)
     assert.is(outcomes.get('account')?.status, 200)

@@ -15,13 +15,13 @@ interface Streamed {
   error?: { name: string; status?: number; message: string }
 }
 
-/** Tests a page and the gateway in its service worker, with providers across real CORS. */
+/** Tests a page with the gateway in its service worker, and a provider on another origin with real CORS. */
 export function workerServesPages(test: Suite<{ browser?: Browser }>): void {
   let site: Awaited<ReturnType<typeof startSite>>
   let provider: Awaited<ReturnType<typeof startProvider>>
   let context: BrowserContext
   let page: Page
-  /** Makes the page do something (`apps/browser-page.mjs`). */
+  /** Runs an action on the page (`apps/browser-page.mjs`). */
   const act = <T>(name: string, ...args: unknown[]): Promise<T> =>
     page.evaluate(`actions.${name}(...${JSON.stringify(args)})`)
   const call = (path: string, init: object = {}) => act<Reply>('call', path, init)
@@ -54,7 +54,7 @@ export function workerServesPages(test: Suite<{ browser?: Browser }>): void {
     }
   }
 
-  test('a page can list the models of the gateway in its service worker', async () => {
+  test("a page can list its service worker gateway's models", async () => {
     const { status, text } = await call('/ai/v1/models')
     assert.is(status, 200)
     assert.equal(
@@ -76,13 +76,13 @@ export function workerServesPages(test: Suite<{ browser?: Browser }>): void {
     }
   }
 
-  test('the call to the provider ends when a page cancels its stream', async () => {
+  test('the provider call ends when a page cancels its stream', async () => {
     const left = provider.nextLeft()
     await act('leave', 'lab/forever')
     await left
   })
 
-  test('the call to the provider ends when the page is closed', async () => {
+  test('the provider call ends when the page is closed', async () => {
     const left = provider.nextLeft()
     const other = await context.newPage()
     await other.goto(`${site.url}/blank`)
@@ -95,7 +95,7 @@ export function workerServesPages(test: Suite<{ browser?: Browser }>): void {
 
   for (const model of ['lab/cut', 'talk/cut']) {
     for (const client of ['openai', 'anthropic']) {
-      test(`a stream from ${model} that breaks off throws after the received content (${client} client)`, async () => {
+      test(`a stream from ${model} that breaks off throws after delivering its content so far (${client} client)`, async () => {
         const { pieces, error } = await act<Streamed>(`${client}Stream`, model, `${provider.url}/step`)
         assert.equal(pieces, ['Hel'])
         assert.match(error?.message ?? 'a clean end', /closed the response early/)
@@ -103,13 +103,13 @@ export function workerServesPages(test: Suite<{ browser?: Browser }>): void {
     }
   }
 
-  test("a provider's redirect isn't followed, although the browser hides its target", async () => {
+  test("a provider's redirect is rejected with a 502, even though the browser hides its target", async () => {
     const { status, text } = await send('lab/moved')
     assert.is(status, 502)
     assert.match(text, /redirect/)
   })
 
-  test('requests for other paths go to the network', async () => {
+  test("requests for paths outside the gateway's go to the network", async () => {
     assert.is((await call('/v1/models')).text, 'GET /v1/models came to the network')
     assert.is((await call('/ai/page')).text, 'GET /ai/page came to the network')
   })
@@ -126,7 +126,7 @@ export function workerServesPages(test: Suite<{ browser?: Browser }>): void {
     await other.close()
   })
 
-  test('a page needs a key once keys are required', async () => {
+  test('a page needs an API key once `requireApiKey` is on', async () => {
     const create = await call('/ai/api/keys', { method: 'POST', body: { name: 'page' } })
     const { key } = JSON.parse(create.text)
     await call('/ai/api/settings', { method: 'PATCH', body: { requireApiKey: true } })
@@ -137,7 +137,7 @@ export function workerServesPages(test: Suite<{ browser?: Browser }>): void {
     await call('/ai/api/settings', { method: 'PATCH', body: { requireApiKey: false } })
   })
 
-  test('a worker that the browser has stopped continues with its stored data', async () => {
+  test('a service worker restarts with its stored data after the browser has stopped it', async () => {
     const getIds = async () => {
       const { connections } = JSON.parse((await call('/ai/api/connections')).text)
       return connections.map(({ id }: { id: string }) => id)
@@ -170,7 +170,7 @@ export function workerServesPages(test: Suite<{ browser?: Browser }>): void {
     await example.click('summary')
     await example.fill('[name=model]', 'moved')
     assert.is(await waitForAnswer('redirect'), '')
-    assert.is(await example.locator('li').count(), 4, 'the question that failed is taken back')
+    assert.is(await example.locator('li').count(), 4, 'the failed question is removed')
     await example.close()
   })
 

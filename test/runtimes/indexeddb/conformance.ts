@@ -4,13 +4,13 @@ import type { Storage } from '../../../src/index.ts'
 import { storageConformance } from '../../conformance/storage.ts'
 import { deleteDatabase } from './run.ts'
 
-/* The conformance suite for browser stores: IndexedDB on a page or in a worker, and memory on a page. */
+/* Runs the conformance suite for browser stores: IndexedDB on a page or in a worker, and memory on a page. */
 
 type Method = 'get' | 'set' | 'delete' | 'list' | 'increment' | 'ownSecret' | 'close'
 
-/** A call of a store that is open in another context. */
+/** A call to a store that is open in another context. */
 export interface RemoteCall {
-  /** The ID of the opened store, because one context may open a database more than once. */
+  /** The ID of the open store, because one context may open a database more than once. */
   id: string
   name: string
   now: number
@@ -20,7 +20,7 @@ export interface RemoteCall {
 
 let sendElsewhere: (call: RemoteCall) => Promise<unknown> = () => Promise.reject(new Error('there is no elsewhere'))
 
-/** Sets where the tests of the suite `shared` open their database again. */
+/** Sets the other context, where tests of the `shared` suite reopen their database. */
 export function setElsewhere(send: (call: RemoteCall) => Promise<unknown>): void {
   sendElsewhere = send
 }
@@ -57,12 +57,12 @@ function openElsewhere(name: string, clock: { now(): number }): Storage {
     set: method('set'),
     delete: method('delete'),
     list: method('list'),
-  }) as Storage // the other side returns its storage's results
+  }) as Storage // the other context returns its storage's results
 }
 
 const opened = new Map<string, { storage: Storage; setNow(now: number): void }>()
 
-/** Runs the actions that another context requests. */
+/** Runs a call from another context. */
 export async function respond({ id, name, now, method, args }: RemoteCall): Promise<unknown> {
   const { storage, setNow } = opened.get(id) ?? open(id, name)
   setNow(now)

@@ -6,11 +6,11 @@ import { act, startSite } from './site.ts'
 const PLACES = [
   ['a page', 'page'],
   ['a service worker', 'worker'],
-  ['a page, beside a service worker on the same database', 'both'],
+  ['a page and a service worker that share a database', 'both'],
   ['a page, in memory', 'memory'],
 ] as const
 
-/** Runs the entire conformance suite everywhere IndexedDB is available, and for the memory of a page. */
+/** Runs the entire conformance suite everywhere IndexedDB is available, and for memory storage on a page. */
 export function conforms(test: Suite<{ browser?: Browser }>): void {
   let site: Awaited<ReturnType<typeof startSite>>
   let context: BrowserContext

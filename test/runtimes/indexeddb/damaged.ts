@@ -22,7 +22,7 @@ export function testDamaged(test: Suite<{ browser?: Browser }>): void {
 
   damagedRecordsTests(
     (title) =>
-      test(`in a page: damaged records ${title}`, async () => {
+      test(`damaged records on a page: ${title}`, async () => {
         const failure = await act<string | undefined>(page, 'damage', title)
         if (failure) throw new Error(failure)
       }),

@@ -10,7 +10,7 @@ interface Reply {
   message?: string
 }
 
-/** Tests failures of a browser's database, and what its watchers receive. */
+/** Tests browser database failures, and what watchers receive. */
 export function testFailures(test: Suite<{ browser?: Browser }>): void {
   let site: Awaited<ReturnType<typeof startSite>>
   let context: BrowserContext
@@ -59,28 +59,25 @@ export function testFailures(test: Suite<{ browser?: Browser }>): void {
       }
     })
 
-  inTabs(
-    "deleting a database in another tab isn't blocked, and the deleted database doesn't count as empty",
-    async () => {
-      assert.is(await act(other, 'remove', name), 'deleted')
-      await until(async () => (await act<string[]>(page, 'received')).includes('gap'))
-      for (const [method, ...args] of [['get', 'key'], ['list', ''], ['set', 'key', 'new'], ['ownSecret']] as const)
-        assertRejected(
-          await call(page, method, ...args),
-          'STORAGE_MISSING',
-          /was deleted while it was in use.*reload the page/,
-        )
-      assert.not.ok((await act<string[]>(page, 'names')).includes(name), 'it was made again')
+  inTabs('another tab can delete an open database, and later calls fail instead of finding it empty', async () => {
+    assert.is(await act(other, 'remove', name), 'deleted')
+    await until(async () => (await act<string[]>(page, 'received')).includes('gap'))
+    for (const [method, ...args] of [['get', 'key'], ['list', ''], ['set', 'key', 'new'], ['ownSecret']] as const)
+      assertRejected(
+        await call(page, method, ...args),
+        'STORAGE_MISSING',
+        /was deleted while it was in use.*reload the page/,
+      )
+    assert.not.ok((await act<string[]>(page, 'names')).includes(name), 'it was recreated')
 
-      await act(other, 'open', name)
-      await call(other, 'set', 'key', 'of the next one')
-      assertRejected(await call(page, 'get', 'key'), 'STORAGE_MISSING', /was deleted/)
-      await act(page, 'open', name)
-      assert.is(getText(await call(page, 'get', 'key')), 'of the next one')
-    },
-  )
+    await act(other, 'open', name)
+    await call(other, 'set', 'key', 'of the next one')
+    assertRejected(await call(page, 'get', 'key'), 'STORAGE_MISSING', /was deleted/)
+    await act(page, 'open', name)
+    assert.is(getText(await call(page, 'get', 'key')), 'of the next one')
+  })
 
-  inTabs('a deletion blocked by another tab waits for the tab, and is reported', async () => {
+  inTabs('calls fail with STORAGE_LOCKED while another tab blocks a deletion', async () => {
     await act(other, 'hold', name)
     assert.is(await act(page, 'remove', name), 'blocked')
     await act(page, 'open', name)
@@ -90,7 +87,7 @@ export function testFailures(test: Suite<{ browser?: Browser }>): void {
     assert.is(getText(await call(page, 'get', 'key')), undefined, 'an empty database')
   })
 
-  inTabs('a write blocked by another tab is not made later', async () => {
+  inTabs('a write that fails because another tab blocks it is not applied later', async () => {
     await act(other, 'hold', name)
     await act(other, 'occupy')
     assertRejected(await call(page, 'set', 'late', 'value'), 'STORAGE_LOCKED', /was locked by another tab/)
@@ -99,7 +96,7 @@ export function testFailures(test: Suite<{ browser?: Browser }>): void {
     assert.equal(await call(page, 'get', 'late'), { result: undefined })
   })
 
-  inTabs("a newer release may upgrade the database, and the older release's error explains what to do", async () => {
+  inTabs("after a newer release upgrades the database, the older release's error explains what to do", async () => {
     await act(other, 'hold', name, 2)
     assertRejected(await call(page, 'get', 'key'), 'STORAGE_NEWER_VERSION', /Reload the page/)
   })
@@ -111,7 +108,7 @@ export function testFailures(test: Suite<{ browser?: Browser }>): void {
     assertRejected(await call(page, 'set', 'key', 'value'), 'STORAGE_CORRUPT', /another name/)
   })
 
-  inTabs('an entry written by another program counts as damaged, and can be replaced and removed', async () => {
+  inTabs('entries written by another program count as damaged, and can be replaced and removed', async () => {
     await act(other, 'hold', name)
     await act(other, 'plant')
     const damaged = {
@@ -136,7 +133,7 @@ export function testFailures(test: Suite<{ browser?: Browser }>): void {
     for (const key of Object.keys(damaged)) assert.is((await call(page, 'delete', `foreign/${key}`)).result, true, key)
   })
 
-  inTabs('the error for an exceeded limit contains the full name of the database', async () => {
+  inTabs("the error for an oversized key contains the database's full name", async () => {
     assertRejected(
       await call(page, 'set', 'k'.repeat(5_000), ''),
       'STORAGE_TOO_LARGE',
@@ -144,7 +141,7 @@ export function testFailures(test: Suite<{ browser?: Browser }>): void {
     )
   })
 
-  inTabs('a write beyond the quota is rejected, and nothing changes', async () => {
+  inTabs('a write over the quota is rejected, and nothing changes', async () => {
     const quota = (quotaSize?: number) =>
       cdp.send('Storage.overrideQuotaForOrigin', {
         origin: new URL(site.url).origin,
@@ -164,7 +161,7 @@ export function testFailures(test: Suite<{ browser?: Browser }>): void {
     assert.is(typeof (await call(page, 'set', 'key', value)).result, 'string')
   })
 
-  inTabs('the browser rejects storage in a frame without an origin', async () => {
+  inTabs('storage calls in a frame with an opaque origin fail with an error that explains what to do', async () => {
     const frame = `new Promise((resolve) => {
       const frame = Object.assign(document.createElement('iframe'), { onload: resolve, src: '/', sandbox: 'allow-scripts' })
       document.body.append(frame)
@@ -179,7 +176,7 @@ export function testFailures(test: Suite<{ browser?: Browser }>): void {
     const { bits, ...exports } = await act<Record<string, string>>(page, 'exports')
     assert.is(bits, 'InvalidAccessError')
     assert.equal(Object.keys(exports), ['raw', 'jwk'])
-    // Chromium versions differ in what they check first: that such keys can't be exported, or that this key isn't extractable.
+    // Chromium versions differ in what they check first: whether keys of this type can be exported, or whether this key is extractable.
     for (const refusal of Object.values(exports)) assert.match(refusal, /^(NotSupported|InvalidAccess)Error$/)
   })
 
@@ -189,7 +186,7 @@ export function testFailures(test: Suite<{ browser?: Browser }>): void {
     await until(async () => (await act<string[]>(page, 'received')).includes('unannounced'))
   })
 
-  inTabs('a watcher whose position is no longer in the change log learns that all keys may have changed', async () => {
+  inTabs('a watcher that has fallen behind the change log is notified that any key may have changed', async () => {
     await call(other, 'set', 'before', 'value')
     await until(async () => (await act<string[]>(page, 'received')).includes('before'))
     await act(other, 'hold', name)
@@ -198,8 +195,8 @@ export function testFailures(test: Suite<{ browser?: Browser }>): void {
     assert.ok((await act<string[]>(page, 'received')).includes('gap'))
   })
 
-  inTabs('a page restored from the back/forward cache first assumes that all keys have changed', async () => {
-    await act(page, 'silence') // a message ends a cached page, so the visitor gets a new one
+  inTabs('a page restored from the back/forward cache first assumes that any key may have changed', async () => {
+    await act(page, 'silence') // a message would evict the other page from the back/forward cache
     await other.goto(`${site.url}?elsewhere`)
     await call(page, 'set', 'meanwhile', 'value')
     await other.goBack({ waitUntil: 'commit' })

@@ -1,8 +1,8 @@
 import { tests } from './suite.ts'
 
-/* What every page of the tests does. */
+/* What every test page needs. */
 
-/** Runs one test and returns the reason for its failure. */
+/** Runs one test. Returns why it failed, if it did. */
 export async function runTest(name: string): Promise<string | undefined> {
   try {
     const body = tests.get(name)
@@ -14,7 +14,7 @@ export async function runTest(name: string): Promise<string | undefined> {
   }
 }
 
-/** Fails if an open connection doesn't close. */
+/** Deletes a database. Rejects if a connection to it stays open. */
 export const deleteDatabase = (name: string): Promise<void> =>
   new Promise((resolve, reject) => {
     const request = indexedDB.deleteDatabase(name)

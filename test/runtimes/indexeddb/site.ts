@@ -5,7 +5,7 @@ import { startServer } from '../browser/server.ts'
 
 const at = (path: string) => new URL(`../../${path}`, import.meta.url).pathname
 
-/** Starts a site whose page and service worker are apps of the tests. Paths below `/ai` that reach the network return a 404. */
+/** Starts a site with a page and a service worker from `apps/`. Requests below `/ai` that reach the network get a 404. */
 export async function startSite(pageApp: string, workerApp: string) {
   const [script, worker] = await Promise.all([bundle(pageApp), bundle(workerApp)])
   const files: Record<string, [type: string, text: string]> = {
@@ -21,11 +21,11 @@ export async function startSite(pageApp: string, workerApp: string) {
   return { ...server, url: `http://localhost:${server.port}/` }
 }
 
-/** Makes the page do something (`globalThis.actions`). */
+/** Runs an action on the page (`globalThis.actions`). */
 export const act = <T>(page: Page, name: string, ...args: unknown[]): Promise<T> =>
   page.evaluate(`actions.${name}(...${JSON.stringify(args)})`)
 
-/** Bundles one script, with replacements for what the conformance suite takes from Node and the runner. */
+/** Bundles one script, with replacements for the Node and runner modules that the conformance suite imports. */
 async function bundle(name: string): Promise<string> {
   const { outputFiles } = await build({
     entryPoints: [at(`runtimes/apps/${name}`)],

@@ -6,7 +6,7 @@ import { fill } from './fill.ts'
 import { type DashboardServer, serveDashboard } from './site.ts'
 import { goTo, visit, waitUntilSettled } from './visit.ts'
 
-/** The page of each dialog, the button that opens it, the button to press in it, and the text it shows after the gateway responds. */
+/** For each dialog: the page it's on, the button that opens it, the button to press in it, and the text it shows after the gateway responds. */
 const DIALOGS: ReadonlyArray<readonly [link: string, button: RegExp, then?: RegExp, shows?: string]> = [
   ['#/keys', /^Create key$/, /^Add limit$/],
   ['#/keys', /^Create group$/],
@@ -23,7 +23,7 @@ const DIALOGS: ReadonlyArray<readonly [link: string, button: RegExp, then?: RegE
   ['#/combos', /^Delete: fast$/],
 ]
 
-/** Tests that each page and dialog is accessible, light and dark, on desktops and phones. */
+/** Tests that each page and dialog is accessible, in light and dark mode, on desktops and phones. */
 export function everybodyCanUseIt(test: Suite<{ browser?: Browser }>): void {
   let server: DashboardServer
   test.before(async () => {
@@ -33,10 +33,10 @@ export function everybodyCanUseIt(test: Suite<{ browser?: Browser }>): void {
   test.after(() => server?.close())
 
   for (const width of [1280, 360])
-    test(`axe finds nothing serious in any page or dialog, light and dark, ${width} pixels wide`, {
+    test(`axe finds no serious problem in any page or dialog, in light and dark mode, at ${width} pixels wide`, {
       timeoutMs: 300_000,
     }, async ({ browser }) => {
-      // One after the other, because a key press can miss a window while another window of the browser is used.
+      // Sequentially, because a key press can miss a window while another browser window has the focus.
       for (const scheme of ['light', 'dark'] as const) await lookAround(browser as Browser, server, { scheme, width })
     })
 }
@@ -101,7 +101,7 @@ const LOOK = `axe.run({ resultTypes: ['violations'] }).then(({ passes, violation
 
 async function violations(page: Page): Promise<string[]> {
   const looked: Looked = await page.evaluate(LOOK)
-  assert.ok(looked.passes > 5, 'axe has looked')
+  assert.ok(looked.passes > 5, 'axe has run')
   return looked.violations
 }
 

@@ -8,17 +8,17 @@ import { builtDashboard } from '../../../dashboard/built.ts'
 import { TOKEN } from './site.ts'
 import { visit, waitUntilSettled } from './visit.ts'
 
-/** A picture of the page, and its duration. */
+/** A screenshot of the page, and how long it is shown. */
 interface Frame {
   png: string
   ms: number
 }
 
 const SIZE = { width: 1120, height: 640 }
-/** How often the animation plays before it stops at its last frame. */
+/** How many times the animation plays before it stops on its last frame. */
 const LOOPS = 2
 
-/** Records a failover in the playground as an animated WebP: the first target fails, the second one streams its response. */
+/** Records a failover in the playground as an animated WebP: the first target fails, and the second one streams its response. */
 export async function recordFailover(browser: Browser, scheme: 'light' | 'dark'): Promise<Buffer> {
   const { dashboard } = await builtDashboard()
   const silent = { warn() {}, error() {} }
@@ -59,7 +59,7 @@ async function play(page: Page): Promise<Frame[]> {
     await take(150)
     await model.press(letter)
   }
-  await model.press('Escape') // closes the list of models
+  await model.press('Escape') // closes the model list
   await take(600)
   await page.getByRole('button', { name: 'Send' }).click()
   const read = () =>
@@ -82,7 +82,7 @@ async function play(page: Page): Promise<Frame[]> {
   return frames
 }
 
-/** Runs on a page. It crops each picture to what differs from the previous one, and encodes it as WebP. */
+/** Runs on a page. Crops each frame to what differs from the previous one, and encodes it as WebP. */
 const ENCODE = `async (frames) => {
   const canvas = Object.assign(document.createElement('canvas'), { width: ${SIZE.width}, height: ${SIZE.height} })
   const context = canvas.getContext('2d', { willReadFrequently: true })
@@ -110,7 +110,7 @@ const ENCODE = `async (frames) => {
   return parts
 }`
 
-/** Combines the pictures: https://developers.google.com/speed/webp/docs/riff_container */
+/** Combines the frames into an animation: https://developers.google.com/speed/webp/docs/riff_container */
 async function encode(blank: Page, frames: readonly Frame[]): Promise<Buffer> {
   const parts: Array<{ left: number; top: number; width: number; height: number; ms: number; webp: string }> =
     await blank.evaluate(`(${ENCODE})(${JSON.stringify(frames)})`)
@@ -126,14 +126,14 @@ async function encode(blank: Page, frames: readonly Frame[]): Promise<Buffer> {
       const place = Buffer.alloc(16)
       const figures = [part.left / 2, part.top / 2, part.width - 1, part.height - 1, part.ms]
       for (const [index, figure] of figures.entries()) place.writeUIntLE(figure, index * 3, 3)
-      place[15] = 0b10 // replaces the pixels below, and stays
+      place[15] = 0b10 // overwrites the pixels below, and isn't disposed
       return chunk('ANMF', Buffer.concat([place, readPicture(Buffer.from(part.webp, 'base64'))]))
     }),
   ]
   return chunk('RIFF', Buffer.concat([Buffer.from('WEBP'), ...content]))
 }
 
-/** Returns the chunk with the pixels of a still WebP. */
+/** Returns the image chunk of a still WebP. */
 function readPicture(webp: Buffer): Buffer {
   for (let index = 12; index < webp.length; ) {
     const size = webp.readUInt32LE(index + 4)

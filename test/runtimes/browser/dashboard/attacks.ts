@@ -4,7 +4,7 @@ import { assert, type Suite } from '../../../support/suite.ts'
 import { type DashboardServer, serveDashboard } from './site.ts'
 import { goTo, visit, waitUntilSettled } from './visit.ts'
 
-/** Names, models, and errors that others may choose, and what they would do if the page treated them as more than text. */
+/** Attacker-controlled names, models, and errors, which would do harm if the page treated them as anything but text. */
 const TEXTS = [
   '<img src=x onerror="alert(1)">',
   '<script>alert(1)</script>',
@@ -24,7 +24,7 @@ const TEXTS = [
   'x'.repeat(10_000),
 ]
 
-/** Tests that texts by attackers remain texts, and stay in place. */
+/** Tests that attacker-controlled strings are shown as text only, and don't break the layout. */
 export function attackersWriteText(test: Suite<{ browser?: Browser }>): void {
   test('attacker-controlled strings are shown as text on every page, at widths of 1,280 and 360 pixels', {
     timeoutMs: 300_000,
@@ -35,7 +35,7 @@ export function attackersWriteText(test: Suite<{ browser?: Browser }>): void {
     })
     const { api } = server.gateway
     const created: string[] = []
-    /** Ignores names that the gateway rejects, because they can't be shown. */
+    /** Ignores names that the gateway rejects, because no page can show them. */
     const attempt = async (label: string, act: () => Promise<unknown>) => {
       await act().then(
         () => created.push(label),
@@ -60,7 +60,7 @@ export function attackersWriteText(test: Suite<{ browser?: Browser }>): void {
     await server.close()
   })
 
-  test('exported spreadsheet files contain no formulas from attackers', async ({ browser }) => {
+  test('CSV exports contain no formulas from attackers', async ({ browser }) => {
     const server = await serveDashboard()
     for (const text of TEXTS) await (await server.send({ model: text, user: text })).text()
     const { page, close } = await visit(browser as Browser, server.url)
@@ -79,7 +79,7 @@ export function attackersWriteText(test: Suite<{ browser?: Browser }>): void {
   })
 }
 
-/** Checks all pages and the dialogs of keys in a window of this width. */
+/** Checks all pages and the key dialogs in a window of this width. */
 async function textsStayTexts(browser: Browser, server: DashboardServer, width: number): Promise<void> {
   const { page, faults, close } = await visit(browser, server.url, { width })
   await waitUntilSettled(page)
@@ -104,7 +104,7 @@ async function textsStayTexts(browser: Browser, server: DashboardServer, width: 
   await close()
 }
 
-/** Returns elements that the page never creates, and characters that change the direction of a text or end it. */
+/** Returns elements that the page never creates, and text that contains bidirectional or line-breaking control characters. */
 const STRANGE = `[
   ...[...document.querySelectorAll('img, iframe, script:not([src]), [onerror], [onload], a[href^="javascript"]')].map(({ outerHTML }) => outerHTML),
   ...(document.body.innerText.match(/[\\u202a-\\u202e\\u2066-\\u2069\\u0000-\\u0008\\u001b]/g) ?? []),

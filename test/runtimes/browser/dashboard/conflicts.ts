@@ -10,17 +10,17 @@ type Api = DashboardServer['gateway']['api']
 interface Conflict {
   name: string
   link: string
-  /** Opens the page, and types. */
+  /** Opens the page, and edits a field. */
   begin: (page: Page) => Promise<unknown>
-  /** The change that another user makes. */
+  /** Changes the record as another user. */
   theirs: (api: Api) => Promise<unknown>
   /** The page's message about the change. */
   message: string
   /** The button that saves. */
   button: string
-  /** A field that was typed into, and its text. */
+  /** A text field that was edited, and its text. */
   typed?: readonly [label: string, value: string]
-  /** The record after it was saved again. */
+  /** Returns the record after the user has saved it again. */
   mine: (api: Api) => Promise<unknown>
   becomes: unknown
 }
@@ -128,7 +128,7 @@ const conflicts: Conflict[] = [
     becomes: 'groq/mine',
   },
   {
-    name: 'an alias that was not there',
+    name: 'a new alias',
     link: '#/combos',
     async begin(page) {
       await page.getByLabel('Alias', { exact: true }).fill('dear')
@@ -203,7 +203,7 @@ const conflicts: Conflict[] = [
   },
 ]
 
-/** Delays what the page loads again, between calls of the two functions that it returns. */
+/** Returns two functions: after the first one is called, reloads on the page wait until the second one is. */
 async function holdReloads(page: Page): Promise<{ hold: () => void; release: () => void }> {
   const requested = new Set<string>()
   let release = () => {}
@@ -224,9 +224,9 @@ async function holdReloads(page: Page): Promise<{ hold: () => void; release: () 
   return { hold, release: () => release() }
 }
 
-/** Tests concurrent changes by two people. */
+/** Tests concurrent edits by two users. */
 export function twoPeopleChange(test: Suite<{ browser?: Browser }>): void {
-  test("a conflicting edit shows both versions, keeps the user's input, and is saved when repeated", {
+  test("a conflicting edit shows both versions, keeps the user's input, and succeeds when retried", {
     timeoutMs: 300_000,
   }, async ({ browser }) => {
     const server = await serveDashboard()

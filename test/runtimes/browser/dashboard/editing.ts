@@ -4,9 +4,9 @@ import { fill } from './fill.ts'
 import { type DashboardServer, serveDashboard } from './site.ts'
 import { goTo, until, visit } from './visit.ts'
 
-/** Tests the fields that forms can edit, and the position of their errors. */
+/** Tests the form fields of each record, and where their errors appear. */
 export function recordsAreEdited(test: Suite<{ browser?: Browser }>): void {
-  test('a key has kinds and metadata, and saving the key without a change keeps both', async ({ browser }) => {
+  test("a key's kinds and metadata can be edited, and saving the key unchanged keeps both", async ({ browser }) => {
     await withDialog(browser, ['#/keys', 'Edit: bob'], async ({ api, dialog, reopen }) => {
       await dialog.getByLabel('Chat', { exact: true }).check()
       await dialog.getByLabel('Images', { exact: true }).check()
@@ -32,7 +32,7 @@ export function recordsAreEdited(test: Suite<{ browser?: Browser }>): void {
     })
   })
 
-  test('a combo has parameters, conditions, and timeouts, and keeps settings without a form field', async ({
+  test("a combo's parameters, conditions, and timeouts can be edited, and saving keeps settings without a form field", async ({
     browser,
   }) => {
     await withDialog(browser, ['#/combos', 'Edit: fast'], async ({ api, dialog, reopen }) => {
@@ -91,7 +91,7 @@ export function recordsAreEdited(test: Suite<{ browser?: Browser }>): void {
     })
   })
 
-  test('a connection has prices, including those without a form field', async ({ browser }) => {
+  test("a connection's prices can be edited, and saving keeps prices without a form field", async ({ browser }) => {
     await withDialog(browser, ['#/targets', 'Edit: main'], async ({ api, dialog, reopen }) => {
       await dialog.getByText('Prices', { exact: true }).click()
       await dialog.getByRole('button', { name: 'Add model prices' }).click()
@@ -154,7 +154,7 @@ export function recordsAreEdited(test: Suite<{ browser?: Browser }>): void {
     await server.close()
   })
 
-  test('a gateway error is shown next to its form field, and the field gets the focus', async ({ browser }) => {
+  test('a gateway error is shown next to its form field, which gets the focus', async ({ browser }) => {
     await withDialog(browser, ['#/keys', 'Edit: bob'], async ({ page, dialog }) => {
       await dialog.getByLabel('Name').fill('x'.repeat(201))
       await saidAt(page, dialog, 'Name', '"name" must not be longer than 200 characters')
@@ -168,7 +168,7 @@ export function recordsAreEdited(test: Suite<{ browser?: Browser }>): void {
       await page.getByRole('button', { name: 'Edit: spare' }).click()
       await dialog.getByText('Base URL, format, and models').click()
       await dialog.getByLabel('Base URL', { exact: true }).fill('ftp://nowhere')
-      await dialog.getByText('Base URL, format, and models').click() // closed, but it opens with the error
+      await dialog.getByText('Base URL, format, and models').click() // collapses the section, which the error expands again
       await saidAt(page, dialog, 'Base URL', /^"providerSpecificData\.baseUrl" must/)
       await dialog.press('Escape')
 
@@ -191,7 +191,7 @@ export function recordsAreEdited(test: Suite<{ browser?: Browser }>): void {
     })
   })
 
-  test('a request can be explained for a key, by name or id', async ({ browser }) => {
+  test('routing can be explained for a key, by its name or ID', async ({ browser }) => {
     await withDialog(browser, ['#/keys', 'Edit: bob'], async ({ page, api, dialog }) => {
       await dialog.press('Escape')
       await goTo(page, '#/combos')
@@ -215,7 +215,9 @@ export function recordsAreEdited(test: Suite<{ browser?: Browser }>): void {
     })
   })
 
-  test('the form rejects a token that is invalid in a header, typed or in the URL', async ({ browser }) => {
+  test("the sign-in form rejects a token that isn't a valid header value, whether it's typed or in the URL", async ({
+    browser,
+  }) => {
     const server = await serveDashboard()
     for (const token of ['d\u043ekument', 'a\u0000b', '\u{1f511}', '%E0%A4%A', 'x%0Ay']) {
       const { page, faults, close } = await visit(browser as Browser, server.url, { token })
@@ -234,7 +236,7 @@ export function recordsAreEdited(test: Suite<{ browser?: Browser }>): void {
     await server.close()
   })
 
-  test('everything fits at 1,280 pixels, and labels are readable at 360', async ({ browser }) => {
+  test('all content fits at 1,280 pixels wide, and labels are readable at 360', async ({ browser }) => {
     const server = await serveDashboard()
     await fill(server)
     const { connections } = await server.gateway.api.connections.list()
@@ -256,7 +258,7 @@ export function recordsAreEdited(test: Suite<{ browser?: Browser }>): void {
       assert.equal(cut, [], `nothing is cut off on ${link}`)
     }
     await goTo(page, '#/usage')
-    await page.setViewportSize({ width: 360, height: 800 }) // as if the window had been wider
+    await page.setViewportSize({ width: 360, height: 800 }) // shrinks the window while the page is open
     await until(async () => (await labelHeight(page)) < 20)
     for (const link of ['#/usage', '#/']) {
       await goTo(page, link)
@@ -268,7 +270,7 @@ export function recordsAreEdited(test: Suite<{ browser?: Browser }>): void {
     await server.close()
   })
 
-  test('a streamed attempt shows the time to its first token', async ({ browser }) => {
+  test('a streamed attempt shows its time to first token', async ({ browser }) => {
     const server = await serveDashboard()
     await fill(server)
     const { requests } = await server.gateway.api.usage.requests({ end: 'complete' })
@@ -287,7 +289,7 @@ interface Opened {
   page: Page
   dialog: Locator
   api: DashboardServer['gateway']['api']
-  /** Opens the dialog again, for the record as it is stored now. */
+  /** Reopens the dialog with the stored record. */
   reopen(): Promise<void>
 }
 
@@ -321,7 +323,7 @@ async function save(dialog: Locator): Promise<void> {
   await dialog.waitFor({ state: 'detached' })
 }
 
-/** Saves, and expects the error at the field with this label. */
+/** Clicks the save button, and expects the error at the field with this label. */
 async function saidAt(page: Page, dialog: Locator, label: string, error: string | RegExp): Promise<void> {
   await dialog.getByRole('button', { name: 'Save' }).click()
   const field = dialog.getByLabel(label, { exact: true })

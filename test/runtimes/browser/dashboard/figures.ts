@@ -14,9 +14,9 @@ const catalog = {
   },
 } as const
 
-/** Tests the views with figures: what they show, and that each sends only one request to the gateway. */
+/** Tests the views that show statistics, and that each sends only one request to the gateway. */
 export function figuresAreShown(test: Suite<{ browser?: Browser }>): void {
-  test('the overview and the usage page show percentiles and the preceding period, from one call each', async ({
+  test('the overview and the usage page show percentiles and a comparison with the previous period, from one call each', async ({
     browser,
   }) => {
     const { server, now } = await withTwoDays()
@@ -45,7 +45,7 @@ export function figuresAreShown(test: Suite<{ browser?: Browser }>): void {
     await server.close()
   })
 
-  test('the models page shows all kinds with their prices, and the gateway performs the search', async ({
+  test('the models page shows models of all kinds with their prices, and searches on the gateway', async ({
     browser,
   }) => {
     const server = await serveDashboard({ catalog })
@@ -84,7 +84,7 @@ async function withTwoDays(): Promise<{ server: DashboardServer; now: number }> 
   return { server, now }
 }
 
-/** Returns the paths below `/api` that a page requests from now on, without streams. Each call of the result starts over. */
+/** Returns a function that returns the paths below `/api`, except streams, that the page has requested since the previous call. */
 function getCalls(page: Page): () => string[] {
   const paths: string[] = []
   page.on('request', (request) => {

@@ -6,7 +6,7 @@ import { goTo, visit, waitUntilSettled } from './visit.ts'
 
 /** Tests the behavior of a hidden tab. */
 export function hiddenTabsRest(test: Suite<{ browser?: Browser }>): void {
-  test('a hidden tab sends no requests, and catches up once it is visible again', async ({ browser }) => {
+  test('a hidden tab sends no requests, and catches up when it becomes visible again', async ({ browser }) => {
     const server = await serveDashboard()
     await fill(server)
     const { page, faults, close } = await visit(browser as Browser, server.url, { movesTime: true }) // launched by `before`
@@ -29,7 +29,7 @@ export function hiddenTabsRest(test: Suite<{ browser?: Browser }>): void {
     await server.gateway.api.keys.create({ name: 'made-meanwhile' })
     await (await server.send({ model: 'cheap' })).text()
     await page.clock.runFor(60_000)
-    await page.waitForTimeout(200) // waits for requests in flight
+    await page.waitForTimeout(200) // lets in-flight requests finish
     assert.equal(sent, [])
 
     await turn(false)

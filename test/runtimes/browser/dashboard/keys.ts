@@ -7,7 +7,8 @@ import { goTo, visit, waitUntilSettled } from './visit.ts'
 /** In CI, where time doesn't matter, there are 100,000 keys. */
 const MANY = process.env.CI ? 100_000 : 1_000
 /**
- * In ms, because other tests also use the CPU. It takes 50 ms on an idle machine (`test/bench/dashboard.ts`), and seconds if a page handles all keys.
+ * The longest time that the page may block, in ms. It is 50 ms on an idle machine (`test/bench/dashboard.ts`), and seconds if a page handles all
+ * keys. The margin allows for other tests on the same CPU.
  */
 const BUSY_MS = 1_000
 const READ_TOKEN = 'a-token-of-a-visitor-0123456789-abc'
@@ -33,7 +34,7 @@ export function keysAreFound(test: Suite<{ browser?: Browser }>): void {
     assert.is(await getRows(), 50)
     await page.getByLabel('Name or ID').fill(`key-${String(MANY - 1).padStart(6, '0')}`)
     await page.getByRole('row', { name: /^key-.*team/ }).waitFor()
-    assert.is(await getRows(), 1, 'the search is of all keys, from the first page on')
+    assert.is(await getRows(), 1, 'the search covers all keys, starting from the first page')
     await page.getByLabel('Name or ID').fill('')
     await page.getByRole('row', { name: /^key-000000 / }).waitFor()
     await page.getByRole('link', { name: 'View keys' }).click()
@@ -46,7 +47,7 @@ export function keysAreFound(test: Suite<{ browser?: Browser }>): void {
     await server.close()
   })
 
-  test('with a read-only token, only buttons that show details are enabled', async ({ browser }) => {
+  test('with a read-only token, only the buttons that show details are enabled', async ({ browser }) => {
     const server = await serveDashboard({
       management: { token: 'a-token-of-the-operator-0123456789', readToken: READ_TOKEN },
     })
@@ -70,7 +71,7 @@ export function keysAreFound(test: Suite<{ browser?: Browser }>): void {
     await server.close()
   })
 
-  test('deleting a key used today requires typing its name, and a page without clipboard access selects the text', async ({
+  test("deleting a key that was used today requires typing its name, and a page without clipboard access selects the key's value", async ({
     browser,
   }) => {
     const server = await serveDashboard()
@@ -105,7 +106,7 @@ export function keysAreFound(test: Suite<{ browser?: Browser }>): void {
   })
 }
 
-/** Opens a gateway with this many keys, the last of which is in a group. */
+/** Opens a gateway with `MANY` keys, the last of which is in a group. */
 async function manyKeys(): Promise<DashboardServer> {
   const server = await serveDashboard()
   const { keys, groups } = server.gateway.api

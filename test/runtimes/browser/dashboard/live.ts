@@ -4,9 +4,9 @@ import { assert, type Suite } from '../../../support/suite.ts'
 import { respond, serveDashboard } from './site.ts'
 import { goTo, visit } from './visit.ts'
 
-/** Tests the view of requests in flight and of a restarted gateway. */
+/** Tests the live view of in-flight requests, including across a gateway restart. */
 export function whatRunsIsSeen(test: Suite<{ browser?: Browser }>): void {
-  test('a streamed request is shown while it runs, with its failed attempt, and the page reconnects after a lost connection', async ({
+  test('a streamed request is shown while it runs, with its failed attempt, and the page reconnects after losing its connection', async ({
     browser,
   }) => {
     const storage = memoryStorage()

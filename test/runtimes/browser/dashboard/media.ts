@@ -27,7 +27,7 @@ function silence(): Uint8Array<ArrayBuffer> {
   return new Uint8Array(view.buffer)
 }
 
-/** The audio bytes that the provider got. */
+/** The number of audio bytes that the provider received. */
 let received = 0
 
 const media: typeof fetch = async (input, init) => {
@@ -49,7 +49,7 @@ const media: typeof fetch = async (input, init) => {
   return Response.json({ error: { message: `nothing is at ${pathname}` } }, { status: 404 })
 }
 
-/** Waits for an expression, because the page's policy doesn't allow tests to wait for a function. */
+/** Waits until an expression is true. Playwright's `waitForFunction` would violate the page's content security policy. */
 async function until(page: Page, expression: string): Promise<void> {
   for (let tries = 0; tries < 200; tries++) {
     if (await page.evaluate(expression)) return
@@ -81,7 +81,7 @@ export function mediaIsMade(test: Suite<{ browser?: Browser }>): void {
     await send('speech', 'openai/gpt-4o-mini-tts')
     await until(page, "document.querySelector('audio')?.readyState > 0")
     assert.match((await page.locator('audio').getAttribute('src')) ?? '', /^blob:/)
-    assert.is(await image.count(), 0, 'the image of the request before')
+    assert.is(await image.count(), 0, 'the image of the previous request')
 
     await send('transcription', 'openai/whisper-1')
     await page.getByText('Choose a file first.').waitFor()

@@ -6,7 +6,7 @@ import { bundle } from '../site.ts'
 import { serveDashboard, TOKEN } from './site.ts'
 import { goTo, visit, waitUntilSettled } from './visit.ts'
 
-/** Tests the dashboard below any path, behind proxies, without a network, and with an expired token. */
+/** Tests the dashboard below any path, behind proxies, offline, and with an expired token. */
 export function worksAnywhere(test: Suite<{ browser?: Browser }>): void {
   for (const basePath of ['', '/ai', '/a/b'])
     test(`the dashboard works below "${basePath}/"`, async ({ browser }) => {
@@ -27,7 +27,7 @@ export function worksAnywhere(test: Suite<{ browser?: Browser }>): void {
       await server.close()
     })
 
-  test('the dashboard works offline in a service worker, with the gateway in the page', async ({ browser }) => {
+  test('the dashboard works offline, with the gateway in a service worker', async ({ browser }) => {
     await linkPackage()
     const worker = await bundle(new URL('../../apps/dashboard-worker.mjs', import.meta.url).pathname, 'iife')
     const site = await startServer((req, res) => {
@@ -89,7 +89,7 @@ export function worksAnywhere(test: Suite<{ browser?: Browser }>): void {
     })
 }
 
-/** Opens the dashboard without the trailing slash, and writes something. */
+/** Opens the dashboard by a URL without the trailing slash, and creates a group. */
 async function works(browser: Browser, url: string, path: string): Promise<void> {
   const { page, faults, close } = await visit(browser, url, { path })
   await page.getByRole('heading', { name: 'Overview' }).waitFor()
@@ -108,10 +108,10 @@ async function makeGroup(page: Awaited<ReturnType<typeof visit>>['page']): Promi
   await page.getByRole('button', { name: 'Delete: team' }).waitFor()
 }
 
-/** Ignores what the browser itself logs for each 401. */
+/** Ignores the message that the browser logs for each 401. */
 const withoutStatus = (faults: string[]) => faults.filter((fault) => !fault.includes('status of 401'))
 
-/** Forwards all requests, under a path that it may change. */
+/** Starts a proxy that forwards all requests, with each path rewritten by `getPath`. */
 const startProxy = (target: string, getPath: (path: string) => string) =>
   startServer(async (req, res) => {
     const chunks: Uint8Array[] = []
@@ -133,6 +133,6 @@ const startProxy = (target: string, getPath: (path: string) => string) =>
       for await (const chunk of reply.body ?? []) res.write(chunk)
       res.end()
     } catch {
-      res.destroy() // the gateway has closed in the middle of a stream
+      res.destroy() // the gateway closed mid-stream
     }
   })

@@ -5,7 +5,7 @@ import { goTo, visit } from './visit.ts'
 
 const HOSTILE = '<img src=x onerror=alert(1)>\u202e</textarea><script>alert(2)</script>'
 
-/** A provider whose response would be code on a careless page. */
+/** A provider whose response would run as code on a page that doesn't escape it. */
 const hostile: typeof fetch = async () => {
   const event = {
     id: 'c',
@@ -29,7 +29,7 @@ async function connect({ gateway }: DashboardServer) {
   return gateway.api.keys.create({ name: 'ci', models: ['openai/*'] })
 }
 
-/** Tests real requests that an operator sends from the dashboard. */
+/** Tests real model requests that an operator sends from the dashboard. */
 export function modelsAreAsked(test: Suite<{ browser?: Browser }>): void {
   test("an operator can test connections, and see why one doesn't respond", async ({ browser }) => {
     const server = await serveDashboard()

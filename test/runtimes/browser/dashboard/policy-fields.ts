@@ -4,9 +4,11 @@ import { fill } from './fill.ts'
 import { type DashboardServer, serveDashboard } from './site.ts'
 import { goTo, visit } from './visit.ts'
 
-/** Tests fields of keys, groups, connections, combos, and settings that determine where requests may go. */
+/** Tests the key, group, connection, combo, and settings fields that determine where requests may go. */
 export function policiesAreEdited(test: Suite<{ browser?: Browser }>): void {
-  test('connections have tags, and keys and groups require them, until the form removes them', async ({ browser }) => {
+  test('tags can be added to connections and required by keys and groups, until the form removes them', async ({
+    browser,
+  }) => {
     await withPage(browser, async ({ page, dialog, api }) => {
       const forms = {
         targets: { button: 'Edit: main', tags: async () => (await findNamed(api, 'main'))?.tags },
@@ -41,7 +43,7 @@ export function policiesAreEdited(test: Suite<{ browser?: Browser }>): void {
     })
   })
 
-  test('a key acts for accounts, with or without a default plan', async ({ browser }) => {
+  test('a key can act for accounts, with or without a default plan', async ({ browser }) => {
     await withPage(browser, async ({ page, dialog, api }) => {
       const { id } = (await api.groups.list()).groups[0] ?? { id: '' }
       for (const [choice, expected] of [
@@ -61,7 +63,7 @@ export function policiesAreEdited(test: Suite<{ browser?: Browser }>): void {
     })
   })
 
-  test('a combo has a connection strategy and the flags of its kind', async ({ browser }) => {
+  test("a combo's connection strategy and the flags for its kind can be edited", async ({ browser }) => {
     await withPage(browser, async ({ page, dialog, api }) => {
       const fast = async () => (await api.combos.list()).combos.find(({ name }) => name === 'fast')
       await edit(page, 'combos', 'Edit: fast')
@@ -84,7 +86,7 @@ export function policiesAreEdited(test: Suite<{ browser?: Browser }>): void {
     })
   })
 
-  test('the settings control whether requests may list their own models', async ({ browser }) => {
+  test('the settings control whether requests may bring their own model lists', async ({ browser }) => {
     await withPage(browser, async ({ page, api }) => {
       await goTo(page, '#/settings')
       await page.getByLabel('Allow requests with their own list of models').uncheck()

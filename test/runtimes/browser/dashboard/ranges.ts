@@ -9,7 +9,7 @@ import { goTo, until, visit } from './visit.ts'
 const NOW = Date.parse('2026-11-20T18:20:00Z')
 const HOUR = 3_600_000
 
-/** Tests the times on the pages, and the usage of keys over time. */
+/** Tests the time ranges on the pages, and each key's usage over time. */
 export function timesAreShown(test: Suite<{ browser?: Browser }>): void {
   test('usage and requests are shown for yesterday, this month, and custom dates', async ({ browser }) => {
     const { server, key } = await withHistory()
@@ -35,7 +35,7 @@ export function timesAreShown(test: Suite<{ browser?: Browser }>): void {
     assert.match(page.url(), 'days=yesterday')
     assert.match(page.url(), `keyId=${key}`)
     await until(async () => (await rowCount(page)) === 24)
-    assert.is(await rowCount(page), 24, 'the range goes along with the filter')
+    assert.is(await rowCount(page), 24, 'the link keeps the time range')
     const times = await page.locator('tbody th').allTextContents()
     assert.ok(
       times.every((time) => time.startsWith('19 Nov')),
@@ -53,7 +53,7 @@ export function timesAreShown(test: Suite<{ browser?: Browser }>): void {
     await server.close()
   })
 
-  test('duration and cost sort all requests, not only the loaded ones', async ({ browser }) => {
+  test('sorting by duration or cost covers all requests, not only the loaded ones', async ({ browser }) => {
     const { server } = await withHistory()
     const { page, faults, close } = await visit(browser as Browser, server.url, { now: NOW })
     await goTo(page, '#/requests')
@@ -81,7 +81,9 @@ export function timesAreShown(test: Suite<{ browser?: Browser }>): void {
     await server.close()
   })
 
-  test("keys show this month's spending, the used share of each limit, and the last use", async ({ browser }) => {
+  test("keys show this month's spending, the used share of each limit, and when they were last used", async ({
+    browser,
+  }) => {
     const { server, key } = await withHistory()
     const { gateway } = server
     await gateway.api.keys.create({ name: 'idle', limits: { requests: { day: 10 } } })
@@ -111,7 +113,7 @@ export function timesAreShown(test: Suite<{ browser?: Browser }>): void {
     await server.close()
   })
 
-  test('groups show how much of each limit is used, even if no key is listed', async ({ browser }) => {
+  test('groups show how much of each limit is used, even if no keys are listed', async ({ browser }) => {
     const { server } = await withHistory()
     const { keys, groups } = server.gateway.api
     const team = await groups.create({ name: 'team', limits: { requests: { day: 10 } } })
@@ -131,7 +133,7 @@ export function timesAreShown(test: Suite<{ browser?: Browser }>): void {
     await server.close()
   })
 
-  test('the list of requests shows how many requests have no record', async ({ browser }) => {
+  test('the request list shows how many requests have no record', async ({ browser }) => {
     const { server } = await withHistory()
     const { page, faults, close } = await visit(browser as Browser, server.url, {
       now: NOW,
@@ -149,7 +151,7 @@ export function timesAreShown(test: Suite<{ browser?: Browser }>): void {
     await server.close()
   })
 
-  test('counts that start with the process show the start time', async ({ browser }) => {
+  test('counts since the process started show the start time', async ({ browser }) => {
     const { server } = await withHistory()
     const { page, close } = await visit(browser as Browser, server.url, { now: NOW })
     await goTo(page, '#/targets')
@@ -161,7 +163,7 @@ export function timesAreShown(test: Suite<{ browser?: Browser }>): void {
 
 const rowCount = (page: Page) => page.locator('tbody tr').count()
 
-/** Opens a gateway with one request per hour since the evening of October 31. The first requests of a day are slower and more expensive. */
+/** Opens a gateway with one request per hour since the evening of October 31. The first requests of each day are slower and more expensive. */
 async function withHistory(): Promise<{ server: DashboardServer; key: string }> {
   const clock = { now: () => NOW, sleep: (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms)) }
   const storage = memoryStorage()

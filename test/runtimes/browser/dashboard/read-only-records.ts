@@ -4,11 +4,9 @@ import { fill } from './fill.ts'
 import { serveDashboard } from './site.ts'
 import { goTo, visit } from './visit.ts'
 
-/** Tests the pages with records and settings that are defined in code. */
+/** Tests the pages that show records and settings defined in code. */
 export function codeIsReadOnly(test: Suite<{ browser?: Browser }>): void {
-  test('records that are defined in code are marked, and have no buttons that would change them', async ({
-    browser,
-  }) => {
+  test('records defined in code are labeled, and have no buttons that would change them', async ({ browser }) => {
     const server = await serveDashboard({
       connections: { groq: { apiKey: 'gsk_in-code-0123456789' } },
       combos: { steady: ['openai/gpt-5-mini'] },
@@ -48,7 +46,7 @@ export function codeIsReadOnly(test: Suite<{ browser?: Browser }>): void {
     await server.close()
   })
 
-  test('settings that are defined in code are disabled, and the others can be saved', async ({ browser }) => {
+  test('settings defined in code are disabled, and other settings can be saved', async ({ browser }) => {
     const settings = { usage: { keepRequestsDays: 5 }, limits: { usd: { day: 3 } }, cloudUrl: 'https://cloud.test' }
     const server = await serveDashboard({ settings })
     const { page, faults, close } = await visit(browser as Browser, server.url)
@@ -68,7 +66,7 @@ export function codeIsReadOnly(test: Suite<{ browser?: Browser }>): void {
   })
 }
 
-/** Returns the buttons in each row of a table by the text of the row's first cell. */
+/** Returns the buttons in each row of a table, by the text of the row's first cell. */
 async function readButtons(page: Page, caption: string): Promise<Record<string, string[]>> {
   const rows = await page.getByRole('region', { name: caption, exact: true }).locator('tbody tr').all()
   const entries = rows.map(async (row) => {

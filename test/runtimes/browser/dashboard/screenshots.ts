@@ -11,16 +11,16 @@ import { assert, type Suite } from '../../../support/suite.ts'
 import { TOKEN } from './site.ts'
 import { goTo, visit, waitUntilSettled } from './visit.ts'
 
-/** The folder with the documentation's pictures. */
+/** The folder with the documentation's screenshots. */
 export const PICTURES = new URL('../../../../src/features/dashboard/pictures/', import.meta.url)
 
-/** The width of a text in pixels, which identifies the font. */
+/** The file with the width of a sample text in pixels, which identifies the font. */
 export const FONT = new URL('font.json', PICTURES)
 
 const NOW = Date.parse('2026-11-20T18:20:00Z')
 const VIEWS = { overview: '#/', usage: '#/usage?days=7&by=key', keys: '#/keys', request: '' } as const
 
-/** Takes pictures of the views, light and dark, of a gateway with the demo's data at a fixed time. */
+/** Takes screenshots of the views in light and dark mode, from a gateway with the demo data at a fixed time. */
 export async function takePictures(
   browser: Browser,
   take: (name: string, page: Page) => Promise<void>,
@@ -70,13 +70,13 @@ export async function takePictures(
   }
 }
 
-/** Measures the width of a text in the page's font, in pixels. */
+/** Measures the width of the sample text in the page's font, in pixels. */
 export const fontWidth = (page: Page): Promise<number> =>
   page.evaluate(
     "(() => { const span = document.createElement('span'); span.textContent = 'Signalbox 0123456789 mmmWWWiii'; span.style.whiteSpace = 'nowrap'; document.body.append(span); const { width } = span.getBoundingClientRect(); span.remove(); return width })()",
   )
 
-/** The script with which a page decodes a picture from a data URL. */
+/** The script that decodes an image from a data URL on a page. */
 const DRAWN = `async (src) => {
   const image = Object.assign(new Image(), { src })
   await image.decode()
@@ -86,7 +86,7 @@ const DRAWN = `async (src) => {
   return { canvas, pixels: context.getImageData(0, 0, image.width, image.height).data }
 }`
 
-/** Returns the page as WebP, which is half the size of PNG. `blank` is a page without a policy, which encodes the picture. */
+/** Returns the page as WebP, which is half the size of PNG. `blank` is a page without a content security policy, which encodes the image. */
 export async function getWebp(page: Page, blank: Page): Promise<Buffer> {
   const png = (await page.screenshot()).toString('base64')
   const url: string = await blank.evaluate(
@@ -109,7 +109,7 @@ async function difference(blank: Page, item: Buffer, other: Buffer): Promise<num
   })()`)
 }
 
-/** Tests that the documentation's pictures match the page. */
+/** Tests that the documentation's screenshots match the page. */
 export function looksAsItDid(test: Suite<{ browser?: Browser }>): void {
   test('the screenshots in the documentation match the current dashboard', { timeoutMs: 300_000 }, async ({
     browser,
@@ -130,6 +130,6 @@ export function looksAsItDid(test: Suite<{ browser?: Browser }>): void {
     })
     await blank.close()
     if (isOtherFont) console.log('  the pictures are not compared: they were taken with other fonts')
-    assert.equal(found, [], 'look at the page, then take them anew: node test/runtimes/take-screenshots.ts')
+    assert.equal(found, [], 'check the page, then retake them: node test/runtimes/take-screenshots.ts')
   })
 }

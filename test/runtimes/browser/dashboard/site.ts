@@ -4,10 +4,13 @@ import { createGateway } from '../../../../src/gateway.ts'
 import type { GatewayOptions } from '../../../../src/options.ts'
 import { builtDashboard } from '../../../dashboard/built.ts'
 
-/** The admin token of these gateways. */
+/** The admin token for these gateways. */
 export const TOKEN = 'a-token-of-the-operator-0123456789'
 
-/** Opens a gateway with its dashboard on a free port. Its provider "openai" responds, and costs more than it seems. "groq" always fails. */
+/**
+ * Opens a gateway with its dashboard on a free port. Its provider "openai" responds with far more tokens than `max_tokens` allows. "groq" always
+ * fails.
+ */
 export async function serveDashboard({ port = 0, ...options }: Partial<GatewayOptions> & { port?: number } = {}) {
   const { dashboard } = await builtDashboard()
   const gateway = createGateway({
@@ -40,7 +43,7 @@ export type DashboardServer = Awaited<ReturnType<typeof serveDashboard>>
 /** The message of the failing provider, which pages show as text, not as HTML. */
 export const FAILURE = 'Overloaded, <b>try again</b>'
 
-/** Responds as the providers of these gateways. */
+/** Responds like these gateways' providers. */
 export const respond: typeof fetch = async (input) => {
   if (String(input).includes('groq')) return Response.json({ error: { message: FAILURE } }, { status: 503 })
   const usage = { prompt_tokens: 500, completion_tokens: 100_000, total_tokens: 100_500 }

@@ -20,7 +20,11 @@ export function operatorWorks(test: Suite<{ browser?: Browser }>): void {
 
     await page.getByRole('heading', { name: 'Overview' }).waitFor()
     assert.not.match(page.url(), TOKEN)
-    assert.is(await page.evaluate('history.length'), 2, 'the blank page, and this one without its token')
+    assert.is(
+      await page.evaluate('history.length'),
+      2,
+      'the history has the blank page and this page without the token in its URL',
+    )
     assert.equal(await page.evaluate('[document.cookie, localStorage.length, sessionStorage.length]'), ['', 0, 1])
 
     const key = await makeKey(page)
@@ -92,7 +96,7 @@ async function makeKey(page: Page): Promise<string> {
   await value.waitFor()
   const key = (await value.textContent()) ?? ''
   await dialog.getByRole('button', { name: 'Close' }).click()
-  await page.locator('dialog').waitFor({ state: 'detached' }) // it closes first
+  await page.locator('dialog').waitFor({ state: 'detached' }) // wait until the dialog has closed
   await page.getByRole('row', { name: /^ci .*\$0\.01 per month/ }).waitFor()
   assert.not.match(await page.content(), key)
   return key

@@ -11,11 +11,11 @@ export interface VisitOptions {
   /** The path of the dashboard. */
   path?: string
   token?: string
-  /** The page's current time, in ms since the epoch. Default: the real time. */
+  /** The current time on the page, in ms since the epoch. Default: the real time. */
   now?: number
-  /** Whether the test may move the time of the page's timers (`page.clock.runFor`). */
+  /** Lets the test advance the page's timers (`page.clock.runFor`). */
   movesTime?: true
-  /** Prepares the page before it opens. */
+  /** Prepares the page before it loads the dashboard. */
   before?: (page: Page) => Promise<unknown>
 }
 
@@ -26,7 +26,7 @@ export interface Visit {
   close(): Promise<void>
 }
 
-/** Opens the dashboard of a gateway at the URL that the command prints. */
+/** Opens a gateway's dashboard at the URL that the CLI prints. */
 export async function visit(browser: Browser, url: string, options: VisitOptions = {}): Promise<Visit> {
   const { width = 1280, scheme = 'light', path = '/admin/', token = TOKEN, now, movesTime, before } = options
   const context = await browser.newContext({ viewport: { width, height: 900 }, colorScheme: scheme, locale: 'en-GB' })
@@ -56,19 +56,19 @@ export async function visit(browser: Browser, url: string, options: VisitOptions
   return { page, faults, close: () => context.close() }
 }
 
-/** Opens a view by its URL, and waits until it shows what it has loaded. */
+/** Opens a view by its URL, and waits until it has loaded. */
 export async function goTo(page: Page, link: string): Promise<void> {
   await page.evaluate(`location.hash = ${JSON.stringify(link)}`)
   await waitUntilSettled(page)
 }
 
-/** Waits until nothing is loading for the first time. */
+/** Waits until the initial load is complete. */
 export async function waitUntilSettled(page: Page): Promise<void> {
   await page.locator('main h1').waitFor()
   await page.locator('.loading').first().waitFor({ state: 'detached' })
 }
 
-/** Waits until something holds, or for the page's time limit. In that case, the assertion that follows tells what is missing. */
+/** Waits until the condition holds. After the page's time limit, it returns anyway, so the next assertion shows what's missing. */
 export async function until(holds: () => Promise<boolean>): Promise<void> {
   for (const end = performance.now() + WAIT_MS; performance.now() < end && !(await holds()); ) await sleep(20)
 }
