@@ -9,18 +9,18 @@ import { linkPackage } from '../runtimes/package-link.ts'
 const here = new URL('.', import.meta.url)
 const root = new URL('../../', import.meta.url)
 
-/** Disables telemetry. Next looks for packages below the root of the repository. */
+/** Disables telemetry, and sets the repository root, below which Next looks for packages. */
 const env = { ASTRO_TELEMETRY_DISABLED: '1', NEXT_TELEMETRY_DISABLED: '1', REPOSITORY: fileURLToPath(root) }
 
 export interface BuiltApp {
   folder: URL
-  /** The environment of the build. */
+  /** The environment variables for the build and the app. */
   env: Record<string, string>
 }
 
 /**
- * Returns a function that builds the app in the folder `name` with a command from `node_modules`, unless the last build had the same files, packages,
- * and gateway. The build runs in a copy that is kept.
+ * Returns a function that builds the app in the folder `name` with a command from `node_modules`, unless the files, packages, and gateway are
+ * unchanged since the last build. The build runs in a copy, which is kept as a cache.
  */
 export function buildApp(name: string, [script = '', ...args]: string[]): () => Promise<BuiltApp> {
   const folder = new URL(`node_modules/.cache/${name}/`, here)

@@ -6,19 +6,19 @@ const HIJACK = `app.all('/ai/*', (request, reply) => { reply.hijack(); toNodeHan
 
 for (const [version, node] of nodes) {
   testHost(`Fastify and Node ${version}`, () => startApp(node, ['apps/fastify.mjs']))
-  testHost(`Fastify and Node ${version}, with the code from the error`, async () =>
+  testHost(`Fastify and Node ${version}, with the code suggested by the error message`, async () =>
     startApp(node, ['apps/fastify-code.mjs', await codeInError(node)]),
   )
 }
 
-const test = suite('a gateway behind Fastify with parsed bodies')
+const test = suite("a gateway behind Fastify's body parsers")
 
 for (const path of ['/ai/v1/chat/completions', '/ai/v1/messages', '/ai/api/keys'])
-  test(`a gateway behind Fastify returns errors with the correct code for ${path}`, async () => {
+  test(`if Fastify has already parsed the body, the error for ${path} contains the code that fixes it`, async () => {
     assert.match(await codeInError(process.execPath, path), /^app\.register\(.*\)$/)
   })
 
-/** Returns the error code of a gateway that is mounted after Fastify's parsers, or the full message if there is none. */
+/** Returns the code that the error message suggests if the gateway is mounted after Fastify's body parsers, or else the full message. */
 async function codeInError(node: string, path = '/ai/v1/chat/completions'): Promise<string> {
   const server = await startApp(node, ['apps/fastify-code.mjs', HIJACK])
   try {

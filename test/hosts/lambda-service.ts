@@ -14,14 +14,14 @@ const HEAD_END = Buffer.alloc(8)
 const DOMAIN = 'abcdefgh.lambda-url.eu-west-1.on.aws'
 const here = new URL('.', import.meta.url)
 
-/** Bodies of other types are sent as base64. */
+/** Matches the content types of text bodies. All other bodies are sent as base64. */
 const IS_TEXT = /^(?:text\/|application\/(?:json|javascript|xml))/
 
 /**
- * Simulates AWS Lambda as far as possible: a function URL with response streaming and the runtime API behind it, one environment at a time. The
- * environment is AWS's own Node client of the runtime API (`aws-lambda-ric`) with a handler from `apps/`. As on Lambda, the function isn't told when
- * a client disconnects, errors it reports mid-stream don't reach the client, and its process is frozen between requests and killed if one takes
- * longer than `timeoutMs`. The next request replaces a process that has ended.
+ * Simulates AWS Lambda as closely as possible: a function URL with response streaming, and the runtime API behind it, with one environment at a time.
+ * The environment is AWS's own Node runtime client (`aws-lambda-ric`) with a handler from `apps/`. As on Lambda, the function isn't notified when a
+ * client disconnects, and errors that it reports mid-stream don't reach the client. Its process is frozen between requests, and killed if one takes
+ * longer than `timeoutMs`. The next request starts a new process if the last one has ended.
  */
 export async function startLambda(app: string, { timeoutMs = 60_000 } = {}) {
   await linkPackage(here)
@@ -52,7 +52,7 @@ export async function startLambda(app: string, { timeoutMs = 60_000 } = {}) {
     deal()
   })
 
-  /** Passes the next request to the environment if it is polling for one. */
+  /** Passes the next request to the environment if it's polling for one. */
   function deal() {
     const invocation = poll && waiting.shift()
     if (!poll || !invocation) return
@@ -128,7 +128,7 @@ export async function startLambda(app: string, { timeoutMs = 60_000 } = {}) {
     url: functionUrl.origin,
     /** The exit codes of processes that have ended. */
     exits,
-    /** The output and reports of the processes. */
+    /** The processes' output and error reports. */
     output: () => output,
     send: async () => null,
     async stop() {
@@ -144,7 +144,7 @@ export async function startLambda(app: string, { timeoutMs = 60_000 } = {}) {
 async function listen(listener: RequestListener) {
   const server = createServer(listener)
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  const { port } = server.address() as AddressInfo // it listens on a port
+  const { port } = server.address() as AddressInfo // a TCP server's address is never a string
   const close = () => {
     server.close()
     server.closeAllConnections()

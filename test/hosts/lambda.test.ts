@@ -10,7 +10,7 @@ const test = suite('a gateway on AWS Lambda')
 
 type Lambda = Awaited<ReturnType<typeof startLambda>>
 
-/** Runs `body` with a function of this app, whose model `up/m` is the provider's. */
+/** Runs `body` with a Lambda function for this app, whose model `up/m` comes from the test provider. */
 async function withFunction(
   app: string,
   options: { timeoutMs?: number },
@@ -39,7 +39,7 @@ test('a gateway on AWS Lambda returns a 504 before the function times out, and c
     assert.equal(await response.json(), { error: 'The function ran out of time.' })
     await cut
     assert.is((await client.chat('Hi', false)).status, 200)
-    assert.equal(lambda.exits, [], 'the process goes on')
+    assert.equal(lambda.exits, [], 'the process keeps running')
   })
 })
 
@@ -48,7 +48,7 @@ test('a gateway on AWS Lambda cuts off a stream before the function times out, a
     const cut = upstream.nextCut()
     const response = await client.chat('forever', true)
     const end = await response.text().then(
-      () => 'the stream ended as if it were whole',
+      () => 'the stream ended as if it were complete',
       () => 'cut',
     )
     assert.is(end, 'cut')
@@ -58,11 +58,11 @@ test('a gateway on AWS Lambda cuts off a stream before the function times out, a
   })
 })
 
-test('a gateway on AWS Lambda completes hooks before the function is frozen', async () => {
+test('a gateway on AWS Lambda finishes hooks before the function is frozen', async () => {
   await withFunction('lambda-hooks', {}, async ({ lambda, client }) => {
     const response = await client.chat('Hi', true)
     assert.match(await response.text(), /data: \[DONE\]\n\n$/)
-    await client.manage('/health') // reaches the function when it polls for the next request
+    await client.manage('/health') // only gets a response once the function polls for the next request
     assert.match(lambda.output(), 'the hook has seen 200')
   })
 })

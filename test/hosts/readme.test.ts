@@ -3,7 +3,7 @@ import { assert, suite } from '../support/suite.ts'
 
 const read = (path: string) => readFileSync(new URL(path, import.meta.url), 'utf8')
 
-/** The apps by framework, and the start of their blocks in the page on other frameworks. */
+/** The app for each framework. The keys are also the first words of the code blocks on the page for other frameworks. */
 const apps = {
   Next: 'next/app/ai/[...path]/route.js',
   SvelteKit: 'sveltekit/src/routes/ai/[...path]/+server.js',
@@ -15,7 +15,7 @@ const apps = {
   'AWS Lambda': 'apps/lambda.mjs',
 }
 
-/** Apps that listen differently from the block, so only the line that mounts the gateway is compared. */
+/** Apps that start their server differently from the code block, so only the lines that mount the gateway are compared. */
 const mounts = {
   'Hono on Node': ['apps/hono.mjs'],
   'Hono on Deno': ['apps/hono-deno.mjs'],
@@ -33,7 +33,7 @@ const getLines = (code: string) =>
     .map((line) => line.replace(/(?:^|\s)\/\/ .*$/, '').trim())
     .filter((line) => line !== '')
 
-/** Returns the lines of the block that begins with this name. */
+/** Returns the lines of the code block that starts with this name. */
 function getBlock(name: string): string[] {
   const start = section.indexOf(`\`\`\`js\n// ${name}`)
   assert.ok(start >= 0, 'the page has a block')

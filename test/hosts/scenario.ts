@@ -4,7 +4,7 @@ import { streamsAsItComes } from '../runtimes/streams.ts'
 import { startUpstream } from '../runtimes/upstream.ts'
 import { assert, suite } from '../support/suite.ts'
 
-/** As long as the prompts of coding tools. A host may buffer less than this of an unread body. */
+/** As long as coding tool prompts, and longer than what a host buffers of an unread body. */
 const LONG = ' word'.repeat(4_000)
 
 /** The maximum time that a call to a provider may continue after its client disconnects, in ms. */
@@ -17,7 +17,7 @@ export const startApp = (command: string, args: string[], options: ChildOptions 
 interface HostTraits {
   /** Matches the host's own 404 page. */
   notFound?: RegExp
-  /** When the host notices that a client disconnects. Default: always. */
+  /** When the host notices client disconnects. Default: always. */
   seesClientsLeave?: 'always' | 'in mid stream' | 'never'
 }
 
@@ -84,7 +84,7 @@ export function testHost(name: string, start: () => Promise<Server>, traits: Hos
     assert.is((await bad.json()).error.type, 'invalid_request_error')
   })
 
-  test("unknown paths get your app's 404, and unknown gateway paths get the gateway's", async () => {
+  test("unknown paths get the app's 404, and unknown gateway paths get the gateway's", async () => {
     const response = await fetch(`${origin}/elsewhere`)
     assert.is(response.status, 404)
     assert.match(await response.text(), notFound)
@@ -94,7 +94,7 @@ export function testHost(name: string, start: () => Promise<Server>, traits: Hos
     assert.is((await fetch(`${origin}/ai/health`)).status, 200)
   })
 
-  test("your app's routes still get parsed bodies", async () => {
+  test("the app's own routes still get parsed bodies", async () => {
     const response = await fetch(`${origin}/own`, {
       method: 'POST',
       headers: { 'content-type': 'application/json' },
@@ -104,7 +104,7 @@ export function testHost(name: string, start: () => Promise<Server>, traits: Hos
   })
 
   if (seesClientsLeave === 'never') return
-  test("a stream reaches its client in chunks, and the provider's call ends when the client disconnects", async () => {
+  test('a stream reaches its client in chunks, and the provider call ends when the client disconnects', async () => {
     const controller = new AbortController()
     const cut = upstream.nextCut()
     const response = await client.chat(`forever${LONG}`, true, { signal: controller.signal })
@@ -114,7 +114,7 @@ export function testHost(name: string, start: () => Promise<Server>, traits: Hos
   })
 
   for (const stream of seesClientsLeave === 'always' ? [false, true] : [])
-    test(`the provider's call ends when the client disconnects before ${stream ? 'a stream begins' : 'the response'}`, async () => {
+    test(`the provider call ends when the client disconnects before ${stream ? 'the stream starts' : 'the response arrives'}`, async () => {
       const controller = new AbortController()
       const cut = upstream.nextCut()
       const pending = client.chat(`never${LONG}`, stream, { signal: controller.signal }).catch(() => 'left')
@@ -125,7 +125,7 @@ export function testHost(name: string, start: () => Promise<Server>, traits: Hos
     })
 }
 
-/** Settles with `work`, or rejects if it takes longer. */
+/** Settles like `promise`, or rejects after `ms`. */
 function withTimeout<Value>(ms: number, promise: Promise<Value>): Promise<Value> {
   return Promise.race([
     promise,

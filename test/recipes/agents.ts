@@ -30,7 +30,7 @@ async function startProvider() {
     res.end(response.replaceAll('chatcmpl-1', `chatcmpl-${bodies.length}`)) // LangGraph merges messages with the same ID
   })
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  const { port } = server.address() as AddressInfo // it listens on a port
+  const { port } = server.address() as AddressInfo // a TCP server's address is never a string
   const close = () => {
     server.close()
     server.closeAllConnections()

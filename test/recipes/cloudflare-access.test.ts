@@ -37,7 +37,7 @@ const test = servesBy(
       res.writeHead(isFound ? 200 : 404, { 'content-type': 'application/json' }).end(isFound ? certs : '{}')
     })
     await new Promise<void>((resolve) => front.listen(0, '127.0.0.1', resolve))
-    team = `http://127.0.0.1:${(front.address() as AddressInfo).port}` // it listens on a port
+    team = `http://127.0.0.1:${(front.address() as AddressInfo).port}` // a TCP server's address is never a string
 
     const { folder, files, remove } = await openApp('cloudflare-access', { providerUrl })
     const config = JSON.parse((files.get('wrangler.jsonc') ?? '').replaceAll(/(?<=^|\s)\/\/.*$/gm, ''))

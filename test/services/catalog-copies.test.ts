@@ -27,4 +27,4 @@ last.after(async () => {
   await redis.remove()
   await postgres.remove()
 })
-last('the test servers stop with the tests', () => {})
+last('the test servers stop after the tests', () => {})

@@ -2,9 +2,9 @@ import { once } from 'node:events'
 import { connect, createServer, type Socket } from 'node:net'
 
 /**
- * The fault in the traffic. `loses` closes the connection of every third write after the server's response, which is lost. `swallows` keeps
- * connections open and forwards nothing. `refuses` closes all connections, including new ones. `slows` forwards everything to the server after 5 s.
- * `mutes` swallows the traffic of existing connections forever, and forwards that of new ones.
+ * The fault that the proxy injects. `loses` runs every third write, but drops its response and closes the connection. `swallows` keeps connections
+ * open and forwards nothing. `refuses` closes all connections, including new ones. `slows` forwards data to the server after 5 s. `mutes` swallows
+ * all traffic on existing connections forever, and forwards it on new ones.
  */
 export type Fault = 'none' | 'loses' | 'swallows' | 'refuses' | 'slows' | 'mutes'
 
@@ -58,8 +58,8 @@ export async function startProxy(port: number, isWrite: (bytes: Buffer) => boole
   }
 }
 
-/** Returns whether a Redis client sends a write of the store. Each write is a script. */
+/** Returns whether data from a Redis client is a store write. Each write is a script. */
 export const isRedisWrite = (bytes: Buffer) => bytes.includes('EVAL')
 
-/** Returns the same for Postgres, where each write sends a notification. */
+/** Returns whether data from a Postgres client is a store write. Each write sends a notification. */
 export const isPostgresWrite = (bytes: Buffer) => bytes.includes('pg_notify')

@@ -50,7 +50,7 @@ const OPTIONS: Record<Package, object> = {
   },
 }
 
-/** Opens a store with a client that has the README's options. */
+/** Opens a store with a client that uses the README's options. */
 async function openStore(name: Client, { port, id }: { port: number; id: number }): Promise<Opened> {
   if (name === 'pg') {
     const pool = openPool(`postgres://postgres@127.0.0.1:${port}/postgres`)
@@ -61,8 +61,8 @@ async function openStore(name: Client, { port, id }: { port: number; id: number 
 }
 
 /**
- * Opens a gateway that reaches its store through a proxy, another that has read nothing, and one without the proxy. `openAnew` opens another without
- * the proxy.
+ * Opens three gateways on the same store: `gateway` and `empty`, which has read nothing yet, both through a proxy, and `elsewhere` without the proxy.
+ * `openAnew` opens another one without the proxy.
  */
 async function open(name: Client) {
   const id = ++stores
@@ -127,7 +127,7 @@ async function manage(gateway: Gateway, [method, path]: readonly [string, string
   return { status: response.status, body: JSON.parse(text) as { error?: unknown; id?: string } }
 }
 
-/** Retries for this long until it doesn't throw. */
+/** Retries the check for this long, until it doesn't throw. */
 async function soon(check: () => Promise<void>, withinMs: number) {
   const startedAt = performance.now()
   for (;;) {
@@ -140,7 +140,7 @@ async function soon(check: () => Promise<void>, withinMs: number) {
   }
 }
 
-/** In ms, because five clients and other tests share the CPU. */
+/** The extra time to recover, in ms, because five clients and other tests share the CPU. */
 const LOAD_MS = 1_000
 
 const FAULTS: Array<[fault: Fault, what: string, ms: number]> = [
@@ -203,7 +203,7 @@ async function goesOn(name: Client, fault: Fault, forMs: number) {
 }
 
 test(
-  'a gateway learns of a change within 15 s if its store connections died silently and new ones work',
+  'a gateway sees a change within 15 s after its store connections died silently, if new ones work',
   {
     timeoutMs: 300_000,
   },
@@ -221,7 +221,7 @@ test(
     ),
 )
 
-test('a gateway loses, duplicates, or reverts no acknowledged change, even if replies and connections are lost', {
+test('a gateway never loses, duplicates, or reverts an acknowledged change, even if replies and connections are lost', {
   timeoutMs: 90_000,
 }, async () => {
   const lost = await keepHistory(async (proxies) => {
@@ -230,7 +230,7 @@ test('a gateway loses, duplicates, or reverts no acknowledged change, even if re
         for (const proxy of proxies) proxy.is(fault)
         await sleep(1_200)
       }
-    } while (proxies.some((proxy) => proxy.lost() === 0)) // a slow machine may not get a response in that time
+    } while (proxies.some((proxy) => proxy.lost() === 0)) // on a slow machine, one cycle may be too short to lose a response
   })
   assert.ok(
     lost.every((replies) => replies > 0),
@@ -239,7 +239,7 @@ test('a gateway loses, duplicates, or reverts no acknowledged change, even if re
 })
 
 test(
-  "a gateway loses, duplicates, or reverts no acknowledged change if the store's server is killed twice under load",
+  'a gateway never loses, duplicates, or reverts an acknowledged change, even if the database server is killed twice under load',
   { timeoutMs: 300_000 },
   () =>
     keepHistory(async () => {
@@ -255,7 +255,10 @@ test(
 
 type World = Awaited<ReturnType<typeof open>> & { name: Client }
 
-/** Writes to gateways with each client while `disturb` runs, and checks their data. Resolves to the number of responses that each was due to lose. */
+/**
+ * Writes through gateways with each client while `disturb` runs, then checks the stored data. Resolves to the number of lost responses for each
+ * client.
+ */
 async function keepHistory(disturb: (proxies: Array<World['proxy']>) => Promise<void>): Promise<number[]> {
   const worlds = await Promise.all(CLIENTS.map(async (name) => ({ name, ...(await open(name)) })))
   const disturbed = disturb(worlds.map(({ proxy }) => proxy))
@@ -263,10 +266,10 @@ async function keepHistory(disturb: (proxies: Array<World['proxy']>) => Promise<
   return worlds.map(({ proxy }) => proxy.lost())
 }
 
-/** Lets random writers use two gateways until then. The store must contain the acknowledged writes. */
+/** Lets several writers use two gateways until the promise settles, then checks that the store contains exactly the acknowledged writes. */
 async function keepsHistory({ name, gateway, elsewhere, openAnew, close }: World, until: Promise<void>): Promise<void> {
   let isOver = false
-  const left = new Set<string>() // acknowledged writes
+  const left = new Set<string>() // acknowledged combos that weren't deleted
   const gone = new Set<string>()
   const last = new Map<string, number>() // the last acknowledged step of each key
 
@@ -294,9 +297,9 @@ async function keepsHistory({ name, gateway, elsewhere, openAnew, close }: World
   await until
   isOver = true
   await Promise.all(lanes)
-  await sleep(4_500) // lets clients send what they still have
+  await sleep(4_500) // lets clients send what they have queued
   const list = async (by: Gateway) => (await by.api.combos.list()).combos.map((combo) => combo.name)
-  const reader = await openAnew() // has nothing cached that it could return while a slow machine reads the store
+  const reader = await openAnew() // a gateway without a cache, which can't return stale data on a slow machine
   const stored = await list(reader)
   assert.is(stored.length, new Set(stored).size, name)
   assert.equal(
@@ -307,10 +310,10 @@ async function keepsHistory({ name, gateway, elsewhere, openAnew, close }: World
   assert.equal(
     [...gone].filter((value) => stored.includes(value)),
     [],
-    `${name} brought back`,
+    `${name} resurrected`,
   )
   for (let tries = 0; (await list(elsewhere)).sort().join() !== stored.sort().join(); tries++) {
-    assert.ok(tries < 100, `${name}: a gateway does not learn what the store has`)
+    assert.ok(tries < 100, `${name}: a gateway doesn't see what the store contains`)
     await sleep(100)
   }
   for (const { id, name: label } of (await reader.api.keys.list()).keys) {

@@ -5,8 +5,8 @@ import { createGateway } from '../../src/gateway.ts'
 import { openStore } from './open-store.ts'
 
 /*
- * A process that starts on a store with data: `first-answers <place> <secret> <token> <key>`. It prints the responses to its first, concurrent
- * requests with their time since the process started. It also prints the CPU time of the entire start, and the CPU time of the cryptography alone on
+ * A process that starts on a store with data: `first-responses <location> <secret> <token> <key>`. It sends its first requests concurrently, and
+ * prints each response with the time since the process started. It also prints the CPU time of the entire startup, and of the cryptography alone on
  * this machine: one AES-256-GCM decryption and one HMAC-SHA-256 per key. All times are in ms.
  */
 

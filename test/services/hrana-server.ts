@@ -19,7 +19,7 @@ interface Step {
   condition?: object | null
 }
 
-/** Starts a server for libSQL's protocol over HTTP, `POST /v2/pipeline` and `/v3/cursor`, with an in-memory database. */
+/** Starts a server for libSQL's HTTP protocol, `POST /v2/pipeline` and `/v3/cursor`, with an in-memory database. */
 export async function startHrana(): Promise<Front> {
   const database = new DatabaseSync(':memory:')
 

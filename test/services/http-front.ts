@@ -3,18 +3,18 @@ import type { AddressInfo } from 'node:net'
 import { text } from 'node:stream/consumers'
 import { setTimeout as sleep } from 'node:timers/promises'
 
-/** What a front does with a request instead of responding to it. */
+/** What a front does with a request instead of responding normally. */
 export type Fault =
   | 'cut before' // closes the connection without running the request
   | 'cut after' // runs the request, and closes the connection
   | 'cut within' // runs the request, and closes the connection in the middle of the response
   | 'stall' // runs the request, and never responds
-  | 'twice' // runs the request twice, as if a proxy had repeated it, and sends the second response
+  | 'twice' // runs the request twice, as if a proxy had retried it, and sends the second response
   | 'busy' // sends a 429
   | 'error' // sends a 500 with a web page
   | 'down' // sends a 503
-  | 'html' // sends a 200 with a web page, like a proxy that requires a login
-  | 'slow' // waits for `SLOW_MS`, like a sleeping database
+  | 'html' // sends a 200 with a web page, like a login page from a proxy
+  | 'slow' // responds after `SLOW_MS`, like a sleeping database
 
 /** The duration of a slow request, in ms. */
 export const SLOW_MS = 2_000
@@ -25,7 +25,7 @@ export interface FrontReply {
   headers?: Record<string, string>
 }
 
-/** A service that is called over HTTP, and its network. */
+/** A fake service that is called over HTTP, and the faults of its network. */
 export interface Front {
   url: string
   /** The number of requests so far. */
@@ -34,12 +34,12 @@ export interface Front {
   faults: Array<Fault | undefined>
   /** The duration of each request, in ms. */
   delayMs: number
-  /** The number of requests that were sent after the previous one had got its response. */
+  /** The number of sequential round trips so far. Concurrent requests count as one. */
   roundTrips: number
   close(): Promise<void>
 }
 
-/** Starts a service on loopback that runs requests with `answer`. */
+/** Starts a service on loopback that handles requests with `respond`. */
 export async function startFront(
   respond: (request: IncomingMessage, body: string) => Promise<FrontReply> | FrontReply,
 ): Promise<Front> {
@@ -71,7 +71,7 @@ export async function startFront(
   await new Promise((resolve) => server.once('listening', resolve))
 
   const front: Front = {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, // it listens on a port
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, // a TCP server's address is never a string
     requests: 0,
     faults: [],
     delayMs: 0,

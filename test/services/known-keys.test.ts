@@ -14,13 +14,13 @@ if (!existsSync(new URL('node_modules/pg', import.meta.url))) skip('services: th
 
 const postgres = await startPostgres()
 const redis = await findRedis()
-const test = suite('calls to the store for a request with a known key')
+const test = suite('store calls for a request with a known key')
 test.after(async () => {
   await postgres.remove()
   await redis.remove()
 })
 
-/** A store, the reads and writes that its adapter has sent (without its watch), and a function that closes it. */
+/** A store, the reads and writes that its adapter has sent (except for `watch`), and a function that closes its client. */
 interface CountInput {
   storage: Storage
   sent: string[]
@@ -47,7 +47,7 @@ async function onPostgres(): Promise<CountInput> {
 
 async function onRedis(): Promise<CountInput> {
   const { client, end } = await openClient('ioredis', redis.url)
-  const ioredis = client as IoredisClient // the package that was requested
+  const ioredis = client as IoredisClient // the `ioredis` package was opened
   const sent: string[] = []
   const counted: IoredisClient = {
     call(command, ...args) {
@@ -65,7 +65,7 @@ async function openKnown(storage: Storage) {
     storage,
     secret: 'a secret of at least 32 characters',
     logger: false,
-    usage: false, // it is written after the response, and no request waits for it
+    usage: false, // usage is written after the response, so no request waits for it
     fetch: async () =>
       Response.json({
         id: 'c',
@@ -96,14 +96,14 @@ for (const [name, open] of [
   ['Postgres', onPostgres],
   ['Redis', onRedis],
 ] as const) {
-  test(`a request with a known key makes no call to ${name} if the store is watched`, async () => {
+  test(`a request with a known key makes no ${name} calls if the store is watched`, async () => {
     const { storage, sent, end } = await open()
     const { gateway, send } = await openKnown(storage)
     for (let tries = 0; tries < 50; tries++) {
       sent.length = 0
       await sleep(200)
       assert.is(await send(), 200)
-      if (sent.length === 0) break // the store has reported its own changes
+      if (sent.length === 0) break // the watcher has caught up with the gateway's own changes
     }
     sent.length = 0
     for (let times = 0; times < 50; times++) assert.is(await send(), 200)
@@ -115,7 +115,7 @@ for (const [name, open] of [
     await end()
   })
 
-  test(`requests with a known key read each record of ${name} at most once a second without watch`, async () => {
+  test(`without watch, requests with a known key read each record from ${name} at most once a second`, async () => {
     const { storage, sent, end } = await open()
     const { watch, ...blind } = storage
     const { gateway, send } = await openKnown(blind)

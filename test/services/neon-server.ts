@@ -15,7 +15,9 @@ interface Pool {
 
 const asText = { getTypeParser: () => (value: string) => value }
 
-/** Starts the API that Neon's driver calls, `POST /sql`, in front of a real Postgres. `packages` is a file in the folder that has `pg`. */
+/**
+ * Starts the API that Neon's driver calls, `POST /sql`, in front of a real Postgres. `packages` is the URL of a file from which `pg` can be resolved.
+ */
 export async function startNeon(connectionString: string, packages = import.meta.url): Promise<Front> {
   const { Pool } = createRequire(packages)('pg') as { Pool: new (options: object) => Pool }
   const pool = new Pool({ connectionString, max: 20 })

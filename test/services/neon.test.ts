@@ -58,7 +58,7 @@ testOverHttp(test, 'Neon', {
   },
 })
 
-test('without `watch`, nothing is queried between requests', async () => {
+test('without `watch`, the gateway sends no queries between requests', async () => {
   const storage = postgresStorage(connect(), { table: newTable(), watch: false })
   const gateway = createGateway({ storage, secret: 'a secret of 32 characters or more', logger: false })
   await gateway.api.settings.get()
@@ -70,7 +70,7 @@ test('without `watch`, nothing is queried between requests', async () => {
   await gateway.close()
 })
 
-test("a first request waits until a sleeping database has started, and later sees another instance's change", async () => {
+test("the first request waits for a sleeping database to start, and later requests see another instance's changes", async () => {
   const table = newTable()
   const build = () =>
     createGateway({

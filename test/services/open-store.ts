@@ -5,7 +5,7 @@ import { redisStorage } from '../../adapters/storage/redis.ts'
 import type { Storage } from '../../src/index.ts'
 import { openClient } from './redis-clients.ts'
 
-/** A store, and a function that closes the host's own connections to it. */
+/** A store, and a function that closes the app's own connections to it. */
 export interface OpenedStore {
   storage: Storage
   end(): Promise<void> | void
@@ -24,13 +24,13 @@ const require = createRequire(`${process.cwd()}/test/services/`)
 export function openPool(connectionString: string, options: object = {}): Pool {
   const { Pool } = require('pg') as { Pool: new (options: object) => Pool }
   const pool = new Pool({ connectionString, connectionTimeoutMillis: 4_000, query_timeout: 4_000, ...options })
-  pool.on('error', () => {}) // a connection that was idle when the server died
+  pool.on('error', () => {}) // ignores idle connections that are lost when the server dies
   return pool
 }
 
 /**
- * Opens the store that a text names: `redis://…?prefix=…`, `postgres://…?table=…`, or a folder. `&watch=no` opens a store that doesn't report changes
- * by others. `&listen=no` makes Postgres only poll.
+ * Opens the store at a location: `redis://…?prefix=…`, `postgres://…?table=…`, or a folder. With `&watch=no`, the store doesn't report other
+ * instances' changes. With `&listen=no`, Postgres only polls.
  */
 export async function openStore(location: string): Promise<OpenedStore> {
   if (!/^(?:redis|postgres):/.test(location))

@@ -6,15 +6,15 @@ import type { Fault, Front } from './http-front.ts'
 /** A store that is reached over HTTP. */
 export interface HttpStore {
   front: Front
-  /** Returns a function that opens the same new store each time, like a cold instance. */
+  /** Creates a store. Returns a function that opens it like a cold instance, each time it is called. */
   create(): () => Storage
-  /** Whether the adapter repeats a request after a failure, so a single fault isn't noticed. */
+  /** Whether the adapter retries a failed request, which hides a single fault. */
   retries: boolean
-  /** Whether its client only sends a request after the previous one has got its response. */
+  /** Whether its client waits for each response before it sends the next request. */
   isSerial?: boolean
 }
 
-/** A store that can increment. */
+/** A store that supports `increment`. */
 export type Incrementing = Storage & Required<Pick<Storage, 'increment'>>
 
 export function withIncrement(storage: Storage): Incrementing {
@@ -22,7 +22,7 @@ export function withIncrement(storage: Storage): Incrementing {
   return storage as Incrementing // checked above
 }
 
-/** Every fault after which the store recovers, and whether the write was run. */
+/** Every fault that the store recovers from, and whether the write runs. */
 const FAULTS: Record<Exclude<Fault, 'slow' | 'twice'>, 'run' | 'not run'> = {
   'cut before': 'not run',
   'cut after': 'run',
@@ -37,7 +37,7 @@ const FAULTS: Record<Exclude<Fault, 'slow' | 'twice'>, 'run' | 'not run'> = {
 const SECRET = 'a secret of 32 characters or more'
 const TOKEN = 'a-management-token-of-32-characters-or-more'
 
-/** Registers the tests of a store over HTTP: its round trips, and its behavior when the network fails. */
+/** Registers the tests for a store over HTTP: its round trips, and its behavior when the network fails. */
 export function testOverHttp(
   test: Suite<object>,
   name: string,
@@ -57,7 +57,7 @@ export function testOverHttp(
     front.faults = []
   })
 
-  test(`${name}: each operation is one request, even the first one of a cold instance`, async () => {
+  test(`${name}: each operation takes one request, even the first one on a cold instance`, async () => {
     const open = create()
     await open().set('a', '1')
     const storage = withIncrement(open())
@@ -74,7 +74,7 @@ export function testOverHttp(
   })
 
   if (!isSerial)
-    test(`${name}: a cold instance reserves within the limits of a key, and calls the provider, after two round trips`, async () => {
+    test(`${name}: a cold instance checks a key's limits in two round trips before it calls the provider`, async () => {
       const open = create()
       const first = build(open())
       const { key } = await first.api.keys.create({ name: 'limited', limits: { requests: { day: 3 } } })
@@ -84,7 +84,7 @@ export function testOverHttp(
         const gateway = build(open(), () => {
           assert.is(front.roundTrips - before, 2)
         })
-        front.delayMs = 50 // longer than the work between two requests
+        front.delayMs = 50 // longer than the time between two sequential requests
         before = front.roundTrips
         assert.is((await send(gateway, key)).status, 200)
         front.delayMs = 0
@@ -93,7 +93,9 @@ export function testOverHttp(
     })
 
   for (const [fault, effect] of Object.entries(FAULTS) as Array<[keyof typeof FAULTS, string]>) {
-    const outcome = retries ? 'happens once' : `is rejected, and has ${effect === 'run' ? 'one' : 'no'} effect`
+    const outcome = retries
+      ? 'happens once'
+      : `is rejected, and ${effect === 'run' ? 'takes effect once' : 'has no effect'}`
     test(`${name}: a write ${outcome} if the network fails with "${fault}"`, async () => {
       const open = create()
       const other = withIncrement(open())
@@ -101,7 +103,7 @@ export function testOverHttp(
       const version = await other.set('old', '1')
       const write = async (action: (storage: Incrementing) => Promise<unknown>) => {
         const storage = withIncrement(open())
-        if (retries) await storage.list('') // the first request may add one more
+        if (retries) await storage.list('') // a cold instance's first operation may take one more request
         front.faults = [fault]
         const result = await within(action(storage)).then(
           (value) => ({ value, error: undefined }),
@@ -124,7 +126,7 @@ export function testOverHttp(
       assert.is((await other.get('old'))?.value, isRun ? undefined : '1')
     })
 
-    test(`${name}: a change is made, or gets a 503 that explains what to do, if the network fails with "${fault}"`, async () => {
+    test(`${name}: a change succeeds, or gets a 503 that explains what to do, if the network fails with "${fault}"`, async () => {
       const open = create()
       const first = build(open())
       await first.api.combos.create({ name: 'first', models: ['openai/gpt-5'] })
@@ -164,7 +166,7 @@ export function testOverHttp(
     assert.is((await open().get('count'))?.value, '4')
   })
 
-  test(`${name}: nothing acknowledged is lost, and no increment counts twice, while every third request fails`, async () => {
+  test(`${name}: no acknowledged write is lost, and no increment counts twice, while every third request fails`, async () => {
     const open = create()
     const storage = withIncrement(open())
     await storage.increment('count', 0)
@@ -211,10 +213,10 @@ const send = (gateway: Pick<ReturnType<typeof createGateway>, 'fetch'>, key: str
     body: JSON.stringify({ model: 'openai/gpt-5', messages: [{ role: 'user', content: 'Hi' }] }),
   })
 
-/** Rejects a write without a response in these tests. A gateway rejects it after 5 s. */
+/** The error for a write that gets no response in these tests. A gateway rejects it after 5 s. */
 const LATE = new Error('it is late')
 
-/** Resolves like `work`, or rejects with `LATE` after 3.5 s, which is longer than an adapter waits for a response. */
+/** Settles like the promise, or rejects with `LATE` after 3.5 s, which is longer than an adapter waits for a response. */
 function within<T>(promise: Promise<T>): Promise<T> {
   return Promise.race([promise, new Promise<never>((_, reject) => setTimeout(reject, 3_500, LATE).unref())])
 }

@@ -38,7 +38,7 @@ function conformance(name: string, options: PostgresStorageOptions) {
 
 conformance('with polling', { listen: false })
 conformance('with a separate pool for listening', { listen: direct })
-conformance('with a pool that cannot listen', { logger: false })
+conformance("with a pool that can't listen", { logger: false })
 
 const test = suite('PgBouncer')
 
@@ -69,13 +69,13 @@ function pair(options: PostgresStorageOptions) {
 async function recordedAfter(recorded: string[], key: string): Promise<number> {
   const startedAt = performance.now()
   while (!recorded.includes(key)) {
-    assert.ok(performance.now() - startedAt < 5_000, `never told of ${key}`)
+    assert.ok(performance.now() - startedAt < 5_000, `never notified of ${key}`)
     await sleep(2)
   }
   return performance.now() - startedAt
 }
 
-test("a pool that can't listen is detected, reported once, and polled for changes", async () => {
+test("a pool that can't listen is detected, logged once, and polled for changes", async () => {
   const { other, lines, recorded, table, close } = pair({ pollMs: 200 })
   for (let tries = 0; lines.length === 0 && tries < 300; tries++) await sleep(20)
   await other.set('after', 'value')
@@ -89,7 +89,7 @@ test("a pool that can't listen is detected, reported once, and polled for change
   await close()
 })
 
-test('a pool that bypasses the pooler gets changes immediately, without a warning', async () => {
+test('with a listening pool that bypasses the pooler, changes are reported immediately, without a warning', async () => {
   const { other, lines, recorded, close } = pair({ listen: direct, pollMs: 60_000 })
   await other.set('warm', 'value')
   await sleep(500)
@@ -105,7 +105,7 @@ test('a pool that bypasses the pooler gets changes immediately, without a warnin
   await close()
 })
 
-test('a hundred concurrent reads and writes succeed, even if gateways use more connections than the pooler', async () => {
+test('a hundred concurrent reads and writes succeed, even if gateways open more connections than the pooler has to the server', async () => {
   const table = newTable()
   const pools = Array.from({ length: 4 }, () => openPool(bouncer.url, { max: 10 }))
   const stores = pools.map((pool) => postgresStorage(pool, { table, listen: false }))
@@ -123,7 +123,7 @@ test('a hundred concurrent reads and writes succeed, even if gateways use more c
   for (const pool of pools) await pool.end()
 })
 
-test('a gateway serves requests and the management API through the pooler', async () => {
+test('a gateway handles model requests and management requests through the pooler', async () => {
   const storage = postgresStorage(pooled, { table: newTable(), listen: false })
   const gateway = createGateway({ storage, secret: 'a secret of 32 characters or more', logger: false })
   const { key, id } = await gateway.api.keys.create({ name: 'team' })

@@ -1,7 +1,7 @@
 import { type PostgresPool, postgresStorage } from '../../adapters/storage/postgres.ts'
 import { storageConformance } from '../conformance/storage.ts'
 
-/** Postgres in this process as WebAssembly. It has no pool, so its watchers poll. */
+/** In-process Postgres as WebAssembly. It has no connection pool, so watchers poll. */
 const { PGlite } = (await import('@electric-sql/pglite' as string)) as { PGlite: new () => PostgresPool }
 const lite = new PGlite()
 let tables = 0

@@ -13,10 +13,10 @@ export interface Pool extends PostgresPool {
 /** Resolves packages from the root, where tests run. */
 const require = createRequire(`${process.cwd()}/test/services/`)
 
-/** Opens a pool with the options of the README. */
+/** Opens a pool with the README's options. */
 export function openPool(connectionString: string, options: object = {}): Pool {
   const { Pool } = require('pg') as { Pool: new (options: object) => Pool }
   const pool = new Pool({ connectionString, connectionTimeoutMillis: 4_000, query_timeout: 4_000, ...options })
-  pool.on('error', () => {}) // a connection that was idle when the server died
+  pool.on('error', () => {}) // ignores idle connections that are lost when the server dies
   return pool
 }

@@ -6,12 +6,12 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { skip } from '../support/suite.ts'
 
-/** A Postgres for tests: `SIGNALBOX_TEST_POSTGRES_URL`, or a server started here from Debian's packages. */
+/** A Postgres server for tests: `SIGNALBOX_TEST_POSTGRES_URL`, or one started here from Debian's packages. */
 export interface PostgresServer {
   url: string
   /** The port, or 0 for a server from the environment. */
   port: number
-  /** Whether `stop` and `start` work, which requires a server that the tests started. */
+  /** Whether the tests started the server, so `kill` and `start` work. */
   isOwn: boolean
   start(): Promise<void>
   /** Kills the server immediately, like a crash. */
@@ -45,7 +45,7 @@ export async function startPostgres({ mayDie = false } = {}): Promise<PostgresSe
   async function start(): Promise<void> {
     const options = ['-D', data, '-p', String(port), '-h', '127.0.0.1', '-k', folder, '-c', 'fsync=off']
     for (let tries = 0; tries < 200; tries++) {
-      // The processes of a killed server end a moment later. Until then, no server can start.
+      // A killed server's processes take a moment to end. Until then, no server can start.
       if (!child || hasEnded(child)) child = spawn(join(bin ?? '', 'postgres'), options, { ...user, stdio: 'ignore' })
       try {
         execFileSync(join(bin ?? '', 'pg_isready'), ['-h', '127.0.0.1', '-p', String(port)], { stdio: 'ignore' })

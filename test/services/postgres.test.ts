@@ -11,7 +11,7 @@ let tables = 0
 const openPool = () => openPoolAt(server.url, { connectionTimeoutMillis: 2_000 })
 const pool = openPool()
 
-/** Lets `ms` pass for the entries of a table, by moving their expiries. */
+/** Ages a table's entries by `ms`, by moving their expiries back. */
 const passTime = (table: string) => async (ms: number) =>
   void (await pool.query(`UPDATE ${table} SET expires_at = expires_at - ${ms} * interval '1 millisecond'`))
 
@@ -59,7 +59,7 @@ test("Postgres storage reports another process's change within 100 ms through LI
       await other.set(key, 'value')
       const startedAt = performance.now()
       while (!recorded.includes(key)) {
-        assert.ok(performance.now() - startedAt < 5_000, `never told of ${key}`)
+        assert.ok(performance.now() - startedAt < 5_000, `never notified of ${key}`)
         await new Promise((resolve) => setTimeout(resolve, 2))
       }
       return performance.now() - startedAt
@@ -69,13 +69,13 @@ test("Postgres storage reports another process's change within 100 ms through LI
       while (delays.length < 5) delays.push(await recordedAfter())
       return Math.max(...delays)
     })
-    assert.ok(Math.min(...latest) <= limitMs * 3, `ms until the last of five changes was told: ${latest}`)
+    assert.ok(Math.min(...latest) <= limitMs * 3, `ms until the slowest of five changes was reported: ${latest}`)
     await storage.close?.()
     await other.close?.()
   }
 })
 
-test('a pool of one connection is polled, with one warning, and every call succeeds', async () => {
+test('with a pool of one connection, the adapter polls, logs one warning, and every call succeeds', async () => {
   const single = openPoolAt(server.url, { max: 1 })
   const lines: string[] = []
   const warn = (line: string) => void lines.push(line)
@@ -89,7 +89,7 @@ test('a pool of one connection is polled, with one warning, and every call succe
   await other.set('key', 'value')
   const startedAt = performance.now()
   while (!recorded.includes('key')) {
-    assert.ok(performance.now() - startedAt < 5_000, 'never told')
+    assert.ok(performance.now() - startedAt < 5_000, 'never notified')
     await new Promise((resolve) => setTimeout(resolve, 10))
   }
   assert.equal(lines, [
@@ -99,7 +99,7 @@ test('a pool of one connection is polled, with one warning, and every call succe
   await single.end()
 })
 
-test('changes during a server outage are reported within 3 s of its end, and writes in the meantime are rejected with a code', {
+test('changes are reported within 3 s after a server outage, and writes during it are rejected with a code', {
   timeoutMs: 300_000,
 }, async () => {
   if (!server.isOwn) return
@@ -127,7 +127,7 @@ test('changes during a server outage are reported within 3 s of its end, and wri
   await other.set('kept', '2')
   const startedAt = performance.now()
   while (!recorded.includes('deleted') || !recorded.includes('kept')) {
-    assert.ok(performance.now() - startedAt < 3_000, `told only of ${recorded}`)
+    assert.ok(performance.now() - startedAt < 3_000, `only notified of ${recorded}`)
     await new Promise((resolve) => setTimeout(resolve, 20))
   }
   assert.is((await storage.get('kept'))?.value, '2')
@@ -135,7 +135,7 @@ test('changes during a server outage are reported within 3 s of its end, and wri
   for (const item of [mine, theirs]) await item.end()
 })
 
-test('a missing table that may not be created causes an error that mentions it and explains what to do', async () => {
+test('without migrations, the error for a missing table contains its name and explains what to do', async () => {
   const storage = postgresStorage(pool, { table: 'nowhere', migrate: false })
   const error: { code?: string; message?: string } = await storage.get('key').then(
     () => ({}),
@@ -148,7 +148,7 @@ test('a missing table that may not be created causes an error that mentions it a
   await storage.close?.()
 })
 
-test("close leaves your app's pool open", async () => {
+test("close leaves the app's pool open", async () => {
   const storage = postgresStorage(pool)
   await storage.set('key', 'value')
   await storage.close?.()
@@ -161,7 +161,7 @@ test("close leaves your app's pool open", async () => {
   assert.is(error.code, 'STORAGE_CLOSED')
 })
 
-test("losing an idle connection doesn't crash a process whose pool has no error listener", async () => {
+test("losing an idle connection doesn't crash the process if the app's pool has no error listener", async () => {
   const bare = openPool()
   bare.removeAllListeners('error')
   const storage = postgresStorage(bare, { table: 'lost' })

@@ -9,16 +9,16 @@ import { findFreePort } from './postgres-server.ts'
 
 /** A Prometheus server on its own port that scrapes every half second. */
 export interface PrometheusServer {
-  /** Returns the values of a query's result by the label `name`. If several series have the same label, the last one counts. */
+  /** Returns the values of a query result, by the label `name`. If several series have the same label value, the last one wins. */
   query(promql: string, name?: string): Promise<Record<string, number>>
-  /** Waits until the result of a query is right, for at most 20 s. */
+  /** Waits until a query returns the expected value, for at most 20 s. */
   until(promql: string, isRight: (value: number) => boolean): Promise<void>
-  /** Returns the jobs whose last scrape failed, and why. */
+  /** Returns the error for each job whose last scrape failed. */
   problems(): Promise<Record<string, string>>
   remove(): Promise<void>
 }
 
-/** An address to scrape. `protocol` is the only requested format. Default: the formats that Prometheus prefers. */
+/** An address to scrape. `protocol` is the only format to request. Default: the formats that Prometheus prefers. */
 export interface ScrapeJob {
   name: string
   target: string

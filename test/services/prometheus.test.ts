@@ -51,7 +51,7 @@ test('the target is up with the right token, and down with a wrong one', async (
   assert.match(stranger ?? '', /401/)
 })
 
-test("the dashboard's queries find the series of the gateway's requests", async ({ world, server }) => {
+test("queries find the series of the gateway's requests", async ({ world, server }) => {
   const { id: group } = await world.gateway.api.groups.create({ name: 'team', limits: { tokens: { day: 6_000 } } })
   const { key } = await world.gateway.api.keys.create({ name: 'ci', group })
   const headers = { authorization: `Bearer ${key}` }
@@ -88,7 +88,7 @@ test("the dashboard's queries find the series of the gateway's requests", async 
   assert.ok(Object.values(await server.query(p95)).every((value) => value > 0))
 })
 
-test('every dashboard query succeeds', async ({ server }) => {
+test('every query in the Grafana dashboard succeeds', async ({ server }) => {
   const file = new URL('../../src/features/observe/grafana/signalbox.json', import.meta.url)
   const { panels }: { panels: { targets?: { expr: string }[] }[] } = JSON.parse(await readFile(file, 'utf8'))
   const queries = panels.flatMap(({ targets = [] }) => targets.map(({ expr }) => expr))
@@ -97,12 +97,12 @@ test('every dashboard query succeeds', async ({ server }) => {
     await server.query(query.replaceAll(/\$__(?:rate_interval|range)/g, '5s').replaceAll(/\$\w+/g, '.*'))
 })
 
-test('promtool accepts the metrics without warnings, and a scrape that prefers OpenMetrics gets it', async ({
+test('promtool accepts the metrics without warnings, and a scrape that prefers OpenMetrics gets that format', async ({
   url,
 }) => {
   const scrape = (accept: string) => fetch(url, { headers: { authorization: `Bearer ${TOKEN}`, accept } })
   const text = await (await scrape('text/plain')).text()
-  // It expects base units for histograms, and warns about names from OpenTelemetry's conventions.
+  // It expects base units for histograms, and would warn about names that only follow OpenTelemetry's conventions.
   assert.equal(promtool(['check', 'metrics'], text), '')
   const accept = 'application/openmetrics-text;version=1.0.0;q=0.9,text/plain;version=0.0.4;q=0.5,*/*;q=0.1'
   const open = await scrape(accept)
@@ -110,7 +110,7 @@ test('promtool accepts the metrics without warnings, and a scrape that prefers O
   assert.ok((await open.text()).endsWith('# EOF\n'))
 })
 
-test('promtool accepts the alert rules, and they fire when they should and not before', async () => {
+test('promtool accepts the alert rules, and they fire exactly when they should', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'signalbox-alerts-'))
   try {
     await copyFile(
@@ -126,6 +126,6 @@ test('promtool accepts the alert rules, and they fire when they should and not b
   }
 })
 
-/** Returns its output. Throws if it finds a fault. */
+/** Runs promtool. Returns its output, and throws if it reports a problem. */
 const promtool = (args: string[], input = '') =>
   execFileSync('promtool', args, { input, encoding: 'utf8', stdio: ['pipe', 'pipe', 'pipe'] })

@@ -1,11 +1,11 @@
 import { createRequire } from 'node:module'
 import type { IoredisClient, NodeRedisClient } from '../../adapters/storage/redis.ts'
 
-/** The packages from which the tests take clients, and the generation of each. */
+/** The client packages to test, in different major versions. */
 export const PACKAGES = ['redis', 'redis-5', 'ioredis', 'ioredis-5'] as const
 export type Package = (typeof PACKAGES)[number]
 
-/** A connected client, and what differs between the packages. */
+/** A connected client, with the functions that differ between packages. */
 export interface OpenClient {
   client: NodeRedisClient | IoredisClient
   command(...args: string[]): Promise<unknown>
@@ -59,7 +59,7 @@ async function openNodeRedis(
   await client.connect()
   return {
     client,
-    // On a cluster, the tests only send scripts, whose first key is the third argument.
+    // On a cluster, the tests only send scripts, which have their first key as the third argument.
     command: (...args) => client.sendCommand(...(isCluster ? [args[3], false, args] : [args])),
     isOpen: () => client.isOpen,
     end: () => client.destroy(),
@@ -85,7 +85,7 @@ async function openIoredis(
   }
 }
 
-/** Returns a place for a store in Redis under a prefix that no other test has, and a function that removes it. */
+/** Returns the location of a Redis store with this prefix, and a function that removes its data. */
 export const redisPlace = (url: string, prefix: string) => ({
   place: `${url}?prefix=${encodeURIComponent(prefix)}`,
   async remove() {

@@ -5,7 +5,7 @@ import { EMPTY, PASS } from './redis-scripts.ts'
 
 let stores = 0
 
-/** The conformance suite's options for Redis: opening a store, and opening it again with another client. */
+/** The conformance suite's options for Redis: how to open a store, and how to reopen it with another client. */
 export const redisConformance = (open: () => Promise<OpenClient>): StorageConformance => ({
   has: ['increment', 'watch'],
   async create() {

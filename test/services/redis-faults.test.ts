@@ -56,7 +56,7 @@ const getError = (promise: Promise<unknown>): Promise<{ code?: string; message?:
   )
 
 for (const name of PACKAGES) {
-  test(`failing Redis: each of 24 increments is made once when ${name} loses replies`, async () => {
+  test(`failing Redis: each of 24 increments takes effect exactly once when ${name} loses replies`, async () => {
     const proxy = await startProxy(server.port, isRedisWrite)
     const { storage, other, close } = await open(name, `redis://127.0.0.1:${proxy.port}`)
     await storage.increment?.('warm', 1)
@@ -67,7 +67,7 @@ for (const name of PACKAGES) {
       totals,
       Array.from({ length: 24 }, (_, index) => index + 1),
     )
-    assert.ok(proxy.lost() >= 8, 'no reply was lost')
+    assert.ok(proxy.lost() >= 8, 'too few replies were lost')
     const version = await storage.set('key', 'value', { ifVersion: null })
     assert.equal(await other.get('key'), { value: 'value', version })
     proxy.is('none')
@@ -103,7 +103,7 @@ for (const name of PACKAGES) {
     assert.ok(failures > 0)
     await server.start()
     const back = steps
-    await until(() => steps > back + 20, 5_000, 'writes after the return')
+    await until(() => steps > back + 20, 5_000, 'writes after the restart')
     isOver = true
     await Promise.all(lanes)
     await until(() => recorded.keys.includes(acknowledged.at(-1) ?? ''), 3_000, 'the last change')
@@ -119,7 +119,7 @@ for (const name of PACKAGES) {
     await close()
   })
 
-  test(`writes through ${name} are rejected within six seconds while the Redis server is stopped, and none is made later`, async () => {
+  test(`writes through ${name} are rejected within six seconds while the Redis server is stopped, and none is applied later`, async () => {
     const { storage, other, close } = await open(name)
     await storage.set('key', 'before')
     const recorded = await listen(storage)
@@ -135,12 +135,12 @@ for (const name of PACKAGES) {
     server.signal('SIGCONT')
     await sleep(100)
     await other.set('another', 'value').catch(() => other.set('another', 'value'))
-    await until(() => recorded.keys.includes('another'), 3_000, 'a change after the return')
+    await until(() => recorded.keys.includes('another'), 3_000, 'a change after the server continues')
     assert.is((await other.get('key'))?.value, 'before')
     await close()
   })
 
-  test(`failing Redis: changes made while the connections of ${name} were silently dead are reported with their keys`, async () => {
+  test(`failing Redis: changes made while ${name}'s connections were silently dead are reported with their keys`, async () => {
     const proxy = await startProxy(server.port, isRedisWrite)
     const { storage, other, close } = await open(name, `redis://127.0.0.1:${proxy.port}`)
     await storage.set('kept', 'value')
@@ -197,7 +197,7 @@ test("failing Redis: the adapter closes only its connection, not the app's", asy
   }
 })
 
-test('failing Redis: strings written by another program are readable, errors name any other type, and no error contains a value', async () => {
+test('failing Redis: strings written by another program are readable, other types cause errors, and no error contains a value', async () => {
   const { storage, root, command, close } = await open('ioredis')
   await command('SET', `${root}k:text`, 'sk-secret')
   await command('RPUSH', `${root}k:list`, 'sk-secret')
@@ -211,7 +211,7 @@ test('failing Redis: strings written by another program are readable, errors nam
   await close()
 })
 
-test('failing Redis: each change returns a 503 within six seconds while the server is down, with each client', {
+test('failing Redis: while the server is down, each change gets a 503 within six seconds, with every client', {
   timeoutMs: 300_000,
 }, async () => {
   const token = 'a-management-token-of-32-characters-or-more'
@@ -230,7 +230,7 @@ test('failing Redis: each change returns a 503 within six seconds while the serv
         body: JSON.stringify({ name: `new-${stores}`, models: ['openai/gpt-5'] }),
       })
     const models = async () => (await gateway.fetch('http://gateway/v1/models')).status
-    assert.equal([await models(), await models()], [200, 200]) // the first request writes what a new store lacks
+    assert.equal([await models(), await models()], [200, 200]) // the first request initializes a new store
     await server.kill()
     assert.is(await models(), 200)
     const startedAt = performance.now()

@@ -1,4 +1,4 @@
-/** Lets `ms` pass for every entry of a store. */
+/** A script that ages every entry of a store by `ms`. */
 export const PASS = `
 for _, name in ipairs(redis.call('KEYS', '*' .. ARGV[1] .. 'k:*')) do
   local left = redis.call('PTTL', name) - ARGV[2]

@@ -7,11 +7,11 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { skip } from '../support/suite.ts'
 
-/** A Redis for tests: `SIGNALBOX_TEST_REDIS_URL`, or a server started here on its own port. */
+/** A Redis server for tests: `SIGNALBOX_TEST_REDIS_URL`, or one started here on its own port. */
 export interface RedisServer {
   url: string
   port: number
-  /** Starts the server again with its data after `kill`. This is only available if the server was started here. */
+  /** Restarts the server with its data after `kill`. Only available if the server was started here. */
   start(): Promise<void>
   /** Kills the server immediately, like a crash. */
   kill(): Promise<void>
@@ -25,7 +25,7 @@ export async function findRedis(): Promise<Pick<RedisServer, 'url' | 'remove'> &
   return url ? { url, remove: async () => {}, isOwn: false } : { ...(await startRedis()), isOwn: true }
 }
 
-/** Starts a server that may be killed. Skips the file with a reason if its program isn't available. */
+/** Starts a server that can be killed. Skips the file with a reason if its binary isn't available. */
 export async function startRedis(...options: string[]): Promise<RedisServer> {
   if (!hasProgram()) skip('there is no Redis: install redis-server, or name a server in SIGNALBOX_TEST_REDIS_URL')
   const folder = await mkdtemp(join(tmpdir(), 'signalbox-redis-'))
@@ -64,7 +64,7 @@ export async function startRedis(...options: string[]): Promise<RedisServer> {
   }
 }
 
-/** Starts a cluster with one node, which looks to clients like one of many. */
+/** Starts a one-node cluster, which looks like any cluster to clients. */
 export async function startCluster(): Promise<RedisServer> {
   const server = await startRedis('--cluster-enabled', 'yes', '--cluster-announce-ip', '127.0.0.1')
   await answers(server.port, 'CLUSTER ADDSLOTSRANGE 0 16383', '+OK')
@@ -84,7 +84,7 @@ function hasProgram(): boolean {
   }
 }
 
-/** Returns whether a server on the port sends this response. By default, checks whether it has read its data. */
+/** Returns whether a server on the port sends this response. By default, checks whether it has loaded its data. */
 function answers(port: number, command = 'PING', response = '+PONG'): Promise<boolean> {
   return new Promise((resolve) => {
     const socket = connect(port, '127.0.0.1', () => void socket.write(`${command}\r\n`))

@@ -8,19 +8,19 @@ import { findRedis, startRedis } from './redis-server.ts'
 if (!existsSync(new URL('node_modules/redis', import.meta.url))) skip('services: the clients are not installed')
 
 const server = await findRedis()
-const test = suite('a subscriber that the host app passes to redisStorage')
+const test = suite('a subscriber that the app passes to redisStorage')
 test.after(() => server.remove())
 
 async function waitForMessage(recorded: string[], key: string): Promise<void> {
   const startedAt = performance.now()
   while (!recorded.includes(key)) {
-    assert.ok(performance.now() - startedAt < 10_000, `never told of ${key}`)
+    assert.ok(performance.now() - startedAt < 10_000, `never notified of ${key}`)
     await sleep(10)
   }
 }
 
 for (const name of PACKAGES)
-  test(`the app's subscriber is used instead of another ${name} connection, reused after a disconnect, and left open`, async () => {
+  test(`with ${name}, the app's subscriber is used instead of another connection, reused after a disconnect, and left open`, async () => {
     const [main, subscriber, otherInstance] = [
       await openClient(name, server.url),
       await openClient(name, server.url),
@@ -49,7 +49,7 @@ for (const name of PACKAGES)
     await waitForMessage(recorded, 'after')
 
     await storage.close?.()
-    await sleep(1_200) // the wait has ended
+    await sleep(1_200) // longer than the adapter's blocking wait
     assert.ok(subscriber.isOpen())
     assert.is(await subscriber.command('PING'), 'PONG')
     assert.is(await main.command('PING'), 'PONG')
@@ -62,7 +62,7 @@ for (const name of PACKAGES)
   })
 
 for (const name of ['redis', 'redis-5'] as const)
-  test(`the connection that watch creates from ${name} is closed, even if it isn't open yet`, async () => {
+  test(`the connection that watch creates with ${name} is closed, even if it isn't open yet`, async () => {
     const own = await startRedis()
     const host = await openClient(name, own.url)
     const monitor = await openClient('ioredis', own.url)

@@ -36,14 +36,14 @@ test.after(async ({ program }) => {
   await server.remove()
 })
 
-/** Opens a store with the default prefix and empties it, like the programs of these tests. */
+/** Opens and empties the store with the default prefix, which the child programs also use. */
 async function shared() {
   const { client, command, end } = await openClient('ioredis', server.url)
   await command('EVAL', EMPTY, '1', '{signalbox}:', '{signalbox}:')
   return { storage: redisStorage(client), end }
 }
 
-test('Redis storage keeps all of 4 x 200 read-modify-writes of four processes', async ({ program }) => {
+test('Redis storage loses none of 4 x 200 read-modify-writes by four processes', async ({ program }) => {
   const { storage, end } = await shared()
   const children = Array.from(
     { length: PROCESSES },
@@ -67,10 +67,10 @@ test('Redis storage: other processes reject a paused key within 100 ms', { timeo
     end()
     return Math.max(...delays)
   })
-  assert.ok(Math.min(...latest) <= 100, `ms until all knew of the pause: ${latest}`)
+  assert.ok(Math.min(...latest) <= 100, `ms until all processes rejected the key: ${latest}`)
 })
 
-test('Redis storage throws a TypeError for an invalid client and for unknown options', () => {
+test('Redis storage throws a TypeError for an invalid client or unknown options', () => {
   for (const client of [undefined, null, {}, 'redis://127.0.0.1'])
     assert.throws(() => redisStorage(client as never), /takes a redis or ioredis client/)
   const client = { call: async () => null, duplicate: () => client }

@@ -2,12 +2,12 @@ import { upstashStorage } from '../../adapters/storage/upstash.ts'
 import type { StorageConformance } from '../conformance/storage.ts'
 import { PASS } from './redis-scripts.ts'
 
-/** The token that the front in upstash-server.ts accepts. */
+/** The token that the fake server in upstash-server.ts accepts. */
 export const TOKEN = 'a token of the REST API'
 
 let stores = 0
 
-/** Returns a new prefix that no other process has. */
+/** Returns a new prefix that no other process uses. */
 export const newPrefix = () => `upstash ${crypto.randomUUID()} ${++stores}`
 
 /** The conformance suite's options for Upstash's REST API at this URL. */

@@ -3,7 +3,7 @@ import { type Front, startFront } from './http-front.ts'
 import type { OpenClient } from './redis-clients.ts'
 import { TOKEN } from './upstash-conformance.ts'
 
-/** Starts Upstash's REST API in front of a client's Redis: `/`, `/pipeline`, `/multi-exec`, encoded responses, sync tokens, and errors. */
+/** Starts Upstash's REST API in front of a Redis client: `/`, `/pipeline`, `/multi-exec`, encoded responses, sync tokens, and errors. */
 export function startUpstash(redis: Pick<OpenClient, 'command'>): Promise<Front> {
   return startFront(async ({ url, headers }, body) => {
     const reply = (status: number, value: unknown, extra = {}) => ({

@@ -28,7 +28,7 @@ test.after(async () => {
   await redis.remove()
 })
 
-test("the Upstash client reads the fake server's replies, plain and encoded, and its errors", async () => {
+test("the official Upstash client reads the fake server's replies, plain and encoded, and its errors", async () => {
   const { Redis } = createRequire(import.meta.url)('./node_modules/@upstash/redis') as {
     Redis: new (
       options: object,
@@ -70,14 +70,14 @@ testOverHttp(test, 'Upstash', {
   },
 })
 
-test('a cold store writes after at most two requests', async () => {
+test("a cold store's first write takes at most two requests", async () => {
   const storage = open()
   const before = server.requests
   assert.is(await storage.increment('count', 1), 1)
   assert.ok(server.requests - before <= 2)
 })
 
-test('when 8 clients write a key concurrently, one of 100 writes wins each time, and 10,000 increments are exact', {
+test('if 8 clients write a key concurrently, exactly one of 100 writes wins each time, and 10,000 increments are exact', {
   timeoutMs: 180_000,
 }, async () => {
   const prefix = newPrefix()
@@ -92,7 +92,7 @@ test('when 8 clients write a key concurrently, one of 100 writes wins each time,
   assert.is((await open(prefix).get('sum'))?.value, '10000')
 })
 
-test('if the service stays unreachable, a command fails with STORAGE_UNREACHABLE within seconds, and the next one sooner', async () => {
+test('if the service stays unreachable, a command fails with STORAGE_UNREACHABLE within seconds, and the next one fails sooner', async () => {
   const storage = open()
   server.faults = Array.from({ length: 100 }, () => 'down')
   const timed = async () => {
@@ -106,7 +106,7 @@ test('if the service stays unreachable, a command fails with STORAGE_UNREACHABLE
   assert.is(await storage.get('a'), undefined)
 })
 
-test('a wrong token is reported immediately with the names of the variables, and without the token', async () => {
+test('the error for a wrong token is immediate, and contains the names of the environment variables, but not the token', async () => {
   const storage = upstashStorage({ url: server.url, token: 'a wrong token' })
   const before = server.requests
   const error = await getError(() => storage.get('a'))
@@ -116,7 +116,7 @@ test('a wrong token is reported immediately with the names of the variables, and
   assert.is(server.requests - before, 1)
 })
 
-test('a value over the limit is rejected, and the old one stays', async () => {
+test('a value over the size limit is rejected, and the old value remains', async () => {
   const storage = open()
   await storage.set('a', 'old')
   assert.is((await getError(() => storage.set('a', 'x'.repeat(900_001)))).code, 'STORAGE_TOO_LARGE')
@@ -124,7 +124,7 @@ test('a value over the limit is rejected, and the old one stays', async () => {
   assert.ok(await storage.set('a', 'x'.repeat(900_000)))
 })
 
-test("a client sends back the token of its latest write, so a replica's reads include it", async () => {
+test("the adapter sends the sync token from its latest write, so a replica's reads include that write", async () => {
   const sent: Array<string | null> = []
   const storage = upstashStorage({
     ...{ url: server.url, token: TOKEN, prefix: `sync ${process.pid}` },
@@ -139,7 +139,7 @@ test("a client sends back the token of its latest write, so a replica's reads in
   assert.ok(sent.at(-1))
 })
 
-test('the environment selects the database, and the error for a missing or invalid option explains what to set', () => {
+test('environment variables select the database, and the error for a missing or invalid option explains what to set', () => {
   assert.throws(() => upstashStorage(), /UPSTASH_REDIS_REST_URL/)
   process.env.KV_REST_API_URL = server.url
   process.env.KV_REST_API_TOKEN = TOKEN

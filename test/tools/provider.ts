@@ -31,7 +31,7 @@ export async function startProvider(script: Script) {
     else res.writeHead(400).end()
   })
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  const { port } = server.address() as AddressInfo // it listens on a port
+  const { port } = server.address() as AddressInfo // a TCP server's address is never a string
   return {
     url: `http://127.0.0.1:${port}/v1`,
     close() {

@@ -1,4 +1,4 @@
-// The argument is the package of an adapter for Node. Without it, the app runs on Bun.
+// The argument is the Node adapter's package. Without it, the app runs on Bun.
 import { Elysia } from 'elysia'
 import { gateway } from './gateway.mjs'
 
@@ -12,6 +12,6 @@ new Elysia({ ...(adapter && { adapter }) })
     return { error: 'the app' }
   })
   .listen({ port: 0, hostname: '127.0.0.1' }, async ({ url, raw }) => {
-    await raw?.ready() // the adapter's callback comes before the server has a port
+    await raw?.ready() // the adapter's callback runs before the server has a port
     console.log(new URL(raw?.url ?? url).origin)
   })

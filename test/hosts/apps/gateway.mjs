@@ -1,7 +1,7 @@
 import { createGateway } from 'signalbox'
 import { memoryStorage } from 'signalbox/storage/memory'
 
-/** The gateway that each host serves below `/ai`. */
+/** The gateway that each host app serves below `/ai`. */
 export const gateway = createGateway({
   basePath: '/ai',
   storage: memoryStorage(),

@@ -1,4 +1,4 @@
-// Mounts the gateway with toWebRequest, which hides that a client disconnects.
+// Mounts the gateway with toWebRequest, which hides client disconnects.
 import { createServer } from 'node:http'
 import { createApp, eventHandler, toNodeListener, toWebRequest } from 'h3-1'
 import { announce, gateway } from './gateway.mjs'

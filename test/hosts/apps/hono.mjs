@@ -1,4 +1,4 @@
-// The argument is the package that serves Hono on Node.
+// The argument is the Node server package for Hono.
 import { Hono } from 'hono'
 import { gateway } from './gateway.mjs'
 

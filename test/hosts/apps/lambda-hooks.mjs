@@ -2,7 +2,7 @@ import { createGateway } from 'signalbox'
 import { toLambdaHandler } from 'signalbox/lambda'
 import { memoryStorage } from 'signalbox/storage/memory'
 
-/** Has a hook that takes longer than the response. */
+/** A gateway with a hook that takes longer than the response. */
 const gateway = createGateway({
   basePath: '/ai',
   storage: memoryStorage(),

@@ -1,6 +1,6 @@
 /*
- * Replaces the compiled part of aws-lambda-ric. Only functions without response streaming need it, because the runtime client is the JavaScript one
- * (AWS_LAMBDA_NODEJS_USE_ALTERNATIVE_CLIENT_1).
+ * Stubs out aws-lambda-ric's native addon. With the JavaScript runtime client (AWS_LAMBDA_NODEJS_USE_ALTERNATIVE_CLIENT_1), only functions without
+ * response streaming need it.
  */
 import Module from 'node:module'
 

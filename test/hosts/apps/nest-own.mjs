@@ -1,6 +1,6 @@
 import { Body, Controller, Post } from '@nestjs/common'
 
-/** A route of the app itself, without decorator syntax, which Node doesn't support. */
+/** The app's own route. It doesn't use decorator syntax, which Node doesn't support. */
 export class OwnController {
   own(body) {
     return body

@@ -34,7 +34,7 @@ export function createLab() {
     const server = createServer(listener)
     servers.push(server)
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-    const { port } = server.address() as AddressInfo // it listens on a port
+    const { port } = server.address() as AddressInfo // a TCP server's address is never a string
     return { port, url: `http://127.0.0.1:${port}`, server }
   }
 

@@ -1,7 +1,7 @@
 import process from 'node:process'
 import { type DenoKv, denoKvStorage } from '../../../adapters/storage/deno-kv.ts'
 
-/* One of several processes that change the same value in Deno KV. The arguments are the file and the number of changes. */
+/* One of several processes that update the same value in Deno KV. The arguments are the file and the number of updates. */
 
 declare const Deno: { openKv(path: string): Promise<DenoKv> }
 

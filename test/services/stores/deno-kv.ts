@@ -11,7 +11,7 @@ interface Kv extends DenoKv {
   close(): void
 }
 
-/** Tests of Deno KV in addition to the conformance suite. They run in Deno. */
+/** Tests for Deno KV that run in Deno, in addition to the conformance suite. */
 export function denoKvTests(test: Suite<Record<string, unknown>>): void {
   const withKv = (name: string, body: (kv: Kv) => Promise<void>) =>
     test(name, async () => {
@@ -58,7 +58,7 @@ export function denoKvTests(test: Suite<Record<string, unknown>>): void {
     await storage.list('')
     await other.set('lost', 'value')
     const log = kv.list({ start: ['signalbox', 'log'], end: ['signalbox', 'log', Infinity] }, { batchSize: 100 })
-    for await (const { key } of log) await kv.delete([...key] as Key) // the key as listed
+    for await (const { key } of log) await kv.delete([...key] as Key) // the key exactly as listed
     const { keys, gaps } = await received(storage, 1)
     assert.equal([keys.size, gaps], [0, 1])
   })
@@ -89,7 +89,7 @@ export function denoKvTests(test: Suite<Record<string, unknown>>): void {
     for (const key of Object.keys(values)) assert.is(await storage.delete(key), true, key)
   })
 
-  withKv('stores values and keys of the maximum size, in every script', async (kv) => {
+  withKv('stores keys and values of the maximum size, with characters of any UTF-8 length', async (kv) => {
     const storage = denoKvStorage(kv, { prefix: 'p'.repeat(100) })
     for (const char of ['a', 'é', '日', '😀', '\u0000'])
       for (const ttlMs of [undefined, 1_000]) {
@@ -101,7 +101,7 @@ export function denoKvTests(test: Suite<Record<string, unknown>>): void {
       }
   })
 
-  test('leaves the database open, and reports a closed database', async () => {
+  test('close leaves the database open, and calls on a closed database fail with an error', async () => {
     const kv = await Deno.openKv(':memory:')
     const storage = denoKvStorage(kv)
     await storage.set('key', 'value')

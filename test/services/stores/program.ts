@@ -2,7 +2,7 @@ import process from 'node:process'
 import { reportSuites } from './report.ts'
 import { type Servers, subjectsOn } from './subjects.ts'
 
-/* Reports the suites of stores in Node, Bun, or Deno. The argument is JSON with the servers and the names of the stores. */
+/* Runs the store suites in Node, Bun, or Deno, and reports the results. The argument is JSON with the servers and the store names. */
 
 const [servers, names] = JSON.parse(process.argv[2] ?? '') as [Servers, string[]] // the argument that runs-in.ts passes
 await reportSuites(names, subjectsOn(servers), (line) => void process.stdout.write(line))

@@ -4,20 +4,20 @@ import { describeError } from '../../runner/describe.ts'
 import { type FileRecord, openFile, type TestRecord } from '../../runner/registry.ts'
 import { fakeClock } from '../../support/clock.ts'
 
-/** A test as the other side declares it. */
+/** A test as the other process declares it. */
 export type Declared = Pick<TestRecord, 'suite' | 'name'>
-/** The test's outcome: the failure, if any. */
+/** A test's outcome, with its failure if there is one. */
 export type Reported = Declared & { failure?: string }
 
 /** Opens a store in the current runtime. May declare more tests. */
 export type Subject = () => Opening | Promise<Opening>
 
-/** `holdsDamage` means that no other test damages the records of this store. */
+/** `holdsDamage` also runs the damaged-record tests, for stores that no other file runs them on. */
 type Opening = StorageConformance & { holdsDamage?: true }
 
 /**
- * Runs the conformance suite of stores in the current runtime, without the runner. Writes lines of JSON, each with a line break in front of it,
- * because uvu writes dots: first the list of tests, and then the outcome of each. `UVU_DEFER` must be set, so uvu starts nothing itself.
+ * Runs the conformance suite for stores in the current runtime, without the runner. Writes JSON lines: first the list of tests, and then the outcome
+ * of each. Each line is preceded by a line break, because uvu prints dots. `UVU_DEFER` must be set, so that uvu doesn't start the tests itself.
  */
 export async function reportSuites(
   names: string[],

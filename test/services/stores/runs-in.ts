@@ -13,7 +13,7 @@ import { findRedis } from '../redis-server.ts'
 import { startUpstash } from '../upstash-server.ts'
 import type { Declared, Reported } from './report.ts'
 
-/** A process that runs elsewhere: its output, and a function that ends it. */
+/** A separate process: its output, and a function that ends it. */
 export interface Run {
   written: AsyncIterable<string>
   end(): Promise<void>
@@ -25,8 +25,8 @@ const TIMEOUT_MS = 300_000
 const LEAST_TESTS = 25
 
 /**
- * Runs the conformance suite for all stores that the matrix has in a runtime, in that runtime, and declares a test here for each of them. `start`
- * starts reporting the suites of these stores. `missing` tells by store why it isn't available.
+ * Runs the conformance suite in a runtime, for all stores that the matrix lists for it, and declares a test here for each test there. `start` starts
+ * the process that reports the results for the given stores. `missing` contains the reason for each store that isn't available.
  */
 export async function storesRunIn(
   runtime: Runtime,
@@ -53,7 +53,7 @@ export async function storesRunIn(
     })
 }
 
-/** Does the same with a command that runs a script, and with the servers that some stores need. */
+/** Does the same with a command that runs a script, and starts the servers that some stores need. */
 export async function storesRunBy(runtime: Runtime, command: string, ...args: string[]): Promise<void> {
   const folder = await temporaryFolder()
   const program = join(folder.path, 'program.mjs')
@@ -85,7 +85,7 @@ export async function storesRunBy(runtime: Runtime, command: string, ...args: st
   })
 }
 
-/** Bundles a program in this folder into one file, in which uvu starts nothing itself. */
+/** Bundles a program in this folder into one file, in which uvu doesn't start tests itself. */
 export async function bundle(entry: string, options: BuildOptions): Promise<string> {
   const { outputFiles } = await build({
     entryPoints: [fileURLToPath(new URL(entry, import.meta.url))],
@@ -101,7 +101,7 @@ export async function bundle(entry: string, options: BuildOptions): Promise<stri
 
 const getTitle = ({ suite, name }: Declared) => `${suite} › ${name}`
 
-/** Resolves when the tests are declared. If the run ends early, all tests without an outcome fail. */
+/** Reads the output, and resolves when the tests are declared. If the process ends early, all tests without an outcome fail. */
 async function follow(written: AsyncIterable<string>) {
   const outcomes = new Map<string, PromiseWithResolvers<{ failure?: string }>>()
   const declared = Promise.withResolvers<Declared[]>()
@@ -192,7 +192,7 @@ interface Server {
   remove(): Promise<void>
 }
 
-/** Returns a server, or why there is none. */
+/** Returns a server, or the reason why there is none. */
 export async function startIfFound(start: () => Promise<Server>): Promise<Server & { missing?: string }> {
   return start().catch((error: unknown) => {
     if (error instanceof SkipSignal) return { url: '', remove: async () => {}, missing: error.message }

@@ -15,7 +15,7 @@ import { upstashConformance } from '../upstash-conformance.ts'
 import { denoKvTests } from './deno-kv.ts'
 import type { Subject } from './report.ts'
 
-/** The addresses of the servers that some stores need. */
+/** The URLs of the servers that some stores need. */
 export interface Servers {
   redis: string
   postgres: string
@@ -90,7 +90,7 @@ export const subjectsOn = (servers: Servers): Record<string, Subject> => ({
   },
 
   'deno-kv'() {
-    denoKvTests(suite('deno-kv, in addition to the suite for all stores'))
+    denoKvTests(suite('deno-kv, in addition to the conformance suite'))
     return {
       has: ['increment', 'watch'],
       holdsDamage: true,

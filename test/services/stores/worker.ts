@@ -9,7 +9,7 @@ import { type SqliteDatabase, sqliteStorage } from '../../../adapters/storage/sq
 import { upstashConformance } from '../upstash-conformance.ts'
 import { reportSuites, type Subject } from './report.ts'
 
-/* A Worker that reports the suites of stores on Workers. The body of a request is JSON with their names. */
+/* A Worker that runs the store suites on Workers, and reports the results. The request body is JSON with the store names. */
 
 interface Env {
   KV: KvNamespace
@@ -19,7 +19,7 @@ interface Env {
   UPSTASH: string
 }
 
-/** An object whose clock a test advances, which triggers its alarm. */
+/** A Durable Object with a clock that a test can advance, which triggers its alarm. */
 const now = Date.now
 let aheadMs = 0
 Date.now = () => now() + aheadMs
