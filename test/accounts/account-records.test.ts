@@ -10,7 +10,7 @@ const test = suite('accounts')
 const DAY_MS = 24 * 60 * 60 * 1_000
 const HOSTILE_IDS = ['__proto__', 'constructor', 'a/b', '../x', '%2e', 'A', 'a']
 
-test('check 13: each id is a separate account, even if it contains special characters', async () => {
+test('check 13: every id maps to its own account, even if it contains special characters', async () => {
   const { use, refsOf } = openAccounts()
   const refs = []
   for (const account of HOSTILE_IDS) refs.push((await use({ account })).ref)
@@ -18,7 +18,7 @@ test('check 13: each id is a separate account, even if it contains special chara
   assert.equal(await refsOf(), refs.map((ref) => `accounts/${ref}`).sort())
 })
 
-test('an account is stored on its first attempt, then at most once a day', async () => {
+test('an account is stored on its first attempt, and rewritten at most once a day', async () => {
   const { accounts, use, refsOf, storage, clock } = openAccounts()
   await accounts.getAccount({ account: 'alice' })
   assert.equal(await refsOf(), [])
@@ -33,7 +33,7 @@ test('an account is stored on its first attempt, then at most once a day', async
   assert.is.not((await storage.list('accounts/'))[0]?.version, first?.version)
 })
 
-test('check 29: an account expires after 90 idle days, and use renews it', async () => {
+test('check 29: an account expires after 90 idle days, counted from its last use', async () => {
   const { use, refsOf, clock } = openAccounts()
   await use({ account: 'alice' })
   await use({ account: 'bob' })
@@ -78,7 +78,7 @@ test('check 28: the 1,001st new account within a minute gets a 503, and known ac
   assert.is(await tell({ account: 'one more' }), 'ok')
 })
 
-test('check 31: the storage contains no id, name, or email address of an account in plaintext', async () => {
+test("check 31: the storage never contains an account's id, name, or email address in plaintext", async () => {
   const { use, dump } = openAccounts()
   const canary = 'canary-5b1c9d7e'
   await use({
@@ -105,7 +105,7 @@ test('a plan can be referenced by id or name, and its per-account limits apply',
   }
 })
 
-test('an unknown plan causes an app error, and a paused plan blocks requests', async () => {
+test('an account with an unknown plan gets a 500, and one with a paused plan gets a 403', async () => {
   const { tell, putPlan } = openAccounts()
   assert.is(await tell({ account: 'alice', plan: 'nope' }), '500 IDENTITY_INVALID')
   await putPlan({ id: 'nope' })
@@ -127,7 +127,7 @@ test("an identity's limits replace the plan's, and equal limits share one object
   assert.is(one.limits, other.limits)
 })
 
-test("the plan set by the app also applies to the account's keys, including later changes to the plan", async () => {
+test("the plan that the app sets also applies to the account's keys, even after the app switches plans", async () => {
   const { accounts, use, putPlan, clock } = openAccounts()
   await putPlan({ id: 'free' })
   await putPlan({ id: 'pro' })
@@ -139,7 +139,7 @@ test("the plan set by the app also applies to the account's keys, including late
   assert.equal([(await byKey()).plan?.id, (await byKey()).name], ['pro', 'Alice'])
 })
 
-test('rejects a record that another program changed, or copied from another account', async () => {
+test('rejects a record that was changed by another program or copied from another account', async () => {
   const storage = memoryStorage()
   const { use, tell } = openAccounts({ storage })
   const { ref } = await use({ account: 'alice' })
@@ -174,7 +174,7 @@ test('check 34: while the storage is unavailable, known accounts are served and 
   assert.is(await tell({ account: 'bob' }), 'ok')
 })
 
-test('accounts survive adding the first secret to a storage', async () => {
+test('accounts survive when the storage gets its first secret', async () => {
   const { ownSecret: _, ...storage } = memoryStorage()
   const before = openAccounts({ storage, secret: undefined })
   const { ref } = await before.use({ account: 'alice', name: 'Alice' })

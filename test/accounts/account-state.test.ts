@@ -12,7 +12,7 @@ const test = suite('per-account state')
 
 const storage = memoryStorage()
 
-/** Opens an app whose requests for `pool` stay on one of three targets. The providers in `down` fail. */
+/** Opens an app that pins requests for `pool` to one of three targets. Providers in `down` fail. */
 async function open() {
   const down = new Set<string>()
   const upstream = fakeUpstream(({ provider }) =>
@@ -45,7 +45,7 @@ const send =
       body: JSON.stringify(body),
     })
 
-/** Opens callers that all use the same session ID: two users, a token, a key, and a user in this process. */
+/** Opens callers that all use the same session ID: two users, a token, a key, and an in-process user. */
 async function openCallers(gateway: Gateway) {
   const { token } = await gateway.api.tokens.mint({ account: 'carol' })
   const { key } = await gateway.api.keys.create({ name: 'app', account: 'dave' })
@@ -58,7 +58,7 @@ async function openCallers(gateway: Gateway) {
   }
 }
 
-test('check 51 (bug B8): a session belongs to one account, even if another account uses the same session name', async () => {
+test('check 51 (bug B8): a session belongs to one account, even if another account uses the same session ID', async () => {
   const { gateway, upstream, down } = await open()
   const { alice, ...others } = await openCallers(gateway)
   const pick = async (send: Send) => {

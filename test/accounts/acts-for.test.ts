@@ -58,7 +58,7 @@ test("the key's plan applies only to accounts without their own plan", async () 
   assert.is(await send(key, 'bob'), '200', 'the plan was not stored')
 })
 
-test("the plan of a key that acts for accounts can't be deleted", async () => {
+test("a plan can't be deleted while a key that acts for accounts uses it", async () => {
   const { api } = await open()
   const { id: plan } = await api.groups.create({ name: 'free' })
   const { id } = await api.keys.create({ name: 'host', actsFor: { plan } })
@@ -68,7 +68,7 @@ test("the plan of a key that acts for accounts can't be deleted", async () => {
   assert.equal(await api.groups.delete(plan), { success: true })
 })
 
-test('check 4 (bug B3): any other key with a header for another account is rejected', async () => {
+test("check 4 (bug B3): a key that can't act for accounts is rejected if its header selects another account", async () => {
   const { api, send, fetch } = await open()
   const { key } = await api.keys.create({ name: 'app' })
   const own = await api.keys.create({ name: 'of alice', account: 'alice' })
@@ -80,7 +80,7 @@ test('check 4 (bug B3): any other key with a header for another account is rejec
   assert.is(await send(own.key, 'alice'), '200')
 })
 
-test('check 3: AI SDK options can only contain the account of the request', async () => {
+test("check 3: AI SDK options can only name the request's account", async () => {
   const { api, send } = await open()
   const { key } = await api.keys.create({ name: 'host', actsFor: {} })
   assert.is(await send(key, 'bob', naming('alice')), '403 account_not_allowed')

@@ -46,7 +46,7 @@ test("check 21: requests from other sites' pages are rejected before identify is
   assert.equal([app.requests.length, app.upstream.calls.length], [0, 0])
 })
 
-test("check 22: the app's pages and clients other than browsers are served", async () => {
+test("check 22: requests from the app's own pages and from non-browser clients are accepted", async () => {
   const app = await openApp()
   const accepted: Array<Record<string, string>> = [
     {},
@@ -75,7 +75,7 @@ test('check 22: behind a proxy, publicOrigin replaces Host in the origin check',
   )
 })
 
-test('check 23: cookies are removed from requests from an allowed origin unless the origin may send credentials', async () => {
+test("check 23: the gateway strips cookies from an allowed origin's requests unless the origin may send credentials", async () => {
   const app = await openApp({
     allowedOrigins: [PARTNER, { origin: SIBLING, credentials: true }],
     identify: ({ headers }) => ({ account: headers.get('cookie') ?? 'nobody' }),
@@ -116,7 +116,7 @@ test('check 23: cookies are removed from requests from an allowed origin unless 
   assert.is((await preflight(SIBLING)).headers.get('access-control-allow-credentials'), 'true')
 })
 
-test("check 23: identify doesn't receive the platform's request, which contains the cookie", async () => {
+test('check 23: identify gets no platform request from an origin without credentials, because it contains the cookie', async () => {
   const platforms: unknown[] = []
   const app = await openApp({
     allowedOrigins: [PARTNER, { origin: SIBLING, credentials: true }],
@@ -155,7 +155,7 @@ test('check 23: as() rejects a cookie from an allowed origin without credentials
   assert.is((await send()).status, 200)
 })
 
-test("the app's origin keeps its cookies even if it is listed", async () => {
+test("requests from the app's own origin keep their cookies even if allowedOrigins contains it", async () => {
   const app = await openApp({ allowedOrigins: [APP] })
   assert.is((await app.chat({ as: 'alice', headers: { origin: APP, 'sec-fetch-site': 'same-origin' } })).status, 200)
   assert.is((await app.chat({ as: 'alice', headers: { origin: APP } })).status, 200)

@@ -5,7 +5,7 @@ import { chatResponse } from '../pipeline/support/responses.ts'
 import { catalog } from '../pipeline/support/world.ts'
 import { assert, suite } from '../support/suite.ts'
 
-const test = suite('the limits of an account on a cold instance')
+const test = suite('account limits on a cold instance')
 
 function open(storage: Storage) {
   const gateway = createGateway({
@@ -27,7 +27,7 @@ function open(storage: Storage) {
   return { gateway, send }
 }
 
-test('the gateway reads the counters once, at the same time as the account record', async () => {
+test('the gateway reads each counter once, in parallel with the account record', async () => {
   const inner = memoryStorage()
   const first = open(inner)
   assert.is(await first.send('ann'), 200)
@@ -52,7 +52,7 @@ test('the gateway reads the counters once, at the same time as the account recor
   await second.gateway.close()
 })
 
-test("an account's limits apply", async () => {
+test("a cold instance enforces an account's own limits", async () => {
   const storage = memoryStorage()
   const first = open(storage)
   await first.gateway.api.accounts.put({ id: 'ann', limits: { requests: { day: 1 } } })

@@ -6,14 +6,14 @@ import { openApp } from './support/app.ts'
 
 const test = suite('accounts on every client route')
 
-/** A feature with two routes of its own. */
+/** A feature that adds two routes. */
 const hello = { name: 'hello', areas: [{ path: '/hello', routes: [greeting('GET'), greeting('POST')] }] }
 
 function greeting(method: 'GET' | 'POST') {
   return { method, path: '/hello/:name', run: () => Response.json({ hello: true }) }
 }
 
-/** Every path that a client key can open, and one path without a route. Names stand for parameters. */
+/** Every path that a client key can access, plus one path without a route. Parameters have sample values. */
 const routes: ReadonlyArray<[method: string, path: string]> = [
   ...endpoints.map(({ path }) => ['POST', path.replace('{model}', 'one/m')] as [string, string]),
   ...listingPaths.flatMap(
@@ -91,7 +91,7 @@ for (const [method, path] of routes)
     }
   })
 
-test("OPTIONS and the health check don't call identify", async () => {
+test("OPTIONS requests and health checks don't call identify", async () => {
   const app = await openApp()
   for (const path of ['/v1/models', '/v1/chat/completions'])
     await app.gateway.fetch(app.toRequest(path, { method: 'OPTIONS' }))
@@ -106,7 +106,7 @@ test('an account has no access to the management API', async () => {
   assert.is(app.requests.length, 0)
 })
 
-test("identify receives the request's details", async () => {
+test("identify receives the request's method, URL, endpoint, kind, format, and ID", async () => {
   const seen: object[] = []
   const app = await openApp({
     identify: (request, { endpoint, kind, format, requestId }) => {

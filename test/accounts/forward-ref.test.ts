@@ -9,7 +9,7 @@ import { assert, suite } from '../support/suite.ts'
 
 const test = suite("an account's ref as the end user")
 
-test("providers get an account's ref instead of the user that the client sends", async () => {
+test("providers get the account's ref instead of the client's user field", async () => {
   const upstream = fakeUpstream(() => json(chatResponse()))
   const gateway = createGateway({
     storage: memoryStorage(),
@@ -36,7 +36,7 @@ test("providers get an account's ref instead of the user that the client sends",
   assert.equal(await send(gateway, { user: 'x' }), { user: 'x', safety_identifier: undefined })
 })
 
-test("every format except Gemini's has a field for the ref", () => {
+test("the ref replaces the user field in every format except Gemini's, which has none", () => {
   const replaceUser = (format: ClientFormat, body: Parameters<typeof withEndUser>[1]) => withEndUser(format, body, 'r')
   assert.equal(replaceUser('anthropic-messages', { metadata: { user_id: 'x', a: 1 } }), {
     metadata: { user_id: 'r', a: 1 },

@@ -17,7 +17,7 @@ test("check 1 (bug B3): a header can't select another account", async () => {
   assert.is(await getOutcome(await app.chat({ headers })), '403 account_not_allowed')
 })
 
-test('check 2 (bug B3): other headers and fields that resemble user names have no effect', async () => {
+test('check 2 (bug B3): other headers and fields that look like user names have no effect', async () => {
   const seen: Array<string | undefined> = []
   const app = await openApp({
     extend: [
@@ -57,7 +57,7 @@ test("check 3: the AI SDK's quota entity must be the caller's account", async ()
   assert.is((await app.chat({ as: 'alice', body: { providerOptions: { gateway: { order: ['x'] } } } })).status, 200)
 })
 
-test("check 6: a key that belongs to no account, or to another one, doesn't work with an identity", async () => {
+test('check 6: an identified request is rejected if its key belongs to no account or to another one', async () => {
   const app = await openApp()
   const { key } = await app.api.keys.create({ name: 'plain' })
   const response = await app.chat({ as: 'alice', headers: { 'x-api-key': key } })
@@ -99,7 +99,7 @@ test('check 9: returning null rejects a request, even with a valid key', async (
   assert.is(app.upstream.calls.length, 0)
 })
 
-test("a refusal rejects a request with the refusal's status and message, in the client's format", async () => {
+test("identify can reject a request with its own status and message, in the client's format", async () => {
   const refusals: Record<string, ReturnType<Identify>> = {
     '/402': { refuse: 'Your trial has ended.', status: 402 },
     '/403': { refuse: 'Your team has no access.', status: 403 },
@@ -166,7 +166,7 @@ test('check 10: the gateway abandons an identify call that hangs for 5 s, and ab
   assert.is(signals[0]?.aborted, true)
 })
 
-test("a client disconnect aborts the identify call, and isn't treated as a failure", async () => {
+test("a client disconnect aborts the identify call, and doesn't count as a failure", async () => {
   const signals: AbortSignal[] = []
   const app = await openApp({
     identify: (_, { signal }) => {
@@ -185,7 +185,7 @@ test("a client disconnect aborts the identify call, and isn't treated as a failu
   assert.equal([signals.length, app.errors.length], [2, 0])
 })
 
-test('check 11: an invalid identity returns a bare 500, and onError gets the field', async () => {
+test('check 11: an invalid identity returns a bare 500, and onError learns which field is invalid', async () => {
   const wrong: Array<[unknown, RegExp]> = [
     [{}, /"account"/],
     [{ account: 7 }, /"account"/],

@@ -3,7 +3,7 @@ import { readIdentifyResult } from '../../src/request/identify-result.ts'
 import type { Identity } from '../../src/request/identity.ts'
 import { assert, suite } from '../support/suite.ts'
 
-const test = suite('identities')
+const test = suite('parsing identify results')
 
 const full: Identity = {
   account: 'user_42',
@@ -22,10 +22,9 @@ test('an identity can have all fields, some fields, or undefined fields', () => 
   assert.equal(readIdentifyResult({ account: 'a', plan: undefined }), { identity: { account: 'a' } })
 })
 
-test('an empty result counts as no identity and no rejection', () =>
-  assert.is(readIdentifyResult(undefined), undefined))
+test('undefined is neither an identity nor a rejection', () => assert.is(readIdentifyResult(undefined), undefined))
 
-test('null and a refusal reject the request, and clients retry only if the refusal sets a retry time', () => {
+test('null and "refuse" reject the request, and clients retry only if "refuse" sets a retry time', () => {
   const read = (response: unknown) => {
     const found = readIdentifyResult(response)
     assert.ok(found && 'refusal' in found)

@@ -21,7 +21,7 @@ const askWith =
 const getUsed = async ({ api }: World, resource: 'keys' | 'accounts', id: string) =>
   (await api[resource].limits.get(id)).limits.map(({ scope, used }) => `${scope} ${used}`)
 
-test("check 35: a key's requests count for the key, its account, and the plan", async () => {
+test("check 35: a key's requests count toward the key, its account, and the plan", async () => {
   const world = await open()
   const { api, send } = world
   await api.groups.put({ id: 'pro', name: 'Pro', limits: { requests: { day: 100 } }, each: { requests: { day: 3 } } })
@@ -37,7 +37,7 @@ test("check 35: a key's requests count for the key, its account, and the plan", 
   assert.equal(await getUsed(world, 'accounts', 'alice'), ['account 3', 'group 3'])
 })
 
-test('the lower limit of the plan and the account applies', async () => {
+test("the lower of the plan's limit and the account's limit applies", async () => {
   const { api, send } = await open()
   await api.groups.put({ id: 'pro', name: 'Pro', each: { requests: { day: 2 } } })
   await api.accounts.put({ id: 'alice', plan: 'pro', limits: { requests: { day: 1 } } })
@@ -62,7 +62,7 @@ test('check 26 (bug B1): concurrent first requests of an account never exceed it
   assert.is(statuses.filter((status) => status === 200).length, 5)
 })
 
-test('check 19: a paused account rejects its keys and ends its streams', async () => {
+test('check 19: pausing an account blocks its keys and ends its streams', async () => {
   const upstream = fakeUpstream(() => sse([chatChunk({ content: 'Once' })], 'hang'))
   const { api, chat } = await openWorld({ fetch: upstream, connections: ['one'] })
   await api.accounts.put({ id: 'alice' })
@@ -95,7 +95,7 @@ test('models must be allowed by the key, the account, and the plan', async () =>
   assert.equal([await send(key, { model: 'one/m' }), await send(key, { model: 'one/other' })], [200, 403])
 })
 
-test("check 5 (bug B4): user labels in a body create no accounts, and all of them share the key's budget", async () => {
+test("check 5 (bug B4): user fields in request bodies create no accounts, and all share the key's limit", async () => {
   const { api, send, gateway } = await open()
   const { key } = await api.keys.create({ name: 'claude-code', limits: { requests: { day: 100 } } })
   for (let index = 0; index < 100; index++)
@@ -107,7 +107,7 @@ test("check 5 (bug B4): user labels in a body create no accounts, and all of the
   assert.equal(await gateway.api.accounts.list(), { accounts: [] })
 })
 
-test("a key has either a group or an account, and an account with keys can't be deleted", async () => {
+test("a key can't have both a group and an account, and an account with keys can't be deleted", async () => {
   const { api } = await open()
   await api.groups.put({ id: 'pro', name: 'Pro' })
   const message = async (promise: Promise<unknown>) => promise.then(String, (error: Error) => error.message)

@@ -37,7 +37,7 @@ test('a caller is subject to the limits of its key, its account, its plan, and t
   )
 })
 
-test("a request counts toward its account's and its key's limits, and must fit both", async () => {
+test("a request counts toward its account's and its key's limits, and must fit within both", async () => {
   const { one: ledger, other } = open()
   const scopes = [key({ requests: { day: 5 } }), account({ requests: { day: 2 } })]
   assertReserved(await ledger.reserve(scopes, { fixed: { requests: 1 } })).settle({ requests: 1 })
@@ -53,7 +53,7 @@ test("a request counts toward its account's and its key's limits, and must fit b
   assert.is((await other.state(key({ requests: { day: 5 } })))[0]?.used, 1)
 })
 
-test("user account counters aren't mirrored, and aren't listed as near their limits", async () => {
+test("account counters aren't synced to the cloud or listed as near their limits", async () => {
   const { world, one: ledger } = open()
   const limits = { requests: { day: 1 } }
   for (let index = 0; index < 30; index++)
@@ -71,7 +71,7 @@ test("user account counters aren't mirrored, and aren't listed as near their lim
   )
 })
 
-test('a rejection mentions the account and its plan, without ids', async () => {
+test('a limit error mentions the account and its plan, without ids', async () => {
   const { one: ledger } = open()
   const wanted = { fixed: { requests: 2 } }
   const terms = { need: 2, limitsOutput: true, now: 0, headers: {} }

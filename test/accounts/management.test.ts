@@ -31,7 +31,7 @@ test("operations accept an account's id or ref", async () => {
   assert.equal([name, models], [undefined, ['one/*']])
 })
 
-test('over HTTP, an id is percent-encoded', async () => {
+test('over HTTP, account ids are percent-encoded', async () => {
   const { api, gateway } = await open()
   await api.accounts.put({ id: 'a/b ü' })
   const url = `http://gateway/api/accounts/${encodeURIComponent('a/b ü')}`
@@ -44,7 +44,7 @@ test('over HTTP, an id is percent-encoded', async () => {
   assert.equal(await send('GET'), { error: 'Account not found' })
 })
 
-test('put writes nothing if nothing changes, and rejects invalid account ids', async () => {
+test('put skips the write if nothing changes, and rejects invalid account ids', async () => {
   const { api, dump } = await open()
   await api.accounts.put({ id: 'alice', name: 'Alice' })
   const before = await dump()
@@ -55,7 +55,7 @@ test('put writes nothing if nothing changes, and rejects invalid account ids', a
   assert.match(await message(api.accounts.put({ id: 'bob', plan: 'nope' })), /no group has the ID "nope"/)
 })
 
-test('lists are paged and filtered', async () => {
+test('account lists support paging and filters', async () => {
   const { api } = await open()
   await api.groups.put({ id: 'pro', name: 'Pro' })
   for (let index = 0; index < 25; index++)
@@ -80,7 +80,7 @@ test('an account can be paused before its first request', async () => {
   assert.is(await message(api.accounts.resume('a_aaaaaaaaaaaaaaaaaaaaaaaaaa')), 'Account not found')
 })
 
-test('check 32: deleting with erase leaves no trace of the id in the storage; with keep, only the encrypted id', async () => {
+test('check 32: deleting with erase removes every trace of the id from the storage; with keep, only the encrypted id remains', async () => {
   const { api, dump, storage, chat } = await open()
   for (const usage of ['keep', 'erase'] as const) {
     await api.accounts.put({ id: 'alice', name: 'Alice', limits: { requests: { day: 5 } } })
@@ -96,7 +96,7 @@ test('check 32: deleting with erase leaves no trace of the id in the storage; wi
   }
 })
 
-test('a later delete can erase the data left by a delete with keep', async () => {
+test('deleting with erase also removes what an earlier delete with keep left behind', async () => {
   const { api, storage } = await open()
   await api.accounts.put({ id: 'alice', name: 'Alice' })
   await api.accounts.delete('alice')
@@ -107,7 +107,7 @@ test('a later delete can erase the data left by a delete with keep', async () =>
   assert.is(await message(api.accounts.delete('alice', { usage: 'erase' })), 'Account not found')
 })
 
-test('an account record changed by another program shows an error, and pausing the account confirms the record', async () => {
+test('an account record changed by another program has an error until the account is paused', async () => {
   const { api, storage } = await open()
   const { ref } = await api.accounts.put({ id: 'alice' })
   const stored = await storage.get(`accounts/${ref}`)

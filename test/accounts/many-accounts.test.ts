@@ -9,14 +9,14 @@ import { openAccounts } from './support/open-accounts.ts'
 
 const STORED = randomCases(1_000_000, 50_000)
 /**
- * One request takes 0.6 ms of CPU time, including the writes for a new account, so a million requests would take too long. This many accounts fill
- * all caches,
+ * The number of accounts that fills all caches. A million would take too long, because one request takes 0.6 ms of CPU time, including the writes for
+ * a new account.
  */
 const WARM_UP = isCi ? 30_000 : 2_000
-/** and this many more must not need more memory. */
+/** The number of accounts served in total. Those after the warm-up must not need more memory. */
 const SERVED = isFull ? 70_000 : isCi ? 45_000 : 4_000
 const MAX_MIB = 1_024
-/** The maximum ratio of the startup time with a full store to that with an empty one. */
+/** The maximum ratio of the startup time with a full store to the startup time with an empty one. */
 const START_RATIO = 1.2
 
 const IDLE_MS = 90 * 24 * 60 * 60 * 1_000
@@ -39,7 +39,7 @@ interface Filled {
 }
 
 test(
-  `check 30: a process with ${STORED.toLocaleString('en')} accounts stays within ${MAX_MIB} MiB, and starts as fast as one with none`,
+  `check 30: a process with ${STORED.toLocaleString('en')} accounts stays within ${MAX_MIB} MiB, and starts as fast as one without any`,
   slowly,
   ({ program }) =>
     inFolder((full) =>
@@ -77,7 +77,7 @@ async function setUp(path: string): Promise<void> {
   await storage.close?.()
 }
 
-/** Stores the record of one account under many refs. Each ref expires if it stays idle. */
+/** Stores one account's record under many refs, each with an idle expiry. */
 async function store(path: string, count: number): Promise<void> {
   const storage = fileStorage({ path, logger: false })
   const { api, close } = createGateway({ storage, logger: false })

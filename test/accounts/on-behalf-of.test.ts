@@ -84,7 +84,7 @@ test('as() copies the identity', async () => {
   assert.is((await fetch(request)).status, 200)
 })
 
-test('a Node handler serves one account', async () => {
+test('a Node handler can serve a single account', async () => {
   const app = await openApp({ identify: () => null })
   const { url } = await lab.listen(toNodeHandler(app.as({ account: 'alice' })))
   assert.is((await fetch(`${url}/v1/chat/completions`, init)).status, 200)
@@ -105,7 +105,7 @@ test("a Node handler can identify callers from the framework's request", async (
     },
   })
   const { url } = await lab.listen((req, res) => {
-    Object.assign(req, { user: users.shift() }) // what Passport does
+    Object.assign(req, { user: users.shift() }) // as Passport does
     handler(req, res)
   })
   const statuses: number[] = []
@@ -119,7 +119,7 @@ test("a Node handler rejects an identify option that conflicts with the gateway'
   assert.throws(() => toNodeHandler(app.gateway, { identify: 'alice' as unknown as () => null }), /function/)
 })
 
-test('check 16: in-process models run as their account, and skip the checks for browsers', async () => {
+test('check 16: in-process models run as their account, and skip browser checks', async () => {
   const app = await openApp({ identify: () => null })
   const signalbox = createSignalbox(app.gateway, { account: 'alice' })
   const headers = { origin: 'https://evil.example', 'sec-fetch-site': 'cross-site' }

@@ -10,7 +10,7 @@ const createRefs = async (fill: number) => {
   return createAccountRefs(async () => keyring)
 }
 
-test('a ref is the same for the same id and keyring, and differs for any other id or keyring', async () => {
+test('a ref is stable for an id and a keyring, and differs for any other id or keyring', async () => {
   const refs = await createRefs(1)
   const found = await Promise.all(HOSTILE_IDS.map((id) => refs.find(id)))
   assert.is(new Set(found).size, HOSTILE_IDS.length)
@@ -26,7 +26,7 @@ test('a ref encodes the first 130 bits of the hash in base32', async () => {
   assert.is(ref, 'a_aaaqeayeaudaocajbifqydiob4')
 })
 
-test('a ref or an id identifies an account', async () => {
+test('an account can be looked up by its ref or id', async () => {
   const refs = await createRefs(1)
   const ref = await refs.find('alice')
   assert.is(await refs.resolve('alice'), ref)

@@ -9,7 +9,7 @@ import { assert, suite } from '../support/suite.ts'
 import { byCookie } from './support/app.ts'
 import { SECRET } from './support/token-world.ts'
 
-const test = suite('errors about accounts and tokens in the official SDKs')
+const test = suite('account and token errors in the official SDKs')
 
 const MODEL = 'the-model'
 
@@ -81,7 +81,7 @@ function readError(error: unknown): { status: unknown; message: string } {
   return { status: status ?? statusCode, message: String(error).replaceAll('\\', '') }
 }
 
-/** The AI SDK throws this error, with a message of its own, for any 401 from its gateway. */
+/** The AI SDK throws this error, with its own message, for any 401 from its gateway. */
 const isOwn401 = (error: unknown) => error instanceof Error && error.name === 'GatewayAuthenticationError'
 
 for (const [name, { create }] of Object.entries(clients))

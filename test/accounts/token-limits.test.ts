@@ -46,7 +46,7 @@ test('check 74: a single-request token is accepted once, on two instances with 5
   assertReserved(await one.reserve([token('u')], { fixed: { requests: 1 } }))
 })
 
-test("token counters aren't mirrored, and aren't listed as near their limits", async () => {
+test("token counters aren't synced to the cloud or listed as near their limits", async () => {
   const { world, one } = open()
   for (let index = 0; index < 30; index++)
     assertReserved(await one.reserve([token(`t${index}`)], { fixed: { requests: 1 } })).settle({ requests: 1 })

@@ -11,7 +11,7 @@ import { fakeClock } from '../support/clock.ts'
 import { assert, suite } from '../support/suite.ts'
 import { SECRET } from './support/token-world.ts'
 
-const test = suite('tokens and observers')
+const test = suite('tokens in observability data')
 
 const SCRAPE = 'token-of-the-scrape-0123456789abcdef'
 const ID = 'alice-in-the-token@example.com'

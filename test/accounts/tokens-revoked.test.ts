@@ -23,7 +23,7 @@ function countedStorage({ isWatched }: { isWatched: boolean }) {
 
 const readRecord = async (storage: Storage) => JSON.parse((await storage.get(REVOKED_KEY))?.value ?? 'null')
 
-test("check 75: revoking an account's tokens invalidates all tokens of that account, and no others", async () => {
+test("check 75: revoking an account's tokens invalidates all of its tokens, and no others", async () => {
   const { mint, verify, revoke } = tokenWorld()
   const alice = await mint({ account: 'alice' })
   const bob = await mint({ account: 'bob' })
@@ -124,7 +124,7 @@ test("beyond 10,000 entries, or the storage's limit, the older half is merged in
   }
 })
 
-test('while the storage is unavailable, known revocations still apply; with a damaged record, no token is accepted', async () => {
+test('known revocations still apply while the storage is unavailable, and no token is accepted if the record is damaged', async () => {
   const memory = memoryStorage()
   let isUnavailable = false
   const storage: Storage = {

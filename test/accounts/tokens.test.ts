@@ -4,7 +4,7 @@ import type { NewToken } from '../../src/features/tokens/token-input.ts'
 import { assert, suite } from '../support/suite.ts'
 import { claims, forge, getCode, SECRET, START_S, tokenWorld } from './support/token-world.ts'
 
-const test = suite('tokens')
+const test = suite('minting and verifying tokens')
 
 const base64url = (value: unknown) => Buffer.from(JSON.stringify(value)).toString('base64url')
 
@@ -67,7 +67,7 @@ test('a token expires after 15 minutes by default, or after 30 seconds to a day 
   }
 })
 
-test('invalid input is rejected with advice', async () => {
+test('invalid input is rejected with an error that explains the problem', async () => {
   const { mint } = tokenWorld({ publicOrigin: 'https://own.example', allowedOrigins: ['https://app.example'] })
   const rejected: [unknown, RegExp][] = [
     [undefined, /^Send an object with "account"/],
@@ -100,7 +100,7 @@ test('invalid input is rejected with advice', async () => {
   await mint({ account: 'a', origins: ['https://own.example', 'https://app.example'] })
 })
 
-test("if the gateway's origin is unknown, one unlisted origin is accepted", async () => {
+test("if the gateway's own origin is unknown, a token may contain one unlisted origin", async () => {
   const { mint } = tokenWorld({ allowedOrigins: ['https://app.example'] })
   await mint({ account: 'a', origins: ['https://app.example', 'https://own.example'] })
   assert.is(
@@ -137,7 +137,7 @@ test("a gateway without a secret can't mint or accept tokens", async () => {
   assert.is(await getCode(verify(token)), 'TOKEN_INVALID')
 })
 
-test("without a `secret` option, tokens are signed with the storage's secret, whether a string or a key", async () => {
+test("without a `secret` option, tokens are signed with the storage's secret, whether it is a string or a key", async () => {
   const material = crypto.getRandomValues(new Uint8Array(32))
   const ownKey = await crypto.subtle.importKey('raw', material, 'HKDF', false, ['deriveKey'])
   const { storage } = tokenWorld()

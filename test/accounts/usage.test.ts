@@ -80,7 +80,7 @@ test("check 31: stored usage contains the account's ref, never its id", async ()
   assert.is((await api.usage.summary({ account: 'alice@example.com' })).totals.requests, 1)
 })
 
-test('a request with a key counts for both the key and its account', async () => {
+test('a request with a key counts toward both the key and its account', async () => {
   const { api, send, requests } = await open()
   const key = await api.keys.create({ name: 'app', account: 'alice', metadata: { team: 'y' } })
   await send(undefined, { authorization: `Bearer ${key.key}` })
@@ -91,7 +91,7 @@ test('a request with a key counts for both the key and its account', async () =>
   assert.is((await api.keys.list({ account: 'bob', values: 'none' })).keys.length, 0)
 })
 
-test("check 77: a record contains a token's id, and nothing else from the token", async () => {
+test("check 77: a usage record contains a token's id, and nothing else from the token", async () => {
   const { api, send, requests, storage } = await open()
   const { token, id } = await api.tokens.mint({ account: 'alice' })
   await send(undefined, { authorization: `Bearer ${token}` })
@@ -130,7 +130,7 @@ test('filtering by an unknown account returns a warning', async () => {
   assert.equal(warnings, ['There is no account with the ID or ref "nobody".'])
 })
 
-test("an explanation applies the rules of a key's account or a given account", async () => {
+test("a routing explanation applies the rules of the key's account or the specified account", async () => {
   const { api } = await open()
   await api.accounts.put({ id: 'alice', models: ['one/allowed'] })
   const key = await api.keys.create({ name: 'app', account: 'alice' })

@@ -11,7 +11,7 @@ import { type FakeClock, fakeClock } from '../support/clock.ts'
 import { assert, suite } from '../support/suite.ts'
 import { byCookie, getOutcome } from './support/app.ts'
 
-const test = suite('users of an app, from the cookie to the counters')
+const test = suite('app users end to end, from cookie to counters')
 
 async function open({
   clock = fakeClock(),
@@ -53,7 +53,7 @@ test('check 25: each user has separate limits from the first request', async () 
   )
 })
 
-test('the models and limits of an identity and its plan apply', async () => {
+test("a request must be allowed by both the identity's and the plan's models and limits", async () => {
   const { gateway } = await open()
   const { id } = await gateway.api.groups.create({ name: 'free', models: ['one/*'] })
   const { fetch } = gateway.as({ account: 'alice', plan: id, limits: perMinute(2), models: ['one/m'] })
@@ -76,7 +76,7 @@ test('an unknown plan returns a 500 and is reported to onError', async () => {
   assert.equal([response.status, errors.length, fetch.calls.length], [500, 1, 0])
 })
 
-test('a user who reaches a limit gets an error that mentions the account and no key', async () => {
+test('a user who reaches a limit gets an error that mentions the account but no key', async () => {
   const { send } = await open(withLimit(1))
   await send('alice')
   const response = await send('alice')
@@ -86,7 +86,7 @@ test('a user who reaches a limit gets an error that mentions the account and no 
   assert.is(await getOutcome(response), '429 rate_limit_exceeded')
 })
 
-test('users can read the limits of their account', async () => {
+test("users can read their account's limits", async () => {
   const { gateway, send } = await open(withLimit(5))
   await send('alice')
   const read = async (user: string) => {
@@ -116,7 +116,7 @@ async function openWithPlan(day: number, options: Parameters<typeof open>[0] = {
   return opened
 }
 
-test("check 6: a user's cookie and a key of the same account can be combined, and the request counts for both", async () => {
+test("check 6: a user's cookie and a key of the same account can be combined, and the request counts toward both", async () => {
   const { gateway, send, fetch } = await openWithPlan(9)
   const { api } = gateway
   const { key, id } = await api.keys.create({ name: 'app', account: 'alice', limits: { requests: { day: 2 } } })

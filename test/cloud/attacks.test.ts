@@ -6,7 +6,7 @@ import type { Client, Message } from './support/client.ts'
 import { ENROLLMENT_TOKEN, openProxy } from './support/proxy.ts'
 import { keyState } from './support/states.ts'
 
-const test = suite('requests with a wrong credential')
+const test = suite('requests with wrong credentials')
 
 const rejectAll = async (): Promise<never> => Promise.reject(new Error('The table alone is read.'))
 const unused = {
@@ -53,7 +53,7 @@ const unsigned = ({ headers: input, ...message }: Message, added: Record<string,
   headers: { 'content-type': input['content-type'] ?? 'application/json', ...added },
 })
 
-/** Flips each bit of each character in turn, if the result stays within the alphabet of the header or body. */
+/** Flips each bit of each character in turn. Skips results that aren't printable ASCII. */
 function flipBits(text: string): string[] {
   return [...text].flatMap((character, index) =>
     [1, 2, 4, 8, 16, 32].flatMap((bit) => {
@@ -69,7 +69,7 @@ const sample = (texts: string[], most = 40) =>
   texts.filter((_, index) => index % Math.ceil(texts.length / most) === 0 || index === texts.length - 1)
 
 const attacks: Readonly<Record<string, Attack>> = {
-  none: async ({ right }, route) => unsigned(await right(route)),
+  'no credentials': async ({ right }, route) => unsigned(await right(route)),
 
   'a client key': async ({ right, value }, route) => {
     const message = await right(route)
@@ -96,7 +96,7 @@ const attacks: Readonly<Record<string, Attack>> = {
   'an expired session': async ({ right, clock, client }, route) => {
     const message = await right(route)
     await clock.advance(SESSION_MS)
-    await client.open() // another session
+    await client.open() // opens another session
     return message
   },
 
@@ -120,7 +120,7 @@ const attacks: Readonly<Record<string, Attack>> = {
       ),
     ),
 
-  'another method': async ({ right }, route) => {
+  'a signature for another method': async ({ right }, route) => {
     const message = await right(route)
     const { body: _, ...bare } = message
     const others = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'HEAD', 'OPTIONS'].filter(
@@ -131,7 +131,7 @@ const attacks: Readonly<Record<string, Attack>> = {
     )
   },
 
-  'another path': async ({ right }, route) => {
+  'a signature for another path': async ({ right }, route) => {
     const message = await right(route)
     const changed = flipBits(message.path).filter((path) => /^\/[\w/-]+$/.test(path) && path.startsWith('/cloud/'))
     const others = signed.map(({ path }) => path).filter((path) => path !== message.path)
@@ -146,7 +146,7 @@ const attacks: Readonly<Record<string, Attack>> = {
     ].map((path) => ({ ...message, path }))
   },
 
-  'another body': async ({ right }, route) => {
+  'a signature for another body': async ({ right }, route) => {
     const message = await right(route)
     if (message.body === undefined) return ['{}', ' ', '\uFEFF'].map((body) => ({ ...message, body }))
     const { body } = message
@@ -158,7 +158,7 @@ const attacks: Readonly<Record<string, Attack>> = {
 
   ...Object.fromEntries(
     [headers.counter, headers.session, headers.signature].map((name): [string, Attack] => [
-      `another ${name}`,
+      `a changed ${name} header`,
       async ({ right }, route) => {
         const message = await right(route)
         const changed = flipBits(message.headers[name] ?? '')
@@ -171,10 +171,10 @@ const attacks: Readonly<Record<string, Attack>> = {
 /** Open routes respond without a session: see sessions.test.ts. */
 const isOpen = (message: Message) => open.some(({ method, path }) => method === message.method && path === message.path)
 
-/** Returns all stored data, which shows the changes made by requests, except the test's own sessions. */
+/** Returns all stored data as a string, to detect changes made by requests. */
 const bytes = async (storage: Storage) => JSON.stringify(await storage.list(''))
 
-test('every route that needs a credential is tested with wrong ones', () => {
+test('every route that requires credentials is tested with wrong ones', () => {
   const every = [...open, ...signed].map(({ method, path }) => `${method} ${path}`)
   assert.equal(every, [
     'GET /cloud/1',
@@ -190,7 +190,7 @@ test('every route that needs a credential is tested with wrong ones', () => {
 
 for (const route of signed) {
   for (const [name, attack] of Object.entries(attacks)) {
-    if (name === 'another body' && route.method === 'GET') continue // a GET request has no body
+    if (name === 'a signature for another body' && route.method === 'GET') continue // a GET request has no body
     test(`${route.method} ${route.path} rejects wrong credentials: ${name}`, async () => {
       const world = await openWorld()
       const messages = [await attack(world, route)].flat().filter((message) => !isOpen(message))

@@ -7,7 +7,7 @@ import { CLOUD, openBothEnds } from './support/gateway-and-proxy.ts'
 
 const test = suite('cloud actions on both sides')
 
-/** Creates a provider for the cloud. */
+/** Creates a mocked provider for the cloud. */
 const provider = () =>
   upstream(
     http.post('https://api.openai.com/v1/chat/completions', ({ request }) =>
@@ -44,7 +44,7 @@ test("the cloud serves clients with the key created by enable, through the gatew
   assert.is(await atCloud(createdKey?.key ?? ''), 401)
 })
 
-test('a sync transfers changes from either side, and keys created at the cloud with their values', async () => {
+test('a sync transfers changes from both sides, including the values of keys created at the cloud', async () => {
   const { enable, api, tenant, atCloud } = openBothEnds()
   const mine = await api.keys.create({ name: 'mine' })
   await enable()

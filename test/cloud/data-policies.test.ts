@@ -3,7 +3,7 @@ import { CLOUD_URL, openOverMsw } from './support/over-msw.ts'
 
 const test = suite('data policies in a replica')
 
-test('tags of connections and required tags of keys and groups are the same on both sides', async () => {
+test('tags of connections and required tags of keys and groups match on both sides', async () => {
   const ends = openOverMsw()
   const { api } = ends.home
   const connection = await api.connections.create({ provider: 'openai', apiKey: 'sk-0123456789', tags: { zdr: true } })

@@ -93,7 +93,7 @@ test('cloud sync is enabled, verified, used, paused, edited at the cloud, and di
   await ends.close()
 })
 
-test('a concurrent edit and deletion results in a deletion on both sides', async () => {
+test('if one side edits a record while the other deletes it, the deletion wins', async () => {
   const { ends, api, keyId, combo } = await enabled()
   const cloud = (await ends.tenant()).api
   await api.combos.update(combo.id, { strategy: 'round-robin' })
@@ -109,7 +109,7 @@ test('a concurrent edit and deletion results in a deletion on both sides', async
   await ends.close()
 })
 
-test('two combos created with the same name on both sides become one', async () => {
+test('two combos created with the same name on both sides are merged', async () => {
   const { ends, api } = await enabled()
   const cloud = (await ends.tenant()).api
   await api.combos.create({ name: 'both', models: ['openai/home'] })
@@ -167,7 +167,7 @@ test('a cloud that lost its storage deletes nothing on the gateway, and enabling
   await ends.close()
 })
 
-test('a gateway restored from a backup that is one sync old gets the later pause and key', async () => {
+test('a gateway restored from a backup that is one sync old gets the pause and the key that it missed', async () => {
   const world = openBothEnds({ home: { secret: 'secret-of-the-gateway-of-forty-characters' } })
   const { api, storage, enable, start, atCloud } = world
   await enable()

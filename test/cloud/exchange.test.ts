@@ -87,7 +87,7 @@ test("a sync sends the gateway's records to the cloud, where its operator can re
   assert.is((await cloud().settings.get()).requireApiKey, true)
 })
 
-test('a sync keeps all fields of combo entries, in both directions', async () => {
+test('a sync preserves all fields of combo entries, in both directions', async () => {
   const { cloud, home, sync, restart } = await fillBoth()
   const models = [
     { model: 'openai/tts-1', weight: 2, voices: { alloy: 'Rachel', Chloé: 'echo' } },

@@ -8,7 +8,7 @@ const test = suite('a gateway killed during a write of a cloud action')
 
 type Action = 'enable' | 'sync' | 'disable'
 
-/** How long a gateway that is killed while creating a key blocks others, in ms. */
+/** How long a gateway that is killed while creating a key blocks other gateways, in ms. */
 const LEASE_MS = 10_000
 
 async function openWorld(action: Action) {
@@ -36,7 +36,7 @@ async function openWorld(action: Action) {
   return { ...world, storage, wait, key, combo }
 }
 
-/** Returns the data that both sides must have in common. */
+/** Returns the data that must match on both sides. */
 async function seenAt(api: Omit<Management, 'cloud'>) {
   const { keys } = await api.keys.list()
   return {
@@ -62,7 +62,7 @@ for (const action of ['enable', 'sync', 'disable'] as const)
         const { api } = next.gateway
         const isDone = (await api.settings.get()).cloudEnabled === (action === 'enable')
         const again = await next.call('POST', '/api/sync/cloud', { action })
-        const expected = action === 'disable' && isDone ? [200, 409] : [200] // cloud sync is off, whether or not there was still something to delete
+        const expected = action === 'disable' && isDone ? [200, 409] : [200] // cloud sync is off, whether or not there was anything left to delete
         assert.ok(expected.includes(again.status), `${location} again: ${again.status} ${JSON.stringify(again.body)}`)
         assert.is((await api.settings.get()).cloudEnabled, action !== 'disable', location)
 

@@ -3,7 +3,7 @@ import { CLOUD_URL, openOverMsw } from './support/over-msw.ts'
 
 const test = suite('groups of keys in a replica')
 
-test('groups and key permissions are the same on both sides, regardless of which side changed them', async () => {
+test('groups and key permissions match on both sides, regardless of which side changed them', async () => {
   const ends = openOverMsw()
   const { api } = ends.home
   const limits = { usd: { day: 5 }, parallel: 2 }

@@ -3,7 +3,7 @@ import { CLOUD_URL, openOverMsw } from './support/over-msw.ts'
 
 const test = suite('key metadata in a replica')
 
-test('key metadata is the same on both sides, regardless of which side changed or removed it', async () => {
+test('key metadata matches on both sides, regardless of which side changed or removed it', async () => {
   const ends = openOverMsw()
   const { api } = ends.home
   const { id } = await api.keys.create({ name: 'app', metadata: { team: 'ml' } })

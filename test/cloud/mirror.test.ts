@@ -83,14 +83,14 @@ test('a replica keeps its stamp while nothing changes', async () => {
   assert.is(home.memory.stamp, stamp)
 })
 
-test('a replica handles concurrent requests one at a time', async () => {
+test('a replica accepts all changes in a message after its gateway opens several sessions concurrently', async () => {
   const { home, client, send } = await openWorld()
   await home.enable([])
   const other = createHome(client)
   const states = await Promise.all(Array.from({ length: 6 }, (_, index) => keyState(`key ${index}`)))
   const responses = await Promise.all(
     states.map(async ({ state }) => {
-      await other.open() // a separate session, whose requests don't wait for those of other sessions
+      await other.open()
       return state
     }),
   )
@@ -173,7 +173,7 @@ test('a proxy rejects invalid messages with a specific error, and changes nothin
   assert.is(await data(), before)
 })
 
-test("a proxy waits half a minute for a message, but not if its session doesn't exist", async () => {
+test('a proxy waits half a minute for a message body, but rejects an unknown session without waiting', async () => {
   const { home, client, clock, server } = await openWorld()
   await home.enable([])
   const { path, headers } = await client.signed('POST', paths.replica, {})

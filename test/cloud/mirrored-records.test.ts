@@ -10,7 +10,7 @@ const AT = '2026-01-01T00:00:00.000Z'
 const digest = 'a'.repeat(64)
 const times = { createdAt: AT, updatedAt: AT }
 
-/** A record for each collection with only its required fields. */
+/** One record per collection, with only its required fields. */
 const least: Partial<Record<Collection, JsonObject>> = {
   settings: { requireApiKey: true },
   keys: { id: 'k', name: 'k', createdAt: AT, digest },

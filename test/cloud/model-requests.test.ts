@@ -119,7 +119,7 @@ test('model requests use no data from an old replica once its gateway has a new 
   assert.equal([gone.status, gone.body.code], [409, 'MIRROR_GONE'])
 })
 
-test('a proxy serves no management API, and nothing outside its paths', async () => {
+test("a proxy doesn't serve the management API or any path outside its own", async () => {
   const world = openProxy()
   for (const path of ['/api', '/api/keys', '/api/sync/cloud', '/elsewhere', '/cloudy'])
     for (const method of ['GET', 'POST', 'DELETE']) {
@@ -136,7 +136,7 @@ test('a proxy serves no management API, and nothing outside its paths', async ()
   assert.is((await send(world, '/v1/models')).status, 503)
 })
 
-test('the operator of a proxy sees each gateway that has a replica', async () => {
+test('a proxy operator sees each gateway that has a replica', async () => {
   const world = openProxy()
   const [first, second] = [await world.enrolled(), await world.enrolled()]
   await world.enrolled()

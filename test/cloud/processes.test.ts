@@ -11,7 +11,7 @@ const SECRETS = { home: 'secret-of-the-home-of-forty-characters--', cloud: 'secr
 const ROUNDS = times(60)
 const MOST_EDITS = 6
 const RECORDS = 4
-/** A kill happens within about the duration of a sync, in ms. */
+/** Processes are killed within about the duration of a sync, in ms. */
 const WINDOW_MS = 400
 
 type Side = 'home' | 'cloud'
@@ -60,7 +60,7 @@ type Possible = Map<string, Set<string>>
 
 const GONE = 'gone'
 
-/** Changes a record that only this side changes. The result becomes a possible state, and the only one after it is acknowledged. */
+/** Changes a record that only this side changes. The result becomes a possible state, and the only possible one once it is acknowledged. */
 async function edit(
   { call, side }: End,
   { random, value, possible }: { random: Random; value: number; possible: Possible },
@@ -90,7 +90,7 @@ interface Shown {
   combos: Array<{ id: string; name: string; models: string[] }>
 }
 
-/** Returns the records of one side by their names in `Possible`. */
+/** Returns one side's records by their names in `Possible`. */
 async function getRecords({ call }: End): Promise<Map<string, string>> {
   const { keys } = await call<Pick<Shown, 'keys'>>('keys.list')
   const { combos } = await call<Pick<Shown, 'combos'>>('combos.list')
@@ -142,7 +142,7 @@ test(
           () => void counts.unsynced++,
         )
         if (random.below(4) === 0)
-          await syncing // syncing while it is killed
+          await syncing // kill it during the sync
         else await sleep(random.next() * random.next() * WINDOW_MS)
         const killed = [[home], [cloud], [home, cloud]][random.below(3)] ?? []
         await Promise.all(killed.map((end) => end.restart()))

@@ -33,7 +33,7 @@ interface Case {
   after(world: World): Promise<void>
 }
 
-/** The value of a key that the operator provides. */
+/** A key value chosen by the operator. */
 const BROUGHT = 'sbx_a-key-of-the-host-of-forty-characters--'
 
 const enabled = async ({ home, states }: World) => {
@@ -136,7 +136,7 @@ const cases: Readonly<Record<string, Case>> = {
 }
 
 for (const [name, { before, action, after }] of Object.entries(cases))
-  test(`a killed proxy continues after a restart: ${name}`, async () => {
+  test(`a proxy killed ${name} recovers after a restart`, async () => {
     for (const when of ['before', 'after'] as const) {
       for (let write = 1; ; write++) {
         const world = await openWorld()

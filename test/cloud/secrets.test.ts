@@ -95,7 +95,7 @@ test('no message, storage, or log line contains a secret, except for the enrollm
 
   for (const { home, cloud } of copies) {
     assert.equal(inText(home), [], "a copy of home's storage")
-    const atCloud = inText(cloud).filter((secret) => !digests.includes(secret)) // the proxy keeps digests of keys, which open nothing
+    const atCloud = inText(cloud).filter((secret) => !digests.includes(secret)) // the proxy stores digests of keys, which don't work as credentials
     assert.equal(atCloud, [], "a copy of the cloud's storage")
   }
   assert.ok(lines.length > 0)
@@ -119,7 +119,7 @@ test("an attacker with a client key, all messages, and a copy of the storage can
   for (const restarted of [false, true]) {
     if (restarted) ends.restart()
     for (const { method, path, headers, body } of held) {
-      if (path === '/v1/models') continue // the key is meant to open the models
+      if (path === '/v1/models') continue // the key is supposed to work for model requests
       const response = await repeat(ends, { method, path, headers, body })
       if (path === '/cloud/1' || path === '/cloud/1/challenges') assert.is(response.status, 200)
       else assert.is(response.status, 401, `${method} ${path}: ${response.text}`)
@@ -178,5 +178,5 @@ async function getText(storage: Storage): Promise<string> {
   return JSON.stringify(await storage.list(''))
 }
 
-/** Finds strings in a store that look like credentials: distinct long words. */
+/** Finds distinct strings in a store that are long enough to be credentials. */
 const getKeys = (text: string): string[] => [...new Set(text.match(/[\w+/=-]{32,400}/g))].slice(0, 200)

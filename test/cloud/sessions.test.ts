@@ -8,7 +8,7 @@ import { ENROLLMENT_TOKEN, openProxy } from './support/proxy.ts'
 
 const test = suite('sessions at a cloud proxy')
 
-test('a proxy identifies itself without a credential', async () => {
+test('a proxy returns its name and protocol version without a credential', async () => {
   const { server } = openProxy()
   const client = await createClient(server)
   const response = await client.send({ method: 'GET', path: paths.hello, headers: {} })

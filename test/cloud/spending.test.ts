@@ -92,7 +92,7 @@ test('a budget spent at the cloud is also spent on the gateway', async () => {
   await ends.close()
 })
 
-test('counters reset on the gateway are reset at the cloud', async () => {
+test('counters reset on the gateway are also reset at the cloud', async () => {
   const { ends, api, id, atHome, atCloud } = await openWithLimits({ key: { requests: { total: 2 } } })
   assert.is((await atCloud()).status, 200)
   assert.is((await atHome()).status, 200)

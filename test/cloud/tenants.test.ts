@@ -50,7 +50,7 @@ test('creating, pausing, and deleting keys in process takes effect immediately',
   )
 })
 
-test('an unknown tenant returns NOT_FOUND for every operation', async () => {
+test('every operation on an unknown tenant returns NOT_FOUND', async () => {
   const world = openProxy()
   for (const id of ['', 'x', '0'.repeat(64), '../vault', 'constructor']) {
     const { api } = world.proxy.tenant(id)
@@ -69,13 +69,13 @@ test("a tenant can't claim another tenant's key, not even through the operator",
   const key = mintClientKey()
   await second.api.keys.put({ name: 'two', key })
   assert.is((await getError(first.api.keys.put({ name: 'two', key }))).code, 'CLOUD_CONFLICT')
-  await second.api.keys.put({ name: 'two', key: mintClientKey() }) // deleting the key releases its value
+  await second.api.keys.put({ name: 'two', key: mintClientKey() }) // deleting a key releases its value for other tenants
   await world.clock.advance(60_000)
   await first.api.keys.put({ name: 'two', key })
   assert.is(await getStatus(world, key), 200)
 })
 
-test("two tenants can't both claim a key concurrently through two proxies on one storage", async () => {
+test("two tenants can't both claim the same key concurrently through two proxies on one storage", async () => {
   for (let attempt = 0; attempt < 20; attempt++) {
     const world = openProxy()
     const one = await getTenant(world)

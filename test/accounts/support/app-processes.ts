@@ -3,7 +3,7 @@ import { roundsUntil } from '../../support/cpu-time.ts'
 import { assert, suite } from '../../support/suite.ts'
 import { withGateway } from './first-requests.ts'
 
-/** The plan of all accounts. It only limits the number of requests per day. */
+/** The plan of all accounts. It limits only requests per day. */
 export const PLAN = 'everybody'
 
 const PROCESSES = 4
@@ -23,8 +23,8 @@ type Program = Shared['program']
 const slowly = { timeoutMs: 300_000 }
 
 /**
- * Declares the tests of an app in four processes. One of them revokes and pauses accounts. `create` creates an empty store; `end` is called after all
- * tests.
+ * Declares the tests of an app that runs in four processes. One of them revokes and pauses accounts. `create` creates an empty store; `end` is called
+ * after all tests.
  */
 export function appConformance(
   store: string,
@@ -91,8 +91,8 @@ export interface Outage {
 }
 
 /**
- * Declares the test of an app in four processes whose storage is unavailable for a while. `outage` stops and starts the storage's server. Without it,
- * the processes fail to reach their storage.
+ * Declares the test of an app in four processes whose storage is temporarily unavailable. `outage` stops and starts the storage server. Without it,
+ * the processes cut off their own access.
  */
 export function outageConformance(
   store: string,
@@ -201,7 +201,7 @@ async function startApp(program: Program, location: string) {
         assert.is(result, expected, order)
       }
     },
-    /** Returns how many times an order had a result. */
+    /** Returns how many times an order returned this result. */
     times: (order: string, expected: string) =>
       results.filter((result) => result.order === order && result.result === expected).length,
   }

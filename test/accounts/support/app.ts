@@ -10,7 +10,7 @@ import { fakeUpstream, json, sse } from '../../pipeline/support/upstream.ts'
 import { catalog } from '../../pipeline/support/world.ts'
 import { fakeClock } from '../../support/clock.ts'
 
-/** Reads the account from the cookie `s=<id>`, as an app does with its sessions. */
+/** Reads the account from the cookie `s=<id>`, as an app would read its session cookie. */
 export const byCookie: Identify = ({ headers }) => {
   const account = getSession(headers.get('cookie'))
   return account === undefined ? undefined : { account }
@@ -38,7 +38,7 @@ function openAccounts() {
 }
 
 interface AppOptions extends Omit<Partial<GatewayOptions>, 'identify' | 'clock'> {
-  /** `undefined` leaves out `identify`. Default: read the cookie. */
+  /** `undefined` omits `identify`. Default: read the cookie. */
   identify?: Identify | CachedIdentify | undefined
 }
 

@@ -7,21 +7,24 @@ export const SECRET = 'a secret that all processes of a test have'
 /** The number of requests that an account can pay for, and the number that each process sends concurrently. */
 const ALLOWED = 500
 export const PER_PROCESS = 250
-/** Each request may use one output token, and does so. */
+/** Each request is allowed one output token, and uses it. */
 export const USD_PER_REQUEST = 0.001
 export const ALLOWED_USD = ALLOWED * USD_PER_REQUEST
 
 const PROCESSES = 4
 
 /**
- * Declares the tests of concurrent requests of one account in four processes on a store. `create` creates an empty store; `end` is called after all
+ * Declares the tests of concurrent requests from one account in four processes on a store. `create` creates an empty store; `end` is called after all
  * tests.
  */
 export function firstRequestsConformance(
   store: string,
   { create, end }: { create(): Promise<{ place: string; remove(): Promise<void> }>; end?(): Promise<void> },
 ): void {
-  const test = suite<{ program?: Awaited<ReturnType<typeof childProgram>> }>(`requests of one account on ${store}`, {})
+  const test = suite<{ program?: Awaited<ReturnType<typeof childProgram>> }>(
+    `concurrent requests from one account on ${store}`,
+    {},
+  )
   const slowly = { timeoutMs: 300_000 }
 
   test.before(slowly, async (context) => {
@@ -60,7 +63,7 @@ export function firstRequestsConformance(
   }
 
   test(
-    `check 26 (bug B1): if an account's first 1,000 requests arrive concurrently, only those within its limit are served`,
+    `check 26 (bug B1): if an account's first 1,000 requests arrive concurrently, only those within its limit succeed`,
     slowly,
     async ({ program }) => {
       const { place, remove } = await create()

@@ -45,7 +45,7 @@ export function openAccounts({
       await accounts.markSeen(account)
       return account
     },
-    /** Returns the code with which an account is rejected, or `ok`. */
+    /** Returns the error code if the account is rejected, otherwise `ok`. */
     tell: (...args: Parameters<typeof accounts.getAccount>) =>
       accounts.getAccount(...args).then(
         () => 'ok',

@@ -22,7 +22,7 @@ export interface TokenWorldOptions extends Partial<Pick<MintDependencies, 'allow
   audience?: string
 }
 
-/** Creates the mint and the verifier of one gateway's tokens. */
+/** Creates the token mint and verifier of one gateway. */
 export function tokenWorld({
   storage = memoryStorage(),
   clock = fakeClock(),

@@ -23,7 +23,7 @@ import {
 } from '../../../src/features/cloud-sync/protocol.ts'
 import { assert } from '../../support/suite.ts'
 
-/** The target of messages. */
+/** The server that receives messages. */
 export interface Target {
   fetch(request: Request): Promise<Response>
 }
@@ -49,7 +49,7 @@ export interface Reply {
   body: Record<string, unknown>
 }
 
-/** Creates a minimal client of the protocol that behaves like a gateway. */
+/** Creates a minimal protocol client that behaves like a gateway. */
 export async function createClient(server: Target, input?: { publicKey: string; privateKey: string }) {
   const kept = input ?? (await createIdentity())
   const identity: Identity = await importIdentity(kept)
@@ -65,7 +65,7 @@ export async function createClient(server: Target, input?: { publicKey: string; 
   const post = (path: string, body: object) =>
     send({ method: 'POST', path, headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) })
 
-  /** Creates an opening with a test's values in place of its fields. The signature covers all fields. */
+  /** Creates a session-opening message in which tests can override fields. The signature covers all fields. */
   async function opening(enrollmentToken?: string, changes: Partial<OpenSession> = {}) {
     const { body } = await post(paths.challenge, {})
     const keyPair = await createExchangeKeyPair()

@@ -78,7 +78,7 @@ export function openBothEnds({ home = {}, cloud = {} }: Ends = {}) {
   }
 }
 
-/** Waits for work without timers. Cryptography runs on threads and needs this. */
+/** Waits for work that doesn't use timers, such as cryptography on other threads. */
 export async function runTurns(count = 15) {
   for (let left = count; left > 0; left--) await new Promise((resolve) => setTimeout(resolve))
 }

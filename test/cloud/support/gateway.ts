@@ -7,7 +7,7 @@ import {
 import type { Client } from './client.ts'
 import { ENROLLMENT_TOKEN } from './proxy.ts'
 
-/** Creates a gateway as a proxy sees it. It remembers the same data as a real gateway, and handles errors like one. */
+/** Creates a gateway as the proxy sees it. It remembers the same data as a real gateway, and handles errors like one. */
 export function createHome(client: Client) {
   let memory: { mirror: string | null; stamp: string | null } = { mirror: null, stamp: null }
 

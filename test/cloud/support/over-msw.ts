@@ -80,7 +80,7 @@ export function openOverMsw(options: OverMswOptions = {}) {
       await cloudClock.advance(1)
       const body = await request.clone().text()
       const response = await proxy.fetch(request)
-      const reply = await response.clone().arrayBuffer() // not text, because the canaries search texts
+      const reply = await response.clone().arrayBuffer() // not text(), which the canary check would search
       recorded.push({
         method: request.method,
         path: new URL(request.url).pathname,
