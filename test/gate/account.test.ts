@@ -2,7 +2,7 @@ import { fakeClock } from '../support/clock.ts'
 import { assert, suite } from '../support/suite.ts'
 import { openGate } from './support/world.ts'
 
-const test = suite('reading the limits of your key')
+const test = suite("reading a key's own limits")
 
 async function world(options: Parameters<typeof openGate>[0]) {
   const opened = await openGate(options)
@@ -72,7 +72,7 @@ test('the response contains no limits if there are none, and no key if none was 
   assert.is((await get('/v1/key', '')).status, 401)
 })
 
-test('the response shows the spending of a key without limits, from the usage records', async () => {
+test('the response shows the spending of a key without limits, based on its usage records', async () => {
   const clock = fakeClock(Date.parse('2026-01-30T12:00:00Z')) // a Friday
   const { chat, json } = await world({ usage: true, clock, groupLimits: { tokens: { day: 100_000 } } })
   for (const days of [0, 2, 1, 1]) {
@@ -93,10 +93,10 @@ test('the response shows the spending of a key without limits, from the usage re
 })
 
 for (const path of ['/v1/account', '/v1/key', '/v1/credits'])
-  test(`the endpoint checks the key like any other request: ${path}`, async () => {
+  test(`the endpoint authenticates the key like any other request: ${path}`, async () => {
     const { get, gateway, keyId, clock } = await world({ limits: { requests: { total: 1 } } })
     const status = async (key?: string) => (await get(path, key)).status
-    for (let index = 0; index < 3; index++) assert.is(await status(), 200) // reading isn't counted
+    for (let index = 0; index < 3; index++) assert.is(await status(), 200) // reading the limits doesn't count as a request
     await gateway.api.keys.update(keyId, { isActive: false })
     assert.is(await status(), 403)
     await gateway.api.keys.update(keyId, { isActive: true, expiresAt: new Date(clock.now() + 1_000).toISOString() })

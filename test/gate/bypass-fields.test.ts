@@ -2,7 +2,7 @@ import type { UsageLimits } from '../../src/types/limits.ts'
 import { assert, suite } from '../support/suite.ts'
 import { messages, openGate, readError } from './support/world.ts'
 
-const test = suite('fields that make some providers use other models or paid services')
+const test = suite('fields that can make providers use other models or paid services')
 
 const detours: Record<string, [param: string, fields: object]> = {
   'a list of additional models': ['models', { models: ['two/m'] }],
@@ -13,7 +13,7 @@ const detours: Record<string, [param: string, fields: object]> = {
     'providerOptions.gateway.models',
     { providerOptions: { gateway: { models: ['two/m'] } } },
   ],
-  "a router's own tool": [
+  'a router-specific tool': [
     'tools[1]',
     { tools: [{ type: 'function', function: { name: 'f' } }, { type: 'openrouter:web_search' }] },
   ],
@@ -34,7 +34,7 @@ for (const [title, [param, fields]] of Object.entries(detours))
     }
   })
 
-test('a key with only a request limit can send these fields, and a key with a token limit can send empty ones', async () => {
+test('a key with only a request limit may send these fields, and a key with a token limit may send them empty', async () => {
   const { chat, upstream } = await openGate({ limits: REQUESTS })
   assert.is((await chat({ model: 'one/m', models: ['two/m'] })).status, 200)
   assert.equal(JSON.parse(upstream.calls[0]?.body ?? '').models, ['two/m'])
@@ -44,9 +44,12 @@ test('a key with only a request limit can send these fields, and a key with a to
 })
 
 const ambiguous: Record<string, [param: string, members: string]> = {
-  'another model in capitals': ['Model', '"Model":"dear"'],
-  'a maximum in capitals': ['MAX_TOKENS', '"max_tokens":5,"MAX_TOKENS":4000'],
-  'a maximum with a letter that case-folds to another': ['max_to\u212aens', '"max_tokens":5,"max_to\u212aens":4000'],
+  'a second model field in capital letters': ['Model', '"Model":"dear"'],
+  'a maximum in capital letters': ['MAX_TOKENS', '"max_tokens":5,"MAX_TOKENS":4000'],
+  'a maximum with a letter that case-folds to an ASCII one': [
+    'max_to\u212aens',
+    '"max_tokens":5,"max_to\u212aens":4000',
+  ],
   'two maxima, the last one low': ['max_tokens', '"max_tokens":4000,"max_tokens":5'],
   'two maxima, one of them with an escape': ['max_tokens', '"max\\u005ftokens":4000,"max_tokens":5'],
   'two choice counts': ['n', '"n":50,"n":1'],

@@ -24,8 +24,11 @@ const ways: Record<string, [path: string, body: unknown, status?: number]> = {
   ],
   'in a stream': ['/v1/chat/completions', { ...chat, model: 'two/m', stream: true }],
   'in another format': ['/v1/messages', { model: 'claude/c', messages, max_tokens: 9 }],
-  'with a token count': ['/v1/messages/count_tokens', { model: 'claude/c', messages }],
-  'with a token count by the gateway itself': ['/v1/messages/count_tokens', { model: 'two/m', messages }],
+  'with a token counting request': ['/v1/messages/count_tokens', { model: 'claude/c', messages }],
+  'with a token counting request that the gateway answers itself': [
+    '/v1/messages/count_tokens',
+    { model: 'two/m', messages },
+  ],
   'with a completion': ['/v1/completions', { model: 'two/m', prompt: 'Hi' }],
   'with a Responses request': ['/v1/responses', { model: 'open/r', input: 'Hi' }],
   'with a compaction': ['/v1/responses/compact', { model: 'open/r', input: 'Hi' }],
@@ -35,7 +38,7 @@ const ways: Record<string, [path: string, body: unknown, status?: number]> = {
     '/v1beta/models/google/g:generateContent',
     { contents, model: 'one/m' },
   ],
-  'with a Gemini token count that names an allowed model': [
+  'with a Gemini token counting request that contains an allowed model': [
     '/v1beta/models/google/g:countTokens',
     { generateContentRequest: { model: 'models/one/m', contents } },
   ],
@@ -51,7 +54,7 @@ for (const [title, [path, body, status = 403]] of Object.entries(ways))
     assert.equal([upstream.calls.length, await used('requests')], [0, 0])
   })
 
-test('a key can use its listed models, a listed combo with all of its models, and aliases of allowed models', async () => {
+test('a key can use its allowed models, an allowed combo with all of its models, and aliases of allowed models', async () => {
   const { chat: send, upstream } = await open()
   for (const [model, provider] of [
     ['one/m', 'one'],
@@ -65,13 +68,13 @@ test('a key can use its listed models, a listed combo with all of its models, an
   assert.is(upstream.calls.length, 4)
 })
 
-test('a name that starts with an allowed provider is sent to that provider', async () => {
+test('a name that starts with an allowed provider always goes to that provider', async () => {
   const { chat: send, upstream } = await open()
   for (const model of ['one/../two/m', 'one/*', 'one/two/m']) assert.is((await send({ model })).status, 200)
   assert.equal(upstream.providers, ['one', 'one', 'one'])
 })
 
-test("a fallback never calls a model that the key doesn't allow", async () => {
+test("a fallback never calls a model that the key isn't allowed to use", async () => {
   const { chat: send, upstream } = await open({
     respond: () => Response.json({ error: { message: 'Down' } }, { status: 503 }),
     combos: { chain: ['one/m', 'two/m', 'claude/c'] },
@@ -82,7 +85,7 @@ test("a fallback never calls a model that the key doesn't allow", async () => {
   assert.equal(new Set(upstream.providers), new Set(['one']))
 })
 
-test("a group's models also restrict its keys", async () => {
+test("a group's allowed models also restrict its keys", async () => {
   const { gateway, upstream } = await openGate()
   const { id } = await gateway.api.groups.create({ name: 'Team', models: ['two/*'] })
   const { key } = await gateway.api.keys.create({ name: 'bob', group: id, models: ['one/*', 'two/*'] })
@@ -95,7 +98,7 @@ test("a group's models also restrict its keys", async () => {
   assert.is(upstream.calls.length, 1)
 })
 
-test("a key restricted to another model kind can't request chat responses", async () => {
+test("a key restricted to another kind of model can't send chat requests", async () => {
   const { gateway, upstream } = await openGate()
   const { key } = await gateway.api.keys.create({ name: 'bob', kinds: ['embedding'] })
   const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' }

@@ -3,7 +3,7 @@ import { messages, openGate } from './support/world.ts'
 
 const test = suite('ways around a request limit')
 
-/** A request with a key that has reached its limit. */
+/** A request to send with a key that has reached its limit. */
 interface Way {
   method?: string
   path?: string
@@ -29,34 +29,40 @@ const ways: Record<string, Way | ((keys: { limited: string; other: string }) => 
   'an encoded slash in the path': { path: '/v1/chat%2Fcompletions', status: 404 },
   'a path through another folder': { path: '/v1/models/../chat/completions' },
   'a doubled slash': { path: '/v1//chat/completions', status: 404 },
-  'a trailing slash': { path: '/v1/chat/completions/' },
+  'a path with a dot segment': { path: '/v1/chat/completions/' },
   'a duplicate version in the path': { path: '/v1/v1/messages', status: 404 },
   'a query string': { path: '/v1/chat/completions?limit=0&beta=true' },
-  'a key in the query': { path: '/v1/chat/completions?key=sbx_none' },
+  'a key in the query string': { path: '/v1/chat/completions?key=sbx_none' },
   'the HEAD method': { method: 'HEAD', status: 204 },
   'the PUT method': { method: 'PUT', status: 405 },
   'a method override header': { headers: { 'x-http-method-override': 'GET' } },
   'a stream': { body: { ...chat, stream: true } },
-  'a request for streamed usage': { body: { ...chat, stream: true, stream_options: { include_usage: true } } },
-  'another endpoint: completions': { path: '/v1/completions', body: { model: 'one/m', prompt: 'Hi' } },
-  'another format: messages': { path: '/v1/messages', body: { ...chat, max_tokens: 9 } },
-  'another format: responses': { path: '/v1/responses', body: { model: 'open/r', input: 'Hi' } },
+  'a request for stream usage': { body: { ...chat, stream: true, stream_options: { include_usage: true } } },
+  'the completions endpoint': { path: '/v1/completions', body: { model: 'one/m', prompt: 'Hi' } },
+  'the Messages format': { path: '/v1/messages', body: { ...chat, max_tokens: 9 } },
+  'the Responses format': { path: '/v1/responses', body: { model: 'open/r', input: 'Hi' } },
   'a compaction': { path: '/v1/responses/compact', body: { model: 'open/r', input: 'Hi' } },
-  'a token count': { path: '/v1/messages/count_tokens', body: { model: 'claude/c', messages } },
-  'a token count by the gateway itself': { path: '/v1/messages/count_tokens', body: { model: 'one/m', messages } },
-  'a token count for Responses input': { path: '/v1/responses/input_tokens', body: { model: 'open/r', input: 'Hi' } },
+  'a token counting request': { path: '/v1/messages/count_tokens', body: { model: 'claude/c', messages } },
+  'a token counting request that the gateway answers itself': {
+    path: '/v1/messages/count_tokens',
+    body: { model: 'one/m', messages },
+  },
+  'a token counting request for Responses input': {
+    path: '/v1/responses/input_tokens',
+    body: { model: 'open/r', input: 'Hi' },
+  },
   'a Gemini path': { path: '/v1beta/models/google/g:generateContent', body: { contents } },
   'a Gemini path without its folder': { path: '/v1beta/google/g:generateContent', body: { contents } },
-  'a Gemini path in the other version': { path: '/v1/models/google/g:generateContent', body: { contents } },
+  'a Gemini path in the other API version': { path: '/v1/models/google/g:generateContent', body: { contents } },
   'a Gemini path with an encoded slash': { path: '/v1beta/models/google%2Fg:generateContent', body: { contents } },
   'a Gemini path with an encoded colon': { path: '/v1beta/models/google/g%3AgenerateContent', body: { contents } },
   'a Gemini stream': { path: '/v1beta/models/google/g:streamGenerateContent', body: { contents } },
   'a Gemini stream as SSE': { path: '/v1beta/models/google/g:streamGenerateContent?alt=sse', body: { contents } },
-  'a Gemini token count': { path: '/v1beta/models/google/g:countTokens', body: { contents } },
+  'a Gemini token counting request': { path: '/v1beta/models/google/g:countTokens', body: { contents } },
   "the key in Anthropic's header": ({ limited }) => ({ headers: { authorization: '', 'x-api-key': limited } }),
   "the key in Google's header": ({ limited }) => ({ headers: { authorization: '', 'x-goog-api-key': limited } }),
   "the key in Azure's header": ({ limited }) => ({ headers: { authorization: '', 'api-key': limited } }),
-  'another key in other headers': ({ other }) => ({ headers: { 'x-api-key': other, 'x-goog-api-key': other } }),
+  'a second key in other headers': ({ other }) => ({ headers: { 'x-api-key': other, 'x-goog-api-key': other } }),
   'an unknown key before the known one': ({ limited }) => ({
     headers: { authorization: 'Bearer sbx_unknown', 'x-api-key': limited },
   }),
@@ -102,7 +108,7 @@ test("concurrent requests together can't exceed a limit", async () => {
   assert.equal([upstream.calls.length, await used('requests')], [7, 7])
 })
 
-test("two keys in a group share the group's limit, and a key in another group doesn't", async () => {
+test("keys in a group share the group's limit, and a key in another group isn't affected", async () => {
   const { gateway, key, upstream } = await openGate({ groupLimits: { requests: { total: 3 } } })
   const { groups } = await gateway.api.groups.list()
   const second = await gateway.api.keys.create({ name: 'bob', group: groups[0]?.id ?? '' })
@@ -122,7 +128,7 @@ test("two keys in a group share the group's limit, and a key in another group do
   assert.is(upstream.calls.length, 4)
 })
 
-test('a key keeps its counters when it is rotated, paused, renamed, or given other limits', async () => {
+test('a key keeps its counters when it is rotated, paused, renamed, or given new limits', async () => {
   const { gateway, chat, keyId } = await openGate({ limits: { requests: { total: 2 } } })
   assert.is((await chat()).status, 200)
   await gateway.api.keys.update(keyId, { isActive: false })

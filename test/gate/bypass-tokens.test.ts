@@ -10,7 +10,7 @@ const chat = { model: 'one/m', messages }
 const contents = [{ role: 'user', parts: [{ text: 'Hi' }] }]
 const gemini = '/v1beta/models/google/g:generateContent'
 
-/** Requests that try to get more than they ask for: path and body. */
+/** Requests that try to get more than their limit seems to allow: path and body. */
 const ways: Record<string, [path: string, body: object]> = {
   'no maximum': ['/v1/chat/completions', chat],
   'a maximum that is null': ['/v1/chat/completions', { ...chat, max_tokens: null }],
@@ -30,32 +30,35 @@ const ways: Record<string, [path: string, body: object]> = {
   'many choices without a maximum': ['/v1/chat/completions', { ...chat, n: 5 }],
   'a fractional number of choices': ['/v1/chat/completions', { ...chat, max_tokens: 3_000, n: 2.5 }],
   'a negative number of choices': ['/v1/chat/completions', { ...chat, max_tokens: 3_000, n: -5 }],
-  'the best of many chats': ['/v1/chat/completions', { ...chat, max_tokens: 2_000, best_of: 9 }],
-  'the best of many completions': ['/v1/completions', { model: 'one/m', prompt: 'Hi', max_tokens: 2_000, best_of: 9 }],
-  'many prompts': ['/v1/completions', { model: 'one/m', prompt: Array(20).fill('Hi'), max_tokens: 1_000 }],
+  'best_of for a chat': ['/v1/chat/completions', { ...chat, max_tokens: 2_000, best_of: 9 }],
+  'best_of for a completion': ['/v1/completions', { model: 'one/m', prompt: 'Hi', max_tokens: 2_000, best_of: 9 }],
+  'several prompts': ['/v1/completions', { model: 'one/m', prompt: Array(20).fill('Hi'), max_tokens: 1_000 }],
   'a prompt of token IDs': ['/v1/completions', { model: 'one/m', prompt: Array(50).fill(7), max_tokens: 3_000 }],
   'a stream': ['/v1/chat/completions', { ...chat, stream: true, max_tokens: 3_000 }],
   'a stream without usage reporting': [
     '/v1/chat/completions',
     { ...chat, stream: true, max_tokens: 3_000, stream_options: { include_usage: false } },
   ],
-  'messages with a low maximum as a string': ['/v1/messages', { model: 'claude/c', messages, max_tokens: '1' }],
-  'messages to a chat provider': ['/v1/messages', { model: 'one/m', messages, max_tokens: 3_000 }],
-  'messages without a maximum': ['/v1/messages', { model: 'claude/c', messages }],
-  'a response without a maximum': ['/v1/responses', { model: 'open/r', input: 'Hi' }],
-  'a response with a maximum of 0': ['/v1/responses', { model: 'open/r', input: 'Hi', max_output_tokens: 0 }],
-  'a response from a Messages provider': [
+  'a Messages request with a low maximum as a string': [
+    '/v1/messages',
+    { model: 'claude/c', messages, max_tokens: '1' },
+  ],
+  'a Messages request to a chat provider': ['/v1/messages', { model: 'one/m', messages, max_tokens: 3_000 }],
+  'a Messages request without a maximum': ['/v1/messages', { model: 'claude/c', messages }],
+  'a Responses request without a maximum': ['/v1/responses', { model: 'open/r', input: 'Hi' }],
+  'a Responses request with a maximum of 0': ['/v1/responses', { model: 'open/r', input: 'Hi', max_output_tokens: 0 }],
+  'a Responses request to a Messages provider': [
     '/v1/responses',
     { model: 'claude/c', input: 'Hi', max_output_tokens: 3_900 },
   ],
   'a compaction': ['/v1/responses/compact', { model: 'open/r', input: 'Hi' }],
-  'a chat with a Responses provider': ['/v1/chat/completions', { ...chat, model: 'open/r', max_tokens: 3_000 }],
+  'a chat request to a Responses provider': ['/v1/chat/completions', { ...chat, model: 'open/r', max_tokens: 3_000 }],
   'Gemini without a maximum': [gemini, { contents }],
-  'Gemini with both spellings': [
+  'Gemini with both spellings of the maximum': [
     gemini,
     { contents, generationConfig: { maxOutputTokens: 1, max_output_tokens: 3_900 } },
   ],
-  'Gemini with both configurations': [
+  'Gemini with both spellings of the configuration': [
     gemini,
     { contents, generationConfig: { maxOutputTokens: 1 }, generation_config: { max_output_tokens: 3_900 } },
   ],
@@ -64,7 +67,7 @@ const ways: Record<string, [path: string, body: object]> = {
     gemini,
     { contents, generation_config: { max_output_tokens: 900, candidate_count: 8 } },
   ],
-  'a combo of two providers': ['/v1/chat/completions', { ...chat, model: 'both', max_tokens: 3_000 }],
+  'a combo with two providers': ['/v1/chat/completions', { ...chat, model: 'both', max_tokens: 3_000 }],
 }
 
 for (const [title, [path, body]] of Object.entries(ways))

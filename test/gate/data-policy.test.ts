@@ -52,7 +52,7 @@ async function openApp(identity?: Omit<Identity, 'account'>) {
 
 const bearer = (key: string) => ({ authorization: `Bearer ${key}` })
 
-test('the policies of a key, its group, and the header all apply', async () => {
+test('the policies of a key, its group, and the request header are combined', async () => {
   const { api, upstream, send } = await openApp()
   const { id: group } = await api.groups.create({ name: 'team', require: { region: 'eu' } })
   const { key, id } = await api.keys.create({ name: 'app', require: { zdr: true } })
@@ -72,7 +72,7 @@ test('the policies of a key, its group, and the header all apply', async () => {
   assert.ok(upstream.providers.includes('claude'))
 })
 
-test('the policies of an identity, its plan, its key, and the header all apply', async () => {
+test('the policies of an identity, its plan, its key, and the request header are combined', async () => {
   const { api, upstream, send } = await openApp({ require: { zdr: true }, plan: 'pro' })
   const { id: plan } = await api.groups.create({ name: 'pro' })
   assert.is((await send()).status, 200)
@@ -90,7 +90,7 @@ test('the policies of an identity, its plan, its key, and the header all apply',
   assert.match(output, 'your account requires "region=moon"')
 })
 
-test('"as" and in-process calls follow the policy of their identity', async () => {
+test('"as" and in-process calls follow their identity\'s policy', async () => {
   const { gateway, upstream } = await openApp()
   const response = await gateway
     .as({ account: 'bob', require: { region: 'eu' } })
@@ -103,7 +103,7 @@ test('"as" and in-process calls follow the policy of their identity', async () =
   assert.equal(upstream.providers, ['two'])
 })
 
-test('a key with a policy and no other restriction may send the fields that restricted keys may not', async () => {
+test('a key restricted only by a policy may send the fields that are off limits to other restricted keys', async () => {
   const { api, gateway, upstream } = await openApp()
   const { key } = await api.keys.create({ name: 'app', require: { zdr: true } })
   const response = await gateway.fetch('http://app.test/v1/chat/completions', {
@@ -137,7 +137,7 @@ test("an explanation lists each target's unmet tag, and the error if no target c
   assert.is(upstream.calls.length, 0)
 })
 
-test('connections and combos that are defined in code can have tags and "where"', async () => {
+test('connections and combos defined in code can have tags and "where"', async () => {
   const upstream = fakeUpstream(respondEither)
   const { fetch } = createGateway({
     storage: memoryStorage(),
@@ -166,12 +166,12 @@ for (const [config, message] of [
     /combos\.pool\.models\[0\]\.where\.zdr must be true/,
   ],
 ] as const)
-  test(`a gateway with ${JSON.stringify(config)} throws an error that mentions the field`, () => {
+  test(`a gateway with ${JSON.stringify(config)} throws an error that mentions the invalid field`, () => {
     const wrong = config as unknown as object
     assert.throws(() => createGateway({ storage: memoryStorage(), catalog, logger: false, ...wrong }), message)
   })
 
-test("a program that can only write to the storage can't remove the policy of a key or a group", async () => {
+test("a program with write access to the storage can't remove the policy of a key or a group", async () => {
   const clock = fakeClock()
   const storage = memoryStorage({ clock })
   const gateway = createGateway({ storage, clock, fetch: fakeUpstream(respondEither), catalog, logger: false })
@@ -200,7 +200,7 @@ test("a program that can only write to the storage can't remove the policy of a 
   for (const { key } of keys) assert.is(await getStatus(key), 500)
 })
 
-test("a route function sees the tags of candidates, and can't bypass a request's policy", async () => {
+test("a route function sees the tags of candidates, but can't bypass a request's policy", async () => {
   const upstream = fakeUpstream(respondEither)
   const seen: unknown[] = []
   let chosen: string | string[] = 'one/m'

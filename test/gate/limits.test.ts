@@ -8,7 +8,7 @@ const test = suite("enforcing a key's limits")
 const getLimitHeaders = (reply: Response) =>
   Object.fromEntries([...reply.headers].filter(([name]) => name.includes('ratelimit')))
 
-test('a request limit allows the configured number of requests, tells clients when to retry, and resets with its window', async () => {
+test('a request limit allows the configured number of requests, tells clients when to retry, and resets at the end of its window', async () => {
   const { chat, clock, upstream, used } = await openGate({ limits: { requests: { minute: 2 } } })
   for (const remaining of ['1', '0']) {
     const reply = await chat()
@@ -58,7 +58,7 @@ test('a daily or total request limit tells clients not to retry automatically', 
   )
 })
 
-test("tokens are settled with the provider's reported usage, and the headers show the remaining budget", async () => {
+test("tokens are settled with the provider's reported usage, and headers show the remaining budget", async () => {
   const { chat, used, reserved, reported } = await openGate({ limits: { tokens: { day: 10_000 } } })
   const reply = await chat()
   assert.equal([reply.status, reply.headers.get('x-ratelimit-remaining-tokens')], [200, '9988'])
@@ -66,7 +66,7 @@ test("tokens are settled with the provider's reported usage, and the headers sho
   assert.equal([await used('tokens'), await used('requests'), await reserved(), reported.tokens], [12, 1, 0, 12])
 })
 
-test("headers show the tightest limit for each unit in each client's format, instead of the provider's limits", async () => {
+test("headers show the tightest limit per unit in each client's format, and replace the provider's limits", async () => {
   const limits = { requests: { minute: 10, total: 8 }, tokens: { hour: 100_000, month: 1_000_000 } }
   const reported = { tokens: 0 }
   const respond = metered({}, reported)
@@ -106,7 +106,7 @@ test("headers show the tightest limit for each unit in each client's format, ins
   assert.equal(getLimitHeaders(await post('/v1beta/models/google/g:generateContent', { contents })), {})
 })
 
-test("keys without limits get the provider's headers, and the known cost of non-streaming responses", async () => {
+test("keys without limits get the provider's headers, and non-streaming responses include the known cost", async () => {
   const respond = metered({}, { tokens: 0 })
   const { chat } = await openGate({
     respond: async (call, index) => {
@@ -126,7 +126,7 @@ test("keys without limits get the provider's headers, and the known cost of non-
   await stream.text()
 })
 
-test('the error for an exhausted token budget states the owner, usage, and reset time, and tells clients not to retry', async () => {
+test('the error for an exhausted token budget contains the owner, usage, and reset time, and tells clients not to retry', async () => {
   const { chat, upstream } = await openGate({
     limits: { tokens: { month: 3_000 } },
     respond: metered({ output: 5_000 }, { tokens: 0 }),
@@ -144,7 +144,7 @@ test('the error for an exhausted token budget states the owner, usage, and reset
   assert.is(upstream.calls.length, 1)
 })
 
-test('a request that might exceed the remaining budget is too expensive; under a minute limit, the error states when to retry', async () => {
+test('a request that might exceed the remaining budget is rejected, and under a minute limit, the error says when to retry', async () => {
   const day = await openGate({ limits: { tokens: { day: 3_000 } } })
   const rejected = await day.chat({ max_tokens: 3_500 })
   assert.is(rejected.headers.get('x-should-retry'), 'false')
@@ -164,7 +164,7 @@ test('a request that might exceed the remaining budget is too expensive; under a
   assert.is((await readError(await minute.chat({ max_tokens: 9_000 }))).code, 'request_too_expensive')
 })
 
-test('a dollar budget counts input and output by their prices', async () => {
+test('a dollar budget charges input and output at their prices', async () => {
   const { chat, used, stateOf } = await openGate({ limits: { usd: { day: 0.05 } } })
   assert.is((await chat({ max_tokens: 100 })).status, 200)
   assert.is(await used('usd'), 0.000057)
@@ -175,7 +175,7 @@ test('a dollar budget counts input and output by their prices', async () => {
   assert.equal([state?.used, state?.reserved], [0.000057, 0])
 })
 
-test("if the worst case doesn't fit, the response to a request without a maximum is shortened, with a warning", async () => {
+test("if the worst case doesn't fit, a response without a requested maximum is shortened, with a warning", async () => {
   for (const limits of [{ tokens: { day: 3_000 } }, { usd: { day: 0.02 } }]) {
     const { chat, upstream } = await openGate({ limits })
     const reply = await chat()
@@ -190,7 +190,7 @@ test("if the worst case doesn't fit, the response to a request without a maximum
   assert.is((await readError(await chat())).code, 'request_too_expensive', 'less than 1,024 tokens are no answer')
 })
 
-test('a target that is too expensive is skipped in favor of one that fits the budget', async () => {
+test('a target that is too expensive is skipped in favor of one within the budget', async () => {
   const { chat, upstream } = await openGate({
     limits: { usd: { day: 0.01 } },
     combos: { both: ['one/m', 'free/m', 'cheap/m'] },
@@ -203,7 +203,7 @@ test('a target that is too expensive is skipped in favor of one that fits the bu
   )
 })
 
-test('a model without a known price is rejected if dollars are limited, unless the settings allow it', async () => {
+test('a dollar limit rejects models without a known price, unless the settings allow them', async () => {
   const strict = await openGate({ limits: { usd: { day: 10 } } })
   const rejected = await strict.chat({ model: 'free/m' })
   assert.is(rejected.headers.get('x-should-retry'), 'false')
@@ -219,7 +219,7 @@ test('a model without a known price is rejected if dollars are limited, unless t
   assert.equal([await open.used('usd'), await open.used('tokens')], [0, 12])
 })
 
-test('a service tier that costs more than the model has no known price', async () => {
+test("a service tier that costs more than the model's base price counts as unpriced", async () => {
   const moreExpensive = [
     ['service_tier', 'priority'],
     ['speed', 'fast'],
@@ -238,7 +238,7 @@ test('a service tier that costs more than the model has no known price', async (
   assert.ok((await open.used('usd')) > 0)
 })
 
-test('concurrent requests are limited, and a failed request frees its slot', async () => {
+test('a concurrency limit applies, and a failed request frees its slot', async () => {
   const answering = Promise.withResolvers<Response>()
   const { chat, used, upstream } = await openGate({
     limits: { parallel: 1 },
@@ -260,7 +260,7 @@ test('concurrent requests are limited, and a failed request frees its slot', asy
   assert.is(await used('requests'), 2)
 })
 
-test('the error for a request that will fit once an in-flight one settles suggests retrying in a second', async () => {
+test('the error for a request that fits once in-flight ones settle tells clients to retry in a second', async () => {
   const { chat, upstream } = await openGate({ limits: { tokens: { month: 6_000 } }, respond: never })
   const controller = new AbortController()
   const first = chat({ max_tokens: 4_000 }, { signal: controller.signal })
@@ -291,7 +291,7 @@ test("the gateway's limits apply to requests without a key", async () => {
   assert.is((await post('/v1/chat/completions', { model: 'one/m', messages })).status, 429)
 })
 
-test("a rejected request isn't counted, and a failed one is counted once", async () => {
+test("a rejected request isn't counted, and a failed one counts once", async () => {
   const { chat, used, clock } = await openGate({
     limits: { requests: { minute: 1, day: 10 }, tokens: { day: 20_000 } },
     combos: { both: ['one/m', 'two/m'] },
@@ -306,7 +306,7 @@ test("a rejected request isn't counted, and a failed one is counted once", async
   assert.is(await used('requests'), 2)
 })
 
-test("each fallback attempt has a separate reservation, made after the failed attempt's reservation is released", async () => {
+test("each fallback attempt makes its own reservation after the failed attempt's is released", async () => {
   const reported = { tokens: 0 }
   const respond = metered({}, reported)
   const { chat, used, reserved } = await openGate({
@@ -318,7 +318,7 @@ test("each fallback attempt has a separate reservation, made after the failed at
   assert.equal([await used('tokens'), await used('requests'), await reserved()], [12, 1, 0])
 })
 
-test('only requests with an output limit get the advice to lower it', async () => {
+test('the advice to lower the output limit is only given to requests that have one', async () => {
   const { post } = await openGate({ limits: { usd: { day: 0.005 } } })
   const { code, message } = await readError(await post('/v1/search/other/webSearch', { query: 'Hi' }))
   assert.is(code, 'request_too_expensive')

@@ -4,7 +4,7 @@ import { suite } from '../support/suite.ts'
 import { History } from './support/history.ts'
 import { Instances } from './support/instances.ts'
 
-const test = suite('random histories of keys with limits')
+const test = suite('random request histories of keys with limits')
 
 const HISTORIES = randomCases(5_000, 500)
 const BATCH = 100

@@ -6,7 +6,7 @@ import { openGate, readError } from './support/world.ts'
 
 const test = suite('limits on every model route')
 
-/** The endpoints that the table's routes lead to. */
+/** The endpoints behind the routes in the table. */
 const served = createModelRoutes(async () => ({ status: 200, headers: {} })).map(({ path }) => ({
   path,
   endpoints: endpoints.filter((endpoint) =>
@@ -21,7 +21,7 @@ test('each route in the table has an endpoint, and each endpoint has a route', (
 
 for (const endpoint of endpoints)
   for (const model of getModels(endpoint))
-    test(`POST ${endpoint.path} with ${model} counts once, is then rejected, and calls no provider`, async () => {
+    test(`POST ${endpoint.path} with ${model} counts once, then is rejected without a provider call`, async () => {
       const { post, upstream, used, reserved, reported } = await openGate({
         limits: { requests: { total: 1 }, tokens: { total: 1_000_000 }, usd: { total: 100 }, parallel: 1 },
       })

@@ -6,9 +6,9 @@ import { assert, suite } from '../support/suite.ts'
 import { metered } from './support/metered-providers.ts'
 import { type GateOptions, messages, openGate } from './support/world.ts'
 
-const test = suite('rejected requests in the official clients')
+const test = suite('rejected requests in the official SDKs')
 
-/** Opens the official clients with their default number of retries, in front of a gateway that counts their requests. */
+/** Opens the official SDK clients with their default retries, against a gateway that counts their requests. */
 async function openClients(options: GateOptions) {
   const world = await openGate(options)
   const { key: apiKey } = world
@@ -48,7 +48,7 @@ const getFailure = (promise: Promise<unknown>): Promise<unknown> =>
 interface Expected {
   status: number
   code: string
-  /** The class of OpenAI's and Anthropic's clients, and its name in Google's client. */
+  /** The error class of the OpenAI and Anthropic clients, and its name in the Google client. */
   name: 'APIError' | 'AuthenticationError' | 'PermissionDeniedError' | 'RateLimitError'
   google: string
   anthropic: string
@@ -68,7 +68,7 @@ function check(error: unknown, { status, code, name, google, anthropic }: Expect
   }
   assert.ok(error instanceof Anthropic[name], `${error}`)
   assert.is(error.status, status)
-  const { error: inner } = error.error as { error: { type: string; code: string } } // the body as sent
+  const { error: inner } = error.error as { error: { type: string; code: string } } // the request body as sent
   assert.equal([inner.type, inner.code], [anthropic, code])
 }
 

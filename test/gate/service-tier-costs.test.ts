@@ -85,7 +85,7 @@ const plain: Array<[where: string, more: object]> = [
   ['messages', { inference_geo: 'global' }],
   ['gemini', { serviceTier: 'SERVICE_TIER_UNSPECIFIED' }],
   ['gemini', { serviceTier: 'standard' }],
-  ['chat to Messages', { service_tier: 'fast' }], // only sent to Anthropic itself
+  ['chat to Messages', { service_tier: 'fast' }], // The region is only sent to Anthropic itself.
 ]
 
 const send = ({ post }: Awaited<ReturnType<typeof openGate>>, location: string, extra: object) => {
@@ -151,7 +151,13 @@ const stream = { stream: true }
 const served: Array<[what: string, where: string, more: object, answer: () => Response, source: string]> = [
   ['chat', 'chat', {}, () => json({ ...chatResponse(), usage, service_tier: 'priority' }), 'estimated'],
   ['chat', 'messages to chat', {}, () => json({ ...chatResponse(), usage, service_tier: 'priority' }), 'estimated'],
-  ['chat at the default', 'chat', {}, () => json({ ...chatResponse(), usage, service_tier: 'default' }), 'counted'],
+  [
+    'chat with the default tier',
+    'chat',
+    {},
+    () => json({ ...chatResponse(), usage, service_tier: 'default' }),
+    'counted',
+  ],
   ['Groq', 'chat', {}, () => json({ ...chatResponse(), usage, service_tier: 'on_demand' }), 'counted'],
   ...['chat', 'messages to chat'].map((location): (typeof served)[number] => [
     'a stream that reports the tier early',
@@ -168,7 +174,7 @@ const served: Array<[what: string, where: string, more: object, answer: () => Re
   ]),
   ['Responses', 'responses', {}, () => json(getResponse('priority')), 'estimated'],
   [
-    'a stream of Responses',
+    'a Responses stream',
     'responses',
     stream,
     () =>
@@ -180,8 +186,8 @@ const served: Array<[what: string, where: string, more: object, answer: () => Re
     'estimated',
   ],
   ['Messages', 'messages', {}, () => json(getMessage({ service_tier: 'priority' })), 'estimated'],
-  ['Messages, by speed', 'messages', {}, () => json(getMessage({ speed: 'fast' })), 'estimated'],
-  ['Messages, by region', 'messages', {}, () => json(getMessage({ inference_geo: 'us' })), 'estimated'],
+  ['Messages with a speed', 'messages', {}, () => json(getMessage({ speed: 'fast' })), 'estimated'],
+  ['Messages with a region', 'messages', {}, () => json(getMessage({ inference_geo: 'us' })), 'estimated'],
   [
     'Messages at the regular price',
     'messages',
@@ -190,7 +196,7 @@ const served: Array<[what: string, where: string, more: object, answer: () => Re
     'counted',
   ],
   ['Gemini', 'gemini', {}, () => json(getGemini({ serviceTier: 'priority' })), 'estimated'],
-  ['Gemini with another spelling', 'gemini', {}, () => json(getGemini({ service_tier: 'priority' })), 'estimated'],
+  ['Gemini with the other spelling', 'gemini', {}, () => json(getGemini({ service_tier: 'priority' })), 'estimated'],
   ['Vertex', 'chat to Gemini', {}, () => json(getGemini({ trafficType: 'ON_DEMAND_PRIORITY' })), 'estimated'],
   ['Vertex at the regular price', 'gemini', {}, () => json(getGemini({ trafficType: 'ON_DEMAND' })), 'counted'],
   [

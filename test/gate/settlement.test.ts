@@ -5,7 +5,7 @@ import { assert, suite } from '../support/suite.ts'
 import { metered } from './support/metered-providers.ts'
 import { type GateWorld, messages, openGate } from './support/world.ts'
 
-const test = suite('releasing reservations at the end of a request')
+const test = suite('settling reservations when a request ends')
 
 const LIMITS = { requests: { total: 50 }, tokens: { total: 100_000 }, usd: { total: 10 }, parallel: 1 }
 
@@ -17,7 +17,7 @@ const untilCalled = async ({ upstream }: GateWorld) => {
   while (upstream.calls.length === 0) await new Promise(setImmediate)
 }
 
-/** Returns the used requests and tokens if nothing is reserved and another request can be in flight. */
+/** Returns the requests and tokens used. Asserts that nothing is reserved. */
 async function getUsed(world: GateWorld): Promise<{ requests: number; tokens: number }> {
   assert.is(await world.reserved(), 0)
   return { requests: await world.used('requests'), tokens: await world.used('tokens') }
@@ -61,7 +61,7 @@ test("usage that a provider doesn't report is estimated from the output", async 
   assert.ok((await getUsed(streamed)).tokens >= words.length)
 })
 
-test('a client that disconnects after the last byte pays for the reported usage', async () => {
+test('a client that disconnects after the last byte pays the reported usage', async () => {
   const world = await openGate({ limits: LIMITS })
   const reader = (await world.chat(stream)).body?.getReader()
   while (!(await reader?.read())?.done);
@@ -69,7 +69,7 @@ test('a client that disconnects after the last byte pays for the reported usage'
   assert.equal(await getUsed(world), { requests: 1, tokens: 12 })
 })
 
-test('a request whose client never reads the response counts once', async () => {
+test('a request counts once even if the client never reads the response', async () => {
   const world = await openGate({ limits: LIMITS })
   const reply = await world.chat(stream)
   await reply.body?.cancel()
@@ -102,11 +102,11 @@ test("a client that disconnects while its reservation is being written isn't cha
   assert.is(world.upstream.calls.length, 0)
 })
 
-/** Ways in which a provider fails, and the status that the client finally gets. */
+/** Ways for a provider to fail, and the status that the client gets in the end. */
 const failures: Record<string, [answer: Respond, status: number, body?: object]> = {
-  'the provider cuts its stream': [() => sse(started, 'error'), 200, stream],
+  "the provider's stream breaks off": [() => sse(started, 'error'), 200, stream],
   'the provider ends its stream too early': [() => sse(started), 200, stream],
-  'the provider reports an error in its stream': [
+  'the provider reports an error mid-stream': [
     () => sse([...started, `data: ${JSON.stringify({ error: { message: 'Broken', code: 500 } })}\n\n`]),
     200,
     stream,
@@ -114,7 +114,7 @@ const failures: Record<string, [answer: Respond, status: number, body?: object]>
   'the provider is unreachable': [() => Response.error(), 502],
   'the provider rejects the request': [() => json({ error: { message: 'No' } }, 400), 400],
   'the provider is busy': [() => json({ error: { message: 'Busy' } }, 429, { 'retry-after': '9' }), 429],
-  "the provider's response is not JSON": [
+  "the provider's response isn't JSON": [
     () => new Response('<html>', { headers: { 'content-type': 'text/html' } }),
     502,
   ],
@@ -147,7 +147,7 @@ test('usage beyond the maximum is charged as reported, and the next request is r
   assert.is((await world.chat({ max_tokens: 10 })).status, 402)
 })
 
-test('cached input and reasoning count as tokens, cached input at its own price', async () => {
+test('cached input and reasoning count as tokens, and cached input has its own price', async () => {
   const usage = {
     prompt_tokens: 100,
     completion_tokens: 50,
@@ -161,7 +161,7 @@ test('cached input and reasoning count as tokens, cached input at its own price'
   assert.is(await world.used('usd'), 0.0006)
 })
 
-test("retrying without a rejected option doesn't count as a second request, and only the response is charged", async () => {
+test("a retry without a rejected option doesn't count as a second request, and only the final response is charged", async () => {
   const reported = { tokens: 0 }
   const respond = metered({}, reported)
   const world = await openGate({
@@ -186,7 +186,7 @@ test("retrying without a rejected option doesn't count as a second request, and 
   assert.equal(await getUsed(world), { requests: 1, tokens: 12 })
 })
 
-test('each call of a compaction is charged, and the second is rejected if the first leaves too little', async () => {
+test("each call of a compaction is charged, and the second is rejected if the first doesn't leave enough", async () => {
   const conversation = Array.from({ length: 6 }, (_, index) => ({
     role: index % 2 ? 'assistant' : 'user',
     content: 'Hi there',
@@ -233,7 +233,7 @@ test("a request counts once if the client's timeout expires before the response"
   assert.is((await getUsed(world)).requests, 1)
 })
 
-test('many concurrent requests, some canceled and some failing, leave nothing reserved', async () => {
+test('many concurrent requests, some canceled and some failed, leave nothing reserved', async () => {
   const reported = { tokens: 0 }
   const respond = metered({}, reported)
   const world = await openGate({

@@ -4,7 +4,7 @@ import { assert, suite } from '../support/suite.ts'
 import { metered } from './support/metered-providers.ts'
 import { type GateWorld, messages, openGate, readError } from './support/world.ts'
 
-const test = suite('streams that exceed their reservation')
+const test = suite('streams that outgrow their reservation')
 
 const words = Array.from({ length: 3_000 }, (_, index) => `word${index} `)
 
@@ -30,7 +30,7 @@ async function getBound(body: object): Promise<number> {
   return (state?.reserved ?? 0) - 110
 }
 
-/** The error that ends a stream, as its clients read it, and what follows it. */
+/** The error that ends a stream as its clients read it, and what follows the error. */
 const ends: Readonly<Record<keyof typeof requests, RegExp>> = {
   'openai-chat':
     /data: \{"error":\{"message":"The response was cut off[^\n]*"code":"budget_exceeded"\}\}\n\n(?:data: \[DONE\]\n\n)?$/,
@@ -66,7 +66,7 @@ for (const [format, [path, body]] of Object.entries(requests) as Array<
     assert.is(poor.upstream.open, 0)
   })
 
-test("a stream that stays within its maximum isn't cut off, even if its text seems to have more tokens", async () => {
+test("a stream within its maximum isn't cut off, even if its text seems to have more tokens", async () => {
   const sentence =
     'The establishment of international organizations remains fundamentally important for understanding. '
   const long = sentence.repeat(10).split(/(?<= )/) // 110 tokens
@@ -78,14 +78,14 @@ test("a stream that stays within its maximum isn't cut off, even if its text see
   assert.is(await used('tokens'), 119)
 })
 
-/** Returns a limit of this many tokens in each unit, with output at 10 US dollars per million tokens, and the most that streams may use of it. */
+/** Returns a limit of this many tokens in each unit, with output at $10 per million tokens, and the most of it that streams may use. */
 const inUnits = (tokens: number) =>
   [
     ['tokens', { tokens: { total: tokens } }, tokens + 1_024],
     ['usd', { usd: { day: tokens / 100_000 } }, (tokens + 1_024) / 100_000],
   ] as const
 
-/** The total usage of each unit, according to the records of all requests. */
+/** The total usage in each unit, according to all request records. */
 async function usedBy({ gateway }: GateWorld) {
   for (let turn = 0; turn < 5; turn++) await new Promise(setImmediate)
   const used = { tokens: 0, usd: 0 }
@@ -139,7 +139,7 @@ test('a stream can use everything that remains under several limits', async () =
   assert.ok(tokens > 1_450 && tokens < 1_600, `${tokens}`)
 })
 
-/** The same requests to providers of another format. */
+/** The same requests to providers that use another format. */
 const others: Readonly<Record<keyof typeof requests, string>> = {
   'openai-chat': 'claude/c',
   'openai-responses': 'one/m',
@@ -163,7 +163,7 @@ for (const [format, [path, body]] of Object.entries(requests) as Array<
     assert.match(record?.reason ?? '', /^The response was cut off because it used up the rest of a limit/)
   })
 
-test("a stream without limits isn't read event by event", async () => {
+test("a stream without limits isn't parsed event by event", async () => {
   const { chat } = await openGate({
     limits: { requests: { total: 5 } },
     respond: metered({ words, output: 4_000 }, { tokens: 0 }),

@@ -6,7 +6,7 @@ const test = suite('unreadable usage')
 
 const WORDS = 'Hello there my friend, how are you today'
 
-/** A request in a format, and the response to it with this usage. */
+/** A request in a format, and a response to it with this usage. */
 interface Exchange {
   path: string
   body: object
@@ -71,7 +71,7 @@ const nothing = [
 ]
 
 for (const [format, { path, body, respond }] of Object.entries(responses)) {
-  test(`usage is estimated, never zero, if a response has no readable count (${format})`, async () => {
+  test(`usage is estimated, never zero, if a response has no readable counts (${format})`, async () => {
     for (const usage of nothing) {
       const { post, used } = await openGate({
         limits: { tokens: { total: 10_000 } },
@@ -83,7 +83,7 @@ for (const [format, { path, body, respond }] of Object.entries(responses)) {
   })
 }
 
-test('absurdly large counts and costs are still valid numbers in records, sums, and headers', async () => {
+test('absurdly large counts and costs remain valid numbers in records, totals, and headers', async () => {
   const { path, body, respond } = responses['openai-chat']
   const counts = '{"prompt_tokens":1e999,"completion_tokens":5,"cost":1e30}'
   const { post, gateway, used } = await openGate({

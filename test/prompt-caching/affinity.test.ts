@@ -15,7 +15,7 @@ const ok = () => json(fullResponses['anthropic-messages'])
 const write = clientWriters['anthropic-messages']
 const steps = createConversation(createRandom(5), 1).slice(0, 1)
 
-/** Opens a gateway with accounts of one provider, whose API keys tell which one was called. */
+/** Opens a gateway with several accounts at one provider. The API key of a call tells which account it used. */
 async function openPool(
   size: number,
   { strategy = 'random', respond = ok }: { strategy?: Strategy; respond?: Respond } = {},
@@ -56,7 +56,7 @@ for (const strategy of ['random', 'round-robin'] as const)
     assert.ok(new Set(accounts.values()).size > 5, 'the sessions use different accounts')
   })
 
-test('check 38: when its account fails, a session moves to another account and stays there', async () => {
+test('check 38: a session moves to another account when its account fails, and stays there', async () => {
   let failing: string | null | undefined
   const respond: Respond = ({ headers }) => (headers.get('x-api-key') === failing ? json({}, 503) : ok())
   const { send, world, clock } = await openPool(3, { respond })
@@ -70,7 +70,7 @@ test('check 38: when its account fails, a session moves to another account and s
   assert.is(world.recorded.requests.at(-1)?.promptCache?.moved, undefined)
 })
 
-test("check 39: when its account reaches its limit, a session moves and isn't rejected", async () => {
+test('check 39: a session moves to another account, instead of being rejected, when its account reaches its limit', async () => {
   let limited: string | null | undefined
   const respond: Respond = ({ headers }) =>
     headers.get('x-api-key') === limited
@@ -93,7 +93,7 @@ test('a session can move again once its cache has expired', async () => {
   assert.ok(seen.size > 1)
 })
 
-test('a paused account gets no requests, not even from its sessions', async () => {
+test('an account that is draining gets no requests, not even from its own sessions', async () => {
   const { send, world } = await openPool(3)
   const first = await send('s')
   const { connections } = await world.api.connections.list()

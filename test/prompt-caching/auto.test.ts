@@ -34,7 +34,7 @@ const vertex: Partial<Connection> & { provider: string } = {
   providerSpecificData: { project: 'p' },
 }
 
-/** Sends one request through a gateway whose settings have `promptCaching`. */
+/** Sends one request through a gateway with this `promptCaching` setting. */
 async function send({ promptCaching = 'auto', ...request }: Sent) {
   const [provider = ''] = request.model.split('/')
   const { client, model, respond, body, stream, headers, ...options } = request
@@ -59,7 +59,7 @@ const SAYS = 'You are an agent. '.repeat(400)
 
 const places = (sent: JsonObject) => listMarks(sent).map(({ place }) => place)
 
-test('check 1: a translated agent request gets breakpoints at the tools, the instructions, and both ends', async () => {
+test('check 1: a translated agent request gets breakpoints at the tools, the instructions, and both ends of the conversation', async () => {
   const { sent } = await send({ ...claude, body: agent })
   assert.equal(places(sent), ['tools', 'system', 'messages', 'messages'])
   const turns = sent.messages as JsonObject[]
@@ -68,7 +68,7 @@ test('check 1: a translated agent request gets breakpoints at the tools, the ins
   assert.equal(marked, [response - 1, turns.length - 1])
 })
 
-test('check 2: a passed-through request keeps all bytes except its tools, its instructions, and the inserted field', async () => {
+test('check 2: a passthrough request keeps all bytes except its tools, its instructions, and the inserted field', async () => {
   const body = JSON.stringify({ ...agentMessages, metadata: { n: 1 } }).replace('"n":1', '"n": 1.0')
   const { upstream, world } = await openGateway(replies.messages, {
     catalog: defaultCatalog,
@@ -87,7 +87,7 @@ test('check 2: a passed-through request keeps all bytes except its tools, its in
   assert.is(restored, body.replace('"model":"m"', '"model":"claude-sonnet-4-5"'))
 })
 
-test('check 3: after a turn of 24 blocks, the previous end also gets a breakpoint', async () => {
+test('check 3: after a turn of 24 blocks, the previous end of the conversation also gets a breakpoint', async () => {
   const calls = Array.from({ length: 12 }, (_, i) => ({ type: 'tool_use', id: `t${i}`, name: 'search', input: {} }))
   const results = calls.map(({ id }) => ({ type: 'tool_result', tool_use_id: id, content: 'ok' }))
   const messages = [
@@ -99,7 +99,7 @@ test('check 3: after a turn of 24 blocks, the previous end also gets a breakpoin
   assert.equal(places(sent), ['tools', 'system', 'messages', 'top'])
 })
 
-test('check 4: a prompt without tools gets no breakpoint until its instructions are sent again', async () => {
+test('check 4: a prompt without tools gets no breakpoint until its instructions are repeated', async () => {
   const clock = fakeClock()
   const { upstream, world } = await openGateway(replies.messages, {
     catalog: defaultCatalog,
@@ -196,7 +196,7 @@ for (const client of ['openai-chat', 'anthropic-messages'] as const)
     assert.match(String(sent.prompt_cache_key), /^[\w-]{22}$/)
   })
 
-test('check 11: GPT-5.4 gets a cache key, and no breakpoint', async () => {
+test('check 11: GPT-5.4 gets a cache key, but no breakpoint', async () => {
   const { sent } = await send({
     client: 'openai-chat',
     model: 'openai/gpt-5.4',
@@ -238,7 +238,7 @@ for (const [model, respond] of [
     assert.equal([...(on.call?.headers ?? [])], [...(off.call?.headers ?? [])])
   })
 
-test('a longer lifetime applies only to the tools and the instructions', async () => {
+test('a longer lifetime applies only to the breakpoints at the tools and the instructions', async () => {
   const { sent } = await send({ ...claude, promptCaching: { mode: 'auto', ttl: '1h' }, body: agent })
   assert.equal(
     listMarks(sent).map(({ ttl }) => ttl),
@@ -246,7 +246,7 @@ test('a longer lifetime applies only to the tools and the instructions', async (
   )
 })
 
-test('check 28: a key, an entry, and a connection take precedence over the settings, in this order', async () => {
+test("check 28: a key's setting takes precedence over an entry's, then a connection's, then the global one", async () => {
   const { upstream, world } = await openGateway(replies.messages, {
     catalog: defaultCatalog,
     connections: [{ provider: 'anthropic', apiKey: 'k', promptCaching: 'off' }],
@@ -271,7 +271,7 @@ test('check 28: a key, an entry, and a connection take precedence over the setti
   assert.is(await send('anthropic/claude-sonnet-4-5', other.key), true)
 })
 
-test("check 29: the header turns prompt caching off, and can't turn it on", async () => {
+test('check 29: the header can turn prompt caching off, but not on', async () => {
   const sendRequest = async (promptCaching: PromptCaching, value: string) =>
     places(
       (await send({ ...claude, promptCaching, body: agent, headers: { 'x-signalbox-prompt-caching': value } })).sent,
@@ -310,7 +310,7 @@ test('check 27: a combo can have one entry with prompt caching and one without',
   )
 })
 
-test('check 25: each attempt has only its breakpoints, and the client’s request stays unchanged', async () => {
+test("check 25: each attempt has only its own breakpoints, and the client’s request isn't modified", async () => {
   const before = structuredClone(agent)
   const { upstream, world } = await openGateway(
     (_, index) => (index < 3 ? new Response('{}', { status: 503 }) : json(converseResponse())),
@@ -358,7 +358,7 @@ test('check 36: a session has the same cache key in all instances, and a differe
   assert.is.not(first.key, (await sendRequest({ storage, secret, connections: [] }, 't')).key)
 })
 
-test('check 42: a client’s breakpoints are reported as the client’s', async () => {
+test('check 42: a client’s own breakpoints are recorded as the client’s', async () => {
   const marked = { ...agentMessages, cache_control: { type: 'ephemeral' } }
   const { sent, world } = await send({ ...claude, client: 'anthropic-messages', body: marked })
   assert.equal(places(sent), ['top'])
@@ -393,7 +393,7 @@ test('check 52: if breakpoints are rejected, the request is retried once without
   assert.is(upstream.calls.length, 5)
 })
 
-test('the last user turn has the breakpoints for the ends of a conversation', async () => {
+test('the breakpoint at the end of a conversation is on the last user turn', async () => {
   const { sent } = await send({ ...claude, body: agent })
   assert.match(lastText(sent), /cache_control/)
 })

@@ -51,14 +51,14 @@ const blanks: Record<string, JsonObject> = {
   'redacted thinking': { type: 'redacted_thinking', data: 'ZGF0YQ==' },
 }
 for (const [label, last] of Object.entries(blanks))
-  test(`check 14: if a conversation ends with ${label}, its breakpoint is on the block before that`, async () => {
+  test(`check 14: if a conversation ends with ${label}, its breakpoint moves to the preceding block`, async () => {
     const turns = last.type === 'text' ? [user(text('a'), last)] : [user(text('a')), output(last)]
     const { sent, response } = await send({ ...vertex, body: { ...mark(), messages: turns } })
     assert.is(response.status, 200)
     assert.equal(listMarks(sent), [{ place: 'messages', ttl: '5m', text: 'a' }])
   })
 
-test('check 15: three parallel results whose turn has one breakpoint get one breakpoint', async () => {
+test('check 15: three parallel results with one breakpoint in their turn get one breakpoint', async () => {
   const turns = [
     user(text('a')),
     output(use('t1'), use('t2'), use('t3')),
@@ -68,7 +68,7 @@ test('check 15: three parallel results whose turn has one breakpoint get one bre
   assert.is(listMarks(sent).length, 1)
 })
 
-test("check 16: a block that the target doesn't get has no breakpoint, and takes no slot", async () => {
+test("check 16: a breakpoint on a block that isn't sent to the target is dropped, and takes no slot", async () => {
   const turns = [
     user(text('a', mark())),
     output(text('b', mark())),
@@ -83,7 +83,7 @@ test("check 16: a block that the target doesn't get has no breakpoint, and takes
   )
 })
 
-test('check 18: a breakpoint that a client sets only on its tools stays unchanged', async () => {
+test("check 18: a client's breakpoint on its tools alone stays unchanged", async () => {
   const body = { tools: [tool(mark('1h'))], messages: [user(text('a'))] }
   for (const target of [messages, bedrock, vertex])
     assert.equal(
@@ -98,7 +98,7 @@ const four = {
   messages: [user(text('a', mark())), output(text('b')), user(text('c', mark()))],
 }
 
-test("check 19: a client's four breakpoints stay four", async () => {
+test("check 19: a client's four breakpoints don't become more", async () => {
   for (const target of [messages, bedrock, vertex])
     assert.is(listMarks((await send({ ...target, body: four })).sent).length, 4)
 })
@@ -113,7 +113,7 @@ test('check 20: a top-level breakpoint and four others become four breakpoints, 
   assert.equal(warned, ['dropped:messages[0].content[0].cache_control'])
 })
 
-test('check 20: if there are too many breakpoints, the last ones of the tools, the instructions, and the conversation are kept', async () => {
+test('check 20: if there are too many breakpoints, the last ones on the tools, the instructions, and the conversation are kept', async () => {
   const body = {
     tools: [tool(mark())],
     system: [text('One.', mark()), text('Two.', mark())],
@@ -127,7 +127,7 @@ test('check 20: if there are too many breakpoints, the last ones of the tools, t
   assert.equal(warned, ['dropped:messages[0].content[0].cache_control', 'dropped:system[0].cache_control'])
 })
 
-test('check 21: a lifetime of an hour after one of five minutes becomes five minutes, with a warning', async () => {
+test('check 21: an hour-long lifetime after a five-minute one is shortened to five minutes, with a warning', async () => {
   const body = { system: [text('Be brief.', mark('5m'))], messages: [user(text('a', mark('1h')))] }
   const { sent, warned } = await send({ ...bedrock, body })
   assert.equal(

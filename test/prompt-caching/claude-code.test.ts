@@ -9,7 +9,7 @@ import { clientWriters, createConversation, listRequestEnds } from './support/co
 
 const test = suite("prompt caching: Claude Code's sessions")
 
-/** Creates the bodies of a Claude Code session. Each has a different nonce in its billing line, and marks of its own. */
+/** Creates the request bodies of a Claude Code session. Each has a different nonce in its billing line, and its own breakpoints. */
 function createSession(model: string, turns: number): JsonObject[] {
   const steps = createConversation(createRandom(7), turns)
   const write = clientWriters['anthropic-messages']
@@ -25,7 +25,7 @@ function createSession(model: string, turns: number): JsonObject[] {
   })
 }
 
-/** Sends a session. Returns the bodies that the provider got. */
+/** Sends a session's requests. Returns the bodies that the provider got. */
 async function sendSession(model: string, { catalog, respond }: { catalog: Catalog; respond: Respond }) {
   const [provider = ''] = model.split('/')
   const { upstream, world } = await openGateway(respond, { catalog, connections: [provider] })
@@ -57,7 +57,7 @@ const others: Record<string, { catalog: Catalog; respond: Respond }> = {
 }
 
 for (const [model, target] of Object.entries(others))
-  test(`check 33: a session sends ${model} stable bytes, and no billing line`, async () => {
+  test(`check 33: a session sends ${model} stable bytes and no billing line`, async () => {
     const { calls } = await sendSession(model, target)
     let before: string[] | undefined
     for (const { body } of calls) {

@@ -15,7 +15,7 @@ import { clientWriters, createConversation } from './support/conversations.ts'
 
 const test = suite('prompt caching: cost')
 
-test('check 26: a hedge gets no breakpoints', async () => {
+test('check 26: a hedged attempt gets no breakpoints', async () => {
   const { world, send, untilBoth } = await openHedging({ two: () => respond(false) }, { stream: false })
   await world.api.settings.update({ promptCaching: 'auto' })
   const pending = send()
@@ -52,7 +52,7 @@ async function measureRequest(promptCaching: 'off' | 'auto', count: number): Pro
   return (busyMs() - before) / count
 }
 
-test('check 49: adding breakpoints to a passed-through request of 200 kB takes at most 1 ms', async () => {
+test('check 49: adding breakpoints to a 200 kB passthrough request takes at most 1 ms', async () => {
   const rounds = await roundsUntil(
     1,
     async () => (await measureRequest('auto', 40)) - (await measureRequest('off', 40)),
@@ -60,7 +60,7 @@ test('check 49: adding breakpoints to a passed-through request of 200 kB takes a
   assert.ok(Math.min(...rounds) <= 1, `it takes ${rounds.map((ms) => ms.toFixed(2))} ms`)
 })
 
-test('check 49: adding breakpoints to a translated request of 75 kB takes at most 50 µs', async () => {
+test('check 49: adding breakpoints to a 75 kB translated request takes at most 50 µs', async () => {
   const steps = createConversation(createRandom(1), 100)
   const end = steps.findLastIndex(({ type }) => type === 'assistant')
   const body = clientWriters['anthropic-messages'](steps.slice(0, end))
@@ -74,7 +74,7 @@ test('check 49: adding breakpoints to a translated request of 75 kB takes at mos
     format: 'anthropic-messages',
   }
   let marked: JsonObject = {}
-  /** Marks the request of one attempt. Its translated body is given, because only the marks are measured. */
+  /** Adds breakpoints to one attempt. The caller passes the translated body, so the measurement excludes the translation. */
   const mark = (index: number) => {
     const call = { text, body: { messages: [{ role: 'user', content: `${index}` }] }, model: 'm' }
     const request = { call, owner: 'o', exchange: { header: () => undefined }, format: { name: 'openai-chat' } }
@@ -93,5 +93,5 @@ test('check 49: adding breakpoints to a translated request of 75 kB takes at mos
   assert.ok(Math.min(...rounds) <= 0.05, `it takes ${rounds.map((ms) => ms.toFixed(3))} ms`)
 })
 
-/** The keyring is only read for targets that take cache keys. */
+/** The keyring is only read for targets that support cache keys. */
 const memory = { keyring: () => Promise.reject(new Error('not read')) }

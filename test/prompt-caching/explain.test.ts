@@ -27,7 +27,7 @@ async function open(name: string, promptCaching: 'auto' | 'off' = 'auto') {
   return { upstream, world, model, explain }
 }
 
-/** Returns everything with a mark in a body, with its path. */
+/** Returns the block at a path in a request body. */
 const read = (sent: object, location: string): object =>
   location
     .split(/[.[\]]+/)
@@ -65,7 +65,7 @@ test("check 51: an explanation gives positions in the provider's request, and th
   assert.equal(await gpt.explain({ body, path }), { marks: [], session: 'prompt_cache_key' })
 })
 
-test("check 51: an explanation states why there are no breakpoints, and doesn't count as a request", async () => {
+test("check 51: an explanation states why there are no breakpoints, and isn't counted as a request", async () => {
   const { explain, world, model } = await open('Claude at Anthropic')
   assert.equal(await explain({ body: { ...body, cache_control: { type: 'ephemeral' } }, path }), {
     ...{ marks: [], stoodDown: 'client' },
@@ -75,7 +75,7 @@ test("check 51: an explanation states why there are no breakpoints, and doesn't 
     assert.equal(await explain({ body: single, path }), { marks: [], stoodDown: 'single' })
   await world.post(path, { ...single, model })
   assert.equal(await explain({ body: single, path }), { marks: ['system[0]'] })
-  assert.is(await explain({ path }), undefined) // without a body, explain only outlines the request
+  assert.is(await explain({ path }), undefined) // without a body, explain returns only an outline
   assert.is(await explain({ body, path, headers: { 'x-signalbox-prompt-caching': 'off' } }), undefined)
   const off = await open('Claude at Anthropic', 'off')
   assert.is(await off.explain({ body, path }), undefined)

@@ -8,11 +8,11 @@ import { listMarks } from './support/breakpoints.ts'
 import { clientWriters, createConversation, listRequestEnds } from './support/conversations.ts'
 import { simulatedProviders } from './support/simulated-providers.ts'
 
-const test = suite('prompt caching: bugs of other gateways')
+const test = suite('prompt caching: known bugs in other gateways')
 
 const mark = { cache_control: { type: 'ephemeral' } }
 
-/** Sends a client's requests to a simulated provider, one per second. Returns the bodies it got, and the usage it counted. */
+/** Sends a client's requests to a simulated provider, one per second. Returns the bodies that it received, and the usage that it counted. */
 async function send(
   name: string,
   path: string,
@@ -57,7 +57,7 @@ const user = (...content: JsonObject[]) => ({ role: 'user', content })
 const assistant = (...content: JsonObject[]) => ({ role: 'assistant', content })
 
 for (const name of ['Claude at Anthropic', 'Claude on Vertex AI', 'Claude on Bedrock'])
-  test(`llmgateway #3114: a breakpoint on a tool result stays there, and results without one take no slot (${name})`, async () => {
+  test(`llmgateway #3114: a breakpoint on a tool result stays there, and other results take no slot (${name})`, async () => {
     const ids = Array.from({ length: 8 }, (_, index) => `t${index}`)
     const messages = [
       user({ type: 'text', text: 'Go.', ...mark }),
@@ -71,7 +71,7 @@ for (const name of ['Claude at Anthropic', 'Claude on Vertex AI', 'Claude on Bed
     )
   })
 
-test('llmgateway #3114: the end of a turn with only tool results gets a breakpoint', async () => {
+test('llmgateway #3114: a turn with only tool results gets a breakpoint at its end', async () => {
   const messages = [user({ type: 'text', text: 'Go. '.repeat(5_000) }), assistant(call('t1')), user(result('t1'))]
   for (const name of ['Claude on Vertex AI', 'Claude on Bedrock']) {
     const body = { max_tokens: 9, tools: [search], messages }
@@ -97,7 +97,7 @@ for (const [location, marked] of Object.entries({
     assert.match(texts[0] ?? '', /"tool_use_id":"t1"/)
   })
 
-test("Bifrost #6181: the breakpoints for one target don't reach the fallback, and the next target has its own", async () => {
+test("Bifrost #6181: a target's breakpoints don't reach the fallback, which gets its own", async () => {
   const models = ['anthropic/claude-sonnet-4-5', 'groq/llama-3.3-70b-versatile', 'anthropic/claude-haiku-4-5']
   const { upstream, world } = await openGateway(() => new Response('{}', { status: 503 }), {
     catalog: defaultCatalog,
@@ -139,7 +139,7 @@ for (const promptCaching of ['off', 'auto'] as const)
     }
   })
 
-test('new-api #3389: a passed-through request stays byte-identical, and each request begins with the previous one', async () => {
+test('new-api #3389: a passthrough request stays byte-identical, and each request begins with the previous one', async () => {
   const pretty = agent.map((body) => {
     const { messages, tools, system, ...others } = body
     return JSON.stringify({
@@ -173,7 +173,7 @@ test('new-api #3389: a passed-through request stays byte-identical, and each req
 
 const NOTHING = { input: 1, read: 0, written: 0 }
 
-/** Marks the instructions and the last block of the conversation, like clients that move their mark along. */
+/** Marks the instructions and the last block of the conversation, like clients that move their breakpoint forward. */
 const markEnds = (body: JsonObject): JsonObject => {
   const messages = structuredClone(body.messages) as Array<{ content: JsonObject[] }>
   Object.assign(messages.at(-1)?.content.at(-1) ?? {}, mark)
@@ -182,7 +182,7 @@ const markEnds = (body: JsonObject): JsonObject => {
 
 for (const name of ['Claude at Anthropic', 'Claude on Vertex AI', 'Claude on Bedrock'])
   for (const promptCaching of ['off', 'auto'] as const)
-    test(`axonhub #2342: a client's breakpoints stay on their blocks, and hit the cache in each turn (${name}, ${promptCaching})`, async () => {
+    test(`axonhub #2342: a client's breakpoints stay on their blocks, and every turn hits the cache (${name}, ${promptCaching})`, async () => {
       const bodies = agent.map(markEnds)
       const { texts, reads } = await send(name, '/v1/messages', bodies, { promptCaching })
       for (const [index, text] of texts.entries()) {

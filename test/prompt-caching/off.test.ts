@@ -16,8 +16,8 @@ const body = { ...clientWriters['anthropic-messages'](steps.slice(0, listRequest
 const open = () =>
   openGateway(() => json(fullResponses['anthropic-messages']), { catalog: defaultCatalog, connections: ['anthropic'] })
 
-test("check 48: while prompt caching is off everywhere, its code isn't loaded, and no byte changes", async () => {
-  await open() // loads what every gateway needs
+test("check 48: while prompt caching is off everywhere, its code isn't loaded, and no request byte changes", async () => {
+  await open() // loads the code that every gateway needs
   const loaded = new Set<string>()
   const hooks = registerHooks({
     resolve(specifier, context, next) {
@@ -49,7 +49,7 @@ test("check 48: while prompt caching is off everywhere, its code isn't loaded, a
 })
 
 for (const path of ['/v1/messages', '/v1/chat/completions'])
-  test(`a request with an unknown value in the header gets a 400 that lists the known ones, at ${path}`, async () => {
+  test(`an unknown value in the header returns a 400 that lists the valid ones, at ${path}`, async () => {
     const { upstream, world } = await open()
     const response = await world.post(path, body, { headers: { 'x-signalbox-prompt-caching': 'on' } })
     assert.is(response.status, 400)

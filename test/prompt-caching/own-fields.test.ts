@@ -10,7 +10,7 @@ import { createRandom } from '../support/random.ts'
 import { assert, suite } from '../support/suite.ts'
 import { clientWriters, createConversation, listRequestEnds } from './support/conversations.ts'
 
-const test = suite('prompt caching: requests with client cache fields')
+const test = suite('prompt caching: clients that set cache fields themselves')
 
 const steps = createConversation(createRandom(3), 4)
 const conversation = steps.slice(0, listRequestEnds(steps)[3])
@@ -54,7 +54,7 @@ const others: Record<string, { respond: Respond; catalog?: Catalog; field: strin
   },
 }
 for (const [model, { field, ...target }] of Object.entries(others))
-  test(`a client that sets breakpoints still stays on one server of ${model}`, async () => {
+  test(`a request with client breakpoints still gets ${field} for ${model}`, async () => {
     const { call, sent, record } = await send({ path: '/v1/messages', body: { ...marked, model }, ...target })
     assert.ok(field === 'prompt_cache_key' ? sent[field] : call?.headers.get(field), field)
     const breakpoints = JSON.stringify(sent).match(/"prompt_cache_breakpoint"/g) ?? []
@@ -73,7 +73,7 @@ test("a cache field with the value null isn't a breakpoint", async () => {
   assert.is(record?.by, 'gateway')
 })
 
-test("a tool parameter with the name of a cache field isn't a breakpoint", async () => {
+test("a tool parameter named like a cache field isn't a breakpoint", async () => {
   const properties = { cacheControl: { type: 'string', default: 'no-store' }, cachedContent: { type: 'string' } }
   const tools = [{ name: 'upload', input_schema: { type: 'object', properties } }]
   const body = { ...messages, tools, model: 'anthropic/claude-sonnet-4-5' }
@@ -91,13 +91,13 @@ const toResponses = {
   catalog: openaiResponses,
   respond: () => json(fullResponses['openai-responses']),
 }
-test('instructions stay instructions next to a stored prompt, whose messages they would otherwise follow', async () => {
+test('instructions stay a separate field next to a stored prompt, because as input they would follow its messages', async () => {
   const { sent } = await send({ ...toResponses, body: { ...responses, prompt: { id: 'pmpt_1' } } })
   assert.is(sent.instructions, responses.instructions)
   assert.equal(sent.input, responses.input)
 })
 
-test("while caching is paused for GPT-5.6, a client's retention isn't sent with cache options, which would be an error", async () => {
+test("while caching is paused for GPT-5.6, a client's retention is sent without cache options, because both together are an error", async () => {
   const clock = fakeClock()
   const usage = {
     ...{ input_tokens: 10_010, output_tokens: 1, total_tokens: 10_011 },
@@ -138,7 +138,7 @@ test('a cache key that the target rejects is dropped, and the request is retried
   }
 })
 
-test("a request whose cache fields are rejected doesn't turn prompt caching off for other requests", async () => {
+test("a rejection of a client's cache fields doesn't turn prompt caching off for other requests", async () => {
   const rejection = { error: { message: 'Invalid prompt_cache_retention: bogus', type: 'invalid_request_error' } }
   const { upstream, world } = await openGateway(
     ({ body }) => (/bogus/.test(body) ? json(rejection, 400) : json(fullResponses['openai-responses'])),
@@ -152,7 +152,7 @@ test("a request whose cache fields are rejected doesn't turn prompt caching off 
 
 const ownMark = { cache_control: { type: 'ephemeral' } }
 
-/** Opens a gateway whose provider rejects bodies that match, and sends it a request with the client's own breakpoint. */
+/** Opens a gateway whose provider rejects bodies that match. Sends requests that contain a client breakpoint. */
 async function openRejecting(rejected: RegExp, message: string) {
   const { upstream, world } = await openGateway(
     ({ body }) => (rejected.test(body) ? json({ error: { message, type: 'invalid_request_error' } }, 400) : chat()),
@@ -179,7 +179,7 @@ test('later requests with client breakpoints also omit a cache key that the targ
 })
 
 for (const field of ['cache_control', 'prompt_cache_options'])
-  test(`a request whose ${field} is rejected is not retried`, async () => {
+  test(`a request isn't retried if the provider rejects ${field}`, async () => {
     const { upstream, send } = await openRejecting(/./, `${field}: Extra inputs are not permitted`)
     assert.is(await send(), 400)
     assert.is(upstream.calls.length, 1)

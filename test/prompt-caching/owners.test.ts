@@ -13,7 +13,7 @@ const test = suite('prompt caching: accounts, groups, and plans')
 const steps = createConversation(createRandom(3), 4)
 const body = { ...clientWriters['openai-chat'](steps.slice(0, listRequestEnds(steps)[3])) }
 
-/** Opens a gateway without prompt caching. Returns whether requests with a key are marked. */
+/** Opens a gateway with prompt caching turned off globally. Returns whether requests with a key get breakpoints. */
 async function open() {
   const { upstream, world } = await openGateway(() => json(fullResponses['anthropic-messages']), {
     catalog: defaultCatalog,
@@ -29,7 +29,7 @@ async function open() {
   return { api: world.api, isMarked }
 }
 
-test('check 28: the setting of an account, or else of its plan, applies to its keys', async () => {
+test("check 28: a key follows the setting of its account, or else of the account's plan", async () => {
   const { api, isMarked } = await open()
   await api.groups.put({ id: 'pro', name: 'pro', promptCaching: 'auto' })
   await api.accounts.put({ id: 'alice', plan: 'pro' })
@@ -44,7 +44,7 @@ test('check 28: the setting of an account, or else of its plan, applies to its k
   assert.equal([await isMarked(alice), await isMarked(bob), await isMarked(own)], [false, false, true])
 })
 
-test("check 28: a group's setting applies to keys that have no setting", async () => {
+test('check 28: a key without a setting follows the setting of its group', async () => {
   const { api, isMarked } = await open()
   await api.groups.put({ id: 'agents', name: 'agents', promptCaching: { mode: 'auto', ttl: '1h' } })
   const { key: one } = await api.keys.create({ name: 'one', group: 'agents' })
@@ -54,7 +54,7 @@ test("check 28: a group's setting applies to keys that have no setting", async (
   assert.equal((await api.groups.get('agents')).promptCaching, { mode: 'auto', ttl: '1h' })
 })
 
-test('check 36: two API keys with the same session name have different cache keys', async () => {
+test('check 36: two API keys that use the same session name have different cache keys', async () => {
   const { upstream, world } = await openGateway(() => json(fullResponses['openai-chat']), {
     catalog: defaultCatalog,
     connections: ['mistral'],

@@ -8,11 +8,11 @@ import { assert, suite } from '../support/suite.ts'
 import { listMarks } from './support/breakpoints.ts'
 import { clientWriters, createConversation } from './support/conversations.ts'
 
-const test = suite('prompt caching: breakpoints that save nothing')
+const test = suite('prompt caching: breakpoints without savings')
 
 const write = clientWriters['anthropic-messages']
 
-/** Opens a gateway whose provider writes each marked prompt to its cache and never reads one. */
+/** Opens a gateway whose provider writes each prompt with breakpoints to its cache, and never reads one. */
 async function openWriting() {
   const clock = fakeClock()
   const warnings: string[] = []
@@ -34,7 +34,7 @@ async function openWriting() {
   )
   await world.api.settings.update({ promptCaching: 'auto' })
   let count = 0
-  /** Sends a unique prompt. Returns whether it was marked. */
+  /** Sends a unique prompt. Returns whether it had breakpoints. */
   const send = async (session: string, { hasTools = true, model = 'claude-sonnet-4-5' } = {}) => {
     const { tools, system, ...body } = write(createConversation(createRandom(count), 1).slice(0, 1))
     const unique = { ...body, system: `${++count}. ${system}`, ...(hasTools && { tools }) }
@@ -53,7 +53,7 @@ test('check 44: 1,000 different prompts without tools cause no cache writes', as
   assert.is(world.recorded.requests.at(-1)?.promptCache?.stoodDown, 'single')
 })
 
-test('check 45: breakpoints stop after eight wasted writes, and one session tries again after an hour', async () => {
+test('check 45: after eight wasted writes, breakpoints pause for an hour, and then one session tries again', async () => {
   const { send, clock, world, warnings } = await openWriting()
   const marked: boolean[] = []
   for (let count = 0; count < 12; count++) marked.push(await send(`s${count}`))
@@ -76,7 +76,7 @@ test('check 45: breakpoints stop after eight wasted writes, and one session trie
   assert.equal([await send('probe'), await send('other'), await send('probe')], [true, false, true])
 })
 
-test('check 45: from the third stop on, the pause doubles each time', async () => {
+test('check 45: each pause from the third on is twice as long as the last', async () => {
   const { send, clock, warnings } = await openWriting()
   for (let stop = 0; stop < 4; stop++) {
     for (let count = 0; count < 9; count++) await send('s')
@@ -120,7 +120,7 @@ test('check 45: while caching is paused for GPT-5.6, its requests turn off autom
   assert.equal(await send('other'), [false, { mode: 'explicit' }])
 })
 
-test('sessions that read less than 20% of their input are listed from their third request on, worst first', async () => {
+test('sessions that read less than 20% of their input from the cache are listed from their third request on, worst first', async () => {
   const clock = fakeClock()
   let read = 0
   const { world } = await openGateway(

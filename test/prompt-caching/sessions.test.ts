@@ -18,9 +18,9 @@ import { readMessages } from './support/prompt-blocks.ts'
 import { type SimulatedProvider, simulatedProviders } from './support/simulated-providers.ts'
 import { type SimulatedUsage, simulateMarks } from './support/simulator.ts'
 
-const test = suite('prompt caching: sessions of agents against simulated caches')
+const test = suite('prompt caching: agent sessions against simulated caches')
 
-/** The path of each client, and its headers. */
+/** The request path and headers of each client. */
 const endpoints: Record<ClientFormat, (model: string) => { path: string; headers?: Record<string, string> }> = {
   'openai-chat': () => ({ path: '/v1/chat/completions' }),
   'openai-responses': () => ({ path: '/v1/responses' }),
@@ -67,7 +67,7 @@ async function play(
   return { usages, requests: world.recorded.requests }
 }
 
-/** Returns the share of the input that was read from the cache, from the third request on. */
+/** Returns the share of the input that was read from the cache, starting with the third request. */
 const getReadShare = (usages: readonly SimulatedUsage[]) => {
   const later = usages.slice(2)
   return later.reduce((sum, { read }) => sum + read, 0) / later.reduce((sum, { input }) => sum + input, 0)
@@ -77,7 +77,7 @@ const agent: ConversationOptions = { isAgent: true, hasImageData: true, hasReaso
 
 for (const [name, provider] of Object.entries(simulatedProviders))
   for (const client of clientFormats)
-    test(`check ${name.startsWith('GPT-5.6') ? 41 : 40}: an agent reads at least 90% of its input from the cache, from ${client} clients to ${name}`, async () => {
+    test(`check ${name.startsWith('GPT-5.6') ? 41 : 40}: a ${client} agent reads at least 90% of its input from the cache of ${name}`, async () => {
       const { usages, requests } = await play(client, provider, agent)
       const share = getReadShare(usages)
       assert.ok(share >= 0.9, `${share} of the input was read`)
@@ -114,7 +114,7 @@ test('check 40: a single breakpoint at the end misses the cache after a turn wit
   assert.is(count({ body: { ...marked, messages: later }, now: 1 }).read, 0)
 })
 
-test('check 43: savings are compared with the cost of the same usage without a cache', async () => {
+test('check 43: savings are relative to the cost of the same usage without a cache', async () => {
   const provider = simulatedProviders['Claude at Anthropic']
   assert.ok(provider)
   const { requests, usages } = await play('anthropic-messages', provider)

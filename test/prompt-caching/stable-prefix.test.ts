@@ -27,7 +27,7 @@ interface Target {
   model: string
 }
 
-/** Models with the rules that change a conversation most. */
+/** Models whose rules change a conversation the most. */
 const targets: readonly Target[] = [
   { format: 'openai-chat', provider: 'openai', model: 'gpt-5.4' },
   { format: 'openai-chat', provider: 'deepseek', model: 'deepseek-flash' },
@@ -43,7 +43,7 @@ const targets: readonly Target[] = [
 
 type Send = (steps: readonly Step[]) => JsonObject
 
-/** Returns the function that translates a client's request for a target. `order` changes the order of the client's fields. */
+/** Returns the function that translates a client's request for a target. `order` reorders the client's fields. */
 async function createSender(client: ClientFormat, target: Target, order = <T>(value: T): T => value): Promise<Send> {
   const from = await getFormat(client).loadTranslator()
   const to: UpstreamTranslator = await (await loadUpstreamFormat(target.format)).loadTranslator()
@@ -58,7 +58,7 @@ async function createSender(client: ClientFormat, target: Target, order = <T>(va
   }
 }
 
-/** Splits the bytes of a request into everything before its last message and all other fields. */
+/** Splits the bytes of a request into everything before its last message, and all other fields. */
 function split(body: JsonObject): { messages: string[]; rest: string } {
   const name = ['messages', 'input', 'contents'].find((value) => Array.isArray(body[value])) ?? ''
   const messages = body[name]
@@ -68,7 +68,7 @@ function split(body: JsonObject): { messages: string[]; rest: string } {
   }
 }
 
-/** The setting for thinking that no longer fits, which is sent once there is any. It isn't part of the prompt. */
+/** The setting for thinking blocks that no longer match. It is only sent once there are any, and isn't part of the prompt. */
 const BINDING = /,"thinking":\{"type":"adaptive","block_binding":\{[^}]*\}\}/
 
 /** Asserts that each request starts with the bytes of the previous one, up to its last message. */
@@ -96,7 +96,7 @@ const shuffle = <T>(values: readonly T[], random: Random): T[] =>
     .sort(([first], [other]) => first - other)
     .map(([, value]) => value)
 
-/** Shuffles the fields of objects, except in a tool's schema and input, which are the client's own data. */
+/** Shuffles object fields, except in a tool's schema and input, which are the client's own data. */
 function shuffleFields<T>(value: T, random: Random): T
 function shuffleFields(value: unknown, random: Random): unknown {
   if (Array.isArray(value)) return value.map((item) => shuffleFields(item, random))
@@ -112,7 +112,7 @@ function shuffleFields(value: unknown, random: Random): unknown {
 const OWN_DATA = new Set(['input_schema', 'parameters', 'inputSchema', 'parametersJsonSchema', 'args', 'response'])
 
 const LONG = isCi ? 1_000 : 60
-/** Tests every nth request of a long conversation. */
+/** Only every nth request of a long conversation is tested. */
 const STRIDE = isFull ? 25 : isCi ? 125 : 6
 const TURNS = isFull ? 40 : isCi ? 24 : 10
 const CONVERSATIONS = isFull ? 4 : 2
@@ -123,7 +123,7 @@ for (const client of clientFormats)
     for (const target of targets) {
       const hint = `${client} to ${target.model}, seed ${random.seed}`
       const sender = await createSender(client, target)
-      await setImmediate() // thousands of requests keep the process busy
+      await setImmediate() // thousands of requests keep the CPU busy
       assertStable(send(sender, createConversation(random, LONG), STRIDE), hint)
       for (let count = 0; count < CONVERSATIONS; count++)
         assertStable(send(sender, createConversation(random, TURNS)), hint)
@@ -131,7 +131,7 @@ for (const client of clientFormats)
   })
 
 for (const client of clientFormats)
-  test(`check 30: the order of the client's fields doesn't matter, from ${client} clients`, async () => {
+  test(`check 30: the order of the client's fields doesn't affect the prefix, from ${client} clients`, async () => {
     const random = createRandom()
     for (const target of targets) {
       const order = <T>(value: T) => shuffleFields(value, random)
@@ -159,7 +159,7 @@ for (const [label, options] of Object.entries(special))
           try {
             sender(steps)
           } catch {
-            continue // the target doesn't take images by URL; the gateway downloads them
+            continue // the target doesn't support image URLs, so the gateway downloads them
           }
           assertStable(send(sender, steps), hint)
         }

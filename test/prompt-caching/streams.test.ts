@@ -16,7 +16,7 @@ type Events = Array<JsonObject | '[DONE]'>
 const end = (events: Events, change: (last: JsonObject) => JsonObject): Events =>
   events.map((event, index) => (index === events.length - 1 && event !== '[DONE]' ? change(event) : event))
 
-/** Returns the events of a provider's stream with its usage. */
+/** For each format, creates the events of a stream that reports this usage. */
 const streams: Partial<Record<WireFormat, (usage: SimulatedUsage) => Events>> = {
   'anthropic-messages': ({ input, read, written }) => [
     messageStart({
@@ -51,7 +51,7 @@ const names: Partial<Record<WireFormat, string>> = {
 
 for (const [format, name] of Object.entries(names) as Array<[WireFormat, string]>)
   for (const client of ['openai-chat', 'anthropic-messages'] as const)
-    test(`check 40: a streaming agent reads at least 90% of its input from the cache, from ${client} clients to ${name}`, async () => {
+    test(`check 40: a streaming ${client} agent reads at least 90% of its input from the cache of ${name}`, async () => {
       const provider = simulatedProviders[name]
       assert.ok(provider)
       const simulator = provider.createSimulator()

@@ -13,7 +13,7 @@ const test = suite('prompt caching: target support')
 const steps = createConversation(createRandom(3), 4).slice(0, 5)
 const end = listRequestEnds(steps).at(-1)
 
-test("Responses clients that pass through to xAI get that format's field", async () => {
+test('Responses requests that pass through to xAI get a cache key instead of the Chat Completions header', async () => {
   const { upstream, world } = await openGateway(() => json(fullResponses['openai-responses']), {
     catalog: defaultCatalog,
     connections: ['xai'],
@@ -60,7 +60,7 @@ const translated = {
 } as const
 
 for (const [label, [path, provider, body, reply]] of Object.entries(translated))
-  test(`a client's cache key is translated, from ${label}`, async () => {
+  test(`a client's cache key is translated to the target's field: ${label}`, async () => {
     const catalog: Catalog = { ...defaultCatalog, xai: { ...defaultCatalog.xai, format: 'openai-responses' } }
     const { upstream, world } = await openGateway(() => json(reply), { catalog, connections: [provider] })
     const response = await world.post(path, { ...body, model: `${provider}/m`, prompt_cache_key: 'own' })

@@ -15,14 +15,14 @@ const test = suite('response costs')
 
 const tokens = { inputTokens: 1_000_000, outputTokens: 2_000_000 }
 
-test('tokens are priced per million, and cached tokens cost the same unless they have their own price', () => {
+test('tokens are priced per million, and cached tokens cost the same as other input unless they have their own price', () => {
   assert.is(calculateCost({ input: 2, output: 3 }, tokens), 8)
   const cached = { ...tokens, cacheReadTokens: 500_000 }
   assert.is(calculateCost({ input: 2, output: 3 }, cached), 8)
   assert.is(calculateCost({ input: 2, output: 3, cacheRead: 1 }, cached), 7.5)
 })
 
-test('other units are priced per unit, with or without tokens', () => {
+test('other units have a price per unit, with or without tokens', () => {
   assert.is(calculateCost({ search: 0.005 }, { inputTokens: 0, outputTokens: 0, units: { search: 4 } }), 0.02)
   assert.is(calculateCost({ input: 2, output: 3, page: 0.5 }, { ...tokens, units: { page: 2 } }), 9)
 })
@@ -46,7 +46,7 @@ test('a cost is unknown, not 0, if one of its units has no price', () => {
   assert.is(calculateCost({ input: 2 }, { inputTokens: 1_000_000, outputTokens: 0 }), 2)
 })
 
-test('tokens cached for an hour cost twice the input price, and other writes have their own price', () => {
+test('tokens cached for an hour cost twice the input price, and shorter cache writes have their own price', () => {
   const written = {
     inputTokens: 1_000_000,
     outputTokens: 0,
@@ -59,7 +59,7 @@ test('tokens cached for an hour cost twice the input price, and other writes hav
 const catalog = { one: { models: [{ id: 'm', price: { input: 1, output: 10 } }] } }
 const at = (model: string) => ({ catalog, target: { provider: 'one', model } })
 
-test("the provider's reported cost takes precedence over the price, but not for an estimate", () => {
+test("the provider's reported cost takes precedence over the price, unless it is an estimate", () => {
   const usage = { inputTokens: 1_000_000, outputTokens: 0, costUsd: 0.5 }
   assert.equal(calculateSpending(usage, at('m')), { usage, costSource: 'reported', costUsd: 0.5 })
   assert.equal(calculateSpending(usage, { ...at('m'), isEstimated: true }), {
@@ -73,7 +73,7 @@ test("the provider's reported cost takes precedence over the price, but not for 
   assert.equal(calculateSpending(counted, at('other')), { usage: counted, costSource: 'counted' })
 })
 
-test('only images and audio without reported tokens get an estimated cost', () => {
+test('only images and audio without reported tokens have an estimated cost', () => {
   const costs = (units: NonNullable<Spending['usage']['units']>, tokens = 0) => {
     const { costUsd, costSource } = calculateSpending({ inputTokens: tokens, outputTokens: 0, units }, at('m'))
     return [costUsd, costSource]
@@ -86,7 +86,7 @@ test('only images and audio without reported tokens get an estimated cost', () =
   assert.equal(costs({ image: 0 }), [0, 'counted'])
 })
 
-test('a total is as uncertain as its least certain part', () => {
+test('the cost source of a total is that of its least certain part', () => {
   const of = (costSource: CostSource): Spending => ({
     usage: { inputTokens: 1, outputTokens: 2 },
     costSource,
@@ -105,7 +105,7 @@ test('a total is as uncertain as its least certain part', () => {
   assert.equal(addSpending(undefined, unknown), unknown)
 })
 
-test('the tokens and units of two calls are added up', () => {
+test('addSpending sums the tokens and units of two calls', () => {
   const getSum = (item: Spending['usage'], other: Spending['usage']) =>
     addSpending({ usage: item, costSource: 'counted' }, { usage: other, costSource: 'counted' })?.usage ?? {}
   const one = { inputTokens: 1, outputTokens: 0, cacheReadTokens: 1, units: { search: 1, page: 2 } }

@@ -92,14 +92,14 @@ const step = fc.oneof(
 )
 
 for (const atomic of [true, false])
-  test(`totals match the requests and no written request is lost, even if instances are killed at any time (${atomic ? 'atomic storage' : 'storage that is not atomic'})`, {
+  test(`totals match the requests and no written request is lost, even if instances are killed at any time (${atomic ? 'atomic' : 'non-atomic'} storage)`, {
     timeoutMs: 300_000,
   }, async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(step, { minLength: 5, maxLength: 40 }), async (steps) => {
         const clock = fakeClock()
         const shared: Storage = { ...memoryStorage({ clock }), atomic }
-        const written = new Set<string>() // the IDs of requests that have reached the storage
+        const written = new Set<string>() // the IDs of requests that reached the storage
         const requested = new Map<string, StoredRequest>()
         const watched: Storage = {
           ...shared,
@@ -136,7 +136,7 @@ for (const atomic of [true, false])
             send({ ...step, times: 5, ago: 0 })
             await clock.advance(125_000)
             instances[step.of]?.killAfter(step.writes)
-            send({ ...step, times: 1, ago: 0 }) // makes the batches fold
+            send({ ...step, times: 1, ago: 0 }) // triggers folding of the batches
             await clock.advance(2_000)
             instances[step.of]?.killAfter(0)
             instances[step.of] = open()

@@ -29,7 +29,7 @@ async function world() {
   return { ...opened, id: connection?.id ?? '', cost }
 }
 
-test('prices come from the connection, or else the custom model, or else the catalog', async () => {
+test('prices come from the connection, then the custom model, then the catalog', async () => {
   const { api, id, cost } = await world()
   assert.equal([await cost('one/m'), await cost('one/free'), await cost('one/new')], [3, undefined, undefined])
   await api.customModels.put({ providerAlias: 'uno', id: 'new', prices: { input: 0, output: 5 } })
@@ -46,7 +46,7 @@ test('prices come from the connection, or else the custom model, or else the cat
   assert.is(await cost('one/constructor'), undefined)
 })
 
-test('custom prices determine which target costs least', async () => {
+test('custom prices determine which target is cheapest', async () => {
   const upstream = fakeUpstream(() => json({ ...chatResponse(), usage }))
   const getPrices = (input: number) => ({ prices: { m: { input, output: 1 } } })
   const connections = [

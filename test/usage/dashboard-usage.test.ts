@@ -21,7 +21,7 @@ const store = {
   groups: { all: async () => [{ id: 'g1', name: 'customers' }] },
 }
 
-/** Opens the operations on folded requests. */
+/** Opens the usage operations on a store whose requests are already folded. */
 async function openWith(requests: readonly StoredRequest[], days?: { requests: number; totals: number }) {
   const clock = fakeClock(now)
   const usage = openInstance(memoryStorage({ clock }), clock, days)
@@ -58,21 +58,21 @@ for (const [label, query] of [
     assert.is('before' in (await api.summary(query)), false)
   })
 
-test('a preceding period past retention is omitted, and a partial one is marked', async () => {
+test('a preceding period past retention is omitted, and a partly retained one starts at the first retained hour', async () => {
   const api = await openWith([getRequest(now)], { requests: 1, totals: 3 })
   assert.is((await api.summary({ from: '2026-01-10', compare: 'before' })).before, undefined)
   const { before } = await api.summary({ from: '2026-01-18T12:30:00Z', compare: 'before' })
   assert.equal([before?.from, before?.to], ['2026-01-17T12:00:00.000Z', '2026-01-18T12:00:00.000Z'])
 })
 
-/** In each of the last three hours, each key has as many requests as its number. */
+/** In each of the last three hours, key `k<n>` has n requests. */
 const many = Array.from({ length: 14 }, (_, key) =>
   Array.from({ length: (key + 1) * 3 }, (_, index) =>
     getRequest(now - (index % 3) * HOUR, { keyId: `k${key + 1}`, input: 100 - key, durationMs: 10 * (key + 1) }),
   ),
 ).flat()
 
-test('rows are limited by cost, requests, or tokens, and the remaining rows become one row', async () => {
+test('rows are limited by cost, requests, or tokens, and the remaining rows are combined into one', async () => {
   const api = await openWith(many)
   const summarize = async (query: UsageQuery) =>
     (await api.summary(query)).rows.map(({ keyId, others, requests }) => [keyId ?? others, requests])
@@ -98,7 +98,7 @@ test('rows are limited by cost, requests, or tokens, and the remaining rows beco
   )
 })
 
-test('the row for the rest has its totals and percentiles', async () => {
+test('the combined row has the totals and percentiles of the rows it replaces', async () => {
   const api = await openWith(many)
   const { rows, totals } = await api.summary({ top: 13, order: 'requests' })
   const alone = (await api.summary({ keyId: 'k1' })).totals
@@ -112,7 +112,7 @@ test('the row for the rest has its totals and percentiles', async () => {
 })
 
 for (const series of ['hour', 'day'] as const)
-  test(`a series contains the first ten rows by ${series}, and totals for the rest`, async () => {
+  test(`a series contains the first ten rows by ${series}, and combines the others`, async () => {
     const api = await openWith(many)
     const response = await api.summary({ series, order: 'requests', names: true })
     const hours = series === 'hour' ? 3 : 1
@@ -132,7 +132,7 @@ for (const series of ['hour', 'day'] as const)
     assert.equal(response.names, { k1: 'first' })
   })
 
-test('only keys and groups have names, and no name is a key value', async () => {
+test("only keys and groups have names, and no name is a key's value", async () => {
   const api = await openWith([getRequest(now, { groupId: 'g1' }), getRequest(now, { keyId: 'deleted' })])
   assert.equal((await api.summary({ by: 'key,group', names: true })).names, { k1: 'first', g1: 'customers' })
   assert.equal((await api.summary({ by: 'model', names: true })).names, {})

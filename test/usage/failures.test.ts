@@ -9,8 +9,8 @@ for (const [provider, speaking] of Object.entries(providers))
   for (const [client, send] of Object.entries(clients))
     for (const [label, text, stream] of [
       ['after some content', 'Hello there ', true],
-      ['before any content', '', true],
-      ['in an unrequested stream', 'Hello there ', false],
+      ['after partial output', '', true],
+      ['before any output', 'in a non-streaming response', false],
     ] as const)
       test(`usage reported with a failure ${label} is counted (${client} client, ${provider} provider)`, async () => {
         for (const end of speaking.failures(speaking.usage(REPORTED))) {

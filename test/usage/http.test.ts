@@ -25,7 +25,7 @@ async function open(options: WorldOptions = {}) {
   return { ...world, get, read }
 }
 
-test('totals and requests are filtered by parameters, and an invalid parameter returns a 400 that mentions it', async () => {
+test('totals and requests are filtered by query parameters, and an invalid parameter returns a 400 that mentions it', async () => {
   const { chat, read, get } = await open()
   for (let times = 0; times < 3; times++) await chat({})
   await chat({ model: 'nobody/nothing' })
@@ -104,7 +104,7 @@ test('records contain no prompt, response, or credential', async () => {
     assert.not.ok(text.includes(part), part)
 })
 
-test('rows and requests are available as CSV and JSON Lines, and no cell is a formula', async () => {
+test('rows and requests can be exported as CSV and JSON Lines, and no CSV cell is a formula', async () => {
   const { chat, get, api } = await open()
   await api.keys.create({ name: 'a' })
   for (const user of ['=1+1', '+a', '-b', '@c', '\td', '\re', 'quo"ted, and\nbroken', 'plain']) await chat({ user })
@@ -174,7 +174,7 @@ test('an export contains more requests than a single page', async () => {
   assert.equal(ids, [...ids].sort().reverse())
 })
 
-test('a client reads usage with the same arguments and results as in-process code', async () => {
+test('the client SDK reads usage with the same arguments and results as in-process calls', async () => {
   const { chat, gateway, api } = await open()
   for (let times = 0; times < 3; times++) await chat({})
   const client = createClient({ baseUrl: 'http://gateway', token, fetch: gateway.fetch })
@@ -201,7 +201,7 @@ test("a single call returns the dashboard's rows, names, series, and preceding p
   )
 })
 
-test('reading usage fails with advice if none is stored', async () => {
+test('reading usage fails with advice if the gateway stores none', async () => {
   const { get } = await open({ usage: false })
   for (const path of ['/api/usage', '/api/usage/requests', '/api/usage/live']) {
     const response = await get(path)
@@ -250,7 +250,7 @@ test('finished requests are streamed, with comments while idle, until the gatewa
   assert.is(await events.next(), 'end')
 })
 
-test('a client that reads the stream too slowly learns how many requests it missed', async () => {
+test('a client that reads the stream too slowly is told how many requests it missed', async () => {
   const { chat, get } = await open()
   const events = getEvents(await get('/api/usage/live'))
   assert.is(await events.next(), ': live')
@@ -266,7 +266,7 @@ test('a client that reads the stream too slowly learns how many requests it miss
   await events.cancel()
 })
 
-test("the stream has other instances' requests once they are written, if the storage reports changes", async () => {
+test("the stream includes other instances' requests once they are stored, if the storage reports changes", async () => {
   const clock = fakeClock()
   const inner = memoryStorage({ clock })
   const listeners: Array<(key: string) => void> = []
@@ -293,7 +293,7 @@ test("the stream has other instances' requests once they are written, if the sto
   await events.cancel()
 })
 
-test('the stream needs the admin token', async () => {
+test('the stream requires the admin token', async () => {
   const { gateway } = await open()
   const response = await gateway.fetch('http://gateway/api/usage/live')
   assert.is(response.status, 401)

@@ -8,14 +8,14 @@ import { type Exchange, recordedExchanges } from '../formats/support/recordings.
 import { cpuMs, roundsUntil } from '../support/cpu-time.ts'
 import { assert, suite } from '../support/suite.ts'
 
-const test = suite("the upper bound of a request's input")
+const test = suite("the upper bound of a request's input tokens")
 
 const folders = [
   ...['anthropic', 'bedrock-converse', 'gemini', 'openai-chat', 'openai-compatible', 'openai-completions'],
   'openai-responses',
 ]
 
-/** The format of a recorded model request, by its URL. */
+/** URLs of recorded model requests, with the request format. */
 const formatsByAddress: ReadonlyArray<[RegExp, ProviderFormat]> = [
   [/\/messages(?:\?|$)/, 'anthropic-messages'],
   [/enerateContent/, 'gemini'],
@@ -24,17 +24,17 @@ const formatsByAddress: ReadonlyArray<[RegExp, ProviderFormat]> = [
   [/\/completions(?:\?|$)/, 'openai-chat'],
 ]
 
-/** References to anything other than text and tools: media, files, encrypted state, and data stored by the vendor. */
+/** Content other than text and tools: media, files, encrypted state, and references to data stored by the vendor. */
 const ELSEWHERE =
   /"(?:data|bytes|encrypted_content|signature|thought_?[sS]ignature|redactedContent|file_?[iI]d|file_?[uU]ri|s3Location|previous_response_id|conversation|cached_?[cC]ontent|container|preset|models|item_reference)":|"data:|"(?:image_url|file_url|url|uri)":"?(?:https?|gs|s3):|"url":"(?:https?|gs):|mcp_servers|web_search_options|search_parameters|"plugins":|"prompt":\{|systemTool/
 
-/** Server-side tools, which aren't in the body. */
+/** Server-side tools, whose definitions aren't in the body. */
 const isVendorTool = (tool: unknown) =>
   isObject(tool) &&
   ((typeof tool.type === 'string' && !['function', 'custom', 'namespace'].includes(tool.type) && !tool.input_schema) ||
     Object.keys(tool).some((name) => /search|url_?context|code_?execution|maps|computer/i.test(name)))
 
-/** Models that search or are aliases, and prompts stored by the vendor. */
+/** Models that search, model aliases, and prompts stored by the vendor. */
 const SEARCHES = /compound|sonar|search|:online/
 const STORED_PROMPT = /\/prompts\//
 
@@ -97,7 +97,7 @@ function findBound(request: JsonObject, { url, model }: { url: string; model: st
   return (endpoint && getBound(endpoint).inputTokens?.(request, estimate)) ?? estimate()
 }
 
-test('the bound covers 99.9% of the recorded requests and is at most twice the median', async () => {
+test('the bound covers 99.9% of the recorded requests, and the median bound is at most twice the actual count', async () => {
   const all = await ratios()
   const low = all.filter(({ ratio }) => ratio < 1)
   const median = all[Math.floor(all.length / 2)]?.ratio ?? 0
@@ -128,7 +128,7 @@ test('the bound counts all kinds of text', () => {
   }
 })
 
-test('the bound counts media by kind and size, not by the length of their base64', () => {
+test('the bound counts media by type and size, not by base64 length', () => {
   const data = 'iVBORw0KGgo'.repeat(20_000)
   const image = { type: 'image_url', image_url: { url: `data:image/png;base64,${data}` } }
   assert.ok(createRequest([image]) < 5_000)
@@ -154,7 +154,7 @@ test('the bound counts media by kind and size, not by the length of their base64
   assert.ok(createRequest([{ type: 'image', image: [{ file: { file_id: 'file-1' } }] }]) > 10_000)
 })
 
-test('the bound includes vendor additions for tools, schemas, and server-side tools', () => {
+test('the bound includes the tokens that vendors add for tools, schemas, and server-side tools', () => {
   const tool = { name: 'weather', input_schema: { type: 'object', properties: { city: { type: 'string' } } } }
   const claude = { provider: 'anthropic', model: 'claude-sonnet-4-5' }
   const of = (extra: JsonObject) => boundInputTokens({ messages: [{ role: 'user', content: 'Hi' }], ...extra }, claude)
@@ -166,7 +166,7 @@ test('the bound includes vendor additions for tools, schemas, and server-side to
   assert.ok(of({ output_config: { format: { type: 'json_schema', schema: {} } } }) > of({}) + 500)
 })
 
-test('the bound counts lists of tokens', () => {
+test('the bound counts prompts of token IDs', () => {
   const prompt = Array.from({ length: 1_000 }, (_, index) => index)
   assert.ok(boundInputTokens({ prompt }, target) >= 1_000)
 })

@@ -6,7 +6,7 @@ import { openWorld } from '../pipeline/support/world.ts'
 import { assert, suite } from '../support/suite.ts'
 import { clients, providers } from './support/reporting.ts'
 
-const test = suite('model iterations in Anthropic usage')
+const test = suite('Anthropic usage with several model iterations')
 
 const PRICE: Price = { input: 5, output: 25, cacheRead: 0.5, cacheWrite: 6.25 }
 const DEARER: Price = { input: 50, output: 250, cacheRead: 5, cacheWrite: 62.5 }
@@ -46,29 +46,33 @@ const rows: ReadonlyArray<
   ]
 > = [
   ['a compaction', [compaction, own], [209_000, 4_500, costOfCompaction + costOfOwn, 'counted']],
-  ['only the message', [own], [23_000, 1_000, costOfOwn, 'counted']],
+  ['a single message iteration', [own], [23_000, 1_000, costOfOwn, 'counted']],
   ['an empty list', [], [23_000, 1_000, costOfOwn, 'counted']],
   ['null', null, [23_000, 1_000, costOfOwn, 'counted']],
   ['zeros', [run('message', [0, 0, 0, 0])], [23_000, 1_000, costOfOwn, 'counted']],
   ['an object instead of a list', { a: 1 }, [23_000, 1_000, costOfOwn, 'counted']],
-  ['less than the total usage', [run('message', [3_000, 0, 0, 200])], [23_000, 1_000, costOfOwn, 'counted']],
   [
-    'an advisor with another model',
+    'iterations that total less than the usage',
+    [run('message', [3_000, 0, 0, 200])],
+    [23_000, 1_000, costOfOwn, 'counted'],
+  ],
+  [
+    'an advisor on another model',
     [own, run('advisor_message', advice, 'claude-large-4-8')],
     [23_900, 2_200, costOfOwn + costOfAdvice(10), 'counted'],
   ],
   [
-    'an advisor under its dated name',
+    'an advisor under its dated model name',
     [own, run('advisor_message', advice, 'claude-large-4-8-20260101')],
     [23_900, 2_200, costOfOwn + costOfAdvice(10), 'counted'],
   ],
   [
-    'the same model under its dated name',
+    'an advisor on the main model, under its dated name',
     [own, run('advisor_message', advice, 'claude-small-4-5-20250929')],
     [23_900, 2_200, costOfOwn + costOfAdvice(1), 'counted'],
   ],
   [
-    'a model without a price',
+    'an iteration on a model without a price',
     [own, run('advisor_message', advice, 'claude-unheard-of')],
     [23_900, 2_200, costOfOwn + costOfAdvice(1), 'estimated'],
   ],
@@ -101,7 +105,7 @@ for (const [client, send] of Object.entries(clients))
       }
     })
 
-test("iterations leave the client's usage unchanged", async () => {
+test("iterations don't change the usage that the client gets", async () => {
   const { output: modelOutput } = await spend(
     () => providers.claude.whole(usageWith([compaction, own]), 'Hello'),
     clients.messages?.(MODEL, false) ?? ['', {}],

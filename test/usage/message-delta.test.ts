@@ -10,25 +10,30 @@ const input = (plain: number | null, read?: number | null, write?: number) => ({
   ...(write !== undefined && { cache_creation_input_tokens: write }),
 })
 
-/** The charged tokens: all input, cache reads, and cache writes. */
+/** The charged input tokens: all of them, cache reads, and cache writes. */
 type Charged = readonly [input: number, read: number, write: number]
 
 const rows: ReadonlyArray<readonly [what: string, start: JsonObject, delta: JsonObject, charged: Charged]> = [
-  ['the delta has no count', input(100), {}, [100, 0, 0]],
-  ['the delta has null', input(100, 20), input(null, null), [120, 20, 0]],
-  ['the delta has 0', input(100), input(0), [100, 0, 0]],
-  ['the delta has 0 everywhere', input(100, 50, 10), input(0, 0, 0), [160, 50, 10]],
-  ['the delta repeats cached tokens next to 0', input(20, 80), input(0, 80), [100, 80, 0]],
-  ['the delta repeats the start', input(20, 80, 5), input(20, 80, 5), [105, 80, 5]],
-  ['the delta has more', input(20, 80), input(500, 80), [580, 80, 0]],
-  ['the delta splits the total', input(100), input(20, 80), [100, 80, 0]],
-  ['the delta splits the total in three', input(100), input(20, 50, 30), [100, 50, 30]],
-  ['the delta reports all of the total as cached', input(100), input(0, 100), [100, 100, 0]],
+  ['the delta has no input count', input(100), {}, [100, 0, 0]],
+  ["the delta's input count is null", input(100, 20), input(null, null), [120, 20, 0]],
+  ["the delta's input count is 0", input(100), input(0), [100, 0, 0]],
+  ['all delta counts are 0', input(100, 50, 10), input(0, 0, 0), [160, 50, 10]],
+  ['the delta repeats the cached tokens with an input count of 0', input(20, 80), input(0, 80), [100, 80, 0]],
+  ["the delta repeats the start's counts", input(20, 80, 5), input(20, 80, 5), [105, 80, 5]],
+  ["the delta's input count is higher", input(20, 80), input(500, 80), [580, 80, 0]],
+  ['the delta splits the total into input and cache reads', input(100), input(20, 80), [100, 80, 0]],
+  [
+    'the delta splits the total into input, cache reads, and cache writes',
+    input(100),
+    input(20, 50, 30),
+    [100, 50, 30],
+  ],
+  ['the delta reports the entire total as cached', input(100), input(0, 100), [100, 100, 0]],
   ['the delta reports part of the total as cached', input(100), input(0, 40), [100, 40, 0]],
   ['the delta splits the total differently', input(60, 0, 40), input(20, 80), [100, 80, 0]],
-  ['the start has 0', input(0), input(40, 60), [100, 60, 0]],
-  ['the start has 0 everywhere', input(0, 0, 0), input(40), [40, 0, 0]],
-  ['the start has no count', {}, input(40, 60), [100, 60, 0]],
+  ["the start's input count is 0", input(0), input(40, 60), [100, 60, 0]],
+  ['all start counts are 0', input(0, 0, 0), input(40), [40, 0, 0]],
+  ['the start has no input count', {}, input(40, 60), [100, 60, 0]],
   ['the start reports all tokens as cached', input(0, 100), {}, [100, 100, 0]],
 ]
 

@@ -48,7 +48,7 @@ const gemini = (parts: object[]) => ({
 const audio = { inlineData: { mimeType: 'audio/L16;rate=24000', data: 'AAAA' } }
 const inputTokens = { inputImage: 20, inputAudio: 30 }
 
-/** A provider's responses, and the stored image and audio tokens. */
+/** A provider's responses, with the image and audio tokens to be stored. */
 const responses: Record<string, { path: string; body: object; response: object; kept: object }> = {
   'chat completions': {
     path: '/v1/chat/completions',
@@ -138,7 +138,7 @@ for (const [label, { path, body, response: reply, kept }] of Object.entries(resp
     assert.ok(Math.abs(totals.costUsd - (input + output) / 1e6) < 1e-9, `${totals.costUsd}`)
   })
 
-test('image and audio tokens without a price cost as much as text tokens, and never more than all tokens', () => {
+test('image and audio tokens without a price cost as much as text tokens, and never exceed the total tokens', () => {
   const usage = { inputTokens: 100, outputTokens: 50, inputAudioTokens: 60, outputImageTokens: 20 }
   const costs = (price: Price, extra: object = {}) =>
     Math.round((calculateCost(price, { ...usage, ...extra }) ?? 0) * 1e6)
@@ -169,7 +169,7 @@ const requestWith = (spent: object) => ({
   tokens: getTokens({}),
 })
 
-test('request and total rows include modalities, and rows of earlier versions are readable', () => {
+test('requests and totals include modalities, and rows written by earlier versions are readable', () => {
   for (const spent of [
     { tokens: getTokens({}) },
     { tokens: getTokens({}), units: { image: 2 } },

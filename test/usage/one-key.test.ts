@@ -3,7 +3,7 @@ import { decodeRequests, encodeRequests } from '../../src/features/usage/usage-c
 import { assert, suite } from '../support/suite.ts'
 import { getRequest } from './support/instances.ts'
 
-const test = suite("one key's requests in a stored value")
+const test = suite("finding one key's requests in a stored value")
 
 test('decoding one key finds the same requests as decoding all, for any strings', () => {
   const odd = '],"rows":[["x",1,2,3,4,5],["'

@@ -16,7 +16,7 @@ const now = Date.parse('2026-01-20T12:30:00Z')
 const exactly = (times: readonly number[], share: number) =>
   times.toSorted((time, other) => time - other)[Math.ceil(times.length * share) - 1] ?? 0
 
-/** Returns times from 1 ms to an hour, evenly distributed on a log scale, and the same in each run. */
+/** Returns durations from 1 ms to an hour, evenly distributed on a log scale. Every run returns the same ones. */
 const getTimes = (count: number) =>
   Array.from({ length: count }, (_, index) => Math.round(HOUR ** Math.abs(Math.sin(index * 12.9898))))
 
@@ -41,7 +41,7 @@ for (const count of [1, 2, 19, 20, 101, 5_000])
     }
   })
 
-test('a histogram of any durations is stored in few characters', () => {
+test('a histogram of any durations takes only a few characters', () => {
   for (const [times, most] of [
     [[250], 2],
     [[0, 10 * HOUR], 6],
@@ -116,7 +116,7 @@ const formerTotals = {
   rows: [formerRow],
 }
 
-test('totals of an earlier release are readable and extendable, and only later requests have percentiles', async () => {
+test('totals written by an earlier release can be read and extended, and only later requests have percentiles', async () => {
   const clock = fakeClock(now)
   const storage = memoryStorage({ clock })
   await storage.set(hour, JSON.stringify(formerTotals))
@@ -133,7 +133,7 @@ test('totals of an earlier release are readable and extendable, and only later r
   isNear(rows[0]?.firstByteMs?.p50 ?? 0, 1_000, 'first byte')
 })
 
-/** Returns the fields of a row that earlier releases read and add up: the first 17, and the units. */
+/** Returns the fields of a row that earlier releases read: the first 17, and the units. */
 const readBefore = ([...row]: unknown[]) => [row.slice(0, 17), Object.entries(row[17] ?? {})]
 
 test('earlier releases can read the rows, with and without units', async () => {

@@ -6,7 +6,7 @@ import { fakeUpstream, json } from '../pipeline/support/upstream.ts'
 import { openWorld } from '../pipeline/support/world.ts'
 import { assert, suite } from '../support/suite.ts'
 
-const test = suite('where prices come from')
+const test = suite('price sources')
 
 const catalog: Catalog = {
   one: {
@@ -44,7 +44,7 @@ test('check P19: a record includes the price, its source, and its date', async (
   assert.equal(targets[0]?.price, prices[0])
 })
 
-test("check P19: a price change doesn't affect stored requests and totals", async () => {
+test("check P19: a price change doesn't affect stored requests or totals", async () => {
   const { api, chat, clock } = await openPriced()
   await (await chat({})).text()
   const before = await api.usage.summary()
@@ -54,7 +54,7 @@ test("check P19: a price change doesn't affect stored requests and totals", asyn
   assert.equal((await api.usage.summary()).totals.costUsd, before.totals.costUsd)
 })
 
-test('a stored request of an earlier release has no price, and an earlier release can read a new one', () => {
+test('requests stored by an earlier release have no price, and earlier releases can read new requests', () => {
   const tokens = { input: 10, output: 1, cacheRead: 0, cacheWrite: 0, reasoning: 0 }
   const target = { provider: 'one', model: 'm', connectionId: 'c' }
   const price = { by: 'live' as const, of: 'one/m', asOf: '2026-11-27' }
@@ -70,10 +70,10 @@ test('a stored request of an earlier release has no price, and an earlier releas
   assert.is(decodeRequests(encodeRequests([request], 0))?.[0]?.attempts[0]?.price, undefined)
   const { rows } = JSON.parse(stored)
   const [spent] = rows[0][16].map((row: unknown[]) => row.at(-1))
-  assert.equal(spent.slice(0, 10), [1_000_000_000, -1, 1, 10, 1, 0, 0, 0, null, []]) // the fields of earlier releases
+  assert.equal(spent.slice(0, 10), [1_000_000_000, -1, 1, 10, 1, 0, 0, 0, null, []]) // the fields that earlier releases read
 })
 
-test('every built-in provider with models from models.dev has a date', () => {
+test('built-in providers with models from models.dev have the date of their prices', () => {
   assert.match(defaultCatalog.anthropic?.asOf ?? '', /^2026-\d\d-\d\d$/)
 })
 
@@ -88,7 +88,7 @@ const askWithBudget = async (world: Awaited<ReturnType<typeof openPriced>>, mode
   return { send, id }
 }
 
-test('check P20: a dollar limit rejects an unpriced model, and the log and the explanation mention the call that sets the price', async () => {
+test('check P20: a dollar limit rejects an unpriced model, and the log and the explanation contain the call that sets the price', async () => {
   const warnings: string[] = []
   const logger: Logger = { warn: (message) => void warnings.push(message), error() {} }
   const world = await openPriced({ logger })
@@ -105,12 +105,12 @@ test('check P20: a dollar limit rejects an unpriced model, and the log and the e
   const { connections } = await world.api.connections.list()
   const call = `gateway.api.connections.update('${connections[0]?.id}', { prices: { unknown: { input: 3, output: 15 } } })`
   const advice = `No price of "one/unknown": ${call} (USD per million tokens). The catalog is of 2026-09-30. To keep it current: catalog: { refresh: 'models.dev' }.`
-  assert.equal(warnings, [advice]) // once, although two requests were rejected
+  assert.equal(warnings, [advice]) // logged once for two rejected requests
   const { targets } = await world.api.explain({ model: 'one/unknown', keyId: id })
   assert.ok(targets[0]?.why.endsWith(advice), targets[0]?.why)
 })
 
-test('check P20: without a limit, the cost of an unpriced model is omitted, and the request is treated as unpriced', async () => {
+test('check P20: without a limit, the cost of an unpriced model is omitted, and the request counts as unpriced', async () => {
   const { api, chat, recorded } = await openPriced()
   assert.is((await chat({ model: 'one/unknown' })).status, 200)
   const { totals } = await api.usage.summary()
@@ -120,7 +120,7 @@ test('check P20: without a limit, the cost of an unpriced model is omitted, and 
   assert.not.ok('costUsd' in (recorded.usages[0] ?? {}))
 })
 
-test('check P21: after the call in the message, the next request succeeds', async () => {
+test('check P21: after the call from the log message, the next request succeeds', async () => {
   const warnings: string[] = []
   const world = await openPriced({ logger: { warn: (message: string) => void warnings.push(message), error() {} } })
   const { connections } = await world.api.connections.list()

@@ -10,7 +10,7 @@ const test = suite('reading usage')
 const HOUR = 3_600_000
 const at = (text: string) => Date.parse(text)
 
-/** Opens an instance with these requests, folded or in memory, and the operations that read them. */
+/** Opens an instance with these requests, folded or in memory, and returns the operations that read them. */
 async function openWith(
   requests: readonly StoredRequest[],
   { isFolded = true, now = '2026-01-20T12:30:00Z' }: { isFolded?: boolean; now?: string } = {},
@@ -124,7 +124,7 @@ for (const isFolded of [true, false]) {
   })
 }
 
-test('pages return each request once, newest first, while new ones arrive', async () => {
+test('pages return each request once, newest first, even while new ones arrive', async () => {
   const now = at('2026-01-20T12:30:00Z')
   const old = Array.from({ length: 730 }, (_, index) =>
     getRequest(now - (index % 37) * 7 * 60_000 - index, {
@@ -167,7 +167,7 @@ test('pages return each request once, newest first, while new ones arrive', asyn
   )
 })
 
-test('a request is found by its ID, regardless of where it is stored', async () => {
+test('a request can be found by its ID, regardless of where it is stored', async () => {
   const now = at('2026-01-20T12:30:00Z')
   const all = Array.from({ length: 300 }, (_, index) =>
     getRequest(now - index * 13 * 60_000, { keyId: `k${index % 5}` }),
@@ -253,7 +253,7 @@ test('an invalid parameter is rejected, and the error mentions it', async () => 
     )
 })
 
-test("rows that don't fit into a stored value lose only their end users, and the response reports it", async () => {
+test("rows that don't fit into a stored value lose only their end users, and the response reports this", async () => {
   const clock = fakeClock(at('2026-01-20T12:30:00Z'))
   const storage = { ...memoryStorage({ clock }), largestValueBytes: 10_000 }
   const usage = openInstance(storage, clock)

@@ -6,13 +6,13 @@ import { fakeClock } from '../support/clock.ts'
 import { assert, suite } from '../support/suite.ts'
 import { getRequest, noAccounts, noNames, openInstance } from './support/instances.ts'
 
-const test = suite('usage in a storage with a record limit')
+const test = suite('usage in a storage that limits records')
 
 for (const [bound, usageRecordLimit] of [
   ['count', { records: 1_000, bytes: 1e9 }],
   ['bytes', { records: 1e9, bytes: 200_000 }],
 ] as const)
-  test(`the oldest records beyond the limit on ${bound} are removed, and totals are kept`, async () => {
+  test(`the oldest records beyond the limit on ${bound} are removed, but still count in totals`, async () => {
     const clock = fakeClock()
     const storage: Storage = { ...memoryStorage({ clock }), usageRecordLimit }
     const instances = [openInstance(storage, clock), openInstance(storage, clock)]
@@ -38,7 +38,7 @@ for (const [bound, usageRecordLimit] of [
     assert.equal(kept, ids.slice(-kept.length), 'the newest are there')
     assert.is((await api.summary({ by: 'key' })).totals.requests, ids.length + 20)
     assert.is((await api.summary({ by: 'hour' })).totals.requests, ids.length + 20)
-    // a partial hour whose records are gone counts as the whole hour
+    // An hour without records can't be split, so its totals are included in full.
     const part = await api.summary({ from: new Date(start + 100).toISOString() })
     assert.equal(
       [part.totals.requests, part.from],

@@ -35,25 +35,25 @@ interface Recorded {
   headers?: Record<string, string>
 }
 
-/** The cost of the tokens only: 7 for input, 5 for output. */
+/** The cost calculated from tokens: 7 input and 5 output. */
 const COUNTED = 0.000057
 
 const forms: Record<string, [recorded: Recorded, costUsd: number | undefined]> = {
   'a number': [{ usage: { cost: 0.5 } }, 0.5],
-  'a text': [{ usage: { cost: '0.00125' } }, 0.00125],
-  'a text in exponents': [{ usage: { cost: '1.25e-3' } }, 0.00125],
-  'its total': [{ usage: { cost: { total_cost: 0.25, currency: 'USD' } } }, 0.25],
-  'its total as a text': [{ usage: { cost: { total_cost: '0.25' } } }, 0.25],
-  'a total beside the tokens': [{ usage: { total_cost: 0.25 } }, 0.25],
+  'a string': [{ usage: { cost: '0.00125' } }, 0.00125],
+  'a string with an exponent': [{ usage: { cost: '1.25e-3' } }, 0.00125],
+  'an object with the total': [{ usage: { cost: { total_cost: 0.25, currency: 'USD' } } }, 0.25],
+  'an object with the total as a string': [{ usage: { cost: { total_cost: '0.25' } } }, 0.25],
+  'total_cost in usage': [{ usage: { total_cost: 0.25 } }, 0.25],
   ticks: [{ usage: { cost_in_usd_ticks: 37_756_000 } }, 0.0037756],
   'billionths of a dollar': [{ usage: { cost_in_nano_usd: 3_775_600 } }, 0.0037756],
   'an estimate': [{ usage: { estimated_cost: 0.3 } }, 0.3],
-  'its name in US dollars': [{ usage: { cost_usd_total: 0.3 } }, 0.3],
-  'the fee for a key of its own': [
+  cost_usd_total: [{ usage: { cost_usd_total: 0.3 } }, 0.3],
+  'a BYOK fee plus the upstream cost': [
     { usage: { cost: 0.01, is_byok: true, cost_details: { upstream_inference_cost: 0.2 } } },
     0.21,
   ],
-  'the fee, and the parts of what the vendor charges': [
+  'a BYOK fee plus the upstream input and output costs': [
     {
       usage: {
         ...{ cost: 0.01, is_byok: true },
@@ -62,7 +62,7 @@ const forms: Record<string, [recorded: Recorded, costUsd: number | undefined]> =
     },
     0.21,
   ],
-  'the same in the words of Responses': [
+  'a BYOK fee plus the upstream costs in Responses fields': [
     {
       usage: {
         ...{ cost: 0.01, is_byok: true },
@@ -74,20 +74,23 @@ const forms: Record<string, [recorded: Recorded, costUsd: number | undefined]> =
     },
     0.21,
   ],
-  'a fee without the flag': [{ usage: { cost: 0.01, cost_details: { upstream_inference_cost: '0.2' } } }, 0.21],
-  'what the vendor got of it': [
+  'a fee plus an upstream cost without the BYOK flag': [
+    { usage: { cost: 0.01, cost_details: { upstream_inference_cost: '0.2' } } },
+    0.21,
+  ],
+  'the upstream part of a cost without BYOK': [
     { usage: { cost: 0.2, is_byok: false, cost_details: { upstream_inference_cost: 0.2 } } },
     0.2,
   ],
-  'a fee alone': [{ usage: { cost: 0, is_byok: true } }, undefined],
+  'a BYOK fee without the upstream cost': [{ usage: { cost: 0, is_byok: true } }, undefined],
   'another currency': [{ usage: { cost: { total_cost: 3, currency: 'EUR' } } }, undefined],
   'a negative number': [{ usage: { cost: -1 } }, undefined],
-  'a text that is no number': [{ usage: { cost: 'free' } }, undefined],
+  "a string that isn't a number": [{ usage: { cost: 'free' } }, undefined],
   'LiteLLM’s header': [{ headers: { 'x-litellm-response-cost': '0.0042' } }, 0.0042],
-  'a header that does not know it yet': [{ headers: { 'x-litellm-response-cost': '0.0' } }, undefined],
-  'AI/ML API’s place': [{ beside: { meta: { usage: { credits_used: 120, usd_spent: 0.06 } } } }, 0.06],
-  'the answer': [{ beside: { cost_usd: 0.07 } }, 0.07],
-  'Vercel’s place': [{ beside: { provider_metadata: { gateway: { cost: '0.08' } } } }, 0.08],
+  'LiteLLM’s header with a zero': [{ headers: { 'x-litellm-response-cost': '0.0' } }, undefined],
+  'AI/ML API’s field': [{ beside: { meta: { usage: { credits_used: 120, usd_spent: 0.06 } } } }, 0.06],
+  'a top-level field': [{ beside: { cost_usd: 0.07 } }, 0.07],
+  'Vercel’s field': [{ beside: { provider_metadata: { gateway: { cost: '0.08' } } } }, 0.08],
 }
 
 const createTokens = (names: [string, string], usage: object = {}) => ({ [names[0]]: 7, [names[1]]: 5, ...usage })
@@ -106,7 +109,7 @@ const whole = (recorded: Recorded, body: object) => {
   return response
 }
 
-/** The endpoints, with a provider's responses. `hasNoHeaders` means that a stream's headers are sent before its cost is known. */
+/** The endpoints with a provider's responses. `hasNoHeaders` means that a stream's headers are sent before its cost is known. */
 const places: Record<
   string,
   {
@@ -254,11 +257,11 @@ for (const [location, { path, body, form, respond, hasNoHeaders, counted = COUNT
     }
   })
 
-test('a response with a cost or tier nested thousands of levels deep reaches the client', async () => {
+test('a client gets a response even if its cost or tier is nested thousands of levels deep', async () => {
   const deep = `${'{"total":'.repeat(9_000)}1${'}'.repeat(9_000)}`
   for (const recorded of [{ usage: { cost: 'deep' } }, { beside: { service_tier: 'deep' } }])
     for (const [location, { path, body, respond }] of Object.entries(places)) {
-      if (location !== 'chat' && location !== 'streamed chat') continue // a translation can't write it
+      if (location !== 'chat' && location !== 'streamed chat') continue // translated responses don't contain it
       const { gateway, recorded: records } = await openWorld({
         catalog,
         connections: ['one'],

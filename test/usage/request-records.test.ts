@@ -16,7 +16,7 @@ const usage = { prompt_tokens: 1_000, completion_tokens: 500, prompt_tokens_deta
 const price = { input: 2, output: 10, cacheRead: 0.5 }
 const priced = { ...catalog, one: { ...catalog.one, models: [{ id: 'm', price }] } }
 
-/** The cost of `usage`: 800 for input, 200 for cached input, 500 for output. */
+/** The cost of `usage`: 800 uncached input tokens, 200 cached ones, and 500 output tokens. */
 const COST = (800 * 2 + 200 * 0.5 + 500 * 10) / 1e6
 
 const open = (options: WorldOptions = {}): Promise<World> =>
@@ -73,7 +73,7 @@ test('a request is stored with its key, target, tokens, and cost, and is readabl
   assert.equal(totals, sums)
 })
 
-test('a request record is the same while it waits, after it is written, and after it is folded', async () => {
+test('a request record is the same before it is written, after it is written, and after it is folded', async () => {
   const clock = fakeClock()
   const storage = memoryStorage({ clock })
   const world = await open({ clock, storage })
@@ -103,7 +103,7 @@ test('a request record is the same while it waits, after it is written, and afte
   assert.is(request.attempts[0]?.outcome, 'server')
 })
 
-test("a request has no cost if the cost of an attempt is unknown, as in the hook's record", async () => {
+test("a request has no cost if the cost of an attempt is unknown, both in storage and in the hook's record", async () => {
   const world = await open({
     fetch: fakeUpstream(({ provider }) =>
       provider === 'three' ? json({ error: { message: 'no' }, usage }, 500) : json({ ...chatResponse(), usage }),

@@ -10,7 +10,7 @@ import { fakeUpstream, json } from '../pipeline/support/upstream.ts'
 import { openWorld } from '../pipeline/support/world.ts'
 import { assert, suite } from '../support/suite.ts'
 
-const test = suite('prices of service tiers and of long cache lifetimes')
+const test = suite('prices of service tiers and long cache lifetimes')
 
 const price: Price = {
   ...{ input: 2, output: 10, cacheRead: 0.2, cacheWrite: 2.5 },
@@ -37,14 +37,14 @@ const openPriced = (service: string | undefined) => {
   return openWorld({ catalog, connections: ['one'], fetch })
 }
 
-test('check P17: 210,000 tokens cost the price of their length tier, in each service tier', () => {
+test('check P17: 210,000 input tokens are priced by their length tier, in each service tier', () => {
   const usage = { inputTokens: 210_000, outputTokens: 1_000 }
   assert.is(calculateCost(price, usage)?.toFixed(6), '0.855000')
   assert.is(calculateCost(price, { ...usage, serviceTier: 'priority' })?.toFixed(6), '4.225000')
-  assert.is(calculateCost(price, { ...usage, serviceTier: 'flex' })?.toFixed(6), '0.215000') // has no prices for long inputs
+  assert.is(calculateCost(price, { ...usage, serviceTier: 'flex' })?.toFixed(6), '0.215000') // flex has no prices for long inputs
 })
 
-test('check P17: a dollar limit reserves the price of the service tier and length tier that a request may reach', async () => {
+test("check P17: a dollar limit reserves the highest price that a request's service tier and length can lead to", async () => {
   const { gateway, api } = await openPriced('priority')
   const { key } = await api.keys.create({ name: 'alice', limits: { usd: { day: 1 } } })
   const send = async (words: number, extra: object = {}) => {
@@ -62,13 +62,13 @@ test('check P17: a dollar limit reserves the price of the service tier and lengt
   assert.is(long.status, 402)
   const dear = await send(120_000, { service_tier: 'priority' })
   assert.is(dear.status, 402)
-  assert.match(dear.text, /could use up to/) // its price is known, but too high
+  assert.match(dear.text, /could use up to/) // its price is known, but the request doesn't fit
   assert.match((await send(10, { service_tier: 'turbo' })).text, /with this .*service_tier.* is unknown/)
   assert.match((await send(10, { service_tier: 'priority', speed: 'fast' })).text, /with this .*speed.* is unknown/)
   assert.is((await send(120_000)).status, 200)
 })
 
-test('a service tier that is a list or blank never causes an internal error', async () => {
+test('a service tier that is a list or an object never causes an internal error', async () => {
   const { chat, recorded } = await openPriced(undefined)
   for (const tier of [[{ toString: 1 }], [[], { valueOf: null }], { type: [{ toString: null }] }, ['priority']])
     assert.is((await chat({ service_tier: tier })).status, 200)
@@ -92,7 +92,7 @@ test('check P18: a model with a price only for cached input is unpriced', async 
   ])
 })
 
-test('a response costs the price of the service tier that the provider reports', async () => {
+test('a response is priced by the service tier that the provider reports', async () => {
   for (const [server, costUsd, costSource] of [
     [undefined, 4, 'counted'],
     ['default', 4, 'counted'],
@@ -107,7 +107,7 @@ test('a response costs the price of the service tier that the provider reports',
   }
 })
 
-test('prices that a service tier omits stay the same', () => {
+test('prices that a service tier omits are the standard ones', () => {
   assert.is(calculateCost({ ...price, serviceTiers: { flex: { input: 1 } } }, million('flex')), 1.1)
   assert.is(calculateCost(price, million('constructor')), calculateCost(price, million()))
 })
@@ -119,7 +119,7 @@ test('tokens cached for an hour or longer have a separate price, by default twic
   assert.is(calculateCost({ ...short, cacheWriteLong: 3 }, usage), 0.6 * 2.5 + 0.4 * 3)
 })
 
-test('check 46: tokens that a provider cached for an hour and for 12 hours are counted separately', () => {
+test('check 46: tokens cached for one hour and for 12 hours are counted separately', () => {
   const details = {
     cached_tokens: 0,
     cache_write_tokens: 9,

@@ -49,7 +49,7 @@ const cases: Array<[what: string, path: string, body: object | File, answer: () 
   ['images', 'images/generations', { model: 'one/i', prompt: 'x' }, () => json({ data, usage }), 32.5],
   ['edits', 'images/edits', image, () => json({ data, usage }), 32.5],
   [
-    'images with empty details',
+    'images with empty token details',
     'images/generations',
     { model: 'one/i', prompt: 'x' },
     () => json({ data, usage: { ...usage, output_tokens_details: {} } }),
@@ -128,7 +128,7 @@ const contents = [{ role: 'user', parts: [{ text: 'Hi' }] }]
 
 for (const [label, path, mimeType, extra, costUsd] of [
   ['an image model over Chat', 'i', 'image/png', {}, 32.5],
-  ['an image model that responds with text', 'i', 'image/png', TEXT_DETAILS, 10.5],
+  ['an image model that returns text', 'i', 'image/png', TEXT_DETAILS, 10.5],
   [
     'an image model that reasons',
     'i',

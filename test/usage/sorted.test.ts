@@ -10,7 +10,7 @@ import { type FakeClock, fakeClock } from '../support/clock.ts'
 import { assert, suite } from '../support/suite.ts'
 import { getRequest, noAccounts, noNames, openInstance } from './support/instances.ts'
 
-const test = suite('sorted requests')
+const test = suite('requests sorted by duration and cost')
 
 const NOW = Date.parse('2026-01-20T12:30:00Z')
 
@@ -33,7 +33,7 @@ function unpriced({ costUsd: _, costSource: _source, ...request }: StoredRequest
 
 const stores: Record<string, (clock: FakeClock, folder: string) => Storage> = {
   memory: (clock) => memoryStorage({ clock }),
-  'not atomic': (clock) => ({ ...memoryStorage({ clock }), atomic: false }),
+  'non-atomic': (clock) => ({ ...memoryStorage({ clock }), atomic: false }),
   file: (_, folder) => fileStorage(join(folder, 'data.json')),
 }
 

@@ -13,7 +13,7 @@ import { getRequest, noAccounts, noNames, openInstance } from './support/instanc
 
 const test = suite('usage while the storage is unavailable')
 
-/** Creates a store that rejects usage writes while `isAway`. */
+/** Creates a store that rejects usage writes while `isAway` is set. */
 function flaky(clock = fakeClock()) {
   const inner = memoryStorage({ clock })
   const state = { isUnavailable: false, writes: 0 }
@@ -59,7 +59,7 @@ test('request records wait in memory, are readable there, and are written once t
   assert.is((await world.api.usage.summary()).totals.requests, 5)
 })
 
-test('retries become less frequent the longer the storage is unavailable', async () => {
+test('retries back off while the storage is unavailable', async () => {
   const { clock, storage, state } = flaky()
   const world = await openWorld({ usage: true, clock, storage, logger: false, fetch: respond() })
   state.isUnavailable = true
@@ -101,14 +101,14 @@ test('records that arrive faster than the storage can write are all stored, in l
   assert.ok(writes > 0 && writes < 100, `${writes} writes`)
 })
 
-test('during a long outage, 10,000 requests get records, totals include all, and the response reports how many are missing', async () => {
+test('during a long outage, 10,000 requests get records, totals include all requests, and the response reports how many records are missing', async () => {
   const { clock, storage, state } = flaky()
   const { lines, logger } = openRecorded()
   const world = await openWorld({ usage: true, clock, storage, logger })
   const { id: keyId, key } = await world.api.keys.create({ name: 'a' })
   const { id: other } = await world.api.keys.create({ name: 'b' })
   await clock.advance(90_000)
-  const from = new Date(Math.floor(clock.now() / 60_000) * 60_000).toISOString() // totals without records only have a resolution of a minute
+  const from = new Date(Math.floor(clock.now() / 60_000) * 60_000).toISOString() // totals without records have a resolution of one minute
   state.isUnavailable = true
   for (let times = 0; times < 10_050; times++)
     await world.chat({ model: 'nobody/x' }, { headers: { authorization: `Bearer ${key}` } })
@@ -220,7 +220,7 @@ test("a storage that can't keep up isn't reported as unavailable, and totals are
   assert.not.ok(lines.some((line) => /away/.test(line)))
 })
 
-/** Requests never all end in the same turn, so the code for totals without records is loaded before it is needed. */
+/** Loads the code for totals without records ahead of time, because this test's requests all end in the same turn. */
 const untilLoaded = () => import('../../src/features/usage/unlisted.ts')
 
 test('another instance folds the totals of a killed instance', async () => {
@@ -233,7 +233,7 @@ test('another instance folds the totals of a killed instance', async () => {
       if (isSlow && key.startsWith('usage/journal/')) await new Promise<void>((resolve) => (finish = resolve))
       return storage.set(key, ...rest)
     },
-    delete: () => new Promise(() => {}), // killed before it deletes what it has folded
+    delete: () => new Promise(() => {}), // killed before it deletes what it folded
   }
   const killed = openInstance(slow, clock)
   for (let index = 0; index < 10_700; index++) {
@@ -258,7 +258,7 @@ test('another instance folds the totals of a killed instance', async () => {
   assert.equal(await readTotals(), [10_703, 700])
 })
 
-test('totals in memory stay small for any number of requests, users, and hours', () => {
+test('totals in memory stay small, regardless of the number of requests, users, and hours', () => {
   const sums = new UnlistedTotals()
   const days = 3
   for (let index = 0; index < 60_000; index++) {
@@ -310,20 +310,20 @@ for (const [mode, hangs] of [
   })
 }
 
-test('a killed gateway loses at most its last batch, and another gateway reads and folds the rest', async () => {
+test('a killed gateway loses at most its last batch, and another gateway reads and folds its other batches', async () => {
   const clock = fakeClock()
   const storage = memoryStorage({ clock })
   const first = await openWorld({ usage: true, clock, storage, fetch: respond() })
   for (let times = 0; times < 3; times++) await first.chat({})
   await clock.advance(1_000)
-  await first.chat({}) // not written before the process ends
+  await first.chat({}) // still unwritten when the process ends
   const second = await openWorld({ usage: true, clock, storage, connections: [], fetch: respond() })
   assert.is((await second.api.usage.summary()).totals.requests, 3)
   await second.chat({ model: 'nobody/x' })
   assert.is((await second.api.usage.summary()).totals.requests, 4)
 })
 
-test('gateways on one store read the usage of all gateways', async () => {
+test('every gateway on a store reads the usage of all gateways', async () => {
   const clock = fakeClock()
   const storage = memoryStorage({ clock })
   const worlds = [

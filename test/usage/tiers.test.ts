@@ -25,7 +25,7 @@ test('an entire request is billed at the highest tier that its input exceeds', (
   assert.is(cost(600_000), Number((4.8 + 12).toFixed(9))) // a tier doesn't inherit prices from lower tiers
 })
 
-test('cached tokens count toward the threshold, and prices missing from a tier stay the same', () => {
+test("cached tokens count toward the threshold, and prices missing from a tier don't change", () => {
   assert.is(cost(300_000, { cacheReadTokens: 200_000 }), 0.4 + 0.08 + 18)
   assert.is(cost(300_000, { inputAudioTokens: 100_000 }), Number((0.8 + 0.3 + 18).toFixed(9)))
   assert.is(
@@ -37,7 +37,7 @@ test('cached tokens count toward the threshold, and prices missing from a tier s
 const usage = (input: number) => ({ prompt_tokens: input, completion_tokens: 100, total_tokens: input + 100 })
 const messages = (size: number) => [{ role: 'user', content: 'word '.repeat(size) }]
 
-test('a counted cost uses the tier that the provider reports', async () => {
+test('the cost of counted tokens uses the tier that the provider reports', async () => {
   const catalog = { one: { baseUrl: 'http://one.test/v1', models: [{ id: 'm', price }] } }
   let input = 200_000
   const fetch = fakeUpstream(() => json({ ...chatResponse(), usage: usage(input) }))

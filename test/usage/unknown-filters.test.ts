@@ -5,7 +5,7 @@ const test = suite('usage filters with unknown names')
 
 const catalog = { openai: { models: [{ id: 'gpt-5' }] } }
 
-test('an empty result for an unknown name has a warning with a similar name', async () => {
+test('an empty result for an unknown name comes with a warning that suggests a similar name', async () => {
   const { gateway, expect } = openManagement({ catalog })
   const { api } = gateway
   const group = await api.groups.create({ name: 'Team' })

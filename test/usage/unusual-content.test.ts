@@ -122,7 +122,7 @@ test('reasoning is counted once if a server sends it under several names', async
   assert.ok(counts.output < 300, `${counts.output}`)
 })
 
-test('responses without a token count are estimated by their text, or by all of their content', async () => {
+test('token counts missing from a response are estimated from its text, or from all of its content', async () => {
   const message = { role: 'assistant', content: SAID }
   const rows = [
     ['chat', { prompt_tokens: '30', completion_tokens: '150' }],

@@ -4,7 +4,7 @@ import { getFormat } from '../../src/protocols/formats/formats.ts'
 import type { Catalog, WireFormat } from '../../src/types.ts'
 import { assert, suite } from '../support/suite.ts'
 
-const test = suite('the worst case of a request')
+const test = suite("a request's worst case")
 
 const catalog: Catalog = {
   one: {
@@ -28,7 +28,7 @@ const messages = [{ role: 'user', content: 'Hi' }]
 const chat = (body: JsonObject, model?: string) =>
   worst('openai-chat', /chat\/completions/, { messages, ...body }, model)
 
-/** A request's output settings, and its maximum output. Without a number, it is the model's maximum. */
+/** A request's output settings and their maximum output, or the model's maximum if undefined. */
 const given: Array<[WireFormat, RegExp, JsonObject, number | undefined]> = [
   ['openai-chat', /chat/, {}, undefined],
   ['openai-chat', /chat/, { max_tokens: 100 }, 100],
@@ -69,12 +69,12 @@ for (const [format, path, body, tokens] of given) {
   })
 }
 
-test('the worst case covers all choices and reports their number', () => {
+test('the worst case covers all choices, and includes their number', () => {
   const { outputTokens, answers } = chat({ n: 4 })
   assert.equal([outputTokens, answers], [32_000, 4])
 })
 
-test("the worst case is the context window if the model's output limit is unknown, or else a default", () => {
+test("the worst case is the model's output limit, its context window, or a default, whichever is known first", () => {
   assert.is(chat({}, 'small').outputTokens, 4_096)
   assert.is(chat({}, 'free').outputTokens, DEFAULT_OUTPUT)
   assert.is(chat({}, 'unknown').outputTokens, DEFAULT_OUTPUT)
@@ -92,7 +92,7 @@ test('the worst case has an unknown cost if a price is unknown', () => {
   assert.is(chat({}, 'unknown').usd, undefined)
 })
 
-test('counting tokens costs nothing, even for a model without a price', () => {
+test('token counting is free, even for a model without a price', () => {
   for (const [format, path] of [
     ['anthropic-messages', /count_tokens/],
     ['openai-responses', /input_tokens/],
@@ -103,11 +103,11 @@ test('counting tokens costs nothing, even for a model without a price', () => {
   }
 })
 
-test('possible audio input costs the audio price, and output the highest price', () => {
+test('input that may contain audio is reserved at the audio price, and output at the highest price', () => {
   const perInput = (content: unknown) => {
     const { usd, inputTokens } = chat({ messages: [{ role: 'user', content }] }, 'hears')
     return [Math.round(((usd?.fixed ?? 0) / inputTokens) * 1e6), Math.round((usd?.perOutputToken ?? 0) * 1e6)]
   }
-  assert.equal(perInput('Hi'), [2, 64]) // as if it were cached for an hour
+  assert.equal(perInput('Hi'), [2, 64]) // the price of caching it for an hour
   assert.equal(perInput([{ type: 'input_audio', input_audio: { data: 'AAAA', format: 'wav' } }]), [32, 64])
 })

@@ -53,8 +53,8 @@ for (const { name, speaking, send } of pairs) {
       }
   })
 
-  test(`zeros after real usage change nothing (${name})`, async () => {
-    if (speaking === providers.bedrock) return // its only report ends the stream
+  test(`zeros before or after real usage change nothing (${name})`, async () => {
+    if (speaking === providers.bedrock) return // its only usage report ends the stream
     const real = speaking.usage(REAL)
     for (const reports of [
       [real, speaking.usage(ZERO)],
@@ -154,9 +154,9 @@ test("zeros don't count as usage of an image response", async () => {
   }
 })
 
-test('zeros are real usage for an empty response', async () => {
+test('zeros count as real usage of an empty response', async () => {
   for (const [provider, speaking] of Object.entries({ ...providers, completions })) {
-    if (provider === 'google') continue // Google doesn't report zeros itself
+    if (provider === 'google') continue // Gemini itself never reports zeros
     const [path, body] =
       provider === 'completions'
         ? (['/v1/completions', { model: 'chat/m', prompt: 'Hi' }] as const)

@@ -1,8 +1,8 @@
 import type { RequestRecord } from '../../../src/request/hook-records.ts'
 
 /**
- * Returns the usage that a call counts for: the usage it reported. If nobody waited for the request to finish, its record counts instead, once,
- * because the gateway never received the rest of the provider's output.
+ * Returns the usage that is charged for a call, normally what it reported. If the client left before the request finished, the record's usage counts
+ * instead, once, because the gateway never received the rest of the output.
  */
 export function getCounted(
   { tokens, usd }: { tokens: number; usd: number },

@@ -9,7 +9,7 @@ import type { Instances } from './instances.ts'
 import { metered } from './metered-providers.ts'
 import { bodyFor, cutAt } from './random-request.ts'
 
-/** The usage that a provider call has reported, and its start time. */
+/** The usage that a provider call reported, and its start time. */
 interface CallAccount {
   title: string
   minute: number
@@ -23,10 +23,10 @@ const runTurns = async (count = 4): Promise<void> => {
 
 const WINDOWS: readonly LimitWindow[] = ['minute', 'hour', 'day', 'week', 'month', 'total']
 
-/** Matches the gate's errors. */
+/** Matches the gate's error messages. */
 const OF_GATE = /The API key \\"k\\" can|The request could use/
 
-/** A request whose client is still waiting. */
+/** A request whose client is still waiting for the response. */
 interface Sent {
   title: string
   controller: AbortController
@@ -34,7 +34,7 @@ interface Sent {
   reply: Promise<Response>
   reader?: ReadableStreamDefaultReader<Uint8Array> | undefined
   isOver: boolean
-  /** Resolves when the response has arrived. Rejects if it was wrong. */
+  /** Resolves when the response has arrived. Rejects if the response was wrong. */
   done?: Promise<void>
 }
 
@@ -52,13 +52,13 @@ export class History {
   readonly #ids = new Map<string, string>() // request IDs by title
   #key = ''
   #limits: UsageLimits = {}
-  /** The highest value that each limit has been set to so far. */
+  /** The highest value that each limit has had so far. */
   readonly #highest = new Map<string, number>()
   #minute = 0
   #hasCrashed = false
-  /** Whether the clock has jumped. If so, a healthy instance may have been considered crashed and its requests ended. */
+  /** Whether the clock has jumped. If so, a healthy instance may have been considered crashed, and its requests ended. */
   #hasJumped = false
-  /** Records and calls before this point no longer count. */
+  /** Records and calls before this time no longer count. */
   #since = { records: 0, calls: 0, titles: new Set<string>() }
 
   constructor(random: Random, on: Instances) {
@@ -99,7 +99,7 @@ export class History {
     return new Promise((resolve) => this.#waiting.push(() => resolve(respond())))
   }
 
-  /** Creates a complete or cut-off response with at most the maximum number of tokens. */
+  /** Creates a complete or truncated response with at most the maximum number of tokens. */
   #answered(call: Call, account: CallAccount): Response | Promise<Response> {
     const random = this.#random
     const sent = JSON.parse(call.body)
@@ -239,7 +239,7 @@ export class History {
     }
   }
 
-  /** Draws new limits. */
+  /** Chooses new random limits. */
   #draw(): void {
     const random = this.#random
     const window = () => WINDOWS[random.below(WINDOWS.length)] ?? 'total'
@@ -256,7 +256,7 @@ export class History {
     this.#raise('parallel', limits.parallel, isFirst)
   }
 
-  /** Raises the recorded maximum of a limit. Having no limit counts as the highest. */
+  /** Updates the highest recorded value of a limit. No limit counts as the highest. */
   #raise(name: string, limit = Number.POSITIVE_INFINITY, isFirst = false): void {
     this.#highest.set(name, Math.max(limit, isFirst ? 0 : (this.#highest.get(name) ?? 0)))
   }
@@ -280,10 +280,10 @@ export class History {
     await this.#settled()
     if (!this.#hasCrashed) return
     await this.#states()
-    await this.#on.fake.advance(61_000) // until the lost instance is seen to make no progress
+    await this.#on.fake.advance(61_000) // until the lost instance has made no progress for long enough
   }
 
-  /** Waits until all requests of this key on running instances have finished and their usage has been written. */
+  /** Waits until all requests of this key on running instances have finished and their usage is written. */
   async #settled(): Promise<void> {
     await runTurns(12)
   }
@@ -299,7 +299,7 @@ export class History {
     assert.ok(started - ended <= (this.#highest.get('parallel') ?? 0), `${started - ended} concurrent requests`)
   }
 
-  /** Checks that a rejected request didn't fit. Nothing else was in flight. */
+  /** Checks that a rejected request really didn't fit. Nothing else was in flight. */
   #checkRefusal(before: LimitState[], most = 1_024, text = ''): void {
     const need = most + 100
     const doesFit = (unit: 'requests' | 'tokens' | 'usd', least: number) =>
@@ -353,7 +353,7 @@ export class History {
       const title = [...this.#ids].find(([, one]) => one === id)?.[0]
       const counted = attempts.reduce((sum, { usage }) => sum + (usage ? usage.inputTokens + usage.outputTokens : 0), 0)
       const reported = this.#calls.filter((call) => call.title === title).reduce((sum, call) => sum + call.tokens, 0)
-      // The gateway doesn't receive what a provider sends after the client has disconnected.
+      // The gateway doesn't get what a provider sends after the client has disconnected.
       const isLeft =
         end === 'aborted' || attempts.some(({ outcome }) => outcome === 'outrun' || outcome === 'cancelled')
       const isEstimated = attempts.some(({ costSource }) => costSource === 'estimated')

@@ -7,12 +7,12 @@ import { fakeClock } from '../../support/clock.ts'
 import type { History } from './history.ts'
 import { catalog } from './world.ts'
 
-/** Two gateways on one storage, the second of which can crash, and providers that behave randomly. */
+/** Two gateways on one storage, the second of which can crash, and providers with random behavior. */
 export class Instances {
   readonly fake = fakeClock()
   /** The offset of the machine's clock, in ms. */
   skew = 0
-  /** Time that has passed without waking any sleeper, in ms. */
+  /** Time that passed without waking any sleeper, in ms. */
   passed = 0
   readonly clock: Clock = {
     now: () => this.fake.now() + this.passed + this.skew,
@@ -45,7 +45,7 @@ export class Instances {
     await this.first.api.combos.create({ name: 'hedged', models: ['one/m', 'two/m', 'cheap/m'], hedge: true })
   }
 
-  /** Returns the second gateway, which is a new one after each crash. */
+  /** Returns the second gateway, which is replaced after each crash. */
   get other(): Gateway {
     if (this.second) return this.second.gateway
     let isCrashed = false

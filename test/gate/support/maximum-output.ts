@@ -10,7 +10,7 @@ const number = (value: unknown): number =>
   typeof value === 'string' || typeof value === 'number' ? Number(value) : Number.NaN
 
 /**
- * Returns the maximum number of tokens that any server could read from these limits. Values that aren't counts are no limit, because some servers
+ * Returns the highest token maximum that any server could read from these limits. Values that aren't counts mean no limit, because some servers
  * ignore them.
  */
 function getMaximum(limits: readonly unknown[]): number {
@@ -20,7 +20,7 @@ function getMaximum(limits: readonly unknown[]): number {
   return Math.min(MODEL_MOST, Math.ceil(Math.max(...counts)))
 }
 
-/** Returns the maximum number of completions that any server would generate. */
+/** Returns the highest number of completions that any server would generate. */
 const countChoices = (counts: readonly unknown[]): number =>
   Math.max(
     1,
@@ -32,7 +32,7 @@ const countChoices = (counts: readonly unknown[]): number =>
 
 const isObject = (value: unknown): value is JsonObject => typeof value === 'object' && value !== null
 
-/** Returns all fields with these names, in an object and in its generation settings. */
+/** Returns all fields with these names in an object and in its generation settings. */
 function getMembers(body: unknown, names: readonly string[]): unknown[] {
   if (!isObject(body)) return []
   return Object.entries(body).flatMap(([name, value]) =>
@@ -44,14 +44,14 @@ function getMembers(body: unknown, names: readonly string[]): unknown[] {
   )
 }
 
-/** Returns the names of the limits that a server reads, by its path. */
+/** Returns the names of the limit fields that a server reads, by its path. */
 const getLimits = (path: string): string[] => {
   if (path.includes(':')) return ['maxOutputTokens', 'max_output_tokens']
   return path.includes('responses') ? ['max_output_tokens'] : ['max_tokens', 'max_completion_tokens']
 }
 const COUNTS = ['n', 'best_of', 'candidateCount', 'candidate_count']
 
-/** Creates providers that return as many tokens as a request allows, and report them. */
+/** Creates providers that return as many tokens as a request allows, and report that number. */
 export const respondGreedily =
   (reported: { tokens: number }): Respond =>
   (call, index) => {

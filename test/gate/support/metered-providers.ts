@@ -7,11 +7,11 @@ export interface Metering {
   /** The number of tokens it reports. Defaults: 7 for input and 5 for output. */
   input?: number
   output?: number
-  /** The words of its response. Default: one word. */
+  /** The number of words in the response. Default: one. */
   words?: string[]
 }
 
-/** Creates providers of all formats, which add the tokens they report to `reported`. */
+/** Creates providers of all formats. They add the tokens they report to `reported`. */
 export const metered =
   (metering: Metering | ((call: Call) => Metering), reported: { tokens: number }): Respond =>
   (call) => {
@@ -34,7 +34,7 @@ export const metered =
     return isStream ? sse(response.events(terms)) : json(response.whole(terms))
   }
 
-/** Returns the tokens that a response in OpenAI's format reports. */
+/** Returns the tokens reported by a response in OpenAI's format. */
 function getTokens(response: object): number {
   const { usage } = response as { usage?: { total_tokens?: number } }
   return usage?.total_tokens ?? 0

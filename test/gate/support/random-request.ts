@@ -1,7 +1,7 @@
 import type { Random } from '../../support/random.ts'
 import { messages } from './world.ts'
 
-/** Draws a request that limits its response to a random number of tokens, or doesn't. */
+/** Creates a random request. It may limit its response to a random number of tokens. */
 export function bodyFor(random: Random): { path: string; body: object; most: number | undefined; isPriced: boolean } {
   const most = random.below(3) === 0 ? undefined : 1 + random.below(random.below(4) === 0 ? 3_500 : 300)
   const stream = random.below(2) === 0
@@ -29,7 +29,7 @@ export function bodyFor(random: Random): { path: string; body: object; most: num
   }
 }
 
-/** Cuts a streamed response after this many chunks. Leaves other responses unchanged. */
+/** Cuts off a streamed response after this many chunks. Doesn't change other responses. */
 export async function cutAt(
   answering: Response | Promise<Response>,
   chunks: number,

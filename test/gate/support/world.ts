@@ -58,12 +58,12 @@ export interface GateOptions {
   clock?: FakeClock
   combos?: Record<string, string[]>
   aliases?: Record<string, string>
-  /** Whether usage records are kept. */
+  /** Whether usage records are stored. */
   usage?: boolean
   onRequest?(record: RequestRecord): void
 }
 
-/** A gateway with one key that has limits. */
+/** A gateway with one key, which has limits. */
 export interface GateWorld {
   gateway: Gateway
   upstream: FakeUpstream
@@ -77,9 +77,9 @@ export interface GateWorld {
   /** Sends `POST path` with a JSON body and the key. */
   post(path: string, body: unknown, init?: RequestInit & { headers?: Record<string, string> }): Promise<Response>
   chat(body?: object, init?: RequestInit): Promise<Response>
-  /** Returns the limits from the storage after everything has settled. */
+  /** Returns the stored limits after everything has settled. */
   stateOf(scope: LimitScope, limits: UsageLimits, id?: string): Promise<LimitState[]>
-  /** Returns how much the key has used of a unit in total. `reserved` returns how much is reserved. */
+  /** Returns how much of a unit the key has used in total. `reserved` returns how much is reserved. */
   used(unit: LimitUnit): Promise<number>
   reserved(): Promise<number>
 }
@@ -125,8 +125,7 @@ export async function openGate(options: GateOptions = {}): Promise<GateWorld> {
   })
   const { key, id: keyId } = created
   const post: GateWorld['post'] = (path, body, { headers, ...init } = {}) =>
-    // Passes a `Request` to `fetch`, as a server would. If a client in the same process passes a URL instead, its request rejects when the client
-    // aborts it.
+    // Passes a `Request` to `fetch`, as a server would. If an in-process client passes a URL instead, the call rejects when the client aborts it.
     gateway.fetch(
       new Request(`http://gateway${path}`, {
         method: 'POST',
@@ -164,7 +163,7 @@ export async function openGate(options: GateOptions = {}): Promise<GateWorld> {
   }
 }
 
-/** Returns what the client reads from an error in any format. */
+/** Returns the error that the client reads, in any format. */
 export async function readError(reply: Response): Promise<{ status: number; code: string; message: string }> {
   const { error } = await reply.json()
   const code = error.details?.[0]?.reason ?? error.code

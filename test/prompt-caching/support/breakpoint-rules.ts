@@ -1,6 +1,6 @@
 import { isObject, type JsonObject } from '../../../src/lib/json.ts'
 
-/** Returns how the marks of a request break the rules of providers, or `undefined` if they don't. */
+/** Returns how a request's breakpoints break the provider's rules, or `undefined` if they don't. */
 export function findMarkProblem(
   body: JsonObject,
   { acceptsTools, acceptsTop }: { acceptsTools: boolean; acceptsTop: boolean },
@@ -26,7 +26,7 @@ interface RawMark {
   ttl: unknown
 }
 
-/** Lists the marks in a list of blocks. A cache point belongs to the block in front of it. */
+/** Lists the breakpoints in a list of blocks. A cache point belongs to the preceding block. */
 function listRawMarks(blocks: unknown): RawMark[] {
   if (!Array.isArray(blocks)) return []
   return blocks.filter(isObject).flatMap((block, index): RawMark[] => {

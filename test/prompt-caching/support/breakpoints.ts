@@ -1,13 +1,13 @@
 import { isObject, type JsonObject } from '../../../src/lib/json.ts'
 
-/** A mark in a request for a provider, and the text or name of the marked block. */
+/** A breakpoint in a provider request, and the text or name of its block. */
 export interface Marked {
   place: 'tools' | 'system' | 'messages' | 'top'
   ttl: string
   text: unknown
 }
 
-/** Lists the marks of a Messages or Converse request, in the order of the cached prefix. */
+/** Lists the breakpoints of a Messages or Converse request, in the order of the cached prefix. */
 export function listMarks(sent: JsonObject): Marked[] {
   const { tools, toolConfig, system, messages, cache_control } = sent
   const turns = Array.isArray(messages) ? messages.flatMap(({ content }) => content) : []

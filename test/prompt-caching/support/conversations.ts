@@ -2,7 +2,7 @@ import type { JsonObject } from '../../../src/lib/json.ts'
 import type { ClientFormat } from '../../../src/types.ts'
 import type { Random } from '../../support/random.ts'
 
-/** A message of an agent's conversation, independent of the format. */
+/** A message of an agent's conversation, in no particular format. */
 export type Step =
   | { type: 'user'; text: string; image?: string | undefined }
   | { type: 'system'; text: string }
@@ -16,13 +16,13 @@ interface Call {
 }
 
 export interface ConversationOptions {
-  /** Whether the messages are as long as those of coding agents, which read files and rarely hear from their users. */
+  /** Whether messages are as long as those of coding agents, which read files and seldom get user messages. */
   isAgent?: boolean
-  /** Whether users send images as data. */
+  /** Whether users send inline images. */
   hasImageData?: boolean
   /** Whether responses have signed reasoning. */
   hasReasoning?: boolean
-  /** Whether users send images by URL. */
+  /** Whether users send image URLs. */
   hasImages?: boolean
   /** Whether some instructions come after the first turn. */
   hasLateSystem?: boolean
@@ -32,8 +32,8 @@ const words = (random: Random, most: number) =>
   Array.from({ length: 1 + random.below(most) }, () => (random.next() + 1).toString(36).slice(2, 9)).join(' ')
 
 /**
- * Creates the messages of an agent with `turns` calls of the model. Each call gets the messages before one of the responses, or all messages. Call
- * IDs contain characters that some providers reject, and some IDs repeat.
+ * Creates the messages of an agent with `turns` model calls. Each call gets the messages before one of the responses, or all messages. Call IDs
+ * contain characters that some providers reject, and some IDs repeat.
  */
 export function createConversation(random: Random, turns: number, options: ConversationOptions = {}): Step[] {
   const { hasReasoning, hasImages, hasImageData, hasLateSystem, isAgent } = options
@@ -62,13 +62,13 @@ export function createConversation(random: Random, turns: number, options: Conve
   return steps
 }
 
-/** Agents usually call one to three tools, sometimes many, and rarely return to their user. */
+/** Agents usually call one to three tools, sometimes many, and seldom wait for a user message. */
 function countCalls(random: Random): number {
   const chance = random.next()
   return chance < 0.12 ? 0 : chance < 0.2 ? 11 : 1 + random.below(3)
 }
 
-/** A single pixel. */
+/** A one-pixel image. */
 const PNG = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=='
 
 const SYSTEM = 'You are an agent. '.repeat(900)
@@ -78,7 +78,7 @@ const TOOLS = ['search', 'files.read'].map((name) => ({
   schema: { type: 'object', properties: { query: { type: 'string' }, limit: { type: 'integer' } } },
 }))
 
-/** Writes the request of a client whose conversation has these messages. */
+/** Writes the request that a client sends for these messages. */
 export type ClientWriter = (steps: readonly Step[]) => JsonObject
 
 const writeChat: ClientWriter = (steps) => ({
@@ -251,7 +251,7 @@ function writeAiSdkMessage(step: Step): JsonObject {
   }
 }
 
-/** How a client of each format writes its requests. */
+/** Writes a conversation as a client of each format would. */
 export const clientWriters: Readonly<Record<ClientFormat, ClientWriter>> = {
   'openai-chat': writeChat,
   'openai-responses': writeResponses,
@@ -260,6 +260,6 @@ export const clientWriters: Readonly<Record<ClientFormat, ClientWriter>> = {
   'ai-sdk': writeAiSdk,
 }
 
-/** Returns where the requests of a conversation end. Each request has the messages before one of the model's responses. */
+/** Returns where each request of a conversation ends. A request contains the messages before one of the model's responses. */
 export const listRequestEnds = (steps: readonly Step[]): number[] =>
   steps.flatMap(({ type }, index) => (type === 'assistant' ? [index] : []))

@@ -1,16 +1,16 @@
 import { isObject, type JsonObject } from '../../../src/lib/json.ts'
 
-/** A part of a prompt that a provider's cache compares as a unit. */
+/** A part of a prompt that a provider's cache treats as a unit. */
 export interface Block {
   text: string
   tokens: number
-  /** The lifetime of its mark in ms, if it has one. */
+  /** The lifetime of its breakpoint in ms, if it has one. */
   ttlMs?: number
-  /** Whether it may have a mark. */
+  /** Whether it may have a breakpoint. */
   canHaveBreakpoint: boolean
 }
 
-/** Lists the blocks of a request in the order of the cached prefix. Marks aren't part of a block's content. */
+/** Lists the blocks of a request in the order of the cached prefix. Breakpoints aren't part of a block's content. */
 export type PromptReader = (body: object) => Block[]
 
 export const countTokens = (text: string): number => Math.ceil(text.length / 4)
@@ -46,7 +46,7 @@ export const readMessages: PromptReader = (body) => {
   ]
 }
 
-/** A cache point belongs to the block in front of it. */
+/** A cache point belongs to the preceding block. */
 function addPoints(role: unknown, values: unknown): Block[] {
   const blocks: Block[] = []
   for (const value of toList(values)) {
@@ -83,7 +83,7 @@ export const readChat: PromptReader = (body) => {
   ]
 }
 
-/** Reads Responses requests. Instructions come before the input, and marks can be anywhere in an item. */
+/** Reads Responses requests. Instructions come before the input, and an item can have breakpoints anywhere. */
 export const readResponses: PromptReader = (body) => {
   const { tools, instructions, input } = Object(body)
   return [

@@ -20,7 +20,7 @@ export interface SimulatedProvider {
   createSimulator(): CacheSimulator
   /** The provider's response, with its usage. */
   respond(usage: SimulatedUsage): object
-  /** Whether the gateway marks what to cache. Otherwise, the provider caches automatically. */
+  /** Whether the gateway sets breakpoints. Otherwise, the provider caches automatically. */
   isMarked: boolean
 }
 
@@ -48,7 +48,7 @@ const answerResponses = ({ input, read, written }: SimulatedUsage) => ({
   },
 })
 
-/** Creates a chat completion with a vendor's own field for cached tokens. */
+/** Creates a chat completion with a vendor-specific field for cached tokens. */
 const answerChat = (getDetails: (usage: SimulatedUsage) => object) => (usage: SimulatedUsage) => ({
   ...fullResponses['openai-chat'],
   usage: {
@@ -74,13 +74,13 @@ const vertex = { provider: 'vertex', apiKey: 'ya29.token', providerSpecificData:
 const azure = { provider: 'azure', apiKey: 'k', providerSpecificData: { resource: 'r' } }
 const openaiResponses: Catalog = { openai: { ...defaultCatalog.openai, format: 'openai-responses' } }
 const xaiResponses: Catalog = { xai: { ...defaultCatalog.xai, format: 'openai-responses' } }
-/** The same providers without the Responses format, in which requests would pass through. */
+/** The same providers without the Responses format, so requests are translated instead of passed through. */
 const chatOnly: Catalog = {
   openai: { ...defaultCatalog.openai, alsoSpeaks: [] },
   xai: { ...defaultCatalog.xai, alsoSpeaks: [] },
 }
 
-/** The number of servers of a provider that doesn't know which requests belong together. */
+/** The number of servers at a provider that can't tell which requests belong together. */
 const SERVERS = 8
 const byKey = { servers: SERVERS, findServer: ({ body }: { body: Record<string, unknown> }) => body.prompt_cache_key }
 const byHeader = (name: string) => ({
@@ -89,8 +89,8 @@ const byHeader = (name: string) => ({
 })
 
 /**
- * The providers by what they cache and how. Sources: their pages on prompt caching, November 2026. If the pages disagree about the smallest prefix,
- * the largest number is used.
+ * The providers, grouped by what and how they cache. Sources: their prompt caching docs, November 2026. If the docs disagree about the smallest
+ * prefix, the largest number is used.
  */
 export const simulatedProviders: Readonly<Record<string, SimulatedProvider>> = {
   'Claude at Anthropic': {

@@ -9,7 +9,7 @@ export interface SimulatedUsage {
   written: number
 }
 
-/** A request that a provider got. */
+/** A request that a provider received. */
 export interface SimulatedRequest {
   body: object
   headers?: Headers
@@ -17,14 +17,14 @@ export interface SimulatedRequest {
   now: number
 }
 
-/** Simulates a provider's prompt cache with its rules. Throws if a request breaks a rule. */
+/** Simulates a provider's prompt cache. Throws if a request breaks the provider's rules. */
 export type CacheSimulator = (request: SimulatedRequest) => SimulatedUsage
 
 const MINUTE = 60_000
 
 /**
- * Simulates the rules of Claude, which Bedrock, Nova, and OpenRouter share: at most four marks, longer lifetimes first, no prefix below the minimum,
- * and a search of at most 20 blocks before each mark for an entry that hasn't expired. A read renews an entry.
+ * Simulates the rules that Claude, Bedrock, Nova, and OpenRouter share: at most four breakpoints, longer lifetimes first, no prefix below the
+ * minimum, and a lookback of at most 20 blocks before each breakpoint for an unexpired entry. A read renews an entry.
  */
 export function simulateMarks(readPrompt: PromptReader, { minTokens = 1_024 } = {}): CacheSimulator {
   const entries = new Map<string, { until: number; ttlMs: number }>()
@@ -68,7 +68,7 @@ export function simulateMarks(readPrompt: PromptReader, { minTokens = 1_024 } = 
 
 /**
  * Simulates the rules of GPT-5.6: an automatic breakpoint at the newest message unless the mode is explicit, plus the last three explicit ones. A
- * prefix is only found at a breakpoint, on the machine that the cache key leads to. Writes last 30 minutes.
+ * prefix is only found at a breakpoint, and on the machine that the cache key selects. Writes last 30 minutes.
  */
 export function simulateBreakpoints(readPrompt: PromptReader, { minTokens = 1_024 } = {}): CacheSimulator {
   const entries = new Map<string, number>()
@@ -96,9 +96,9 @@ export function simulateBreakpoints(readPrompt: PromptReader, { minTokens = 1_02
 interface AutomaticRules {
   /** The smallest prefix that is cached, in tokens. */
   minTokens?: number
-  /** Prefixes are cached in steps of this many tokens. */
+  /** Cached prefixes grow in steps of this many tokens. */
   step?: number
-  /** Returns what assigns a request to a server. Without it, or for `null`, the servers take turns. */
+  /** Returns the value that assigns a request to a server. If it's undefined or null, servers are assigned round-robin. */
   findServer?(request: { body: Record<string, unknown>; headers: Headers }): unknown
   /** The number of servers, each with its own cache. */
   servers?: number
@@ -131,8 +131,8 @@ function countShared(value: string, other: string): number {
 }
 
 /**
- * Simulates the rules of DeepSeek: a prefix is only found as a complete unit. A unit ends at the end of the user's input, and at the end of a prefix
- * that two requests share.
+ * Simulates the rules of DeepSeek: a prefix is only found as a complete unit. A unit ends with the user's input, or where two requests' common prefix
+ * ends.
  */
 export function simulateUnits(readPrompt: PromptReader): CacheSimulator {
   const units = new Set<string>()

@@ -26,12 +26,12 @@ export function openInstance(
   })
 }
 
-/** The records of a store without keys and groups. */
+/** A record store without keys and groups. */
 export const noNames = { keys: { all: async () => [] }, groups: { all: async () => [] } }
 
 export const noAccounts: AccountNames = { findRef: async (idOrRef) => idOrRef, findNames: async () => new Map() }
 
-/** Creates a request that arrived at `at` (in ms since the epoch), with one target and a cost in nano-dollars equal to its input tokens. */
+/** Creates a request that arrived at `at` (ms since the epoch), with one target and a cost in nano-dollars equal to its input tokens. */
 export function getRequest(index: number, value: Partial<StoredRequest> & { input?: number } = {}): StoredRequest {
   const { input = 1, ...others } = value
   const target = { provider: 'one', model: 'm', connectionId: 'c1' }

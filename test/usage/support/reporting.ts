@@ -2,7 +2,7 @@ import { eventFrame } from '../../formats/support/event-stream.ts'
 import { fakeUpstream, getBody, json, sse } from '../../pipeline/support/upstream.ts'
 import { openWorld, type World } from '../../pipeline/support/world.ts'
 
-/** Counts as a provider reports them. */
+/** Token counts as a provider reports them. */
 export interface Counts {
   input: number
   output: number
@@ -35,15 +35,15 @@ export const event = (data: { type: string; [name: string]: unknown }) => `event
 
 export const getData = (value: object) => `data: ${JSON.stringify(value)}\n\n`
 
-/** Provider responses in one format. `usage` converts counts to the usage that the format reports. */
+/** A provider's responses in one format. `usage` converts counts to the usage object that the format reports. */
 interface Speaking {
   usage(counts: Counts): object
   whole(usage: object | undefined, text?: string): Response
-  /** Streams these usage reports one by one. */
+  /** Streams these usage reports, one per event. */
   stream(reports: readonly object[], text?: string): Response
-  /** Returns the endings of failed streams. Each reports this usage. */
+  /** Returns the ways that a stream can fail. Each reports this usage. */
   failures(usage: object): readonly string[]
-  /** Creates a stream with this text and ending. */
+  /** Creates a stream with this text that fails in this way. */
   failing(end: string, text: string): Response
 }
 
@@ -215,7 +215,7 @@ const bedrock: Speaking = {
       ]),
       { headers: { 'content-type': 'application/vnd.amazon.eventstream' } },
     ),
-  failures: () => [], // its exceptions report no usage
+  failures: () => [], // Bedrock's exceptions report no usage
   failing: () => json({}),
 }
 
@@ -267,7 +267,7 @@ export async function getUsage(respond: () => Response, [path, body]: readonly [
   }
 }
 
-/** Sends requests with a key limited to one cent until one is rejected, up to a maximum. Returns the statuses. */
+/** Sends requests with a key limited to one cent until one is rejected, or up to a maximum. Returns the statuses. */
 export async function spendACent(
   respond: () => Response,
   [path, body]: readonly [path: string, body: object],
