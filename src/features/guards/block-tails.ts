@@ -1,9 +1,9 @@
 import { CONTEXT_LENGTH } from './string-joiner.ts'
 
-/** The end of a text. */
+/** The end of the text that has arrived so far. */
 export interface TextTail {
   readonly text: string
-  /** Where blocks begin in it, and after it. */
+  /** The positions at which blocks begin, including the end if another block follows there. */
   readonly starts: readonly number[]
 }
 
@@ -11,7 +11,7 @@ export interface TextTail {
 export class BlockTails {
   readonly #tails = new Map<string, TextTail>()
 
-  /** Returns the end of the text before a new block; nothing if the block is the first. */
+  /** Returns the end of the text that precedes a new block. It is empty for the first block. */
   get(reader: string): TextTail {
     const { text, starts } = this.#tails.get(reader) ?? NOTHING
     return text === '' ? NOTHING : { text, starts: [...starts, text.length] }
@@ -29,5 +29,5 @@ export class BlockTails {
 
 export const NOTHING: TextTail = { text: '', starts: [] }
 
-/** Returns the tail of a string, after which another string begins. */
+/** Returns a string's tail, directly after which another string begins. */
 export const toTail = (text: string): TextTail => ({ text, starts: [text.length] })

@@ -10,11 +10,11 @@ interface ModelCallOptions {
   /** The client's request. */
   outer: Pick<Exchange, 'waitUntil' | 'upstream'>
   events?: Pick<RequestEvents, 'add'>
-  /** Called with the cost of each call, if it is known. */
+  /** Called with the cost of each call, if known. */
   onCost?(usd: number): void
 }
 
-/** Creates the function that guards call models with. */
+/** Creates the function with which guards call models. */
 export function createModelCaller({ basePath, serve, outer, events, onCost }: ModelCallOptions) {
   return async (path: string, body: JsonObject, signal: AbortSignal): Promise<JsonObject> => {
     const exchange = new InternalExchange({

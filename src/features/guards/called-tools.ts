@@ -26,7 +26,7 @@ export interface FoundCall extends CalledTool {
   readonly choice: string
 }
 
-/** Finds the complete tool calls in a response, or in an event of a stream, in any format. */
+/** Finds the complete tool calls in a response or a stream event, in any format. */
 export function findCalls(json: JsonObject): FoundCall[] {
   const found: FoundCall[] = []
   function visit(value: unknown, choice: string) {
@@ -57,7 +57,7 @@ function readCall(object: JsonObject): CalledTool | undefined {
   return { name, input: typeof args === 'string' ? tryParseJson(args) : args }
 }
 
-/** Joins the tool calls that arrive in pieces, as in Chat Completions and Messages. */
+/** Joins tool calls that arrive in pieces, as in Chat Completions and Messages. */
 export class CallJoiner {
   readonly #open = new Map<string, { name: string; text: string; choice: string }>()
 

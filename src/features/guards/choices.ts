@@ -4,13 +4,13 @@ import { isObject, type JsonObject } from '../../lib/json.ts'
 export const getChoice = (choice: unknown): string =>
   `${isObject(choice) && typeof choice.index === 'number' ? choice.index : 0}`
 
-/** Lists the choices that end with a chat event. */
+/** Lists the choices that a chat event ends. */
 export const listEnded = ({ choices }: JsonObject): string[] =>
   Array.isArray(choices)
     ? choices.flatMap((choice) => (isObject(choice) && choice.finish_reason ? [getChoice(choice)] : []))
     : []
 
-/** Removes choices from a chat event. Returns whether it had any of them. */
+/** Removes choices from a chat event. Returns whether the event had any of them. */
 export function dropChoices(json: JsonObject, rejected: ReadonlySet<string>): boolean {
   const { choices } = json
   if (!Array.isArray(choices)) return false
@@ -18,6 +18,6 @@ export function dropChoices(json: JsonObject, rejected: ReadonlySet<string>): bo
   return json.choices !== choices && (json.choices as unknown[]).length < choices.length
 }
 
-/** Returns whether a chat event has nothing left for the client after choices were removed. */
+/** Returns whether a chat event has nothing left for the client after its choices were removed. */
 export const isBare = ({ choices, usage }: JsonObject): boolean =>
   Array.isArray(choices) && choices.length === 0 && !isObject(usage)

@@ -1,8 +1,8 @@
 import { encodeUtf8, fromBase64, toBase64 } from '../../lib/bytes.ts'
 
 /**
- * Returns the text of a file in base64 or a data URL, or `undefined` for images, audio, video, other binary files, and files over 1 MB. Reads
- * malformed data as leniently as providers do, and text that is labeled as an image, audio, or video.
+ * Returns the text of a base64 file or a data URL. Returns `undefined` for images, audio, video, other binary files, and files over 1 MB. Reads
+ * malformed data as leniently as providers do. Also reads text that is mislabeled as an image, audio, or video.
  */
 export function decodeFile({
   type,
@@ -25,11 +25,13 @@ export function decodeFile({
   } catch {
     return bytes.filter(isControl).length > bytes.length / MAX_CONTROLS
       ? undefined
-      : Array.from(bytes, (byte) => String.fromCharCode(byte)).join('') // treats the bytes as Latin-1
+      : Array.from(bytes, (byte) => String.fromCharCode(byte)).join('') // treat the bytes as Latin-1
   }
 }
 
-/** Returns a file's data with a new text. Returns `undefined` unless the data is UTF-8 and encoded exactly the way this function encodes it. */
+/**
+ * Encodes a file's new text like its old data. Returns `undefined` unless that data is UTF-8 and encoded exactly the way this function encodes it.
+ */
 export function encodeFile(
   changed: string,
   { text, data, isBase64 }: { text: string; data: string; isBase64: boolean },
@@ -42,11 +44,11 @@ export function encodeFile(
 
 export const isTextual = (type: string): boolean => TEXTUAL_PATTERN.test(type)
 
-/** Returns whether a type is that of an image, audio, or video other than SVG. */
+/** Returns whether a media type is an image (except SVG), audio, or video. */
 export const isMediaType = (type: string): boolean => MEDIA_TYPE_PATTERN.test(type)
 const MEDIA_TYPE_PATTERN = /^(?:audio|video|image)\/(?!svg)/i
 
-/** Files of other types than these are read if they are valid UTF-8 or have hardly any control characters. */
+/** Text types. Files of any other type are read if they are valid UTF-8 or have hardly any control characters. */
 const TEXTUAL_PATTERN = /^text\/|^application\/(?:[\w.-]+\+)?(?:json|xml)\b|^image\/svg\+xml/i
 
 /** Maximum file size, in base64 characters. */
@@ -65,11 +67,11 @@ function decodeBase64(text: string): Uint8Array | undefined {
   for (const candidate of [data, data.replace(/[^A-Za-z0-9+/]+/g, '')])
     try {
       return fromBase64(candidate)
-    } catch {} // retried below without invalid characters
+    } catch {} // retry without invalid characters
   return undefined
 }
 
-/** Returns whether bytes begin like text, as no image, audio, or video does. */
+/** Returns whether bytes start like text. No image, audio, or video file does. */
 function startsAsText(bytes: Uint8Array | undefined): boolean {
   if (!bytes || bytes.some(isControl)) return false
   try {
@@ -80,7 +82,7 @@ function startsAsText(bytes: Uint8Array | undefined): boolean {
   }
 }
 
-/** Returns the first digits of base64, as many as make complete bytes. */
+/** Returns the first base64 digits that form complete bytes. */
 function sliceStart(data: string): string {
   const digits = data
     .slice(0, 4 * START)
@@ -89,9 +91,9 @@ function sliceStart(data: string): string {
   return digits.slice(0, digits.length - (digits.length % 4))
 }
 
-/** In characters of base64: how much of a file shows what it is. */
+/** How much of a file to inspect to detect its type, in base64 characters. */
 const START = 64
-/** One in so many bytes of text in Latin-1 may be a control character. */
+/** In Latin-1 text, at most one in this many bytes may be a control character. */
 const MAX_CONTROLS = 32
 
 /** Detects UTF-16, which begins with a byte order mark or with ASCII characters. */

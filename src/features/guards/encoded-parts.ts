@@ -12,7 +12,7 @@ interface EncodedPart {
   write?(text: string): string | undefined
 }
 
-/** Adds strings whose content is encoded: JSON, data URLs, and files in base64. */
+/** Adds strings with encoded content: JSON, data URLs, and base64 files. */
 export class EncodedParts<Place extends { value: JsonObject | undefined }> {
   readonly #add: (string: JsonString<Place>, part: EncodedPart) => void
 
@@ -20,7 +20,7 @@ export class EncodedParts<Place extends { value: JsonObject | undefined }> {
     this.#add = add
   }
 
-  /** Adds the JSON in a string, with its escapes decoded unless that would make the JSON invalid. */
+  /** Adds the JSON in a string. Decodes its escapes as far as the JSON stays valid. */
   addArguments(string: JsonString<Place>, role: GuardRole) {
     const isJson = tryParseJson(string.text) !== undefined
     const text = isJson ? decodeEscapes(string.text) : string.text
@@ -29,7 +29,7 @@ export class EncodedParts<Place extends { value: JsonObject | undefined }> {
     this.#add(string, { role, kind: 'tool-call', text, write })
   }
 
-  /** Adds the content of a data URL. Returns whether the string is only a data URL, because a model reads a data URL in a text field as text. */
+  /** Adds the content of a data URL. Returns whether the string is only a data URL; in a text field, models also read it as text. */
   addDataUrl(string: JsonString<Place>, role: GuardRole): boolean {
     const { field, place } = string
     const comma = string.text.indexOf(',')
@@ -49,7 +49,7 @@ export class EncodedParts<Place extends { value: JsonObject | undefined }> {
     return isFile
   }
 
-  /** Adds the data or the URL of an image, audio, or file. Returns whether the string is either. */
+  /** Adds the data or URL of an image, audio, or file. Returns whether the string is one of these. */
   addMedia(string: JsonString<Place>, role: GuardRole): boolean {
     const { text, field, place } = string
     if (REMOTE.has(field)) {
@@ -83,19 +83,19 @@ export class EncodedParts<Place extends { value: JsonObject | undefined }> {
   }
 }
 
-/** Fields with the data or the URL of media. */
+/** Fields that contain the data or the URL of media. */
 const DATA = new Set(['data', 'file_data', 'fileData', 'bytes', 'bytesBase64Encoded', 'b64_json', 'image', 'audio'])
 const REMOTE = new Set(['url', 'uri', 'image_url', 'file_url', 'file_id', 'fileId', 'fileUri', 'file_uri', 'audio_url'])
 
-/** Matches a data URL whose text can't be written back. */
+/** Matches the prefix of a data URL whose text can't be written back. */
 const UNUSUAL_PATTERN = /["\\]|charset=(?!utf-?8\b)/i
 
 const BASE64_PATTERN = /^[\w+/\s-]+={0,2}[\r\n]{0,2}$/
 const DATA_URL = /^data:(?:[\w.+-]+\/[\w.+-]+)?(?:;[^,;]*)*,/i
-/** Whether a text starts as a data URL. */
+/** Returns whether a text starts like a data URL. */
 export const isDataUrl = (text: string) => (text.charCodeAt(0) | 0x20) === 0x64 && DATA_URL.test(text)
 
-/** Maximum length of base64 that is also read as text, in characters. */
+/** Maximum length of base64 data that is also read as text, in characters. */
 const MAX_KEYWORD_LENGTH = 1_000
 
 function readType(object: JsonObject | undefined): string {
@@ -106,7 +106,7 @@ function readType(object: JsonObject | undefined): string {
   return ''
 }
 
-/** Decodes escaped letters in JSON. The result is JSON with the same value. */
+/** Decodes the escaped letters in JSON. The result has the same value. */
 const decodeEscapes = (json: string): string =>
   json.replace(/\\(?:u([\da-fA-F]{4})|[\s\S])/g, (sequence, digits?: string) => {
     const code = digits === undefined ? 0 : Number.parseInt(digits, 16)

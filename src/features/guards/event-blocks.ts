@@ -2,7 +2,7 @@ import type { JsonObject } from '../../lib/json.ts'
 import type { SseEvent } from '../../lib/sse.ts'
 import { isExactNumber } from '../../protocols/formats/canonical/exact-json.ts'
 
-/** Returns whether an object in the JSON repeats a field. Only the last occurrence is checked and sent. */
+/** Returns whether any object in the JSON repeats a field. Only the last occurrence is checked and sent. */
 export const hasRepeatedField = (text: string, json: JsonObject): boolean => countNames(text) > countFields(json)
 
 function countNames(json: string): number {
@@ -21,7 +21,7 @@ function countFields(value: unknown): number {
 export const readBareJson = (block: string): SseEvent | undefined =>
   block.startsWith('{') ? { event: undefined, data: block.trim() } : undefined
 
-/** Returns whether a block only has comments without information. Other comments aren't sent. */
+/** Returns whether a block has only comments without information. Other comments aren't sent. */
 export const isKeepAlive = (block: string): boolean =>
   block.split(/[\r\n]/).every((line) => line === '' || COMMENT_LINES.has(line))
 
@@ -37,5 +37,5 @@ const COMMENT_LINES = new Set([
   ': OPENROUTER PROCESSING',
 ])
 
-/** Matches the lines of an event that aren't data. */
+/** Matches the non-data lines of an event. */
 export const OTHER_LINE = /^(?!data:)[^\r\n]+/gm

@@ -34,7 +34,7 @@ interface EventQueueOptions {
   observe(event: JsonObject): void
 }
 
-/** Strings to check: channels up to a piece, and complete strings. */
+/** Strings to check: the text of channels so far, and complete strings. */
 export interface Unchecked {
   channels: ReadonlyArray<{ channel: Channel; part: GuardPart }>
   strings: ReadonlyArray<{ held: HeldEvent; string: HeldString }>
@@ -44,9 +44,9 @@ export interface Unchecked {
 export class EventQueue {
   readonly #options: EventQueueOptions
   readonly #channels = new Map<string, Channel>()
-  /** The last characters of the text that a reader sees as one, across channels, by choice and kind. */
+  /** The last characters of streamed text, by choice and kind. A reader sees the text of all such channels as one. */
   readonly #tails = new BlockTails()
-  /** The end of the complete strings in events that repeat streamed text, by event type, choice, and kind. */
+  /** The ends of complete strings in events that repeat streamed text, by event type, choice, and kind. */
   readonly #copies = new BlockTails()
   readonly #seen = new Set<string>()
   readonly #openCalls = new Set<string>()
@@ -76,7 +76,7 @@ export class EventQueue {
     return this.#events.length
   }
 
-  /** Queues an event. Returns it instead if it doesn't need a check and its position doesn't matter. */
+  /** Queues an event. If it needs no check and may be sent out of order, returns it instead. */
   take(block: string): string {
     const event = parseEvent(block) ?? readBareJson(block)
     if (!event) return isKeepAlive(block) ? block : ''
@@ -110,7 +110,7 @@ export class EventQueue {
     return ''
   }
 
-  /** Queues an event that isn't an object. */
+  /** Queues an event whose data isn't an object. */
   #takeText(block: string, event: SseEvent) {
     const heldEvent = createHeldEvent(block, event)
     const replace = (data: string) => {
@@ -170,7 +170,7 @@ export class EventQueue {
     this.#tails.add(reader, text, isNewBlock)
   }
 
-  /** Adds a tool name that arrives in pieces, up to this piece. Holds the call until the name is complete. */
+  /** Adds a tool name that arrives in pieces, as far as it has arrived. The call is held until the name is complete. */
   #addToolName(heldEvent: HeldEvent, piece: OtherText, call: string) {
     const previousText = this.#toolNames.get(call) ?? ''
     const text = previousText + piece.text
@@ -186,7 +186,7 @@ export class EventQueue {
     if (!this.#seen.has(line)) this.#addString(heldEvent, 'other', { text: line, choice: '', isEcho: false, replace })
   }
 
-  /** Adds a complete string. `joins` is the text that precedes it in the same field of earlier events. */
+  /** Adds a complete string. `joins` is the preceding text, such as that in the same field of earlier events. */
   #addString(heldEvent: HeldEvent, kind: GuardPartKind, { text, choice, isEcho, replace }: OtherText, joins = NOTHING) {
     const isOwn = isEcho && this.#options.isSent(text)
     this.#uncheckedEvents.add(heldEvent)
@@ -201,7 +201,7 @@ export class EventQueue {
     return { id: `${this.#partIds++}`, role: 'assistant', kind, text, isOlder: false }
   }
 
-  /** Marks the strings that end with an event. */
+  /** Marks the strings that an event ends. */
   #endChannels({ type, index }: JsonObject, endedChannels: ReadonlySet<string>) {
     const ends = typeof type === 'string' && END_EVENT_PATTERN.test(type)
     for (const [name, channel] of this.#channels)
@@ -230,19 +230,19 @@ export class EventQueue {
     return false
   }
 
-  /** Returns whether the first event only has complete strings that are waiting for a check. */
+  /** Returns whether the first event contains only complete strings, and these are waiting for a check. */
   isFirstUnchecked(): boolean {
     const [first] = this.#events
     return first !== undefined && first.channels.size === 0 && first.whole.length > 0
   }
 
-  /** Lists the strings that must be checked, with their unchecked part. */
+  /** Lists the unchecked part of each string that must be checked. */
   *listNew(): Iterable<{ text: string; isOver: boolean }> {
     for (const channel of this.#channels.values())
       if (mustCheck(channel)) yield { text: joinPieces(channel).slice(channel.checked), isOver: channel.isOver }
   }
 
-  /** Lists the unchecked strings of the first events (default: all). */
+  /** Lists the unchecked strings of the first `count` events (default: all). */
   listUnchecked(count = this.#events.length): Unchecked {
     const events = this.#events.slice(0, count)
     const isAll = count === this.#events.length
@@ -272,7 +272,7 @@ export class EventQueue {
     }
   }
 
-  /** Marks strings as checked, and applies the changes to them. */
+  /** Marks strings as checked and applies their changes. */
   pass({ channels, strings }: Unchecked, texts: ReadonlyMap<string, string>): void {
     for (const { channel, part } of channels) {
       const text = texts.get(part.id)
@@ -296,7 +296,7 @@ export class EventQueue {
     this.heldSince = this.#options.now()
   }
 
-  /** Removes choices, and ends each of them with an event. */
+  /** Removes the rejected choices, and ends each of them with an event. */
   endChoices(found: ReadonlySet<string>, createEnd: (choice: number) => JsonObject): void {
     for (const choice of found) this.#rejectedChoices.add(choice)
     for (const [name, { choice }] of this.#channels) if (found.has(choice)) this.#channels.delete(name)
@@ -322,13 +322,13 @@ export class EventQueue {
     return this.#rejectedChoices.size
   }
 
-  /** Returns whether only rejected choices are still open. */
+  /** Returns whether all choices that are still open have been rejected. */
   isLeft(choiceCount: number): boolean {
     const open = [...this.#rejectedChoices].filter((choice) => !this.#endedChoices.has(choice))
     return open.length > 0 && this.#events.length === 0 && this.#endedChoices.size + open.length >= choiceCount
   }
 
-  /** Holds back the tool calls of the events from index `first` on, and calls whose arguments haven't passed yet. */
+  /** Holds back tool calls in the events from index `first` on, and those whose arguments haven't passed yet. */
   keepCalls(first: number): void {
     for (const [index, { opens, closes, channels }] of this.#events.entries()) {
       const isRejected = index >= first || [...channels].some((channel) => channel.kind === 'tool-call')
@@ -336,7 +336,7 @@ export class EventQueue {
     }
   }
 
-  /** Returns the number of events before the first one with a string that later events continue. */
+  /** Returns the number of events that precede the first streamed text. */
   countStart(): number {
     const count = this.#events.findIndex(({ channels }) => channels.size > 0)
     return count === -1 ? this.#events.length : count
@@ -349,12 +349,12 @@ export class EventQueue {
     this.heldSince = undefined
   }
 
-  /** Dequeues the events whose text can be sent. */
+  /** Dequeues the events whose text may be sent. */
   release(): string {
     let events = ''
     let count = 0
     const now = this.#options.now()
-    const sent = new Map<Channel, number>() // the number of dequeued pieces by channel
+    const sent = new Map<Channel, number>() // number of dequeued pieces by channel
     for (const heldEvent of this.#events) {
       if (heldEvent.whole.length > 0 || heldEvent.opens.some((call) => this.#openCalls.has(call))) break
       const channels = [...heldEvent.channels]
@@ -377,7 +377,7 @@ export class EventQueue {
     return events
   }
 
-  /** Counts an event's pieces as sent. Returns the index of the next piece. */
+  /** Marks an event's pieces as sent. Returns the index of the next piece. */
   #sendPieces(channel: Channel, heldEvent: HeldEvent, start: number): number {
     const { count, length } = measureNext(channel, heldEvent, start)
     let text = ''
@@ -394,7 +394,7 @@ export class EventQueue {
 const MAX_SEEN = 10_000
 const MAX_REMEMBERED = 500
 
-/** Matches the channels of tool calls, of their inputs' values, and events that end a string. */
+/** These match the channels of tool calls, the channels of values in their inputs, and the events that end a string. */
 const CALL_EVENT_PATTERN = /tool[_-]call|function_call|\.arguments|partial_json|tool-input|custom_tool|mcp_call/
 const INPUT_PATTERN = /\.(?:args|input)[.[]/
 const END_EVENT_PATTERN = /^content_block_stop$|\.done$|-end$/

@@ -4,7 +4,10 @@ import { GUARDS_PREFIX, type StoredGuard } from '../../records/record-collection
 import { type GuardOption, guardFields, guardKinds, sharedGuardFields } from '../../types/records/guard-fields.ts'
 import { createGuard, type UntimedGuard } from './named-guards.ts'
 
-/** Returns why a guard can't be used, if so: it lacks an option of its kind, has an option of another kind, or has an invalid option. */
+/**
+ * Returns why a guard can't be used: it lacks an option of its kind, has an option of another kind, or has an invalid option. Returns `undefined` if
+ * it can.
+ */
 export async function findGuardProblem(record: UntimedGuard): Promise<string | undefined> {
   const { kind } = record
   const kindOptions: Readonly<Record<string, GuardOption>> | undefined = Object.hasOwn(guardKinds, kind)
@@ -33,7 +36,7 @@ export async function findCodeProblems({ values }: Pick<CodeRecords, 'values'>):
   const problems = [...values].map(async ([key, text]) => {
     const stored = key.startsWith(GUARDS_PREFIX) ? tryParseJson(text) : undefined
     if (!isObject(stored) || !isObject(stored.record)) return []
-    const record = stored.record as unknown as StoredGuard // `findGuardProblem` checks it here
+    const record = stored.record as unknown as StoredGuard // `findGuardProblem` validates it below
     const problem = await findGuardProblem(record)
     return problem === undefined ? [] : [new TypeError(`guards.${record.name}: ${problem}`)]
   })

@@ -10,12 +10,15 @@ import { createParseContext, createWriteContext } from '../../request/codec/tran
 import type { Guard } from './guard.ts'
 import { createGuardRejection } from './guard-rejection.ts'
 
-/** A response from a guard, which replaces the provider's. */
+/** A guard's decision to respond in place of the provider. */
 type GuardReply =
   | { readonly refused: Guard; readonly category: string | undefined }
   | { readonly answered: Guard; readonly text: string }
 
-/** Writes a guard's own response in the client's format, complete or as a stream. Throws `CONTENT_REFUSED` if the guard rejects with an error. */
+/**
+ * Writes a guard's own response in the client's format, either complete or as a stream. Throws `CONTENT_REFUSED` if the guard rejects requests with
+ * an error.
+ */
 export async function writeReply(call: CallRequest, reply: GuardReply): Promise<Reply> {
   const guard = 'refused' in reply ? reply.refused : reply.answered
   const category = 'refused' in reply ? reply.category : undefined

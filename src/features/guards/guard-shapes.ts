@@ -6,7 +6,7 @@ import type { Guard } from './guard.ts'
 
 type OptionFields = Readonly<Record<string, { readonly shape: Shape; readonly isOptional: boolean }>>
 
-/** The fields of all guards, without the functions of guards that are defined in code. */
+/** The fields of all guards, except the functions of guards that are defined in code. */
 const common: OptionFields = {
   name: { shape: { type: 'text', isNonEmpty: true, max: 64, pattern: /^[\w.-]+$/ }, isOptional: false },
   version: { shape: { type: 'text', isNonEmpty: true, max: 200 }, isOptional: true },
@@ -22,7 +22,10 @@ export function checkOptions(kind: GuardKind, options: object): void {
   if (found) throw new TypeError(`${kind}()${found.path} ${endSentence(found.problem)}`)
 }
 
-/** Throws a TypeError for headers that can't be sent. The message doesn't quote values. `place`: the option, such as `http().headers`. */
+/**
+ * Throws a TypeError for headers that can't be sent. The message doesn't quote header values. `place` is the name of the option, such as
+ * `http().headers`.
+ */
 export function checkHeaders(place: string, headers: Readonly<Record<string, string>>): void {
   const names = new Set<string>()
   let length = 0
@@ -42,9 +45,9 @@ export function checkHeaders(place: string, headers: Readonly<Record<string, str
   if (length > MAX_LENGTH) throw new TypeError(`${place} must not be longer than ${MAX_LENGTH} characters in total.`)
 }
 
-/** Most servers accept 16 KiB of headers, including the ones that HTTP clients add. */
+/** Maximum total length. Most servers accept 16 KiB of headers, including those that HTTP clients add. */
 const MAX_LENGTH = 12_000
 
-/** Headers about the body and the connection, which the gateway or its HTTP client sets. */
+/** Headers that describe the body or the connection. The gateway or its HTTP client sets them. */
 const FIXED =
   /^(?:accept|accept-encoding|connection|content-.*|expect|host|http2-settings|keep-alive|proxy-.*|te|trailer|transfer-encoding|upgrade)$/

@@ -1,7 +1,7 @@
 import type { GuardEntry, RequestRecord } from '../../request/hook-records.ts'
 import type { GuardNote, GuardRun } from './run-guards.ts'
 
-/** The verdicts and the cost of a request's guards, for its record. Contains no content. */
+/** The verdicts and the cost of a request's guards, for the request's usage record. Contains no content. */
 export class GuardTally {
   readonly #runs: GuardRun[] = []
   #usd: number | undefined = undefined
@@ -17,7 +17,7 @@ export class GuardTally {
     this.#usd = (this.#usd ?? 0) + usd
   }
 
-  /** Returns the fields of the record. */
+  /** Returns the guard fields of the record. */
   toRecord(): Pick<RequestRecord, 'guards' | 'guardUsd' | 'guardHeldMs'> {
     const guards = this.#runs.flatMap(listEntries)
     const heldMs = this.#runs.find((run) => run.heldMs !== undefined)?.heldMs
@@ -44,13 +44,13 @@ function listEntries({ notes, checks }: GuardRun): GuardEntry[] {
   return [...entries.values()]
 }
 
-/** The result for a request whose text wasn't read, because a quick scan found nothing. */
+/** The entry for a guard that didn't read the request's text, because a quick scan found nothing. */
 const EMPTY_CHECK = { stage: 'request', parts: 0, ms: 0 } as const
 
 /** Verdicts after which no other guard checks the request. */
 const STOPPING_VERDICTS: ReadonlySet<GuardNote['verdict']> = new Set(['answer', 'refuse', 'failed'])
 
-/** Verdicts from least to most severe. If a guard returns several in one stage, the record has the most severe. */
+/** Verdicts from least to most severe. If a guard returns several in one stage, the record contains the most severe. */
 const VERDICTS_BY_SEVERITY: ReadonlyArray<GuardNote['verdict']> = [
   'pass',
   'change',

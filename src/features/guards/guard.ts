@@ -2,23 +2,23 @@ import type { GatewayCall } from '../../feature.ts'
 import type { JsonObject } from '../../lib/json.ts'
 
 /**
- * Reads the text of requests and responses, and passes, changes, rejects, or answers them. It works the same for all client formats and kinds. It
+ * Reads the text of requests and responses, and passes, changes, rejects, or answers them. It works the same way for all client formats and kinds. It
  * runs once per request, after the key and its limits have been checked and before a target is chosen. It also runs once per response, or, for a
  * stream, as its text arrives.
  */
 export interface Guard {
-  /** Shown to clients and in records: 1 to 64 letters, digits, `-`, `_`, and `.`; unique within a gateway. */
+  /** The guard's name in records and messages to clients: 1 to 64 letters, digits, `-`, `_`, and `.`; unique within a gateway. */
   readonly name: string
   /** The version of the rules in `check`. Change it whenever they change. */
   readonly version?: string
   /** Whether to check requests, responses (`answer`), or both. Default: both. */
   readonly on?: ReadonlyArray<'request' | 'answer'>
   /**
-   * Checks text. Return `undefined` or `{ verdict: 'pass' }` to let it pass. If it throws, times out, or returns anything else, the guard has failed
-   * (`onError`).
+   * Checks text. Return `undefined` or `{ verdict: 'pass' }` to let it pass. If it throws, times out, or returns anything invalid, the guard has
+   * failed (see `onError`).
    */
   check(texts: GuardTexts, context: GuardContext): GuardVerdict | undefined | Promise<GuardVerdict | undefined>
-  /** Set this if `check` may return `change`. These guards run first, one after another. The others then run concurrently on the result. */
+  /** Set this if `check` may return `change`. These guards run first and sequentially. All other guards then run concurrently on the result. */
   readonly changes?: true
   /**
    * How to respond to a rejected request. `error` (the default): a 400. `answer`: a response without text and with a content-filter finish reason,
@@ -28,32 +28,32 @@ export interface Guard {
   /** The rejection message. It may name your policy, but must not repeat the content. */
   readonly message?: string
   /**
-   * How to handle a rejected older turn, that is, a turn before the model's last one. `remove` (the default) replaces the text with `[removed by
-   * policy]`, so the conversation can continue. `refuse` rejects the request.
+   * How to handle a rejected older turn, which is one up to and including the model's last turn. `remove` (the default) replaces the text with
+   * `[removed by policy]`, so the conversation can continue. `refuse` rejects the request.
    */
   readonly older?: 'remove' | 'refuse'
   /**
-   * How to handle a failure of the guard. `refuse` (the default) rejects the request with a 503. `pass` lets the request continue. `onError` gets the
-   * cause either way.
+   * How to handle a failure of the guard. `refuse` (the default) rejects the request with a 503. `pass` lets the request continue. The gateway's
+   * `onError` gets the cause either way.
    */
   readonly onError?: 'refuse' | 'pass'
   /**
    * `before` (the default) checks the request before the provider is called. `during` calls the provider without waiting for the check, and holds its
-   * response until the verdict. The provider therefore gets the content and charges for it, even if it is rejected. Verdicts on older strings are
-   * remembered for an hour. Ignored for guards with `changes`, and for requests with tools that a provider runs.
+   * response until the verdict. So the provider gets the content and charges for it even if it is rejected. Verdicts on older strings are cached for
+   * an hour. Ignored for guards with `changes`, and for requests with tools that a provider runs.
    */
   readonly stage?: 'before' | 'during'
   /** Default: 2,000 ms. */
   readonly timeoutMs?: number
-  /** `enforce` (the default) acts on verdicts. `watch` only reports them, to `onError` and in the `x-signalbox-guards` header. */
+  /** `enforce` (the default) acts on verdicts. `watch` only reports them, in records and in the `x-signalbox-guards` header. */
   readonly mode?: 'enforce' | 'watch'
   /** Whether to reject images, audio, and files, whose content guards can't read. Default: `pass`. */
   readonly media?: 'pass' | 'refuse'
   /** Whether to reject media that a request names by URL or file ID. Default: `pass`. */
   readonly remote?: 'pass' | 'refuse'
-  /** How much of a stream to hold back: a `window` of the latest text (the default), or `all` of it until the stream ends. */
+  /** How much of a stream to hold back: a `window` of the latest text (the default), or `all` text until the stream ends. */
   readonly hold?: 'window' | 'all'
-  /** The length of the longest match, in characters. Streamed text is sent once this many more characters have been checked. Default: 256. */
+  /** The length of the longest match, in characters. Streamed text is sent once this many characters after it have been checked. Default: 256. */
   readonly maxMatch?: number
 }
 
@@ -76,11 +76,11 @@ export interface GuardPart {
    */
   readonly kind: GuardPartKind
   readonly text: string
-  /** Set for a piece of streamed text that may continue. */
+  /** Set for a piece of streamed text, which later pieces may continue. */
   readonly isPiece?: boolean
-  /** The text before this piece, at most 256 characters. The client has already received it, or an earlier block contains it. */
+  /** The text before this piece, at most 256 characters. The client has already received it, or it is in an earlier block. */
   readonly before?: string
-  /** Where in `before` and `text` joined another string begins, such as that of a content block. A word may begin and end there. */
+  /** The positions in `before` and `text` joined at which another string begins, such as a content block. A word may begin or end there. */
   readonly starts?: readonly number[]
   /** Whether the part is in or before the model's last turn. */
   readonly isOlder: boolean
@@ -93,15 +93,15 @@ export type GuardPartKind =
   | ('reasoning' | 'media' | 'option' | 'other')
 
 export interface GuardContext {
-  /** Aborts when the client disconnects, another guard rejects the content, or the timeout expires. */
+  /** Aborts when the client disconnects, when another guard rejects the content, or after the timeout. */
   readonly signal: AbortSignal
-  /** Data that all guards of a request share, from its check to the end of its response. */
+  /** Data that all guards of a request share from the request check to the end of the response. */
   readonly memory: Map<unknown, unknown>
-  /** The request without its content, which is in the parts. */
+  /** The request without its content. The content is in the parts. */
   readonly request: GuardedRequest
   /**
    * Calls a model endpoint of this gateway with a JSON body, such as `/v1/moderations`, and resolves to the JSON of its response. The call needs no
-   * key, counts toward no limit, and isn't guarded. Rejects unless the status is 200.
+   * key, doesn't count toward any limit, and isn't guarded. Rejects unless the status is 200.
    */
   callModel(path: string, body: JsonObject): Promise<JsonObject>
   /** The gateway's own `fetch`. Pass it the `signal`. */
@@ -117,7 +117,7 @@ export type GuardVerdict =
   | { readonly verdict: 'pass' }
   | { readonly verdict: 'change'; readonly changes: readonly GuardChange[] }
   /**
-   * `category` is a label for records and the client, such as `project-name`; it must never quote the content. `ids` are the parts at fault, if
+   * `category` is a label for records and the client, such as `project-name`; it must never quote the content. `ids` are the rejected parts, if
    * known.
    */
   | { readonly verdict: 'refuse'; readonly category?: string; readonly ids?: readonly string[] }

@@ -118,14 +118,14 @@ export async function guardCall(
   return withNotes({ ...reply, body: guarded }, run, ['held'])
 }
 
-/** Returns whether a guard rejects a response before it is written for the client. */
+/** Returns whether a guard rejects a response that hasn't been written in the client's format yet. */
 async function isRejected(choices: readonly Choice[], run: GuardRun): Promise<boolean> {
   const text = JSON.stringify({ choices })
   const decision = await checkParts(readParts(text, JSON.parse(text), 'answer'), run)
   return decision.kind === 'refused'
 }
 
-/** Checks a provider's error. If a guard rejects it, the client gets the same status with another message. */
+/** Checks a provider's error. If a guard rejects it, the client gets an error with the same status and another message. */
 async function checkErrorReply(reply: Reply, options: Omit<ResponseCheck, 'isChat'>): Promise<Reply> {
   const { status, headers, body } = reply
   if (isByteStream(body) || body === undefined) return withNotes(reply, options.run)
@@ -143,7 +143,7 @@ async function checkErrorReply(reply: Reply, options: Omit<ResponseCheck, 'isCha
   }
 }
 
-/** Returns whether guards might find anything in a request. Most strings contain none of the words that guards search for. */
+/** Returns whether guards might find anything in a request. Most strings contain none of the words that guards look for. */
 function needsParts(guards: readonly Guard[], text: string, body: JsonObject): boolean {
   const screens = guards.map((guard: BuiltInGuard | Guard) =>
     'screen' in guard && guard.media !== 'refuse' && guard.remote !== 'refuse' ? guard.screen : undefined,
@@ -163,7 +163,7 @@ const rewrite = (run: GuardRun, { format, request }: CallRequest, json: string):
         )
     : json
 
-/** Chat operations. */
+/** Names of chat operations. */
 const CHAT_OPERATIONS: ReadonlySet<string> = new Set(['generate'])
 
 const isSuccess = ({ status }: Reply) => status >= 200 && status < 300
@@ -171,7 +171,7 @@ const isSuccess = ({ status }: Reply) => status >= 200 && status < 300
 const isArrayText = (body: Reply['body']): boolean =>
   !isByteStream(body) && body !== undefined && body[0] === (typeof body === 'string' ? '[' : OPEN_BRACKET)
 
-/** Creates a stream of events that have all arrived, for a complete response that was converted for a streaming client. */
+/** Creates a stream whose events have all arrived. Used for a complete response that was converted for a streaming client. */
 function createStream(body: string | Uint8Array): RelayedStream {
   let rest: Uint8Array | undefined = typeof body === 'string' ? encodeUtf8(body) : body
   const end = () => {
@@ -191,7 +191,7 @@ function createStream(body: string | Uint8Array): RelayedStream {
 /** Matches media types of responses without text. */
 const MEDIA_TYPE_PATTERN = /^(?:audio\/|video\/|image\/(?!svg)|application\/octet-stream)/i
 
-/** The text of the changed parts, or the reason why no provider is called. */
+/** The new text of changed parts, or the reason that no provider is called. */
 type CheckedRequest =
   | { readonly changed: ReadonlyMap<string, string> }
   | { readonly refused: Guard; readonly category: string | undefined }
@@ -241,8 +241,8 @@ const changeParts = (parts: readonly ReadPart[], changed: ReadonlyMap<string, st
   changed.size > 0 ? parts.map((part) => ({ ...part, text: changed.get(part.id) ?? part.text })) : parts
 
 /**
- * Checks a request while its provider is called. Resolves to the reply if the request is rejected. Cancels the call if the request is rejected or a
- * guard fails.
+ * Checks a request during the provider call. Resolves to the guard's reply if a guard rejects or answers the request. Discards the provider's
+ * response in that case, or if a guard fails.
  */
 async function checkDuring(
   call: CallRequest,
@@ -271,7 +271,7 @@ async function checkDuring(
 
 const REMOVED_TEXT = '[removed by policy]'
 
-/** Returns the older parts that a guard rejects, unless it also rejects newer ones. */
+/** Returns the older parts that a guard rejects. Returns `undefined` if it also rejects newer parts, or if the parts can't be removed. */
 async function findOlderFault<Part extends Pick<ReadPart, 'id' | 'text' | 'role' | 'kind' | 'isOlder'>>(
   run: GuardRun,
   parts: readonly Part[],
@@ -294,7 +294,7 @@ async function findOlderFault<Part extends Pick<ReadPart, 'id' | 'text' | 'role'
 const isRemovable = ({ isOlder, kind }: Pick<ReadPart, 'isOlder' | 'kind'>) =>
   isOlder && kind !== 'reasoning' && kind !== 'other' && kind !== 'media'
 
-/** Checks everything in a request except its text. */
+/** Checks the parts of a request that aren't text: its media, its size, and its tools. Also rejects content that guards can't read. */
 function checkCompleteResponse(
   run: GuardRun,
   parts: readonly ReadPart[],
@@ -370,17 +370,17 @@ async function guardStream(
   return isArray ? toJsonArray(guarded) : guarded
 }
 
-/** Ends streams of other kinds with an error, because they have no finish reasons. */
+/** Ends non-chat streams with an error, because they have no finish reason. */
 const createErrorEnding = (errors: ErrorFormat): StreamEnding => ({
   observe() {},
   end: ({ message }) => errors.event({ status: 400, code: 'CONTENT_REFUSED', message }),
 })
 
-/** Counts the choices that a chat request or text completion requests. A text completion can have several prompts. */
+/** Returns how many choices a chat request or text completion asks for. A text completion can have several prompts. */
 const countChoices = ({ n, prompt }: JsonObject): number =>
   (typeof n === 'number' ? n : 1) * (Array.isArray(prompt) ? prompt.length : 1)
 
-/** The fields with the content of streams of other kinds, such as transcriptions. */
+/** The content fields of non-chat streams, such as transcriptions. */
 const KIND_FIELDS = { whole: ['text', 'transcript'], streamed: ['delta'] }
 const CHARACTERS_PER_TOKEN = 4
 

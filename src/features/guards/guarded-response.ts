@@ -29,8 +29,8 @@ export interface ResponseCheck {
 }
 
 /**
- * Checks a complete response, and changes only what guards change. A rejected chat response keeps its usage, and ends with the finish reason for
- * filtered content. Rejected responses of other kinds become errors.
+ * Checks a complete response, and changes only what guards change. A rejected chat response still reports its usage, and ends with the finish reason
+ * for filtered content. Rejected responses of other kinds become errors.
  */
 export async function checkResponse(
   body: string | Uint8Array,
@@ -65,7 +65,7 @@ export async function checkResponse(
 
 const createTextPart = (text: string): GuardPart => ({ id: '0', role: 'assistant', kind: 'text', text, isOlder: false })
 
-/** Lists the complete tool calls, if a guard checks them. */
+/** Lists the complete tool calls if any guard checks them. */
 const listCallParts = (json: JsonObject, run: GuardRun): ReadPart[] =>
   run.on('answer').some(checksCalls)
     ? findCalls(json).map(({ choice, ...call }, index) => ({
@@ -76,20 +76,20 @@ const listCallParts = (json: JsonObject, run: GuardRun): ReadPart[] =>
 
 const EMPTY_PARTS: ReadonlySet<ReadPart> = new Set()
 
-/** Finds strings in a Responses object, outside its output, that repeat the request. */
+/** Finds the strings outside the output of a Responses object that repeat the request. */
 function findEchoes(json: string, parts: readonly ReadPart[], isSent: ResponseCheck['isSent']): ReadonlySet<ReadPart> {
   const { spans } = scanTopLevel(json, ['output'])
   const isOutput = ({ start }: ReadPart) => spans.some((span) => start >= span.start && start < span.end)
   return new Set(parts.filter((part) => !isOutput(part) && isSent(part.text)))
 }
 
-/** Restores masked values in strings that repeat the request. No other guard checks them again. */
+/** Restores masked values in strings that repeat the request. Those strings aren't checked by other guards again. */
 async function restoreEchoes(parts: readonly ReadPart[], run: GuardRun): Promise<ReadonlyMap<string, string>> {
   const restored = await run.check({ parts, stage: 'answer', final: true }, run.on('answer').filter(isRestoring))
   return restored.kind === 'passed' ? restored.texts : new Map()
 }
 
-/** Removes token probabilities, because they repeat the text before its changes. */
+/** Removes token probabilities, because they repeat the unchanged text. */
 function dropTokens(json: string): string {
   if (!/"logprobs(?:Result)?"\s*:\s*[{[]/.test(json)) return json
   const exact = parseExactly(json)
@@ -113,14 +113,14 @@ export async function checkParts(parts: readonly ReadPart[], run: GuardRun): Pro
   return { kind: 'passed', texts }
 }
 
-/** Checks each of several choices separately. `choices` contains the rejected ones; `undefined` means that the entire response must be rejected. */
+/** Checks each choice separately. `choices` contains the rejected ones; if it is absent, the entire response must be rejected. */
 async function checkChoices(
   parts: readonly ReadPart[],
   run: GuardRun,
 ): Promise<{ choices?: ReadonlySet<number>; texts: ReadonlyMap<string, string> }> {
   const nothing = { texts: new Map<string, string>() }
   const choices = new Set(parts.map(({ choice }) => choice))
-  if (choices.size < 3) return nothing // fewer than two choices, plus the parts outside of choices
+  if (choices.size < 3) return nothing // fewer than two choices, besides the parts outside of choices
   const rejected = new Set<number>()
   const texts = new Map<string, string>()
   for (const choice of choices) {
@@ -135,7 +135,7 @@ async function checkChoices(
   return rejected.size > 0 ? { choices: rejected, texts } : nothing
 }
 
-/** Replaces the text of parts in their JSON. All other characters stay the same. Throws if a string can't be replaced. */
+/** Writes the new text of parts into their JSON, without changing any other character. Throws if a string can't be replaced. */
 export function writeParts(json: string, parts: readonly ReadPart[], texts: ReadonlyMap<string, string>): string {
   let out = ''
   let position = 0

@@ -16,16 +16,16 @@ import type { GuardRun, RejectionDecision } from './run-guards.ts'
 
 interface GuardedStreamOptions {
   stream: RelayedStream
-  /** The fields with content, or `undefined` if no string in the stream spans several events. */
+  /** The fields with streamed content. */
   fields: ContentFields
   run: GuardRun
   ending: StreamEnding
   clock: Clock
-  /** The comment or event that keeps connections open. */
+  /** The comment or event that keeps a connection open. */
   keepAlive: string
   /** The number of choices that the client has requested. */
   choiceCount: number
-  /** Maximum characters of events to hold back. */
+  /** Maximum number of event characters to hold back. */
   maxHeld: number
   /** Returns whether the request contains this string. */
   isSent(text: string): boolean
@@ -35,9 +35,9 @@ interface GuardedStreamOptions {
 }
 
 /**
- * Sends the events of a stream once guards have passed their text. Unchanged events keep their bytes. A timer can trigger a check, but never a
- * release. After a rejection, the stream ends in the client's format, and the provider's stream is canceled. If the client requested several choices,
- * only the rejected ones end.
+ * Sends the events of a stream once guards have passed their text. Passes unchanged events through byte for byte. A timer can trigger a check, but
+ * never releases unchecked text. After a rejection, ends the stream in the client's format and cancels the provider's stream. If the client requested
+ * several choices, ends only the rejected ones.
  */
 export class GuardedStream implements RelayedStream {
   readonly #options: GuardedStreamOptions
@@ -49,7 +49,7 @@ export class GuardedStream implements RelayedStream {
   #lastRejected: RejectionDecision | undefined = undefined
   #reading: Promise<Uint8Array | undefined> | undefined = undefined
   #checking: Promise<RejectionDecision | undefined> | undefined = undefined
-  /** Events that didn't need a check and haven't been sent yet. */
+  /** Events that didn't need a check and are waiting to be sent. */
   #passed = ''
   #sentAt: number
   #isEnd = false
@@ -109,7 +109,7 @@ export class GuardedStream implements RelayedStream {
     return undefined
   }
 
-  /** Takes the events that a chunk completes, or, at the end, the remaining events. */
+  /** Queues the events that a chunk completes, or the remaining events at the end of the stream. */
   #take(chunk: Uint8Array | undefined): void {
     const bytes = chunk ? this.#splitter.take(chunk) : this.#splitter.rest()
     for (const [block] of decodeUtf8Lenient(bytes ?? EMPTY_BYTES).matchAll(EVENT_BLOCK_PATTERN))
@@ -123,7 +123,7 @@ export class GuardedStream implements RelayedStream {
     return encodeUtf8(this.#options.keepAlive)
   }
 
-  /** Resolves to whether the work settles before the client needs a keep-alive. */
+  /** Resolves to whether the work settles before a keep-alive is due. */
   #settles(work: Promise<unknown>): Promise<boolean> {
     const { clock } = this.#options
     return settlesWithin(work, this.#sentAt + KEEP_ALIVE_MS - clock.now(), clock)
@@ -141,8 +141,8 @@ export class GuardedStream implements RelayedStream {
   }
 
   /**
-   * Reads the next chunk. Resolves to `late` when text has been held for so long that it must be checked, and to `idle` when the client needs a
-   * keep-alive, because everything is held.
+   * Reads the next chunk. Resolves to `late` if text has been held so long that it must be checked. Resolves to `idle` if a keep-alive is due because
+   * nothing has been sent.
    */
   async #read(): Promise<Uint8Array | undefined | 'late' | 'idle'> {
     this.#reading ??= this.#options.stream.next()
@@ -173,7 +173,7 @@ export class GuardedStream implements RelayedStream {
     }
   }
 
-  /** Returns whether enough text is held for a check: a sentence, 400 characters, the end of a string, or a first event without text. */
+  /** Returns whether enough text is held for a check: a sentence, 400 characters, the end of a string, or a first event without streamed text. */
   #isDue(): boolean {
     if (this.#holdsAll) return false
     if (this.#queue.isFirstUnchecked()) return true
@@ -182,7 +182,7 @@ export class GuardedStream implements RelayedStream {
     return false
   }
 
-  /** Checks everything that is held. Returns the rejection that ends the stream, if any. */
+  /** Checks all held events. Returns the rejection that ends the stream, if any. */
   async #check(): Promise<RejectionDecision | undefined> {
     const unchecked = this.#queue.listUnchecked()
     const rejected = await this.#checkTexts(unchecked)
@@ -193,7 +193,7 @@ export class GuardedStream implements RelayedStream {
     return rejected
   }
 
-  /** Returns the rejection that ends the stream after a check: too much is held, or only rejected choices are left. */
+  /** Returns the rejection that ends the stream even though the check passed: too much is held, or only rejected choices are left. */
   #findEnd(): RejectionDecision | undefined {
     if (this.#queue.length > this.#options.maxHeld) {
       const guard = this.#guards.find(({ hold }) => hold === 'all') ?? this.#guards[0]
@@ -219,7 +219,7 @@ export class GuardedStream implements RelayedStream {
     return undefined
   }
 
-  /** Checks each choice separately, and ends the rejected ones. Returns the rejection if it applies to all choices. */
+  /** Checks each choice separately, and ends the rejected ones. Returns the rejection if it affects all choices. */
   async #rejectChoices(
     { channels, strings }: Unchecked,
     rejected: RejectionDecision,
@@ -253,7 +253,7 @@ export class GuardedStream implements RelayedStream {
     this.#queue.keepCalls(passed)
   }
 
-  /** Passes the events before the first text. Clients need these to read the end of a rejected stream. */
+  /** Passes the events that precede the first text. Clients need these to parse the end of a rejected stream. */
   async #passStart(): Promise<void> {
     const most = this.#queue.countStart()
     let passed = 0
@@ -261,7 +261,7 @@ export class GuardedStream implements RelayedStream {
     this.#queue.keepCalls(passed)
   }
 
-  /** Returns how many characters at the end could be the start of a match. */
+  /** Returns how many characters at the end of a text could be the start of a match. */
   #countUnfinished(text: string): number {
     let most = 0
     for (const guard of this.#guards) {
@@ -280,7 +280,7 @@ export class GuardedStream implements RelayedStream {
     onRejected()
     this.#queue.clear()
     this.#isOver = true
-    stream.fail(error) // the stream's own error event isn't read
+    stream.fail(error) // nobody reads the stream's own error event
     return ending.end(reason, estimateUsage(this.#queue.textLength))
   }
 }

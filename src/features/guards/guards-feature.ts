@@ -7,7 +7,10 @@ import type { Store } from '../../records/store.ts'
 import type { Guard } from './guard.ts'
 import type { GuardServices } from './guarded-call.ts'
 
-/** Returns the guards that are defined in code as functions, from an array or an object by name. Throws a TypeError for invalid guards. */
+/**
+ * Lists the guards that are defined in code as functions. They are configured as an array or as an object by name. Throws a TypeError for invalid
+ * guards.
+ */
 export function listCodeGuards(configured: unknown = []): readonly Guard[] {
   const guards = Object.entries(Object(configured)).filter(
     ([, guard]) => Array.isArray(configured) || isGuard(guard),
@@ -21,7 +24,7 @@ export function listCodeGuards(configured: unknown = []): readonly Guard[] {
   return guards.map(([, guard]) => guard)
 }
 
-/** Returns whether a guard in code is a function instead of a record. */
+/** Returns whether a guard in code is a function rather than a record. */
 export const isGuard = (value: unknown): value is Guard => isObject(value) && typeof value.check === 'function'
 
 const hasGuardRecords = ({ values }: CodeRecords) => [...values.keys()].some((key) => key.startsWith(GUARDS_PREFIX))
@@ -34,7 +37,7 @@ export async function checkGuardRecords(records: CodeRecords): Promise<void> {
   if (problem) throw problem
 }
 
-/** Creates the feature that runs guards on model calls. Its code is loaded with the first request that may have any. */
+/** Creates the feature that runs guards on model calls. Its code loads with the first request that may have guards. */
 export function createGuards(
   inCode: readonly Guard[],
   deps: GuardServices & { store: Store; background: Pick<Background, 'run'> },

@@ -27,8 +27,8 @@ export type {
 }
 
 /**
- * Finds words and phrases, ignoring case. A `*` at either end matches the rest of a word. Look-alike letters, styled letters, and invisible
- * characters can't hide a word.
+ * Finds words and phrases, ignoring case. A `*` at either end of a word matches any other letters there. Look-alike letters, styled letters, and
+ * invisible characters can't hide a word.
  */
 export function words({
   words: list,
@@ -53,8 +53,8 @@ export interface PatternRules {
 
 /**
  * Finds regular expressions in RE2 syntax, in linear time. In streams, holds back the last `maxMatch` characters (default: 256). Rejects with a
- * TypeError for a pattern that RE2 doesn't support, and if the package `re2js` isn't installed. In a bundle, pass the promise of the package as
- * `library`.
+ * TypeError for a pattern that RE2 doesn't support, and if the package `re2js` isn't installed. In a bundled app, pass the promise of the imported
+ * package as `library`.
  */
 export async function patterns(
   options: GuardSettings & FindingOptions & PatternRules,
@@ -85,8 +85,8 @@ export function pii({
 }
 
 /**
- * Finds credentials: keys with vendors' prefixes, tokens, private keys, and passwords in URLs, including those in base64, hex, or percent-encoding.
- * Masked credentials are never restored.
+ * Finds credentials: keys with vendor prefixes, tokens, private keys, and passwords in URLs, also if they are encoded in base64, hex, or
+ * percent-encoding. Masked credentials are never restored.
  */
 export function secrets(options: GuardSettings & FindingOptions): Guard {
   checkOptions('secrets', options)
@@ -116,7 +116,7 @@ export function size(options: GuardSettings & SizeRules): Guard {
   return createSizeGuard(options)
 }
 
-/** Rejects requests that offer disallowed tools, and tool calls that are denied or whose arguments don't match a schema. */
+/** Rejects requests that offer disallowed tools, calls to denied tools, and calls whose arguments don't match a schema. */
 export function tools(options: GuardSettings & ToolRules): Guard {
   checkOptions('tools', options)
   requireRule('tools', options, [
@@ -128,7 +128,7 @@ export function tools(options: GuardSettings & ToolRules): Guard {
   return createToolGuard(options)
 }
 
-/** Throws a TypeError for a guard that could never reject or change anything. */
+/** Throws a TypeError for a guard that would never reject or change anything. */
 function requireRule(
   kind: 'size' | 'tools' | 'change',
   { media, remote }: GuardSettings,
@@ -139,14 +139,14 @@ function requireRule(
   throw new TypeError(`${kind}() needs ${names.slice(0, -1).join(', ')}, or ${names.at(-1)}, or it passes everything.`)
 }
 
-/** Rejects content that a moderation model flags, or that it scores at or above a threshold. Default timeout: 5,000 ms. */
+/** Rejects content that a moderation model flags or scores at or above a threshold. Default timeout: 5,000 ms. */
 export function moderation(options: GuardSettings & ModerationRules): Guard {
   checkOptions('moderation', options)
   return createModerationGuard(options)
 }
 
 /**
- * Asks a chat model whether text complies with a policy, at temperature 0. The text is sent as JSON data. If the reply isn't a verdict, the guard
+ * Asks a chat model, at temperature 0, whether text complies with a policy. The text is sent as JSON data. If the reply isn't a verdict, the guard
  * fails. Default timeout: 5,000 ms.
  */
 export function judge(options: GuardSettings & JudgeRules): Guard {
@@ -155,7 +155,7 @@ export function judge(options: GuardSettings & JudgeRules): Guard {
 }
 
 /**
- * Calls your own service with the text as JSON; the service returns a verdict. Redirects, statuses other than 200, and invalid verdicts count as
+ * Sends the text to your own service as JSON; the service returns a verdict. Redirects, statuses other than 200, and invalid verdicts count as
  * failures.
  */
 export function http(options: GuardSettings & HttpRules): Guard {

@@ -2,7 +2,7 @@ import type { JsonObject } from '../../lib/json.ts'
 import type { SseEvent } from '../../lib/sse.ts'
 import type { GuardPart, GuardPartKind } from './guard.ts'
 
-/** A piece of a string, in an event that hasn't been sent. */
+/** A piece of a string in an event that hasn't been sent yet. */
 export interface HeldPiece {
   text: string
   readonly event: HeldEvent
@@ -13,30 +13,30 @@ export interface HeldPiece {
 export interface Channel {
   readonly kind: GuardPartKind
   readonly choice: string
-  /** Pieces that haven't been sent, in order. `length` is the length of their text. */
+  /** Pieces that haven't been sent yet, in order. `length` is the total length of their text. */
   pieces: HeldPiece[]
   length: number
-  /** How much of the held text has been checked, and how much of it can be sent. */
+  /** How many characters of the held text have been checked, and how many of them may be sent. */
   checked: number
   cleared: number
   /** The end of the text that the client has already received. */
   before: string
-  /** The end of the text that a reader sees directly before the held text: from an earlier channel, and from this one. */
+  /** The end of the text that a reader sees directly before the held text, from an earlier channel and this one. */
   joins: string
-  /** Where blocks begin in `joins`. */
+  /** The positions in `joins` at which blocks begin. */
   starts: readonly number[]
   isOver: boolean
 }
 
-/** An event that is waiting for its verdict. */
+/** An event that is waiting for a verdict. */
 export interface HeldEvent {
   readonly block: string
   event: SseEvent | undefined
   readonly json: JsonObject | undefined
   readonly channels: Set<Channel>
-  /** Complete strings, including strings that no later event continues. */
+  /** Complete strings that need a check, which no later event continues. */
   whole: HeldString[]
-  /** The tool calls that the event begins or continues, and the calls that it ends. The event is sent once they are complete. */
+  /** The tool calls that the event begins or continues, and those that it ends. The event is sent once the calls are complete. */
   readonly opens: readonly string[]
   readonly closes: readonly string[]
   isChanged: boolean
@@ -66,16 +66,16 @@ export const createHeldEvent = (
 export interface HeldString {
   readonly part: GuardPart
   readonly choice: string
-  /** Whether the string repeats one in the request. */
+  /** Whether the string repeats a string from the request. */
   readonly isEcho: boolean
   replace(text: string): void
 }
 
-/** Joins a channel's pieces (default: from all events). */
+/** Joins the channel's pieces in these events (default: in all events). */
 export const joinPieces = ({ pieces }: Channel, events?: ReadonlySet<HeldEvent>): string =>
   pieces.map(({ text, event }) => (!events || events.has(event) ? text : '')).join('')
 
-/** Tool calls are only checked once they are complete. */
+/** Returns whether a string must be checked. Tool calls are checked only when they are complete. */
 export const mustCheck = ({ kind, isOver, checked, cleared, length }: Channel): boolean =>
   isOver ? cleared < length : kind !== 'tool-call' && checked < length
 
@@ -90,7 +90,7 @@ export function measureNext({ pieces }: Channel, heldEvent: HeldEvent, start = 0
   return { count, length }
 }
 
-/** Writes the new text of the first pieces. The first piece that differs gets the entire change. Returns the end of the change. */
+/** Replaces the text of the pieces. The first affected piece gets the entire new text. Returns the position at which the change ends. */
 export function changePieces(channel: Channel, old: string, text: string): number {
   let start = 0
   while (start < old.length && start < text.length && old[start] === text[start]) start++

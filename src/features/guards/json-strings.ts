@@ -11,21 +11,21 @@ import {
 
 /** A string in JSON: a value, or a field name. */
 export interface JsonString<Place> {
-  /** Including the quotes: `json.slice(start, end)`. */
+  /** `json.slice(start, end)` includes the quotes. */
   readonly start: number
   readonly end: number
   readonly text: string
-  /** The field that contains the string, or the name itself. An empty string in an array. */
+  /** The field that contains the string, or the field name itself. Empty in an array. */
   readonly field: string
   readonly isName: boolean
-  /** The place of the object or array that contains it. */
+  /** The place of the object or array that contains the string. */
   readonly place: Place
 }
 
 interface JsonFrame<Place> {
   place: Place
   value: unknown
-  /** The names of an object, and how many have been visited, or `undefined` for an array. */
+  /** The names of an object and how many of them have been visited. `undefined` for an array. */
   names: readonly string[] | undefined
   count: number
   start: number
@@ -35,7 +35,7 @@ interface JsonFrame<Place> {
   isBeforeValue: boolean
 }
 
-/** Callbacks for visiting strings with their places. */
+/** Callbacks that visit strings with their places. */
 export interface StringVisitor<Place> {
   root: Place
   value: unknown
@@ -47,15 +47,15 @@ export interface StringVisitor<Place> {
 }
 
 /**
- * Visits every string of a parsed value, without positions; faster than `visitStrings`. Returns whether `json`, the text it was parsed from, may
- * contain anything that parsers disagree about, such as a repeated name, whose colon isn't in the value.
+ * Visits every string of a parsed value. Doesn't provide positions, but is faster than `visitStrings`. Returns whether `json`, the original text, may
+ * contain anything that parsers disagree about, such as a repeated field. It then has colons that the value doesn't account for.
  */
 export function visitValues<Place>(
   json: string,
   { root, value, enter, visit, isPlainName }: StringVisitor<Place>,
 ): boolean {
   let names = 0
-  let colons = 0 // in strings
+  let colons = 0 // number of colons in strings
   const string = { start: 0, end: 0, text: '', field: '', isName: false, place: root } // reused for all strings, to avoid allocations
   function visitString(place: Place, field: string, text: string, isName: boolean) {
     string.text = text
@@ -70,7 +70,7 @@ export function visitValues<Place>(
       return
     }
     for (const key in inner) {
-      names++ // also counts inherited names, which only the app can add; the text is then checked more closely
+      names++ // may count inherited names, which only the app can add; the text is then checked more closely
       if (!isPlainName?.(key, place)) {
         colons += countColons(key)
         visitString(place, key, key, true)
@@ -88,7 +88,7 @@ export function visitValues<Place>(
   return names + colons !== countColons(json) || ESCAPED_PATTERN.test(json) || hasHalves(json)
 }
 
-/** Counts colons, which follow names, and may be in strings. */
+/** Counts colons. They occur after names and within strings. */
 function countColons(text: string): number {
   let count = 0
   for (let at = text.indexOf(':'); at !== -1; at = text.indexOf(':', at + 1)) count++
@@ -96,8 +96,8 @@ function countColons(text: string): number {
 }
 
 /**
- * Visits every string of valid JSON in order, in linear time. Positions let you replace a string without changing any other character. Throws `code`
- * if an object repeats a field name, or if a string in a request has an unpaired surrogate, because parsers disagree about both.
+ * Visits every string of valid JSON in order, in linear time. The positions allow replacing a string without changing any other character. Throws
+ * `code` if an object repeats a field, or if a string in a request has an unpaired surrogate, because parsers disagree about both.
  */
 export function visitStrings<Place>(
   json: string,
@@ -108,7 +108,7 @@ export function visitStrings<Place>(
     visit,
     code = 'INVALID_REQUEST',
   }: StringVisitor<Place> & {
-    /** The error code for JSON that parsers disagree about. Responses may have unpaired surrogates, because models write them. */
+    /** The error code for JSON that parsers disagree about. Responses may contain unpaired surrogates, because some models generate them. */
     code?: 'INVALID_REQUEST' | 'UPSTREAM_INVALID'
   },
 ): void {
@@ -118,7 +118,7 @@ export function visitStrings<Place>(
 
   function open(isObject: boolean, start: number) {
     const inner = frame ? getField(frame.value, frame) : value
-    if (typeof inner !== 'object' || inner === null) throw createRepeatError(code, frame?.key ?? '') // belongs to an earlier field with the same name
+    if (typeof inner !== 'object' || inner === null) throw createRepeatError(code, frame?.key ?? '') // the value of another occurrence of `key`
     const place = frame ? enter(frame.place, frame.key, inner) : root
     if (frame) frames.push(frame)
     frame = {
@@ -140,7 +140,7 @@ export function visitStrings<Place>(
         if (frame) {
           const isName = !frame.isBeforeValue
           const text = isName ? readName(json, { start: index, end, frame }) : getField(frame.value, frame)
-          if (typeof text !== 'string') throw createRepeatError(code, frame.key) // belongs to an earlier field with the same name
+          if (typeof text !== 'string') throw createRepeatError(code, frame.key) // the value of another occurrence of `key`
           if (isName) frame.key = text
           if (mustCheckUnicode) checkUnicode(text)
           visit({ start: index, end, text, field: frame.key, isName, place: frame.place })
@@ -173,7 +173,7 @@ export function visitStrings<Place>(
 
 const COLON = 0x3a
 
-/** Returns the first repeated field name in the object that opens at `start`. */
+/** Returns the first repeated field in the object that opens at `start`. */
 function findRepeatedName(json: string, start: number): string {
   const names = new Set<string>()
   let depth = 0
@@ -197,7 +197,7 @@ const createRepeatError = (code: 'INVALID_REQUEST' | 'UPSTREAM_INVALID', name: s
 const getField = <Place>(value: unknown, { names, key, index }: JsonFrame<Place>): unknown =>
   names ? (value as Record<string, unknown>)[key] : (value as unknown[])[index]
 
-/** Reads the next field name. The parsed object has integer names first and all other names in order, unless one is repeated. */
+/** Reads the next field name. Parsed objects list integer names first and all others in order, unless a name is repeated. */
 function readName<Place>(
   json: string,
   { start, end, frame }: { start: number; end: number; frame: JsonFrame<Place> },

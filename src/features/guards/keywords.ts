@@ -1,16 +1,16 @@
 /**
- * Returns whether a string is a known keyword of a format, such as `type: "text"`. Unknown keywords are read like any other text. A dated type, such
- * as `web_search_20250305`, is known if the type without its date is.
+ * Returns whether a string is a known keyword of a format, such as `text` in `type: "text"`. Unknown keywords are read like any other text. A dated
+ * type such as `web_search_20250305` is known if the undated type is.
  */
 export const isKeyword = (field: string, text: string): boolean =>
   field.length <= MAX_FIELD_LENGTH &&
   isField(field) &&
   (isValue(text) || KEYWORD_VALUES.has(text.replace(/_20\d{6}$/, '')))
 
-/** Returns whether a name is a field of a format. Unknown names are read as strings, because a client can hide text in them. */
+/** Returns whether a name is a known field of a format. Unknown names are read as strings, because a client can hide text in them. */
 export const isKnownName = (name: string): boolean => isName(name)
 
-/** Returns whether a string is a base64 image or audio file. */
+/** Returns whether a string looks like a base64 image or audio file. */
 export const isBinary = (text: string): boolean => text.length > MAX_KEYWORD_LENGTH && BASE64_PATTERN.test(text)
 
 const MAX_KEYWORD_LENGTH = 1_000
@@ -21,7 +21,10 @@ const KEYWORD_FIELDS = new Set([
   ...['finish_reason', 'finishReason', 'stop_reason', 'blockReason'],
 ])
 
-/** Creates a test of whether a string is in a set. Caches the latest strings by length and first letter, because requests repeat the same few. */
+/**
+ * Creates a function that tests whether a string is in a set. Caches the latest strings by length and first letter, because requests repeat the same
+ * few.
+ */
 function createKeywordTest(set: ReadonlySet<string>): (text: string) => boolean {
   const latest: string[] = Array(64).fill('')
   return (text) => {

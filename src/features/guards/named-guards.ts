@@ -13,21 +13,21 @@ const creators: { readonly [Kind in GuardKind]: (options: never) => Guard | Prom
 /** A guard that may not have been stored yet. */
 export type UntimedGuard = Omit<PlainGuard, 'createdAt' | 'updatedAt'>
 
-/** Creates the guard of a record. Rejects with a TypeError for an unknown kind, or for options that the kind doesn't have. */
+/** Creates a guard from its record. Rejects with a TypeError for an unknown kind, or for options that the kind doesn't support. */
 export async function createGuard(record: UntimedGuard): Promise<Guard> {
   const { kind, source, mac, createdAt, updatedAt, sealedHeaders, ...options } = record as PlainGuard
   if (!Object.hasOwn(creators, kind)) throw new TypeError(`"kind" must be one of ${Object.keys(creators).join(', ')}.`)
-  const text = JSON.stringify(Object.entries({ ...record, headers: undefined }).sort()) // `updatedAt` changes with the headers
+  const text = JSON.stringify(Object.entries({ ...record, headers: undefined }).sort()) // `updatedAt` changes whenever the headers do
   const version = `${hashText(text)}-${hashText(text, VERSION_HASH_FACTOR)}`
   return Reflect.apply(creators[kind], undefined, [{ ...options, version }])
 }
 
 const VERSION_HASH_FACTOR = 0x01000197
 
-/** A record's guard, or the reason why it can't be used. */
+/** A record's guard, or the reason that it can't be used. */
 type NamedGuard = { readonly guard: Guard } | { readonly problem: unknown }
 
-/** Caches the guards of records until the records change. */
+/** Creates guards from records and caches them until the records change. */
 export class NamedGuards {
   readonly #store: Store
   readonly #guards = new WeakMap<StoredGuard, NamedGuard>()
@@ -58,6 +58,6 @@ export class NamedGuards {
   }
 }
 
-/** The problem with a guard whose record was changed elsewhere. */
+/** The problem with a guard whose record something other than the gateway has changed. */
 export const UNSIGNED_GUARD_MESSAGE =
   'This record was not written by a gateway with this secret, so requests that need the guard are rejected. Save it again with "kind", and with "url" if you send "headers", or delete it.'

@@ -7,17 +7,17 @@ import { dropProbabilities, EVENT_BLOCK_PATTERN, parseEvent } from '../edit-text
 import { getChoice } from './choices.ts'
 import { isBinary, isKeyword } from './keywords.ts'
 
-/** A string in an event that isn't content and that no later event continues. */
+/** A string in an event that isn't content that later events continue. */
 export interface OtherText {
   readonly text: string
   readonly choice: string
-  /** Set for a field of a Responses object outside its output. The field may repeat the request. */
+  /** Set for a field of a Responses object outside its output, because that field may repeat the request. */
   readonly isEcho: boolean
-  /** Set for the name of a called tool. */
+  /** Set for the name of a tool in a call. */
   readonly isToolName?: boolean
-  /** Identifies the tool call. Later events may continue its name. */
+  /** Identifies the tool call, whose name later events may continue. */
   readonly call?: string | undefined
-  /** The path of field names to the string. Set if the same field of later events may continue it. */
+  /** The path of field names to the string. Set if the same field in later events may continue the string. */
   readonly path?: string | undefined
   replace(text: string): void
 }
@@ -27,7 +27,7 @@ export interface ReadEvent {
   readonly others: readonly OtherText[]
   /** The choices that end with the event. */
   readonly ended: ReadonlySet<string>
-  /** The tool calls that the event begins or continues, and the calls that it ends. */
+  /** The tool calls that the event begins or continues, and those that it ends. */
   readonly opens: readonly string[]
   readonly closes: readonly string[]
 }
@@ -107,7 +107,7 @@ function renameField(holder: object, name: string, to: string) {
   }
 }
 
-/** Tokens that the model could have chosen, which follow no others. */
+/** Fields with tokens that the model could have chosen instead, which don't continue any text. */
 const ALTERNATIVE_FIELDS = new Set(['top_logprobs', 'topCandidates'])
 
 const CHOICES_FIELDS = new Set(['choices', 'candidates'])
@@ -141,7 +141,7 @@ const CALL_TYPE_PATTERN = /^(?:function|custom_tool|mcp)_call$/
 const ARGUMENTS_EVENT_PATTERN =
   /^response\.(?:function_call_arguments|custom_tool_call_input|mcp_call_arguments)\.(?:delta|done)$/
 
-/** Removes the content from the last events of a failed stream, because no guard checks them. */
+/** Removes the content from the final events of a failed stream, because no guard checks them. */
 export function removeTexts(events: string, fields: ContentFields): string {
   let output = ''
   for (const [block] of events.matchAll(EVENT_BLOCK_PATTERN)) {

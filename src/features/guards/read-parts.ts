@@ -12,15 +12,15 @@ export interface ReadPart extends GuardPart {
   readonly end: number
   /** Set if the content can't be read (`text` is empty), or if it is elsewhere (`text` is the URL or ID). */
   readonly media?: 'unreadable' | 'remote' | undefined
-  /** The index of the part's choice, if the response has choices. */
+  /** The index of the choice that contains the part, if the response has choices. */
   readonly choice?: number | undefined
-  /** The same number for all parts of one list of strings in a message. */
+  /** Identifies a list of strings in a message. All parts of the list have the same number. */
   readonly list?: number | undefined
   /** Returns the JSON for a new text, or `undefined` if that text can't be written there. */
   write(text: string): string | undefined
 }
 
-/** The location of a string in the JSON: an object or an array. It inherits fields from the location around it. */
+/** The object or array in the JSON that contains a string. It inherits fields from the place that contains it. */
 class StringPlace {
   role: GuardRole
   kind: GuardPartKind
@@ -32,16 +32,16 @@ class StringPlace {
   /** Set for an object whose names the client chooses, such as the `properties` of a JSON schema. */
   isMap = false
   list: number | undefined = undefined
-  /** The object itself, to look up sibling fields. */
+  /** The object itself, for looking up sibling fields. */
   value: JsonObject | undefined
-  /** Set inside a message's image, audio, or file. */
+  /** Set inside an image, audio, or file of a message. */
   isMedia = false
   choice: number | undefined = undefined
   /** For a list of turns or choices: the number of elements visited so far. */
   position: number | undefined = undefined
   /** In a list of turns, the index of the model's last turn. */
   lastTurn: number | undefined = undefined
-  /** In a list of turns, the role of the current turn, and the list of its strings. Turns with the same role in a row share one. */
+  /** In a list of turns: the role of the current turn, and the list of its strings. Consecutive turns with the same role share a list. */
   lastRole: GuardRole | undefined = undefined
   turnList: number | undefined = undefined
 
@@ -73,7 +73,7 @@ export function readParts(json: string, value: JsonObject, stage: 'request' | 'a
   return parts
 }
 
-/** Returns whether any string of a request needs a check, on its own or joined with the other strings of its list. */
+/** Returns whether any string of a request needs a check, either on its own or joined with the other strings of its list. */
 export function screenParts(json: string, value: JsonObject, screens: readonly TextScreen[]): boolean {
   const states = screens.map((): number[] => [])
   let isSuspicious = false
@@ -92,7 +92,7 @@ export function screenParts(json: string, value: JsonObject, screens: readonly T
   return visitValues(json, visitor) || isSuspicious
 }
 
-/** Hints about a string, before its content is read. */
+/** A string's role, kind, and other properties known before its content is read. */
 type FoundPart = Partial<ReadPart> & Pick<ReadPart, 'role' | 'kind'>
 
 interface PartSink {
@@ -185,18 +185,18 @@ const isPlainName = (name: string, { isData, isMap }: StringPlace) => !isData &&
 const writeString = (text: string) => `"${escapeJson(text)}"`
 const NO_TYPE: JsonObject = {}
 
-/** Kinds of strings that a model reads as one text if they are adjacent. */
+/** Kinds of adjacent strings that a model reads as one text. */
 const JOINED_KINDS: ReadonlySet<GuardPartKind> = new Set(['text', 'tool-result', 'reasoning'])
 
-/** Names of the fields with the strings of a list. Other fields between them don't separate the strings. */
+/** Fields that contain the strings of a list. Other fields between them don't separate the strings. */
 const TEXT_FIELDS = new Set(['', 'text', 'content', 'thinking', 'reasoning', 'refusal', 'output', 'token'])
 
-/** Root fields of a request with system instructions. */
+/** Root fields of a request that contain system instructions. */
 const SYSTEM_FIELDS = new Set(['system', 'instructions', 'systemInstruction', 'system_instruction'])
 const BLOCK_FIELDS = new Set(['content', 'output'])
 const TURN_FIELDS = new Set(['messages', 'input', 'contents', 'prompt'])
 
-/** Root fields of a request or response with text by people or models. */
+/** Root fields of a request or response that contain text by people or models. */
 const CONTENT_FIELDS = new Set([
   ...[
     'messages',
@@ -224,7 +224,7 @@ const OTHER_FIELDS = new Set([
   ...['finish_reason', 'finishReason', 'stop_reason', 'stop_sequence', 'toolName', 'item_id', 'output_index'],
 ])
 
-/** Fields with a tool's name. */
+/** Fields that contain a tool's name. */
 const NAME_FIELDS = new Set(['name', 'toolName'])
 
 const MAP_FIELDS = new Set(['properties', '$defs', 'definitions'])
@@ -239,7 +239,7 @@ const ROLE_BY_NAME: ReadonlyMap<string, GuardRole> = new Map([
   ] as const),
 ])
 
-/** Derives the role and kind from an object's fields. Inherits the rest from the objects around it. */
+/** Derives a place's role and kind from an object's fields, or inherits them from the place that contains it. */
 function classify(place: StringPlace, object: JsonObject, key: string) {
   const { kind } = place
   if (kind === 'tool-definition' || kind === 'option') return

@@ -32,7 +32,7 @@ export interface GuardNote {
   readonly isWatched?: true
 }
 
-/** How much a guard has checked in a stage, and how long it took. */
+/** How much a guard checked in a stage, and how long it took. */
 interface GuardCheck {
   readonly name: string
   readonly stage: GuardTexts['stage']
@@ -73,8 +73,8 @@ export class GuardRun {
   }
 
   /**
-   * Checks text: first with the guards that may change it, one after another, then with all others concurrently. The first rejection cancels the
-   * rest. Rejects with `GUARD_UNAVAILABLE` if a guard fails.
+   * Checks text: first sequentially with the guards that may change it, then concurrently with all others. The first rejection cancels all other
+   * checks. Rejects with `GUARD_UNAVAILABLE` if a guard fails.
    */
   async check(texts: GuardTexts, guards: readonly Guard[] = this.on(texts.stage)): Promise<GuardDecision> {
     const changed = new Map<string, string>()
@@ -136,7 +136,7 @@ export class GuardRun {
     }
   }
 
-  /** Runs the guard only on strings without a known verdict. */
+  /** Runs the guard only on strings whose verdict isn't known yet. */
   async #recallOrAsk(guard: Guard, texts: GuardTexts, signal: AbortSignal): Promise<GuardVerdict | undefined> {
     const memory = getVerdictMemory(guard, this.#deps.clock)
     if (!memory) return this.#ask(guard, texts, signal)
@@ -147,7 +147,9 @@ export class GuardRun {
     return verdict
   }
 
-  /** Returns the guards whose check can run during the call. A guard that has rejected an older text must run before it, to remove the text. */
+  /**
+   * Returns the guards that can run during the call. A guard that is known to reject older text must run before the call, so the text can be removed.
+   */
   async listDuring(parts: readonly GuardPart[]): Promise<readonly Guard[]> {
     const candidates = this.on('request').filter(({ stage, changes }) => stage === 'during' && !changes)
     const rejections = await Promise.all(
@@ -161,7 +163,7 @@ export class GuardRun {
     return this.#decide(guard, verdict, [], 'request')
   }
 
-  /** Records a verdict. Ignores it if the guard only watches. */
+  /** Records a verdict, and converts it to a decision. The text passes if the guard only watches. */
   #decide(
     guard: Guard,
     verdict: GuardVerdict | undefined,
@@ -181,8 +183,8 @@ export class GuardRun {
   }
 
   /**
-   * Rejects changes to content that can't change: reasoning in Messages, which providers sign, and files that can't be written back. If a guard would
-   * only restore values, leaves the content unchanged instead.
+   * Rejects content if a guard would change it but can't: signed reasoning in Messages, and files that can't be written back. If the guard would only
+   * restore values, leaves the content unchanged instead.
    */
   #keepUnchangeable(
     decision: GuardDecision,
@@ -223,7 +225,7 @@ export class GuardRun {
   }
 }
 
-/** The decision of guards that change nothing. */
+/** The decision if no guard changes anything. */
 const PASSED_DECISION: GuardDecision = { kind: 'passed', texts: new Map() }
 
 const STAGES = ['request', 'answer'] as const

@@ -13,9 +13,9 @@ import { NamedGuards } from './named-guards.ts'
 export function createSelectedGuards(inCode: readonly Guard[], { store, ...deps }: GuardServices & { store: Store }) {
   const namedGuards = new NamedGuards(store)
   const codeNames = new Set(inCode.map(({ name }) => name))
-  const applied = new WeakMap<object, { names: Set<string>; tally: GuardTally }>() // used by the request's log
+  const applied = new WeakMap<object, { names: Set<string>; tally: GuardTally }>() // for the request's log
 
-  /** Returns the guards that haven't checked the request yet: guards defined in code, then named ones in the order of `listGuardNames`. */
+  /** Returns the guards that haven't checked the request yet: first those defined in code, then the named guards in the order of `listGuardNames`. */
   async function select(call: CallRequest): Promise<{ guards: Guard[]; tally: GuardTally }> {
     const previous = applied.get(call.log)
     const { names: done, tally } = previous ?? { names: new Set<string>(), tally: new GuardTally() }
@@ -49,8 +49,8 @@ export function createSelectedGuards(inCode: readonly Guard[], { store, ...deps 
 const GUARDS_HEADER = 'x-signalbox-guards'
 
 /**
- * Lists the names of guards in the settings, the groups, the key, and the combos that the requested names resolve to, in this order. Omits the guards
- * in a key's `guardsExcept`.
+ * Lists the names of the guards in the settings, the groups, the key, and the combos that the request can reach, in this order. Omits those in a
+ * key's `guardsExcept`.
  */
 function listGuardNames({ caller, request }: Pick<CallRequest, 'caller' | 'request'>): string[] {
   const { key, account } = caller
@@ -62,7 +62,7 @@ function listGuardNames({ caller, request }: Pick<CallRequest, 'caller' | 'reque
 
 /** Lists the guards of all combos that the request can reach, directly or through aliases and nested combos. */
 function listComboGuards({ call, list, table }: Pick<ModelRequest, 'call' | 'list' | 'table'>): string[] {
-  const found: string[] = [...(list?.guards ?? [])] // a model list can name guards, like a combo
+  const found: string[] = [...(list?.guards ?? [])] // a model list can have guards, like a combo
   const seen = new Set<string>()
   const open = [call.model, ...(list?.entries.map(({ name }) => name) ?? [])].reverse()
   for (let name = open.pop(); name !== undefined; name = open.pop()) {

@@ -3,7 +3,7 @@ import { withMember } from '../../lib/json-edit.ts'
 import { isReference } from '../../protocols/formats/openai-responses/responses-references.ts'
 import type { ModelRequest } from '../../request/model-request.ts'
 
-/** Replaces references to items of earlier responses with the items, so guards can read them. The provider would get the items anyway. */
+/** Replaces references to items of earlier responses with the items themselves, so guards can read them. The provider would get the items anyway. */
 export function expandItems({ call, owner, context }: Pick<ModelRequest, 'call' | 'owner' | 'context'>): {
   text: string
   body: JsonObject
@@ -19,7 +19,7 @@ export function expandItems({ call, owner, context }: Pick<ModelRequest, 'call' 
   return { text: withMember(text, 'input', () => JSON.stringify(input)), body: { ...body, input } }
 }
 
-/** Replaces the gateway's stored items with those in the response that the client receives, because a guard may have changed or rejected their text. */
+/** Replaces the gateway's stored items with those that the client receives, because a guard may have changed or rejected their text. */
 export function keepItems({ owner, context: { items } }: Pick<ModelRequest, 'owner' | 'context'>, response: unknown) {
   const output = isObject(response) && Array.isArray(response.output) ? response.output : []
   for (const item of output)

@@ -1,9 +1,9 @@
-/** Joins strings that a stream's events have in the same field, because a reader may see them as one string. */
+/** Joins the strings in the same field of a stream's events, because a reader may see them as one string. */
 export class StringJoiner {
   readonly #fields = new Map<string, { last: string; tail: string }>()
 
   /**
-   * Adds a field's next string. Returns the end of the strings before it. Returns an empty string if it only repeats the last string, such as an ID.
+   * Adds a field's next string. Returns the end of the preceding strings, or an empty string if this one only repeats the last string, such as an ID.
    */
   add(path: string, text: string): string {
     const field = this.#fields.get(path)
@@ -18,10 +18,10 @@ export class StringJoiner {
   }
 }
 
-/** Maximum length of the context before a string, in characters. */
+/** Maximum length of the context that precedes a string, in characters. */
 export const CONTEXT_LENGTH = 256
 
 const MAX_FIELDS = 1_000
 
-/** Strings up to this length may legitimately occur twice in a row, such as a letter. */
+/** Strings up to this length, such as single letters, may legitimately occur twice in a row. */
 const MIN_FIELD_LENGTH = 2

@@ -1,11 +1,11 @@
-/** Searches one string after another; much cheaper than a check of parts. */
+/** Scans strings one after another. This is much cheaper than checking parts. */
 export interface TextScreen {
-  /** Returns the state after a string that continues from `state`: at least 0, `UNCLEAR`, or `FOUND`. */
+  /** Scans a string, starting in `state`, and returns the next state: a number of at least 0, `UNCLEAR`, or `FOUND`. */
   scan(text: string, state: number): number
 }
 
 /** The state after a string that needs a check. */
 export const FOUND = -1
 
-/** The state after a string that needs a check if another one continues it. */
+/** The state after a string that needs a check only if another string continues it. */
 export const UNCLEAR = -2

@@ -6,12 +6,15 @@ import type { Guard, GuardPart, GuardVerdict } from './guard.ts'
 const MAX_VERDICTS = 10_000
 const LIFETIME_MS = 3_600_000
 
-/** A guard's verdict on a string: the category of the rejection, or that the string passed. */
+/** A guard's verdict on a string: passed, or rejected with a category. */
 type KnownVerdict =
   | { readonly isRejected: false }
   | { readonly isRejected: true; readonly category: string | undefined }
 
-/** Caches verdicts on strings for an hour, so a model doesn't reread the entire conversation each turn. Stores keyed hashes instead of text. */
+/**
+ * Caches verdicts on strings for an hour, so a guard's model doesn't reread the entire conversation in each turn. Stores keyed hashes instead of
+ * text.
+ */
 class VerdictMemory {
   readonly #clock: Pick<Clock, 'now'>
   readonly #verdicts = new Map<string, { verdict: KnownVerdict; until: number }>()
@@ -21,7 +24,7 @@ class VerdictMemory {
     this.#clock = clock
   }
 
-  /** Returns the known rejection of older parts, if any, and the parts that aren't known to pass. */
+  /** Returns the known rejection of older parts, if any, and the parts that need a check. */
   async recall(parts: readonly GuardPart[]): Promise<{ rejection?: GuardVerdict; unknown: readonly GuardPart[] }> {
     const verdicts = await Promise.all(parts.map((part) => (part.isOlder ? this.#find(part) : undefined)))
     const rejected = parts.filter((_, index) => verdicts[index]?.isRejected)
@@ -32,7 +35,7 @@ class VerdictMemory {
     return { rejection: { verdict: 'refuse', ids, ...(category !== undefined && { category }) }, unknown: [] }
   }
 
-  /** Remembers a verdict on complete parts. A rejection without part IDs isn't a verdict on any of them. */
+  /** Caches a verdict on complete parts. A rejection without part IDs isn't cached, because it isn't a verdict on any single part. */
   async note(parts: readonly GuardPart[], verdict: GuardVerdict = { verdict: 'pass' }): Promise<void> {
     if (verdict.verdict !== 'pass' && !(verdict.verdict === 'refuse' && verdict.ids)) return
     const until = this.#clock.now() + LIFETIME_MS
@@ -66,7 +69,7 @@ class VerdictMemory {
 
 const memories = new WeakMap<Guard, VerdictMemory>()
 
-/** Returns the verdict memory of a guard whose verdicts depend only on the text. An edited guard starts with an empty memory. */
+/** Returns the verdict memory of a guard whose verdicts depend only on the text. A changed guard starts with an empty memory. */
 export function getVerdictMemory(guard: Guard, clock: Pick<Clock, 'now'>): VerdictMemory | undefined {
   if (!('remembers' in guard) && guard.stage !== 'during') return undefined
   const memory = memories.get(guard) ?? new VerdictMemory(clock)

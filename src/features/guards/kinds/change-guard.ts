@@ -34,14 +34,14 @@ export interface ChangeRules {
   readonly set?: ChangedParameters
   /** Maximum values. `maxTokens` also applies to requests that don't set it. */
   readonly max?: ChangedParameters
-  /** Headers to add to calls to providers, or to set in place of the client's. `anthropic-` and `openai-` headers are only sent in these formats. */
+  /** Headers to add to calls to providers, overriding the client's. `anthropic-` and `openai-` headers are sent only in these formats. */
   readonly providerHeaders?: ProviderHeaders
 }
 
 /** The headers that a guard can add. */
 export type ProviderHeaders = ValueOf<(typeof guardKinds)['change']['providerHeaders']>
 
-/** Creates a guard that changes chat requests in the client's own format. All other characters of a request stay the same. */
+/** Creates a guard that changes chat requests in the client's own format, without changing any other character of the request. */
 export function createChangeGuard(options: Pick<Guard, 'name'> & Partial<Guard> & ChangeRules): BuiltInGuard {
   const { prepend, append, set = {}, max = {}, providerHeaders, ...rest } = options
   if (providerHeaders) checkHeaders('change().providerHeaders', { ...providerHeaders })
@@ -49,7 +49,7 @@ export function createChangeGuard(options: Pick<Guard, 'name'> & Partial<Guard> 
     ...rest,
     on: ['request'],
     isImmediate: true,
-    screen: { scan: () => 0 }, // it doesn't read any text
+    screen: { scan: () => 0 }, // the guard doesn't read any text
     check: () => undefined,
     ...(providerHeaders && { providerHeaders }),
     rewrite(json, format) {
@@ -65,7 +65,7 @@ export function createChangeGuard(options: Pick<Guard, 'name'> & Partial<Guard> 
 
 const PARAMETER_NAMES = ['temperature', 'topP', 'maxTokens'] as const
 
-/** The parameter names of each format; Gemini's are fields of `generationConfig`. */
+/** The parameter names in each format. Gemini's are fields of `generationConfig`. */
 const FIELDS_BY_FORMAT: Readonly<
   Record<ClientFormat, Readonly<Record<(typeof PARAMETER_NAMES)[number], readonly string[]>>>
 > = {
@@ -168,7 +168,7 @@ function countElements(json: string): number {
   return Array.isArray(list) ? list.length : 0
 }
 
-/** Inserts an element into a JSON array, at the index `count`. */
+/** Inserts an element into a JSON array at the index `count`. */
 function insertElement(json: string, element: string, count: number): string {
   if (countElements(json) === 0) return `[${element}]`
   if (count === 0) return `[${element},${json.slice(1)}`

@@ -1,7 +1,7 @@
 import { entities } from './entities.ts'
 import { type RewrittenText, TextRewriter } from './rewritten-text.ts'
 
-/** Decodes HTML entities and the escapes of JavaScript, JSON, Python, CSS, and URLs. Returns `undefined` if there are none. Linear time. */
+/** Decodes HTML entities and the escapes of JavaScript, JSON, Python, CSS, and URLs. Returns `undefined` if there are none. Takes linear time. */
 export function decodeEscapes(text: string): RewrittenText | undefined {
   const rewriter = new TextRewriter()
   let last = 0
@@ -39,14 +39,14 @@ export function mayEscape(text: string, at: number): boolean {
   return code === BACKSLASH && (isDigit(next) || next === BACKSLASH || 'uxUN'.includes(text.charAt(at + 1)))
 }
 
-/** Returns whether what the escape before a position decodes to begins another escape. */
+/** Returns whether the decoded form of the escape that ends at a position begins another escape. */
 export function mayEscapeTwice(decoded: string, text: string, at: number): boolean {
   if (!ESCAPE_STARTS.includes(decoded)) return false
   const rest = decoded + text.slice(at, at + LONGEST_NAME)
   return readEscape(rest, 0) !== undefined || isUnfinishedEscape(rest, 0) || ESCAPE_STARTS.includes(text.charAt(at))
 }
 
-/** Returns whether text after this one may complete the escape at a position. */
+/** Returns whether later text may complete the escape at a position. */
 export function isUnfinishedEscape(text: string, at: number): boolean {
   UNFINISHED.lastIndex = at
   return UNFINISHED.test(text)
@@ -56,7 +56,7 @@ export function isUnfinishedEscape(text: string, at: number): boolean {
 export const ESCAPE_STARTS = '&%\\'
 const LONGEST_NAME = 40
 
-/** Matches an incomplete escape or half a character at the end of a string, or the end itself. */
+/** Matches an incomplete escape or half of a surrogate pair at the end of a string, or just the end. */
 export const UNFINISHED_ESCAPE =
   /(?:&(?:amp;|#0*38;|#x0*26;)*[#\w]{0,32}|\\{1,64}(?:[ux]\{?[\da-f]{0,6}|U[\da-f]{0,7}|N[{A-Z ]{0,24}|\d{0,6})?|%(?:25)*(?:u[\da-f]{0,3}|[\da-f]?|[c-f][\da-f](?:%[89ab][\da-f]){0,2}(?:%[89ab]?)?)|[\ud800-\udbff])?$/i
 const UNFINISHED = new RegExp(UNFINISHED_ESCAPE.source, 'iy')
@@ -71,7 +71,7 @@ const isDigit = (code: number) => code >= 0x30 && code <= 0x39
 const isLetter = (code: number) => (code | 0x20) >= 0x61 && (code | 0x20) <= 0x7a
 const isHex = (code: number) => isDigit(code) || ((code | 0x20) >= 0x61 && (code | 0x20) <= 0x66)
 
-// The groups are those of `EscapeParts`. `&amp;#115;` and `%2573` are encoded more than once.
+// The groups are the fields of `EscapeParts`. `&amp;#115;` and `%2573` are encoded more than once.
 const ENTITY =
   /&(?:amp;|#0*38;|#x0*26;)*(?:#x0*(?<hex>[\da-f]{1,6});?|#0*(?<decimal>\d{1,7});?|(?<name>[a-z][a-z\d]{1,30});|(?<legacy>nbsp|shy|amp|lt|gt|quot|[a-z](?:acute|grave|circ|uml|tilde|cedil|ring|slash)))/iy
 const PERCENT_CODE = /%(?:25)*(?:u(?<hex>[\da-f]{4})|(?<bytes>[0-7][\da-f]|[c-f][\da-f](?:%[89ab][\da-f]){1,3}))/iy

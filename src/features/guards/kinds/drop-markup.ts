@@ -2,22 +2,22 @@ import { type RewrittenText, TextRewriter } from './rewritten-text.ts'
 
 /** A text without its markup. */
 export interface PlainText extends RewrittenText {
-  /** Where the content of tags, comments, and links starts. It comes last. */
+  /** Where the content of tags, comments, and links starts, which comes last. */
   hiddenFrom: number
-  /** Where the first and last markup starts that the text after this piece may end. */
+  /** Where unfinished markup starts that later text may complete: the first and last position. */
   unfinished: readonly number[]
 }
 
 interface Range {
   from: number
   until: number
-  /** How many tags, comments, and links it is nested in. */
+  /** The number of tags, comments, and links that contain the range. */
   depth: number
 }
 
 /**
- * Drops HTML tags and comments, Markdown, TeX, and terminal styles, so a word that they interrupt is in one piece. The content of tags, comments, and
- * links comes last if it has markup too. Returns `undefined` if nothing changes. Linear time.
+ * Drops HTML tags and comments, Markdown, TeX, and terminal styles, so words that they interrupt are in one piece. Appends the content of tags,
+ * comments, and links if it has markup too. Returns `undefined` if nothing changes. Takes linear time.
  */
 export function dropMarkup(
   text: string,
@@ -57,9 +57,9 @@ export function dropMarkup(
 
 /** Finds the markup that begins at a position in a text. */
 export interface MarkupReader {
-  /** Returns the position after the markup; the same position if there is none. */
+  /** Returns the position after the markup, or `at` if there is none. */
   findEnd(at: number): number
-  /** Returns whether text after this one may end the markup. */
+  /** Returns whether later text may complete the markup. */
   isUnfinished(at: number): boolean
 }
 
@@ -91,9 +91,9 @@ for (const character of MARKUP_STARTS) IS_MARKUP[character.charCodeAt(0)] = 1
 
 const LESS_THAN = 0x3c
 
-/** The characters that begin tags, comments, links, and footnotes, whose content is searched too. */
+/** The characters that begin tags, comments, links, and footnotes, whose content is also searched. */
 const CONTENT_STARTS = '<[]!'
-/** Markup up to this length has no room for nested markup. */
+/** Markup up to this length can't contain nested markup. */
 const LONGEST_EMPTY = 4
 const MAX_DEPTH = 3
 

@@ -4,7 +4,7 @@ const readPairs = (pairs: string) =>
     .split(/\s+/)
     .map((pair) => [pair.slice(0, pair.indexOf('=')), pair.slice(pair.indexOf('=') + 1)] as const)
 
-/** The characters of HTML entities by name, in lower case: punctuation, letters, characters that look like letters, and invisible ones. */
+/** The characters of HTML entities, by lowercase name: punctuation, letters, look-alike characters, and invisible ones. */
 export const entities: ReadonlyMap<string, string> = new Map([
   ...readPairs(String.raw`
     amp=& lt=< gt=> quot=" apos=' commat=@ period=. comma=, colon=: semi=; lowbar=_ underbar=_ hyphen=- dash=- ndash=- mdash=- minus=- num=# percnt=%

@@ -5,7 +5,7 @@ import { composeTexts, type RewrittenText, TextRewriter } from './rewritten-text
 import type { Match } from './word-finder.ts'
 
 /**
- * Lists the readings of a string that differ from its plain text: without escapes, without markup, and with reversed text. With `hasPhrases`, also
+ * Lists the ways to read a string other than as plain text: with escapes decoded, without markup, and with reversed text. With `hasPhrases`, also
  * with spaces in place of tags.
  */
 export function* listViews(text: string, hasPhrases = true): Generator<RewrittenText> {
@@ -22,7 +22,7 @@ export function* listViews(text: string, hasPhrases = true): Generator<Rewritten
   if (spaced) yield composeTexts(last, spaced)
 }
 
-/** Decodes escapes, which may be escaped themselves, one layer after another. */
+/** Decodes escapes layer by layer, because they may be escaped themselves. */
 function* listDecoded(text: string): Generator<RewrittenText> {
   let decoded: RewrittenText | undefined
   for (let round = 0; round < MAX_ROUNDS; round++) {
@@ -56,7 +56,8 @@ export function findHidden(text: string, find: (text: string) => Match[]): Match
 }
 
 /**
- * Returns how many characters at the end of a string may start a match, including in incomplete markup or escapes. `count` counts them in plain text.
+ * Returns how many characters at the end of a string could start a match, including those in incomplete markup or escapes. `count` counts them in
+ * plain text.
  */
 export function countHidden(text: string, count: (text: string) => number): number {
   const tail = text.slice(-MAX_TAIL)
@@ -82,7 +83,7 @@ export function countHidden(text: string, count: (text: string) => number): numb
     }
   }
 
-  /** Holds back what the end of the view may start, and its last escape, which later text may complete. */
+  /** Holds back a match that may start at the end of the view, and the last escape if later text may complete it. */
   function holdEnd(view: RewrittenText) {
     const { text: read } = view
     const override = read.lastIndexOf(RIGHT_TO_LEFT)
@@ -114,7 +115,7 @@ export const countFolded =
     return Math.max(count(text), folded && found > 0 ? text.length - folded.toOriginal(folded.text.length - found) : 0)
   }
 
-/** The longest markup in a word that a stream holds back, in characters. */
+/** Maximum length of markup within a word that a stream holds back, in characters. */
 const MAX_TAIL = 10_000
 
 /** Reverses the text after right-to-left overrides, as it is displayed. Returns `undefined` if there is none. */

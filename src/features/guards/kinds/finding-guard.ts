@@ -6,22 +6,22 @@ import { countAtEnd } from './count-at-end.ts'
 import { mask, unmask } from './masks.ts'
 import type { Match } from './word-finder.ts'
 
-/** A built-in guard, which checks text as soon as it arrives. */
+/** A built-in guard. It checks text as soon as it arrives. */
 export interface BuiltInGuard extends Guard {
   readonly isImmediate: true
   /** Returns how many characters at the end of a piece could be the start of a match. */
   countUnfinished?(text: string): number
-  /** Set if the guard restores masked values in responses and never rejects a response. */
+  /** Set if the guard restores masked values in responses. Such a guard never rejects a response. */
   readonly restores?: true
   /** Set if the guard checks the complete arguments of tool calls. */
   readonly checksCalls?: true
-  /** Determines whether a request's text needs a check. */
+  /** A quick scan that determines whether a request's text needs a check. */
   readonly screen?: TextScreen
   /** Changes the JSON of a chat request after all checks. */
   rewrite?(json: string, format: ClientFormat): string
   /** The headers to add to calls to providers. */
   readonly providerHeaders?: Readonly<Record<string, string>>
-  /** Checks the entire request before its text. */
+  /** Checks the entire request before its text is checked. */
   checkBody?(body: JsonObject, parts: readonly GuardPart[]): GuardVerdict | undefined
 }
 
@@ -32,7 +32,7 @@ export const isRestoring = (guard: Guard): boolean => 'restores' in guard
 /** Options for handling matches. */
 export interface FindingOptions {
   /**
-   * `refuse` (the default) rejects the content. `mask` sends the model a placeholder, and restores the original where the model repeats the
+   * `refuse` (the default) rejects the content. `mask` sends a placeholder to the model and restores the original wherever the model repeats the
    * placeholder. `replace` permanently replaces the text with a label such as `[EMAIL]`. `remove` deletes it.
    */
   readonly action?: 'refuse' | 'mask' | 'replace' | 'remove'
@@ -78,7 +78,7 @@ export function createFindingGuard(
       restores: true,
       countUnfinished: (text) => countAtEnd(text, (unit) => /[a-z0-9-]/i.test(unit), 32),
       check({ parts, stage }, { memory, request }) {
-        const isSigned = request.format === 'anthropic-messages' // providers reject signed reasoning that has changed
+        const isSigned = request.format === 'anthropic-messages' // providers reject modified reasoning, which is signed
         const unsigned = parts.filter(({ kind }) => !isSigned || kind !== 'reasoning')
         const scope = request.key?.id ?? request.account?.id ?? ''
         const changes =
@@ -104,7 +104,7 @@ export function createFindingGuard(
   }
 }
 
-/** Finds matches in a part that continues text that was already sent, so a match may have started there. */
+/** Finds matches in a part. If earlier text precedes it, a match may start there. */
 function findAfter(part: GuardPart, find: Finder['find']): readonly Match[] {
   const { text, before = '', starts = [] } = part
   if (before === '') return find(part)
@@ -114,7 +114,7 @@ function findAfter(part: GuardPart, find: Finder['find']): readonly Match[] {
   return starts.includes(before.length) ? [...joined, ...find({ ...part, starts: [] })] : joined
 }
 
-/** Keeps the first of several overlapping matches, or the longest if they start at the same position. */
+/** Resolves overlaps: keeps the match that starts first, or the longest of those that start at the same position. */
 function withoutOverlaps(matches: readonly Match[]): Match[] {
   let end = 0
   return [...matches]

@@ -3,7 +3,7 @@ import { type RewrittenText, TextRewriter } from './rewritten-text.ts'
 
 /**
  * Returns the code unit that a character reads as: lowercase, without accents, and Latin if it looks like a Latin letter. Returns 0 for an invisible
- * character. Values from `EXPANDED_FLAG` up stand for several units; `expandFold` returns them.
+ * character. Values of `EXPANDED_FLAG` and above represent several units; `expandFold` returns them.
  */
 export function foldCode(code: number): number {
   if (code < 0x7f) return code >= 0x41 && code <= 0x5a ? code + 0x20 : code >= 0x20 ? code : isSpace(code) ? 0x20 : 0
@@ -14,10 +14,10 @@ export function foldCode(code: number): number {
   return found
 }
 
-/** Values from this one up stand for several units, such as those of a ligature. */
+/** Values of this number and above represent several units, such as a ligature's. */
 export const EXPANDED_FLAG = 0x1_0000
 
-/** Returns the units of a value from `foldCode`. */
+/** Returns the code units that a value from `foldCode` represents. */
 export const expandFold = (value: number): readonly number[] =>
   value < EXPANDED_FLAG ? [value] : (expansions[value - EXPANDED_FLAG] ?? [])
 
@@ -44,7 +44,7 @@ function computeFold(character: string): number {
 
 /**
  * Returns the folded code unit of a surrogate pair, such as a styled letter or an invisible tag that mirrors ASCII. Returns `undefined` if the pair
- * reads as two units.
+ * is to be read as two units.
  */
 export function foldPair(high: number, low: number): number | undefined {
   const code = (high - 0xd800) * 0x400 + (low - 0xdc00) + 0x1_0000
@@ -55,7 +55,7 @@ export function foldPair(high: number, low: number): number | undefined {
   return found
 }
 
-/** By code point. -1 means a pair that is read as two units. */
+/** Folded values by code point. -1 marks a pair that is read as two units. */
 const foldedPairs = new Map<number, number>()
 const MAX_PAIRS = 10_000
 
@@ -72,7 +72,7 @@ function computePair(code: number): number | undefined {
   return (findLookalike(lowerCase) ?? readDigit(lowerCase))?.charCodeAt(0)
 }
 
-/** Folds a string's non-ASCII characters, but keeps their case. Returns `undefined` if there are none. */
+/** Folds a string's non-ASCII characters, but preserves their case. Returns `undefined` if there are none. */
 export function foldText(text: string): RewrittenText | undefined {
   if (!NON_ASCII.test(text)) return undefined
   const rewriter = new TextRewriter()
@@ -147,14 +147,14 @@ function foldCharacter(character: string): readonly number[] {
 }
 
 /**
- * Returns whether a letter matches the letter of a word: it must have that letter's accents, and if that letter is from another alphabet, such as
- * Cyrillic, it must be the same letter with the same vowel signs. If the word is open, more letters or vowel signs may follow.
+ * Returns whether a letter matches a word's letter. It must have that letter's accents. If the word's letter is from another alphabet, such as
+ * Cyrillic, it must be the same letter with the same vowel signs. If `isOpen`, more letters or vowel signs may follow.
  */
 export const isSameLetter = (word: FoldedLetter, found: FoldedLetter, isOpen: boolean): boolean =>
   Array.from(word.marks).every((mark) => found.marks.includes(mark)) &&
   (word.code < 0x80 || (compose(word) === compose(found) && (isOpen || listVowels(word) === listVowels(found))))
 
-/** Lists the marks that make a different letter: the ones of the letter's own script. */
+/** Lists the marks that make a different letter: those of the letter's own script. */
 const listVowels = ({ code, marks }: FoldedLetter) =>
   Array.from(marks)
     .filter((mark) => !ACCENT.test(mark) && mark.charCodeAt(0) >> 8 === code >> 8)
@@ -172,7 +172,7 @@ function decompose(character: string): string {
 const findLookalike = (character: string): string | undefined =>
   LOOKALIKES.get(character) ?? LOOKALIKES.get(character.toLowerCase())
 
-/** Returns the ASCII digit of a digit in any script. */
+/** Converts a digit in any script to an ASCII digit. */
 function readDigit(character: string): string | undefined {
   if (!DIGIT_PATTERN.test(character)) return undefined
   const code = character.codePointAt(0) ?? 0
@@ -189,7 +189,7 @@ const INVISIBLE_PATTERN =
 
 const MARK_PATTERN = /^\p{M}$/u
 
-/** Marks that only decorate a letter in its own script. */
+/** Marks that merely decorate a letter within its own script. */
 const ACCENT = /[\p{Script=Inherited}\p{Script=Cyrillic}\p{Script=Arabic}\p{Script=Hebrew}\p{Script=Syriac}]/u
 
 const SPACE_PATTERN = /[\s\u0085\u2800]/

@@ -64,7 +64,7 @@ function findUrlProblem(url: string, allowPrivate: boolean): string | undefined 
   return undefined
 }
 
-/** Describes the request by names and IDs, without credentials. */
+/** Describes the request by names and IDs, without any credentials. */
 const describe = ({
   id,
   path,
@@ -80,10 +80,10 @@ const describe = ({
   ...(account && { account: { id: account.id } }),
 })
 
-/** Reads a verdict in Signalbox's own format. `toDecision` checks the rest of it. */
+/** Reads a verdict in Signalbox's own format. `toDecision` validates its other fields. */
 function readVerdict(verdict: JsonObject): GuardVerdict {
   if (typeof verdict.verdict !== 'string') throw new TypeError('The service did not return a verdict.')
-  return verdict as unknown as GuardVerdict // checked later, like the verdicts of all guards
+  return verdict as unknown as GuardVerdict // validated later, like the verdicts of all guards
 }
 
 /** Reads a response in the format of LiteLLM's generic guardrail API. */

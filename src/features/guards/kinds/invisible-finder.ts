@@ -27,7 +27,7 @@ const decodeTags = (tags: string): string =>
     .join('')
     .replace('\u007f', '')
 
-/** Counts tags that may belong to a flag, and zero-width characters that a letter may follow. */
+/** Counts tags that may belong to a flag, and zero-width characters that may precede a letter. */
 export const countUnfinishedInvisible = (text: string): number => countAtEnd(text, (unit) => HIDDEN_PATTERN.test(unit))
 
 /** Matches zero-width characters, the black flag, and the surrogates of tags. */

@@ -1,8 +1,11 @@
-/** Reads pairs of letters and their Latin letters. */
+/** Pairs each letter with its Latin letter. */
 const readPairs = (rows: ReadonlyArray<readonly [letters: string, latin: string]>) =>
   rows.flatMap(([letters, latin]) => Array.from(letters, (letter, index) => [letter, latin[index] ?? letter] as const))
 
-/** Letters of other alphabets, in lower case unless only the capital looks alike, small capitals, and symbols that look like ASCII characters. */
+/**
+ * Characters that look like ASCII characters: letters of other alphabets (in lowercase, unless only the capital looks alike), small capitals, and
+ * symbols.
+ */
 export const LOOKALIKES: ReadonlyMap<string, string> = new Map(
   readPairs([
     ['авекмнорстухіјѕԁԛԝһӏɡ', 'abekmhopctyxijsdqwhlg'],
@@ -24,7 +27,10 @@ export const LOOKALIKES: ReadonlyMap<string, string> = new Map(
   ]),
 )
 
-/** Lowercase letters with a stroke or a hook, turned ones, and currency signs, which Unicode doesn't decompose, as a letter and a mark. */
+/**
+ * Letters that Unicode doesn't decompose, each with its base letter and mark: lowercase letters with a stroke or a hook, turned letters, and currency
+ * signs.
+ */
 export const STROKES: ReadonlyMap<string, string> = new Map(
   readPairs([
     ['øđłħŧƀɨʉꞓɇɍɏƶðþ', 'odlhtbiuceryzdp'],

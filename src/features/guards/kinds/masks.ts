@@ -3,18 +3,18 @@ import { tryParseJson } from '../../../lib/json.ts'
 import type { GuardChange, GuardPart } from '../guard.ts'
 import type { Match } from './word-finder.ts'
 
-/** The placeholders of one request. */
+/** The placeholders for one request. */
 interface Masks {
   tag: string
   readonly counts: Map<string, number>
   readonly placeholders: Map<string, string>
-  /** Values by placeholder in lower case, without values that are never restored. */
+  /** Values by lowercase placeholder. Excludes values that are never restored. */
   readonly values: Map<string, string>
 }
 
 interface MaskOptions {
   memory: Map<unknown, unknown>
-  /** The owner of the text, so all of the owner's requests use the same placeholders. */
+  /** The owner of the text. All of an owner's requests use the same placeholders. */
   scope: string
   neverRestored: ReadonlySet<string>
 }
@@ -45,7 +45,7 @@ export function mask(
   })
 }
 
-/** Picks a tag that the strings don't contain, so nothing in them is mistaken for one of our placeholders. */
+/** Picks a tag that doesn't occur in the strings, so nothing in them is mistaken for one of our placeholders. */
 function createMasks(parts: readonly GuardPart[], scope: string): Masks {
   let tag = ''
   for (let attempt = 0; tag === '' || parts.some(({ text }) => text.toLowerCase().includes(`-${tag}`)); attempt++)
@@ -53,7 +53,7 @@ function createMasks(parts: readonly GuardPart[], scope: string): Masks {
   return { tag, counts: new Map(), placeholders: new Map(), values: new Map() }
 }
 
-/** Restores the values where the model repeats their placeholders, in upper or lower case. */
+/** Restores values where the model repeats their placeholders, in any letter case. */
 export function unmask(parts: readonly GuardPart[], memory: Map<unknown, unknown>): GuardChange[] {
   const masks = memory.get(KEY) as Masks | undefined
   if (!masks || masks.values.size === 0) return []
@@ -68,5 +68,5 @@ export function unmask(parts: readonly GuardPart[], memory: Map<unknown, unknown
   })
 }
 
-/** Matches anything that looks like a placeholder; `unmask` checks whether it is one of ours. */
+/** Matches anything that looks like a placeholder. `unmask` checks whether it is one of ours. */
 const PLACEHOLDER_PATTERN = /(?<![A-Z0-9])[A-Z][A-Z0-9]{0,15}-\d{1,6}-[a-z0-9]{4}(?![A-Z0-9])/gi

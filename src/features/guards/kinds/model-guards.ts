@@ -5,13 +5,13 @@ import type { Guard, GuardContext, GuardPart } from '../guard.ts'
 export interface ModerationRules {
   /** A moderation model, such as `openai/omni-moderation-latest`. */
   readonly model: string
-  /** The lowest score to reject, from 0 to 1, by category. Default: the model's own flags. */
+  /** The lowest score to reject, by category, from 0 to 1. Default: the model's own flags. */
   readonly thresholds?: Readonly<Record<string, number>>
 }
 
 const MODEL_TIMEOUT_MS = 5_000
 
-/** The kinds of parts that people or models write. */
+/** The kinds of parts with text written by people or models. */
 const TEXT_KINDS: ReadonlySet<GuardPart['kind']> = new Set(['text', 'tool-call', 'tool-result', 'reasoning', 'media'])
 
 /** Creates a guard that calls a model, unless there is nothing to check. */
@@ -63,7 +63,7 @@ function findCategory(result: unknown, thresholds: ModerationRules['thresholds']
 export interface JudgeRules {
   /** A chat model, an alias, or a combo. */
   readonly model: string
-  /** The content to reject, in plain language. Not supported for `llama-guard`, which has its own policy. */
+  /** The content to reject, in plain language. Not supported for `llama-guard`, which uses its own policy. */
   readonly policy?: string
   /** The prompt and verdict format that the model was trained on. Default: a prompt for any chat model, and a verdict in JSON. */
   readonly template?: 'llama-guard' | 'gpt-oss-safeguard'
@@ -133,7 +133,7 @@ function readVerdict(reply: string): ReturnType<Guard['check']> {
   }
 }
 
-/** Parses a Llama Guard reply: `safe`, or `unsafe` and categories such as `S1,S10`. */
+/** Parses a Llama Guard reply: `safe`, or `unsafe` followed by categories such as `S1,S10`. */
 function readLlamaGuard(reply: string): ReturnType<Guard['check']> {
   if (reply === 'safe') return undefined
   const [, category] = /^unsafe(?:\s{1,9}(S\d{1,2})(?:,\s?S\d{1,2}){0,20})?$/.exec(reply) ?? []

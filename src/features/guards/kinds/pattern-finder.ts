@@ -25,13 +25,13 @@ interface PatternSearch {
   maxMatch: number
 }
 
-/** Hides a package from bundlers, which would otherwise fail in apps that don't install it. */
+/** Hides an import from bundlers, which would otherwise fail in apps that don't install the package. */
 const importPackage = (name: string): Promise<PatternLibrary> =>
   import(/* @vite-ignore */ /* webpackIgnore: true */ name)
 
 /**
- * Creates the function that finds the patterns' matches in linear time. Rejects with a TypeError that names a pattern that RE2 doesn't support, or
- * with an Error if the package `re2js` isn't installed.
+ * Creates the function that finds the patterns' matches in linear time. Rejects with a TypeError that names the pattern if RE2 doesn't support it.
+ * Rejects with an Error if the package `re2js` isn't installed.
  */
 export async function createPatternFinder(
   { patterns, flags, maxMatch }: PatternSearch,
@@ -55,7 +55,7 @@ export async function createPatternFinder(
     }
   })
 
-  /** Finds matches in a string. In a piece, ignores a match at the end that the next piece could extend. */
+  /** Finds matches in a string. In a piece, ignores a match at the end, because the next piece could extend it. */
   function find(text: string, isPiece = false): Match[] {
     const matches: Match[] = []
     for (const pattern of compiled) {

@@ -47,7 +47,7 @@ export function findPii(text: string, types: readonly PiiType[], isPiece: boolea
   })
 }
 
-/** Returns the length of a possibly unfinished match at the end of a string: a word, or a number or an IBAN with spaces. */
+/** Returns the length of a possibly unfinished match at the end of a string: a word, or a number or IBAN with spaces. */
 export const countUnfinishedPii = (text: string): number =>
   countAtEnd(
     text,

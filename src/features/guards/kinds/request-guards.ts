@@ -6,7 +6,7 @@ import type { BuiltInGuard } from './finding-guard.ts'
 
 /** The maximum size of a request. */
 export interface SizeRules {
-  /** Maximum characters of text in the request, excluding options and IDs. */
+  /** Maximum number of text characters in the request, excluding options and IDs. */
   readonly maxCharacters?: number
   /** Maximum number of messages. */
   readonly maxTurns?: number
@@ -21,7 +21,7 @@ export function createSizeGuard(options: Pick<Guard, 'name'> & Partial<Guard> & 
   return {
     ...rest,
     on: ['request'],
-    older: 'refuse', // removing an older text wouldn't help
+    older: 'refuse', // removing older text wouldn't help
     isImmediate: true,
     check: ({ parts }) => {
       const characters = parts.reduce((sum, { kind, text }) => sum + (COUNTED_KINDS.has(kind) ? text.length : 0), 0)
@@ -45,7 +45,7 @@ const COUNTED_KINDS: ReadonlySet<GuardPart['kind']> = new Set([
   'reasoning',
 ])
 
-/** The tools that requests may offer, by name; `*` at the end of a name matches the rest. */
+/** The tools that requests may offer, by name. A `*` at the end of a name matches any suffix. */
 export interface ToolRules {
   /** Default: all. */
   readonly allow?: readonly string[]
@@ -56,7 +56,7 @@ export interface ToolRules {
   readonly arguments?: Readonly<Record<string, JsonObject>>
 }
 
-/** Creates a guard that limits the tools of requests, and rejects calls to denied tools. */
+/** Creates a guard that restricts the tools in requests, and rejects calls to denied tools. */
 export function createToolGuard(options: Pick<Guard, 'name'> & Partial<Guard> & ToolRules): BuiltInGuard {
   const { allow, deny = [], hosted = 'pass', arguments: schemas = {}, ...rest } = options
   for (const [name, schema] of Object.entries(schemas)) {
@@ -99,7 +99,7 @@ function createNameTest(names: readonly string[]): (name: string) => boolean {
   return (name) => exactNames.has(name) || starts.some((start) => name.startsWith(start))
 }
 
-/** Returns whether a request has tools that a provider runs. */
+/** Returns whether a request offers tools that a provider runs. */
 export const hasHostedTools = (body: JsonObject): boolean => listTools(body).some(({ isHosted }) => isHosted)
 
 interface ListedTool {

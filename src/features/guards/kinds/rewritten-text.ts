@@ -1,11 +1,11 @@
-/** A string with some characters replaced, and the positions of its characters in the original. */
+/** A string in which some characters have been replaced. Maps its positions to those in the original. */
 export interface RewrittenText {
   text: string
-  /** Returns the original position of a character. With `isEnd`, returns the position after it. */
+  /** Returns the original position of a character, or the position after it with `isEnd`. */
   toOriginal(index: number, isEnd?: boolean): number
 }
 
-/** Combines two rewrites of a text into one whose positions refer to the original text. */
+/** Combines two consecutive rewrites into one whose positions refer to the original text. */
 export const composeTexts = (first: RewrittenText, second: RewrittenText): RewrittenText => ({
   text: second.text,
   toOriginal: (index, isEnd = false) =>
@@ -18,7 +18,7 @@ interface Piece {
   start: number
   from: number
   until: number
-  /** Whether the piece replaces the original characters as a unit. If not, each character keeps its own position. */
+  /** Whether the piece replaces the original characters as a unit. If not, each character maps to its own position. */
   isNew: boolean
 }
 

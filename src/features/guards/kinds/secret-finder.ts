@@ -4,7 +4,8 @@ import { countAtEnd } from './count-at-end.ts'
 import type { Match } from './word-finder.ts'
 
 /**
- * Finds credentials: keys with vendors' prefixes, tokens, private keys, and passwords in URLs, including those in base64, hex, or percent-encoding.
+ * Finds credentials: keys with vendor prefixes, tokens, private keys, and passwords in URLs, also if they are encoded in base64, hex, or
+ * percent-encoding.
  */
 export function findSecrets(text: string): Match[] {
   const matches: Match[] = []
@@ -24,7 +25,7 @@ const WORD_PATTERN = /[A-Za-z0-9+/_=~.%-]{16,}/g
 
 const isSecret = (text: string): boolean => CREDENTIAL_PATTERNS.some((shape) => text.search(shape) !== -1)
 
-/** Counts the last word and an unfinished private key, because the next piece may continue them. */
+/** Counts the last word, and an unfinished private key, because the next piece may continue either one. */
 export function countUnfinishedSecret(text: string): number {
   const key = text.lastIndexOf('-----BEGIN ')
   if (key !== -1 && !text.includes('-----END ', key)) return text.length - key

@@ -6,8 +6,8 @@ import type { StoredGuard } from '../../../records/record-collections.ts'
 import type { GuardRecordChange } from '../../../types/records/guard-fields.ts'
 
 /**
- * Applies a change to a guard. Omitted and shortened headers stay the same. Throws `INVALID_REQUEST` if stored headers would be sent to another URL.
- * `opened` is the guard with its headers, if they can be decrypted.
+ * Applies a change to a guard. Omitted and shortened header values stay the same. Throws `INVALID_REQUEST` if stored headers would be sent to another
+ * URL. `opened` is the guard with its headers, if they can be decrypted.
  */
 export function applyChange(
   current: StoredGuard,

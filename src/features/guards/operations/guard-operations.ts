@@ -39,24 +39,25 @@ import { describeGuardUses } from './guard-uses.ts'
 import { createGuardTest, type GuardTestResult, type GuardTrial, MAX_TRIED } from './try-guards.ts'
 
 /**
- * Guards that are records. Methods accept `Input` as well as the typed input: `never` for in-process calls, `unknown` for HTTP bodies.
+ * Operations on guards that are stored as records. They accept `Input` as well as the typed input: `never` for in-process calls, `unknown` for HTTP
+ * bodies.
  */
 export interface GuardOperations<Input = never> {
-  /** Lists the guards in the order of their creation. Functions in code aren't listed. */
+  /** Lists the guards in order of creation. Guards that are functions in code aren't listed. */
   list(): Promise<{ guards: ShownGuard[] }>
   get(name: string): Promise<ShownGuard>
-  /** Rejects with `NAME_TAKEN`, or with `INVALID_REQUEST` for an option that the kind doesn't have. */
+  /** Rejects with `NAME_TAKEN`, or with `INVALID_REQUEST` for an option that the kind doesn't support. */
   create(input: NewGuard | Input): Promise<ShownGuard>
   /** Takes effect with the next request. Omitted fields stay the same; `null` removes a field. */
   update(name: string, input: GuardRecordChange | Input): Promise<ShownGuard>
   /**
-   * Creates the guard with this name. If it exists, changes the given fields. Writes nothing if nothing would change, so you can call it at every
-   * start. Rejects with `INVALID_REQUEST` if a field is `undefined`.
+   * Creates the guard with this name, or changes the given fields if it exists. Writes nothing if nothing would change, so you can call it at every
+   * startup. Rejects with `INVALID_REQUEST` if a field is `undefined`.
    */
   put(input: OrUnset<GuardPut> | Input): Promise<ShownGuard>
-  /** Rejects with an `INVALID_REQUEST` that lists where the guard is still used. */
+  /** Rejects with `INVALID_REQUEST` if the guard is in use; the error lists where. */
   delete(name: string): Promise<{ success: true }>
-  /** Checks text with guards, without storing anything. Guards may call models. */
+  /** Checks text with guards without storing anything. Guards may call models. */
   test(input: GuardTrial | Input): Promise<GuardTestResult>
 }
 
@@ -87,7 +88,7 @@ export function createGuardOperations(deps: GuardOperationDependencies): GuardOp
   const { store, clock } = deps
   const { guards } = store
 
-  /** Decrypts the headers. Resolves to `undefined` if that fails, so the rest of the guard can be shown. */
+  /** Decrypts the headers. Resolves to `undefined` if that fails, so the other fields can still be shown. */
   const open = (record: StoredGuard): Promise<PlainGuard | undefined> =>
     decryptHeaders(store.keyring, record).catch(() => undefined)
 

@@ -1,6 +1,6 @@
 import type { WritableStore } from '../../../records/writable-store.ts'
 
-/** Describes which settings, groups, keys, and combos name a guard. Returns `undefined` if none do. */
+/** Describes which settings, groups, keys, and combos use a guard. Returns `undefined` if none do. */
 export async function describeGuardUses(store: WritableStore, name: string): Promise<string | undefined> {
   const names = (record: { guards?: readonly string[]; guardsExcept?: readonly string[] }) =>
     record.guards?.includes(name) || record.guardsExcept?.includes(name)

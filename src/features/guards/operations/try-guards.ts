@@ -18,7 +18,7 @@ export interface GuardTrial {
 export interface GuardTestResult {
   /** One verdict per guard, in order. Each guard checks the text as changed by the previous ones. */
   verdicts: TestedGuard[]
-  /** The text with the changes of all guards. */
+  /** The text with the changes by all guards. */
   text: string
 }
 
@@ -27,19 +27,19 @@ export interface TestedGuard {
   name: string
   verdict: GuardNote['verdict']
   category?: string
-  /** Duration of the check. */
+  /** How long the check took, in ms. */
   ms: number
   /** Why the guard failed. */
   error?: string
 }
 
-/** Maximum length of the text to check. */
+/** Maximum length of the text to check, in characters. */
 export const MAX_TRIED = 100_000
 
 interface TestDependencies {
   clock: Clock
   own: { basePath: string }
-  /** Calls the services of guards. */
+  /** Calls the services that guards use. */
   fetch: UpstreamFetch
   /** Serves a model request from this process. */
   serve(exchange: Exchange): Promise<Reply | undefined>

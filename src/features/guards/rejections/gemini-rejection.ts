@@ -3,7 +3,7 @@ import { formatSseEvent } from '../../../lib/sse.ts'
 import { pickFields } from './pick-fields.ts'
 import type { RejectionFormat } from './rejection-formats.ts'
 
-/** Google's Gemini. A stream for a client that expects a JSON array is converted later. */
+/** Rejections in Google's Gemini format. A stream for a client that expects a JSON array is converted later. */
 export const geminiRejection: RejectionFormat = {
   writeWhole: (response, { message }) => ({
     ...pickFields(response, ['usageMetadata', 'modelVersion', 'responseId', 'createTime']),

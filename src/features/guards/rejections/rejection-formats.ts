@@ -13,11 +13,11 @@ export interface RejectionFormat {
   createEnding(request: EndedRequest): StreamEnding
 }
 
-/** Ends a stream after the events that the client has already received. */
+/** Ends a stream, continuing from the events that the client has already received. */
 export interface StreamEnding {
   /** Called with each event that is sent to the client. */
   observe(event: JsonObject): void
-  /** Returns the event that ends one of several choices. Absent if the format can't end choices individually. */
+  /** Returns the event that ends one of several choices. Absent if the format can't end individual choices. */
   endChoice?(index: number): JsonObject
   /** Returns the events that close open items and end the stream. */
   end(reason: RejectionReason, usage: RejectionUsage): string
@@ -28,7 +28,7 @@ export interface EndedRequest {
   model: string
   /** The current time, in ms. */
   now: number
-  /** Called with each item of a Responses stream, as the client receives it. */
+  /** Called with each item of a Responses stream in the form in which the client receives it. */
   keepItem(item: JsonObject): void
 }
 
@@ -37,7 +37,7 @@ export interface RejectionReason {
   category: string | undefined
 }
 
-/** Estimated tokens, for formats whose last event reports the usage. */
+/** Estimated tokens, for formats that report usage in their last event. */
 export interface RejectionUsage {
   inputTokens: number
   outputTokens: number
