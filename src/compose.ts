@@ -34,7 +34,7 @@ interface Parts {
   findKeyAccount: NonNullable<KeyStore['findKeyAccount']>
 }
 
-/** Combines the request path and the features into a gateway's handlers. Throws a TypeError for features that conflict with each other. */
+/** Wires the request pipeline and the features into a gateway's handlers. Throws a TypeError if features conflict. */
 export function compose({ core, pipeline, features, options, internals, ...parts }: Parts) {
   const { accounts, addToken, resume, findKeyAccount } = parts
   const { afterCaller } = internals
@@ -126,5 +126,5 @@ export function compose({ core, pipeline, features, options, internals, ...parts
   }
 }
 
-/** A hook that never ends must not keep the process alive. */
+/** How long `close` waits for background work, in ms, so a hook that never settles can't keep the process alive. */
 const BACKGROUND_TIMEOUT_MS = 10_000

@@ -25,7 +25,7 @@ import { normalizeBasePath } from './request/door/app.ts'
 import { RequestEvents } from './request/request-events.ts'
 import type { Catalog } from './types.ts'
 
-/** A gateway's options with defaults applied, and everything that its features share: the store, events, and in-flight requests. */
+/** A gateway's options with defaults applied, and everything its features share, such as the store, events, and in-flight requests. */
 export type Core = ReturnType<typeof createCore>
 
 export function createCore(options: GatewayOptions, { digestsSha256 = false }: Pick<StoreOptions, 'digestsSha256'>) {

@@ -85,7 +85,7 @@ export type ErrorCode = keyof typeof table
 export interface GatewayError extends Error {
   readonly code: ErrorCode
   readonly status: number
-  /** Facts for the operator (`onError`), such as the provider; never a secret, a header, or a body. */
+  /** Details for the operator (`onError`), such as the provider; never a secret, a header, or a body. */
   readonly data: Readonly<Record<string, unknown>>
   /** Headers of the error's HTTP response, such as `allow` or `retry-after`. */
   readonly headers: Readonly<Record<string, string>>
@@ -115,7 +115,9 @@ export function gatewayError(code: ErrorCode, details: ErrorDetails = {}): Gatew
   }) as Boom & GatewayError // Boom types `data` as nullable, but it is set above
 }
 
-/** Replaces this gateway's keys and tokens, which clients may paste into other fields, with `[credential]`, even if repeatedly percent-encoded. */
+/**
+ * Replaces this gateway's keys and tokens with `[credential]`, even if they are repeatedly percent-encoded. Clients may paste them into any field.
+ */
 export const redactClientKeys = (text: string): string =>
   text.replace(/[\w%.-]{20,}/g, (word) => {
     let decoded = word

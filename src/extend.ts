@@ -52,10 +52,10 @@ function listOperationNames(feature: string, operations: NonNullable<Feature['op
   ])
 }
 
-/** Removes the names of parameters, because paths that differ only in them are the same. */
+/** Removes parameter names, because paths that differ only in those names match the same requests. */
 const withoutNames = (path: string) => path.replaceAll(/:\w+/g, ':')
 
-/** Throws a TypeError if a feature of the `extend` option has the name of a built-in feature or area. */
+/** Throws a TypeError if a feature in the `extend` option has the name of a built-in feature or area. */
 export function checkNames(features: readonly BuiltInFeature[], extend: readonly Feature[] = []): void {
   const names = ['models', 'health', ...features.map(({ name }) => name)]
   const duplicate = extend.find(({ name }) => names.indexOf(name) !== names.lastIndexOf(name))
@@ -74,11 +74,11 @@ export const checkRoutes = (features: ReadonlyArray<RouteOwner>): void =>
     ),
   )
 
-/** Throws a TypeError if an operation of the management API is defined twice. */
+/** Throws a TypeError if a management API operation is defined twice. */
 export const checkOperations = (features: ReadonlyArray<Pick<BuiltInFeature, 'name' | 'operations'>>): void =>
   checkDistinct(features.flatMap(({ name, operations = {} }) => listOperationNames(name, operations)))
 
-/** Lists the routes of a feature that need a client key. */
+/** Lists a feature's routes that need a client key. */
 export const listFeatureRoutes = ({ routes = [], areas = [] }: RouteOwner): NonNullable<RouteOwner['routes']> => [
   ...routes,
   ...areas.flatMap(listRoutes),
@@ -110,7 +110,7 @@ function checkDistinct(claims: readonly Claim[]): void {
 
 const listRoutes = (area: FeatureArea | ServedArea): readonly FeatureRoute[] => ('routes' in area ? area.routes : [])
 
-/** Binds a feature's methods, and converts the results of its steps to replies. */
+/** Binds a feature's methods, and converts its steps' results to replies. */
 export function adaptFeature(feature: Feature): BuiltInFeature {
   const { name, areas, routes, operations, events } = feature
   const aroundRequest = feature.aroundRequest?.bind(feature)
@@ -136,14 +136,14 @@ export function adaptFeature(feature: Feature): BuiltInFeature {
   }
 }
 
-/** Loaded with the first request to a feature. */
+/** Lazy-loaded on the first request to a feature. */
 const loadServing = once(() => import('./feature-serving.ts'))
 
 interface AreaOptions extends RouteBodyLimits, AreaServing {
   serveRoutes(routes: readonly HttpRoute[]): Area['serve']
 }
 
-/** Creates the areas of all features. */
+/** Creates all features' areas. */
 export const createAreas = (features: ReadonlyArray<Pick<Feature, 'name' | 'areas'>>, options: AreaOptions): Area[] =>
   features.flatMap(({ name, areas = [] }) =>
     areas.map((area) =>
@@ -168,7 +168,7 @@ function createServedArea(name: string, area: ServedArea, options: AreaOptions):
   }
 }
 
-/** Lists a feature's routes, apart from the model endpoints. */
+/** Converts a feature's routes outside its areas to HTTP routes. */
 export const toHttpRoutes = ({ name, routes = [] }: Pick<Feature, 'name' | 'routes'>, options: RouteBodyLimits) =>
   routes.map((route) => toHttpRoute(route, name, options))
 

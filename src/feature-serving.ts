@@ -17,7 +17,7 @@ export interface AreaServing {
   onError(error: unknown): void
 }
 
-/** Replies to a request for an area of a feature. Never rejects. */
+/** Replies to a request for a feature's area. Never rejects. */
 export async function serveFeatureArea(
   area: ServedArea,
   { exchange, path }: AreaRequest,
@@ -31,7 +31,7 @@ export async function serveFeatureArea(
   }
 }
 
-/** Replies to a request for a route of a feature. */
+/** Replies to a request for a feature's route. */
 export async function runFeatureRoute(
   route: FeatureRoute,
   request: RoutedRequest,

@@ -6,9 +6,9 @@ import type { PipelineSteps, RequestStep } from './request/steps.ts'
 import type { ClientFormat, Kind } from './types.ts'
 
 /**
- * An extension of the gateway, passed in the `extend` option. The gateway's own limits, usage records, and observers are also features.
- * Steps run in the order of the entries, the first outermost. Keys and permissions come first, and limits before model calls and routes.
- * If a step throws, the request fails with a 500, unless the error comes from `reject`.
+ * An extension of the gateway, passed in the `extend` option. The gateway's own limits, usage records, and observers are also features. Steps run in
+ * list order, the first one outermost. API keys and permissions are checked first, and limits are checked before model calls and routes. If a step
+ * throws, the request fails with a 500, unless the error comes from `reject`.
  */
 export interface Feature {
   /** Used in messages; must be unique within a gateway. */
@@ -36,16 +36,16 @@ export interface Feature {
    * in the OpenAPI document.
    */
   readonly operations?: Readonly<Record<string, Readonly<Record<string, ManagementOperation>>>>
-  /** Called with the events of each request. Errors go to `onError` and don't affect the request. `close` awaits returned promises. */
+  /** Called with each request's events. Errors go to `onError` and don't affect the request. `close` awaits returned promises. */
   readonly events?: FeatureEvents
   /** Called and awaited when the gateway closes. */
   close?(): unknown
 }
 
-/** A feature of the gateway itself. Its steps get the gateway's own objects, and it has steps that other features can't have. */
+/** A feature that is built into the gateway. Its steps receive the gateway's internal objects, and it can have steps that other features can't. */
 export interface BuiltInFeature extends Omit<Feature, 'aroundRequest' | 'aroundCall' | 'aroundAttempt'>, PipelineSteps {
   aroundRequest?: RequestStep
-  /** Loads the listener of the feature before the first request, because it must see each request arrive. */
+  /** Loads the feature's listeners before the first request, so they see every request arrive. */
   loadEvents?(): Promise<FeatureEvents>
 }
 
@@ -91,7 +91,7 @@ export interface GatewayRequest {
   onEnd(listener: (record: RequestRecord) => void): void
   /** Keeps the platform running for work that outlives the response. */
   waitUntil(work: Promise<unknown>): void
-  /** Rejects the request with an error in the client's format. `status` defaults to 403 and decides the error code; a 500 hides the message. */
+  /** Rejects the request with an error in the client's format. `status` defaults to 403 and determines the error code; a 500 hides the message. */
   reject(message: string, options?: { status?: number }): never
 }
 
@@ -178,15 +178,15 @@ export interface RecordedRoute extends RouteParts {
   run(request: FeatureRouteRequest): Promise<Reply | Response> | Response
 }
 
-/** A route whose requests only need a key, such as one that lists models. */
+/** A route that only requires a key, such as one that lists models. */
 export interface UnrecordedRoute extends RouteParts {
   readonly isRecorded: false
   run(request: UnrecordedRequest): Promise<Reply | Response> | Response
 }
 
-/** A request for a route of a feature. */
+/** A request for a feature's route. */
 export interface FeatureRouteRequest extends GatewayRequest {
-  /** The parameters of the path, percent-decoded. */
+  /** The path parameters, percent-decoded. */
   readonly params: Readonly<Record<string, string>>
   readonly query: URLSearchParams
   /** Reads the body, which must be a JSON object. Rejects with a 400, 408, 413, or 415, which the client receives. */
@@ -195,13 +195,13 @@ export interface FeatureRouteRequest extends GatewayRequest {
   bytes(): Promise<Uint8Array>
 }
 
-/** A request for a route whose requests aren't recorded. */
+/** A request for an unrecorded route. */
 export type UnrecordedRequest = Pick<
   FeatureRouteRequest,
   'method' | 'path' | 'key' | 'params' | 'query' | 'header' | 'reject'
 >
 
-/** An operation of the management API. */
+/** A management API operation. */
 export interface ManagementOperation {
   readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
   /** Below the base path. Its parameters are the first arguments of `run`: `/api/notes/:id`. */
@@ -239,11 +239,11 @@ type Intersect<Union> = (Union extends unknown ? (argument: Union) => void : nev
 
 /** Listeners that follow requests as they run. */
 export interface FeatureEvents {
-  /** Called when the body of a model request has been read. */
+  /** Called when a model request's body has been read. */
   read?(request: FollowedRequest): unknown
   /** Called when a provider is about to be called. */
   attempting?(attempt: FollowedAttempt, request: FollowedRequest): unknown
-  /** Called when the outcome of an attempt is known: the response has arrived, its stream has its first content, or the attempt failed. */
+  /** Called when an attempt's outcome is known: the response has arrived, its stream has its first content, or the attempt failed. */
   responded?(attempt: FollowedAttempt, request: FollowedRequest): unknown
   /** Called when an attempt is over, and its usage is known. */
   settled?(attempt: FollowedAttempt, request: FollowedRequest): unknown
@@ -258,16 +258,16 @@ export interface FollowedRequest extends Pick<GatewayRequest, 'id' | 'key' | 'ro
   /** The requested model, or `undefined` if the request couldn't be read, or calls no model. */
   readonly model: string | undefined
   readonly streamed: boolean
-  /** The record of the request. Throws until the request has ended. */
+  /** The request's record. Throws until the request has ended. */
   readonly record: RequestRecord
 }
 
 /** An attempt, as passed to event listeners. */
 export interface FollowedAttempt {
-  /** Starts at 1 and counts in the order in which providers are called. */
+  /** The attempt number, starting at 1, in the order in which providers are called. */
   readonly number: number
   /** Epoch ms. */
   readonly startedAt: number
-  /** The record of the attempt, once it has an outcome. */
+  /** The attempt's record, once it has an outcome. */
   readonly record: AttemptRecord | undefined
 }

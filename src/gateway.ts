@@ -74,8 +74,8 @@ export interface Gateway<Operations = unknown> {
    */
   exchange(exchange: Exchange, authenticator?: Authenticator): Promise<Reply | undefined>
   /**
-   * Returns this gateway for the requests of one account that your app has authenticated: `gateway.as({ account: user.id }).fetch(request)`. It
-   * doesn't call `identify`. Throws a TypeError if the identity is invalid.
+   * Returns this gateway for the requests of one account that your app has authenticated: `gateway.as({ account: user.id }).fetch(request)`.
+   * `identify` isn't called. Throws a TypeError if the identity is invalid.
    */
   as(identity: Identity): AccountGateway
   /** Returns the reply of `fetch` for a path that isn't the gateway's: 200 at the root, which tools probe, otherwise 404. */
@@ -90,7 +90,7 @@ export function createGateway<const Extend extends readonly Feature[] = []>(
   return createGatewayWith(options).gateway as Gateway<FeatureApi<Extend>> // has the operations of all features
 }
 
-/** Creates a gateway from checked options, its store, its limit counters, and the list of its features. */
+/** Creates a gateway from checked options, and returns it with its store, its limit counters, and its features. */
 export function createGatewayWith(
   options: GatewayOptions,
   internals: Internals = {},
@@ -160,7 +160,7 @@ export function createGatewayWith(
     ...createObservers(observe, { ...core, pipeline, getApi: () => management.api, isOneOfMany: isShortLived() }),
     ...(options.extend ?? []).map(adaptFeature),
     route,
-    guards, // checked again, because a step may have chosen another combo
+    guards, // runs again, because a step may have chosen another combo
     promptCaching,
   ]
   const features = listed.filter((feature) => feature !== undefined)
@@ -207,5 +207,5 @@ export function createGatewayWith(
     store: core.store,
     ledger: limits.ledger,
     features,
-  } // the doc of `Gateway` explains the difference
+  } // the doc comment of `Gateway` explains the difference
 }

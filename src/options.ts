@@ -74,9 +74,9 @@ export interface GatewayOptions<Extend extends readonly Feature[] = readonly Fea
   /** The path the gateway is mounted at, such as `/ai`. Default: the root. */
   basePath?: string
   /**
-   * Origins whose pages may call `/v1` and `/v1beta`, such as `https://app.example.com`. Default: none, but any page may list the models.
-   * Client keys are still required as usual, and `/api` stays closed to these origins. Requests from these pages carry no cookies for
-   * `identify`, unless the origin is listed as `{ origin, credentials: true }`.
+   * Origins whose pages may call `/v1` and `/v1beta`, such as `https://app.example.com`. Default: none, but any page may list the models. Client keys
+   * are still required as usual, and `/api` stays closed to these origins. Requests from these pages don't include cookies for `identify`, unless the
+   * origin is listed as `{ origin, credentials: true }`.
    */
   allowedOrigins?: readonly AllowedOrigin[]
   /** The origin at which browsers reach the gateway behind a proxy that changes `Host`, such as `https://app.example`. Default: taken from `Host`. */
@@ -86,7 +86,7 @@ export interface GatewayOptions<Extend extends readonly Feature[] = readonly Fea
    * (docs/src/content/docs/guides/users-of-your-app.md). With it, a request without an identity needs an API key, even if `requireApiKey` is off. Default: none.
    */
   identify?: Identify | CachedIdentify
-  /** Options for the accounts that `identify` and `gateway.as` name. */
+  /** Options for the accounts that `identify` and `gateway.as` identify. */
   accounts?: AccountOptions
   /** Who may call `/api`. Default: no one. `gateway.api` is always available in process. */
   management?: ManagementOptions
@@ -95,9 +95,9 @@ export interface GatewayOptions<Extend extends readonly Feature[] = readonly Fea
   /** Options for cloud sync, which `POST /api/sync/cloud` turns on. Default: HTTPS only, without an enrollment token. */
   cloud?: CloudOptions
   /**
-   * Keeps round-robin positions, re-pinned `sticky` sessions, and the load and latency behind `least-busy` and `least-latency` in the
-   * storage, shared by all instances. Costs one write per round-robin step, and up to ten reads and writes a second for load and latency.
-   * Default: `true` if the storage is `atomic`; otherwise this state stays in memory.
+   * Stores round-robin positions, re-pinned `sticky` sessions, and the load and latency data for `least-busy` and `least-latency`, so all instances
+   * share them. Costs one write per round-robin step, and up to ten reads and writes a second for load and latency. Default: `true` if the storage is
+   * `atomic`; otherwise this state stays in memory.
    */
   sharedState?: boolean
   /**
@@ -185,7 +185,7 @@ export function checkOptions(
   checkFeatures(options.extend)
 }
 
-/** A requirement, as a predicate, and the check for it. */
+/** A requirement, worded to follow "must", and its check. */
 type Rule = readonly [requirement: string, isMet: (value: unknown) => boolean]
 type Rules = Readonly<Record<string, Rule>>
 

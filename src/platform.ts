@@ -39,10 +39,10 @@ export const platformClock: Clock = {
     }),
 }
 
-/** Whether to hold the body of a rejected request, with its reader locked. `Deno.serve` reads a canceled or untouched body to its end. */
+/** Whether to keep a rejected request's body locked by its reader. `Deno.serve` reads a canceled or untouched body to its end. */
 export const holdsRejectedBodies: boolean = isDeno
 
-/** How long a client may keep sending after a response that closes its connection, in ms. If it is cut off sooner, it loses the response. */
+/** How long a client may keep sending after a response that closes its connection, in ms. A client that is cut off sooner loses the response. */
 const LINGER_MS = 500
 
 /**
@@ -114,7 +114,7 @@ export function createBusyWarning(logger: Logger): ((requests: number) => void) 
   }
 }
 
-/** Starts a call on Bun. Batches responses, like requests (`waitForBatch`). */
+/** Starts a call on Bun. Batches responses, as `waitForBatch` does for requests. */
 const startBunCall = (call: UpstreamCall): PendingResponse => fetchCall(fetch, call, nextTurn)
 
 const nativeFetch = (input: string, init?: RequestInit) => fetch(input, init)

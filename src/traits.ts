@@ -29,7 +29,7 @@ export type OptionName =
   | 'topP'
   | 'verbosity'
 
-/** The content that a conversation may have in addition to text. */
+/** The content that a conversation may contain in addition to text. */
 export type InputKind = MediaKind | AddressKind | 'search-result'
 
 export type MediaKind = 'image' | 'file' | 'audio' | 'video'
@@ -41,7 +41,7 @@ export type AddressKind = `${MediaKind}-url` | 'youtube'
 export interface Alphabet {
   /** Allowed characters, as the inside of a character class: `A-Za-z0-9_-`. */
   characters: string
-  /** Allowed first characters, if only some are allowed there. */
+  /** Allowed first characters, if they are more restricted. */
   first?: string
   maxLength: number
   /** Whether the length is always exactly `maxLength`. */
@@ -65,9 +65,9 @@ export interface ReasoningTraits {
   field: 'reasoning_content' | 'reasoning' | 'reasoning_details' | 'thinking-parts'
   /** Which of the provider's own reasoning a request must send back. */
   replay: 'never' | 'tool-loop' | 'always'
-  /** Whether each assistant turn must have that field, which is empty if there is no reasoning. */
+  /** Whether each assistant turn must have `field`, even if there is no reasoning. */
   needsField: boolean
-  /** Whether reasoning is rejected if earlier turns have changed. */
+  /** Whether replayed reasoning is rejected if earlier turns have changed. */
   bindsReasoning: boolean
   /** Whether a forced tool call is rejected during reasoning. */
   rejectsForcedTool: boolean
@@ -107,7 +107,7 @@ export interface Traits {
   assistantImages: boolean
   /** Whether the first part and the images of an assistant turn are rejected without a signature. */
   signsResponses: boolean
-  /** The content that a tool result may have in addition to text. */
+  /** The content that a tool result may contain in addition to text. */
   toolResultInputs: readonly InputKind[]
   maxTemperature: number
   maxStopSequences: number
@@ -141,9 +141,9 @@ export interface Traits {
   ownTools: boolean
   /** Whether a tool's input schema may have a union or a reference at its root, without properties. */
   unionTools: boolean
-  /** Whether functions are accepted together with a search. */
+  /** Whether functions and web search are accepted together. */
   searchBesideTools: boolean
-  /** Whether a request with both functions and a search is rejected unless it lets the provider report its searches. */
+  /** Whether a request with both functions and web search is rejected unless it lets the provider report its searches. */
   reportsSearches: boolean
   /** Whether a response schema may describe an array or a scalar instead of an object. */
   plainOutput: boolean
@@ -171,6 +171,6 @@ export interface Traits {
   maxCacheTtl: '5m' | '1h'
   /** Items that can't have a breakpoint although others can; a breakpoint on part of a result moves to the entire result. */
   uncacheable: readonly ('tools' | 'assistant' | 'result-parts')[]
-  /** Whether a stream reports its tokens if `stream_options` requests them. */
+  /** Whether a stream reports its token usage if `stream_options` requests it. */
   streamUsage: boolean
 }

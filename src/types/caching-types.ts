@@ -1,19 +1,19 @@
 import type { Integer, IsoTime } from './plain-types.ts'
 
-/** A caller whose requests to a target get no cache breakpoints for a while because they cost more than they saved. */
+/** A caller that temporarily gets no cache breakpoints for a target, because the breakpoints cost more than they saved. */
 export interface CachingPause {
   /** The ID of the API key, or the account. Empty for requests without either. */
   caller: string
   connectionId: string
   provider: string
   model: string
-  /** When one session gets breakpoints again. */
+  /** When one session may get breakpoints again, to test whether they pay off. */
   until: IsoTime
   /** The savings over one hour in US dollars; always negative. */
   savedUsd: number
 }
 
-/** A session that reads little of its input from the provider's cache, although the gateway asks for it. */
+/** A session that reads little of its input from the provider's cache, although the gateway requests caching. */
 export interface ColdSession {
   /** The ID of the API key, or the account. Empty for requests without either. */
   caller: string
@@ -21,7 +21,7 @@ export interface ColdSession {
   provider: string
   model: string
   requests: Integer
-  /** The share of the input that was read from the cache, from the third request on. */
+  /** The share of input read from the cache, starting with the third request. */
   readShare: number
   lastUsedAt: IsoTime
 }

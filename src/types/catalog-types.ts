@@ -75,10 +75,10 @@ export type Price = Partial<Record<PricedTokens | PricedUnit | 'minute', number>
   serviceTiers?: Readonly<Record<string, ServiceTierPrice>>
 }
 
-/** Prices of requests with more than `above` input tokens. */
+/** Prices for requests with more than `above` input tokens. */
 export type PriceTier = { above: number } & Partial<Record<PricedTokens, number>>
 
-/** Prices of requests that the provider serves with more or less priority. */
+/** Prices for requests that the provider handles with higher or lower priority. */
 export type ServiceTierPrice = Partial<Record<PricedTokens, number>> & { tiers?: readonly PriceTier[] }
 
 /** Token types with a price. Audio and image tokens without their own price cost the same as other tokens. */

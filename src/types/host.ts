@@ -11,7 +11,8 @@ export interface Clock {
 }
 
 /**
- * Where the gateway logs; `console` works. `data` contains facts for the operator, never a secret. Messages are dropped if their level has no method.
+ * Where the gateway logs; `console` works. `data` contains details for the operator, never a secret. Messages are dropped if their level has no
+ * method.
  */
 export interface Logger {
   debug?(message: string, data?: Record<string, unknown>): void

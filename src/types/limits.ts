@@ -20,13 +20,13 @@ export interface UsageLimits {
 /** The unit that a limit counts. */
 export type LimitUnit = 'requests' | 'tokens' | 'usd' | 'parallel'
 
-/** The scope of a limit; `run` is the scope of a token. */
+/** The scope of a limit; `run` is a token's scope. */
 export type LimitScope = 'key' | 'account' | 'group' | 'gateway' | 'run'
 
 /** A limit and its remaining amount. Counts are in the limit's unit; `remaining` is never negative. */
 export interface LimitState {
   scope: LimitScope
-  /** The ID of the key, group, or token, or the ref of the account. */
+  /** The ID of the key, group, or token, or the account's ref. */
   id?: string
   unit: LimitUnit
   /** The window, or `null` for `parallel`. */

@@ -5,7 +5,7 @@ export interface Stored {
   version: string
 }
 
-/** Options of `Storage.set`. */
+/** Options for `Storage.set`. */
 export interface SetOptions {
   ifVersion?: string | null
   ttlMs?: number
@@ -36,7 +36,7 @@ export interface Storage {
    * including it, whether or not it exists; `limit` caps the number of entries. Includes every write that resolved before the call.
    */
   list(prefix: string, options?: { after?: string; limit?: number }): Promise<Array<Stored & { key: string }>>
-  /** Whether `ifVersion` holds against other writers of the same data, in this process and elsewhere. */
+  /** Whether `ifVersion` is enforced against other writers of the same data, in this process and elsewhere. */
   readonly atomic: boolean
   /**
    * `false` if the storage can't handle long list reads or the write volume of usage records (one or more per second under load). The gateway then

@@ -104,10 +104,10 @@ export const vendorFormats = [
   'voyage',
 ] as const
 
-/** The name of a vendor's format. */
+/** A vendor format's name. */
 export type VendorFormatName = (typeof vendorFormats)[number]
 
-/** Lists the members of a union, in the order of the record. The compiler rejects a record that lacks one. */
+/** Lists the members of a union, in the order of the record. The compiler rejects a record that lacks a member. */
 /* @__NO_SIDE_EFFECTS__ */
 export function listMembers<Union extends string>(members: Record<Union, true>): readonly Union[] {
   return Object.keys(members) as Union[] // the record has no other keys

@@ -35,11 +35,11 @@ export const accountFields = {
   promptCaching: { ...cachingField, inputs: removable },
   /** Your own strings by name, like a key's. A change replaces all of them. */
   metadata: { shape: ownerTexts, isOptional: true, isStored: false, inputs: removable },
-  /** The earliest time, in ISO 8601, at which identities and tokens of the account are still valid. Earlier ones were revoked. */
+  /** The account's cached identities and tokens from before this time, in ISO 8601, are revoked. */
   tokensFrom: { shape: time, isOptional: true, guard: 1, inputs: ignoredInUpdates },
   /** ISO 8601. */
   createdAt: { shape: time, inputs: ignoredInUpdates },
-  /** The day of the account's latest requests, in UTC. Absent if there were none yet. */
+  /** The UTC day of the account's latest request. Absent before the first request. */
   seenOn: { shape: text(), isOptional: true, inputs: ignoredInUpdates },
   /** Whether the management API created or changed the record, in which case it doesn't expire. */
   isManaged: { shape: flag, isOptional: true, fallback: false, inputs: ignoredInUpdates },

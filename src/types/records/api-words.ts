@@ -9,8 +9,8 @@ import type { VisibleNames } from './record-fields.ts'
 import type { settingsFields } from './settings-fields.ts'
 
 /*
- * Descriptions of the fields, for the OpenAPI document and the options of the CLI. They are separate from the fields, because requests load the
- * fields. Without a line here, a visible field doesn't compile.
+ * Field descriptions for the OpenAPI document and the CLI options. They are separate so requests, which load the fields, don't load the descriptions
+ * too. A visible field without a description doesn't compile.
  */
 
 /** A sentence for each visible field. Empty if its name is self-explanatory. */

@@ -1,6 +1,6 @@
 import { choice, type Shape } from './shapes.ts'
 
-/** How long the gateway's cache breakpoints keep the tools and the instructions. The conversation is always kept for 5 minutes. */
+/** The lifetime of the gateway's cache breakpoints for tools and instructions. Breakpoints in the conversation always last 5 minutes. */
 export type PromptCacheTtl = '5m' | '1h'
 
 /** Whether the gateway asks providers to cache prompts (docs/src/content/docs/guides/prompt-caching.md). Default: `off`. */

@@ -16,7 +16,7 @@ export const connectionStrategy: Shape<Strategy> = choice(
   { refused: ['conditional'] },
 )
 
-/** Any string. The value is checked separately, because the specification prescribes the messages. */
+/** Any string. The value is checked separately, because the specification prescribes the error messages. */
 const plainText = text()
 
 /** The fields of a combo. */
@@ -58,7 +58,7 @@ export const comboFields = {
   stickyLimit: { shape: stickyLimit, isOptional: true, inputs: removable },
   /** The strategy for each provider's connections, any except `conditional`. Default: the outer combo's, or else the provider's. */
   connectionStrategy: { shape: connectionStrategy, isOptional: true, inputs: removable },
-  /** Names of guards that check requests for models that lead to the combo. */
+  /** Names of guards that check requests for models that resolve to the combo. */
   /** Invalid stored names are read as `none`, which can't be a guard's name, so no request is served. */
   guards: { shape: guardNames, isOptional: true, fallback: ['none'], inputs: removable },
   /** Starts a second attempt if the first takes longer than 95% of its target's responses. Default: `false`. */

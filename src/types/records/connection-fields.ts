@@ -34,7 +34,7 @@ export const voices = map({
 export const dataMembers = {
   /** Prefix of the connection's models in the listing. Default: the provider's alias. */
   prefix: { shape: text({ max: 200 }), isOptional: true },
-  /** Allows `prefix` to be another provider's name, so requests for either reach both. Default: `false`. */
+  /** Allows `prefix` to be another provider's name, so requests for that name can reach both. Default: `false`. */
   sharesPrefix: { shape: flag, isOptional: true },
   /** IDs of the models to list. Default: the catalog's models, or the models that a compatible provider reports. */
   enabledModels: {

@@ -12,7 +12,7 @@ import {
 import { choice, customId, flag, name, storedId, text, time } from './shapes.ts'
 import { dataTags } from './tag-fields.ts'
 
-/** The fields of a group of keys, such as a customer or a team, or of a plan of accounts. */
+/** The fields of a key group, such as a customer or a team, or of an account plan. */
 export const groupFields = {
   id: {
     shape: storedId,
@@ -39,11 +39,11 @@ export const groupFields = {
   /** The kinds of models that the group's keys may use. Both the group and the key must allow a request. */
   kinds: { shape: allowedKinds, isOptional: true, guard: 1, inputs: removable },
   /**
-   * The tags that connections must have to serve requests of the group's keys, or of accounts with the group as their plan. A change replaces all of
-   * them.
+   * The tags that connections must have to serve requests from the group's keys, or from accounts with the group as their plan. A change replaces all
+   * of them.
    */
   require: { shape: dataTags, isOptional: true, guard: 3, inputs: removable },
-  /** Names of guards that check requests of the group's keys, or of accounts with the group as their plan. */
+  /** Names of guards that check requests from the group's keys, or from accounts with the group as their plan. */
   guards: { shape: guardNames, isOptional: true, guard: 4, inputs: removable },
   /** Whether the gateway asks providers to cache the prompts of the group's keys, or of accounts with the group as their plan. */
   promptCaching: { ...cachingField, inputs: removable },

@@ -17,7 +17,7 @@ const count: Shape<number> = { type: 'number', min: 1, isWhole: true }
 const choices = <const T extends string>(values: readonly T[]) =>
   list(choice(values), { items: 'texts', max: values.length, isNonEmpty: true })
 
-/** The options of all guards. */
+/** Options that all guards have. */
 export const sharedGuardFields = {
   on: optional(choices(['request', 'answer'])),
   as: optional(choice(['error', 'answer'])),
@@ -45,7 +45,7 @@ const parameters = object({
 })
 
 const providerHeader = optional(text({ isNonEmpty: true, max: 1_000 }))
-/** The headers that a guard can add to calls to providers. None of them is a credential or about the connection. */
+/** The headers that a guard can add to provider calls. None of them is a credential or a connection-level header. */
 const providerHeaders = {
   'anthropic-beta': providerHeader,
   'openai-beta': providerHeader,
@@ -107,7 +107,7 @@ export const guardKinds = {
 
 export type GuardKind = keyof typeof guardKinds
 
-/** The options of all kinds of guards. */
+/** The options of all guard kinds combined. */
 type KindOptions = Intersection<(typeof guardKinds)[GuardKind]>
 type Intersection<U> = (U extends unknown ? (argument: U) => void : never) extends (all: infer All) => void
   ? All
@@ -121,7 +121,7 @@ type FieldsOf<Options> = {
   }
 }
 
-/** Converts options to fields. They are all optional, because the kind decides which ones a guard needs. */
+/** Converts options to fields. They are all optional, because the kind determines which ones a guard needs. */
 const toFields = <Options extends object>(options: Options) =>
   Object.fromEntries(
     Object.entries(options).map(([field, { shape }]) => [field, { shape, isOptional: true, inputs: removable }]),
@@ -142,7 +142,7 @@ export const guardFields = {
   },
   ...toFields(sharedGuardFields),
   ...toFields<KindOptions>(Object.assign({}, ...Object.values(guardKinds))),
-  /** The headers of calls to the service. The management API only shows the last four characters of each value. */
+  /** Headers for calls to the service. The management API only shows the last four characters of each value. */
   headers: {
     shape: guardKinds.http.headers.shape,
     isOptional: true,
@@ -158,11 +158,11 @@ export const guardFields = {
   createdAt: { shape: time, inputs: ignoredInUpdates },
   /** ISO 8601. */
   updatedAt: { shape: time, inputs: ignoredInUpdates },
-  /** The signature of the record (records/guard-records.ts). */
+  /** The record's signature (records/guard-records.ts). */
   mac: { shape: text(), isOptional: true, isShown: false },
 } as const satisfies RecordFields
 
-/** A built-in guard that is stored or defined in code. It checks requests for which a setting, group, key, or combo names it. */
+/** A built-in guard that is stored or defined in code. It checks a request if the settings or the request's group, key, or combo name it. */
 export interface GuardRecord extends ShownOf<typeof guardFields> {}
 
 /** Input to create a guard. */

@@ -62,9 +62,9 @@ export const keyFields = {
   },
   /** The tags that connections must have to serve the key's requests. A change replaces all of them. */
   require: { shape: dataTags, isOptional: true, guard: 5, inputs: removable },
-  /** Names of guards that check the key's requests, in addition to the guards of the settings, its group, and combos. */
+  /** Names of guards that check the key's requests, in addition to the guards that the settings, its group, and combos name. */
   guards: { shape: guardNames, isOptional: true, guard: 6, inputs: removable },
-  /** Names of guards that don't check the key's requests, although the settings, its group, or a combo name them. */
+  /** Names of guards that don't check the key's requests, even if the settings, its group, or a combo name them. */
   guardsExcept: { shape: guardNames, isOptional: true, guard: 6, inputs: removable },
   /** Whether the gateway asks providers to cache the key's prompts. Takes precedence over entries, connections, and the settings. */
   promptCaching: { ...cachingField, inputs: removable },

@@ -33,7 +33,7 @@ export const aliasFields = {
   source: { shape: choice(['code']), isOptional: true, isShown: false },
 } as const satisfies RecordFields
 
-/** The fields of the strategy for a provider's connections. */
+/** The fields that set the strategy for a provider's connections. */
 export const providerFields = {
   provider: { shape: name(200), isStorageKey: true },
   strategy: { shape: connectionStrategy, isEssential: true, inputs: { update: 'required' } },

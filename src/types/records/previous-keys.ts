@@ -1,11 +1,11 @@
 import type { RecordFields } from './record-fields.ts'
 import { storedId, text, time } from './shapes.ts'
 
-/** The fields of a previous value of a key, stored under its digest. The value works until the given time. */
+/** The fields of a key's previous value, stored under the value's digest. The value works until the given time. */
 export const previousKeyFields = {
   /** The key's ID. */
   id: { shape: storedId, isEssential: true, guard: 1 },
-  /** The current digest of the key. */
+  /** The key's current digest. */
   to: { shape: text({ isNonEmpty: true }), isEssential: true, guard: 1 },
   /** ISO 8601. */
   until: { shape: time, guard: 1 },

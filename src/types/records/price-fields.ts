@@ -31,7 +31,7 @@ export const tokenPriceNames: ReadonlySet<string> = new Set(Object.keys(tokenPri
 /** Sizes and qualities use the vendors' names. */
 const images = map({ name: text({ isNonEmpty: true, max: 64 }), of: { type: 'number', min: 0 }, max: 100 })
 
-/** Prices of requests with more than `above` input tokens. */
+/** Prices for requests with more than `above` input tokens. */
 const tier = object({ ...tokenPrices, above: { shape: integer(1, 1_000_000_000) } }) as Shape<PriceTier>
 
 const tiers = { shape: list(tier, { items: 'tiers', max: 10 }), isOptional: true } as const

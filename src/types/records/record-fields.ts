@@ -1,20 +1,20 @@
 import type { ObjectOf, Shape, ValueOf } from './shapes.ts'
 
 /*
- * Each field of a record is described once, in `key-fields.ts`, `connection-fields.ts`, and so on. These descriptions define the public types, the
- * reading of stored records (records/readings.ts), their signatures (records/signatures.ts), the schemas of inputs (admin/schemas.ts), and the synced
- * records (features/cloud-sync/sync-codecs.ts). Together with `api-words.ts`, they also define the OpenAPI document and the options of the CLI.
+ * Each record field is described once, in `key-fields.ts`, `connection-fields.ts`, and so on. These descriptions define the public types, the reading
+ * of stored records (records/readings.ts), their signatures (records/signatures.ts), the schemas of inputs (admin/schemas.ts), and the synced records
+ * (features/cloud-sync/sync-codecs.ts). Together with `api-words.ts`, they also define the OpenAPI document and the options of the CLI.
  */
 
-/** A field of a record. By default, it is required, stored, shown, synced, and not guarded, and inputs can't set it. */
+/** A record field. By default, it is required, stored, shown, synced, and not guarded, and inputs can't set it. */
 export interface RecordField<T = unknown> {
   readonly shape: Shape<T>
   /** The field's name in earlier builds. It can still be read, and signatures use it. */
   readonly formerName?: string
   readonly isOptional?: boolean
-  /** The value to use in place of an invalid stored one. Default: none if the field is optional, otherwise an empty string or the start of 1970. */
+  /** The value to use in place of an invalid stored one. Default: none if the field is optional, otherwise an empty string or the Unix epoch. */
   readonly fallback?: T
-  /** The value with which the signature covers a missing field. */
+  /** The value that the signature uses for a missing field. */
   readonly missingValue?: T
   /** `false` if the field is computed. */
   readonly isStored?: false
@@ -27,8 +27,8 @@ export interface RecordField<T = unknown> {
   /** The required field to copy the value from if this field's value is invalid; `storageKey` means the storage key. */
   readonly readFrom?: string
   /**
-   * The first version of the signature that covers the field. A new field gets the next version: records without the field keep their signature, and
-   * earlier releases reject records that have it.
+   * The first signature version that covers the field. A new field gets the next version: records without the field keep their signature, and earlier
+   * releases reject records that have it.
    */
   readonly guard?: number
   /** The field that contains the encrypted value, because this one is a secret. */
@@ -98,7 +98,7 @@ type NamesBy<F, D extends WriteOperation, W extends FieldUse> = {
     : never
 }[keyof F]
 
-/** The input of an operation. */
+/** An operation's input. */
 export type InputOf<F, D extends WriteOperation> = { -readonly [N in NamesBy<F, D, 'required'>]: ValueOf<F[N]> } & {
   -readonly [N in NamesBy<F, D, 'optional' | 'same'>]?: ValueOf<F[N]>
 } & { -readonly [N in NamesBy<F, D, 'removable'>]?: ValueOf<F[N]> | null } & {

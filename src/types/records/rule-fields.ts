@@ -13,7 +13,7 @@ const healthTerms = {
     shape: amountShape({ type: 'number', above: 0, max: 1 }),
     isOptional: true,
   },
-  /** The period in which calls count, in ms. Default: 60,000. */
+  /** The period over which calls are counted, in ms. Default: 60,000. */
   windowMs: { shape: amountShape(integer(1_000, HOUR_MS)), isOptional: true },
   /** Calls required before a cooldown can start. Default: 5. Definitive failures start one immediately. */
   minCalls: { shape: amountShape(integer(1, 10_000)), isOptional: true },
@@ -40,7 +40,7 @@ export interface Timeouts extends Required<ObjectOf<typeof timeouts>> {}
 
 export const ruleMembers = { health: healthTerms, timeouts }
 
-/** Routing rules: the settings set them for all requests, and each combo for its own. */
+/** Routing rules, which the settings set for all requests and a combo for its own. */
 export const ruleShapes = {
   health: object(healthTerms) as Shape<Partial<HealthTerms>>,
   maxAttempts: integer(1, 100),

@@ -15,7 +15,7 @@ const retentionFields = {
   keepTotalsDays: { shape: days, isOptional: true },
 } as const
 
-/** The fields of the settings, which are a single record with its own reading rules (records/stored-settings.ts). */
+/** The settings' fields. Settings are a single record with its own reading rules (records/stored-settings.ts). */
 export const settingsFields = {
   /** Rejects requests to `/v1` or `/v1beta` without a valid key with a 401 (src/rules.md, Client keys). */
   requireApiKey: {

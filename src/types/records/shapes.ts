@@ -114,7 +114,7 @@ export interface MapShape {
 export interface ObjectShape {
   readonly type: 'object'
   readonly fields: Members
-  /** Whether the code that uses the object checks its fields, instead of the reader of the record. */
+  /** Whether the code that uses the object checks its fields, instead of the record reader. */
   readonly isReadWhole?: boolean
   /** Whether empty objects are rejected. */
   readonly isNonEmpty?: boolean
@@ -127,7 +127,7 @@ export interface ObjectShape {
 /** The fields of an object. */
 export type Members = Readonly<Record<string, Member>>
 
-/** A field of an object. */
+/** An object field. */
 export interface Member<T = unknown> {
   readonly shape: Shape<T>
   readonly isOptional?: boolean

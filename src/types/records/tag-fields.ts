@@ -1,6 +1,6 @@
 import { map, tag, text } from './shapes.ts'
 
-/** The pattern of a tag's name. */
+/** The pattern for tag names. */
 export const TAG_NAME = /^[A-Za-z][\w.-]{0,63}$/
 
 /** Tags by name, at most 16: a connection's tags, or the tags that a request requires. */
