@@ -91,7 +91,7 @@ const createNumberSchema = (min: number, max: number) => {
   return v.exactOptional(v.pipe(v.number(message), v.minValue(min, message), v.maxValue(max, message)))
 }
 const createIntegerSchema = (min: number, max: number) => v.exactOptional(integerSchema(min, max))
-/** The reasoning effort of a model. */
+/** A model's reasoning effort. */
 export const effort = choice(ALL_EFFORTS)
 
 /** The parameters that an entry sets for requests: `EntryParams`. */

@@ -58,7 +58,7 @@ export const comboInputs = {
 
 const innerFields = listInnerFields(comboFields)
 
-/** The longest name that fits in the keys of all storages. */
+/** The longest name that fits in every storage's keys. */
 const MAX_NAME = 512
 
 interface WriterDependencies {
@@ -124,7 +124,7 @@ export function createComboOperations({ routes, runInOrder, ...deps }: ComboDepe
   }
 }
 
-/** Writes combos, and resets their positions in the rotation. */
+/** Writes combos, and resets their rotation positions. */
 class ComboWriter {
   readonly #deps: WriterDependencies
   readonly #records: ReturnType<typeof createComboRecords>
@@ -220,7 +220,7 @@ function requireNoCycle({ name, models }: Pick<Combo, 'name' | 'models'>, names:
   )
 }
 
-/** Rejects a change that would make this combo, or one that contains it, mix the vectors of two models. */
+/** Rejects a change that would make this combo, or one that contains it, mix vectors from two models. */
 function requireCompatibleVectors(changed: Combo, { combos, aliases }: Names): void {
   const names = createNamedModels(combos, aliases)
   for (const combo of combos) {

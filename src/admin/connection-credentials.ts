@@ -24,14 +24,14 @@ export class ConnectionCredentials {
     return decryptApiKey(this.#store, record).catch(() => undefined)
   }
 
-  /** Whether the credential stays the same. */
+  /** Resolves to whether the credential stays the same. */
   async isSame(record: ConnectionRecord, apiKey: string | null | undefined): Promise<boolean> {
     if (apiKey === undefined) return true
     return apiKey === null ? record.sealedApiKey === undefined : apiKey === (await this.read(record))
   }
 
   /**
-   * Encrypts the credential of a changed connection: the given one, or the stored one if its destination changed; `null` removes it. Throws
+   * Encrypts a changed connection's credential: the given one, or the stored one if its destination changed; `null` removes it. Throws
    * `INVALID_REQUEST` if the stored one would be sent to another host.
    */
   async reencrypt(

@@ -49,7 +49,7 @@ export interface ParsedConnection<Fields = ConnectionInput> {
   top: TopLevel
 }
 
-/** Parses a connection. Separately parses its top-level fields that belong in `providerSpecificData`. */
+/** Parses a connection, and separately its top-level fields that belong in `providerSpecificData`. */
 export function parseConnection<T>(schema: ClosedSchema<T>, input: unknown): ParsedConnection<T> {
   const isTop = ([name]: [string, unknown]) => Object.hasOwn(topLevel.entries, name)
   const members = isObject(input) ? Object.entries(input) : []

@@ -59,7 +59,7 @@ export function createConnectionTest({
   catalog: Catalog
   clock: Clock
   basePath: string
-  /** Serves a request to a path of the gateway. Never rejects. */
+  /** Serves a request to one of the gateway's paths. Never rejects. */
   serve(exchange: Exchange): Promise<Reply | undefined>
 }) {
   return async (id: string, input: unknown = {}): Promise<TestedConnection> => {
@@ -90,7 +90,7 @@ export function createConnectionTest({
 const getKind = ({ provider }: ConnectionRecord, model: string, catalog: Catalog): Kind =>
   getCatalogModel(catalog, { provider, model })?.type ?? 'llm'
 
-/** Returns the default model of a test: the cheapest one with a small request, chat models first. */
+/** Returns a test's default model: the cheapest one with a small request, chat models first. */
 function chooseModel(record: ConnectionRecord, catalog: Catalog): string | undefined {
   const { provider, providerSpecificData } = record
   const kinds: readonly string[] = Object.keys(requests)
@@ -103,7 +103,7 @@ function chooseModel(record: ConnectionRecord, catalog: Catalog): string | undef
   return candidates.sort((a, b) => a.rank - b.rank || a.output - b.output)[0]?.model
 }
 
-/** Returns the status of the last attempt, from the attempts header. The status of the reply may differ, such as 529 instead of 503. */
+/** Returns the last attempt's status, from the attempts header. The reply's own status may differ, such as 529 instead of 503. */
 function findLastStatus(headers: Reply['headers']): number | undefined {
   const [last] = [...(headers['x-signalbox-attempts'] ?? '').matchAll(/=(\d{3})\b/g)].reverse()
   return last && Number(last[1])
@@ -117,7 +117,7 @@ async function readText(body: Reply['body']): Promise<string> {
   return decodeUtf8Lenient(concatBytes(parts))
 }
 
-/** Finds the message of an error in any format. */
+/** Finds the error message in a body of any format. */
 function findMessage(text: string): string {
   const body: unknown = tryParseJson(text)
   const error = isObject(body) ? (body.error ?? body) : undefined

@@ -154,7 +154,7 @@ export class ConnectionWriter {
     requireUniquePrefix(this.#deps.catalog, connection, others)
   }
 
-  /** Checks the prefix of a connection and writes the connection. No other process can take the prefix in between. */
+  /** Checks a connection's prefix and writes the connection. No other process can take the prefix in between. */
   async #reservePrefix<T>(connection: NamedConnection & { id: string }, write: () => Promise<T>): Promise<T> {
     await this.#checkPrefix(connection)
     const { provider, providerSpecificData: data } = connection

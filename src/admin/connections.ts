@@ -142,7 +142,7 @@ export function createConnectionOperations({
 
     async create(input) {
       const result = await writer.insert(crypto.randomUUID(), parseConnection(newConnection, input))
-      if (!result) throw gatewayError('INTERNAL') // a random ID was drawn twice
+      if (!result) throw gatewayError('INTERNAL') // two random IDs collided
       return showWithWarnings(result)
     },
 

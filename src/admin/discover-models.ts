@@ -10,7 +10,7 @@ import { createSchema } from './schemas.ts'
 
 const modelId = createSchema(enabledModel)
 
-/** The models of a server: at least one, or a warning that explains why there are none and what to do. */
+/** A server's models, at least one, or a warning that explains why there are none and what to do. */
 export type Discovery = { models: string[]; warning?: string } | { models?: undefined; warning: string }
 
 /** Queries a connection's server for its models, with or without a key. Never rejects. */

@@ -13,7 +13,7 @@ export function checkRoutesOfFeatures(added: readonly NamedOperation[], builtIn:
   )
 }
 
-/** Creates the functions of the operations that features add. */
+/** Creates the functions for operations that features add. */
 export const createFeatureApi = (operations: FeatureOperations): object =>
   mapValues(operations, (entries) => mapValues(entries, createFunction))
 

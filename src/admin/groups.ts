@@ -28,7 +28,7 @@ export interface GroupOperations<Input = never> {
   get(id: string): Promise<ShownGroup>
   /** `name` must not be blank. Like the other changes, it returns `warnings` about anything that keeps its limits from being exact. */
   create(input: NewGroup | Input): Promise<ShownGroup & WithWarnings>
-  /** Takes effect with the next request of each key in the group. Omitted fields stay the same; `null` removes a field. */
+  /** Takes effect with the next request from each key in the group. Omitted fields stay the same; `null` removes a field. */
   update(id: string, input: GroupChange | Input): Promise<ShownGroup & WithWarnings>
   /**
    * Creates the group with this `id`, or this `name` if there is no ID. If it exists, changes the given fields. Writes nothing if nothing would
@@ -51,13 +51,13 @@ export const groupInputs = {
   put: createInputSchema(groupFields, 'put'),
 }
 
-/** The lock for deleting groups and for adding keys to them, so no key gets a deleted group. */
+/** The lock for deleting groups and for adding keys to them, so no key is added to a deleted group. */
 export const GROUPS_MUTEX = 'groups'
 
 export function createGroupOperations(
   deps: KeyWarningSources & {
     store: WritableStore
-    /** Removes the counters of a deleted scope. Never rejects. */
+    /** Removes a deleted scope's counters. Never rejects. */
     forgetLimits(scope: ScopeName): Promise<void>
     /** Resolves to whether an account has this plan. */
     hasAccounts(plan: string): Promise<boolean>
@@ -65,7 +65,7 @@ export function createGroupOperations(
 ): GroupOperations<unknown> {
   const { store, clock, forgetLimits, hasAccounts } = deps
   const { groups } = store
-  const runInOrder = createMutex() // concurrent calls for one name create one group
+  const runInOrder = createMutex() // so concurrent calls for one name create only one group
 
   /** Returns the group as the API shows it. Doesn't throw for a group that was changed elsewhere, so the others can be listed. */
   async function showGroup(record: GroupRecord): Promise<ShownGroup> {

@@ -19,16 +19,16 @@ import { findRecord, requirePresent } from './record-operations.ts'
 /** The health of providers, connections, and models. */
 export interface HealthOperations {
   /**
-   * `health` contains everything that failed recently, without entries for healthy ones. `targets` contains each target's state, and `damaged` the
-   * damaged records in the storage. `catalog` is the date of the prices. `promptCaching` tells who gets no cache breakpoints for a while, and
-   * `coldSessions` who reads little from the provider's cache.
+   * `health` contains everything that failed recently; healthy targets have no entry. `targets` contains each target's state, and `damaged` the
+   * damaged records in the storage. `catalog` is the date of the prices. `promptCaching` lists callers that temporarily get no cache breakpoints, and
+   * `coldSessions` lists sessions that read little from the provider's cache.
    */
   list(): Promise<ShownHealth>
   /** Resets all health, or the health of one connection with its models and its provider. Rejects with `NOT_FOUND` for an unknown ID. */
   reset(connectionId?: string): Promise<{ success: true }>
 }
 
-/** The health of a gateway, as the management API returns it. */
+/** A gateway's health, as the management API returns it. */
 export interface ShownHealth {
   health: HealthEntry[]
   targets: TargetState[]
@@ -101,7 +101,7 @@ export function createDamagedRecordOperations({ store }: { store: WritableStore 
       'Damaged record',
     )
 
-  /** Rereads the record with the next request, if it is a key or a group. */
+  /** Makes the next request reread the record, if it is a key or a group. */
   function forget(key: string) {
     if (key.startsWith(KEYS_PREFIX)) cache.forget(key.slice(KEYS_PREFIX.length))
     else if (key.startsWith(GROUPS_PREFIX)) groups.forget(decodeURIComponent(key.slice(GROUPS_PREFIX.length)))

@@ -16,7 +16,7 @@ import {
 
 type Entries = v.ObjectEntries
 
-/** Creates the schema of an object without unknown fields. Messages of its fields are predicates: `must be a string`. */
+/** Creates the schema of an object without unknown fields. Error messages for its fields are predicates, such as `must be a string`. */
 export function closedObject<const E extends Entries>(entries: E) {
   return v.strictObject(entries, (issue) => {
     if (issue.expected === 'never') return suggestFields(String(issue.input), listFields(entries))
@@ -30,7 +30,9 @@ export const emptyInput = closedObject({})
 /** A schema of an object without unknown fields, which outputs a `T`. */
 export type ClosedSchema<T> = v.GenericSchema<unknown, T> & { readonly entries: Entries }
 
-/** Creates a schema for values that match one of these schemas. `shapeOf` chooses the schema for a value, so messages only mention that one. */
+/**
+ * Creates a schema for values that match one of these schemas. `chooseSchema` chooses the schema for a value, so messages only mention that schema.
+ */
 export function alternatives<const Options extends readonly v.GenericSchema[]>(
   options: Options,
   chooseSchema: (input: unknown) => Options[number],
@@ -147,7 +149,7 @@ const MAX_SHOWN = 60
 
 const list = (names: readonly string[]) => names.map((name) => `"${name}"`).join(', ')
 
-/** The schemas of single fields that several inputs share. */
+/** Schemas of fields that several inputs share. */
 export const fields = {
   text: v.string(describeText),
   flag: v.boolean('must be true or false'),
@@ -167,7 +169,7 @@ export const fields = {
   byAction: v.exactOptional(v.never(BY_ACTION_MESSAGE)),
 }
 
-/** Creates a schema for a whole number from `least` to `most`, inclusive. */
+/** Creates a schema for an integer from `min` to `max`, inclusive. */
 export function integerSchema(min: number, max: number, message = describeNumber({ min, max, isWhole: true })) {
   return v.pipe(v.number(message), v.integer(message), v.minValue(min, message), v.maxValue(max, message))
 }
@@ -193,7 +195,7 @@ function pattern(message: string | typeof describeText) {
   return v.pipe(v.string(message), v.nonEmpty('must not be empty'), ...limitText(512))
 }
 
-/** Creates a schema for one of these strings. `refusals` contains messages for other strings. */
+/** Creates a schema for one of these strings. `refusals` contains specific messages for some of the strings that aren't allowed. */
 export function choice<const Options extends readonly string[]>(
   options: Options,
   refusals: Readonly<Record<string, string>> = {},

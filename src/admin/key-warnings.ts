@@ -19,7 +19,7 @@ export interface KeyWarningSources {
   clock: Clock
 }
 
-/** Warns about everything that keeps a key or group from working as intended. Never rejects, because the key exists already. */
+/** Warns about everything that keeps a key or group from working as intended. Never rejects, because the record has already been written. */
 export async function listKeyWarnings(
   record: RestrictedRecord,
   { store, routes, clock }: KeyWarningSources,

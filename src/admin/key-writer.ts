@@ -86,7 +86,7 @@ export class KeyWriter {
     })
   }
 
-  /** Changes the fields of a key. Resolves to `undefined` if the key has been deleted. */
+  /** Changes a key's fields. Resolves to `undefined` if the key has been deleted. */
   update(digest: string, change: KeyChange): Promise<KeyRecord | undefined> {
     return this.#store.keys.update(digest, async (current) => {
       if (change.isActive === undefined && !(await this.#store.isSignedKey(digest, current)))
@@ -95,7 +95,7 @@ export class KeyWriter {
     })
   }
 
-  /** Changes a key and its value if `key` is set. Writes nothing if nothing would change. Resolves to its digest. */
+  /** Changes a key, and its value if `key` is set. Writes nothing if nothing would change. Resolves to its digest. */
   async change({ digest, record }: FoundKey, key: string | undefined, changes: Partial<KeyPut>): Promise<string> {
     const { keys, isSignedKey, keyring } = this.#store
     const isSigned = await isSignedKey(digest, record)
@@ -122,7 +122,7 @@ export class KeyWriter {
       ready()
       const order = (await keys.entries()).find((entry) => entry.id === from)?.order
       const to = await this.insert(mintClientKey(), current, order)
-      if (to === undefined) throw gatewayError('INTERNAL') // 256 random bits were drawn twice
+      if (to === undefined) throw gatewayError('INTERNAL') // two random 256-bit values collided
       await this.#keepPrevious(id, { from, to, until: graceMs === 0 ? undefined : this.#clock.now() + graceMs })
       return this.#move(current, { from, to })
     })
@@ -143,7 +143,7 @@ export class KeyWriter {
     return [...(await this.#store.previousKeys.entries({ fresh: true }))]
   }
 
-  /** Stores how long a replaced value works. Without `until`, it and all earlier values of the key stop working. */
+  /** Stores how long a replaced value works. Without `until`, it and all of the key's earlier values stop working. */
   async #keepPrevious(id: string, { from, to, until }: { from: string; to: string; until: number | undefined }) {
     const { previousKeys } = this.#store
     for (const { id: digest, record } of await this.#listPrevious()) {

@@ -22,7 +22,7 @@ import { type WithWarnings, withWarnings } from './warnings.ts'
  * API keys (src/rules.md, Client keys). Methods accept `Input` as well as the typed input: `never` for in-process calls, `unknown` for HTTP bodies.
  */
 export interface KeyOperations<Input = never> {
-  /** Lists keys in the order of their creation. `after` is the start of the next page, if there is one. */
+  /** Lists keys in creation order. `after` is the start of the next page, if there is one. */
   list(): Promise<{ keys: ShownKey[] }>
   list(query: KeysQuery & HintView): Promise<{ keys: HintedKey[]; after?: string }>
   list(query: KeysQuery | Input): Promise<{ keys: (ShownKey | HintedKey)[]; after?: string }>
@@ -88,9 +88,9 @@ export function createKeyOperations(
   deps: KeyWarningSources & {
     store: WritableStore
     nextTurn(): Promise<void>
-    /** Removes the counters of a deleted key. Never rejects. */
+    /** Removes a deleted key's counters. Never rejects. */
     forgetLimits(scope: ScopeName): Promise<void>
-    /** Returns the ref of an account for a key; creates the account if needed. Throws `INVALID_REQUEST` if that isn't possible. */
+    /** Returns the account ref for a key; creates the account if needed. Throws `INVALID_REQUEST` if that isn't possible. */
     resolveAccount(idOrRef: string): Promise<string>
     /** Returns the ref of the account with this ID or ref. */
     findAccountRef(idOrRef: string): Promise<string>
@@ -105,7 +105,7 @@ export function createKeyOperations(
     findAccountRef,
     find: (id) => writer.find(id),
   })
-  const runInOrder = createMutex() // concurrent calls for one name create one key
+  const runInOrder = createMutex() // so concurrent calls for one name create only one key
 
   const showWithWarnings = async (found: FoundKey): Promise<{ key: ShownKey } & WithWarnings> =>
     withWarnings({ key: await showKey(found) }, await listKeyWarnings(found.record, deps))
@@ -121,7 +121,7 @@ export function createKeyOperations(
     })
   }
 
-  /** Returns the input with the ref of its account. */
+  /** Returns the input with its account's ref. */
   async function withAccount<T extends Pick<KeyPut, 'account' | 'actsFor' | 'group'>>(input: T): Promise<T> {
     if (input.account === undefined) return input
     checkOwner(input)
@@ -138,7 +138,7 @@ export function createKeyOperations(
       await requireGuards(store, rest)
       const record = { id: crypto.randomUUID(), name, isActive: true, createdAt: getTimestamp(clock), ...rest }
       const digest = await runInGroup(rest.group, () => writer.insert(key, record))
-      if (digest === undefined) throw gatewayError('INTERNAL') // 256 random bits were drawn twice
+      if (digest === undefined) throw gatewayError('INTERNAL') // two random 256-bit values collided
       return withWarnings(toCreatedKey({ ...record, key }), await listKeyWarnings(record, deps))
     },
 

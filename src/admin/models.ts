@@ -98,7 +98,7 @@ export function findNamedCycle(start: string, { combos, aliases }: Names): strin
   return findCycle(start, next)
 }
 
-/** Returns the model name of an entry. */
+/** Returns an entry's model name. */
 export const getModelName = (entry: ComboModel) => (typeof entry === 'string' ? entry : entry.model)
 
 /** Models that aren't in the catalog. Methods accept `Input` as well as the typed input: `never` for in-process calls, `unknown` for HTTP bodies. */

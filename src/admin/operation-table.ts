@@ -1,7 +1,7 @@
 import type * as v from 'valibot'
 import { isObject } from '../lib/json.ts'
 
-/** The entry of one operation: how HTTP calls it, its input and result, and its description in the OpenAPI document. */
+/** One operation's entry: how HTTP calls it, its input and result, and its description in the OpenAPI document. */
 export interface OperationEntry {
   /** `PATCH` requests also reach the operations with the method `PUT`. */
   method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
@@ -33,7 +33,7 @@ export interface OperationEntry {
   errors?: readonly number[]
 }
 
-/** The schema of an input: an object with these fields. */
+/** An input schema: an object with these fields. */
 export type InputSchema = v.GenericSchema & { readonly entries: v.ObjectEntries }
 
 /** Operations by name; a resource can contain other resources. */
@@ -41,7 +41,7 @@ export interface OperationTable {
   readonly [name: string]: OperationEntry | OperationTable
 }
 
-/** The entry of an operation that a feature adds. */
+/** An entry for an operation that a feature adds. */
 export interface FeatureOperation extends OperationEntry {
   /** The schema of the result, which is the body of the HTTP response. */
   output: v.GenericSchema
@@ -71,13 +71,13 @@ export function createRecordRoutes<const Path extends `/api/${string}`>(path: Pa
   } as const
 }
 
-/** Descriptions that the changes of several resources share. */
+/** Descriptions that change operations on several resources share. */
 export const changeInPlace = 'Omitted fields stay the same; `null` removes a field.'
 export const omittedFieldsStay =
   'Omitted fields stay the same. Writes nothing if nothing would change, so you can send it at every start.'
 export const putRecord = `Identified by \`id\`, or by name if there is no id. ${omittedFieldsStay}`
 
-/** Descriptions of the parameters that several lists have. */
+/** Descriptions of parameters that several lists share. */
 export const listParameters = {
   limit: 'Maximum entries per page, up to 1,000. Default: 100 requests, all keys and models.',
   before: 'The `before` of the previous page.',
@@ -85,7 +85,7 @@ export const listParameters = {
   q: 'Only keys whose name or id contains this string, or models whose id does; case-insensitive.',
 }
 
-/** Lists all operations of a table, in its order. */
+/** Lists all of a table's operations, in order. */
 export function listOperations(table: OperationTable, parents: readonly string[] = []): NamedOperation[] {
   return Object.entries(table).flatMap(([name, entry]) => {
     const names = [...parents, name]
@@ -103,7 +103,7 @@ export const acceptsBody = ({ method, action, input }: Pick<OperationEntry, 'met
 export const acceptsQuery = ({ method, input }: Pick<OperationEntry, 'method' | 'input'>): boolean =>
   (method === 'GET' || method === 'DELETE') && input !== undefined
 
-/** Finds the function of an operation in an API. Throws a TypeError if there is none. */
+/** Finds an operation's function in an API. Throws a TypeError if there is none. */
 export function findFunction(api: object, names: readonly string[]): (...args: unknown[]) => Promise<object> {
   const found = names.reduce<unknown>((inner, name) => (isObject(inner) ? inner[name] : undefined), api)
   if (typeof found !== 'function') throw new TypeError(`There is no operation ${names.join('.')}.`)

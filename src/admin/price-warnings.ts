@@ -51,7 +51,7 @@ export function listTokenPriceWarnings(price: Price | undefined, place: string):
   ]
 }
 
-/** Lists the prices of tokens, including nested ones. */
+/** Lists token prices, including nested ones. */
 function listTokenPrices(value: unknown): [name: string, usd: number][] {
   if (Array.isArray(value)) return value.flatMap(listTokenPrices)
   if (!isObject(value)) return []

@@ -108,7 +108,7 @@ function findStart(all: readonly PublishedModel[], after: string): number {
   return index >= 0 ? index + 1 : Number(after.slice(0, colon))
 }
 
-/** Returns the details of a model: from the first connection that has it, or else from the catalog. */
+/** Returns a model's details: from the first connection that has it, or else from the catalog. */
 function findDetails({ id, owned_by: owner }: PublishedModel, table: RouteTable, customs: readonly CustomModel[]) {
   const { catalog } = table
   const [target] = table.findTargets(id) ?? []

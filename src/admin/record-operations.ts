@@ -6,7 +6,7 @@ import type { StoredEntry } from '../records/stored-records.ts'
 import type { RecordField, RecordFields, ShownOf } from '../types/records/record-fields.ts'
 import type { Clock } from '../types.ts'
 
-/** Returns the first record for which `test` returns true. Rereads the storage before it throws `NOT_FOUND`: `<what> not found`. */
+/** Returns the first record for which `test` returns true. Rereads the storage before it throws `NOT_FOUND`: `<noun> not found`. */
 export async function findRecord<T>(
   records: Records<T>,
   noun: string,
@@ -17,7 +17,7 @@ export async function findRecord<T>(
   return requirePresent(found, noun)
 }
 
-/** Returns the record. Throws `NOT_FOUND`, `<what> not found`, if there is none. */
+/** Returns the record. Throws `NOT_FOUND`, `<noun> not found`, if there is none. */
 export function requirePresent<T>(record: T | undefined, noun: string): T {
   if (record === undefined) throw gatewayError('NOT_FOUND', { message: `${noun} not found` })
   return record

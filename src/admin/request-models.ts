@@ -51,7 +51,7 @@ const callOptionsInPlace = closedObject({ [CALL_OPTIONS]: v.pipe(rejectArray(), 
 /** The start of messages about unknown fields at the top level. */
 const UNKNOWN_FIELD_PATTERN = /^Unknown field "providerOptions\.signalbox\.[^.["]*"/
 
-/** Parses the gateway's options of an AI SDK call. Throws `INVALID_REQUEST` with the invalid field. */
+/** Parses an AI SDK call's options for the gateway. Throws `INVALID_REQUEST` with the invalid field. */
 export function parseCallOptions(options: unknown): SignalboxCallOptions {
   try {
     return parseInput(callOptionsInPlace, { [CALL_OPTIONS]: options })[CALL_OPTIONS]

@@ -117,7 +117,7 @@ export const listInnerFields = (recordFields: RecordFields): Readonly<Record<str
     ),
   )
 
-/** Creates the schema of an input value. */
+/** Creates an input value's schema. */
 export function createSchema(shape: Shape): v.GenericSchema {
   switch (shape.type) {
     case 'text':
@@ -277,7 +277,7 @@ const hasNoReservedNames = (value: unknown) => !RESERVED_NAMES.some((name) => Ob
 const RESERVED_NAMES = ['__proto__', 'constructor', 'prototype']
 const RESERVED_NAME_MESSAGE = `has an invalid field name: each must not be ${RESERVED_NAMES.map((name) => `"${name}"`).join(', ')}`
 
-/** Describes the names of fields. valibot would report invalid names like invalid values. */
+/** Describes field names, because valibot would report invalid names the same way as invalid values. */
 const describePropertyNames = (shape: Shape) => ({
   type: 'string',
   ...(shape.type === 'text' && shape.isNonEmpty && { minLength: 1 }),

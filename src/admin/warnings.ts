@@ -45,7 +45,7 @@ export function explainUnresolved(model: string, table: RouteTable): string | un
   return combo ? `no model of the combo "${combo.name}" has a connection` : 'no model, combo, or alias has this name'
 }
 
-/** Warns about models of a combo that don't resolve. */
+/** Warns about a combo's models that don't resolve. */
 export function listComboWarnings(models: readonly string[], kind: Kind | undefined, table: RouteTable): string[] {
   if (models.length === 0) return ['The combo has no models, so requests for it fail with a 404.']
   const names = [...new Set(models)]

@@ -37,7 +37,7 @@ export interface GatewayInfo {
   counts: { keys: Integer; connections: Integer; combos: Integer }
   /** Names of the settings and aliases that are defined in code and can't be changed through the API. Other records have `source: 'code'`. */
   definedInCode: { settings: string[]; aliases: string[] }
-  /** In-flight model requests of this instance. */
+  /** This instance's in-flight model requests. */
   inFlight: Integer
 }
 

@@ -40,7 +40,7 @@ interface ManagementParts extends Pick<ServingOptions, 'operations' | 'resume'> 
   startedAt(): number
 }
 
-/** Creates the management API of a gateway from what its features share. */
+/** Creates a gateway's management API from its features' shared dependencies. */
 export function openManagement(
   deps: ManagementFeatureDependencies,
   { operations, startedAt, resume }: ManagementParts,

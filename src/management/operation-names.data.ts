@@ -1,6 +1,6 @@
 /* Generated from src/management/operations.ts by npm run generate. */
 
-/** The names of all operations. The gateway has them before it loads the operation table. */
+/** The names of all operations. The gateway needs them before it loads the operation table. */
 export const operationNames = {
   keys: {
     list: 1,

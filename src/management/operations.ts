@@ -88,7 +88,7 @@ export interface Management<Input = never> {
   usage: UsageOperations<Input>
   /** Explains how a request would be routed: its targets and their order. Calls no provider and doesn't change round-robin positions. */
   explain(request: ExplainedRequest | Input): Promise<Explanation>
-  /** Returns a summary for operators: usage of the last 24 hours, current failures, and missing configuration. */
+  /** Returns a summary for operators: usage in the last 24 hours, current failures, and missing configuration. */
   overview(): Promise<Overview>
   /** Returns facts about the gateway: its version, its runtime and storage, and the number of in-flight requests. */
   info(): Promise<GatewayInfo>
@@ -97,8 +97,8 @@ export interface Management<Input = never> {
 }
 
 /**
- * All management operations, in the order of their routes: the first route that matches a path serves it. `gateway.api`, the routes under `/api`, the
- * client, the OpenAPI document, and the CLI commands come from this table.
+ * All management operations, in route order: the first route that matches a path serves it. `gateway.api`, the routes under `/api`, the client, the
+ * OpenAPI document, and the CLI commands come from this table.
  */
 export const operations = {
   keys: { ...keyTable, limits: keyLimitTable },
@@ -122,5 +122,5 @@ export const operations = {
   health: healthTable,
 } satisfies OperationEntries<Management>
 
-/** Lists all operations with their names, in the order of the table. */
+/** Lists all operations with their names, in table order. */
 export const listServedOperations = (): NamedOperation[] => listOperations(operations)

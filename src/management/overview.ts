@@ -59,7 +59,7 @@ export function createOverview({
   ledger(): Promise<Pick<Ledger, 'listNearLimits'>>
   clock: Clock
 }) {
-  /** The limits from the last read. They are cached for one millisecond per account with limits, because reading many counters is slow. */
+  /** The limits from the last read, cached for one millisecond per key or group with limits, because reading many counters is slow. */
   let limits: { at: number; forMs: number; found: Promise<NearLimit[] | undefined> } | undefined
   return async (): Promise<Overview> => {
     const from = new Date(Math.floor(clock.now() / HOUR_MS) * HOUR_MS - 23 * HOUR_MS).toISOString()
@@ -92,7 +92,7 @@ export function createOverview({
   }
 }
 
-/** Names and limits of the gateway, groups, and keys, by account. */
+/** Names and limits of the gateway, groups, and keys, by scope and ID. */
 type LimitsByAccount = ReadonlyMap<string, { name?: string; limits: UsageLimits }>
 
 interface WithLimits {

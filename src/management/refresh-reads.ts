@@ -12,7 +12,7 @@ type RefreshedCollection =
   | 'aliases'
   | 'providers'
 
-/** The records in memory that each read returns. The other reads go to the storage anyway. */
+/** The in-memory records that each read returns. Reads that aren't listed go to the storage anyway. */
 const recordsOfReads: { [Name in keyof Management]?: Record<string, readonly RefreshedCollection[]> } = {
   keys: { list: ['keys', 'settings'] },
   groups: { list: ['groups'], get: ['groups'] },
@@ -27,8 +27,8 @@ const recordsOfReads: { [Name in keyof Management]?: Record<string, readonly Ref
 }
 
 /**
- * Makes lists and reads of single records wait for a slow store, so they return other gateways' changes. Changes don't wait, because they read several
- * times, and must fail soon while the storage is unavailable.
+ * Makes lists and reads of single records wait for a slow store, so they return other gateways' changes. Changes don't wait, because they read
+ * several times and must fail fast while the storage is unavailable.
  */
 export function refreshReads(
   api: Management<unknown>,

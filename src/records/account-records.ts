@@ -134,5 +134,5 @@ export async function reencryptAccounts(storage: Storage, previousKeyring: Keyri
 }
 
 const PAGE_SIZE = 1_000
-/** How long a record is kept after it was encrypted again, unless it is renewed earlier. The storage doesn't report the remaining lifetime. */
+/** How long a record is kept after it is re-encrypted, in ms, unless it is renewed earlier. The storage doesn't report the remaining lifetime. */
 const REENCRYPTED_MS = 90 * 24 * 60 * 60 * 1_000

@@ -2,7 +2,7 @@ import { createResolvedPromise, trackValue } from '../lib/promises.ts'
 import type { Clock, Storage } from '../types.ts'
 import { isStorageUnavailable, type PendingRead, RETRY_AFTER_MS, type StaleFallback } from './storage-access.ts'
 
-/** Data from the storage in memory, reread when it may have changed. It stays in use while the storage is unavailable. */
+/** In-memory data from the storage, reread when it may have changed. It stays in use while the storage is unavailable. */
 export interface Cached<T> {
   /**
    * Resolves to the data, which is reread if it is too old. Returns the same promise until then. If reading fails, rejects, unless the storage is
@@ -115,9 +115,9 @@ export function createCache<T>(
   }
 }
 
-/** Tells whether data from the storage may still be used. */
+/** Tracks whether data from the storage may still be used. */
 export interface FreshnessTracker {
-  /** Whether the storage reports changes of other writers (`watch`). */
+  /** Whether the storage reports changes by other writers (`watch`). */
   readonly isWatched: boolean
   /** Returns whether data that was read at `readAt` (epoch ms) may still be used. */
   isFresh(readAt: number): boolean

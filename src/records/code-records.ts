@@ -18,7 +18,7 @@ export interface CodeRecords {
   readonly onRouteError?: 'fail' | 'ignore' | undefined
 }
 
-/** Decides whether a request uses an entry of a combo. */
+/** Decides whether a request uses a combo entry. */
 export type ConditionFunction = (request: object, context: { signal: AbortSignal }) => unknown
 
 /** Decides whether the next target is tried after a response. */

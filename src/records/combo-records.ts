@@ -24,7 +24,8 @@ interface ComboRecords {
   /** Completes or undoes renames that a crashed process left behind, and returns the valid combos in the storage. */
   finishRenames(): Promise<StoredEntry<ComboRecord>[]>
   /**
-   * Replaces one state of a combo with the next; `undefined` means no combo. Resolves to `false` if another write came first or the name is taken.
+   * Replaces a combo's current state with the next one; `undefined` means no combo. Resolves to `false` if another write came first or the name is
+   * taken.
    */
   replace(before: StoredEntry<ComboRecord> | undefined, after: ComboRecord | undefined): Promise<boolean>
 }

@@ -26,7 +26,7 @@ export async function decryptHeaders(keyring: Store['keyring'], guard: StoredGua
 export const getHeadersContext = ({ name, url }: Pick<StoredGuard, 'name' | 'url'>): string =>
   `guards/${name}/headers ${JSON.stringify({ url })}`
 
-/** Signs all fields of a guard, so a program that can only write to the storage can't weaken it. */
+/** Signs all of a guard's fields, so a program that can only write to the storage can't weaken it. */
 export async function signGuard(keyring: Keyring, name: string, record: StoredGuard): Promise<StoredGuard> {
   return { ...record, mac: await keyring.sign(`guards/${name}`, getSignedText(record)) }
 }

@@ -96,7 +96,7 @@ export class KeyCache {
     this.#listeners.push(listener)
   }
 
-  /** Returns the cached key of a credential, unless the credential is a previous value that has expired. */
+  /** Returns the cached key for a credential, unless the credential is a previous value that has expired. */
   get(credential: string): CacheEntry | undefined {
     const entry = this.#entries.get(credential)
     if (!entry?.previous || this.#clock.now() < entry.previous.until) return entry
@@ -114,7 +114,7 @@ export class KeyCache {
     this.#lookups.delete(lookup)
   }
 
-  /** Stores the result of a lookup, unless the key has changed since. */
+  /** Stores a lookup's result, unless the key has changed since. */
   store(
     credential: string,
     { lookup, ...found }: Pick<CacheEntry, 'key' | 'readAt' | 'previous'> & { lookup: PendingLookup },

@@ -34,7 +34,7 @@ export interface KeyLookupDependencies {
  */
 export class KeyLookup {
   readonly #deps: KeyLookupDependencies
-  /** The latest combination of each key and its group. */
+  /** Each key's latest combination with its group. */
   readonly #withGroups = new WeakMap<CachedKey, ClientKey>()
   /** Returns the promise that `find` returns for a cached key. */
   readonly #toPromise = memoizeByObject((key: ClientKey) => createResolvedPromise(key))
@@ -44,8 +44,8 @@ export class KeyLookup {
   }
 
   /**
-   * Finds the key of a credential. Resolves to `undefined` if there is none. Rejects with `STORAGE_FAILED`, or with `CALLER_UNUSABLE` for an unsigned
-   * record (keyring.ts).
+   * Finds the key for a credential. Resolves to `undefined` if there is none. Rejects with `STORAGE_FAILED`, or with `CALLER_UNUSABLE` for an
+   * unsigned record (keyring.ts).
    */
   find(credential: string): Promise<ClientKey | undefined> {
     const { cache, freshness, clock } = this.#deps

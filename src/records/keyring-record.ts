@@ -6,7 +6,7 @@ import { KEYRING_KEY } from './record-collections.ts'
 
 /** Schema 2: the keys in use. Schema 3: new keys, followed by the keys that they replace. */
 type Schema = 2 | 3
-/** The `wrappedBy` of keys that aren't encrypted. No version of a secret is empty. */
+/** The `wrappedBy` of keys that aren't encrypted. A secret's version is never empty. */
 export const NOT_WRAPPED = ''
 
 /** The record with the keys of a store, wrapped by a key that is derived from a secret. */
@@ -45,7 +45,7 @@ const createDamagedError = () =>
 export const getKeysContext = ({ schema, isTakenOver }: Pick<KeyringRecord, 'schema' | 'isTakenOver'>) =>
   `${KEYRING_KEY}/${schema}/${isTakenOver ? 'taken-over' : 'new'}`
 
-/** Decrypts the keys. Throws `SECRET_MISMATCH` if no secret fits, or `STORAGE_FAILED`. */
+/** Decrypts the keys. Throws `SECRET_MISMATCH` if no secret matches, or `STORAGE_FAILED`. */
 export async function unwrapKeys(
   record: KeyringRecord,
   secrets: readonly VersionedSecret[],
@@ -73,7 +73,7 @@ export function readUnencryptedKeys(record: KeyringRecord): Uint8Array<ArrayBuff
   throw createDamagedError()
 }
 
-/** Derives the key that wraps the keys of a store. */
+/** Derives the key that wraps a store's keys. */
 export async function deriveWrappingKey(secret: string | CryptoKey, salt: Uint8Array<ArrayBuffer>): Promise<CryptoKey> {
   const material =
     typeof secret === 'string'

@@ -7,7 +7,7 @@ import { settingsFields } from '../types/records/settings-fields.ts'
 import type { GroupRecord, KeyRecord, PreviousKeyRecord } from './record-collections.ts'
 import { createSignatures } from './signatures.ts'
 
-/** The keys of a store: encrypts credentials, signs records, and computes the digests by which client keys are looked up. */
+/** A store's keys. It encrypts credentials, signs records, and computes the digests that client keys are looked up by. */
 export interface Keyring {
   /** Returns the digest under which a client key is stored: HMAC-SHA-256 in hex. */
   digest(credential: string): Promise<string>
@@ -173,7 +173,7 @@ export const isSignedGroup = (keyring: Keyring, id: string, record: GroupRecord)
 
 const previousKeySignatures = createSignatures<PreviousKeyRecord>(previousKeyFields)
 
-/** Signs the record of a key's previous value under this digest. */
+/** Signs a previous key value's record under this digest. */
 export async function signPreviousKey(
   keyring: Keyring,
   digest: string,

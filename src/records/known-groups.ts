@@ -36,7 +36,7 @@ export function createGroupCache({ records, keyring, code, ...deps }: GroupCache
 export const isGroupInCode = ({ records }: CodeLayer, id: string): boolean =>
   records.values.has(GROUPS_PREFIX + encodeURIComponent(id))
 
-/** Returns the fields of a group that requests need. */
+/** Returns the group fields that requests need. */
 export function toClientGroup({ createdAt, mac, source, ...group }: GroupRecord): ClientGroup {
   return group
 }

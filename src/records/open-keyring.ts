@@ -20,8 +20,8 @@ interface KeyringDependencies {
 /**
  * Opens the keyring of a store, or creates it on first use: a random data key and a random lookup key, wrapped by a key that HKDF derives from the
  * secret. Rotating the secret re-wraps these two and changes no other record. Without a secret, they are stored unencrypted, with a warning; the
- * first gateway with a secret replaces the data key, because others may know it. Rejects with `SECRET_MISMATCH` if none of the given secrets fits,
- * and with `STORAGE_FAILED`.
+ * first gateway with a secret replaces the data key, because others may know it. Rejects with `SECRET_MISMATCH` if none of the given secrets matches,
+ * or with `STORAGE_FAILED`.
  */
 export async function openKeyring(options: KeyringDependencies): Promise<Keyring> {
   const { storage, secret, logger, syncCrypto, digestsSha256 } = options
@@ -42,10 +42,10 @@ export async function openKeyring(options: KeyringDependencies): Promise<Keyring
   })
 }
 
-/** The shortest secret that may encrypt or sign. No key stretching slows down an attacker who tries secrets against encrypted or signed data. */
+/** The minimum length of a secret that encrypts or signs. No key stretching slows down brute-force attacks against encrypted or signed data. */
 export const MIN_SECRET_LENGTH = 32
 
-/** Returns the secrets of a gateway, the one in use first: the given ones, or else the storage's own. Rejects if that can't be read. */
+/** Returns a gateway's secrets, the one in use first: the given ones, or else the storage's own. Rejects if the storage's own can't be read. */
 export async function readSecrets(
   secret: Secret | undefined,
   storage: Pick<Storage, 'ownSecret'>,

@@ -22,7 +22,7 @@ const LOOKUPS = [{ prefix: KEYS_PREFIX }, { prefix: GROUPS_PREFIX }, { prefix: L
 /** How many records of each lookup are read ahead. In a small store, that is all of them. */
 const MAX_LOOKUPS = 100
 
-/** How often a first request reads the keyring and the settings. */
+/** How many times a first request reads the keyring and the settings. */
 const MAX_USES = 2
 
 /** How long a result may be used, in ms. */

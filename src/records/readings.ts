@@ -171,7 +171,7 @@ function readContents(shape: Shape, value: unknown, where: string): { value: unk
   return { value: reading.record, problems: reading.problems }
 }
 
-/** Returns the members of an object as fields, or `undefined` if the code that uses the object checks them. */
+/** Returns an object's members as fields, or `undefined` if the code that uses the object checks them. */
 function getMembers(shape: Shape, value: JsonObject): RecordFields | undefined {
   if (shape.type === 'object') return shape.isReadWhole ? undefined : shape.fields
   if (shape.type !== 'map') return undefined
@@ -201,7 +201,7 @@ export const recordKinds = {
   keys: { prefix: KEYS_PREFIX, read: createSignedReader<KeyRecord>(keyFields) },
   previousKeys: { prefix: PREVIOUS_KEYS_PREFIX, read: createSignedReader<PreviousKeyRecord>(previousKeyFields) },
   groups: { prefix: GROUPS_PREFIX, read: createSignedReader<GroupRecord>(groupFields) },
-  /** Guards are checked when they are created, because few requests need that code. */
+  /** Guards are checked when they are created, because few requests need the code that checks them. */
   guards: {
     prefix: GUARDS_PREFIX,
     read: ((record, name) => ({

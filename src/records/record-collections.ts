@@ -48,7 +48,7 @@ export interface ConnectionRecord extends StoredOf<typeof connectionFields> {}
 
 /**
  * A combo, under its name. During a rename, there are two records: the new one has the old name in `from`, and becomes valid when the old one gets
- * the new name in `movedTo`. A single write is therefore decisive, even with other writers and after a crash.
+ * the new name in `movedTo`. A single write therefore commits the rename, even with concurrent writers and after a crash.
  */
 export interface ComboRecord extends StoredOf<typeof comboFields> {}
 

@@ -33,8 +33,9 @@ interface RecordSource<T> {
 }
 
 /**
- * Creates the records of one type. `hasSecretIds` means that no other process can change a record while it is inserted, because none knows its ID.
- * The records in memory then follow this gateway's changes without a reread, which is most of the cost of a change if there are many records.
+ * Creates the records of one type. `hasSecretIds` means that no other process can change a record while it is inserted, because none of them knows
+ * its ID. The records in memory then follow this gateway's changes without a reread, which would be most of a change's cost if there are many
+ * records.
  */
 export function createRecords<T extends object>(
   kind: RecordKind<T>,

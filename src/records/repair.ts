@@ -12,7 +12,7 @@ import type { SettingsStore } from './stored-settings.ts'
 export interface Repair {
   /** Checks every record that may have changed. The result is sorted by key. */
   inspect(): Promise<DamagedRecord[]>
-  /** Returns the stored text of a record, or `undefined` if there is none. */
+  /** Returns a record's stored text, or `undefined` if there is none. */
   read(key: string): Promise<string | undefined>
   /** Replaces a record. Throws `INVALID_REQUEST` if the new record has a problem, or if records of this type can't be repaired here. */
   replace(key: string, record: JsonObject): Promise<void>

@@ -31,13 +31,16 @@ import { handleStorageError, retryOnConflict } from './storage-access.ts'
 import { createStoredRecords, parseRecord, type RecordKind } from './stored-records.ts'
 import { parseSettings, toSettings } from './stored-settings.ts'
 
-/* Writes the first records of a store, and encrypts records with new keys. Loaded with set-up-keyring.ts. */
+/* Writes a store's first records, and encrypts records with new keys. Loaded with set-up-keyring.ts. */
 
 /** Stores the default settings with their signature, unless the storage has settings. */
 export const createSettings = (storage: Storage, keyring: Keyring): Promise<void> =>
   rewrite(storage, SETTINGS_KEY, async (text) => (text === undefined ? serializeSettings(keyring, {}) : undefined))
 
-/** Encrypts and signs with `keyring` everything that `previousKeyring` can decrypt or verify. Skips the rest, so it is safe to run again or concurrently. */
+/**
+ * Encrypts and signs with `keyring` everything that `previousKeyring` can decrypt or verify. Skips everything else, so it is safe to rerun or run
+ * concurrently.
+ */
 export async function reencryptAll(storage: Storage, previousKeyring: Keyring, keyring: Keyring): Promise<void> {
   const reencrypt = async (context: string, encrypted: string) => {
     const plaintext = await previousKeyring.decrypt(context, encrypted).catch(() => undefined)

@@ -16,7 +16,7 @@ import { KEYRING_KEY, KEYS_PREFIX, SETTINGS_KEY } from './record-collections.ts'
 import { createSettings, reencryptAll } from './rewrite-records.ts'
 import { handleStorageError } from './storage-access.ts'
 
-/* Creates or replaces the keyring of a store. Loaded only when needed, because most starts find a keyring that is ready. */
+/* Creates or replaces a store's keyring. Loaded only when needed, because most starts find a keyring that is ready. */
 
 interface FoundKeyring {
   stored: Stored
@@ -86,8 +86,8 @@ const createMissingSettingsError = () =>
   })
 
 /**
- * Replaces the data key of an unencrypted keyring. The new key is stored together with the former one, both encrypted; the gateway that opens this
- * record re-encrypts everything. The lookup key stays the same, so every key keeps its digest; it neither decrypts nor signs anything.
+ * Replaces an unencrypted keyring's data key. The new key is stored together with the former one, both encrypted; the gateway that opens this record
+ * re-encrypts everything. The lookup key stays the same, so every key keeps its digest; it neither decrypts nor signs anything.
  */
 async function replaceKeys(
   storage: Storage,

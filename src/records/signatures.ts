@@ -3,7 +3,7 @@ import type { RecordFields } from '../types/records/record-fields.ts'
 import type { Keyring } from './keyring.ts'
 
 /**
- * Some fields decide which clients are admitted, and where a credential is sent. They are bound to the secret, so a program that can only write to
+ * Some fields determine which clients are admitted and where a credential is sent. They are bound to the secret, so a program that can only write to
  * the storage can't change them: keys, groups, and settings have a signature (`mac`), and a credential is encrypted for its destination (keyring.ts).
  * An attacker can still restore an earlier record with its signature: see docs/src/content/docs/concepts/security-model.md. A record is signed with
  * the lowest version that covers all of its guarded fields. A new field therefore changes nothing for records without it, and releases that don't

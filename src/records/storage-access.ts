@@ -5,7 +5,7 @@ import type { Clock, Storage } from '../types.ts'
 /** The timeout of an operation, in ms. */
 const OPERATION_TIMEOUT_MS = 5_000
 
-/** The timeout after an operation has timed out, in ms, until the storage responds again. A change takes several operations, and each would wait. */
+/** The timeout in ms once an operation has timed out, until the storage responds again. Otherwise, each of a change's operations would wait 5 s. */
 const HANGING_TIMEOUT_MS = 250
 
 /** How long a request waits for fresh data if stale data is in memory, in ms. */
@@ -25,8 +25,8 @@ const UNREACHABLE_PATTERN =
 const UNREADABLE_PATTERN = /^STORAGE_(?:CORRUPT|MISSING|NEWER_VERSION|SECRET_INVALID|SECRET_MISSING)$/
 
 /**
- * Returns a handler for rejections of a store. A failed read is never treated as an empty store, which would admit clients without a key. The
- * handler throws `STORAGE_UNAVAILABLE` if the storage can't be reached or has no room for a write, otherwise `STORAGE_FAILED`.
+ * Returns a handler for a store's rejections. A failed read is never treated as an empty store, which would admit clients without a key. The handler
+ * throws `STORAGE_UNAVAILABLE` if the storage can't be reached or has no room for a write, otherwise `STORAGE_FAILED`.
  */
 export const handleStorageError =
   (operation: 'read' | 'write' | 'list', key: string) =>
@@ -49,7 +49,7 @@ function toStorageError(operation: 'read' | 'write' | 'list', key: string, cause
 
 /**
  * Returns the code of the network error behind an error, such as `ECONNREFUSED`, or an empty string. Clients see the code but not the driver's
- * message, which could name machines and users.
+ * message, which could reveal machine and user names.
  */
 function findNetworkCode(error: unknown, depth = 0): string {
   if (!(error instanceof Error) || depth > 4) return ''
@@ -127,7 +127,7 @@ export interface PendingRead<T> {
 /** Limits how long requests wait for fresh data while stale data is in memory. */
 export interface StaleFallback {
   /**
-   * Waits for the read. Returns `stale` if the storage is unavailable or the read takes longer than `MAX_WAIT_MS`; in the second after that, all
+   * Waits for the read. Returns `stale` if the storage is unavailable or the read takes longer than `MAX_WAIT_MS`; for one second after that, all
    * callers get `stale` immediately. Rejects with any other failure.
    */
   readOrUseStale<T>(pending: PendingRead<T>, stale: T): Promise<T>
@@ -157,7 +157,7 @@ export function createStaleFallback(clock: Clock): StaleFallback {
 const MAX_ATTEMPTS = 200
 
 /**
- * Repeats `attempt` (read, change, conditional write) as long as it resolves to `false`, which means that another write came first. Rejects with
+ * Repeats `attempt` (read, change, conditional write) while it resolves to `false`, which means that another write came first. Rejects with
  * `STORAGE_FAILED` after 200 attempts, which happens if a store doesn't return its own writes.
  */
 export async function retryOnConflict<T>(attempt: () => Promise<T | false>): Promise<T> {

@@ -25,7 +25,7 @@ import { createSettingsStore, type SettingsStore } from './stored-settings.ts'
 
 export type { AliasRecord, ConnectionRecord, KeyRecord, ProviderRecord } from './record-collections.ts'
 
-/** All records of the gateway, for requests. Management uses a `WritableStore`, which adds write operations. */
+/** All of the gateway's records, for requests. Management uses a `WritableStore`, which adds write operations. */
 export interface Store {
   settings: SettingsStore
   /** Keys by the digest of their value. */
@@ -46,7 +46,7 @@ export interface Store {
   aliases: Records<AliasRecord>
   /** Provider strategies by provider ID. */
   providers: Records<ProviderRecord>
-  /** Loads the access to keys, because not every gateway gets requests with a key. */
+  /** Loads the access to keys on demand, because not every gateway gets requests with a key. */
   loadKeyAccess(): Promise<KeyAccess>
   /** Opens the access to keys, for code that imports it. */
   openKeyAccess(create: typeof createKeyAccess): KeyAccess
@@ -56,7 +56,7 @@ export interface Store {
   storage: Storage
   /** The log of damaged records. */
   damage: DamageLog
-  /** Whether the storage reports changes of other writers. */
+  /** Whether the storage reports changes by other writers. */
   isWatched: boolean
   freshness: FreshnessTracker
   /** The records and settings defined in code. */
@@ -144,7 +144,7 @@ export function createStore(options: StoreOptions): Store {
 }
 
 /**
- * Makes reads of a store wait until its keyring is open, if it has one, because opening it may re-encrypt records. If the keyring is damaged, the
+ * Makes a store's reads wait until its keyring is open, if it has one, because opening it may re-encrypt records. If the keyring is damaged, the
  * records can still be read.
  */
 function waitForKeyring(storage: Storage, keyring: () => Promise<Keyring>): Storage {
@@ -179,7 +179,7 @@ const MAX_PRELOADED = 50
 
 /**
  * Decrypts each connection's credential once until its record changes; failures aren't cached. The first call also decrypts the others, because the
- * next attempt may need one, and because providers' error messages are searched for all credentials.
+ * next attempt may need one, and because providers' error messages are scanned for all credentials.
  */
 export function createCredentialCache(
   store: Pick<Store, 'keyring' | 'connections' | 'code'>,

@@ -28,7 +28,7 @@ export interface StoredRecords<T> {
   pages(): AsyncIterable<StoredEntry<T>[]>
   /** Reads all usable records in order of creation. */
   list(): Promise<StoredEntry<T>[]>
-  /** Returns the entry of a record that was just written. */
+  /** Returns the entry for a record that was just written. */
   toEntry(id: string, envelope: Envelope<T>, version: string): StoredEntry<T>
 }
 
@@ -38,7 +38,7 @@ export interface RecordKind<T> {
   read: Reader<T>
 }
 
-/** Creates the access to stored records. `nextTurn` yields to other work between pages. `damage` gets each record's problem. */
+/** Creates access to stored records. `nextTurn` yields to other work between pages. `damage` gets each record's problem. */
 export function createStoredRecords<T extends object>(
   storage: Storage,
   { prefix, read }: RecordKind<T>,
@@ -140,7 +140,7 @@ export interface DamagedRecord {
 
 /** The known damaged records. */
 export interface DamageLog {
-  /** Sets a record's problem. Returns `undefined` if it is valid or was removed. A new problem is passed to `onError`. */
+  /** Sets a record's problem, or clears it with `undefined` if the record is valid or was removed. A new problem is passed to `onError`. */
   report(key: string, problem: string | undefined): void
   /** Removes the problems of records with this prefix that no longer exist; `keys` are the existing ones. */
   reportAll(prefix: string, keys: ReadonlySet<string>): void

@@ -25,7 +25,7 @@ import { handleStorageError } from './storage-access.ts'
 import { decryptApiKey, type Store } from './store.ts'
 import { parseRecord, type RecordKind } from './stored-records.ts'
 
-/** The store with its write operations. Only management uses it, so requests load none of this. */
+/** The store with its write operations. Only management uses it, so requests don't load this code. */
 export interface WritableStore extends Store {
   /** The keys. Writes sign the record, and update its cached copy for requests. */
   keys: WritableRecords<KeyRecord>
@@ -233,8 +233,8 @@ function withSignatures<T>(records: WritableRecords<T>, { sign, cache }: SignedK
 }
 
 /**
- * Runs work exclusively: among all gateways if the storage is atomic, otherwise among the calls of this gateway. Call `ready` just before the
- * decisive write; it throws `STORAGE_UNAVAILABLE` if the lease is about to end.
+ * Runs work exclusively: among all gateways if the storage is atomic, otherwise among this gateway's calls. Call `ready` just before the decisive
+ * write; it throws `STORAGE_UNAVAILABLE` if the lease is about to end.
  */
 type RunExclusive = <T>(name: string, work: (ready: () => void) => Promise<T>) => Promise<T>
 

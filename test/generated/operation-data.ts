@@ -12,7 +12,7 @@ export const generateOperationData = (): ReadonlyMap<string, string> =>
 
 function generateNames(): string {
   const names = writeTree(operations, () => '1')
-  return `${HEAD}/** The names of all operations. The gateway has them before it loads the operation table. */\nexport const operationNames = ${names} as const\n`
+  return `${HEAD}/** The names of all operations. The gateway needs them before it loads the operation table. */\nexport const operationNames = ${names} as const\n`
 }
 
 function generateRoutes(): string {

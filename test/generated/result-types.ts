@@ -49,7 +49,7 @@ const components = new Set([
   ...['Explanation', 'CloudConflict', 'CloudState', 'CloudSession', 'Overview', 'GatewayInfo'],
 ])
 
-/** Generates the types of the results of all operations in TypeScript's syntax, from the declarations in src/. */
+/** Generates the result types of all operations in TypeScript syntax, from the declarations in src/. */
 export async function generateResultTypes(): Promise<string> {
   const { config } = ts.readConfigFile(`${root}tsconfig.base.json`, ts.sys.readFile)
   const { options } = ts.parseJsonConfigFileContent(config, ts.sys, root)
@@ -229,7 +229,7 @@ export async function generateResultTypes(): Promise<string> {
 
 const HEAD = `/* Generated from the types in src/ by npm run generate. */
 
-/** The types of the results of all operations, by the names of the operations, and the named types in them. */
+/** The result types of all operations, by operation name, and the named types they use. */
 `
 
 const printRecord = (values: string) => (values === 'unknown' ? 'object' : `Record<${values}>`)

@@ -7,10 +7,10 @@ import { getHost, isCrossSite } from '../../request/door/foreign-page.ts'
 import type { ManagementOptions } from '../../request/door/management-options.ts'
 import type { PageGuards } from '../../request/door/pages.ts'
 
-/** The permissions of a request: everything, or only reading, without secrets. */
+/** A request's permission: full access, or read-only access without secrets. */
 type Permission = 'manage' | 'read'
 
-/** Throws unless the request may manage the gateway or read from it. */
+/** Resolves to the request's permission. Rejects if it has none. */
 type ManagementGuard = (exchange: Exchange) => Promise<Permission>
 
 /** Dependencies of the guards. They need `publicOrigin` behind a proxy that rewrites `Host`. */

@@ -28,7 +28,7 @@ export function groupByRoute(operations: readonly NamedOperation[]): RouteOperat
   return [...byRoute.values()]
 }
 
-/** The operations of a route: one, or several with different values of the body field `action`. */
+/** A route's operations: one, or several with different values of the body field `action`. */
 export type RouteOperations = readonly [NamedOperation, ...NamedOperation[]]
 
 /** Splits an operation whose last parameter is optional into one operation for each path. */
@@ -40,14 +40,14 @@ function withoutOptional(operation: NamedOperation): NamedOperation[] {
 
 interface RouteSettings {
   api: RecordApi
-  /** Reads the records of changes with `If-Match`, which have just been reread. Default: `api`. */
+  /** Reads records for `If-Match` checks, which have just reread the storage. Default: `api`. */
   records?: RecordApi
   limits: BodyLimits
   /** The store with the records; without it, `If-Match` is ignored. */
   store: WritableStore | undefined
 }
 
-/** Creates the routes of operations, each for the operations that share it. */
+/** Creates one route for each group of operations that share it. */
 export const createOperationRoutes = (routes: readonly RouteOperations[], options: RouteSettings): HttpRoute[] =>
   routes.map((operations) => createRoute(operations, options))
 
@@ -95,7 +95,7 @@ function withHeaders(operation: NamedOperation, status: number, body: object): R
 }
 
 /**
- * Reads the parameters of a query, with numbers and booleans where the input has them. Throws `INVALID_REQUEST` if a parameter is repeated, or if the
+ * Reads query parameters, as numbers and booleans where the input expects them. Throws `INVALID_REQUEST` if a parameter is repeated, or if the
  * operation has no parameters.
  */
 function readQuery(exchange: Exchange, operation: NamedOperation): JsonObject & { format?: string } {
@@ -113,7 +113,7 @@ function readQuery(exchange: Exchange, operation: NamedOperation): JsonObject & 
   return query
 }
 
-/** Returns the type of an optional field of an input. */
+/** Returns the type of an input's optional field. */
 function readOptionalType({ entries }: InputSchema, field: string): unknown {
   const entry: unknown = Object.hasOwn(entries, field) ? entries[field] : undefined
   return isObject(entry) && isObject(entry.wrapped) ? entry.wrapped.type : undefined

@@ -3,7 +3,7 @@ import type { ManagementOptions } from '../../request/door/management-options.ts
 import type { PageGuards } from '../../request/door/pages.ts'
 import type { GuardDependencies } from './management-guard.ts'
 
-/** Creates the guards of pages, which are loaded with the first request for a page. */
+/** Creates the page guards, which are lazy-loaded on the first request for a page. */
 export function createPageGuards(management: ManagementOptions | undefined, deps: GuardDependencies): PageGuards {
   const guards = once(async () => {
     const { createPageGuards } = await import('./management-guard.ts')

@@ -27,8 +27,8 @@ export const tryInput = closedObject({
 
 /**
  * Creates the route that sends a model request and returns the response with its headers. The request acts as the key with the given ID, or as the
- * account with the given ID or ref, and has its limits and models. By default, it acts as the operator, who needs no key and has the limits of the
- * gateway.
+ * account with the given ID or ref, with its limits and allowed models. By default, it acts as the operator, who needs no key and only has the
+ * gateway's limits.
  */
 export const createTryRoute = ({
   store,

@@ -55,7 +55,7 @@ const currentRecords: Readonly<Record<string, Current>> = {
 
 /**
  * Runs a change. If `If-Match` doesn't name the record's current revision, replies with a 409 and the current record instead. Changes with the header
- * run one after another, across all instances if the storage is atomic.
+ * run sequentially, across all instances if the storage is atomic.
  */
 export async function runUnlessChanged(
   { exchange, operation, api, store }: IfMatchSettings,

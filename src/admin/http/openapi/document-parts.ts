@@ -5,16 +5,16 @@ import { statusDescriptions } from './operation-words.ts'
 /** Operations by path and lowercase method. */
 export type Paths = Record<string, Record<string, JsonObject>>
 
-/** Converts the path of a route, `/api/keys/:id`, to a template: `/api/keys/{id}`. */
+/** Converts a route's path, such as `/api/keys/:id`, to a template: `/api/keys/{id}`. */
 export const toTemplate = (path: string): string => path.replace(/:(\w+)\+?/g, '{$1}')
 
-/** Returns the parameters in the path of a route. */
+/** Returns the parameters in a route's path. */
 export const listPathParameters = (path: string): JsonObject[] =>
   Array.from(path.matchAll(/:(\w+)(\+?)/g), ([, name = '', rest]) =>
     createParameter('path', name, rest ? 'Can contain slashes, percent-encoded or not.' : undefined),
   )
 
-/** Creates a parameter of a request; `schema` defaults to a string. Path parameters are required. */
+/** Creates a request parameter; `schema` defaults to a string. Path parameters are required. */
 export const createParameter = (
   where: 'path' | 'query' | 'header',
   name: string,
@@ -62,7 +62,7 @@ export function createBuilder(schemas: Omit<Builder, 'errors'>, responses: Recor
 
 export const capitalize = (name: string): string => name.slice(0, 1).toUpperCase() + name.slice(1)
 
-/** Joins names to the ID of an operation, such as `keysList`. */
+/** Joins names into an operation ID, such as `keysList`. */
 export const joinNames = (names: readonly string[]): string => names.reduce((id, name) => id + capitalize(name))
 
 /** Returns a schema for values that match one of these schemas, without duplicates. */

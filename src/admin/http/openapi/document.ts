@@ -15,7 +15,7 @@ import { convertType } from './type-text.ts'
 
 /** The parts of the description that differ between gateways. */
 interface DocumentParts {
-  /** The routes of the management API, each with its operations. */
+  /** The management API's routes, each with its operations. */
   routes: readonly ManagementRoute[]
   /** The features whose routes are described. */
   features: readonly BuiltInFeature[]

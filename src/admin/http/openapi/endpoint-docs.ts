@@ -5,7 +5,7 @@ interface EndpointDocs {
   reference: string
 }
 
-/** Returns the descriptions of an endpoint of a kind, or `undefined` for an endpoint of a format. */
+/** Returns an endpoint's own descriptions, or `undefined` if it uses its format's. */
 export function findEndpointDocs(path: string): EndpointDocs | undefined {
   return rows.find(([pattern]) => pattern.test(path))?.[1]
 }

@@ -117,7 +117,7 @@ export const fieldDescriptions: Readonly<Record<string, Readonly<Record<string, 
   CloudConflict: { kept: 'The side whose change won.' },
 }
 
-/** Describes the fields of the named schemas and of the inputs of operations. */
+/** Describes the fields of the named schemas and of the operations' inputs. */
 export function describeFields(
   definitions: Readonly<Record<string, JsonObject>>,
   operations: readonly NamedOperation[],

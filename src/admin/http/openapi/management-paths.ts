@@ -25,13 +25,13 @@ import {
 /** The operations of a management API route: one, or several with different values of the body field `action`. */
 export type ManagementRoute = readonly [NamedOperation, ...NamedOperation[]]
 
-/** Error bodies: the general one, and the one for a change based on an outdated revision of the record. */
+/** Error bodies: the general one, and the one for a change based on an outdated record revision. */
 export const managementTypes = {
   Error: '{error: string}',
   ChangedMeanwhile: '{error: string, current?: Record<unknown>}',
 }
 
-/** Returns the names of the inputs of these operations. */
+/** Returns the schema names of these operations' inputs. */
 export function nameInputs(operations: readonly NamedOperation[]): Map<object, string> {
   const inputNames = new Map<object, string>()
   for (const operation of operations) {
@@ -165,7 +165,7 @@ const COMMON_STATUSES = [400, 401, 403, 500, 503]
 const BODY_STATUSES = [408, 413, 415]
 const PARAMETER_STATUSES = [404]
 
-/** Returns the summary and description of a route; if it has several actions, the description lists them. */
+/** Returns a route's summary and description; if the route has several actions, the description lists them. */
 function describeRoute(route: ManagementRoute) {
   const [{ action, routeSummary, summary, description }] = route
   if (action === undefined) return { summary, ...(description !== undefined && { description }) }

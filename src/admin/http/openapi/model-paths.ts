@@ -40,7 +40,7 @@ const summaries: Readonly<Record<OperationName, string>> = {
   complete: 'Complete a prompt',
 }
 
-/** The paths where callers read their own limits: each one's summary, and the type of its response. */
+/** The paths where callers read their own limits, with each path's summary and response type. */
 const accounts: Readonly<Record<keyof AccountReaders, { summary: string; type: string }>> = {
   account: {
     summary: "Get the caller's account, key, and limits, with used and remaining amounts and reset times",
@@ -114,7 +114,7 @@ export const responseHeaders: Record<string, JsonObject> = Object.fromEntries(
   }).map(([name, description]) => [name, { description, schema: { type: 'string' } }]),
 )
 
-/** Describes the paths under `/v1` and `/v1beta`: each endpoint of the formats, each path of the listing, and each route of a feature. */
+/** Describes the paths under `/v1` and `/v1beta`: the format endpoints, the listing paths, and the feature routes. */
 export function describeModelPaths(features: readonly BuiltInFeature[], builder: Builder): Paths {
   const paths: Paths = {}
   const add = (path: string, method: string, operation: JsonObject) => {
@@ -278,7 +278,7 @@ function describeEndpoint(endpoint: Endpoint, builder: Builder): JsonObject {
   }
 }
 
-/** Returns the parameters for headers that replace fields of the body. */
+/** Returns the parameters for headers that replace body fields. */
 const listHeaderParameters = ({ model, stream }: NonNullable<Endpoint['headers']>): JsonObject[] => [
   createParameter('header', model, `${MODEL_DESCRIPTION} Default: the body's \`model\`.`),
   ...(stream === undefined
@@ -308,7 +308,7 @@ const listPagingParameters = (format: ClientFormat): JsonObject[] =>
     createParameter('query', name, description, { type: isNumber ? 'integer' : 'string' }),
   )
 
-/** Describes the errors as the clients of these formats receive them. */
+/** Describes the errors as clients of these formats receive them. */
 function describeErrors(
   callers: readonly ClientFormat[],
   statuses: readonly number[],

@@ -38,7 +38,7 @@ export const formatTypes: Readonly<Record<ClientFormat, FormatTypes>> = {
   'ai-sdk': { error: 'AiSdkError', list: 'AiSdkModelList', model: 'AiSdkModel', paging: {} },
 }
 
-/** The types of all formats. */
+/** The types for all formats. */
 export const modelTypes = {
   OpenAiError: '{error: {message: string, type: string, param?: string | null, code?: string | null}}',
   ModelList: "{object: 'list', data: Model[]}",

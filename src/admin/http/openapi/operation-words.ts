@@ -1,4 +1,4 @@
-/** The description of a route. */
+/** A route's description. */
 interface RouteDescription {
   summary: string
   description?: string
