@@ -59,7 +59,7 @@ type GatewayContent<S extends Specification> =
   | { type: 'reasoning'; text: string; providerMetadata?: ProviderMetadata }
   | CompletePart<S>
 
-/** The tokens of a response, or `undefined` if the provider doesn't report them. */
+/** A response's token usage. Counts are `undefined` if the provider doesn't report them. */
 export interface ModelUsage {
   inputTokens: {
     total: number | undefined

@@ -3,7 +3,7 @@ import { isOrigin } from '../lib/urls.ts'
 import { createUsageProblem, type OptionShape, readArguments } from './command-line.ts'
 import { createProblem } from './problem.ts'
 
-/** The parsed options of the command line. */
+/** The parsed command-line options. */
 export interface CliOptions {
   /** The port; 0 picks a free one. */
   port: number
@@ -31,7 +31,7 @@ export interface CliOptions {
   version: boolean
 }
 
-/** The default address and data directory of the gateway. */
+/** The gateway's default address and data directory. */
 export const defaults = { port: 4000, host: '127.0.0.1', data: './data' }
 
 const optionShapes = {
@@ -127,7 +127,7 @@ export interface Environment {
   secret: string | undefined
 }
 
-/** The prefix of the IDs of connections from environment variables. */
+/** The ID prefix for connections from environment variables. */
 export const ENV_PREFIX = 'env-'
 
 /** Environment variables by name. */

@@ -25,7 +25,7 @@ export async function findCodeFile(folder: string): Promise<string | undefined> 
 }
 
 /**
- * Loads the default export of a config file. `reloads` counts how often it was loaded before, because Node.js loads each URL only once. Throws a problem
+ * Loads the default export of a config file. `reloads` is the number of earlier loads, because Node.js loads each URL only once. Throws a problem
  * that names the file.
  */
 export async function loadCodeFile(path: string, reloads = 0): Promise<GatewayConfig> {

@@ -3,14 +3,14 @@ import { toCurrentFlag } from '../lib/renamed-options.ts'
 import { findNearest } from '../lib/spelling.ts'
 import { createProblem, type Problem } from './problem.ts'
 
-/** An option of the command line. Options are stored by name, without the dashes. */
+/** A command-line option. Options are stored by name, without the dashes. */
 export interface OptionShape {
   /** `string` if the option takes a value. */
   type: 'string' | 'boolean'
   short?: string
   /** The words that may follow an option that doesn't need a value, after a space or "=". */
   words?: readonly string[]
-  /** An example of a value. */
+  /** An example value. */
   example?: string
   /** Whether the value can be `-` (for stdin) or a negative number. */
   acceptsDash?: boolean
@@ -18,7 +18,7 @@ export interface OptionShape {
   isList?: boolean
 }
 
-/** The options and words of a command line, in order. */
+/** A command line's options and words, in order. */
 export interface Arguments {
   /** The values of each option, one per occurrence. An option without a value has an empty string. */
   given: Map<string, string[]>
@@ -65,7 +65,7 @@ export function readArguments(args: readonly string[], shapes: Readonly<Record<s
   return { given: valuesByName, positionals }
 }
 
-/** Returns whether a string is another option, and not the value of the option before it. */
+/** Returns whether a string is another option rather than the value of the option before it. */
 const isOption = (value: string, { acceptsDash = false }: OptionShape) =>
   value.startsWith('-') && !(acceptsDash && /^-[\d.]*$/.test(value))
 

@@ -152,7 +152,7 @@ interface SectionShape {
   nameField: string
   /** The problem with a record that isn't an object. */
   typeMessage?: string
-  /** Converts the short form of a record, which isn't an object. */
+  /** Expands a record's shorthand, which isn't an object. */
   expandShorthand?: (value: unknown) => JsonObject | undefined
 }
 
@@ -237,7 +237,7 @@ const sections: Readonly<Record<Section, ReadSection>> = {
 }
 
 const SECTION_NAMES = Object.keys(sections) as Section[]
-/** Second names of sections: plans are groups, and custom models had their own name in earlier versions. */
+/** Alternative section names: plans are groups, and the section for custom models had another name in earlier versions. */
 const otherNames: Readonly<Partial<Record<Section, string>>> = { groups: 'plans', models: 'customModels' }
 /** Returns whether a top-level name is only for editors, or for YAML anchors as in Docker Compose. */
 const isIgnored = (name: string) => name === '$schema' || name.startsWith('x-')
@@ -289,7 +289,7 @@ async function tryConfig(config: ConfigFile, data: DataAccess): Promise<void> {
   await withManagement({ ...data, fetch, storage: await copyRecords(data.storage) }, (api) => apply(config, api))
 }
 
-/** Checks the records like records defined in code, so a mistake has the same message in both. */
+/** Checks the records the same way as records defined in code, so mistakes get the same messages. */
 function checkConfig(config: ConfigFile, catalog: Catalog): void {
   try {
     for (const section of configSections) {

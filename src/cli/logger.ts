@@ -5,7 +5,7 @@ import type { RequestRecord } from '../request/hook-records.ts'
 import type { Logger } from '../types.ts'
 import { replaceCallsWithCommands } from './commands/wording.ts'
 
-/** The two outputs of the program. */
+/** The program's two outputs. */
 export interface Terminal {
   out(text: string): void
   err(text: string): void

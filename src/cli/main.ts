@@ -93,15 +93,12 @@ function end(exitCode: number, message: string): void {
 /** How long in-flight responses have to finish, in ms. */
 const GRACE_MS = 10_000
 
-/**
- * The time, in ms, in which a repeated signal is ignored. npm (on Ctrl-C) and service managers that signal the entire process group send each signal
- * twice.
- */
+/** How long a repeated signal is ignored, in ms. npm (on Ctrl-C) and service managers that signal the entire process group send each signal twice. */
 const REPEATED_SIGNAL_MS = 1_000
 
 /** Calls `reload` on each SIGHUP, except when its terminal was closed: then it stops the program, as without a config file. */
 function onReloadSignal(reload: () => Promise<void>): void {
-  if (process.platform === 'win32') return // it only means that the terminal was closed
+  if (process.platform === 'win32') return // on Windows, SIGHUP only means that the terminal was closed
   const terminals = [0, 1, 2].filter((file) => isatty(file))
   process.on('SIGHUP', () => {
     if (terminals.some((file) => !isatty(file))) process.kill(process.pid, 'SIGTERM')

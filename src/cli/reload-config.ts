@@ -42,7 +42,7 @@ export function createConfigReloader({ path, watches, logger, apply }: ReloaderO
   return { reload, close: watches ? watchText(path, { onChange: reload, logger }) : () => {} }
 }
 
-/** Calls `onChange` when the text of the file has changed. Watches the folder, because editors replace files. Returns the function that stops it. */
+/** Calls `onChange` when the file's text has changed. Watches the folder, because editors replace files. Returns the function that stops it. */
 function watchText(path: string, { onChange, logger }: { onChange(): Promise<void>; logger: Logger }): () => void {
   let timer: NodeJS.Timeout | undefined
   const read = () => readFile(path, 'utf8').catch(() => undefined)

@@ -266,7 +266,7 @@ const createOpenProblem = (host: string) =>
   )
 
 /**
- * Decrypts all other credentials once, so damage is found now and not by a later request. Reports and keeps credentials that can't be decrypted,
+ * Decrypts all other credentials once, so damage is found now instead of by a later request. Reports and keeps credentials that can't be decrypted,
  * so they can be replaced.
  */
 async function checkCredentials(

@@ -20,7 +20,7 @@ interface ClientErrorFacts {
   cause?: unknown
 }
 
-/** The error that every operation of a client rejects with. */
+/** The error that all of a client's operations reject with. */
 export class ClientError extends Error {
   override readonly name = 'ClientError'
   /** The response's status; if there was no response, the status listed with `code`. */

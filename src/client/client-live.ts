@@ -23,7 +23,7 @@ const MAX_PAUSE_MS = 10_000
 /** How long a connection can be silent before it is treated as lost, in ms. The gateway sends at least a comment every 15 s. */
 const SILENT_MS = 40_000
 
-/** Follows the live events of a gateway, and reconnects when the connection is lost. */
+/** Follows a gateway's live events, and reconnects when the connection is lost. */
 export async function* followEvents(options: LiveOptions, sendOptions: SendOptions): AsyncGenerator<LiveEvent, void> {
   const { types, signal, onConnection } = options
   const path = `/api/live${types ? `?types=${types.join(',')}` : ''}`

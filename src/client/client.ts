@@ -43,8 +43,8 @@ export type Client<Input = never> = Omit<WithIfMatch<Management<Input>>, 'cloud'
     disable(input?: DisableCloud | Input): Promise<DisabledCloud>
   }
   /**
-   * Follows the live events of the gateway (docs/src/content/docs/reference/usage-records.md). The iteration never ends: if the connection is lost, it reconnects and
-   * continues after the last event. It throws a `ClientError` if the gateway rejects the connection with a 4xx.
+   * Follows the gateway's live events (docs/src/content/docs/reference/usage-records.md). The iteration never ends: if the connection is lost, it
+   * reconnects and continues after the last event. It throws a `ClientError` if the gateway rejects the connection with a 4xx.
    */
   live(options?: LiveOptions): AsyncIterable<LiveEvent>
 }
@@ -86,7 +86,7 @@ type AddIfMatch<Operation> = Operation extends (...args: infer Args) => infer Re
 
 /**
  * Creates a client for a gateway's management API. The timeouts, from the call to the last byte of the response, are 15 s for cloud sync actions
- * (including the `sync` of `disable`), 8 s for `cloud.check`, and 30 s for everything else. Throws a TypeError for invalid options.
+ * (including the `sync` that `disable` sends), 8 s for `cloud.check`, and 30 s for everything else. Throws a TypeError for invalid options.
  */
 export function createClient(options: ClientOptions): Client {
   const { baseUrl, token, fetch = platformFetch, clock } = checkOptions(options)
@@ -113,7 +113,7 @@ export function createClient(options: ClientOptions): Client {
   }
 }
 
-/** Creates the same tree with a function instead of each route. */
+/** Returns a copy of the tree with each route replaced by a function. */
 function mapRoutes(tree: RouteTree, createCall: (route: string) => unknown): unknown {
   return Object.fromEntries(
     Object.entries(tree).map(([name, value]) => [

@@ -45,7 +45,7 @@ interface CheckOptions {
   isChange?: boolean
 }
 
-/** Checks a record of a section. Throws a TypeError that begins with the place of the mistake. */
+/** Checks a record of a section. Throws a TypeError that begins with the mistake's location. */
 export function checkRecord(section: ConfigSection, place: string, input: JsonObject, options: CheckOptions): void {
   const found = findRecordProblem(section, input)
   if (found) fail(place + found.path, found.problem)
@@ -66,7 +66,7 @@ function findRecordProblem(section: ConfigSection, input: JsonObject): ShapeProb
     case 'plans':
       return findInputProblem(groupFields, 'create', input)
     case 'guards':
-      return undefined // guards are checked when they are created, because few gateways need that code
+      return undefined // guards are checked when they are created, because few gateways need the code that checks them
     case 'settings':
       if (Object.hasOwn(input, 'cloudEnabled')) return { path: '.cloudEnabled', problem: BY_ACTION_MESSAGE }
       return findInputProblem(settingsFields, 'update', input) ?? findSettingsProblem(input)
@@ -94,13 +94,13 @@ function findSettingsProblem({ cloudUrl, health }: JsonObject): ShapeProblem | u
   return url === '' ? undefined : findShapeProblem(dataMembers.baseUrl.shape, url, '.cloudUrl')
 }
 
-/** Names that lead to other names: combos, which take precedence, and aliases. */
+/** Names that resolve to other names: combos, which take precedence, and aliases. */
 export interface NameReferences {
   combos: ReadonlyArray<Pick<Combo, 'name' | 'kind' | 'models' | 'sameVectors'>>
   aliases: ReadonlyArray<{ alias: string; model: string }>
 }
 
-/** Checks that no name leads back to itself. Throws a TypeError that begins with the place. */
+/** Checks that no name resolves to itself. Throws a TypeError that begins with the place. */
 export function checkNames({ combos, aliases }: NameReferences): void {
   const next = new Map<string, readonly string[]>()
   for (const { alias, model } of aliases) if (alias !== model || !isDirectModel(model)) next.set(alias, [model])

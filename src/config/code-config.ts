@@ -102,12 +102,14 @@ export type CodeComboModel =
   | ModelName
   | (Omit<ComboEntry, 'when'> & { when?: Omit<Condition, 'function'> | RouteCondition })
 
-/** An entry of a combo or a list, with model names that editors complete. */
+/** An entry of a combo or a list, with model names that editors autocomplete. */
 export type CodeListModel = ModelName | ComboEntry
 
 type ComboEntry = Exclude<ComboModel, string> & { model: ModelName }
 
-/** A condition of a combo entry: decides whether the request may use the entry. If it fails, the client gets a 503 `route_failed`, as for `route`. */
+/**
+ * A combo entry's condition, which decides whether the request may use the entry. If it fails, the client gets a 503 `route_failed`, as for `route`.
+ */
 export type RouteCondition = (request: RouteCall, context: { signal: AbortSignal }) => boolean | Promise<boolean>
 
 /**
@@ -296,7 +298,7 @@ function copyPlain(record: object, place: string): JsonObject {
     return JSON.parse(text)
   } catch (error) {
     if (error instanceof TypeError) fail(place, 'must not contain itself')
-    throw error // thrown by a getter of the record
+    throw error // thrown by one of the record's getters
   }
 }
 

@@ -38,7 +38,7 @@ export function createReload(dependencies: ReloadDependencies): (config: CodeCon
   const runInOrder = createMutex()
   let lastAt = findLastUpdate(code.records)
 
-  /** Forgets the credentials of these connections once no request that may use them is in flight. */
+  /** Forgets these connections' credentials once no in-flight request can use them anymore. */
   function forgetLater(connections: readonly ConnectionRecord[]): void {
     const waiting = new Set(inFlight.values())
     function forget() {
@@ -106,7 +106,7 @@ async function readStoredSettings({ settings }: Store): Promise<StoredSettings |
   return settings.read().catch(() => undefined) // a request that needs the settings reports the error
 }
 
-/** Replaces the entries defined in code in memory, then rereads the list. Requests may use the replaced entries until then. */
+/** Replaces the in-memory entries that are defined in code, then rereads the list. Requests may use the replaced entries until then. */
 function replaceEntries<T extends object>({ source: { view, stored } }: Records<T>, { values }: CodeRecords): void {
   view.applyChange((entries) => {
     const prefix = stored.getKey('')
@@ -121,7 +121,7 @@ function replaceEntries<T extends object>({ source: { view, stored } }: Records<
   })
 }
 
-/** Returns the new records. Unchanged ones keep their times, so credentials and health stay known. */
+/** Returns the new records. Unchanged ones keep their timestamps, so their cached credentials and health remain valid. */
 function keepUnchanged(records: CodeRecords, before: CodeRecords): CodeRecords {
   const { values, secrets } = records
   const nextValues = new Map<string, string>()

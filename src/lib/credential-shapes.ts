@@ -24,7 +24,7 @@ export const CREDENTIAL_PATTERNS: readonly RegExp[] = [
   /(:\/\/)[^\s/@:"]{1,200}:[^\s/@"]{1,200}(?=@)/g,
 ]
 
-/** The access keys of an AWS user, or the temporary keys of a role. */
+/** An AWS user's access keys, or a role's temporary keys. */
 export interface AwsCredentials {
   accessKeyId: string
   secretAccessKey: string

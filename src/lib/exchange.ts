@@ -54,7 +54,7 @@ export interface InternalCaller {
   readonly connectionId?: string
 }
 
-/** A response of the gateway. A string body is sent as UTF-8. */
+/** A gateway response. A string body is sent as UTF-8. */
 export interface Reply {
   status: number
   /** Names are lowercase. */

@@ -9,8 +9,8 @@ export interface Slot<T> {
 }
 
 /**
- * A list that changes with every request. The last slot replaces a removed one. A `Set` with so many changes leaves outgrown tables behind,
- * which keep more than half of the finished requests alive until the next major garbage collection.
+ * A list that changes with every request. The last slot replaces a removed one. A `Set` that changes this often leaves outgrown tables behind, which
+ * keep more than half of the finished requests alive until the next major garbage collection.
  */
 class SlotList<T> {
   readonly #slots: Slot<T>[] = []

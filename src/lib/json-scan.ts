@@ -116,7 +116,7 @@ export function findStringEnd(text: string, open: number): number {
   return text.length
 }
 
-/** Returns whether the quoted string is one of the names. Most keys aren't, which is decided without creating a string. */
+/** Returns whether the quoted string is one of the names. Rules out most keys without creating a string. */
 function isKeyAmong(names: readonly string[], text: string, start: number, end: number): boolean {
   const length = end - start - 2
   for (const name of names) {

@@ -22,7 +22,7 @@ export function decodeJsonText(bytes: Uint8Array): string {
   }
 }
 
-/** The maximum depth of a client's JSON, and of JSON in a string, such as the arguments of a tool call. */
+/** The maximum depth of a client's JSON, and of JSON in a string, such as a tool call's arguments. */
 export const MAX_DEPTH = 64
 
 /** The maximum depth that every platform can traverse and serialize. Applies to providers' JSON, which wraps clients' JSON. */

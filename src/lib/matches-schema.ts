@@ -18,7 +18,7 @@ export function matchesSchema(value: unknown, schema: JsonObject, { ifUnclear = 
   }
 }
 
-/** Maximum steps of a check. In a few lines, a schema can reference itself so often that a check takes years. */
+/** Maximum steps per check. A schema of a few lines can reference itself so often that a check would take years. */
 const MAX_STEPS = 200_000
 
 /** Copies a schema without ignored keywords. Reading a `type` in the copy counts as a step, because every check of a value reads it. */

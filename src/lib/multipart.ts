@@ -73,7 +73,7 @@ export function serializeForm(parts: readonly FormPart[]): { contentType: string
 const createFileName = ({ name, type }: FormFile): string =>
   `${name.replace(/\W+/g, '') || 'file'}.${getFileExtension(type)}`
 
-/** Returns the file extension of a media type; `bin` if it is unknown. */
+/** Returns a media type's file extension; `bin` if it is unknown. */
 export function getFileExtension(type: string): string {
   const subtype = type.slice(type.indexOf('/') + 1).replace(/^x-/, '')
   return EXTENSIONS[subtype] ?? (/^[a-z\d]{2,5}$/.test(subtype) ? subtype : 'bin')
@@ -138,7 +138,7 @@ const MAX_NAME = 300
 
 const sanitizeType = (type: string) => (/^[\w.+-]{1,80}\/[\w.+-]{1,80}$/.test(type) ? type : '')
 
-/** Reads a parameter of a content disposition. Browsers and libraries escape quotes differently. */
+/** Reads a content disposition parameter. Browsers and libraries escape quotes differently. */
 function readParameter(disposition: string, name: keyof typeof PARAMETERS): string | undefined {
   const [, quoted, unquoted] = PARAMETERS[name].exec(disposition) ?? []
   return quoted === undefined ? unquoted : quoted.replace(/\\(["\\])/g, '$1').replace(/%22/g, '"')

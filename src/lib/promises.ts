@@ -59,7 +59,7 @@ export function createMutex(): Mutex {
   let last: Promise<unknown> = Promise.resolve()
   return (work) => {
     const run = last.then(work)
-    last = run.catch(() => {}) // the caller of this work handles the failure
+    last = run.catch(() => {}) // this work's caller handles the failure
     return run
   }
 }

@@ -226,7 +226,7 @@ function findWhenProblem(when: unknown, path: string): ShapeProblem | undefined 
   )
 }
 
-/** Words a problem with a number of bytes. */
+/** Rewords a problem with a size in bytes. */
 const findSizeProblem = (found: ShapeProblem | undefined, path: string): ShapeProblem | undefined =>
   found && [`${path}.bytes.min`, `${path}.bytes.max`].includes(found.path)
     ? { path: found.path, problem: conditionTexts.size }

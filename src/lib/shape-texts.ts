@@ -2,7 +2,7 @@ import type { DisallowedValue, ListItems, NumberShape, TextForm } from '../types
 import { responseConditions } from '../types/unions.ts'
 import { isSendableCredential } from './credential-shapes.ts'
 
-/* The requirements for inputs, as predicates. The management API and the configuration in code reject a value with the same words. */
+/* The requirements for inputs, as predicates. The management API and checks of configuration in code use the same wording. */
 
 /** The problems with strings that don't match their pattern. */
 export const textFormProblems: Readonly<Record<TextForm, string>> = {

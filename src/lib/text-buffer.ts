@@ -13,7 +13,7 @@ export const createTextBuffer = (maxLength = Number.POSITIVE_INFINITY): TextBuff
 /** How many chunks are joined at a time. */
 const PAGE_SIZE = 256
 
-/** A class, because `add` is called for each event of a stream. */
+/** A class, because `add` is called for each event in a stream. */
 class PagedText implements TextBuffer {
   readonly #maxLength: number
   #pages: string[] = []

@@ -3,7 +3,10 @@
  * known pieces. Common words are one token. Rare words and other languages take several. Digits and punctuation take about one each.
  */
 
-/** Returns an upper estimate for nearly all tokenizers, fitted to the recorded requests of all vendors (docs/src/content/docs/reference/token-estimates.md). Linear time. */
+/**
+ * Returns an upper estimate for nearly all tokenizers, fitted to recorded requests to all vendors
+ * (docs/src/content/docs/reference/token-estimates.md). Linear time.
+ */
 export function countMaxTokens(text: string): number {
   let cents = 0
   let state = START

@@ -3,7 +3,7 @@ import { gatewayError } from '../errors.ts'
 /** Returns whether the value is an origin as browsers send it: scheme, host, and a non-default port. */
 export function isOrigin(text: unknown): text is string {
   if (typeof text !== 'string' || !/^[a-z][a-z\d+.-]*:\/\/[^\s/?#@*]+$/.test(text)) return false
-  if (!/^https?:/.test(text)) return true // the origin of a browser extension, which `URL` can't parse
+  if (!/^https?:/.test(text)) return true // a browser extension's origin, which `URL` can't parse
   return URL.canParse(text) && new URL(text).origin === text
 }
 

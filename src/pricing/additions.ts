@@ -1,6 +1,6 @@
 import type { JsonObject } from '../lib/json.ts'
 
-/** The tokens that a family of models counts in addition to the text of a request. Absent counts add none. */
+/** The tokens that a model family counts in addition to a request's text. Absent counts add none. */
 export interface Additions {
   /** Matches lowercase model names. */
   readonly models: RegExp

@@ -55,16 +55,16 @@ export function countImageTokens(value: unknown, depth = 0): number {
   )
 }
 
-/** Recognizes images of Gemini, of Chat Completions, and of the image tool of Responses. */
+/** Recognizes images in Gemini's format, in Chat Completions, and from the image tool of Responses. */
 const isImage = (value: object): boolean =>
   ('mimeType' in value && 'data' in value && String(value.mimeType).startsWith('image/')) ||
   ('image_url' in value && isObject(value.image_url)) ||
   ('type' in value && value.type === 'image_generation_call' && 'result' in value && typeof value.result === 'string')
 
-/** The output tokens of an image of a common size. Larger images take more. */
+/** Output tokens for an image of a common size. Larger images take more. */
 export const TOKENS_PER_IMAGE = 1_290
 
-/** Estimates the output tokens in complete server-sent events. `countMore` counts additional tokens of each event. */
+/** Estimates the output tokens in complete server-sent events. `countMore` counts additional tokens in each event. */
 export function countStreamTokens(
   events: Uint8Array,
   names: readonly string[],

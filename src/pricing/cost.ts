@@ -63,7 +63,7 @@ function assignToModelMedium(usage: TokenUsage, { catalog, target }: SpendingCon
   return type === 'tts' ? { ...usage, outputAudioTokens: mediaTokens } : usage
 }
 
-/** Adds up the model runs, each at its own model's price or, if that is unknown, at the target's price. */
+/** Totals the model runs, each at its own model's price or, if that is unknown, at the target's price. */
 function calculateIterationSpending(
   iterations: readonly Iteration[],
   usage: TokenUsage,
@@ -215,7 +215,7 @@ export function selectTier(
   return highest ? { ...price, ...highest } : price
 }
 
-/** Returns the prices of a service tier, or `undefined` if they are unknown. */
+/** Returns a service tier's prices, or `undefined` if they are unknown. */
 export const getServicePrice = ({ serviceTiers = {} }: Price, name = ''): ServiceTierPrice | undefined =>
   Object.hasOwn(serviceTiers, name) ? serviceTiers[name] : undefined
 

@@ -19,7 +19,7 @@ interface InputRequest {
   readonly bytes: number
 }
 
-/** Estimates the input tokens of a request if its provider doesn't report them. */
+/** Estimates a request's input tokens if its provider doesn't report them. */
 export function estimateInput(
   { endpoint, body }: Pick<InputRequest, 'endpoint' | 'body'>,
   target: ModelReference,
@@ -28,7 +28,7 @@ export function estimateInput(
   return getBound(endpoint).inputTokens?.(body, estimate) ?? estimate()
 }
 
-/** Counts the billable units of a request other than tokens, if its provider doesn't report them. */
+/** Counts a request's billable units other than tokens, if its provider doesn't report them. */
 export const countUnits = ({ endpoint, body }: Pick<InputRequest, 'endpoint' | 'body'>): TokenUsage['units'] =>
   getBound(endpoint).units?.(body)
 
@@ -61,8 +61,8 @@ const BYTES_PER_TOKEN = 3
 const MEDIA_PATTERN = /;base64,|"(?:data|bytes|file_data)"\s*:/
 
 /**
- * Estimates the output tokens of a complete response if its provider doesn't report them. `events` contains the server-sent events if the response
- * was a stream; `json` is then absent.
+ * Estimates a complete response's output tokens if its provider doesn't report them. `events` contains the server-sent events if the response was a
+ * stream; `json` is then absent.
  */
 export function estimateOutput(
   { json, events }: { json: JsonObject; events?: readonly SseEvent[] | undefined },
@@ -95,6 +95,6 @@ export function estimateStreamOutput(bytes: Uint8Array, contentFields: ContentFi
   return countEventTokens(events, contentFields)
 }
 
-/** Estimates the output tokens in complete server-sent events of a stream, including images. */
+/** Estimates the output tokens in a stream's complete server-sent events, including images. */
 export const countStreamedTokens = (events: Uint8Array, names: readonly string[]): number =>
   countStreamTokens(events, names, countImageTokens)

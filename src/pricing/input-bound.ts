@@ -243,7 +243,7 @@ const URL_FIELD_PATTERN = /ur[li]$/i
 const IMAGE_NAME_PATTERN = /\.(?:png|jpe?g|gif|webp|bmp)(?:[?#]|$)/i
 const VIDEO_NAME_PATTERN = /youtu|\.(?:mp4|mov|webm|mpe?g|avi)(?:[?#]|$)/i
 
-/** Overhead in tokens of a string, a number, a JSON field, and a message. */
+/** Token overhead for a string, a number, a JSON field, and a message. */
 const TOKENS_PER_TEXT_BYTE = 0.3
 const TOKENS_PER_VALUE = 1
 const TOKENS_PER_FIELD = 0.3
@@ -257,6 +257,6 @@ const TOKENS_PER_PDF_KILOBYTE = 150
 const TOKENS_PER_AUDIO = 400
 const TOKENS_PER_AUDIO_KILOBYTE = 16
 const TOKENS_PER_WAV_KILOBYTE = 1.5
-/** Assumed tokens of a file of unknown size that the provider stores or fetches. */
+/** Assumed tokens for a file of unknown size that the provider stores or fetches. */
 const TOKENS_PER_REMOTE_FILE = 20_000
 const TOKENS_PER_REMOTE_VIDEO = 100_000

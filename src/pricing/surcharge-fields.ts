@@ -35,10 +35,10 @@ export function findSurcharge(
   return isObject(sent) ? findBodySurcharge(sent, { pricedTier }) : undefined
 }
 
-/** Matches bodies that the gateway wrote, because it doesn't escape letters. */
+/** Reliable for bodies that the gateway wrote, because it doesn't escape letters in them. */
 const SURCHARGE_FIELD_PATTERN = /"[\w.-]*(?:tier|speed|geo|latency|request[_-]type)"/i
 
-/** Finds such a field in a client's body, including wrappers such as `extra_body` and `providerOptions`, but not in content or schemas. */
+/** Finds a surcharge field in a client's body, including wrappers such as `extra_body` and `providerOptions`, but not in content or schemas. */
 export function findBodySurcharge(
   body: JsonObject,
   { pricedTier, depth = 0 }: { pricedTier?: string | undefined; depth?: number } = {},

@@ -11,7 +11,7 @@ import { findBodySurcharge } from './surcharge-fields.ts'
 
 /** The most that an attempt can use, as known before the call. */
 export interface WorstCase {
-  /** An upper bound of the provider's count, including cached input. */
+  /** An upper bound on the provider's count, including cached input. */
   inputTokens: number
   /** The total for all choices. */
   outputTokens: number
@@ -29,10 +29,10 @@ interface BoundRequest {
   readonly context: { readonly catalog: Catalog }
 }
 
-/** The assumed maximum output of an unknown model, in tokens. The largest models have this limit. */
+/** The assumed maximum output for an unknown model, in tokens. The largest models have this limit. */
 export const DEFAULT_OUTPUT = 131_072
 
-/** Calculates the most that an attempt at the target can use. `params` are the parameters of the combo entry. */
+/** Calculates the most that an attempt at the target can use. `params` are the combo entry's parameters. */
 export function getWorstCase(
   { call, context }: BoundRequest,
   target: ModelReference & { params?: Pick<EntryParams, 'maxTokens'> },

@@ -1,8 +1,10 @@
 /*
- * Refreshes src/protocols/providers/catalog.data.ts from https://models.dev/api.json, or from a copy of it: node src/cli/catalog/refresh.ts [--from
- * <path or URL>] [--as-of YYYY-MM-DD] [--source <text>] [--only <provider,…>] [--out <file>] Prints the changes. If the source or the result is
- * malformed, writes nothing and exits with 1. `--as-of` is the date of the data; default: today. `--source` is the source to name in the file.
- * `--only` leaves all other providers unchanged, including their dates.
+ * Refreshes src/protocols/providers/catalog.data.ts from https://models.dev/api.json, or from a copy of it, and prints the changes:
+ *
+ *   node src/cli/catalog/refresh.ts [--from <path or URL>] [--as-of YYYY-MM-DD] [--source <text>] [--only <provider,…>] [--out <file>]
+ *
+ * If the source or the result is malformed, writes nothing and exits with 1. `--as-of` is the date of the data; default: today. `--source` is the
+ * source to name in the file. `--only` leaves all other providers unchanged, including their dates.
  */
 import { readFile, writeFile } from 'node:fs/promises'
 import { parseArgs } from 'node:util'

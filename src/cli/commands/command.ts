@@ -21,7 +21,7 @@ export interface CliCommand {
   isLocal?: boolean
 }
 
-/** An action of a command, such as `keys list`. */
+/** A command's action, such as `keys list`. */
 export interface CliAction {
   help: string
   /** Details that only the help of this action shows. */
@@ -48,7 +48,7 @@ export interface ActionCall {
   explain(message: string): string
 }
 
-/** The output of an action. */
+/** An action's output. */
 export interface CommandOutput {
   /** The API response, for programs. */
   body: object

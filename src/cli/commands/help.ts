@@ -102,14 +102,14 @@ const formatOptions = (options: Readonly<Record<string, DescribedOption>>): stri
 const INDENT_WIDTH = 32
 const LINE_WIDTH = 100
 
-/** Formats one line of the help. The explanation of a long option starts on the next line. */
+/** Formats one help line. A long option's explanation starts on the next line. */
 const formatLine = (term: string, help: string): string => {
   const prefix =
     term.length < INDENT_WIDTH - 2 ? `  ${term}`.padEnd(INDENT_WIDTH) : `  ${term}\n${' '.repeat(INDENT_WIDTH)}`
   return prefix + wrap(help, INDENT_WIDTH)
 }
 
-/** Wraps text at spaces, to the width of the help. */
+/** Wraps text at spaces, to the help's width. */
 export function wrap(text: string, indent: number): string {
   const lines = ['']
   for (const word of text.split(' ')) {

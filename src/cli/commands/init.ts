@@ -10,7 +10,7 @@ const CONFIG_FILE = 'signalbox.yaml'
 const ENV_FILE = '.env'
 const GITIGNORE_FILE = '.gitignore'
 
-/** A variable of the `.env` file. */
+/** A variable in the `.env` file. */
 interface EnvSecret {
   name: string
   /** The comment above it. */

@@ -6,7 +6,7 @@ import { createUsageProblem, type OptionShape } from '../command-line.ts'
 import { createProblem } from '../problem.ts'
 import { readTime } from './times.ts'
 
-/** An option that sets a field of an input. */
+/** An option that sets an input field. */
 export interface Field extends OptionShape {
   /** The field's name. Absent for an option that sets the entire input. */
   member?: string

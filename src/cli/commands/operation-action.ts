@@ -10,7 +10,7 @@ import { convert, describeOutput, formatOutput, type ResultFormat } from './oper
 import { findRequestedId, resolveNames, suggestId, toNoun } from './record-names.ts'
 import { toHelp } from './wording.ts'
 
-/** How the action of an operation differs from the default one. */
+/** How an operation's action differs from the default action. */
 export interface ActionDetails extends ResultFormat {
   /** Default: the operation's summary and description. */
   help?: string
@@ -36,7 +36,7 @@ export interface ActionDetails extends ResultFormat {
 
 /** The steps of every action. */
 export interface ActionSteps {
-  /** Calls the operation. Default input: the input of the call. */
+  /** Calls the operation. Default input: the call's input. */
   perform(input?: JsonObject): Promise<object>
   /** Formats its response. */
   format(body: object): CommandOutput | Promise<CommandOutput>
@@ -45,7 +45,7 @@ export interface ActionSteps {
 interface ActionContext {
   command: string
   words: string
-  /** All actions of the command. */
+  /** All of the command's actions. */
   actions: Readonly<Record<string, CliAction>>
   operations: readonly NamedOperation[]
 }
@@ -126,7 +126,7 @@ export function createAction(operation: NamedOperation, details: ActionDetails, 
   }
 }
 
-/** Creates the options for the input of an operation. */
+/** Creates the options for an operation's input. */
 function listFields(operation: NamedOperation, { hides = [], fields }: ActionDetails): Record<string, Field> {
   const { properties } = operation.input ? convert(operation.input) : {}
   const descriptions = describeInput(operation)

@@ -8,7 +8,7 @@ import { type ActionDetails, createAction } from './operation-action.ts'
 export interface CommandDetails {
   help?: string
   notes?: string
-  /** Details by the words of the action. `operation` adds an action for that operation, after the preceding action in this list. */
+  /** Details by the action's words. `operation` adds an action for that operation, after the preceding action in this list. */
   actions?: Readonly<Record<string, ActionDetails & { operation?: string }>>
 }
 
@@ -78,6 +78,6 @@ function createCommand(
   }
 }
 
-/** Returns the sort rank of an action: first the resource's actions, then its nested resources' actions, then other resources' actions. */
+/** Returns an action's sort rank: first the resource's actions, then its nested resources' actions, then other resources' actions. */
 const rankOperation = (command: string, { names }: NamedOperation): number =>
   names[0] !== command ? 2 : names.length > 2 ? 1 : 0

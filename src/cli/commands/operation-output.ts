@@ -28,8 +28,8 @@ export interface ResultFormat {
 }
 
 /**
- * Formats the response of an operation: a list as a table, and a record with one field per line. Lists within a record become tables below their
- * titles. `schema` describes the output.
+ * Formats an operation's response: a list as a table, and a record with one field per line. Lists within a record become tables below their titles.
+ * `schema` describes the output.
  */
 export function formatOutput(
   body: object,
@@ -47,7 +47,7 @@ export function formatOutput(
   const isWrapped = isObject(only) && others.length === 0 && !rows
   const record = isWrapped ? only : content
   const found = findLists(record, isWrapped ? (properties[name] ?? {}) : schema)
-  const lists = rows ? [{ path: [name], rows: rows(body as never), item: {} }] : found // `rows` takes the body of this operation
+  const lists = rows ? [{ path: [name], rows: rows(body as never), item: {} }] : found // `rows` takes this operation's body
   const single = withoutLists(record, lists)
   const isList = Object.keys(single).length === 0
   if (isList && lists.length === 0) return { ...printed, text: `${done}\n` }
@@ -104,7 +104,7 @@ const listSimpleFields = (schema: JsonObject): FieldColumn<object>[] =>
 
 const formatCell = (value: unknown) => (value === undefined || value === null ? undefined : String(value))
 
-/** Returns the properties of an object, or of all its alternatives. */
+/** Returns an object's properties, or those of all its alternatives. */
 export function getProperties({ properties, anyOf }: JsonObject): Readonly<Record<string, JsonObject>> {
   const alternatives = Array.isArray(anyOf) ? anyOf.filter(isObject).map(getProperties) : []
   return Object.assign({}, ...alternatives, properties)

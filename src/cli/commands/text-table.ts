@@ -1,6 +1,6 @@
 import { isObject } from '../../lib/json.ts'
 
-/** A column of a table: its title, and a function that returns the text of a cell, or `undefined` for an empty cell. */
+/** A table column: its title, and a function that returns a cell's text, or `undefined` for an empty cell. */
 export type Column<T> = readonly [title: string, of: (record: T) => string | undefined]
 
 /** A column, or the name of a field to show. */
@@ -9,7 +9,7 @@ export type FieldColumn<T> = (keyof T & string) | Column<T>
 const toColumn = <T extends object>(column: FieldColumn<T>): Column<T> =>
   typeof column === 'string' ? [toTitle(column), (record) => formatValue(record[column])] : column
 
-/** Returns the column title of a field, such as `LAST USED` for `lastUsedAt`. */
+/** Returns a field's column title, such as `LAST USED` for `lastUsedAt`. */
 export const toTitle = (field: string): string =>
   field
     .replace(/^is(?=[A-Z])|At$/g, '')

@@ -59,7 +59,7 @@ const createRequestColumns = (names: ReadonlyMap<string, string>): FieldColumn<S
   'id',
 ]
 
-/** Formats the totals of a period in one line. */
+/** Formats a period's totals in one line. */
 export const formatTotals = (title: string, { requests, tokens, costUsd, unpriced }: UsageTotals): string =>
   `${title}: ${requests} requests, ${tokens.input} input tokens, ${tokens.output} output tokens, ${formatCost(costUsd)}${
     unpriced > 0 ? `, plus ${unpriced} calls without a known price` : ''

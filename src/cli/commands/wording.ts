@@ -69,7 +69,7 @@ const replaceCalls = (message: string, table: typeof COMMANDS_BY_CALL) =>
 export const replaceCallsWithCommands = (message: string): string =>
   replaceCalls(message, COMMANDS_BY_CALL).replace(ASK_OPERATOR_PATTERN, (_, first: string) => first.toUpperCase())
 
-/** Converts an API description to a line of the help. */
+/** Converts an API description to a help line. */
 export const toHelp = (description: string): string =>
   replaceCallsWithCommands(description).replaceAll('`', '').replace(/\.$/, '')
 

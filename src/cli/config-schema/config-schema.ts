@@ -17,7 +17,7 @@ import { aliasFields } from '../../types/records/model-fields.ts'
 import { customId } from '../../types/records/shapes.ts'
 import { ENV_PREFIX } from '../cli-options.ts'
 
-/** Creates the JSON Schema of the config file, from the schemas of the management API's inputs. */
+/** Creates the config file's JSON Schema from the schemas of the management API's inputs. */
 export function createConfigSchema(): JsonObject {
   const findName = (schema: object) => (schema === comboModel ? 'ComboEntry' : undefined)
   const { convert, definitions } = createJsonSchemaConverter({ get: findName }, '#/$defs/')

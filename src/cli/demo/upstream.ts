@@ -163,7 +163,7 @@ const PLACE_NAMES = [
   },
 ]
 
-/** The words of the demo's text, each with its preceding space. */
+/** The words in the demo's text, each with its preceding space. */
 const words: readonly string[] = STORY_TEXT.split(/(?= )/)
 const story = STORY_TEXT
 

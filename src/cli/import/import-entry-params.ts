@@ -4,7 +4,7 @@ import { isObject, type JsonObject } from '../../lib/json.ts'
 import { readNumber } from './field-values.ts'
 import type { PlannedValue } from './plan.ts'
 
-/** The parameters of a combo entry, by their names in OpenAI, LiteLLM, and Portkey. */
+/** Combo entry parameters, by their names in OpenAI, LiteLLM, and Portkey. */
 const ENTRY_PARAM_NAMES = {
   max_completion_tokens: 'maxTokens',
   max_tokens: 'maxTokens',

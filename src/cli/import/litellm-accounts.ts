@@ -141,7 +141,7 @@ export function reportDefaults(place: string, params: JsonObject, plan: ImportPl
 }
 
 /**
- * The model of a deployment, split into its provider and the rest. The provider is the part before the first slash, or the vendor of a well-known
+ * A deployment's model, split into the provider and the model name. The provider is the part before the first slash, or the vendor of a well-known
  * name.
  */
 export interface LiteLlmModel {
@@ -201,7 +201,7 @@ function getKeyVariable(provider: string): string {
   return getEntry(KEY_VARIABLES, mappedProvider) ?? toKeyVariable(mappedProvider)
 }
 
-/** Plans the account of a deployment, or returns why it can't have one. */
+/** Plans a deployment's account, or returns why it can't have one. */
 export function planAccount(params: JsonObject, model: LiteLlmModel, plan: ImportPlan): PlannedAccount | string {
   const { provider } = model
   if (provider === undefined)
@@ -317,7 +317,7 @@ function planVertexAccount(params: JsonObject, plan: ImportPlan): PlannedAccount
   }
 }
 
-/** Returns whether the value is the path of a key file instead of the key itself. */
+/** Returns whether the value is a key file's path instead of the key itself. */
 const isKeyFile = (value: unknown): value is string =>
   readString(value) !== undefined && parseVariable(value) === undefined && !String(value).trim().startsWith('{')
 

@@ -181,7 +181,7 @@ function addCredentials(config: JsonObject, plan: ImportPlan): { entry: JsonObje
   })
 }
 
-/** Plans the connection of a deployment. If that isn't possible, reports why and returns `undefined`. */
+/** Plans a deployment's connection. If that isn't possible, reports why and returns `undefined`. */
 function planDeployment(entry: JsonObject, place: string, plan: ImportPlan): Deployment | undefined {
   plan.reportMistyped(`${place}.`, entry, { litellm_params: 'object', model_info: 'object' })
   const params = toObject(entry.litellm_params)

@@ -65,7 +65,7 @@ function matchWildcard(name: string, { wildcards, plan }: Pick<Routes, 'wildcard
   )
 }
 
-/** Returns the name for the deployments of one `model_name`: a model name for a single deployment, otherwise a combo name. */
+/** Returns the name for one `model_name`'s deployments: a model name for a single deployment, otherwise a combo name. */
 function planBase(
   name: string,
   ownDeployments: readonly Deployment[],
@@ -140,7 +140,7 @@ function groupByOrder(deployments: readonly Deployment[]): Deployment[][] {
 }
 
 /**
- * Returns the timeouts of a combo: the longest of all its deployments, if every one has a timeout. `deployments` are the deployments with the combo's name.
+ * Returns a combo's timeouts: the longest among its deployments, if every one has a timeout. `deployments` are the deployments with the combo's name.
  */
 function mergeTimeouts(
   name: string,
@@ -206,7 +206,7 @@ function planFallback(
   if (combo !== name) plan.alias(`fallbacks of ${name}`, name, combo)
 }
 
-/** Lists the fallbacks of each name in LiteLLM's order, including fallbacks of fallbacks. */
+/** Lists each name's fallbacks in LiteLLM's order, including nested fallbacks. */
 function listFallbacks(routes: Routes): Map<string, string[]> {
   const { groups, router, plan } = routes
   const direct = new Map<string, string[]>()

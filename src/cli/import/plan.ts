@@ -136,7 +136,7 @@ export class ImportPlan {
     }
   }
 
-  /** Reads the weight of a model, at least 0. Reports an invalid one. */
+  /** Reads a model's weight, at least 0. Reports an invalid one. */
   readWeight(place: string, value: unknown): number | undefined {
     const found = readNumber(value)
     if (found === undefined && value !== undefined && value !== null)
@@ -222,7 +222,7 @@ export class ImportPlan {
     return this.#connections.size
   }
 
-  /** Records that a name resolves to this model on all connections of the provider. */
+  /** Records that a name resolves to this model on all of the provider's connections. */
   markUsed(provider: string, addModel: string): void {
     for (const id of this.listConnections(provider)) this.#connections.get(id)?.models.add(addModel)
   }

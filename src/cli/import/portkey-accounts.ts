@@ -97,7 +97,7 @@ export function listVariables(value: unknown): string[] {
 /** The known names in Portkey's own store, with their providers, and with their credentials if the file contains them. */
 export type KnownNames = ReadonlyMap<string, JsonObject>
 
-/** Finds the provider of a target. `vaulted` is the name under which Portkey's own store has the target's key. */
+/** Finds the provider of a target. `storedName` is the name of the target's key in Portkey's own store, if the file doesn't contain the key. */
 function findTargetProvider(target: JsonObject, knownNames: KnownNames) {
   const providerName = readString(target.provider)
   const stored = readString(target.virtual_key) ?? (providerName?.startsWith('@') ? providerName.slice(1) : undefined)
@@ -113,7 +113,7 @@ function findTargetProvider(target: JsonObject, knownNames: KnownNames) {
   }
 }
 
-/** Plans the account of a target, or returns why it can't have one. */
+/** Plans a target's account, or returns why it can't have one. */
 export function planAccount(
   target: JsonObject,
   place: string,

@@ -9,7 +9,7 @@ interface EntryCondition {
   model?: PlannedValue
 }
 
-/** Returns the alternatives of a query, each as the `when` of an entry, or `undefined` if `when` can't express the query. */
+/** Returns a query's alternatives, each as an entry's `when`, or `undefined` if `when` can't express the query. */
 export function toConditions(query: unknown): PlannedValue[] | undefined {
   const all = listAlternatives(query)
   const whens = all?.map(({ metadata, model }) => ({

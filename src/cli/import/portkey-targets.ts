@@ -6,7 +6,7 @@ import { ACCOUNT_FIELDS, type KnownNames, listAccountFields, planAccount } from 
 
 /* Reads the targets of a Portkey config, with the fields that each one inherits from the surrounding config. */
 
-/** A target: a connection and its model, or a strategy over other targets. */
+/** A target that calls one model, unlike a `StrategyTarget`, which chooses among other targets. */
 export interface ModelTarget {
   place: string
   name: string | undefined

@@ -73,7 +73,7 @@ export function planPortkey(
   planCombo(isBranch(root) ? root : { ...root, targets: [root] }, 'portkey', plan)
 }
 
-/** Plans the accounts of a self-hosted gateway. Its clients request their models as `@slug/model`. */
+/** Plans a self-hosted gateway's accounts. Its clients request their models as `@slug/model`. */
 function planIntegrations(config: JsonObject, knownNames: KnownNames, plan: ImportPlan): void {
   for (const [index, integration] of toList(config.integrations).map(toObject).entries()) {
     const place = `integrations[${index}]`
@@ -195,7 +195,7 @@ function planRules(
   return rules
 }
 
-/** Converts Portkey's circuit breaker to the health rules of a combo. */
+/** Converts Portkey's circuit breaker to a combo's health rules. */
 function toHealth(config: JsonObject): Record<string, PlannedValue> | undefined {
   const percentage = readNumber(config.failure_threshold_percentage)
   const calls = readNumber(config.minimum_requests) ?? readNumber(config.failure_threshold)

@@ -12,7 +12,7 @@ import { getErrorCode, readDocument, readWithIncludes } from './read-file.ts'
 /** The programs whose configuration can be imported. */
 export type ImportSource = 'litellm' | 'portkey' | '9router'
 
-/** The findings of an import, and the file it creates. They contain no secrets. */
+/** An import's findings, and the file it creates. They contain no secrets. */
 export interface ImportResult {
   mapped: readonly ImportFinding[]
   unmapped: readonly ImportFinding[]
@@ -35,8 +35,8 @@ interface ImportOptions {
 }
 
 /**
- * Reads the configuration of another program, and writes the records to `out` if it is set. Throws a problem if the configuration can't be read or if
- * `out` exists. `model` and `providers` supply facts that a Portkey config lacks (see `planPortkey`).
+ * Reads another program's configuration, and writes the records to `out` if it is set. Throws a problem if the configuration can't be read or if
+ * `out` exists. `model` and `providers` supply information that a Portkey config lacks (see `planPortkey`).
  */
 export async function importFrom(
   source: ImportSource,
