@@ -1,4 +1,4 @@
-/* Writes the llms.txt of the package, which lists its pages for language models (https://llmstxt.org). Runs whenever the package is packed. */
+/* Writes the package's llms.txt, which lists its pages for language models (https://llmstxt.org). Runs whenever the package is packed. */
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -7,7 +7,7 @@ import { PAGES } from './docs/pages.mjs'
 
 const root = fileURLToPath(new URL('.', import.meta.url))
 
-/** The sections of the pages outside the site, in the package's `files`. */
+/** The sections for pages outside the site, which are in the package's `files`. */
 const SECTIONS = {
   'Start here': ['README.md', 'examples/README.md'],
   Examples: () => below('examples'),

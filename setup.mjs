@@ -110,7 +110,7 @@ async function test(args) {
   process.exitCode = (await run(node, ['test/run.ts', ...args])).code
 }
 
-/** Installs and builds in parallel what tests need, because an install mostly waits. */
+/** Installs and builds everything that tests need, in parallel, because installs spend most of their time waiting. */
 async function prepare(args) {
   await install(root)
   const isAll = args.includes('--all')
@@ -192,7 +192,7 @@ function heavyFolders(args) {
     filter.includes(`${name}/`) || readdirSync(at('test', name)).some((file) => `test/${name}/${file}`.includes(filter))
   return readJson(at('test', 'heavy.json'))
     .filter((name) => filters.length === 0 || filters.some((filter) => hasMatch(name, filter)))
-    .map((name) => (name === 'site' ? site : at('test', name))) // tests of the site use the site's packages
+    .map((name) => (name === 'site' ? site : at('test', name))) // the site's tests use the site's packages
 }
 
 async function bench(args) {
@@ -243,7 +243,7 @@ async function install(folder, { isHeavy = false } = {}) {
     throw new Error('npm skipped install scripts. Allow them for "node" and "esbuild".')
 }
 
-/** Whether npm's record of installed packages matches the lock file. */
+/** Returns whether npm's record of installed packages matches the lock file. */
 function isInstalled(folder) {
   const locked = readJson(join(folder, 'package-lock.json'))?.packages
   const installed = readJson(join(folder, 'node_modules', '.package-lock.json'))?.packages
@@ -374,7 +374,7 @@ function run(command, args, { cwd = root, env = process.env, quiet = false, toSt
   })
 }
 
-/** Finds the first line of npm's errors that is more than a code. */
+/** Finds the first line of npm's errors that contains more than an error code. */
 function findReason(stderr) {
   const lines = stderr.split('\n').map((line) => line.replace(/^npm (?:error|ERR!)\s*/, '').trim())
   return lines.find((line) => line && !/^(?:code|npm warn|errno|syscall)\b/.test(line)) ?? 'no reason given'

@@ -17,7 +17,7 @@ export interface AzureCredentialsOptions {
   scope?: string
   /** The client ID of a user-assigned managed identity. Default: `AZURE_CLIENT_ID`, or else the system-assigned identity. */
   clientId?: string
-  /** Creates the credential to use instead of `DefaultAzureCredential`. Called with the first request, and again if Azure rejects a token. */
+  /** Creates the credential to use instead of `DefaultAzureCredential`. Called on the first request, and again if Azure rejects a token. */
   credential?: () => AzureTokenCredential
 }
 

@@ -16,7 +16,7 @@ export interface GoogleAuthClient {
 export interface GoogleCredentialsOptions {
   /** OAuth scopes. Default: `https://www.googleapis.com/auth/cloud-platform`. */
   scopes?: string | string[]
-  /** Creates the `GoogleAuth` to use, without `scopes`. Called with the first request, and again if Google rejects a token. */
+  /** Creates the `GoogleAuth` to use, without `scopes`. Called on the first request, and again if Google rejects a token. */
   auth?: () => GoogleAuthClient
 }
 

@@ -33,7 +33,7 @@ export type { BunServer } from '../types/runtimes.ts'
 /** Options for `serveBun`. */
 export type ServeBunOptions = ListenOptions
 
-/** The server of `serveBun`. */
+/** The server that `serveBun` returns. */
 export interface BunGatewayServer extends BunServer {
   /** Stops accepting connections, gives in-flight responses `graceMs` (ms, default 10,000) to finish, and aborts the rest. Close the gateway afterward. */
   close(options?: { graceMs?: number }): Promise<void>

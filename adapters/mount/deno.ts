@@ -14,7 +14,7 @@ export type { DenoServer } from '../types/runtimes.ts'
 /** Options for `serveDeno`. */
 export type ServeDenoOptions = ListenOptions
 
-/** The server of `serveDeno`. */
+/** The server that `serveDeno` returns. */
 export interface DenoGatewayServer extends DenoServer {
   readonly url: string
   readonly port: number

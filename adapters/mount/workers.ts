@@ -5,8 +5,8 @@ export type { FetchGateway } from '../types/gateway-types.ts'
 export type { WorkersContext, WorkersHandler } from '../types/runtimes.ts'
 
 /**
- * Creates the default export of a module worker. `open` creates the gateway from the bindings, once per isolate. If `open` fails, the request fails
- * with its error, and the next request calls `open` again. Throws a TypeError if `open` isn't a function.
+ * Creates a module worker's default export. `open` creates the gateway from the bindings, once per isolate. If `open` fails, the request fails with
+ * its error, and the next request calls `open` again. Throws a TypeError if `open` isn't a function.
  */
 export function toWorkersHandler<Env = unknown>(
   open: (env: Env) => FetchGateway | Promise<FetchGateway>,

@@ -87,7 +87,7 @@ interface StorageReply {
 
 const LIMITS = { store: 'A Durable Object', largestValueBytes: 1_900_000, longestKeyBytes: 1_024 }
 
-/** The methods of the object's own storage that are used. */
+/** The methods of the object's own storage that the adapter uses. */
 interface ObjectStorage {
   get(key: string): Promise<unknown>
   put(key: string, value: unknown): Promise<void>

@@ -20,7 +20,9 @@ export interface FileStorageOptions {
   clock?: Pick<Clock, 'now'>
   /** Receives messages about imported data, broken locks, and a new secret. Default: the console. `false` drops them. */
   logger?: Logger | false
-  /** How long a process that sets up the store may fail to renew the folder's lock before another process takes it, in ms. Default: 5,000. */
+  /**
+   * How long a process that is setting up the store may go without renewing the folder's lock before another process takes it, in ms. Default: 5,000.
+   */
   lockStaleMs?: number
   /** How long an operation waits for another process's lock before it fails with `STORAGE_LOCKED`, in ms. Default: 15,000. */
   lockTimeoutMs?: number
@@ -157,7 +159,7 @@ class LazyStore {
   }
 }
 
-/** Keeps the fingerprint of the secret in the store. */
+/** Reads and writes the secret's fingerprint in the store. */
 const storeFingerprint = (store: LazyStore): SecretContext['fingerprint'] => ({
   read: async () => {
     const { engine, table } = await store.get()
@@ -169,7 +171,7 @@ const storeFingerprint = (store: LazyStore): SecretContext['fingerprint'] => ({
   },
 })
 
-/** Runs `work`, and reports its failures, but the same one only once in a row. */
+/** Runs `work` and reports its failures, except consecutive duplicates. */
 function reportFirst(work: () => Promise<void>, report: (error: string) => void): () => Promise<void> {
   let lastFailure = ''
   return async () => {

@@ -18,8 +18,8 @@ export interface IndexeddbStorageOptions {
 }
 
 /**
- * Stores all data in an IndexedDB database of the browser. Atomic for all pages and workers of the site; a write resolves once it is on
- * disk. The store's secret is a key that scripts can't read. Errors have a `code` (`STORAGE_…`). Throws a TypeError for invalid options.
+ * Stores all data in the browser's IndexedDB. Atomic for all pages and workers of the site; a write resolves once it is on disk. The store's secret
+ * is a key that scripts can't read. Errors have a `code` (`STORAGE_…`). Throws a TypeError for invalid options.
  */
 export function indexeddbStorage(options: IndexeddbStorageOptions = {}): Storage {
   checkOptions(options, { name: true, clock: true })

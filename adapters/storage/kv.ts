@@ -40,7 +40,7 @@ export function kvStorage(namespace: KvNamespace, options: KvStorageOptions = {}
   const running = new Set<Promise<unknown>>()
   let isClosed = false
 
-  /** Runs an operation of the store; `close` waits for it. */
+  /** Runs an operation on the store; `close` waits for it. */
   async function call<T>(work: () => Promise<T>): Promise<T> {
     if (isClosed) throw createStorageError('STORAGE_CLOSED', 'The store in Workers KV was closed.')
     const result = work().catch((cause: unknown) => {

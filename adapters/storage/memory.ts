@@ -11,8 +11,8 @@ export interface MemoryStorageOptions {
 }
 
 /**
- * Stores all data in memory, for the life of the object. Atomic: several gateways may share one object. Watchers receive every change,
- * including their own gateway's, because the object can't tell which gateway made it.
+ * Stores all data in memory, for the object's lifetime. Atomic: several gateways may share one object. Watchers receive every change, including their
+ * own gateway's, because the object can't tell which gateway made it.
  */
 export function memoryStorage(options: MemoryStorageOptions = {}): Storage {
   checkOptions(options, { clock: true })

@@ -19,7 +19,7 @@ export interface PostgresStorageOptions {
   migrate?: boolean
   /**
    * The pool whose connection listens for changes. Default: the same pool, if it has more than one connection. `false` if no connection can listen,
-   * as behind a pooler in transaction mode; only polling then finds other processes' changes.
+   * as behind a transaction-mode pooler; only polling then finds other processes' changes.
    */
   listen?: Pick<PostgresPool, 'connect'> | false
   /** How often to poll the table for changes, in ms. Default: 1,000, or 750 with `listen: false`. */

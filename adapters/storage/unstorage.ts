@@ -154,7 +154,7 @@ function toName(key: string): string {
   return name.replace(/.{200}(?=.)/g, '$&_:')
 }
 
-/** Returns the key of a name, or `undefined` for a name that this adapter didn't create. */
+/** Returns the key for a name, or `undefined` for a name that this adapter didn't create. */
 function fromName(name: string): string | undefined {
   try {
     return decodeURIComponent(name.replaceAll('_:', '').replaceAll('_', '%'))
@@ -163,7 +163,7 @@ function fromName(name: string): string | undefined {
   }
 }
 
-/** Parses an item that this adapter wrote. Returns `undefined` for any other. */
+/** Parses an item that this adapter wrote. Returns `undefined` for any other item. */
 function parseItem(item: unknown): (Stored & { expiresAt?: number }) | undefined {
   if (typeof item !== 'object' || item === null) return undefined
   const { value, version, expiresAt }: { value?: unknown; version?: unknown; expiresAt?: unknown } = item

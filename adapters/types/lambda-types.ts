@@ -1,4 +1,4 @@
-/** The event of a function URL, payload version 2.0. Contains only the members that the adapter uses. */
+/** A function URL's event, payload version 2.0. Contains only the members that the adapter uses. */
 export interface LambdaUrlEvent {
   readonly rawPath: string
   readonly rawQueryString?: string
@@ -9,7 +9,7 @@ export interface LambdaUrlEvent {
   readonly requestContext: { readonly domainName?: string; readonly http: { readonly method: string } }
 }
 
-/** The context of an invocation. Contains only the members that the adapter uses. */
+/** An invocation's context. Contains only the members that the adapter uses. */
 export interface LambdaContext {
   getRemainingTimeInMillis(): number
 }
@@ -30,7 +30,7 @@ export type LambdaHandler = (
   context: LambdaContext,
 ) => Promise<void>
 
-/** The status and headers of a response. */
+/** A response's status and headers. */
 export interface LambdaHead {
   statusCode: number
   headers: Record<string, string>

@@ -19,7 +19,7 @@ export interface BunRuntime {
   }): BunServer
 }
 
-/** The server of `serveDeno`, with the fields that it shares with a `Deno.serve` server. */
+/** The server that `serveDeno` returns, with the fields that it shares with a `Deno.serve` server. */
 export interface DenoServer {
   readonly addr: { readonly hostname: string; readonly port: number }
   /** Resolves when the server has closed. */
@@ -36,12 +36,12 @@ export interface WorkersContext {
   waitUntil(work: Promise<unknown>): void
 }
 
-/** The default export of a module worker. */
+/** A module worker's default export. */
 export interface WorkersHandler<Env> {
   fetch(request: Request, env: Env, context: WorkersContext): Promise<Response>
 }
 
-/** The event that a service worker gets for each request of its pages. Contains only the members that the adapters use. */
+/** The event that a service worker gets for each request from its pages. Contains only the members that the adapters use. */
 export interface FetchEventLike {
   readonly request: Request
   respondWith(response: Promise<Response>): void

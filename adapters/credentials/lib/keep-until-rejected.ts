@@ -1,7 +1,7 @@
 import type { CredentialRequest } from '../../../src/index.ts'
 
 /**
- * Creates a vendor's client with the first request, and a new one after the provider has rejected a credential, because a client may return the same
+ * Creates a vendor's client on the first request, and a new one after the provider has rejected a credential, because a client may return the same
  * credential until it expires. If that fails, the next request tries again.
  */
 export function keepUntilRejected<Client>(

@@ -1,4 +1,4 @@
-/** The headers of a response to a request that doesn't reach the gateway; the same as in the gateway's own errors. */
+/** Response headers for requests that don't reach the gateway; the same as in the gateway's own errors. */
 export const rejectionHeaders = {
   'content-type': 'application/json',
   'cache-control': 'no-store',

@@ -2,7 +2,7 @@ import { Socket } from 'node:net'
 import type { buildConnector, Client } from 'undici'
 import type { UndiciParts } from './undici.ts'
 
-/** Pauses the reader of a socket. */
+/** Pauses a socket's reader. */
 interface Throttle {
   pause(): void
   resume(): void

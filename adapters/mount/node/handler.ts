@@ -36,7 +36,7 @@ const isStream = (body: Reply['body']): body is ByteStream => typeof body === 'o
 
 let shared: NodeFetch | undefined
 
-/** Returns the connections that all handlers of this process share; creates them on the first request. */
+/** Returns the connections that all handlers in this process share; creates them on the first request. */
 function getSharedNodeFetch(): NodeFetch {
   shared ??= createNodeFetch()
   return shared

@@ -49,7 +49,7 @@ export class NodeExchange implements Exchange {
   }
 
   header(name: string): string | undefined {
-    const value: unknown = this.#req.headers[name] // a name such as `constructor` would find a property of the prototype
+    const value: unknown = this.#req.headers[name] // a name such as `constructor` would find a prototype property
     if (this.#parsed && isWireHeader(name)) return undefined
     if (typeof value === 'string') return value
     return Array.isArray(value) ? value.join(', ') : undefined

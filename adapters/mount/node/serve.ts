@@ -48,7 +48,7 @@ export interface ServeNodeOptions extends NodeHandlerOptions, ListenOptions {
   hostAdvice?: string
 }
 
-/** The server of `serveNode`. */
+/** The server that `serveNode` starts. */
 export interface NodeServer {
   readonly url: string
   readonly port: number

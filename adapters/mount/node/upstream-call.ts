@@ -10,7 +10,7 @@ type RawHeaders = Record<string, string | string[] | undefined>
 /** Headers about the bytes on the wire, which are wrong for a decompressed body. */
 const WIRE_ONLY_HEADERS = new Set(['content-encoding', 'content-length', 'transfer-encoding'])
 
-/** A response with undici's headers. `isDecoded` hides the headers of the compressed body. */
+/** A response with undici's headers. `isDecoded` hides the compressed body's headers. */
 class NodeResponse implements UpstreamResponse {
   readonly status: number
   readonly body: ByteStream
@@ -25,7 +25,7 @@ class NodeResponse implements UpstreamResponse {
   }
 
   header(name: string): string | undefined {
-    const value: unknown = this.#isHidden(name) ? undefined : this.#raw[name] // a name such as `constructor` would find a property of the prototype
+    const value: unknown = this.#isHidden(name) ? undefined : this.#raw[name] // a name such as `constructor` would find a prototype property
     if (typeof value === 'string') return value
     return Array.isArray(value) ? value.join(', ') : undefined
   }

@@ -10,8 +10,8 @@ const PAUSE_MS = 100
 const WATCH_TIMEOUT_MS = 5_000
 
 /**
- * The log of a store's changes, and the watchers that read it. Each write increases the write count and stores its key's name. Changes that
- * the database doesn't announce are found within `pollMs`.
+ * The log of a store's changes, and the watchers that read it. Each write increments the write count and stores the name of the key it changes.
+ * Changes that the database doesn't announce are found within `pollMs`.
  */
 export class KvChangeLog {
   readonly watchers = createWatchers(() => this.#follow())

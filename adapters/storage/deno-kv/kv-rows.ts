@@ -27,7 +27,7 @@ interface KvRowsOptions {
   log: KvChangeLog
 }
 
-/** The rows of a store in Deno KV. */
+/** A store's rows in Deno KV. */
 export class KvRows {
   readonly #kv: DenoKv
   readonly #options: KvRowsOptions

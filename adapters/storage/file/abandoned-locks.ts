@@ -6,7 +6,9 @@ import { isGone } from './owner.ts'
 
 const ABANDONED_MS = 3_600_000
 
-/** Removes the locks of processes that have ended, including their temporary files. Keeps locks of processes that may still run for an hour. */
+/**
+ * Removes the locks of processes that have ended, including their temporary files. Locks of processes that may still be running are kept for an hour.
+ */
 export async function removeAbandonedLocks({ path, lock }: Folder): Promise<void> {
   const heldTokens = (await names(lock)).map((token) => ({ token, at: join(lock, token) }))
   const waiting = (await names(path)).filter((name) => name.startsWith('lock.'))

@@ -105,7 +105,7 @@ export class ChangeLog {
   }
 }
 
-/** Parses the keys of one commit. Returns `undefined` if they can't be read. */
+/** Parses one commit's keys. Returns `undefined` if they can't be read. */
 function parseKeys(text: string): string[] | undefined {
   try {
     const keys: unknown = JSON.parse(text)

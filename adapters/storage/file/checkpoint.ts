@@ -35,7 +35,7 @@ parentPort.on('message', (order) => {
   parentPort.postMessage('done')
 })`
 
-/** Creates the checkpoints of an open database. On Bun and Deno, SQLite itself makes them during commits. */
+/** Creates checkpoints for an open database. On Bun and Deno, SQLite itself makes them during commits. */
 export function createCheckpoints(database: LocalDatabase, path: string): Checkpoints {
   const { versions } = process
   if (versions.bun !== undefined || Reflect.get(versions, 'deno') !== undefined)

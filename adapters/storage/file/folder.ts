@@ -41,7 +41,7 @@ export function resolveFolder(path: string): Folder {
   }
 }
 
-/** Resolves to whether the folder has never held a store, given that it contains neither a database nor data of an earlier release. */
+/** Resolves to whether the folder has never contained a store, given that it contains neither a database nor data of an earlier release. */
 export async function isNewFolder({ path, secret, previous }: Folder): Promise<boolean> {
   const storeFiles = [secret, previous].map((file) => basename(file))
   const names = await readdir(path)

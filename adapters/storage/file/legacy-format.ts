@@ -4,8 +4,8 @@ import type { Row } from '../lib/row-operations.ts'
 import { createFolderError, hasCode } from './folder.ts'
 
 /*
- * Releases without a database kept all data in one file: a header line `signalbox-store <schema> <revision> <sha256>`, then JSON with one line
- * per row. They reject a file with a later schema by name, so the folder now contains such a file.
+ * Releases without a database kept all data in one file: a header line `signalbox-store <schema> <revision> <sha256>`, then JSON with one line per
+ * row. They reject a file with a later schema, so the folder now contains such a file.
  */
 
 /** The contents of a file in that format. */

@@ -14,7 +14,7 @@ import { createToken, getProcessId, isGone } from './owner.ts'
  * the process that holds the lock.
  */
 
-/** The right to write, until `release`. */
+/** The exclusive right to write, until `release` is called. */
 export interface Lock {
   /** Returns the path of a temporary file inside the lock. The file can only be moved into place while the lock is held. */
   inside(name: string): string
@@ -25,7 +25,7 @@ export interface Lock {
 /** When to take over a lock, and when to stop waiting for it; times in ms. */
 export interface LockOptions {
   logger: Logger
-  /** How long a holder may fail to renew the lock before it loses it. */
+  /** How long a holder may go without renewing the lock before losing it. */
   staleMs: number
   /** How long to wait for the lock before throwing `STORAGE_LOCKED`. */
   timeoutMs: number

@@ -7,7 +7,7 @@ import { createFolderError, type Folder, fileExists, hasCode, syncFolder, writeD
 import type { Lock } from './lock.ts'
 import { move } from './move.ts'
 
-/** Reads and writes the fingerprint of the secret that belongs to a store. */
+/** Reads and writes the fingerprint of a store's secret. */
 export interface FingerprintStore {
   read(): Promise<string | undefined>
   write(fingerprint: string): Promise<void>
@@ -22,7 +22,7 @@ export interface SecretContext {
 }
 
 /**
- * Returns the secret in the folder, created on first use. The store keeps a fingerprint of it, so a missing or replaced secret is detected: throws
+ * Returns the secret in the folder, created on first use. The store contains its fingerprint, so a missing or replaced secret is detected: throws
  * `STORAGE_SECRET_MISSING` or `STORAGE_SECRET_INVALID`, because a new secret couldn't decrypt the stored data.
  */
 export async function ownSecret({ folder, logger, fingerprint, locked }: SecretContext): Promise<string> {

@@ -28,7 +28,7 @@ export interface Verification {
   total: number
 }
 
-/** The tables of the file store. Each method throws `STORAGE_CORRUPT` for a row that differs from what was written. */
+/** The file store's tables. Each method throws `STORAGE_CORRUPT` for a row that differs from what was written. */
 export class Tables implements LocalTable {
   readonly #path: string
   readonly #statements: ReturnType<typeof prepareStatements>
@@ -124,7 +124,7 @@ export class Tables implements LocalTable {
     return this.#statements.sweep.all(now).length === ROWS_PER_SWEEP
   }
 
-  /** Returns the fingerprint of the store's secret, if the store has one. */
+  /** Returns the secret's fingerprint, if the store has one. */
   getSecretFingerprint(): string | undefined {
     return this.#readMeta()?.secret_mark ?? undefined
   }

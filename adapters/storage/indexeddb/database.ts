@@ -87,7 +87,7 @@ export function openDatabase(name: string, onLost: () => void): Database {
       const done = Promise.all([work({ records, changes, own: identity }), committed])
       return (await Promise.race([done, late]))[0]
     } catch (cause) {
-      const reason = transaction?.error ?? cause // requests of an aborted transaction only report that it was aborted
+      const reason = transaction?.error ?? cause // requests in an aborted transaction only report that it was aborted
       abort(transaction)
       throw toStorageError(reason, name)
     } finally {
@@ -118,7 +118,7 @@ function abort(transaction: IDBTransaction | undefined): void {
 
 const getErrorName = (cause: unknown) => (cause instanceof Error ? cause.name : '')
 
-/** The code of an error, and the text that follows the database's name in its message. */
+/** An error's code, and the text that follows the database's name in its message. */
 type Meaning = [code: StorageErrorCode, text: string]
 
 /** The meaning of browser errors, by name. */

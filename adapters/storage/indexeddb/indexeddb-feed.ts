@@ -2,7 +2,7 @@ import { promisifyRequest } from 'idb-keyval'
 import type { Storage } from '../../../src/index.ts'
 import type { Database } from './database.ts'
 
-/** The changes made by other contexts of the site. */
+/** Changes made by the site's other contexts. */
 export interface Feed {
   watch: NonNullable<Storage['watch']>
   /** Must be called in the transaction of each read, so watchers added later report the changes after it. */
@@ -28,7 +28,7 @@ const MAX_LOG_ENTRIES = 10_000
 export function createFeed(name: string, database: Database): Feed {
   const writer = crypto.randomUUID()
   const watchers = new Set<{ onChange(key: string): void; onGap?(): void }>()
-  /** The number of the last change that is known here. */
+  /** The number of the last known change. */
   let position: number | undefined
   let channel: BroadcastChannel | undefined
   let timer: ReturnType<typeof setTimeout> | undefined
@@ -138,7 +138,7 @@ interface FeedChange {
   writer: string
 }
 
-/** The events of a page that was frozen, or kept for the back button. */
+/** Events that a page receives after it was frozen, or cached for the back button. */
 const RESUME_EVENTS = ['resume', 'pageshow']
 
 async function readLastNumber(changes: IDBObjectStore): Promise<number> {

@@ -49,7 +49,7 @@ export function createOrderedKeys(keys: Iterable<string>): OrderedKeys {
   }
 }
 
-/** Finds the lowest index below `end` from which `is` holds. Returns `end` if it never does. */
+/** Binary-searches for the lowest index below `end` at which `is` returns true. Returns `end` if there is none. */
 function findFirst(end: number, is: (index: number) => boolean): number {
   let low = 0
   let high = end

@@ -1,6 +1,6 @@
 import { createStorageError } from './storage-error.ts'
 
-/** The operations of a store that haven't settled. */
+/** A store's operations that haven't settled. */
 export interface RunningOperations {
   /** Runs an operation. Rejects with `STORAGE_CLOSED` after `close`. */
   run<T>(work: () => Promise<T>): Promise<T>

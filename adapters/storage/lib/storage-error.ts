@@ -15,7 +15,7 @@ export type StorageErrorCode =
   | 'STORAGE_UNSUPPORTED'
   | 'STORAGE_UNWRITABLE'
 
-/** An error of a storage adapter. Its message states which store failed, why, and what to do; it never contains a value. */
+/** A storage adapter's error. Its message states which store failed, why, and what to do; it never contains a value. */
 export interface StorageError extends Error {
   readonly code: StorageErrorCode
 }

@@ -1,4 +1,4 @@
-/** Creates a function that returns `true` for one in `every` writes on average, however many short-lived instances make them. */
+/** Creates a function that returns `true` for one in `every` writes on average, regardless of how many short-lived instances make them. */
 export function createSweepTurn(every: number): () => boolean {
   let writes: number | undefined
   return () => {

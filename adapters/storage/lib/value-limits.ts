@@ -1,6 +1,6 @@
 import { createStorageError } from './storage-error.ts'
 
-/** The sizes that a store can hold, in bytes of UTF-8. */
+/** A store's size limits, in bytes of UTF-8. */
 export interface Sizes {
   /** The name of the store at the start of messages. */
   store: string

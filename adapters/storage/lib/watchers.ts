@@ -1,4 +1,4 @@
-/** The watchers of a store. Each is called in its own microtask, and never after it was removed. */
+/** A store's watchers. Each is called in its own microtask, and never after it was removed. */
 export interface Watchers {
   /** Adds a watcher. Returns the function that removes it. */
   add(onChange: (key: string) => void, onGap?: () => void): () => void

@@ -17,7 +17,7 @@ interface WatchedTable {
   warn(reason: string, remedy: string): void
 }
 
-/** Reports the changes of a table, both by polling and by notifications, until the returned function is called. */
+/** Reports a table's changes, from both polling and notifications, until the returned function is called. */
 export function watchTable(table: WatchedTable): () => void {
   const stopPolling = pollChanges(table)
   const stopListening = listenForChanges(table)
@@ -62,7 +62,7 @@ function pollChanges({ query, sql, pollMs, ownVersions, notify }: WatchedTable):
   return poll(pollTable, pollMs, POLL_TIMEOUT_MS)
 }
 
-/** Listens for notifications on a connection of the pool. Connects again if it is lost. */
+/** Listens for notifications on one of the pool's connections. Reconnects if it is lost. */
 function listenForChanges({ query, pool, channel, pollMs, notify, warn }: WatchedTable): () => void {
   let isOver = false
   let listener: PostgresClient | undefined

@@ -8,7 +8,7 @@ const IS_REPEATED_SQL = 'r.version = excluded.version'
 const ADD_SQL = `value = CASE WHEN ${IS_REPEATED_SQL} THEN r.value WHEN ${IS_LIVE_SQL} THEN ${SUM_SQL}::text ELSE excluded.value END, expires_at = CASE WHEN ${IS_REPEATED_SQL} OR ${IS_LIVE_SQL} THEN r.expires_at ELSE excluded.expires_at END`
 const TEXT = "'=' || value" // the prefix protects a byte order mark, which PGlite drops at the start of a string
 
-/** Creates the statements for a table. Statements that change it also notify the listeners of the channel. */
+/** Creates the statements for a table. Statements that change it also notify the channel's listeners. */
 export function createStatements(table: string, channel: string) {
   const notify = (change: string, columns = 'key') =>
     `WITH changed AS (${change} RETURNING ${columns}) SELECT ${columns}, pg_notify('${channel}', key) FROM changed`

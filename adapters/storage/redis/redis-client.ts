@@ -1,12 +1,12 @@
 import { createStorageError } from '../lib/storage-error.ts'
 
-/** A client or a cluster of the package `redis`. */
+/** A client or a cluster from the package `redis`. */
 export interface NodeRedisClient {
   sendCommand(...args: never[]): Promise<unknown>
   duplicate(...args: never[]): unknown
 }
 
-/** A client or a cluster of the package `ioredis`. */
+/** A client or a cluster from the package `ioredis`. */
 export interface IoredisClient {
   call(command: string, ...args: string[]): Promise<unknown>
   duplicate(...args: never[]): unknown
@@ -86,10 +86,11 @@ export function withTimeout<T>(work: Promise<T>, ms: number): Promise<T> {
 export const noop = () => {}
 
 /**
- * Matches a server's error replies, which start with a word in capitals, such as `ERR`. Excludes errors of a server that may be ready a moment later.
+ * Matches a server's error replies, which start with a word in capitals, such as `ERR`. Excludes errors from a server that may be ready a moment
+ * later.
  */
 const ERROR_REPLY_PATTERN = /^(?!(?:LOADING|BUSY|TRYAGAIN|CLUSTERDOWN|MASTERDOWN|READONLY) )[A-Z]+ /
-/** Matches error replies of a server that doesn't accept writes for now. */
+/** Matches error replies from a server that is temporarily not accepting writes. */
 const FULL_ERROR_PATTERN = /^(?:OOM|MISCONF|NOREPLICAS) /
 
 const getMessage = (cause: unknown) => (cause instanceof Error ? cause.message : String(cause))

@@ -1,9 +1,9 @@
 import { sleep } from '../lib/wait.ts'
 import { type Command, failure, isTransient, type Link, noop, withTimeout } from './redis-client.ts'
 
-/** Sends the commands of a store. */
+/** Sends a store's commands. */
 export interface RedisConnection {
-  /** Sends a command until it gets a response, so every command may run more than once. Default deadline: `getDeadline()`. */
+  /** Retries a command until it gets a response, so every command may run more than once. Default deadline: `getDeadline()`. */
   send(args: () => Command, until?: number): Promise<unknown>
   /** Returns when a command that is sent now times out, on the clock of `performance.now()`. */
   getDeadline(): number

@@ -2,7 +2,7 @@ import { fromOrdered } from '../lib/ordered-text.ts'
 import { sleep } from '../lib/wait.ts'
 import { type Command, type Link, noop, withTimeout } from './redis-client.ts'
 
-/** The source and the listeners of a feed. */
+/** A feed's source and listeners. */
 export interface FeedOptions {
   link: Link
   /** Whether to use the link directly and never close it. Otherwise, the feed creates its own connections from it. */

@@ -16,8 +16,7 @@ export function createRedisRecords({ send, getDeadline }: Pick<RedisConnection, 
   const stream = `${root}s`
   const writer = crypto.randomUUID()
   /**
-   * How far the server's clock is ahead of this one, or a lower bound of it. It starts so low that the first write is treated as late and is sent
-   * again.
+   * How far the server's clock is ahead of this one, or a lower bound. It starts so low that the first write is treated as late and is sent again.
    */
   let clockOffsetMs = -1e15
 
@@ -30,7 +29,7 @@ export function createRedisRecords({ send, getDeadline }: Pick<RedisConnection, 
   return {
     index,
     stream,
-    /** identifies this store's own changes in the stream */
+    /** Identifies this store's own changes in the stream. */
     writer,
 
     get: async (key: string) => parseEntry(await read('GET', getEntryKey(toOrdered(key)))),

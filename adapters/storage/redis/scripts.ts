@@ -6,7 +6,7 @@
 
 /**
  * Reads a page of entries. KEYS: `i`, `k:`. ARGV: the bounds of the names, and the largest number of entries. Returns the server's time, the names,
- * and what is stored under them.
+ * and the values stored under them.
  */
 export const LIST_SCRIPT = `
 local names = redis.call('ZRANGEBYLEX', KEYS[1], ARGV[1], ARGV[2], 'LIMIT', 0, ARGV[3])
@@ -17,7 +17,7 @@ return { time[1] * 1000 + time[2] / 1000, names, names[1] and redis.call('MGET',
 
 /**
  * Makes one write. KEYS: entry, `i`, `x`, `s`, result. ARGV: operation, name, ID, expected version, value or increment, `ttlMs`, writer, and the
- * write's deadline. Returns the server's time and `ok`, `no`, `nan`, `late`, or a sum. A write with the same ID is only made once.
+ * write's deadline. Returns the server's time and `ok`, `no`, `nan`, `late`, or a sum. Writes with the same ID are applied only once.
  */
 export const WRITE_SCRIPT = `
 local e, i, x, s, m = unpack(KEYS)

@@ -14,7 +14,7 @@ export interface OpenedTable {
 export interface LocalStorageOptions {
   /** Returns the database, which is opened on first use. Throws once the storage is closed. */
   opened(): OpenedTable | Promise<OpenedTable>
-  /** Throws if the store can't hold the key or the value. */
+  /** Throws if the store can't store the key or the value exactly. */
   checkWrite(key: string, value: string): void
 }
 

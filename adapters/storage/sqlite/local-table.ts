@@ -8,18 +8,18 @@ export interface KeyRange {
   after?: string | undefined
 }
 
-/** The changes of other connections. */
+/** Changes made by other connections. */
 export interface ForeignChanges {
   keys: string[]
   /** Whether there were more changes than `keys` can name. */
   isGap: boolean
 }
 
-/** The rows of a store in a local database. `put`, `remove`, `finish`, and `sweep` run inside the caller's transaction. */
+/** A store's rows in a local database. `put`, `remove`, `finish`, and `sweep` run inside the caller's transaction. */
 export interface LocalTable {
   /** Returns the row, unless it has expired. */
   get(key: string, now: number): Row | undefined
-  /** Returns the first `limit` live rows of a range, ordered by key. */
+  /** Returns the first `limit` live rows in a range, ordered by key. */
   page(range: KeyRange, limit: number, now: number): Array<Stored & { key: string }>
   /** Called when the caller's transaction begins. */
   begin(): void

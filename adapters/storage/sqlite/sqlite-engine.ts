@@ -4,7 +4,7 @@ import { type LocalDatabase, type LocalStatement, runOnce } from './local-databa
 import type { LocalTable } from './local-table.ts'
 import { createLockedError, isBusy, MAX_PAUSE_MS, retryWhileBusy } from './sqlite-errors.ts'
 
-/** The work of a write operation. It changes at most one row, as its last step, and runs again if its transaction fails. */
+/** A write operation's work. It changes at most one row, as its last step, and runs again if its transaction fails. */
 export type RowWork<T> = (rows: Rows, stamp: Stamp) => T
 
 /** The dependencies of a `LocalEngine`. */
@@ -53,7 +53,7 @@ const SWEEP_INTERVAL = 100
 /** The prefix of versions of relaxed writes. */
 const RELAXED_PREFIX = '~'
 
-/** Returns whether a relaxed write made this version. */
+/** Returns whether a relaxed write created this version. */
 export const isRelaxedVersion = (version: string): boolean => version.startsWith(RELAXED_PREFIX)
 
 const setImmediate: unknown = Reflect.get(globalThis, 'setImmediate')
@@ -61,7 +61,7 @@ const setImmediate: unknown = Reflect.get(globalThis, 'setImmediate')
 const defer: (work: () => void) => void =
   typeof setImmediate === 'function' ? (work) => void setImmediate(work) : queueMicrotask
 
-/** Reads and writes the rows of one local database. Writes that arrive in the same turn of the event loop share a transaction. */
+/** Reads and writes one local database's rows. Writes that arrive in the same turn of the event loop share a transaction. */
 export class LocalEngine {
   readonly #options: LocalEngineOptions
   readonly #begin: LocalStatement

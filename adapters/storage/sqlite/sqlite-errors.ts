@@ -45,7 +45,7 @@ export function isBusy(cause: unknown): boolean {
   )
 }
 
-/** Returns whether SQLite can't make sense of a statement or the file. Our statements are valid, so the file must be damaged. */
+/** Returns whether SQLite can't interpret a statement or the file. Our statements are valid, so the file must be damaged. */
 export const isRejected = (cause: unknown): boolean => getResultCode(cause) === RESULT_CODES.error && !isBusy(cause)
 
 /** Returns the storage code for an SQLite error, with a short reason. */
