@@ -79,7 +79,7 @@ const header = `/*
  * The facts come from the vendors, by way of https://models.dev (MIT) and the sources below.
  * They change, so check the dates.
  */
-// biome-ignore-all format: one model a line
+// biome-ignore-all format: one model per line
 
 import type { CatalogModel } from '../../types.ts'
 

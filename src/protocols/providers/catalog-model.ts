@@ -20,7 +20,7 @@ export function getCatalogModel(catalog: Catalog, { provider, model }: ModelRefe
   return (models && getIndex(models).get(model)) ?? getServiceModel(catalog, { provider, model })
 }
 
-/** Returns the provider's service that has this model name (`search` or `fetch`). */
+/** Returns the provider's service with this model name (`search` or `fetch`). */
 export function getService(catalog: Catalog, { provider, model }: ModelReference): ServiceConfig | undefined {
   const { searchConfig, fetchConfig } = getDefinition(catalog, provider) ?? {}
   return model === 'search' ? searchConfig : model === 'fetch' ? fetchConfig : undefined
@@ -40,7 +40,7 @@ export const getContextWindow = (catalog: Catalog, reference: ModelReference): n
 export const getPrice = (catalog: Catalog, reference: ModelReference): Price | undefined =>
   reference.ownPrice ?? getCatalogModel(catalog, reference)?.price
 
-/** Returns where a model's price comes from, or `undefined` without a price. */
+/** Returns where a model's price comes from, or `undefined` if it has none. */
 export function getPriceOrigin(catalog: Catalog, reference: ModelReference): PriceOrigin | undefined {
   const { provider, model, ownPrice, connection } = reference
   const cacheKey = `${provider}/${model}`
@@ -58,7 +58,7 @@ export function getPriceOrigin(catalog: Catalog, reference: ModelReference): Pri
   return price && { by: isLive ? 'live' : 'built-in', of: cacheKey, ...(asOf && { asOf }) }
 }
 
-/** Finds another model that worked on a response, by the name that the provider reports. Returns `undefined` if its price is unknown. */
+/** Finds another model that contributed to a response, by the name that the provider reports. Returns `undefined` if its price is unknown. */
 export function findAssistingModel(
   catalog: Catalog,
   target: ModelReference,
@@ -79,7 +79,7 @@ export function findAssistingModel(
   return listedModel && { provider, model: listedModel.id }
 }
 
-/** Removes the date from a model's name, and, for Claude, the prefixes and suffixes of cloud platforms. */
+/** Removes the date from a model name, and, for Claude, the prefixes and suffixes of cloud platforms. */
 function simplifyName(model: string): string {
   const name = model.toLowerCase()
   return name

@@ -13,12 +13,12 @@ export const authStyles = listMembers<AuthStyle>({
 /** All cloud platforms. */
 export const clouds = listMembers<Cloud>({ azure: true, bedrock: true, vertex: true })
 
-/** Checks a value. Returns the problem as a sentence that starts with the path, or `undefined` if there is none. */
+/** Checks a value. Returns the problem as a sentence that starts with the path, or `undefined` if the value is valid. */
 type Rule = (value: unknown, path: string) => string | undefined
 
 /**
- * Finds the first problem with a provider in a custom catalog, including misspelled fields. Unknown values that the gateway can ignore, such as
- * kinds, are valid.
+ * Finds the first problem with a provider in a custom catalog, including misspelled fields. Accepts unknown values that the gateway can ignore, such
+ * as kinds.
  */
 export function findProviderProblem(provider: unknown, path: string): string | undefined {
   if (!isObject(provider)) return `${path} must be an object, such as { baseUrl, models }.`
@@ -110,7 +110,7 @@ const providerRules: Record<keyof CatalogProvider, Rule> = {
 const findFieldProblem = (value: object, rules: Record<string, Rule>, path: string) =>
   findFirst(Object.entries(rules), ([name, rule]) => rule(Reflect.get(value, name), `${path}.${name}`))
 
-/** Finds an unknown field that looks like a misspelled one. Other unknown fields are valid. */
+/** Finds an unknown field that looks like a misspelling of a known one. Other unknown fields are valid. */
 function findMisspelling(provider: object, path: string): string | undefined {
   const normalize = (name: string) => name.replace(/[_-]/g, '').toLowerCase()
   return findFirst(Object.keys(provider), (name) => {

@@ -7,7 +7,7 @@
  * The facts come from the vendors, by way of https://models.dev (MIT) and the sources below.
  * They change, so check the dates.
  */
-// biome-ignore-all format: one model a line
+// biome-ignore-all format: one model per line
 
 import type { CatalogModel } from '../../types.ts'
 

@@ -1,8 +1,8 @@
 import type { CatalogModel } from '../../types.ts'
 
 /*
- * Models that catalog.data.ts lacks because its source doesn't list them. They are maintained by hand, with the source of each fact. When the source
- * of catalog.data.ts lists an ID, its entry replaces the one here, and the refresh reports that.
+ * Models that are missing from catalog.data.ts because its source doesn't list them. They are maintained by hand, with the source of each fact. Once
+ * that source lists an ID, its entry replaces the one here, and the refresh reports that.
  */
 
 /** Manually maintained models, by provider ID. */

@@ -5,7 +5,7 @@ import { findProviderProblem } from './catalog-problem.ts'
 import type { ProviderDefinition } from './definitions.ts'
 import { definitions } from './definitions.ts'
 
-/** The hand-written models, which a refreshed catalog's source may lack. */
+/** The manually maintained models, which a refreshed catalog's source may lack. */
 export const handWrittenModels: ModelLists = extraModels
 
 /**
@@ -36,8 +36,8 @@ function findCatalogProblem(catalog: Catalog): string | undefined {
 type ModelLists = Readonly<Record<string, readonly CatalogModel[]>>
 
 /**
- * Adds models to the provider definitions. A model in `data` replaces one with the same ID in `extra`. `sources` names the sources of the data and
- * ends with its date.
+ * Adds models to the provider definitions. A model in `data` replaces one with the same ID in `extra`. `sources` describes where the data comes from;
+ * each entry ends with a date.
  */
 export function mergeCatalog(
   providers: Readonly<Record<string, ProviderDefinition>>,

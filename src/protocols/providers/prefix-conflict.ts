@@ -13,9 +13,9 @@ export interface PrefixConflict {
 }
 
 /**
- * Finds a prefix of `connection` that is a name of another provider, or a prefix of another provider's connection that is a name of this one, unless
- * `sharesPrefix` allows it. Otherwise, routing would treat both as accounts of one provider and fail over between them. `others` contains all other
- * connections, including inactive ones.
+ * Finds a conflict between provider names and prefixes: a prefix of `connection` that is another provider's name, or a prefix of another provider's
+ * connection that is this provider's name. Skips conflicts that `sharesPrefix` allows. Otherwise, routing would treat both as accounts of one
+ * provider and fail over between them. `others` contains all other connections, including inactive ones.
  */
 export function findPrefixConflict(
   catalog: Catalog,
@@ -53,7 +53,7 @@ export function getBuiltInNames(catalog: Catalog, provider: string): readonly st
   return [provider, definition?.alias?.trim() ?? provider, getCatalogAlias(provider, definition)]
 }
 
-/** Returns the problem with a provider's name that several providers share as their alias, or `undefined` for any other name. */
+/** Returns the problem with a provider name that is an alias of several providers, or `undefined` for any other name. */
 export function findSharedAliasProblem(catalog: Catalog, name: string): string | undefined {
   const owners = findProviders(catalog, name)
   return owners.length > 1

@@ -8,7 +8,7 @@ export interface ProviderNames {
   id: string
 }
 
-/** The fields of a connection that its names depend on. */
+/** The connection fields that determine its names. */
 export type NamedConnection = Pick<Connection, 'provider' | 'providerSpecificData'>
 
 /** Returns the provider's definition, if the catalog has one. */

@@ -21,7 +21,7 @@ const rows: readonly TargetDifference[] = [
   ...hosts,
 ]
 
-/** Returns the traits of a target: its format's, with the differences of its vendor and model applied. */
+/** Returns a target's traits: its format's, with vendor and model differences applied. */
 export function getTraits(
   base: Traits,
   { provider, model, format }: { provider: string; model: string; format: ProviderFormat },
@@ -37,7 +37,7 @@ export function getTraits(
     : { ...traits, maxOutputTokens: catalogModel.maxOutputTokens }
 }
 
-/** Removes the prefixes and suffixes of hosts, as in `anthropic/claude-opus-4.8:free`, `us.anthropic.claude-…`, and `accounts/fireworks/models/…`. */
+/** Removes host prefixes and suffixes, as in `anthropic/claude-opus-4.8:free`, `us.anthropic.claude-…`, and `accounts/fireworks/models/…`. */
 const stripHostNames = (model: string): string =>
   model
     .toLowerCase()

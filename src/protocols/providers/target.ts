@@ -34,11 +34,11 @@ export interface ProviderTarget<C extends TargetConnection = TargetConnection> {
   /** The operator's prices for the model, which replace the catalog's prices. */
   ownPrice?: Price
   format: ProviderFormat
-  /** The vendor format for kinds other than chat, if the connection sets one. */
+  /** The vendor format for kinds other than chat, if the connection sets it. */
   vendorFormat?: VendorFormatName
   /** The target's voices by the clients' names, if the combo entry sets them. */
   voices?: Readonly<Record<string, string>>
-  /** Parameters that the combo entries set for the target's requests. */
+  /** Parameters that the combo entry sets for the target's requests. */
   params?: Readonly<EntryParams>
   /** Whether the gateway asks the target to cache prompts, if a combo entry specifies that. */
   promptCaching?: PromptCaching
@@ -91,7 +91,7 @@ export function createTarget<C extends TargetConnection>(
   }
 }
 
-/** Returns the format of a model at a provider that serves models of several vendors, each in its vendor's format. */
+/** Returns a model's format at a provider that serves several vendors' models, each in its vendor's format. */
 function findModelFormat(definition: CatalogProvider | undefined, model: string): ProviderFormat | undefined {
   if (!definition?.formats) return undefined
   return Object.entries(definition.formats).find(([start]) => model.startsWith(start))?.[1]

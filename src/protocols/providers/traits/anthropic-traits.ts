@@ -5,9 +5,9 @@ const SAMPLING_OPTIONS = ['temperature', 'topP', 'topK'] as const
 const UP_TO_MAX = ['low', 'medium', 'high', 'xhigh', 'max'] as const
 
 /*
- * How the generations of Claude differ. A model that matches no row is treated as one of the newest. Sources: migration guides, model pages, and the
- * table in https://platform.claude.com/docs/en/build-with-claude/thinking-troubleshooting, October 2026; measurements of late instructions and forced
- * tool calls in https://github.com/pydantic/pydantic-ai.
+ * How Claude's generations differ. A model that matches no row is treated as one of the newest. Sources: migration guides, model pages, and the table
+ * in https://platform.claude.com/docs/en/build-with-claude/thinking-troubleshooting, October 2026; measurements of late instructions and forced tool
+ * calls in https://github.com/pydantic/pydantic-ai.
  */
 export const anthropic: readonly TargetDifference[] = [
   {
@@ -68,7 +68,7 @@ export const anthropic: readonly TargetDifference[] = [
     outputFormats: [],
     reasoning: { by: 'budget', rejectsForcedTool: true, efforts: ['none', 'low', 'medium', 'high', 'xhigh'] },
   },
-  // The setting that makes the API itself drop reasoning that no longer fits. Other hosts don't support it.
+  // The setting that makes the API itself drop invalidated reasoning. Other hosts don't support it.
   {
     formats,
     providers: /^anthropic$/,

@@ -1,11 +1,11 @@
 import { anthropic } from './anthropic-traits.ts'
 import type { TargetDifference } from './difference.ts'
 
-/** The models before Claude 4.5. */
+/** Models before Claude 4.5. */
 const OLDER_CLAUDE_PATTERN = /^claude-(?:\d|(?:opus|sonnet)-4-(?:1-)?\d{8})/
 
 /**
- * How the models on the Converse API differ. Sources: its reference by model, October 2026, and the profiles of
+ * How models differ on the Converse API. Sources: the API's reference by model, October 2026, and the profiles in
  * https://github.com/pydantic/pydantic-ai.
  */
 const rows: readonly TargetDifference[] = [
@@ -20,7 +20,7 @@ const rows: readonly TargetDifference[] = [
     stopFields: ['/stop_sequence'],
     reasoning: { by: 'adaptive' },
   },
-  // Claude's generations differ as they do at Anthropic. To prevent tool calls, leave the tools out of the request.
+  // Claude's generations differ in the same ways as at Anthropic. To prevent tool calls, leave the tools out of the request.
   ...anthropic
     .filter(isClaudeRow)
     .map(({ toolChoices, ...row }) =>

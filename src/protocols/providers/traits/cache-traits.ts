@@ -4,7 +4,7 @@ import type { ProviderFormat } from '../../../types.ts'
 export interface CacheTraits {
   /** Where cache breakpoints can be. Absent if the target doesn't support them. */
   breakpoints?: BreakpointTraits
-  /** Whether requests may have `prompt_cache_key`. */
+  /** Whether requests may contain `prompt_cache_key`. */
   acceptsKey?: true
   /** The header that keeps a session on one server. */
   sessionHeader?: string
@@ -18,11 +18,11 @@ export interface CacheTraits {
 export interface BreakpointTraits {
   form: 'messages' | 'converse' | 'chat' | 'breakpoint'
   tools: boolean
-  /** Whether a breakpoint on the entire request is accepted, which follows the end of the conversation. */
+  /** Whether the entire request can have a breakpoint, which follows the end of the conversation. */
   top: boolean
-  /** Whether the conversation can have breakpoints. If not, the provider caches up to its end on its own. */
+  /** Whether the conversation can have breakpoints. If not, the provider automatically caches up to its end. */
   conversation: boolean
-  /** Whether a breakpoint can last an hour. */
+  /** Whether a breakpoint can last one hour. */
   hour: boolean
 }
 
@@ -30,19 +30,19 @@ const MINUTE_MS = 60_000
 
 const blocks = { tools: true, top: false, conversation: true, hour: true } as const
 
-/** A difference and the targets that it applies to. An absent condition matches all targets. */
+/** A difference and its target conditions. An absent condition matches all targets. */
 interface CacheDifference {
   formats: RegExp
   providers?: RegExp
-  /** Matches model names in lowercase, with the prefixes of hosts. */
+  /** Matches model names in lowercase, with host prefixes. */
   models?: RegExp
   traits: Partial<CacheTraits>
 }
 
 /*
  * All matching rows apply. Sources: the providers' pages on prompt caching, November 2026. Gemini, DeepSeek, Moonshot, Groq, and local servers cache
- * on their own and need no field; a session that stays with its account is enough. Qwen, MiniMax, and Z.ai also document breakpoints, but no recorded
- * call shows yet that theirs work as Claude's do.
+ * automatically and need no field; keeping a session on one account is enough. Qwen, MiniMax, and Z.ai also document breakpoints, but no recorded
+ * call confirms yet that theirs work like Claude's.
  */
 const rows: readonly CacheDifference[] = [
   { formats: /^anthropic-messages$/, models: /claude-/, traits: { breakpoints: { form: 'messages', ...blocks } } },
@@ -87,7 +87,7 @@ const rows: readonly CacheDifference[] = [
   { formats: /^openai-chat$/, providers: /^fireworks$/, traits: { sessionHeader: 'x-session-affinity' } },
 ]
 
-/** Returns how a target caches prompts. Unlike other traits, they don't depend on a translator, which passed-through requests don't load. */
+/** Returns how a target caches prompts. Unlike other traits, these don't depend on a translator, which passed-through requests don't load. */
 export function getCacheTraits(target: { provider: string; model: string; format: ProviderFormat }): CacheTraits {
   const traits: CacheTraits = { minTokens: 1_024, ttlMs: 5 * MINUTE_MS }
   const model = target.model.toLowerCase()

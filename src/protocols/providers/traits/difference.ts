@@ -6,13 +6,13 @@ export type Difference = Partial<Omit<Traits, 'reasoning'>> & {
   reasoning?: Partial<ReasoningTraits>
 }
 
-/** A difference and the targets that it applies to. An absent condition matches all targets. */
+/** A difference and its target conditions. An absent condition matches all targets. */
 export type TargetDifference = Difference & {
   /** Matches wire format names. */
   formats?: RegExp
   /** Matches complete provider IDs. */
   providers?: RegExp
-  /** Matches model names in lowercase, without the prefixes of hosts: `claude-opus-4-8`, `gpt-5.4-mini`. */
+  /** Matches model names in lowercase, without host prefixes: `claude-opus-4-8`, `gpt-5.4-mini`. */
   models?: RegExp
 }
 

@@ -44,7 +44,7 @@ export const google: readonly TargetDifference[] = [
     toolResultInputs: [],
     reasoning: { by: 'none' },
   },
-  // Vertex stores nothing, fetches files by URL, rejects call IDs, and has no option to report searches.
+  // Vertex stores nothing, fetches files by URL, rejects call IDs, and can't report searches.
   {
     formats: native,
     providers: /^vertex$/,

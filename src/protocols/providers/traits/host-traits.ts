@@ -3,7 +3,7 @@ import type { TargetDifference } from './difference.ts'
 const formats = /^openai-chat$/
 const PENALTY_OPTIONS = ['frequencyPenalty', 'presencePenalty'] as const
 
-/** How hosts of many vendors' models, and local servers, differ from other providers of OpenAI's formats. Sources: as in vendor-traits.ts. */
+/** How multi-vendor hosts and local servers differ from other providers of OpenAI's formats. Sources: as in vendor-traits.ts. */
 export const hosts: readonly TargetDifference[] = [
   // Routers that translate a request for each vendor, and drop options that the vendor doesn't accept.
   {
@@ -65,7 +65,7 @@ export const hosts: readonly TargetDifference[] = [
     toolChoices: ['none', 'required'],
     outputFormats: ['json-schema'],
   },
-  // Perplexity supports only a few types of tools and instructions, and web search.
+  // Besides web search, Perplexity supports only a few types of tools and instructions.
   {
     formats: /^openai-responses$/,
     providers: /^perplexity-agent$/,

@@ -4,7 +4,7 @@ import type { TargetDifference } from './difference.ts'
 const chat = /^openai-chat$/
 const others = /^(?!openai$)/
 
-/** The providers of the built-in catalog. Nothing is known about servers that users add. */
+/** The built-in catalog's providers. Nothing is known about servers that users add. */
 export const catalogProviders =
   /^(?:anthropic|google|azure|bedrock|vertex|openrouter|vercel|groq|cerebras|sambanova|together|fireworks|deepinfra|huggingface|nvidia-nim|nebius|novita|siliconflow|baseten|scaleway|ollama|lmstudio|mistral|deepseek|xai|cohere|perplexity-agent|moonshot|zai|alibaba|minimax|meta|xiaomi|stepfun|inception|voyage|jina)$/
 
@@ -27,8 +27,8 @@ const OPENAI_ONLY_OPTIONS: readonly OptionName[] = [
 ]
 
 /**
- * All other providers of OpenAI's formats. A known vendor gets the options that all of them accept, and the ones in its own row. A server added by a
- * user gets all options that clients send, because it is unknown which ones it accepts.
+ * All other providers of OpenAI's formats. A known vendor gets the options that all of them accept, and the ones in its own row. A user-added server
+ * gets all options that clients send, because it is unknown which ones it accepts.
  */
 export const compatibleProviders: readonly TargetDifference[] = [
   {
@@ -72,7 +72,7 @@ export const compatibleProviders: readonly TargetDifference[] = [
     strictTools: true,
   },
   { formats: /^openai-/, providers: /^azure$/, models: /^gpt-(?:4\.1|5(?!\.[6-9]))/, takes: ['cacheRetention'] },
-  // OpenAI's open-weight models reason the same way at every provider.
+  // OpenAI's open-weight models handle reasoning the same way at every provider.
   {
     formats: chat,
     models: /^gpt-oss/,

@@ -6,13 +6,13 @@ const PENALTY_OPTIONS = ['frequencyPenalty', 'presencePenalty'] as const
 const ALL_EFFORTS = ['none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max'] as const
 
 /*
- * How individual vendors of Chat Completions differ from other providers of OpenAI's formats. Sources: the documentation that definitions.ts names,
- * October 2026; recorded requests; the profiles of https://github.com/pydantic/pydantic-ai; and the compatibility table of
+ * How individual vendors of Chat Completions differ from other providers of OpenAI's formats. Sources: the documentation linked in definitions.ts,
+ * October 2026; recorded requests; the profiles in https://github.com/pydantic/pydantic-ai; and the compatibility table in
  * https://github.com/earendil-works/pi.
  */
 export const vendors: readonly TargetDifference[] = [
-  // Its models reason unless told not to. While reasoning, they accept neither sampling parameters nor forced tool calls, and each of their turns
-  // must contain its reasoning field.
+  // DeepSeek's models reason unless told not to. While reasoning, they accept neither sampling parameters nor forced tool calls, and each of their
+  // turns must contain the reasoning field.
   {
     formats,
     providers: /^deepseek$/,
@@ -27,7 +27,7 @@ export const vendors: readonly TargetDifference[] = [
       needsField: true,
     },
   },
-  // This vendor rejects all unknown fields, and always reports a stream's usage.
+  // Mistral rejects all unknown fields, and always reports a stream's usage.
   {
     formats,
     providers: REJECTS_USAGE_REQUEST,
