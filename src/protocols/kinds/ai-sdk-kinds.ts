@@ -10,21 +10,21 @@ import type { Warnings } from '../formats/canonical/canonical-warnings.ts'
 import type { ClientWriteContext } from './kind-adapters.ts'
 
 /*
- * The parts of the AI SDK's gateway protocol that all kinds share. The gateway reads the `providerOptions` of every provider, because any target may
- * respond. Options that the target doesn't support are treated as losses.
+ * The parts of the AI SDK's gateway protocol that all kinds share. The gateway reads every provider's `providerOptions`, because any target may
+ * respond. Options that the target doesn't support are reported as dropped.
  */
 
-/** Returns the options of each provider. Signalbox's own options have already been checked; of those, only the end user matters to models. */
+/** Returns each provider's options. Signalbox's own options are already validated, and the end user is the only one of them that affects models. */
 export function readProviderOptions(body: Fields): readonly Fields[] {
   const options = body.fields('providerOptions')
   return Object.keys(options?.value ?? {}).flatMap((name) => options?.fields(name) ?? [])
 }
 
-/** Returns the first value that `read` finds. Reads the options of all providers, so none of them is reported as a loss. */
+/** Returns the first value that `read` finds. Reads all providers' options, so none of them is reported as dropped. */
 export const findFirst = <T>(options: readonly Fields[], read: (fields: Fields) => T | undefined): T | undefined =>
   options.map(read).find((value) => value !== undefined)
 
-/** Reports unread fields as losses. */
+/** Reports unread fields as dropped. */
 export function dropUnread(body: Fields, options: readonly Fields[], warnings: Warnings): void {
   body.ignore('model', 'headers')
   for (const fields of [...options, body]) {
@@ -33,7 +33,9 @@ export function dropUnread(body: Fields, options: readonly Fields[], warnings: W
   }
 }
 
-/** Warns about unsupported options for the AI SDK's own gateway. `others` contains the supported options that all providers have. */
+/**
+ * Warns about unsupported options for the AI SDK's own gateway. `others` contains options that the caller supports in addition to the common ones.
+ */
 export function dropUnreadGatewayOptions(
   { providerOptions }: JsonObject,
   warnings: Warnings,

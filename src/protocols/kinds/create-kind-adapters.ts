@@ -27,7 +27,7 @@ import {
 } from './prepare-parts.ts'
 import { joinResponses, pickEntries, splitRequest } from './split-request.ts'
 
-/** Creates the adapters of a kind from their definition. All kinds share this code. */
+/** Creates a kind's adapters from its definition. */
 export function createKindAdapters<Req, Res extends KindResponse, Chunk = never>(
   definition: KindDefinition<Req, Res, Chunk>,
 ): KindAdapters {
@@ -63,7 +63,7 @@ export function createKindAdapters<Req, Res extends KindResponse, Chunk = never>
   }
 }
 
-/** A call, with the adapters for its client and its target. */
+/** A call with its client and vendor adapters. */
 interface AdaptedCall<Req, Res extends KindResponse, Chunk> {
   call: KindCall
   target: ProviderTarget
@@ -163,7 +163,7 @@ const readRequest = <Req, Res extends KindResponse, Chunk>(
     now: call.now(),
   })
 
-/** Prepares the calls for a request: one, or several if the request is split. */
+/** Prepares the calls for a request. There is one, unless the request is split. */
 function prepareParts<Req, Res extends KindResponse, Chunk>(
   { splitter, estimatesTokens, estimateUsage, completeResponse, addPriceFacts }: KindDefinition<Req, Res, Chunk>,
   { call, target, vendor }: AdaptedCall<Req, Res, Chunk>,
@@ -206,7 +206,7 @@ function writeChunks<Res extends KindResponse, Chunk>(writer: ClientStream<Res, 
   return concatBytes(parts.filter((part) => part !== undefined))
 }
 
-/** Prepares a stream. Without `createWriter`, the client gets the bytes of the stream unchanged. */
+/** Prepares a stream. Without `createWriter`, the client gets the stream's bytes unchanged. */
 function prepareStream<Res, Chunk>(
   framing: PreparedStream['framing'],
   createReader: () => VendorStream<Chunk> | VendorStream<unknown> | undefined,

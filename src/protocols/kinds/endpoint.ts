@@ -30,9 +30,7 @@ export const createEndpoint = (
   ...endpoint,
 })
 
-/**
- * Creates a kind's endpoint for each version of the AI SDK's gateway protocol, whose headers contain the model and the version.
- */
+/** Creates a kind's endpoints, one for each version of the AI SDK's gateway protocol. Its headers contain the model and the version. */
 export const createAiSdkEndpoints = (
   name: string,
   endpoint: Pick<KindEndpoint, 'operation' | 'loadAdapters'> & Partial<KindEndpoint>,
@@ -49,7 +47,7 @@ export const createAiSdkEndpoints = (
   )
 
 /**
- * Returns the total size of all base64 in a JSON value, in bytes, with or without a data URL prefix. Skips short strings, which are names and media
+ * Returns the total size in bytes of all base64 in a JSON value, with or without a data URL prefix. Skips short strings, which are names and media
  * types.
  */
 export function getBase64Size(value: unknown): number {

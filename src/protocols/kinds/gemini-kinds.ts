@@ -44,7 +44,7 @@ export function readGeminiRequest(json: JsonObject, warnings: Warnings): GeminiR
   }
 }
 
-/** Reads the parts of one content or of several contents, which may also be strings. */
+/** Reads the parts of one or more contents, which may also be strings. */
 function readParts(contents: unknown): JsonObject[] {
   return [contents].flat().flatMap((content) => {
     if (typeof content === 'string') return [{ text: content }]
@@ -68,7 +68,7 @@ function readMedia({ inlineData, fileData }: JsonObject, warnings: Warnings): st
     : warnings.reject('contents', 'file data must have "fileUri" as a string.')
 }
 
-/** Writes a response or an event with these media. Only the last one has `usage` and `finishReason`. */
+/** Writes a response or an event that contains these media. Only the last event has `usage` and `finishReason`. */
 export const writeGeminiResponse = (
   media: ReadonlyArray<{ mimeType: string; data: string }>,
   { model, id, usage, isLast }: { model: string; id: string; usage?: TokenUsage | undefined; isLast: boolean },

@@ -5,16 +5,14 @@ import type { FieldNames, ResponseWarnings, Warnings } from '../formats/canonica
 import type { EmbeddedError, ResponseReader, TokenUsage } from '../formats/format.ts'
 import type { ProviderTarget } from '../providers/target.ts'
 
-/** The fields that responses of all kinds share. */
+/** The fields that all kinds' responses share. */
 export interface KindResponse {
   usage?: TokenUsage | undefined
   /** The provider's name for the model. */
   model?: string | undefined
 }
 
-/**
- * How clients of a kind write requests and read responses. All adapters of the kind are translated to and from `Req`, `Res`, and the chunks of a stream.
- */
+/** How a kind's clients write requests and read responses. All of the kind's adapters translate to and from `Req`, `Res`, and stream chunks. */
 export interface ClientAdapter<Req, Res, Chunk = never> {
   /** The client's names for the fields of `Req`, used in warnings and errors. */
   readonly fieldNames?: FieldNames
@@ -24,7 +22,7 @@ export interface ClientAdapter<Req, Res, Chunk = never> {
   write(response: Res, context: ClientWriteContext<Req>): JsonObject | string
   /** The content type of a complete response. Default: `application/json`. */
   getContentType?(request: Req): string
-  /** Creates the writer of a response in events or bytes. If absent, or if it returns `undefined`, `write` writes the complete response. */
+  /** Creates the writer for a response in events or bytes. If absent, or if it returns `undefined`, `write` writes the complete response. */
   createStream?(request: Req, context: ClientWriteContext<Req>): ClientStream<Res, Chunk> | undefined
 }
 
@@ -43,14 +41,14 @@ export interface ClientStream<Res, Chunk> {
 
 /** The content of an event, or of a sequence of bytes, in a vendor's stream. */
 export interface StreamContent<Chunk> {
-  /** The first chunk commits the response: after it, no other target is tried. */
+  /** The first chunk commits the response: after that, no other target is tried. */
   chunks?: readonly Chunk[]
   usage?: TokenUsage | undefined
   error?: EmbeddedError | undefined
   isLast?: boolean
 }
 
-/** Reads the stream of one response. `acceptsType` returns whether a content type means content rather than an error as text. */
+/** Reads the stream of one response. `acceptsType` returns whether a content type indicates content rather than a plain-text error. */
 export type VendorStream<Chunk> =
   | { readonly framing: 'events'; read(event: SseEvent): StreamContent<Chunk> }
   | {
@@ -96,9 +94,9 @@ export interface VendorAdapter<Req, Res extends KindResponse, Chunk = never> {
   matches?(target: ProviderTarget): boolean
   /** The vendor's base URL for this kind, if it differs from the one in the catalog. */
   readonly baseUrl?: string
-  /** Derives the base URL of the adapter's paths from the connection's base URL. Default: unchanged. */
+  /** Derives the base URL for the adapter's paths from the connection's base URL. Default: unchanged. */
   adaptBaseUrl?(baseUrl: string): string
-  /** The header for the credential, in lowercase. Default: the one of the provider or its format. */
+  /** The credential header, in lowercase. Default: the provider's or its format's. */
   readonly keyHeader?: string
   /** Set if the vendor doesn't accept image URLs, so the gateway fetches the images. */
   readonly needsImageBytes?: true
@@ -108,9 +106,9 @@ export interface VendorAdapter<Req, Res extends KindResponse, Chunk = never> {
   getMaxTokens?(target: ProviderTarget): number
   /** The clients whose requests are passed through. */
   readonly passThrough?: readonly PassThrough<Req>[]
-  /** Writes a request. Reports unsupported fields (`warnings.noteDropped`) or rejects them. */
+  /** Writes a request. Reports unsupported fields (`warnings.noteDropped`) or rejects the request. */
   writeRequest(request: Req, context: VendorContext): VendorRequest
-  /** Reads a response. If the body isn't valid, returns a description of what is missing, such as "an embedding for each input". */
+  /** Reads a response. If the body isn't valid, returns a description of the missing part, such as "an embedding for each input". */
   readResponse(json: JsonObject, request: Req): Res | string
   /** The field in which to wrap a response that is an array. */
   readonly arrayField?: string
@@ -135,10 +133,7 @@ export type JobState = 'open' | 'done' | 'failed' | 'refused'
 
 /** How to poll a job for its result. */
 export interface JobPolling {
-  /**
-   * The vendor's domain. If the job was started in this domain, https URLs in it also get the credential. Default: only URLs of the same origin get
-   * it.
-   */
+  /** The vendor's domain. If the job was started there, its https URLs also get the credential. Default: only URLs with the same origin get it. */
   readonly domain?: string
   /** Finds where to poll the job in the response of `requestUrl`, or returns `undefined` if the response isn't a job. */
   findJob(json: JsonObject, requestUrl: string): JobPoll | undefined
@@ -157,13 +152,13 @@ export interface JobPoll {
 /** Functions that complete a provider's response. */
 export interface CompletionTools {
   requestUrl: string
-  /** Resolves to a job's result. Rejects if the job fails, is blocked by a content filter, takes too long, or has a URL that isn't the vendor's. */
+  /** Resolves to a job's result. Rejects if the job fails, is blocked by a content filter, or takes too long, or if its URL isn't the vendor's. */
   awaitJob(poll: JobPoll, job: JobPolling): Promise<JsonObject>
   /** Fetches an image without a credential. Resolves to `undefined` if its URL isn't public, or if the download fails. */
   download(url: string): Promise<{ bytes: Uint8Array; mediaType: string } | undefined>
 }
 
-/** How to pass requests through to a vendor whose format is the client's. */
+/** How to pass requests through to a vendor that uses the client's format. */
 export interface PassThrough<Req> {
   /** The name of the client adapter. */
   readonly client: string
@@ -174,11 +169,11 @@ export interface PassThrough<Req> {
   accepts?(request: Req, target: ProviderTarget): boolean
   /** Returns the body fields that the target doesn't support and that don't affect the response. */
   getExcludedFields?(request: Req, context: VendorContext): readonly string[]
-  /** Returns fields that come first in the body, and replace fields with the same names. */
+  /** Returns fields to put at the start of the body, replacing fields with the same names. */
   getAddedFields?(request: Req, context: VendorContext): JsonObject
   /** Rewrites the parts of a form. Default: unchanged. */
   rewriteForm?(parts: readonly FormPart[], request: Req): readonly FormPart[]
-  /** Reads the text of a response without parsing all of it, if the client can get the text unchanged. */
+  /** Reads a response's text without parsing all of it, if the client can get the text unchanged. */
   skim?(text: string, request: Req): JsonObject | undefined
   /** Rewrites the response for the client. If `undefined`, the client gets the same bytes. */
   rewriteResponse?(json: JsonObject, request: Req): JsonObject | undefined
@@ -221,13 +216,13 @@ export interface VendorRequest {
 /** How to split requests with more entries than a vendor accepts in one call. */
 export interface RequestSplitter<Req, Res extends KindResponse> {
   countEntries(request: Req): number
-  /** Estimates the tokens of an entry, never below the vendor's count. If absent, entries have no tokens. */
+  /** Estimates an entry's tokens, never below the vendor's count. If absent, entries count as zero tokens. */
   countTokens?(request: Req, entry: number): number
   /** Returns the request for the entries from `start` (inclusive) to `end` (exclusive). */
   slice(request: Req, start: number, end: number): Req
-  /** Joins the responses to the parts, in order. The usage is added up elsewhere. */
+  /** Joins the parts' responses, in order. Usage is totaled elsewhere. */
   join(responses: readonly Res[]): Res
-  /** Set if successful parts count even when others fail. Default: all fail. */
+  /** Set if successful parts count even when others fail. Default: one failure fails the request. */
   readonly isPartial?: true
   /**
    * Creates a check that receives the response to each part in turn. It returns a description of what a response lacks compared with earlier ones, or
@@ -248,13 +243,13 @@ export interface KindDefinition<Req, Res extends KindResponse, Chunk = never> {
   readonly estimatesTokens?: true
   /** Completes a response, for example by downloading its images. */
   completeResponse?(response: Res, request: Req, tools: CompletionTools): Promise<Res>
-  /** Lists the URLs of images that some vendors need as bytes. */
+  /** Lists the image URLs that some vendors need as bytes. */
   getImageUrls?(request: Req): readonly string[]
-  /** Estimates the usage from the request, for vendors that report none. The estimated units also count if a vendor reports only tokens. */
+  /** Estimates the usage from the request, for vendors that don't report any. The estimated units also count if a vendor reports only tokens. */
   estimateUsage?(request: Req): TokenUsage | undefined
   /** Adds the facts that the price of a response depends on. `response` is `undefined` for a stream. */
   addPriceFacts?(usage: TokenUsage, request: Req, response: Res | undefined): TokenUsage
-  /** The field of a provider's definition that has the base URL and key header for this kind. */
+  /** The field in a provider's definition that contains the base URL and key header for this kind. */
   readonly configField?: 'searchConfig' | 'fetchConfig'
 }
 
@@ -281,7 +276,7 @@ export interface KindCall {
 export interface PreparedPart {
   request: Omit<VendorRequest, 'body' | 'form' | 'bytes'> & { body?: string | Uint8Array | undefined }
   answers: ResponseReader
-  /** Waits for the result of a job, and downloads images that the response only links to. Absent if the vendor never needs either. */
+  /** Waits for a job's result, and downloads images that the response only links to. Absent if the vendor never needs either. */
   completeResponse?(json: JsonObject, tools: CompletionTools): Promise<JsonObject>
 }
 
@@ -298,7 +293,9 @@ export interface PreparedCall {
   isPassThrough: boolean
   /** Lists the dropped fields of the request and, once it is written, of the response. */
   listDroppedFields(): readonly string[]
-  /** Writes the client's response. Returns `undefined` if the client gets the bytes of the only part unchanged. `usage` is the usage of all parts. */
+  /**
+   * Writes the client's response. Returns `undefined` if the client gets the only part's bytes unchanged. `usage` is the total usage of all parts.
+   */
   writeResponse(
     responses: readonly JsonObject[],
     usage: TokenUsage | undefined,

@@ -11,7 +11,7 @@ import { transcriptionEndpoints } from './transcription/transcription-endpoints.
 import { webFetchEndpoints } from './web-fetch/web-fetch-endpoints.ts'
 import { webSearchEndpoints } from './web-search/web-search-endpoints.ts'
 
-/** All endpoints for model requests, with one line per kind. */
+/** All endpoints for model requests. */
 export const endpoints: readonly Endpoint[] = [
   ...formats.flatMap((format) => format.endpoints), // chat endpoints in all formats
   ...embeddingEndpoints,

@@ -18,7 +18,7 @@ import type {
   VendorRequest,
 } from './kind-adapters.ts'
 
-/** The settings for reading the responses to the parts of a request. */
+/** The settings for reading the responses to a request's parts. */
 export interface PartReading<Req, Res extends KindResponse, Chunk> {
   vendor: VendorAdapter<Req, Res, Chunk>
   stream: WatchedStream | undefined
@@ -73,7 +73,7 @@ export function preparePassedPart<Req, Res extends KindResponse, Chunk>(
   }
 }
 
-/** Returns the model name for a form. On Azure, that is the deployment name, which JSON requests have in their URL instead. */
+/** Returns the model name for a form. On Azure, it is the deployment name, which JSON requests have in their URL instead. */
 export const getFormModelName = ({ cloud, connection, model }: ProviderTarget): string =>
   (cloud === 'azure' ? connection.providerSpecificData?.deployment : undefined) ?? model
 
@@ -152,7 +152,7 @@ function createPartReader<Req, Res extends KindResponse, Chunk>(
     getUsage(json, header) {
       const response = isObject(json) ? tryRead(json) : ''
       if (typeof response === 'string') return undefined
-      const isEmpty = 'text' in response && response.text === '' // silence in a recording
+      const isEmpty = 'text' in response && response.text === '' // the recording was silent
       const usage = addEstimatedUnits(response.usage ?? (header && readHeaderUsage?.(header)), estimatedUsage, {
         isEmpty,
       })
@@ -186,8 +186,8 @@ function createPartReader<Req, Res extends KindResponse, Chunk>(
 }
 
 /**
- * Adds estimated units to reported usage that contains only tokens, because the model may have a price per unit. If the report is all zeros, the
- * estimate replaces it.
+ * Adds estimated units to reported usage that contains only tokens, because the model may have a per-unit price. If the reported usage is all zeros,
+ * the estimate replaces it.
  */
 export function addEstimatedUnits(
   reported: KindResponse['usage'],

@@ -10,20 +10,20 @@ import { speechBound } from './speech/speech-bound.ts'
 import { transcriptionBound } from './transcription/transcription-bound.ts'
 import { searchBound } from './web-search/web-search-bound.ts'
 
-/** Returns the number of responses generated. Some servers generate `best_of` and send the best `n`, even for chats. */
+/** Returns how many responses are generated. Some servers generate `best_of` and send the best `n`, even for chats. */
 const countResponses = ({ n, best_of: best }: JsonObject) => Math.max(readResponseCount(n), readResponseCount(best))
 
-/** Counts the prompts of a completion, which can be a list of strings or of token lists. */
+/** Counts a completion's prompts, which can be a list of strings or of token lists. */
 const countPrompts = (prompt: unknown) =>
   Array.isArray(prompt) && typeof prompt[0] !== 'number' ? Math.max(1, prompt.length) : 1
 
-/** The maximum number of tokens in OpenAI's compaction instructions. Recorded responses count 110. */
+/** Upper bound for the tokens in OpenAI's compaction instructions. Recorded responses report 110. */
 const COMPACTION_PROMPT_TOKENS = 150
 
 const FREE_BOUND: RequestBound = { hasNoOutput: true, inputTokens: () => 0 }
 const NO_OUTPUT_BOUND: RequestBound = { hasNoOutput: true }
 
-/** The bounds of operations other than chat, whose bounds depend on the format. */
+/** Bounds for all operations except chat. Chat bounds depend on the format. */
 const bounds: Readonly<Record<Exclude<OperationName, 'generate'>, RequestBound> & Record<string, RequestBound>> = {
   'count-tokens': FREE_BOUND,
   compact: { inputTokens: (_, estimate) => estimate() + COMPACTION_PROMPT_TOKENS },
@@ -45,7 +45,7 @@ const bounds: Readonly<Record<Exclude<OperationName, 'generate'>, RequestBound> 
   ocr: { ...FREE_BOUND, isBilledOnce: true, units: ({ pages }) => ({ page: countPages(pages) }) },
 }
 
-/** Counts the pages; a document has at most a thousand. */
+/** Counts the requested pages. Without a list, assumes a thousand, which is the most that a document can have. */
 const countPages = (pages: unknown): number => (Array.isArray(pages) && pages.length > 0 ? pages.length : 1_000)
 
 const chatBounds: Readonly<Partial<Record<ClientFormat, RequestBound>>> = {
@@ -55,6 +55,6 @@ const chatBounds: Readonly<Partial<Record<ClientFormat, RequestBound>>> = {
 
 const ONE_RESPONSE_BOUND: RequestBound = {}
 
-/** Gets the maximum usage of an endpoint's requests. Default: one response to the content of the body. */
+/** Returns the maximum usage of an endpoint's requests. Default: one response to the body's content. */
 export const getBound = ({ bound, operation, format }: Endpoint): RequestBound =>
   bound ?? bounds[operation.name] ?? chatBounds[format] ?? ONE_RESPONSE_BOUND

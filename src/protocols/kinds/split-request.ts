@@ -12,7 +12,7 @@ export interface CallBounds {
 
 /**
  * Splits a request into parts that a vendor accepts in one call. An entry that exceeds the maximum becomes a separate part, which the vendor
- * truncates or rejects. `length` is the length of the request body, in characters.
+ * truncates or rejects. `length` is the request body's length in characters.
  */
 export function splitRequest<Req>(
   request: Req,
@@ -20,7 +20,7 @@ export function splitRequest<Req>(
   { entries: maxEntries = Number.POSITIVE_INFINITY, tokens, length }: CallBounds & { length: number },
 ): ReadonlyArray<{ request: Req; entries: EntryRange }> {
   const size = splitter?.countEntries(request) ?? 0
-  // No text has more than two tokens per character, so short requests don't need a token count.
+  // Text never has more than two tokens per character, so short requests don't need a token count.
   const maxTokens = tokens === undefined || length * 2 <= tokens ? Number.POSITIVE_INFINITY : tokens
   if (!splitter || size <= 1 || (size <= maxEntries && maxTokens === Number.POSITIVE_INFINITY))
     return [{ request, entries: [0, size] }]
@@ -41,7 +41,7 @@ export function splitRequest<Req>(
   return ranges.map((entries) => ({ request: splitter.slice(request, ...entries), entries }))
 }
 
-/** Reduces the body field that contains the `size` entries to the entries of a part. */
+/** Reduces the body field that contains the `size` entries to a part's entries. */
 export function pickEntries<Req>(
   { listFields = [] }: PassThrough<Req>,
   { body, size, entries }: { body: JsonObject; size: number | undefined; entries: EntryRange },
@@ -53,7 +53,7 @@ export function pickEntries<Req>(
   return {}
 }
 
-/** Joins the responses to the parts of a request. */
+/** Joins the responses to a request's parts. */
 export function joinResponses<Res extends KindResponse>(
   responses: readonly Res[],
   splitter: Pick<RequestSplitter<never, Res>, 'join'> | undefined,

@@ -8,7 +8,7 @@ import { getDimensions, isVector, type Vector } from './vectors.ts'
 /** What the vectors are for. Some models return better vectors if they know the task. */
 export type Task = 'query' | 'document' | 'similarity' | 'classification' | 'clustering' | 'question' | 'fact' | 'code'
 
-/** How to truncate a string that is too long; `none` rejects it. */
+/** How to truncate a string that is too long. With `none`, it is rejected. */
 export type Truncation = 'none' | 'start' | 'end'
 
 /** One input to embed, with exactly one of its first three fields. */
@@ -30,12 +30,12 @@ export type InputPart = { text: string } | { image: string }
 export interface EmbeddingRequest {
   inputs: readonly Input[]
   task?: Task
-  /** A task name that only one vendor has. */
+  /** A vendor-specific task name. */
   otherTask?: string
-  /** The length of the vectors. */
+  /** The vector length. */
   dimensions?: number
   truncation?: Truncation
-  /** The encoding of numbers for the client. With `raw`, they are packed the way the vendor packs them. */
+  /** How to encode vectors for the client. With `raw`, they stay packed as the vendor packs them. */
   encoding: 'float' | 'base64' | 'raw'
   /** The vector types that a Cohere client requests; absent means floats. */
   types?: readonly string[]
@@ -85,7 +85,7 @@ export function parseDimensions(value: unknown, warnings: Warnings): number | un
   return warnings.reject('dimensions', 'must be a whole number above 0')
 }
 
-/** Estimates the tokens of an input, never below the vendor's count. */
+/** Estimates an input's tokens, never below the vendor's count. */
 function estimateMaxTokens({ text = '', tokens, parts = [{ text }], title = '' }: Input): number {
   if (tokens) return tokens.length
   return parts.reduce(
@@ -94,7 +94,7 @@ function estimateMaxTokens({ text = '', tokens, parts = [{ text }], title = '' }
   )
 }
 
-/** The number of tokens in an image, and the number that vendors may add to a string, for example for its task. */
+/** The tokens in an image, and the tokens that vendors may add to a string, for example for its task. */
 const TOKENS_PER_IMAGE = 1_000
 const EXTRA_INPUT_TOKENS = 10
 
@@ -114,14 +114,14 @@ const TASK_PATTERNS: Readonly<Record<Task, RegExp>> = {
 export const parseTask = (word: unknown): Task | undefined =>
   typeof word === 'string'
     ? (Object.keys(TASK_PATTERNS) as Task[]).find((task) => TASK_PATTERNS[task].test(word))
-    : undefined // `TASKS` has no other keys
+    : undefined // `TASK_PATTERNS` has no other keys
 
-/** The tasks whose queries are matched with documents. */
+/** The tasks whose queries are matched against documents. */
 const RETRIEVAL_TASKS: ReadonlySet<Task> = new Set(['question', 'fact', 'code'])
 
 /**
- * Chooses a vendor's name for the task of all inputs. If the vendor doesn't have the task, reports that and returns the closest one, or `undefined`
- * if there is none.
+ * Chooses the vendor's name for the inputs' shared task. If the vendor doesn't support the task, reports that and returns the closest one, or
+ * `undefined` if there is none.
  */
 export function chooseTaskName(
   request: EmbeddingRequest,
@@ -137,7 +137,7 @@ export function chooseTaskName(
   return near
 }
 
-/** Returns the task of all inputs. Rejects inputs with different tasks. */
+/** Returns the task that all inputs share. Rejects inputs with different tasks. */
 function getSharedTask({ task, inputs }: EmbeddingRequest, warnings: Warnings): Task | undefined {
   const tasks = new Set(inputs.map((input) => input.task ?? task))
   if (tasks.size > 1) warnings.reject('task', 'the target requires the same value for all inputs of a request')
@@ -160,7 +160,7 @@ export function getTexts({ inputs }: EmbeddingRequest, warnings: Warnings): stri
   })
 }
 
-/** Rejects a truncation that the target doesn't support. `own` is the target's default, and `others` are the other options that it supports. */
+/** Rejects a truncation mode that the target doesn't support. `own` is the target's default, and `others` are the other modes that it supports. */
 export function requireTruncation(
   { truncation }: EmbeddingRequest,
   { own, others = [] }: { own: Truncation; others?: readonly Truncation[] },
@@ -183,14 +183,11 @@ export function requireFloats({ types = [], encoding }: EmbeddingRequest, warnin
   if (encoding === 'raw') warnings.reject('encoding', 'the target returns floats and does not support packed numbers')
 }
 
-/** Converts a reported number of tokens to usage. Returns no usage if the number is 0 or invalid, because every vector takes tokens. */
+/** Converts a reported token count to usage. Ignores a count that is 0 or invalid, because every vector takes tokens. */
 export const toUsage = (tokens: unknown): { usage?: TokenUsage } =>
   readTokenCount(tokens) > 0 ? { usage: { inputTokens: readTokenCount(tokens), outputTokens: 0 } } : {}
 
-/**
- * Reads one vector per input, all of the same length. If anything is missing, returns a description of what is missing. `of` returns an item's
- * vector.
- */
+/** Reads one vector per input, all of the same length. If anything is missing, returns a description of it. `of` returns an item's vector. */
 export function readVectors(
   list: unknown,
   { inputs, encoding }: EmbeddingRequest,

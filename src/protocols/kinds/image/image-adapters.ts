@@ -13,7 +13,7 @@ import { openrouter } from './vendors/openrouter-image.ts'
 import { together } from './vendors/together-image.ts'
 import { xai } from './vendors/xai-image.ts'
 
-/** How each vendor writes image requests and responses. */
+/** The adapters for images. */
 export const imageAdapters = createKindAdapters({
   clients: {
     ...clients,

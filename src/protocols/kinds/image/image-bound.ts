@@ -3,7 +3,7 @@ import type { RequestBound } from '../../formats/format.ts'
 
 const readCount = ({ n }: JsonObject) => Math.min(10, Math.max(1, Math.ceil(Number(formatScalar(n))) || 1))
 
-/** Returns the maximum output tokens of an image of this size and its partial images: four times the tokens of `high` at 1.5 megapixels. */
+/** Returns the maximum output tokens for an image of this size and its partial images: four times the tokens of `high` at 1.5 megapixels. */
 function boundOutputTokens(body: JsonObject): number {
   const [, width, height] = /^(\d+)x(\d+)$/.exec(formatScalar(body.size ?? '')) ?? []
   const [tier] = /[24]k/i.exec(JSON.stringify([body.size, body.resolution, body.providerOptions])) ?? []
@@ -19,7 +19,7 @@ const TOKENS_PER_MEGAPIXEL = 8_000
 /** Maximum tokens of an input image, at high fidelity. */
 const TOKENS_PER_INPUT_IMAGE = 7_000
 
-/** Bounds requests by the number of images, at most ten, and by the images that they contain. */
+/** Bounds a request by its output images (at most ten) and its input images. */
 export const imageBound: RequestBound = {
   isBilledOnce: true,
   answers: readCount,

@@ -15,7 +15,7 @@ export type ImageClient = ClientAdapter<ImageRequest, ImageResponse, ImageChunk>
 
 /** OpenAI's maximum number of images in a request. */
 const MAX_INPUT_IMAGES = 16
-/** Maximum number of images that a request may ask for. */
+/** Maximum number of images per request. */
 export const MAX_IMAGES = 10
 
 /** Fields that aren't options. */
@@ -80,7 +80,7 @@ function readRequest(
 export const readPrompt = (fields: Fields, warnings: Warnings): string =>
   fields.string('prompt')?.trim() || warnings.reject('prompt', 'is required: a text prompt for the image.')
 
-/** Reads the number of images. `how` tells the client how to get more. */
+/** Reads the number of images. `how` is a hint for the client on how to get more. */
 export function readCount(fields: Fields, warnings: Warnings, how = ''): number {
   const count = fields.number('n') ?? 1
   if (!Number.isInteger(count) || count < 1 || count > MAX_IMAGES)
@@ -203,7 +203,7 @@ function writeMetadata({ images: [first], metadata }: ImageResponse): JsonObject
   }
 }
 
-/** In base64 characters. The metadata of a JPEG may precede its header. */
+/** In base64 characters. A JPEG's metadata may precede its header. */
 const HEADER_LENGTH = 4 * 32_768
 
 export function readBase64Header(base64: string): ReturnType<typeof readImageHeader> {

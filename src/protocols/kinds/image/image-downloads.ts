@@ -3,7 +3,7 @@ import type { CompletionTools } from '../kind-adapters.ts'
 import type { ImageRequest, ImageResponse } from './image.ts'
 
 /**
- * Downloads images if the client wants base64 and the vendor returned URLs. If a download fails, the client gets the URL, because the image has
+ * Downloads images if the client wants base64 but the vendor returned URLs. If a download fails, the client gets the URL, because the image has
  * already been paid for.
  */
 export async function downloadImages(

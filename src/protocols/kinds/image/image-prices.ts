@@ -5,8 +5,8 @@ import type { ImageRequest, ImageResponse } from './image.ts'
 import { getTier, type PixelSize, parsePixels, parseTier, type Tier } from './image-sizes.ts'
 
 /**
- * Adds the names under which the price of the images may be listed. Uses quality and size as requested, or else as the vendor reports them. A size in
- * pixels also gets the name of its tier.
+ * Adds the names that may identify the image price. Uses the requested quality and size, or else the ones that the vendor reports. A size in pixels
+ * also gets the name of its tier.
  */
 export function addPriceNames(
   reported: TokenUsage,

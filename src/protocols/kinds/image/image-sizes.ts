@@ -41,7 +41,7 @@ export function parseRatio(text: string): number | undefined {
   return Number.isFinite(ratio) && ratio > 0 ? ratio : undefined
 }
 
-/** Finds the closest ratio, comparing logarithms. */
+/** Finds the closest ratio by comparing logarithms. */
 export function findNearestRatio(ratio: number, ratios: readonly string[] = ASPECT_RATIOS): string {
   const getDistance = (name: string) => Math.abs(Math.log(ratio) - Math.log(parseRatio(name) ?? 1))
   return ratios.reduce((best, name) => (getDistance(name) < getDistance(best) ? name : best))
@@ -53,7 +53,7 @@ export function noteRatioConflict({ size, aspectRatio = '' }: ImageRequest, { wa
   if (size && ratio !== undefined && !isNear(ratio, size.width / size.height)) warnings.noteDropped('aspect_ratio')
 }
 
-/** Returns whether two ratios are about the same; 1920x1088 is treated as 16:9. */
+/** Returns whether two ratios are nearly equal; 1920x1088 counts as 16:9. */
 const isNear = (a: number, b: number) => Math.abs(a / b - 1) < 0.02
 
 /** Chooses a ratio and a tier for vendors that don't support pixels. Reports deviations from the request. */

@@ -14,12 +14,12 @@ export interface ImageRequest {
   prompt: string
   /** The number of images, at least one. */
   count: number
-  /** The size in pixels. Absent if it is `auto`, or determined by ratio and tier. */
+  /** The size in pixels. Absent if it is `auto`, or if ratio and tier determine it. */
   size?: PixelSize | undefined
   /** An aspect ratio, such as `16:9`. */
   aspectRatio?: string | undefined
   tier?: Tier | undefined
-  /** Images to edit or to use as references, in the client's order. Without any, the output depends only on the prompt. */
+  /** Images to edit or use as references, in the client's order. Without any, the output depends only on the prompt. */
   inputImages: readonly InputImage[]
   /** A mask whose transparent areas mark the parts of the first image to edit. */
   mask?: InputImage | undefined
@@ -51,7 +51,7 @@ export interface ImageResponse extends KindResponse {
 
 export type ImageVendor = VendorAdapter<ImageRequest, ImageResponse>
 
-/** Splits requests for vendors that return one image per call. */
+/** Splits requests for vendors that return only one image per call. */
 export const imageSplitter: RequestSplitter<ImageRequest, ImageResponse> = {
   countEntries: ({ count }) => count,
   slice: (request, start, end) => ({ ...request, count: end - start }),
@@ -100,7 +100,7 @@ export function pickOptions(
   return Object.fromEntries(Object.entries(options).filter(([name]) => supported.includes(name)))
 }
 
-/** Stream options. If a vendor doesn't support these, the client gets the entire image as the only event. */
+/** Stream options. If a vendor doesn't support them, the client gets the entire image in a single event. */
 const STREAM_OPTIONS: ReadonlySet<string> = new Set(['stream', 'partial_images'])
 
 /** The error for a prompt that the vendor's content filter rejected. The request caused it, not the provider. */
@@ -118,7 +118,7 @@ export function rejectMask({ mask, markup }: ImageRequest, { warnings }: VendorC
   if (markup) warnings.reject('markup', reason)
 }
 
-/** Rejects more input images than the target supports. */
+/** Rejects a request with more input images than the target supports. */
 export function limitInputImages({ inputImages }: ImageRequest, max: number, { warnings }: VendorContext): void {
   if (inputImages.length <= max) return
   warnings.reject(

@@ -12,8 +12,8 @@ export const getTexts = ({ inputs, isList }: ModerationRequest): string | string
   isList ? inputs.map(({ text }) => text) : (inputs[0]?.text ?? '')
 
 /**
- * Reads a response. If anything is missing, returns a description of what is missing. `names` maps the vendor's categories to OpenAI's; several may
- * map to the same one.
+ * Reads a response. If anything is missing, returns a description of it. `names` maps the vendor's categories to OpenAI's; several may map to the
+ * same one.
  */
 export function readModeration(
   json: JsonObject,

@@ -19,7 +19,7 @@ export interface ModerationInput {
 
 /** A moderation response, independent of the vendor's format. */
 export interface ModerationResponse extends KindResponse {
-  /** The provider's ID of the response. */
+  /** The provider's response ID. */
   id?: string | undefined
   /** One result per input, in order. */
   results: readonly ModerationResult[]

@@ -3,7 +3,7 @@ import { readTokenCount } from '../../formats/canonical/canonical-values.ts'
 import { createKindAdapters } from '../create-kind-adapters.ts'
 import type { ClientAdapter, KindResponse, VendorAdapter } from '../kind-adapters.ts'
 
-/** Document requests are never translated. */
+/** OCR requests are never translated. */
 type DocumentRequest = Readonly<Record<never, never>>
 
 const mistralClient: ClientAdapter<DocumentRequest, KindResponse> = {

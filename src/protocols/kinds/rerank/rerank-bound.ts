@@ -2,8 +2,8 @@ import { estimateTokens } from '../../formats/estimate-tokens.ts'
 import type { RequestBound } from '../../formats/format.ts'
 
 /**
- * The maximum that a request can cost. Vendors charge per search or per token, and count the query's tokens with each document. A search covers up to
- * a hundred documents; a long document counts as several.
+ * The maximum cost of a request. Vendors charge per search or per token, and count the query's tokens once per document. A search covers up to a
+ * hundred documents; a long document counts as several.
  */
 export const rerankBound: RequestBound = {
   hasNoOutput: true,
@@ -21,7 +21,7 @@ export const rerankBound: RequestBound = {
 
 const toList = (documents: unknown): readonly unknown[] => (Array.isArray(documents) ? documents : [])
 
-/** Returns the length in characters, because a character has at most one token. */
+/** Returns the length in characters, because each character is at most one token. */
 const getLength = (document: unknown): number =>
   typeof document === 'string' ? document.length : JSON.stringify(document ?? '').length
 

@@ -8,7 +8,7 @@ import { getText, type RankedDocument, type RerankRequest, type RerankResponse }
 
 /**
  * The client adapters for reranking. `/v1/rerank` accepts version 1 of Cohere's API, its variants (Jina, Together, self-hosted servers), and Voyage's
- * API, which calls the number of results `top_k`. `/v2/rerank` accepts version 2 of Cohere's API.
+ * API, where the number of results is `top_k`. `/v2/rerank` accepts version 2 of Cohere's API.
  */
 export const clients: Readonly<Record<'v1' | 'v2' | 'ai-sdk', ClientAdapter<RerankRequest, RerankResponse>>> = {
   v1: {
@@ -23,7 +23,8 @@ export const clients: Readonly<Record<'v1' | 'v2' | 'ai-sdk', ClientAdapter<Rera
 }
 
 /**
- * Returns whether a client expects Voyage's response. Voyage's SDKs may omit the fields that no other client sends, so the user agent also counts.
+ * Returns whether a client expects Voyage's response. Voyage's SDKs may omit the fields that no other client sends, so the user agent is also
+ * checked.
  */
 function usesVoyageFormat(body: JsonObject, { header }: ClientReadContext): boolean {
   if ((body.top_k ?? null) !== null) return true

@@ -8,7 +8,7 @@ import { getImage, getText, type RankedResult, type RerankRequest, type RerankRe
 
 type RerankAdapter = VendorAdapter<RerankRequest, RerankResponse>
 
-/** The properties of a rerank vendor. The defaults fit most vendors. */
+/** A rerank vendor's properties. The defaults fit most vendors. */
 export interface RerankVendor
   extends Pick<
     RerankAdapter,
@@ -105,9 +105,7 @@ function writeDocuments(
   })
 }
 
-/**
- * Reads the requested number of results, best first, from any of the fields that vendors use. If anything is missing, returns a description of it.
- */
+/** Reads the requested number of results, best first, from whichever field the vendor uses. If anything is missing, returns a description of it. */
 function readResults(json: JsonObject, { documents, topN }: RerankRequest): RankedResult[] | string {
   const list = RESULT_FIELDS.map((name) => json[name]).find(Array.isArray)
   if (!list) return 'results'
@@ -133,7 +131,7 @@ function readResult(result: unknown): RankedResult | undefined {
   return isIndex && typeof score === 'number' ? { index, score } : undefined
 }
 
-/** Reads the number of tokens or searches. A search covers up to a hundred documents. */
+/** Reads the number of tokens or searches. One search covers up to a hundred documents. */
 function readUsage({ usage, meta }: JsonObject): TokenUsage | undefined {
   const used = isObject(usage) ? usage : {}
   const billed = isObject(meta) && isObject(meta.billed_units) ? meta.billed_units : {}

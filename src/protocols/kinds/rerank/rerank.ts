@@ -9,7 +9,7 @@ export interface RerankRequest {
   query: string
   /** At least one document. */
   documents: readonly RankedDocument[]
-  /** The number of results: 1 to the number of documents. */
+  /** The number of results, from 1 to the number of documents. */
   topN: number
   /** Whether the response includes the documents. Default: no. */
   returnsDocuments?: boolean | undefined
@@ -23,7 +23,7 @@ export interface RerankRequest {
 
 /** A rerank response, independent of the vendor's format. */
 export interface RerankResponse extends KindResponse {
-  /** The provider's ID of the response. */
+  /** The provider's response ID. */
   id?: string | undefined
   /** The best results first. */
   results: readonly RankedResult[]
@@ -37,9 +37,9 @@ export interface RankedResult {
 }
 
 /**
- * Returns the text of a document. For an object, this is the text in `fields`. By default, it is the `text` field, or all fields if there is none.
- * Each field becomes a line such as `title: Peru`; a single field has no name. An empty text becomes a space, because some vendors reject requests
- * with an empty document.
+ * Returns a document's text. For an object, this is the text in `fields`. By default, it is the `text` field, or all fields if there is none. Each
+ * field becomes a line such as `title: Peru`; a single field is written without its name. Empty text becomes a space, because some vendors reject
+ * requests with an empty document.
  */
 export function getText(document: RankedDocument, fields?: readonly string[]): string {
   const text = typeof document === 'string' ? document : joinFields(document, fields)
@@ -54,7 +54,7 @@ function joinFields(document: JsonObject, fields?: readonly string[]): string {
   return names.flatMap((name) => writeLines(name, document[name])).join('\n')
 }
 
-/** Writes a value as lines that start with the path to the value. */
+/** Writes a value as lines, each starting with the value's path. */
 function writeLines(path: string, value: unknown): string[] {
   if ((value ?? null) === null) return []
   if (typeof value !== 'object') return [`${path}: ${value}`]

@@ -1,6 +1,6 @@
 /**
- * Returns the duration in seconds, from the headers of a WAV, FLAC, Ogg, MP4, or WebM file, or from the frames of an MP3. Returns `undefined` if they
- * don't contain it. A truncated file counts up to its end.
+ * Returns the duration in seconds, from the headers of a WAV, FLAC, Ogg, MP4, or WebM file, or from an MP3's frames. Returns `undefined` if it can't
+ * be determined. For a truncated WAV or MP3 file, measures only the audio that is there.
  */
 export function getDuration(file: Uint8Array): number | undefined {
   if (file.length < 16) return undefined
@@ -14,10 +14,10 @@ export function getDuration(file: Uint8Array): number | undefined {
   return seconds !== undefined && Number.isFinite(seconds) && seconds >= 0 ? seconds : undefined
 }
 
-/** Estimates the duration in seconds of a file whose headers have no length, such as a recording made in a browser. Assumes speech at 32 kbit/s. */
+/** Estimates the duration in seconds of a file whose headers don't contain it, such as a recording made in a browser. Assumes speech at 32 kbit/s. */
 export const estimateDuration = (file: Uint8Array): number => file.length / 4_000
 
-/** WAV formats in which a block has one sample per channel: PCM, floating point, A-law, µ-law, extensible. */
+/** WAV formats in which a block has one sample per channel: PCM, floating point, A-law, µ-law, and extensible. */
 const SAMPLE_FORMATS: ReadonlySet<number> = new Set([1, 3, 6, 7, 0xfffe])
 
 function getWavDuration(file: Uint8Array): number | undefined {
@@ -45,7 +45,7 @@ const BIT_RATES = [
   [0, 32, 40, 48, 56, 64, 80, 96, 112, 128, 160, 192, 224, 256, 320],
   [0, 8, 16, 24, 32, 40, 48, 56, 64, 80, 96, 112, 128, 144, 160],
 ]
-/** In Hz, for MPEG 1. The frequency is halved for MPEG 2, and quartered for MPEG 2.5. */
+/** In Hz, for MPEG 1. The rate is half of that for MPEG 2, and a quarter for MPEG 2.5. */
 const SAMPLE_RATES = [44_100, 48_000, 32_000]
 
 function getMp3Duration(file: Uint8Array): number | undefined {
@@ -61,7 +61,7 @@ function getMp3Duration(file: Uint8Array): number | undefined {
   }
   if (offset === start) return undefined
   const end = hasBytes(file, 'TAG', file.length - 128) ? file.length - 128 : file.length
-  // Anything after the last frame is assumed to have the same rate.
+  // The data after the last frame is assumed to have the same bit rate.
   return (seconds * Math.max(end, offset) - seconds * start) / (offset - start)
 }
 
@@ -87,7 +87,7 @@ function getFlacDuration(file: Uint8Array): number | undefined {
   return frequency > 0 && samples > 0 ? samples / frequency : undefined
 }
 
-/** Reads the duration from the last page, which has the position in samples. In Opus, it is always at 48 kHz. */
+/** Reads the duration from the last page, which contains the position in samples. Opus always counts them at 48 kHz. */
 function getOggDuration(file: Uint8Array): number | undefined {
   if (!hasBytes(file, 'OggS', 0)) return undefined
   const view = toView(file)
@@ -111,7 +111,7 @@ function getMp4Duration(file: Uint8Array): number | undefined {
   return scale > 0 && length > 0 ? length / scale : undefined
 }
 
-/** Reads the duration from the header, if it has one. Browsers don't write it. */
+/** Reads the duration from the header if it's there. Browsers omit it. */
 function getWebmDuration(file: Uint8Array): number | undefined {
   if (!hasBytes(file, '\u001aE\u00df\u00a3', 0)) return undefined
   const view = toView(file)

@@ -1,8 +1,6 @@
 import { encodeUtf8 } from '../../../lib/bytes.ts'
 
-/*
- * Vendors recognize the format of a recording by its file extension (OpenAI, OpenRouter) or its type (Deepgram, Google).
- */
+/* Vendors recognize a recording's format by its file extension (OpenAI, OpenRouter) or its media type (Deepgram, Google). */
 
 /** An audio file from a client or for a vendor. */
 export interface Recording {
@@ -54,8 +52,8 @@ const detectFormat = (bytes: Uint8Array): string | undefined =>
 const stripParameters = (type: string): string => (type.split(';', 1)[0] ?? '').trim().toLowerCase()
 
 /**
- * Gives a recording a matching name and type, so each vendor recognizes its format. The format is taken from its bytes, or else its type, or
- * else its file extension. Names and types that already match stay unchanged.
+ * Gives a recording a file name and media type that match its format, so every vendor recognizes it. Detects the format from the bytes, or else from
+ * the type, or else from the file extension. Names and types that already match stay unchanged.
  */
 export function nameRecording({ bytes, type, fileName }: Recording): Recording {
   const [, stem = '', fileExtension = ''] = /^(.*)\.(\w{2,5})$/s.exec(fileName) ?? []

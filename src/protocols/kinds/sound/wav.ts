@@ -1,7 +1,9 @@
 /** Raw audio has 16-bit little-endian samples and one channel. */
 const BYTES_PER_SAMPLE = 2
 
-/** Writes the 44 bytes that turn raw samples into a WAV file. While streaming, the length is unknown, so the maximum is used, as in ffmpeg. */
+/**
+ * Writes the 44-byte header that turns raw samples into a WAV file. The length of a stream is unknown, so it defaults to the maximum, as in ffmpeg.
+ */
 export function writeWavHeader(sampleRate: number, length = 0xffffffff - 36): Uint8Array {
   const header = new DataView(new ArrayBuffer(44))
   const writeText = (offset: number, name: string) => {

@@ -9,7 +9,7 @@ const getLength = ({ input, text }: JsonObject) =>
 export const speechBound: RequestBound = {
   isBilledOnce: true,
   inputTokens: (_, estimate) => estimate(),
-  // Models that charge per token use about 30 tokens per second of audio, and a second has at least 10 characters.
+  // Models that charge per token use about 30 tokens per second of audio, and a second covers at least 10 characters.
   outputTokens: (body) => 5 * getLength(body) + 100,
   units: (body) => ({ character: getLength(body) }),
 }

@@ -8,7 +8,7 @@ import { openai } from './vendors/openai-speech.ts'
 import { openrouter } from './vendors/openrouter-speech.ts'
 import { together } from './vendors/together-speech.ts'
 
-/** All vendors of speech. */
+/** All speech vendors. */
 export const speechVendors: readonly SpeechAdapter[] = [
   openai,
   elevenlabs,

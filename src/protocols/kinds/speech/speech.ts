@@ -79,7 +79,7 @@ export interface SpeechVendor
     SpeechAdapter,
     'name' | 'providers' | 'matches' | 'baseUrl' | 'adaptBaseUrl' | 'keyHeader' | 'readHeaderUsage' | 'findError'
   > {
-  /** The vendor's names for formats, by OpenAI's names. Without `wav`, the gateway creates WAV files from `pcm` (24 kHz). */
+  /** The vendor's format names, by OpenAI's names. If `wav` is missing, the gateway creates WAV files from `pcm` (24 kHz). */
   formats: Readonly<Record<string, string>>
   /** The format that replaces unsupported ones, by OpenAI's name. Requests for raw samples are rejected instead. */
   fallbackFormat: 'mp3' | 'wav'
@@ -96,7 +96,7 @@ export interface SpeechVendor
   readEvent?(json: JsonObject): StreamContent<Uint8Array>
   /** Set if the vendor only streams to clients that read events. */
   streamsEventsOnly?: true
-  /** Reads a JSON response. If anything is missing, returns a description of what is missing. */
+  /** Reads a JSON response. If anything is missing, returns a description of it. */
   readResponse?(json: JsonObject): SpeechResponse | string
 }
 
@@ -179,7 +179,7 @@ function readAudio({ sound, type }: JsonObject): SpeechResponse | string {
 
 const BASE64_PATTERN = /^[\w+/]+={0,2}$/
 
-/** Creates a reader for a stream of bytes. A text content type indicates an error. */
+/** Creates a reader for a byte stream. A text content type indicates an error. */
 export const createByteStream = (
   read: (content: StreamContent<Uint8Array>) => StreamContent<Uint8Array>,
 ): VendorStream<Uint8Array> => ({
@@ -206,7 +206,7 @@ function chooseVoice(
 /** Counts the characters that vendors charge for, which are code points. */
 export const countCharacters = ({ input }: { input: string }): number => [...input].length
 
-/** Creates a reader for the header with this name, which reports a number of characters. */
+/** Creates a reader for the response header that contains a character count. */
 export const createCharacterReader =
   (name: string): NonNullable<SpeechAdapter['readHeaderUsage']> =>
   (header) => {

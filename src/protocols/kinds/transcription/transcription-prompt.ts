@@ -16,7 +16,7 @@ export function writePrompt({ task, language, prompt, keywords, ...request }: Tr
   ].join('\n')
 }
 
-/** Parses the transcript in a chat model's text. If anything is missing, returns a description of what is missing. */
+/** Parses the transcript in a chat model's text. If anything is missing, returns a description of it. */
 export function parseTranscript(text: string, request: TranscriptionRequest): Transcript | string {
   if (!needsTimes(request)) return { text: text.trim() }
   const json = tryParseJson(text.replace(/^\s*```(?:json)?|```\s*$/g, ''))

@@ -1,6 +1,6 @@
 import type { Transcript, TranscriptSegment, Word } from './transcription.ts'
 
-/** A longer pause, in seconds, ends a segment. */
+/** A segment ends at a pause longer than this, in seconds. */
 const MAX_PAUSE = 0.8
 const MAX_SEGMENT = 7
 
@@ -65,7 +65,7 @@ const writeCueText = ({ text }: TranscriptSegment) =>
     .replace(/\n\s*\n/g, '\n')
     .replaceAll('-->', '->')
 
-/** Writes a cue's times. A cue needs a duration. */
+/** Writes a cue's times. A cue's duration must not be zero. */
 const writeCueTimes = ({ start, end }: TranscriptSegment, point: string) =>
   `${writeTime(start, point)} --> ${writeTime(Math.max(end, start + 0.001), point)}`
 

@@ -7,7 +7,7 @@ import { mistral } from './vendors/mistral-transcription.ts'
 import { groq } from './vendors/openai-transcription.ts'
 import { openrouter } from './vendors/openrouter-transcription.ts'
 
-/** All vendors of transcription. A target uses the first that matches. */
+/** All transcription vendors. A target uses the first one that matches. */
 export const transcriptionVendors: readonly TranscriptionAdapter[] = [
   google,
   chat,

@@ -22,7 +22,7 @@ export interface TranscriptionRequest {
   prompt: string | undefined
   keywords: readonly string[]
   granularities: readonly string[]
-  /** Whether the client accepts times in any format. They are requested from vendors that include them for free. */
+  /** Whether the client accepts times in any format. They are requested from vendors that provide them for free. */
   acceptsTimes?: boolean
   /** Whether the client also reads word times. */
   acceptsWordTimes?: boolean
@@ -71,7 +71,7 @@ export type TranscriptionAdapter = VendorAdapter<TranscriptionRequest, Transcrip
 export const needsTimes = ({ format }: TranscriptionRequest): boolean => format !== 'json' && format !== 'text'
 export const needsSpeakers = ({ format }: TranscriptionRequest): boolean => format === 'diarized_json'
 
-/** Throws `FORMAT_MISMATCH` for a field, so the next target is tried. */
+/** Throws `FORMAT_MISMATCH` for a field, so that the next target is tried. */
 export function throwMismatch(field: string, target: ProviderTarget, problem: string): never {
   throw gatewayError('FORMAT_MISMATCH', {
     message: `"${field}": ${getTargetName(target)} ${problem}.`,
@@ -123,7 +123,7 @@ export const readSegments = (value: unknown): TranscriptSegment[] | undefined =>
       : undefined
   })
 
-/** Reads words. `member` is the field that contains a word's text. */
+/** Reads words. `member` is the field that contains the word itself. */
 export const readWords = (value: unknown, member = 'word'): Word[] | undefined =>
   readList(value, ({ start, end, speaker, speaker_id: id, ...rest }) => {
     const { [member]: word } = rest
@@ -140,7 +140,7 @@ function readList<T>(value: unknown, readItem: (item: Record<string, unknown>) =
   return value.flatMap((item) => (isObject(item) ? (readItem(item) ?? []) : []))
 }
 
-/** Returns the usage for a number of seconds. */
+/** Returns the usage for a duration in seconds. */
 export const toDurationUsage = (seconds: unknown): TokenUsage | undefined =>
   isNumber(seconds) && seconds >= 0 ? { inputTokens: 0, outputTokens: 0, units: { second: seconds } } : undefined
 
@@ -158,10 +158,7 @@ export function readUsage(usage: unknown): TokenUsage | undefined {
   return seconds && { ...seconds, ...cost }
 }
 
-/**
- * Reads a response in the format of OpenAI's API. If anything is missing, returns a description of what is missing. Silence results in an empty
- * string.
- */
+/** Reads a response in OpenAI's format. If anything is missing, returns a description of it. Silence results in an empty string. */
 export function readTranscript(json: Record<string, unknown>): Transcript | string {
   const { text, language, duration, segments, words, usage, model } = json
   if (typeof text !== 'string') return 'text'

@@ -3,7 +3,7 @@ import { isPublicName } from '../../../lib/public-names.ts'
 const MAX_LENGTH = 2_048
 
 /**
- * Normalizes the URL of a page, so a vendor's server parses the same host from it. If the page can't be fetched, returns why. A vendor's server
+ * Normalizes a page URL, so that a vendor's server parses the same host from it. If the page can't be fetched, returns the reason. A vendor's server
  * may run in a private network, where a URL could reach internal servers.
  */
 export function checkPageUrl(text: string): { href: string; problem?: undefined } | { problem: string } {

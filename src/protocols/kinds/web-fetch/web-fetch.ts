@@ -12,7 +12,7 @@ export interface FetchRequest {
   spellings: ReadonlyMap<string, string>
   /** Whether the client sent a list, and therefore expects one. */
   isList: boolean
-  /** Set if the request is part of a longer list, in which some pages may fail. */
+  /** Set if the request is part of a longer list, where some pages may fail. */
   isPart?: true
   format: PageFormat
   /** The maximum number of characters per page. */
@@ -73,7 +73,7 @@ export interface PageFailures {
   failed: readonly FailedPage[]
 }
 
-/** Returns the response with these pages and failures. If there are none, returns a description of what is missing. */
+/** Returns a response with these pages and failures. If there are none, returns a description of the missing part. */
 export const createResponse = (
   pages: readonly FetchedPage[],
   { missing, failed }: PageFailures,

@@ -1,7 +1,7 @@
 import { isObject, type JsonObject } from '../../../lib/json.ts'
 import type { RequestBound } from '../../formats/format.ts'
 
-/** For each query, vendors charge per ten results, and double for advanced depth. Full pages are charged separately. */
+/** For each query, vendors charge per ten results, and twice as much for advanced depth. Full pages are charged separately. */
 export const searchBound: RequestBound = {
   hasNoOutput: true,
   inputTokens: () => 0,

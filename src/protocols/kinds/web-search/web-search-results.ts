@@ -6,7 +6,7 @@ import type { SearchRequest } from './web-search.ts'
 
 /** A search response, independent of the vendor's format. */
 export interface SearchResponse extends KindResponse {
-  /** The vendor's ID of the search. */
+  /** The vendor's search ID. */
   id?: string | undefined
   results: readonly SearchResult[]
   /** The format of full pages, if it isn't the requested one. */

@@ -8,7 +8,7 @@ export function chooseCount({ maxResults }: SearchRequest, max: number, warnings
   return Math.min(maxResults, max)
 }
 
-/** Returns the preferred language, for vendors that accept only one. The language is in lowercase, its region in uppercase. */
+/** Returns the preferred language, for vendors that accept only one: the language in lowercase, its region in uppercase. */
 export function chooseLanguage({ languages }: SearchRequest, warnings: Warnings): string | undefined {
   if (languages && languages.length > 1) warnings.noteDropped('search_language_filter[1]')
   const [language, region] = languages?.[0]?.split('-') ?? []
@@ -29,7 +29,7 @@ export function choosePageFormat(
   return format
 }
 
-/** Returns the number of the result page for the request's offset. `first` is the number of the first page. */
+/** Returns the result page that contains the request's offset. `first` is the number of the first page. */
 export function choosePage(
   { offset = 0 }: SearchRequest,
   size: number,
@@ -49,7 +49,7 @@ export function addSites({ queries: [query = ''], include, exclude }: SearchRequ
 /** Removes a leading wildcard, because the `site:` operator includes subdomains. */
 const stripWildcard = (domain: string) => domain.replace(/^\*?\./, '')
 
-/** Writes Google's time filter, such as `qdr:w` or `cdr:1,cd_min:11/1/2026`. Days take precedence over an age. */
+/** Writes Google's time filter, such as `qdr:w` or `cdr:1,cd_min:11/1/2026`. Dates take precedence over a maximum age. */
 export function writeGoogleTimes({ recency, after, before }: SearchRequest, warnings: Warnings): string | undefined {
   if (!after && !before) return recency && `qdr:${recency[0]}`
   if (recency) warnings.noteDropped('recency')
@@ -60,7 +60,7 @@ export function writeGoogleTimes({ recency, after, before }: SearchRequest, warn
 /** Converts `2026-11-24` to `11/24/2026`. */
 export const toUsDate = (day: string): string => day.replace(/^(\d+)-(\d+)-(\d+)$/, '$2/$3/$1')
 
-/** Returns the earliest time for results in ISO 8601, from the request's day and age. */
+/** Returns the earliest time for results in ISO 8601, from the request's start date and maximum age. */
 export function getStartTime({ recency, after, now }: SearchRequest): string | undefined {
   const times = [recency && now - AGE_MS[recency], after && Date.parse(after)].filter(
     (time) => typeof time === 'number',

@@ -6,7 +6,7 @@ import type { PageFormat } from '../web/web-responses.ts'
 export interface SearchRequest {
   /** At least one query. */
   queries: readonly string[]
-  /** The maximum number of results for all queries together. */
+  /** The total maximum number of results for all queries. */
   maxResults: number
   /** The number of results to skip. */
   offset?: number
@@ -16,10 +16,10 @@ export interface SearchRequest {
   languages?: readonly string[]
   /** The maximum age of pages. */
   recency?: Recency
-  /** The range of days in which pages were published, such as `2026-11-24`. */
+  /** The publication date range, with dates such as `2026-11-24`. */
   after?: string
   before?: string
-  /** The range of days in which pages were last changed. */
+  /** The last-modified date range. */
   updatedAfter?: string
   updatedBefore?: string
   /** The domains to search, and those to exclude. */
@@ -28,7 +28,7 @@ export interface SearchRequest {
   type: 'web' | 'news' | 'people'
   /** Includes the full text of each page, in this format. */
   page?: { format: PageFormat; maxCharacters?: number }
-  /** Maximum tokens of all results together. */
+  /** Maximum total tokens of all results. */
   maxTokens?: number
   maxTokensPerPage?: number
   mode?: 'academic' | 'sec'

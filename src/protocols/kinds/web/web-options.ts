@@ -37,8 +37,8 @@ const VENDOR_NAMES: ReadonlySet<string> = new Set([
 const OPTIONS_PATH = 'provider_options'
 
 /**
- * Reads the options for one vendor from a client's `provider_options`: those under the vendor's `names`, and those that aren't under any vendor's
- * name. Reports options that clients may not set as dropped. Throws `INVALID_REQUEST` if a value is invalid.
+ * Reads one vendor's options from a client's `provider_options`: those under the vendor's `names`, and those that aren't under any vendor's name.
+ * Reports options that clients may not set as dropped. Throws `INVALID_REQUEST` if a value is invalid.
  */
 export function readVendorOptions(
   clientOptions: JsonObject | undefined,

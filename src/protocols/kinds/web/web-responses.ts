@@ -2,7 +2,7 @@ import { isObject, type JsonObject } from '../../../lib/json.ts'
 import type { PricedUnit } from '../../../types.ts'
 import type { EmbeddedError, TokenUsage } from '../../formats/format.ts'
 
-/** The format of a page's text. */
+/** The format of a page's content. */
 export type PageFormat = 'markdown' | 'html' | 'text'
 
 /** Returns the requested format if the vendor supports it, or else the vendor's first format. */
@@ -16,7 +16,7 @@ export interface VendorCharge {
   costUsd?: number | undefined
 }
 
-/** Adds the charges of several calls. A sum is absent if one of its addends is absent. */
+/** Adds up the charges for several calls. Omits an amount unless every call has it. */
 export const addCharges = (all: readonly VendorCharge[]): VendorCharge => ({
   credits: addAmounts(all.map(({ credits }) => credits)),
   tokens: addAmounts(all.map(({ tokens }) => tokens)),
@@ -27,8 +27,8 @@ const addAmounts = (amounts: ReadonlyArray<number | undefined>): number | undefi
   amounts.reduce((sum, amount) => (sum === undefined || amount === undefined ? undefined : sum + amount), 0)
 
 /**
- * Returns the usage of calls that are charged per operation, in the credits or tokens that the vendor reports, or else in `units`. A report of zeros
- * doesn't count if there is `content`.
+ * Returns the usage of calls that are charged per operation: the credits or tokens that the vendor reports, or else `units`. If there is `content`,
+ * ignores a report of all zeros.
  */
 export function toUsage(
   units: Readonly<Partial<Record<PricedUnit, number>>>,
@@ -64,7 +64,7 @@ export const getObject = (json: JsonObject, name: string): JsonObject => {
 /** Returns whether a status is about the page. Any other status means that the page's server rejected the vendor, or failed. */
 export const isPageStatus = (status: number): boolean => status < 400 || status === 404 || status === 410
 
-/** Returns the error for a page that a vendor couldn't read. The vendor isn't at fault, and another one may be able to read the page. */
+/** Returns the error for a page that a vendor couldn't read. The vendor isn't at fault, and another vendor may be able to read the page. */
 export const createPageError = (message: string): EmbeddedError => ({
   status: 422,
   message,

@@ -35,8 +35,8 @@ const NAMED_ENTITIES: Readonly<Record<string, string>> = {
 }
 
 /**
- * Parses a vendor's date. ISO 8601 stays unchanged. `Nov 3, 2026`, `Tue, 03 Nov 2026 …`, and `3 days ago` become days in ISO 8601. Returns
- * `undefined` for anything else. `now` is in epoch ms.
+ * Parses a vendor's date. ISO 8601 stays unchanged. `Nov 3, 2026`, `Tue, 03 Nov 2026 …`, and `3 days ago` become ISO 8601 dates. Returns `undefined`
+ * for anything else. `now` is in epoch ms.
  */
 export function parseDate(value: unknown, now: number): string | undefined {
   if (typeof value !== 'string' || value.length > MAX_DATE) return undefined
@@ -90,7 +90,7 @@ export function truncateText(
   return { text: text.slice(0, offset), length, truncated: offset < text.length }
 }
 
-/** The default length limit of a page. */
+/** The default maximum length of a page. */
 const MAX_CHARACTERS = 1_000_000
 
 /** Returns the value if it is a string that isn't blank. */

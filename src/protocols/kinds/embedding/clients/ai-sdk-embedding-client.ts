@@ -5,8 +5,8 @@ import { type EmbeddingRequest, type EmbeddingResponse, parseDimensions, parseTa
 import { toFloats } from '../vectors.ts'
 
 /**
- * The AI SDK's gateway protocol: `values` in, `embeddings` out. The task and the vector length are in the providers' options, under each provider's
- * own names.
+ * The AI SDK's gateway protocol: `values` in, `embeddings` out. The providers' options contain the task and the vector length, each under the
+ * provider's own names.
  */
 export const aiSdk: ClientAdapter<EmbeddingRequest, EmbeddingResponse> = {
   fieldNames: { inputs: 'values', task: 'providerOptions' },

@@ -13,14 +13,14 @@ import { toFloats } from '../vectors.ts'
 
 const fieldNames = { task: 'taskType', dimensions: 'outputDimensionality', inputs: 'content' }
 
-/** Google's API for a single content: https://ai.google.dev/api/embeddings */
+/** Google's `embedContent`, for a single input: https://ai.google.dev/api/embeddings */
 export const gemini: ClientAdapter<EmbeddingRequest, EmbeddingResponse> = {
   fieldNames,
   read: (body, { warnings }) => readRequests([body], warnings),
   write: ({ vectors: [vector = []], usage }) => ({ embedding: { values: toFloats(vector) }, ...writeUsage(usage) }),
 }
 
-/** Google's API for several contents. */
+/** Google's `batchEmbedContents`, for several inputs. */
 export const geminiBatch: ClientAdapter<EmbeddingRequest, EmbeddingResponse> = {
   fieldNames: {
     task: 'requests[].taskType',
@@ -52,7 +52,7 @@ function readRequests(requests: readonly JsonObject[], warnings: Warnings): Embe
   return { inputs, encoding: 'float', ...(dimensions !== undefined && { dimensions }) }
 }
 
-/** Reads one input; Google accepts camel case and snake case. */
+/** Reads one input. Like Google, accepts camel case and snake case. */
 function readInput(request: JsonObject, warnings: Warnings): Input {
   const { content, title, taskType = request.task_type } = request
   const response = isObject(content) && Array.isArray(content.parts) ? content.parts : [content]

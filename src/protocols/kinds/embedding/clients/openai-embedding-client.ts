@@ -12,8 +12,8 @@ import {
 import { toBase64Vector, toFloats } from '../vectors.ts'
 
 /**
- * OpenAI's API, plus the fields of compatible servers: `output_dimension` and `truncation` (Voyage), `truncate` (NVIDIA), `task` (Jina), `input_type`,
- * and inputs of several parts (OpenRouter). OpenAI's SDKs request base64 by default.
+ * OpenAI's API, plus the fields of compatible servers: `output_dimension` and `truncation` (Voyage), `truncate` (NVIDIA), `task` (Jina),
+ * `input_type`, and multipart inputs (OpenRouter). OpenAI's SDKs request base64 by default.
  */
 export const openai: ClientAdapter<EmbeddingRequest, EmbeddingResponse> = {
   fieldNames: { inputs: 'input', encoding: 'encoding_format', task: 'input_type', truncation: 'truncate' },
@@ -55,7 +55,7 @@ export const encodeVector = (vector: EmbeddingResponse['vectors'][number], { enc
   return encoding === 'base64' ? toBase64Vector(vector) : toFloats(vector)
 }
 
-/** Reads the encoding. Types other than floats are packed as the vendor packs them. */
+/** Reads the encoding. Types other than floats keep the vendor's packing. */
 function readEncoding({
   encoding_format: format,
   output_dtype: type,
@@ -99,7 +99,7 @@ function readPart(part: unknown): InputPart | undefined {
   return type === 'image_url' && typeof url === 'string' ? { image: url } : undefined
 }
 
-/** Parses a truncation: either a word (NVIDIA, Cohere), or a flag that truncates the end (Voyage, Jina). */
+/** Parses the truncation setting: a word (NVIDIA, Cohere), or a flag that truncates the end (Voyage, Jina). */
 export function parseTruncation(value: unknown): Truncation | undefined {
   if (typeof value === 'boolean') return value ? 'end' : 'none'
   const word = typeof value === 'string' ? value.toLowerCase() : undefined

@@ -59,7 +59,7 @@ const setModel = (requests: unknown, { model }: ProviderTarget): unknown =>
     ? requests.map((request) => (isObject(request) ? { ...request, model: `models/${model}` } : request))
     : requests
 
-/** Writes an input with its task. Newer models expect the task in the text, others in a field. */
+/** Writes an input with its task. Newer models expect the task in the text, and older ones expect it in a field. */
 export function writeGoogleInput(
   input: Input,
   request: EmbeddingRequest,
@@ -83,7 +83,7 @@ export function writeGoogleInput(
 
 const TASK_IN_TEXT = /^gemini-embedding-(?:[2-9]|[1-9]\d)/
 
-/** Prefixes for strings: https://ai.google.dev/gemini-api/docs/embeddings */
+/** Text prefixes by task: https://ai.google.dev/gemini-api/docs/embeddings */
 const createPrefix = (task: string) => () => `task: ${task} | query: `
 const PREFIX_BY_TASK: Readonly<Record<Task, (title: string | undefined) => string>> = {
   query: createPrefix('search result'),

@@ -19,12 +19,12 @@ import {
 import { isVector } from '../vectors.ts'
 import { skimResponse } from './skimmed-embedding.ts'
 
-/** The option names of an OpenAI-compatible vendor. */
+/** An OpenAI-compatible vendor's limits and option names. */
 export interface Dialect
   extends Pick<VendorAdapter<EmbeddingRequest, EmbeddingResponse>, 'name' | 'providers' | 'matches' | 'getMaxTokens'> {
   /** Maximum number of inputs in one call. */
   maxInputs?: number
-  /** The field for the length of vectors. Absent if the vendor's models have only one length. */
+  /** The field for the vector length. Absent if the vendor's models have a fixed length. */
   dimensions?: 'dimensions' | 'output_dimension'
   /** The vendor's names for tasks. `fallback` is the task to send if the client sets none. */
   task?: { name: 'input_type' | 'task'; words: Readonly<Partial<Record<Task, string>>>; fallback?: Task }
@@ -36,13 +36,13 @@ export interface Dialect
   /** Whether the vendor accepts tokens instead of text. */
   supportsTokens?: true
   /**
-   * Whether the options of OpenAI's clients stay unchanged: `all` always keeps them; `plain` keeps them if all are OpenAI's own. Default: they are
+   * Whether options from OpenAI's clients stay unchanged: `all` always keeps them; `plain` keeps them if they are all OpenAI's own. Default: they are
    * translated to the vendor's names.
    */
   keepsOptions?: 'all' | 'plain'
 }
 
-/** Creates the adapter of an OpenAI-compatible vendor that has its own names for some options. */
+/** Creates the adapter for an OpenAI-compatible vendor with its own names for some options. */
 export function createOpenaiAdapter(dialect: Dialect): VendorAdapter<EmbeddingRequest, EmbeddingResponse> {
   const { name, providers, matches, maxInputs, getMaxTokens, base64, supportsTokens } = dialect
   const writeInputs = (request: EmbeddingRequest, { warnings }: VendorContext) =>
@@ -99,7 +99,7 @@ const FOREIGN_OPTIONS = ['output_dimension', 'input_type', 'task', 'truncate', '
 
 const VOYAGE_DIMENSIONS = 'output_dimension'
 
-/** Returns whether a request sets the length of vectors in Voyage's field, which other servers don't support. */
+/** Returns whether a request sets the vector length in Voyage's field, which other servers don't support. */
 const usesVoyageDimensions = ({ dimensions }: Dialect, { body }: VendorContext): boolean =>
   dimensions === 'dimensions' && (body[VOYAGE_DIMENSIONS] ?? null) !== null
 

@@ -1,8 +1,8 @@
 import { isObject, type JsonObject, tryParseJson } from '../../../../lib/json.ts'
 
 /**
- * Parses a response of OpenAI's API, keeping only the first number of each vector. The client gets the bytes unchanged, and parsing thousands of
- * numbers would take longer than everything else. Returns `undefined` if the vectors aren't numbers or differ in length.
+ * Parses a response in OpenAI's format, keeping only the first number of each vector. The client gets the bytes unchanged, and parsing thousands of
+ * numbers would take longer than the rest of the request. Returns `undefined` if the vectors aren't numbers or differ in length.
  */
 export function skimResponse(text: string): JsonObject | undefined {
   const lists = findLists(text)
@@ -35,7 +35,7 @@ function findLists(text: string): List[] {
     key = text.indexOf(EMBEDDING_FIELD, key + EMBEDDING_FIELD.length)
   ) {
     ARRAY_START_PATTERN.lastIndex = key + EMBEDDING_FIELD.length
-    if (!ARRAY_START_PATTERN.test(text)) continue // the match is a value and not a field name
+    if (!ARRAY_START_PATTERN.test(text)) continue // the match is a value, not a field name
     const start = ARRAY_START_PATTERN.lastIndex
     const end = text.indexOf(']', start)
     if (end < 0) return []

@@ -20,7 +20,7 @@ const isVertex = ({ cloud, format }: ProviderTarget) => cloud === 'vertex' && fo
 const PREDICT_MODELS = /^(?:text-|textembedding|gemini-embedding-001$)/
 
 /**
- * Vertex AI truncates the end of strings that are too long, unless that is disabled:
+ * Vertex AI truncates the end of strings that are too long, unless truncation is disabled:
  * https://docs.cloud.google.com/vertex-ai/generative-ai/docs/embeddings/get-text-embeddings
  */
 export const vertex: VendorAdapter<EmbeddingRequest, EmbeddingResponse> = {
@@ -62,7 +62,7 @@ export const vertex: VendorAdapter<EmbeddingRequest, EmbeddingResponse> = {
   },
 }
 
-/** Newer Vertex AI models, which accept one content per call. */
+/** Newer Vertex AI models, which accept one input per call. */
 export const vertexOne: VendorAdapter<EmbeddingRequest, EmbeddingResponse> = {
   name: 'vertex-one',
   matches: isVertex,

@@ -1,7 +1,7 @@
 import { getVoyageTokens } from '../embedding-bounds.ts'
 import { createOpenaiAdapter } from './openai-compatible-embedding.ts'
 
-/** https://docs.voyageai.com/reference/embeddings-api. Voyage truncates the end of long strings unless that is disabled. */
+/** https://docs.voyageai.com/reference/embeddings-api. Voyage truncates the end of long strings unless truncation is disabled. */
 export const voyage = createOpenaiAdapter({
   name: 'voyage',
   providers: ['voyage'],

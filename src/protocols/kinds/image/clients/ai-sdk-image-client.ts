@@ -11,7 +11,7 @@ import { parsePixels, parseRatio, parseTier } from '../image-sizes.ts'
 /**
  * The AI SDK's gateway protocol. A request with `files` is an edit. Provider options map to OpenAI's fields (`outputFormat` to `output_format`);
  * Google's `imageConfig` maps to an aspect ratio and a size tier. The AI SDK only keeps the metadata in `images`, so each image has the response's
- * metadata. Only the first image has the cost, so the sum over all images is correct.
+ * metadata. Only the first image has the cost, so adding up all images gives the correct total.
  */
 export const aiSdk: ImageClient = {
   fieldNames: { image: 'files', aspect_ratio: 'aspectRatio', resolution: 'providerOptions', images: 'images' },
@@ -98,7 +98,7 @@ function decodeBase64(data: string): Uint8Array | undefined {
   }
 }
 
-/** Converts all providers' options to OpenAI's names, except options that map to other fields. */
+/** Converts all providers' options to OpenAI's names, except options that have their own fields. */
 function readOptions(fieldSets: readonly Fields[], warnings: Warnings): JsonObject {
   const options: JsonObject = {}
   for (const fields of fieldSets)
@@ -113,7 +113,7 @@ function readOptions(fieldSets: readonly Fields[], warnings: Warnings): JsonObje
   return options
 }
 
-/** Options that map to other fields, and streaming options, which this protocol doesn't have. */
+/** Options that have their own fields, and streaming options, which this protocol doesn't support. */
 const NON_OPTIONS: ReadonlySet<string> = new Set([
   ...['model', 'prompt', 'n', 'size', 'aspect_ratio', 'resolution', 'image_size', 'image_config', 'response_format'],
   ...['stream', 'partial_images', 'image', 'images', 'input_references', 'mask', 'markup', 'seed'],

@@ -66,7 +66,7 @@ const RATIO_MODELS = /kontext|ultra/
 /** Returns a URL, or base64 without the data URL prefix. */
 const toPlainUrl = (image: Parameters<typeof toImageUrl>[0]): string => toImageUrl(image).replace(/^data:[^,]*,/, '')
 
-/** Reads a job's state. An unknown state counts as open. */
+/** Reads a job's state. Treats an unknown state as open. */
 export function readJobState({ status }: JsonObject): JobState {
   if (status === 'Ready') return 'done'
   if (status === 'Request Moderated' || status === 'Content Moderated') return 'refused'

@@ -14,8 +14,8 @@ import { chooseShape } from '../image-sizes.ts'
 import { readJobState } from './bfl-image.ts'
 
 /**
- * https://docs.fireworks.ai/api-reference/generate-a-new-image-from-a-text-prompt. Models of the Kontext family respond with a job, which is polled
- * under the same URL.
+ * https://docs.fireworks.ai/api-reference/generate-a-new-image-from-a-text-prompt. Models in the Kontext family respond with a job, which is polled
+ * at the same URL.
  */
 export const fireworks: ImageVendor = {
   name: 'fireworks',

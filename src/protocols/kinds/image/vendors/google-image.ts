@@ -69,7 +69,7 @@ export const google: ImageVendor = {
   },
 }
 
-/** Reasons for a missing image that have to do with the prompt. */
+/** Block and finish reasons that blame the prompt for the missing image. */
 const REFUSAL_REASONS = /SAFETY|PROHIBITED|BLOCKLIST|SPII|RECITATION|OTHER|NO_IMAGE/
 
 function getParts(candidates: unknown): JsonObject[] {

@@ -87,7 +87,7 @@ function excludeResponseFormat({ shouldReturnUrl }: ImageRequest, { warnings }: 
   return ['response_format']
 }
 
-/** Writes JSON, or a form if there are input images. `takes` are the supported options; `undefined` means all. */
+/** Writes JSON, or a form if there are input images. `takes` lists the supported options; `undefined` means all. */
 function writeOpenaiRequest(
   request: ImageRequest,
   context: VendorContext,
@@ -127,7 +127,7 @@ function writeOpenaiRequest(
   }
 }
 
-/** The sizes of models before gpt-image-2, by their ratios. */
+/** The sizes that models before gpt-image-2 support, by ratio. */
 const DALLE_SIZES = new Map([
   ['1:1', '1024x1024'],
   ['3:2', '1536x1024'],
@@ -139,7 +139,7 @@ function chooseOldSize(request: ImageRequest, context: VendorContext): string | 
   return DALLE_SIZES.get(ratio ?? '')
 }
 
-/** Reads a response in the format of OpenAI's API. If anything is missing, returns a description of what is missing. */
+/** Reads a response in OpenAI's format. If anything is missing, returns a description of it. */
 export function readOpenaiResponse(json: JsonObject): ImageResponse | string {
   const { data, usage, model } = json
   if (!Array.isArray(data)) return 'images'

@@ -1,7 +1,7 @@
 import { getTexts, type ModerationAdapter, readModeration } from '../moderation-vendor.ts'
 
 /**
- * Mistral moderates only text, with its own categories. Categories that OpenAI doesn't have keep their names: `health`, `financial`, `law`, `pii`,
+ * Mistral moderates only text, with its own categories. Categories that OpenAI lacks keep their names: `health`, `financial`, `law`, `pii`,
  * `jailbreaking`. https://docs.mistral.ai/capabilities/guardrailing
  */
 export const mistral: ModerationAdapter = {

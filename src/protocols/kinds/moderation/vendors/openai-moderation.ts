@@ -13,7 +13,7 @@ export const openaiCompatible: ModerationAdapter = {
   readResponse: (json, request) => readModeration(json, request),
 }
 
-/** OpenAI. Its moderation is free and reports no tokens. https://platform.openai.com/docs/api-reference/moderations */
+/** OpenAI. Its moderation is free and doesn't report tokens. https://platform.openai.com/docs/api-reference/moderations */
 export const openai: ModerationAdapter = {
   ...openaiCompatible,
   name: 'openai',

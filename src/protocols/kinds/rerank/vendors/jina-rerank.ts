@@ -1,6 +1,6 @@
 import { createRerankAdapter, writeCohereBody } from '../rerank-vendor.ts'
 
-/** Jina returns the documents unless that is disabled. https://api.jina.ai/redoc */
+/** Jina returns the documents unless told not to. https://api.jina.ai/redoc */
 export const jina = createRerankAdapter({
   name: 'jina',
   providers: ['jina'],

@@ -1,7 +1,7 @@
 import { createRerankAdapter } from '../rerank-vendor.ts'
 
 /**
- * The text-embeddings-inference server. It serves a single model, always ranks all documents, and rejects strings that are too long, unless allowed to
+ * The text-embeddings-inference server. It serves a single model, always ranks all documents, and rejects strings that are too long unless it may
  * truncate them. https://huggingface.github.io/text-embeddings-inference
  */
 export const tei = createRerankAdapter({

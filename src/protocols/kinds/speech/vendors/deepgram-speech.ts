@@ -2,7 +2,7 @@ import type { Warnings } from '../../../formats/canonical/canonical-warnings.ts'
 import { createCharacterReader, createSpeechAdapter, SAMPLE_RATE } from '../speech.ts'
 
 /**
- * https://developers.deepgram.com/reference/text-to-speech. The voice is part of the model's name: `aura-2` with the voice `thalia` is
+ * https://developers.deepgram.com/reference/text-to-speech. The voice is part of the model name: `aura-2` with the voice `thalia` is
  * `aura-2-thalia-en`.
  */
 export const deepgram = createSpeechAdapter({
@@ -31,8 +31,8 @@ const encodings: Readonly<Record<string, Record<string, string | number>>> = {
 }
 
 /**
- * Adds the voice to the model's name. A voice can also be a complete model name. If the model's name already includes a voice and a language, any
- * other voice is dropped.
+ * Adds the voice to the model name. A voice can also be a complete model name. If the model name already includes a voice and a language, any other
+ * voice is dropped.
  */
 function addVoice(
   model: string,

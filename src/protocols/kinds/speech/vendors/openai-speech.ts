@@ -12,7 +12,7 @@ import {
   type SpeechVendor,
 } from '../speech.ts'
 
-/** Passes requests from OpenAI's clients through, replacing mapped voices. */
+/** Passes requests from OpenAI's clients through, but replaces mapped voices. */
 export const passThrough: PassThrough<SpeechRequest> = {
   client: 'openai',
   path: () => '/audio/speech',
@@ -34,7 +34,7 @@ function readEvent(json: unknown): StreamContent<unknown> {
   return json.type === 'speech.audio.done' ? { isLast: true, usage: readUsage(json.usage) } : {}
 }
 
-/** Reads OpenAI's token counts, or returns `undefined` if there are none. */
+/** Reads OpenAI's token counts, or returns `undefined` if it reports none. */
 export function readUsage(usage: unknown): StreamContent<unknown>['usage'] {
   if (!isObject(usage)) return undefined
   const inputTokens = readTokenCount(usage.input_tokens ?? usage.prompt_tokens)
@@ -93,7 +93,7 @@ export const compatible: SpeechAdapter = {
   passThrough: [{ ...passThrough, accepts: ({ isEvents }) => !isEvents, getExcludedFields: () => ['stream_format'] }],
 }
 
-/** Writes a body of OpenAI's API. */
+/** Writes a body in OpenAI's format. */
 export const writeOpenaiBody = (
   { input, instructions, speed, language }: SpeechRequest,
   { voice, format, model }: { voice: string | undefined; format: string; model: string },

@@ -1,7 +1,7 @@
 import { createSpeechAdapter } from '../speech.ts'
 import { writeOpenaiBody } from './openai-speech.ts'
 
-/** https://openrouter.ai/docs/features/multimodal/text-to-speech: like OpenAI, but supports only MP3 and raw samples, and no events. */
+/** https://openrouter.ai/docs/features/multimodal/text-to-speech: like OpenAI's API, but supports only MP3 and raw samples, and no events. */
 export const openrouter = createSpeechAdapter({
   name: 'openrouter',
   providers: ['openrouter'],
@@ -15,7 +15,7 @@ export const openrouter = createSpeechAdapter({
   }),
 })
 
-/** The voices that replace OpenAI's voices, for models whose vendors don't support those. */
+/** The voices that replace OpenAI's voices for models that don't support those. */
 const SPEECH_VOICES = [
   ['mistralai/', 'en_paul_neutral'],
   ['google/', 'Kore'],

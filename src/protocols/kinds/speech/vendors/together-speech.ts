@@ -8,7 +8,7 @@ const SPEECH_FORMATS: Readonly<Record<string, string>> = { mp3: 'mp3', wav: 'wav
 const getDefaultVoice = (model: string) =>
   /orpheus/i.test(model) ? 'tara' : /kokoro/i.test(model) ? 'af_heart' : 'friendly sidekick'
 
-/** https://docs.together.ai/reference/audio-speech: like OpenAI, with fewer formats. */
+/** https://docs.together.ai/reference/audio-speech: like OpenAI's API, with fewer formats. */
 export const together = {
   ...createSpeechAdapter({
     name: 'together',

@@ -7,7 +7,7 @@ import type { KindResponse } from '../../kind-adapters.ts'
 import { needsTimes, noteUnsupported, type TranscriptionAdapter, throwMismatch } from '../transcription.ts'
 import { parseTranscript, writePrompt } from '../transcription-prompt.ts'
 
-/** Maximum file size, in bytes. A request may have 20 MB, and base64 increases the size by a third. */
+/** Maximum file size, in bytes. A request can be up to 20 MB, and base64 adds a third. */
 const MAX_INLINE_BYTES = 14 * 1024 * 1024
 
 /** https://ai.google.dev/gemini-api/docs/audio. A prompt tells a chat model to transcribe or translate the audio. */

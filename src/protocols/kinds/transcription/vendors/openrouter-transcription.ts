@@ -9,7 +9,7 @@ import {
   writeForm,
 } from '../transcription.ts'
 
-/** Maximum size of a file sent in JSON, in bytes. Larger files are sent as a form, which takes less memory than base64. */
+/** Maximum file size to send in JSON, in bytes. Larger files are sent as a form, which takes less memory than base64. */
 const MAX_INLINE_BYTES = 8 * 1024 * 1024
 
 /** https://openrouter.ai/docs/features/multimodal/audio: JSON with audio in base64. */

@@ -37,7 +37,7 @@ export const fetchClient: ClientAdapter<FetchRequest, FetchResponse> = {
   },
 }
 
-/** Sorts pages in the order of the client's list. Pages with unknown URLs come last. */
+/** Sorts pages in the order of the client's URLs. Pages with unknown URLs come last. */
 function sortPages(pages: readonly FetchedPage[], urls: readonly string[]): readonly FetchedPage[] {
   const getIndex = ({ url }: FetchedPage) => (urls.includes(url) ? urls.indexOf(url) : urls.length)
   return [...pages].sort((a, b) => getIndex(a) - getIndex(b))

@@ -28,8 +28,8 @@ const OPTIONS: OptionChecks = {
 }
 
 /**
- * Jina's Reader accepts options in the body and in headers. A client's free text only goes in the body. So does the URL, which would be part of the
- * path in a `GET`.
+ * Jina's Reader accepts options in the body and in headers. Free text from the client only goes in the body. The URL does too, because a `GET` would
+ * put it in the path.
  */
 export const jina: VendorAdapter<FetchRequest, FetchResponse> = {
   name: 'jina',

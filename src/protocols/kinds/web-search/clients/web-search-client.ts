@@ -68,7 +68,7 @@ function removeDuplicates(results: readonly SearchResult[]): readonly SearchResu
   return [...byUrl.values()]
 }
 
-/** Reads a request with Perplexity's fields, or with the names that other gateways use for them. Unknown fields are reported as dropped. */
+/** Reads a request with Perplexity's fields, or with other gateways' names for them. Unknown fields are reported as dropped. */
 function readRequest(body: JsonObject, { warnings, now }: ClientReadContext): SearchRequest {
   const fields = readFields(body, '', warnings)
   fields.ignore('model', 'search_tool_name', 'provider', 'stream')
@@ -169,7 +169,7 @@ function readDomains(fields: Fields, warnings: Warnings): Pick<SearchRequest, 'i
   }
 }
 
-/** Matches a domain, a top-level domain (`.gov`), or part of a site (`example.com/docs`). Excludes characters that would add words to a query. */
+/** Matches a domain, a top-level domain (`.gov`), or part of a site (`example.com/docs`). Excludes characters that would add terms to a query. */
 const DOMAIN_PATTERN =
   /^-?(?:\*\.|\.)?[\p{L}\p{N}_][\p{L}\p{N}_-]{0,62}(?:\.[\p{L}\p{N}_-]{1,63}){0,20}(?:\/[\w./~%-]{0,200})?$/u
 

@@ -23,14 +23,14 @@ const OPTIONS: OptionChecks = {
   text_decorations: isFlag,
 }
 
-/** The countries that Brave supports; it rejects all others. */
+/** The countries that Brave supports. It rejects all others. */
 const COUNTRIES: ReadonlySet<string> = new Set(
   'AR AU AT BE BR CA CL DK FI FR DE GR HK IN ID IT JP KR MY MX NL NZ NO CN PL PT PH RU SA ZA ES SE CH TW TR GB US'.split(
     ' ',
   ),
 )
 
-/** The languages that Brave supports; it rejects all others. */
+/** The languages that Brave supports. It rejects all others. */
 const LANGUAGES: ReadonlySet<string> = new Set(
   'ar eu bn bg ca hr cs da nl en et fi fr gl de gu he hi hu is it kn ko lv lt ms ml mr nb pl pa ro ru sr sk sl es sv ta te th tr uk vi'.split(
     ' ',
@@ -116,7 +116,7 @@ function getLanguage(request: SearchRequest, warnings: Warnings): string | undef
   return undefined
 }
 
-/** Writes an age such as `pw`, or a range of days, which requires both a start and an end. */
+/** Writes an age such as `pw`, or a date range, which requires both a start and an end. */
 function getFreshness({ recency, after, before, now }: SearchRequest, warnings: Warnings): string | undefined {
   if (after || before) {
     if (recency) warnings.noteDropped('recency')

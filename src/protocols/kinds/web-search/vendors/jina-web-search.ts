@@ -20,7 +20,7 @@ const OPTIONS: OptionChecks = {
   fallback: isFlag,
 }
 
-/** Jina accepts options in the body and in headers. A client's free text only goes in the body. */
+/** Jina accepts options in the body and in headers. Free text from the client only goes in the body. */
 export const jina: VendorAdapter<SearchRequest, SearchResponse> = {
   name: 'jina',
   providers: ['jina'],
@@ -69,7 +69,7 @@ export const jina: VendorAdapter<SearchRequest, SearchResponse> = {
   findError: findJinaError,
 }
 
-/** Reads the tokens of the entire search, or adds up its pages' tokens. */
+/** Reads the entire search's token count, or adds up the counts of its pages. */
 function countTokens(json: JsonObject, list: readonly unknown[]): number | undefined {
   const totalTokens = getAmount(getObject(getObject(json, 'meta'), 'usage').tokens)
   const pages = list.filter(isObject).flatMap((item) => getAmount(getObject(item, 'usage').tokens) ?? [])

@@ -12,7 +12,7 @@ const SUPPORTED_FEATURES: ReadonlySet<SearchFeature> = new Set<SearchFeature>([
 
 const OPTIONS: OptionChecks = { safesearch: isWord(0, 1, 2), engines: isLine, categories: isLine }
 
-/** The usual number of results per page, which depends on the server's settings. */
+/** The usual page size. The actual one depends on the server's settings. */
 const PAGE_SIZE = 10
 
 /** A self-hosted server. Its settings must include `json` in `search.formats`. */
