@@ -3,7 +3,7 @@ import { scanTopLevel } from '../../lib/json-scan.ts'
 
 /**
  * The first line of Claude Code's instructions, `x-anthropic-billing-header: cc_version=…; cch=<nonce>;`, usually in its own block. Anthropic ignores
- * it. With other providers, it makes every prompt differ from the first line on, so prefix caches never match
+ * it. At other providers, it makes every prompt differ from the first line on, so prefix caches never match
  * (https://github.com/anthropics/claude-code/issues/68900).
  */
 const BILLING_HEADER = 'x-anthropic-billing-header:'
@@ -14,7 +14,7 @@ const BILLING_LINE_PATTERN = /^\s*x-anthropic-billing-header:[^\n]*\n*/
 export const ignoresBilling = (format: string, model: string): boolean =>
   /^(?:anthropic-messages|bedrock-converse)$/.test(format) && /(?:^|[./])claude-/i.test(model)
 
-/** Removes the billing line from the text of instructions. */
+/** Removes the billing line from instructions. */
 export const removeBillingLine = (text: string): string =>
   text.includes(BILLING_HEADER) ? text.replace(BILLING_LINE_PATTERN, '') : text
 

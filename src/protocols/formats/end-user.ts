@@ -4,7 +4,7 @@ import type { ClientFormat } from '../../types.ts'
 
 const MAX_LENGTH = 200
 
-/** Gets the end user that a request names in its format's user field, truncated to 200 characters. */
+/** Returns the end user from the request's user field, truncated to 200 characters. */
 export function getEndUser(format: ClientFormat, body: JsonObject): string | undefined {
   const user = readUser(format, body)
   return typeof user === 'string' && user !== '' ? user.slice(0, MAX_LENGTH) : undefined

@@ -1,5 +1,5 @@
 /**
- * Estimates the tokens of a request (at least 1) for targets that can't count them. Takes the parts of a canonical request, or a request body in any
+ * Estimates a request's tokens (at least 1) for targets that can't count them. Takes the parts of a canonical request, or a request body in any
  * format. Text counts by its length, media as a fixed number, and tools by their JSON, including field names.
  */
 export const estimateTokens = (request: object): number =>
@@ -16,7 +16,9 @@ function countCharacters(value: unknown): number {
   }, 0)
 }
 
-/** Returns whether the text is a data URL or long base64. Only looks at both ends: V8 can throw a RangeError for a pattern on megabytes of text. */
+/**
+ * Returns whether the text is a data URL or long base64. Only checks both ends, because V8 can throw a RangeError for a pattern on megabytes of text.
+ */
 const isMedia = (text: string) =>
   text.startsWith('data:') ||
   (text.length > SCANNED_CHARACTERS &&
@@ -26,7 +28,7 @@ const isMedia = (text: string) =>
 const SCANNED_CHARACTERS = 2_000
 const BASE64_PATTERN = /^[\w+/=-]+$/
 
-/** The average for English prose. Code and other languages have fewer. */
+/** The average for English prose. Code and other languages have fewer characters per token. */
 const CHARACTERS_PER_TOKEN = 4
 
 /**

@@ -1,4 +1,4 @@
-/* The errors of all client formats. They are loaded together. */
+/* All client formats' errors. They are loaded together. */
 export { aiSdkErrors } from './ai-sdk/ai-sdk-errors.ts'
 export { messageErrors } from './anthropic-messages/anthropic-errors.ts'
 export { geminiErrors } from './gemini/gemini-errors.ts'

@@ -13,14 +13,14 @@ import type { ClientTranslator, Translator, UpstreamTranslator } from './transla
 export type { EmbeddedError } from './canonical/canonical-errors.ts'
 export type { TokenUsage } from './canonical/canonical-response.ts'
 
-/** The parts of an error that every format can express. `code` is the gateway's or the provider's code. */
+/** The error details that every format can express. `code` is the gateway's or the provider's code. */
 export interface ErrorFacts {
   status: number
   code: string
   message: string
-  /** The field of the request that caused the error, if known. */
+  /** The request field that caused the error, if known. */
   param?: string | undefined
-  /** The model that the request names in its headers. */
+  /** The model in the request headers. */
   model?: string | undefined
   /** Seconds until a retry may succeed, if known. */
   retryAfter?: string | undefined
@@ -36,18 +36,18 @@ export interface StreamPosition {
   passedError?: SseEvent | undefined
 }
 
-/** The progress of a stream. It decides when the stream is committed, how it ends, and what it costs. */
+/** A stream's progress. It determines when the stream is committed, how it ends, and what it costs. */
 interface StreamProgress {
-  /** Whether content of the response has arrived. */
+  /** Whether response content has arrived. */
   started: boolean
-  /** Set if the stream started with its end, without content. */
+  /** Set if the stream started with a finish reason and no content has arrived. */
   isSilent?: boolean
-  /** Whether a finish reason has arrived, after which the stream may end normally. */
+  /** Whether a finish reason has arrived. After that, the stream may end normally. */
   ended: boolean
-  /** Whether the format's last event has arrived, after which a connection error no longer matters. */
+  /** Whether the format's last event has arrived. After that, a connection error no longer matters. */
   closed: boolean
   error: EmbeddedError | undefined
-  /** Set if an event may report an error, but the readers of errors aren't loaded yet. */
+  /** Set if an event may report an error, but the error readers aren't loaded yet. */
   isUnread: boolean
   usage: TokenUsage | undefined
   /** Set if `usage` is preliminary, from the beginning of the stream, and the end will report more. */
@@ -55,14 +55,14 @@ interface StreamProgress {
   position?: StreamPosition
 }
 
-/** Tracks a stream through its events. The caller may skip events between the first and the last ones. */
+/** Tracks a stream by observing its events. The caller may skip events between the first and the last ones. */
 export interface StreamState extends Readonly<StreamProgress> {
   /** The items of the complete response, if clients can refer to them by ID. Known at the end. */
   readonly items?: unknown
   observe(event: SseEvent): void
 }
 
-/** Creates the initial progress of a stream. */
+/** Creates a stream's initial progress. */
 export const createStreamProgress = (): StreamProgress => ({
   started: false,
   ended: false,
@@ -75,22 +75,22 @@ export const createStreamProgress = (): StreamProgress => ({
 /** Everything that the pipeline knows about a provider's format. */
 export interface UpstreamFormat {
   readonly name: ProviderFormat
-  /** The header for credentials, unless the provider's definition names another. */
+  /** The header for credentials, unless the provider's definition sets another one. */
   readonly auth: AuthStyle
-  /** Headers for requests, unless the client sets them. */
+  /** Request headers, unless the client sets them. */
   readonly defaultHeaders: Readonly<Record<string, string>>
   /** Splits the provider's streams into events. Default: server-sent events. */
   readonly framing?: StreamFraming
-  /** Set if providers of the format send streams as a JSON array unless a request asks for events. */
+  /** Set if the format's providers stream as a JSON array unless a request asks for events. */
   readonly streamsArrays?: true
-  /** Loads the readers for responses of the format's providers, by operation. An operation without a reader isn't supported. */
+  /** Loads the readers for the providers' responses, by operation. An operation without a reader isn't supported. */
   loadReaders(): Promise<ResponseReaders>
   loadErrors(): Promise<ErrorReader>
-  /** Loads the translation to and from the canonical format. */
+  /** Loads the translator to and from the canonical format. */
   loadTranslator(): Promise<UpstreamTranslator>
 }
 
-/** The readers for responses to the operations of a format. */
+/** The readers for responses to a format's operations. */
 export type ResponseReaders = Readonly<Partial<Record<OperationName, ResponseReader>>>
 
 /** Creates a stream's state. */
@@ -98,36 +98,36 @@ export type StreamWatcher = () => StreamState
 
 /** Reads providers' responses to one operation. */
 export interface ResponseReader {
-  /** Returns whether the body is a response. An empty response with a finish reason counts as one. */
+  /** Returns whether the body is a response. An empty response that contains a finish reason counts as one. */
   isAnswer(response: JsonObject): boolean
-  /** Describes what is missing from an object that isn't a response. Default: unspecified. */
+  /** Describes what an object that isn't a response is missing. Default: unspecified. */
   describeMissing?(response: JsonObject): string | undefined
-  /** The field under which to read the array, if responses may be arrays. */
+  /** The field in which to wrap a response that is an array. */
   readonly arrayField?: string
-  /** The field under which to read the text, if responses may be plain text. Not used if the content type is JSON. */
+  /** The field in which to wrap a response that is plain text. Not used if the content type is JSON. */
   readonly textField?: string
-  /** The field under which to read binary responses: the bytes of an image or audio in base64, next to their `type`. */
+  /** The field in which to wrap a binary response (image or audio), as base64. Its media type goes in `type`. */
   readonly bytesField?: string
-  /** Returns whether this content type means a binary response. If present, all responses are binary, and other content types are errors. */
+  /** Returns whether this content type indicates a binary response. If present, all responses are binary, and other content types are errors. */
   isBinary?(contentType: string): boolean
   /** Reads a response without parsing all of it, which is faster. Returns `undefined` if it must be parsed. */
   skim?(text: string): JsonObject | undefined
   /**
    * Returns whether the response is empty: the model ended its turn normally, or without a finish reason, and returned no text, call, reasoning, or
-   * refusal. A truncated or filtered response isn't empty, because its finish reason explains it. Absent: a response is never empty.
+   * refusal. A truncated or filtered response isn't empty, because its finish reason explains it. If absent, a response is never empty.
    */
   isEmpty?(response: JsonObject): boolean
-  /** Gets the error in a complete response, if there is one. */
+  /** Returns the error in a complete response, if there is one. */
   getError(response: unknown): EmbeddedError | undefined
-  /** Gets the usage of a complete response (parsed JSON). A few vendors report it in headers. */
+  /** Returns a complete response's usage (parsed JSON). A few vendors report it in headers. */
   getUsage(response: unknown, header?: (name: string) => string | undefined): TokenUsage | undefined
-  /** Loads what tracks the start, the end, and the usage of a stream. Once a stream has `started`, no other target is tried. */
+  /** Loads the watcher, which tracks a stream's start, end, and usage. Once a stream has `started`, no other target is tried. */
   loadWatcher(): Promise<StreamWatcher>
-  /** Returns whether these bytes are a complete event of a response. May accept other events too. */
+  /** Returns whether these bytes are a complete event from a response. May accept other events too. */
   isOwnEvent(event: Uint8Array): boolean
-  /** Whether to assemble the response from events if a provider streams without being asked to. */
+  /** Whether to assemble the response from events if a provider streams although the request didn't ask for it. */
   readonly assemblesEvents: boolean
-  /** The fields with the content of a response, including tool calls. Absent if there is no content. */
+  /** The fields with a response's content, including tool calls. Absent if there is no content. */
   readonly contentFields?: ContentFields
 }
 
@@ -139,7 +139,7 @@ export interface ContentFields {
   findRepeatedItems?(event: JsonObject): RepeatedItems | undefined
 }
 
-/** The items, and whether these are all items of the response, including those of earlier events. */
+/** The items, and whether these are all of the response's items, including those from earlier events. */
 interface RepeatedItems {
   items: unknown
   isComplete: boolean
@@ -158,7 +158,7 @@ export async function loadResponseReader(
   return reader
 }
 
-/** Creates a reader for responses to token-count requests: any JSON object with a number of tokens. */
+/** Creates a reader for responses to token-count requests: any JSON object with a token count. */
 export const toCountReader = ({ contentFields: _, ...answers }: ResponseReader): ResponseReader => ({
   ...answers,
   isAnswer: (response) =>
@@ -190,7 +190,7 @@ export const createCompleteResponseReader = (
 })
 
 export interface ErrorReader {
-  /** Reads the message and the code of an error body, if the body has them. */
+  /** Reads an error body's message and code, if it has them. */
   read(body: unknown): { message?: string; code?: string }
   /** Wraps an error object from a 200 response or a stream in the error body that the provider would have sent with this status. */
   writeBody(error: JsonObject, status: number): JsonObject
@@ -202,31 +202,31 @@ export interface ErrorReader {
 export interface ErrorFormat {
   /** Returns the body of an error response, as a JSON value. */
   body(error: ErrorFacts): object
-  /** Returns complete server-sent events that end a stream with an error. `position` is where the stream broke off. */
+  /** Returns complete server-sent events that end a stream with an error. `position` is where the stream was interrupted. */
   event(error: ErrorFacts, position?: StreamPosition): string
   /** Returns whether the format's clients can read a provider's error body unchanged. */
   isReadable(body: unknown): boolean
-  /** Returns whether the format's clients treat this event of a provider's stream as an error. */
+  /** Returns whether the format's clients treat this event in a provider's stream as an error. */
   isErrorEvent(event: SseEvent): boolean
-  /** Returns whether the format's clients recognize from this error object that the prompt was too long and must be shortened. */
+  /** Returns whether this error object tells the format's clients that the prompt was too long and must be shortened. */
   isOverflowError(error: JsonObject): boolean
 }
 
-/** The errors of a format for both clients and providers. */
+/** A format's errors, for both clients and providers. */
 export interface FormatErrors extends ErrorReader, ErrorFormat {}
 
-/** Identifies requests from the format's clients when the endpoint doesn't. */
+/** Identifies requests from the format's clients if the endpoint doesn't. */
 interface ClientDetection {
-  /** Paths that only these clients request, whether or not the gateway serves them. */
+  /** Paths that only these clients request, whether or not the gateway supports them. */
   readonly paths?: RegExp
-  /** Headers for paths that several formats share. These clients send at least one of them. */
+  /** Headers that distinguish these clients on paths that several formats share. They send at least one of them. */
   readonly headers: readonly string[]
 }
 
 /** Filters complete events. */
 export type EventFilter = (events: Uint8Array) => Uint8Array
 
-/** Everything that the gateway knows about a client's format. */
+/** Everything that the pipeline knows about a client's format. */
 export interface Format {
   readonly name: ClientFormat
   readonly endpoints: readonly Endpoint[]
@@ -234,13 +234,13 @@ export interface Format {
   loadErrors(): Promise<FormatErrors>
   /** The header in which clients look for the provider's request ID. */
   readonly requestIdHeader: string
-  /** Keeps a silent stream open. Clients ignore it. */
+  /** An event that keeps a silent stream open. Clients ignore it. */
   readonly keepAlive: string
   /** Loads a filter for passed-through streams, which removes events that make clients throw. Absent if there are none. */
   loadEventFilter?(): Promise<() => EventFilter>
   /** Set if responses in the format describe the target, earlier attempts, and the cost (`WriteContext.describe`). */
   readonly describesAttempts?: true
-  /** The fields with the content of responses. Formats with providers have them in their readers. */
+  /** The fields with a response's content. For formats that also have providers, the readers define them. */
   readonly contentFields?: ContentFields
   loadTranslator(): Promise<ClientTranslator>
 }
@@ -259,16 +259,16 @@ export const loadClientContentFields = async (
 ): Promise<ContentFields | undefined> =>
   'loadReaders' in format ? (await loadResponseReader(format, operation)).contentFields : format.contentFields
 
-/** An endpoint for model requests: its path, its format, and the operation that it serves. */
+/** An endpoint for model requests: its path, format, and operation. */
 export interface Endpoint {
-  /** Relative to the base path. Contains `{model}` if the format has the model's name in the path. */
+  /** Relative to the base path. Contains `{model}` if the path names the model. */
   path: string
   /** The format of requests, responses, and errors. */
   format: ClientFormat
   operation: Operation
   /** The body fields that may name the model. If several are present, the first one counts. Default: `model`. */
   modelNames?: readonly string[]
-  /** The model for requests that only name the provider, such as `tavily` for `tavily/search`. */
+  /** The model name to append if a request names only a provider: `search` turns `tavily` into `tavily/search`. */
   service?: string
   /**
    * How `request/read-request.ts` reads the endpoint's bodies: as JSON, as a form with files (or JSON instead), or as JSON with an audio file in
@@ -277,7 +277,7 @@ export interface Endpoint {
   bodyType: 'json' | 'form' | 'sound'
   /** The size limit for its body. Default: `maxBodyBytes`. */
   bodyLimit?: 'maxBodyBytes' | 'maxAudioBytes' | 'maxImageBytes'
-  /** Gets the size in bytes of base64 files in a JSON body. If present, the limit applies to those files, and the body may be a third larger. */
+  /** Returns the size in bytes of base64 files in a JSON body. If present, the limit applies to those files, and the body may be a third larger. */
   getBase64Size?(body: JsonObject, files: readonly FormFile[]): number
   /** When to stream the response: if the body's `stream` is true, always, or never. */
   streams: 'requested' | 'always' | 'never'
@@ -291,28 +291,28 @@ export interface Endpoint {
   version?: string
   /** Returns the path below a provider's base URL, with its query. */
   upstreamPath(model: string): string
-  /** Other fields of an error body that contain its message, for clients that look for it there. */
+  /** Additional fields for an error's message, for clients that look for it there. */
   messageFields?: readonly string[]
   /**
-   * Fields that refer to responses stored by a provider. They are rejected, because the gateway doesn't store responses and uses several providers.
+   * Fields that refer to responses that a provider stores. They are rejected, because the gateway doesn't store responses and uses several providers.
    */
   stateful?: readonly string[]
-  /** The field that providers reject in a request without a stream. */
+  /** The field that providers reject in requests that don't stream. */
   streamMember?: string
-  /** Replaces the model in the body and keeps all other characters. Only for requests that name their model in several places. */
+  /** Replaces the model in the body without changing anything else. Only for requests that name their model in several places. */
   replaceModel?(text: string, model: string): string
-  /** Gets the IDs with which a request refers to items of earlier responses. Only if requests can do that. */
+  /** Returns the IDs of earlier response items that a request refers to. Only if requests can do that. */
   getReferences?(request: { body: JsonObject }): readonly string[]
-  /** Returns when to compact the conversation. Only if requests can ask for a compaction. */
+  /** Returns when to compact the conversation. Only if requests can request compaction. */
   getCompactionMode?(request: JsonObject): CompactionMode | undefined
   /**
-   * Returns whether the client's request for a stream neither asks for usage nor opts out, so the gateway may request it. Set only if providers don't
-   * report it by default, as with Chat Completions.
+   * Returns whether the client's streaming request neither asks for usage nor opts out, so that the gateway may request it. Set only if providers
+   * don't report it by default, as with Chat Completions.
    */
   mayRequestUsage?(request: JsonObject): boolean
   /** Set if requests can limit their output (`getOutputLimit` in formats/output-limits.ts). */
   limitsOutput?: true
-  /** The maximum usage of a request. Default: that of its operation (`getBound` in kinds/request-bounds.ts). */
+  /** The maximum usage of a request. Default: the operation's bound (`getBound` in kinds/request-bounds.ts). */
   bound?: RequestBound
 }
 
@@ -322,27 +322,27 @@ export interface RequestBound {
   answers?(body: JsonObject): number
   /** Set if responses have no output tokens, such as vectors and numbers. */
   readonly hasNoOutput?: true
-  /** Set if requests are billed by tokens or by units, depending on which the model has a price for. Default: by both. */
+  /** Set if requests are billed by tokens or by units, depending on which one the model has a price for. Default: by both. */
   readonly isBilledOnce?: true
   /** Returns the maximum input tokens. `estimate` is the estimate for the body, which is the default. */
   inputTokens?(body: JsonObject, estimate: () => number, files?: readonly FormFile[]): number
-  /** Returns the maximum output tokens if its requests have no limit for them. Default: the model's maximum. */
+  /** Returns the maximum output tokens if requests can't limit them. Default: the model's maximum. */
   outputTokens?(body: JsonObject, files?: readonly FormFile[]): number
   /** Returns the maximum billable units other than tokens. Default: none. `files` contains the files of a form. */
   units?(body: JsonObject, files?: readonly FormFile[]): NonNullable<TokenUsage['units']>
 }
 
-/** The output limit in the requests of an endpoint. */
+/** The output limit in an endpoint's requests. */
 export interface OutputLimit {
-  /** Gets the limit in tokens, or `undefined` if there is none, or it isn't a positive number. */
+  /** Returns the limit in tokens, or `undefined` if it is absent or isn't a positive number. */
   get(body: JsonObject): number | undefined
-  /** Sets the limit in the text and changes nothing else. `field` is the name that the provider reads, if its format has several. */
+  /** Sets the limit in the text without changing anything else. `field` is the name that the provider reads, if its format has several. */
   set(request: { text: string; body: JsonObject }, tokens: number, field: Traits['outputLimitField']): string
   /** The clients' name for the limit. */
   readonly name: string
 }
 
-/** Creates an endpoint whose path doesn't depend on the model: below `/v1` for clients, below the base URL for providers. */
+/** Creates an endpoint with a path that doesn't depend on the model: under `/v1` for clients, under the base URL for providers. */
 export const createFixedEndpoint = (
   format: WireFormat,
   path: string,

@@ -23,7 +23,7 @@ interface DeferredFormat {
   load(): Promise<UpstreamFormat>
 }
 
-/** The formats for providers only. The first request that needs one loads it. */
+/** The formats for providers only. Each is lazy-loaded. */
 const providerFormats: Readonly<Record<Exclude<ProviderFormat, WireFormat>, DeferredFormat>> = {
   'bedrock-converse': {
     auth: 'bearer',
@@ -34,10 +34,10 @@ const providerFormats: Readonly<Record<Exclude<ProviderFormat, WireFormat>, Defe
 /** All formats for clients. */
 export const formats: readonly Format[] = Object.values(clientFormats)
 
-/** Gets the client format with this name. */
+/** Returns the client format with this name. */
 export const getFormat = (name: ClientFormat): Format => clientFormats[name]
 
-/** Gets the format with this name if it is for both clients and providers. */
+/** Returns the format with this name if it is for both clients and providers. */
 export const getSharedFormat = (name: ClientFormat): SharedFormat | undefined =>
   isShared(name) ? sharedFormats[name] : undefined
 
@@ -47,6 +47,6 @@ const isShared = (name: ClientFormat | ProviderFormat): name is WireFormat => na
 export const loadUpstreamFormat = async (name: ProviderFormat): Promise<UpstreamFormat> =>
   isShared(name) ? sharedFormats[name] : providerFormats[name].load()
 
-/** Gets the default header for credentials in a format. */
+/** Returns a format's default credential header. */
 export const getDefaultAuth = (name: ProviderFormat): AuthStyle =>
   isShared(name) ? sharedFormats[name].auth : providerFormats[name].auth

@@ -1,6 +1,6 @@
 /* Keep-alives for silent streams. Clients ignore them. */
 
-/** A comment of server-sent events. */
+/** A comment in server-sent events. */
 export const COMMENT_KEEP_ALIVE = ': keep-alive\n\n'
 
 /** Anthropic's keep-alive event. */

@@ -1,25 +1,25 @@
 import { gatewayError } from '../../errors.ts'
 import type { Kind, ModelEntry } from '../../types.ts'
 
-/** Writes lists of models for a format's clients. */
+/** Writes model lists for a format's clients. */
 export interface ModelListFormat {
-  /** Returns the body of a list, or of the page that the query names. Throws `INVALID_REQUEST` on invalid paging parameters. */
+  /** Returns the body of a list, or of the page that the query requests. Throws `INVALID_REQUEST` if paging parameters are invalid. */
   list(entries: readonly ModelEntry[], request: { kinds: readonly Kind[]; query: URLSearchParams }): object
-  /** Returns the body for one model. `kinds` contains the kinds of models that were searched. */
+  /** Returns the body for one model. `kinds` contains the model kinds that were searched. */
   one(entry: ModelEntry, kinds: readonly Kind[]): object
-  /** Returns the body of a list of several kinds, in a version of the format's API. Absent if the format has no such lists. */
+  /** Returns the body of a list with several kinds, in a version of the format's API. Absent if the format has no such lists. */
   byKind?(lists: readonly { kind: Kind; entries: readonly ModelEntry[] }[], version: string): object
 }
 
-/** The ID that a page starts after or ends before, and the query parameter that named it. */
+/** The ID that a page starts after or ends before, and the query parameter that contained it. */
 interface Cursor {
   name: string
   id: string
 }
 
 /**
- * Returns at most `size` entries after `after`, or the last ones before `before`, and whether more follow in that direction. The list is rebuilt for
- * each page, so a cursor whose model was removed throws `INVALID_REQUEST` instead of ending the list.
+ * Returns at most `size` entries after `after`, or the last ones before `before`, and whether there are more in that direction. The list is rebuilt
+ * for each page, so a cursor to a model that was removed throws `INVALID_REQUEST` instead of ending the list.
  */
 export function slicePage(
   entries: readonly ModelEntry[],
@@ -32,7 +32,7 @@ export function slicePage(
   return { page: before && !after ? window.slice(-size) : window.slice(0, size), hasMore: true }
 }
 
-/** Reads the page size in the query: an integer of at least 1. Returns `undefined` if there is none. */
+/** Reads the page size from the query: an integer of at least 1. Returns `undefined` if there is none. */
 export function readPageSize(query: URLSearchParams, name: string): number | undefined {
   const text = query.get(name)
   if (text === null || text === '') return undefined
@@ -48,7 +48,7 @@ function findCursor(entries: readonly ModelEntry[], { name, id }: Cursor): numbe
   })
 }
 
-/** Writes OpenAI's list and model: the unchanged entries (src/rules.md, Model lists of OpenAI clients). The list has no pages. */
+/** Writes OpenAI's list and model: the unchanged entries (src/rules.md, Model lists of OpenAI clients). The list isn't paginated. */
 export const openaiModels: ModelListFormat = {
   list: (entries) => ({ object: 'list', data: entries }),
   one: (entry) => entry,

@@ -4,7 +4,7 @@ import { anthropicModels } from './anthropic-messages/client/anthropic-client-mo
 import { geminiModels } from './gemini/client/gemini-client-models.ts'
 import { type ModelListFormat, openaiModels } from './model-list.ts'
 
-/** The writers of model lists, by client format. Loaded together with the listing code. */
+/** The model list writers, by client format. Loaded together with the listing code. */
 export const modelLists: Readonly<Record<ClientFormat, ModelListFormat>> = {
   'openai-chat': openaiModels,
   'openai-responses': openaiModels,

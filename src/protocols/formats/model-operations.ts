@@ -8,30 +8,31 @@ import type { ErrorReader, Format } from './format.ts'
 export type OperationName = 'generate' | 'count-tokens' | 'compact' | 'complete'
 
 /**
- * An operation that clients request, in any format. The table below lists the operations of formats. Each endpoint of a format names its operation,
- * `UpstreamFormat.loadReaders` reads providers' responses to it, and `request/codec/translating-codec.ts` translates it for providers of other formats.
+ * An operation that clients request, in any format. The table below lists the operations that formats define. Each of a format's endpoints names its
+ * operation, `UpstreamFormat.loadReaders` reads providers' responses to it, and `request/codec/translating-codec.ts` translates it for providers with
+ * other formats.
  */
 export interface Operation {
   readonly name: string
-  /** The kind of models that serve it. */
+  /** The kind of models that support it. */
   readonly kind: Kind
-  /** Other kinds of models that also serve it. */
+  /** Other kinds of models that also support it. */
   readonly alsoServes?: readonly Kind[]
-  /** Returns whether this chat model also serves it. */
+  /** Returns whether this chat model also supports it. */
   isServedBy?(target: { format: ProviderFormat; model: string }): boolean
-  /** Returns whether this failure ends the request, so no other target is tried. */
+  /** Returns whether this failure ends the request, so that no other target is tried. */
   endsAt(failure: EndingFailure): boolean
-  /** Set if vendors differ so much that another target is tried after any rejection, unless the content was rejected. */
+  /** Set if vendors differ so much that another target is tried after any rejection, except a content rejection. */
   readonly tryOthers?: true
-  /** Set if requests are billed once a provider has started, so another target is only tried after failures that cost nothing. */
+  /** Set if requests are billed once a provider has started, so that another target is only tried after failures that cost nothing. */
   readonly isPaidOnAcceptance?: true
   /** Limits that replace the gateway's defaults. Limits in the options or in a rule take precedence. */
   readonly limits?: OperationLimits
-  /** Handles providers without an endpoint for it. Absent: their error is treated like any other. */
+  /** Handles providers without an endpoint for it. If absent, their error is treated like any other. */
   readonly missing?: MissingEndpoint
 }
 
-/** The parts of a failure that decide whether to try another target. */
+/** The parts of a failure that determine whether to try another target. */
 interface EndingFailure {
   class: FailureClass
   status?: number
@@ -39,7 +40,7 @@ interface EndingFailure {
   tryOthers?: true
 }
 
-/** Limits in bytes and ms, as in the gateway's option `limits`. */
+/** Limits in bytes and ms, as in the gateway's `limits` option. */
 type OperationLimits = Readonly<
   Partial<Record<'maxBodyBytes' | 'maxResponseBytes' | 'headersTimeoutMs' | 'idleTimeoutMs' | 'totalTimeoutMs', number>>
 >
@@ -55,7 +56,7 @@ interface MissingEndpointSigns {
   lacksCompaction: typeof lacksCompaction
 }
 
-/** Returns whether this status means that the provider has no endpoint to count tokens or to compact. Most compatible vendors have none. */
+/** Returns whether this status means that the provider has no endpoint for counting tokens or compaction. Most compatible vendors have none. */
 export const isEndpointMissing = (status: number): boolean => status === 404 || status === 405 || status === 501
 
 /** Recognizes and handles providers without an endpoint for an operation. */
@@ -65,7 +66,7 @@ interface MissingEndpoint {
   readonly class: FailureClass
   /** The missing ability, for error messages, such as "count tokens". */
   readonly ability: string
-  /** Set if the gateway translates requests to this target from then on, and retries this one. */
+  /** Set if the gateway retries this request in translated form, and translates all later requests to this target. */
   readonly isTranslated?: true
   /** Returns the gateway's own response if no target has the endpoint. `warning` describes the response in the headers. */
   getResponse?(body: JsonObject, format: Format): Promise<{ answer: JsonObject; warning: string }>
@@ -81,7 +82,7 @@ const generate = {
 /** All operations. */
 export const operations = {
   generate,
-  /** Counts the tokens of a request. */
+  /** Counts a request's tokens. */
   countTokens: {
     ...generate,
     name: 'count-tokens',

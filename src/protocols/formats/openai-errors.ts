@@ -13,12 +13,12 @@ export function writeOpenAIErrorBody({ status, code, message, param }: ErrorFact
   return { error: { message, type, param: param ?? null, code: openaiCode } }
 }
 
-/** Converts a gateway code to the one that OpenAI clients know. */
+/** Converts a gateway code to one that OpenAI clients know. */
 export const toOpenAICode = (code: string): string => getEntry(codeByGatewayCode, code) ?? code.toLowerCase()
 
 const codeByStatus: Record<number, string> = { 404: 'model_not_found', 429: 'rate_limit_exceeded' }
 
-/** Gets the `type` of an error with this status. */
+/** Returns the error `type` for a status. */
 export function getErrorType(status: number): string {
   if (status >= 500) return 'server_error'
   if (status === 401) return 'authentication_error'
@@ -63,7 +63,7 @@ export function writeOpenAIError(error: CanonicalError) {
   }
 }
 
-/** Returns the provider's code, unless it only names a kind of error: an Anthropic or OpenAI type, a Google status, or an AWS exception. */
+/** Returns the provider's code, unless it only identifies a kind of error: an Anthropic or OpenAI type, a Google status, or an AWS exception. */
 const getProviderCode = ({ code }: CanonicalError) =>
   code === undefined || KIND_NAME_PATTERN.test(code) ? undefined : code.toLowerCase()
 

@@ -9,13 +9,13 @@ import type { FieldNames, Warnings } from './canonical/canonical-warnings.ts'
 import { shortenId } from './canonical/ids.ts'
 import type { TargetContext } from './translator.ts'
 
-/** How one of OpenAI's two formats writes the content of messages, which is a string or an array of parts. */
+/** How one of OpenAI's two formats writes message content, which is a string or an array of parts. */
 export interface ContentSyntax {
   /** Parses one part. Returns `undefined` for an empty string without a cache breakpoint. */
   parsePart(fields: Fields, warnings: Warnings): UserPart | undefined
   /** Whether a part may also be a string. */
   acceptsStrings: boolean
-  /** The format's names for the fields of parts. */
+  /** The format's names for part fields. */
   names: FieldNames
 }
 
@@ -37,7 +37,7 @@ export function parseContent(item: Fields, name: string, warnings: Warnings, syn
   })
 }
 
-/** Parses the content of instructions, which must be text. */
+/** Parses instructions, which must be text. */
 export function parseTexts(item: Fields, name: string, warnings: Warnings, syntax: ContentSyntax): TextPart[] {
   return parseContent(item, name, warnings, syntax).map((part) =>
     part.type === 'text' ? part : warnings.reject(item.path(name), `parts of type ${part.type} are not allowed here.`),
@@ -64,7 +64,7 @@ export function parseCacheOptions(body: Fields): Pick<RequestOptions, 'cacheOpti
 export const normalizeRetention = (retention: string | undefined): string | undefined =>
   retention === 'in-memory' ? 'in_memory' : retention
 
-/** Writes `prompt_cache_options`, and the `prompt_cache_retention` of older models. */
+/** Writes `prompt_cache_options`, and `prompt_cache_retention` for older models. */
 export function writeCacheOptions({ cacheOptions, cacheRetention }: RequestOptions) {
   const { mode, ttl } = cacheOptions ?? {}
   return {
@@ -73,7 +73,7 @@ export function writeCacheOptions({ cacheOptions, cacheRetention }: RequestOptio
   }
 }
 
-/** Parses `safety_identifier`, and the older `user`. */
+/** Parses `safety_identifier`, or the older `user`. */
 export const parseEndUser = (body: Fields): string | undefined =>
   body.string('safety_identifier') ?? body.string('user')
 
@@ -89,7 +89,7 @@ type SingleToken = Omit<TokenLogprob, 'top'>
 
 /** Parses a list of tokens with their log probabilities. Returns `undefined` if it is empty. */
 export const parseTokens = (list: unknown): TokenLogprob[] | undefined =>
-  Array.isArray(list) && list.length > 0 ? parseTokenList(list) : undefined // kept short, so engines inline it for each delta
+  Array.isArray(list) && list.length > 0 ? parseTokenList(list) : undefined // kept short so that engines inline it for each delta
 
 function parseTokenList(list: readonly unknown[]): TokenLogprob[] | undefined {
   const tokens = list.flatMap((entry: unknown): TokenLogprob[] => {
@@ -107,13 +107,13 @@ function parseToken(entry: unknown): SingleToken | undefined {
   return { token: entry.token, logprob: entry.logprob, bytes }
 }
 
-/** Writes tokens with their log probabilities. `unknown` is the value to write for unknown bytes. */
+/** Writes tokens with their log probabilities. `unknown` is the value for unknown bytes. */
 export function writeTokens<Unknown>(tokens: readonly TokenLogprob[], unknown: Unknown) {
   const writeToken = ({ token, logprob, bytes }: SingleToken) => ({ token, logprob, bytes: bytes ?? unknown })
   return tokens.map(({ top, ...token }) => ({ ...writeToken(token), top_logprobs: top.map(writeToken) }))
 }
 
-/** Writes `prompt_cache_breakpoint`. Its `ttl` is 30 minutes or 12 hours. Without one, the model's default applies. */
+/** Writes `prompt_cache_breakpoint`, with a `ttl` of 30 minutes or 12 hours. Without one, the model's default applies. */
 export function writeExplicitBreakpoint(
   cache: CacheBreakpoint,
   warnings: Warnings,
@@ -124,7 +124,7 @@ export function writeExplicitBreakpoint(
   return { mode: 'explicit' }
 }
 
-/** Returns a file name with an extension, from which OpenAI infers the type of the data. In other formats, files have a title or no name. */
+/** Returns a file name with an extension, because OpenAI infers the data type from it. In other formats, files have a title or no name. */
 export function toFileName(name: string | undefined, mediaType: string): string {
   if (name && EXTENSION_PATTERN.test(name)) return name
   return `${name || 'file'}.${getFileExtension(mediaType) ?? 'pdf'}`
@@ -132,7 +132,7 @@ export function toFileName(name: string | undefined, mediaType: string): string 
 
 const EXTENSION_PATTERN = /\.[a-z][a-z0-9]{0,4}$/i
 
-/** Gets the ID of an OpenAI file. Throws `INVALID_REQUEST` for a file at another vendor. */
+/** Returns an OpenAI file's ID. Throws `INVALID_REQUEST` for another vendor's file. */
 export function getOpenAIFileId(
   source: MediaSource & { type: 'file-id' },
   part: object,
@@ -166,8 +166,8 @@ const audioFormats: Readonly<Record<string, 'wav' | 'mp3'>> = {
 }
 
 /**
- * Completes a function's input schema for OpenAI: it must be of type object, with `properties` even if they are empty. Many tools have `{ type:
- * 'object' }` or `{}`. Other vendors accept those, but OpenAI rejects the entire request.
+ * Completes a function's input schema for OpenAI: its type must be `object`, and it must have `properties`, even if they are empty. Many tools have
+ * `{ type: 'object' }` or `{}`. Other vendors accept those, but OpenAI rejects the entire request.
  */
 export function completeInputSchema(schema: JsonObject = {}): JsonObject {
   const { type = 'object', properties } = schema
@@ -180,7 +180,7 @@ export function completeInputSchema(schema: JsonObject = {}): JsonObject {
 /** Keywords that can describe a schema without a `type`. */
 const ALTERNATIVE_KEYWORDS = ['$ref', 'anyOf', 'oneOf', 'allOf']
 
-/** Parses an output format of type `json_schema`. */
+/** Parses a `json_schema` output format. */
 export function parseJsonSchema(fields: Fields, warnings: Warnings): OutputFormat {
   const output = omitUndefined<OutputFormat & { type: 'json-schema' }>({
     type: 'json-schema',

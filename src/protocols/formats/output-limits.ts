@@ -7,8 +7,8 @@ import { geminiOutputLimit } from './gemini/gemini-limits.ts'
 import { getHighestLimit } from './request-numbers.ts'
 
 /**
- * Creates an output limit in a body field. `names` contains all of the field's possible names; the first is used if a request has none. If a request
- * has several, the highest counts, because it is unknown which one the provider reads.
+ * Creates an output limit in a body field. `names` contains all of the field's possible names; the first one is used if a request has none of them.
+ * If a request has several, the highest limit counts, because it is unknown which one the provider reads.
  */
 const createOutputLimit = (...names: readonly [string, ...string[]]): OutputLimit => ({
   get: (body) => getHighestLimit(names.map((name) => body[name])),
@@ -23,7 +23,7 @@ const createOutputLimit = (...names: readonly [string, ...string[]]): OutputLimi
 const completionLimit = createOutputLimit('max_tokens')
 const aiSdkLimit = createOutputLimit('maxOutputTokens')
 
-/** The output limits of chats. */
+/** The output limits for chats. */
 const chatLimits: Readonly<Record<ClientFormat, OutputLimit>> = {
   'openai-chat': createOutputLimit('max_completion_tokens', 'max_tokens'),
   'openai-responses': createOutputLimit('max_output_tokens'),

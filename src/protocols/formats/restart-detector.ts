@@ -1,8 +1,8 @@
 import type { CanonicalError } from './canonical/canonical-errors.ts'
 
 /**
- * Detects when a provider restarts its response in a stream. This happens when a router loses its provider and retries, which cuts off the first
- * part. A second start before any content is harmless, because some gateways send the start twice.
+ * Detects when a provider restarts its response in a stream. This happens when a router loses its provider and retries, which leaves the first part
+ * truncated. A second start before any content is harmless, because some gateways send the start twice.
  */
 export class RestartDetector {
   #id: unknown = undefined
@@ -10,9 +10,7 @@ export class RestartDetector {
   #hasContent = false
   #isComplete = false
 
-  /**
-   * Handles a start and the ID of its response, if any. Returns `restart` if it restarts an open response, and `next` if it follows a complete one.
-   */
+  /** Handles a start and its response's ID, if any. Returns `restart` if it restarts an open response, and `next` if it follows a complete one. */
   start(id?: unknown): 'first' | 'repeated' | 'restart' | 'next' {
     if (this.#isComplete) return 'next'
     if (!this.#hasStarted) {
@@ -24,7 +22,7 @@ export class RestartDetector {
     return this.#hasContent || isOther ? 'restart' : 'repeated'
   }
 
-  /** Records that content has arrived, or was announced. */
+  /** Records that content has arrived or was announced. */
   content(): void {
     this.#hasContent = true
   }

@@ -2,8 +2,8 @@ import { formatScalar, isObject, type JsonObject } from '../../lib/json.ts'
 import type { Change } from './canonical/canonical-warnings.ts'
 
 /**
- * Converts a schema to one that Anthropic and Bedrock can enforce: it closes objects and keeps only supported keywords. Other keywords move into the
- * description, where the model reads them, as in Anthropic's own clients. An object that allows any keys is closed too.
+ * Converts a schema to one that Anthropic and Bedrock can enforce: closes objects, including those that allow any keys, and keeps only supported
+ * keywords. Like Anthropic's own clients, moves other keywords into the description, where the model reads them.
  */
 export function toStrictSchema(schema: JsonObject, changed: (change: Change) => void): JsonObject {
   const strict: JsonObject = {}

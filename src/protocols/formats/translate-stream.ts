@@ -9,7 +9,7 @@ import { createPartCollector } from './canonical/response-events.ts'
 import { classifyStatus, getErrorMeaning } from './errors/error-kinds.ts'
 import type { ClientTranslator, ReadContext, UpstreamTranslator, WriteContext } from './translator.ts'
 
-/** The formats of a translated stream. */
+/** The formats and contexts for translating a stream. */
 export interface StreamTranslation {
   /** The provider's format. */
   from: UpstreamTranslator
@@ -23,11 +23,11 @@ export interface StreamTranslation {
   restore?(emit: (event: StreamEvent) => void): (event: StreamEvent) => void
 }
 
-/** Takes a provider's stream and sends the translated one to the client. */
+/** Takes a provider's stream and sends the translated stream to the client. */
 interface StreamTranslator {
-  /** Takes the next bytes, split anywhere. Throws `UPSTREAM_INVALID` if an event is longer than 16 MiB. */
+  /** Takes the next bytes, split anywhere. Throws `UPSTREAM_INVALID` if an event exceeds 16 MiB. */
   push(chunk: Uint8Array): void
-  /** Call this when the provider's stream has ended. If it had no proper end, the client gets an error. */
+  /** Call this when the provider's stream has ended. If it didn't end properly, the client gets an error. */
   end(): void
   /** Ends the client's stream with this error. */
   fail(error: CanonicalError): void
@@ -36,7 +36,7 @@ interface StreamTranslator {
   readonly reported: Pick<ReturnType<typeof createSequence>, 'usage' | 'hasReported'>
 }
 
-/** Translates a provider's stream for a client of another format. Calls `out` with one complete server-sent event at a time. */
+/** Translates a provider's stream for a client with another format. Calls `out` with one complete server-sent event at a time. */
 export function translateStream(
   { from, framing = sseFraming, to, read, write, restore }: StreamTranslation,
   out: (event: string) => void,
@@ -63,7 +63,7 @@ export function translateStream(
   }
 }
 
-/** Converts a thrown error to the canonical format. Any error that isn't the gateway's own becomes a plain 500. */
+/** Converts a thrown error to the canonical format. Errors that aren't the gateway's own become a plain 500. */
 export function toCanonicalError(cause: unknown): CanonicalError {
   if (!isGatewayError(cause)) return { kind: 'server', status: 500, message: 'Internal server error' }
   const { status, code, message, data } = cause
@@ -79,7 +79,7 @@ interface AssembleOptions {
   candidates: number | undefined
 }
 
-/** Assembles the complete response from the events of a provider's stream. Throws `UPSTREAM_INVALID` if they can't be read or have no normal end. */
+/** Assembles the complete response from a provider's stream events. Throws `UPSTREAM_INVALID` if they can't be read or don't end normally. */
 export function assembleStream(
   events: readonly SseEvent[],
   { from, read, candidates = 1 }: AssembleOptions,
@@ -96,7 +96,7 @@ export function assembleStream(
     if (event.type === 'start') start = event
     else if (event.type === 'end') end = event
     else if (event.type === 'error')
-      message = event.error.code?.startsWith('UPSTREAM_') ? event.error.message : message // the gateway's own message is safe to show
+      message = event.error.code?.startsWith('UPSTREAM_') ? event.error.message : message // only the gateway's own messages are safe to show
     else parts.take(event)
   }
 

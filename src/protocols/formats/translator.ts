@@ -11,29 +11,29 @@ import type { ResponseWarnings, Warnings } from './canonical/canonical-warnings.
 
 /** Translates between the canonical format and a provider format. All functions are synchronous and stateless. */
 export interface UpstreamTranslator {
-  /** The traits of the format's own vendor. Other vendors and models are described by their differences from these. */
+  /** The traits of the format's own vendor. Other vendors and models only declare their differences from these. */
   readonly traits: Traits
-  /** The options that the format has a field for. `writeRequest` never receives others. */
+  /** The options that the format has a field for. `writeRequest` never receives any others. */
   readonly supportedOptions: ReadonlySet<OptionName>
-  /** The format's names of the canonical fields, for warnings and for provider errors. */
+  /** The format's names for the canonical fields, for warnings and for provider errors. */
   readonly fieldNames?: Readonly<Record<string, string>>
-  /** Set if providers of the format hide the model's reasoning unless a request asks for it. */
+  /** Set if the format's providers hide the model's reasoning unless a request asks for it. */
   readonly hidesReasoning?: boolean
   /** Writes a request that `prepareRequest` prepared for the same target. */
   writeRequest(request: CanonicalRequest, target: TargetContext): WrittenRequest
   /** Parses a provider's complete response. Throws `UPSTREAM_INVALID` if the body isn't a response. */
   parseResponse(body: JsonObject, context: ReadContext): CanonicalResponse
-  /** Returns the complete response that the last events of a stream repeat. Absent for formats whose streams don't do that. */
+  /** Returns the complete response that a stream's last events repeat. Absent for formats with streams that don't repeat it. */
   findResponse?(events: readonly SseEvent[]): JsonObject | undefined
   /** Creates a reader for a provider's stream, which calls `emit` with each event. */
   createReader(context: ReadContext, emit: (event: ReaderEvent) => void): StreamReader
-  /** Counts the tokens of a request. Absent if the format has no such request. */
+  /** Counts a request's tokens. Absent if the format has no endpoint for that. */
   readonly counter?: UpstreamCounter
-  /** Parses a provider's error response (`parseProviderError` also reads bodies of other forms). */
+  /** Parses a provider's error response. (`parseProviderError` also reads bodies in other formats.) */
   parseError(response: ErrorResponse): CanonicalError
 }
 
-/** Counts the tokens of a request with a provider's endpoint. */
+/** Counts a request's tokens with a provider's endpoint. */
 interface UpstreamCounter {
   writeRequest(request: CanonicalRequest, target: TargetContext): WrittenRequest
   /** Parses the count in a provider's response. Returns `undefined` if the response has none. */
@@ -42,7 +42,7 @@ interface UpstreamCounter {
 
 /** An `UpstreamCounter` for a format that also has clients. */
 interface Counter extends UpstreamCounter {
-  /** Parses a client's request to count tokens. Absent if it is the same as a normal request. */
+  /** Parses a client's token-count request. Absent if it has the same form as a normal request. */
   parseRequest?(body: JsonObject, context: ParseContext): CanonicalRequest
   /** Writes the count for a client. */
   writeCount(tokens: number): JsonObject
@@ -50,16 +50,16 @@ interface Counter extends UpstreamCounter {
 
 /** Translates between the canonical format and a client format. Its functions are also synchronous and stateless. */
 export interface ClientTranslator {
-  /** The format's names of the canonical fields, for warnings to clients. */
+  /** The format's names for the canonical fields, for warnings to clients. */
   readonly fieldNames: Readonly<Record<string, string>>
   readonly counter?: Counter
-  /** Set if clients see the reasoning for which a request sets a budget, unless the request hides it. */
+  /** Set if clients that set a reasoning budget see the reasoning, unless the request hides it. */
   readonly showsBudgetedReasoning?: boolean
   /** Parses a client's request. Throws `INVALID_REQUEST`, naming the field, if it is malformed or if no other format can express it. */
   parseRequest(body: JsonObject, context: ParseContext): CanonicalRequest
   /** Writes a complete response for a client. */
   writeResponse(response: CanonicalResponse, context: WriteContext): JsonObject
-  /** Writes the complete response to a compaction request. `body` is the request's body. Absent if clients can't request compactions. */
+  /** Writes the complete response to a compaction request. `body` is the request body. Absent if clients can't request compaction. */
   writeCompaction?(response: CanonicalResponse, context: WriteContext, body: JsonObject): JsonObject
   /** Creates a writer for a client's stream, which calls `write` with one complete server-sent event at a time. */
   createWriter(context: WriteContext, write: (event: string) => void): StreamWriter
@@ -72,26 +72,26 @@ export interface ClientTranslator {
 /** Translates between the canonical format and a format for both clients and providers. */
 export interface Translator extends UpstreamTranslator, ClientTranslator {
   readonly fieldNames: Readonly<Record<string, string>>
-  /** Where requests have the options that combo entries can set. Lists all of the format's names, with `.` before nested fields. */
+  /** Where requests contain the options that combo entries can set. Lists all of the format's names, with `.` before nested fields. */
   readonly optionFields: Readonly<Partial<Record<OptionName, readonly string[]>>>
   readonly counter?: Counter
 }
 
 export interface ParseContext {
   warnings: Warnings
-  /** The API version in the request's header or path, if the format has one (Anthropic: `2026-10-21`, AI SDK: `4`). */
+  /** The API version in the request header or path, if the format has one (Anthropic: `2026-10-21`, AI SDK: `4`). */
   version?: string
-  /** The format of the target, for requests that list the IDs of a file at several vendors. */
+  /** The target's format, for requests that list a file's IDs at several vendors. */
   targetFormat?: ProviderFormat
-  /** The parameters in the path, for formats that have some (Gemini). `isArray` tells whether the stream is a JSON array instead of events. */
+  /** The path parameters, for formats that have some (Gemini). `isArray` means that the stream is a JSON array instead of events. */
   route?: { model: string; stream: boolean; isArray?: boolean }
   /** Set if the client requests a compaction instead of a response. */
   isCompaction?: boolean
-  /** Gets the item that this gateway sent to the client under an ID, if it is still stored. */
+  /** Returns the item that this gateway sent to the client under an ID, if it is still stored. */
   getItem?(id: string): JsonObject | undefined
 }
 
-/** The target of a request and its abilities. */
+/** A request's target and its abilities. */
 export interface TargetContext {
   /** The provider's name for the model. */
   model: string
@@ -101,9 +101,9 @@ export interface TargetContext {
   warnings: Warnings
 }
 
-/** A request for the provider. The pipeline adds host and credential. */
+/** A request for the provider. The pipeline adds the host and the credential. */
 export interface WrittenRequest {
-  /** The path below the provider's base URL, with its query: `/chat/completions`, `/models/m:streamGenerateContent?alt=sse`. */
+  /** The path under the provider's base URL, with its query: `/chat/completions`, `/models/m:streamGenerateContent?alt=sse`. */
   path: string
   /** Headers that extend or override the format's `defaultHeaders`. */
   headers: Record<string, string>
@@ -118,7 +118,7 @@ export interface ReadContext {
   newId(): string
   /** Collects everything that the canonical format can't express. */
   responseWarnings: ResponseWarnings
-  /** Set if the request has tools that the target runs, and the client gets their calls and results. */
+  /** Set if the request offers provider-run tools, so the client gets their calls and results. */
   hasHosted?: boolean
 }
 
@@ -132,13 +132,13 @@ export interface WriteContext {
   now: number
   /** Collects everything that the client's format can't express. */
   responseWarnings: ResponseWarnings
-  /** Returns the losses in the translation of the request, such as `dropped:seed`. */
+  /** Lists what the request's translation dropped or changed, such as `dropped:seed`. */
   requestWarnings?(): readonly string[]
   /** Describes the response for formats that support it: the target, the earlier attempts, and the cost of this usage. */
   describe?(usage: TokenUsage | undefined): JsonObject
-  /** Stores an item of the response as JSON. Only set for formats whose clients refer to items by ID. */
+  /** Stores a response item as JSON. Only set for formats with clients that refer to items by ID. */
   keepItem?(id: string, json: string): void
-  /** Call this once all losses are known, before the last event or an error. Absent for clients that mistake comments for events. */
+  /** Call this before the last event or an error, once all dropped fields are known. Absent for clients that mistake comments for events. */
   beforeEnd?(): void
 }
 
@@ -154,13 +154,13 @@ export interface ErrorResponse {
 /** Reads a provider's stream. Emits `unreadable` for an event that isn't JSON. */
 export interface StreamReader {
   observe(event: SseEvent): void
-  /** Ends the stream and emits buffered events. `createSequence` decides whether the end is normal. */
+  /** Ends the stream and emits buffered events. `createSequence` determines whether the stream ended normally. */
   end(): void
 }
 
 export interface StreamWriter {
   push(event: StreamEvent): void
-  /** Receives the data of a provider's event before it is translated. Only set if the client requested it. */
+  /** Receives a provider event's data before it is translated. Only set if the client requested it. */
   pushRaw?(data: string): void
   /** Returns a server-sent event or comment that keeps a silent stream open. Can be sent at any time. */
   keepAlive(): string

@@ -1,8 +1,8 @@
-/* The translators of all formats for both clients and providers. They are loaded together. */
+/* The translators for all formats that have both clients and providers. They are loaded together. */
 export { messagesTranslator } from './anthropic-messages/anthropic-translator.ts'
 export { geminiTranslator } from './gemini/gemini-translator.ts'
 export { chatTranslator } from './openai-chat/chat-translator.ts'
 export { responsesTranslator } from './openai-responses/responses-translator.ts'
 
-/** Loads the translator of the AI SDK's protocol, whose requests also need one of the others. */
+/** Loads the translator for the AI SDK's protocol. Its requests also need one of the other translators. */
 export const loadAiSdkTranslator = async () => (await import('./ai-sdk/ai-sdk-translator.ts')).aiSdkTranslator

@@ -12,14 +12,14 @@ export const aiSdkErrors: FormatErrors = {
   writeBody: (error) => ({ error }),
 }
 
-/** Writes an error's body. Clients show `model`, the name in the request's header, if the model doesn't exist. */
+/** Writes an error body. If the model doesn't exist, clients show `model`, which is the name in the request header. */
 export function writeErrorBody({ status, code, message, param, model }: ErrorFacts): { error: object } {
   const type = getErrorType(status, code)
   const details = type === 'model_not_found' && model !== undefined ? { modelId: model } : (param ?? null)
   return { error: { message, type, param: details, code: status === 500 ? null : code.toLowerCase() } }
 }
 
-/** Returns the `type` of an error with this status. For a 404, `code` distinguishes unknown paths from unknown models. */
+/** Returns the error `type` for a status. For a 404, `code` distinguishes unknown paths from unknown models. */
 export function getErrorType(status: number, code: string): string {
   if (status >= 500) return 'internal_server_error'
   if (status === 401) return 'authentication_error'

@@ -1,12 +1,12 @@
 import { isObject, type JsonObject } from '../../../lib/json.ts'
 
-/** How responses differ between the versions of the protocol. */
+/** How responses differ between protocol versions. */
 export interface ProtocolVersion {
-  /** Whether the data of a file is tagged with its format: `{ type: 'data', data }`. */
+  /** Whether file data is tagged with its format: `{ type: 'data', data }`. */
   tagsFiles: boolean
-  /** Whether a text part lists its sources, in addition to the parts of type `source`. */
+  /** Whether a text part lists its sources, in addition to separate `source` parts. */
   citesInTexts: boolean
-  /** Whether the start of a tool's input states that it is text instead of JSON. */
+  /** Whether the start of a tool input states that the input is text instead of JSON. */
   statesEncodings: boolean
 }
 

@@ -4,7 +4,7 @@ import { loadFormatErrors } from '../load-format-errors.ts'
 import { loadTranslators } from '../load-translators.ts'
 import { operations } from '../model-operations.ts'
 
-/** The versions of the protocol, which are part of its paths: AI SDK 7 uses `/v4/ai`, and AI SDK 6 uses `/v3/ai`. */
+/** The protocol versions, which are part of the paths: AI SDK 7 uses `/v4/ai`, and AI SDK 6 uses `/v3/ai`. */
 export const PROTOCOL_VERSIONS = ['4', '3'] as const
 
 const createEndpoint = (version: string): Endpoint => ({
@@ -19,11 +19,11 @@ const createEndpoint = (version: string): Endpoint => ({
     stream: 'ai-language-model-streaming',
     version: 'ai-language-model-specification-version',
   },
-  upstreamPath: () => '', // requests are always translated, so no path is passed on
+  upstreamPath: () => '', // requests are always translated, so the path is never forwarded
   limitsOutput: true,
 })
 
-/** The protocol of `@ai-sdk/gateway`, which is part of every AI SDK installation. It sends the call options of models and the parts of their responses. */
+/** The protocol of `@ai-sdk/gateway`, which is part of every AI SDK installation. It transports model call options and response parts. */
 export const aiSdk: Format = {
   name: 'ai-sdk',
   endpoints: PROTOCOL_VERSIONS.map(createEndpoint),

@@ -1,6 +1,6 @@
 import type { JsonObject } from '../../../lib/json.ts'
 
-/** A part of the request that was lost in translation, shown to AI SDK users as a warning. */
+/** A part of the request that was dropped in translation. AI SDK users see it as a warning. */
 export type WireWarning = {
   type: 'unsupported'
   /** The path in the request. */
@@ -8,7 +8,7 @@ export type WireWarning = {
   details: string
 }
 
-/** State and metadata under the gateway's own name. The AI SDK sends the metadata of a part back as its `providerOptions`. */
+/** State and metadata under the gateway's own name. The AI SDK sends a part's metadata back as its `providerOptions`. */
 export type WireMetadata = { providerMetadata?: { signalbox: JsonObject } }
 
 /** A web page, or a document in the request. */
@@ -57,7 +57,7 @@ interface WireToolResult {
   dynamic?: true
 }
 
-/** Parts that are the same in a complete response and in a stream. */
+/** Parts that are identical in a complete response and in a stream. */
 export type WireCompletePart = WireSource | WireFile | WireToolCall | WireToolResult
 
 export type WireContent =

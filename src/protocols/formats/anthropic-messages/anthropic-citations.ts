@@ -6,7 +6,7 @@ import { omitUndefined, readString } from '../canonical/canonical-values.ts'
 import type { ResponseWarnings } from '../canonical/canonical-warnings.ts'
 import type { WireCitation, WireCitationParam } from './anthropic-wire.ts'
 
-/** Parses `citations` of a text block. Drops citations of an unknown type and reports them to `responseWarnings`. */
+/** Parses a text block's `citations`. Drops citations of an unknown type and reports them to `responseWarnings`. */
 export function parseCitations(citations: unknown, responseWarnings?: ResponseWarnings): Citation[] | undefined {
   if (!Array.isArray(citations)) return undefined
   const parsed = citations.flatMap((citation: unknown) => (isObject(citation) ? (parseCitation(citation) ?? []) : []))
@@ -32,7 +32,7 @@ export function parseCitation(citation: JsonObject): Citation | undefined {
   })
 }
 
-/** The unit in the field names of a position, by citation type. */
+/** The unit in a position's field names, by citation type. */
 const units: Readonly<Record<string, keyof typeof positionFields>> = {
   char_location: 'char_index',
   page_location: 'page_number',
@@ -42,7 +42,7 @@ const units: Readonly<Record<string, keyof typeof positionFields>> = {
 
 const positionFields = { char_index: 'character', page_number: 'page', block_index: 'block' } as const
 
-/** Writes a citation for a client. The format can't cite a file that isn't among the documents of the request. */
+/** Writes a citation for a client. The format can't cite a file that isn't among the request's documents. */
 export function writeCitation(citation: Citation, responseWarnings: ResponseWarnings): WireCitation | undefined {
   const { url, quote = '', fileId = null } = citation
   if (url !== undefined) {
@@ -54,7 +54,7 @@ export function writeCitation(citation: Citation, responseWarnings: ResponseWarn
   return param && { ...param, file_id: fileId }
 }
 
-/** Writes a citation of an assistant turn. Omits citations of web pages, which need the encrypted index of the original response. */
+/** Writes an assistant turn's citation. Omits web page citations, which need the encrypted index from the original response. */
 export function writeCitationParam({ title, quote, document, position }: Citation): WireCitationParam | undefined {
   if (document === undefined || !position) return undefined
   const { start, end } = position

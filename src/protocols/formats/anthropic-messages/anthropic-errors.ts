@@ -58,7 +58,7 @@ const errorTypes: Record<number, string> = {
 export const parseError = (response: ErrorResponse): CanonicalError =>
   addCode(parseProviderError(response), isObject(response.body) ? response.body.error : undefined)
 
-/** Parses the error in an event of a stream. */
+/** Parses the error in a stream event. */
 export const parseStreamError = (error: unknown): CanonicalError => addCode(parseEmbeddedError(error), error)
 
 function addCode(parsed: CanonicalError, error: unknown): CanonicalError {

@@ -32,7 +32,7 @@ const stopReasons: Readonly<Record<FinishReason, WireStopReason>> = {
   'malformed-call': 'end_turn',
 }
 
-/** Parses how a response ended from a message or the last delta of its stream. Returns `undefined` if it hasn't ended. */
+/** Parses how a response ended, from the message or the last delta of its stream. Returns `undefined` if it hasn't ended. */
 export function parseStop({ stop_reason, stop_sequence, stop_details }: JsonObject): Finish | undefined {
   if (typeof stop_reason !== 'string' || stop_reason === '') return undefined
   const finish: Finish = { reason: finishReasons.get(stop_reason) ?? 'stop', raw: stop_reason }
@@ -78,7 +78,7 @@ export function writeUsage(usage: TokenUsage, tier?: string): WireUsage {
   }
 }
 
-/** Parses the service tier of a response from its usage. */
+/** Parses a response's service tier from its usage. */
 export function parseTier(usage: unknown): string | undefined {
   const tier = isObject(usage) ? usage.service_tier : undefined
   if (typeof tier !== 'string') return undefined
@@ -90,11 +90,11 @@ function writeTier(tier: string | undefined): WireUsage['service_tier'] {
   return tier === 'priority' || tier === 'batch' ? tier : null
 }
 
-/** Parses the `cache_control` of a client's block. Only Anthropic uses its `scope`. */
+/** Parses the `cache_control` of a client's block. Only Anthropic's own API uses its `scope`. */
 export const parseBreakpoint = (fields: Fields, warnings: Warnings): CacheBreakpoint | undefined =>
   readCacheBreakpoint(fields.fields('cache_control'), ['5m', '1h'], warnings)
 
-/** Writes `cache_control` for a provider. A TTL that Anthropic doesn't support becomes the longest one it does. */
+/** Writes `cache_control` for a provider. An unsupported TTL becomes the longest one that Anthropic supports. */
 export function writeBreakpoint(
   cache: CacheBreakpoint | undefined,
   { traits, warnings }: TargetContext,
@@ -109,13 +109,13 @@ export function writeBreakpoint(
 /** Calls to provider-run tools that have no results yet: their blocks, by ID. */
 export type RunningCalls = Map<string, JsonObject>
 
-/** Returns whether the client receives the call of a `server_tool_use` block. All clients receive searches. */
+/** Returns whether the client receives the call in a `server_tool_use` block. All clients receive searches. */
 export const isShown = ({ name }: JsonObject, { hasHosted }: Pick<ReadContext, 'hasHosted'>): boolean =>
   name === 'web_search' || hasHosted === true
 
 /**
- * Parses the results of a tool that the provider ran. Returns `undefined` for other blocks, and for tools that the client doesn't see. A failed
- * search has no results. The text of the pages is dropped, because only Anthropic can decrypt it.
+ * Parses a provider-run tool's results. Returns `undefined` for other blocks, and for tools that the client doesn't see. A failed search has no
+ * results. The pages' text is dropped, because only Anthropic can decrypt it.
  */
 export function parseServerResult(
   block: JsonObject,

@@ -55,7 +55,7 @@ function parseEvent(bytes: Uint8Array): SseEvent | undefined {
 }
 
 const STOP_EVENT = encodeUtf8(formatSseEvent({ event: 'message_stop', data: '{"type":"message_stop"}' }))
-/** As `messageErrors` writes it, which is loaded with the first error. */
+/** The same event that `messageErrors` writes, which isn't loaded until the first error. */
 const CUT_EVENT = encodeUtf8(
   formatSseEvent({
     event: 'error',

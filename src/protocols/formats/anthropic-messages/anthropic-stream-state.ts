@@ -10,8 +10,8 @@ import { RESTARTED_MESSAGE, RestartDetector } from '../restart-detector.ts'
 import { parseMessageUsage } from './anthropic-response.ts'
 
 /**
- * Merges the counts of one stream event into `counts`. They are cumulative and replace earlier ones, except that null and 0 replace nothing. Some
- * vendors start with only the total, so input counts with separate cached tokens replace all earlier ones if they add up to at least as much.
+ * Merges a stream event's counts into `counts`. They are cumulative and replace earlier ones, except that null and 0 replace nothing. Some vendors
+ * start with only the total, so input counts with separate cached tokens replace all earlier ones if they add up to at least as much.
  */
 export function mergeCounts(counts: JsonObject, usage: unknown): void {
   if (!isObject(usage)) return
@@ -35,7 +35,7 @@ const INPUT_COUNTS = ['input_tokens', ...CACHE_COUNTS]
 /** Sums the input tokens, including cached ones. */
 const sumInput = (usage: JsonObject): number => INPUT_COUNTS.reduce((sum, name) => sum + readTokenCount(usage[name]), 0)
 
-/** Returns whether the usage of a stream event counts anything. */
+/** Returns whether a stream event's usage counts anything. */
 export function hasCounts(usage: unknown): boolean {
   const counts = parseMessageUsage(usage)
   return counts !== undefined && !isBlank(counts)

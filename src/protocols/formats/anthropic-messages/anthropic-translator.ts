@@ -54,7 +54,7 @@ export const messagesTranslator: Translator = {
   writeError,
 }
 
-/** Creates the traits of the format itself. The models of Anthropic and compatible vendors support less. */
+/** Creates the traits of the format itself. Individual models support less, whether they're Anthropic's or a compatible vendor's. */
 function createTraits(): Traits {
   return {
     ...baseTraits,

@@ -59,6 +59,6 @@ export const converseErrors: ErrorReader = {
   cannotCount: (body) => NO_COUNTER_MESSAGE.test(readError(body).message ?? ''),
 }
 
-/** Errors that mean that tokens can't be counted. Counting requires a permission and only works with some model IDs. The model itself works. */
+/** Errors that mean that tokens can't be counted. Counting requires a permission and only works with some model IDs. The model itself still works. */
 const NO_COUNTER_MESSAGE =
   /support counting tokens|\bbedrock:CountTokens\b|\bprovided model identifier\b|\bwith on-demand throughput\b/i

@@ -2,14 +2,14 @@ import { gatewayError } from '../../../errors.ts'
 import { crc32, decodeUtf8Lenient } from '../../../lib/bytes.ts'
 import { createEventTooLongError, MAX_EVENT_SIZE, type SseEvent, type StreamFraming } from '../../../lib/sse.ts'
 
-/** The length of a prelude: the total length, the length of the headers, and a checksum of both. */
+/** The length of a prelude, which contains the total length, the header length, and a checksum of both. */
 const PRELUDE_BYTES = 12
-/** The length of the shortest frame: a prelude and the checksum of the frame. */
+/** The length of the shortest frame: a prelude and the frame's checksum. */
 const MIN_FRAME_BYTES = PRELUDE_BYTES + 4
 
 /**
  * Splits `application/vnd.amazon.eventstream` into frames. Each becomes an event with its type as the name and its payload as the data. Throws
- * `UPSTREAM_INVALID` on a wrong checksum or length, and on a frame of more than 16 MiB. Only the incomplete frame is kept in memory.
+ * `UPSTREAM_INVALID` if a checksum or length is wrong, or if a frame exceeds 16 MiB. Keeps only the incomplete frame in memory.
  */
 export const eventStreamFraming: StreamFraming = (onEvent) => {
   const prelude = new Uint8Array(PRELUDE_BYTES)
@@ -71,7 +71,7 @@ function readEvent(frame: Uint8Array): SseEvent {
   }
 }
 
-/** The sizes of header values by type. Strings and bytes state their own length. */
+/** The sizes of header values by type. Strings and byte arrays contain their own length. */
 const SIZE_BY_TYPE = [0, 0, 1, 2, 4, 8, undefined, undefined, 8, 16]
 const TEXT = 7
 

@@ -18,7 +18,7 @@ const finishReasons: ReadonlyMap<unknown, FinishReason> = new Map<unknown, Finis
   ['malformed_tool_use', 'malformed-call'],
 ])
 
-/** Parses how a response ended, from the complete response or from `messageStop`. The stop sequence that matched is in the model-specific fields. */
+/** Parses how a response ended, from the complete response or from `messageStop`. The matching stop sequence is in the model-specific fields. */
 export function parseStop(stopReason: unknown, modelFields: unknown): Finish {
   const finish: Finish = { reason: finishReasons.get(stopReason) ?? 'stop', raw: formatScalar(stopReason) }
   const sequence = isObject(modelFields) ? modelFields.stop_sequence : undefined

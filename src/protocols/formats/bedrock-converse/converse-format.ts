@@ -17,7 +17,7 @@ import { converseTranslator } from './converse-translator.ts'
 
 const answers: ResponseReader = {
   isAnswer: ({ output, stopReason }) => isObject(output) || Boolean(stopReason),
-  isEmpty: () => false, // empty responses are normal in recordings
+  isEmpty: () => false, // according to recordings, empty responses are normal
   getError(response) {
     if (isObject(response) && 'output' in response)
       return isEmpty(response.output) ? toMalformedError(response.stopReason) : undefined
@@ -31,7 +31,7 @@ const answers: ResponseReader = {
   contentFields: toContentFields('text', 'toolUse'),
 }
 
-/** AWS Bedrock Converse: one format for the models of many vendors. It is for providers only. */
+/** AWS Bedrock Converse: one format for many vendors' models. It is only for providers. */
 export const bedrockConverse: UpstreamFormat = {
   name: 'bedrock-converse',
   auth: 'bearer',

@@ -5,7 +5,7 @@ import { writeCountRequest, writeRequest } from './provider/converse-provider-re
 import { parseCount, parseResponse } from './provider/converse-provider-response.ts'
 import { createReader } from './provider/converse-provider-stream.ts'
 
-/** Translates the canonical format to Converse and back. Its traits are for an unknown model. */
+/** Translates the canonical format to and from Converse. Its traits are those of an unknown model. */
 export const converseTranslator: UpstreamTranslator = {
   traits: {
     ...baseTraits,

@@ -15,7 +15,7 @@ export const ALL_EFFORTS: readonly Effort[] = ['none', 'minimal', 'low', 'medium
 
 const TOOL_NAME_ALPHABET = { characters: 'A-Za-z0-9_-', maxLength: 64 }
 
-/** The traits of a permissive provider. Each format overrides the ones that differ. */
+/** A permissive provider's traits. Each format overrides the ones that differ. */
 export const baseTraits: Traits = {
   lacks: [],
   inputs: ['image', 'image-url', 'file', 'file-url'],

@@ -6,10 +6,16 @@ import { parseOpaque, rejectDeepResponse } from './exact-json.ts'
 /** The field for arguments that aren't a JSON object, in formats that require an object. */
 const RAW_ARGUMENTS_FIELD = '_raw'
 
-/** Parses arguments in a response: `{}` if there are none, `{ _raw }` if they aren't an object. Throws `UPSTREAM_INVALID` beyond 64 levels. */
+/**
+ * Parses arguments in a response: `{}` if there are none, `{ _raw }` if they aren't an object. Throws `UPSTREAM_INVALID` if they are nested deeper
+ * than 64 levels.
+ */
 export const parseArguments = (text: string): JsonObject => parseObject(text, rejectDeepResponse)
 
-/** Parses arguments in a request in the same way. Throws `INVALID_REQUEST`, naming the call, if they are nested deeper than 64 levels. */
+/**
+ * Parses arguments in a request in the same way as `parseArguments`. Throws `INVALID_REQUEST`, naming the call, if they are nested deeper than 64
+ * levels.
+ */
 export const parseRequestArguments = (part: ToolCallPart, warnings: Warnings): JsonObject =>
   parseObject(part.arguments, () =>
     warnings.reject(
@@ -28,7 +34,7 @@ function parseObject(text: string, reject: () => never): JsonObject {
 /** Returns whether the text is a placeholder that some models write for a call without arguments. */
 export const isEmptyArguments = (text: string): boolean => text === '{}' || text === 'null'
 
-/** Writes the arguments of a call as a string. Throws `UPSTREAM_INVALID` if an object is nested deeper than 64 levels. */
+/** Writes a call's arguments as a string. Throws `UPSTREAM_INVALID` if an object is nested deeper than 64 levels. */
 export function stringifyArguments(value: unknown): string {
   if (typeof value === 'string') return isEmptyArguments(value) ? '{}' : value
   if (!isObject(value)) return value === undefined || value === null ? '{}' : JSON.stringify(value)
@@ -43,7 +49,7 @@ export function stringifyObject(value: JsonObject): string {
   return isTooDeep(text) ? rejectDeepResponse() : text
 }
 
-/** Reads the input of a free-form tool from the arguments of the function that replaced it. */
+/** Reads a free-form tool's input from the arguments of the function that replaced it. */
 export function getFreeFormInput(call: string): string {
   const { input } = parseArguments(call)
   return typeof input === 'string' ? input : call

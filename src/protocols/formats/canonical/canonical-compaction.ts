@@ -21,7 +21,7 @@ export function mustCompact(compact: CompactionMode | undefined, tokens: number,
 
 const DEFAULT_SHARE = 0.8
 
-/** Returns how many estimated tokens of user messages to keep next to a summary. A low threshold reduces the number. */
+/** Returns how many estimated tokens of user messages to keep alongside a summary. A low threshold reduces the number. */
 export const getKeptTokens = (compact: CompactionMode | undefined): number =>
   compact === undefined || compact === 'now'
     ? RETAINED_TOKENS
@@ -29,7 +29,7 @@ export const getKeptTokens = (compact: CompactionMode | undefined): number =>
 
 const RETAINED_TOKENS = 64_000
 
-/** Keeps the last entries that fit into `budget` estimated tokens. Uncounted entries and the last counted entry are always kept. */
+/** Keeps the last entries that fit within `budget` estimated tokens. Always keeps uncounted entries and the last counted entry. */
 export function keepLast<T extends object>(list: readonly T[], budget: number, isCounted: (item: T) => boolean): T[] {
   const last = list.findLast(isCounted)
   let remaining = budget
@@ -122,7 +122,7 @@ export const buildContinuedRequest = (request: CanonicalRequest, summary: string
   turns: compactTurns(request.turns, summary, getKeptTokens(request.compact)),
 })
 
-/** Gets the text of the response to a summary request. Throws `UPSTREAM_INVALID` if there is none. */
+/** Returns the text of the response to a summary request. Throws `UPSTREAM_INVALID` if there is none. */
 export function getSummary({ choices }: CanonicalResponse): string {
   const text = (choices[0]?.content ?? []).map((part) => (part.type === 'text' ? part.text : '')).join('')
   if (text.trim() === '') throw gatewayError('UPSTREAM_INVALID', { message: NO_SUMMARY_MESSAGE })
@@ -137,7 +137,7 @@ export const toCompaction = (response: CanonicalResponse): CanonicalResponse => 
   choices: [{ content: [{ type: 'compaction', text: getSummary(response) }], finish: { reason: 'stop' } }],
 })
 
-/** Converts the stream of a summary to a compaction. A stream without text ends with an error. */
+/** Converts a summary stream to a compaction. A stream without text ends with an error. */
 export function toCompactionStream(emit: (event: StreamEvent) => void): (event: StreamEvent) => void {
   const texts = new Set<number>()
   let isStarted = false

@@ -19,9 +19,9 @@ export interface CanonicalError {
   /** The HTTP status, or its equivalent. A format may use a different status for this kind. */
   status: number
   message: string
-  /** The code of the provider or the gateway. */
+  /** The provider's or the gateway's code. */
   code?: string
-  /** The field of the request that caused the error, as the client spells it. */
+  /** The request field that caused the error, as the client spells it. */
   param?: string
   retryAfterMs?: number
   /** The original error in the stream, used for target health. Never sent to clients, because it may quote a credential. */
@@ -39,11 +39,11 @@ export interface EmbeddedError {
   isVague?: true
   /** Set if only its presence is known so far: `message` and `status` are placeholders. See `loadErrorReaders`. */
   isUnread?: true
-  /** Set if only the content of this response is unusable. The health of the provider isn't affected. */
+  /** Set if only the content of this response is unusable. The provider's health isn't affected. */
   class?: 'content'
 }
 
-/** The code for a response that the model made invalid. It doesn't count against the provider. */
+/** The code for a response that is invalid because of the model. It doesn't count against the provider. */
 export const MALFORMED_CALL = 'MALFORMED_FUNCTION_CALL'
 
 /**

@@ -4,8 +4,8 @@ import type { Warnings } from './canonical-warnings.ts'
 import { isExactNumber } from './exact-json.ts'
 
 /**
- * Reads the fields of an object in a client's request. Rejects a field of the wrong type and names its path. A null field is treated as absent.
- * Fields that are never read are unknown to the canonical format.
+ * Reads the fields of an object in a client's request. Rejects a field of the wrong type and names its path. Treats a null field as absent. Fields
+ * that are never read are unknown to the canonical format.
  */
 export interface Fields {
   readonly value: JsonObject
@@ -15,9 +15,9 @@ export interface Fields {
   number(name: string): number | undefined
   boolean(name: string): boolean | undefined
   object(name: string): JsonObject | undefined
-  /** Reads an object of strings, such as `metadata`. Rejects any other value in it. */
+  /** Reads an object of strings, such as `metadata`. Rejects values that aren't strings. */
   stringsByName(name: string): Record<string, string> | undefined
-  /** Reads an object of numbers. Rejects any other value in it. */
+  /** Reads an object of numbers. Rejects values that aren't numbers. */
   numbersByName(name: string): Record<string, number> | undefined
   fields(name: string): Fields | undefined
   list(name: string): unknown[] | undefined
@@ -29,7 +29,7 @@ export interface Fields {
   any(name: string): unknown
   /** Marks fields that need no translation as known. */
   ignore(...names: string[]): void
-  /** Warns about every field that wasn't read or ignored. Call it last. */
+  /** Warns about every field that was neither read nor ignored. Call it last. */
   drop(): void
 }
 
@@ -66,7 +66,7 @@ export function readFields(object: JsonObject, path: string, warnings: Warnings)
   function readNumber(name: string): number | undefined {
     const value = any(name)
     if (!isExactNumber(value)) return read(name, isNumber, 'a number')
-    warnings.noteChanged(getPath(name), 'clamped') // an integer that a JavaScript number can't hold
+    warnings.noteChanged(getPath(name), 'clamped') // an integer too large for a JavaScript number
     return Number(value.rawJSON)
   }
 
@@ -110,7 +110,7 @@ export function readFields(object: JsonObject, path: string, warnings: Warnings)
   return fields
 }
 
-/** Reads the fields of a list element. Rejects one that isn't an object. */
+/** Reads a list element's fields. Rejects an element that isn't an object. */
 export function readElementFields(value: unknown, path: string, warnings: Warnings): Fields {
   return isObject(value) ? readFields(value, path, warnings) : warnings.reject(path, 'must be an object.')
 }
@@ -131,7 +131,7 @@ export const requireString = (fields: Fields, name: string, warnings: Warnings):
 export const requireFields = (fields: Fields, name: string, warnings: Warnings): Fields =>
   fields.fields(name) ?? warnings.reject(fields.path(name), 'is required.')
 
-/** Reads a cache breakpoint. Drops a TTL that the format doesn't have, with a warning. */
+/** Reads a cache breakpoint. Drops an unsupported TTL with a warning. */
 export function readCacheBreakpoint(
   breakpoint: Fields | undefined,
   ttls: readonly NonNullable<CacheBreakpoint['ttl']>[],

@@ -10,7 +10,7 @@ export type MediaSource =
   /** A document that is plain text. */
   | { type: 'text'; mediaType: string; text: string }
 
-/** Parses a URL from a client. A data URL becomes base64 data; `fallbackType` is the media type for data URLs that don't name one. */
+/** Parses a client's URL. A data URL becomes base64 data; `fallbackType` is the media type for data URLs that don't name one. */
 export function parseMediaUrl(url: string, fallbackType = 'application/octet-stream'): MediaSource {
   const comma = url.slice(0, MAX_HEAD).indexOf(',')
   if (comma === -1 || !/^data:/i.test(url)) return toUrlSource(url)
@@ -24,10 +24,10 @@ export function parseMediaUrl(url: string, fallbackType = 'application/octet-str
 export const toUrlSource = (url: string): MediaSource =>
   isGoogleFileUrl(url) ? { type: 'file-id', id: url, format: 'gemini' } : { type: 'url', url }
 
-/** Creates a source from base64, in the standard alphabet. If the first bytes are recognized, they determine the media type. */
+/** Creates a source from base64, converted to the standard alphabet. If the first bytes are recognized, they determine the media type. */
 export function createBase64Source(declared: string, data: string): MediaSource & { type: 'base64' } {
   const clean = /[\s_-]/.test(data) ? data.replace(/\s/g, '').replaceAll('-', '+').replaceAll('_', '/') : data
-  const sniffed = signatures.find(([start]) => start.test(clean))?.[1] // providers compare it with the declared type
+  const sniffed = signatures.find(([start]) => start.test(clean))?.[1] // providers check that it matches the declared type
   return {
     type: 'base64',
     mediaType: sniffed ?? (declared === 'image/jpg' ? 'image/jpeg' : declared),
@@ -55,7 +55,7 @@ function decode(text: string): string {
 /** The maximum length of a data URL's header, which is the part before the comma. */
 const MAX_HEAD = 200
 
-/** Returns whether Google stores this file for a customer, in which case no other provider can read it. */
+/** Returns whether Google stores this file for a customer. If so, no other provider can read it. */
 export const isGoogleFileUrl = (url: string): boolean => GOOGLE_FILE_PATTERN.test(url)
 
 /** Returns whether this is a YouTube video, which Google's models read by URL and which can't be downloaded. */
@@ -64,14 +64,14 @@ export const isYouTubeUrl = (url: string): boolean => YOUTUBE_PATTERN.test(url)
 const GOOGLE_FILE_PATTERN = /^(?:gs:|https?:\/\/[a-z0-9.-]*googleapis\.com\/v[^/]*\/files\/)/i
 const YOUTUBE_PATTERN = /^https?:\/\/(?:www\.|m\.)?youtu(?:\.be|be\.com)\//i
 
-/** Guesses the media type from the file extension of a URL. */
+/** Guesses the media type from a URL's file extension. */
 export function guessMediaType(url: string): string | undefined {
   const path = url.split(/[?#]/, 1)[0] ?? ''
   const ending = path.slice(path.lastIndexOf('.') + 1).toLowerCase()
   return getEntry(types, ending) ?? (isYouTubeUrl(url) ? 'video/mp4' : undefined)
 }
 
-/** Gets the usual file extension for a media type. */
+/** Returns the usual file extension for a media type. */
 export const getFileExtension = (mediaType: string): string | undefined =>
   Object.keys(types).find((ending) => types[ending] === mediaType)
 
@@ -108,7 +108,7 @@ const types: Readonly<Record<string, string>> = {
   mpeg: 'video/mpeg',
 }
 
-/** Returns whether the first bytes of this media type can be recognized. */
+/** Returns whether this media type can be recognized by its first bytes. */
 export const canSniff = (mediaType: string): boolean => signatures.some(([, type]) => type === mediaType)
 
 const signatures = [

@@ -3,7 +3,7 @@ import type { WireFormat } from '../../../types.ts'
 import type { MediaSource } from './canonical-media.ts'
 import type { OpaqueState } from './canonical-state.ts'
 
-/** The vendor's own JSON for a tool, a call, or a result, for targets of the same format that support it (`Traits.ownTools`). */
+/** A vendor's own JSON for a tool, a call, or a result, for targets with the same format that support it (`Traits.ownTools`). */
 export interface NativeValue {
   format: WireFormat
   value: JsonObject
@@ -90,7 +90,7 @@ export interface ToolCallPart {
   type: 'tool-call'
   id: string
   name: string
-  /** JSON as the model wrote it, possibly empty or truncated (see `parseArguments`). For a free-form tool, the input text. */
+  /** JSON as the model wrote it, possibly empty or truncated (see `parseArguments`). For a free-form tool, the text of its input. */
   arguments: string
   isFreeForm?: true
   state?: OpaqueState
@@ -98,7 +98,7 @@ export interface ToolCallPart {
   own?: NativeValue
 }
 
-/** A tool that the provider ran, in a response or in the history. */
+/** A provider-run tool, in a response or in the history. */
 export interface ServerToolPart {
   type: 'server-tool'
   tool: 'web-search' | 'hosted'
@@ -111,7 +111,7 @@ export interface ServerToolPart {
   hosted?: HostedCall
 }
 
-/** A call to a tool that the vendor ran, in the vendor's format. */
+/** A call to a vendor-run tool, in the vendor's format. */
 export interface HostedCall {
   name: string
   input: JsonObject
@@ -119,7 +119,7 @@ export interface HostedCall {
   isError?: true
 }
 
-/** Replaces the conversation before it with the gateway's summary, or with one that OpenAI encrypted. */
+/** Replaces the earlier conversation with the gateway's summary, or with one that OpenAI encrypted. */
 export interface CompactionPart {
   type: 'compaction'
   /** The summary, or an empty string if it is encrypted. */
@@ -150,15 +150,15 @@ export type Part = UserPart | AssistantPart
 
 /** A source that supports the model's text. */
 export interface Citation {
-  /** Absent if a document of the request is cited. */
+  /** Absent if the source is a document in the request. */
   url?: string
   title?: string
   /** The text quoted from the source. */
   quote?: string
-  /** The span of the text part that the source supports, in UTF-16 units. Absent: the entire part. */
+  /** The span of the text part that the source supports, in UTF-16 units. Absent means the entire part. */
   start?: number
   end?: number
-  /** The index of the cited document among the documents of the request. */
+  /** The cited document's index among the request's documents. */
   document?: number
   /** The position in the document: characters, pages (from 1), or blocks. The end is exclusive. */
   position?: { unit: 'character' | 'page' | 'block'; start: number; end: number }

@@ -5,7 +5,7 @@ import type { CacheBreakpoint, NativeValue } from './canonical-parts.ts'
 import type { Tool, ToolChoice } from './canonical-tools.ts'
 import type { Turn } from './canonical-turns.ts'
 
-/** A model request in the canonical format: everything that clients of any format can request. Absent fields weren't set. */
+/** A model request in the canonical format: everything that clients can request in any format. Absent fields weren't set. */
 export interface CanonicalRequest {
   model: string
   stream: boolean
@@ -28,7 +28,7 @@ export interface CanonicalRequest {
 /** Removes the conversation, so a long stream doesn't keep it in memory. */
 export const omitTurns = (request: CanonicalRequest): CanonicalRequest => ({ ...request, turns: [] })
 
-/** Adds the request's fields that are specific to this format. Nested objects and lists are merged. */
+/** Adds the request's vendor-specific fields for this format. Merges nested objects and lists. */
 export function mergeVendorFields<Body extends object>(
   body: Body,
   { own }: CanonicalRequest,
@@ -44,7 +44,7 @@ export function mergeVendorFields<Body extends object>(
   return { ...body, ...Object.fromEntries(fields) }
 }
 
-/** `now`: compact the conversation instead of responding. Otherwise, compact it before the response if it has more than `above` tokens. */
+/** `now`: compact the conversation instead of responding. Otherwise, compact it before responding if it has more than `above` tokens. */
 export type CompactionMode = 'now' | { above?: number }
 
 export type OutputFormat =
@@ -55,21 +55,21 @@ export type OutputFormat =
       name?: string
       description?: string
       strict?: boolean
-      /** Set if the response should follow the schema strictly, where the target can enforce the schema unchanged. */
+      /** Set if the response should follow the schema strictly on targets that can enforce the schema unchanged. */
       prefersStrict?: true
     }
 
-/** The options of a request, as listed by `OptionName`. */
+/** A request's options, as listed by `OptionName`. */
 export interface RequestOptions extends Partial<Record<OptionName, unknown>> {
   /** Requests with the same key share a prompt cache. */
   cacheKey?: string
-  /** `auto`: Anthropic's breakpoint on the request as a whole. */
+  /** `auto`: Anthropic's breakpoint on the entire request. */
   cacheOptions?: { mode?: 'implicit' | 'explicit'; ttl?: string; auto?: CacheBreakpoint }
   /** How long OpenAI's models before GPT-5.6 cache a prompt: `in_memory` or `24h`. */
   cacheRetention?: string
   /** The number of candidates. Default: 1. */
   candidates?: number
-  /** The client's own name for its user. */
+  /** The client's own identifier for its user. */
   endUser?: string
   frequencyPenalty?: number
   labels?: Record<string, string>
@@ -95,7 +95,7 @@ export interface RequestOptions extends Partial<Record<OptionName, unknown>> {
   verbosity?: 'low' | 'medium' | 'high'
 }
 
-/** `prepareRequest` fills in a missing effort or budget, within the limits of the target. */
+/** `prepareRequest` fills in a missing effort or budget, within the target's limits. */
 export interface ReasoningOptions {
   effort?: Effort
   /** In tokens. With `auto`, the model decides. */

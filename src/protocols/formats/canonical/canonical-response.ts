@@ -5,7 +5,7 @@ import type { ResponseWarnings } from './canonical-warnings.ts'
 
 /** A complete response in the canonical format. */
 export interface CanonicalResponse {
-  /** The provider's ID for the response. */
+  /** The provider's response ID. */
   id?: string
   /** The provider's name for the model. */
   model?: string
@@ -37,10 +37,12 @@ export type FinishReason =
   | 'length'
   | 'context-window'
   | 'content-filter'
-  | 'pause' // a tool that the provider runs hasn't finished yet
+  | 'pause' // a provider-run tool hasn't finished yet
   | 'malformed-call'
 
-/** Determines the finish reason: `tool-calls` if there are calls, whatever the provider reports, unless the response was truncated or filtered. */
+/**
+ * Determines the finish reason. If there are calls, it is `tool-calls`, whatever the provider reports, unless the response was truncated or filtered.
+ */
 export function resolveFinish(finish: Finish | undefined, hasToolCalls: boolean): Finish {
   const { reason = 'stop' } = finish ?? {}
   if (reason === 'stop' && hasToolCalls) return { ...finish, reason: 'tool-calls' }
@@ -48,7 +50,7 @@ export function resolveFinish(finish: Finish | undefined, hasToolCalls: boolean)
   return { ...finish, reason }
 }
 
-/** Warns about details of the finish that a format can't express: which of several stop sequences matched, and why the model refused. */
+/** Warns about finish details that a format can't express: which of several stop sequences matched, and why the model refused. */
 export function warnAboutEnd(
   { stopSequence, explanation }: Finish,
   { options }: CanonicalRequest,
@@ -64,13 +66,13 @@ export function warnAboutPause({ reason, raw = reason }: Finish, responseWarning
   if (reason === 'pause') responseWarnings.noteReplaced(raw)
 }
 
-/** Tokens of one response. Input counts include cache reads and writes; output counts include reasoning. */
+/** Token usage for one response. Input counts include cache reads and writes; output counts include reasoning. */
 export interface TokenUsage {
   inputTokens: number
   outputTokens: number
   cacheReadTokens?: number
   cacheWriteTokens?: number
-  /** The part of `cacheWriteTokens` cached for an hour or longer, if the provider reports it. */
+  /** The part of `cacheWriteTokens` that is cached for an hour or longer, if the provider reports it. */
   cacheWriteLongTokens?: number
   reasoningTokens?: number
   /** The image and audio parts of `inputTokens` and `outputTokens`, if the provider reports them. */

@@ -14,7 +14,7 @@ export function resolveReference(root: JsonObject, ref: string): JsonObject | un
 
 interface FlatSchema {
   schema: JsonObject
-  /** Set if the schema accepts more than the original, because mutually exclusive alternatives have become properties of one object. */
+  /** Set if the schema accepts more than the original, because mutually exclusive alternatives have been merged into one object. */
   isBroader: boolean
 }
 
@@ -23,8 +23,8 @@ const MAX_DEPTH = 20
 const MAX_SHAPES = 1_000
 
 /**
- * Rewrites an object schema so its root has no `$ref`, `allOf`, `anyOf`, `oneOf`, `enum`, or `not`. OpenAI and Anthropic reject those, but tools
- * of MCP servers use them. Returns `undefined` if the root has none of them or doesn't describe an object.
+ * Rewrites an object schema so its root has no `$ref`, `allOf`, `anyOf`, `oneOf`, `enum`, or `not`. OpenAI and Anthropic reject those, but MCP
+ * servers' tools use them. Returns `undefined` if the root has none of them or doesn't describe an object.
  */
 export function flattenSchema(schema: JsonObject): FlatSchema | undefined {
   if (!COMBINING_KEYWORDS.some((keyword) => schema[keyword] !== undefined)) return undefined
@@ -52,7 +52,7 @@ interface Search {
   shapes: number
 }
 
-/** Reads a schema as an object schema. Returns `undefined` if it describes something else or contains itself. */
+/** Reads a schema as an object schema. Returns `undefined` if it describes something else or is circular. */
 function readObjectSchema(original: JsonObject, search: Search, depth: number): ObjectSchema | undefined {
   const schema = followReferences(original, search.root)
   if (!schema || depth === 0 || ++search.shapes > MAX_SHAPES) return undefined
@@ -86,7 +86,7 @@ function readObjectSchema(original: JsonObject, search: Search, depth: number): 
   return combined.reduce(intersect, objectSchema)
 }
 
-/** Resolves the references of a schema, keeping the keywords next to each reference. */
+/** Resolves a schema's references, keeping the keywords next to each reference. */
 function followReferences(schema: JsonObject, root: JsonObject): JsonObject | undefined {
   let found = schema
   for (let depth = 0; typeof found.$ref === 'string'; depth++) {
@@ -153,7 +153,7 @@ function mergeAlternatives(schemas: readonly unknown[]): unknown {
 
 /**
  * Returns whether OpenAI's strict mode can enforce this schema unchanged. OpenAI rejects any other schema. In strict mode, objects must be closed and
- * require all properties, and only some keywords are allowed.
+ * all properties required, and only some keywords are allowed.
  */
 export function isEnforceable(schema: unknown): boolean {
   if (!isObject(schema) || !Object.keys(schema).every((keyword) => ENFORCED_KEYWORDS.has(keyword))) return false

@@ -5,12 +5,12 @@ import type { PartDeltaEvent, ReaderEvent, StreamEvent } from './canonical-strea
 import { MAX_EVENTS_BEFORE_REASON } from './late-reason.ts'
 import { isBlank, updateUsage } from './reported-usage.ts'
 
-/** Puts a reader's events into the order that `StreamEvent` requires. */
+/** Puts a reader's events in the order that `StreamEvent` requires. */
 interface Sequence {
   take(event: ReaderEvent): void
-  /** Call this after each of the provider's events: the event may have been the last one that could explain a failure. */
+  /** Call this after each of the provider's events, because that event may have been the last chance to explain a failure. */
   passEvent(): void
-  /** Ends the stream, with an error unless there was a finish reason or an end marker. */
+  /** Ends the stream. Unless there was a finish reason or an end marker, it ends with an error. */
   end(): void
   /** Ends the stream with an error from the connection or the gateway. */
   fail(error: CanonicalError): void
@@ -20,7 +20,7 @@ interface Sequence {
   readonly hasReported: boolean
 }
 
-/** Creates a sequence, which alone decides how a translated stream ends. Drops candidates beyond `candidateCount`. */
+/** Creates a sequence, which alone determines how a translated stream ends. Drops candidates beyond `candidateCount`. */
 export function createSequence(
   emit: (event: StreamEvent) => void,
   candidateCount = Number.POSITIVE_INFINITY,

@@ -3,7 +3,7 @@ import type { ProviderFormat } from '../../../types.ts'
 
 export interface Origin {
   format: ProviderFormat
-  /** A name for the provider and account, chosen by the caller of the translators. It is only compared for equality. Empty: unknown. */
+  /** Identifies the provider and account. The caller of the translators chooses it, and it is only compared for equality. Empty means unknown. */
   account: string
 }
 
@@ -25,7 +25,9 @@ export interface OpaqueState {
   id?: string
 }
 
-/** Returns whether the provider at `target` may receive the state. State that the gateway didn't seal may come from any account of its format. */
+/**
+ * Returns whether the provider at `target` may receive the state. State that the gateway didn't seal may come from any account that uses its format.
+ */
 export function belongsTo(state: OpaqueState, target: Origin): boolean {
   const { format, account } = state.origin
   return format === target.format && (account === '' || account === target.account)
@@ -93,6 +95,6 @@ function decode(text: string): string {
   try {
     return decodeURIComponent(text)
   } catch {
-    return '' // the seal is corrupt, so treat it as state of an unknown account
+    return '' // the seal is corrupt, so treat it as state from an unknown account
   }
 }

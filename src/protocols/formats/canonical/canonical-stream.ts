@@ -12,8 +12,8 @@ export interface StartEvent {
 }
 
 /**
- * Starts a part. Keys count up from 0 in start order. Several parts may be open at the same time. Text, reasoning, refusals, and the arguments of a
- * call start empty and continue in deltas. All other parts are complete when they start.
+ * Starts a part. Keys count up from 0 in start order. Several parts may be open concurrently. Text, reasoning, refusals, and call arguments start
+ * empty and continue in deltas. All other parts are complete when they start.
  */
 export interface PartStartEvent {
   type: 'part-start'
@@ -66,8 +66,8 @@ export interface EndEvent {
 export type PartEvent = PartStartEvent | PartDeltaEvent | PartStateEvent | PartCitationEvent | PartEndEvent
 
 /**
- * The events of a stream reader, in the provider's order. Usage may come before, with, or after the finish. Both may come twice, and parts may stay
- * open. `done` is the provider's end marker. `createSequence` turns these events into `StreamEvent`s.
+ * The events that a stream reader emits, in the provider's order. Usage may come before, with, or after the finish. Both may come twice, and parts
+ * may stay open. `done` is the provider's end marker. `createSequence` turns these events into `StreamEvent`s.
  */
 export type ReaderEvent =
   | StartEvent
@@ -79,7 +79,7 @@ export type ReaderEvent =
   | { type: 'done' }
 
 /**
- * The events for a stream writer: one `start`, then the parts, then exactly one `end` or `error`. Every part ends, unless an error comes first.
- * Nothing follows an error.
+ * The events that a stream writer receives: one `start`, then the parts, then exactly one `end` or `error`. Every part ends, unless an error comes
+ * first. Nothing follows an error.
  */
 export type StreamEvent = StartEvent | PartEvent | EndEvent | ErrorEvent

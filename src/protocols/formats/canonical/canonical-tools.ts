@@ -8,21 +8,21 @@ export interface FunctionTool {
   type: 'function'
   name: string
   description?: string
-  /** The JSON Schema of the input, with keys in the client's order. Absent: the tool has no input. */
+  /** The input's JSON Schema, with keys in the client's order. Absent if the tool has no input. */
   schema?: JsonObject
   outputSchema?: JsonObject
-  /** Absent: not set. Formats have different defaults, so writers send `false` where absence means true. */
+  /** Absent means not set. Formats have different defaults, so writers send `false` where absence means true. */
   strict?: boolean
   /** Example inputs, for Anthropic targets. */
   examples?: JsonObject[]
   cache?: CacheBreakpoint
-  /** The vendor's own declaration of a tool that the client's vendor defines. */
+  /** The vendor's own declaration for a tool that the client's vendor defines. */
   own?: NativeValue
-  /** Set if the vendor runs the tool. Only targets that know `own` support it. */
+  /** Set if the vendor runs the tool. Only targets that recognize `own` support it. */
   isHosted?: true
 }
 
-/** A tool whose input is free text. */
+/** A tool with free-text input. */
 export interface FreeFormTool {
   type: 'free-form'
   name: string
@@ -49,7 +49,7 @@ export type ToolChoice =
 /** Returns whether the vendor runs the tool. */
 export const isHosted = (tool: Tool): tool is FunctionTool => tool.type === 'function' && tool.isHosted === true
 
-/** A tool that the client's own vendor runs and no other format supports. Parsers leave it out of the canonical request. */
+/** A tool that the client's own vendor runs and no other format supports. Parsers omit it from the canonical request. */
 export interface VendorTool {
   type: 'vendor'
   /** The name by which a tool choice can force it. */
@@ -58,10 +58,10 @@ export interface VendorTool {
   refusal: string
 }
 
-/** A tool that a client offers. For a vendor tool, parsers set the path of its type as the `kind` field. */
+/** A tool that a client offers. For a vendor tool, parsers set the path of its `type` as the path of the `kind` field. */
 export type OfferedTool = Tool | VendorTool
 
-/** Creates the part for a call to a tool that the vendor ran. */
+/** Creates the part for a call to a vendor-run tool. */
 export const createHostedPart = (id: string, hosted: HostedCall): ServerToolPart => ({
   type: 'server-tool',
   tool: 'hosted',
@@ -95,8 +95,8 @@ interface DropRules<T, L extends T> {
 }
 
 /**
- * Drops the tools that the target doesn't support, each with a warning. Rejects the request if one of them is forced or no other tool is left. With
- * the choice `none`, drops them without a warning, because no tool may be called.
+ * Drops the tools that the target doesn't support, each with a warning. Rejects the request if one of them is forced or no other tool is left. If the
+ * tool choice is `none`, drops them without a warning, because no tool may be called.
  */
 export function dropTools<T extends object, L extends T>(
   tools: readonly T[],
@@ -112,7 +112,7 @@ export function dropTools<T extends object, L extends T>(
   return supportedTools
 }
 
-/** Reads the declared tools in a list of the request. `labelTool` labels each of them. */
+/** Reads the declared tools in one of the request's lists. `labelTool` labels each of them. */
 export function readTools(owner: Fields, name: string, warnings: Warnings): Fields[] {
   const path = owner.path(name)
   return (owner.list(name) ?? []).map((entry, index) => {

@@ -9,7 +9,7 @@ import type {
 } from './canonical-parts.ts'
 import type { Warnings } from './canonical-warnings.ts'
 
-/** Instructions. `instructions`: from the format's separate field for initial instructions. The others were messages. */
+/** Instructions. `instructions` means that they come from the format's separate field for initial instructions; the others were messages. */
 export interface SystemTurn {
   role: 'system'
   as: 'instructions' | 'system' | 'developer'
@@ -30,7 +30,7 @@ export interface AssistantTurn {
   name?: string
 }
 
-/** The results of the calls in the previous assistant turn. User content sent with them follows as a separate user turn. */
+/** The results for the previous assistant turn's calls. User content sent with them follows as a separate user turn. */
 export interface ToolTurn {
   role: 'tool'
   results: ToolResult[]
@@ -38,7 +38,7 @@ export interface ToolTurn {
 
 export interface ToolResult {
   callId: string
-  /** The name of the tool, taken from the call if results have no name in the format. */
+  /** The tool's name, taken from the call if the format's results have no name. */
   name?: string
   content: ToolResultContent[]
   isError?: true
@@ -80,5 +80,5 @@ export function separateParagraphs(
   })
 }
 
-/** The text for a user turn that a format or a model requires, if the client sent none or an empty one. */
+/** The text of a user turn that a format or a model requires, if the client sent none or an empty one. */
 export const CONTINUE_TEXT = '(continue)'

@@ -5,8 +5,8 @@ import { isObject, type JsonObject } from '../../../lib/json.ts'
 export type Change = 'dropped' | 'clamped' | 'replaced' | 'moved' | 'added'
 
 /**
- * Collects the losses of a translation, using the client's names for the fields. Rejects every loss in strict mode. Fields are named by
- * their path in the client's request (`messages[2].name`), or by their canonical name if only that is known.
+ * Collects what a translation drops or changes, under the client's field names. In strict mode, rejects instead. Fields are named by their path in
+ * the client's request (`messages[2].name`), or by their canonical name if only that is known.
  */
 export interface Warnings {
   /** Notes that the field was dropped. The response may be slightly worse. */
@@ -23,15 +23,15 @@ export interface Warnings {
   /** Sets how the client spells words in field names, keyed by the format's spelling. */
   spell(words: ReadonlyMap<string, string>): void
   /**
-   * Sets the path of an object in the client's request, so a loss found later can name it. Copies by spread keep the path. `names` contains the
+   * Sets an object's path in the client's request, so that a later warning can name it. Copies made by spreading keep the path. `names` contains the
    * client's names for fields that it calls something else. A name that starts with a slash is a complete path.
    */
   setPath(part: object, path: string, names?: FieldNames): void
   /** Labels a path, such as `tool "f"`. Errors about the path and the fields below it contain the label. */
   label(path: string, label: string): void
-  /** Gets the path of an object or of one of its fields. If the object has no path, returns `fallback` and the canonical name of the field. */
+  /** Returns the path of an object or of one of its fields. If the object has no path, returns `fallback` and the canonical name of the field. */
   getPath(part: object, fallback: string, field?: string): string
-  /** Lists each dropped or changed field once, in the order of discovery: `dropped:seed`, `clamped:temperature`. */
+  /** Lists each dropped or changed field once, in discovery order: `dropped:seed`, `clamped:temperature`. */
   list(): string[]
 }
 
@@ -39,7 +39,7 @@ export type FieldNames = Readonly<Record<string, string>>
 
 interface WarningOptions {
   isStrict: boolean
-  /** The client's names of canonical fields (`Translator.fieldNames`). */
+  /** The client's names for canonical fields (`Translator.fieldNames`). */
   names?: FieldNames
 }
 
@@ -76,7 +76,7 @@ export function createWarnings({ isStrict, names = {} }: WarningOptions): Warnin
     throw gatewayError('INVALID_REQUEST', { message, data: { param } })
   }
 
-  /** Gets the label of the innermost labeled path that contains the field. */
+  /** Returns the label of the innermost labeled path that contains the field. */
   function getLabel(field: string): string | undefined {
     const label = labels.get(field)
     if (label !== undefined || field === '') return label
@@ -106,7 +106,7 @@ function getPath(part: object, fallback: string, field?: string): string {
   return name.startsWith('/') ? name.slice(1) : `${path}.${name}`
 }
 
-/** Returns whether an entire object that contains the field was dropped. */
+/** Returns whether an entire object that contains the field was already dropped. */
 function isWithin(loss: string, found: ReadonlySet<string>): boolean {
   if (!loss.startsWith('dropped:')) return false
   for (let index = loss.indexOf('.'); index !== -1; index = loss.indexOf('.', index + 1))
@@ -115,19 +115,20 @@ function isWithin(loss: string, found: ReadonlySet<string>): boolean {
 }
 
 /**
- * Collects the parts of a response that were changed or dropped for the client. They never cause an error, because the response has been paid for.
+ * Collects the parts of a response that were changed or dropped for the client. They never cause an error, because the response has already been paid
+ * for.
  */
 export interface ResponseWarnings {
   /** Notes a dropped part. `name` is the provider's name for it (`code_execution_tool_result`), or the canonical name. */
   noteDropped(name: string): void
   /** Notes a part that was replaced by the closest equivalent in the client's format. `name` is the provider's name for it (`pause_turn`). */
   noteReplaced(name: string): void
-  /** Lists each dropped or changed field once, in the order of discovery: `dropped:answer.citations`, `replaced:answer.pause_turn`. */
+  /** Lists each dropped or changed field once, in discovery order: `dropped:answer.citations`, `replaced:answer.pause_turn`. */
   list(): readonly string[]
 }
 
 export function createResponseWarnings(): ResponseWarnings {
-  let found: Set<string> | undefined // created on first use, because most responses lose nothing
+  let found: Set<string> | undefined // created on first use, because most responses drop nothing
 
   function note(change: Change, name: string) {
     found ??= new Set()
@@ -147,7 +148,7 @@ const MAX_NAME_LENGTH = 100
 
 const NO_WARNINGS: readonly string[] = []
 
-/** The format's names for a canonical field, with `.` before nested fields. If a request has several of them, the first one counts. */
+/** The format's names for a canonical field, with `.` before nested fields. If a request contains several of them, the first one counts. */
 export type Synonyms = Readonly<Record<string, readonly string[]>>
 
 /** Notes which names the client used, for warnings. */

@@ -11,7 +11,7 @@ import { trimTrailing } from '../../../lib/urls.ts'
 /** Works like `tryParseJson`, but keeps integers that a JavaScript number can't represent as raw JSON. */
 export const parseExactly = (text: string): unknown => parsePreserving(text, isRounded)
 
-/** Works like `parseExactly`, but also keeps fractions as raw JSON. For values that are only passed on. */
+/** Works like `parseExactly`, but also keeps fractions as raw JSON. For values that are only forwarded. */
 export const parseOpaque = (text: string): unknown => parsePreserving(text, (value, source) => !isSame(value, source))
 
 /** Parses `text` again if some of the integers in `parsed` were rounded. */
@@ -44,7 +44,7 @@ function parsePreserving(text: string, isLost: (value: number, source: string) =
   }
 }
 
-/** Finds numbers that may have too many digits. Few strings contain any. */
+/** Matches numbers that may have too many digits. Few strings contain any. */
 const CANDIDATE_PATTERN = /[:,[\s]-?\d(?:[\d.]{15}|[\d.]*[eE]\+?\d{3})/
 
 /** Numbers of up to this many characters are always exact. */
@@ -65,7 +65,7 @@ function normalize(source: string): string {
   return `${sign}${digits.replace(/^0+/, '')}e${digits === '' ? 0 : Number(exponent) - fraction.length + zeros}`
 }
 
-/** Throws the error for JSON in a provider's response that is nested too deep. */
+/** Throws the error for a provider's response with JSON that is nested too deep. */
 export function rejectDeepResponse(): never {
   throw gatewayError('UPSTREAM_INVALID', {
     message: `The provider returned JSON nested deeper than ${MAX_DEPTH} levels.`,

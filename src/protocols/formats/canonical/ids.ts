@@ -1,6 +1,6 @@
 import { fnv } from '../../../lib/hash.ts'
 
-/** Makes each ID unique, including among `usedIds`: `a`, then `a_2`. Takes linear time, because clients choose the IDs. */
+/** Makes each ID unique, including among `usedIds`: `a`, then `a_2`. Takes linear time, so clients, which choose the IDs, can't slow it down. */
 export function createUniqueIds(usedIds: Iterable<string> = []): (id: string) => string {
   const used = new Set(usedIds)
   const counts = new Map<string, number>() // where to start searching for a free suffix, by ID
@@ -15,7 +15,7 @@ export function createUniqueIds(usedIds: Iterable<string> = []): (id: string) =>
   }
 }
 
-/** Shortens a name to `maxLength` characters: its beginning and a hash of the entire name. The result is deterministic. Not for secrets. */
+/** Shortens a name to `maxLength` characters: its beginning and a hash of the entire name. The result is deterministic. Don't use it for secrets. */
 export function shortenId(text: string, maxLength: number): string {
   if (text.length <= maxLength) return text
   const hash = hashToHex(text, 0x811c9dc5) + hashToHex(text, 0x9dc5811c)

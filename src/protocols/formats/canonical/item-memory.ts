@@ -1,13 +1,13 @@
 import { isObject, type JsonObject, tryParseJson } from '../../../lib/json.ts'
 
 /**
- * Response items that this gateway wrote, for clients that refer to them only by ID (`item_reference` in OpenAI Responses). They are kept in process
- * memory, per owner. The oldest are evicted first.
+ * Response items that this gateway wrote, for clients that refer to them only by ID (`item_reference` in OpenAI Responses). They are stored in
+ * process memory, per owner. The oldest are evicted first.
  */
 export interface ItemMemory {
-  /** Stores the JSON of an item under its ID. */
+  /** Stores an item's JSON under its ID. */
   keep(owner: string, id: string, json: string): void
-  /** Records the owner of items whose content a provider stores. */
+  /** Records who owns the items that a provider stores. */
   recordOwner(owner: string, ids: readonly string[]): void
   /** Returns whether the item is known to belong to someone else. */
   belongsToOther(owner: string, id: string): boolean

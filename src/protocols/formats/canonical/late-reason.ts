@@ -2,10 +2,10 @@ import type { EmbeddedError } from './canonical-errors.ts'
 
 export const NO_REASON_MESSAGE = 'The provider reported an error.'
 
-/** How many events a provider may send between a failure without a reason and the event that explains it, such as keep-alives. */
+/** How many events, such as keep-alives, a provider may send between a failure without a reason and the event that explains it. */
 export const MAX_EVENTS_BEFORE_REASON = 8
 
-/** Returns whether an error gives a reason. All its fields may be blank. */
+/** Returns whether an error contains a reason. Some errors have only blank fields. */
 export function hasReason(error: unknown, depth = 0): boolean {
   if (typeof error === 'string') return !NO_DETAIL_PATTERN.test(error.trim()) && error !== NO_REASON_MESSAGE
   if (typeof error === 'number') return error >= 400 && error < 500
@@ -19,7 +19,7 @@ const NO_DETAIL_PATTERN =
 
 const MAX_DEPTH = 8
 
-/** Fields of an error event that aren't about the error. */
+/** Fields in an error event that aren't about the error. */
 const UNRELATED_FIELDS: ReadonlySet<string> = new Set([
   'id',
   'event_id',
@@ -30,7 +30,7 @@ const UNRELATED_FIELDS: ReadonlySet<string> = new Set([
   'choices',
 ])
 
-/** Picks the error of a stream after another event. An error with a reason replaces one without. */
+/** Picks a stream's error after another event. An error with a reason replaces one without. */
 export const pickStreamError = (
   earlier: EmbeddedError | undefined,
   found: EmbeddedError | undefined,

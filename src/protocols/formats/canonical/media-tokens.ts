@@ -3,8 +3,8 @@ import type { TokenUsage } from './canonical-response.ts'
 import { readTokenCount } from './canonical-values.ts'
 
 /**
- * Reads the image and audio tokens from the details of the input and the output. OpenAI has fields such as `audio_tokens`, and Google has a list by
- * `modality`. Omits counts of 0, except for output that Google reports as text only.
+ * Reads the image and audio tokens from the input and output details. OpenAI has fields such as `audio_tokens`, and Google has a list by `modality`.
+ * Omits counts of 0, except for output that Google reports as text only.
  */
 export function readMediaTokens(input: unknown, output: unknown): Partial<TokenUsage> {
   const tokens: Partial<TokenUsage> = {}

@@ -6,17 +6,17 @@ import type { AssistantTurn, Turn } from './canonical-turns.ts'
 import { hashToHex } from './ids.ts'
 
 /**
- * Stores the reasoning before tool calls for clients that only send back the calls. Many drop everything that their format has no field for.
- * Reasoning is kept in process memory, by owner and call ID, and the oldest is evicted first. Some models number their calls from 0, so those IDs are
- * stored with their conversation. The phase of the text before a call is stored too, because OpenAI models would otherwise mistake a comment for the
+ * Stores the reasoning that precedes tool calls, for clients that only send back the calls. Many drop everything that their format has no field for.
+ * Reasoning is stored in process memory, by owner and call ID, and the oldest is evicted first. Some models number their calls from 0, so those IDs
+ * are stored with their conversation. The phase of text that precedes a call is stored too. Otherwise, OpenAI models would mistake a comment for the
  * final answer.
  */
 export interface ReasoningMemory {
-  /** Stores the reasoning of a response to a conversation. */
+  /** Stores the reasoning in a response to a conversation. */
   keep(conversation: ConversationWithResponse, parts: readonly AssistantPart[]): void
-  /** Stores the reasoning of a streamed response, and passes its events on to `emit`. */
+  /** Stores the reasoning in a streamed response, and forwards its events to `emit`. */
   listen(conversation: ConversationWithResponse, emit: (event: StreamEvent) => void): (event: StreamEvent) => void
-  /** Adds stored reasoning to the calls of the turns, except in turns where the client sent state. Phases only go back to their origin. */
+  /** Adds stored reasoning to the turns' calls, except in turns where the client sent state. Phases only go back to their origin. */
   recall(owner: string, turns: Turn[], target?: Origin): Turn[]
 }
 
@@ -35,9 +35,9 @@ interface AnsweredPosition extends Pick<ConversationWithResponse, 'owner' | 'ori
 interface Memory {
   reasoning: ReasoningPart[]
   state: OpaqueState | undefined
-  /** The phase of the text before the call, and the origin of that text. */
+  /** The phase and origin of the text that precedes the call. */
   phase: { value: TextPart['phase']; origin: Origin | undefined } | undefined
-  /** The size in characters. */
+  /** In characters. */
   size: number
 }
 
@@ -82,7 +82,7 @@ export function createReasoningMemory(): ReasoningMemory {
     }
   }
 
-  /** Puts the first reasoning at the start of the turn, and later reasoning directly before its call. */
+  /** Puts the first reasoning at the start of the turn, and any later reasoning directly before its call. */
   function recallTurn(owner: string, getPositionKey: LazyPositionKey, turn: AssistantTurn): AssistantTurn {
     if (turn.content.some((part) => 'state' in part && part.state)) return turn
     const first: ReasoningPart[] = []
@@ -97,7 +97,7 @@ export function createReasoningMemory(): ReasoningMemory {
     return { ...turn, content: [...first, ...content] }
   }
 
-  /** Adds the stored phases to the text parts before calls. Text parts after the last call have none. */
+  /** Adds the stored phases to the text parts that precede calls. Text parts after the last call have none. */
   function addPhases(
     owner: string,
     getPositionKey: LazyPositionKey,
@@ -119,7 +119,7 @@ export function createReasoningMemory(): ReasoningMemory {
     keep: (conversation, parts) => keep(locateResponse(conversation), parts),
     listen(conversation, emit) {
       const { getPositionKey, ...answered } = locateResponse(conversation)
-      const positionKey = getPositionKey() // computed now; otherwise, the text parts would stay in memory as long as the stream
+      const positionKey = getPositionKey() // computed now, because otherwise, the text parts would stay in memory until the stream ends
       return collectParts((parts) => keep({ ...answered, getPositionKey: () => positionKey }, parts), emit)
     },
     recall(owner, turns, target) {
@@ -137,7 +137,7 @@ export function createReasoningMemory(): ReasoningMemory {
 
 const isSame = (a: Origin | undefined, b: Origin) => a?.format === b.format && a.account === b.account
 
-/** A key for a position in the conversation, computed on demand for calls whose ID isn't random. */
+/** A key for a position in the conversation. It is only computed for calls whose ID isn't random. */
 type LazyPositionKey = () => string
 
 function createLazyPositionKeys(turns: readonly Turn[]): { get(index: number): LazyPositionKey } {
@@ -175,8 +175,8 @@ function locateTurns(turns: readonly Turn[]): string[] {
 }
 
 /**
- * Returns a position key: a hash of the instructions and the first user turn (`start`), and one of the last user turn, which clients keep in a tool
- * loop.
+ * Returns a position key: a hash of the instructions and the first user turn (`start`), and a hash of the last user turn, which clients keep in a
+ * tool loop.
  */
 const createPositionKey = (start: string, words: string) => `${start} ${hashText(words)}`
 
@@ -196,7 +196,7 @@ const isRandom = (id: string) => (id.match(/[A-Za-z0-9]{8,}/g) ?? []).some((run)
 
 const getSize = (state: OpaqueState | undefined) => state?.data.length ?? 0
 
-/** Collects the reasoning, phases, and calls of a stream, and reports them at its end. Doesn't keep text parts and arguments. */
+/** Collects a stream's reasoning, phases, and calls, and reports them at its end. Doesn't keep text parts and arguments. */
 function collectParts(onComplete: (parts: AssistantPart[]) => void, emit: (event: StreamEvent) => void) {
   const parts = new Map<number, RetainedPart>()
   const texts = new Map<number, TextBuffer>()

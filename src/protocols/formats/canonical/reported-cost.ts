@@ -6,7 +6,7 @@ import { readServedTier } from './tiers.ts'
 type Charge = Pick<TokenUsage, 'costUsd'>
 
 /**
- * Reads the provider's charge in US dollars from the `usage` of a response. Returns no field if it isn't reported. Amounts may be numbers or strings:
+ * Reads the provider's charge in US dollars from a response's `usage`. Returns no field if it isn't reported. Amounts may be numbers or strings:
  * `cost` at OpenRouter, `cost.total_cost` at Perplexity, `cost_in_usd_ticks` or `cost_in_nano_usd` at xAI, `estimated_cost` at DeepInfra,
  * `cost_usd_total` at LLM Gateway.
  */
@@ -23,8 +23,8 @@ export function readCost(usage: JsonObject): Charge {
 }
 
 /**
- * Adds OpenRouter's fee for using your own key to the vendor's charge for that key. If `is_byok` is missing, a vendor's charge above the fee shows
- * that it was your key. The fee alone isn't the cost.
+ * Adds OpenRouter's fee for using your own key to the vendor's charge for that key. If `is_byok` is missing, a vendor charge that exceeds the fee
+ * shows that it was your key. The fee alone isn't the cost.
  */
 function addUpstreamCost(cost: number, { is_byok: isByok, cost_details: details }: JsonObject): Charge {
   const upstream = isObject(details) ? readUpstreamCost(details) : undefined
@@ -33,7 +33,7 @@ function addUpstreamCost(cost: number, { is_byok: isByok, cost_details: details 
   return upstream === undefined ? {} : { costUsd: cost + upstream }
 }
 
-/** Reads the vendor's charge. OpenRouter may only report its parts. */
+/** Reads the vendor's charge. OpenRouter may only report its components. */
 function readUpstreamCost(details: JsonObject): number | undefined {
   const total = readAmount(details.upstream_inference_cost)
   if (total !== undefined) return total
@@ -47,10 +47,10 @@ function readTotal(cost: JsonObject, depth = 0): Charge {
   return readFirstAmount(cost, ['total_cost', 'total', 'total_usd', 'amount', 'usd'], depth)
 }
 
-/** No vendor nests a cost deeper than this, but responses may nest 10,000 levels (lib/json.ts). */
+/** No vendor nests a cost deeper than this, but responses may be nested up to 10,000 levels deep (lib/json.ts). */
 const MAX_DEPTH = 4
 
-/** Returns whether the usage may contain a cost. Most usages don't, and this check saves searching them for each name. */
+/** Returns whether the usage may contain a cost. It usually doesn't, and this check avoids searching for each name. */
 function hasCostName(usage: JsonObject): boolean {
   for (const name in usage) if (isCostName(name)) return true
   return false
@@ -76,7 +76,7 @@ const COST_FIELDS = [
   ...['estimated_cost', 'search_cost_usd', 'fetch_cost_usd', 'usd_spent', 'cost_details'],
 ]
 
-/** Adds a cost reported outside the usage, and the tier that served the response, to its usage. `header` reads the response headers. */
+/** Adds the cost that is reported outside the usage, and the response's service tier, to the usage. `header` reads the response headers. */
 export function addCharges(
   usage: TokenUsage | undefined,
   response: unknown,
@@ -89,7 +89,7 @@ export function addCharges(
   return { ...usage, ...tier, ...readServedTier(response), ...charge }
 }
 
-/** Adds the cost and tier in a stream event to its usage. Parses the event only if it may name a tier or a cost, because it can be large. */
+/** Adds a stream event's cost and tier to its usage. Parses the event only if it may contain either, because it can be large. */
 export const addEventCharges = (usage: TokenUsage, data: string): TokenUsage =>
   (/tier"|cost/i.test(data) && addCharges(usage, tryParseJson(data))) || usage
 
@@ -107,7 +107,7 @@ function readOuterCost(response: JsonObject, header: ((name: string) => string |
   if (cost.costUsd !== undefined) return cost
   for (const name of header ? COST_HEADERS : []) {
     const costUsd = readAmount(header?.(name))
-    if (costUsd) return { costUsd } // a cost of 0 isn't known yet
+    if (costUsd) return { costUsd } // a cost of 0 means that it isn't known yet
   }
   return {}
 }
@@ -124,7 +124,7 @@ const COST_HEADERS = ['x-litellm-response-cost', 'x-signalbox-cost', 'x-response
 const TICKS_PER_USD = 10_000_000_000
 const NANOS_PER_USD = 1_000_000_000
 
-/** Amounts from this one up, in US dollars, are treated as wrong, because no call costs that much. */
+/** Amounts of at least this many US dollars are treated as wrong, because no call costs that much. */
 const MAX_USD = 1_000_000
 
 /** Reads an amount from a number or a string such as `$0.01`. Returns `undefined` if it is negative, at least `max`, or not an amount. */

@@ -6,7 +6,7 @@ import { readTokenCount } from './canonical-values.ts'
 export const isBlank = ({ inputTokens, outputTokens, units = {}, costUsd = 0, iterations }: TokenUsage): boolean =>
   !iterations && inputTokens + outputTokens + costUsd === 0 && Object.values(units).every((count) => count === 0)
 
-/** Reads how many of the tokens that OpenAI wrote to its cache stay there for 12 hours. `details` contains the details of the input tokens. */
+/** Reads how many of the tokens that OpenAI wrote to its cache stay there for 12 hours. `details` contains the input token details. */
 export function readLongCacheWrites(
   { cache_write_tokens_details: details }: JsonObject,
   cacheWriteTokens: number,
@@ -26,8 +26,8 @@ const INPUT_COUNTS = [
 const OUTPUT_COUNTS = ['outputTokens', 'reasoningTokens', 'outputImageTokens', 'outputAudioTokens'] as const
 
 /**
- * Updates the usage of a stream with a new report. Reports are cumulative, so the later one applies, but zeros change nothing: an input,
- * output, or cost of 0 keeps the earlier value.
+ * Updates a stream's usage with a new report. Reports are cumulative, so the later one wins, except that an input, output, or cost of 0 keeps the
+ * earlier value.
  */
 export function updateUsage(earlier: TokenUsage | undefined, later: TokenUsage | undefined): TokenUsage | undefined {
   if (!earlier || !later) return later ?? earlier

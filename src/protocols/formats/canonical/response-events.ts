@@ -55,17 +55,17 @@ function splitPart(part: AssistantPart): { started: AssistantPart; text: string 
   }
 }
 
-/** Joins the events of a stream into complete parts. */
+/** Joins stream events into complete parts. */
 interface PartCollector {
   take(event: PartEvent): void
-  /** Returns the parts of each candidate, in the order in which they started. */
+  /** Returns each candidate's parts, in the order in which they started. */
   contents(): AssistantPart[][]
 }
 
 interface CollectedPart {
   candidate: number
   part: AssistantPart
-  /** Joined once at the end, because the arguments of a call may arrive in many thousands of deltas. */
+  /** Joined once at the end, because a call's arguments may arrive in many thousands of deltas. */
   texts: string[]
   logprobs: TokenLogprob[][]
   citations: Citation[]

@@ -13,7 +13,7 @@ export interface Restoration {
   toolNames: ReadonlyMap<string, string>
   /** The client's names for free-form tools that were sent as functions with one `input`. */
   freeFormTools: ReadonlySet<string>
-  /** The IDs of tool calls so far. A new call needs a different ID, because clients match results with calls by ID. */
+  /** The IDs of earlier tool calls. A new call needs a different ID, because clients match results with calls by ID. */
   callIds: ReadonlySet<string>
   /** The tool whose arguments are the structured output. */
   outputTool?: string
@@ -21,14 +21,14 @@ export interface Restoration {
   isWrapped?: true
 }
 
-/** Undoes the changes to the request in its response. */
+/** Undoes the request's changes in its response. */
 export function restoreResponse(response: CanonicalResponse, restoration: Restoration): CanonicalResponse {
   if (isEmpty(restoration)) return response
   const restore = createRestorer(restoration)
   return { ...response, choices: response.choices.map((choice) => restoreChoice(choice, restore)) }
 }
 
-/** Undoes the changes to the request in the stream of its response. */
+/** Undoes the request's changes in the response stream. */
 export function restoreStream(
   restoration: Restoration,
 ): (emit: (event: StreamEvent) => void) => (event: StreamEvent) => void {
@@ -118,10 +118,10 @@ function createStreamRestorer(
   }
 }
 
-/** The property of the wrapper object that contains the output. */
+/** The wrapper object's field for the output. */
 export const WRAPPER_FIELD = 'answer'
 
-/** Takes the output out of its wrapper object, even a truncated one. Throws `UPSTREAM_INVALID` if the JSON is nested too deep. */
+/** Unwraps the output, even if its wrapper object is truncated. Throws `UPSTREAM_INVALID` if the JSON is nested too deep. */
 function unwrapOutput(text: string): string {
   if (isTooDeep(text)) rejectDeepResponse()
   const value = parseOpaque(text)

@@ -3,9 +3,8 @@ import type { OpaqueState } from './canonical-state.ts'
 import type { StreamEvent } from './canonical-stream.ts'
 
 /*
- * Gemini signs any part. If the client's format only has state in reasoning, such a signature becomes reasoning without text: before its
- * tool call, after its text, or after its image. It contains the ID of the call or the number of the image, for which some formats have a
- * field.
+ * Gemini may sign any part. If the client's format only supports state in reasoning, such a signature becomes reasoning without text: before its tool
+ * call, after its text, or after its image. It contains the ID of the call or the number of the image, for which some formats have a field.
  */
 
 /** Moves the state of all parts into reasoning. */
@@ -20,7 +19,7 @@ export function moveStateToReasoning(parts: readonly AssistantPart[]): Assistant
   })
 }
 
-/** Creates a function that names the part of a signature: the ID of a call, or the number of an image. */
+/** Creates a function that names a signature's part: the ID of a call, or the number of an image. */
 function createPartNamer(): (part: AssistantPart) => string | undefined {
   let images = 0
   return (part) => {
@@ -29,7 +28,7 @@ function createPartNamer(): (part: AssistantPart) => string | undefined {
   }
 }
 
-/** Moves signatures back to their parts. A signature whose part is missing becomes an empty string. */
+/** Moves signatures back to their parts. A text signature without a text part gets an empty one. */
 export function returnStateToParts(parts: readonly AssistantPart[]): AssistantPart[] {
   const completeParts: AssistantPart[] = []
   const statesByName = new Map<string, OpaqueState>()
@@ -59,7 +58,7 @@ export function moveStreamStateToReasoning(emit: (event: StreamEvent) => void): 
   const candidates = new Map<number, number>()
   const reasoning = new Set<number>()
   let next = 0
-  let isShifted = false // whether a part was inserted, after which keys differ
+  let isShifted = false // whether a part has been inserted, which shifts the keys of later parts
 
   function insert(part: ReasoningPart, candidate: number) {
     isShifted = true

@@ -3,7 +3,7 @@ import type { AssistantPart, Citation } from './canonical-parts.ts'
 import type { Origin } from './canonical-state.ts'
 import type { ReaderEvent } from './canonical-stream.ts'
 
-/** Reads one block of a stream of numbered blocks. */
+/** Reads one block in a stream of numbered blocks. */
 export interface BlockReader {
   add(delta: JsonObject): void
   end(): void
@@ -44,7 +44,7 @@ export interface PartEvents {
   emit(event: ReaderEvent): void
 }
 
-/** Numbers the parts of a stream with a single candidate, from 0. */
+/** Numbers the parts of a single-candidate stream, from 0. */
 export function createPartEvents(emit: (event: ReaderEvent) => void): PartEvents {
   let next = 0
   function start(part: AssistantPart): number {

@@ -2,8 +2,7 @@ import { isObject, type JsonObject } from '../../../lib/json.ts'
 
 /**
  * Returns the name of a tier, a speed, or a region that costs more than the model's regular price, in lowercase. Vendors write it with and without a
- * prefix, in any case, and in objects: `priority`, `SERVICE_TIER_PRIORITY`, `{ type: "priority" }`. Names not known to be regular or cheaper count as
- * more expensive.
+ * prefix, in any case, and in objects: `priority`, `SERVICE_TIER_PRIORITY`, `{ type: "priority" }`. Unknown names count as more expensive.
  */
 export function findPremiumTier(tier: unknown, depth = 0): string | undefined {
   if (typeof tier === 'object' && tier !== null) {
@@ -15,16 +14,19 @@ export function findPremiumTier(tier: unknown, depth = 0): string | undefined {
   return STANDARD_PATTERN.test(name) ? undefined : name.toLowerCase()
 }
 
-/** No vendor nests a tier deeper than this, but responses may nest 10,000 levels (lib/json.ts). */
+/** No vendor nests a tier deeper than this, but responses may be nested up to 10,000 levels deep (lib/json.ts). */
 const MAX_DEPTH = 4
 
 const TIER_PREFIX_PATTERN = /^(?:.*(?:tier|type|speed|geo|latency)[_. -]+)/i
 
-/** `on_demand` is the regular price at Groq and Vertex AI; `global` and `not_available` are regular at Anthropic. */
+/** `on_demand` means the regular price at Groq and Vertex AI; `global` and `not_available` mean the regular price at Anthropic. */
 const STANDARD_PATTERN =
   /^(?:(?:default|standard|auto|flex|batch)(?:[_-].*)?|on[_-]?demand(?:[_-]flex)?|.*unspecified|global|not_available|none|off|normal|)$/i
 
-/** Reads which more expensive or cheaper tier served a response. Returns no field if that is unknown. `answer` is the object with the usage. */
+/**
+ * Reads the service tier from the object with the usage. Returns a tier that costs more than the regular price, or `flex`. Returns no field
+ * otherwise.
+ */
 export function readServedTier(response: JsonObject): { serviceTier?: string } {
   const { service_tier, serviceTier, performanceConfig, usage, usageMetadata } = response
   const tierNames = [service_tier, serviceTier, performanceConfig]

@@ -1,4 +1,4 @@
-/** Reads the context window, in tokens, from the message of a context overflow. Returns `undefined` if it names none. */
+/** Reads the context window, in tokens, from a context overflow message. Returns `undefined` if the message doesn't contain it. */
 export function readContextWindow(message: string): number | undefined {
   for (const words of WINDOW_PATTERNS) {
     const [, figure] = words.exec(message) ?? []

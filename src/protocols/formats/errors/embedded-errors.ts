@@ -5,7 +5,7 @@ import type { EmbeddedError } from '../format.ts'
 import { resolveStatus } from './error-kinds.ts'
 import { isAboutRequest, readProviderError } from './read-error.ts'
 
-/** The HTTP statuses for codes and types in error objects of responses with status 200. */
+/** The HTTP statuses for codes and types of errors that arrive with status 200. */
 const statusByCode: Record<string, number> = {
   authentication_error: 401,
   invalid_api_key: 401,
@@ -31,7 +31,7 @@ const statusByCode: Record<string, number> = {
   overloaded_error: 529,
 }
 
-/** Reads a provider's error object or text in a response with status 200 or in a stream. The status is the one that the error implies, or 502. */
+/** Reads a provider's error object or text from a response with status 200 or from a stream. The status is the one that the error implies, or 502. */
 export function readEmbeddedError(error: unknown): EmbeddedError | undefined {
   if (!error) return undefined
   const fields = isObject(error) ? error : { message: typeof error === 'object' ? undefined : String(error) }
@@ -43,7 +43,8 @@ export function readEmbeddedError(error: unknown): EmbeddedError | undefined {
 }
 
 /**
- * Reads an error in other fields (`detail`, `errors`, `message`) of an object that isn't a response. Returns `namedError` unless it is about the request.
+ * Reads an error from other fields (`detail`, `errors`, `message`) of an object that isn't a response. Returns `namedError` unless the error is about
+ * the request.
  */
 export function readUnnamedError(body: JsonObject, namedError?: EmbeddedError): EmbeddedError | undefined {
   if (namedError && isAboutRequest(readProviderError({ error: namedError.error }))) return namedError

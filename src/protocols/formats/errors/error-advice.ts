@@ -8,7 +8,7 @@ interface OperatorAdvice {
   message: string
 }
 
-/** Returns advice for the operator if the error's message doesn't help or may show part of a key. For all other errors, clients get the message. */
+/** Returns advice for the operator if the error message doesn't help or may reveal part of a key. For all other errors, clients get the message. */
 export function getOperatorAdvice(
   kind: ProviderErrorKind,
   status: number,
@@ -63,7 +63,7 @@ function describeRejection(status: number, { codes }: ProviderError): string {
   return `The provider rejected the connection's credentials (${reasons}).`
 }
 
-/** Matches codes made of words, such as `unsupported_country_region_territory`, which can't contain a key. */
+/** Matches codes made up of words, such as `unsupported_country_region_territory`, which can't contain a key. */
 const PLAIN_CODE = /^(?!invalid_request_error$)[a-z]{2,20}(?:_[a-z]{2,20}){1,5}$/
 
 const describeDeniedModel = (status: number) =>

@@ -27,7 +27,9 @@ import {
 import { type ProviderError, readProviderError } from './read-error.ts'
 import { parseWait, readWaitMs } from './retry-after.ts'
 
-/** Why an attempt failed. Only `client` is the caller's own fault and ends the request. After any other class, the next target may be tried. */
+/**
+ * Why an attempt failed. Only `client` is the caller's own fault and ends the request. After any other class, the gateway may try the next target.
+ */
 export type FailureClass =
   | 'client'
   | 'context-overflow'
@@ -40,23 +42,23 @@ export type FailureClass =
   | 'network'
   | 'timeout'
   | 'content'
-  | 'unwanted' // a function of the combo rejected the response, and the combo tries the next model
+  | 'unwanted' // one of the combo's functions rejected the response, and the combo tries the next model
   | 'filtered' // a content filter cut off the response, and the combo tries the next model
   | 'schema' // the response doesn't match the request's schema, and the combo tries the next model
   | 'model-not-found'
   | 'internal' // a gateway error
 
-/** The meaning of a provider's error for routing and for the client. */
+/** What a provider's error means for routing and for the client. */
 export interface ErrorMeaning {
-  /** Decides the cooldown (`request/routing/failure-class.ts`) and whether to try the next target. */
+  /** Determines the cooldown (`request/routing/failure-class.ts`) and whether to try the next target. */
   class: FailureClass
-  /** The kind of error for the client. Each format has a status and a type for it. */
+  /** The kind of error for the client. Each format maps it to a status and a type. */
   error: ErrorKind
-  /** When another request may succeed: at any time, after the cooldown of the target, or only after the client or the operator has acted. */
+  /** When another request may succeed: at any time, after the target's cooldown, or only after the client or the operator has acted. */
   retry: 'soon' | 'later' | 'never'
 }
 
-/** The kinds of provider errors. The kind decides everything else about an error. */
+/** The kinds of provider errors. The kind determines everything else about an error. */
 export type ProviderErrorKind = keyof typeof kinds
 
 const kinds = {
@@ -78,7 +80,7 @@ const kinds = {
   quota: { class: 'rate-limit', error: 'billing', retry: 'never' }, // a usage or spending limit without a known end
   timeout: { class: 'timeout', error: 'timeout', retry: 'soon' },
   'gateway-timeout': { class: 'server', error: 'timeout', retry: 'soon' },
-  cancelled: { class: 'server', error: 'cancelled', retry: 'soon' }, // a proxy stopped waiting for its server
+  cancelled: { class: 'server', error: 'cancelled', retry: 'soon' }, // a proxy gave up waiting for its server
   server: { class: 'server', error: 'server', retry: 'soon' },
   overloaded: { class: 'server', error: 'overloaded', retry: 'soon' },
   proxy: { class: 'network', error: 'server', retry: 'later' }, // a proxy in front of the provider requires credentials
@@ -89,7 +91,7 @@ export const getErrorMeaning = (kind: ProviderErrorKind): ErrorMeaning => kinds[
 
 export interface ParsedError {
   kind: ProviderErrorKind
-  /** The status of the response, or the one that its error implies: a 5xx from a router may quote an error about the request. */
+  /** The response status, or the one that its error implies: a 5xx from a router may quote an error about the request. */
   status: number
   error: ProviderError
   /** The wait that the provider requests. */
@@ -106,11 +108,11 @@ export function readErrorResponse({ status: sentStatus, body, header, now }: Err
   return { kind, status, error, retryAfterMs: readWaitMs({ header, body, now, text: error.text, isRateLimit }) }
 }
 
-/** Returns whether the error is about only this model. Some rate limits are. */
+/** Returns whether the error affects only this model. Some rate limits do. */
 export const isModelFault = ({ kind, error }: ParsedError): boolean =>
   kinds[kind].class === 'rate-limit' && isModelLimit(error)
 
-/** Classifies an error by its status and the provider's words. An error that the client caused isn't retried at other targets. */
+/** Classifies an error by its status and the provider's wording. An error that the client caused isn't retried at other targets. */
 export function classifyError(status: number, error: ProviderError, requestsWait = false): ProviderErrorKind {
   if (isOverBudget(error, status)) return 'over-budget'
   if (status === 401) return classifyUnauthorized(error)
@@ -134,7 +136,7 @@ function classifyUnauthorized(error: ProviderError): ProviderErrorKind {
   return isAccountRejected(error) ? 'permission' : 'authentication'
 }
 
-/** Classifies a 403, which may be about the prompt, the model, the account, or the key. It is `forbidden` if the error doesn't specify which. */
+/** Classifies a 403, which may be about the prompt, the model, the account, or the key. It is `forbidden` if the error doesn't say which. */
 function classifyForbidden(error: ProviderError): ProviderErrorKind {
   if (isContentRejected(error)) return 'content-refused'
   if (isModelDenied(error)) return 'unknown-model'
@@ -192,10 +194,10 @@ const kindByStatus: Readonly<Record<number, ProviderErrorKind>> = {
   409: 'conflict',
   413: 'too-large',
   422: 'unprocessable',
-  424: 'server', // generation has failed (Text Generation Inference)
-  425: 'server', // sent too early
+  424: 'server', // generation failed (Text Generation Inference)
+  425: 'server', // Too Early
   429: 'rate-limit',
-  432: 'billing', // the limit of a plan, or of pay-as-you-go (Tavily)
+  432: 'billing', // a plan limit or pay-as-you-go limit (Tavily)
   433: 'billing',
   498: 'server', // no capacity (Groq)
   499: 'cancelled',
@@ -204,7 +206,7 @@ const kindByStatus: Readonly<Record<number, ProviderErrorKind>> = {
   529: 'overloaded',
 }
 
-/** Resolves the status of an error in a 200 or in a stream. The message decides if the code implies no status or a server error. */
+/** Resolves the status of an error in a 200 response or a stream. If the code implies no status or a server error, the message determines it. */
 export function resolveStatus(status: number, error: ProviderError): number {
   if (isContextOverflow(error)) return 400
   if (status < 500) return status

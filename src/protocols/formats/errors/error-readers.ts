@@ -1,3 +1,3 @@
-/* The readers of providers' errors. They are loaded together. */
+/* The readers for provider errors. They are loaded together. */
 export { readEmbeddedError, readUnnamedError } from './embedded-errors.ts'
 export { getErrorMeaning, isModelFault, readErrorResponse } from './error-kinds.ts'

@@ -9,7 +9,7 @@ export const isUnknownModel = ({ text, codes }: ProviderError): boolean =>
 const NO_MODEL_CODE =
   /^(?:(?:key_|team_|user_|org_)?model_(?:not_?(?:found|available|exist|supported)|access_denied|decommissioned|deprecated|permission_blocked\w*|terms_required)|(?:invalid|unknown|unavailable)_model|(?:Deployment|Model)NotFound|Model\.AccessDenied|dedicated_endpoint_not_running)$/i
 
-/** Messages about a missing model. Its name must be a single word, so no sentence about something else matches. */
+/** Messages about a missing model. Its name must be a single word, so that no sentence about something else matches. */
 const NO_MODEL_PATTERNS: readonly RegExp[] = [
   /^(?:the |this |requested |publisher )*model(?: id| name)?:? *(?:(?:`[^`]*`|\S+) *)?(?:does )?not (?:exist|found)\b/i,
   /^(?:the |this |requested |publisher )*model *(?:(?:`[^`]*`|\S+) *)?(?:was not found|is not (?:found|available|supported)(?:\.|,|$| by provider )|has been (?:deprecated|decommissioned|retired|removed)|is no longer (?:available|supported))/i,
@@ -21,7 +21,9 @@ const NO_MODEL_PATTERNS: readonly RegExp[] = [
   /^No models? loaded|^Function \S+: Not found for account/, // LM Studio, NVIDIA
 ]
 
-/** Returns whether the URL wasn't found, as opposed to something in the request. Such an error is a web page, or has no code and no field. */
+/**
+ * Returns whether the URL wasn't found, as opposed to something in the request. Such an error is a web page, or contains neither a code nor a field.
+ */
 export const isUnknownPath = (error: ProviderError): boolean => error.param === undefined && isNotFound(error)
 
 /** Returns whether the error only reports that the `model` field wasn't found. */
@@ -36,14 +38,14 @@ const NO_PATH_PATTERN =
 export const isCompactionRejected = ({ text }: ProviderError): boolean =>
   /\bcompact/i.test(text) && /not (?:support|available|enabled|implement|allow)|n't support|unsupported/i.test(text)
 
-/** Returns whether the error is about a model that the account may not use, and not about the key. */
+/** Returns whether the error is about a model that the account may not use, rather than about the key. */
 export const isModelDenied = (error: ProviderError): boolean =>
   isUnknownModel(error) || MODEL_DENIED_PATTERN.test(error.text)
 
 const MODEL_DENIED_PATTERN =
   /(?:access(?: to)?|use|sample from|invoke) (?:the |this |that |requested )*model\b|\bmodel\b[^.]{0,80} (?:is )?(?:not (?:allowed|enabled|permitted|authorized)|blocked)|model access (?:is )?denied|:(?:foundation-model|inference-profile)\//i
 
-/** Returns whether the request was rejected because of its content, although the status suggests a problem with the account. */
+/** Returns whether the request was rejected for its content, although the status suggests an account problem. */
 export const isContentRejected = ({ text, codes }: ProviderError): boolean =>
   codes.some((code) => REJECTED_CODE.test(code)) ||
   /^Content violates usage guidelines|requires moderation\b.{0,40} flagged|^You do not have permission to access the (?:File|CachedContent)|^CachedContent not found/.test(
@@ -53,7 +55,7 @@ export const isContentRejected = ({ text, codes }: ProviderError): boolean =>
 const REJECTED_CODE =
   /^(?:content_filter(?:ed)?|flagged_input|moderation_blocked|data_?inspection_?failed|ResponsibleAIPolicyViolation|\w+_policy_violation)$/i
 
-/** Returns whether the codes or the text of a 403 are about the key, its permissions, or its account. */
+/** Returns whether a 403's codes or text are about the key, its permissions, or its account. */
 export const isKeyRejected = (error: ProviderError): boolean =>
   error.codes.some((code) => KEY_REJECTED_CODE.test(code)) ||
   (!isPromptRejected(error) && KEY_REJECTED_PATTERN.test(error.text))
@@ -64,7 +66,7 @@ const KEY_REJECTED_CODE =
 const KEY_REJECTED_PATTERN =
   /\bkeys?\b|credential|unauthori[sz]|authori[sz]|authenticat|permission|\baccess\b|account|organi[sz]ation|\bproject\b|\bteam\b|workspace|billing|\bcredits?\b|balance|quota|subscription|\bplan\b|countr(?:y|ies)|region|territory|security token|access token|suspended|deactivated|\bIP\b/i
 
-/** Returns whether the text of a 403 is about the content of the prompt. */
+/** Returns whether a 403's text is about the prompt's content. */
 export const isPromptRejected = ({ text }: ProviderError): boolean =>
   PROMPT_REJECTED_PATTERN.test(text) && !ACCOUNT_PATTERN.test(text)
 
@@ -75,13 +77,13 @@ const PROMPT_REJECTED_PATTERN =
 const ACCOUNT_PATTERN =
   /^(?:your |this |the )?(?:account|organi[sz]ation|api key|key|project|team|workspace|user)\b|organi[sz]ation'?s? polic/i
 
-/** Returns whether this request costs more than the account may spend, although credit is left. A shorter or cheaper one would work. */
+/** Returns whether this request costs more than the account may spend, although some credit is left. A shorter or cheaper request would work. */
 export const isOverBudget = ({ text, codes }: ProviderError, status: number): boolean =>
   codes.includes('weight_exceeds_budget') || // OpenRouter
   TOO_EXPENSIVE_PATTERNS.some((words) => hasCreditLeft(words.exec(text))) ||
   (status === 402 && FEWER_TOKENS_PATTERN.test(text) && hasCreditLeft(REMAINING_PATTERN.exec(text) ?? []))
 
-/** Messages about a request that costs more than the remaining credit, which is captured in any unit. */
+/** Messages about a request that costs more than the remaining credit. They capture that credit, in any unit. */
 const TOO_EXPENSIVE_PATTERNS: readonly RegExp[] = [
   /^This request requires more credits, or fewer max_tokens\b(?:.{0,80}\bcan only afford (-?[\d.]+))?/, // OpenRouter
   /^(?:Prompt tokens|max_tokens) limit exceeded: \d+ > (-?\d+)\. To increase/, // OpenRouter
@@ -101,31 +103,31 @@ const REMAINING_PATTERN = /\b(?:afford|balance|remaining|available)\b:? *[^\d\s-
 const hasCreditLeft = (found: readonly (string | undefined)[] | null): boolean =>
   found !== null && (found[1] === undefined || Number.parseFloat(found[1]) > 0)
 
-/** Returns whether the account's other current requests use up its spending limit for a few seconds. OpenRouter returns a 402. */
+/** Returns whether the account's other in-flight requests temporarily use up its spending limit. OpenRouter returns a 402. */
 export const isBudgetInUse = ({ codes }: ProviderError): boolean => codes.includes('openrouter_in_flight_budget')
 
-/** Returns whether the URL doesn't accept the method. If so, the content of the request isn't the cause. */
+/** Returns whether the URL doesn't accept the method. If so, the request's content isn't the cause. */
 export const isMethodRejected = ({ text, codes }: ProviderError): boolean =>
   codes.length === 0 || text === '' || /\bmethods?\b|not allowed to (?:GET|POST)/i.test(text)
 
 /** Returns whether the body is a web page, which proxies send instead of an API error. */
 export const isWebPage = ({ text, codes }: ProviderError): boolean => codes.length === 0 && /^\s*</.test(text)
 
-/** Returns whether a rate or quota of the account is exceeded. Bedrock returns a 400. */
+/** Returns whether one of the account's rate limits or quotas is exceeded. Bedrock returns a 400. */
 export const isServiceQuotaExceeded = ({ codes }: ProviderError): boolean =>
   codes.includes('ServiceQuotaExceededException')
 
 /** Returns whether the model failed. Bedrock returns a 424. */
 export const isModelFailure = ({ codes }: ProviderError): boolean => codes.includes('ModelErrorException')
 
-/** Returns whether a limit applies to one model only, so the account may use others. */
+/** Returns whether a limit applies to only one model, so that the account may use others. */
 export const isModelLimit = ({ text, quotas }: ProviderError): boolean =>
   quotas.some((id) => /PerModel|PerBaseModel/i.test(id)) || MODEL_LIMIT_PATTERN.test(text)
 
 const MODEL_LIMIT_PATTERN =
   /\b(?:this|the|specific|for|and|base) (?:this )?model\b|\bmodel: ?\S|per_base_model|By ?Model|^(?:Rate limit reached|Request too large) for (?!default)\S+ in organization|^Your requests to \S+ for \S+ in |is temporarily rate-limited upstream/i
 
-/** Returns whether the account has no credit left. In that case, waiting doesn't help, regardless of the status. */
+/** Returns whether the account has no credit left. If so, waiting doesn't help, regardless of the status. */
 export const isOutOfCredit = ({ text, codes, isSecondHand }: ProviderError): boolean =>
   !isSecondHand && (codes.some((code) => OUT_OF_CREDIT_CODE.test(code)) || OUT_OF_CREDIT_PATTERN.test(text))
 
@@ -166,7 +168,7 @@ const OVERFLOW_PATTERNS: readonly RegExp[] = [
 export const isFileTooLarge = ({ text, codes }: ProviderError): boolean =>
   codes.some((code) => TOO_LARGE_CODE.test(code)) || TOO_LARGE_PATTERN.test(text) || SIZE_EXCEEDED_PATTERN.test(text)
 
-/** Returns whether the message of a 413 reports only that something is too large. Proxies send a web page, or nothing at all. */
+/** Returns whether a 413's message only says that something is too large. Proxies send a web page, or nothing at all. */
 export const isOnlyTooLarge = ({ text }: ProviderError): boolean =>
   text === '' || /^\s*<|\b(?:large|big|long|size|exceed(?:s|ed)?|limit|max(?:imum)?)\b/i.test(text)
 
@@ -180,7 +182,8 @@ const SIZE_EXCEEDED_PATTERN =
   /\bmax(?:imum)? (?:content|file|upload|image|audio) size\b|\b(?:payload|content|file|image|upload) size (?:exceed|limit)|\bfile size: ?\d|\bmaximum of \d+ PDF pages/i
 
 /**
- * Returns whether a quota or a spending limit is used up. The message doesn't show whether the account has no credit or its limit ends soon (Google).
+ * Returns whether a quota or a spending limit is used up. The message doesn't say whether the account has no credit or whether its limit resets soon
+ * (Google).
  */
 export const isQuotaExhausted = ({ text, codes, isSecondHand }: ProviderError): boolean =>
   !isSecondHand && (codes.some((code) => QUOTA_CODE.test(code)) || QUOTA_PATTERN.test(text))
@@ -188,7 +191,7 @@ export const isQuotaExhausted = ({ text, codes, isSecondHand }: ProviderError): 
 const QUOTA_CODE = /^insufficient_quota$|^quota_limited$|^spend_?limit/i
 const QUOTA_PATTERN = /insufficient_quota|exceeded your current quota|credit balance|spend(?:ing)? limit/i
 
-/** Returns whether a spending limit of the account is used up. Anthropic also returns a 400, whose text may quote the request. */
+/** Returns whether an account's spending limit is used up. Anthropic also returns a 400, whose text may quote the request. */
 export const isSpendLimit = ({ text, codes }: ProviderError): boolean =>
   codes.some((code) => /^spend_?limit/i.test(code)) || /^You have reached your spend(?:ing)? limit/.test(text)
 

@@ -1,4 +1,4 @@
-/** Returns whether the code is about the identity, limits, or permissions of a client. Clients get such codes in lowercase, unlike provider codes. */
+/** Returns whether the code is about a client's identity, limits, or permissions. Clients get such codes in lowercase, unlike provider codes. */
 export const isKeyErrorCode = (code: string): boolean => KEY_ERROR_CODES.has(code)
 
 /** Writes the code for clients if the error is about their identity, limits, or permissions. */

@@ -7,8 +7,8 @@ export interface NestedError {
 }
 
 /**
- * Finds the errors that a router's error quotes, outermost first. They may be objects in fields named for them, lists with one error per provider, or
- * JSON in strings. Doesn't read other fields, because they may repeat the client's request.
+ * Finds the errors that a router's error quotes, outermost first. They may be objects in error fields, lists with one error per provider, or JSON in
+ * strings. Doesn't read other fields, because they may repeat the client's request.
  */
 export function findNestedErrors(body: unknown): NestedError[] {
   const found: NestedError[] = []
@@ -31,7 +31,7 @@ export function findNestedErrors(body: unknown): NestedError[] {
     if (codes.length > 0) found.push({ message: '', codes })
   }
 
-  /** Searches a string for JSON, which may follow other words or be the data of an event. Some of it is in Python's notation, or truncated. */
+  /** Searches a string for JSON, which may follow other words or be an event's data. It may be in Python's notation, or truncated. */
   function visitText(text: string, depth: number): void {
     const start = text.search(/[{[]/)
     if (start < 0) return
@@ -66,7 +66,7 @@ const CODE_FIELDS = ['code', 'type', 'status', 'error_type', 'reason'] as const
 const WRAPPER_PATTERN =
   /^(?:(?:inner|original|upstream|provider|raw|nested|previous|last|source|wrapped)?_?(?:errors?|exceptions?|responses?|messages?|body|details?)|inner|raw|causes?|error_?(?:message|msg|description|details?|info|body|response)|msg|data|metadata|provider_?(?:metadata|specific_fields)|providers|attempts|failures|failed_?(?:attempts|providers)|reasons?|descriptions?|routing|gateway|response_?(?:body|data|text)|extra|(?:upstream|original|nested|wrapped|previous|underlying|remote|backend|vendor)|[a-z]+_?(?:errors?|exceptions?|causes?|reasons?|responses?))$/i
 
-/** The names of fields that only contain an error if they are objects: a string names a field of the request. */
+/** The names of fields that only contain an error if they are objects. A string there names a request field. */
 const OBJECT_WRAPPER_PATTERN = /^(?:params?|context|payload|result)$/i
 
 /** Matches a message in JSON that can't be parsed. */

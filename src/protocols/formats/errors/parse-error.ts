@@ -19,7 +19,7 @@ export function parseProviderError(response: ErrorResponse): CanonicalError {
   return error
 }
 
-/** Parses an error in a stream or in a response of status 200. */
+/** Parses an error in a stream or in a response with status 200. */
 export function parseEmbeddedError(error: unknown): CanonicalError {
   const source = readEmbeddedError(error) ?? { message: NO_REASON_MESSAGE, status: 502, isVague: true }
   const { message, status } = source

@@ -2,20 +2,20 @@ import { isObject, type JsonObject, tryParseJson } from '../../../lib/json.ts'
 import { isContentRejected, isContextOverflow, isPromptRejected } from './error-words.ts'
 import { findNestedErrors, type NestedError } from './nested-errors.ts'
 
-/** A provider's error: its message and code for the client, and the parts that decide its kind. */
+/** A provider's error: its message and code for the client, and the parts that determine its kind. */
 export interface ProviderError {
   /** Absent if the body has no message, such as an HTML page or an unknown object. */
   message?: string
-  /** The first code in the body. Some vendors put it into `type` or `status`. */
+  /** The first code in the body. Some vendors put it in `type` or `status`. */
   code?: string
-  /** The beginning of the message, without quotes that may repeat the request. */
+  /** The beginning of the message, without quotations that may repeat the request. */
   text: string
   codes: readonly string[]
-  /** Set if a router quotes the error of another provider. Then the error is about the router's account there, not the user's. */
+  /** Set if a router quotes another provider's error. Then the error is about the router's account there, not the user's. */
   isSecondHand?: boolean
   /** The IDs of violated quotas (Google). */
   quotas: readonly string[]
-  /** The field of the request that the error is about. */
+  /** The request field that the error is about. */
   param?: string
   /** The type in an Anthropic error, which may be more specific than the status. */
   type?: string
@@ -64,12 +64,12 @@ function readBody(body: unknown): ProviderError {
   }
 }
 
-/** Returns whether the error is about the request, regardless of the provider: the prompt is too long, or its content is rejected. */
+/** Returns whether the error is about the request, regardless of the provider: the prompt is too long, or its content was rejected. */
 export const isAboutRequest = (error: ProviderError): boolean =>
   isContextOverflow(error) || isContentRejected(error) || isPromptRejected(error)
 
 /**
- * Appends the quoted message to the router's own. Drops the router's message if it is only JSON, and the quoted message if the router's message
+ * Appends the quoted message to the router's own. Drops the router's message if it is only JSON, and drops the quoted message if the router's message
  * contains it.
  */
 function joinReason(message: string, reason: string): string {
@@ -77,7 +77,7 @@ function joinReason(message: string, reason: string): string {
   return message === '' || /^\s*[{[]/.test(message) ? reason : `${message.trimEnd().replace(/[.:]$/, '')}: ${reason}`
 }
 
-/** Reads the error without the errors that it quotes in other fields. */
+/** Reads the error itself, ignoring the errors that it quotes in other fields. */
 function readOuterError(body: unknown): ProviderError {
   const envelope = Array.isArray(body) ? body[0] : body
   if (!isObject(envelope)) {
@@ -111,7 +111,7 @@ function readOuterError(body: unknown): ProviderError {
   }
 }
 
-/** Reads the error of another provider that a router or proxy quotes as JSON text. Its message is the entire text, which clients get. */
+/** Reads another provider's error that a router or proxy quotes as JSON text. Its message is the entire text, which clients get. */
 function parseQuotedError(text: string): ProviderError | undefined {
   const json = text.startsWith('{') ? tryParseJson(text) : undefined
   if (!isObject(json)) return undefined
@@ -119,7 +119,7 @@ function parseQuotedError(text: string): ProviderError | undefined {
   return parts
 }
 
-/** Reads a message, or FastAPI's `detail`, a list of errors with their locations. Omits the request that the list repeats. */
+/** Reads a message, or FastAPI's `detail`, which is a list of errors with their locations. Omits the request content that the list repeats. */
 function readDetail(message: unknown): unknown {
   const detail = isObject(message) ? (message.detail ?? message.error ?? message.message) : message // the formats of Mistral, Tavily, and ElevenLabs
   if (!Array.isArray(detail)) return detail
@@ -138,7 +138,7 @@ const toMember = <K extends string>(name: K, value: unknown): { [P in K]?: strin
   return found
 }
 
-/** Shortens plain text. Returns `undefined` for an HTML page and for text without words, such as `{}`. */
+/** Shortens plain text. Returns `undefined` for an HTML page and for text that contains no words, such as `{}`. */
 function toPlainText(body: unknown): string | undefined {
   if (typeof body !== 'string' || !WORD_CHARACTER_PATTERN.test(body) || body.trimStart().startsWith('<'))
     return undefined
@@ -176,21 +176,21 @@ const listDetails = (details: unknown): JsonObject[] => (Array.isArray(details) 
 
 const isText = (value: unknown): value is string => typeof value === 'string' && value !== ''
 
-/** Removes quotes from the message. An open quote extends to the end. */
+/** Removes quotations from the message. An unclosed quotation extends to the end. */
 const removeQuotes = (message: string) =>
   message.slice(0, MAX_READ).replace(/"[^"]*(?:"|$)|(?<!\w)'[^']*(?:'(?!\w)|$)/g, '""')
 
 const MAX_READ = 500
 
-/** A reason that clients wouldn't recognize in an error. */
+/** An error reason that clients wouldn't recognize. */
 interface HiddenReason {
   message: string
   isOverflow: boolean
 }
 
 /**
- * Finds the reason that a provider's error object hides from clients of a format. It may be a quoted error, or a prompt that is too long, described
- * in words that they wouldn't recognize. Returns `undefined` if they can read the object unchanged.
+ * Finds the reason that a provider's error object hides from a format's clients. It may be a quoted error, or a prompt that is too long, described in
+ * words that they wouldn't recognize. Returns `undefined` if they can read the object unchanged.
  */
 export function findHiddenReason(
   error: unknown,
@@ -203,7 +203,7 @@ export function findHiddenReason(
   return isReadable || !(isOverflow || parsed.isSecondHand) ? undefined : { message, isOverflow }
 }
 
-/** Gets the `error` of an envelope `{ error: { message } }`, which all client formats share. Returns `undefined` for any other body. */
+/** Returns the `error` in an envelope `{ error: { message } }`, which all client formats share. Returns `undefined` for any other body. */
 export function getErrorObject(body: unknown): JsonObject | undefined {
   const error = isObject(body) ? body.error : undefined
   return isObject(error) && typeof error.message === 'string' ? error : undefined

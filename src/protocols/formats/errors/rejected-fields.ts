@@ -1,6 +1,6 @@
 import { readProviderError } from './read-error.ts'
 
-/** Finds the fields that an error rejects because the provider doesn't know them. Ignores fields with rejected values. */
+/** Finds the fields that an error rejects because the provider doesn't support them. Ignores fields with invalid values. */
 export function findRejectedFields(body: unknown, fields: readonly string[]): string[] {
   const { message: fullMessage = '', param } = readProviderError(body)
   const message = fullMessage.slice(0, MAX_READ)
@@ -19,7 +19,10 @@ const VALUE_ERROR_PATTERN = /\b(?:unsupported|invalid|illegal) values?\b/i
 const UNKNOWN_FIELD_PATTERN =
   /\b(?:unknown|unrecogni[sz]ed|unexpected|unsupported|not (?:supported|permitted|allowed|recogni[sz]ed))\b/i
 
-/** Returns whether a sentence calls the field unknown: `unknown field "top_k"`, `top_k is not supported`. Expected fields may follow a comma. */
+/**
+ * Returns whether a sentence calls the field unknown: `unknown field "top_k"`, `top_k is not supported`. The names of expected fields may follow a
+ * comma.
+ */
 function isUnknownField(message: string, field: string): boolean {
   const name = `(?<![\\w.-])(?:body\\.)?${escapeRegExp(field)}(?![\\w-])`
   return (

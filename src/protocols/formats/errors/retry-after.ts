@@ -1,15 +1,15 @@
 import { isObject, type JsonObject } from '../../../lib/json.ts'
 
-/** The parts of a provider's error response that may contain a wait. */
+/** The parts of a provider's error response that may specify how long to wait. */
 interface WaitSource {
   header(name: string): string | undefined
   /** The body: parsed JSON, or text. */
   body: unknown
   /** Epoch ms. */
   now: number
-  /** The message, without text quoted from the request. */
+  /** The message, without text that it quotes from the request. */
   text?: string
-  /** Whether the error is a rate limit. Only then are its message and its rate-limit headers read, because providers always send those headers. */
+  /** Whether the error is a rate limit. Otherwise, its message and rate-limit headers aren't read, because providers always send those headers. */
   isRateLimit: boolean
 }
 
@@ -18,8 +18,8 @@ const MAX_MS = 60 * 60 * 1_000
 
 /**
  * Reads the wait that an error requests, in ms, at most an hour. It may be in `retry-after-ms`, in `retry-after` (seconds, a duration, or a date), in
- * Google's `RetryInfo`, in a field of the error, in a reset header, in headers that OpenRouter forwards in its error, or in the message. Returns 0
- * ("now") only if no other source gives a longer wait.
+ * Google's `RetryInfo`, in an error field, in a reset header, in headers that OpenRouter forwards in its error, or in the message. Returns 0 ("now")
+ * only if no other source gives a longer wait.
  */
 export function readWaitMs({ header, body, now, text = '', isRateLimit }: WaitSource): number | undefined {
   const error = getError(body)
@@ -50,7 +50,7 @@ function readLongest(header: string | undefined, parse: (text: string) => number
   return waits.length > 0 ? Math.max(...waits) : undefined
 }
 
-/** Matches each of several joined values. The comma after the day of the week belongs to the date. */
+/** Matches each value in a joined header. The comma after the day of the week is part of the date. */
 const JOINED_PATTERN = /\s*(?:[A-Z][a-z]+, )?[^,]+/g
 
 function parseDateWait(text: string, now: number): number | undefined {
@@ -77,7 +77,7 @@ const toText = (value: unknown) => (typeof value === 'string' || typeof value ==
 
 const getMetadata = ({ metadata }: JsonObject): JsonObject => (isObject(metadata) ? metadata : {})
 
-/** Gets the object with the error. Google's endpoint for OpenAI clients sends errors in an array. */
+/** Returns the object that contains the error. Google's endpoint for OpenAI clients sends errors in an array. */
 function getEnvelope(body: unknown): JsonObject {
   const envelope: unknown = Array.isArray(body) ? body[0] : body
   return isObject(envelope) ? envelope : {}
@@ -104,7 +104,7 @@ function toMs({ seconds = 0, nanos = 0 }: JsonObject): number | undefined {
   return Number.isFinite(ms) && ms >= 0 ? ms : undefined
 }
 
-/** Reads `metadata.headers`: the headers of the provider that a router called. */
+/** Reads `metadata.headers`: the response headers of the provider that a router called. */
 function getInnerHeader(error: JsonObject): WaitSource['header'] {
   const { headers } = getMetadata(error)
   const byName = new Map(
@@ -113,7 +113,7 @@ function getInnerHeader(error: JsonObject): WaitSource['header'] {
   return (name) => byName.get(name)
 }
 
-/** Reads the time until the exhausted limit resets, in ms from `now` (epoch ms), from the headers of vendors and IETF drafts. */
+/** Reads the time until the exhausted limit resets, in ms from `now` (epoch ms). Supports vendor headers and the headers of IETF drafts. */
 function readReset(header: WaitSource['header'], now: number): number | undefined {
   const separate: Limit[] = RESET_NAMES.map((names) => ({
     remaining: header(names.remaining),
@@ -162,7 +162,7 @@ function parseJoinedLimits(text: string | undefined): Limit[] {
   }))
 }
 
-/** Parses a duration ("6m0s", "1.5s", "20ms"), seconds, epoch seconds, epoch ms, or an RFC 3339 date. Returns the ms from `now` (epoch ms). */
+/** Parses a duration ("6m0s", "1.5s", "20ms"), seconds, epoch seconds, epoch ms, or an RFC 3339 date. Returns ms from `now` (epoch ms). */
 function parseWaitValue(text: string | undefined, now: number): number | undefined {
   if (text === undefined) return undefined
   if (/^\d+(\.\d+)?$/.test(text)) {
@@ -216,7 +216,7 @@ function parseDuration(text: string): number | undefined {
   return ms
 }
 
-/** Parses an HTTP date in any of its three forms (RFC 9110, 5.6.7). Returns epoch ms, or `undefined` for any other text. */
+/** Parses an HTTP date in any of the three formats (RFC 9110, 5.6.7). Returns epoch ms, or `undefined` for any other text. */
 function parseHttpDate(text: string, now: number): number | undefined {
   if (/^[A-Z][a-z]{2}, \d/.test(text)) return parseDate(text)
   const short = /^[A-Z][a-z]+, (\d\d)-([A-Z][a-z]{2})-(\d\d) (\d\d:\d\d:\d\d) GMT$/.exec(text)
@@ -235,7 +235,7 @@ function parseDate(text: string): number | undefined {
   return Number.isNaN(ms) ? undefined : ms
 }
 
-/** Completes a two-digit year. One that would be more than 50 years ahead is in the last century (RFC 9110). */
+/** Completes a two-digit year. A year more than 50 years ahead is in the previous century (RFC 9110). */
 function toFullYear(year: number, now: number): number {
   const guess = 2000 + year
   return guess > new Date(now).getUTCFullYear() + 50 ? guess - 100 : guess

@@ -3,17 +3,17 @@ import type { Citation } from '../canonical/canonical-parts.ts'
 import { omitUndefined, readString } from '../canonical/canonical-values.ts'
 import type { WireChunk, WireGrounding, WireSource, WireSupport } from './gemini-wire.ts'
 
-/** A text part of a response that sources may support. */
+/** A text part in a response that sources may support. */
 export interface CitedText {
   key: number
   text: string
-  /** The index of the candidate's part in which the text starts. */
+  /** The index of the candidate part in which the text starts. */
   partIndex: number
 }
 
 type FoundCitation = { key: number; citation: Citation }
 
-/** Parses the sources of a candidate, as citations of the text parts that they support. */
+/** Parses a candidate's sources as citations in the text parts that they support. */
 export function parseGrounding(candidate: JsonObject, texts: readonly CitedText[]): FoundCitation[] {
   const last = texts.at(-1)
   if (!last) return []
@@ -27,13 +27,13 @@ export function parseGrounding(candidate: JsonObject, texts: readonly CitedText[
   return found
 }
 
-/** Returns whether a candidate names any source. Often it only names search queries. */
+/** Returns whether a candidate names any sources. Often it only contains search queries. */
 export function hasSources({ groundingMetadata: grounding, citationMetadata: quoted }: JsonObject): boolean {
   const lists = [isObject(grounding) && grounding.groundingChunks, getQuotedSources(quoted)]
   return lists.some((list) => Array.isArray(list) && list.length > 0)
 }
 
-/** Gets the sources of quotations: the same list under two names, one in the Gemini API and one in Vertex. */
+/** Returns the quotation sources: the same list under two names, one in the Gemini API and one in Vertex. */
 function getQuotedSources(quoted: unknown): unknown[] {
   const list = isObject(quoted) ? (quoted.citationSources ?? quoted.citations) : undefined
   return Array.isArray(list) ? list : []
@@ -96,7 +96,7 @@ function locate(
   return { key: (citedText ?? last).key, span: undefined }
 }
 
-/** Finds the span of a source in a text part. The start defaults to 0. Returns `undefined` if the end is missing. */
+/** Finds a source's span in a text part. The start defaults to 0. Returns `undefined` if the end is missing. */
 function findSpan(holder: CitedText, { startIndex = 0, endIndex }: JsonObject, offsetsByText: Map<CitedText, Offsets>) {
   if (typeof startIndex !== 'number' || typeof endIndex !== 'number' || endIndex <= startIndex) return undefined
   const offsets = offsetsByText.get(holder) ?? createOffsets(holder.text)
@@ -104,14 +104,14 @@ function findSpan(holder: CitedText, { startIndex = 0, endIndex }: JsonObject, o
   return { start: offsets.toUnit(startIndex), end: offsets.toUnit(endIndex) }
 }
 
-/** A text part of a response, and its position among the parts. */
+/** A text part in a response, and its position among the parts. */
 export interface CitedTextPart {
   text: string
   citations: readonly Citation[]
   partIndex: number
 }
 
-/** Writes the sources of a response for a client. Returns `undefined` if there are none. */
+/** Writes a response's sources for a client. Returns `undefined` if there are none. */
 export function writeGrounding(texts: readonly CitedTextPart[], queries: readonly string[]): WireGrounding | undefined {
   const chunks = new Map<string, WireChunk>()
   const supports: WireSupport[] = []
@@ -165,7 +165,7 @@ interface Offsets {
   toUnit(bytes: number): number
 }
 
-/** Computes the offsets of a text part once for all of its citations. */
+/** Computes a text part's offsets once for all of its citations. */
 function createOffsets(text: string): Offsets {
   const starts = new Uint32Array(text.length + 1) // the number of bytes before each UTF-16 unit
   let bytes = 0

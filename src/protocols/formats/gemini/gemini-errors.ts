@@ -12,7 +12,7 @@ export const geminiErrors: FormatErrors = {
   isReadable,
   isErrorEvent: ({ data }) => isReadable(tryParseJson(data)),
   isOverflowError: ({ message }) => KNOWN_OVERFLOW.test(String(message)),
-  /** Reads an error. Its code is the status name, because Google's own code is the status number. */
+  /** Reads an error. Its code is the status name, because Google's own `code` is the status number. */
   read(writeErrorBody) {
     const envelope: unknown = Array.isArray(writeErrorBody) ? writeErrorBody[0] : writeErrorBody
     const error = isObject(envelope) && isObject(envelope.error) ? envelope.error : undefined
@@ -93,7 +93,7 @@ function readField(details: readonly JsonObject[]): string | undefined {
 
 const isText = (value: unknown): value is string => typeof value === 'string' && value !== ''
 
-/** Writes an error for Google clients. Its details contain the time to wait and the field that caused the error. */
+/** Writes an error for Google's clients. Its details contain the wait and the field that caused the error. */
 export function writeError(error: CanonicalError): {
   status: number
   headers: Record<string, string>

@@ -6,7 +6,7 @@ import type { Finish, FinishReason, TokenUsage } from '../canonical/canonical-re
 import { omitUndefined } from '../canonical/canonical-values.ts'
 import type { WireFinish, WireLogprobs, WireUsage } from './gemini-wire.ts'
 
-/** Decodes the text in a bytes field, base64 in either alphabet. Returns `undefined` if it isn't base64, or not UTF-8. */
+/** Decodes the text in a `bytes` field, which is base64 in either alphabet. Returns `undefined` if it isn't valid base64 or UTF-8. */
 export function decodeBase64Text(base64: string): string | undefined {
   try {
     return decodeUtf8(fromBase64(base64.replaceAll('-', '+').replaceAll('_', '/')))
@@ -15,10 +15,7 @@ export function decodeBase64Text(base64: string): string | undefined {
   }
 }
 
-/**
- * Parses the finish of a candidate. Returns `undefined` if it hasn't ended. Tool calls are recognized by the content, because their reason is also
- * STOP.
- */
+/** Parses how a candidate finished. Returns `undefined` if it hasn't. Tool calls are recognized by the content, because their reason is also STOP. */
 export function parseFinish(reason: unknown, explanation?: unknown): Finish | undefined {
   const name = typeof reason === 'number' ? byNumber[reason] : reason
   if (typeof name !== 'string' || name === '' || isUnspecifiedReason(name)) return undefined
@@ -31,7 +28,7 @@ export function parseFinish(reason: unknown, explanation?: unknown): Finish | un
   })
 }
 
-/** Returns whether the reason is unspecified. Some proxies for Google send this instead of no reason, in every chunk or only in the last. */
+/** Returns whether the reason is unspecified. Some Google proxies send this instead of no reason, in every chunk or only in the last one. */
 export const isUnspecifiedReason = (reason: unknown): boolean => reason === 'FINISH_REASON_UNSPECIFIED'
 
 /** Parses the finish for a blocked prompt, whose response has no candidates, only `promptFeedback`. */
@@ -50,7 +47,7 @@ const finishReasons = new Map<string, FinishReason>(
     SAFETY: 'content-filter',
     RECITATION: 'content-filter',
     LANGUAGE: 'content-filter',
-    OTHER: 'content-filter', // a reason without details, for a response that isn't complete
+    OTHER: 'content-filter', // a reason without details, for an incomplete response
     BLOCKLIST: 'content-filter',
     PROHIBITED_CONTENT: 'content-filter',
     SPII: 'content-filter',
@@ -85,7 +82,7 @@ const wireReasons: Readonly<Record<FinishReason, WireFinish>> = {
   'malformed-call': 'MALFORMED_FUNCTION_CALL',
 }
 
-/** Parses the tier that served the request. The Gemini API names it, and Vertex puts it in the traffic type. */
+/** Parses the service tier. The Gemini API names it directly, and Vertex puts it in the traffic type. */
 export function parseServedTier(usage: unknown): string | undefined {
   if (!isObject(usage)) return undefined
   const { serviceTier, trafficType } = usage
@@ -107,7 +104,7 @@ export function writeUsage({ inputTokens, outputTokens, cacheReadTokens, reasoni
   }
 }
 
-/** Parses `logprobsResult` of a candidate. */
+/** Parses a candidate's `logprobsResult`. */
 export function parseLogprobs(result: unknown): TokenLogprob[] | undefined {
   if (!isObject(result) || !Array.isArray(result.chosenCandidates)) return undefined
   const tops: unknown[] = Array.isArray(result.topCandidates) ? result.topCandidates : []

@@ -7,7 +7,7 @@ import { loadTranslators } from '../load-translators.ts'
 import { operations } from '../model-operations.ts'
 import { toModelPath } from './model-path.ts'
 
-/** Gemini generateContent. A response may be an array, which is a stream that wasn't requested as events. */
+/** Gemini generateContent. A response may be an array: a stream that wasn't requested as events. */
 export const gemini: SharedFormat = {
   name: 'gemini',
   auth: 'x-goog-api-key',
@@ -25,7 +25,7 @@ export const gemini: SharedFormat = {
   loadTranslator: async () => (await loadTranslators()).geminiTranslator,
 }
 
-/** Creates the endpoints for a model, whose name is in the path, in one version of the API. */
+/** Creates a model's endpoints in one version of the API. The path contains the model name. */
 function createEndpoints(version: string): Endpoint[] {
   const createEndpoint = (
     method: string,

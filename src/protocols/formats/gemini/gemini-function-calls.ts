@@ -11,7 +11,7 @@ export interface CompleteCall {
   signature: string | undefined
 }
 
-/** Assembles calls that come in several parts. Most come in one. */
+/** Assembles calls that arrive in several parts. Most arrive in one. */
 interface CallAssembler {
   /** Adds a part and returns the calls that it completes. */
   take(part: JsonObject): CompleteCall[]
@@ -51,7 +51,7 @@ export function createCallAssembler(onNameless: () => void): CallAssembler {
   return { take, flush }
 }
 
-/** Assembles the arguments of a call from pieces that name their path. */
+/** Assembles a call's arguments from pieces that contain their path. */
 interface PartialArgs {
   add(pieces: unknown): void
   /** Returns the arguments so far, as JSON. */
@@ -100,7 +100,7 @@ function readValue(piece: JsonObject): unknown {
   return 'nullValue' in piece ? null : undefined
 }
 
-/** Parses a path such as `$.a['b c'][0]`, in the RFC 9535 forms that name one location. */
+/** Parses a path such as `$.a['b c'][0]`, in the RFC 9535 forms that identify a single location. */
 function parsePath(path: string): Segment[] {
   return [...path.matchAll(/\.([^.[\]]+)|\[(\d+)\]|\[(?:'((?:[^'\\]|\\.)*)'|"((?:[^"\\]|\\.)*)")\]/g)].map(
     ([, name, index, single, double]) =>
@@ -117,14 +117,14 @@ function getChild(container: Container, segment: Segment, next: Segment): Contai
   return created
 }
 
-/** Returns the key for a segment. An index beyond the end of an array means its end, so no path creates an array with millions of holes. */
+/** Returns a segment's key. An index beyond an array's end refers to its end, so no path creates an array with millions of holes. */
 function toKey(container: Container, segment: Segment): string {
   return String(Array.isArray(container) && typeof segment === 'number' ? Math.min(segment, container.length) : segment)
 }
 
 const isContainer = (value: unknown): value is Container => typeof value === 'object' && value !== null
 
-/** Creates an object without a prototype, so every name can be a key. */
+/** Creates an object without a prototype, so that any name can be a key. */
 const createObject = (): Container => Object.create(null)
 
 /*
@@ -139,7 +139,7 @@ export function parseResponse(response: JsonObject): { text: string; isError: bo
   return { text: Object.keys(response).length === 0 ? '' : JSON.stringify(response), isError: false }
 }
 
-/** Writes a result as an object: the parsed text if it is a JSON object. Calls `reject` if that is nested deeper than a request may be. */
+/** Writes a result as an object: the parsed text if it is a JSON object. Calls `reject` if that object is nested deeper than a request may be. */
 export function writeResponse(text: string, isError: boolean, reject: () => never): JsonObject {
   if (isError) return { error: text }
   if (text === '') return {}

@@ -3,7 +3,7 @@ import { withMember } from '../../../lib/json-edit.ts'
 import type { OutputLimit, RequestBound } from '../format.ts'
 import { getHighestLimit, readResponseCount } from '../request-numbers.ts'
 
-/** The output limit in the generation options. Google accepts both spellings of each name. */
+/** The output limit in the generation config. Google accepts both spellings of each name. */
 export const geminiOutputLimit: OutputLimit = {
   get: (body) => getHighestLimit(listConfigs(body).flatMap((config) => LIMIT_FIELDS.map((name) => config[name]))),
   set({ text, body }, tokens) {
@@ -22,7 +22,7 @@ export const geminiOutputLimit: OutputLimit = {
   name: 'generationConfig.maxOutputTokens',
 }
 
-/** Bounds requests by the number of candidates that they ask for. */
+/** Bounds requests by the number of candidates that they request. */
 export const geminiBound: RequestBound = {
   answers: (body) =>
     Math.max(

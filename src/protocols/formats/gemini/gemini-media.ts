@@ -12,7 +12,7 @@ import type { WireBlob, WireFileData, WirePart, WireResolution } from './gemini-
 
 type MediaPart = ImagePart | AudioPart | VideoPart | FilePart
 
-/** Parses the `inlineData` or `fileData` of a client's part. Returns `undefined` if it has neither. */
+/** Parses a client part's `inlineData` or `fileData`. Returns `undefined` if it has neither. */
 export function parseMedia(part: Fields, warnings: Warnings): MediaPart | undefined {
   const blob = part.fields('inlineData')
   const file = part.fields('fileData')
@@ -42,7 +42,7 @@ function readInlineSource(blob: Fields): MediaSource {
   return text === undefined ? createBase64Source(mediaType, data) : { type: 'text', mediaType, text }
 }
 
-/** Reads a file URI. Files at Google become file IDs, because no other provider can read them. Other URIs stay URLs. */
+/** Reads a file URI. Google's file URIs become file IDs, because no other provider can read them. Other URIs stay URLs. */
 function readFileSource(file: Fields): MediaSource {
   const uri = file.string('fileUri') ?? ''
   const mediaType = file.string('mimeType')
@@ -62,7 +62,7 @@ function readVideoSettings(part: Fields): Omit<VideoPart, 'type' | 'source'> {
     : {}
 }
 
-/** Writes an image, audio, a video, or a file. Returns `undefined` for a file at another vendor. */
+/** Writes an image, audio, a video, or a file. Returns `undefined` for another vendor's file. */
 export function writeMedia(part: MediaPart): WirePart | undefined {
   const media = writeSource(part.source, part.type)
   if (!media || part.type !== 'video') return media
@@ -71,7 +71,7 @@ export function writeMedia(part: MediaPart): WirePart | undefined {
   return Object.keys(videoMetadata).length > 0 ? { ...media, videoMetadata } : media
 }
 
-/** Writes a source: `inlineData` for bytes and text, `fileData` for URLs and files at Google. */
+/** Writes a source: `inlineData` for bytes and text, `fileData` for URLs and Google's files. */
 export function writeSource(
   source: MediaSource,
   kind: MediaPart['type'],
@@ -98,7 +98,7 @@ export function writeSource(
   }
 }
 
-/** The media types for media of unknown type, because the field is required. */
+/** The default media types, because the field is required. */
 const defaultTypes: Readonly<Record<MediaPart['type'], string>> = {
   image: 'image/jpeg',
   audio: 'audio/mpeg',
@@ -113,11 +113,11 @@ export function toDetail(resolution: string | undefined): Detail | undefined {
   return resolution === undefined ? undefined : getEntry(details, resolution)
 }
 
-/** Reads the detail of a part, which has its resolution in an object. */
+/** Reads a part's detail from its resolution object. */
 export const readDetail = (part: Fields): Detail | undefined =>
   toDetail(part.fields('mediaResolution')?.string('level'))
 
-/** Gets the resolution for all media if the images agree on one, because not every model accepts a resolution on a part. */
+/** Returns one resolution for all media if the images agree on it, because not every model accepts a resolution per part. */
 export function getResolution(turns: readonly Turn[], warnings: Warnings): WireResolution | undefined {
   const found = new Set<Detail>()
   for (const turn of turns) {

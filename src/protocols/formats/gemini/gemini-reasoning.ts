@@ -25,7 +25,7 @@ export function parseThinking(config: Fields): ReasoningOptions | undefined {
 
 const efforts: Readonly<Record<string, Effort>> = { MINIMAL: 'minimal', LOW: 'low', MEDIUM: 'medium', HIGH: 'high' }
 
-/** Writes `thinkingConfig` for a provider: a level or a budget, because both together are rejected. */
+/** Writes `thinkingConfig` for a provider: a level or a budget, because Google rejects both together. */
 export function writeThinking(
   { effort, budget, show }: ReasoningOptions,
   { by }: ReasoningTraits,
@@ -55,11 +55,11 @@ const levels: Readonly<Record<Effort, WireLevel>> = {
 }
 
 /*
- * `thoughtSignature` may be on any part. It is a bytes field. Clients decode and re-encode it, some of them in the other base64 alphabet, so sealed
+ * `thoughtSignature` may be on any part. It is a `bytes` field. Clients decode and re-encode it, some of them in the other base64 alphabet, so sealed
  * state is encoded in base64.
  */
 
-/** Parses a signature from a client: state that the gateway sealed, or a Google signature from an unknown account. */
+/** Parses a client's signature: state that the gateway sealed, or a Google signature from an unknown account. */
 export function parseSignature(signature: string | undefined): OpaqueState | undefined {
   if (!signature || PLACEHOLDER_SIGNATURES.has(signature)) return undefined
   const sealed = decodeBase64Text(signature) // Google's own signatures aren't UTF-8
@@ -67,10 +67,10 @@ export function parseSignature(signature: string | undefined): OpaqueState | und
   return state ?? { origin: { format: 'gemini', account: '' }, kind: 'thought-signature', data: signature }
 }
 
-/** Writes state of any vendor as a signature for a client. */
+/** Writes any vendor's state as a signature for a client. */
 export const writeSignature = (state: OpaqueState): string => toBase64(encodeUtf8(sealState(state)))
 
-/** Google's documented placeholder for a call by another model, which has no signature. Newer models reject the call without it. */
+/** Google's documented placeholder for another model's call, which has no signature. Newer models reject the call without it. */
 export const SKIP_SIGNATURE = 'skip_thought_signature_validator'
 
 const PLACEHOLDER_SIGNATURES: ReadonlySet<string> = new Set([SKIP_SIGNATURE, toBase64(encodeUtf8(SKIP_SIGNATURE))])

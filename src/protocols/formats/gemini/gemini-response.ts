@@ -9,7 +9,7 @@ import type { EmbeddedError } from '../format.ts'
 
 /**
  * Parses Google's `usageMetadata`. The prompt count includes cached tokens, but not tokens that Google's own tools added. The candidates count
- * doesn't include reasoning. Returns `undefined` if no tokens are reported, as in the first chunks of Vertex.
+ * doesn't include reasoning. Returns `undefined` if no tokens are reported, as in Vertex's first chunks.
  */
 export function readGeminiUsage(usage: unknown): TokenUsage | undefined {
   if (!isObject(usage)) return undefined
@@ -41,13 +41,13 @@ export function readError(chunk: unknown) {
     : candidates.map((candidate) => toMalformedError(candidate, false)).find(Boolean)
 }
 
-/** Returns whether the candidate has content. An empty text without a signature doesn't count. */
+/** Returns whether the candidate has content. Empty text without a signature doesn't count. */
 export function hasContent({ content }: JsonObject): boolean {
   const parts: unknown[] = isObject(content) && Array.isArray(content.parts) ? content.parts : []
   return parts.some((part) => isObject(part) && (part.text !== '' || Object.keys(part).length > 1))
 }
 
-/** Returns an error if the finish reason means that the response is malformed, so the call can be retried. */
+/** Returns an error if the finish reason means that the response is malformed, so that the call can be retried. */
 export function toMalformedError(
   { finishReason, finishMessage }: JsonObject,
   isStarted: boolean,

@@ -28,7 +28,7 @@ const optionNames: Readonly<Partial<Record<OptionName, string>>> = {
   topP: 'generationConfig.topP',
 }
 
-/** Translates Gemini's generateContent to the canonical format and back. */
+/** Translates Gemini's generateContent to and from the canonical format. */
 export const geminiTranslator: Translator = {
   traits: createTraits(),
   supportedOptions: new Set(Object.keys(optionNames) as OptionName[]), // its type only allows option names as keys
@@ -63,7 +63,9 @@ export const geminiTranslator: Translator = {
   writeError,
 }
 
-/** Creates the traits of the Gemini API (for models with levels, see google-traits.ts). Vertex accepts labels and stores nothing. */
+/**
+ * Creates the Gemini API's traits for models with thinking levels (see google-traits.ts for the others). Vertex accepts labels and stores nothing.
+ */
 function createTraits(): Traits {
   return {
     ...baseTraits,

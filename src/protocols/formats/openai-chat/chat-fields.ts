@@ -5,7 +5,7 @@ import type { Finish, FinishReason, TokenUsage } from '../canonical/canonical-re
 import type { OpaqueState, Origin } from '../canonical/canonical-state.ts'
 import type { WireFinish, WireToolCall, WireUsage } from './chat-wire.ts'
 
-/** The format's option names. It has a field for every option. */
+/** The format's option names. The format has a field for every option. */
 export const optionNames: Readonly<Record<OptionName, string>> = {
   cacheKey: 'prompt_cache_key',
   cacheOptions: 'prompt_cache_options',
@@ -42,7 +42,7 @@ const finishReasons = new Map<string, FinishReason>(
     stop: 'stop',
     eos: 'stop', // sent by Together
     length: 'length',
-    max_tokens: 'length', // sent by servers that pass on the model's own reason
+    max_tokens: 'length', // sent by servers that forward the model's own reason
     model_length: 'context-window', // sent by Mistral
     model_context_window_exceeded: 'context-window', // sent by Z.ai
     insufficient_system_resource: 'length', // DeepSeek ran out of resources
@@ -57,7 +57,7 @@ const finishReasons = new Map<string, FinishReason>(
   } satisfies Record<string, FinishReason>),
 )
 
-/** Maps Gemini's reasons. Google's OpenAI-compatible API sends them in capitals, alone or after OpenAI's: `content_filter: RECITATION`. */
+/** Maps Gemini's reasons. Google's OpenAI-compatible API sends them in uppercase, alone or after OpenAI's: `content_filter: RECITATION`. */
 const mapGoogleReason = (wire: string): FinishReason =>
   finishReasons.get(wire.toLowerCase().replace(/\W.*/s, '')) ?? 'stop'
 
@@ -89,8 +89,8 @@ export function writeUsage({ inputTokens, outputTokens, ...usage }: TokenUsage):
 }
 
 /**
- * Returns the type of a tool call, tool, or tool choice, which is also its field name. Servers and clients written in Go send both fields,
- * one of them empty: the declared type wins, then the field with values.
+ * Returns the type of a tool call, tool, or tool choice, which is also its field name. Servers and clients written in Go send both fields, one of
+ * them empty: the declared type wins, then the field with values.
  */
 export function getToolType(call: JsonObject): 'function' | 'custom' {
   const { type, function: callee, custom } = call
@@ -104,7 +104,7 @@ export function getToolType(call: JsonObject): 'function' | 'custom' {
 export const hasValues = (object: JsonObject): boolean =>
   Object.values(object).some((value) => value !== '' && value !== null && value !== false)
 
-/** Reads the thought signature that Google's OpenAI-compatible API puts into `extra_content.google.thought_signature` of a call. */
+/** Reads the thought signature that Google's OpenAI-compatible API puts in a call's `extra_content.google.thought_signature`. */
 export function readGoogleSignature(extra: unknown): string | undefined {
   const google = isObject(extra) ? extra.google : undefined
   const signature = isObject(google) ? google.thought_signature : undefined
@@ -126,11 +126,11 @@ export function writeCall({ id, name, isFreeForm, state, ...call }: ToolCallPart
   return wireCall
 }
 
-/** Joins all text parts or all refusals of a turn. */
+/** Joins all of a turn's text parts or refusals. */
 export const joinTexts = (content: readonly AssistantPart[], type: 'text' | 'refusal'): string =>
   content.map((part) => (part.type === type ? part.text : '')).join('')
 
-/** Parses an entry of a provider's `reasoning_details`. The state holds the entry without its text, so the entry can go back unchanged. */
+/** Parses an entry of a provider's `reasoning_details`. The state contains the entry without its text, so that the entry can go back unchanged. */
 export function parseDetail(detail: JsonObject, origin: Origin): ReasoningPart {
   const { text, summary, ...rest } = detail
   const isSummary = typeof summary === 'string'

@@ -16,7 +16,7 @@ import { loadTranslators } from '../load-translators.ts'
 import { operations } from '../model-operations.ts'
 import { findChoiceError, getChunkError, parseChatUsage } from './chat-response.ts'
 
-/** Returns whether a request neither asks for usage nor opts out of it. Providers reject options of another type. */
+/** Returns whether a request neither asks for usage nor opts out of it. Providers reject a value of another type. */
 const mayRequestUsage = ({ stream_options: options = null }: JsonObject): boolean =>
   options === null || (isObject(options) && (options.include_usage ?? false) === false)
 
@@ -46,7 +46,7 @@ const chatReaders: ResponseReaders = {
   complete: { ...answers, assemblesEvents: false, contentFields: toContentFields('text') },
 }
 
-/** The field that providers reject in a request without a stream, and how to request a stream's usage. */
+/** The field that providers reject in requests that don't stream, and how to request a stream's usage. */
 const shared = { streamMember: 'stream_options', mayRequestUsage, limitsOutput: true } as const
 
 /** OpenAI Chat Completions. */
@@ -62,7 +62,7 @@ export const openaiChat: SharedFormat = {
   requestIdHeader: 'x-request-id',
   loadErrors: async () => (await loadFormatErrors()).chatErrors,
   keepAlive: COMMENT_KEEP_ALIVE,
-  loadReaders: async () => chatReaders, // loaded with the gateway, because most requests are of this format
+  loadReaders: async () => chatReaders, // loaded with the gateway, because most requests use this format
   loadTranslator: async () => (await loadTranslators()).chatTranslator,
 }
 

@@ -21,7 +21,7 @@ export function parseChatUsage(usage: unknown): TokenUsage | undefined {
   const cached = prompt.cached_tokens ?? usage.prompt_cache_hit_tokens ?? usage.cached_tokens ?? usage.num_cached_tokens
   const inputTokens = readTokenCount(usage.prompt_tokens)
   const reasoningTokens = readTokenCount(completion.reasoning_tokens)
-  const cacheReadTokens = Math.min(readTokenCount(cached), inputTokens) // some vendors count entire blocks, although the last one isn't full
+  const cacheReadTokens = Math.min(readTokenCount(cached), inputTokens) // some vendors count full cache blocks, even if the last block isn't full
   // Some vendors also count cache reads as cache writes, but no token is both.
   const cacheWriteTokens = Math.min(readTokenCount(prompt.cache_write_tokens), inputTokens - cacheReadTokens)
   return {
@@ -36,7 +36,10 @@ export function parseChatUsage(usage: unknown): TokenUsage | undefined {
   }
 }
 
-/** Counts the output tokens. xAI doesn't count reasoning as completion tokens. Some compatible APIs don't count a response that is only reasoning. */
+/**
+ * Counts the output tokens. xAI's completion tokens don't include reasoning. Some compatible APIs report no output tokens for a response that is only
+ * reasoning.
+ */
 function countOutputTokens(
   { completion_tokens, total_tokens }: JsonObject,
   inputTokens: number,
@@ -47,7 +50,7 @@ function countOutputTokens(
   return outputTokens === 0 || outputTokens + reasoningTokens === rest ? Math.max(outputTokens, rest) : outputTokens
 }
 
-/** Returns the error in a chunk or a response. Some inference servers send it without an envelope, which only the readers of errors recognize. */
+/** Returns the error in a chunk or a response. Some inference servers send it without an envelope, which only the error readers recognize. */
 export const getChunkError = (chunk: JsonObject): unknown =>
   chunk.error || 'choices' in chunk
     ? chunk.error

@@ -9,8 +9,8 @@ import { createStreamProgress, type StreamState } from '../format.ts'
 import { findChoiceError, getChunkError, parseChatUsage } from './chat-response.ts'
 
 /**
- * Creates a function that reads the usage of a stream, chunk by chunk. For a chunk that reports tokens, it returns everything known so far: the tier
- * and the cost may arrive in earlier chunks.
+ * Creates a function that reads a stream's usage, chunk by chunk. For a chunk that reports tokens, it returns everything known so far, because the
+ * tier and the cost may arrive in earlier chunks.
  */
 export function createUsageReader(): (chunk: JsonObject) => TokenUsage | undefined {
   let metadata: Partial<TokenUsage> = {}
@@ -28,7 +28,7 @@ const hasMetadata = ({ choices }: JsonObject): boolean => {
   return isObject(choice) && isObject(choice.delta) && 'provider_metadata' in choice.delta
 }
 
-/** Parses a chunk's usage. Groq and Moonshot use their own fields. */
+/** Parses a chunk's usage. Groq and Moonshot have their own fields for it. */
 function parseChunkUsage({ usage, x_groq, choices }: JsonObject): TokenUsage | undefined {
   if (usage) return parseChatUsage(usage)
   if (isObject(x_groq) && x_groq.usage) return parseChatUsage(x_groq.usage)
@@ -36,20 +36,20 @@ function parseChunkUsage({ usage, x_groq, choices }: JsonObject): TokenUsage | u
   return isObject(choice) && choice.usage ? parseChatUsage(choice.usage) : undefined
 }
 
-/** Parses the JSON of an event. Google wraps errors in arrays, even in its OpenAI-compatible API. */
+/** Parses an event's JSON. Google wraps errors in arrays, even in its OpenAI-compatible API. */
 export function parseChunk(data: string): unknown {
   const value = tryParseJson(data)
   const first: unknown = Array.isArray(value) ? value[0] : undefined
   return isObject(first) && first.error ? first : value
 }
 
-/** Returns the error in an event named `error`. Providers of this format don't name other events. */
+/** Returns the error in an event named `error`. This format's providers don't name other events. */
 export const getNamedError = (chunk: unknown, data: string): unknown =>
   (isObject(chunk) ? (chunk.error ?? chunk) : data) || NO_REASON_MESSAGE
 
 /**
- * Tracks a stream of chunks with `choices[].delta`, which ends with a finish reason or `[DONE]`. Neither a chunk that only names the role nor the end
- * of an empty turn starts the response. A legacy completion may be empty.
+ * Tracks a stream of chunks with `choices[].delta`, which ends with a finish reason or `[DONE]`. The response isn't started by a chunk that only
+ * contains the role, or by the end of an empty turn. A legacy completion may be empty.
  */
 export function createChatStreamState(): StreamState {
   const state = { ...createStreamProgress(), observe }

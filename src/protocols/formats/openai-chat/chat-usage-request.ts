@@ -2,9 +2,9 @@ import { isObject, type JsonObject, tryParseJson } from '../../../lib/json.ts'
 import { insertFirstMember, withMember } from '../../../lib/json-edit.ts'
 import type { SseEvent } from '../../../lib/sse.ts'
 
-/* `stream_options.include_usage` requests the usage of a stream, and a chunk without choices reports it. */
+/* `stream_options.include_usage` requests a stream's usage, and a chunk without choices reports it. */
 
-/** Adds the usage request to the text and changes nothing else. `body` is the parsed text. */
+/** Adds the usage request to the text without changing anything else. `body` is the parsed text. */
 export const addUsageRequest = (text: string, body: JsonObject): string =>
   body.stream_options === undefined
     ? insertFirstMember(text, USAGE_OPTION)
@@ -23,5 +23,5 @@ export function isUsageEvent({ data }: SseEvent): boolean {
   return choices === null || (Array.isArray(choices) && choices.length === 0)
 }
 
-/** Matches chunks with usage. Most have none or null, so they don't need to be parsed. */
+/** Matches chunks that contain usage. In most chunks, it is absent or null, so they don't need to be parsed. */
 const USAGE_PATTERN = /"usage"\s*:\s*\{/

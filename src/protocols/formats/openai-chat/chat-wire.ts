@@ -2,7 +2,7 @@ import type { JsonObject } from '../../../lib/json.ts'
 
 /*
  * Types of the JSON that the gateway writes. A test compares them with the types of OpenAI's own client. OpenAI's clients ignore the fields that
- * OpenAI doesn't have: `reasoning_content`, `reasoning_details`, `images`, and `cache_control`.
+ * OpenAI's API lacks: `reasoning_content`, `reasoning_details`, `images`, and `cache_control`.
  */
 
 interface CacheControl {
@@ -39,7 +39,7 @@ type WireUserMessage = { role: 'user'; content: string | WireUserPart[]; name?: 
 
 export type WireToolMessage = { role: 'tool'; tool_call_id: string; content: string | WireTextPart[] }
 
-/** Mistral puts reasoning into the content. */
+/** Mistral puts reasoning in the content. */
 interface WireThinking {
   type: 'thinking'
   thinking: { type: 'text'; text: string }[]
@@ -95,7 +95,7 @@ export interface WireDetail {
   signature?: string
   data?: string
   id?: string
-  /** The index of the reasoning among the turn's parts. */
+  /** The reasoning's index among the turn's parts. */
   index: number
   format: string
 }

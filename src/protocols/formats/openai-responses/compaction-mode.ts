@@ -1,7 +1,7 @@
 import { isObject, type JsonObject } from '../../../lib/json.ts'
 import type { CompactionMode } from '../canonical/canonical-request.ts'
 
-/** Reads whether and when a request asks for a compaction: `compaction_trigger` as the last item of its input, or `context_management`. */
+/** Reads whether and when to compact: if the last input item is a `compaction_trigger`, or as `context_management` specifies. */
 export function readCompactionMode({ input, context_management: management }: JsonObject): CompactionMode | undefined {
   const last: unknown = Array.isArray(input) ? input.at(-1) : undefined
   if (isObject(last) && last.type === 'compaction_trigger') return 'now'

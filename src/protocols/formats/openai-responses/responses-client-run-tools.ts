@@ -11,21 +11,21 @@ import type { WireClientCall } from './responses-wire.ts'
  * with the same names, and calls to these functions become items again.
  */
 
-/** The types of the tools, which are also the function names. */
+/** The tool types, which are also the function names. */
 export type ClientToolKind = 'shell' | 'local_shell' | 'apply_patch'
 
 interface Definition {
   description: string
   schema: JsonObject
-  /** Returns the arguments of the function from a call item. */
+  /** Returns the function arguments for a call item. */
   getArguments(item: JsonObject): unknown
-  /** Creates the call item from the arguments of the function. Returns `undefined` if they don't fit the tool. */
+  /** Creates the call item from the function arguments. Returns `undefined` if they don't fit the tool. */
   createCall(args: JsonObject): ClientCall | undefined
   /** Formats the output as text for the model. */
   formatOutput(item: JsonObject): string
 }
 
-/** A call without the fields that only items of a response have. */
+/** A call without the fields that only response items have. */
 type ClientCall = WithoutItemFields<WireClientCall>
 
 type WithoutItemFields<Call> = Call extends unknown ? Omit<Call, 'id' | 'call_id' | 'status'> : never
@@ -124,7 +124,7 @@ const definitions: Readonly<Record<ClientToolKind, Definition>> = {
   },
 }
 
-/** Returns whether a type or function name belongs to a tool that clients run. */
+/** Returns whether a type or function name belongs to a client-run tool. */
 export const isClientTool = (type: unknown): type is ClientToolKind =>
   typeof type === 'string' && Object.hasOwn(definitions, type)
 
@@ -152,7 +152,7 @@ export function parseClientCall(item: JsonObject): Omit<ToolCallPart, 'id'> | un
   return { type: 'tool-call', name: kind, arguments: text, own: createNativeValue(item) }
 }
 
-/** Parses the output of a tool that clients run. Returns `undefined` for other items. */
+/** Parses the output of a client-run tool. Returns `undefined` for other items. */
 export function parseClientResult(item: JsonObject): Omit<ToolResult, 'callId'> | undefined {
   const kind = getItemKind(item.type, '_call_output')
   if (!kind) return undefined

@@ -13,7 +13,7 @@ export const responseErrors: FormatErrors = {
   isErrorEvent: (event) => getEventType(event) === 'response.failed',
   isOverflowError: ({ code }) => code === 'context_length_exceeded',
   read: readMessage,
-  /** Writes the error body. Error events and failed responses have the fields of an error object except its type. */
+  /** Writes the error body. Error events and failed responses contain all fields of an error object except its type. */
   writeBody(error, status) {
     const { type, sequence_number: _, message, code = null, param = null, ...rest } = error
     const errorType = typeof type === 'string' && type !== 'error' ? type : getErrorType(status)
@@ -22,7 +22,7 @@ export const responseErrors: FormatErrors = {
 }
 
 /**
- * Writes the events that end a stream: `error`, and `response.failed` with the response so far, because clients listen for one or the other. It doesn't
+ * Writes the events that end a stream: `error`, and `response.failed` with the response so far, because clients listen for one or the other. Doesn't
  * repeat an `error` event that the provider sent and the client already received.
  */
 function writeErrorEvents(facts: ErrorFacts, { sequence = -1, response, passedError }: StreamPosition = {}): string {

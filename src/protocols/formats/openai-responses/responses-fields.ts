@@ -7,7 +7,7 @@ import { omitUndefined } from '../canonical/canonical-values.ts'
 import type { ResponseWarnings } from '../canonical/canonical-warnings.ts'
 import type { WireAnnotation, WireOutcome, WireUsage } from './responses-wire.ts'
 
-/** The format's names of the options it supports. Open Responses supports penalties, but OpenAI doesn't. */
+/** The format's names for the options it supports. Open Responses supports penalties, but OpenAI doesn't. */
 export const optionNames = {
   cacheKey: 'prompt_cache_key',
   cacheOptions: 'prompt_cache_options',
@@ -74,7 +74,7 @@ export function writeUsage({ inputTokens, outputTokens, ...usage }: TokenUsage):
   }
 }
 
-/** Parses `annotations` of a text part, and warns about annotations with neither a URL nor a file. */
+/** Parses a text part's `annotations`, and warns about annotations with neither a URL nor a file. */
 export function parseAnnotations(annotations: unknown, responseWarnings?: ResponseWarnings): Citation[] {
   if (!Array.isArray(annotations)) return []
   const citations = annotations.flatMap((annotation: unknown) => parseAnnotation(annotation) ?? [])
@@ -98,7 +98,7 @@ function parseAnnotation(annotation: unknown): Citation | undefined {
   })
 }
 
-/** Writes a citation in a text part of `length`. Returns `undefined` if it cites a document of the request, which the format doesn't support. */
+/** Writes a citation in a text part of `length`. Returns `undefined` if it cites a document from the request, which the format doesn't support. */
 export function writeAnnotation(citation: Citation, length: number): WireAnnotation | undefined {
   const { url, fileId, title = '', start = 0, end = length } = citation
   if (url !== undefined) return { type: 'url_citation', url, title, start_index: start, end_index: end }
@@ -137,5 +137,5 @@ export function parseGeneratedImage({
   return { type: 'image', source: createBase64Source(mediaType, result) }
 }
 
-/** Returns the phase of a text part: commentary or the final answer. Refusals have none. */
+/** Returns a text part's phase: commentary or the final answer. Refusals have none. */
 export const getPhase = (part: TextPart | RefusalPart | undefined) => (part?.type === 'text' ? part.phase : undefined)

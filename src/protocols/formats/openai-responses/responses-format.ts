@@ -7,7 +7,7 @@ import { operations } from '../model-operations.ts'
 import { readCompactionMode } from './compaction-mode.ts'
 import { listReferences } from './responses-references.ts'
 
-/** Fields that refer to data stored by a provider. */
+/** Fields that refer to data that a provider stores. */
 const stateful = ['previous_response_id', 'conversation', 'background']
 
 /** Properties that all endpoints share. */

@@ -31,7 +31,7 @@ const answers: ResponseReader = {
   },
 }
 
-/** Readers for responses of the Responses API. */
+/** Readers for Responses API responses. */
 export const responsesReaders: ResponseReaders = {
   generate: answers,
   'count-tokens': toCountReader(answers),

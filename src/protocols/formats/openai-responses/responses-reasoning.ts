@@ -5,13 +5,13 @@ import type { WireReasoning, WireReasoningInput } from './responses-wire.ts'
 
 /*
  * A reasoning item contains summaries, or the reasoning text if the provider shows it, and encrypted reasoning, which is bound to the item's ID.
- * Providers that don't encrypt accept the text back (state of the kind `text`).
+ * Providers that don't encrypt accept the text back (state of kind `text`).
  */
 
-/** Separates the summaries of one item. */
+/** Separates one item's summaries. */
 export const SUMMARY_SEPARATOR = '\n\n'
 
-/** Returns the summaries of an item, or the reasoning text if that must go back to the provider. */
+/** Returns an item's summaries, or the reasoning text if that must go back to the provider. */
 function getReadableText({ summary, content }: JsonObject, state: OpaqueState | undefined) {
   const summaries = getTexts(summary).join(SUMMARY_SEPARATOR)
   const text = getTexts(content).join(SUMMARY_SEPARATOR)
@@ -39,7 +39,7 @@ export function parseReasoningItem(item: JsonObject, origin: Origin): ReasoningP
   return createReasoningPart(item, readReasoningState(item, origin))
 }
 
-/** Parses an item that a client sends back: the gateway's own, with state of any format, or OpenAI's. */
+/** Parses an item that a client sends back: the gateway's own, with state from any format, or OpenAI's. */
 export function parseReasoningInput(item: JsonObject): ReasoningPart | undefined {
   const { encrypted_content: data, id } = item
   if (typeof data !== 'string' || data === '' || data === UNSIGNED_PREFIX)

@@ -16,7 +16,7 @@ export function parseResponseUsage(usage: unknown): TokenUsage | undefined {
   const output = isObject(usage.output_tokens_details) ? usage.output_tokens_details : {}
   const inputTokens = readTokenCount(usage.input_tokens)
   const cacheReadTokens = Math.min(readTokenCount(input.cached_tokens), inputTokens)
-  const cacheWriteTokens = Math.min(readTokenCount(input.cache_write_tokens), inputTokens - cacheReadTokens) // `parseChatUsage` explains why
+  const cacheWriteTokens = Math.min(readTokenCount(input.cache_write_tokens), inputTokens - cacheReadTokens) // see `parseChatUsage` for the reason
   return {
     inputTokens,
     outputTokens: readTokenCount(usage.output_tokens),

@@ -11,11 +11,11 @@ import { RESTARTED_MESSAGE, RestartDetector } from '../restart-detector.ts'
 import { parseResponseUsage } from './responses-response.ts'
 import type { WireOutcome } from './responses-wire.ts'
 
-/** Parses the usage of a stream event, which is in its response or, for an error, in the event. */
+/** Parses a stream event's usage, which is in its response or, for an error, in the event itself. */
 export const parseEventUsage = ({ response, usage }: JsonObject): TokenUsage | undefined =>
   isObject(response) ? addCharges(parseResponseUsage(response.usage), response) : parseResponseUsage(usage)
 
-/** The request fields that a response repeats, with OpenAI's defaults. */
+/** The request fields that a response echoes, with OpenAI's defaults. */
 export const echoDefaults = {
   instructions: null,
   max_output_tokens: null,
@@ -52,8 +52,8 @@ export const inProgress: WireOutcome = {
 
 /**
  * Tracks a stream of named events, from `response.created` to the event with the complete response. An event that only announces an item doesn't
- * start the response. `observe` throws `UPSTREAM_CUT` if the response restarts before its start. Later, clients rely on the complete response at the
- * end.
+ * start the response. `observe` throws `UPSTREAM_CUT` if the response restarts before it has started. After that, clients rely on the complete
+ * response at the end.
  */
 export function createResponseStreamState(): StreamState {
   const position: StreamPosition = {}
@@ -77,7 +77,7 @@ export function createResponseStreamState(): StreamState {
           throw gatewayError('UPSTREAM_CUT', { message: RESTARTED_MESSAGE })
         return
       case 'response.completed':
-        starts.complete() // a stream without content is read again from the beginning when it is passed on
+        starts.complete() // a stream without content is read again from the beginning when it is forwarded
         state.started ||= !Array.isArray(response.output) || response.output.some(hasContent)
         state.ended = state.closed = true
         return

@@ -144,7 +144,7 @@ export type WireCall =
     }
   | { type: 'custom_tool_call'; id: string; call_id: string; name: string; namespace?: string; input: string }
 
-/** A call to a tool that OpenAI defines and the client runs. */
+/** A call to an OpenAI-defined tool that the client runs. */
 export type WireClientCall =
   | {
       type: 'shell_call'
@@ -196,7 +196,7 @@ export type WireUsage = {
 
 type WireStatus = 'in_progress' | 'completed' | 'incomplete' | 'failed'
 
-/** The response fields that describe its outcome. The others repeat the request. */
+/** The response fields that describe the outcome. The other fields echo the request. */
 export type WireOutcome = {
   status: WireStatus
   completed_at: number | null

@@ -21,7 +21,7 @@ import { parseImageResult } from './ai-sdk-client-hosted-tools.ts'
 import { parseBreakpoint, parsePhase, parseState } from './ai-sdk-client-metadata.ts'
 
 interface PromptContext extends FileContext {
-  /** The tools of the request, some of which may have free-text input. */
+  /** The request's tools, some of which may accept free-text input. */
   tools: readonly Tool[]
 }
 
@@ -43,7 +43,7 @@ export function parsePrompt(body: Fields, context: PromptContext): Turn[] {
   return turns
 }
 
-/** Lists all documents of a request, in order, if any of them may be cited. Otherwise, the list is empty. */
+/** Lists a request's documents, in order, if any of them may be cited. Otherwise, returns an empty list. */
 export function listCitableDocuments(turns: readonly Turn[]): WireDocument[] {
   const content = turns.flatMap((turn): readonly (UserPart | AssistantPart)[] =>
     turn.role === 'tool' ? turn.results.flatMap((result) => result.content) : turn.content,
@@ -81,7 +81,7 @@ function readParts(message: Fields, warnings: Warnings): Fields[] {
   return (message.list('content') ?? []).map((part, index) => readElementFields(part, `${path}[${index}]`, warnings))
 }
 
-/** Reads the cache breakpoint of a part. A breakpoint on a message applies to its last part. */
+/** Reads a part's cache breakpoint. A breakpoint on a message applies to its last part. */
 const readBreakpoint = (part: Fields, message: Fields, warnings: Warnings) =>
   parseBreakpoint(part, warnings) ??
   (message.list('content')?.at(-1) === part.value ? parseBreakpoint(message, warnings) : undefined)
@@ -154,7 +154,7 @@ function parseAssistantPart(part: Fields, calls: HostedCalls, context: PromptCon
   }
 }
 
-/** Parses a file that a model generated. Only images and audio can be sent back to a model. */
+/** Parses a model-generated file. Only images and audio can be sent back to a model. */
 function parseResponseFile(part: Fields, context: FileContext): AssistantPart | undefined {
   const { type, source } = parseFile(part, context)
   if (type !== 'image' && type !== 'audio') return void context.warnings.noteDropped(part.at)
@@ -179,10 +179,10 @@ function parseCall(part: Fields, { warnings, tools }: PromptContext): ToolCallPa
   })
 }
 
-/** The names and inputs of tools that the provider ran, by call ID. */
+/** The names and inputs of provider-run tools, by call ID. */
 type HostedCalls = Map<string, { name: string; input: JsonObject }>
 
-/** Stores the name and input of a tool that the provider ran. The result, which follows, needs them. */
+/** Stores the name and input of a provider-run tool for the result that follows. */
 function noteCall(part: Fields, calls: HostedCalls): undefined {
   const input = part.any('input')
   calls.set(part.string('toolCallId') ?? '', {
@@ -192,7 +192,7 @@ function noteCall(part: Fields, calls: HostedCalls): undefined {
   part.ignore('dynamic')
 }
 
-/** Parses the result of a tool that the provider ran: a web search, an image, or another tool's output. */
+/** Parses the result of a provider-run tool: a web search, an image, or another tool's output. */
 function parseServerResult(
   part: Fields,
   calls: HostedCalls,

@@ -21,8 +21,8 @@ export const writeWarnings = (droppedFields: readonly string[]): WireWarning[] =
   })
 
 /**
- * Writes metadata about a response: its target, the earlier attempts, the cost, and the fields dropped in translation. `extra`:
- * further fields.
+ * Writes metadata about a response: its target, the earlier attempts, the cost, and the fields dropped in translation. `extra` contains additional
+ * fields.
  */
 export function writeSignalboxMetadata(
   { droppedFields, responseDroppedFields, usage, describe }: ResponseMetadata,

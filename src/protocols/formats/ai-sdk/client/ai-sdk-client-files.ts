@@ -14,12 +14,12 @@ type AnyMediaPart = ImagePart | FilePart | AudioPart | VideoPart
 /** The context for parsing files. */
 export interface FileContext {
   warnings: Warnings
-  /** The target's format, which selects the file ID if a file has IDs at several vendors. */
+  /** The target's format. It determines which file ID to use if a file has IDs at several vendors. */
   targetFormat: ProviderFormat | undefined
 }
 
 /**
- * Parses a file in the prompt or in a tool result. AI SDK 7 tags the data; AI SDK 6 sends base64 or a URL, which can be a data URL. Requests of
+ * Parses a file in the prompt or in a tool result. AI SDK 7 tags the data; AI SDK 6 sends base64 or a URL, which can be a data URL. Requests in
  * either version may contain both forms, because an AI SDK 6 model can be used in AI SDK 7.
  */
 export function parseFile(file: Fields, context: FileContext): AnyMediaPart {
@@ -34,7 +34,7 @@ export function parseFile(file: Fields, context: FileContext): AnyMediaPart {
   return part
 }
 
-/** The client's names for the fields of a file. */
+/** The client's names for a file's fields. */
 export const FILE_FIELD_NAMES = {
   name: 'filename',
   detail: 'providerOptions.openai.imageDetail',
@@ -103,10 +103,10 @@ function parseSource(file: Fields, context: SourceContext): MediaSource {
   }
 }
 
-/** A URL scheme, which base64 never starts with. */
+/** Matches a URL scheme. Base64 never starts with one. */
 const URL_SCHEME = /^[a-z][a-z0-9+.-]*:/i
 
-/** Parses a file in an AI SDK 6 tool result, where the type of the part is also the format of the file. */
+/** Parses a file in an AI SDK 6 tool result, where the part type also determines the file's format. */
 export function parseResultFile(part: Fields, type: string, context: FileContext): AnyMediaPart {
   const { warnings } = context
   const isImage = type.startsWith('image-')
@@ -125,7 +125,7 @@ export function parseResultFile(part: Fields, type: string, context: FileContext
   return file
 }
 
-/** Creates the part that fits the media type, which may be only a top-level type, with or without `/*`. */
+/** Creates a part for a media type, which may be only a top-level type, with or without `/*`. */
 function createPart(source: MediaSource, declared: string, name: string | undefined): AnyMediaPart {
   const mediaType = 'mediaType' in source ? (source.mediaType ?? declared) : declared
   const [kind] = mediaType.split('/', 1)
@@ -166,7 +166,7 @@ const defaultTypes: Readonly<Record<string, string>> = {
   text: 'text/plain',
 }
 
-/** Parses the ID of a file, preferably the one at the target's vendor. The target's format rejects the ID of another vendor. */
+/** Parses a file ID, preferably the one at the target's vendor. The target's format rejects other vendors' IDs. */
 function parseReference(
   ids: Record<string, string>,
   path: string,

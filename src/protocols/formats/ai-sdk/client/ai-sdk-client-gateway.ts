@@ -4,17 +4,17 @@ import type { Warnings } from '../../canonical/canonical-warnings.ts'
 /** Maximum number of labels per request, and their maximum length. */
 export const LABEL_LIMITS = { most: 10, maxLength: 64 }
 
-/** The options for the AI SDK's own gateway that this gateway has applied before a target was chosen. */
+/** The options for the AI SDK's own gateway that this gateway applied before it chose a target. */
 const APPLIED_OPTIONS = [
   ...['order', 'only', 'sort', 'models', 'has', 'tags', 'user', 'quotaEntityId'],
   ...['zeroDataRetention', 'disallowPromptTraining'],
 ]
 
-/** Marks the options for the AI SDK's own gateway that have been applied, and warns about options that were only partly applied. */
+/** Marks the AI SDK gateway options that have been applied, and warns about options that were only partly applied. */
 export function noteGatewayOptions(gateway: Fields, warnings: Warnings): void {
   const { sort, tags = [] } = gateway.value
   gateway.ignore(...APPLIED_OPTIONS)
-  if (sort === 'tps') warnings.noteChanged(gateway.path('sort'), 'replaced') // by `ttft`, because throughput isn't measured
+  if (sort === 'tps') warnings.noteChanged(gateway.path('sort'), 'replaced') // sorts by `ttft` instead, because throughput isn't measured
   if (!Array.isArray(tags)) return
   if (tags.length > LABEL_LIMITS.most || tags.some((tag) => String(tag).length > LABEL_LIMITS.maxLength))
     warnings.noteChanged(gateway.path('tags'), 'clamped')

@@ -6,11 +6,11 @@ import type { HostedCall, ImagePart } from '../../canonical/canonical-parts.ts'
 import type { FunctionTool } from '../../canonical/canonical-tools.ts'
 
 /*
- * Tools that a vendor runs, for targets with that vendor's format. Translates their declarations, and writes their calls and results with the names
- * that the AI SDK's own packages use.
+ * Tools that a vendor runs, for targets that use the vendor's format. Translates their declarations, and writes their calls and results with the
+ * names that the AI SDK's own packages use.
  */
 
-/** Converts the declaration of a tool to its vendor's names. Returns `undefined` for unknown tools, and for targets with another format. */
+/** Converts a tool declaration to its vendor's names. Returns `undefined` for unknown tools, and for targets with another format. */
 export function parseHostedTool(
   id: string,
   args: JsonObject,
@@ -67,8 +67,8 @@ const converters: Readonly<Record<string, (type: string, args: JsonObject) => Js
 }
 
 /**
- * Writes a call for a client. `names` contains the client's tool names by the vendor's names. Marks a tool as `dynamic` if the client didn't offer
- * it, such as an MCP server's tool or the code that runs a search.
+ * Writes a call for a client. `names` maps the vendor's tool names to the client's. Marks a tool as `dynamic` if the client didn't offer it, such as
+ * an MCP server's tool or the code that runs a search.
  */
 export function writeHostedCall({ name, input, result, isError }: HostedCall, names: Readonly<Record<string, string>>) {
   const [, shell, tool = name] = /^(bash_|text_editor_)?(code_execution)$/.exec(name) ?? []

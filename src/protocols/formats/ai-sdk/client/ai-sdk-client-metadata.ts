@@ -6,15 +6,15 @@ import type { Warnings } from '../../canonical/canonical-warnings.ts'
 import type { WireMetadata } from '../ai-sdk-wire.ts'
 
 /*
- * The AI SDK sends the `providerMetadata` of a part back as its `providerOptions`. The gateway stores the sealed state of all vendors there under its
- * own name. It also reads the names of the AI SDK's own providers, so a conversation that began with one of them can continue.
+ * The AI SDK sends a part's `providerMetadata` back as its `providerOptions`. The gateway stores all vendors' sealed state there under its own name.
+ * It also reads the names that the AI SDK's own providers use, so a conversation that began with one of them can continue.
  */
 
-/** Writes the state of a part for a client. */
+/** Writes a part's state for a client. */
 export const writeState = (state: OpaqueState | undefined): WireMetadata =>
   state ? { providerMetadata: { signalbox: { state: sealState(state) } } } : {}
 
-/** Writes the state of a text for a client, and its phase (commentary or final answer), which OpenAI wants back with the text. */
+/** Writes a text's state for a client, and its phase (commentary or final answer), which OpenAI expects back with the text. */
 export function writeTextMetadata({
   state,
   phase,
@@ -30,7 +30,7 @@ export function parsePhase(part: Fields): TextPart['phase'] {
   return (['commentary', 'final_answer'] as const).find((phase) => phases.includes(phase))
 }
 
-/** Parses the state that a client sends back with a part. Ignores other options of the part. */
+/** Parses the state that a client sends back with a part. Ignores the part's other options. */
 export function parseState(part: Fields): OpaqueState | undefined {
   const options = part.fields('providerOptions')
   const readText = (provider: string, name: string) => {
@@ -54,7 +54,7 @@ export function parseState(part: Fields): OpaqueState | undefined {
   return { ...createUnsealedState('openai-responses', 'encrypted', encrypted), ...(id !== undefined && { id }) }
 }
 
-/** Creates state of an unknown account from data that one of the AI SDK's own providers sent unsealed. */
+/** Creates state for an unknown account from data that one of the AI SDK's own providers sent unsealed. */
 const createUnsealedState = (
   format: OpaqueState['origin']['format'],
   kind: OpaqueState['kind'],
@@ -65,7 +65,7 @@ const createUnsealedState = (
   data,
 })
 
-/** Parses `providerOptions.anthropic.cacheControl` of a message, part, or tool, or `openai.promptCacheBreakpoint`. */
+/** Parses `providerOptions.anthropic.cacheControl` or `openai.promptCacheBreakpoint` of a message, part, or tool. */
 export function parseBreakpoint(fields: Fields, warnings: Warnings): CacheBreakpoint | undefined {
   const options = fields.fields('providerOptions')
   return (

@@ -30,8 +30,8 @@ interface OptionContext {
 }
 
 /**
- * Parses the settings of a call, and `providerOptions`. Reads the options of every AI SDK provider for all targets, because any model may respond.
- * Options without a canonical equivalent are dropped with a warning.
+ * Parses a call's settings and `providerOptions`. Reads every AI SDK provider's options for all targets, because any model may respond. Options
+ * without a canonical equivalent are dropped with a warning.
  */
 export function parseOptions(body: Fields, { warnings, targetFormat }: OptionContext): ParsedOptions {
   const providerOptions = body.fields('providerOptions') ?? readFields({}, 'providerOptions', warnings)
@@ -113,7 +113,7 @@ function rejectServerState(
   }
 }
 
-/** Parses the options that only the target's vendor supports, with the names of its API. */
+/** Parses the options that only the target's vendor supports, under its API's names. */
 function parseVendorOptions(
   { openai, anthropic, google }: Record<'openai' | 'anthropic' | 'google', Fields>,
   format: ProviderFormat | undefined,

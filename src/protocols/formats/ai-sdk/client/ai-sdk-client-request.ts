@@ -10,12 +10,12 @@ import { listCitableDocuments, parsePrompt } from './ai-sdk-client-conversation.
 import { parseOptions } from './ai-sdk-client-options.ts'
 import { parseTools } from './ai-sdk-client-tools.ts'
 
-/** Details of the request that are needed to write the response. */
+/** Request details that are needed to write the response. */
 export interface AiSdkClient {
   version: ProtocolVersion
   /** The client's name for the provider's web search, if the client offered one. */
   search?: string
-  /** Maps the vendor's names of tools that it runs to the client's names. */
+  /** Maps the vendor's names for tools that it runs to the client's names. */
   hosted: Readonly<Record<string, string>>
   /** The documents that a response may cite, in order. */
   documents: readonly WireDocument[]
@@ -23,7 +23,7 @@ export interface AiSdkClient {
   isRaw: boolean
 }
 
-/** Parses the call options of an AI SDK model. */
+/** Parses an AI SDK model's call options. */
 export function parseRequest(
   json: JsonObject,
   { warnings, route, version = '', targetFormat }: ParseContext,

@@ -67,7 +67,7 @@ function writePart(part: AssistantPart, { client, sources, context }: PartContex
   }
 }
 
-/** Writes a part that is the same in a complete response and in a stream. */
+/** Writes a part that is identical in a complete response and in a stream. */
 export function writeCompletePart(
   part: Exclude<AssistantPart, { type: 'text' | 'refusal' | 'reasoning' }>,
   { client, sources, context }: PartContext,
@@ -107,7 +107,9 @@ function writeHosted(toolCallId: string, call: HostedCall, { hosted }: AiSdkClie
   ]
 }
 
-/** Writes the provider's web search: its call, its results, and each page as a source. Marks a search that the client didn't offer as `dynamic`. */
+/**
+ * Writes the provider's web search: its call, its results, and each page as a source. Marks the search as `dynamic` if the client didn't offer it.
+ */
 function writeSearch(
   { id, query, error, results }: ServerToolPart,
   { search }: AiSdkClient,
@@ -150,11 +152,11 @@ function writeFile(
 }
 
 /**
- * The sources of a response. A web page or a file at the vendor is one source, no matter how often the response finds or cites it. Each citation of a
+ * A response's sources. A web page or a file at the vendor is one source, no matter how often the response finds or cites it. Each citation of a
  * document is a separate source.
  */
 export interface Sources {
-  /** Takes citations or search results. Only reads the URL and title of search results. */
+  /** Takes citations or search results. For search results, only reads the URL and title. */
   take(citations: readonly Citation[]): {
     /** The sources that are new to this response. */
     sources: WireSource[]
@@ -234,7 +236,7 @@ const finishes: Readonly<Record<FinishReason, WireFinish['unified']>> = {
   'malformed-call': 'error',
 }
 
-/** Writes the token counts. They are empty if the provider didn't report any. */
+/** Writes the token counts, or empty ones if the provider didn't report any. */
 export function writeUsage(usage: TokenUsage | undefined): WireUsage {
   if (!usage) return { inputTokens: {}, outputTokens: {} }
   const { inputTokens, outputTokens, cacheReadTokens = 0, cacheWriteTokens = 0, reasoningTokens } = usage
@@ -257,7 +259,7 @@ export function writeUsage(usage: TokenUsage | undefined): WireUsage {
   }
 }
 
-/** Reports what the request's translation dropped as AI SDK warnings. */
+/** Reports the fields that the request's translation dropped as AI SDK warnings. */
 export const writeRequestWarnings = ({ requestWarnings }: WriteContext): WireWarning[] =>
   writeWarnings(requestWarnings?.() ?? [])
 
@@ -267,7 +269,7 @@ export const writeResponse = (id: string | undefined, { newId, now, model }: Wri
   modelId: model,
 })
 
-/** Writes metadata about a response: its target, the earlier attempts, the cost, and the fields that its translation dropped. */
+/** Writes metadata about a response: its target, the earlier attempts, the cost, and the fields dropped in translation. */
 export const writeResponseMetadata = (usage: TokenUsage | undefined, context: WriteContext): WireMetadata =>
   writeSignalboxMetadata({
     droppedFields: context.requestWarnings?.() ?? [],

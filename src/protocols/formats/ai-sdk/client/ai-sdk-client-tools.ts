@@ -23,7 +23,7 @@ interface OfferedTools {
   tools: Tool[]
   toolChoice: ToolChoice | undefined
   search: string | undefined
-  /** Maps the vendor's names of tools that it runs to the client's names. */
+  /** Maps the vendor's names for tools that it runs to the client's names. */
   hosted: Readonly<Record<string, string>>
 }
 
@@ -64,7 +64,7 @@ function parseTool(tool: Fields, context: FileContext): OfferedTool {
   return { type: 'vendor', name, refusal: `the tool "${id}" only works with its own vendor.` }
 }
 
-/** The web searches of the AI SDK's providers: `openai.web_search`, `anthropic.web_search_20250305`, `google.google_search`, `xai.web_search`. */
+/** The AI SDK providers' web searches: `openai.web_search`, `anthropic.web_search_20250305`, `google.google_search`, `xai.web_search`. */
 const SEARCH_TOOL_PATTERN = /^[a-z.-]+\.(?:web_search(?:_preview|_\d+)?|google_search)$/i
 
 function parseFunction(tool: Fields, name: string, { warnings, targetFormat }: FileContext): FunctionTool {
@@ -130,7 +130,7 @@ const vendorNames = [
   ['text_editor_202507', 'str_replace_based_edit_tool'],
 ] as const
 
-/** Parses the settings of a web search. The AI SDK's providers have different names for some of them. */
+/** Parses a web search's settings. The AI SDK's providers have different names for some of them. */
 function parseSearch(search: Fields): WebSearchTool {
   const args = search.fields('args')
   const filters = args?.fields('filters')

@@ -88,7 +88,7 @@ export function parseTexts(holder: Fields, name: string, warnings: Warnings): Te
 
 const isCitable = (block: Fields): true | undefined => block.fields('citations')?.boolean('enabled') || undefined
 
-/** Parses `source` of an image or a document. */
+/** Parses the `source` of an image or a document. */
 export function parseSource(block: Fields, warnings: Warnings): MediaSource {
   const source = requireFields(block, 'source', warnings)
   switch (source.string('type')) {
@@ -111,7 +111,7 @@ export function parseSource(block: Fields, warnings: Warnings): MediaSource {
   }
 }
 
-/** Joins the text of a document that consists of blocks. */
+/** Joins the text of a document that is made up of blocks. */
 function parseContent(source: Fields, warnings: Warnings): string {
   if (typeof source.any('content') === 'string') return source.string('content') ?? ''
   const texts = (source.list('content') ?? []).map((entry, index) => {

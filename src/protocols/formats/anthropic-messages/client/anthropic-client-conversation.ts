@@ -86,7 +86,7 @@ function parseAssistant(blocks: readonly Fields[], warnings: Warnings): Assistan
   return returnStateToParts(separateParagraphs(parts, inserted))
 }
 
-/** Web searches that have no results yet, by ID: their blocks and their paths in the request. */
+/** Web searches without results so far, by ID: their blocks and their paths in the request. */
 interface Searches {
   running: RunningCalls
   paths: Map<string, string>
@@ -112,7 +112,7 @@ function parsePart(block: Fields, { running, paths }: Searches, warnings: Warnin
     case 'web_search_tool_result':
       paths.delete(block.string('tool_use_id') ?? '')
       return parseServerResult(ignoreAll(block), running, {})
-    case 'fallback': // a marker of where another Anthropic model continued
+    case 'fallback': // marks where another Anthropic model took over
       ignoreAll(block)
       return void warnings.noteDropped(block.at)
     case 'server_tool_use':
@@ -137,7 +137,7 @@ function parseCall(block: Fields, warnings: Warnings): ToolCallPart {
   })
 }
 
-/** Replaces a block about a tool that Anthropic ran with its readable text, for models without that tool. */
+/** Replaces a block about an Anthropic-run tool with its readable text, for models without that tool. */
 function parseServerBlock(block: Fields, warnings: Warnings): AssistantPart | undefined {
   const text = getServerToolText(ignoreAll(block))
   if (text === undefined)
@@ -152,8 +152,8 @@ function ignoreAll(block: Fields) {
 }
 
 /**
- * Returns the readable text of a block about a tool that Anthropic ran. The text is empty if the block has none. Encrypted content is omitted.
- * Returns `undefined` for other blocks.
+ * Returns the readable text in a block about an Anthropic-run tool. The text is empty if the block has none. Encrypted content is omitted. Returns
+ * `undefined` for other blocks.
  */
 function getServerToolText(block: JsonObject): string | undefined {
   const type = formatScalar(block.type)

@@ -35,7 +35,7 @@ export function parseRequest(json: JsonObject, { warnings, version }: ParseConte
   return request
 }
 
-/** Parses the options of a request. `version` is the API version in the client's header. */
+/** Parses a request's options. `version` is the API version in the client's header. */
 function parseOptions(body: Fields, version: string | undefined, warnings: Warnings): RequestOptions {
   rejectServerState(body, warnings)
   if (body.number('max_tokens') === 0)
@@ -58,7 +58,7 @@ function parseOptions(body: Fields, version: string | undefined, warnings: Warni
   return options
 }
 
-/** From this API version on, Anthropic rejects the sampling fields. */
+/** The first API version in which Anthropic rejects the sampling fields. */
 const NO_SAMPLING_VERSION = '2026-10-21'
 
 function rejectServerState(body: Fields, warnings: Warnings) {

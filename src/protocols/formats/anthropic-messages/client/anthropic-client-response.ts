@@ -23,7 +23,7 @@ export function writeResponse({ choices, usage, serviceTier }: CanonicalResponse
   }
 }
 
-/** Creates the fields of a response that are known before its content. */
+/** Creates the response fields that are known before the content. */
 export function createEmptyMessage({ newId, model }: WriteContext) {
   return {
     id: `msg_${newId()}`,
@@ -42,7 +42,7 @@ export function createEmptyMessage({ newId, model }: WriteContext) {
 /** Returns whether the client set `thinking.display` to "omitted". */
 export const hidesReasoning = ({ request }: WriteContext): boolean => request.options.reasoning?.show === 'none'
 
-/** How to write blocks. `isHidden` tells whether the client wants signatures without the text of reasoning. */
+/** How to write blocks. `isHidden` means that the client wants reasoning signatures without the text. */
 export interface BlockOptions {
   isHidden: boolean
   responseWarnings: ResponseWarnings

@@ -24,7 +24,7 @@ import type {
 } from '../anthropic-wire.ts'
 
 /**
- * Writes `system` and `messages`. The instructions before the first turn become the blocks of `system`. Consecutive turns of the same role become one
+ * Writes `system` and `messages`. The instructions before the first turn become `system` blocks. Consecutive turns with the same role become one
  * message, with tool results before the user's content.
  */
 export function writeTurns(turns: readonly Turn[], target: TargetContext) {
@@ -81,7 +81,7 @@ function trimLastText(messages: WireMessageParam[]): WireMessageParam[] {
   return messages
 }
 
-/** Writes a part of a user turn or tool result. Omits text that is only white space, because Anthropic rejects it. */
+/** Writes a part of a user turn or tool result. Omits blank text, because Anthropic rejects it. */
 function writePart(part: UserPart, target: TargetContext): WireUserBlock[] {
   const { warnings } = target
   const breakpoint = writeBreakpoint(part.type === 'video' ? undefined : part.cache, target)

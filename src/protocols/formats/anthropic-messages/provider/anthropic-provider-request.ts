@@ -46,7 +46,7 @@ function writeBody(request: CanonicalRequest, target: TargetContext): WireReques
   })
 }
 
-/** Writes the header that lists the beta features of a request. It is required in the API version that all compatible vendors support. */
+/** Writes the header that lists a request's beta features. The API version that all compatible vendors support requires this header. */
 function writeBetas({
   messages,
   speed,
@@ -78,7 +78,7 @@ const hasFile = ({ content }: WireMessageParam): boolean =>
 const isFile = (block: object): boolean =>
   'source' in block && typeof block.source === 'object' && block.source !== null && 'file_id' in block.source
 
-/** Writes a token-count request: the body of the request without fields that only concern the response. */
+/** Writes a token-count request: the request body without fields that only concern the response. */
 export function writeCountRequest(request: CanonicalRequest, target: TargetContext): WrittenRequest {
   const requestBody = writeBody(request, target)
   const { model, system, messages, tools, tool_choice, thinking, output_config, cache_control } = requestBody
@@ -130,7 +130,7 @@ function getMaxTokens({ maxOutputTokens, reasoning }: RequestOptions, { traits }
 
 const RESPONSE_TOKENS = 8_192
 
-/** Puts the name and description into the schema, because the format has no fields for them. */
+/** Puts the name and description in the schema, because the format has no fields for them. */
 function writeSchema(
   { schema, name, description }: OutputFormat & { type: 'json-schema' },
   { warnings }: TargetContext,

@@ -119,7 +119,7 @@ interface BlockContext extends ReadContext, PartEvents {
   running: RunningCalls
 }
 
-/** Creates a reader from the start of a block. At some vendors, the start contains the entire content. */
+/** Creates a reader from a block's start. Some vendors send the entire content in the start. */
 function createBlockReader(block: JsonObject, context: BlockContext): BlockReader {
   switch (block.type) {
     case 'text':
@@ -218,8 +218,8 @@ function createEmptyReader(type: string, { responseWarnings }: BlockContext): Bl
 }
 
 /**
- * Creates a reader for a tool's input, which arrives as pieces of JSON. The object in the start of the block is a placeholder, unless the vendor
- * sends no pieces. A first piece `{}` is a placeholder if more pieces follow.
+ * Creates a reader for a tool's input, which arrives as pieces of JSON. The object in the block's start is a placeholder, unless the vendor sends no
+ * pieces. A first piece `{}` is a placeholder if more pieces follow.
  */
 function createInputReader(start: unknown, emit: (piece: string) => void): { add(piece: string): void; end(): void } {
   let hasPieces = false

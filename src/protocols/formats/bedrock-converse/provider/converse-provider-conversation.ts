@@ -73,14 +73,14 @@ interface WriteState extends TargetContext {
   names: Set<string>
 }
 
-/** Writes a part of a user turn. A cache point is a separate block after it. */
+/** Writes a part of a user turn. A cache point is a separate block that follows it. */
 function writePart(part: UserPart, state: WriteState): WireBlock[] {
   const blocks: WireBlock[] = writeMedium(part, state)
   if (blocks.length > 0) blocks.push(...writeBreakpoint(part.type === 'video' ? undefined : part.cache, state))
   return blocks
 }
 
-/** Writes text or media. Drops text that is only white space, because Converse rejects it. */
+/** Writes text or media. Drops blank text, because Converse rejects it. */
 function writeMedium(part: UserPart, state: WriteState): WireMedium[] {
   const { warnings, names } = state
   switch (part.type) {

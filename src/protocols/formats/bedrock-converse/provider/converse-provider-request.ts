@@ -15,7 +15,7 @@ import type { WireCountRequest, WireMessage, WireRequest } from '../converse-wir
 import { writeTurns } from './converse-provider-conversation.ts'
 import { writeToolConfig } from './converse-provider-tools.ts'
 
-/** Writes a Converse request. The request's path contains the model, with colons and slashes encoded. */
+/** Writes a Converse request. The request path contains the model, with colons and slashes encoded. */
 export function writeRequest(request: CanonicalRequest, target: TargetContext): WrittenRequest {
   const operation = request.stream ? 'converse-stream' : 'converse'
   const path = `/model/${encodePathSegment(target.model)}/${operation}`
@@ -157,7 +157,9 @@ function writeReasoning({ effort, budget, show }: ReasoningOptions, { by, budget
   }
 }
 
-/** Writes a `CountTokens` request. It accepts four fields of a request. The output format isn't one of them, although models read that too. */
+/**
+ * Writes a `CountTokens` request, which accepts four fields of a Converse request. The output format isn't one of them, although models read it too.
+ */
 export function writeCountRequest(request: CanonicalRequest, target: TargetContext): WrittenRequest {
   const { messages, system, toolConfig, outputConfig, additionalModelRequestFields } = writeBody(request, target)
   if (outputConfig) target.warnings.noteDropped('output')
@@ -174,7 +176,7 @@ export function writeCountRequest(request: CanonicalRequest, target: TargetConte
   }
 }
 
-/** Gets the model of an inference profile (ID or ARN), because tokens can't be counted for profiles. The count is the same. */
+/** Returns the model behind an inference profile (ID or ARN), because tokens can't be counted for profiles. The count is the same. */
 const getBaseModel = (model: string): string =>
   model.replace(/^arn:.*:(?:inference-profile|foundation-model)\//, '').replace(REGION_PREFIX_PATTERN, '')
 

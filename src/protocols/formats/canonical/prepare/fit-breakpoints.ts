@@ -11,7 +11,7 @@ interface CacheableItems {
   turns: readonly Turn[]
 }
 
-/** An item of a copied request that may have a breakpoint. It can be changed in place. */
+/** An item in a copied request that may have a breakpoint. It can be changed in place. */
 interface BreakpointCandidate {
   item: { cache?: CacheBreakpoint }
   within: 'tools' | 'instructions' | 'input' | 'assistant' | 'results' | 'result-parts'
@@ -40,7 +40,7 @@ export function moveBlankBreakpoints(turns: readonly Turn[], { traits, warnings 
   return copy.turns
 }
 
-/** Returns whether the part is a text part that will be dropped or can't have a breakpoint. */
+/** Returns whether this is a text part that will be dropped or that can't have a breakpoint. */
 const isBlank = (part: Part | undefined, { emptyText, cacheBreakpoints }: Traits): boolean =>
   part !== undefined && !isMeaningful(part, emptyText === 'refused' || cacheBreakpoints === 'cache_control')
 
@@ -50,8 +50,8 @@ interface CacheableRequest extends CacheableItems {
 }
 
 /**
- * Keeps the cache breakpoints that the target supports. If there are too many, it keeps the last one of the conversation, of the instructions, and of
- * the tools, and then the latest others. The breakpoint on the entire request counts too. Unless `acceptsAuto` is set, it moves to the last item.
+ * Keeps the cache breakpoints that the target supports. If there are too many, keeps the last one of the conversation, the instructions, and the
+ * tools, and then the latest others. The breakpoint on the entire request counts too. Unless `acceptsAuto` is set, it moves to the last item.
  */
 export function fitCacheBreakpoints(
   request: CacheableRequest,
@@ -92,7 +92,7 @@ export function fitCacheBreakpoints(
 }
 
 /**
- * Sorts breakpoints by importance: the last one of each part of the prefix, then the others from last to first, because later ones cover longer
+ * Sorts breakpoints by importance: the last one in each part of the prefix, then the others from last to first, because later ones cover longer
  * prefixes.
  */
 function rankBreakpoints(withBreakpoints: readonly BreakpointCandidate[]): BreakpointCandidate[] {
@@ -101,7 +101,7 @@ function rankBreakpoints(withBreakpoints: readonly BreakpointCandidate[]): Break
   return [...new Set([...lastOfEach.reverse(), ...withBreakpoints.toReversed()])]
 }
 
-/** Limits the lifetimes to the ones that the target supports; Anthropic has two. A longer one must not follow a shorter one. */
+/** Limits the TTLs to the ones that the target supports; Anthropic has two. A longer TTL must not follow a shorter one. */
 function fitLifetimes(items: readonly { cache?: CacheBreakpoint }[], { traits, warnings }: TargetContext): void {
   let isShort = traits.maxCacheTtl === '5m'
   for (const item of items) {
@@ -165,7 +165,7 @@ const CACHEABLE_PART_TYPES: ReadonlySet<Part['type']> = new Set<CacheablePart['t
   ...(['text', 'image', 'file', 'audio', 'search-result', 'tool-call'] as const),
 ])
 
-/** Copies each item. Breakpoints on the text parts of a search result become one on the result. */
+/** Copies each item. Breakpoints on a search result's text parts become one on the result. */
 function copyItems({ tools, turns }: CacheableItems): { tools: Tool[]; turns: Turn[] } {
   const copyTurn = (turn: Turn): Turn => {
     switch (turn.role) {

@@ -24,7 +24,7 @@ export function fitInputs(turns: readonly Turn[], target: TargetContext): Turn[]
   const pendingImages = traits.assistantImages ? turns : showAssistantImages(turns, warnings)
   return pendingImages.flatMap((turn): Turn[] => {
     if (turn.role === 'user') return [{ ...turn, content: turn.content.flatMap((part) => fitPart(part, target)) }]
-    if (turn.role === 'assistant') for (const part of turn.content) if (part.type === 'image') fitPart(part, target) // rejects the image
+    if (turn.role === 'assistant') for (const part of turn.content) if (part.type === 'image') fitPart(part, target) // `fitPart` rejects the image
     if (turn.role !== 'tool') return [turn]
     const moved: UserPart[] = []
     const results = turn.results.map((result) => fitResult(result, moved, target))
@@ -129,7 +129,10 @@ function createTextPart(texts: readonly (string | undefined)[], cache?: FilePart
   return cache ? { type: 'text', text, cache } : { type: 'text', text }
 }
 
-/** Moves the model's images into the next user turn, or a new one after the tool results, for a target without images in assistant turns. */
+/**
+ * Moves the model's images into the next user turn, or into a new one after the tool results, for targets that don't support images in assistant
+ * turns.
+ */
 function showAssistantImages(turns: readonly Turn[], warnings: Warnings): Turn[] {
   const all: Turn[] = []
   let pendingImages: UserPart[] = []
@@ -164,7 +167,7 @@ function showAssistantImages(turns: readonly Turn[], warnings: Warnings): Turn[]
 
 const isImage = (part: AssistantPart): part is ImagePart => part.type === 'image'
 
-/** Removes the images of an assistant turn. A turn with only images gets text instead, because user and assistant must alternate. */
+/** Removes an assistant turn's images. A turn with only images gets text instead, because user and assistant must alternate. */
 function removeImages(turn: AssistantTurn): AssistantTurn {
   const rest = turn.content.filter((part) => !isImage(part))
   const hasContent = rest.some((part) => part.type !== 'reasoning' && (part.type !== 'text' || part.text.trim() !== ''))
@@ -174,7 +177,7 @@ function removeImages(turn: AssistantTurn): AssistantTurn {
 /** An image, document, audio, or video that the client sent as a URL. */
 export type UrlPart = (ImagePart | FilePart | AudioPart | VideoPart) & { source: MediaSource & { type: 'url' } }
 
-/** Finds the parts that the target accepts as bytes but not as a URL, whether they stay in tool results or move to a user turn. */
+/** Finds the parts that the target accepts as bytes but not as a URL, wherever they end up: in tool results or in a user turn. */
 export function findPartsToDownload(turns: readonly Turn[], traits: Traits): UrlPart[] {
   const { inputs, toolResultInputs } = traits
   return turns.flatMap((turn): UrlPart[] => {

@@ -16,7 +16,7 @@ interface PreparedOutput {
   isWrapped: boolean
 }
 
-/** Requests the output format as the target supports it: directly, with a tool that the model must call, or with an instruction. */
+/** Requests the output format in a way that the target supports: directly, with a tool that the model must call, or with an instruction. */
 export function prepareOutput(
   { output: requested, turns, toolChoice, tools }: Pick<CanonicalRequest, 'output' | 'turns' | 'toolChoice' | 'tools'>,
   { traits, warnings }: TargetContext,
@@ -49,7 +49,7 @@ function resolveStrict(output: OutputFormat & { type: 'json-schema' }, { strictO
     : rest
 }
 
-/** Returns whether the model must call a tool. If so, there is no text to request a format for. */
+/** Returns whether the model must call a tool. If so, there is no text to format. */
 const requiresCall = (choice: ToolChoice | undefined): boolean =>
   choice?.type === 'required' || choice?.type === 'tool' || (choice?.type === 'allowed' && choice.mode === 'required')
 
@@ -72,7 +72,7 @@ const JSON_INSTRUCTION: SystemTurn = {
   content: [{ type: 'text', text: 'Answer with one JSON object and nothing else: no words around it, no code fence.' }],
 }
 
-/** Wraps a schema whose type isn't object, the only type that most targets accept. Returns `undefined` if that isn't necessary. */
+/** Wraps a schema whose type isn't `object`, because most targets accept no other type. Returns `undefined` if that isn't necessary. */
 function wrapOutput(output: OutputFormat): OutputFormat | undefined {
   if (output.type !== 'json-schema') return undefined
   const { type } = output.schema

@@ -3,7 +3,7 @@ import type { TargetContext } from '../../translator.ts'
 import type { RequestOptions } from '../canonical-request.ts'
 import type { Warnings } from '../canonical-warnings.ts'
 
-/** Keeps the options that the target accepts, and limits their values to its ranges. */
+/** Keeps the options that the target accepts, and clamps their values to its ranges. */
 export function prepareOptions(
   options: RequestOptions,
   {
@@ -31,7 +31,7 @@ export function prepareOptions(
   return accepted
 }
 
-/** Converts the retention to the newer `cacheOptions` if the target supports only those. OpenAI rejects requests with both. */
+/** Converts the cache retention to the newer `cacheOptions` if the target supports only those. OpenAI rejects requests with both. */
 function resolveRetention(options: RequestOptions, isAccepted: boolean, warnings: Warnings) {
   const { cacheOptions, cacheRetention } = options
   const { mode, ttl } = cacheOptions ?? {}
@@ -42,7 +42,7 @@ function resolveRetention(options: RequestOptions, isAccepted: boolean, warnings
   warnings.noteChanged('cacheRetention', 'replaced')
 }
 
-/** Returns whether this is the default value of the option. Some clients send all defaults. */
+/** Returns whether this is the option's default value. Some clients send all defaults. */
 const isDefault = (name: OptionName, value: unknown): boolean =>
   typeof value === 'object' && value !== null ? Object.keys(value).length === 0 : value === OPTION_DEFAULTS[name]
 
@@ -57,7 +57,7 @@ const OPTION_DEFAULTS: { readonly [Name in OptionName]?: RequestOptions[Name] } 
   verbosity: 'medium',
 }
 
-/** Options without which the response would be different. They are rejected rather than dropped. */
+/** Options that determine what the response contains. They are rejected rather than dropped. */
 const ESSENTIAL_OPTIONS: ReadonlySet<OptionName> = new Set<OptionName>([
   'candidates',
   'modalities',

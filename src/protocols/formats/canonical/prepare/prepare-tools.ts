@@ -18,7 +18,7 @@ import type { Renamer } from './tool-calls.ts'
 
 interface ToolContext extends Pick<TargetContext, 'traits' | 'warnings'> {
   rename: Renamer
-  /** The field that the choice comes from. An output format may be requested with a tool. */
+  /** The field that the tool choice comes from. An output format may be requested with a tool. */
   chosenBy?: 'toolChoice' | 'output'
 }
 
@@ -58,7 +58,7 @@ function keepOnlySearch(tools: readonly Tool[], warnings: Warnings): Tool[] {
 const includesTool = (tools: readonly Tool[], name: string) =>
   tools.some((tool) => tool.type !== 'web-search' && tool.name === name)
 
-/** Drops the tools that a vendor runs if the target doesn't support them. */
+/** Drops vendor-run tools if the target doesn't support them. */
 export function dropHostedTools(
   tools: readonly Tool[],
   choice: ToolChoice | undefined,
@@ -104,7 +104,7 @@ const FREE_FORM_SCHEMA: JsonObject = {
   additionalProperties: false,
 }
 
-/** Converts the tool choice to one that the target supports. If none of those excludes the tools that must not be called, drops the tools. */
+/** Converts the tool choice to one that the target supports. If none of those rules out the tools that must not be called, drops the tools. */
 export function prepareToolChoice(
   choice: ToolChoice | undefined,
   tools: readonly Tool[],
@@ -152,14 +152,14 @@ export function prepareToolChoice(
   }
 }
 
-/** Anthropic's name for its web search, the only one that can be chosen. */
+/** Anthropic's name for its web search, the only web search that can be chosen. */
 const SEARCH_TOOL_NAME = 'web_search'
 
 /** Declares tools that only the history mentions, as briefly as possible, for targets that require declarations. */
 export const declareTools = (names: Iterable<string>): FunctionTool[] =>
   [...new Set(names)].map((name) => ({ type: 'function', name, schema: { type: 'object', properties: {} } }))
 
-/** Converts web searches in earlier responses to text, because another provider can't read their records. */
+/** Converts web searches in earlier responses to text, because other providers can't read their records. */
 export function fitServerTools(turns: readonly Turn[], warnings: Warnings): Turn[] {
   return turns.map((turn): Turn => {
     if (turn.role !== 'assistant' || !turn.content.some(isServerTool)) return turn

@@ -5,9 +5,9 @@ import type { Part } from '../canonical-parts.ts'
 import { CONTINUE_TEXT, type SystemTurn, type Turn, type UserTurn } from '../canonical-turns.ts'
 
 /**
- * Puts instructions where the target accepts them. Those after the first turn never move to the front, where they would mean something else and break
- * every cached prefix. A target that only accepts instructions at the start gets them in a user turn, marked as instructions. Some targets only
- * accept them directly before a response.
+ * Puts instructions where the target accepts them. Instructions after the first turn never move to the front, where they would mean something else
+ * and invalidate every cached prefix. A target that only accepts instructions at the start gets them in a user turn, marked as instructions. Some
+ * targets only accept them directly before a response.
  */
 export function fitSystem(turns: readonly Turn[], { traits, warnings }: TargetContext): Turn[] {
   const first = turns.findIndex(({ role }) => role !== 'system')
@@ -108,7 +108,7 @@ function dropEmptyParts(turn: Turn, { traits }: TargetContext): Turn {
   }
 }
 
-/** Returns whether the part has content for a provider. `needsWords` tells whether the provider rejects text that is only white space. */
+/** Returns whether the part has content for a provider. `needsWords` means that the provider rejects blank text. */
 export function isMeaningful(part: Part, needsWords: boolean): boolean {
   const isText = (text: string) => (needsWords ? text.trim() : text) !== ''
   if (part.type === 'text') return isText(part.text) || part.state !== undefined
@@ -124,7 +124,7 @@ function continueTurn(turn: UserTurn, { traits, warnings }: TargetContext): User
   return { ...turn, content: [{ type: 'text', text: CONTINUE_TEXT }] }
 }
 
-/** Adds a request to continue after an assistant turn at the end, for a target that can't continue one. */
+/** Adds a request to continue if the conversation ends with an assistant turn and the target can't continue one. */
 export function fitEnd(turns: readonly Turn[], { traits, warnings }: TargetContext): Turn[] {
   const last = turns.at(-1)
   if (traits.prefill || last?.role !== 'assistant' || last.content.some(({ type }) => type === 'tool-call'))

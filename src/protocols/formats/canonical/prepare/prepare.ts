@@ -25,7 +25,7 @@ import { keepVendorState, resolveReasoning } from './reasoning.ts'
 import { collectCalls, createRenamer, fitCalls, type Renamer } from './tool-calls.ts'
 import { makeIdsUnique, pairTools } from './tool-results.ts'
 
-/** A request adapted to one target, and the changes to undo in its response. */
+/** A request that is adapted to one target, and the changes to undo in its response. */
 export interface PreparedRequest {
   request: CanonicalRequest
   restoration: Restoration
@@ -34,8 +34,8 @@ export interface PreparedRequest {
 type PrepareContext = TargetContext & { supportedOptions: ReadonlySet<OptionName> }
 
 /**
- * Adapts a request to the traits of one target of any format. Each loss is a warning, and a loss that would change the meaning is rejected. Doesn't
- * change the given request, so it can be adapted to the next target too.
+ * Adapts a request to one target's traits, in any format. Each dropped or changed field causes a warning, unless the meaning would change: then the
+ * request is rejected. Doesn't mutate the given request, so it can also be adapted to the next target.
  */
 export function prepareRequest(request: CanonicalRequest, target: PrepareContext): PreparedRequest {
   const { traits, origin, warnings } = target
@@ -92,7 +92,7 @@ export function prepareRequest(request: CanonicalRequest, target: PrepareContext
   }
 }
 
-/** Updates the breakpoint on the entire request, which may have moved to its last item. */
+/** Updates the breakpoint on the entire request, which may have moved to the last item. */
 function updateAutoBreakpoint(options: RequestOptions, auto: CacheBreakpoint | undefined): RequestOptions {
   if (options.cacheOptions?.auto === auto) return options
   const { cacheOptions: { auto: _, ...others } = {}, ...rest } = options
@@ -100,7 +100,7 @@ function updateAutoBreakpoint(options: RequestOptions, auto: CacheBreakpoint | u
   return Object.keys(cacheOptions).length > 0 ? { ...rest, cacheOptions } : rest
 }
 
-/** Chooses the tools and the tool choice for the target. `turns` are already adapted to it. */
+/** Chooses the tools and the tool choice for the target. `turns` have already been adapted to it. */
 function chooseTools(
   request: CanonicalRequest,
   outputTool: FunctionTool | undefined,

@@ -115,7 +115,7 @@ export function toEffort(budget: number): Effort {
 function findNearestEffort(requested: Effort, efforts: readonly Effort[]): Effort {
   if (efforts.length === 0 || efforts.includes(requested)) return requested
   const index = ALL_EFFORTS.indexOf(requested)
-  // `none` isn't near any other effort. A request for reasoning must get some.
+  // `none` isn't close to any other effort. A request for reasoning must get some.
   const others = requested === 'none' ? efforts : efforts.filter((effort) => effort !== 'none')
   const candidates = others.length > 0 ? others : efforts
   const getDistance = (effort: Effort) => Math.abs(ALL_EFFORTS.indexOf(effort) - index)
@@ -147,8 +147,8 @@ function fitBudget(
 const REASONING_SHARE = 0.8
 
 /**
- * Keeps reasoning and signatures only if this target made them and accepts them. Drops the rest without a warning, because no other provider can read
- * it.
+ * Keeps reasoning and signatures only if this target produced them and accepts them. Drops all others without a warning, because no other provider
+ * can read them.
  */
 export function keepVendorState(turns: readonly Turn[], origin: Origin, replay: ReasoningTraits['replay']): Turn[] {
   const loopStart = turns.findLastIndex(({ role }) => role === 'user')

@@ -9,7 +9,7 @@ interface CallNames {
   freeFormTools: boolean
 }
 
-/** Gives calls and results IDs and names that the target accepts. Free-form calls become functions if the target only supports functions. */
+/** Gives calls and results the IDs and names that the target accepts. Free-form calls become function calls if the target only supports functions. */
 export function fitCalls(turns: readonly Turn[], names: CallNames): Turn[] {
   return turns.map((turn): Turn => {
     if (turn.role === 'tool') return { ...turn, results: turn.results.map((result) => fitResult(result, names)) }
@@ -36,7 +36,7 @@ function fitResult(
   return isFreeForm && freeFormTools ? { ...fitted, isFreeForm } : fitted
 }
 
-/** Collects all IDs and all tool names in the calls of a conversation. */
+/** Collects the IDs and tool names of all calls in a conversation. */
 export function collectCalls(turns: readonly Turn[]): { ids: Set<string>; names: Set<string> } {
   const ids = new Set<string>()
   const names = new Set<string>()
@@ -55,7 +55,7 @@ export function collectCalls(turns: readonly Turn[]): { ids: Set<string>; names:
 /** Maps each of the client's names or IDs to one that the target accepts. The mapping is consistent and unambiguous. */
 export type Renamer = (name: string) => string
 
-/** Creates a renamer that keeps names the target accepts. A new name depends only on the old one, unless two would collide. */
+/** Creates a renamer that keeps acceptable names. A new name depends only on the old one, unless two would collide. */
 export function createRenamer(names: Iterable<string>, alphabet: Alphabet): Renamer {
   const fits = toPattern(alphabet)
   const newNames = new Map<string, string>()
@@ -85,7 +85,7 @@ function cleanName(name: string, { characters, first = characters, maxLength }: 
   return `${started.slice(0, maxLength - hash.length)}${hash}`
 }
 
-/** Creates a name of hexadecimal digits, which every alphabet allows. */
+/** Creates a hexadecimal name, which every alphabet allows. */
 function hashName(name: string, seed: number, { isExact, maxLength }: Alphabet): string {
   const hash = hashToHex(name, HASH_SEED + seed) + hashToHex(name, ~HASH_SEED - seed)
   return isExact ? hash.repeat(Math.ceil(maxLength / hash.length)).slice(0, maxLength) : hash.slice(0, 8)

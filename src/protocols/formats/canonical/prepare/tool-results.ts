@@ -4,9 +4,9 @@ import type { Warnings } from '../canonical-warnings.ts'
 import { createUniqueIds } from '../ids.ts'
 
 /**
- * Puts each result directly after its call: one tool turn for each assistant turn with calls, in the order of the calls. Assistant content between a
- * call and its result joins the turn of the call; user and developer turns in between move after the results. If a call has several results, the last
- * one counts. A result without a call becomes a user turn. A call without a result gets one that reports the missing result, except at the very end.
+ * Puts each result directly after its call: one tool turn for each assistant turn with calls, in call order. Assistant content between a call and its
+ * result joins the turn with the call; user and developer turns in between move after the results. If a call has several results, the last one
+ * counts. A result without a call becomes a user turn. A call without a result gets one that reports the missing result, except at the very end.
  */
 export function pairTools(turns: readonly Turn[], warnings: Warnings): Turn[] {
   const groups = new Map<AssistantTurn, Map<string, ToolResult>>()
@@ -78,7 +78,7 @@ function addResults(
   return [turn, { role: 'tool', results: getCalls(turn).map((call) => toResult(call, found.get(call.id), warnings)) }]
 }
 
-/** Adds the name and type of a call to its result, because not every client repeats them. */
+/** Adds a call's name and type to its result, because not every client repeats them. */
 function toResult(call: ToolCallPart, result: ToolResult | undefined, warnings: Warnings): ToolResult {
   const { isFreeForm: _, ...found } = result ?? createMissingResult(call, warnings)
   const { name, isFreeForm } = call
@@ -96,12 +96,12 @@ function toUserTurn(result: ToolResult, warnings: Warnings): UserTurn {
 }
 
 /**
- * Makes the IDs of calls unique: some models count from 0 in each response, and Anthropic rejects a conversation with a repeated ID. Results must
- * follow their calls directly, in the same order. Later turns never change the IDs of earlier ones.
+ * Makes call IDs unique: some models count from 0 in each response, and Anthropic rejects a conversation with a repeated ID. Results must follow
+ * their calls directly, in the same order. Later turns never change earlier IDs.
  */
 export function makeIdsUnique(turns: readonly Turn[]): Turn[] {
   const unique = createUniqueIds()
-  let ids: string[] = [] // the call IDs of the last assistant turn
+  let ids: string[] = [] // the last assistant turn's call IDs
   return turns.map((turn): Turn => {
     if (turn.role === 'tool') {
       const results = turn.results.map((result, index) => ({ ...result, callId: ids[index] ?? result.callId }))

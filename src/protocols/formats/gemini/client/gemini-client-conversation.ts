@@ -15,7 +15,7 @@ import { type CompleteCall, createCallAssembler, parseResponse } from '../gemini
 import { parseMedia, readDetail } from '../gemini-media.ts'
 import { parseSignature } from '../gemini-reasoning.ts'
 
-/** Parses `contents`. The results among a user's parts become a tool turn, and the other parts a user turn after it. */
+/** Parses `contents`. The results among a user's parts become a tool turn, followed by a user turn with the other parts. */
 export function parseContents(body: Fields, warnings: Warnings): Turn[] {
   const value = body.any('contents')
   const contents = isObject(value) ? [value] : (body.list('contents') ?? [])
@@ -119,7 +119,7 @@ function readParts(content: Fields, warnings: Warnings): Fields[] {
   return parts.map((entry, index) => readElementFields(entry, `${content.path('parts')}[${index}]`, warnings))
 }
 
-/** Adds a part and joins the small pieces of streamed text. A signature is on the last piece of the text it signs. */
+/** Adds a part, joining the small pieces of streamed text. A signature is on the last piece of the text that it signs. */
 function joinText(content: AssistantPart[], part: AssistantPart) {
   const last = content.at(-1)
   if (!last || !isTextual(last) || !isTextual(part) || last.type !== part.type || last.state) content.push(part)
@@ -209,9 +209,7 @@ function rejectPart({ at, value }: Fields, warnings: Warnings): never {
 interface CallRegistry {
   /** Returns a call's ID: its own, or one derived from its position in the conversation. */
   addCall(id: string | undefined, name: string): string
-  /**
-   * Returns the ID and name of the call that a result belongs to. Finds the call by ID, or else takes the first call of that name without a result.
-   */
+  /** Returns the ID and name of a result's call. Finds the call by ID, or else takes the first call with that name that has no result yet. */
   addResult(id: string | undefined, name: string | undefined): { id: string; name: string | undefined }
 }
 

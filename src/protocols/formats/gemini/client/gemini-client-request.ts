@@ -12,7 +12,7 @@ import { toJsonSchema } from './gemini-client-schema.ts'
 import { toCamelCase } from './gemini-client-spelling.ts'
 import { parseToolChoice, parseTools } from './gemini-client-tools.ts'
 
-/** Parses a client's request to generate content. The URL path contains the model and determines whether to stream. */
+/** Parses a client's `generateContent` request. The URL path contains the model and determines whether to stream. */
 export function parseRequest(json: JsonObject, { warnings, route }: ParseContext): CanonicalRequest {
   const spelling = new Map<string, string>()
   const body = readFields(toCamelCase(json, spelling), '', warnings)
@@ -55,7 +55,7 @@ function rejectServerState(body: Fields, warnings: Warnings) {
     warnings.reject('continuationToken', 'a response can only be continued by the provider that started it.')
 }
 
-/** Applies the resolution for all media to images that don't set their own. */
+/** Applies the default media resolution to images that don't set their own. */
 function addDetail(turns: readonly Turn[], config: Fields, warnings: Warnings): Turn[] {
   const resolution = config.string('mediaResolution')
   if (resolution === undefined) return [...turns]
@@ -108,7 +108,7 @@ function parseOptions(body: Fields, config: Fields, warnings: Warnings): Request
   })
 }
 
-/** Parses the output format, whose schema is in one of Google's two schema languages. The newer `responseFormat` takes precedence. */
+/** Parses the output format. Its schema is in one of Google's two schema languages. The newer `responseFormat` takes precedence. */
 function parseOutput(config: Fields, warnings: Warnings): OutputFormat | undefined {
   const text = parseFormats(config, warnings)
   if (text) {
@@ -122,7 +122,7 @@ function parseOutput(config: Fields, warnings: Warnings): OutputFormat | undefin
   return toOutputFormat(schema, config, 'responseMimeType', warnings)
 }
 
-/** Parses `responseFormat` and uses the format of text. Drops the formats of images, audio, and video with a warning. */
+/** Parses `responseFormat` and uses the text format. Drops the image, audio, and video formats with a warning. */
 function parseFormats(config: Fields, warnings: Warnings): Fields | undefined {
   const formats = readEntries(config, 'responseFormat', warnings).map((format) => {
     const text = format.fields('text')
@@ -166,7 +166,7 @@ function parseTier(body: Fields): RequestOptions['serviceTier'] {
   return tier === 'standard' ? 'default' : body.oneOfOrDrop('serviceTier', ['flex', 'priority'])
 }
 
-/** Parses a voice from Google's list. Several speakers, or a voice from a sample, aren't supported. */
+/** Parses a voice from Google's list. Multiple speakers and voices cloned from a sample aren't supported. */
 function parseSpeech(config: Fields, warnings: Warnings): RequestOptions['speech'] {
   const speech = config.fields('speechConfig')
   if (!speech) return undefined

@@ -40,7 +40,7 @@ function writeChoice({ content, finish }: Choice, index: number, context: WriteC
   })
 }
 
-/** Writes the finish. A refusal is a finish reason, because the format has no part for it. */
+/** Writes how a response finished. A refusal becomes a finish reason, because the format has no part for it. */
 export function writeFinish(finish: Finish, hasRefused: boolean, { request, responseWarnings }: WriteContext) {
   const { explanation, ...end } = finish
   warnAboutEnd(end, request, responseWarnings)
@@ -48,7 +48,7 @@ export function writeFinish(finish: Finish, hasRefused: boolean, { request, resp
   return { finishReason, finishMessage: explanation }
 }
 
-/** Writes a part of a response. State of any vendor is sealed and sent on the part itself. */
+/** Writes a part of a response. State from any vendor is sealed and sent on the part itself. */
 export function writePart(part: AssistantPart, { request, responseWarnings }: WriteContext): WirePart[] {
   const signature = 'state' in part && part.state ? { thoughtSignature: writeSignature(part.state) } : {}
   switch (part.type) {
@@ -79,8 +79,8 @@ export function writePart(part: AssistantPart, { request, responseWarnings }: Wr
   }
 }
 
-/** Returns whether the client wants no reasoning. It still gets the signatures. */
+/** Returns whether the client asked to hide reasoning. It still gets the signatures. */
 export const hidesReasoning = (reasoning: { show?: string } | undefined): boolean => reasoning?.show === 'none'
 
-/** Writes a count of tokens for a client. */
+/** Writes a token count for a client. */
 export const writeCount = (tokens: number): JsonObject => ({ totalTokens: tokens })

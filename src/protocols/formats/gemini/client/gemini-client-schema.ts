@@ -51,7 +51,7 @@ function convertType(value: unknown): [string, unknown][] {
 
 const SCHEMA_TYPES = ['TYPE_UNSPECIFIED', 'STRING', 'NUMBER', 'INTEGER', 'BOOLEAN', 'ARRAY', 'OBJECT', 'NULL']
 
-/** Limits that are 64-bit integers, which are strings in Google's JSON. */
+/** Keywords for 64-bit integers, which are strings in Google's JSON. */
 const COUNT_KEYWORDS: ReadonlySet<string> = new Set([
   'minItems',
   'maxItems',

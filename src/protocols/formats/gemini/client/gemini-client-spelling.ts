@@ -2,8 +2,8 @@ import { isObject, type JsonObject } from '../../../../lib/json.ts'
 import { isExactNumber } from '../../canonical/exact-json.ts'
 
 /**
- * Converts all fields of a request to camelCase, because Google accepts them in snake_case too. The client's own data stays unchanged: arguments,
- * results, schemas, labels. Collects the client's spellings in `spelling`.
+ * Converts a request's fields to camelCase, because Google accepts snake_case too. The client's own data stays unchanged: arguments, results,
+ * schemas, and labels. Collects the client's spellings in `spelling`.
  */
 export function toCamelCase(object: JsonObject, spelling = new Map<string, string>()): JsonObject {
   return Object.fromEntries(
@@ -20,7 +20,7 @@ function convertNested(value: unknown, spelling: Map<string, string>): unknown {
   return isObject(value) && !isExactNumber(value) ? toCamelCase(value, spelling) : value
 }
 
-/** Returns a field name as Google writes it. A leading underscore is part of it. */
+/** Returns a field name as Google spells it. Keeps a leading underscore. */
 export const toCamelName = (name: string): string =>
   name.includes('_') ? name.replace(/(?<=[a-z0-9])_([a-z0-9])/g, (_, letter: string) => letter.toUpperCase()) : name
 

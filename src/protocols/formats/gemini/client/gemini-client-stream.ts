@@ -16,13 +16,13 @@ import { hidesReasoning, writeFinish, writePart } from './gemini-client-response
 interface BufferedPart {
   candidate: CandidateState
   part: AssistantPart
-  /** For a call, its text, which is written once it is complete. For a text part, the text so far, for its citations. */
+  /** For a call, its arguments so far; the call is written once it is complete. For a text part, the text so far, which its citations need. */
   buffer: TextBuffer
   citations: Citation[]
   state: OpaqueState | undefined
 }
 
-/** A call, which is written once it is complete and all calls before it are written. */
+/** A call that is written once it is complete and all earlier calls have been written. */
 interface BufferedCall extends BufferedPart {
   part: ToolCallPart
   isWhole: boolean
@@ -40,7 +40,7 @@ interface CandidateState {
   hasRefused: boolean
 }
 
-/** Writes chunks. Each is a response with more parts: text as it arrives, or complete calls. Finish reasons, sources, and usage come last. */
+/** Writes chunks. Each is a response with additional parts: text as it arrives, or complete calls. Finish reasons, sources, and usage come last. */
 export function createWriter(baseContext: WriteContext, write: (event: string) => void): StreamWriter {
   const context: WriteContext = { ...baseContext, request: omitTurns(baseContext.request) }
   const { request, model } = context
@@ -150,7 +150,7 @@ export function createWriter(baseContext: WriteContext, write: (event: string) =
   return { push, keepAlive: frame.keepAlive, contentType: frame.contentType }
 }
 
-/** The maximum length of text to keep for its citations. Sources of longer text parts have no position. */
+/** The maximum length of text to keep for its citations. Sources for longer text parts have no position. */
 const MAX_CITED_CHARACTERS = 64 * 1024
 
 const createCandidate = (index: number): CandidateState => ({

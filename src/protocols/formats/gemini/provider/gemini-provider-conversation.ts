@@ -10,7 +10,7 @@ import { writeMedia, writeSource } from '../gemini-media.ts'
 import { SKIP_SIGNATURE } from '../gemini-reasoning.ts'
 import type { WireContent, WireFunctionResponse, WirePart } from '../gemini-wire.ts'
 
-/** Writes `contents`, in which user and model alternate. Tool results belong to the user. */
+/** Writes `contents`, where user and model alternate. Tool results belong to the user. */
 export function writeContents(turns: readonly Turn[], target: TargetContext): WireContent[] {
   const contents: WireContent[] = []
 
@@ -62,9 +62,7 @@ function writeUserPart(part: UserPart, { warnings }: TargetContext): WirePart[] 
   return [media]
 }
 
-/**
- * Writes a model turn. Newer models reject the first call of a step without a signature. Image models reject an image or a first part without one.
- */
+/** Writes a model turn. Newer models reject a step whose first call has no signature. Image models reject an image or a first part without one. */
 function writeModel(content: readonly AssistantPart[], target: TargetContext): WirePart[] {
   const firstCall = content.find(({ type }) => type === 'tool-call')
   const first = content.find(({ type }) => type !== 'reasoning')
@@ -137,7 +135,7 @@ function writeResultPart(part: ToolResult['content'][number], { warnings }: Targ
   return media ? [media] : warnings.reject(warnings.getPath(part, 'turns'), 'the file is not stored at Google.')
 }
 
-/** Warns about a dropped file name: only Vertex has a field for it, not the Gemini API. */
+/** Warns about a dropped file name: the Gemini API has no field for it, only Vertex does. */
 function dropFileName(part: UserPart, warnings: Warnings) {
   if (part.type === 'file' && part.name !== undefined) warnings.noteDropped(warnings.getPath(part, 'turns', 'name'))
 }

@@ -14,7 +14,7 @@ import { writeContents, writeSystem } from './gemini-provider-conversation.ts'
 import { toOpenApiSchema } from './gemini-provider-schema.ts'
 import { writeToolConfig, writeTools } from './gemini-provider-tools.ts'
 
-/** Writes a request. For a stream, the path names a different method. */
+/** Writes a request. Streaming requests use a different method in the path. */
 export function writeRequest(request: CanonicalRequest, target: TargetContext): WrittenRequest {
   const method = request.stream ? 'streamGenerateContent?alt=sse' : 'generateContent'
   return { path: `${toModelPath(target.model)}:${method}`, headers: {}, body: writeBody(request, target) }
@@ -35,7 +35,7 @@ function writeBody(request: CanonicalRequest, target: TargetContext): WireReques
   return mergeVendorFields(body, request, 'gemini')
 }
 
-/** Writes a request to count tokens: bare contents, or an entire request, which must also name its model. */
+/** Writes a token-count request: bare contents, or an entire request, which must also name its model. */
 export function writeCountRequest(request: CanonicalRequest, target: TargetContext): WrittenRequest {
   const path = toModelPath(target.model)
   const requestBody = writeBody(request, target)
@@ -84,12 +84,12 @@ function writeSchema(output: OutputFormat | undefined, { traits, warnings }: Tar
   }
 }
 
-/** Puts the name and description into the schema, because the format has no fields for them. */
+/** Puts the name and description in the schema, because the format has no fields for them. */
 function describeSchema({ name, description, schema }: OutputFormat & { type: 'json-schema' }) {
   return { ...(name && { title: name }), ...(description && { description }), ...schema }
 }
 
-/** Writes the voice. Google names its voices, and only returns raw samples. */
+/** Writes the voice. Google only supports named voices, and only returns raw samples. */
 function writeSpeech({ voice, format }: NonNullable<RequestOptions['speech']>, { warnings }: TargetContext) {
   if (typeof voice !== 'string') return warnings.reject('speech', 'the target only supports voices by name.')
   if (format !== undefined && format !== 'pcm16') warnings.reject('speech', 'the target only supports pcm16 output.')

@@ -14,7 +14,7 @@ import type { ReadContext } from '../../translator.ts'
 import { parseServedTier } from '../gemini-fields.ts'
 import { createResponseReader } from './gemini-provider-stream.ts'
 
-/** Parses a provider's complete response as a stream of one chunk, so both give the same result. */
+/** Parses a provider's complete response as a stream with one chunk, so that both give the same result. */
 export function parseResponse(body: JsonObject, context: ReadContext): CanonicalResponse {
   const parts = createPartCollector()
   const finishes: (Finish | undefined)[] = []

@@ -5,8 +5,8 @@ import { resolveReference } from '../../canonical/canonical-schema.ts'
 type OnDropped = (path: string) => void
 
 /**
- * Converts JSON Schema to Google's older `Schema`, in which an unknown keyword makes Google reject the entire request. Drops conditions that it can't
- * express, so all values of the original schema are still allowed.
+ * Converts JSON Schema to Google's older `Schema`, where an unknown keyword makes Google reject the entire request. Drops constraints that it can't
+ * express, so all values that the original schema allows are still allowed.
  */
 export function toOpenApiSchema(schema: JsonObject, onDropped: OnDropped): JsonObject {
   const resolver = createResolver(schema)
@@ -81,7 +81,7 @@ function guessType(schema: JsonObject): string | undefined {
   return schema.items === undefined ? undefined : 'ARRAY'
 }
 
-/** Writes the properties of an object and the elements of an array. */
+/** Writes an object's properties and an array's elements. */
 function writeMembers(
   schema: JsonObject,
   { path, write }: SchemaContext,
@@ -157,7 +157,7 @@ function writeEnum(schema: JsonObject, noteDropped: NoteDropped): JsonObject {
   return { type: 'STRING', format: 'enum', enum: values.map(String) }
 }
 
-/** Writes formats and the limits of numbers, strings, and arrays. */
+/** Writes formats and limits for numbers, strings, and arrays. */
 function writeLimits(schema: JsonObject, noteDropped: NoteDropped): JsonObject {
   if (schema.enum !== undefined || schema.const !== undefined) return {}
   const result: JsonObject = {}
@@ -205,11 +205,11 @@ interface Resolved {
   refs: readonly string[]
 }
 
-/** Replaces references and `allOf`, which Google's older `Schema` doesn't have, with their content. */
+/** Replaces references and `allOf` with their content, because Google's older `Schema` supports neither. */
 interface Resolver {
-  /** Returns `undefined` if the schema contains itself, or grows too large. Calls `noteDropped` if two conditions contradict each other. */
+  /** Returns `undefined` if the schema is circular or grows too large. Calls `noteDropped` if two constraints contradict each other. */
   enter(schema: JsonObject, noteDropped: (keyword: string) => void): Resolved | undefined
-  /** Call this once the schema is written, so its references may be followed again. */
+  /** Call this once the schema is written, so that its references may be followed again. */
   leave(resolved: Resolved): void
 }
 
@@ -241,7 +241,7 @@ function createResolver(root: JsonObject): Resolver {
   }
 }
 
-/** Joins the conditions of `allOf` in one schema. If two have different values for a keyword, the first counts. */
+/** Merges the constraints in `allOf` into one schema. If two have different values for a keyword, the first one counts. */
 function mergeAllOf(schema: JsonObject, noteDropped: (keyword: string) => void): JsonObject {
   const { allOf, ...joined } = schema
   if (!Array.isArray(allOf)) return schema
@@ -260,5 +260,5 @@ function mergeAllOf(schema: JsonObject, noteDropped: (keyword: string) => void):
   return joined
 }
 
-/** The maximum number of nodes in a schema. Definitions that use each other twice would double it with every level. */
+/** The maximum number of nodes in a schema. Definitions that use each other twice would double the schema with every level. */
 const MAX_SIZE = 5_000

@@ -84,9 +84,9 @@ interface CandidateReader {
 
 interface CandidateContext extends ReadContext {
   candidate: number
-  /** The next part key, shared by all candidates. */
+  /** The next part key. All candidates share one numbering. */
   keys: { next: number }
-  /** The IDs of earlier calls, because IDs must be unique. */
+  /** The IDs of earlier calls. New IDs must differ from them. */
   ids: Set<string>
 }
 
@@ -95,7 +95,7 @@ interface OpenText {
   key: number
   texts: string[]
   partIndex: number
-  /** Whether the part has a signature. A signature ends the part, so more text belongs to a new one. */
+  /** Whether the part has a signature. A signature ends the part, so that more text belongs to a new one. */
   isSigned: boolean
 }
 
@@ -103,7 +103,7 @@ function createCandidateReader(context: CandidateContext, emit: (event: ReaderEv
   const { candidate: index, keys, ids, origin, newId, responseWarnings, hasHosted } = context
   const assembler = createCallAssembler(() => responseWarnings.noteDropped('functionCall'))
   let open: OpenText | undefined
-  let closed: OpenText[] = [] // text parts that ended in a chunk with sources for them
+  let closed: OpenText[] = [] // text parts that ended in a chunk that contains sources for them
   let code: JsonObject = {} // the code that Google is running
   let isCiting = false
   let isEmpty = true
@@ -140,7 +140,7 @@ function createCandidateReader(context: CandidateContext, emit: (event: ReaderEv
       else addComplete(parsed)
     }
     if (logprobs && !parts.some((part) => isObject(part) && part.thought === true))
-      responseWarnings.noteDropped('logprobsResult') // they belong to reasoning, whose logprobs aren't supported
+      responseWarnings.noteDropped('logprobsResult') // the logprobs belong to reasoning, where they aren't supported
     if (isCiting) cite(candidate)
     const finish = parseFinish(candidate.finishReason, candidate.finishMessage)
     isVague = isUnspecifiedReason(candidate.finishReason) && !parts.some(hasContent)
@@ -205,7 +205,7 @@ function createCandidateReader(context: CandidateContext, emit: (event: ReaderEv
     open = undefined
   }
 
-  /** Emits citations. Sources come last and may be for text parts that have ended, so such text parts stay open until then. */
+  /** Emits citations. Sources come last and may refer to text parts that have already ended, so such text parts stay open until then. */
   function cite(candidate: JsonObject) {
     const parts = open?.type === 'text' ? [...closed, open] : closed
     const texts = parts.map((part): CitedText => ({ ...part, text: part.texts.join('') }))

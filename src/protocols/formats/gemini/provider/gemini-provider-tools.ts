@@ -11,7 +11,7 @@ import type { TargetContext } from '../../translator.ts'
 import type { WireCallingConfig, WireDeclaration, WireTool, WireToolConfig } from '../gemini-wire.ts'
 import { toOpenApiSchema } from './gemini-provider-schema.ts'
 
-/** Writes `tools`. Google requires all functions in one entry. */
+/** Writes `tools`. Google requires all functions to be in one entry. */
 export function writeTools(tools: readonly Tool[], target: TargetContext): WireTool[] | undefined {
   const functions = tools.flatMap((tool) => (isFunction(tool) ? [writeFunction(tool, target)] : []))
   const search = tools.find((tool) => tool.type === 'web-search')
@@ -51,7 +51,7 @@ function writeSearch(tool: WebSearchTool, { warnings }: TargetContext): WireTool
   return { googleSearch: blockedDomains ? { excludeDomains: blockedDomains } : {} }
 }
 
-/** Writes `toolConfig`. If search is combined with functions, the Gemini API must be allowed to report searches, and it rejects the `AUTO` mode. */
+/** Writes `toolConfig`. If search is combined with functions, the Gemini API must be told to report searches, and it rejects the `AUTO` mode. */
 export function writeToolConfig(
   choice: ToolChoice | undefined,
   tools: readonly Tool[],

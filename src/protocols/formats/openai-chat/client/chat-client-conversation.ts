@@ -56,7 +56,7 @@ function parseTurn(message: Fields, calls: LegacyCalls, warnings: Warnings): Tur
   }
 }
 
-/** Adds the cache breakpoint of an entire message, which LiteLLM and OpenRouter also accept, to its last part or its result. */
+/** Adds a message-level cache breakpoint, which LiteLLM and OpenRouter also accept, to the message's last part or its result. */
 function markTurn(turn: Turn, cache: CacheBreakpoint | undefined, warnings: Warnings): void {
   if (!cache) return
   const last =

@@ -6,8 +6,8 @@ import { parseDetail } from '../chat-fields.ts'
 import type { WireDetail } from '../chat-wire.ts'
 
 /*
- * OpenAI's own format has no field for reasoning. Vendors put its text into `reasoning_content` or `reasoning`. OpenRouter has `reasoning_details`,
- * which clients send back unchanged. The gateway uses these details to pass the opaque state of other formats through clients.
+ * OpenAI's own format has no field for reasoning. Vendors put its text in `reasoning_content` or `reasoning`. OpenRouter has `reasoning_details`,
+ * which clients send back unchanged. The gateway uses these details to pass other formats' opaque state through clients.
  */
 
 const DETAIL_FORMAT = 'signalbox-v1'
@@ -18,7 +18,7 @@ export const UNKNOWN_ORIGIN: Origin = { format: 'openai-chat', account: '' }
 /** The state of text-only reasoning. */
 export const PLAIN_TEXT_STATE: OpaqueState = { origin: UNKNOWN_ORIGIN, kind: 'text', data: '' }
 
-/** Writes reasoning for a client. `index` is its index among the parts of the turn. Returns `undefined` if the reasoning has no state. */
+/** Writes reasoning for a client. `index` is its index among the turn's parts. Returns `undefined` if the reasoning has no state. */
 export function writeDetail({ text, isSummary, state }: ReasoningPart, index: number): WireDetail | undefined {
   if (!state) return undefined
   const sealed = sealState(state)
@@ -30,8 +30,8 @@ export function writeDetail({ text, isSummary, state }: ReasoningPart, index: nu
 }
 
 /**
- * Creates a function that returns the index that each part of a turn will have when a client sends the turn back. Reasoning can then go back between
- * the same calls. All text counts as one part, at the index of its first piece.
+ * Creates a function that returns the index that each of a turn's parts will have when a client sends the turn back. This way, reasoning can go back
+ * between the same calls. All text counts as one part, at the index of its first piece.
  */
 export function createPartIndexer(): (part: AssistantPart) => number {
   let next = 0
@@ -50,7 +50,7 @@ interface IndexedReasoning {
   index: number | undefined
 }
 
-/** Parses the reasoning in a message that a client sends back. */
+/** Parses the reasoning that a client sends back in a message. */
 export function parseReasoning(message: Fields): IndexedReasoning[] {
   const details = (message.list('reasoning_details') ?? []).filter(isObject)
   const text = message.string('reasoning_content') ?? message.string('reasoning')
@@ -67,7 +67,7 @@ export function parseReasoning(message: Fields): IndexedReasoning[] {
   })
 }
 
-/** Inserts reasoning among the other parts of a turn: at its index if known, otherwise at the beginning. */
+/** Inserts reasoning among a turn's other parts: at its index if known, otherwise at the beginning. */
 export function insertReasoning(
   reasoning: readonly IndexedReasoning[],
   others: readonly AssistantPart[],

@@ -81,7 +81,7 @@ function parseOptions(body: Fields, warnings: Warnings): RequestOptions {
 function parseLogprobs(body: Fields, warnings: Warnings): number | undefined {
   const top = body.number('top_logprobs')
   if (body.boolean('logprobs')) return top ?? 0
-  if (top) warnings.noteDropped('top_logprobs') // `top_logprobs` only applies together with `logprobs`
+  if (top) warnings.noteDropped('top_logprobs') // `top_logprobs` has no effect without `logprobs`
   return undefined
 }
 
@@ -132,7 +132,7 @@ function parseVendorReasoning(body: Fields): { [K in keyof ReasoningOptions]: Re
   }
 }
 
-/** The names of each option in order of precedence: OpenAI's, older ones, and other vendors'. */
+/** Each option's names in order of precedence: OpenAI's, older ones, and other vendors'. */
 const synonyms: Synonyms = {
   endUser: ['safety_identifier', 'user'],
   maxOutputTokens: ['max_completion_tokens', 'max_tokens'],

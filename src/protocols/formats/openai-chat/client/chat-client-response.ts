@@ -52,7 +52,7 @@ function writeChoice(
   }
 }
 
-/** Writes the finish reason of a choice, and warns if the format can't express how the response ended. */
+/** Writes a choice's finish reason, and warns if the format can't express how the response ended. */
 export function writeFinish(finish: Finish, { request, responseWarnings }: WriteContext): WireFinish {
   warnAboutEnd(finish, request, responseWarnings)
   warnAboutPause(finish, responseWarnings)
@@ -106,7 +106,7 @@ function writeAnnotations(content: readonly AssistantPart[], responseWarnings: R
 /** Returns whether the part contains search results, which the format has no field for. */
 export const hasSearchResults = (part: AssistantPart): boolean => part.type === 'server-tool' && part.results.length > 0
 
-/** Writes an image in OpenRouter's extension of the format. */
+/** Writes an image in OpenRouter's format extension. */
 export function writeImage({ source }: ImagePart, responseWarnings: ResponseWarnings): WireImage[] {
   if (source.type === 'base64') return [{ type: 'image_url', image_url: { url: toDataUrl(source) } }]
   if (source.type === 'url') return [{ type: 'image_url', image_url: { url: source.url } }]
@@ -128,7 +128,7 @@ export function writeAnnotation(
   return [{ type: 'url_citation', url_citation: { url, title, start_index: offset + start, end_index: offset + end } }]
 }
 
-/** Writes audio that the model generated. */
+/** Writes model-generated audio. */
 export function writeAudio(
   { source, id = '', transcript = '', expiresAt = 0 }: AudioPart,
   responseWarnings: ResponseWarnings,
@@ -138,5 +138,5 @@ export function writeAudio(
   return undefined
 }
 
-/** Writes tokens with their probabilities. Unknown bytes become `null`. */
+/** Writes tokens with their log probabilities. Unknown bytes become `null`. */
 export const writeLogprobs = (tokens: readonly TokenLogprob[]): WireLogprob[] => writeTokens(tokens, null)

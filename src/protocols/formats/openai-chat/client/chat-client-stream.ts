@@ -23,7 +23,7 @@ import {
 interface OpenPart {
   candidate: Candidate
   type: AssistantPart['type']
-  /** The index among the calls of the candidate. */
+  /** The index among the candidate's calls. */
   callIndex: number
   isFreeForm: boolean
   hasText: boolean
@@ -38,7 +38,7 @@ interface OpenPart {
   to: number
 }
 
-/** The maximum length, in characters, of reasoning for which a detail is written. */
+/** The maximum length of reasoning for which a detail is written, in characters. */
 const MAX_DETAIL_LENGTH = 1024 * 1024
 
 interface Candidate {
@@ -52,8 +52,8 @@ interface Candidate {
 }
 
 /**
- * Writes chunks: the role, the content, the details and annotations, the finish reason, the usage if the client requested it, and `[DONE]`. The ID,
- * type, and name of a call are sent once.
+ * Writes chunks: the role, the content, the details and annotations, the finish reason, the usage if the client requested it, and `[DONE]`. A call's
+ * ID, type, and name are sent once.
  */
 export function createWriter(fullContext: WriteContext, write: (event: string) => void): StreamWriter {
   const context: WriteContext = { ...fullContext, request: omitTurns(fullContext.request) }
@@ -138,7 +138,7 @@ export function createWriter(fullContext: WriteContext, write: (event: string) =
     if (detail) candidate.details.push(detail)
   }
 
-  /** Creates the detail of reasoning. Returns `undefined` if the text exceeds the limit, because a detail is useless without its entire text. */
+  /** Creates reasoning's detail. Returns `undefined` if the text exceeds the limit, because a detail is useless without its entire text. */
   function createDetail(reasoning: ReasoningPart, { reasoningText, index }: OpenPart): WireDetail | undefined {
     const text = reasoningText?.text
     if (text === undefined) responseWarnings.noteDropped('reasoning_details')

@@ -127,5 +127,5 @@ function parseAllowedTools(allowed: Fields, warnings: Warnings): ToolChoice {
   return { type: 'allowed', mode: allowed.oneOf('mode', ['auto', 'required']) ?? 'auto', names }
 }
 
-/** Returns the object that names a tool. Some clients put the name into the choice itself. */
+/** Returns the object that contains a tool's name. Some clients put the name in the choice itself. */
 const getCallee = (choice: Fields): Fields => choice.fields(getToolType(choice.value)) ?? choice

@@ -25,7 +25,7 @@ import type {
   WireUserPart,
 } from '../chat-wire.ts'
 
-/** Writes `messages`. Instructions that a client sent in their own field become one message. */
+/** Writes `messages`. Instructions that a client sent in a separate field become one message. */
 export function writeTurns(turns: readonly Turn[], target: TargetContext): WireMessage[] {
   for (const turn of turns) dropLabels(turn, target.warnings, { names: true })
   return joinInstructions(turns).flatMap((turn) => writeTurn(turn, target))
@@ -56,11 +56,11 @@ function writeTurn(turn: Turn, target: TargetContext): WireMessage[] {
   }
 }
 
-/** Returns whether a message has content. A response that was only an image leaves an empty message, which providers reject. */
+/** Returns whether a message has content. A response that consisted only of an image leaves an empty message, which providers reject. */
 const isNotEmpty = ({ role, name, content, ...rest }: WireAssistantMessage): boolean =>
   content !== null || Object.keys(rest).length > 0
 
-/** Writes a tool's result. The format can't mark errors, so the text of an error begins with `Error: `. */
+/** Writes a tool result. The format can't mark errors, so error text begins with `Error: `. */
 function writeResult({ content, isError, cache }: ToolResult, target: TargetContext) {
   const last = content.findLastIndex((part) => part.type !== 'video' && !isBlankText(part))
   const part = content[last]
@@ -106,7 +106,7 @@ function writeAssistant({ content, name }: AssistantTurn, target: TargetContext)
   })
 }
 
-/** Writes an image that the model generated. For vendors without a field for it, `prepareRequest` has moved it to a user turn. */
+/** Writes a model-generated image. For vendors without a field for it, `prepareRequest` has moved it to a user turn. */
 const writeImage = (part: ImagePart, target: TargetContext): WireImage => ({
   type: 'image_url',
   image_url: { url: getUrl(part, target) },
@@ -121,8 +121,8 @@ function warnAboutDroppedFields(content: readonly AssistantPart[], warnings: War
 }
 
 /**
- * Adds a blank line between text parts that a call separated, because the format has one field for all text of a turn. Text parts that already have white
- * space there stay unchanged.
+ * Adds a blank line between text parts that a call separated, because the format has only one field for a turn's text. Text parts that already have
+ * white space there stay unchanged.
  */
 function separateParagraphs(content: readonly AssistantPart[]): readonly AssistantPart[] {
   let last: string | undefined
@@ -137,7 +137,7 @@ function separateParagraphs(content: readonly AssistantPart[]): readonly Assista
   })
 }
 
-/** Writes reasoning that the target itself produced into the field where the target reads it. */
+/** Writes reasoning that the target itself produced, in the field where the target reads it. */
 function writeReasoning(reasoning: readonly ReasoningPart[], { traits }: TargetContext) {
   const details = reasoning.flatMap((part): JsonObject[] => {
     const detail = readDetail(part)
@@ -209,7 +209,7 @@ function writeFile(part: FilePart, target: TargetContext): WireUserPart {
   const { source, name } = part
   if (source.type === 'text') return { type: 'text', text: source.text } // `prepareRequest` has converted documents to text
   if (source.type === 'file-id') {
-    if (name !== undefined) target.warnings.noteDropped(target.warnings.getPath(part, 'file', 'name')) // an uploaded file keeps the name it was uploaded with
+    if (name !== undefined) target.warnings.noteDropped(target.warnings.getPath(part, 'file', 'name')) // an uploaded file keeps its original name
     return { type: 'file', file: { file_id: getOpenAIFileId(source, part, target) } }
   }
   const filename = source.type === 'base64' ? toFileName(name, source.mediaType) : (name ?? 'file.pdf')
@@ -233,7 +233,9 @@ export function writeBreakpoint(
   return { prompt_cache_breakpoint: writeExplicitBreakpoint(cache, warnings) }
 }
 
-/** Restores the entry of `reasoning_details` that `parseDetail` read. Its type decides between text and summary, which clients may mix up. */
+/**
+ * Restores the entry of `reasoning_details` that `parseDetail` read. Its type determines whether it is text or a summary, which clients may mix up.
+ */
 function readDetail({ text, isSummary, state }: ReasoningPart): JsonObject | undefined {
   if (state?.kind !== 'detail') return undefined
   const rest = tryParseShallow(state.data)

@@ -13,7 +13,7 @@ import type { TargetContext, WrittenRequest } from '../../translator.ts'
 import { writeTurns } from './chat-provider-conversation.ts'
 import { writeToolChoice, writeTools } from './chat-provider-tools.ts'
 
-/** Writes a Chat Completions request. Streaming requests also request usage, so the gateway can count tokens. */
+/** Writes a Chat Completions request. Streaming requests also request usage, so that the gateway can count tokens. */
 export function writeRequest(request: CanonicalRequest, target: TargetContext): WrittenRequest {
   const { stream, turns, tools, toolChoice, output, options } = request
   const body = {
@@ -29,7 +29,7 @@ export function writeRequest(request: CanonicalRequest, target: TargetContext): 
   return { path: '/chat/completions', headers: {}, body: deleteUndefined(body) }
 }
 
-/** Writes the options under OpenAI's names or the vendor's. The caller removes undefined fields. */
+/** Writes the options under OpenAI's or the vendor's names. The caller removes undefined fields. */
 function writeOptions(options: RequestOptions, { traits, warnings }: TargetContext) {
   const { cacheOptions, logprobs, maxOutputTokens, prediction, reasoning, speech } = options
   if (cacheOptions?.auto) warnings.noteDropped('cache_control')

@@ -38,7 +38,7 @@ export function parseResponse(body: JsonObject, context: ReadContext): Canonical
 }
 
 interface ChoiceContext extends ReadContext {
-  /** Citations that the response has outside its choices. */
+  /** The response's citations outside its choices. */
   sources: Citation[]
   ids: Set<string>
 }
@@ -147,7 +147,7 @@ function joinChoices(parts: readonly Choice[]): Choice {
   return { content, finish: resolveFinish(finish, hasCalls) }
 }
 
-/** Returns the readable reasoning of a message or delta, from the first field that has any. Some vendors send it in two. */
+/** Returns a message's or delta's readable reasoning, from the first field that has any. Some vendors send it in two fields. */
 export function getReasoningText({
   reasoning_content,
   reasoning,
@@ -178,7 +178,7 @@ function getPartReasoning(part: unknown): string {
 export const hasReadableDetails = (details: readonly JsonObject[]): boolean =>
   details.some(({ text, summary }) => readString(text) !== undefined || readString(summary) !== undefined)
 
-/** Parses `annotations` of a message or delta, and warns about annotations without a URL. */
+/** Parses a message's or delta's `annotations`, and warns about annotations without a URL. */
 export function parseAnnotations(annotations: unknown, responseWarnings: ResponseWarnings): Citation[] {
   if (!Array.isArray(annotations)) return []
   const citations = annotations.flatMap((annotation: unknown) => {
@@ -211,7 +211,7 @@ export function parseSources(response: { citations?: unknown; search_results?: u
   })
 }
 
-/** Parses `audio` of a message. */
+/** Parses a message's `audio`. */
 export function parseAudio(
   { id, data, transcript, expires_at }: JsonObject,
   responseWarnings: ResponseWarnings,
@@ -229,7 +229,7 @@ export function parseAudio(
   })
 }
 
-/** Parses `logprobs` of a choice, and warns about a refusal's, which are dropped. */
+/** Parses a choice's `logprobs`, and warns that a refusal's are dropped. */
 export function parseLogprobs(logprobs: unknown, responseWarnings: ResponseWarnings): TokenLogprob[] | undefined {
   if (!isObject(logprobs)) return undefined
   if (parseTokens(logprobs.refusal)) responseWarnings.noteDropped('logprobs')

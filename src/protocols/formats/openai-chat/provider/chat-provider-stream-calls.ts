@@ -8,16 +8,14 @@ import { readStringOrEmpty } from '../../canonical/canonical-values.ts'
 import type { ReadContext } from '../../translator.ts'
 import { getToolType, readGoogleSignature } from '../chat-fields.ts'
 
-/** The context that all readers of one candidate share. */
+/** The context that all of a candidate's readers share. */
 export interface StreamChoiceContext extends ReadContext {
   candidate: number
   /** The next part key. All candidates share one numbering. */
   keys: { next: number }
 }
 
-/**
- * Reads tool calls from deltas. Several calls can be open at the same time. The index should tell them apart, but many vendors set it incorrectly.
- */
+/** Reads tool calls from deltas. Several calls can be open concurrently. The index should tell them apart, but many vendors set it incorrectly. */
 interface ToolCallReader {
   observe(entry: JsonObject): void
   /** Closes the complete calls when another part of the response begins. */
@@ -118,7 +116,7 @@ export function createToolCallReader(
     add(call, early)
   }
 
-  /** Sets the signature of a call, which may arrive after the arguments. */
+  /** Sets a call's signature, which may arrive after the arguments. */
   function sign(call: OpenCall, data: string | undefined) {
     if (data === undefined || call.state || call.isClosed) return
     call.state = { origin, kind: 'thought-signature', data }
@@ -143,7 +141,7 @@ export function createToolCallReader(
     emit({ type: 'part-delta', key: call.key, text: piece })
   }
 
-  /** Drops a held placeholder if the real arguments follow. Otherwise, emits it as `{}`. */
+  /** Drops a buffered placeholder if the real arguments follow. Otherwise, emits it as `{}`. */
   function release(call: OpenCall, isPlaceholder: boolean) {
     call.isPending = false
     if (isPlaceholder) call.scan = createObjectScan()
@@ -164,7 +162,7 @@ export function createToolCallReader(
     closeComplete() {
       if (complete.size === 0) return
       const inOrder = [...complete].sort((a, b) => a.order - b.order)
-      complete.clear() // an incomplete call returns with its next `}`
+      complete.clear() // an incomplete call is added again with its next `}`
       for (const call of inOrder) if (call.scan.isComplete()) close(call)
     },
     end() {
@@ -179,10 +177,10 @@ export function createToolCallReader(
   }
 }
 
-/** Scans the JSON of an object that arrives in pieces. Each piece is scanned once, when `isComplete` is called or many pieces are pending. */
+/** Scans the JSON of an object that arrives in pieces. Each piece is scanned once, when `isComplete` is called or when many pieces are pending. */
 interface ObjectScan {
   add(piece: string): void
-  /** Returns whether the text is one closed object with nothing before or after it. */
+  /** Returns whether the text is a single closed object with nothing before or after it. */
   isComplete(): boolean
 }
 
@@ -226,7 +224,7 @@ function createObjectScan(): ObjectScan {
   }
 }
 
-/** Most calls end after fewer pieces than this, so they are never scanned. */
+/** Most calls end after fewer pieces than this, so they never need this scan. */
 const MAX_PENDING_PIECES = 256
 
 const SPACE = 0x20

@@ -4,7 +4,7 @@ import type { ReaderEvent } from '../../canonical/canonical-stream.ts'
 import { getReasoningText, hasReadableDetails } from './chat-provider-response.ts'
 import type { StreamChoiceContext } from './chat-provider-stream-calls.ts'
 
-/** Reads reasoning wherever a vendor puts it: in a text field, in parts of the content (Mistral), or in details (OpenRouter). */
+/** Reads reasoning wherever a vendor puts it: in a text field, in content parts (Mistral), or in details (OpenRouter). */
 interface ReasoningReader {
   /** Reads a delta and returns whether it contains reasoning. */
   observe(delta: JsonObject): boolean
@@ -24,7 +24,7 @@ export function createReasoningReader(
   emit: (event: ReaderEvent) => void,
 ): ReasoningReader {
   let open: OpenReasoning | undefined
-  let hasReadable = false // whether details have had text, which other fields only repeat
+  let hasReadable = false // whether details have contained text, which other fields only repeat
 
   function observe(delta: JsonObject): boolean {
     const { reasoning_details } = delta

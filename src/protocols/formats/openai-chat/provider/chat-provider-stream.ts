@@ -91,7 +91,7 @@ interface ChoiceReader {
   finish(reason: string): void
   /** Returns whether no part of the candidate has begun yet. */
   isEmpty(): boolean
-  /** Emits audio that was held back, and ends the open parts. */
+  /** Emits buffered audio, and ends the open parts. */
   end(): void
 }
 

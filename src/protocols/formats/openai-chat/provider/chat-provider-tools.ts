@@ -47,7 +47,7 @@ function writeSearch(tool: WebSearchTool, { warnings }: TargetContext) {
   })
 }
 
-/** Writes `tool_choice`, unless web search is the only tool. In this format, web search isn't a tool that can be chosen. */
+/** Writes `tool_choice`, unless web search is the only tool. In this format, web search isn't a tool that a request can choose. */
 export function writeToolChoice(
   choice: ToolChoice | undefined,
   tools: readonly Tool[],

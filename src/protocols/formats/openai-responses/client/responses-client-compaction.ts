@@ -13,7 +13,7 @@ import {
   unsupportedMethods,
 } from './responses-client-stream-items.ts'
 
-/** Writes the response to a request for a compaction: the last messages that the client wrote, and the compaction. */
+/** Writes the response to a compaction request: the client's last messages, and the compaction. */
 export function writeCompaction(
   { choices, usage }: CanonicalResponse,
   context: WriteContext,
@@ -44,7 +44,7 @@ function completeMessage({ id, role, content }: JsonObject, { newId }: WriteCont
   return { type: 'message', id: id ?? `msg_${newId()}`, status: 'completed', role, content: parts }
 }
 
-/** Creates a writer for a compaction in a stream. It sends an event for each piece of the text, but not the text itself. */
+/** Creates a writer for a compaction in a stream. It sends an event for each piece of text, but not the text itself. */
 export function createCompactionWriter(part: CompactionPart, { context, events, index }: ItemPosition): ItemWriter {
   const id = `cmp_${context.newId()}`
   const fields = stringifyItemFields(id, index)

@@ -20,7 +20,7 @@ import { parseAnnotations, parseGeneratedImage, parseSearch } from '../responses
 import { parseReasoningInput } from '../responses-reasoning.ts'
 import { joinNames, type Namespaces } from './responses-client-tools.ts'
 
-/** Parses an item that the model wrote and the client sends back. Returns `undefined` for other items. */
+/** Parses a model-written item that the client sends back. Returns `undefined` for other items. */
 export function parseAssistantItem(
   item: Fields,
   namespaces: Namespaces,
@@ -111,7 +111,7 @@ function parseCall(item: Fields, namespaces: Namespaces, warnings: Warnings): To
   return part
 }
 
-/** Converts an item about a tool that OpenAI ran to text for another model. The text may be empty. Returns `undefined` for other items. */
+/** Converts an item about an OpenAI-run tool to text for another model. The text may be empty. Returns `undefined` for other items. */
 export function formatHostedItem(item: JsonObject): string | undefined {
   switch (item.type) {
     case 'code_interpreter_call':

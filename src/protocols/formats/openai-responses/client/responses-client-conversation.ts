@@ -28,7 +28,7 @@ interface InputContext extends Pick<ParseContext, 'warnings' | 'getItem'> {
 
 interface Conversation {
   turns: Turn[]
-  /** Tools that items of the input declare. */
+  /** Tools that input items declare. */
   tools: OfferedTool[]
 }
 
@@ -47,13 +47,13 @@ export function parseInput(body: Fields, context: InputContext): Conversation {
   return reader.getConversation()
 }
 
-/** Turns the items of a request into a conversation. */
+/** Turns a request's items into a conversation. */
 class InputReader {
   readonly #context: InputContext
   readonly #turns: Turn[] = []
   readonly #tools: OfferedTool[] = []
-  readonly #hostedTexts = new Set<AssistantPart>() // the text parts about tools that OpenAI ran
-  readonly #openCalls = new Set<string>() // the calls without a result, in order, for results that don't name their call
+  readonly #hostedTexts = new Set<AssistantPart>() // the text parts about OpenAI-run tools
+  readonly #openCalls = new Set<string>() // the calls that have no result yet, in order, for results that don't name their call
 
   constructor(context: InputContext) {
     this.#context = context
@@ -102,7 +102,7 @@ class InputReader {
     }
   }
 
-  /** Adds a compaction. The gateway's own replaces all turns before it, except instructions and user messages. */
+  /** Adds a compaction. The gateway's own replaces all earlier turns, except instructions and user messages. */
   #addCompaction(item: Fields) {
     const { warnings, compact } = this.#context
     const content = item.string('encrypted_content') || warnings.reject(item.path('encrypted_content'), 'is required.')
@@ -121,7 +121,7 @@ class InputReader {
     this.#addParts([part])
   }
 
-  /** Adds, as text, the call and the output of a tool that OpenAI ran, for models that don't have the tool. */
+  /** Adds the call and the output of an OpenAI-run tool as text, for models that don't have the tool. */
   #addHosted(text: string, item: Fields): void {
     const { warnings } = this.#context
     warnings.noteChanged(item.at, text === '' ? 'dropped' : 'replaced')
@@ -138,7 +138,7 @@ class InputReader {
     else if (parts.length > 0) this.#turns.push({ role: 'assistant', content: [...parts] })
   }
 
-  /** Reads the call that a result belongs to. Without `call_id`, it is the call with `fallbackId`, or else the first one without a result. */
+  /** Reads the call that a result belongs to. Without `call_id`, it is the call with `fallbackId`, or else the first call that has no result yet. */
   #readCallId(item: Fields, fallbackId?: string): string {
     const [next] = this.#openCalls
     return (
@@ -171,7 +171,7 @@ class InputReader {
   }
 }
 
-/** Returns the item that a reference names. Rejects unknown items, except reasoning, which a conversation can do without. */
+/** Returns the item that a reference points to. Rejects unknown items, except reasoning, which a conversation can do without. */
 function resolveReference(item: Fields, { warnings, getItem }: InputContext): Fields | undefined {
   const id = item.string('id') ?? ''
   const storedItem = getItem?.(id)

@@ -59,7 +59,7 @@ export function parseRequest(original: JsonObject, context: ParseContext): Canon
   return request
 }
 
-/** Fields that only concern responses, so compaction requests ignore them. */
+/** Fields that only concern responses, so that compaction requests ignore them. */
 const ANSWER_FIELDS: ReadonlySet<string> = new Set([
   'tools',
   'tool_choice',
@@ -83,7 +83,7 @@ function parseInstructions(body: Fields): SystemTurn[] {
   return text ? [{ role: 'system', as: 'instructions', content: [{ type: 'text', text }] }] : []
 }
 
-/** Keeps the first declaration of each tool. Clients repeat declarations that they made in the input. */
+/** Keeps the first declaration of each tool. Clients repeat declarations from the input. */
 function removeRepeatedTools(tools: readonly OfferedTool[], warnings: Warnings): OfferedTool[] {
   const toolsByName = new Map<string, OfferedTool>()
   return tools.filter((tool) => {
@@ -159,7 +159,7 @@ function parseOutput(text: Fields | undefined, warnings: Warnings): OutputFormat
   return parseJsonSchema(format, warnings)
 }
 
-/** The names of each option in order of precedence: newer names, older names, and fields that set a part of the option. */
+/** Each option's names in order of precedence: newer names, older names, and fields that set a part of the option. */
 const synonyms: Synonyms = {
   endUser: ['safety_identifier', 'user'],
   logprobs: ['top_logprobs', 'include'],

@@ -51,7 +51,7 @@ export function writeResponse({ choices, usage, serviceTier }: CanonicalResponse
   return serviceTier === undefined ? response : { ...response, service_tier: serviceTier }
 }
 
-/** Writes the response fields that don't depend on the outcome: the ID, the model, and the fields that repeat the request. */
+/** Writes the response fields that don't depend on the outcome: the ID, the model, and the fields that echo the request. */
 export function writeHead(context: WriteContext) {
   return {
     id: `resp_${context.newId()}`,
@@ -84,14 +84,14 @@ export function writeOutcome(
 
 const MALFORMED_CALL_MESSAGE = 'The model made a malformed tool call.'
 
-/** Returns the request fields that the response repeats. */
+/** Returns the request fields that the response echoes. */
 export function getEchoedFields(body: JsonObject): JsonObject {
   const echo: JsonObject = {}
   for (const name in echoDefaults) if (body[name] !== undefined && body[name] !== null) echo[name] = body[name]
   return echo
 }
 
-/** Writes the fields that repeat the request, including unset ones, because clients expect all of them. */
+/** Writes the fields that echo the request, including unset ones, because clients expect all of them. */
 function writeEcho({ client }: CanonicalRequest) {
   const echo = isObject(client?.echo) ? client.echo : {}
   return {
@@ -103,7 +103,7 @@ function writeEcho({ client }: CanonicalRequest) {
   }
 }
 
-/** Sets the missing fields of a repeated function to null. */
+/** Sets the missing fields of an echoed function to null. */
 function addMissingFields(tool: unknown): unknown {
   if (!isObject(tool) || tool.type !== 'function') return tool
   return {
@@ -120,7 +120,7 @@ function omitNull(object: JsonObject): JsonObject {
   return others
 }
 
-/** Writes the items of a response. Consecutive text parts of the same phase become one message. The last item has the response's status. */
+/** Writes a response's items. Consecutive text parts with the same phase become one message. The last item has the response's status. */
 function writeOutput(
   content: readonly AssistantPart[],
   status: WireItemStatus,
@@ -173,7 +173,7 @@ export function writeMessage(id: string, content: WireContent[], phase: TextPart
   return message
 }
 
-/** Writes a text part or refusal as a part of a message. */
+/** Writes a text part or refusal as a message part. */
 export function writeContent(part: TextPart | RefusalPart, responseWarnings: ResponseWarnings): WireContent {
   const { type, text } = part
   if (type === 'refusal') return { type, refusal: text }
@@ -183,11 +183,11 @@ export function writeContent(part: TextPart | RefusalPart, responseWarnings: Res
   return { type: 'output_text', text, annotations, logprobs: writeLogprobs(part.logprobs ?? []) }
 }
 
-/** Returns the tool's type if the client declared a tool with its own item type under this name. */
+/** Returns the tool's type if the client declared a tool under this name that has its own item type. */
 export const getClientToolKind = ({ request: { client } }: WriteContext, name: string): ClientToolKind | undefined =>
   isClientTool(name) && Array.isArray(client?.ownTools) && client.ownTools.includes(name) ? name : undefined
 
-/** Writes a call to a tool with its own item type. Returns `undefined` for other tools, and if the arguments don't fit the tool. */
+/** Writes a call to a tool with its own item type. Returns `undefined` for other tools, or if the arguments don't fit the tool. */
 export function writeClientCall(
   { id, name }: ToolCallPart,
   input: string,
@@ -200,7 +200,7 @@ export function writeClientCall(
 
 const ID_PREFIX = { shell_call: 'sh', local_shell_call: 'lsh', apply_patch_call: 'apc' } as const
 
-/** Writes a call to a function or custom tool. Missing arguments of a function become `{}`. */
+/** Writes a call to a function or custom tool. A function's missing arguments become `{}`. */
 export function writeCall({ id, name, isFreeForm }: ToolCallPart, input: string, context: WriteContext): WireCall {
   const names = getClientName(context.request, name)
   if (isFreeForm) return { type: 'custom_tool_call', id: `ctc_${context.newId()}`, call_id: id, ...names, input }
@@ -217,7 +217,7 @@ export function writeSearch({ query, error, results }: ServerToolPart, { newId }
   return { type: 'web_search_call', id: `ws_${newId()}`, status: error === undefined ? 'completed' : 'failed', action }
 }
 
-/** Writes an image that the model generated. The format only supports base64. */
+/** Writes a model-generated image. The format only supports base64. */
 export function writeImage({ source }: ImagePart, { newId, responseWarnings }: WriteContext): WireOutputItem[] {
   if (source.type === 'base64')
     return [{ type: 'image_generation_call', id: `ig_${newId()}`, status: 'completed', result: source.data }]
@@ -225,13 +225,13 @@ export function writeImage({ source }: ImagePart, { newId, responseWarnings }: W
   return []
 }
 
-/** Sets the status of an item if its type has a status that shows whether it is complete. */
+/** Sets an item's status if its type has one that shows whether the item is complete. */
 export function setStatus(item: WireOutputItem, status: WireItemStatus) {
   if (item.type === 'message' || item.type === 'function_call') item.status = status
   else if (item.type === 'shell_call' || item.type === 'local_shell_call') item.status = status
 }
 
-/** Writes tokens with their probabilities. Unknown bytes become an empty list, because clients expect a list. */
+/** Writes tokens with their log probabilities. Unknown bytes become an empty list, because clients expect a list. */
 export const writeLogprobs = (tokens: readonly TokenLogprob[]): WireLogprob[] => writeTokens(tokens, [])
 
 /** Writes a summary, which the client sends back in place of the conversation. */

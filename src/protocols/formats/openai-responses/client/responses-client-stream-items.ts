@@ -23,7 +23,7 @@ import {
   writeMessage,
 } from './responses-client-response.ts'
 
-/** Writes one item of a stream, except its last event. */
+/** Writes one item in a stream, except for its last event. */
 export interface ItemWriter {
   /** Opens another part of the same item. Returns false if the part doesn't belong to it. */
   open(part: TextPart | RefusalPart): boolean
@@ -32,11 +32,11 @@ export interface ItemWriter {
   setState(state: OpaqueState): void
   /** Ends the open part, which is complete. */
   end(): void
-  /** Returns the item so far, or `undefined` if none of its events was written. */
+  /** Returns the item so far, or `undefined` if none of its events were written. */
   getItem(status: WireItemStatus): WrittenItem | undefined
 }
 
-/** An item of the output with its JSON, which is sent twice. */
+/** An output item with its JSON, which is sent twice. */
 export interface WrittenItem {
   id: string
   json: string
@@ -48,16 +48,16 @@ export const stringifyItem = (item: WireOutputItem): WrittenItem => ({ id: item.
 export interface ItemPosition {
   context: WriteContext
   events: EventWriter
-  /** The index among the items of the output. */
+  /** The index among the output items. */
   index: number
 }
 
-/** Writes events with their name and sequence number. */
+/** Writes events with their names and sequence numbers. */
 export interface EventWriter {
   write(type: string, fields: object): void
-  /** Writes an event from its fields as JSON without braces, so repeated fields are stringified once. */
+  /** Writes an event from its fields as JSON without braces, so that repeated fields are only stringified once. */
   writeJson(type: string, fields: string): void
-  /** Creates a function that writes deltas, which differ only in their text. `before` and `after` are their other fields. */
+  /** Creates a function that writes deltas that differ only in their text. `before` and `after` are their other fields. */
   createDeltaWriter(type: string, before: string, after?: string): (text: string) => void
 }
 
@@ -68,7 +68,7 @@ export const unsupportedMethods = {
   setState() {},
 }
 
-/** Stringifies the fields that every event about an item has. */
+/** Stringifies the fields that all of an item's events have. */
 export const stringifyItemFields = (id: string, index: number): string =>
   `"item_id":${JSON.stringify(id)},"output_index":${index}`
 
@@ -177,7 +177,7 @@ export function createMessageWriter(
   }
 }
 
-/** Creates a writer for a tool call. Missing arguments become `{}`. Calls to tools with their own item type are written when complete. */
+/** Creates a writer for a tool call. Missing arguments become `{}`. Calls to tools with their own item type are written when they are complete. */
 export function createCallWriter(part: ToolCallPart, position: ItemPosition): ItemWriter {
   return getClientToolKind(position.context, part.name)
     ? createClientCallWriter(part, position)

@@ -24,8 +24,8 @@ import {
 } from './responses-client-stream-items.ts'
 
 /**
- * Writes one item after another, and the complete response at the end. An item stays open until the next one begins, which proves that it wasn't cut
- * off.
+ * Writes one item after another, and the complete response at the end. An item stays open until the next one begins, which proves that the item
+ * wasn't cut off.
  */
 export function createWriter(fullContext: WriteContext, write: (event: string) => void): StreamWriter {
   const context: WriteContext = { ...fullContext, request: omitTurns(fullContext.request) }
@@ -110,7 +110,7 @@ export function createWriter(fullContext: WriteContext, write: (event: string) =
     events.writeJson(type, `${head}${JSON.stringify(rest).slice(1, -1)},"output":[${items.join(',')}]}`)
   }
 
-  /** Ends the stream with an error. Its fields are flat, as in the types of OpenAI's client, and nested, as OpenAI actually sends them. */
+  /** Ends the stream with an error. Its fields are both flat, as in the types of OpenAI's client, and nested, as OpenAI actually sends them. */
   function fail(failure: CanonicalError) {
     context.beforeEnd?.()
     const error = writeOpenAIError(failure)

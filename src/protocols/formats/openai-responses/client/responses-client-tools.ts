@@ -15,18 +15,18 @@ import type { Warnings } from '../../canonical/canonical-warnings.ts'
 import { isClientTool, parseClientTool } from '../responses-client-run-tools.ts'
 
 /*
- * Clients can group functions in namespaces. Calls then have both names. Other formats only have plain names, so a function becomes
+ * Clients can group functions in namespaces. Their calls then contain both names. Other formats only support plain names, so a function becomes
  * `<namespace>__<name>`, and its calls get both names back.
  */
 
-/** The namespace and name of each function, by its plain name. */
+/** Each function's namespace and name, by its plain name. */
 export type Namespaces = Record<string, { namespace: string; name: string }>
 
-/** Returns the plain name of a function in a namespace. */
+/** Returns the plain name for a function in a namespace. */
 export const joinNames = (namespace: string, name: string): string =>
   namespace.endsWith('__') ? namespace + name : `${namespace}__${name}`
 
-/** Returns the name and, if any, the namespace under which the client declared a tool. */
+/** Returns a tool's name and namespace, if any, as the client declared them. */
 export function getClientName({ client }: CanonicalRequest, name: string): { name: string; namespace?: string } {
   const namespaces = client?.namespaces
   const names = isObject(namespaces) && Object.hasOwn(namespaces, name) ? namespaces[name] : undefined
@@ -45,7 +45,7 @@ const TOOL_FIELD_NAMES = {
   kind: 'type',
 }
 
-/** Parses the `tools` of the request or of an item. Adds the tools in namespaces to `namespaces`. */
+/** Parses the `tools` of the request or of an item. Adds the tools that are in namespaces to `namespaces`. */
 export function parseTools(owner: Fields, namespaces: Namespaces, warnings: Warnings): OfferedTool[] {
   return readTools(owner, 'tools', warnings).flatMap((fields) => {
     if (fields.string('type') === 'namespace') return parseNamespace(fields, namespaces, warnings)
@@ -116,7 +116,7 @@ function parseGrammar(format: Fields | undefined, warnings: Warnings): FreeFormT
   return { syntax: format.oneOf('syntax', ['lark', 'regex']) ?? 'lark', definition }
 }
 
-/** Warns about unsupported fields, except a `defer_loading` that is off. */
+/** Warns about unsupported fields, except for a `defer_loading` that is off. */
 function dropUnknownFields(fields: Fields) {
   if (fields.value.defer_loading === false) fields.ignore('defer_loading')
   fields.drop()
@@ -148,7 +148,7 @@ export function parseToolChoice(body: Fields, warnings: Warnings): ToolChoice | 
   return choice && { type: 'tool', name: readToolName(choice, warnings) }
 }
 
-/** Parses the functions among the allowed tools. Drops the vendor's own tools, or rejects them if there are no others. */
+/** Parses the functions among the allowed tools. Drops the vendor's own tools, or rejects them if there are no functions. */
 function parseAllowedTools(choice: Fields, warnings: Warnings): ToolChoice {
   const tools = (choice.list('tools') ?? []).map((entry, index) =>
     readElementFields(entry, `${choice.path('tools')}[${index}]`, warnings),

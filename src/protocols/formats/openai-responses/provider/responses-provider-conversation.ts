@@ -19,10 +19,10 @@ import { getPhase, writeAnnotation } from '../responses-fields.ts'
 import { writeReasoningInput } from '../responses-reasoning.ts'
 import type { WireBreakpoint, WireInputItem, WireInputPart, WireOutputPart } from '../responses-wire.ts'
 
-/** An item that the gateway wrote, or passes on unchanged. */
+/** An item that the gateway wrote, or forwards unchanged. */
 type Item = WireInputItem | JsonObject
 
-/** Writes `input`: the items of each turn, or an empty message, because providers reject an empty input. */
+/** Writes `input`: each turn's items, or an empty message, because providers reject an empty input. */
 export function writeItems(turns: readonly Turn[], target: TargetContext): Item[] {
   const items = turns.flatMap((turn) => writeTurn(turn, target))
   return items.length > 0 ? items : [{ type: 'message', role: 'user', content: '' }]
@@ -51,13 +51,13 @@ function writeTurn(turn: Turn, target: TargetContext): Item[] {
   }
 }
 
-/** Writes instructions as a message, in the role that the target accepts for them. */
+/** Writes instructions as a message, with the role that the target accepts for them. */
 function writeSystem({ as, content }: SystemTurn, target: TargetContext): WireInputItem {
   const isDeveloper = as === 'developer' || (as === 'instructions' && target.traits.developerRole)
   return { type: 'message', role: isDeveloper ? 'developer' : 'system', content: writeContent(content, target) }
 }
 
-/** Moves text before tool calls for providers that reject anything between a call and its result. */
+/** Moves text before the tool calls, for providers that reject anything between a call and its result. */
 function moveTextsBeforeCalls(content: readonly AssistantPart[], { traits }: TargetContext): readonly AssistantPart[] {
   const first = content.findIndex(({ type }) => type === 'tool-call')
   if (traits.textAfterCalls || first === -1) return content
@@ -126,7 +126,7 @@ function writeOtherPart(part: Exclude<AssistantPart, TextPart | RefusalPart>, ta
   }
 }
 
-/** Returns the client's item for a tool that OpenAI defines, for targets that support the tool. Omits the ID, which only stored items have. */
+/** Returns the client's item for an OpenAI-defined tool, for targets that support the tool. Omits the ID, which only stored items have. */
 function getOriginalItem(
   { own }: ToolCallPart | ToolResult,
   callId: string,
@@ -144,7 +144,7 @@ function writeCall({ id, name, arguments: input, isFreeForm }: ToolCallPart): Wi
 }
 
 /**
- * Writes a tool's result. The format can't mark errors, so the text of an error begins with `Error: `. Providers that only accept text from tools get a
+ * Writes a tool result. The format can't mark errors, so error text begins with `Error: `. Providers that only accept text in tool results get a
  * string.
  */
 function writeResult({ content, isError, cache }: ToolResult, target: TargetContext): string | WireInputPart[] {
@@ -202,7 +202,7 @@ function writeFile(part: FilePart, target: TargetContext): WireInputPart {
   const { source, name } = part
   if (source.type === 'text') return { type: 'input_text', text: source.text } // `prepareRequest` has converted documents to text
   if (source.type === 'file-id') {
-    if (name !== undefined) target.warnings.noteDropped(target.warnings.getPath(part, 'file', 'name')) // an uploaded file keeps the name it was uploaded with
+    if (name !== undefined) target.warnings.noteDropped(target.warnings.getPath(part, 'file', 'name')) // an uploaded file keeps its original name
     return { type: 'input_file', file_id: getOpenAIFileId(source, part, target) }
   }
   if (source.type === 'url')

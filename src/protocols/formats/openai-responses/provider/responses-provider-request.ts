@@ -40,8 +40,8 @@ export function writeRequest(request: CanonicalRequest, target: TargetContext): 
 }
 
 /**
- * Writes `include`. Models without reasoning reject requests for encrypted reasoning. OpenAI only returns the sources of a search and the output of
- * code if the request includes them.
+ * Writes `include`. Models that don't reason reject requests for encrypted reasoning. OpenAI only returns a search's sources and code output if the
+ * request includes them.
  */
 function writeInclude({ options, tools }: CanonicalRequest, { traits }: TargetContext): string[] | undefined {
   const include: string[] = []
@@ -55,7 +55,7 @@ function writeInclude({ options, tools }: CanonicalRequest, { traits }: TargetCo
 
 /**
  * Moves leading instructions to the `instructions` field if the client sent them in such a field. They stay in the input if they have cache
- * breakpoints, which the field can't have, or if the output is JSON, because providers look for the word JSON in the input.
+ * breakpoints, which the field doesn't support, or if the output is JSON, because providers look for the word JSON in the input.
  */
 function moveInstructions({ turns, output }: CanonicalRequest): {
   instructions: string | undefined
@@ -115,7 +115,7 @@ function writeOutput(output: OutputFormat): WireFormat {
   return omitUndefined<WireFormat & { type: 'json_schema' }>({ type: 'json_schema', name, description, schema, strict })
 }
 
-/** The fields of a request that count as input tokens. The others only concern the response. */
+/** The request fields that count as input tokens. The others only concern the response. */
 const COUNTED_FIELDS = [
   'model',
   'instructions',

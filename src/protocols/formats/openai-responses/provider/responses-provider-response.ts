@@ -36,7 +36,7 @@ export function parseResponse(body: JsonObject, context: ReadContext): Canonical
   })
 }
 
-/** Returns the complete response in the last event of a stream, or `undefined` if that response has no output. */
+/** Returns the complete response in a stream's last event, or `undefined` if that response has no output. */
 export function findResponse(events: readonly SseEvent[]): JsonObject | undefined {
   for (const { event, data } of events.toReversed()) {
     const message = parseExactly(data)
@@ -50,11 +50,11 @@ export function findResponse(events: readonly SseEvent[]): JsonObject | undefine
 
 const END_EVENTS: ReadonlySet<string> = new Set(['response.completed', 'response.incomplete'])
 
-/** Creates a parser for the items of one response. It gives each call a unique ID. */
+/** Creates a parser for one response's items. It gives each call a unique ID. */
 export function createOutputParser({ origin, newId, responseWarnings, hasHosted }: ReadContext) {
   const ids = new Set<string>()
 
-  /** Parses an item, and warns about items of tools that the request didn't offer. */
+  /** Parses an item, and warns about items for tools that the request didn't offer. */
   function parse(item: JsonObject): AssistantPart[] {
     switch (item.type) {
       case 'message':
@@ -145,7 +145,7 @@ export function dropUnknownPart({ type }: JsonObject, responseWarnings: Response
   if (typeof type === 'string' && type !== 'output_text' && type !== 'refusal') responseWarnings.noteDropped(type)
 }
 
-/** Parses the phase of a message. Returns `undefined` if it is unknown. */
+/** Parses a message's phase. Returns `undefined` if it is unknown. */
 export const parsePhase = (phase: unknown): TextPart['phase'] =>
   phase === 'commentary' || phase === 'final_answer' ? phase : undefined
 

@@ -6,12 +6,12 @@ import type { ReadContext } from '../../translator.ts'
 import { parseReasoningItem, readReasoningState, SUMMARY_SEPARATOR } from '../responses-reasoning.ts'
 import type { createOutputParser } from './responses-provider-response.ts'
 
-/** Reads one item of a stream. */
+/** Reads one item in a stream. */
 export interface ItemReader {
   /** Reads the item of `response.output_item.added`. */
   begin(item: JsonObject): void
   observe(type: string, event: JsonObject): void
-  /** Reads the complete item and emits everything not emitted yet. Can be called more than once. */
+  /** Reads the complete item and emits everything that hasn't been emitted yet. Can be called more than once. */
   complete(item: JsonObject): void
   /** Returns whether the part that an event refers to has already ended. Only items with several parts have this. */
   isPast?(event: JsonObject): boolean
@@ -103,7 +103,7 @@ export function createCallReader(
   }
 
   return {
-    /** Begins a call that has an ID. Other calls wait for the complete item. */
+    /** Begins a call that has an ID. Calls without an ID wait for the complete item. */
     begin(item) {
       isFreeForm = item.type === 'custom_tool_call'
       if (item.call_id) begin(item)
@@ -128,7 +128,7 @@ export function createCallReader(
 export function createReasoningReader({ start, origin }: ItemContext, emit: (event: ReaderEvent) => void): ItemReader {
   let open: { key: number; isSummary: boolean; partIndex: unknown } | undefined
   let isClosed = false
-  const emitted = new Set<unknown>() // the emitted texts, by index
+  const emitted = new Set<unknown>() // the text parts emitted so far, by index
 
   function add(isSummary: boolean, partIndex: unknown, text: unknown) {
     if (typeof text !== 'string' || text === '' || (open && open.isSummary !== isSummary)) return
@@ -143,7 +143,10 @@ export function createReasoningReader({ start, origin }: ItemContext, emit: (eve
     emitted.add(partIndex)
   }
 
-  /** Reads an event. OpenAI names these events `reasoning_summary_text` and `reasoning_text`; Open Responses `reasoning_summary` and `reasoning`. */
+  /**
+   * Reads an event. OpenAI names these events `reasoning_summary_text` and `reasoning_text`; Open Responses names them `reasoning_summary` and
+   * `reasoning`.
+   */
   function observe(type: string, event: JsonObject) {
     if (isClosed) return
     const isSummary = type.startsWith('response.reasoning_summary')

@@ -54,7 +54,7 @@ export function createMessageReader(
     for (const citation of citations) emit({ type: 'part-citation', key: text.key, citation })
   }
 
-  /** Emits the rest of a complete text. */
+  /** Emits the remainder of a complete text. */
   function complete(partKey: unknown, { type, text, refusal, annotations, logprobs }: JsonObject) {
     const streamText = texts.get(partKey)
     if (streamText?.isClosed) return
@@ -113,13 +113,15 @@ export function createMessageReader(
   }
 }
 
-/** How many of the last characters to keep, to check that a complete text continues the pieces. */
+/** How many trailing characters to keep, to check that a complete text continues the pieces. */
 const TAIL_LENGTH = 256
 
-/** The number of pieces after which they are trimmed to the last characters. Each trim copies them, so trimming for every piece would be slow. */
+/**
+ * The number of pieces after which they are trimmed to the trailing characters. Each trim copies them, so trimming after every piece would be slow.
+ */
 const MAX_PIECES = 128
 
-/** Returns the text after the emitted pieces. It is empty if the text doesn't continue them. */
+/** Returns the text that follows the emitted pieces. It is empty if the text doesn't continue them. */
 function getRest(
   text: unknown,
   { length, lastPieces }: Pick<StreamText, 'length' | 'lastPieces'> = EMPTY_TEXT,

@@ -18,8 +18,8 @@ import {
 import { createMessageReader } from './responses-provider-stream-messages.ts'
 
 /**
- * Reads events about items. Events may be missing if a later one repeats their content. The shortest stream is one event with the complete response.
- * A response that restarts is an error.
+ * Reads item events. Events may be missing if a later one repeats their content. The shortest stream is a single event with the complete response. A
+ * response that restarts is an error.
  */
 export function createReader(context: ReadContext, emit: (event: ReaderEvent) => void): StreamReader {
   const items = createItemRegistry()
@@ -80,7 +80,7 @@ export function createReader(context: ReadContext, emit: (event: ReaderEvent) =>
     if (usage) emit({ type: 'usage', usage })
   }
 
-  /** Passes text to its reader. Most text events have the index of a known item, which is enough to find the reader. */
+  /** Forwards text to its reader. Most text events have a known item's index, which is enough to find the reader. */
   function observeText(type: string, event: JsonObject) {
     const { output_index: index } = event
     const reader = index === undefined ? undefined : items.getReader(index)
@@ -133,13 +133,13 @@ interface KnownItem {
   kind: unknown
   reader: ItemReader
   itemKey: unknown
-  /** True once the complete item has arrived. No later event is about it. */
+  /** True once the complete item has arrived. Later events can't be about it. */
   isDone: boolean
 }
 
 /**
- * Finds the items of a stream by key: the index in the output, or an ID. Some providers change the IDs of an item within a stream, and others send
- * IDs without indexes. An event with neither, or with an unknown ID, is about the last item of its kind, because one item ends before the next begins.
+ * Finds a stream's items by key: the index in the output, or an ID. Some providers change an item's IDs within a stream, and others send IDs without
+ * indexes. An event with neither, or with an unknown ID, is about the last item of its kind, because each item ends before the next one begins.
  */
 function createItemRegistry() {
   const items = new Map<unknown, KnownItem>() // items by item key
@@ -162,7 +162,7 @@ function createItemRegistry() {
       const { output_index: index } = event
       const item = isObject(event.item) ? event.item : undefined
       if (!item && index !== undefined) return index
-      const isNew = type === 'response.output_item.added' // another call may have the same ID, so a new item doesn't match it
+      const isNew = type === 'response.output_item.added' // a new item never matches an existing one, because another call may have the same ID
       const ids = [event.item_id, item?.id, item?.call_id].filter(Boolean)
       const existingKey = keysById.get(isNew ? ids[0] : ids.find((id) => keysById.has(id)))
       const itemKey =
@@ -181,7 +181,7 @@ function createItemRegistry() {
 
     getReader: (itemKey: unknown): ItemReader | undefined => items.get(itemKey)?.reader,
 
-    /** Returns the reader of the last item if an event without index and IDs is about it. Events about parts fit several kinds. */
+    /** Returns the last item's reader if an event without an index and IDs may be about that item. Part events fit several kinds of items. */
     getLastReader(type: string, kind: unknown): ItemReader | undefined {
       if (type === 'response.output_item.added') return undefined
       return kind === last?.kind || type.startsWith('response.content_part.') ? last?.reader : undefined
@@ -199,8 +199,8 @@ function createItemRegistry() {
     },
 
     /**
-     * Pairs the items of the entire output with their readers. New items have none. If all items of a kind are known, they match in order, regardless
-     * of their keys. Otherwise, they match by ID and index. Unmatched items are new if the output has more items of that kind than are known.
+     * Pairs the entire output's items with their readers. New items have none. If all items of a kind are known, they match in order, regardless of
+     * their keys. Otherwise, they match by ID and index. Unmatched items are new if the output has more items of that kind than are known.
      */
     pair(output: readonly JsonObject[]): { item: JsonObject; reader?: ItemReader }[] {
       const totals = countKinds(output)

@@ -11,7 +11,7 @@ export function writeTools(tools: readonly Tool[], target: TargetContext): (Wire
   return tools.length === 0 ? undefined : tools.map((tool) => getOriginalTool(tool, target) ?? writeTool(tool, target))
 }
 
-/** Returns the client's declaration of a tool that OpenAI defines, for targets that support the tool. */
+/** Returns the client's declaration of an OpenAI-defined tool, for targets that support the tool. */
 const getOriginalTool = (tool: Tool, { traits }: TargetContext): JsonObject | undefined =>
   tool.type === 'function' && traits.ownTools && tool.own?.format === 'openai-responses' ? tool.own.value : undefined
 
@@ -28,7 +28,7 @@ function writeTool(tool: Tool, target: TargetContext): WireTool {
   }
 }
 
-/** Writes a function. Always sets `strict`, because only this format defaults to true, which changes the schema. */
+/** Writes a function. Always sets `strict`, because only this format defaults to `true`, which changes the schema. */
 function writeFunction({ name, description, schema, strict, outputSchema }: FunctionTool) {
   return omitUndefined<WireTool & { type: 'function' }>({
     type: 'function',
@@ -69,7 +69,7 @@ function writeSearch(tool: WebSearchTool, { traits, warnings }: TargetContext) {
   })
 }
 
-/** Tools that OpenAI runs. A tool choice names them only by type. */
+/** OpenAI-run tools. A tool choice identifies them only by type. */
 const HOSTED_TOOLS = ['code_interpreter', 'file_search', 'image_generation'] as const
 
 /** Writes `tool_choice`. */
