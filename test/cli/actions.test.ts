@@ -12,7 +12,7 @@ import { runHere } from './run-here.ts'
 
 const test = suite('CLI actions')
 
-test('every operation of the management API has an action', () => {
+test('every management API operation has an action', () => {
   const commands = listCommands()
   for (const { names } of listServedOperations()) {
     const [command, action] = toWords(names)
@@ -25,7 +25,7 @@ test('no two operations have the same action', () => {
   assert.equal(all.length, new Set(all).size)
 })
 
-/** Actions that stand for several operations or none: a stream of events, and actions that work on files. */
+/** Actions that use several operations or none: upserts, the event stream, and commands that work on files. */
 const OTHERS = ['aliases create', 'models update', 'live', 'init', 'import 9router', 'import litellm', 'import portkey']
 
 test('every action maps to one operation, except the listed actions that use several operations or none', () => {

@@ -6,7 +6,7 @@ import { assert, suite } from '../support/suite.ts'
 
 const test = suite('the key check at startup')
 
-/** Opens a store with this many keys. Returns the check, which resolves to its output and the number of decrypted values. */
+/** Opens a store with this many keys. `check` runs the startup check, and resolves to its warnings and the number of decrypted values. */
 async function withKeys(count: number) {
   const storage = memoryStorage()
   const getKeyPath = (place: number) => `keys/${place.toString(16).padStart(64, '0')}`
@@ -49,7 +49,7 @@ test("decrypts all keys at startup if there are few, and reports each one that c
   )
 })
 
-test('decrypts only some keys at startup if there are many', async () => {
+test('decrypts only a sample of keys at startup if there are many', async () => {
   const { check } = await withKeys(2_500)
   assert.equal(await check(), { warnings: [], openedCount: 500 })
 })

@@ -48,7 +48,7 @@ COLLECTION  ID  KEPT     AT
 keys        k1  gateway  2026-01-01T00:00:00.000Z
 `
 
-test('shows the state of cloud sync and its conflicts', async () => {
+test('shows the cloud sync status and conflicts', async () => {
   const state = { cloudEnabled: true, cloudUrl: 'https://c.test', lastSuccessAt: null, lagMs: 0, lastError: null }
   const { out, sent } = await run([], { GET: { ...state, conflicts: [conflict] } })
   assert.is(
@@ -61,7 +61,7 @@ test('shows the state of cloud sync and its conflicts', async () => {
 const UNSET = { cloudUrl: '' }
 const SET = { cloudUrl: 'https://c.test' }
 
-test('enable saves the URL, sends the enrollment token, and prints the created key and the URL for clients', async () => {
+test('enable saves the URL, sends the enrollment token, and prints the new key and the URL for clients', async () => {
   const createdKey = { key: 'sbx_made', id: 'k1', name: 'cloud', createdAt: '2026-01-01T00:00:00.000Z' }
   const { out, err, sent } = await run(
     ['enable', 'https://c.test/v1'],
@@ -81,7 +81,7 @@ test('enable saves the URL, sends the enrollment token, and prints the created k
   assert.match(out, /\nClients can now use https:\/\/c\.test\/v1\.\n$/)
 })
 
-test("enable succeeds with a warning if it couldn't be verified, and prints all warnings", async () => {
+test("enable succeeds with a warning if cloud sync can't be verified, and prints all other warnings", async () => {
   const enable = {
     success: true,
     verified: false,
@@ -138,7 +138,7 @@ test('sync and check print their result or the reason for a failure', async () =
   })
 })
 
-test('sessions lists the sessions, and sessions revoke ends one', async () => {
+test('"sessions" lists the sessions, and "sessions revoke" ends one', async () => {
   const session = { id: 's1', createdAt: '2026-01-01T00:00:00.000Z', lastUsedAt: '2026-01-02T00:00:00.000Z' }
   const listed = await run(['sessions'], { GET: { sessions: [session] } })
   assert.equal(listed.sent, ['GET /api/sync/cloud/sessions {}'])

@@ -41,7 +41,7 @@ test('loads the default export of a TypeScript module', async ({ folder }) => {
   assert.equal(combos, { fast: ['openai-compatible-lab/m'] })
 })
 
-test('finds signalbox.config in a folder, TypeScript first', async ({ folder }) => {
+test('finds signalbox.config in a folder, and prefers TypeScript', async ({ folder }) => {
   assert.is(await findCodeFile(folder), undefined)
   await write(folder, 'signalbox.config.mjs', 'export default {}')
   assert.is(await findCodeFile(folder), 'signalbox.config.mjs')
@@ -65,18 +65,18 @@ const broken: Array<[name: string, text: string, says: RegExp]> = [
 ]
 
 for (const [name, text, message] of broken)
-  test(`the error mentions the file: ${name}`, async ({ folder }) => {
+  test(`the error for a broken module contains its path: ${name}`, async ({ folder }) => {
     assert.match(await getProblem(loadCodeFile(await write(folder, name, text))), message)
   })
 
-test('a missing file is reported', async ({ folder }) => {
+test('reports a missing file', async ({ folder }) => {
   assert.match(
     await getProblem(loadCodeFile(join(folder, 'none.mjs'))),
     /^Cannot read the config file .*none\.mjs: no such file\.$/,
   )
 })
 
-test("the command serves the file's records without storing them", async ({ folder }) => {
+test("the CLI serves the file's records without storing them", async ({ folder }) => {
   const path = await write(folder, 'served.ts', CONFIG)
   const output: string[] = []
   const running = await start(parseOptions(['--port', '0', '--data', join(folder, 'data'), '--config', path]), {

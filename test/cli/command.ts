@@ -11,36 +11,36 @@ export interface Result {
   signal: NodeJS.Signals | null
 }
 
-/** A command that runs in its own process. */
+/** A CLI command that runs in its own process. */
 export interface Command {
   readonly stdout: string
   readonly stderr: string
   readonly ended: Promise<Result>
-  /** Resolves to the printed base URL when the gateway is up. */
+  /** Resolves to the printed base URL once the gateway is up. */
   baseUrl(): Promise<string>
-  /** Resolves when standard output or standard error matches. */
+  /** Resolves once stdout or stderr matches. */
   printed(pattern: RegExp): Promise<RegExpExecArray>
-  /** Sends the signal (default: SIGTERM) and waits for the process to end. */
+  /** Sends a signal (default: SIGTERM) and waits for the process to exit. */
   stop(signal?: NodeJS.Signals): Promise<Result>
   kill(signal: NodeJS.Signals): void
 }
 
 export interface CommandOptions {
   env?: Record<string, string>
-  /** Options for Node, in front of the script. */
+  /** Node options, passed before the script. */
   node?: string[]
-  /** The contents of standard input. Default: empty. */
+  /** The contents of stdin. Default: empty. */
   input?: string
 }
 
-/** The parts of this process's environment that each process gets. Node's compile cache saves a quarter of a start. */
+/** The environment variables that each process inherits. Node's compile cache makes a start a quarter faster. */
 const { PATH, NODE_COMPILE_CACHE } = process.env
 const shared = { PATH, ...(NODE_COMPILE_CACHE && { NODE_COMPILE_CACHE }) }
 
 const alive = new Set<ChildProcess>()
 const folders: string[] = []
 
-/** Starts the built `signalbox` on a free port, or one of its commands, such as `keys`. */
+/** Runs the built `signalbox`: the gateway, or a command such as `keys`. */
 export function signalbox(args: string[], { env = {}, node = [], input = '' }: CommandOptions = {}): Command {
   const isGateway = args[0] === undefined || args[0].startsWith('-')
   const port = !isGateway || args.some((arg) => arg.startsWith('--port')) ? [] : ['--port', '0']
@@ -48,7 +48,7 @@ export function signalbox(args: string[], { env = {}, node = [], input = '' }: C
     env: { ...shared, ...env },
     stdio: ['pipe', 'pipe', 'pipe'],
   })
-  child.stdin.on('error', () => {}) // the process may end before it has read its input
+  child.stdin.on('error', () => {}) // the process may exit before it has read its input
   child.stdin.end(input)
   alive.add(child)
   let stdout = ''
@@ -87,7 +87,7 @@ export function signalbox(args: string[], { env = {}, node = [], input = '' }: C
     },
     ended,
     printed: waitForOutput,
-    // The text is written in one piece, so if its end is here, all of it is.
+    // The message ends with the URL and a blank line, so the match means that it's complete.
     baseUrl: async () => (await waitForOutput(/Anthropic clients +(http:\S+)\n[\s\S]*\n\n$/))[1] ?? '',
     stop(signal = 'SIGTERM') {
       child.kill(signal)
@@ -104,7 +104,7 @@ export async function temporaryFolder(): Promise<string> {
   return folder
 }
 
-/** Ends all running commands and removes all folders. */
+/** Stops all running commands and removes all folders. */
 export async function cleanUp(): Promise<void> {
   const running = [...alive].map((child) => new Promise((resolve) => child.once('close', resolve)))
   for (const child of alive) child.kill('SIGKILL')

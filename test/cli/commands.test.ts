@@ -7,7 +7,7 @@ import { runHere } from './run-here.ts'
 
 type Server = Awaited<ReturnType<typeof serveNode>>
 
-/** Tests of options and arguments that don't need a separate process. */
+/** Tests options and arguments that don't need a separate process. */
 const test = suite('the CLI commands', {
   serving: undefined as Server | undefined,
   url: '',
@@ -66,7 +66,7 @@ test('lists, creates, updates, and deletes combos', async ({ url, management }) 
   assert.is((await management.gateway.api.combos.list()).combos.length, 1)
 })
 
-test('sets every field of a connection that has an option', async ({ url, management }) => {
+test('sets every connection field that has an option', async ({ url, management }) => {
   const options = [
     ['--base-url', 'http://10.0.0.5:8000/v1'],
     ['--prefix', 'lab'],
@@ -112,7 +112,7 @@ test('sets every field of a connection that has an option', async ({ url, manage
   assert.not.match(changed.out, /draining|priority/)
 })
 
-test('rejects creating an existing alias and updating an unknown one', async ({ url }) => {
+test('rejects creating an alias that exists and updating one that does not', async ({ url }) => {
   assert.is((await runHere(url, ['aliases', 'create', 'quick', 'openai/a'])).code, 0)
   assert.equal(await runHere(url, ['aliases', 'create', 'quick', 'openai/b']), {
     code: 1,
@@ -159,7 +159,7 @@ test('shows and updates the settings', async ({ url, management }) => {
   assert.equal(JSON.parse(out), await management.gateway.api.settings.get())
 })
 
-test('prints a complete key when the key is created or requested, otherwise only the end', async ({ url }) => {
+test('prints the complete key only when it is created or requested, otherwise a shortened one', async ({ url }) => {
   const { out: created } = await runHere(url, ['keys', 'create', 'mine'])
   const [key = ''] = /sbx_\S+/.exec(created) ?? []
   assert.is(key.length > 40, true, created)
@@ -243,7 +243,7 @@ for (const [args, message] of rejection) {
   })
 }
 
-test('reports the name of an empty or missing environment variable', async ({ url }) => {
+test('the error for an empty or missing environment variable contains its name', async ({ url }) => {
   const create = ['connections', 'create', 'openai', '--api-key-env', 'OWN_KEY']
   assert.is((await runHere(url, create)).err, 'The environment variable OWN_KEY is not set.\n')
   assert.is((await runHere(url, create, { env: { OWN_KEY: ' ' } })).err, 'The environment variable OWN_KEY is empty.\n')
@@ -266,13 +266,13 @@ test('reads the token from stdin', async ({ url }) => {
   assert.is(code, 0)
 })
 
-test('tells the user to leave /v1 off the URL', async ({ url }) => {
+test('the error for a gateway URL with /v1 says to leave it off', async ({ url }) => {
   const { code, err } = await runHere(`${url}/v1`, ['keys'])
   assert.is(code, 1)
   assert.is(err, "This gateway doesn't support this command. Leave /v1 off the URL.\n")
 })
 
-test('searches keys by name and pages through them, without their values', async ({ url, management }) => {
+test('searches keys by name and pages through them, without printing their values', async ({ url, management }) => {
   for (const name of ['app one', 'other', 'app two']) await management.gateway.api.keys.create({ name })
   const listed = await runHere(url, ['keys', 'list', '--search', 'APP', '--limit', '1', '--values', 'none'])
   assert.match(listed.out, /app one .*sbx_..…../)
@@ -288,7 +288,7 @@ test('searches keys by name and pages through them, without their values', async
   assert.is(none.out, 'No matching keys.\n')
 })
 
-test('no action has an option with the name of a common option', () => {
+test('no action has an option with the same name as a common option', () => {
   const twice = Object.entries(listCommands()).flatMap(([name, { actions, isLocal = false }]) =>
     Object.entries(actions).flatMap(([text, { fields = {} }]) =>
       Object.keys(getCommonOptions({ isLocal }))

@@ -19,7 +19,7 @@ export function configSuite(title: string) {
   return test
 }
 
-/** Opens a store to apply files to. `written` returns the keys written since its last call. */
+/** Opens a store for applying config files. `written` returns the keys written since its previous call. */
 export function openData() {
   const memory = memoryStorage()
   let writes: string[] = []
@@ -46,7 +46,7 @@ export async function write(folder: string, name: string, content: string): Prom
   return path
 }
 
-/** Resolves to the message of the problem with which the work rejects. */
+/** Resolves to the message of the error that the promise rejects with. */
 export async function findProblem(promise: Promise<unknown>): Promise<string> {
   const error: unknown = await promise.then(
     () => undefined,

@@ -30,7 +30,7 @@ const CONFIG = {
   settings: { requireApiKey: true, maxAttempts: 4, limits: { usd: { month: 5 } } },
 } as const satisfies GatewayOptions
 
-/** Lists the records without the fields for the time and the source of their definition. */
+/** Lists the records without their timestamps and their source. */
 async function listRecords(api: Management) {
   const omitOrigin = (records: readonly object[]) =>
     records.map((record) => ({ ...record, source: undefined, createdAt: undefined, updatedAt: undefined }))
@@ -133,7 +133,7 @@ const mistakes: ReadonlyArray<[says: string, config: object]> = [
 ]
 
 for (const [expected, config] of mistakes) {
-  test(`the file and the code report the same mistake: ${expected}`, async ({ folder }) => {
+  test(`the file and the code cause the same error: ${expected}`, async ({ folder }) => {
     let message = ''
     assert.throws(
       () => createGateway({ ...config, logger: false }),

@@ -2,7 +2,7 @@ import { applyConfig, readConfigFile } from '../../src/cli/config-file.ts'
 import { assert } from '../support/suite.ts'
 import { configSuite, findProblem, openData, write } from './config-files.ts'
 
-const test = configSuite('anchors and merges in the config file')
+const test = configSuite('YAML anchors and merges in the config file')
 
 const env = { OPENAI_KEY: 'sk-canary-0123456789' }
 
@@ -55,7 +55,7 @@ test('allows hundreds of references to an anchor', async ({ folder }) => {
   assert.is((await readConfigFile(await write(folder, 'many.yaml', text), env)).combos.length, 300)
 })
 
-test('reports a mistake in merged fields where they are used', async ({ folder }) => {
+test('reports a mistake in merged fields at the place where they are used', async ({ folder }) => {
   const { data } = openData()
   const text = `x-a: &a { apikey: x, priority: "\${UNUSED_HERE}" }
 x-b: &b { apikey: x }

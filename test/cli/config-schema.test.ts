@@ -16,7 +16,7 @@ const validator = new Validator(schema, '2020-12')
 const example = new URL('../../examples/container/signalbox.yaml', import.meta.url)
 const env = { KEY: `sbx_${'k'.repeat(40)}`, STRATEGY: 'weighted' }
 
-/** Returns whether the command accepts a file with this content. */
+/** Returns whether the CLI accepts a config file with this content. */
 async function isAccepted(folder: string, content: string): Promise<boolean> {
   const { data } = openData()
   const path = await write(folder, 'sample.yaml', content)
@@ -39,7 +39,7 @@ test('accepts each config file in the documentation and the examples', async () 
   const blocks = readPages()
     .flatMap(({ blocks }) => blocks)
     .filter(({ language, code }) => language === 'yaml' && /^connections:/m.test(code))
-  assert.ok(blocks.length > 1, `only ${blocks.length} files were found`)
+  assert.ok(blocks.length > 1, `only ${blocks.length} files found`)
   const files = [...blocks, { place: 'examples/container/signalbox.yaml', code: await readFile(example, 'utf8') }]
   for (const { place, code } of files) {
     const { errors } = validator.validate(parseYaml(code))
@@ -70,7 +70,7 @@ const accepted = [
 ]
 
 for (const content of accepted) {
-  test(`accepts ${JSON.stringify(content)}, as the command does`, async ({ folder }) => {
+  test(`accepts ${JSON.stringify(content)}, like the CLI`, async ({ folder }) => {
     assert.equal(validator.validate(parseYaml(content)).errors, [])
     assert.ok(await isAccepted(folder, content))
   })
@@ -120,7 +120,7 @@ const rejected = [
 ]
 
 for (const content of rejected) {
-  test(`rejects ${content}, as the command does`, async ({ folder }) => {
+  test(`rejects ${content}, like the CLI`, async ({ folder }) => {
     assert.not(validator.validate(parseYaml(content)).valid)
     assert.not(await isAccepted(folder, content))
   })

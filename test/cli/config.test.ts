@@ -60,7 +60,7 @@ for (const [name, content] of [
   ['maps.yaml', YAML],
   ['lists.json', JSON_TEXT],
 ] as const) {
-  test(`writes the records of ${name} at the first start, and nothing at the second`, async ({ folder }) => {
+  test(`writes the records from ${name} when applied, and nothing when applied again`, async ({ folder }) => {
     const { data, written } = openData()
     const config = await readConfigFile(await write(folder, name, content), env)
     await applyConfig(config, data)
@@ -212,7 +212,9 @@ const rejected: ReadonlyArray<[content: string, says: RegExp]> = [
 ]
 
 for (const [content, message] of rejected) {
-  test(`rejects ${content} with its path, and writes nothing from the file`, async ({ folder }) => {
+  test(`rejects ${content} with an error that contains the path, and writes nothing from the file`, async ({
+    folder,
+  }) => {
     const { data, written } = openData()
     const first = content.startsWith('combos') ? 'aliases: { z: openai/gpt-5 }' : 'combos: { z: [openai/gpt-5] }'
     const full = [first, content, ''].join('\n')
@@ -222,7 +224,7 @@ for (const [content, message] of rejected) {
   })
 }
 
-test('takes existing records into account when it checks a file', async ({ folder }) => {
+test('rejects a change that conflicts with an existing record', async ({ folder }) => {
   const { data } = openData()
   await withManagement(data, (api) => api.connections.put({ id: 'main', provider: 'groq' }))
   const config = await readConfigFile(
@@ -232,14 +234,14 @@ test('takes existing records into account when it checks a file', async ({ folde
   assert.match(await findProblem(applyConfig(config, data)), /connections\.main\.provider cannot be changed/)
 })
 
-test('keeps escaped variables, and accepts an empty file', async ({ folder }) => {
+test('turns an escaped $${…} into a literal one, and accepts an empty file', async ({ folder }) => {
   const config = await readConfigFile(await write(folder, 'text.yaml', `aliases: { a: "x$\${HOST}/\${HOST}" }`), env)
   assert.equal(config.aliases, [{ place: 'aliases.a', input: { alias: 'a', model: `x\${HOST}/lab.test` } }])
   const empty = await readConfigFile(await write(folder, 'nothing.yaml', '# nothing\n'), env)
   assert.equal(empty.connections, [])
 })
 
-test('reads custom models from "models" and from its former name, "customModels"', async ({ folder }) => {
+test('reads custom models from "models" and from the former name, "customModels"', async ({ folder }) => {
   const content = 'models: { lab/a: image }\ncustomModels: [{ providerAlias: lab, id: b }]'
   const { models } = await readConfigFile(await write(folder, 'former.yaml', content), env)
   assert.equal(models, [
@@ -248,7 +250,7 @@ test('reads custom models from "models" and from its former name, "customModels"
   ])
 })
 
-test('ignores the schema that a JSON file names for editors', async ({ folder }) => {
+test('ignores "$schema" in a JSON file', async ({ folder }) => {
   const content = JSON.stringify({ $schema: './node_modules/signalbox/dist/config.schema.json', aliases: { a: 'b' } })
   const { aliases } = await readConfigFile(await write(folder, 'schema.json', content), env)
   assert.equal(aliases, [{ place: 'aliases.a', input: { alias: 'a', model: 'b' } }])
@@ -263,7 +265,7 @@ test('reports a config file that is missing, or is a directory', async ({ folder
   assert.match(await findProblem(readConfigFile(join(folder, 'folder.yaml'), env)), /folder\.yaml: it is a directory\./)
 })
 
-test('reports unresolved names with their paths once the file is applied, and writes nothing for them', async ({
+test('warns about unresolved names, with their paths, once the file is applied, and writes nothing for them', async ({
   folder,
 }) => {
   const { data, written } = openData()

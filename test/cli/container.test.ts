@@ -12,7 +12,7 @@ import { cleanUp, signalbox, temporaryFolder } from './command.ts'
 const folder = join(root, 'examples/container')
 const read = (name: string) => readFileSync(join(folder, name), 'utf8')
 const dockerfile = read('Dockerfile').replaceAll('\\\n', ' ')
-/** Returns the arguments of the last instruction with this name. */
+/** Returns the arguments of the last Dockerfile instruction with this name. */
 const instruction = (name: string) => [...dockerfile.matchAll(new RegExp(`^${name} (.+)$`, 'gm'))].at(-1)?.[1] ?? ''
 const readList = (text: string): string[] => JSON.parse(text.slice(text.indexOf('[')))
 
@@ -27,7 +27,7 @@ test('the image runs the CLI as an unprivileged user, with valid options', async
   assert.is(
     instruction('USER'),
     '1000:1000',
-    'the user "node", by a number, so that Kubernetes sees that it is not root',
+    'the user "node" as a number, so that Kubernetes can tell that it is not root',
   )
   assert.is(instruction('STOPSIGNAL'), 'SIGTERM')
   assert.equal(readList(instruction('ENTRYPOINT')), ['node', 'node_modules/signalbox/dist/cli.js'])
@@ -38,12 +38,12 @@ test('the image runs the CLI as an unprivileged user, with valid options', async
     /COPY package\.json package-lock\.json signalbox\.tgz \.\/\nRUN npm ci --omit=dev --ignore-scripts /,
   )
   assert.equal(JSON.parse(read('package.json')).dependencies, { signalbox: 'file:signalbox.tgz' })
-  assert.not.match(dockerfile, /^ARG|TOKEN|SECRET|KEY/m, 'nothing secret is built in')
+  assert.not.match(dockerfile, /^ARG|TOKEN|SECRET|KEY/m, 'no secrets are built in')
   const { settings } = await readConfigFile(join(folder, options.config ?? ''), {})
   assert.equal(settings[0]?.input, { requireApiKey: true })
 })
 
-test('the container becomes healthy, serves metrics only with their token, and exits on SIGTERM', async () => {
+test("the container's command becomes healthy, serves metrics only with the metrics token, and exits on SIGTERM", async () => {
   const token = 'a-token-of-thirty-two-characters-or-more'
   const data = await temporaryFolder()
   const inImage: Record<string, string> = {
@@ -77,14 +77,14 @@ test('the container becomes healthy, serves metrics only with their token, and e
   )
 })
 
-test('rejects a metrics token that is too short at startup', async () => {
+test('rejects a short metrics token at startup', async () => {
   const { code } = await signalbox(['--metrics', '--data', await temporaryFolder()], {
     env: { SIGNALBOX_METRICS_TOKEN: 'short' },
   }).ended
   assert.is(code, 1)
 })
 
-test('the compose file mounts existing files, and its services refer to each other', () => {
+test('the Compose file mounts existing files, and restricts and connects its services', () => {
   const { services, secrets, volumes } = parse(read('compose.yaml'), { merge: true })
   const { gateway, prometheus, grafana } = services
   assert.is(gateway.read_only, true)

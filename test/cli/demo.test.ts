@@ -32,7 +32,7 @@ demo('signalbox --demo streams a response after a failed target', async ({ baseU
   assert.match(text, /^data: \{.*"role":"assistant"/)
   assert.match(text, /"finish_reason":"stop"[^\n]*\n\ndata: \[DONE\]\n\n$/)
   assert.match(listWords(text), /^A train stops .* gentle curve\.$/)
-  assert.ok(arrivals.length > 30, `it came in ${arrivals.length} pieces`)
+  assert.ok(arrivals.length > 30, `it arrived in ${arrivals.length} chunks`)
   assert.ok((arrivals.at(-1) ?? 0) - (arrivals[0] ?? 0) > 1_000, 'word by word')
 })
 
@@ -55,7 +55,7 @@ demo('signalbox --demo returns search results after a failed target', async ({ b
   )
 })
 
-demo('signalbox --demo embeds strings, and strings with the same letters get equal vectors', async ({ baseUrl }) => {
+demo('signalbox --demo returns embeddings, which are equal for strings with the same letters', async ({ baseUrl }) => {
   const response = await fetch(`${baseUrl}/v1/embeddings`, {
     method: 'POST',
     headers: { 'content-type': 'application/json' },
@@ -68,7 +68,7 @@ demo('signalbox --demo embeds strings, and strings with the same letters get equ
   assert.not.equal(first, other)
 })
 
-demo('signalbox --demo returns non-streaming responses and serves clients of several formats', async ({ baseUrl }) => {
+demo('signalbox --demo returns non-streaming responses, and supports several client formats', async ({ baseUrl }) => {
   const send = async (path: string, model: string, extra: object = {}) => {
     const body = JSON.stringify({ model, max_tokens: 100, messages: [{ role: 'user', content: 'Hello' }], ...extra })
     const response = await fetch(baseUrl + path, {
@@ -98,28 +98,31 @@ demo('signalbox --demo returns non-streaming responses and serves clients of sev
   )
 })
 
-demo('signalbox --demo has keys, a nearly exhausted budget, and days of past requests', async ({ baseUrl, token }) => {
-  const { body } = await manage(`${baseUrl}/api/keys?values=none`, token)
-  const keys = body.keys as Array<{ id: string; name: string; error?: string; metadata?: object }>
-  assert.ok(keys.length >= 5)
-  for (const { name, error, metadata } of keys) {
-    assert.is(error, undefined)
-    assert.match(name, /^demo-/)
-    assert.equal(metadata, { demo: 'created by --demo' })
-  }
-  const trial = keys.find(({ name }) => name === 'demo-trial')
-  const { limits } = (await manage(`${baseUrl}/api/keys/${trial?.id}/limits`, token)).body as {
-    limits: Array<{ limit: number; used: number }>
-  }
-  assert.ok(limits.some(({ limit, used }) => used > 0.85 * limit))
-  const from = new Date(Date.now() - 7 * 86_400_000).toISOString()
-  const { rows } = (await manage(`${baseUrl}/api/usage?by=day&from=${from}`, token)).body as { rows: unknown[] }
-  assert.ok(rows.length >= 5)
-  const over = (await manage(`${baseUrl}/api/usage/requests?status=402`, token)).body
-  assert.ok((over.requests as unknown[]).length > 0)
-  const failed = (await manage(`${baseUrl}/api/usage/requests?end=failed`, token)).body
-  assert.ok((failed.requests as unknown[]).length > 0)
-})
+demo(
+  'signalbox --demo has keys, a nearly exhausted limit, and several days of past requests',
+  async ({ baseUrl, token }) => {
+    const { body } = await manage(`${baseUrl}/api/keys?values=none`, token)
+    const keys = body.keys as Array<{ id: string; name: string; error?: string; metadata?: object }>
+    assert.ok(keys.length >= 5)
+    for (const { name, error, metadata } of keys) {
+      assert.is(error, undefined)
+      assert.match(name, /^demo-/)
+      assert.equal(metadata, { demo: 'created by --demo' })
+    }
+    const trial = keys.find(({ name }) => name === 'demo-trial')
+    const { limits } = (await manage(`${baseUrl}/api/keys/${trial?.id}/limits`, token)).body as {
+      limits: Array<{ limit: number; used: number }>
+    }
+    assert.ok(limits.some(({ limit, used }) => used > 0.85 * limit))
+    const from = new Date(Date.now() - 7 * 86_400_000).toISOString()
+    const { rows } = (await manage(`${baseUrl}/api/usage?by=day&from=${from}`, token)).body as { rows: unknown[] }
+    assert.ok(rows.length >= 5)
+    const over = (await manage(`${baseUrl}/api/usage/requests?status=402`, token)).body
+    assert.ok((over.requests as unknown[]).length > 0)
+    const failed = (await manage(`${baseUrl}/api/usage/requests?end=failed`, token)).body
+    assert.ok((failed.requests as unknown[]).length > 0)
+  },
+)
 
 demo('signalbox --demo lists its models, and so does the error for an unknown model', async ({ baseUrl }) => {
   const { data } = (await (await fetch(`${baseUrl}/v1/models`)).json()) as { data: Array<{ id: string }> }
@@ -162,7 +165,7 @@ demo(
   },
 )
 
-demo('signalbox --demo overrides a combo with the same name and warns; without --demo, the combo is back', async () => {
+demo("signalbox --demo temporarily overrides a stored combo with the demo's name, and warns", async () => {
   const data = await temporaryFolder()
   const before = signalbox(['--data', data])
   const token = await before.baseUrl().then(() => findToken(before))

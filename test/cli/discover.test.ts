@@ -53,7 +53,7 @@ test.after(async ({ server }) => {
   await cleanUp()
 })
 
-/** Runs `signalbox connections` until it ends. */
+/** Runs `signalbox connections` to completion. */
 async function run(url: string, args: string[]) {
   const command = signalbox(['connections', ...args], { env: { SIGNALBOX_ADMIN_TOKEN: TOKEN, SIGNALBOX_URL: url } })
   const { code } = await command.ended
@@ -65,7 +65,7 @@ const getIds = async (url: string) => {
   return listed.data.map(({ id }) => id)
 }
 
-test('a new connection to Ollama lists its models, and they respond', async (context) => {
+test('a new Ollama connection discovers models, which can then be called', async (context) => {
   const { url, baseUrl } = context
   const created = await run(url, ['create', 'ollama', '--base-url', baseUrl])
   assert.equal([created.code, created.err], [0, ''])
@@ -77,11 +77,11 @@ test('a new connection to Ollama lists its models, and they respond', async (con
   const again = await run(url, ['discover', 'Ollama', '--json'])
   assert.equal(JSON.parse(again.out).providerSpecificData.enabledModels, context.models)
   assert.equal((await run(url, ['update', 'Ollama', '--paused'])).err, '')
-  assert.is(context.asked, 2, 'a change of something else asks nobody')
+  assert.is(context.asked, 2, 'other changes query no server')
   await run(url, ['delete', 'Ollama'])
 })
 
-test('a connection without a key queries the server again if the URL changes, unless the models are set', async (context) => {
+test('a new URL triggers no discovery for a connection with a fixed model list, until --discover is passed', async (context) => {
   const { url, baseUrl } = context
   const lab = ['openai-compatible-lab', '--prefix', 'lab', '--base-url']
   await run(url, ['create', ...lab, baseUrl, '--model', 'mine'])
@@ -94,7 +94,7 @@ test('a connection without a key queries the server again if the URL changes, un
   await run(url, ['delete', 'openai-compatible-lab'])
 })
 
-test('--no-discover queries no server, and a warning suggests options that help', async (context) => {
+test('--no-discover queries no server, and prints a warning that suggests options', async (context) => {
   const { url, baseUrl } = context
   const created = await run(url, ['create', 'openai-compatible-lab', '--base-url', baseUrl, '--no-discover'])
   assert.equal(
@@ -123,7 +123,7 @@ test('a connection is created even if its server is unreachable, with a warning 
   await run(url, ['delete', 'LM Studio'])
 })
 
-test('the config file queries a server once per start, and prints its warnings', async (context) => {
+test('models of servers in the config file are discovered once per start, and warnings are printed', async (context) => {
   const data = await temporaryFolder()
   const config = join(data, 'config.yaml')
   const start = async (discover: string) => {
@@ -146,6 +146,6 @@ test('the config file queries a server once per start, and prints its warnings',
   assert.not.match(first.err, 'connections.ollama')
   context.models.pop()
   assert.equal((await start(', discover: true')).listed, ['ollama/llama3.2:latest'])
-  assert.equal((await start('')).listed, ['ollama/llama3.2:latest'], 'what was discovered stays')
+  assert.equal((await start('')).listed, ['ollama/llama3.2:latest'], 'discovered models are kept')
   assert.is(context.asked, 2)
 })

@@ -16,7 +16,7 @@ function openData() {
   return { data, list, apply }
 }
 
-test('connects a provider for each standard variable, and names the connection after the variable', async () => {
+test('connects a provider for each standard variable, with the variable in the connection name', async () => {
   const { list, apply } = openData()
   const env = {
     OPENAI_API_KEY: KEY,
@@ -45,7 +45,7 @@ test('connects a provider for each standard variable, and names the connection a
   assert.equal(await list(), before, 'a second start changes nothing')
 })
 
-test('removes quotes around a key', async () => {
+test('removes quotes around a key in a variable', async () => {
   const { data, list, apply } = openData()
   await apply({ OPENAI_API_KEY: KEY })
   const before = await list()
@@ -64,7 +64,7 @@ test('removes quotes around a key', async () => {
   })
 })
 
-test('each variable belongs to a built-in provider', async () => {
+test('every standard variable belongs to a built-in provider', async () => {
   const { apply } = openData()
   const any = new Proxy({}, { get: (_, name) => (String(name).endsWith('_API_KEY') ? KEY : undefined) })
   const found = await apply(any)
@@ -99,7 +99,7 @@ test("keeps the operator's changes to a connection from the environment", async 
 })
 
 for (const isActive of [true, false]) {
-  test(`skips a provider that already has ${isActive ? 'a connection' : 'a paused connection'}`, async () => {
+  test(`skips a provider that already has ${isActive ? 'an active' : 'a paused'} connection`, async () => {
     const { data, list, apply } = openData()
     await apply({ OPENAI_API_KEY: KEY })
     await withManagement(data, ({ connections }) => connections.create({ provider: 'openai', isActive }))
@@ -120,7 +120,7 @@ for (const [env, problem] of [
   ],
   [{ OPENAI_API_KEY: 'sk with blanks' }, /must be the bare key/],
 ] as const) {
-  test(`skips a variable: ${problem.source}`, async () => {
+  test(`skips an unusable variable: ${problem.source}`, async () => {
     const { list, apply } = openData()
     await apply({ OPENAI_API_KEY: KEY })
     const [found] = await apply(env)

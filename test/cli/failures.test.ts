@@ -16,7 +16,7 @@ interface Failure {
 
 const failures = suite('startup failures', { used: '', port: 0, server: createServer() })
 
-/** Creates a used data folder with a secret that the gateway created. */
+/** Creates a data folder from a previous run, with a secret that the gateway created. */
 failures.before(async (context) => {
   context.used = await temporaryFolder()
   const command = signalbox(['--data', context.used])
@@ -31,7 +31,7 @@ failures.after(async ({ server }) => {
   await cleanUp()
 })
 
-/** Checks that the command prints only one line, which names the fix. */
+/** Checks that the command prints a single line, with the fix, and exits with the code. */
 async function expectFailure({ args, env = {}, code, message }: Failure): Promise<void> {
   const command = signalbox(args, { env })
   const label = `signalbox ${args.join(' ')}`
@@ -48,7 +48,7 @@ failures('signalbox reports an unknown option and exits with 2', () =>
 )
 
 failures(
-  'signalbox suggests a fix if the port is in use, or the host is not an address of this machine',
+  "signalbox suggests a fix if the port is in use or the host isn't an address of this machine",
   async ({ used, port }) => {
     const withData = (...args: string[]) => ['--data', used, ...args]
     const taken = new RegExp(`Port ${port} on 127\\.0\\.0\\.1 is already in use\\. .* --port ${port + 1}`)
@@ -80,36 +80,33 @@ failures(
     assert.match(fresh.stderr, message)
     const next = signalbox(['--data', data])
     await next.baseUrl()
-    assert.is(findToken(next).length, 53, 'the token is still to be shown')
+    assert.is(findToken(next).length, 53, 'the token has not been shown yet')
     await next.stop()
   },
 )
 
-failures(
-  'signalbox reports the problem with the file passed to --config, and creates no data folder when it fails',
-  async () => {
-    const folder = await temporaryFolder()
-    const config = join(folder, 'signalbox.yaml')
-    const data = join(folder, 'data')
-    await writeFile(config, 'connections:\n  main:\n    provider: openai\n    apiKey: $' + '{OPENAI_KEY}\n')
-    const args = ['--data', data, '--config', config]
-    await expectFailure({
-      args,
-      code: 1,
-      message: /signalbox\.yaml: connections\.main\.apiKey needs the environment variable OPENAI_KEY/,
-    })
-    assert.not.ok(existsSync(data))
-    const rejected = signalbox(args, { env: { OPENAI_KEY: 'with blanks in it' } })
-    assert.equal(await rejected.ended, { code: 1, signal: null })
-    assert.match(
-      rejected.stderr,
-      /signalbox\.yaml: connections\.main\.apiKey must be the bare key: one line of ASCII characters without whitespace/,
-    )
-  },
-)
+failures('signalbox reports an invalid --config file, and creates no data folder', async () => {
+  const folder = await temporaryFolder()
+  const config = join(folder, 'signalbox.yaml')
+  const data = join(folder, 'data')
+  await writeFile(config, 'connections:\n  main:\n    provider: openai\n    apiKey: $' + '{OPENAI_KEY}\n')
+  const args = ['--data', data, '--config', config]
+  await expectFailure({
+    args,
+    code: 1,
+    message: /signalbox\.yaml: connections\.main\.apiKey needs the environment variable OPENAI_KEY/,
+  })
+  assert.not.ok(existsSync(data))
+  const rejected = signalbox(args, { env: { OPENAI_KEY: 'with blanks in it' } })
+  assert.equal(await rejected.ended, { code: 1, signal: null })
+  assert.match(
+    rejected.stderr,
+    /signalbox\.yaml: connections\.main\.apiKey must be the bare key: one line of ASCII characters without whitespace/,
+  )
+})
 
 failures(
-  'signalbox leaves nothing behind if the port is in use on the first start, so the next start prints the token',
+  'signalbox leaves nothing behind if the port is in use on the first start, so the next start still prints the token',
   async ({ port }) => {
     const data = join(await temporaryFolder(), 'data')
     await expectFailure({ args: ['--data', data, '--port', String(port)], code: 1, message: /is already in use/ })
@@ -134,7 +131,7 @@ failures('signalbox reports an invalid token or secret in the environment', asyn
   ])
 })
 
-failures('signalbox never starts with data that it cannot read, and leaves the data unchanged', async ({ used }) => {
+failures("signalbox doesn't start with data that it can't read, and leaves the data unchanged", async ({ used }) => {
   const store = await readFile(join(used, 'store.db'))
   const cut = await dataFolder(used, { 'store.db': store.subarray(0, 3_000) })
   const newer = await dataFolder(used, { store: formerStore(9, new Map(), { schema: 3 }) })
@@ -168,7 +165,7 @@ failures('signalbox never starts with data that it cannot read, and leaves the d
 })
 
 failures(
-  'signalbox asks for SIGNALBOX_SECRET if the data was encrypted with it, and creates no other secret instead',
+  'signalbox asks for SIGNALBOX_SECRET if the data was encrypted with it, and creates no new secret',
   async () => {
     const data = await temporaryFolder()
     const sealed = signalbox(['--data', data], { env: { SIGNALBOX_SECRET: 'a secret that is long enough for this' } })
@@ -179,11 +176,11 @@ failures(
       code: 1,
       message: /Set SIGNALBOX_SECRET to the secret it was encrypted with, or restore/,
     })
-    assert.not.ok((await readdir(data)).includes('secret'), 'no other secret is made')
+    assert.not.ok((await readdir(data)).includes('secret'), 'no new secret is created')
   },
 )
 
-/** Copies a used folder and replaces some of its files. */
+/** Copies a data folder from a previous run and replaces some of its files. */
 async function dataFolder(used: string, files: Record<string, Buffer>): Promise<string> {
   const folder = join(await temporaryFolder(), 'data')
   await mkdir(folder)

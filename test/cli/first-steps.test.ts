@@ -19,7 +19,7 @@ steps.before(async () => {
 
 steps.after(cleanUp)
 
-steps('the first steps lead from a fresh start to a streamed response when pasted unchanged', async () => {
+steps('the first steps, pasted unchanged, lead from a fresh start to a streamed response', async () => {
   const provider = createServer((request, response) => {
     assert.is(request.headers.authorization, 'Bearer sk-canary-0123456789')
     response.writeHead(200, { 'content-type': 'text/event-stream' })
@@ -58,7 +58,7 @@ steps('the first steps use a model from the catalog', () => {
   assert.ok(defaultCatalog[provider]?.models?.some(({ id }) => id === model))
 })
 
-steps('the first steps call the demo first, and list the available models on later starts', async () => {
+steps('the first steps call the demo model in demo mode, and list the available models on later starts', async () => {
   const data = await temporaryFolder()
   const demo = signalbox(['--demo', '--data', data])
   const baseUrl = await demo.baseUrl()
@@ -80,7 +80,7 @@ steps('the first steps call the demo first, and list the available models on lat
   await later.stop()
 })
 
-/** Finds lines that are indented by two spaces and aren't URLs, with their continuation lines. */
+/** Finds commands: lines that are indented by two spaces and aren't URLs, with their continuation lines. */
 const listCommands = (text: string) =>
   [...text.matchAll(/^ {2}((?:curl|SIGNALBOX_KEY=|export SIGNALBOX_ADMIN_TOKEN=)[\s\S]*?[^\\|])$/gm)].map(
     ([, command]) => command ?? '',

@@ -2,7 +2,7 @@ import { VERSION } from '../../src/lib/version.ts'
 import { assert, suite } from '../support/suite.ts'
 import { type Command, cleanUp, findToken, signalbox, temporaryFolder } from './command.ts'
 
-const test = suite('GET / of the CLI', { baseUrl: '', command: undefined as Command | undefined, data: '' })
+const test = suite("GET / on the CLI's gateway", { baseUrl: '', command: undefined as Command | undefined, data: '' })
 
 test.before(async (context) => {
   context.data = await temporaryFolder()
@@ -12,7 +12,7 @@ test.before(async (context) => {
 
 test.after(cleanUp)
 
-test('returns text with the program name, the base URLs, and the first commands', async ({
+test('returns plain text with the program name, the base URLs, and the first commands', async ({
   baseUrl,
   command,
   data,
@@ -28,7 +28,7 @@ test('returns text with the program name, the base URLs, and the first commands'
   for (const secret of [findToken(command as Command), data]) assert.not.match(text, secret)
 })
 
-test('returns the same text to browsers as a page without scripts', async ({ baseUrl }) => {
+test('returns the same text to browsers as a web page without scripts', async ({ baseUrl }) => {
   const text = await (await fetch(`${baseUrl}/`)).text()
   const page = await fetch(`${baseUrl}/`, { headers: { accept: 'text/html,application/xhtml+xml,*/*;q=0.8' } })
   assert.is(page.headers.get('content-type'), 'text/html; charset=utf-8')
@@ -50,6 +50,6 @@ test('returns JSON to tools that accept only JSON, no body for HEAD, and a 404 f
   assert.is((await fetch(`${baseUrl}/`, { method: 'POST' })).status, 404)
 })
 
-test('GET /health responds while the gateway runs', async ({ baseUrl }) => {
+test('GET /health returns the status and version', async ({ baseUrl }) => {
   assert.equal(await (await fetch(`${baseUrl}/health`)).json(), { status: 'ok', version: VERSION })
 })

@@ -7,7 +7,7 @@ import { openManagement, TOKEN } from '../management/open-management.ts'
 import { assert } from '../support/suite.ts'
 import { configSuite, findProblem, openData, write } from './config-files.ts'
 
-const test = configSuite('the headers of guards in the CLI')
+const test = configSuite('guard headers in the CLI')
 
 const SECRET = 'Bearer token-of-the-service-0123456789'
 
@@ -62,7 +62,7 @@ test('options set headers, with values from stdin or the environment', async () 
   await serving.close()
 })
 
-test('the config file sets headers, and writes nothing if they are the same', async ({ folder }) => {
+test('the config file sets headers, and writes nothing if they are unchanged', async ({ folder }) => {
   const { data, written } = openData()
   const text = (value: string) =>
     `guards:\n  service:\n    kind: http\n    url: https://guard.test\n    headers:\n      authorization: ${value}\n`

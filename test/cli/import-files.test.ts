@@ -7,7 +7,7 @@ const test = importSuite('files that an import reads and writes')
 
 const CONFIG = 'model_list: [{ model_name: m, litellm_params: { model: gpt-4o, api_key: sk-canary } }]\n'
 
-test("writes only new files, in an existing directory, and doesn't follow links", async ({ folder }) => {
+test("only writes new files in an existing directory, and doesn't follow symlinks", async ({ folder }) => {
   const config = await writeImported(folder, '.yaml', CONFIG)
   const file = await writeImported(folder, '.yaml', 'mine')
   const target = fresh(folder, '.yaml')
@@ -39,7 +39,7 @@ test("writes only new files, in an existing directory, and doesn't follow links"
   assert.is((await run('litellm', config, '--out', fresh(folder, '.YAML'))).code, 0)
 })
 
-/** Each level contains the level below it nine times. */
+/** A YAML bomb: each level references the one below it nine times. */
 const bomb = Array.from(
   { length: 9 },
   (_, index) => `l${index}: &l${index} [${Array(9).fill(index ? `*l${index - 1}` : 'x')}]`,
@@ -52,11 +52,11 @@ const malformed: [what: string, content: string | Uint8Array, says: RegExp][] = 
   ['a number', '42', /This is not /],
   ['a plain string', 'sk-canary', /This is not /],
   [
-    'a file that is not YAML',
+    "a file that isn't YAML",
     'model_list: [\n  - "sk-canary',
     /is not valid YAML or JSON; see line \d+, column \d+\.$/m,
   ],
-  ['bytes that are not text', Uint8Array.from({ length: 2_000 }, (_, index) => (index * 7) % 256), /is not /],
+  ["bytes that aren't text", Uint8Array.from({ length: 2_000 }, (_, index) => (index * 7) % 256), /is not /],
   [
     'JSON with 10,000 levels',
     `${'{"targets":'.repeat(10_000)}1${'}'.repeat(10_000)}`,
@@ -72,7 +72,7 @@ const malformed: [what: string, content: string | Uint8Array, says: RegExp][] = 
   ['prototype property names', '{"__proto__": {"model_list": []}, "constructor": {"targets": []}}', /This is not /],
 ]
 for (const [label, content, message] of malformed)
-  test(`reports ${label} in one line`, async ({ folder }) => {
+  test(`reports ${label} with a one-line error`, async ({ folder }) => {
     const path = fresh(folder, '.yaml')
     await writeFile(path, content)
     for (const source of ['litellm', 'portkey', '9router']) {
@@ -84,7 +84,7 @@ for (const [label, content, message] of malformed)
     }
   })
 
-test("doesn't read a file that is too large to be a configuration", async ({ folder }) => {
+test('rejects a file over 32 MiB', async ({ folder }) => {
   const path = await writeImported(folder, '.yaml', CONFIG)
   await truncate(path, 40 * 1024 * 1024)
   const { code, err } = await run('litellm', path)
@@ -92,7 +92,7 @@ test("doesn't read a file that is too large to be a configuration", async ({ fol
   assert.match(err, /is larger than 32 MiB/)
 })
 
-test("reads a LiteLLM configuration with merged anchors, and one in PowerShell's encoding", async ({ folder }) => {
+test("reads a LiteLLM configuration with merged anchors in PowerShell's encoding (UTF-16)", async ({ folder }) => {
   const text = [
     'x-lab: &lab { api_base: "http://lab.test/v1", api_key: os.environ/LAB_KEY }',
     'model_list:',

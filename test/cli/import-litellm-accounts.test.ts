@@ -45,7 +45,7 @@ test("uses each of two accounts with the same provider only for that account's m
   )
 })
 
-test('gives a server named like a provider a separate prefix, and recognizes a provider by its URL', async ({
+test('gives a custom server named like a provider its own prefix, and recognizes providers by their URLs', async ({
   folder,
 }) => {
   const createParams = (api_base: string) => ({ model: 'openai/m', api_base, api_key: 'os.environ/LAB_API_KEY' })
@@ -79,7 +79,7 @@ test('gives a server named like a provider a separate prefix, and recognizes a p
   ])
 })
 
-test('reads listed credentials, URLs, and versions from variables, and parses routes in names like LiteLLM', async ({
+test('resolves credential_list entries, reads URLs and API versions from variables, and parses routes in model names like LiteLLM', async ({
   folder,
 }) => {
   const { output, file, chat } = await importedLiteLlm(folder, {
@@ -139,7 +139,7 @@ const names: [params: object, output: RegExp][] = [
   [{ model: 'm', custom_llm_provider: 'deepseek' }, /model deepseek\/m/],
 ]
 for (const [params, output] of names)
-  test(`reports the provider that it chose for ${JSON.stringify(params)}`, async ({ folder }) => {
+  test(`reports which provider it chose for ${JSON.stringify(params)}`, async ({ folder }) => {
     const { code, out, err } = await run(
       'litellm',
       await writeImported(folder, '.json', JSON.stringify(litellmConfig([['m', params]]))),
@@ -197,7 +197,7 @@ test('replaces each Vertex AI key file with a variable for its JSON', async ({ f
   assert.is((await api.connections.list()).connections.length, 4)
 })
 
-test('never prints or writes a possible secret, wherever a LiteLLM configuration contains it', async ({ folder }) => {
+test('never prints or writes a possible secret, wherever it is in a LiteLLM configuration', async ({ folder }) => {
   const canary = (name: string) => `sk-canary-${name}-0123456789abcdef`
   const content = litellmConfig(
     [
@@ -248,7 +248,7 @@ test('never prints or writes a possible secret, wherever a LiteLLM configuration
   }
 })
 
-test("reports each field of a deployment that its account doesn't use", async ({ folder }) => {
+test("reports each deployment field that the connection doesn't use", async ({ folder }) => {
   const vertex = { model: 'vertex_ai/gemini-2.5-pro', vertex_project: 'p-1', vertex_location: 'us-central1' }
   const aws = { aws_access_key_id: 'AKIA-canary', aws_secret_access_key: 'canary', aws_region_name: 'eu-west-1' }
   const azure = { model: 'azure/m', api_base: 'https://one.openai.azure.com' }

@@ -3,7 +3,7 @@ import { importedLiteLlm, importSuite, lab, litellmConfig } from './imported.ts'
 
 const test = importSuite('importing prices from LiteLLM')
 
-test('uses catalog prices, and reports models without a price if there is a budget', async ({ folder }) => {
+test('uses catalog prices, and reports models without a price if a budget is set', async ({ folder }) => {
   const azure = (deployment: string) => ({
     model: `azure/${deployment}`,
     api_base: 'https://one.openai.azure.com',
@@ -36,7 +36,7 @@ test('uses catalog prices, and reports models without a price if there is a budg
   )
 })
 
-test('converts prices of long requests to price tiers', async ({ folder }) => {
+test('converts prices for long inputs to price tiers', async ({ folder }) => {
   const { api, output } = await importedLiteLlm(
     folder,
     litellmConfig([
@@ -67,7 +67,7 @@ test('converts prices of long requests to price tiers', async ({ folder }) => {
   assert.match(output, /above_200k_tokens_priority/)
 })
 
-test('converts price ranges to one tiered price', async ({ folder }) => {
+test('converts tiered_pricing ranges to one tiered price', async ({ folder }) => {
   const { api, output } = await importedLiteLlm(
     folder,
     litellmConfig([

@@ -3,7 +3,7 @@ import { importedLiteLlm, importSuite, type LiteLlmModel, lab, litellmConfig } f
 
 const test = importSuite('importing from LiteLLM')
 
-test('converts the order of deployments to fallbacks', async ({ folder }) => {
+test('converts the deployment order to fallbacks', async ({ folder }) => {
   const { combos, chat, down } = await importedLiteLlm(
     folder,
     litellmConfig([
@@ -63,7 +63,7 @@ test('appends nested fallbacks, which can be aliases or match a wildcard', async
     assert.ok(output.includes(line), line)
 })
 
-test('follows nested fallbacks as deep as LiteLLM does', async ({ folder }) => {
+test('follows nested fallbacks to the same depth as LiteLLM', async ({ folder }) => {
   const names = 'abcdefgh'.split('')
   const models = names.map((name): LiteLlmModel => [name, lab(name)])
   const fallbacks = names.slice(1).map((name, index) => ({ [names[index] ?? '']: [name] }))
@@ -94,7 +94,7 @@ test('counts only priced models in a budget and allows models without a price, l
   assert.match(output, /router_settings\.num_retries -> Must be a number, not a variable/)
 })
 
-test("uses the deployments' timeouts for their combo, never shorter for non-streaming responses than in LiteLLM", async ({
+test("uses the deployments' timeouts for their combo, and never a shorter one than LiteLLM for non-streaming responses", async ({
   folder,
 }) => {
   const { api, combos, output } = await importedLiteLlm(
@@ -156,7 +156,9 @@ test('keeps every model name that LiteLLM accepts', async ({ folder }) => {
   assert.match(output, /An alias must have 1 to 200 characters/)
 })
 
-test('calls models of other kinds at the endpoint of their kind', async ({ folder }) => {
+test('imports embedding and rerank models with their kinds, and calls the endpoint for the kind', async ({
+  folder,
+}) => {
   const { send, api, output } = await importedLiteLlm(
     folder,
     litellmConfig([
@@ -184,9 +186,7 @@ test('calls models of other kinds at the endpoint of their kind', async ({ folde
   assert.match(output, /model_list\[0\]\.model_info: max_input_tokens -> /)
 })
 
-test("infers the kind of a model from the catalog or the model's name if the file doesn't contain it", async ({
-  folder,
-}) => {
+test("infers a model's kind from the catalog or its name if the file doesn't specify it", async ({ folder }) => {
   const azure = (name: string) => ({
     model: 'azure/ada',
     api_base: `https://${name}.openai.azure.com`,
@@ -280,7 +280,7 @@ test("converts LiteLLM's defaults for new keys to limits of the imported key", a
   assert.match(output, /default_key_generate_params\.duration -> Set "expiresAt" on keys/)
 })
 
-test('uses the same deployment field for the weight as LiteLLM', async ({ folder }) => {
+test('reads the weight from the same deployment field as LiteLLM', async ({ folder }) => {
   const { combos } = await importedLiteLlm(
     folder,
     litellmConfig([
@@ -299,7 +299,7 @@ test('uses the same deployment field for the weight as LiteLLM', async ({ folder
   assert.equal(combos.n?.models, ['lab.test/d', 'lab.test/e'])
 })
 
-test("reports the parts of fallbacks that it doesn't import", async ({ folder }) => {
+test("reports fallback settings that it doesn't import", async ({ folder }) => {
   const { output, combos, file } = await importedLiteLlm(
     folder,
     litellmConfig(

@@ -1,11 +1,11 @@
 import { assert } from '../support/suite.ts'
 import { importSuite, run, startImported, writeImported } from './imported.ts'
 
-const test = importSuite("mistakes in other gateways' files")
+const test = importSuite("importing mistakes in other gateways' files")
 
 const ENV = { OPENAI_API_KEY: 'openai-key-1234567' }
 
-test('converts the weights of other gateways to valid weights of entries', async ({ folder }) => {
+test("converts other gateways' weights to valid entry weights", async ({ folder }) => {
   const target = (model: string, weight: unknown) => ({ provider: 'openai', weight, override_params: { model } })
   const targets = [target('a', 5_000), target('b', -5), target('c', 1), target('d', 'much')]
   const portkey = await writeImported(folder, '.json', JSON.stringify({ strategy: { mode: 'loadbalance' }, targets }))
@@ -94,7 +94,7 @@ test('renames 9router combos and keys that share a name', async ({ folder }) => 
   assert.match(output, /apiKeys\[1\] -> Another key is already named "laptop", so this one is named laptop-2/)
 })
 
-test('lists omitted LiteLLM models with the names that clients use', async ({ folder }) => {
+test('lists omitted LiteLLM models under the names that clients use', async ({ folder }) => {
   const createModel = (name: string, model: string, extra = {}) => ({
     model_name: name,
     litellm_params: { model, ...extra },

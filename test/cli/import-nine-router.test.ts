@@ -35,7 +35,7 @@ async function importNineRouter(folder: string, data: object, names: readonly st
   return { ...found, combos: Object.fromEntries(combos.map((combo) => [combo.name, combo])) }
 }
 
-test('uses keys with the URL for their plan and country, like 9router', async ({ folder }) => {
+test('calls the same plan- and country-specific URLs as 9router', async ({ folder }) => {
   const { chat, output } = await importNineRouter(
     folder,
     {
@@ -62,7 +62,7 @@ test('uses keys with the URL for their plan and country, like 9router', async ({
   assert.match(output, /glm \(glm\) -> connection zai at https:\/\/api\.z\.ai\/api\/anthropic\/v1, as in 9router/)
 })
 
-test('changes the prefixes of servers that share one', async ({ folder }) => {
+test('gives servers with the same prefix different ones', async ({ folder }) => {
   const { chat, combos, warnings } = await importNineRouter(
     folder,
     {
@@ -91,7 +91,7 @@ test('changes the prefixes of servers that share one', async ({ folder }) => {
   assert.is(await url('ollama-local/c'), 'http://box:11434/v1/chat/completions')
 })
 
-test('resolves aliases, names without a provider, and combos to the same models as 9router', async ({ folder }) => {
+test('resolves aliases, unprefixed model names, and combos to the same models as 9router', async ({ folder }) => {
   const { output, combos, chat, api } = await importNineRouter(
     folder,
     {
@@ -133,7 +133,7 @@ test('resolves aliases, names without a provider, and combos to the same models 
   assert.not.match(output, /tunnelUrl|providerStrategies/)
 })
 
-test('reports invalid connections, prices, and models, and the file still starts', async ({ folder }) => {
+test('reports invalid connections, prices, and models, and still produces a valid file', async ({ folder }) => {
   const { output, api } = await importNineRouter(
     folder,
     {
@@ -185,7 +185,7 @@ test('rejects an encrypted database, and suggests exporting it', async ({ folder
   assert.match(err, /Cannot read .* as 9router data\. Use "Export" in the settings/)
 })
 
-test('keeps the expiry of a key, and reports its other restrictions', async ({ folder }) => {
+test("keeps a key's expiry, and reports its other restrictions", async ({ folder }) => {
   const { api, output } = await importNineRouter(
     folder,
     {
@@ -223,7 +223,7 @@ test('keeps the expiry of a key, and reports its other restrictions', async ({ f
   assert.not.match(output, /laptop\./)
 })
 
-test('reports the other fields of connections, servers, and combos', async ({ folder }) => {
+test('reports connection, server, and combo fields without an equivalent', async ({ folder }) => {
   const proxy = { connectionProxyEnabled: true, connectionProxyUrl: 'http://u:canary@proxy.test:3128' }
   const { output, file } = await importNineRouter(
     folder,

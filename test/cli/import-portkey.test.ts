@@ -26,7 +26,7 @@ async function importPortkey(folder: string, config: object, extra: readonly str
 
 const openai = (model: string, extra: object = {}) => ({ provider: 'openai', override_params: { model }, ...extra })
 
-test('finds the provider in a catalog model name, and keeps each key with its targets', async ({ folder }) => {
+test('finds the provider in a model catalog name, and calls each target with its own key', async ({ folder }) => {
   const { output, combos, chat, down } = await importPortkey(folder, {
     strategy: { mode: 'fallback' },
     targets: [
@@ -48,7 +48,7 @@ test('finds the provider in a catalog model name, and keeps each key with its ta
   )
 })
 
-test('imports the attempts and timeout of a config with one provider', async ({ folder }) => {
+test('imports the retry attempts and timeout from a single-provider config', async ({ folder }) => {
   const { output, combos } = await importPortkey(folder, {
     ...openai('m'),
     retry: { attempts: 3 },
@@ -62,7 +62,9 @@ test('imports the attempts and timeout of a config with one provider', async ({ 
   assert.match(output, /Point your clients to .*\/v1\. Use the model "portkey"\.$/m)
 })
 
-test('tries all models of nested combos, and sets a timeout if every target has one', async ({ folder }) => {
+test('sets maxAttempts high enough for all models of nested combos, and a timeout if every target has one', async ({
+  folder,
+}) => {
   const { output, combos } = await importPortkey(folder, {
     strategy: { mode: 'fallback', other: 1 },
     retry: { use_retry_after_header: true },
@@ -85,14 +87,14 @@ test('tries all models of nested combos, and sets a timeout if every target has 
 })
 
 const conditions: [what: string, query: object, whens: object[] | undefined][] = [
-  ['one metadata string', { 'metadata.plan': 'paid' }, [{ metadata: { plan: 'paid' } }]],
+  ['a single metadata string', { 'metadata.plan': 'paid' }, [{ metadata: { plan: 'paid' } }]],
   [
     'two fields',
     { 'metadata.a': { $eq: 1 }, 'params.model': { $in: ['x', 'y'] } },
     [{ model: ['x', 'y'], metadata: { a: '1' } }],
   ],
   [
-    'either of two fields',
+    'either one of two fields',
     { $or: [{ 'metadata.a': 'x' }, { 'metadata.b': 'y' }] },
     [{ metadata: { a: 'x' } }, { metadata: { b: 'y' } }],
   ],
@@ -126,7 +128,7 @@ for (const [label, query, whens] of conditions)
     assert.is(/conditions\[0\] -> Signalbox supports only \$eq and \$in/.test(output), whens === undefined)
   })
 
-test("reads configs as returned by Portkey's API and in the first format version", async ({ folder }) => {
+test("reads configs in the shape that Portkey's API returns, and in the first format version", async ({ folder }) => {
   const config = { strategy: { mode: 'loadbalance' }, targets: [openai('a', { weight: 3 }), openai('b')] }
   const forms = [
     { success: true, data: { name: 'mine', config } },
@@ -142,7 +144,7 @@ test("reads configs as returned by Portkey's API and in the first format version
   }
 })
 
-test("calls the user's servers and clouds at their URLs", async ({ folder }) => {
+test('calls custom hosts at their URLs, and reports invalid providers and resources', async ({ folder }) => {
   const { combos, chat, output } = await importPortkey(folder, {
     strategy: { mode: 'fallback' },
     targets: [
@@ -167,7 +169,9 @@ test("calls the user's servers and clouds at their URLs", async ({ folder }) => 
   assert.match(output, /targets\[5\] -> Has an invalid resource_name/)
 })
 
-test("uses the given provider for a name in Portkey's store, and a separate URL for Azure", async ({ folder }) => {
+test("uses the provider from --provider for a name in Portkey's store, and a separate base URL for Azure", async ({
+  folder,
+}) => {
   const config = {
     strategy: { mode: 'fallback' },
     targets: [
@@ -197,9 +201,7 @@ test("uses the given provider for a name in Portkey's store, and a separate URL 
   assert.equal([code, /--provider needs a name from the config and its provider/.test(err)], [1, true])
 })
 
-test('converts the integrations of a self-hosted gateway to connections, and keeps the model names', async ({
-  folder,
-}) => {
+test("converts a self-hosted gateway's integrations to connections, and keeps the model names", async ({ folder }) => {
   const { output, file, chat, combos } = await importPortkey(folder, {
     plugins_enabled: ['default'],
     credentials: { portkey: { apiKey: 'canary' } },
@@ -230,7 +232,7 @@ test('converts the integrations of a self-hosted gateway to connections, and kee
   assert.not.match(output, /claude-y/)
 })
 
-test('keeps the model names that clients send if conditions test the model', async ({ folder }) => {
+test('keeps the model names that clients send if a condition tests the model', async ({ folder }) => {
   const { chat } = await importPortkey(folder, {
     strategy: {
       mode: 'conditional',
@@ -249,7 +251,9 @@ test('keeps the model names that clients send if conditions test the model', asy
   assert.equal(models, ['a', 'a', 'b'])
 })
 
-test('converts sticky load balancing and circuit breakers to a strategy and health rules', async ({ folder }) => {
+test('converts sticky load balancing and circuit breakers to the sticky strategy and health rules', async ({
+  folder,
+}) => {
   const { combos } = await importPortkey(folder, {
     strategy: {
       mode: 'loadbalance',
@@ -314,7 +318,7 @@ test('reports a target without a condition, and explains where to send metadata'
   assert.match(output, /conditions on metadata -> They check "metadata" in the request body\. .* x-portkey-metadata/)
 })
 
-test("reports each field of a target that its account doesn't use", async ({ folder }) => {
+test("reports each target field that the connection doesn't use", async ({ folder }) => {
   const path = await writeImported(
     folder,
     '.json',
@@ -345,7 +349,7 @@ test("reports each field of a target that its account doesn't use", async ({ fol
   assert.ok(variables.some(({ name }: { name: string }) => name === 'SERVICE_ACCOUNT'))
 })
 
-test('keeps variables in the URL of a target', async ({ folder }) => {
+test("keeps variables in a target's URL", async ({ folder }) => {
   const path = await writeImported(
     folder,
     '.json',

@@ -152,7 +152,7 @@ export const NINE_ROUTER = {
   },
 }
 
-/** Writes the same data to the tables of 9router. */
+/** Writes the same data to a SQLite database with 9router's tables. */
 export function writeSqlite(path: string): void {
   const database = new DatabaseSync(path)
   database.exec(`PRAGMA journal_mode = WAL;

@@ -70,7 +70,7 @@ test('converts a LiteLLM configuration to a file that starts a gateway with the 
   failing.add('claude-sonnet-4-5')
   const through = await chat('claude')
   assert.is(through.status, 200)
-  assert.is(through.asked.length, 2, 'the second target answers after the first has failed')
+  assert.is(through.asked.length, 2, 'the second target responds after the first has failed')
   const { connections } = await api.connections.list()
   assert.equal(connections.find(({ id }) => id === '10.0.0.5')?.prices, { qwen3: { input: 1, output: 2 } })
 })
@@ -147,7 +147,7 @@ test('converts a conditional Portkey strategy to entries with conditions', async
   assert.is((await chat('portkey', { metadata: { team: 'c' } })).asked[0]?.model, 'gpt-4o-mini')
 })
 
-test('converts override_params of a Portkey config to parameters of entries, including inherited ones', async ({
+test('converts override_params in a Portkey config to entry parameters, including inherited ones', async ({
   folder,
 }) => {
   const config = {
@@ -206,7 +206,7 @@ for (const kind of ['db.json', 'db/data.sqlite'] as const) {
     else writeSqlite(join(path, kind))
     const before = await readFile(join(path, kind))
     const { output, file, warnings, chat, api } = await startImported(folder, ['9router', path], NINE_ROUTER_ENV)
-    assert.equal(await readFile(join(path, kind)), before, 'the data of 9router are left as they are')
+    assert.equal(await readFile(join(path, kind)), before, "9router's data is left unchanged")
     assert.equal(warnings, [])
     for (const text of [output, file]) assert.not.match(text, /canary/)
     assert.match(output, /\(claude\) -> Signs in with a personal account/)
@@ -245,7 +245,7 @@ for (const kind of ['db.json', 'db/data.sqlite'] as const) {
   })
 }
 
-test('explains the problem with a file without quoting it', async ({ folder }) => {
+test('explains what is wrong with a file or the arguments, without quoting the file', async ({ folder }) => {
   const broken = await writeImported(folder, '.json', '{"targets": [{"api_key": "sk-canary" "x"}]}')
   const list = await writeImported(folder, '.yaml', '- sk-canary')
   const good = await writeImported(folder, '.yaml', LITELLM)
@@ -272,7 +272,7 @@ test('explains the problem with a file without quoting it', async ({ folder }) =
   assert.is(await readFile(good, 'utf8'), LITELLM)
 })
 
-test("rejects a file that isn't SQLite, and suggests exporting the data", async ({ folder }) => {
+test("rejects a 9router database that isn't SQLite, and suggests exporting the data", async ({ folder }) => {
   const path = await createFolder(folder)
   await writeFile(join(path, 'db/data.sqlite'), 'no database')
   const { code, err } = await run('9router', path)
@@ -280,7 +280,7 @@ test("rejects a file that isn't SQLite, and suggests exporting the data", async 
   assert.match(err, /Use "Export" in the settings/)
 })
 
-test("doesn't give a plain-text key the name of a variable that LiteLLM reads", async ({ folder }) => {
+test("doesn't assign a plain-text key to a variable that LiteLLM reads for other deployments", async ({ folder }) => {
   const models = [
     '{ model_name: one, litellm_params: { model: gpt-4o, api_key: sk-canary } }',
     '{ model_name: two, litellm_params: { model: gpt-4o } }',
@@ -297,11 +297,11 @@ test("doesn't give a plain-text key the name of a variable that LiteLLM reads", 
   const { output, file, chat } = await startImported(folder, ['litellm', path], env)
   assert.is((await chat('one')).asked[0]?.key, 'written-1234567')
   assert.is((await chat('two')).asked[0]?.key, 'read-1234567')
-  assert.not.match(output, /BEDROCK_API_KEY/, 'a variable that nothing in the file needs')
+  assert.not.match(output, /BEDROCK_API_KEY/, "no variable that the file doesn't use")
   assert.not.match(file, /\{\}/)
 })
 
-test('keeps strings from another gateway that look like variables', async ({ folder }) => {
+test('keeps strings that look like variables, instead of expanding them', async ({ folder }) => {
   const home = `$${'{HOME}'}`
   const path = await writeImported(
     folder,

@@ -23,7 +23,7 @@ export function importSuite(name: string) {
 }
 
 let count = 0
-/** Returns an unused path. */
+/** Returns an unused path with this ending. */
 export const fresh = (folder: string, end: string) => join(folder, `${++count}${end}`)
 
 export async function writeImported(folder: string, end: string, content: string): Promise<string> {
@@ -57,8 +57,8 @@ function requestModel(pathname: string): object {
 }
 
 /**
- * Imports a file, and starts a gateway with the result. Resolves to what the gateway reports, and the upstreams it calls. Models in `failing` fail on
- * every other call, and models in `down` on every call.
+ * Imports a file, and starts a gateway with the result. Resolves to the output, the warnings, and functions that send requests and return the
+ * upstream calls. Models in `failing` fail every other call, and models in `down` fail every call.
  */
 export async function startImported(folder: string, args: string[], env: Record<string, string>) {
   const out = fresh(folder, '.yaml')
@@ -117,7 +117,7 @@ const LITELLM_KEYS = {
   VERTEX_CREDENTIALS: 'ya29.vertex-token-1234567',
 }
 
-/** A LiteLLM `model_name`, its `litellm_params`, and other members of its entry. */
+/** A LiteLLM `model_name`, its `litellm_params`, and other fields of its entry. */
 export type LiteLlmModel = [name: string, params: object, rest?: object]
 
 /** Creates a LiteLLM configuration with these models and other sections. */
@@ -134,7 +134,7 @@ export const lab = (model: string, extra: object = {}) => ({
   ...extra,
 })
 
-/** Imports a LiteLLM configuration and starts a gateway with it, like `started`. Also returns its combos by name, and its aliases. */
+/** Imports a LiteLLM configuration and starts a gateway with it, like `startImported`. Also returns the combos by name, and the aliases. */
 export async function importedLiteLlm(folder: string, content: object) {
   const path = await writeImported(folder, '.yaml', JSON.stringify(content))
   const found = await startImported(folder, ['litellm', path], LITELLM_KEYS)

@@ -17,7 +17,7 @@ test.before.each(async (context) => {
 })
 test.after(cleanUp)
 
-/** Runs the command in a folder. */
+/** Runs `signalbox init` in a folder. */
 async function init(folder: string, ...args: string[]) {
   const child = spawn(process.execPath, [main, 'init', ...args], { cwd: folder, env: {} })
   const ended = new Promise<number | null>((resolve) => child.once('close', resolve))
@@ -64,7 +64,7 @@ test('creates a config file and secrets that the gateway can start with', async 
   await command.stop()
 })
 
-test('writes config file examples that are valid when uncommented', async ({ folder }) => {
+test('writes commented-out config examples that are valid when uncommented', async ({ folder }) => {
   await init(folder)
   const full = (await read(folder, 'signalbox.yaml')).replace(
     /^( *)# (?!yaml-language-server)((?: *[\w-]+:|connections|combos|aliases).*)$/gm,
@@ -101,7 +101,7 @@ test('keeps existing files and reports them', async ({ folder }) => {
   assert.equal([await read(folder, 'signalbox.yaml'), await read(folder, '.env')], before)
 })
 
-test('adds only the variables that the .env file lacks', async ({ folder }) => {
+test('adds only variables that are missing from the .env file', async ({ folder }) => {
   const own = 'PORT=4100\nexport SIGNALBOX_ADMIN_TOKEN=mine\nAPP_KEY='
   await writeFile(join(folder, '.env'), own)
   await chmod(join(folder, '.env'), 0o644)
@@ -121,7 +121,7 @@ test('adds only the variables that the .env file lacks', async ({ folder }) => {
   assert.equal(await readdir(folder), ['.env'])
 })
 
-test('creates only the secrets of a cloud proxy with --cloud-proxy', async ({ folder }) => {
+test("with --cloud-proxy, creates only a cloud proxy's secrets", async ({ folder }) => {
   const { out } = await init(folder, '--cloud-proxy')
   assert.is(out, 'Created .env (added SIGNALBOX_SECRET, SIGNALBOX_ENROLLMENT_TOKEN)\n')
   assert.equal(await readdir(folder), ['.env'])
@@ -167,7 +167,7 @@ test('adds .env to the .gitignore of a Git repository, unless it is already igno
   }
 })
 
-test('prints the outcome as JSON, without secrets', async ({ folder }) => {
+test('prints the result as JSON, without secrets', async ({ folder }) => {
   const { out } = await init(folder, '--json', '--env-only')
   assert.equal(JSON.parse(out), {
     files: [

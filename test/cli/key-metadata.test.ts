@@ -11,9 +11,9 @@ import { defaultCatalog } from '../../src/protocols/providers/catalog.ts'
 import { openManagement, TOKEN } from '../management/open-management.ts'
 import { assert, suite } from '../support/suite.ts'
 
-const test = suite('metadata of keys in the CLI')
+const test = suite('key metadata in the CLI')
 
-test('one --metadata option sets each string', async () => {
+test('each --metadata option sets one string', async () => {
   const management = openManagement()
   const serving = await serveNode(management.gateway, { port: 0 })
   const run = async (...args: string[]) => {

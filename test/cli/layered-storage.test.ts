@@ -6,7 +6,7 @@ const layers = suite('a layered storage', { ...layered() })
 
 layers.before.each((context) => void Object.assign(context, layered()))
 
-layers('a layered storage reads from the top, and falls back to the base', async ({ both, top, base }) => {
+layers('a layered storage reads from the top layer, and falls back to the base', async ({ both, top, base }) => {
   await top.set('a', 'top')
   await base.set('a', 'base')
   await base.set('b', 'base')
@@ -16,7 +16,7 @@ layers('a layered storage reads from the top, and falls back to the base', async
 })
 
 layers(
-  "a layered storage changes and deletes a record in the record's layer, and creates new records in the base",
+  'a layered storage updates and deletes a record in the layer that contains it, and creates new records in the base',
   async ({ both, top, base }) => {
     const version = await top.set('a', '1')
     assert.is(await both.set('a', '2', { ifVersion: null }), false)

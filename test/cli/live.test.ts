@@ -6,7 +6,7 @@ import { runHere } from './run-here.ts'
 
 const test = suite('signalbox live')
 
-test('prints one line per event, or JSON Lines, up to the limit', async () => {
+test('prints events as text or JSON Lines, up to the limit', async () => {
   const { gateway } = openManagement({ clock: platformClock })
   const serving = await serveNode(gateway, { port: 0 })
   const running = await runHere(serving.url, 'live --limit 1')
@@ -16,7 +16,7 @@ test('prints one line per event, or JSON Lines, up to the limit', async () => {
     isOver = true
   })
   for (let index = 0; !isOver; index++) {
-    await gateway.api.aliases.set({ alias: 'a', model: `b${index}` }) // the first changes may come before the command listens
+    await gateway.api.aliases.set({ alias: 'a', model: `b${index}` }) // the first changes may happen before the command is listening
     await new Promise((resolve) => setTimeout(resolve, 20))
   }
   const { out } = await following

@@ -63,14 +63,14 @@ test.after(async ({ servers }) => {
   await cleanUp()
 })
 
-/** Starts a gateway that reaches the servers at the ports of the recipes. */
+/** Starts a gateway that reaches the servers at the recipes' ports. */
 const start = async ({ ports }: Context, args: string[] = []) =>
   signalbox(['--data', await temporaryFolder(), '--no-env', ...args], {
     env: { SIGNALBOX_ADMIN_TOKEN: TOKEN, VLLM_API_KEY: VLLM_KEY },
     node: ['--import', ports],
   })
 
-/** Runs a block in a shell against the test's gateway instead of the one on port 4000. */
+/** Runs a code block in a shell, against the test's gateway instead of port 4000. */
 function runBlock({ folder }: Context, script: string, url: string): Promise<{ stdout: string; stderr: string }> {
   const env = {
     PATH: `${folder}:${process.env.PATH}`,
@@ -81,7 +81,7 @@ function runBlock({ folder }: Context, script: string, url: string): Promise<{ s
   return run('sh', ['-ec', script.replaceAll('http://127.0.0.1:4000', url)], { env })
 }
 
-/** Runs a block that causes neither an error nor a warning. Resolves to its output. */
+/** Runs a code block that must cause no error or warning. Resolves to its output. */
 async function sh(context: Context, script: string, url: string): Promise<string> {
   const { stdout, stderr } = await runBlock(context, script, url)
   assert.not.match(stderr, 'signalbox:')
@@ -99,7 +99,7 @@ for (const [title, hello, listed, embeddings] of [
   ['llama.cpp', 'Hello from llama', ['llama/qwen3'], []],
   ['vLLM', 'Hello from vllm', ['vllm/Qwen/Qwen3-4B'], []],
 ] as const) {
-  test(`the recipe for ${title} lists the server's models and gets a response`, async (context) => {
+  test(`the recipe for ${title} lists the server's models and calls one`, async (context) => {
     const gateway = await start(context)
     const url = await gateway.baseUrl()
     const [first = '', ...others] = listBlocks(title, 'sh')
@@ -116,7 +116,7 @@ for (const [title, hello, listed, embeddings] of [
   })
 }
 
-test('the recipe for llama.cpp connects while the model loads, and its retry command works later', async (context) => {
+test('the llama.cpp recipe connects while the model is loading, and its retry command works later', async (context) => {
   const gateway = await start(context)
   const url = await gateway.baseUrl()
   const [create = ''] = listBlocks('llama.cpp', 'sh').join('').split('\n')
@@ -132,7 +132,7 @@ test('the recipe for llama.cpp connects while the model loads, and its retry com
   await gateway.stop()
 })
 
-test('the file with all servers connects them, and its combo responds', async (context) => {
+test('the config file with all servers connects them, and its combo responds', async (context) => {
   const config = join(context.folder, 'signalbox.yaml')
   await writeFile(config, listBlocks('Use a config file', 'yaml').join(''))
   const gateway = await start(context, ['--config', config])
@@ -152,7 +152,7 @@ test('the file with all servers connects them, and its combo responds', async (c
   await gateway.stop()
 })
 
-test('the code for your app prints the models', async ({ servers }) => {
+test('the example that connects a server in code prints the models', async ({ servers }) => {
   const fetchLocal = (url: string | URL | Request, init?: RequestInit) =>
     fetch(
       String(url).replace(/localhost:(\d+)/, (_, port) => `127.0.0.1:${servers.ports[port]}`),

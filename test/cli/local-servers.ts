@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net'
 import { text } from 'node:stream/consumers'
 import { tryParseJson } from '../../src/lib/json.ts'
 
-/** A fake local model server with the server's wire format. */
+/** A fake local model server with the real server's wire format. */
 interface LocalServer {
   /** Its default port. */
   port: number
@@ -14,14 +14,14 @@ interface LocalServer {
   unknownPath: [status: number, body: object]
   /** Returns the response to an unknown model. Omitted if the server has only one model and ignores the name. */
   unknownModel?: (model: string) => object
-  /** The required key, and the response to a request without it. */
+  /** The required API key, and the response to a request without it. */
   key?: [value: string, refusal: object]
 }
 
 export const VLLM_KEY = 'token-abc123'
 
 /**
- * From their documentation: https://docs.ollama.com/api/openai-compatibility, https://lmstudio.ai/docs/developer/openai-compat,
+ * The responses in the servers' documentation: https://docs.ollama.com/api/openai-compatibility, https://lmstudio.ai/docs/developer/openai-compat,
  * https://github.com/ggml-org/llama.cpp/tree/master/tools/server, https://docs.vllm.ai/en/stable/serving/openai_compatible_server.html
  */
 const servers = {
@@ -125,16 +125,16 @@ const servers = {
 export type LocalName = keyof typeof servers
 
 export interface LocalServers {
-  /** The ports of the fakes by the servers' default ports. */
+  /** The fake servers' ports, by the real servers' default ports. */
   ports: Record<number, number>
   /** The models of each server, which tests may change. */
   models: Record<LocalName, string[]>
-  /** `true` makes `llama` respond as it does while it loads its model. */
+  /** `true` makes `llama` respond as if it were still loading its model. */
   isLoading: boolean
   close(): void
 }
 
-/** Starts all servers, each on a free port of this machine. */
+/** Starts all servers, each on a free loopback port. */
 export async function startLocalServers(): Promise<LocalServers> {
   const started: Server[] = []
   const all: LocalServers = {

@@ -5,7 +5,7 @@ import { cleanUp, manage, signalbox, temporaryFolder } from './command.ts'
 const TOKEN = 'an admin token of forty characters or so'.replaceAll(' ', '-')
 
 /** All tests in this file share one gateway. Each creates its own records. */
-const test = suite('the commands for a running gateway', { url: '' })
+const test = suite('the CLI commands for a running gateway', { url: '' })
 
 test.before(async (context) => {
   const gateway = signalbox(['--data', await temporaryFolder()], { env: { SIGNALBOX_ADMIN_TOKEN: TOKEN } })
@@ -14,7 +14,7 @@ test.before(async (context) => {
 
 test.after(cleanUp)
 
-/** Runs a command until it ends. */
+/** Runs a command to completion. */
 async function run(args: string[], { env = {}, input = '' }: { env?: Record<string, string>; input?: string } = {}) {
   const command = signalbox(args, { env: { SIGNALBOX_ADMIN_TOKEN: TOKEN, ...env }, input })
   const { code } = await command.ended
@@ -53,7 +53,7 @@ test('creates, shows, pauses, and deletes a key', async ({ url }) => {
   assert.equal(await run(['keys', 'list', '--json'], { env }), { code: 0, out: '{\n  "keys": []\n}\n', err: '' })
 })
 
-test('mints a token with a lifetime in seconds or with a unit', async ({ url }) => {
+test('mints a token whose lifetime has a unit or is in seconds', async ({ url }) => {
   await manage(`${url}/api/accounts`, TOKEN, { method: 'PUT', body: { id: 'user_1' } })
   for (const lifetime of ['15m', '900']) {
     const command = ['tokens', 'mint', '--account', 'user_1', '--expires-in', lifetime, '--json']
@@ -78,7 +78,7 @@ test('reads a credential from stdin or a variable, and never prints it', async (
   assert.not.match(piped.out + named.out + listed.out, /sk-/)
 })
 
-test('prints one line and exits with 1 on errors and wrong usage, and with 2 for an unknown command', async ({
+test('prints one line and exits with 1 for errors and wrong usage, and with 2 for an unknown command', async ({
   url,
 }) => {
   const env = { SIGNALBOX_URL: url }
@@ -100,7 +100,9 @@ test('prints one line and exits with 1 on errors and wrong usage, and with 2 for
   )
 })
 
-test('prints the URL of an unreachable gateway, and asks for a missing token', async ({ url }) => {
+test('the error for an unreachable gateway contains its URL, and the one for a missing token asks for it', async ({
+  url,
+}) => {
   const away = await run(['settings'], { env: { SIGNALBOX_URL: 'http://127.0.0.1:9' } })
   assert.is(away.code, 1)
   assert.match(

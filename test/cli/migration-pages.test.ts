@@ -12,7 +12,7 @@ for (const [page, action, model] of [
   ['from-litellm', 'litellm', 'gpt-5'],
   ['from-portkey', 'portkey', 'portkey'],
 ] as const)
-  test(`the file in ${page} matches the import's output, and a gateway starts with it`, async ({ folder }) => {
+  test(`the example file in ${page} matches the import's output, and a gateway starts with it`, async ({ folder }) => {
     const blocks = pages.get(`${SITE}migrate/${page}.md`) ?? []
     const [source, result] = blocks.filter(({ language }) => language === 'yaml' || language === 'json')
     assert.ok(source && result)

@@ -3,7 +3,7 @@ import { assert, suite } from '../support/suite.ts'
 
 const test = suite('hosts that bypass the proxy with NO_PROXY')
 
-/** By `NO_PROXY`: hosts that are called directly, and hosts that are called through the proxy. */
+/** For each `NO_PROXY` value: hosts that are called directly, and hosts that are called through the proxy. */
 const table: ReadonlyArray<[noProxy: string, direct: string[], proxied: string[]]> = [
   ['', ['localhost', 'api.localhost', '127.0.0.1', '127.8.8.8:99', '[::1]:4000'], ['example.com', '10.0.0.1', '[::2]']],
   ['*', ['example.com', '10.0.0.1', '[fd00::1]'], []],
@@ -36,7 +36,7 @@ const table: ReadonlyArray<[noProxy: string, direct: string[], proxied: string[]
   [' a.example ,, b.example\tc.example , ', ['a.example', 'b.example', 'c.example'], ['d.example']],
 ]
 
-test('supports names, wildcards, networks, ranges, and ports like curl, Go, Python, and Node', () => {
+test('supports the names, wildcards, networks, ranges, and ports that curl, Go, Python, and Node support', () => {
   const call = (host: string) => new URL(host.includes('://') ? host : `http://${host}/v1`)
   for (const [noProxy, direct, proxied] of table) {
     const isDirect = readNoProxy(noProxy)
@@ -45,7 +45,7 @@ test('supports names, wildcards, networks, ranges, and ports like curl, Go, Pyth
   }
 })
 
-test('rejects an invalid entry with an error that contains it', () => {
+test('rejects an invalid entry with an error that quotes it', () => {
   for (const entry of [
     '10.0.0.0/33',
     '10.0.0.0/',

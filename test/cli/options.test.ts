@@ -27,7 +27,7 @@ options(
   },
 )
 
-options('the options default to the local machine, port 4000, and ./data', () => {
+options('the options default to loopback, port 4000, and ./data', () => {
   assert.equal(parseOptions([]), {
     port: 4000,
     host: '127.0.0.1',
@@ -55,20 +55,10 @@ options('options accept their value after a space or an equals sign', () => {
   )
 })
 
-options(
-  'the options --config, --open, and --no-env are parsed, and may be repeated as long as their values are equal',
-  () => {
-    const { config, open, env } = parseOptions([
-      '--config',
-      'b.yaml',
-      '--config=b.yaml',
-      '--open',
-      '--open',
-      '--no-env',
-    ])
-    assert.equal({ config, open, env }, { config: 'b.yaml', open: true, env: false })
-  },
-)
+options('parses --config, --open, and --no-env, which may be repeated with the same value', () => {
+  const { config, open, env } = parseOptions(['--config', 'b.yaml', '--config=b.yaml', '--open', '--open', '--no-env'])
+  assert.equal({ config, open, env }, { config: 'b.yaml', open: true, env: false })
+})
 
 options('--log logs text by default, and JSON with the value json after a space or an equals sign', () => {
   assert.is(parseOptions(['--log', '--demo']).log, 'text')
@@ -178,7 +168,7 @@ for (const [env, newToken, message] of unusable) {
   )
 }
 
-environment('the environment can be empty, or set both the token and the secret', () => {
+environment('accepts an empty environment, and one with both the token and the secret', () => {
   assert.equal(readEnvironment({}, { newToken: true }), { adminToken: undefined, secret: undefined })
   const env = { SIGNALBOX_ADMIN_TOKEN: token, SIGNALBOX_SECRET: 's'.repeat(32) }
   assert.equal(readEnvironment(env, { newToken: false }), { adminToken: token, secret: 's'.repeat(32) })
@@ -198,7 +188,7 @@ function throwsProblem(run: () => unknown, { exitCode, message }: { exitCode: nu
 
 const addresses = suite('the address that the CLI listens on')
 
-addresses('a listening address counts as open to the network unless it is loopback', () => {
+addresses('only loopback addresses count as local', () => {
   for (const host of ['127.0.0.1', '127.8.8.8', '::1', 'localhost']) assert.ok(isLoopback(host), host)
   for (const host of ['0.0.0.0', '::', '10.0.0.1', '127.evil.example', '::ffff:10.0.0.1'])
     assert.not.ok(isLoopback(host), host)
@@ -206,7 +196,7 @@ addresses('a listening address counts as open to the network unless it is loopba
 
 const lines = suite('the CLI message for an unexpected error')
 
-lines('an unexpected error is printed in one line without credentials', () => {
+lines('an unexpected error is printed on one line, without credentials', () => {
   const error = new TypeError(
     'first\nsecond \u001b[31mred Bearer abc sk-proj-12345678 id 0b1f7a5e-2f0c-4a53-9d0b-5b9f2f1d8a11',
   )

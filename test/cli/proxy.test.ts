@@ -5,7 +5,7 @@ import { assert, suite } from '../support/suite.ts'
 import { type CommandOptions, chat, cleanUp, findToken, signalbox, temporaryFolder } from './command.ts'
 import { writeImported } from './imported.ts'
 
-const test = suite('an outbound proxy between the gateway and its providers', { port: 0, proxied: [] as string[] })
+const test = suite('the outbound proxy between the gateway and its providers', { port: 0, proxied: [] as string[] })
 
 /** A provider whose hostname only the proxy can resolve. */
 const provider = createServer((_request, response) =>
@@ -89,7 +89,7 @@ test('calls providers through HTTP_PROXY with NODE_USE_ENV_PROXY=1, and directly
   assert.is((await send({ ...env, NODE_USE_ENV_PROXY: '1', NO_PROXY: 'lab.invalid' })).status, 502)
 })
 
-test('never requests media at a private address through the proxy', async ({ port, proxied }) => {
+test('never requests media from a private or plain HTTP URL through the proxy', async ({ port, proxied }) => {
   const proxy = `http://127.0.0.1:${port}`
   const env = { NODE_USE_ENV_PROXY: '1', HTTP_PROXY: proxy, HTTPS_PROXY: proxy }
   for (const [url, calls] of [
@@ -105,7 +105,10 @@ test('never requests media at a private address through the proxy', async ({ por
   }
 })
 
-test("never sends local requests, or a command's admin token, to the proxy", async ({ port, proxied }) => {
+test("never sends local provider calls or a command's requests, which include the admin token, through the proxy", async ({
+  port,
+  proxied,
+}) => {
   proxied.length = 0
   const folder = await temporaryFolder()
   const { port: at } = provider.address() as AddressInfo // a TCP server always has this type
@@ -125,7 +128,7 @@ test("never sends local requests, or a command's admin token, to the proxy", asy
   assert.equal(proxied, [])
 })
 
-test("bypasses the proxy for prompts and a command's admin token if NO_PROXY has a matching network or wildcard", async ({
+test('bypasses the proxy for provider calls and commands if NO_PROXY has a matching network or wildcard', async ({
   port,
   proxied,
 }) => {

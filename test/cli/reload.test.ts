@@ -63,7 +63,7 @@ async function waitUntil(isTrue: () => boolean): Promise<void> {
   assert.ok(isTrue())
 }
 
-test('applies a changed module, and keeps the configuration if the file has a mistake', async ({ folder }) => {
+test('applies a changed module, and keeps the previous configuration if the file has a mistake', async ({ folder }) => {
   const path = join(folder, 'watched.mjs')
   await writeFile(path, createConfig('first'))
   const { running, output, listCombos } = await serve(folder, path)
@@ -90,7 +90,9 @@ test('applies a changed module, and keeps the configuration if the file has a mi
   }
 })
 
-test('a connection in the module replaces the one from a variable until it is removed', async ({ folder }) => {
+test('a connection in the module replaces the one from an environment variable until it is removed', async ({
+  folder,
+}) => {
   const path = join(folder, 'variables.mjs')
   await writeFile(path, 'export default {}')
   const { running, listConnections } = await serve(folder, path, [], { GROQ_API_KEY: 'gsk_0123456789' })
@@ -107,7 +109,7 @@ test('a connection in the module replaces the one from a variable until it is re
   }
 })
 
-test('rejects a change that would let other machines in without an API key', async ({ folder }) => {
+test('rejects a change that would let other machines connect without an API key', async ({ folder }) => {
   const path = join(folder, 'open.mjs')
   const keys = '{ requireApiKey: true }'
   await writeFile(path, createConfig('first', keys))
@@ -130,13 +132,13 @@ test('rejects a change that would let other machines in without an API key', asy
   }
 })
 
-test('a gateway without a config file has nothing to reload', async ({ folder }) => {
+test('a gateway without a config file has no reload function', async ({ folder }) => {
   const { running } = await serve(folder, 'none')
   assert.is(running.reload, undefined)
   await running.stop({ graceMs: 0 })
 })
 
-test('SIGHUP applies the module again', async ({ folder }) => {
+test('SIGHUP reloads the module', async ({ folder }) => {
   const path = join(folder, 'signalled.mjs')
   await writeFile(join(folder, 'name.txt'), 'first')
   await writeFile(
@@ -155,7 +157,7 @@ test('SIGHUP applies the module again', async ({ folder }) => {
   assert.equal(await command.stop(), { code: 0, signal: null })
 })
 
-test('SIGHUP applies a YAML file again', async ({ folder }) => {
+test('SIGHUP reloads a YAML file', async ({ folder }) => {
   const path = join(folder, 'signalled.yaml')
   await writeFile(path, 'aliases: { quick: openai/gpt-5-mini }')
   const command = signalbox(['--data', join(folder, 'yaml-data'), '--config', path])

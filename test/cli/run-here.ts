@@ -3,7 +3,7 @@ import { runCommand } from '../../src/cli/commands/run-command.ts'
 import { isProblem } from '../../src/cli/problem.ts'
 import { TOKEN } from '../management/open-management.ts'
 
-/** Runs a command in this process, and prints problems as the program does. The line is split at spaces. */
+/** Runs a command in this process, and prints errors like the CLI does. A string is split at spaces. */
 export async function runHere(
   url: string,
   line: string | string[],

@@ -21,7 +21,11 @@ start(
     assert.match(first.stdout, `OpenAI clients     ${baseUrl}/v1\n`)
     assert.match(token, /^sbx_admin_[\w-]{43}$/)
     assert.match(first.stdout, `\n  ${baseUrl}/admin/#token=${token}\n`)
-    assert.is(first.stdout.split(token).length, 3, 'the token stands there once, and in the address of the dashboard')
+    assert.is(
+      first.stdout.split(token).length,
+      3,
+      'the token is printed once on its own, and once in the dashboard URL',
+    )
     assert.is((await fetch(`${baseUrl}/admin/`)).headers.get('content-type'), 'text/html; charset=utf-8')
     assert.is((await manage(`${baseUrl}/api/settings`, token)).status, 200)
     assert.equal(await first.stop(), { code: 0, signal: null })
@@ -46,7 +50,7 @@ start(
   },
 )
 
-start('signalbox stores a digest of the admin token, and never the token itself', async () => {
+start('signalbox stores a hash of the admin token, never the token itself', async () => {
   const data = await temporaryFolder()
   const command = signalbox(['--data', data])
   await command.baseUrl()
@@ -75,7 +79,7 @@ start('signalbox rejects management requests without the admin token', async () 
   }
   await manage(`${baseUrl}/api/settings`, token, { method: 'PATCH', body: { requireApiKey: true } })
   const asClient = await chat(baseUrl, 'openai/x', { authorization: `Bearer ${token}` })
-  assert.is(asClient.status, 401, 'the admin token opens no model request')
+  assert.is(asClient.status, 401, 'the admin token is not accepted for model requests')
   await command.stop()
 })
 
@@ -112,30 +116,27 @@ for (const [args, status] of [
   )
 }
 
-start(
-  'signalbox with --log json writes one line of JSON per request to standard output, and writes nothing else there',
-  async () => {
-    const command = signalbox(['--data', await temporaryFolder(), '--demo', '--log', 'json'])
-    const [, baseUrl = ''] = await command.printed(/OpenAI clients +(\S+)\/v1/)
-    for (const model of ['demo', 'nothing/known']) {
-      await (await chat(baseUrl, model)).text()
-      await command.printed(new RegExp(`"asked":"${model}".*\n`))
-    }
-    await command.stop()
-    const lines = command.stdout
-      .trim()
-      .split('\n')
-      .map((line) => JSON.parse(line))
-    assert.equal(
-      lines.map(({ asked, status }) => [asked, status]),
-      [
-        ['demo', 200],
-        ['nothing/known', 404],
-      ],
-    )
-    assert.not.match(command.stdout, 'sbx_admin_')
-  },
-)
+start('signalbox --log json writes one line of JSON per request to stdout, and nothing else', async () => {
+  const command = signalbox(['--data', await temporaryFolder(), '--demo', '--log', 'json'])
+  const [, baseUrl = ''] = await command.printed(/OpenAI clients +(\S+)\/v1/)
+  for (const model of ['demo', 'nothing/known']) {
+    await (await chat(baseUrl, model)).text()
+    await command.printed(new RegExp(`"asked":"${model}".*\n`))
+  }
+  await command.stop()
+  const lines = command.stdout
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line))
+  assert.equal(
+    lines.map(({ asked, status }) => [asked, status]),
+    [
+      ['demo', 200],
+      ['nothing/known', 404],
+    ],
+  )
+  assert.not.match(command.stdout, 'sbx_admin_')
+})
 
 start('signalbox --new-token replaces the admin token, even for a running gateway', async () => {
   const data = await temporaryFolder()
@@ -182,11 +183,11 @@ start('signalbox restores its data after a restart, encrypted with the secret fr
   assert.match(JSON.stringify(body), '…6789')
   assert.match(JSON.stringify(await manage(`${secondUrl}/api/keys`, token)), '"name":"app"')
   await second.stop()
-  assert.not.ok((await readdir(data)).includes('secret'), 'no other secret is made')
+  assert.not.ok((await readdir(data)).includes('secret'), 'no other secret is created')
   for (const { stdout, stderr } of [first, second]) assert.not.match(stdout + stderr, /canary|of the operator/)
 })
 
-start('signalbox starts even if a key cannot be decrypted, and reports it', async () => {
+start("signalbox starts even if a key can't be decrypted, and reports the key", async () => {
   const data = await temporaryFolder()
   const first = signalbox(['--data', data])
   const baseUrl = await first.baseUrl()
@@ -234,35 +235,38 @@ start('signalbox applies its config file at each start, and listens on the netwo
   }
 })
 
-start('signalbox opens a gateway without required keys to the network with --open, and warns', async () => {
+start("signalbox --open listens on the network with a warning, even if keys aren't required", async () => {
   const command = signalbox(['--data', await temporaryFolder(), '--host', '0.0.0.0', '--open'])
   await command.baseUrl()
   assert.match(command.stdout, /WARNING: 0\.0\.0\.0 is open to the network, and clients need no API key\./)
   await command.stop()
 })
 
-start('signalbox connects providers from standard variables, and removes them when the variable is gone', async () => {
-  const data = await temporaryFolder()
-  const env = { OPENAI_API_KEY: 'sk-canary-0123456789', ANTHROPIC_API_KEY: 'sk-ant-canary-0123456789' }
-  const first = signalbox(['--data', data], { env })
-  const token = await first.baseUrl().then(() => findToken(first))
-  const shown = JSON.stringify(await manage(`${await first.baseUrl()}/api/connections`, token))
-  assert.match(shown, /"id":"env-openai".*"name":"OpenAI from OPENAI_API_KEY"/)
-  assert.match(first.stdout, /OPENAI_API_KEY: connected "openai" as "env-openai"$/m)
-  assert.match(first.stdout, /ANTHROPIC_API_KEY: connected "anthropic"/)
-  assert.not.match(first.stdout + first.stderr, 'canary')
-  await first.stop()
+start(
+  'signalbox connects providers from standard environment variables, and removes a connection when its variable is gone',
+  async () => {
+    const data = await temporaryFolder()
+    const env = { OPENAI_API_KEY: 'sk-canary-0123456789', ANTHROPIC_API_KEY: 'sk-ant-canary-0123456789' }
+    const first = signalbox(['--data', data], { env })
+    const token = await first.baseUrl().then(() => findToken(first))
+    const shown = JSON.stringify(await manage(`${await first.baseUrl()}/api/connections`, token))
+    assert.match(shown, /"id":"env-openai".*"name":"OpenAI from OPENAI_API_KEY"/)
+    assert.match(first.stdout, /OPENAI_API_KEY: connected "openai" as "env-openai"$/m)
+    assert.match(first.stdout, /ANTHROPIC_API_KEY: connected "anthropic"/)
+    assert.not.match(first.stdout + first.stderr, 'canary')
+    await first.stop()
 
-  for (const args of [['--no-env'], ['--demo'], []]) {
-    const { OPENAI_API_KEY } = env
-    const later = signalbox(['--data', data, ...args], { env: { OPENAI_API_KEY } })
-    const { body } = await manage(`${await later.baseUrl()}/api/connections`, token)
-    const ids = (body.connections as Array<{ id: string }>).map(({ id }) => id).filter((id) => id.startsWith('env-'))
-    assert.equal(ids, args.length === 0 ? ['env-openai'] : [], args.join(' '))
-    assert.is(later.stdout.includes('OPENAI_API_KEY: connected'), args.length === 0)
-    await later.stop()
-  }
-})
+    for (const args of [['--no-env'], ['--demo'], []]) {
+      const { OPENAI_API_KEY } = env
+      const later = signalbox(['--data', data, ...args], { env: { OPENAI_API_KEY } })
+      const { body } = await manage(`${await later.baseUrl()}/api/connections`, token)
+      const ids = (body.connections as Array<{ id: string }>).map(({ id }) => id).filter((id) => id.startsWith('env-'))
+      assert.equal(ids, args.length === 0 ? ['env-openai'] : [], args.join(' '))
+      assert.is(later.stdout.includes('OPENAI_API_KEY: connected'), args.length === 0)
+      await later.stop()
+    }
+  },
+)
 
 start(
   'signalbox on loopback says that clients need no key, and that /v1/models lists the catalog until a provider is connected',
@@ -279,7 +283,7 @@ start(
   },
 )
 
-start('after a demo, signalbox says where the admin token was printed', async () => {
+start('after a demo run, signalbox says where the admin token was printed', async () => {
   const data = await temporaryFolder()
   const demo = signalbox(['--demo', '--data', data])
   await demo.baseUrl()

@@ -7,7 +7,7 @@ const stop = suite('stopping the CLI')
 
 stop.after(cleanUp)
 
-stop('signalbox finishes open streams after a signal, rejects new requests, and exits with 0', async () => {
+stop('after a signal, signalbox finishes open streams, rejects new requests, and exits with 0', async () => {
   await Promise.all((['SIGTERM', 'SIGINT'] as const).map(drainsAfter))
 })
 
@@ -38,7 +38,7 @@ async function drainsAfter(signal: NodeJS.Signals): Promise<void> {
 stop('signalbox exits immediately after a signal if no requests are in flight', async () => {
   const command = signalbox(['--data', await temporaryFolder()])
   const baseUrl = await command.baseUrl()
-  await (await fetch(`${baseUrl}/v1/models`)).arrayBuffer() // leaves a connection open
+  await (await fetch(`${baseUrl}/v1/models`)).arrayBuffer() // leaves a keep-alive connection open
   const recordedAt = performance.now()
   assert.equal(await command.stop(), { code: 0, signal: null })
   assert.ok(performance.now() - recordedAt < 5_000, `it took ${performance.now() - recordedAt} ms`)

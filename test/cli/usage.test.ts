@@ -38,7 +38,7 @@ async function send({ gateway }: ReturnType<typeof openGateway>, key: string, mo
   return reply.headers.get('x-signalbox-request-id') ?? ''
 }
 
-test('filters by a group name, and shows it', async ({ url, management }) => {
+test('filters by group name, and shows the name', async ({ url, management }) => {
   const { id } = await management.gateway.api.groups.create({ name: 'Customers' })
   const { key } = await management.gateway.api.keys.create({ name: 'team-a', group: id })
   await send(management, key)
@@ -57,7 +57,7 @@ test('filters by a group name, and shows it', async ({ url, management }) => {
   assert.equal([none.code, none.err], [1, 'There is no group "Nobody".\n'])
 })
 
-test('prints a table with key names, or CSV', async ({ url, management }) => {
+test('prints a table with key names, CSV, or JSON', async ({ url, management }) => {
   const { key } = await management.gateway.api.keys.create({ name: 'team-a' })
   await send(management, key)
   await send(management, key)
@@ -98,7 +98,7 @@ test('CSV includes key and group names next to their IDs', async ({ url, managem
   assert.match(requests.out, `${id},team-a,${group.id},"Customers, all"`)
 })
 
-test('accepts ages as times in --since and --until', async ({ url, management }) => {
+test('accepts ages, such as 24h, in --since and --until', async ({ url, management }) => {
   const now = Date.now()
   management.clock.advance(now - management.clock.now())
   const range = async (options: string) => {
@@ -122,7 +122,7 @@ test('accepts ages as times in --since and --until', async ({ url, management })
   assert.equal(await range('--since yesterday --until today'), await range('--from yesterday --to today'))
 })
 
-test('shows the top rows, the sum of the rest, and the preceding period', async ({ url, management }) => {
+test('shows the top rows, one row for all others, and the preceding period', async ({ url, management }) => {
   for (const name of ['a', 'b', 'c']) await send(management, (await management.gateway.api.keys.create({ name })).key)
   const { out } = await runHere(url, 'usage --top 1 --order requests --compare before')
   const lines = out.split('\n')
@@ -131,7 +131,7 @@ test('shows the top rows, the sum of the rest, and the preceding period', async 
   assert.match(out, /\nPreceding period: 0 requests, 0 input tokens, 0 output tokens, \$0\.00\n$/)
 })
 
-test('lists rejected requests with the reason, and shows the details of one', async ({ url, management }) => {
+test("lists rejected requests with the reason, and shows a request's details", async ({ url, management }) => {
   const { key, id } = await management.gateway.api.keys.create({ name: 'team-a' })
   const answered = await send(management, key)
   await management.gateway.api.keys.update(id, { isActive: false })

@@ -12,7 +12,7 @@ const catalog = {
 
 const openGateway = () => openManagement({ catalog, fetch: async () => Response.json({}, { status: 500 }) })
 
-/** Commands that show a gateway's state, and the wording of errors. */
+/** Tests commands that show a gateway's state, and the wording of errors. */
 const test = suite('the CLI views', { serving: undefined as Server | undefined, url: '', management: openGateway() })
 
 test.before.each(async (context) => {
@@ -23,7 +23,7 @@ test.before.each(async (context) => {
 
 test.after.each(({ serving }) => serving?.close())
 
-test('lists the models clients can use, and warns if no provider is connected', async ({ url, management }) => {
+test('lists the models that clients can use, and warns if no provider is connected', async ({ url, management }) => {
   const before = await runHere(url, 'models')
   assert.is(
     before.out,
@@ -48,7 +48,7 @@ test('lists the models clients can use, and warns if no provider is connected', 
   await management.gateway.api.connections.create({ provider: 'lab', baseUrl: 'http://lab.test/v1' })
 })
 
-test('lists models of the given kinds with their prices', async ({ url, management }) => {
+test('lists models of the requested kinds with their prices', async ({ url, management }) => {
   await management.gateway.api.connections.create({
     provider: 'openai',
     prices: { 'gpt-5': { input: 2, output: 10, search: 0.01, images: { '4K': 0.15 } } },
@@ -95,7 +95,7 @@ test('explains where a request would go and what the client would get', async ({
   assert.match((await runHere(url, 'explain --help')).out, /^Usage: signalbox explain <model> \[options\]/m)
 })
 
-test('shows the health of targets, and resets it', async ({ url, management }) => {
+test("shows targets' health, and resets it", async ({ url, management }) => {
   await management.gateway.api.connections.put({ id: 'main', provider: 'openai' })
   assert.match(
     (await runHere(url, 'health')).out,
@@ -180,7 +180,7 @@ const rejection: Array<[line: string, says: RegExp]> = [
 ]
 
 for (const [line, message] of rejection) {
-  test(`errors refer to options and commands: ${line}`, async ({ url, management }) => {
+  test(`errors refer to CLI options and commands: ${line}`, async ({ url, management }) => {
     await management.gateway.api.connections.put({ id: 'main', provider: 'openai', apiKey: 'sk-0123456789-abcd' })
     const { code, out, err } = await runHere(url, line)
     assert.equal([code, out], [1, ''])
@@ -188,7 +188,7 @@ for (const [line, message] of rejection) {
   })
 }
 
-test('warnings about unresolved names refer to options and commands', async ({ url }) => {
+test('warnings about unresolved names refer to CLI options and commands', async ({ url }) => {
   const combo = await runHere(url, 'combos create fast gpt-5')
   assert.is(
     combo.err,
@@ -211,11 +211,11 @@ const words: Array<[line: string, says: string]> = [
 ]
 
 for (const [line, message] of words)
-  test(`suggests a command for an unknown word: ${line}`, async ({ url }) => {
+  test(`suggests a command for an unknown one: ${line}`, async ({ url }) => {
     assert.equal(await runHere(url, line), { code: 2, out: '', err: `${message}\n` })
   })
 
-test('lists all commands if an unknown word resembles none of them', async ({ url }) => {
+test('lists all commands if an unknown one resembles none of them', async ({ url }) => {
   for (const word of ['data', 'constructor']) {
     const { code, err } = await runHere(url, word)
     assert.is(code, 2)

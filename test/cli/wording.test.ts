@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { rewordForCli } from '../../src/cli/commands/wording.ts'
 import { assert, suite } from '../support/suite.ts'
 
-const test = suite('the wording of the CLI')
+const test = suite('CLI wording')
 
 /** The folders with errors and warnings that a command may show. */
 const FOLDERS = [
@@ -17,7 +17,7 @@ const FOLDERS = [
   'request/routing',
   'request/choose',
 ]
-/** Not messages: routes, a text about another server, and a text that the tests of `signalbox explain` check in full. */
+/** Excluded: routes, a string about another server, and one that the `signalbox explain` tests check in full. */
 const NO_TEXTS = [
   'admin/http/',
   'management/management-api.ts',
@@ -26,7 +26,7 @@ const NO_TEXTS = [
   'request/choose/unknown-model.ts: ` The administrator sends POST ',
 ]
 
-test('replaces each HTTP call in a message with a command', () => {
+test('rewrites each HTTP call in a message as a command', () => {
   const source = new URL('../../src/', import.meta.url).pathname
   const texts = FOLDERS.flatMap((folder) =>
     readdirSync(join(source, folder), { recursive: true, encoding: 'utf8' })
@@ -67,6 +67,6 @@ for (const [message, output] of [
     'The model --model does not exist. "signalbox models" lists all of them.',
   ],
 ] as const)
-  test(`rewrites: ${message}`, () => {
+  test(`rewrites for the CLI: ${message}`, () => {
     assert.is(rewordForCli(message, fields), output)
   })

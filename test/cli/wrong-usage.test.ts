@@ -5,7 +5,7 @@ import { runHere } from './run-here.ts'
 
 type Server = Awaited<ReturnType<typeof serveNode>>
 
-const test = suite('wrong usage of the CLI', {
+const test = suite('wrong CLI usage', {
   serving: undefined as Server | undefined,
   url: '',
   management: openManagement({}),
@@ -20,7 +20,7 @@ test.before(async (context) => {
 
 test.after(({ serving }) => serving?.close())
 
-/** Wrong commands, and the line that each prints. */
+/** Invalid command lines, and the message that each one prints. */
 const rejected: ReadonlyArray<[line: string, says: string]> = [
   [
     'keys create a --limit usd=5',
@@ -84,7 +84,9 @@ for (const [line, message] of rejected)
     assert.equal([code, out, err], [1, '', `${message}\n`])
   })
 
-test('accepts the same value twice and different values of a repeatable option', async ({ url }) => {
+test('accepts an option repeated with the same value, and different values for a repeatable option', async ({
+  url,
+}) => {
   for (const line of [
     'keys create a --name a',
     'keys create b --group Team --group Team',
