@@ -1,6 +1,6 @@
 import { inspect } from 'node:util'
 
-/** Formats a thrown value: an error's message, stack, and cause, the diff of uvu's assertions, or any other value as inspected. */
+/** Formats a thrown value: an error with its message, stack, cause, and uvu's diff, or any other value as inspected. */
 export function describeError(error: unknown): string {
   if (!(error instanceof Error)) return typeof error === 'string' ? error : `thrown: ${inspect(error)}`
   if ('details' in error && 'generated' in error) return describeAssertion(error)
@@ -13,7 +13,7 @@ function describeAssertion(error: Error & { details: unknown }): string {
   return ours([`${error.message}${diff}`, ...places].join('\n'))
 }
 
-/** Removes the lines of a stack that don't help readers of a failing test. */
+/** Removes stack lines that don't help explain a failing test. */
 function ours(text: string): string {
   const foreign = /^\s+at .*(?:node:internal|\/uvu\/|test\/runner\/(?:worker|registry)\.ts|test\/support\/suite\.ts)/
   return text

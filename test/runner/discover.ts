@@ -1,7 +1,7 @@
 import { readdir, readFile } from 'node:fs/promises'
 import { join, relative, sep } from 'node:path'
 
-/** Tests that mostly wait for their own processes. */
+/** Paths of tests that mostly wait for child processes. */
 const WAITING = ['runtimes', 'cli', 'docs', 'setup', 'storage/file-', 'dist', 'runner', 'keys/pause']
 
 export interface Discovery {
@@ -9,7 +9,7 @@ export interface Discovery {
   readonly files: string[]
   /** The files that only run with `isAll`. */
   readonly leftOut: LeftOut
-  /** Filters that match no file, which are mistakes. */
+  /** Filters that match no file, such as typos. */
   readonly unmatched: string[]
 }
 
@@ -21,8 +21,8 @@ export interface LeftOut {
 }
 
 /**
- * Finds every `*.test.ts` under `root` whose path contains one of the filters, or all of them without a filter. Files in the folders of `heavy.json`
- * need `isAll`, because their packages are installed separately. Files in `long.json` need `isAll` or a filter.
+ * Finds every `*.test.ts` under `root` with a path that contains one of the filters, or all of them if there are no filters. Files in the folders of
+ * `heavy.json` need `isAll`, because their packages are installed separately. Files in `long.json` need `isAll` or a filter.
  */
 export async function discover(root: string, filters: readonly string[], isAll = false): Promise<Discovery> {
   const heavy: string[] = await readList(root, 'heavy.json', [])
@@ -72,8 +72,8 @@ function withSlashes(path: string): string {
 }
 
 /**
- * Puts the files that mostly wait first, alternating between the places in `waiting`, because neighbors would wait for the same resource, such as the
- * disk. The longest files are at both ends, where the lanes start, so lanes end with short files.
+ * Puts the files that mostly wait first, alternating between the path groups in `waiting`, because files in the same group wait for the same
+ * resource, such as the disk. The longest files are at both ends, where the workers start, so workers end with short files.
  */
 function arrange<File extends { name: string }>(
   files: readonly File[],

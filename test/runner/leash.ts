@@ -1,8 +1,8 @@
 import { Socket } from 'node:net'
 
 /*
- * A separate thread in each worker that ends the process as soon as its parent is gone. A test that blocks the event loop would never notice that.
- * The runner writes nothing to this pipe, which closes when the runner ends in any way.
+ * A separate thread in each worker process that exits the process as soon as the runner is gone, even if a test blocks the main thread's event loop.
+ * The runner never writes to this pipe, which closes however the runner ends.
  */
 
 const LEASH = 4

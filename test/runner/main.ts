@@ -6,7 +6,7 @@ import { createTally, type TallyOptions } from './tally.ts'
 export interface RunOptions extends Omit<PoolOptions, 'onResult'>, TallyOptions {
   /** The folder to search for tests. */
   root: string
-  /** Parts of paths. Each must match a file. */
+  /** Substrings of test file paths. Each one must match a file. */
   filters: readonly string[]
   /** Whether to also run the heavy and long files. */
   isAll?: boolean

@@ -2,10 +2,10 @@ import { fork } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 import type { Order, Report } from './protocol.ts'
 
-/** The cache of compiled code, which all processes share. */
+/** The compile cache, which all processes share. */
 const COMPILED = fileURLToPath(new URL('../../node_modules/.cache/compiled', import.meta.url))
 
-/** In MiB. Tests leave little behind, so a larger young generation saves a tenth of the time for garbage collection. */
+/** In MiB. Most test objects are short-lived, so a larger young generation makes test runs a tenth faster. */
 const ROOM = ['--max-semi-space-size=64']
 
 export interface FileResult {
@@ -23,14 +23,14 @@ export interface PoolOptions {
   isolate: boolean
   /** The timeout of tests that don't set one. */
   timeoutMs: number
-  /** How long a step may block beyond its own timeout before its process is ended, in ms. */
+  /** How long a step may block its process beyond the step's own timeout before the process is killed, in ms. */
   graceMs: number
   onResult(result: FileResult): void
 }
 
 /**
- * Runs every file and settles when all have a result. If a process dies or blocks, only its file fails. Every third lane starts with the first file,
- * because those mostly wait. The others start with the last file, and keep the cores busy.
+ * Runs every file and settles when all have a result. If a process dies or blocks, only its current file fails. Every third worker takes files from
+ * the start of the list, which mostly wait. The others take files from the end, and keep the cores busy.
  */
 export async function runFiles(paths: readonly string[], options: PoolOptions): Promise<void> {
   const waiting = [...paths]
@@ -46,7 +46,7 @@ interface Queue {
   take(): string | undefined
 }
 
-/** Runs one process until no file is waiting, it is stopped, or it dies. */
+/** Runs one worker process until no files are left, it is stopped, or it dies. */
 function runWorker({ waiting, take }: Queue, { isolate, timeoutMs, graceMs, onResult }: PoolOptions): Promise<void> {
   const child = fork(new URL('./worker.ts', import.meta.url), [String(timeoutMs)], {
     stdio: ['inherit', 'inherit', 'inherit', 'ipc', 'pipe'], // the last one is the leash
@@ -68,7 +68,7 @@ function runWorker({ waiting, take }: Queue, { isolate, timeoutMs, graceMs, onRe
     result = undefined
   }
 
-  /** A failure while no file is running belongs to the last file. */
+  /** A failure while no file is running is attributed to the last file. */
   const fail = (failure: FileResult['failed'][number]) => {
     if (result) result.failed.push(failure)
     else onResult({ path: lastPath, passed: [], failed: [failure], skipped: [], ms: 0 })
@@ -110,7 +110,7 @@ function runWorker({ waiting, take }: Queue, { isolate, timeoutMs, graceMs, onRe
     child.on('exit', (code, signal) => {
       const text = hung ? 'blocked its process and was ended' : `ended its process (${signal ?? `exit code ${code}`})`
       if (result || code !== 0 || signal) fail({ title: phase, text })
-      if (!result && phase === 'starting') waiting.length = 0 // a worker that can't start never will
+      if (!result && phase === 'starting') waiting.length = 0 // if one worker can't start, none can
       finish()
       resolve()
     })

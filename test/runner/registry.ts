@@ -1,4 +1,4 @@
-/** The declarations of a test file and their outcomes: written by `test/support/suite.ts`, read by the worker. */
+/** The declared tests of a file and their outcomes, written by `test/support/suite.ts` and read by the worker. */
 
 export type Outcome = { kind: 'passed' } | { kind: 'failed'; errors: unknown[] } | { kind: 'skipped'; reason: string }
 
@@ -19,12 +19,12 @@ export interface FileRecord {
   /** The timeout of tests and hooks that don't set one. */
   readonly timeoutMs: number
   readonly tests: TestRecord[]
-  /** Starts each suite of the file, in order of declaration. */
+  /** Functions that start the file's suites, in declaration order. */
   readonly starts: Array<() => void>
-  /** Called before each phase, so the parent process can end a phase that blocks. */
+  /** Called before each phase, so the parent process can kill a process that blocks. */
   onPhase(phase: Phase): void
   onOutcome(test: TestRecord): void
-  /** Called for failures outside a single test, such as in a hook, or for a leftover `.only`. */
+  /** Called for failures that don't belong to a single test, such as in a hook, or a leftover `.only`. */
   onFailure(title: string, error: unknown): void
 }
 
@@ -41,14 +41,14 @@ export function openFile(record: FileRecord | undefined): void {
   else delete holder[slot]
 }
 
-/** Returns the file being loaded. Throws if a test file is started without the runner, because nothing would be reported. */
+/** Returns the file that is being loaded. Throws if a test file is started without the runner, which would report nothing. */
 export function currentFile(): FileRecord {
   const file = holder[slot]
   if (!file) throw new Error('test files run under the runner: npm test -- <part of the path>')
   return file
 }
 
-/** Settles with the body, or rejects if it takes longer than `timeoutMs`. */
+/** Runs `body` and settles like it, or rejects if it takes longer than `timeoutMs`. */
 export async function within(phase: Phase, body: () => unknown): Promise<void> {
   let timer: ReturnType<typeof setTimeout> | undefined
   const late = new Promise<never>((_, reject) => {

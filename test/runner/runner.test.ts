@@ -22,7 +22,7 @@ interface Case {
   counts: [passed: number, failed: number, skipped: number]
   message: RegExp
   options?: Partial<RunOptions>
-  /** Whether the fixture runs alone, because its leftovers would affect the next one. */
+  /** Whether the fixture gets its own run, because its leftovers would affect the next one. */
   isAlone?: boolean
 }
 
@@ -52,12 +52,12 @@ const failing: Record<string, Case> = {
   },
   'a before.each hook that throws': { fixture: 'before-each-throws', counts: [0, 1, 0], message: /the hook broke/ },
   'an after.each hook that throws': { fixture: 'after-each-throws', counts: [0, 1, 0], message: /the hook broke/ },
-  'a thrown value that is not an error': {
+  "a thrown value that isn't an Error": {
     fixture: 'thrown-values',
     counts: [0, 5, 0],
     message: /a bare string[\s\S]*thrown: undefined/,
   },
-  'a left-over .only': { fixture: 'left-over-only', counts: [1, 2, 0], message: /\.only was left/ },
+  'a leftover .only': { fixture: 'left-over-only', counts: [1, 2, 0], message: /\.only was left/ },
   'an unhandled rejection': { fixture: 'unhandled-rejection', counts: [1, 1, 0], message: /nobody listens/ },
   'an error thrown after its test': {
     fixture: 'unhandled-late',
@@ -76,7 +76,7 @@ const failing: Record<string, Case> = {
   'a test that blocks its process; the next file still runs': {
     fixture: 'blocks',
     counts: [2, 1, 0],
-    message: /spins for ever\n +blocked/,
+    message: /spins forever\n +blocked/,
     options: { graceMs: 300 },
   },
   'a test that ends its process; the next file still runs': {
@@ -89,10 +89,10 @@ const failing: Record<string, Case> = {
     counts: [1, 1, 0],
     message: /broken at the top/,
   },
-  'a wrong value, and shows the difference and the location': {
+  'a wrong value, and shows the diff and the location': {
     fixture: 'fails',
     counts: [1, 1, 0],
-    message: /wrong › compares\n[\s\S]*Expected:[\s\S]*fails\/it\.test\.ts:\d+/,
+    message: /wrong › compares unequal values\n[\s\S]*Expected:[\s\S]*fails\/it\.test\.ts:\d+/,
   },
   'a skip in continuous integration, unless its tag is allowed': {
     fixture: 'skips',
@@ -118,33 +118,33 @@ for (const [name, item] of Object.entries(failing)) {
   })
 }
 
-test('the test runner exits with 0 when all tests pass, with only the counts on the last line', async () => {
+test('the test runner exits with 0 when all tests pass, and prints only the counts on the last line', async () => {
   const outcome = await execute(['test/run.ts', '--root', 'test/runner/fixtures/passing'])
   assert.is(outcome.lastLine, closingLine(3, 0, 1), outcome.output)
   assert.ok(outcome.passed)
 })
 
-test('the test runner exits with 1 when a test fails, with only the counts on the last line', async () => {
+test('the test runner exits with 1 when a test fails, and prints only the counts on the last line', async () => {
   const outcome = await execute(['test/run.ts', '--root', 'test/runner/fixtures/fails'])
   assert.is(outcome.lastLine, closingLine(1, 1, 0), outcome.output)
   assert.not(outcome.passed)
 })
 
-test('the test runner recognizes continuous integration by CI=true', async () => {
+test('the test runner detects continuous integration from CI=true', async () => {
   const outcome = await execute(['test/run.ts', '--root', 'test/runner/fixtures/skips'], { CI: 'true' })
   assert.is(outcome.lastLine, closingLine(1, 1, 3), outcome.output)
   assert.not(outcome.passed)
 })
 
-test('the test runner lists skipped tests with the reason', async () => {
+test('the test runner lists skipped tests with their reasons', async () => {
   const { output, lastLine } = await runFixture('skips')
   assert.is(lastLine, closingLine(1, 0, 4), output)
   assert.match(output, /\nSkipped:\n[\s\S]*stops in the middle: no network here\n/)
-  assert.match(output, /is declared so: recordings: none on this machine\n/)
+  assert.match(output, /is declared as skipped: recordings: none on this machine\n/)
   assert.match(output, /\n- 2 tests in 1 file: recordings: none at all\n/)
 })
 
-test('if all tests in a file were skipped, the test runner lists the file with the reason', async () => {
+test('the test runner lists a file that was skipped entirely with the reason', async () => {
   const { output } = await runFixture('skipped-whole')
   assert.match(output, /^– \S+it\.test\.ts \(recordings: none on this machine, [\d.]+ m?s\)$/m)
 })
@@ -167,13 +167,13 @@ test('the test runner fails on a filter that matches nothing, even if other filt
   assert.not(outcome.passed)
 })
 
-test('the test runner fails if there is no test file', async () => {
+test('the test runner fails if there are no test files', async () => {
   const outcome = await runFixture('no-such-folder')
   assert.is(outcome.lastLine, closingLine(0, 1, 0), outcome.output)
   assert.not(outcome.passed)
 })
 
-test('the test runner skips heavy files, and reports above the last line how many, and how to run them', async () => {
+test('the test runner skips heavy files, and reports their number and how to run them above the last line', async () => {
   const outcome = await execute(['test/run.ts', '--root', 'test/runner/fixtures/heavy'])
   assert.match(
     outcome.output,
@@ -195,7 +195,7 @@ test('the test runner fails on a filter that matches only heavy files, unless --
   assert.ok((await runFixture('heavy', { filters: ['big'], isAll: true })).passed)
 })
 
-test('the test runner skips long files, and reports above the last line how many, and how to run them', async () => {
+test('the test runner skips long files, and reports their number and how to run them above the last line', async () => {
   const outcome = await execute(['test/run.ts', '--root', 'test/runner/fixtures/long'])
   assert.match(
     outcome.output,
@@ -210,7 +210,7 @@ test('the test runner runs long files with --all', async () => {
   assert.not.match(outcome.output, /Left out/)
 })
 
-test('the test runner runs long files if a filter matches their path or folder', async () => {
+test('the test runner runs long files that match a filter by path or folder', async () => {
   const byName = await runFixture('long', { filters: ['long/histories'] })
   assert.is(byName.lastLine, closingLine(1, 0, 0), byName.output)
   const byFolder = await runFixture('long', { filters: ['long/cli'] })
@@ -218,7 +218,7 @@ test('the test runner runs long files if a filter matches their path or folder',
   assert.not.match(byFolder.output, /Left out/)
 })
 
-test('the test runner runs the longest files first and the shortest last', async () => {
+test('long files are at both ends of the run order, and short files in the middle', async () => {
   const { files } = await discover(getFolder('long'), [], true)
   assert.equal(
     files.map((path) => basename(path, '.test.ts')),
@@ -226,7 +226,7 @@ test('the test runner runs the longest files first and the shortest last', async
   )
 })
 
-test('the list of long files contains only existing files, and the default run includes tests from every folder', async () => {
+test('long.json lists only existing files, and the default run includes tests from almost every folder', async () => {
   const tests = `${root}test/`
   const names = Object.keys(JSON.parse(await readFile(`${tests}long.json`, 'utf8')))
   const nameBelowTests = (path: string) => relative(tests, path).split(sep).join('/')
@@ -240,11 +240,11 @@ test('the list of long files contains only existing files, and the default run i
   const foldersWith = (paths: string[]) => new Set(paths.map((path) => nameBelowTests(path).split('/')[0] ?? ''))
   const kept = foldersWith(files)
   const emptied = [...foldersWith(leftOut.long)].filter((folder) => !kept.has(folder))
-  const single = names.filter((name) => !name.includes('/')) // topics with a single file at the top level
+  const single = names.filter((name) => !name.includes('/')) // test files directly below test/
   assert.equal(emptied.toSorted(), ['runtimes', ...single].toSorted())
 })
 
-test("every test in another runtime is listed as long, since the default run doesn't install the runtimes", async () => {
+test("every runtime test is listed in long.json, because the default run doesn't install the runtimes", async () => {
   const { files } = await discover(`${root}test`, [])
   assert.equal(
     files.filter((path) => path.includes('/test/runtimes/')),
@@ -259,7 +259,7 @@ test('the test runner runs files in one process, or in separate processes with -
   assert.is(isolated.lastLine, closingLine(2, 0, 0), isolated.output)
 })
 
-test('the workers of the test runner end when the runner is killed, even a blocked worker', async () => {
+test("the test runner's workers exit when the runner is killed, even a blocked worker", async () => {
   const args = ['test/run.ts', '--root', 'test/runner/fixtures/spins', '--grace-ms', '600000']
   const runner = spawn(process.execPath, args, { cwd: root, stdio: ['ignore', 'pipe', 'inherit'] })
   const [pid] = await once(runner.stdout.setEncoding('utf8'), 'data')
@@ -269,12 +269,12 @@ test('the workers of the test runner end when the runner is killed, even a block
     process.kill(Number(pid), 'SIGKILL')
   }, 5_000)
   runner.kill('SIGKILL')
-  await once(runner, 'close') // resolves when nobody holds its output open
+  await once(runner, 'close') // resolves once no process holds its output open
   clearTimeout(timer)
   assert.not(isLeft)
 })
 
-test('a test file that is started without the test runner fails', async () => {
+test('a test file fails if it is started without the test runner', async () => {
   const outcome = await execute(['test/runner/fixtures/passing/good.test.ts'])
   assert.match(outcome.output, /test files run under the runner/)
   assert.not(outcome.passed)
@@ -282,7 +282,7 @@ test('a test file that is started without the test runner fails', async () => {
 
 const isAlone = ({ options, isAlone = Boolean(options) }: Case) => isAlone
 
-/** Runs the files of a fixture like the command does, in separate workers. */
+/** Runs a fixture's files like the CLI, in separate workers. */
 async function runFixture(name: string, options: Partial<RunOptions> = {}): Promise<Outcome> {
   const lines: string[] = []
   const write = (line: string) => void lines.push(line)
@@ -291,7 +291,7 @@ async function runFixture(name: string, options: Partial<RunOptions> = {}): Prom
   return { passed, output, lastLine: getLastLine(output) }
 }
 
-/** Runs the files of many fixtures in one shared worker, and counts each fixture separately. */
+/** Runs the files of many fixtures in one shared worker, and tallies each fixture separately. */
 async function runTogether(names: string[]): Promise<Map<string, Outcome>> {
   const runs = new Map(
     names.map((name) => {

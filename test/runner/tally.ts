@@ -1,11 +1,13 @@
 import type { FileResult } from './pool.ts'
 
-/** Tags of skips that are allowed in CI, because what they need can't be in the repository or isn't available for every platform. */
+/**
+ * Tags of skips that are allowed in CI, because they need files that can't be in the repository, or tools that aren't available on every platform.
+ */
 const ALLOWED_SKIP_TAGS = ['recordings:', 'tools:']
 
 const SLOWEST_COUNT = 5
 
-/** The maximum number of lines per failure in the summary. The summary repeats the failures, because only the end of a long output may be kept. */
+/** The maximum number of lines per failure in the summary, which repeats the failures because a long output may be truncated to its end. */
 const SUMMARY_LINES = 20
 
 export interface TallyOptions {
@@ -14,11 +16,11 @@ export interface TallyOptions {
   write(line: string): void
 }
 
-/** Counts results, prints each file as it finishes, and ends with the line that other programs read. */
+/** Counts results, prints each file as it finishes, and ends with a line of counts for other programs. */
 export function createTally({ isCi, write }: TallyOptions) {
   const counts = { passed: 0, failed: 0, skipped: 0 }
   const files: Array<{ path: string; ms: number }> = []
-  /** The skipped tests by reason. */
+  /** The skipped tests, by reason. */
   const skips = new Map<string, string[]>()
   const failures: string[] = []
 
@@ -66,7 +68,7 @@ function shorten(text: string): string {
   return lines.length > SUMMARY_LINES ? [...lines.slice(0, SUMMARY_LINES), '    …'].join('\n') : lines.join('\n')
 }
 
-/** Tests with the same reason, such as files that a clone doesn't have, share one line. */
+/** Tests with the same skip reason, such as files that a clone doesn't have, share one line. */
 function skipLine([reason, tests]: [reason: string, tests: string[]]): string {
   const [first = '', ...others] = tests
   const files = new Set(tests.map((test) => test.split(' › ')[0])).size

@@ -8,14 +8,14 @@ import type { Order, Report } from './protocol.ts'
 import { type FileRecord, openFile, SkipSignal, within } from './registry.ts'
 
 /*
- * Loads and runs test files one by one, and reports each step to its parent process, which ends this process if a step blocks. The argument is the
- * default timeout of tests, in ms.
+ * Loads and runs test files sequentially, and reports each step to its parent process, which kills this process if a step blocks. The argument is the
+ * default test timeout, in ms.
  */
 
-/** The seed of all random numbers. */
+/** The seed for all random numbers. */
 const SEED = Number(process.env.SEED ?? 1)
 
-/** The time in which leftover timers and promises of a file may still throw before the process ends. */
+/** How long a file's leftover timers and promises may still throw before the process exits, in ms. */
 const LATE_MS = 20
 
 type Queue = Array<() => Promise<unknown>>
@@ -23,7 +23,7 @@ const uvu = globalThis as { UVU_DEFER?: number; UVU_QUEUE?: Queue[] }
 uvu.UVU_DEFER = 1 // must be set before uvu is loaded, so uvu starts nothing itself
 
 const timeoutMs = Number(process.argv[2])
-/** Loading a file may take this many times as long as a test, because the file may start another runtime. */
+/** Loading a file may take this many times as long as a test, because it may start another runtime. */
 const LOADING = 3
 const send = (report: Report) => void process.send?.(report)
 const fail = (title: string, error: unknown) => send({ at: 'failed', title, text: describeError(error) })
@@ -56,14 +56,14 @@ async function runFile(path: string): Promise<void> {
     },
   }
   openFile(file)
-  Math.random = createRandom(SEED).next // so a test that fails can be reproduced
+  Math.random = createRandom(SEED).next // so failing tests can be reproduced
   try {
     await runSuites(path, file)
   } catch (error) {
     if (error instanceof SkipSignal) send({ at: 'skipped', title: 'the whole file', reason: error.message })
     else fail('the file itself', error)
   }
-  // Waits two turns, so an unhandled rejection is noticed while its file is still current.
+  // Waits two turns, so an unhandled rejection is attributed to the file that caused it.
   for (let turn = 0; turn < 2; turn += 1) await new Promise((resolve) => setImmediate(resolve))
   openFile(undefined)
 }
