@@ -6,7 +6,7 @@ import { assert, suite } from '../support/suite.ts'
 const test = suite('cold reads')
 const SECRET = 'a secret of 32 characters or more'
 
-/** Creates a store over a network that counts round trips: operations that start after another has ended. */
+/** Wraps a store in a simulated network, and counts round trips. Concurrent operations count as one. */
 function remote(storage: Storage) {
   const counted = { trips: 0, operations: [] as string[] }
   let isSent = false
@@ -59,7 +59,7 @@ const send = (gateway: ReturnType<typeof open>, key: string) =>
     }),
   )
 
-test('a cold instance responds to its first request after one round trip, and reads nothing twice', async () => {
+test('a cold instance responds to its first request after one storage round trip, and reads nothing twice', async () => {
   const { storage, key } = await openStored()
   const { far, counted } = remote(storage)
   const gateway = open(far)
@@ -69,7 +69,7 @@ test('a cold instance responds to its first request after one round trip, and re
   await gateway.close()
 })
 
-test('a cold instance responds to its first request after two round trips if there are more than 100 keys', async () => {
+test('a cold instance responds to its first request after two storage round trips if there are more than 100 keys', async () => {
   const { storage, ...one } = await openStored()
   const first = open(storage)
   const others = await Promise.all(Array.from({ length: 100 }, () => first.api.keys.create({ name: 'b' })))
@@ -83,7 +83,7 @@ test('a cold instance responds to its first request after two round trips if the
   await gateway.close()
 })
 
-test('a cold instance enforces the limits of a key, its group, and the gateway after two round trips', async () => {
+test('a cold instance enforces key, group, and gateway limits in two storage round trips', async () => {
   const { storage } = await openStored()
   const first = open(storage)
   const group = await first.api.groups.create({ name: 'team', limits: { requests: { day: 3 } } })
@@ -113,7 +113,7 @@ test('concurrent cold instances enforce a limit exactly', async () => {
   }
 })
 
-test("reads in advance don't hide another instance's later change", async () => {
+test("prefetched data doesn't hide another instance's later change", async () => {
   const { storage, key, id } = await openStored()
   const { far } = remote(storage)
   const gateway = open(far)
@@ -127,7 +127,7 @@ test("reads in advance don't hide another instance's later change", async () => 
   await Promise.all([gateway.close(), other.close()])
 })
 
-test("a cold instance that changes the settings first keeps another instance's latest change", async () => {
+test("a cold instance's settings change doesn't overwrite another instance's concurrent change", async () => {
   const { storage } = await openStored()
   const { far } = remote(storage)
   const gateway = open(far)
@@ -140,7 +140,7 @@ test("a cold instance that changes the settings first keeps another instance's l
   await Promise.all([gateway.close(), other.close()])
 })
 
-test('if reading ahead fails, only the request that needs the data fails', async () => {
+test('if prefetching fails, only the request that needs the data fails', async () => {
   const { storage, key } = await openStored()
   let fails = true
   const { watch, ...rest } = storage

@@ -7,12 +7,12 @@ import { catalog, openWorld, type World } from '../pipeline/support/world.ts'
 import { assert, suite } from '../support/suite.ts'
 import { damageStore, type Envelope, fillStore, kinds } from './support/damaged-store.ts'
 
-const test = suite('a damaged record in the storage')
+const test = suite('damaged records in the storage')
 
-/** Unusual values for any field. */
+/** Odd values to put in any field. */
 const values: unknown[] = [null, 0, -1, 1e300, true, false, '', ' ', 'odd', '\u0000', [], [null], {}, { a: 1 }, [[]]]
 
-/** Returns the record with each odd value in each field, without each field, and replaced by texts that aren't records. */
+/** Returns damaged versions of the record: with each odd value in each field, without each field, and replaced by strings that aren't records. */
 function listDamages(text: string): string[] {
   const envelope: Envelope = JSON.parse(text)
   const texts = [
@@ -51,7 +51,7 @@ function listDamages(text: string): string[] {
   return texts
 }
 
-/** Opens a gateway on a store, and returns all of its responses about the records. */
+/** Opens a gateway on a store. Returns a function that collects everything it shows about the records. */
 async function looking(storage: Storage, key: string) {
   const upstream = fakeUpstream(() => json(chatResponse()))
   const world = await openWorld({ storage, fetch: upstream, connections: [] })
@@ -113,7 +113,7 @@ for (const prefix of Object.keys(kinds) as Array<keyof typeof kinds>) {
   })
 }
 
-/** Changes a field of a kind's damaged record. Returns a gateway's view of the storage. */
+/** Changes fields of the record to damage. Returns what a gateway then shows, and the record's storage key. */
 async function afterChange(prefix: keyof typeof kinds, change: object) {
   const { storage, key } = await fillStore()
   const location = await damageStore(storage, prefix, (text) => {
@@ -124,7 +124,7 @@ async function afterChange(prefix: keyof typeof kinds, change: object) {
 }
 
 for (const mac of [null, 5, true, [], {}])
-  test(`a damaged record is reported with its location: a key whose signature is ${JSON.stringify(mac)}`, async () => {
+  test(`a damaged key is reported with its location if its signature is ${JSON.stringify(mac)}`, async () => {
     const storage = memoryStorage()
     const before = await openWorld({ storage })
     await before.api.keys.create({ name: 'hurt' })
@@ -139,7 +139,7 @@ for (const mac of [null, 5, true, [], {}])
     assert.match(ofKey[0] ?? '', /The stored record \S+ is damaged: "mac" is/)
   })
 
-test('a record with the kind null is read as kind llm', async () => {
+test('a combo with kind null is read as kind "llm"', async () => {
   const { ids, errors } = await afterChange('combos/', { kind: null })
   assert.ok(ids.includes('hurt'))
   assert.match(String(errors), /combos\/hurt is damaged: "kind" is null and is read as "llm"/)
@@ -151,7 +151,7 @@ test('a damaged connection is active unless its isActive is false', async () => 
   assert.not.ok((await afterChange('connections/', { isActive: false })).ids.includes('two/m'))
 })
 
-test('a damaged enabledModels lists its readable models, or the catalog if there are none', async () => {
+test('for a damaged enabledModels, the valid models are listed, or the catalog if there are none', async () => {
   const listModels = async (enabledModels: unknown) =>
     (await afterChange('connections/', { providerSpecificData: { enabledModels } })).ids.filter((id) =>
       id.startsWith('two/'),
@@ -160,13 +160,13 @@ test('a damaged enabledModels lists its readable models, or the catalog if there
   for (const odd of ['a', {}, null, 7, [5]]) assert.equal(await listModels(odd), ['two/m'], JSON.stringify(odd))
 })
 
-test("a connection's sharesPrefix is omitted unless it is a boolean", async () => {
+test("a connection's sharesPrefix is dropped if it isn't a boolean", async () => {
   const { lists } = await afterChange('connections/', { providerSpecificData: { prefix: 'b', sharesPrefix: 'no' } })
   const { providerSpecificData } = lists.connections.find(({ provider }) => provider === 'two') ?? {}
   assert.equal(providerSpecificData, { prefix: 'b' })
 })
 
-test('a damaged combo loses invalid entries, and is skipped if none is left', async () => {
+test('a damaged combo loses its invalid entries, and is skipped if none are left', async () => {
   const { lists } = await afterChange('combos/', {
     models: [5, 'one/m', { model: 'two/m', when: 'odd' }, { weight: 3 }],
   })
@@ -200,7 +200,7 @@ test('setting an alias overwrites a damaged record with the same name, but creat
   assert.match((await storage.get(alias))?.value ?? '', '"model":"one/m"')
 })
 
-test('a damaged record is reported once, and again only if something else is wrong with it', async () => {
+test('a damaged record is reported once, and again only if it is damaged in another way', async () => {
   const { storage, key } = await fillStore()
   await damageStore(storage, 'combos/', () => 'damaged')
   const { api, recorded, chat } = await openWorld({ storage, connections: [] })
@@ -215,7 +215,7 @@ test('a damaged record is reported once, and again only if something else is wro
   assert.is(recorded.errors.length, 2)
 })
 
-test("damaged settings don't open the gateway: without a signature, an API key is required", async () => {
+test("damaged settings don't open the gateway: unless they have a valid signature, an API key is required", async () => {
   for (const [value, status] of [
     [undefined, 200],
     ['{}', 401],

@@ -5,7 +5,7 @@ import { assert, suite } from '../support/suite.ts'
 
 const test = suite('a Durable Object as a storage')
 
-test('a failing object causes an error with a code that explains what to check', async () => {
+test('a failing object causes an error with a code and advice on what to check', async () => {
   const failing = { idFromName: () => 1, get: () => ({ fetch: () => Promise.reject(new Error('no class')) }) }
   const error: { code?: string; message?: string } = await durableObjectStorage(failing)
     .get('key')

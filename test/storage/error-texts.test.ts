@@ -12,7 +12,7 @@ const getError = (promise: Promise<unknown>) =>
     (error: { code?: string; message?: string }) => `${error.code}: ${error.message}`,
   )
 
-/** Creates a Postgres store whose pool always fails with this code, and whose table is `t`. */
+/** Creates a Postgres store on table `t`, with a pool that always fails with this code. */
 const postgres = (code: string): Storage => {
   const query = async () => Promise.reject(Object.assign(new Error('as the server says'), { code }))
   return postgresStorage({ query }, { table: 't', migrate: false })
@@ -44,14 +44,14 @@ for (const [sqlState, code, message] of responses)
   })
 
 for (const code of ['08006', 'ECONNREFUSED', 'EPIPE', ''])
-  test(`a Postgres failure with "${code}" means that the server is unreachable`, async () => {
+  test(`a Postgres failure with the code "${code}" is reported as an unreachable server`, async () => {
     assert.is(
       await getError(postgres(code).get('key')),
       `STORAGE_UNREACHABLE: Postgres is unreachable for the table t${code && ` (${code})`}. Check the pool's address and the server.`,
     )
   })
 
-test("an unreachable libSQL server is reported with the network's reason", async () => {
+test('an unreachable libSQL server is reported with the network error code', async () => {
   const away = Object.assign(new TypeError('fetch failed'), {
     cause: Object.assign(new Error('connect'), { code: 'ECONNREFUSED' }),
   })
@@ -70,7 +70,7 @@ test("an unreachable libSQL server is reported with the network's reason", async
   )
 })
 
-test("the error for a string that a storage can't store suggests a solution", async () => {
+test("the error for a string that Postgres can't store suggests escaping it", async () => {
   const storage = postgres('')
   for (const text of ['\ud800', '\u0000'])
     assert.is(

@@ -36,7 +36,7 @@ test.before(async (context) => {
 })
 test.after((context) => context.program?.remove())
 
-test(`file storage returns the written values, or reports the damage, for ${ON_DISK} damaged databases`, async () => {
+test(`for ${ON_DISK} damaged databases, file storage either returns the written values or reports the damage`, async () => {
   const random = createRandom()
   const { files, contents } = await inFolder(filledStore)
   const good = files['store.db'] ?? Buffer.alloc(0)
@@ -66,13 +66,13 @@ const harms: Array<[how: string, harm: (path: string) => Promise<unknown> | unkn
   ['is cut off', (path) => truncate(path, 20_000)],
   ['contains other data', (path) => writeFile(path, 'nonsense'.repeat(9_000))],
   ['belongs to another program', (path) => rm(path).then(() => changeDatabase(path, 'CREATE TABLE t (a)'))],
-  ['lacks a record', (path) => changeDatabase(path, "DELETE FROM records WHERE key = 'key/7'")],
+  ['is missing a record', (path) => changeDatabase(path, "DELETE FROM records WHERE key = 'key/7'")],
   [
     'has an extra record',
     (path) => changeDatabase(path, "INSERT INTO records SELECT 'b', version, sum, value FROM records LIMIT 1"),
   ],
-  ['has another value', (path) => changeDatabase(path, "UPDATE records SET value = 'other' WHERE key = 'key/7'")],
-  ['has other tables', (path) => changeDatabase(path, 'DROP TABLE changes')],
+  ['has a changed value', (path) => changeDatabase(path, "UPDATE records SET value = 'other' WHERE key = 'key/7'")],
+  ['is missing a table', (path) => changeDatabase(path, 'DROP TABLE changes')],
 ]
 for (const [mode, harm] of harms)
   test(`file storage doesn't start, and reports why, if its database ${mode}`, () =>
@@ -91,7 +91,7 @@ for (const [mode, harm] of harms)
       assert.equal(await findTexts(path), before)
     }))
 
-test('file storage reports an entry that is damaged while the gateway runs', () =>
+test('file storage reports an entry that is damaged while the store is open', () =>
   inFolder(async (path) => {
     const storage = fileStorage({ path, logger: false })
     await storage.set('brief', 'value', { ttlMs: 1_000_000 })
@@ -114,7 +114,7 @@ test('file storage reports an entry that is damaged while the gateway runs', () 
     await storage.close?.()
   }))
 
-test('file storage only starts empty in a new folder, not in one with traces of a store', () =>
+test('file storage starts empty in a new folder, but not in one with traces of a store', () =>
   inFolder(async (path) => {
     const logger = listeningLogger()
     assert.equal(await getContents(fileStorage({ path: join(path, 'new', 'folder'), logger })), {})
@@ -134,7 +134,7 @@ test('file storage only starts empty in a new folder, not in one with traces of 
     }
   }))
 
-test("file storage doesn't start without its database", () =>
+test("file storage doesn't start if its database is missing", () =>
   inFolder(async (path) => {
     await filledStore(path)
     await rm(join(path, 'store.db'))
@@ -143,7 +143,7 @@ test("file storage doesn't start without its database", () =>
     assert.equal(await readdir(path), ['store'])
   }))
 
-test('file storage opens a database that was restored without its other files', () =>
+test('file storage opens a database that was restored without the other files', () =>
   inFolder(async (path) => {
     const { contents } = await filledStore(path)
     await rm(join(path, 'store'))
@@ -151,7 +151,7 @@ test('file storage opens a database that was restored without its other files', 
     assert.ok((await readdir(path)).includes('store'))
   }))
 
-test('file storage rejects the store of a newer version and leaves it unchanged', () =>
+test("file storage rejects a newer version's store and leaves it unchanged", () =>
   inFolder(async (path) => {
     const { files } = await filledStore(path)
     changeDatabase(join(path, 'store.db'), 'PRAGMA user_version = 3')
@@ -185,7 +185,7 @@ const losses: Array<[how: string, harm: (path: string) => Promise<unknown>]> = [
   ['contains another database', (path) => putBack(path)],
 ]
 for (const [mode, harm] of losses)
-  test(`file storage acknowledges no write and starts no new store after its folder ${mode}`, () =>
+  test(`file storage neither acknowledges writes nor starts a new store after its folder ${mode}`, () =>
     inFolder(async (parent) => {
       const path = join(parent, 'data')
       const storage = fileStorage({ path, logger: false })
@@ -201,7 +201,7 @@ for (const [mode, harm] of losses)
       await storage.close?.()
     }))
 
-test('file storage works again when its folder returns unchanged', () =>
+test('file storage works again after its folder is moved back unchanged', () =>
   inFolder(async (parent) => {
     const path = join(parent, 'data')
     const storage = fileStorage({ path, logger: false })
@@ -214,7 +214,7 @@ test('file storage works again when its folder returns unchanged', () =>
     await storage.close?.()
   }))
 
-test('file storage rejects writes while the disk is full, keeps acknowledged data, and works again afterward', ({
+test('file storage rejects writes while the disk is full, keeps acknowledged data, and accepts writes again afterward', ({
   program,
 }) =>
   inFolder(async (path) => {
@@ -232,7 +232,7 @@ test('file storage rejects writes while the disk is full, keeps acknowledged dat
     await storage.close?.()
   }))
 
-test("file storage never reuses a version that a restored backup doesn't know", () =>
+test('after restoring a backup, file storage never reuses a version that was written after the backup', () =>
   inFolder(async (path) => {
     const { files } = await filledStore(path)
     const storage = fileStorage({ path, logger: false })
@@ -268,7 +268,7 @@ const getTexts = (files: Record<string, Buffer>) =>
 
 const findTexts = async (path: string) => getTexts(await getFiles(path))
 
-/** Changes a database as another program would. */
+/** Changes a database like another program would. */
 function changeDatabase(path: string, sql: string): void {
   const database = new DatabaseSync(path)
   database.exec(sql)

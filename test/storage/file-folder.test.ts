@@ -15,14 +15,14 @@ import { type Child, childProgram } from './support/children.ts'
 import { inFolder } from './support/folder.ts'
 import { listeningLogger } from './support/logger.ts'
 
-const test = suite<{ program?: Awaited<ReturnType<typeof childProgram>> }>('the folder of file storage', {})
+const test = suite<{ program?: Awaited<ReturnType<typeof childProgram>> }>("file storage's folder", {})
 
 test.before(async (context) => {
   context.program = await childProgram()
 })
 test.after((context) => context.program?.remove())
 
-test("other users of the machine can't read what file storage creates", () =>
+test("other users of the machine can't read the files that file storage creates", () =>
   inFolder(async (parent) => {
     const path = join(parent, 'made')
     const storage = fileStorage({ path, logger: false })
@@ -35,7 +35,7 @@ test("other users of the machine can't read what file storage creates", () =>
     for (const name of await readdir(path)) assert.is((await stat(join(path, name))).mode & 0o777, 0o600, name)
   }))
 
-test('file storage commits operations that arrive together in one transaction', () =>
+test('file storage batches concurrent writes into few transactions', () =>
   inFolder(async (path) => {
     const storage = fileStorage({ path, logger: false })
     await Promise.all(Array.from({ length: 1_000 }, (_, index) => storage.set(`key/${index}`, 'value')))
@@ -45,7 +45,7 @@ test('file storage commits operations that arrive together in one transaction', 
     await storage.close?.()
   }))
 
-test('file storage removes expired rows as others are written', () =>
+test('file storage removes expired rows when other rows are written', () =>
   inFolder(async (path) => {
     const clock = fakeClock()
     const storage = fileStorage({ path, clock, logger: false })
@@ -78,7 +78,7 @@ test('file storage lists many rows without blocking other work', () =>
     await storage.close?.()
   }))
 
-test("a file storage write resolves once the data is on disk, and a relaxed write doesn't wait for that", () =>
+test("a file storage write resolves once the data is flushed to disk, and a relaxed write doesn't wait for the flush", () =>
   inFolder(async (path) => {
     const any = await fs.open(path)
     const handle = Object.getPrototypeOf(any)
@@ -97,7 +97,7 @@ test("a file storage write resolves once the data is on disk, and a relaxed writ
       ]
       while (flushes.length === 0) await setImmediate()
       writes.push(storage.delete('key').then(() => done.push('delete')))
-      assert.is((await storage.get('key'))?.value, '1', 'others may read it meanwhile')
+      assert.is((await storage.get('key'))?.value, '1', 'the value can be read before the flush')
       await storage.set('turn', '2', { durability: 'relaxed' })
       await storage.delete('turn')
       await storage.set('entry', '1', { ttlMs: 1_000, durability: 'relaxed' })
@@ -115,7 +115,7 @@ test("a file storage write resolves once the data is on disk, and a relaxed writ
     }
   }))
 
-test('file storage moves a large log into the database while it keeps running', () =>
+test('file storage checkpoints a large log into the database while it is in use', () =>
   inFolder(async (path) => {
     const storage = fileStorage({ path, logger: false })
     const value = 'value '.repeat(1_000)
@@ -133,7 +133,7 @@ test('file storage moves a large log into the database while it keeps running', 
     assert.equal((await readdir(path)).sort(), ['store', 'store.db'])
   }))
 
-test('file storage creates one secret, prints its location, and never shows it', () =>
+test('file storage creates one secret, logs its location, and never its value', () =>
   inFolder(async (path) => {
     const logger = listeningLogger()
     const opened = Array.from({ length: 4 }, () => fileStorage({ path, logger }))
@@ -149,7 +149,7 @@ test('file storage creates one secret, prints its location, and never shows it',
       assert.not.ok((await readFile(join(path, name), 'latin1')).includes(String(secrets[0])), name)
   }))
 
-test('file storage never replaces an old secret with a new one', () =>
+test('file storage never replaces a damaged or missing secret with a new one', () =>
   inFolder(async (path) => {
     const other = await inFolder(async (elsewhere) => fileStorage({ path: elsewhere, logger: false }).ownSecret?.())
     await fileStorage({ path, logger: false }).ownSecret?.()
@@ -175,7 +175,7 @@ test('file storage never replaces an old secret with a new one', () =>
     assert.match(logger.lines[0]?.message ?? '', '0600')
   }))
 
-test('file storage restores the secret it has in memory if the file is gone', () =>
+test('file storage restores a deleted secret file from memory', () =>
   inFolder(async (path) => {
     const logger = listeningLogger()
     const storage = fileStorage({ path, logger })
@@ -193,7 +193,7 @@ test('file storage restores the secret it has in memory if the file is gone', ()
     for (const item of [storage, later]) await item.close?.()
   }))
 
-test('file storage reports an error if it lacks permission to read or write', ({ program }) =>
+test("file storage reports an error if it doesn't have permission to read or write", ({ program }) =>
   inFolder(async (parent) => {
     await chmod(parent, 0o755)
     const path = join(parent, 'store')
@@ -229,7 +229,7 @@ test('file storage reports an error if its path is a file', () =>
     }
   }))
 
-test('file storage removes only the files of processes that have ended', () =>
+test("file storage removes only an ended process's files", () =>
   inFolder(async (path) => {
     const mine = createToken()
     const gone = mine.replace(/^\d+/, '999999999')
@@ -246,7 +246,7 @@ test('file storage removes only the files of processes that have ended', () =>
     assert.equal((await readdir(path)).sort(), [`lock.${mine}`, `lock.${elsewhere}`, 'store', 'store.db'].sort())
   }))
 
-test("file storage takes an ended process's lock immediately, and reports it", () =>
+test("file storage takes over an ended process's lock immediately, and logs it", () =>
   inFolder(async (path) => {
     const logger = listeningLogger()
     const storage = fileStorage({ path, logger })
@@ -260,7 +260,7 @@ test("file storage takes an ended process's lock immediately, and reports it", (
     await storage.close?.()
   }))
 
-test("file storage waits for a running process's lock without blocking, and eventually fails with an error code", () =>
+test("file storage waits for a running process's lock without blocking the event loop, and fails with STORAGE_LOCKED after the timeout", () =>
   inFolder(async (path) => {
     const lock = await takeLock(resolveFolder(path), { logger: listeningLogger(), staleMs: 100, timeoutMs: 1_000 })
     const storage = fileStorage({ path, logger: false, lockStaleMs: 100, lockTimeoutMs: 400 })
@@ -284,7 +284,7 @@ test("file storage waits for a running process's lock without blocking, and even
     assert.equal((await readdir(path)).sort(), ['store', 'store.db'])
   }))
 
-test('closing a file store ends the thread that a checkpoint has just started', () =>
+test('closing a file store stops a checkpoint thread that has just started', () =>
   inFolder(async (path) => {
     const workers: Worker[] = []
     const onWorker = (worker: Worker) => void workers.push(worker)
@@ -299,11 +299,11 @@ test('closing a file store ends the thread that a checkpoint has just started', 
     assert.equal(
       workers.map(({ threadId }) => threadId),
       [-1],
-      'it has ended',
+      'the thread has ended',
     )
   }))
 
-test('file storage rejects every operation after it was closed', () =>
+test('file storage rejects every operation after it is closed', () =>
   inFolder(async (path) => {
     const storage = fileStorage({ path, logger: false })
     await storage.set('key', 'value')

@@ -15,15 +15,15 @@ import { listeningLogger } from './support/logger.ts'
 import { KEYS, plannedWrite } from './support/plan.ts'
 import { release } from './support/release.ts'
 
-/** The last release that kept all data in a single file with its own format. */
+/** The last release that stored all data in a single file with its own format. */
 const FORMER = '4c660ae9'
 const LANES = 4
-/** Locally, only some steps are tested. */
+/** Locally, only every third step is tested. */
 const STRIDE = isCi ? 1 : 3
 const STALE_MS = 250
 
 const test = suite<{ program?: Awaited<ReturnType<typeof childProgram>> }>(
-  'file storage imported from an earlier release',
+  'importing file storage from an earlier release',
   {},
 )
 
@@ -32,7 +32,7 @@ test.before(async (context) => {
 })
 test.after((context) => context.program?.remove())
 
-test('a folder from an earlier release is imported once and completely, with its secret, and kept as a backup', () =>
+test("an earlier release's folder is imported once, completely, and with its secret, and its store is kept as a backup", () =>
   inFolder(async (path) => {
     const clock = fakeClock()
     const former = (await release(FORMER)).fileStorage({ path, clock, logger: false })
@@ -66,7 +66,7 @@ test('a folder from an earlier release is imported once and completely, with its
     await later.close?.()
   }))
 
-test('a running process of an earlier release loses no acknowledged write, and is then rejected', async () => {
+test('an earlier release that is still running loses no acknowledged write during the import, and is rejected afterward', async () => {
   const { fileStorage: formerStorage } = await release(FORMER)
   for (let round = 0; round < (isCi ? 20 : 5); round++)
     await inFolder(async (path) => {
@@ -108,7 +108,7 @@ test('a running process of an earlier release loses no acknowledged write, and i
     })
 })
 
-test('an earlier release rejects a folder that this one has created', () =>
+test('an earlier release rejects a folder that the current one has created', () =>
   inFolder(async (path) => {
     await fileStorage({ path, logger: false }).set('key', 'value')
     const before = await readdir(path)
@@ -117,7 +117,9 @@ test('an earlier release rejects a folder that this one has created', () =>
     assert.equal(await readdir(path), before)
   }))
 
-test('file storage imports a store after its setup was killed at any step', async ({ program }) => {
+test('file storage imports a store even if a previous import was killed, failed, or stopped at any step', async ({
+  program,
+}) => {
   const files = {
     store: formerStore(7, new Map([['count', { value: '41', version: 'v' }]]), { secretMark: 'mark' }),
     'store.previous': formerStore(6, new Map([['count', { value: '40', version: 'v' }]])),
@@ -165,7 +167,7 @@ test('file storage imports a store after its setup was killed at any step', asyn
     )
 })
 
-test('file storage keeps the first secret if its setup is killed before any step', async ({ program }) => {
+test('file storage keeps a secret whose creation was killed at any step', async ({ program }) => {
   const start = (path: string, ...args: string[]) => {
     const child = program?.start('step', path, ...args) as Child
     child.go()
@@ -190,7 +192,7 @@ test('file storage keeps the first secret if its setup is killed before any step
   )
 })
 
-test('file storage imports the previous version of a store that is damaged or missing, and reports it', async () => {
+test("if a store is damaged or missing, file storage imports the store's previous version and logs that", async () => {
   const previous = formerStore(6, new Map([['a', { value: '1', version: 'v' }]]))
   const damaged = Buffer.from(formerStore(7, new Map([['a', { value: '2', version: 'w' }]])))
   damaged.writeUInt8(damaged.readUInt8(120) ^ 4, 120)
@@ -209,7 +211,7 @@ test('file storage imports the previous version of a store that is damaged or mi
     })
 })
 
-test('file storage imports and changes nothing if both versions are damaged', () =>
+test('if both versions of a store are damaged, file storage imports and changes nothing', () =>
   inFolder(async (path) => {
     await putFiles(path, { store: Buffer.from('nonsense'), 'store.previous': Buffer.from('') })
     const error = await getFailure(fileStorage({ path, logger: false }).get('a'))
@@ -218,7 +220,7 @@ test('file storage imports and changes nothing if both versions are damaged', ()
     assert.equal((await readdir(path)).sort(), ['store', 'store.previous'])
   }))
 
-test("file storage doesn't choose between a database and a store from an earlier release", () =>
+test("file storage rejects a folder with both a database and an earlier release's store", () =>
   inFolder(async (path) => {
     const storage = fileStorage({ path, logger: false })
     await storage.set('a', 'new')

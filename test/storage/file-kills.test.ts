@@ -9,25 +9,28 @@ import { inFolder } from './support/folder.ts'
 import { KEYS, plannedWrite } from './support/plan.ts'
 
 const LANES = 2
-/** The number of kills. It is lower on a developer's machine, because each kill takes 0.1 s. */
+/** The number of kills. It's lower on developer machines, because each kill takes 0.1 s. */
 const KILLS = Math.ceil(randomCases(500, 24) / LANES) * LANES
-/** A kill comes within about the duration of a commit in ms, after a random number of acknowledged writes. */
+/** The maximum delay of a kill after a random number of acknowledged writes, in ms. It's about as long as a commit. */
 const WINDOW_MS = 8
 const MOST_WRITES = 6
 
-const test = suite<{ program?: Awaited<ReturnType<typeof childProgram>> }>('killing the process of a file storage', {})
+const test = suite<{ program?: Awaited<ReturnType<typeof childProgram>> }>(
+  'killing a process that uses file storage',
+  {},
+)
 
 test.before(async (context) => {
   context.program = await childProgram()
 })
 test.after((context) => context.program?.remove())
 
-test(`file storage loses nothing when its process is killed ${KILLS} times`, { timeoutMs: 600_000 }, async ({
-  program,
-}) => {
+test(`file storage loses no acknowledged write when its process is killed ${KILLS} times`, {
+  timeoutMs: 600_000,
+}, async ({ program }) => {
   const random = createRandom()
   const start = (path: string) => {
-    const opened = random.below(3) > 0 ? ['opened'] : [] // others are also killed while they open the store
+    const opened = random.below(3) > 0 ? ['opened'] : [] // the other processes may be killed while they open the store
     return program?.start('write', path, ...opened) as Child // set by `before`
   }
   const counts = { kills: 0, acknowledged: 0, interrupted: 0, lost: [] as string[], unreadable: 0, temporaries: 0 }
@@ -43,9 +46,9 @@ test(`file storage loses nothing when its process is killed ${KILLS} times`, { t
       await Promise.all(Array.from(expected, ([key, value]) => fill.set(key, value)))
       let child = start(path)
       for (let number = KEYS, round = 0; round < KILLS / LANES; round++) {
-        const following = start(path) // it loads while the other process works
+        const following = start(path) // starts up while the other process writes
         child.go(String(number))
-        await child.saidLines(1 + random.below(MOST_WRITES)).catch(() => {}) // if it fails, the check tells why
+        await child.saidLines(1 + random.below(MOST_WRITES)).catch(() => {}) // if this fails, `check` finds out why
         await sleep(random.next() * WINDOW_MS)
         child.kill('SIGKILL')
         const acknowledged = new Set((await child.ended()).slice(1).map(Number))
@@ -66,19 +69,19 @@ test(`file storage loses nothing when its process is killed ${KILLS} times`, { t
   assert.is(counts.kills, KILLS)
   assert.ok(
     counts.acknowledged > KILLS && counts.interrupted > KILLS / 10,
-    `kills that hit nothing: ${JSON.stringify(counts)}`,
+    `too few kills interrupted a write: ${JSON.stringify(counts)}`,
   )
 })
 
 interface Round {
-  /** The earlier contents of the store. */
+  /** The store's contents before the process started to write. */
   expected: ReadonlyMap<string, string>
   acknowledged: ReadonlySet<number>
-  /** The first write of the killed process. */
+  /** The number of the killed process's first write. */
   number: number
 }
 
-/** Starts a process on what the killed process has left. Resolves to the store's current contents. */
+/** Opens the store that the killed process has left behind, and counts faults. Resolves to its contents. */
 async function check(
   path: string,
   { expected, acknowledged, number }: Round,
@@ -88,7 +91,7 @@ async function check(
   const listed = await storage.list('').catch(() => undefined)
   if (!listed) counts.unreadable += 1
   const found = new Map(listed?.map(({ key, value }) => [key, value]))
-  /** The last acknowledged value of each key, and the values attempted since. A process may return to a key. */
+  /** The last acknowledged value of each key, and the values attempted since then. A process may write the same key more than once. */
   const possible = new Map<string, Array<string | undefined>>()
   for (const key of [...expected.keys(), ...found.keys()]) possible.set(key, [expected.get(key)])
   for (let index = number; index < Math.max(number, ...acknowledged) + 5; index++) {
@@ -103,5 +106,5 @@ async function check(
   return found
 }
 
-/** A database's log exists while the database is open. */
+/** Returns whether this file should have been removed. A database's log may exist while the database is open. */
 const isTemporary = (name: string) => !/^store(?:\.db(?:-wal|-shm)?)?$/.test(name)

@@ -3,7 +3,7 @@ import { assert, suite } from '../support/suite.ts'
 
 const test = suite('moving a file into place')
 
-/** Creates a rename that fails with these codes, one after the other, and then succeeds. */
+/** Creates a rename function that fails with each of these codes in turn, and then succeeds. */
 function renameWith(codes: string[]) {
   const calls: string[] = []
   const rename = async (from: string, to: string) => {
@@ -20,19 +20,19 @@ const outcome = (promise: Promise<void>) =>
     (error: Error) => error.message,
   )
 
-test('moving a file waits while another process keeps the file open', async () => {
+test('moving a file is retried while another process has the file open', async () => {
   const { calls, rename } = renameWith(['EPERM', 'EACCES', 'EBUSY'])
   assert.is(await outcome(move('a', 'b', { attempts: 4, pauseMs: 0, rename })), 'moved')
   assert.equal(calls, ['a b', 'a b', 'a b', 'a b'])
 })
 
-test('moving a file waits no longer than its options allow', async () => {
+test('moving a file fails after the maximum number of attempts', async () => {
   const { calls, rename } = renameWith(['EPERM', 'EPERM', 'EPERM'])
   assert.is(await outcome(move('a', 'b', { attempts: 2, pauseMs: 0, rename })), 'EPERM')
   assert.is(calls.length, 2)
 })
 
-test("moving a file doesn't wait if the lock was lost, or if its options specify that", async () => {
+test("moving a file isn't retried if the file is gone or only one attempt is allowed", async () => {
   for (const [code, attempts] of [
     ['ENOENT', 9],
     ['EPERM', 1],

@@ -12,7 +12,7 @@ import { inFolder } from './support/folder.ts'
 import { listeningLogger } from './support/logger.ts'
 
 const PROCESSES = 4
-/** The number of additions, which is lower on a developer's machine. */
+/** The number of increments per process, which is lower on developer machines. */
 const TIMES = times(200)
 const CHANGES = 10
 const TOLD_WITHIN_MS = 100
@@ -40,7 +40,7 @@ test(`file storage loses none of ${PROCESSES} x ${TIMES} read-modify-writes`, as
 test("file storage reports another process's changes in time", ({ program }) =>
   tellsInTime(program, { pollMs: 60_000 }))
 
-test("file storage reports another process's changes in time even if the system reports nothing", async ({
+test("file storage reports another process's changes in time even if the system's file watcher doesn't work", async ({
   program,
 }) => {
   const { watch } = fs
@@ -56,7 +56,7 @@ test("file storage reports another process's changes in time even if the system 
   }
 })
 
-test('file storage reports once that another process also writes', async ({ program }) => {
+test('file storage logs once that another writer has the store open', async ({ program }) => {
   await inFolder(async (path) => {
     const logger = listeningLogger()
     const storage = fileStorage({ path, logger })
@@ -67,7 +67,7 @@ test('file storage reports once that another process also writes', async ({ prog
         isDone = true
       })
       while (!isDone) {
-        await storage.get('own') // reads at every moment of a commit
+        await storage.get('own') // reads throughout the commit
         await setImmediate()
       }
     }
@@ -85,7 +85,7 @@ test('file storage reports once that another process also writes', async ({ prog
   })
 })
 
-test("file storage reports a gap if it can't tell which keys other processes have changed", () =>
+test("file storage reports a gap if it can't determine which keys other processes have changed", () =>
   inFolder(async (path) => {
     const storage = fileStorage({ path, logger: false })
     await storage.set('own', '1')
@@ -104,7 +104,7 @@ test("file storage reports a gap if it can't tell which keys other processes hav
     await storage.close?.()
   }))
 
-test("file storage doesn't keep a process alive, watched or not", async ({ program }) => {
+test("watched file storage doesn't keep a process alive", async ({ program }) => {
   await inFolder(async (path) => {
     const child = program?.start('idle', path) as Child
     child.go()
@@ -113,12 +113,12 @@ test("file storage doesn't keep a process alive, watched or not", async ({ progr
   })
 })
 
-/** Asserts that the storage reports every change within the limit, in one of several rounds. */
+/** Asserts that in at least one of several rounds, the storage reports every change within the limit. */
 async function tellsInTime(program: Program | undefined, options: { pollMs?: number }): Promise<void> {
   const latest = await roundsUntil(TOLD_WITHIN_MS, async () =>
     Math.max(...(await inFolder((path) => getDelays(path, program?.start('announce', path) as Child, options)))),
   )
-  assert.ok(Math.min(...latest) <= TOLD_WITHIN_MS, `ms until the last change of each round was told: ${latest}`)
+  assert.ok(Math.min(...latest) <= TOLD_WITHIN_MS, `ms until the slowest change in each round was reported: ${latest}`)
 }
 
 async function getDelays(path: string, child: Child, options: { pollMs?: number }): Promise<number[]> {

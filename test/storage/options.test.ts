@@ -33,7 +33,7 @@ for (const [name, input, message] of rejected) {
 }
 
 for (const version of ['20.20.2', '22.12.0'])
-  test(`fileStorage on Node ${version} states which version it needs`, () => {
+  test(`the error from fileStorage on Node ${version} states the required version`, () => {
     const { versions } = process
     Object.defineProperty(process, 'versions', { value: { ...versions, node: version }, configurable: true })
     try {

@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { fromOrdered, getUpperBound, toOrdered } from '../../adapters/storage/lib/ordered-text.ts'
 import { assert, suite } from '../support/suite.ts'
 
-const test = suite('keys in database order')
+const test = suite('escaped keys')
 
 const char = fc.oneof(
   fc.constantFrom(
@@ -37,14 +37,14 @@ test('an escaped key is restored unchanged', () => {
   )
 })
 
-test('the byte order of escaped keys is the code-unit order of the keys', () => {
+test('escaped keys have the same order in bytes as the original keys have in UTF-16 code units', () => {
   fc.assert(
     fc.property(text, text, (value, other) => byBytes(toOrdered(value), toOrdered(other)) === byUnits(value, other)),
     { numRuns: 5_000 },
   )
 })
 
-test('a range from a prefix to its end contains exactly the keys that start with it', () => {
+test('the key range for a prefix contains exactly the keys that start with it', () => {
   fc.assert(
     fc.property(text, text, (prefix, key) => {
       const [from, at, to] = [toOrdered(prefix), toOrdered(key), getUpperBound(toOrdered(prefix))]

@@ -7,7 +7,7 @@ import { damageStore, type Envelope, fillStore, kinds } from './support/damaged-
 
 const mending = suite('repairing damaged records')
 
-/** Opens a gateway whose storage contains the damage, and its management API over HTTP. */
+/** Opens a gateway on a storage with a damaged record, and its management API over HTTP. */
 async function openManaged(prefix: keyof typeof kinds, how: (text: string) => string) {
   const { storage, key } = await fillStore()
   const location = await damageStore(storage, prefix, how)
@@ -27,28 +27,31 @@ const changed = (change: object) => (text: string) => {
 }
 
 for (const prefix of Object.keys(kinds) as Array<keyof typeof kinds>) {
-  mending(`a damaged record in ${prefix} is listed, shown, and removable, and a bad repair is rejected`, async () => {
-    const { storage, where, path, manage } = await openManaged(prefix, () => '{"order":7,"record":{}}')
-    const before = await manage('GET', '')
-    assert.equal(
-      before.body.damaged.map((item: { key: string }) => item.key),
-      [where],
-    )
-    assert.match(before.body.damaged[0].problem, /, so it is skipped$/)
-    const shown = await manage('GET', path)
-    assert.equal(shown.body, { ...before.body.damaged[0], stored: '{"order":7,"record":{}}', record: {} })
-    const rejected = await manage('PUT', path, { record: { some: 'thing' } })
-    assert.is(rejected.status, 400)
-    assert.match(rejected.body.error, /^The record you sent .*skipped/)
-    assert.is((await storage.get(where))?.value, '{"order":7,"record":{}}')
-    assert.equal((await manage('DELETE', path)).body, { success: true })
-    assert.equal((await manage('GET', '')).body.damaged, [])
-    assert.is((await manage('GET', path)).status, 404)
-    assert.is(await storage.get(where), undefined)
-  })
+  mending(
+    `a damaged record in ${prefix} is listed, and can be shown and removed, and an invalid repair is rejected`,
+    async () => {
+      const { storage, where, path, manage } = await openManaged(prefix, () => '{"order":7,"record":{}}')
+      const before = await manage('GET', '')
+      assert.equal(
+        before.body.damaged.map((item: { key: string }) => item.key),
+        [where],
+      )
+      assert.match(before.body.damaged[0].problem, /, so it is skipped$/)
+      const shown = await manage('GET', path)
+      assert.equal(shown.body, { ...before.body.damaged[0], stored: '{"order":7,"record":{}}', record: {} })
+      const rejected = await manage('PUT', path, { record: { some: 'thing' } })
+      assert.is(rejected.status, 400)
+      assert.match(rejected.body.error, /^The record you sent .*skipped/)
+      assert.is((await storage.get(where))?.value, '{"order":7,"record":{}}')
+      assert.equal((await manage('DELETE', path)).body, { success: true })
+      assert.equal((await manage('GET', '')).body.damaged, [])
+      assert.is((await manage('GET', path)).status, 404)
+      assert.is(await storage.get(where), undefined)
+    },
+  )
 }
 
-mending('a record with repaired fields is no longer damaged', async () => {
+mending('a record is no longer listed as damaged once its fields are repaired', async () => {
   const { path, manage, api } = await openManaged('combos/', changed({ kind: null, strategy: 'odd' }))
   const { body } = await manage('GET', path)
   assert.match(
@@ -71,7 +74,7 @@ mending('a repaired key is signed again', async () => {
   assert.match(repaired?.error ?? '', /cannot be decrypted/) // it was encrypted for the lost ID
 })
 
-mending('an intact record returns 404 and stays unchanged', async () => {
+mending('the repair API returns 404 for an intact record, and leaves it unchanged', async () => {
   const { storage, manage } = await openManaged('combos/', (text) => text)
   const path = '/records/combos%2Fgood'
   for (const [method, body] of [['GET'], ['PUT', { record: {} }], ['DELETE']] as const)
@@ -79,7 +82,7 @@ mending('an intact record returns 404 and stays unchanged', async () => {
   assert.ok(await storage.get('combos/good'))
 })
 
-mending('damaged settings are listed, and the error says how to set them again', async () => {
+mending('unreadable settings are listed, and the error for repairing them says how to set them again', async () => {
   const { storage, manage, api, chat, key } = await openManaged('combos/', (text) => text)
   await storage.set('settings', '{"requireApiKey":')
   const { body } = await manage('GET', '')
@@ -98,7 +101,7 @@ mending('damaged settings are listed, and the error says how to set them again',
 })
 
 mending(
-  'invalid fields of the settings are listed with the values that apply, until the settings are saved again',
+  'invalid settings fields are listed with the values that are used instead, until the settings are saved again',
   async () => {
     const { storage, manage, api } = await openManaged('combos/', (text) => text)
     await api.settings.update({ requireApiKey: true })
@@ -120,7 +123,7 @@ mending(
 )
 
 mending(
-  'a key with a damaged signature and a connection with a damaged credential are listed and can be removed',
+  'keys with damaged signatures and connections with damaged credentials are listed and can be removed',
   async () => {
     for (const [prefix, change, problem] of [
       ['keys/', { mac: 'cut' }, /was not written by a gateway with this secret/],

@@ -30,7 +30,7 @@ storageConformance('node:sqlite', {
 
 const test = suite('SQLite as a storage')
 
-test('a write waits for a locked database, and is made once', async () => {
+test('a write waits for a locked database, and is applied once', async () => {
   const { path, remove } = await temporaryFolder()
   const [first, two] = [new DatabaseSync(`${path}/store.db`), new DatabaseSync(`${path}/store.db`)]
   const storage = sqliteStorage(first)
@@ -45,7 +45,7 @@ test('a write waits for a locked database, and is made once', async () => {
   await remove()
 })
 
-test("close leaves your app's database open, and a closed database causes an error with a code", async () => {
+test("close leaves the app's database open, and a closed database causes an error with a code", async () => {
   const database = new DatabaseSync(':memory:')
   const storage = sqliteStorage(database)
   await storage.set('key', 'value')
@@ -64,7 +64,7 @@ test("close leaves your app's database open, and a closed database causes an err
 const pragma = (database: DatabaseSync, name: string) =>
   Object.values(database.prepare(`PRAGMA ${name}`).get() ?? {})[0]
 
-test("your app's database gets the store's pragmas, unless your app has set others", async () => {
+test("the store sets its pragmas on the app's database, unless the app has set others or turned them off", async () => {
   const { path, remove } = await temporaryFolder()
   const names = ['journal_mode', 'synchronous', 'busy_timeout']
   const cases: Array<[set: string, options: { pragmas?: boolean }, after: unknown[]]> = [
@@ -93,7 +93,7 @@ test("your app's database gets the store's pragmas, unless your app has set othe
   await remove()
 })
 
-test("a write to your app's database is flushed to disk unless it is relaxed", async () => {
+test("a write to the app's database is flushed to disk unless it is relaxed", async () => {
   const { path, remove } = await temporaryFolder()
   const database = new DatabaseSync(`${path}/store.db`)
   const output: string[] = []
@@ -116,7 +116,7 @@ test("a write to your app's database is flushed to disk unless it is relaxed", a
   await remove()
 })
 
-test('a write waits for an open transaction of your app', async () => {
+test('a write waits for the app to end its open transaction', async () => {
   const { path, remove } = await temporaryFolder()
   for (const file of [':memory:', `${path}/store.db`]) {
     const database = new DatabaseSync(file)
@@ -135,7 +135,7 @@ test('a write waits for an open transaction of your app', async () => {
   await remove()
 })
 
-test('a write waits for a reader that keeps a database without WAL from committing', async () => {
+test('without WAL, a write waits for a reader that blocks the commit', async () => {
   const { path, remove } = await temporaryFolder()
   const [first, reader] = [new DatabaseSync(`${path}/store.db`), new DatabaseSync(`${path}/store.db`)]
   const storage = sqliteStorage(first, { pragmas: false })
@@ -151,7 +151,7 @@ test('a write waits for a reader that keeps a database without WAL from committi
   await remove()
 })
 
-test('removing expired rows never rolls back a transaction of your app', async () => {
+test("removing expired rows never rolls back the app's transaction", async () => {
   const database = new DatabaseSync(':memory:')
   database.exec('CREATE TABLE orders (id INTEGER)')
   const table = openNumberedTable(database, 'records')
@@ -163,7 +163,7 @@ test('removing expired rows never rolls back a transaction of your app', async (
       rows.put('key', { value: 'value', version })
     })
   for (let commits = 0; commits < 99; commits++) await write(0)
-  const first = write(6) // leaves no time for the next write in the same transaction, after which rows are deleted
+  const first = write(6) // takes so long that the next write needs its own transaction, which also removes expired rows
   const next = write(0).catch((error: unknown) => Reflect.get(Object(error), 'code'))
   await first
   database.exec('BEGIN; INSERT INTO orders VALUES (1)')

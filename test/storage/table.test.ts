@@ -37,7 +37,7 @@ test('rows in memory are listed in sorted order while thousands are added and re
   }
 })
 
-test('listing ten rows in memory takes the same time among 100,000 keys as among 1,000, while keys are added and removed', () => {
+test('listing ten rows in memory is as fast with 100,000 keys as with 1,000, while keys are added and removed', () => {
   const small = fastest(createFilled(1_000))
   const large = fastest(createFilled(100_000))
   assert.ok(large < Math.max(10, small * 25), `${large.toFixed(2)} ms for 200 rounds, against ${small.toFixed(2)} ms`)
@@ -49,7 +49,7 @@ function createFilled(count: number) {
   return table
 }
 
-/** Returns the time of the fastest run, because other processes may use the CPU during some. */
+/** Returns the time of the fastest run, because other processes may use the CPU during the others. */
 function fastest(table: ReturnType<typeof createTable>): number {
   const run = () => {
     for (let round = 0; round < 200; round++) {

@@ -14,7 +14,7 @@ const test = suite('an unavailable storage')
 
 type Fault = 'rejects calls' | 'hangs' | 'is slow' | 'takes 400 ms' | 'loses replies'
 
-/** Opens a gateway whose storage fails between `fail` and `mend`, and another whose storage never does. */
+/** Opens a gateway whose storage fails between `fail` and `mend`, and another one on the same data whose storage never fails. */
 async function open({ watched = true } = {}) {
   const clock = fakeClock()
   const memory = memoryStorage({ clock })
@@ -63,7 +63,7 @@ async function open({ watched = true } = {}) {
   }
 }
 
-/** Resolves to the result of a request, and its duration by the fake clock. */
+/** Advances the fake clock until the promise settles. Resolves to its result, and how long it took on that clock. */
 async function within<T>(clock: ReturnType<typeof fakeClock>, promise: Promise<T>): Promise<{ result: T; ms: number }> {
   let result: { value: T } | undefined
   let failure: unknown
@@ -91,7 +91,7 @@ for (const watched of [true, false])
       for (let second = 0; second < 12; second++) {
         const { result, ms } = await within(clock, status(key))
         assert.is(result, 200)
-        assert.ok(ms <= 1_000, `took ${ms} ms`) // the settings, the key, and the routes are each read again
+        assert.ok(ms <= 1_000, `took ${ms} ms`) // the settings, the key, and the routes are each read again before the cache is used
         await clock.advance(1_000)
       }
     })
@@ -110,7 +110,7 @@ for (const mode of ['rejects calls', 'hangs'] as const) {
     assert.equal([await status(unseen), await status(key, empty), await status(undefined, empty)], [200, 200, 401])
   })
 
-  test(`each change gets a 503 within six seconds and isn't made while the storage ${mode}`, async () => {
+  test(`each change gets a 503 within six seconds, and has no effect, while the storage ${mode}`, async () => {
     const { clock, world, id, other, fail, mend } = await open()
     const manage = async (method: string, path: string, body: object) => {
       const response = await world.gateway.fetch(
@@ -162,7 +162,7 @@ test('changes made by other instances during a storage outage are visible within
 
 for (const watched of [true, false])
   for (const mode of ['takes 400 ms', 'is slow'] as const)
-    test(`lists show another gateway's changes at once while the storage ${mode}, ${watched ? 'with' : 'without'} watch`, async () => {
+    test(`lists show another gateway's changes immediately while the storage ${mode}, ${watched ? 'with' : 'without'} watch`, async () => {
       const { clock, world, id, other, fail } = await open({ watched })
       const { id: groupId } = await other.api.groups.create({ name: 'before' })
       const headers = { authorization: `Bearer ${token}` }
@@ -201,7 +201,7 @@ for (const watched of [true, false])
     })
 
 for (const mode of ['rejects calls', 'hangs'] as const)
-  test(`lists come from memory within five seconds while the storage ${mode}`, async () => {
+  test(`lists fall back to cached data within five seconds while the storage ${mode}`, async () => {
     const { clock, world, open: another, fail } = await open({ watched: false })
     assert.is((await world.api.keys.list()).keys.length, 1)
     await clock.advance(1_000)
@@ -219,7 +219,7 @@ for (const mode of ['rejects calls', 'hangs'] as const)
 
 for (const watched of [true, false])
   for (const mode of ['rejects calls', 'hangs', 'is slow'] as const)
-    test(`a gateway's changes stay in effect while the storage ${mode}, ${watched ? 'with' : 'without'} watch`, async () => {
+    test(`changes that a gateway made before an outage stay in effect while the storage ${mode}, ${watched ? 'with' : 'without'} watch`, async () => {
       const { clock, world, status, key, id, fail } = await open({ watched })
       const { key: renamed, id: renamedId } = await world.api.keys.create({ name: 'renamed' })
       assert.equal([await status(key), await status(renamed)], [200, 200])
@@ -251,7 +251,7 @@ for (const watched of [true, false])
       assert.ok([404, 503].includes(result.status), String(result.status))
     })
 
-test('cached data stays in effect after a change to an unavailable storage has failed', async () => {
+test('cached data stays in effect after a change has failed because the storage is unavailable', async () => {
   const { clock, world, status, key, id, fail } = await open()
   assert.is(await status(key), 200)
   const [pool] = (await world.api.combos.list()).combos
@@ -270,7 +270,7 @@ test('cached data stays in effect after a change to an unavailable storage has f
   assert.equal([await status(key), await status()], [200, 200])
 })
 
-test("a change is made once if only the storage's reply was lost", async () => {
+test("after the storage's reply to a change is lost, all gateways agree on the record", async () => {
   const { clock, world, id, other, fail, mend } = await open()
   await world.api.keys.list()
   fail('loses replies')
@@ -280,7 +280,7 @@ test("a change is made once if only the storage's reply was lost", async () => {
   assert.is((await world.api.keys.get(id)).key.isActive, (await other.api.keys.get(id)).key.isActive)
 })
 
-test('unreadable storage data causes a 500, even if data was read before', async () => {
+test('unreadable settings cause a 500, even if they could be read before', async () => {
   const clock = fakeClock()
   const storage = memoryStorage({ clock })
   const world = await openWorld({ storage, clock })
@@ -322,7 +322,7 @@ test("cached data stays in effect if the storage's notifications arrive late and
   assert.is(await status(), 200)
 })
 
-test('each change gets a 503 while the storage is full, and requests continue', async () => {
+test('changes get a 503 while the storage is full, and model requests still succeed', async () => {
   const memory = memoryStorage()
   let isFull = false
   const set: Storage['set'] = async (...args) => {
@@ -341,7 +341,7 @@ test('each change gets a 503 while the storage is full, and requests continue', 
   assert.equal((await world.api.keys.list()).keys, [])
 })
 
-test('an unreachable storage is reported to the app with the cause, and to clients with only its code', async () => {
+test('an unreachable storage is reported to the app with its cause, but to clients only with the error code', async () => {
   const createRefused = (address: string) =>
     Object.assign(new Error(`connect ECONNREFUSED ${address}`), { code: 'ECONNREFUSED' })
   const cause = Object.assign(new AggregateError([createRefused('::1:5432'), createRefused('10.0.0.5:5432')]), {

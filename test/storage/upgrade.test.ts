@@ -7,7 +7,7 @@ import { assert, suite } from '../support/suite.ts'
 import { temporaryFolder } from './support/folder.ts'
 import { release } from './support/release.ts'
 
-/** An earlier build whose file store had no database. */
+/** An earlier commit whose file storage had no database. */
 const FORMER = 'ccf378e530d01ad8ceb8a1e5592ecf89f99040ad'
 
 const test = suite('a folder from a release without a database')

@@ -15,7 +15,7 @@ const catalog: Catalog = {
   azure: { cloud: 'azure', models: [{ id: 'm' }] },
 }
 
-/** The stored records by key: a plain record of each kind, and one with every field. */
+/** The stored records, by key: a minimal record of each kind, and one with every field. */
 const written: Record<string, string> = JSON.parse(
   readFileSync(new URL('support/written-store.json', import.meta.url), 'utf8'),
 )
@@ -104,7 +104,7 @@ test("a store written by an earlier release opens with all its data, and reading
   assert.equal(await getTexts(storage), written)
 })
 
-/** Changes a field of each kind of record and changes it back. */
+/** Changes a field in a record of each kind, and changes it back. */
 async function thereAndBack({ api }: Awaited<ReturnType<typeof open>>): Promise<void> {
   for (const isActive of [false, true]) await api.keys.update('active', { isActive })
   for (const isActive of [true, false]) await api.keys.update('paused', { isActive })
@@ -117,10 +117,10 @@ async function thereAndBack({ api }: Awaited<ReturnType<typeof open>>): Promise<
   for (const requireApiKey of [false, true]) await api.settings.update({ requireApiKey })
 }
 
-/** Returns a stored text without the mark of the last call that set `isActive` or `requireApiKey`, which earlier releases didn't write. */
+/** Returns a stored record without its `edit` mark for the last change to `isActive` or `requireApiKey`, which earlier releases didn't write. */
 const unmarked = (text: string) => text.replace(/,"edit":"[^"]*"/, '')
 
-test('a store written by an earlier release gets the same fields and signatures when its records are written', async () => {
+test("rewriting an earlier release's records keeps their fields and signatures", async () => {
   const world = await open()
   await thereAndBack(world)
   const now = await getTexts(world.storage)
@@ -134,7 +134,7 @@ test('a store written by an earlier release gets the same fields and signatures 
   assert.ok(changed >= 2, `${changed} records were written otherwise`)
 })
 
-test("a new store has records with the same fields as an earlier release's, and signatures of the first version", async () => {
+test("a record in a new store has the same fields and signature as an earlier release's", async () => {
   const world = await open()
   for (const { key } of await world.storage.list('keys/')) await world.storage.delete(key)
   await world.api.keys.put({ id: 'active', name: 'active', key: active })

@@ -7,8 +7,8 @@ import { plannedWrite } from './plan.ts'
 import { interceptSteps } from './steps.ts'
 
 /*
- * The other processes in the file store's tests: `child <program> <folder> <arguments>`. Each prints "ready", waits for a line, and then prints its
- * acknowledged writes, immediately and unbuffered.
+ * The child processes of the file storage tests: `child <program> <folder> <arguments>`. Each one prints "ready", waits for a line, and then prints
+ * its progress, immediately and unbuffered.
  */
 
 const [program = '', path = '', ...args] = process.argv.slice(2)
@@ -22,7 +22,7 @@ const [order] = await once(process.stdin.setEncoding('utf8'), 'data')
 process.stdin.destroy()
 await programs[program]?.(String(order).trim())
 
-/** Writes the planned values from number `order` on, four concurrently, until it is killed. */
+/** Makes the planned writes, starting with number `order`, four concurrently, until the process is killed. */
 async function write(order: string) {
   for (let first = Number(order); ; first += 4) {
     const numbers = [first, first + 1, first + 2, first + 3]
@@ -36,7 +36,7 @@ async function write(order: string) {
   }
 }
 
-/** Increments the value of a key `args[1]` times, by reading and writing it. */
+/** Increments a key's value `args[1]` times, with read-modify-writes. */
 async function add() {
   const [key = '', times] = args
   for (let done = 0; done < Number(times); ) {
@@ -48,8 +48,8 @@ async function add() {
 }
 
 /**
- * Opens the store, which may include setup or an import, or creates the secret (`args[2]`). Before step `args[1]` of that, the process is killed or
- * stopped, or the step fails (`args[0]`). Prints the number of steps.
+ * Opens the store, which may include setup or an import, or creates the secret (`args[2]`). Before step `args[1]`, the process is killed or stopped,
+ * or the step fails (`args[0]`). Prints the number of steps.
  */
 async function step() {
   const [fate, at, what] = args
@@ -71,7 +71,7 @@ async function step() {
   print(`steps ${steps}`)
 }
 
-/** Writes until the disk is full, then reads. A file size limit simulates the full disk. */
+/** Writes until the disk is full, then reads. A file size limit simulates a full disk. */
 async function fill() {
   const limit = spawnSync('prlimit', ['--pid', String(process.pid), '--fsize=400000:unlimited'])
   if (limit.status !== 0) throw new Error(`prlimit: ${limit.stderr}`)
@@ -103,7 +103,7 @@ async function denied() {
   }
 }
 
-/** Only watches. The process must end by itself. */
+/** Only watches the store. The process must exit on its own. */
 async function idle() {
   storage.watch?.(() => {})
   await storage.set('key', 'value')

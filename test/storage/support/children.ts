@@ -6,23 +6,23 @@ import { fileURLToPath } from 'node:url'
 import { build } from 'esbuild'
 import { temporaryFolder } from './folder.ts'
 
-/** A process of `child.ts` that has printed "ready" and is waiting for its order. */
+/** A child process that a test has started with `childProgram`. */
 export interface Child {
   readonly process: ChildProcess
   /** The lines that it has printed so far. */
   readonly lines: string[]
-  /** Sends the order. */
+  /** Tells the process to begin, with an optional order. */
   go(order?: string): void
   kill(signal: NodeJS.Signals): void
-  /** Resolves when it has printed a line that starts with this. */
+  /** Resolves to the first printed line that starts with this. */
   output(start: string): Promise<string>
   /** Resolves when it has printed this many lines. */
   saidLines(count: number): Promise<void>
-  /** Resolves to all printed lines when the process has ended. */
+  /** Resolves to all printed lines once the process has ended. */
   ended(): Promise<string[]>
 }
 
-/** Bundles a program into one small JavaScript file, which starts in a third of the time that the sources would take. */
+/** Bundles a program into one small JavaScript file, which starts three times as fast as the sources. */
 export async function childProgram(
   source = new URL('./child.ts', import.meta.url),
 ): Promise<{ start(...args: string[]): Child; remove(): Promise<void> }> {
@@ -69,7 +69,7 @@ function follow(child: ReturnType<typeof spawn>): Child {
     isClosed = true
     wake()
   })
-  child.stdin?.on('error', () => {}) // the process was killed before it read the order
+  child.stdin?.on('error', () => {}) // ignores that the process was killed before it read the order
   child.stdout?.setEncoding('utf8').on('data', (text: string) => {
     const parts = (rest + text).split('\n')
     rest = parts.pop() ?? ''

@@ -1,6 +1,6 @@
 import type { Random } from '../../support/random.ts'
 
-/** Damages bytes: flips bits, cuts off the end, zeroes a range, or appends something. */
+/** Damages bytes at random: flips bits, truncates them, zeroes a range, or appends something. */
 export function damage(bytes: Buffer, random: Random): { bytes: Buffer; how: string } {
   const size = bytes.length
   const where = () => (random.below(3) === 0 ? random.below(Math.min(size, 110)) : random.below(size)) // often in the header

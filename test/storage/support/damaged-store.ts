@@ -2,10 +2,10 @@ import { memoryStorage } from '../../../adapters/storage/memory.ts'
 import type { Storage } from '../../../src/types.ts'
 import { openWorld } from '../../pipeline/support/world.ts'
 
-/** A record as stored. */
+/** The JSON that is stored for a record. */
 export type Envelope = { order: unknown; record: Record<string, unknown> }
 
-/** Fills a store with two records of each kind: a good one, and one to damage. */
+/** Fills a store with two records of each kind: one to leave intact, and one to damage. */
 export async function fillStore() {
   const storage = memoryStorage()
   const { api } = await openWorld({
@@ -24,7 +24,7 @@ export async function fillStore() {
   return { storage, key }
 }
 
-/** Text that identifies the record to damage, by kind. */
+/** By kind, a string that only the record to damage contains. */
 export const kinds = {
   'keys/': '"hurt"',
   'connections/': '"provider":"two"',
@@ -34,7 +34,7 @@ export const kinds = {
   'providers/': '"provider":"two"',
 }
 
-/** Changes the text of the record to damage. Resolves to its key. */
+/** Changes the stored text of the record to damage. Resolves to its storage key. */
 export async function damageStore(
   storage: Storage,
   prefix: keyof typeof kinds,

@@ -2,7 +2,7 @@ import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Storage } from '../../../src/index.ts'
 
-/** Reads the files of a folder, by name. */
+/** Reads a folder's files. Resolves to their contents, by name. */
 export async function getFiles(path: string): Promise<Record<string, Buffer>> {
   const names = (await readdir(path)).sort()
   return Object.fromEntries(
@@ -21,7 +21,7 @@ export async function getContents(storage: Storage): Promise<Record<string, stri
   return Object.fromEntries((await storage.list('')).map(({ key, value }) => [key, value]))
 }
 
-/** Returns the code and message of the error with which a promise rejects. */
+/** Returns the code and message of the error that a promise rejects with. */
 export async function getFailure(work: Promise<unknown> | undefined): Promise<{ code: unknown; message: string }> {
   const error: unknown = await work?.then(
     () => new Error('it worked'),

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import type { Row } from '../../../adapters/storage/lib/row-operations.ts'
 
-/** Builds the bytes of a store file with these rows in the format of releases before the database. */
+/** Builds a store file with these rows, in the format of releases without a database. */
 export function formerStore(
   revision: number,
   rows: ReadonlyMap<string, Row>,

@@ -1,4 +1,4 @@
-/** Runs the work `count` times (0, 1, …), `lanes` of them concurrently. */
+/** Calls `action` with 0 to `count` - 1, with `lanes` calls running concurrently. */
 export async function inLanes(lanes: number, count: number, action: (index: number) => Promise<void>): Promise<void> {
   let next = 0
   const lane = async () => {

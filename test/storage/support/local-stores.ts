@@ -5,7 +5,7 @@ import { sqliteStorage } from '../../../adapters/storage/sqlite.ts'
 import type { Storage } from '../../../src/types.ts'
 import { temporaryFolder } from './folder.ts'
 
-/** Opens an empty store of each kind that needs no server. The names are used in test titles. */
+/** A function for each kind of store without a server, which opens an empty one. The names are used in test titles. */
 export const localStores: Readonly<
   Record<string, () => Promise<{ storage: Storage; destroy(): Promise<void> | void }>>
 > = {

@@ -1,14 +1,14 @@
-/** A planned write of a process that will be killed. Its number tells the test what was written. */
+/** A planned write by a process that will be killed. The test can tell from its number what was written. */
 export interface PlannedWrite {
   readonly key: string
-  /** `undefined` if the key is deleted. */
+  /** The value to write, or `undefined` to delete the key. */
   readonly value: string | undefined
 }
 
-/** The number of keys. This many consecutive writes change each key once. */
+/** The number of keys. Each run of this many consecutive writes changes every key once. */
 export const KEYS = 200
 
-/** Returns the planned write with this number. All writes together are about 200 kB. */
+/** Returns the planned write with this number. The values of all keys take about 200 kB. */
 export function plannedWrite(number: number): PlannedWrite {
   const key = `key/${(number * 7) % KEYS}`
   if ((number * 2_654_435_761) % 11 === 3) return { key, value: undefined }

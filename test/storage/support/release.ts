@@ -9,7 +9,7 @@ import type * as gatewayModule from '../../../src/gateway.ts'
 import { skip } from '../../support/suite.ts'
 import { temporaryFolder } from './folder.ts'
 
-/** The bundled parts of an earlier version of this package. */
+/** The exports of an earlier version of this package that the tests use. */
 export interface Release {
   createGateway: typeof gatewayModule.createGateway
   fileStorage: typeof fileModule.fileStorage
@@ -17,7 +17,7 @@ export interface Release {
 
 const CACHE = join('node_modules', '.cache', 'signalbox-releases')
 
-/** Builds an earlier commit from the Git objects, once. If the clone doesn't have that commit, skips the test with the reason. */
+/** Builds an earlier commit from the Git repository, once. If the clone doesn't contain that commit, skips the test with the reason. */
 export async function release(commit: string): Promise<Release> {
   const outfile = join(process.cwd(), CACHE, `${commit}.mjs`)
   if (!existsSync(outfile)) await bundle(commit, outfile)

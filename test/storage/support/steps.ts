@@ -5,7 +5,10 @@ import { fileURLToPath } from 'node:url'
 const FUNCTIONS = ['link', 'mkdir', 'open', 'readdir', 'rename', 'rmdir', 'unlink']
 const METHODS = ['stat', 'sync', 'writeFile']
 
-/** Intercepts file system calls: calls `onStep` before each step, which may end, stop, or fail it. Returns a function that starts the count. */
+/**
+ * Intercepts file system calls: calls `onStep` before each one, which may kill or stop the process, or throw. Returns a function that starts the
+ * count.
+ */
 export async function interceptSteps(onStep: (number: number, name: string) => void): Promise<() => void> {
   let number: number | undefined
 
