@@ -61,7 +61,7 @@ export class AccountWriter {
     })
   }
 
-  /** Removes an account. With `keep`, retains its ID as long as its usage records by default, so they can be shown with the ID. */
+  /** Removes an account. With `keep`, retains its ID as long as usage totals are retained by default, so they can still show it. */
   async remove(record: AccountRecord, usage: 'keep' | 'erase'): Promise<void> {
     const { storage, keyring } = this.#store
     const { ref, createdAt } = record
@@ -79,5 +79,5 @@ export class AccountWriter {
   }
 }
 
-/** How long usage records are retained by default, in ms. */
+/** How long usage totals are retained by default, in ms. */
 const USAGE_MS = 400 * 24 * 60 * 60 * 1_000

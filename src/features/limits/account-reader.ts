@@ -13,7 +13,7 @@ import { findTightestLimit } from './limit-headers.ts'
 /** The caller's account, key, and limits, as `GET /v1/account` returns them. */
 export interface Account {
   object: 'account'
-  /** Your app's ID for the account that the request runs as. This field and the next two are absent if there is no account. */
+  /** Your app's ID for the account that makes the request. This field and the next two are absent without an account. */
   id?: string
   name?: string | null
   /** The name of the account's plan. */
@@ -28,7 +28,7 @@ export interface Account {
     models: string[] | null
     kinds: Kind[] | null
   } | null
-  /** All limits that apply, from the key, its group, the account, its plan, and the gateway. */
+  /** All limits that apply: those of the key, its group, the account, its plan, and the gateway. */
   limits: LimitState[]
 }
 
@@ -66,11 +66,11 @@ interface AccountReaderDependencies {
   ledger: Ledger
   settings: StoredSettings
   clock: Clock
-  /** The request records. Absent if none are stored. */
+  /** The usage store. Absent if the gateway doesn't store usage. */
   usage: UsageStore | undefined
 }
 
-/** Reads the account of a caller. All functions reject with `STORAGE_UNAVAILABLE` while the counters can't be read. */
+/** Creates the functions that read a caller's account. All of them reject with `STORAGE_UNAVAILABLE` while the counters can't be read. */
 export const createAccountReaders = (options: AccountReaderDependencies) => ({
   account: (caller: Caller) => readAccount(caller, options),
   /** Reads the key as OpenRouter's `GET /v1/key` returns it. Throws `KEY_MISSING` without a key or an account. */
@@ -95,7 +95,7 @@ function showKey(key: ClientKey): Account['key'] {
   return { id, name, expiresAt, group: group ? { id: group.id, name: group.name } : null, models, kinds }
 }
 
-/** Whose spending to report: the request's key or, without a key, its account. */
+/** Whose spending to report: the request's key, or its account if there is no key. */
 interface Spender {
   scope: 'key' | 'account'
   id: string
@@ -162,7 +162,7 @@ interface SpendingByWindow {
 }
 
 /**
- * Reads the spending in US dollars: from the counters if the spender has its own limits, otherwise from the usage records. Unknown values are `null`.
+ * Reads the spending in US dollars from the counters or, if the spender has no limits of its own, from the usage store. Unknown values are `null`.
  */
 async function readSpending(spender: Spender, options: AccountReaderDependencies): Promise<SpendingByWindow> {
   const { scope, id, limits } = spender
@@ -175,7 +175,7 @@ async function readSpending(spender: Spender, options: AccountReaderDependencies
   return spent
 }
 
-/** Sums the spending by whole days, as far back as the gateway keeps records. */
+/** Sums the spending by whole days, as far back as usage is retained. */
 async function readRecordedSpending(
   { scope, id }: Spender,
   { usage, clock }: AccountReaderDependencies,

@@ -14,17 +14,17 @@ import type { Holders } from './limit-errors.ts'
 import { createPreview } from './preview.ts'
 import { describeMissingPrice } from './price-advice.ts'
 
-/** Applies limits to requests. */
+/** Enforces limits on requests. */
 export interface Gate {
-  /** Serves a request within its limits. */
+  /** Serves a request if its limits allow it. */
   around(request: RouteRequest, settings: StoredSettings, next: () => Promise<Reply>): Promise<Reply>
   /** Reads the counters that a request from this caller needs, if they aren't in memory. Never throws. */
   prepare(caller: LimitedCaller): void
-  /** Previews whether and why a request from this caller would be rejected, without sending it. */
+  /** Creates a preview of whether and why limits would reject a request from this caller, without sending it. */
   preview(caller: Caller, settings: StoredSettings): RejectionPreview
 }
 
-/** The parts of a caller that have limits. */
+/** The parts of a caller that can have limits. */
 type LimitedCaller = Pick<Caller, 'key' | 'token'> & {
   account: Pick<CallerAccount, 'ref' | 'limits' | 'plan'> | undefined
 }
@@ -36,7 +36,7 @@ interface GateDependencies {
   clock: Clock
 }
 
-/** How often the log names a target without a price. */
+/** Minimum interval between warnings about the same target without a price, in ms. */
 const WARNING_PERIOD_MS = 60 * 60 * 1_000
 const MAX_WARNINGS = 1_000
 
@@ -86,7 +86,7 @@ const getHolders = ({ key, account }: Caller): Holders => ({
   plan: account?.plan?.name,
 })
 
-/** Lists the limits that apply to a caller: from its key, the key's group, its account, the account's plan, its token, and the gateway. */
+/** Lists a caller's limits by scope: its key, the key's group, its account, the account's plan, its token, and the gateway. */
 export function listLimitedScopes(
   { key, account, token }: LimitedCaller,
   { limits }: Pick<StoredSettings, 'limits'>,

@@ -22,7 +22,7 @@ import {
 interface GatedRequestOptions {
   ledger: Ledger
   clock: Clock
-  /** The limits that apply to the request; at least one. */
+  /** The scopes with limits that apply to the request; at least one. */
   scopes: readonly LimitedScope[]
   holders: Holders
   rules: LimitRules
@@ -31,22 +31,22 @@ interface GatedRequestOptions {
 }
 
 /**
- * A request with limits. The first attempt makes a single reservation for everything that it may use; later attempts reserve only tokens and US
- * dollars. Tokens and US dollars settle when their attempt ends; `requests` and `parallel` settle when the request ends.
+ * A request with limits. The first attempt makes one reservation for everything that it may use; later attempts reserve only tokens and US dollars.
+ * These settle when their attempt ends; `requests` and `parallel` settle when the request ends.
  */
 export class GatedRequest {
   readonly #request: RouteRequest
   readonly #options: GatedRequestOptions
   /**
-   * The limited units among tokens and US dollars. If there are any, attempts reserve both units; otherwise, both are only counted when the request
+   * Which of tokens and US dollars have limits. If either one does, attempts reserve both. If neither does, both are counted only when the request
    * ends.
    */
   readonly #limitedUsageUnits: ReadonlySet<LimitUnit>
-  /** The reservation of `requests` and `parallel`; `not-stored` if the storage was unavailable and the settings allow such requests. */
+  /** The reservation of `requests` and `parallel`. `not-stored` if the storage is unavailable and the settings allow such requests. */
   #requestReservation: Reservation | 'not-stored' | undefined = undefined
   /** The units of `#requestReservation` that settle when the request ends. */
   #requestUnits: readonly LimitUnit[] = []
-  /** The number of attempts that no step has rejected. */
+  /** The number of attempts that weren't rejected by any step. */
   #allowedAttempts = 0
   /** The limits as of the latest reservation, and the tokens that have been released since then. */
   #limits: readonly LimitState[] = []
@@ -65,12 +65,12 @@ export class GatedRequest {
     return this.#limitedUsageUnits.size > 0
   }
 
-  /** Reserves `requests` and `parallel`. Called before any step can respond in place of a provider. */
+  /** Reserves `requests` and `parallel`. Called before any step that can respond in place of a provider. */
   async reserveRequest(): Promise<void> {
     await this.#request.log.client.scope.race(this.#reserveRequest())
   }
 
-  /** Runs as the step around each attempt of the request. */
+  /** The step around each attempt of the request. */
   async aroundAttempt(attempt: AttemptControls, next: () => Promise<AttemptRecord>): Promise<void> {
     if (this.hasUsageLimits) await this.#reserveAttempt(attempt)
     else if (!this.#requestReservation) await this.#reserveRequest().catch((error) => attempt.failRequest(error))
@@ -81,7 +81,7 @@ export class GatedRequest {
     await next()
   }
 
-  /** Adds the headers that tell the client what remains of its limits. Counts a response that the gateway produced without an attempt. */
+  /** Adds the headers that show the client's remaining limits. Counts the response if the gateway produced it without an attempt. */
   async completeReply(reply: Reply): Promise<Reply> {
     if (this.#allowedAttempts === 0 && reply.status < 400) {
       if (!this.#requestReservation)
@@ -96,7 +96,7 @@ export class GatedRequest {
     return reply
   }
 
-  /** Reserves the attempt's worst case, and caps the target's output accordingly. */
+  /** Reserves the attempt's worst case. If that doesn't fit, caps the target's output. */
   async #reserveAttempt(attempt: AttemptControls): Promise<void> {
     const isFirst = !this.#requestReservation
     const worstCase = getWorstCase(attempt.request, attempt.target)
@@ -149,7 +149,7 @@ export class GatedRequest {
         return output
       },
     })
-    let covered = { tokens: 0, usd: 0 } // the usage of the attempt's earlier calls, so the full worst case is available for the next one
+    let covered = { tokens: 0, usd: 0 } // usage of the attempt's earlier calls; reserved again, so the next call has the full worst case available
     attempt.beforeFollowUp(async (spending) => {
       if (!spending) return
       const spent = sumSpending([spending])
@@ -163,8 +163,9 @@ export class GatedRequest {
   }
 
   /**
-   * Reserves at least `least` more output tokens for a stream, and up to `EXTRA_OUTPUT_TOKENS` if the limits allow it. The estimate may be too high, so a
-   * stream gets some tokens even if nothing remains; all streams together exceed a limit by at most `SLACK`. Throws the error for the client.
+   * Reserves at least `least` more output tokens for a stream, and up to `EXTRA_OUTPUT_TOKENS` if the limits allow it. Because the estimate may be
+   * too high, a stream gets some tokens even if none remain. All streams together exceed a limit by at most `SLACK_TOKENS`. Throws the error for the
+   * client.
    */
   async #reserveMoreOutput(
     reservation: Reservation,
@@ -185,7 +186,9 @@ export class GatedRequest {
     throw createCutOffError(rejection.limit, this.#options.holders)
   }
 
-  /** Reserves more for an in-flight attempt, exceeding its limits by at most `slack`. Resolves to the rejection if that isn't possible. */
+  /**
+   * Reserves more for an in-flight attempt. Reservations may exceed the limits by at most `slack`. Resolves to the rejection if that isn't enough.
+   */
   async #extend(reservation: Reservation, by: UsedAmounts, slack?: UsedAmounts): Promise<LimitRejection | undefined> {
     try {
       return await reservation.extend(by, slack)
@@ -195,7 +198,7 @@ export class GatedRequest {
     }
   }
 
-  /** Reserves only `requests` and `parallel`. Throws the error for the client if the reservation is rejected. */
+  /** Reserves only `requests` and `parallel`. Throws the error for the client if they don't fit. */
   async #reserveRequest(): Promise<void> {
     const reservation = await this.#reserve({ fixed: REQUEST_AMOUNTS })
     if (!reservation) return
@@ -223,7 +226,7 @@ export class GatedRequest {
     }
   }
 
-  /** Returns whether a request with these limits is rejected while the storage is unavailable. */
+  /** Returns whether the settings reject a request with these limits while the storage is unavailable. */
   #rejectsWithoutStorage(): boolean {
     const { scopes, rules } = this.#options
     return ALL_UNITS.some((unit) => {
@@ -257,7 +260,7 @@ export class GatedRequest {
     exchange.waitUntil?.(this.#options.ledger.waitForWrites())
   }
 
-  /** Returns the limits as last read, plus the tokens that have been released since then. */
+  /** Returns the limits as of the latest reservation, with the tokens that have been released since then added back. */
   #getCurrentLimits(): readonly LimitState[] {
     if (this.#releasedTokens === 0) return this.#limits
     return this.#limits.map((limit) => {
@@ -272,19 +275,19 @@ export class GatedRequest {
 }
 
 /**
- * Returns the highest estimate, in tokens, for a response of at most `output` tokens. For long words, the estimate can be twice the actual count, and
- * a stream that stays within its maximum must not be cut off because of that.
+ * Returns the highest possible estimate, in tokens, for a response of at most `output` tokens. With long words, the estimate can be twice the actual
+ * count, which must not cut off a stream that stays within its maximum.
  */
 const getMaxStreamSize = (output: number) => output * 2.5 + 64
 
-/** How many tokens a stream reserves at a time after its output exceeds its reservation, if the limits allow it. */
+/** How many tokens a stream reserves at a time once its output exceeds its reservation, if the limits allow it. */
 const EXTRA_OUTPUT_TOKENS = 1_024
 /**
- * How many tokens streams may reserve in total beyond the remaining amount. This is less than `EXTRA_OUTPUT_TOKENS`, including what a stream has sent by
- * then.
+ * How many tokens all streams together may reserve beyond a limit. Including the output that a stream has sent by then, this is less than
+ * `EXTRA_OUTPUT_TOKENS`.
  */
 const SLACK_TOKENS = 768
-/** How many of these tokens a stream reserves at a time. */
+/** How many tokens a stream reserves at a time beyond a limit. */
 const SLACK_STEP_TOKENS = 128
 const REQUEST_UNITS: readonly LimitUnit[] = ['requests', 'parallel']
 const ALL_UNITS: readonly LimitUnit[] = [...REQUEST_UNITS, ...USAGE_UNITS]

@@ -3,7 +3,7 @@ import { formatPlainUsd } from '../../lib/usd.ts'
 import type { LimitState, LimitUnit, LimitWindow } from '../../types/limits.ts'
 import type { LimitRejection } from './ledger/ledger.ts'
 
-/** The names of the key, group, and plan whose limits apply to a request. */
+/** The names of the key, group, and plan with limits on a request. */
 export interface Holders {
   key: string | undefined
   group: string | undefined
@@ -19,7 +19,7 @@ interface RejectedRequest {
   holders: Holders
   /** Epoch ms. */
   now: number
-  /** Headers that tell the client what remains. */
+  /** Headers that show the client's remaining limits. */
   headers: Record<string, string>
 }
 
@@ -69,8 +69,8 @@ export function createLimitError(
 }
 
 /**
- * The longest wait, in seconds, after which clients may retry on their own. With a longer `retry-after`, OpenAI's clients would retry immediately,
- * and Anthropic's would wait the entire time. `x-should-retry: false` tells both not to retry.
+ * Maximum wait, in seconds, after which clients may retry automatically. With a longer `retry-after`, OpenAI's clients would retry immediately, and
+ * Anthropic's would wait that long. `x-should-retry: false` prevents both.
  */
 const TOO_LONG_S = 60
 const NO_RETRY_HEADERS = { 'x-should-retry': 'false' }
@@ -80,7 +80,7 @@ const isShort = (window: LimitWindow | null) => window === 'minute' || window ==
 
 const canFitLater = ({ window, limit }: LimitState, need: number) => isShort(window) && need <= limit
 
-/** Creates the error for an in-flight request that needs more than the rest of a limit. */
+/** Creates the error for an in-flight request that needs more than what remains of a limit. */
 export function createCutOffError(limit: LimitState, holders: Holders): GatewayError {
   const explanation = `The response was cut off because it used up the rest of a limit: ${lowerFirst(describeHolder(limit, holders))} can use ${formatUnits(limit.limit, limit.unit)} ${WINDOW_WORDS[limit.window ?? 'total']}.`
   const code = isShort(limit.window) ? 'RATE_LIMIT_EXCEEDED' : 'BUDGET_EXCEEDED'
@@ -91,8 +91,8 @@ export function createCutOffError(limit: LimitState, holders: Holders): GatewayE
 }
 
 /**
- * Creates the error for a target whose price is unknown although a dollar limit applies. `member` is the request field that changes the price, if
- * any.
+ * Creates the error for a target whose price is unknown although the request has a dollar limit. `member` is the request field that changes the
+ * price, if any.
  */
 export const createUnknownPriceError = (target: string, member?: string): GatewayError =>
   gatewayError('REQUEST_TOO_EXPENSIVE', {

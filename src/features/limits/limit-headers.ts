@@ -9,7 +9,7 @@ const HEADER_UNITS: readonly ShownUnit[] = ['requests', 'tokens']
 /** The header names for a unit, such as `x-ratelimit-remaining-tokens`. */
 type HeaderNames = Readonly<Record<'limit' | 'remaining' | 'reset', string>>
 
-/** The headers from which a format's clients read their limits, and the format of reset times. */
+/** The headers in which a format's clients expect their limits, and the format of reset times. */
 interface LimitHeaderStyle extends Readonly<Record<ShownUnit, HeaderNames>> {
   formatReset(resetsAt: string, now: number): string
 }
@@ -32,7 +32,7 @@ const anthropicStyle: LimitHeaderStyle = {
   formatReset: (resetsAt) => resetsAt.replace(/\.\d+Z$/, 'Z'),
 }
 
-/** Google clients and AI SDK clients don't read such headers. */
+/** The style for each client format. Google and AI SDK clients don't read such headers. */
 const headerStyles: Readonly<Record<ClientFormat, LimitHeaderStyle | undefined>> = {
   'openai-chat': openaiStyle,
   'openai-responses': openaiStyle,
@@ -42,8 +42,8 @@ const headerStyles: Readonly<Record<ClientFormat, LimitHeaderStyle | undefined>>
 }
 
 /**
- * Creates the headers that tell a format's clients what remains of their request and token limits. If a unit has several limits, the headers show the
- * one with the smallest remaining share. `now` is in epoch ms.
+ * Creates the headers that show clients their remaining request and token limits, in the style of their format. If a unit has several limits, the
+ * headers show the one with the smallest remaining share. `now` is in epoch ms.
  */
 export function createLimitHeaders(
   limits: readonly LimitState[],
@@ -64,7 +64,7 @@ export function createLimitHeaders(
   return headers
 }
 
-/** Finds the limit on a unit with the smallest remaining share. */
+/** Finds the unit's limit with the smallest remaining share. */
 export function findTightestLimit(limits: readonly LimitState[], unit: LimitUnit): LimitState | undefined {
   let scarcest: LimitState | undefined
   for (const limit of limits)
@@ -74,7 +74,7 @@ export function findTightestLimit(limits: readonly LimitState[], unit: LimitUnit
 
 const getRemainingShare = ({ remaining, limit }: LimitState) => remaining / limit
 
-/** Parses a reset time into epoch ms, once for all requests of a window. */
+/** Converts a reset time to epoch ms. Parses it only once for all requests in a window. */
 const parseReset = memoizeByName((resetsAt) => Date.parse(resetsAt))
 
 /** Formats a time as OpenAI does: `1s`, `6m0s`, `23h59m59s`. */
@@ -85,7 +85,7 @@ function formatWait(ms: number): string {
   return `${hoursText}${seconds >= 60 ? `${minutes}m` : ''}${seconds % 60}s`
 }
 
-/** Removes the headers with a provider's limits, because they aren't the client's limits. */
+/** Removes the headers with a provider's limits, because they don't describe the client's limits. */
 export function dropProviderLimits(headers: Record<string, string>): void {
   for (const name in headers) if (isProviderHeader(name)) delete headers[name]
 }

@@ -11,13 +11,13 @@ import type { Ledger, LimitedScope, ScopeName } from './ledger/ledger.ts'
  */
 export interface LimitOperations<Input = never> {
   /**
-   * Returns all limits that apply: the limits of the resource, of its group, account, or plan, and of the gateway. Doesn't include limits that
-   * `identify` returns for an account. Rejects with `STORAGE_UNAVAILABLE` while the storage is unavailable.
+   * Returns all limits that apply: those of the resource itself, of its group, account, or plan, and of the gateway. Excludes limits that `identify`
+   * returns for an account. Rejects with `STORAGE_UNAVAILABLE` while the storage is unavailable.
    */
   get(id: string): Promise<LimitStates>
-  /** Resets the resource's own counters; reservations of in-flight requests remain. */
+  /** Resets the resource's own counters. In-flight requests stay reserved. */
   reset(id: string): Promise<{ success: true }>
-  /** Ends the reservations of instances that no longer run. By default, these reservations count as used. */
+  /** Ends the reservations of instances that are no longer running. By default, these reservations count as used. */
   settle(id: string, input?: LostSettlement | Input): Promise<{ success: true }>
 }
 
@@ -45,7 +45,7 @@ interface LimitDependencies {
   accounts(): Promise<AccountLookups>
 }
 
-/** The accounts of the app's users. */
+/** The accounts of your app's users. */
 interface AccountLookups {
   readonly refs: { resolve(idOrRef: string): Promise<string> }
   /** Returns the plan and limits of a stored account, or `undefined` if there is none. */

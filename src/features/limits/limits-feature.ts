@@ -26,13 +26,13 @@ interface LimitsDependencies {
 }
 
 /**
- * Enforces the limits of a request's key, its group, its account, its plan, and the gateway. Requests without limits pass immediately; the code is
- * loaded on the first request with limits.
+ * Enforces the limits of a request's key, its group, its account, its plan, its token, and the gateway. Requests without limits pass immediately; the
+ * code loads on the first request with limits.
  */
 export interface LimitsFeature extends BuiltInFeature {
   aroundRequest: RequestStep
   ledger(): Promise<Ledger>
-  /** Reads the counters of an account and its plan, if they have limits and aren't in memory. Never throws. */
+  /** Prefetches the counters of an account and its plan if they have limits and aren't in memory. Never throws. */
   prepareAccount(account: Pick<CallerAccount, 'ref' | 'limits' | 'plan'>): void
   /** Previews why a request from this caller would be rejected, without sending it. */
   preview(caller: Caller): Promise<RejectionPreview>
@@ -77,7 +77,7 @@ export function createLimits(deps: LimitsDependencies): LimitsFeature {
       if ((account.limits ?? account.plan?.limits) === undefined) return
       void gate().then(
         (opened) => opened.prepare({ key: undefined, account }),
-        () => {}, // the request loads it again, and reports the failure
+        () => {}, // the request loads it again and reports the failure
       )
     },
     async preview(caller) {

@@ -28,7 +28,7 @@ interface PreviewOptions {
   isRestricted: boolean
 }
 
-/** Previews whether limits would reject a request, without sending it or reserving anything. */
+/** Creates a preview of whether limits would reject a request, without sending the request or reserving anything. */
 export function createPreview({
   ledger,
   clock,

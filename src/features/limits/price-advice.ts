@@ -3,7 +3,7 @@ import { getDefinition } from '../../protocols/providers/provider-names.ts'
 import type { RouteTarget } from '../../request/routing/group.ts'
 import type { Catalog, Kind, Price } from '../../types.ts'
 
-/** Tells the operator which call sets the price of a target, and how old the catalog is. The prices in the call are examples. */
+/** Tells the operator how to set the target's price, and how old the catalog is. The prices in the example call are made up. */
 export function describeMissingPrice(catalog: Catalog, target: RouteTarget): string {
   const { provider, model, connection } = target
   const { asOf, isLive } = getDefinition(catalog, provider) ?? {}
@@ -21,7 +21,7 @@ const REFRESH_ADVICE = " To keep it current: catalog: { refresh: 'models.dev' }.
 
 const EXAMPLE_PRICE: Price = { input: 3, output: 15 }
 
-/** An example of a price, for the kinds that aren't billed by token. */
+/** Example prices for the kinds that aren't billed by token. */
 const examples: Partial<Record<Kind, Price>> = {
   image: { image: 0.04 },
   tts: { character: 0.000015 },
@@ -31,7 +31,7 @@ const examples: Partial<Record<Kind, Price>> = {
   webFetch: { page: 0.001 },
 }
 
-/** Formats a value as in code. */
+/** Formats a value as a JavaScript literal. */
 function toLiteral(value: unknown): string {
   if (Array.isArray(value)) return `[${value.map(toLiteral).join(', ')}]`
   if (typeof value === 'string') return `'${value.replaceAll('\\', '\\\\').replaceAll("'", "\\'")}'`

@@ -7,7 +7,7 @@ import type { LimitUnit } from '../../types/limits.ts'
 import type { Amounts, LimitedScope, RequestedAmounts } from './ledger/ledger.ts'
 import { createUnknownPriceError } from './limit-errors.ts'
 
-/** The settings that control how limits are applied. */
+/** The settings that control how limits are enforced. */
 export type LimitRules = Pick<StoredSettings, 'whenPriceUnknown' | 'onStorageUnavailable'>
 
 /** A request and its target. */
@@ -16,7 +16,7 @@ interface LimitedAttempt {
   target: AttemptControls['target']
 }
 
-/** Estimates the worst case of an attempt in the limited units. Throws `REQUEST_TOO_EXPENSIVE` if a required price is unknown. */
+/** Estimates an attempt's worst case in the limited units. Throws `REQUEST_TOO_EXPENSIVE` if a required price is unknown. */
 export function estimateRequestedAmounts(
   { request: { call }, target }: LimitedAttempt,
   { inputTokens, outputTokens, answers, isOutputRequested, usd }: WorstCase,
@@ -42,7 +42,7 @@ export function requireKnownPrice(
   if (surcharge && whenPriceUnknown !== 'allow') throw createUnknownPriceError(getTargetName(target), surcharge.field)
 }
 
-/** Returns the minimum of a unit that a request needs. */
+/** Returns the least that a request needs in a unit. */
 export function getMinimumAmount(unit: LimitUnit, { fixed, output }: RequestedAmounts): number {
   if (unit !== 'tokens' && unit !== 'usd') return 1
   const { minTokens: least = 0, usdPerToken = 0 } = output ?? {}
@@ -52,7 +52,7 @@ export function getMinimumAmount(unit: LimitUnit, { fixed, output }: RequestedAm
 export const isLimited = (unit: LimitUnit, scopes: readonly LimitedScope[]): boolean =>
   scopes.some(({ limits }) => limits[unit] !== undefined)
 
-/** The amounts that each request reserves for itself, regardless of the target. */
+/** The amounts that each request reserves regardless of its target. */
 export const REQUEST_AMOUNTS: Amounts = { requests: 1, parallel: 1 }
 /** The units whose amounts depend on the target. */
 export const USAGE_UNITS: ReadonlyArray<'tokens' | 'usd'> = ['tokens', 'usd']

@@ -17,16 +17,16 @@ interface AddTotalsOptions {
   storage: Storage
   clock: Clock
   maxCharacters: number
-  /** Yields to let other work run. */
+  /** Yields to the event loop so other work can run. */
   nextTurn(): Promise<void>
   onError(error: unknown): void
 }
 
-/** The number of characters from which a value takes milliseconds to read or write. */
+/** Values with more characters than this take milliseconds to read or write. */
 const MAX_BATCH_CHARACTERS = 100_000
 const ROW_CHARACTERS = 100
 
-/** A batch's totals by shard and hour, and totals of requests without a record by time. */
+/** The totals of one or more batches by shard and hour, and the totals of requests without a record by time. */
 export class TotalsByHour {
   readonly hours = new Map<string, { shard: string; hour: number; totals: Totals }>()
   readonly unlisted = new Map<number, Totals>()
@@ -56,8 +56,8 @@ export class TotalsByHour {
 export class PartialWriteError extends Error {}
 
 /**
- * Adds totals of batches to stored totals that don't include them yet. Throws `PartialWriteError` if the stored totals include only part of the
- * batches.
+ * Adds totals of batches to the stored totals, unless these include them already. Throws `PartialWriteError` if the stored totals include only part
+ * of the batches.
  */
 async function addToTotals(
   { storage, maxCharacters, nextTurn, onError }: AddTotalsOptions,

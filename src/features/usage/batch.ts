@@ -3,7 +3,7 @@ import type { StoredRequest } from './request-record.ts'
 import { readTotals, type Totals } from './totals.ts'
 import { readRows } from './usage-codec.ts'
 
-/** Totals of requests without a record, by arrival time in epoch ms: the start of the minute or of a longer period. */
+/** Totals of requests without a record, by the start of the period in which they arrived, in epoch ms. A period is a minute or longer. */
 export type UnlistedByTime = ReadonlyMap<number, Totals>
 
 /** The contents of a journal batch. */
@@ -20,7 +20,7 @@ export function encodeBatch(parts: readonly string[], unlisted: UnlistedByTime, 
   return `{"at":${writtenAt},"parts":[${parts.join(',')}]${sums.length > 0 ? `,"unlisted":[${sums.join(',')}]` : ''}}`
 }
 
-/** Decodes a batch in the current or an earlier format, optionally only the requests of one key. Returns `undefined` if it is damaged. */
+/** Decodes a batch in the current format or an earlier one, optionally only the requests of one key. Returns `undefined` if the batch is damaged. */
 export function decodeBatch(text: string, keyId?: string): JournalBatch | undefined {
   if (keyId && !text.includes(JSON.stringify(keyId)) && !text.includes('"unlisted"'))
     return { at: 0, requests: [], unlisted: new Map() }

@@ -1,5 +1,5 @@
 import type { Integer } from '../../types/plain-types.ts'
-/** The 50th, 95th, and 99th percentile in whole ms, each within 7.3% of the exact value. */
+/** The 50th, 95th, and 99th percentiles in whole ms, each within 7.3% of the exact value. */
 export interface Percentiles {
   p50: Integer
   p95: Integer
@@ -12,7 +12,7 @@ const MAX_MS = 60 * 60 * 1_000
 
 const getBucket = (ms: number) => (ms < 1 ? 0 : 1 + Math.floor(Math.log(Math.min(ms, MAX_MS)) / LOG_GROWTH))
 
-/** Returns the geometric mean of a bucket's bounds in whole ms. Before rounding, every time in the bucket is within 7.3% of it. */
+/** Returns the geometric mean of a bucket's bounds in whole ms. Before rounding, it is within 7.3% of every time in the bucket. */
 const getBucketTime = (bucket: number) => (bucket === 0 ? 0 : Math.round(BUCKET_GROWTH ** (bucket - 0.5)))
 
 const CODE_BEFORE_A = 64
@@ -28,12 +28,12 @@ const singles: string[] = []
  * buckets. The first ends at 1 ms, and each bound is 15% higher than the previous one. The last bucket contains all times of an hour or more. The
  * encoded string has one letter per nonempty bucket. `A` is the bucket right after the previous one, `B` the second one after it, and so on up to
  * `Y`; `Z` skips 25 buckets. A count other than 1 follows the letter: `ZPA3` has one time in bucket 40 and three in the next. Most histograms are
- * written back unchanged, so the string is kept until the first addition.
+ * written back unchanged, so they keep the string until the first addition.
  */
 export class Histogram {
-  /** `undefined` after an addition to `#counts`. */
+  /** `undefined` once times have been added to `#counts`. */
   #text: string | undefined
-  /** Counts, starting with bucket `#first`, or `undefined` until the string is decoded. */
+  /** Counts by bucket, starting with bucket `#first`. `undefined` until the string is decoded. */
   #counts: number[] | undefined = undefined
   #first = 0
 

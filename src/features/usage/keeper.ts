@@ -31,27 +31,25 @@ export interface KeeperOptions {
   days(): Promise<RetentionDays>
   /** Maximum number of characters in a value. */
   maxCharacters: number
-  /** Yields to let other work run. */
+  /** Yields to the event loop so other work can run. */
   nextTurn(): Promise<void>
   onError(error: unknown): void
 }
 
-/** An instance folds its batches when one of these thresholds is reached: number of batches, number of requests, or age of the first batch in ms. */
+/** An instance folds its batches when it reaches one of these thresholds: number of batches, number of requests, or age of the first batch in ms. */
 const FOLD_BATCHES = 100
 const FOLD_REQUESTS = 10_000
 const FOLD_MS = 2 * 60 * 1_000
-/** The age, in ms, at which a batch's instance must have been killed, so other instances fold the batch. */
+/** Age of a batch, in ms, at which its instance must have been killed. Other instances then fold the batch. */
 const LOST_MS = 10 * 60 * 1_000
 /** How often an instance looks for batches of killed instances, in ms. */
 const LOST_CHECK_MS = 5 * 60 * 1_000
-/**
- * Maximum number of written requests and batches to keep in memory until they are folded. Beyond that, the batches are read back from the journal.
- */
+/** Maximum number of requests and batches to keep in memory until they are folded. If there are more, they are read back from the journal. */
 const MAX_HELD = 4 * FOLD_REQUESTS
 const MAX_HELD_BATCHES = 4 * FOLD_BATCHES
 const MAX_CONCURRENT_WRITES = 8
 
-/** The request values and totals to write with the next fold. */
+/** The request values and totals that the next fold writes. */
 class UnfoldedJournal {
   batches = 0
   requests = 0
@@ -59,7 +57,7 @@ class UnfoldedJournal {
   readonly sums = new TotalsByHour()
 }
 
-/** An encoded batch, kept across write attempts. */
+/** An encoded batch, reused if the write is retried. */
 interface PreparedBatch {
   number: number
   text: string
@@ -68,17 +66,20 @@ interface PreparedBatch {
 
 /**
  * Writes batches and folds them into the request values and totals that readers use (layout.ts). After a crash at any point, any instance can repeat
- * any step, because request IDs are unique, and because a totals value stores the number of the last batch it includes from each instance. Each
- * request is encoded once, for its future request value, and added to the totals once its batch is in the journal. Folding only writes the result.
+ * any step, because request IDs are unique, and because totals contain the number of the last included batch of each instance. Each request is
+ * encoded once, for its future request value, and added to the totals once its batch is in the journal. Folding only writes the result.
  */
 export class Keeper implements BatchWriter {
   readonly #options: KeeperOptions
   readonly #openValues: OpenValues
   #preparedBatch: PreparedBatch | undefined
-  /** Keys of values that newer ones have replaced. They are only deleted with the next fold, because a running list operation may still need them. */
+  /**
+   * Keys of values that have been replaced by newer ones. They are deleted only with the next fold, because a list operation in progress may still
+   * need them.
+   */
   readonly #outdated: string[] = []
   #isClosing = false
-  /** `undefined` if the batches must be read back, because a fold failed or there were too many to keep in memory. */
+  /** `undefined` if the batches must be read back because a fold failed or because there are too many to keep in memory. */
   #unfolded: UnfoldedJournal | undefined = new UnfoldedJournal()
   #names = 0
   #numbers: number[] = []
@@ -189,7 +190,7 @@ export class Keeper implements BatchWriter {
     await removeOldest(this.#options)
   }
 
-  /** Returns `false` if another instance folded some of the batches while this one was suspended. */
+  /** Resolves to `false` if another instance folded some of the batches while this one was suspended. */
   async #foldUnfolded({ values, sums }: UnfoldedJournal, numbers: readonly number[]): Promise<boolean> {
     const { instanceId } = this.#options
     const readRetention = await this.#options.days()

@@ -2,11 +2,13 @@ import { hashText } from '../../lib/hash.ts'
 import { getRequestTime } from '../../lib/request-id.ts'
 
 /*
- * The storage layout of usage: - `usage/journal/<instance>/<number>` is a batch with the requests that an instance finished within a second. Every
- * two minutes, the instance folds its batches into the values below, then deletes them. - `usage/requests/<shard>/…` has requests.
- * `usage/hours/<shard>/<hour>` and `usage/days/<shard>/<day>` have totals. The hash of a request's API key (or of its account, without a key) decides
- * its shard, so the usage of one key is stored together. - `usage/unlisted/<minute>` has totals of requests without a record. Hours and days include
- * them. - `usage/removed` is the time before which records were removed early because the storage is limited.
+ * The storage layout of usage:
+ * - `usage/journal/<instance>/<number>` is a batch of requests that an instance finished within a second. Every two minutes, the instance folds its
+ * batches into the values below, then deletes them.
+ * - `usage/requests/<shard>/…` contains requests. `usage/hours/<shard>/<hour>` and `usage/days/<shard>/<day>` contain totals. The hash of a request's
+ * API key (or of its account, without a key) determines the shard, so the usage of one key is stored together.
+ * - `usage/unlisted/<minute>` contains totals of requests without a record. Hours and days include them.
+ * - `usage/removed` is the time before which records were removed early because the storage is limited.
  */
 
 export const MINUTE_MS = 60 * 1_000
@@ -52,7 +54,7 @@ const getPeriodNumber = (period: Period, time: number) => String(Math.floor(time
 export const getPeriodCursor = (period: Period, shard: string, time: number): string =>
   `${getTotalsPrefix(period, shard)}${getPeriodNumber(period, time - PERIOD_MS[period])}~`
 
-/** Parses the start of a period from the storage key of its totals, in epoch ms. */
+/** Parses the start of a period, in epoch ms, from the storage key of its totals. */
 export function parsePeriodStart(period: Period, key: string): number {
   const [, , , number = ''] = key.split('/')
   return Number(number) * PERIOD_MS[period]
@@ -64,16 +66,16 @@ export const UNLISTED_PREFIX = 'usage/unlisted/'
 export const getUnlistedKey = (time: number): string =>
   UNLISTED_PREFIX + String(Math.floor(time / MINUTE_MS)).padStart(10, '0')
 
-/** Parses the time from the storage key of such totals, in epoch ms. */
+/** Parses the time, in epoch ms, from such a key. */
 export const parseUnlistedTime = (key: string): number =>
   Number(key.slice(UNLISTED_PREFIX.length).split('/')[0]) * MINUTE_MS
 
-/** Returns the cursor for listing such totals, starting at `time`, in epoch ms. */
+/** Returns the cursor for listing these totals, starting at `time`, in epoch ms. */
 export const getUnlistedCursor = (time: number): string => `${getUnlistedKey(Math.max(0, time - 1))}~`
 
 export const REMOVED_KEY = 'usage/removed'
 
-/** Storage keys of requests contain reversed times, so lists start with the newest request. */
+/** Request keys contain reversed times, so lists start with the newest request. */
 const MAX_TIME = 2 ** 48 - 1
 const TIME_DIGITS = 12
 
@@ -81,29 +83,29 @@ const encodeReversed = (time: number) => (MAX_TIME - time).toString(16).padStart
 
 export const getRequestsPrefix = (shard: string): string => `usage/requests/${shard}/`
 
-/** The range of arrival times in a value, in epoch ms. All are in the same hour. */
+/** The range of arrival times in a value, in epoch ms, all within the same hour. */
 export interface TimeSpan {
   first: number
   last: number
 }
 
-/** Returns the key for a value of `count` requests. `name` must be unique in the shard. */
+/** Returns the storage key for a value with `count` requests. `name` must be unique within the shard. */
 export const getRequestsKey = (shard: string, { first, last }: TimeSpan, count: number, name: string): string =>
   `${getRequestsPrefix(shard)}${encodeReversed(last)}-${encodeReversed(first)}-${name}-${count}`
 
-/** Parses the number of requests from the key of a value. Returns `undefined` if an earlier release wrote it. */
+/** Parses the number of requests from a value's key. Returns `undefined` if an earlier release wrote the value. */
 export function parseRequestCount(key: string): number | undefined {
   const count = key.slice(getRequestsPrefix('0').length).split('-')[4]
   return count === undefined ? undefined : Number(count)
 }
 
-/** Parses the range of arrival times from the key of a value. */
+/** Parses the range of arrival times from a value's key. */
 export function parseTimeSpan(key: string): TimeSpan {
   const [last = '', first = ''] = key.slice(getRequestsPrefix('0').length).split('-')
   return { last: MAX_TIME - Number.parseInt(last, 16), first: MAX_TIME - Number.parseInt(first, 16) }
 }
 
-/** Returns the cursor for listing requests that arrived before `time`, in epoch ms. The list also contains later requests in that hour. */
+/** Returns the cursor for listing requests that arrived before `time`, in epoch ms. The list may also contain later requests in the same hour. */
 export const getRequestsCursor = (shard: string, time: number): string =>
   getRequestsPrefix(shard) + encodeReversed(Math.min(MAX_TIME, Math.ceil(time / HOUR_MS) * HOUR_MS))
 

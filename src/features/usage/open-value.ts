@@ -6,7 +6,7 @@ import { encodeRow, encodeRows, StringTable } from './usage-codec.ts'
 /** Maximum requests per value. */
 export const MAX_REQUESTS = 250
 
-/** A value with requests of one shard and hour that can still grow. */
+/** A value with requests of one shard and hour that still has room. */
 export class OpenValue {
   readonly shard: string
   /** The start of the hour, in epoch ms. */
@@ -15,9 +15,9 @@ export class OpenValue {
   /** Rows whose batch is in the journal. */
   readonly rows: string[] = []
   readonly span: TimeSpan = { first: Number.POSITIVE_INFINITY, last: Number.NEGATIVE_INFINITY }
-  /** The key last written, and the number of rows in it. */
+  /** The key of the last write and the number of rows that it contained. */
   lastWrite: { key: string; rows: number } | undefined = undefined
-  /** The number of rows encoded for this value. */
+  /** The number of rows encoded for this value so far. */
   placedCount = 0
   #size = 0
 
@@ -37,20 +37,20 @@ export class OpenValue {
     return this.placedCount < MAX_REQUESTS && this.#size + this.table.size < maxCharacters / 2
   }
 
-  /** Adds rows after their batch is in the journal. */
+  /** Adds rows. Call this once their batch is in the journal. */
   add(rows: readonly string[], { first, last }: TimeSpan): void {
     for (const row of rows) this.rows.push(row)
     this.span.first = Math.min(this.span.first, first)
     this.span.last = Math.max(this.span.last, last)
   }
 
-  /** Encodes the value. `omitted` is the number of leading rows to leave out. */
+  /** Encodes the value. `omitted` is the number of leading rows to omit. */
   encode(time: number, omitted = 0): string {
     return encodeRows(this.table.texts, this.rows.slice(omitted), time)
   }
 }
 
-/** The rows of a batch for one value. */
+/** The rows of a batch that go into one value. */
 export interface PlacedRows {
   value: OpenValue
   requests: StoredRequest[]
@@ -68,7 +68,7 @@ export class OpenValues {
     this.#maxCharacters = maxCharacters
   }
 
-  /** Encodes each request for a value that has room, without adding it to the value yet. */
+  /** Encodes each request for a value with room, without adding it to the value yet. */
   place(requests: readonly StoredRequest[]): PlacedRows[] {
     const placedCount = new Map<OpenValue, PlacedRows>()
     for (const request of requests) {

@@ -1,7 +1,7 @@
 import type { StoredRequest } from './request-record.ts'
 import type { Dimensions } from './totals.ts'
 
-/** A filter for requests. A request must match all fields; an empty string matches requests without a value. */
+/** A filter for requests. All fields must match. An empty string matches requests without that value. */
 export interface UsageFilter {
   keyId?: string
   groupId?: string
@@ -10,7 +10,7 @@ export interface UsageFilter {
   user?: string
   /** The ref of an account. */
   account?: string
-  /** The target of the request. */
+  /** The request's target. */
   provider?: string
   targetModel?: string
   connectionId?: string

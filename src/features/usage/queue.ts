@@ -6,12 +6,12 @@ import type { UnlistedTotals } from './unlisted.ts'
 
 /** Requests that are written in one storage operation. */
 export interface Batch {
-  /** Consecutive numbers. */
+  /** Batches have consecutive numbers. */
   readonly number: number
   readonly requests: StoredRequest[]
   /** Totals of requests without a record. */
   readonly unlisted: UnlistedByTime
-  /** How many requests are in `unlisted`. */
+  /** The number of requests in `unlisted`. */
   readonly unlistedCount: number
   /** The approximate size of the requests, in characters. */
   size: number
@@ -39,9 +39,9 @@ interface QueueOptions {
 
 /** Maximum time until a batch is written, in ms. */
 const BATCH_MS = 1_000
-/** A batch of this size is written immediately. It keeps growing while the previous batch is being written, so a slow store can keep up. */
+/** A batch of this size is written immediately. While the previous batch is being written, it keeps growing, so a slow storage can keep up. */
 const BATCH_REQUESTS = 250
-/** Maximum number of waiting requests, and maximum total characters. Further requests are only added to totals. */
+/** Maximum number of waiting requests and their total characters. Requests beyond that are only added to the totals. */
 const MAX_WAITING = 10_000
 const MAX_WAITING_SIZE = 8_000_000
 /** Maximum delay between write attempts, in ms. */
@@ -52,9 +52,9 @@ const CLOSE_MS = 5_000
 const NO_UNLISTED: UnlistedByTime = new Map()
 
 /**
- * The queue of finished requests. It writes them in order after the response, in batches of one second or 250 requests. Batches are larger if the
- * previous one is still being written. Up to 10,000 requests wait for a slow or unavailable storage. Further requests get no record: they are only
- * added to totals, which are written after the waiting requests.
+ * The queue of finished requests. It writes them in order after the response, in batches of one second or 250 requests. Batches are larger while a
+ * previous write is still in progress. Up to 10,000 requests wait for a slow or unavailable storage. Requests beyond that get no record: they are
+ * only added to totals, which are written after the waiting requests.
  */
 export class RequestQueue {
   readonly #options: QueueOptions
@@ -67,7 +67,7 @@ export class RequestQueue {
   /** Loaded when the queue is half full. */
   #unlisted: UnlistedTotals | undefined = undefined
   #loading: Promise<void> | undefined = undefined
-  /** The number of requests without a record that were written since the queue was last full. */
+  /** The number of requests without a record that have been written since the queue was last full. */
   #unlistedWritten = 0
   #isOverflowing = false
   #failures = 0
@@ -81,7 +81,7 @@ export class RequestQueue {
     this.#options = options
   }
 
-  /** The batches still to be written, in order. The last batch has the totals of requests without a record. */
+  /** The batches that haven't been written yet, in order. The last one has the totals of requests without a record. */
   get batches(): ReadonlyArray<Pick<Batch, 'number' | 'requests' | 'unlisted'>> {
     if (!this.#unlisted?.count) return this.#batches
     return [...this.#batches, { number: this.#number + 1, requests: [], unlisted: this.#unlisted.byTime }]
@@ -138,13 +138,13 @@ export class RequestQueue {
   async flush(): Promise<void> {
     this.#failures = 0
     this.#close()
-    while (this.#writing !== undefined) await this.#writing // batches closed in the meantime are written next
+    while (this.#writing !== undefined) await this.#writing // batches that are closed in the meantime are written next
     await this.#cleanup
   }
 
   /**
    * Writes all waiting requests once, then calls `last`. Resolves within 5 s. Requests that can't be written by then are lost, and their number is
-   * logged. Also writes requests that end later, unless some were lost.
+   * logged. Also writes requests that finish later, unless any were lost.
    */
   async close(last: () => Promise<void>): Promise<void> {
     this.#isClosing = true
@@ -227,7 +227,7 @@ export class RequestQueue {
       if (!hasSucceeded && this.#isClosing) this.#giveUp()
       else if (!hasSucceeded) this.#startTimer(Math.min(MAX_PAUSE_MS, BATCH_MS * 2 ** this.#failures))
       else if (!this.#isLastOpen || (this.#batches.at(-1)?.requests.length ?? 0) >= BATCH_REQUESTS)
-        this.#close() // another batch was closed or is full
+        this.#close() // another batch is closed or full
       else if (!this.#cancelTimer) this.#startTimer(BATCH_MS)
     })
   }
@@ -262,7 +262,7 @@ export class RequestQueue {
     return this.#isLastOpen && this.#batches.length === 1 ? undefined : this.#batches[0]
   }
 
-  /** Queues totals of requests without a record, unless such a batch is already waiting. */
+  /** Queues batches with the totals of requests without a record, unless such a batch is already waiting. */
   #queueUnlisted(): void {
     if (!this.#unlisted?.count || this.#batches.some(({ unlistedCount }) => unlistedCount > 0)) return
     this.#isLastOpen = false // batches are written in numeric order

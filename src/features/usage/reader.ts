@@ -47,7 +47,7 @@ interface PageRange extends TimeRange {
 /** A page of requests. */
 export interface RequestPage {
   requests: StoredRequest[]
-  /** Cursor of the next page, whose requests have smaller IDs. Absent on the last page. */
+  /** The cursor for the next page, whose requests have smaller IDs. Absent on the last page. */
   before?: string
   /** The number of requests without a record in the time range. Absent if 0. */
   missing?: number
@@ -61,7 +61,7 @@ const MAX_CHECKED = 200_000
 const FIRST_PAGE = 4
 const PAGE_SIZE = 50
 
-/** Reads request records and totals, including unwritten ones of this process. Methods reject if the storage can't be read. */
+/** Reads request records and totals, including those that this process hasn't written yet. Methods reject if the storage can't be read. */
 export class UsageReader {
   readonly #options: ReaderOptions
 
@@ -88,7 +88,7 @@ export class UsageReader {
     return missing > 0 ? { ...found, missing } : found
   }
 
-  /** Returns the arrival time of each key's latest request in the key's time range, in epoch ms, by key ID. Omits keys without requests. */
+  /** Returns the arrival time of each key's latest request within the key's time range, in epoch ms by key ID. Omits keys without requests. */
   async findLatestTimes(ranges: ReadonlyMap<string, TimeRange>): Promise<Map<string, number>> {
     const tail = await this.#readTail()
     const found = new Map<string, number>()
@@ -142,8 +142,8 @@ export class UsageReader {
   }
 
   /**
-   * Returns the scan with the newest remaining request, or `undefined` if no requests remain. If too many requests were checked, returns a time
-   * instead; all requests after that time have been found.
+   * Returns the scan with the newest remaining request, or `undefined` if none remain. If too many requests have been checked, returns a time
+   * instead, after which all matching requests have been found.
    */
   async #findNewest(shards: readonly ShardScan[]): Promise<ShardScan | number | undefined> {
     for (;;) {
@@ -164,9 +164,9 @@ export class UsageReader {
   }
 
   /**
-   * Calls `onTotals` with totals of all matching requests. Each request is counted in one row. For parts of an hour, sums individual requests. `unit`
-   * is the shortest period that rows must distinguish. Returns the actual time range, and whether some totals lack dimensions because they were too
-   * large.
+   * Calls `onTotals` with the totals of all matching requests. Counts each request in one row. Aggregates individual requests for parts of an hour.
+   * `unit` is the shortest period that rows must distinguish. Returns the actual time range, and whether some totals lack dimensions because they
+   * were too large.
    */
   async sumUsage(
     filter: UsageFilter,
@@ -211,7 +211,7 @@ export class UsageReader {
     { from, to, unit }: TimeRange & { unit: Period },
     onTotals: OnTotals,
   ): Promise<boolean> {
-    const tail = await this.#readTail(filter.keyId) // read the tail before the totals, which record the batches that they include
+    const tail = await this.#readTail(filter.keyId) // read this before the totals, which record the batches that they include
     const parts = splitIntoPeriods({ from, to }, unit)
     const results = await Promise.all(
       listShards(filter).flatMap((shard) =>
@@ -333,7 +333,7 @@ interface PeriodRange extends TimeRange {
   period: Period
 }
 
-/** Splits a range of whole hours into hours and days, or into hours only if rows must distinguish hours. */
+/** Splits a range of whole hours into hours and days, or only into hours if rows must distinguish them. */
 function splitIntoPeriods({ from, to }: TimeRange, unit: Period): PeriodRange[] {
   const firstDay = Math.ceil(from / DAY_MS) * DAY_MS
   const lastDay = Math.floor(to / DAY_MS) * DAY_MS

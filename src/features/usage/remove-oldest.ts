@@ -4,13 +4,13 @@ import { decodeRequests } from './usage-codec.ts'
 
 interface RemoveOptions {
   storage: Storage
-  /** Yields to let other work run. */
+  /** Yields to the event loop so other work can run. */
   nextTurn(): Promise<void>
 }
 
 const ROW_BYTES = 300
 
-/** Removes the oldest records beyond the storage's limit. */
+/** Removes the oldest records that exceed the storage's limit. */
 export async function removeOldest({ storage, nextTurn }: RemoveOptions): Promise<void> {
   const limit = storage.usageRecordLimit
   if (!limit) return
@@ -40,7 +40,7 @@ export async function removeOldest({ storage, nextTurn }: RemoveOptions): Promis
   await Promise.all(removed.map(({ key }) => storage.delete(key)))
 }
 
-/** Returns the time since which no records were removed early, in epoch ms. */
+/** Returns the time in epoch ms after which no records were removed early. */
 export async function readRemovedTime(storage: Storage): Promise<number> {
   return Number((await storage.get(REMOVED_KEY))?.value ?? 0)
 }

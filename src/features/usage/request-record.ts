@@ -11,9 +11,9 @@ export interface Tokens {
   cacheRead: Integer
   cacheWrite: Integer
   reasoning: Integer
-  /** The part of `cacheWrite` that stays in the cache for an hour or longer, if the provider reports it. */
+  /** The part of `cacheWrite` that stays cached for an hour or longer, if the provider reports it. */
   cacheWriteLong?: Integer
-  /** Image and audio tokens included in `input` and `output`, if the provider reports them. */
+  /** Image and audio tokens, which `input` and `output` include, if the provider reports them. */
   inputImage?: Integer
   outputImage?: Integer
   inputAudio?: Integer
@@ -27,7 +27,7 @@ export const OPTIONAL_COUNTS = ['inputImage', 'outputImage', 'inputAudio', 'outp
 export const listOptionalCounts = (tokens: Readonly<Tokens>): number[] | undefined =>
   OPTIONAL_COUNTS.some((name) => tokens[name]) ? OPTIONAL_COUNTS.map((name) => tokens[name] ?? 0) : undefined
 
-/** Adds optional counts, in the order in which they are stored, to `sum`, and returns `sum`. */
+/** Adds optional counts, in the order in which they are stored, to `sum`. Returns `sum`. */
 export function addOptionalCounts(sum: Tokens, counts: readonly number[] | undefined): Tokens {
   for (const [index, name] of OPTIONAL_COUNTS.entries())
     if (counts?.[index]) sum[name] = (sum[name] ?? 0) + counts[index]
@@ -58,9 +58,9 @@ export interface StoredAttempt extends StoredTarget, UsageCost {
   /** As in the hook's attempt record: `answered`, a failure class, `cancelled`, or `outrun`. */
   outcome: string
   status: Integer
-  /** Time since the request arrived. */
+  /** Time from the arrival of the request to the start of the attempt, in ms. */
   startMs: number
-  /** Time to the response, to the first content of a stream, or to the failure. */
+  /** Time to the response, to the first content of a stream, or to the failure, in ms. */
   durationMs: number
   /** For a failed attempt, the provider's message without credentials, up to 200 characters. */
   message?: string
@@ -68,7 +68,7 @@ export interface StoredAttempt extends StoredTarget, UsageCost {
   price?: PriceOrigin
 }
 
-/** A target that wasn't called, or an excluded combo entry, with the reason. */
+/** A target that wasn't called or a combo entry that was excluded, with the reason. */
 export type StoredSkip = (StoredTarget & { skipped: string }) | { entry: string; skipped: string }
 
 /** How a request ended. */
@@ -96,18 +96,18 @@ export interface StoredRequest extends UsageCost {
   metadata?: Readonly<Record<string, string>>
   /** The tags that your app assigned to the identity. */
   tags?: readonly string[]
-  /** The end user that the client named, up to 200 characters. */
+  /** The end user that the client specified, up to 200 characters. */
   user?: string
   /** The path of the endpoint, such as `/v1/chat/completions`. */
   endpoint: string
-  /** Absent for routes that don't call a model. */
+  /** Absent for endpoints that don't call a model. */
   format?: ClientFormat
   /** The requested model. Absent if the request couldn't be read. */
   model?: string
-  /** The target whose response the client received, or the last target called. Absent if none was called. */
+  /** The target whose response the client received, or otherwise the last target called. Absent if none was called. */
   target?: StoredTarget
   streamed: boolean
-  /** The first 20 attempts, and all others with usage, in order. */
+  /** The first 20 attempts and all further ones with usage, in order. */
   attempts: readonly StoredAttempt[]
   /** At most 20. */
   skipped?: readonly StoredSkip[]
@@ -123,19 +123,19 @@ export interface StoredRequest extends UsageCost {
   warnings?: readonly string[]
   /** What each guard did, by stage. Absent if no guard ran. */
   guards?: readonly GuardEntry[]
-  /** Cost of the models that guards called, in US dollars, in addition to `costUsd`. Absent if none was called or the cost is unknown. */
+  /** The cost of the models that guards called, in US dollars; not included in `costUsd`. Absent if none was called or if the cost is unknown. */
   guardUsd?: number
   /** What the provider's prompt cache did for the last attempt. Absent without `promptCaching: 'auto'`. */
   promptCache?: PromptCacheRecord
-  /** Who produced the response. Absent in the usual cases: a provider that was called, or the gateway if none was. */
+  /** Who produced the response. Absent in the usual cases: a provider if one was called, otherwise the gateway. */
   servedBy?: ServedBy
 }
 
-/** Returns who produced the response if the record doesn't specify it. */
+/** Returns who produced the response if the record doesn't say. */
 export const getDefaultServedBy = (attempts: readonly StoredAttempt[]): ServedBy =>
   attempts.length > 0 ? 'provider' : 'gateway'
 
-/** Sums the usage and cost of all attempts. If none has usage, the cost is 0. */
+/** Sums the usage and cost of all attempts. If none has any usage, the cost is 0. */
 export function sumUsageCosts(attempts: readonly UsageCost[]): UsageCost & { tokens: Tokens } {
   let sum: UsageCost | undefined
   for (const attempt of attempts) {
@@ -183,7 +183,7 @@ export function addUnits(sum: UsedUnits, added: Readonly<UsedUnits> = {}): UsedU
   return sum
 }
 
-/** Cost sources, from most to least certain. */
+/** Cost sources, most certain first. */
 export const SOURCES_BY_UNCERTAINTY: readonly CostSource[] = ['reported', 'counted', 'estimated']
 
 /** Formats epoch ms in ISO 8601. */

@@ -9,9 +9,9 @@ export interface Scan {
   /** In epoch ms; `to` is exclusive. */
   from: number
   to: number
-  /** Only requests with smaller IDs. */
+  /** Includes only requests with smaller IDs than this one. */
   before?: string | undefined
-  /** Only requests with this API key. */
+  /** Includes only requests with this API key. */
   keyId?: string | undefined
   matches(request: StoredRequest): boolean
 }
@@ -23,13 +23,13 @@ interface ListedValue {
   last: number
 }
 
-/** How many values to list first, and the maximum per list. */
+/** The number of values to list first, and the maximum per list. */
 const FIRST_PAGE = 2
 const MAX_PAGE = 32
 
 /**
- * Iterates over the matching requests of a shard, newest first. `advance` reads more from the storage; `position` returns how far the scan has
- * progressed.
+ * Iterates over the matching requests of a shard, newest first. `advance` reads more from the storage; `position` is the time that the scan has
+ * reached.
  */
 export class ShardScan {
   readonly #storage: Storage
@@ -44,7 +44,7 @@ export class ShardScan {
   /** The number of values and requests that the scan has decoded. */
   read = 0
 
-  /** `found` contains requests of the shard that the stored values may not contain yet. */
+  /** `found` contains requests of the shard that may not be in the stored values yet. */
   constructor(storage: Storage, shard: string, { scan, found }: { scan: Scan; found: readonly StoredRequest[] }) {
     this.#storage = storage
     this.#shard = shard
@@ -53,12 +53,12 @@ export class ShardScan {
     this.#after = getRequestsCursor(shard, scan.to)
   }
 
-  /** The newest decoded request that hasn't been taken. */
+  /** The newest decoded request that hasn't been taken yet. */
   get newest(): StoredRequest | undefined {
     return this.#found[0]
   }
 
-  /** Returns the time, in epoch ms, since which all requests have been read, or `-Infinity` at the end. */
+  /** The time, in epoch ms, since which all requests have been read. `-Infinity` at the end. */
   get position(): number {
     const [next] = this.#listed
     return next ? next.last : this.#isListed ? Number.NEGATIVE_INFINITY : this.#nextPosition
@@ -70,7 +70,7 @@ export class ShardScan {
     this.#found.shift()
   }
 
-  /** Decodes the next value, or lists one more page of values. */
+  /** Decodes the next value, or lists another page of values. */
   async advance(): Promise<void> {
     const next = this.#listed.shift()
     if (!next) return this.#list()

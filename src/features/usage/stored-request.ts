@@ -16,7 +16,7 @@ const MAX_MESSAGE = 200
 const MAX_REASON = 300
 const MAX_NAME = 512
 
-/** Creates the record of a request, without anything from prompts or responses. */
+/** Creates the record of a request. It contains nothing from prompts or responses. */
 export function createStoredRequest(log: RequestLog, ending: RequestEnding & { durationMs: number }): StoredRequest {
   const { startedAt, route, caller, model, steps, warnings } = log
   const { key, account, token } = caller
@@ -34,7 +34,7 @@ export function createStoredRequest(log: RequestLog, ending: RequestEnding & { d
     message = step.message ?? message
     promptCache = step.promptCache ?? promptCache
     if (step.outcome === 'answered') firstByteMs = step.startedAt - startedAt + step.durationMs
-    // list every attempt that has usage, because the request's usage is the sum of its attempts
+    // Lists every attempt with usage, because the request's usage is the sum of its attempts.
     if (step.usage || attempts.length < MAX_LISTED) attempts.push(createStoredAttempt(step, startedAt))
   }
   const spent = sumUsageCosts(attempts)
@@ -122,7 +122,7 @@ export function createStoredAttempt(record: AttemptRecord, startedAt: number): S
   return attempt
 }
 
-/** Returns the target whose response the client got, or, if none, the last target called. */
+/** Returns the target whose response the client received, or otherwise the last target called. */
 function getTarget({ target }: RequestLog, attempts: readonly StoredAttempt[]): StoredRequest['target'] {
   if (target) return { provider: target.provider, model: target.model, connectionId: target.connection.id }
   const last = attempts.at(-1)

@@ -14,20 +14,20 @@ import {
 } from './request-record.ts'
 import { StringTable } from './usage-codec.ts'
 
-/** The dimensions of totals; an empty string means no value. */
+/** The dimensions of totals. An empty string means that there is no value. */
 export interface Dimensions {
   keyId: string
   groupId: string
   /** The requested model. */
   model: string
   /**
-   * The target. Tokens and costs count toward the target that the attempt called. Requests count toward the target that answered, or, if none did,
+   * The target. Tokens and costs count toward the target that the attempt called. Requests count toward the target that responded or, if none did,
    * the last target called.
    */
   provider: string
   targetModel: string
   connectionId: string
-  /** The end user that the client named. Empty for requests with an account. */
+  /** The end user that the client specified. Empty for requests with an account. */
   user: string
   /** The ref of an account. */
   account: string
@@ -40,7 +40,7 @@ export interface RowTotals {
   failed: number
   /** Failed requests that were rejected before any provider was called. */
   refused: number
-  /** Attempts whose tokens or units have an unknown price. */
+  /** The number of attempts with tokens or units of an unknown price. */
   unpriced: number
   tokens: Tokens
   units: UsedUnits
@@ -48,9 +48,9 @@ export interface RowTotals {
   nano: number
   /** The savings of the gateway's cache breakpoints, in integer nano-dollars; negative if they cost more. */
   cacheSavedNano: number
-  /** Durations of requests that weren't rejected, or `undefined` if there are none, and in totals from earlier releases. */
+  /** Durations of requests that weren't rejected. `undefined` if there are none, and in totals from earlier releases. */
   durationMs: Histogram | undefined
-  /** Time to the first byte, for requests that have one. */
+  /** Times to the first byte of the requests that have one. */
   firstByteMs: Histogram | undefined
 }
 
@@ -100,7 +100,7 @@ const copyRowTotals = (sums: Readonly<RowTotals>): RowTotals => ({
   firstByteMs: sums.firstByteMs && new Histogram(sums.firstByteMs.text),
 })
 
-/** Yields the row for the request's own target, and rows for the other targets it called. */
+/** Yields the row for the request's own target, and a row for each other target that it called. */
 export function* getTotalsRows(request: StoredRequest): Generator<TotalsRow> {
   const { end, target, firstByteMs, durationMs, promptCache } = request
   const isRefused = end === 'refused'
@@ -150,7 +150,7 @@ function getRowKey({ keyId, groupId, model, provider, targetModel, connectionId,
   return `${lengths} ${keyId}${groupId}${model}${provider}${targetModel}${connectionId}${account}${user}`
 }
 
-/** The dimensions to drop, in this order, if a value would otherwise be too large. */
+/** The dimensions to drop, in this order, if the totals would otherwise be too large. */
 const DROPPABLE_DIMENSIONS = [
   'account',
   'user',
@@ -177,9 +177,9 @@ type StoredRow = [
 
 /** The totals as stored. */
 interface StoredTotals {
-  /** For each instance, the number of the last batch that these totals include. */
+  /** The number of the last batch of each instance that these totals include. */
   through: Record<string, number>
-  /** The number of `DROPPABLE` dimensions that were dropped. */
+  /** The number of `DROPPABLE_DIMENSIONS` that were dropped. */
   leftOut: number
   texts: string[]
   rows: StoredRow[]
@@ -211,7 +211,7 @@ export class Totals {
     for (const row of getTotalsRows(request)) this.add(this.dropDimensions(row))
   }
 
-  /** Encodes the totals, dropping dimensions until they fit into `max` characters. */
+  /** Encodes the totals. Drops dimensions until they fit into `max` characters. */
   encode(max: number): string {
     for (;;) {
       const text = this.#encode()
@@ -262,7 +262,7 @@ export class Totals {
     return JSON.stringify({ through, leftOut, texts: table.texts, rows } satisfies StoredTotals)
   }
 
-  /** Drops the next dimension and merges its rows. Returns `false` if no dimension is left to drop. */
+  /** Drops the next dimension and merges rows that no longer differ. Returns `false` if no dimension is left to drop. */
   dropNextDimension(): boolean {
     const dimension = DROPPABLE_DIMENSIONS[this.leftOut]
     if (dimension === undefined) return false

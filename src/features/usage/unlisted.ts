@@ -4,11 +4,11 @@ import { DAY_MS, HOUR_MS, MINUTE_MS } from './layout.ts'
 import type { StoredRequest } from './request-record.ts'
 import { Totals } from './totals.ts'
 
-/** The number of rows above which totals become coarser. */
+/** Totals become coarser if they have more rows than this. */
 const MAX_ROWS = 2_000
 /** The approximate size of an encoded row without its strings, in characters. */
 const BYTES_PER_ROW = 200
-/** How totals become coarser, in order: from minutes to hours, then without four dimensions (totals.ts), then to days. */
+/** The steps in which totals become coarser: from minutes to hours, then without four dimensions (totals.ts), then to days. */
 const COARSENING_STEPS = [HOUR_MS, 'dimension', 'dimension', 'dimension', 'dimension', DAY_MS] as const
 
 /**
@@ -33,10 +33,10 @@ export class UnlistedTotals {
     const previousSize = totals.size
     totals.addRequest(request)
     this.#rows += totals.size - previousSize
-    if (this.#rows > MAX_ROWS && this.#steps < COARSENING_STEPS.length) this.#coarsen() // each step blocks for milliseconds
+    if (this.#rows > MAX_ROWS && this.#steps < COARSENING_STEPS.length) this.#coarsen() // each step blocks the event loop for milliseconds
   }
 
-  /** Removes and returns all totals, in parts of at most about `maxCharacters`. */
+  /** Removes and returns all totals, in parts of about `maxCharacters`. */
   take(maxCharacters: number): Array<{ unlisted: UnlistedByTime; count: number }> {
     const parts: Array<{ unlisted: Map<number, Totals>; count: number }> = []
     let remaining = 0

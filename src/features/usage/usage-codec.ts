@@ -17,8 +17,8 @@ import {
 } from './request-record.ts'
 
 /*
- * The storage format of requests. A value consists of rows of numbers; strings are indexes into a table that all of its rows share. A row is a fifth
- * of the size of the record's JSON, and decodes five times faster.
+ * The storage format of requests. A value consists of rows of numbers. In them, strings are indexes into a table that all rows of the value share. A
+ * row is a fifth of the size of the record's JSON, and decodes five times faster.
  */
 
 /** The strings in a value. Indexes start at 1; 0 means no string. */
@@ -27,7 +27,7 @@ export class StringTable {
   /** Total characters of the strings. */
   size = 0
   readonly #indexes = new Map<string, number>()
-  /** The round in which each string was last used, by index. */
+  /** The round in which each string was last used, by position in `texts`. */
   readonly #lastUses: number[] = []
   #round = 0
 
@@ -45,7 +45,7 @@ export class StringTable {
     return index
   }
 
-  /** Returns the strings used since the last call at their indexes, with 0 in place of all others. */
+  /** Returns the strings at their indexes, with 0 in place of those that haven't been used since the last call. */
   takeUsed(): Array<string | 0> {
     const used = this.texts.map((text, nth) => (this.#lastUses[nth] === this.#round ? text : 0))
     this.#round++
@@ -76,7 +76,7 @@ type UsageCostRow = [
   cacheRead: number,
   cacheWrite: number,
   reasoning: number,
-  /** `null` if there are no units, but other fields follow. */
+  /** `null` if there are no units but other fields follow. */
   units?: Record<string, number> | null,
   optionalCounts?: number[],
   /** The source of the price (`encodePriceOrigin`). */
@@ -99,7 +99,7 @@ type RequestRow = [
   status: number,
   durationMs: number,
   firstByteMs: number,
-  /** Index of the target among the attempts. */
+  /** The index of the target among the attempts. */
   target: number,
   attempts: AttemptRow[],
   skipped: SkipRow[],
@@ -129,7 +129,7 @@ interface StoredRows {
 export const encodeRow = (request: StoredRequest, table: StringTable): string =>
   JSON.stringify(toRequestRow(request, table))
 
-/** Joins encoded rows and their strings. `time` is the write time in epoch ms. */
+/** Joins encoded rows and their strings into a value. `time` is the write time in epoch ms. */
 export const encodeRows = (texts: ReadonlyArray<string | 0>, rows: readonly string[], time?: number): string =>
   `{${time === undefined ? '' : `"at":${time},`}"texts":${JSON.stringify(texts)},"rows":[${rows.join(',')}]}`
 
@@ -141,8 +141,8 @@ export function encodeRequests(requests: readonly StoredRequest[], time: number)
 }
 
 /**
- * Decodes the requests in a stored value, or only one key's requests, which is faster. Returns `undefined` if the value is damaged. An empty key ID
- * means no key.
+ * Decodes the requests in a stored value, or only those of one key, which is faster. Returns `undefined` if the value is damaged. An empty key ID
+ * selects requests without a key.
  */
 export function decodeRequests(text: string, keyId?: string): StoredRequest[] | undefined {
   return keyId ? decodeRequestsOfKey(text, keyId) : readRows(tryParseJson(text), keyId)
@@ -151,8 +151,8 @@ export function decodeRequests(text: string, keyId?: string): StoredRequest[] | 
 const ROWS_SEPARATOR = '],"rows":['
 
 /**
- * Parses only the rows of one key. Rows contain no strings except IDs, so `,["` always starts a row. In the strings before the rows, every quotation
- * mark is escaped.
+ * Parses only the rows of one key. Rows contain no strings except IDs, so `,["` always starts a row. Every quotation mark in the strings that precede
+ * the rows is escaped.
  */
 function decodeRequestsOfKey(text: string, keyId: string): StoredRequest[] | undefined {
   if (!text.includes(JSON.stringify(keyId))) return []
@@ -181,7 +181,7 @@ export function readRows(stored: unknown, keyId?: string): StoredRequest[] | und
     const index = keyId ? texts.indexOf(keyId) + 1 : keyId === '' ? 0 : undefined
     if (keyId && index === 0) return []
     const keyRows = index === undefined ? rows : rows.filter((row) => row[KEY_ID_INDEX] === index)
-    return keyRows.map((row) => parseRequestRow(row, texts as string[])) // rows only use indexes that have a string
+    return keyRows.map((row) => parseRequestRow(row, texts as string[])) // rows only use indexes of existing strings
   } catch {
     return undefined
   }
@@ -312,7 +312,7 @@ function parseAttemptRow(row: AttemptRow, texts: readonly string[]): StoredAttem
   return Object.assign(attempt, parseUsageCost(costRow), price && { price })
 }
 
-/** Encodes where a price comes from and its date, in a few characters. The model is the attempt's. */
+/** Encodes the source and date of a price in a few characters. The model is that of the attempt. */
 const encodePriceOrigin = ({ by, asOf = '' }: PriceOrigin): string => `${by}:${asOf}`
 
 function decodePriceOrigin(text: string | undefined, model: string): PriceOrigin | undefined {

@@ -10,7 +10,7 @@ interface UsageDependencies
   store: Store
 }
 
-/** Stores a record of each request when it ends. */
+/** Stores a record of each request when the request ends. */
 export interface UsageFeature extends BuiltInFeature {
   readonly store: UsageStore
 }

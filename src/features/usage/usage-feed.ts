@@ -8,14 +8,14 @@ import { decodeBatch } from './batch.ts'
 import { JOURNAL_PREFIX, parseJournalKey } from './layout.ts'
 import type { StoredRequest } from './request-record.ts'
 
-/** How often an idle stream sends a comment, in ms, so proxies don't close it. */
+/** How often an idle stream sends a comment to prevent proxies from closing it, in ms. */
 const KEEP_ALIVE_MS = 15_000
-/** Maximum number of requests waiting for a slow reader; further requests are dropped and counted. */
+/** Maximum number of requests waiting for a slow reader. Requests beyond that are dropped and counted. */
 const MAX_WAITING = 1_000
 
 /**
  * A stream of finished requests as server-sent events: `event: request` with the request as JSON, and `event: dropped` with the number of requests
- * that were dropped because the reader was too slow.
+ * dropped because the reader was too slow.
  */
 export class LiveStream implements ByteStream {
   readonly #startTimer: (ms: number, onTime: () => void) => CancelDeadline
@@ -82,7 +82,7 @@ export class LiveStream implements ByteStream {
   }
 }
 
-/** Sends readers, while there are any, the requests written by other instances. */
+/** Sends the requests written by other instances to readers, as long as there are any readers. */
 export function followJournal(options: {
   storage: Pick<Storage, 'get'>
   freshness: Pick<FreshnessTracker, 'onChange'>
@@ -95,7 +95,7 @@ export function followJournal(options: {
   const { storage, freshness, instanceId, hasReaders, send, onError } = options
 
   async function sendBatch(key: string): Promise<void> {
-    const stored = await storage.get(key) // `undefined` if the batch was folded and deleted
+    const stored = await storage.get(key) // `undefined` if the batch has already been folded and deleted
     for (const request of (stored && decodeBatch(stored.value)?.requests) ?? []) send(request)
   }
 

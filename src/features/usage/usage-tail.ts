@@ -16,8 +16,8 @@ export interface TailBatch {
 const PAGE_SIZE = 20
 
 /**
- * Reads the batches of all instances that may not have been folded yet: batches in the journal and batches waiting in this process. Read the folded
- * values after this, so they include batches folded in the meantime. With `keyId`, only requests of that key are needed.
+ * Reads the batches of all instances that may not have been folded yet: those in the journal and those waiting in this process. Read the folded
+ * values afterward, so they include batches folded in the meantime. With `keyId`, may omit requests of other keys.
  */
 export async function readTail(
   storage: Storage,

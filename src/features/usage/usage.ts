@@ -13,11 +13,11 @@ export interface UsageStore {
   /** Stores a finished request in the background. Never throws. */
   storeRequest(request: StoredRequest, waitUntil?: (work: Promise<unknown>) => void): void
   /**
-   * Streams requests as server-sent events as they end. If the storage reports changes, includes requests of other instances once they are written.
+   * Streams requests as server-sent events as they end. Includes requests of other instances once they are written, if the storage reports changes.
    * The stream ends when the reader disconnects or the gateway closes.
    */
   streamRequests(): Promise<LiveStream>
-  /** Calls `listener` with requests written by other instances, if the storage reports changes. Supports one listener. */
+  /** Calls `listener` with requests written by other instances, if the storage reports changes. Supports only one listener. */
   followOthers(listener: (request: StoredRequest) => void): Promise<void>
   reader(): Promise<UsageReader>
   /** Writes all waiting requests. Never rejects. */
@@ -37,17 +37,17 @@ export interface UsageStoreOptions {
   /** Returns the settings with the retention periods. */
   settings(): Promise<RetentionSettings>
   startTimer(ms: number, onTime: () => void): CancelDeadline
-  /** Yields to let other work run. */
+  /** Yields to the event loop so other work can run. */
   nextTurn(): Promise<void>
   onError(error: unknown): void
 }
 
 const DEFAULT_DAYS: Readonly<RetentionDays> = { requests: 30, totals: 400 }
 
-/** Maximum number of characters in a value. A single read can return many values, and each takes only milliseconds to read. */
+/** Maximum number of characters in a value. A single read can return many values, so each value must take only milliseconds to read. */
 const MAX_VALUE_CHARACTERS = 500_000
 const MAX_BATCH_CHARACTERS = 200_000
-/** Characters per byte of the storage's size limit. A character takes up to three bytes, but most take one. */
+/** Maximum characters per byte of the storage's size limit. A character takes up to three bytes, but most take one. */
 const USABLE_SHARE = 0.6
 
 /** Creates a gateway's usage store. Loads the writer and the reader lazily. */

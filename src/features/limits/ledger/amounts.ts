@@ -10,7 +10,7 @@ export interface Amounts {
   usd?: number
 }
 
-/** Amounts as integers, which add up exactly. USD are in nano-dollars. */
+/** Amounts as integers, so sums are exact. US dollars are in nano-dollars. */
 export interface IntegerAmounts {
   requests: number
   parallel: number
@@ -36,13 +36,13 @@ export function roundUp(value: number, fallback = MAX_COUNT): number {
 /** Converts US dollars to nano-dollars, rounded up. */
 export const toNano = (usd: number, fallback?: number): number => roundUp(usd * NANO, fallback)
 
-/** Adds, capped at the largest safe integer. */
+/** Adds two counts, capped at the largest safe integer. */
 export const addClamped = (a: number, b: number): number => Math.min(MAX_COUNT, a + b)
 
-/** Subtracts, but never below 0. */
+/** Subtracts a count, but never goes below 0. */
 export const subtractClamped = (a: number, b: number): number => Math.max(0, a - b)
 
-/** Converts to integers, rounded up. Replaces NaN with the amount in `fallback`; by default, that is more than any limit allows. */
+/** Converts amounts to integers, rounded up. Replaces NaN with the amount in `fallback`; by default, with more than any limit allows. */
 export function toIntegerAmounts(
   { requests = 0, parallel = 0, tokens = 0, usd = 0 }: Amounts,
   fallback?: IntegerAmounts,
@@ -55,9 +55,9 @@ export function toIntegerAmounts(
   }
 }
 
-/** How much output to reserve: as many tokens as the limits allow. */
+/** The output to reserve: as many tokens as the limits allow. */
 export interface RequestedOutput {
-  /** The maximum that can be used. */
+  /** The maximum that the request can use. */
   tokens: number
   /** The minimum; if fewer fit, the request is rejected. */
   minTokens: number

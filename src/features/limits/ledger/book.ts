@@ -9,13 +9,13 @@ export type MinuteSlot = readonly [minute: Minute, requests: number, tokens: num
 /** How reservations of a lost instance were settled. */
 export type LostKind = 'open' | 'spent' | 'unspent'
 
-/** One instance's in-flight requests. An instance with nothing in flight keeps its entry for a while because of its `sequence`. */
+/** One instance's in-flight requests. An instance with none keeps its entry for a while because of its `sequence`. */
 export interface InstanceEntry {
   /** When the instance last wrote, by its own clock, in epoch seconds. */
   beat: number
-  /** The number of the write that stored this entry, from which the instance learns whether a write with an unknown result succeeded. */
+  /** The number of the write that stored this entry. It tells the instance whether a write with an unknown result succeeded. */
   sequence: number
-  /** `open`, unless an operator has settled this instance's reservations after it was lost. */
+  /** `open`, unless an operator has settled the reservations of this instance because it was lost. */
   lostAs: LostKind
   parallel: number
   held: readonly MinuteSlot[]
@@ -26,18 +26,21 @@ export interface InstanceEntry {
 
 /** A scope's used and in-flight amounts. Never modified after it is stored. */
 export interface Book {
-  /** The latest minute in which anything was counted. The counters are for the windows that contain this minute. */
+  /** The latest minute in which anything was counted. The counters are those of the windows that contain this minute. */
   minute: Minute
   /** Usage by window: requests, tokens, and nano-dollars in the first window of `WINDOWS`, then in the second, and so on. */
   used: number[]
-  /** Reservations of instances that were lost long ago, by the first minute of their day. */
+  /** Reservations of instances that were lost long ago, by the first minute of the day. */
   gone: readonly MinuteSlot[]
   entries: ReadonlyMap<string, InstanceEntry>
-  /** When the counters were last reset, in epoch ms, always later than earlier resets; 0 means never. Both sides of a replica use the latest reset. */
+  /**
+   * When the counters were last reset, in epoch ms; 0 means never. Each reset gets a later time than the previous one. Both sides of a replica use
+   * the latest reset.
+   */
   epoch: number
-  /** The number of the last write: its time in epoch ms, but always higher than the previous write's. */
+  /** The number of the last write: its time in epoch ms, increased if necessary so it is higher than the previous write's. */
   number: number
-  /** Usage on the other side of a replica, in the windows of `minute`. */
+  /** Usage on the other side of a replica, in the windows that contain `minute`. */
   otherSide: OtherSideUsage | undefined
 }
 
@@ -54,7 +57,7 @@ export interface OtherSideUsage {
 export interface SideSpending {
   epoch: number
   number: number
-  /** The usage is for the windows that contain this minute. */
+  /** The minute whose windows the usage is for. */
   minute: Minute
   used: readonly number[]
 }
@@ -87,10 +90,10 @@ export const emptyEntry: InstanceEntry = Object.freeze({
 
 export const isEmptyEntry = (entry: InstanceEntry): boolean => entry.parallel === 0 && entry.held.length === 0
 
-/** Returns the index in `used` for the indexes of a window and a unit. */
+/** Returns the index in `used` of a unit's counter in a window. */
 export const getUsedIndex = (window: number, unit: number): number => window * UNIT_COUNT + unit
 
-/** Returns the used amounts as of `minute`, with 0 for windows that have ended. */
+/** Moves used amounts from one minute to a later one. Windows that have ended get 0. */
 export function rollUsed(used: readonly number[], from: Minute, minute: Minute): number[] {
   const next = used.slice()
   if (minute === from) return next
@@ -101,7 +104,7 @@ export function rollUsed(used: readonly number[], from: Minute, minute: Minute):
   return next
 }
 
-/** Adds a slot's usage to the windows at `minute` that contain the slot, or subtracts it. */
+/** Adds a slot's usage to each window at `minute` that contains the slot, or subtracts it. */
 export function countSlot(used: number[], minute: Minute, slot: MinuteSlot, by: 1 | -1 = 1): void {
   if (isEmptySlot(slot)) return
   const starts = getWindowStarts(minute)
@@ -189,11 +192,11 @@ export function encodeBook({ minute, used, gone, entries, epoch, number, otherSi
 }
 
 const BOOK_VERSION = 2
-/** The version of the same encoding without `epoch`, `number`, and `elsewhere`. */
+/** The previous version of the encoding, without `epoch`, `number`, and `elsewhere`. */
 const VERSION_WITHOUT_SIDES = 1
 
 /**
- * Decodes the counters of a scope. Throws `RECORD_DAMAGED` for anything that `encodeBook` doesn't write, so a damaged budget never counts as unspent.
+ * Decodes the counters of a scope. Throws `RECORD_DAMAGED` for anything that `encodeBook` doesn't write, so damaged counters never count as unspent.
  */
 export function decodeBook(key: string, text: string): Book {
   const json = tryParseJson(text)
@@ -236,7 +239,7 @@ const isCounts = (value: unknown, length: number): value is number[] =>
 const isSlots = (value: unknown): value is MinuteSlot[] =>
   Array.isArray(value) && value.every((slot) => isCounts(slot, UNIT_COUNT + 1))
 
-/** Merges two books after a store that isn't atomic returned the state before the last write. Keeps all counts from both. */
+/** Merges two books after a non-atomic storage returned the state before the last write. Preserves the counts from both. */
 export function mergeBooks(stored: Book, local: Book): Book {
   const minute = Math.max(stored.minute, local.minute)
   const ownUsed = rollUsed(local.used, local.minute, minute)

@@ -4,7 +4,7 @@ import { addClamped, addOutput, type IntegerAmounts, type RequestedOutput, subtr
 import { type Book, COUNTED_UNITS, getUsedIndex, type MinuteSlot } from './book.ts'
 import { formatWindowEnd, getWindowStarts, type Minute, WINDOWS } from './windows.ts'
 
-/** Names a scope: a key, a group, an account of your app, a token, or the gateway. */
+/** Identifies a scope: a key, a group, an account of your app, a token, or the gateway. */
 export interface ScopeName {
   scope: LimitScope
   /** The ID of the key or group, the ref of the account, or the ID of the token. Empty for the gateway. */
@@ -18,7 +18,7 @@ export interface LimitRejection {
   limit: LimitState
   /**
    * `used-up`: nothing would remain even if all in-flight requests cost nothing. `too-large`: something remains, but not enough. `held`: the request
-   * fits if in-flight requests cost less than their reservations, or, for `parallel`, after one of them ends.
+   * will fit if in-flight requests cost less than they reserved or, for `parallel`, once one of them ends.
    */
   why: 'used-up' | 'too-large' | 'held'
 }
@@ -39,8 +39,8 @@ interface SingleLimit {
 const rulesByLimits = new WeakMap<UsageLimits, readonly SingleLimit[]>()
 
 /**
- * Lists the limits one by one, in this order: requests, tokens, usd, parallel. Returns the same list for the same object, so the object must not
- * change.
+ * Lists the single limits, in this order: requests, tokens, usd, parallel. Returns the same list for the same object, so the object must not be
+ * modified.
  */
 export function listSingleLimits(limits: UsageLimits): readonly SingleLimit[] {
   const cached = rulesByLimits.get(limits)
@@ -64,15 +64,15 @@ interface Tally {
   used: number
   unsettled: number
   reserved: number
-  /** The part of `reserved` and `unsettled` that may be released soon. */
+  /** The part of `reserved` and `unsettled` that may soon be released. */
   pending: number
 }
 
-/** The counters of a scope as seen by one instance. */
+/** A scope's counters as one instance sees them. */
 export interface ScopeView {
   book: Book
   isLost(id: string): boolean
-  /** Returns whether a lost instance may still be alive; the clocks of two instances may differ. */
+  /** Returns whether an instance that appears lost may still be alive, because the clocks of two instances may differ. */
   mayLive(id: string): boolean
 }
 
@@ -136,13 +136,13 @@ export const getLimitStates = (name: ScopeName, limits: UsageLimits, view: Scope
 export interface HoldRequest {
   name: ScopeName
   limits: UsageLimits
-  /** The minute in which the reservation to extend was made. Absent for a new one. */
+  /** The minute of the reservation to extend. Absent for a new reservation. */
   minute?: Minute | undefined
   fixed: IntegerAmounts
   output?: RequestedOutput | undefined
 }
 
-/** A scope's decision. `blocked` means that the amounts would fit if other scopes, which are still deciding, rejected pending requests. */
+/** A scope's decision. `blocked` means that the amounts would fit if other scopes, which haven't decided yet, rejected pending requests. */
 export type Decision =
   | { kind: 'fits'; amounts: IntegerAmounts; outputTokens: number | undefined; limits: LimitState[] }
   | { kind: 'blocked'; rejection: LimitRejection }
@@ -195,7 +195,7 @@ export function decide(request: HoldRequest, view: ScopeView): Decision {
 
 const NO_TALLY: Tally = { used: 0, unsettled: 0, reserved: 0, pending: 0 }
 
-/** Returns the maximum output tokens that a limit allows, which is negative if not even the fixed part fits. */
+/** Returns how many output tokens a limit allows. The result is negative if not even the fixed part fits. */
 function getFittingOutput(
   { unit, maxAmount: most }: SingleLimit,
   tally: Tally,
@@ -205,7 +205,7 @@ function getFittingOutput(
   const room = most - getCommitted(tally) - fixed[unit]
   if (unit === 'tokens') return room
   if (unit !== 'usd' || output.usdPerToken <= 0) return Number.POSITIVE_INFINITY
-  let tokens = Math.min(output.tokens, Math.floor(fromNanoUsd(room) / output.usdPerToken) + 1) // one more, because division may round down
+  let tokens = Math.min(output.tokens, Math.floor(fromNanoUsd(room) / output.usdPerToken) + 1) // one more, because the division may round down
   while (tokens > 0 && toNano(tokens * output.usdPerToken) > room) tokens--
   return tokens
 }
@@ -218,7 +218,7 @@ function explainRejection({ unit, maxAmount: most }: SingleLimit, tally: Tally, 
   return amount > available ? 'too-large' : 'held'
 }
 
-/** Returns the rejection to report: `requests` take precedence, then `parallel`, then the rejection that lasts longer. */
+/** Returns the rejection to report: `requests` take precedence, then `parallel`, then the rejection that lasts longest. */
 export function pickStricterRejection(a: LimitRejection, b: LimitRejection): LimitRejection {
   const [ranksA, ranksB] = [getRanks(a), getRanks(b)]
   const rankIndex = ranksA.findIndex((rank, index) => rank !== ranksB[index])

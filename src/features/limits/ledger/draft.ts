@@ -20,20 +20,20 @@ import { type Minute, toMinute } from './windows.ts'
 /** A scope's reservation for one request. */
 export interface Grant {
   kind: 'granted'
-  /** The minute whose windows count the grant. */
+  /** The minute whose windows count the reservation. */
   minute: Minute
   amounts: IntegerAmounts
   outputTokens: number | undefined
-  /** All limits of the scope, including the reservation. */
+  /** The state of all the scope's limits, including the reservation. */
   limits: LimitState[]
-  /** The generation of the counters, which changes if its record is deleted. */
+  /** The generation of the counters. It changes if their record is deleted. */
   generation: number
 }
 
-/** `blocked` means that the amounts would fit if pending requests were rejected, but the operation wasn't supposed to wait for them. */
+/** `blocked` means that the amounts would fit if pending requests were rejected, but that the operation wasn't supposed to wait for them. */
 export type HoldOutcome = Grant | LimitRejection | { kind: 'blocked' }
 
-/** A change to this instance's reservations and to the used amounts. */
+/** A change to this instance's reservations and to the scope's used amounts. */
 export interface CounterChange {
   generation: number
   /** The minute whose windows count the change. */
@@ -51,7 +51,7 @@ export type CounterOperation =
       request: HoldRequest
       /** Whether the reservation is released if another scope rejects the request. */
       isPending: boolean
-      /** How long to wait for blocking operations: a time in epoch ms, or 0 to not wait. */
+      /** Until when to wait for pending requests that block the operation, in epoch ms, or 0 to not wait. */
       until: number
       done(outcome: HoldOutcome): void
       fail(error: unknown): void
@@ -70,10 +70,10 @@ type Hold = Extract<CounterOperation, { kind: 'hold' }>
 
 /** The inputs of a draft. */
 interface DraftSource {
-  /** As last read or written. */
+  /** The book as last read or written. */
   book: Book
   instanceId: string
-  /** The instance's reservations that are known to be stored. */
+  /** The instance's reservations that are known to be in the storage. */
   own: InstanceEntry
   generation: number
   observation: LostInstanceTracker
@@ -99,7 +99,7 @@ export class Draft {
   #own: InstanceEntry
 
   constructor({ book: from, instanceId, own, generation, observation, now }: DraftSource) {
-    const minute = Math.max(from.minute, toMinute(now)) // a clock that goes back must not move windows back
+    const minute = Math.max(from.minute, toMinute(now)) // windows must not go back when a clock does
     const used = rollUsed(from.used, from.minute, minute)
     const { entries, gone } = pruneBook(from, observation, { now, minute })
     const previous = entries.get(instanceId)
@@ -132,7 +132,7 @@ export class Draft {
     this.book.entries.set(this.#instanceId, entry)
   }
 
-  /** Decides an operation. A hold that should wait stays unfinished. */
+  /** Applies an operation. A hold that should wait stays unfinished. */
   apply(operation: CounterOperation): void {
     if (operation.kind === 'hold') this.#hold(operation)
     else {
@@ -142,7 +142,7 @@ export class Draft {
     }
   }
 
-  /** Resets all counters in the current windows, or in the windows of the latest in-flight reservation if a clock was ahead. */
+  /** Resets all counters of the current windows. If a clock was ahead, these are the windows of the latest in-flight reservation. */
   resetCounters(epoch = Math.max(this.book.epoch + 1, Math.floor(this.#now))): void {
     const { book, view } = this
     for (const [id, entry] of book.entries) if (entry.lostAs !== 'open' || view.isLost(id)) book.entries.delete(id)
@@ -156,8 +156,8 @@ export class Draft {
   }
 
   /**
-   * Stores the usage of the other side of a replica, replacing its earlier usage. Ignores counters from before a reset. Counters from after a reset on
-   * the other side reset this side's, too. The usage of an earlier replica becomes this side's own usage.
+   * Stores the usage on the other side of a replica, replacing its previous usage. Ignores counters from before a reset. Counters from after a reset
+   * on the other side also reset this side's. The usage on an earlier replica's other side becomes this side's own usage.
    */
   applySpending(side: string, { epoch, number, minute, used }: SideSpending): void {
     const { book } = this
@@ -166,7 +166,7 @@ export class Draft {
     const previous = book.otherSide
     const isSame = previous?.side === side
     if (isSame && number <= previous.number) return
-    const latest = Math.max(book.minute, minute) // windows don't move back
+    const latest = Math.max(book.minute, minute) // windows must not go back
     const rolled = rollUsed(used, minute, latest)
     if (isSame && latest === book.minute && rolled.every((value, index) => value === previous.used[index])) return
     const nextUsed = previous && !isSame ? addUsed(book.used, previous.used) : book.used

@@ -19,9 +19,9 @@ export interface HeldPart {
 }
 
 /**
- * Reserves in all scopes or in none. Each scope must occur only once, in the same order for all requests. With several scopes, the first
- * reservations are pending until the last scope has decided; other requests that they would cause to be rejected wait. A request waits for a
- * scope only while it has no reservation in later ones, so requests can't deadlock.
+ * Reserves in all scopes or in none. Each scope must occur only once, and in the same order for all requests. With several scopes, the reservations
+ * are pending until all scopes have decided. Meanwhile, other requests that would be rejected only because of a pending reservation wait. A request
+ * waits for a scope only while it has no reservation in later ones, so requests can't deadlock.
  */
 export async function holdAll(holds: readonly ScopeHold[]): Promise<HeldPart[] | LimitRejection> {
   const [only] = holds
@@ -62,11 +62,11 @@ export async function holdAll(holds: readonly ScopeHold[]): Promise<HeldPart[] |
       if (outcome?.kind !== 'granted') return pickRejection(outcome ? [outcome] : [])
     }
   } finally {
-    undo(holds) // does nothing once all holds are confirmed
+    undo(holds) // no-op once all holds are confirmed
   }
 }
 
-/** Picks the rejection to report from the rejections of several scopes. */
+/** Picks the rejection to report if several scopes reject a request. */
 function pickRejection(outcomes: readonly HoldOutcome[]): LimitRejection {
   const rejections = outcomes.filter((outcome) => outcome.kind === 'rejected')
   const [first] = rejections
@@ -74,10 +74,7 @@ function pickRejection(outcomes: readonly HoldOutcome[]): LimitRejection {
   return rejections.reduce(pickStricterRejection, first)
 }
 
-/**
- * Confirms the reservations in all scopes, so they are no longer pending. Reduces the output to the amount that fits within every scope.
- * Empties `grants`.
- */
+/** Confirms the reservations in all scopes, so they are no longer pending. Reduces the output to what fits within every scope. Clears `grants`. */
 function listConfirmed(holds: readonly ScopeHold[], grants: Map<ScopeHold, Grant>): HeldPart[] {
   const output = Math.min(
     ...Array.from(grants.values(), ({ outputTokens }) => outputTokens ?? Number.POSITIVE_INFINITY),

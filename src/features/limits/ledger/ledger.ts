@@ -22,7 +22,7 @@ export type { ScopeSpending, SpendingPage } from './scope-spending.ts'
 
 /** A scope and its current limits. */
 export interface LimitedScope extends ScopeName {
-  /** Must not be changed. */
+  /** Must not be modified. */
   limits: UsageLimits
 }
 
@@ -35,18 +35,18 @@ export interface RequestedAmounts {
 /** The reservation for one attempt. The first attempt's reservation also covers the request. */
 export interface Reservation {
   kind: 'reserved'
-  /** How much output was reserved, or `undefined` if none was requested. */
+  /** How many output tokens were reserved, or `undefined` if none were requested. */
   readonly outputTokens: number | undefined
-  /** All limits of its scopes, including the reservation. */
+  /** The state of all limits that apply, including the reservation. */
   readonly limits: readonly LimitState[]
   /**
-   * Reserves more, in the same windows as before. Resolves to a rejection if that doesn't fit; the earlier reservation stays. Rejects as `reserve`
-   * does. `slack` is how far total reservations and usage may then exceed each limit.
+   * Reserves more, in the same windows as before. If that doesn't fit, resolves to a rejection and keeps the earlier reservation. Rejects with the
+   * same errors as `reserve`. `slack` is how far reservations and usage together may exceed each limit.
    */
   extend(by: Amounts, slack?: Amounts): Promise<LimitRejection | undefined>
   /**
-   * Counts the spending in `units` (default: all that aren't settled yet), and releases the rest. Each unit settles once; later calls do nothing. The
-   * write happens in the background; see `Ledger.waitForWrites`. Never throws.
+   * Counts the amounts spent in `units` (default: all units that aren't settled yet) and releases the rest of the reservation. Each unit settles
+   * once; later calls do nothing. Writes in the background; see `Ledger.waitForWrites`. Never throws.
    */
   settle(spent: Amounts, units?: readonly LimitUnit[]): void
 }
@@ -54,34 +54,35 @@ export interface Reservation {
 /** The counters of all limits, shared by all instances on one storage. */
 export interface Ledger {
   /**
-   * Reserves in all scopes or in none. Takes one round trip to the storage, unless other instances write at the same time, and another
-   * one if the counters aren't in memory. Skips scopes without
-   * limits. Rejects with `STORAGE_UNAVAILABLE`, with `RECORD_DAMAGED` if counters are unreadable, or with `STORAGE_FAILED`.
+   * Reserves in all scopes or in none. Takes one round trip to the storage, and another one if the counters aren't in memory; more if other instances
+   * write at the same time. Skips scopes without limits. Rejects with `STORAGE_UNAVAILABLE`, with `RECORD_DAMAGED` if counters are unreadable, or
+   * with `STORAGE_FAILED`.
    */
   reserve(scopes: readonly LimitedScope[], requested: RequestedAmounts): Promise<Reservation | LimitRejection>
-  /** Reads the counters of scopes that aren't in memory, because `reserve` will probably need them soon. Never throws. */
+  /** Prefetches the counters of scopes that aren't in memory, because `reserve` will probably need them soon. Never throws. */
   prepare(scopes: readonly LimitedScope[]): void
   /** Returns why `reserve` would currently reject, without reserving anything. Rejects with the same errors as `reserve`. */
   preview(scopes: readonly LimitedScope[], requested: RequestedAmounts): Promise<LimitRejection | undefined>
   /** Returns the current limits of a scope. Rejects with the same errors as `reserve`. */
   state(scope: LimitedScope): Promise<LimitState[]>
-  /** Resets the counters, even if they are damaged; in-flight requests stay reserved. */
+  /** Resets the counters, even if they are damaged. In-flight requests stay reserved. */
   reset(scope: ScopeName): Promise<void>
   /**
-   * Ends the reservations of crashed instances, counting either all or none of them as spent. If such an instance settles later, that still counts.
+   * Ends the reservations of crashed instances, counting either all or none of them as spent. If such an instance comes back and settles its
+   * requests, these still count.
    */
   settleLost(scope: ScopeName, as: 'spent' | 'unspent'): Promise<void>
   /** Removes the counters of a deleted key or group. */
   forget(scope: ScopeName): Promise<void>
   /**
-   * Returns the usage of keys and groups on this side of a replica, for the other side. Returns at most `limit` scopes, starting after the previous
-   * page. Rejects with `STORAGE_FAILED`.
+   * Returns the usage of keys and groups on this side of a replica, to be sent to the other side. Returns at most `limit` scopes, starting after the
+   * previous page. Rejects with `STORAGE_FAILED`.
    */
   listSpending(replicaId: string, page: { after?: string | undefined; limit: number }): Promise<SpendingPage>
-  /** Counts a scope's usage on the other side, replacing its earlier usage. Rejects with the same errors as `reserve`. */
+  /** Stores a scope's usage on the other side, replacing the previous report. Rejects with the same errors as `reserve`. */
   applySpending(replicaId: string, spending: ScopeSpending): Promise<void>
   /**
-   * Returns the limits that are at least 80% used, the fullest first, as last written; some settlements may not be written yet. Reads at most 10,000
+   * Returns the limits that are at least 80% used, fullest first. Settlements that haven't been written yet aren't included. Reads at most 10,000
    * scopes. Rejects with `STORAGE_UNAVAILABLE` or `STORAGE_FAILED`.
    */
   listNearLimits(getLimits: (scope: ScopeName) => UsageLimits | undefined): Promise<LimitState[]>
@@ -89,18 +90,18 @@ export interface Ledger {
   waitForWrites(): Promise<void>
   /** How many scopes this process has in memory. */
   readonly scopesInMemory: number
-  /** Writes all pending settlements. Settlements that can't be written are lost; `onError` has received the failure. */
+  /** Writes all pending settlements. Those that can't be written are lost, and `onError` gets the failure. */
   close(): Promise<void>
 }
 
 /** The storage must have timeouts, as `Store.storage` does. */
 export type LedgerOptions = Omit<ScopeCountersDependencies, 'instanceId'>
 
-/** The maximum number of scopes in memory, unless more are in use. */
+/** Maximum number of scopes to keep in memory, unless more are in use. */
 const MAX_SCOPES = 10_000
-/** Scopes used within this time are dropped last, in ms. */
+/** Scopes used within this time, in ms, are dropped last. */
 const RECENT_MS = 60_000
-/** The order in which to wait for scopes. */
+/** The order in which requests wait for scopes. */
 const SCOPE_ORDER: readonly LimitScope[] = ['gateway', 'group', 'account', 'key', 'run']
 const LIMIT_UNITS: readonly LimitUnit[] = ['requests', 'parallel', 'tokens', 'usd']
 
@@ -111,11 +112,11 @@ export function createLedger(options: LedgerOptions): Ledger {
 class StoredLedger implements Ledger {
   readonly #deps: ScopeCountersDependencies
   readonly #counters = new Map<string, ScopeCounters>()
-  /** The latest report from the other side of a replica, by scope. Most scopes don't change between syncs, and aren't counted again. */
+  /** The latest report from the other side of a replica, by scope. Most scopes don't change between syncs, so their reports are skipped. */
   readonly #appliedSpending = new Map<string, string>()
   #sweepAt = MAX_SCOPES
   #openReservations = 0
-  /** When the timer will fire, in epoch ms, or `undefined` if no timer is set. */
+  /** When the timer fires, in epoch ms. `undefined` if no timer is set. */
   #nextHeartbeatAt: number | undefined
   #cancelHeartbeat: () => void = () => {}
   #isClosed = false
@@ -220,7 +221,7 @@ class StoredLedger implements Ledger {
     return counters
   }
 
-  /** Drops scopes that this process no longer needs. Starts with ones that weren't used recently. */
+  /** Drops scopes that this process isn't using, starting with those that it hasn't used recently. */
   #sweep(now: number): void {
     for (const [name, counters] of this.#counters)
       if (counters.isIdle && Math.abs(now - counters.usedAt) > RECENT_MS) this.#counters.delete(name)
@@ -231,7 +232,7 @@ class StoredLedger implements Ledger {
     this.#sweepAt = Math.max(MAX_SCOPES, 2 * this.#counters.size)
   }
 
-  /** Starts showing other instances that this one is alive, until no reservation is in flight. */
+  /** Starts showing other instances that this one is alive. Stops when no reservation is in flight. */
   #startHeartbeat(): void {
     this.#openReservations++
     const now = this.#deps.clock.now()
@@ -255,7 +256,7 @@ class StoredLedger implements Ledger {
 
 const getScopeOrder = ({ scope }: ScopeName) => SCOPE_ORDER.indexOf(scope)
 
-/** Makes the price and token counts safe for calculations. */
+/** Makes the price and the token counts safe for calculations. */
 function normalizeOutput({ tokens, minTokens: least, usdPerToken }: RequestedOutput): RequestedOutput {
   const most = roundUp(tokens)
   const price = Number.isNaN(usdPerToken) ? Number.POSITIVE_INFINITY : Math.max(0, usdPerToken)
@@ -269,7 +270,7 @@ class HeldReservation implements Reservation {
   readonly #parts: readonly HeldPart[]
   readonly #open = new Set<LimitUnit>(LIMIT_UNITS)
   readonly #onEnd: () => void
-  /** The held amounts, which are the same in each scope. */
+  /** The reserved amounts, which are the same in each scope. */
   #held: IntegerAmounts
 
   constructor(options: {
@@ -297,7 +298,7 @@ class HeldReservation implements Reservation {
     const parts = await holdAll(holds)
     if (!Array.isArray(parts)) return parts
     const extra = pickUnits(fixed, this.#open)
-    const late = subtract(fixed, extra) // the amounts for units that were settled in the meantime
+    const late = subtract(fixed, extra) // amounts in units that were settled in the meantime
     this.#held = sum(this.#held, extra)
     for (const { counters, grant } of parts)
       counters.change({ ...grant, released: late, decided: NO_AMOUNTS, spent: NO_AMOUNTS })

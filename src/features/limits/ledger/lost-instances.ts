@@ -1,34 +1,38 @@
 import { addSlot, type Book, type InstanceEntry, isEmptyEntry, type MinuteSlot } from './book.ts'
 import { getWindowStart, getWindowStarts, type Minute } from './windows.ts'
 
-/** An instance is treated as lost once its entry hasn't changed for this long, in ms. It writes every 15 s while it has reservations. */
+/**
+ * How long an instance's entry must stay unchanged before the instance is treated as lost, in ms. An instance with reservations writes every 15 s.
+ */
 export const LOST_MS = 45_000
 /** An instance that has been lost for this long, in ms, is assumed not to come back. */
 const GONE_MS = 3_600_000
-/** How many entries to keep for instances that won't come back, in case they do after all. If there are more, their reservations are summed. */
+/**
+ * Maximum number of entries to keep for instances that won't come back, in case they do after all. If there are more, their reservations are merged.
+ */
 const MAX_GONE = 32
-/** How long to keep the entry of an instance without reservations, in ms, in case it still awaits the result of a write. */
+/** How long to keep the entry of an instance without reservations, in ms, in case the instance still awaits the result of a write. */
 const IDLE_MS = 600_000
 /** Replaces `IDLE_MS` if there are more than `MAX_IDLE_INSTANCES` such entries, for example because each request runs on its own instance. */
 const MANY_IDLE_MS = 60_000
 const MAX_IDLE_INSTANCES = 16
-/** The number of slots of instances that won't come back above which they are merged. */
+/** Slots of instances that won't come back are merged if there are more than this. */
 const MAX_SLOTS = 40
 
 /** Tracks which other instances of a scope are still running. */
 export interface LostInstanceTracker {
-  /** Must be called with each book that this instance reads, at `now` (epoch ms). */
+  /** Call this at time `now` (epoch ms) with each book that this instance reads. */
   observe(book: Book, now: number): void
   isLost(id: string, now: number): boolean
-  /** Returns how long an instance's entry has been unchanged, in ms, or 0 for this instance. */
+  /** Returns how long an instance's entry has been unchanged, in ms. Returns 0 for this instance. */
   getUnchangedMs(id: string, now: number): number
-  /** Returns how long this instance has observed the entry unchanged, in ms. */
+  /** Returns how long this instance has itself observed the entry unchanged, in ms. */
   getWatchedMs(id: string, now: number): number
 }
 
 /**
- * Creates an observation. The age of a new entry is based on its beat, by the other instance's clock. From then on, only this instance's clock
- * counts.
+ * Creates a tracker. The age of an entry seen for the first time is based on its beat, by the other instance's clock. From then on, only this
+ * instance's clock counts.
  */
 export function createLostInstanceTracker(self: string): LostInstanceTracker {
   let seen = new Map<string, { sequence: number; since: number; seenAt: number }>()
@@ -51,7 +55,7 @@ export function createLostInstanceTracker(self: string): LostInstanceTracker {
   }
 }
 
-/** Returns the entries that are still needed, in a new map, and the reservations of instances that won't come back. */
+/** Returns a new map with the entries that are still needed, and the reservations of instances that won't come back. */
 export function pruneBook(
   { entries, gone }: Book,
   observation: LostInstanceTracker,
@@ -80,7 +84,7 @@ export function pruneBook(
   return { entries: remaining, gone: slots.length > MAX_SLOTS ? mergeSlots(slots, minute) : slots }
 }
 
-/** Merges the slots that only count in the `total` window. */
+/** Merges the slots that count only toward the `total` window. */
 function mergeSlots(slots: readonly MinuteSlot[], minute: Minute): readonly MinuteSlot[] {
   const [, , , week = 0, month = 0] = getWindowStarts(minute)
   let result: readonly MinuteSlot[] = []

@@ -8,16 +8,16 @@ import { getLimitStates, type ScopeName } from './decide.ts'
 import { parseRecordKey, TOKENS_START } from './scope-spending.ts'
 import { toMinute } from './windows.ts'
 
-/** The share of a limit that must be used for it to be near. */
+/** A limit is near if at least this share of it is used. */
 const NEAR_LIMIT_SHARE = 0.8
 const PAGE_SIZE = 1_000
 /** The maximum number of scopes to read. */
 const MAX_SCOPES = 10_000
 
 /**
- * Returns the limits that are at least 80% used or reserved, the fullest first. Skips limits on concurrent requests, and scopes that are damaged or
- * have no limits. Reads the first 10,000 scopes in the storage, except accounts and tokens. `getLimits` returns the limits
- * of a scope. Rejects with `STORAGE_UNAVAILABLE` or `STORAGE_FAILED`.
+ * Returns the limits that are at least 80% used or reserved, fullest first. Skips limits on concurrent requests, and scopes that are damaged or have
+ * no limits. Reads the first 10,000 scopes in the storage, except accounts and tokens. `getLimits` returns the limits of a scope. Rejects with
+ * `STORAGE_UNAVAILABLE` or `STORAGE_FAILED`.
  */
 export async function findNearLimits(
   storage: Storage,

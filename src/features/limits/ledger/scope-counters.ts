@@ -21,11 +21,11 @@ import { createLostInstanceTracker, type LostInstanceTracker } from './lost-inst
 import { getRecordKey } from './scope-spending.ts'
 import { toMinute } from './windows.ts'
 
-/** Dependencies that the counters of one process share. */
+/** Dependencies that all counters of a process share. */
 export interface ScopeCountersDependencies {
   storage: Storage
   clock: Clock
-  /** From 0 (inclusive) to 1. */
+  /** Returns a number from 0 (inclusive) to 1 (exclusive). */
   random(): number
   /** Starts a timer that doesn't keep the process alive. */
   startTimer(ms: number, onTime: () => void): () => void
@@ -36,25 +36,27 @@ export interface ScopeCountersDependencies {
   instanceId: string
 }
 
-/** How long a hold waits for requests that are pending on other instances, in ms. Unless an instance crashes, they take a few round trips. */
+/**
+ * How long a hold waits for requests that are pending on other instances, in ms. Pending requests take a few round trips, unless an instance crashes.
+ */
 const MAX_BLOCKED_MS = 1_000
-/** The longest time between writes while this instance holds something, in ms. */
+/** Maximum time between writes while this instance has reservations, in ms. */
 export const HEARTBEAT_MS = 15_000
 const MAX_RETRY_MS = 30_000
 /**
- * How long counters of accounts and tokens are kept after the last write, in ms. Counters of accounts outlast any window, and never expire under a total limit.
+ * How long counters of accounts and tokens are stored after the last write, in ms. Counters of accounts outlast any window, and never expire if there
+ * is a total limit.
  */
 const RETENTION_MS = { account: 62 * 24 * 60 * 60 * 1_000, run: 2 * 24 * 60 * 60 * 1_000 }
-/** The maximum number of conflicts in a row; enough for this many concurrent writers. */
+/** Maximum number of consecutive conflicts. Enough for this many concurrent writers. */
 const MAX_CONFLICTS = 200
-/** The number of conflicts or polls after which retries start to wait. */
+/** The number of conflicts or polls after which retries back off. */
 const MAX_EAGER_RETRIES = 3
 
 /**
- * The counters of one scope, which are one record in the storage. All pending changes go into one write, on the condition that the version is the one
- * last read or written. While no other instance writes, each write takes one round trip. After a conflict, the record is reread, and everything is
- * decided again. A decision is returned only after the write it depends on or, if nothing has to be written, after a read has shown that nothing
- * changed.
+ * The counters of one scope, stored in a single record. All pending changes go into one write, on the condition that the record still has the version
+ * last read or written. Without conflicts, each write takes one round trip. After a conflict, the record is reread and everything is decided again. A
+ * decision is returned after the write that it depends on or, if nothing needs writing, after a read has shown no changes.
  */
 export class ScopeCounters {
   readonly #deps: ScopeCountersDependencies
@@ -70,11 +72,11 @@ export class ScopeCounters {
   #isStale = true
   /** `null` means that the record doesn't exist. */
   #version: string | null = null
-  /** This instance's reservations that are known to be stored. */
+  /** This instance's reservations that are known to be in the storage. */
   #own: InstanceEntry = emptyEntry
   #generation = 0
   #sequence = 0
-  /** The sequence of the last write that is known to have succeeded. */
+  /** The sequence number of the last write that is known to have succeeded. */
   #confirmed = 0
   /** Writes whose result is unknown. */
   #unconfirmedWrites: Array<{ sequence: number; draft: Draft }> = []
@@ -94,15 +96,15 @@ export class ScopeCounters {
     this.#observation = createLostInstanceTracker(deps.instanceId)
   }
 
-  /** Whether the counters can be dropped from memory, because this process has no reservations or operations there. */
+  /** Whether the counters can be dropped from memory, because this process has no pending operations or reservations in this scope. */
   get isIdle(): boolean {
     return !this.#running && this.#queue.length === 0 && !this.#mustWrite && isEmptyEntry(this.#own)
   }
 
   /**
-   * Reserves amounts. With `isPending`, the reservation is released if another scope rejects the request. With `waits`, the hold waits up to a second
-   * for other requests' pending reservations that block it. Rejects with `STORAGE_UNAVAILABLE`, `STORAGE_FAILED`, or `RECORD_DAMAGED`. In that case,
-   * nothing is reserved.
+   * Reserves amounts. With `isPending`, the reservation can still be released if another scope rejects the request. With `waits`, the hold waits up
+   * to a second for pending reservations by other requests that block it. If it rejects with `STORAGE_UNAVAILABLE`, `STORAGE_FAILED`, or
+   * `RECORD_DAMAGED`, nothing is reserved.
    */
   hold(
     requested: Omit<HoldRequest, 'name'>,
@@ -114,7 +116,7 @@ export class ScopeCounters {
       let hasFailed = false
       const done = (outcome: HoldOutcome) => {
         if (!hasFailed) return resolve(outcome)
-        if (outcome.kind !== 'granted') return // the write that granted it appeared to have failed
+        if (outcome.kind !== 'granted') return // a granted reservation must be released, because the caller was told that the write had failed
         this.change({
           ...outcome,
           released: outcome.amounts,
@@ -141,13 +143,13 @@ export class ScopeCounters {
     return this.#task(({ view }) => decide({ ...requested, name: this.#name }, view))
   }
 
-  /** Reads the account if it isn't in memory, so the next operation doesn't have to. Never throws. */
+  /** Prefetches the counters if they aren't in memory, so the next operation doesn't have to read them. Never throws. */
   prepare(): void {
     if (this.#isStale && !this.#running) this.#running = this.#readAhead()
   }
 
   async #readAhead(): Promise<void> {
-    const book = await this.#read().catch(() => undefined) // the operation reads it again, and reports the failure
+    const book = await this.#read().catch(() => undefined) // the next operation reads again and reports the failure
     if (book) this.#book = book
     this.#running = undefined
     if (this.#queue.length > 0 || this.#mustWrite) this.#start()
@@ -158,17 +160,17 @@ export class ScopeCounters {
     return this.#task(({ view }) => getLimitStates(this.#name, limits, view))
   }
 
-  /** Resets all counters of the current windows, even if the record is damaged; in-flight requests stay reserved. */
+  /** Resets all counters of the current windows, even if the record is damaged. In-flight requests stay reserved. */
   reset(): Promise<void> {
     return this.#task((draft) => draft.resetCounters(), { repairs: true })
   }
 
-  /** Ends the reservations of lost instances, counting all of them as spent, or none. */
+  /** Ends the reservations of lost instances, counting either all or none of them as spent. */
   settleLost(as: 'spent' | 'unspent'): Promise<void> {
     return this.#task((draft) => draft.settleLost(as))
   }
 
-  /** Stores usage from the other side of a replica. Rejects with the same errors as `hold`. */
+  /** Stores the usage on the other side of a replica. Rejects with the same errors as `hold`. */
   applySpending(side: string, spent: SideSpending): Promise<void> {
     return this.#task((draft) => draft.applySpending(side, spent))
   }
@@ -224,7 +226,7 @@ export class ScopeCounters {
   }
 
   async #run(): Promise<void> {
-    await this.#deps.nextTurn() // everything added in the same turn goes into the same write
+    await this.#deps.nextTurn() // all operations that are added in the same turn go into the same write
     let conflicts = 0
     let polls = 0
     let failures = 0
@@ -254,10 +256,10 @@ export class ScopeCounters {
     this.#running = undefined
   }
 
-  /** Commits the queue. Resolves to whether all waiting operations were decided and, if necessary, written. */
+  /** Commits the queue. Resolves to whether all operations in the queue were decided and, if necessary, written. */
   async #commit(): Promise<boolean> {
     if (this.#isStale || !this.#book) this.#book = await this.#read()
-    if (this.#queue.length === 0 && !this.#mustWrite) return true // a write whose result was unknown has succeeded after all
+    if (this.#queue.length === 0 && !this.#mustWrite) return true // a write with an unknown result has succeeded after all
     const { clock, instanceId } = this.#deps
     const draft = new Draft({
       book: this.#book,
@@ -300,7 +302,7 @@ export class ScopeCounters {
     return true
   }
 
-  /** Reads the current state. Detects if a write whose result was unknown succeeded after all. */
+  /** Reads the current state. Detects whether a write with an unknown result has succeeded after all. */
   async #read(): Promise<Book> {
     const { storage, clock, instanceId } = this.#deps
     const stored = await storage.get(this.#key).catch(handleStorageError('read', this.#key))
@@ -329,7 +331,7 @@ export class ScopeCounters {
     }
   }
 
-  /** Handles the deletion of the record, which follows the deletion of its key or group. */
+  /** Handles the deletion of the record, which happens when its key or group is deleted. */
   #handleDeletion(): void {
     this.#own = emptyEntry
     this.#generation++
@@ -337,7 +339,7 @@ export class ScopeCounters {
     this.#mustWrite = false
   }
 
-  /** Records that a write succeeded, so no earlier write can still take effect. */
+  /** Records that a write succeeded, which means that no earlier write can still take effect. */
   #confirmWrite(sequence: number, draft: Draft): void {
     this.#confirmed = sequence
     this.#unconfirmedWrites = []
@@ -354,7 +356,7 @@ export class ScopeCounters {
     for (const tell of draft.outcomes) tell()
   }
 
-  /** Fails all operations that can be repeated, keeps the changes, and retries later. */
+  /** Fails all operations that callers can repeat. Keeps the changes and retries them later. */
   #failPending(error: unknown): void {
     const failed =
       isStorageUnavailable(error) && !isGatewayError(error, 'STORAGE_UNAVAILABLE') ? toUnavailable(error) : error

@@ -5,7 +5,7 @@ import type { LimitScope, Storage } from '../../../types.ts'
 import { addUsed, decodeBook, type SideSpending } from './book.ts'
 import type { ScopeName } from './decide.ts'
 
-/** The usage of a key, a group, or the gateway on this side. */
+/** The usage of a key or group on this side of a replica. */
 export interface ScopeSpending extends SideSpending {
   scope: 'key' | 'group'
   id: string
@@ -18,7 +18,10 @@ export interface SpendingPage {
   next?: string
 }
 
-/** The storage key at which the counters of tokens start. These are omitted for the same reasons. */
+/**
+ * The storage key at which the counters of tokens start. Like those of accounts, they aren't listed, because there can be millions of them and they
+ * aren't synced.
+ */
 export const TOKENS_START = 'limits/run'
 
 /** Returns the storage key of a scope's counters. */
@@ -26,8 +29,8 @@ export const getRecordKey = ({ scope, id }: ScopeName): string =>
   `${LIMITS}${scope}${id && `/${encodeURIComponent(id)}`}`
 
 /**
- * Returns a page of at most `limit` scopes, for the other side of the replica `side`. Usage of an earlier replica counts as this side's usage. Omits
- * damaged scopes, because they can't be used until they are reset.
+ * Returns a page of at most `limit` scopes, for the other side of the replica `side`. Usage on an earlier replica's other side counts as this side's
+ * usage. Omits damaged scopes, because they can't be used until they are reset.
  */
 export async function listSpending(
   storage: Storage,
@@ -72,6 +75,6 @@ export function parseRecordKey(key: string): ScopeName | undefined {
   try {
     return { scope, id: decodeURIComponent(id) }
   } catch {
-    return undefined // not a key of the counters
+    return undefined // not a storage key of counters
   }
 }

@@ -1,7 +1,7 @@
 import { assertNever } from '../../../lib/assert-never.ts'
 import type { LimitWindow } from '../../../types/limits.ts'
 
-/** Whole minutes since the Unix epoch, the unit of window calculations. */
+/** Whole minutes since the Unix epoch. All window calculations use this unit. */
 export type Minute = number
 
 /** The windows in the order of their counters in the storage. */

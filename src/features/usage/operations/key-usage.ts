@@ -23,7 +23,7 @@ export interface KeyUsage {
   requests?: Integer
   /** The cost of these requests in US dollars. */
   costUsd?: number
-  /** Calls with an unknown price, which `costUsd` doesn't include. */
+  /** The number of calls with an unknown price, which `costUsd` doesn't include. */
   unpriced?: Integer
   /** When the key was last used, if that was this month or in the last 30 days. */
   lastUsedAt?: IsoTime
@@ -44,7 +44,7 @@ export const keyUsageInput = closedObject({
 
 const HOUR_MS = 3_600_000
 const DAY_MS = 24 * HOUR_MS
-/** How far back to look for the latest request. */
+/** How far back to look for a key's latest request, in ms. */
 const LOOKBACK_MS = 30 * DAY_MS
 
 interface KeyUsageDependencies {
@@ -95,7 +95,7 @@ async function sumMonthlyUsage(
   const times = await reader.findLatestTimes(latest)
   return new Map(
     Array.from(sums, ([id, { nano, ...counts }]) => {
-      const lastUsedAt = times.get(id) ?? latest.get(id)?.from // the key's request records may have been removed
+      const lastUsedAt = times.get(id) ?? latest.get(id)?.from // the key's request records may have been removed already
       return [
         id,
         {

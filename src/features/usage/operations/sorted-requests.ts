@@ -18,7 +18,7 @@ interface Sorting {
   order: (typeof sortOrders)[number]
 }
 
-/** A request's sort value, which is absent if unknown (such as an unknown cost), and its ID. */
+/** A request's ID and the value by which it is sorted. The value is absent if unknown, such as an unknown cost. */
 interface SortPosition {
   id: string
   value: number | undefined
@@ -26,12 +26,12 @@ interface SortPosition {
 
 /** The number of requests read at a time. */
 const BATCH_SIZE = 5_000
-/** Maximum matching requests to sort. */
+/** Maximum number of matching requests to sort. */
 const MAX_SORTED = 1_000_000
 
 /**
- * Returns a page of the matching requests in the order of `sorting`. Requests without a value come last in both orders; ties are ordered by time.
- * Reads all matching requests for each page, but keeps only the page's requests in memory. Throws `INVALID_REQUEST` if more than a million match.
+ * Returns a page of matching requests in the order of `sorting`. Requests without a value come last in both orders; ties are sorted by time. Reads
+ * all matching requests for each page, but keeps only the page's requests in memory. Throws `INVALID_REQUEST` if more than a million requests match.
  */
 export async function listSortedRequests(
   reader: UsageReader,
@@ -82,7 +82,7 @@ export async function listSortedRequests(
   }
 }
 
-/** Returns an integer, because values of stored requests are rounded, unlike values in memory. */
+/** Returns a rounded value, because stored requests have rounded values, unlike those in memory. */
 function getSortValue({ durationMs, costUsd }: StoredRequest, sort: RequestSort): number | undefined {
   if (sort === 'time') return 0
   if (sort === 'duration') return Math.round(durationMs)

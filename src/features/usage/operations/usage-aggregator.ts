@@ -12,7 +12,7 @@ export interface UsageTotals {
   failed: Integer
   /** Failed requests that were rejected before any provider was called. */
   refused: Integer
-  /** Attempts with tokens of an unknown price, which `costUsd` doesn't include. */
+  /** Attempts with tokens or units of an unknown price, which `costUsd` doesn't include. */
   unpriced: Integer
   tokens: Tokens
   /** Billable units other than tokens. Absent if there are none. */
@@ -27,7 +27,7 @@ export interface UsageTotals {
   durationMs?: Percentiles
 }
 
-/** Totals of the requests that share these values. A row has the fields named in `by`, except fields for which the requests have no value. */
+/** Totals of the requests that share these values. A row has the fields named in `by`, except those for which its requests have no value. */
 export interface SummaryRow extends UsageTotals {
   /** Start of the hour, ISO 8601. */
   hour?: IsoTime
@@ -42,11 +42,11 @@ export interface SummaryRow extends UsageTotals {
   user?: string
   /** The ref of an account. */
   account?: string
-  /** In the row for the rest, the number of rows in the sum. */
+  /** Set in the row that sums the remaining rows: their number. */
   others?: Integer
 }
 
-/** The value by which rows for the same time are ordered. */
+/** The value by which rows with the same time are sorted. */
 export type UsageOrder = (typeof usageOrders)[number]
 
 export const usageOrders = ['cost', 'requests', 'tokens'] as const
@@ -55,13 +55,13 @@ type RowDimensions = Omit<SummaryRow, keyof UsageTotals>
 
 /** Maximum rows in a response. */
 const MAX_ROWS = 50_000
-/** Maximum rows to compare for `top`. */
+/** Maximum number of rows to compare for `top`. */
 const MAX_COMPARED = 200_000
 
-/** The rows of a series that are shown separately, by their values other than the time. All others are summed in one row. */
+/** The rows that a series shows separately, identified by their values other than the time. All others are summed in one row. */
 interface SeriesRows {
   names: ReadonlySet<string>
-  /** The number of other rows. */
+  /** The number of rows that aren't shown separately. */
   others: number
 }
 
@@ -69,12 +69,12 @@ interface AggregatorOptions {
   /** The dimensions of the rows. */
   by: ReadonlySet<string>
   order: UsageOrder
-  /** Maximum number of rows; the rest are summed in one extra row. Default: all. */
+  /** Maximum number of rows; all others are summed in one extra row. Default: all. */
   top?: number | undefined
   seriesRows?: SeriesRows
 }
 
-/** Sums the totals of requests with the same values for `by`. */
+/** Sums the usage of requests that have the same values for `by`. */
 export class UsageAggregator {
   readonly #options: AggregatorOptions
   readonly #rows = new Map<string, { dimensions: RowDimensions; name: string; sums: RowTotals }>()
@@ -120,7 +120,7 @@ export class UsageAggregator {
     return [...summaryRows, { others: others.length, ...toTotals(otherTotals) }]
   }
 
-  /** Returns the first `count` rows, which a series shows separately. */
+  /** Returns the first `count` rows, for a series that shows them separately. */
   getFirstRows(count: number): SeriesRows {
     const ordered = this.#sortRows()
     const names = new Set(ordered.slice(0, count).map(({ name }) => name))

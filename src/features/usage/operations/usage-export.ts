@@ -94,7 +94,7 @@ const SUM_COLUMNS = [
   'cacheSavedUsd',
 ] as const
 
-/** Returns the columns for a list of rows or requests. */
+/** Returns the columns for a list of totals rows or requests. */
 export function listCsvColumns(contents: 'rows' | 'requests' | 'request', list: readonly object[]): readonly string[] {
   if (contents !== 'rows') return REQUEST_COLUMNS
   const usedColumns = DIMENSION_COLUMNS.filter((column) =>
@@ -103,7 +103,7 @@ export function listCsvColumns(contents: 'rows' | 'requests' | 'request', list: 
   return [...usedColumns, ...SUM_COLUMNS]
 }
 
-/** Lists keys and groups, to look up their names. */
+/** Lists keys and groups, for looking up their names. */
 interface NameLists {
   keys(): Promise<{ keys: ReadonlyArray<{ id: string; name: string }> }>
   groups(): Promise<{ groups: ReadonlyArray<{ id: string; name: string }> }>
@@ -132,7 +132,7 @@ export const addNames = (list: readonly NamedIds[], names: ReadonlyMap<string, s
 /** Formats the header line. */
 export const formatCsvHeader = (columns: readonly string[]): string => `${columns.join(',')}\r\n`
 
-/** Formats one line per object. Nested objects without their own columns become JSON in one cell. */
+/** Formats one line per object. Nested objects that have no columns of their own become JSON in one cell. */
 export const formatCsvLines = (list: readonly object[], columns: readonly string[]): string =>
   list.map((row) => `${columns.map((column) => formatCell(getValue(row, column))).join(',')}\r\n`).join('')
 
@@ -145,7 +145,7 @@ function getValue(row: object, column: string): unknown {
     .reduce<unknown>((inner, name) => (isObject(inner) ? inner[name] : undefined), row as JsonObject)
 }
 
-/** Formats a cell. Strings that a spreadsheet would evaluate as a formula get an apostrophe as a prefix. */
+/** Formats a cell. Prefixes strings that a spreadsheet would evaluate as a formula with an apostrophe. */
 function formatCell(value: unknown): string {
   if (value === undefined || value === null) return ''
   if (typeof value === 'number' || typeof value === 'boolean') return String(value)

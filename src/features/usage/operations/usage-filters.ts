@@ -6,7 +6,7 @@ import type { RouteTable } from '../../../request/routing/route-table.ts'
 import type { Catalog } from '../../../types.ts'
 import type { UsageOperations } from './usage-operations.ts'
 
-/** Filters whose value may refer to something unknown. */
+/** Filters whose value may refer to something that doesn't exist. */
 interface NameFilters {
   keyId?: string
   groupId?: string
@@ -36,7 +36,7 @@ interface ConnectionNames {
 
 type ReadOperations = Omit<UsageOperations<unknown>, 'keys'>
 
-/** Adds warnings to empty results if a filter refers to something unknown. Deleted records still have usage. */
+/** Adds a warning to an empty result if a filter refers to something that doesn't exist. Deleted records may still have usage. */
 export const addFilterWarnings = (usage: ReadOperations, sources: NameSources): ReadOperations => ({
   ...usage,
   async summary(query = {}) {
@@ -51,7 +51,7 @@ export const addFilterWarnings = (usage: ReadOperations, sources: NameSources): 
   },
 })
 
-/** Returns a warning for each filter that refers to something unknown. Never rejects, because the usage has already been read. */
+/** Returns a warning for each filter that refers to something that doesn't exist. Never rejects, because the usage has already been read. */
 async function listFilterWarnings(query: unknown, sources: NameSources): Promise<string[]> {
   const { keyId, groupId, account, model, provider, target, connectionId } = query as NameFilters // the operation has validated the query
   const { store, catalog, accounts } = sources

@@ -30,7 +30,7 @@ export type UsageBy = (typeof dimensions)[number]
 
 const dimensions = ['key', 'group', 'account', 'model', 'target', 'user', 'hour', 'day', 'month'] as const
 
-/** A filter for requests. All fields must match. An empty string matches requests without a value. */
+/** A filter for requests. All fields must match. An empty string matches requests without that value. */
 interface FilterQuery {
   /** Start time, ISO 8601: a time with its time zone, or a day in UTC such as `2027-01-31`. */
   from?: string
@@ -42,7 +42,7 @@ interface FilterQuery {
   account?: string
   /** The model name in the request. */
   model?: string
-  /** The end user that the client named. Totals include it only for requests without an account. */
+  /** The end user that the client specified. Totals contain it only for requests without an account. */
   user?: string
   /** A provider that was called. */
   provider?: string
@@ -52,20 +52,20 @@ interface FilterQuery {
   connectionId?: string
 }
 
-/** The requests to sum. `from` defaults to 24 hours before `to`, rounded down to the hour. */
+/** The requests to aggregate. `from` defaults to 24 hours before `to`, rounded down to the hour. */
 export interface UsageQuery extends FilterQuery {
   /** The dimensions of the rows, as an array or a comma-separated string. Default: `key`. */
   by?: UsageBy | readonly UsageBy[] | string
-  /** The order of rows with the same time: highest cost (default), most requests, or most tokens first. */
+  /** How to sort rows with the same time: highest cost (default), most requests, or most tokens first. */
   order?: UsageOrder
   /**
-   * Maximum number of rows, 1 to 1,000. The rest are summed in one extra row with `others`. Not allowed with a time in `by`. Default: all, up to
+   * Maximum number of rows, 1 to 1,000. All others are summed in one extra row with `others`. Not allowed with a time in `by`. Default: all, up to
    * 50,000.
    */
   top?: number
-  /** Adds `series` to the response: the rows by hour or day. Not allowed with a time in `by`. */
+  /** Adds `series` to the response, which contains the rows by hour or day. Not allowed with a time in `by`. */
   series?: 'hour' | 'day'
-  /** `before`: adds the totals of the preceding period with the same length. */
+  /** `before`: adds the totals of the preceding period of the same length. */
   compare?: 'before'
   /** Adds `names` to the response: the names of the keys, groups, and accounts in the rows and in the query. */
   names?: boolean
@@ -90,7 +90,7 @@ export interface RequestsQuery extends FilterQuery {
   before?: string
 }
 
-/** The totals of each row, and of all matching requests. */
+/** Totals of all matching requests, and of each row. */
 export interface UsageSummary {
   /** Start of the period, ISO 8601. */
   from: IsoTime
@@ -99,13 +99,15 @@ export interface UsageSummary {
   /** Ordered by time, then by `order`. */
   rows: SummaryRow[]
   totals: UsageTotals
-  /** The first ten rows by hour or day, and the rest summed in a row with `others`. Ordered by time. Omits periods without requests. */
+  /** The first ten rows by hour or day, with all others summed in a row with `others`. Sorted by time. Omits periods without requests. */
   series?: SummaryRow[]
-  /** The preceding period of the same length, as far as its totals are stored. Absent if none are. */
+  /** The preceding period of the same length, as far as its totals are still stored. Absent if none are. */
   before?: { from: IsoTime; to: IsoTime; totals: UsageTotals }
-  /** Names of keys and groups by ID, and names of up to 1,000 accounts by ref. For an account without a name, contains its ID. */
+  /** Names of keys and groups by ID, and of up to 1,000 accounts by ref. An account without a name has its ID here. */
   names?: Record<string, string>
-  /** Warnings about results that are less precise than requested, and, if nothing was found, about filters that refer to something unknown. */
+  /**
+   * Warnings about results that are less precise than requested. If nothing was found, also about filters that refer to something that doesn't exist.
+   */
   warnings?: string[]
 }
 
@@ -117,13 +119,13 @@ export interface UsageOperations<Input = never> {
   /** Returns totals of requests, tokens, and costs. */
   summary(query?: UsageQuery | Input): Promise<UsageSummary>
   /**
-   * Returns a page of requests, newest first unless `sort` is set, and the `before` for the next page, if any. A page may have fewer than `limit`
+   * Returns a page of requests (newest first unless `sort` is set) and the `before` of the next page, if any. A page may have fewer than `limit`
    * requests even if more follow. `missing` is the number of requests in the time range that are in the totals but have no record. Absent if 0.
    */
   requests(
     query?: RequestsQuery | Input,
   ): Promise<{ requests: StoredRequest[]; before?: string; missing?: Integer } & WithWarnings>
-  /** Returns the request with the ID from the `x-signalbox-request-id` header. Rejects with `NOT_FOUND` if there is no record of the request. */
+  /** Returns the request with this ID, which the `x-signalbox-request-id` header contains. Rejects with `NOT_FOUND` if the request has no record. */
   request(id: string): Promise<{ request: StoredRequest }>
   /** Returns what keys spent this month (from `from`, in UTC), how much of their limits is used, and when they were last used. */
   keys(query: KeyUsageQuery | Input): Promise<{ from: IsoTime; keys: KeyUsage[] }>
@@ -186,14 +188,14 @@ export const usageInputs = {
 
 const HOUR_MS = 60 * 60 * 1_000
 const DAY_MS = 24 * HOUR_MS
-/** The longest time range that can have hourly rows. */
+/** The longest time range for which hourly rows are available, in ms. */
 const MAX_HOURS_MS = 32 * DAY_MS
 const PAGE_SIZE = 100
 
 const LESS_PRECISE_WARNING =
   'Some hours or days had too many rows, so some of their totals are not broken down by account, end user, connection, or model.'
 
-/** Maximum rows in a series; the rest are summed. */
+/** Maximum number of rows in a series; all others are summed. */
 const MAX_SERIES_ROWS = 10
 
 const TIME_DIMENSIONS = ['hour', 'day', 'month'] as const
@@ -210,7 +212,7 @@ export function createUsageOperations({
   clock: Clock
   store: NameStore
   accounts: AccountNames
-  /** Lets requests run during a long operation. */
+  /** Lets pending requests run during a long operation. */
   nextTurn?: () => Promise<void>
 }): Omit<UsageOperations<unknown>, 'keys'> {
   const openReader = async (): Promise<UsageReader> => {
@@ -302,7 +304,7 @@ const formatRange = ({ from, to }: TimeRange) => ({
   to: new Date(to).toISOString(),
 })
 
-/** The records whose names responses include. */
+/** The records whose names are included in responses. */
 interface NameStore {
   keys: { all(): Promise<ReadonlyArray<{ id: string; name: string }>> }
   groups: { all(): Promise<ReadonlyArray<{ id: string; name: string }>> }
