@@ -1,4 +1,4 @@
-/** Patterns that no text for readers may match, and what to write instead. */
+/** Patterns that reader-facing text must not match, and what to write instead. */
 export const PATTERNS: [pattern: RegExp, instead: string][] = [
   [/\b(?:is|are|be|as) (?:a|an) [1-5]\d\d\b(?! (?:response|status|error))/, 'returns 404, fails with a 404'],
   [/(?<!\b[Tt]here )\b(?:is|are|was|were|be) no (?!longer|more|less|fewer|later|older)/, 'is not a'],
@@ -49,12 +49,12 @@ export const PATTERNS: [pattern: RegExp, instead: string][] = [
 ]
 
 /**
- * Pages, source files, and folders (only their source files) whose texts still have to be rewritten. Remove an entry after you have rewritten it: the
- * test also fails for an entry without faults.
+ * Pages, source files, and folders (only their source files) whose texts haven't been rewritten yet. Remove an entry after rewriting it: the test
+ * also fails for an entry without faults.
  */
 export const NOT_YET: string[] = []
 
-/** Files without text for readers. */
+/** Files without reader-facing text. */
 export const NO_TEXT = [
   // Data
   'adapters/storage/file/checkpoint.ts',

@@ -9,12 +9,12 @@ import { syntaxErrors, typeErrors } from './types.ts'
 const root = fileURLToPath(new URL('../..', import.meta.url))
 const blocks = readPages().flatMap((page) => page.blocks)
 
-/** Their blocks are the files of one app. `test/recipes/` compiles them with the app's packages. */
+/** A recipe's blocks are the files of one app. `test/recipes/` compiles them with the app's packages. */
 const RECIPES = /^docs\/src\/content\/docs\/guides\/recipes\//
 
 /**
- * The test that runs a page's blocks, and their languages, for pages that commands.test.ts doesn't run. A block that doesn't run has a comment `not
- * run: …` in front of it.
+ * Pages whose blocks are run by a test other than commands.test.ts, the languages of those blocks, and that test. A block that doesn't run has a
+ * comment `not run: …` in front of it.
  */
 const RUNS: [page: RegExp, languages: string[], test: string][] = [
   [/^README\.md$/, ['js', 'sh'], 'test/docs/front-page.test.ts'],
@@ -34,12 +34,12 @@ const RUNS: [page: RegExp, languages: string[], test: string][] = [
 const isCommandPage = ({ page, language }: Block) =>
   (page in COMMAND_PAGES || isGuide(page)) && ['json', 'sh', 'yaml'].includes(language)
 const isLeftOut = ({ note }: Block) => /^not run: \S/.test(note ?? '')
-/** Languages whose blocks don't run. Their contents are checked by a parser. */
+/** Languages whose blocks don't run, with the parser that checks their contents. */
 const READ: Record<string, (text: string) => unknown> = { json: JSON.parse, yaml: parse, text: String }
 
-const test = suite('the code in the documentation')
+const test = suite('code blocks in the documentation')
 
-test('a test runs or checks each code block, or a comment explains why not', () => {
+test('every code block is run or checked by a test, or has a comment that explains why not', () => {
   assert.ok(blocks.length > 70, `only ${blocks.length} blocks were found`)
   const unknown = blocks.filter((block) => {
     const isRun =
@@ -54,7 +54,7 @@ test('a test runs or checks each code block, or a comment explains why not', () 
   for (const [, , path] of RUNS) assert.ok(existsSync(root + path), path)
 })
 
-test("each comment before a block explains why the block isn't run", () => {
+test("every comment in front of a block explains why the block isn't run", () => {
   const odd = blocks.filter((block) => block.note !== undefined && !isLeftOut(block))
   assert.equal(
     odd.map(({ place, note }) => `${place}: ${note}`),

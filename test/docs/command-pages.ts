@@ -1,6 +1,8 @@
 import { SITE } from './pages.ts'
 
-/** Pages other than the guides whose shell commands, JSON bodies, and YAML files `commands.test.ts` runs, and the output their commands must have. */
+/**
+ * Pages other than guides whose shell commands, JSON bodies, and YAML files `commands.test.ts` runs, and the output that their commands must print.
+ */
 export const COMMAND_PAGES: Record<string, RegExp> = {
   [`${SITE}reference/management-api.md`]: /"requireApiKey":true[\s\S]*"content":"Hello"[\s\S]*\[DONE\]/,
   [`${SITE}reference/combos-and-strategies.md`]: /"use":"first"/,

@@ -16,12 +16,12 @@ import { openShell } from './shell.ts'
 
 const ENROLMENT = 'an enrollment token of thirty-two characters'
 
-/** The providers that are connected before a page's commands run. Default: several. */
+/** The providers to connect before a page's commands run. Default: several. */
 const CONNECTED: Record<string, string[]> = {
   [`${SITE}guides/connect-a-provider.md`]: [],
 }
 
-/** Variables for the commands, in addition to the gateway's URL and tokens. */
+/** Variables to set for the commands, in addition to the gateway's URL and tokens. */
 const VARIABLES = Object.fromEntries(
   ['OPENAI', 'ANTHROPIC', 'GROQ', 'GEMINI', 'TAVILY', 'COHERE', 'LAB'].map((name) => [
     `${name}_API_KEY`,
@@ -36,7 +36,7 @@ const isRun = ({ note }: Block) => note === undefined
 const isConfigFile = ({ language, code }: Block) =>
   language === 'yaml' && /^(?:connections|settings|combos):/m.test(code)
 
-const test = suite('the commands in the documentation')
+const test = suite('commands in the documentation')
 
 test.after(cleanUp)
 
@@ -48,7 +48,7 @@ for (const page of pages) {
   const scripts = written.filter(({ language }) => language === 'sh')
 
   if (data.length > 0)
-    test(`the bodies in ${page.path} are accepted`, async () => {
+    test(`the management API accepts the bodies in ${page.path}`, async () => {
       const { gateway, close } = await openGateway(...connected)
       for (const block of data) await sendToGateway(gateway, block)
       await close()
@@ -101,7 +101,7 @@ for (const page of pages) {
     })
 }
 
-test('the requests to the demo run as written', async () => {
+test('the requests on the demo page run as written', async () => {
   assert.ok(demo, 'the page is there')
   const command = signalbox(['--demo', '--data', await temporaryFolder(), '--no-env'], {
     env: { SIGNALBOX_ADMIN_TOKEN: ADMIN_TOKEN },
@@ -151,7 +151,7 @@ test('the config file in the guide is applied at startup', async () => {
   await command.stop()
 })
 
-/** Passes a body from the documentation to the operation of the management API that takes it. */
+/** Passes a body from the documentation to the management API operation that accepts it. */
 async function sendToGateway({ api }: Gateway, { place, code }: Block): Promise<void> {
   const body = JSON.parse(code)
   const created = body.models

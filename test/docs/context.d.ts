@@ -1,4 +1,4 @@
-/* Declares the names that TypeScript blocks in the documentation take from the surrounding text. */
+/* Declares the names that TypeScript blocks in the documentation use but don't declare. */
 
 import type { Anthropic as AnthropicClient } from '@anthropic-ai/sdk'
 import type { GoogleGenAI as GoogleClient } from '@google/genai'

@@ -6,7 +6,7 @@ import { readPages } from './pages.ts'
 const root = fileURLToPath(new URL('../..', import.meta.url))
 const START = 'docs/src/content/docs/start/'
 
-/** The example that each page on embedding shows. */
+/** The example whose code each page on embedding shows. */
 const EXAMPLES: Record<string, string> = {
   'embed-in-bun.md': 'bun',
   'embed-in-deno.md': 'deno',
@@ -31,14 +31,14 @@ function linesBelow(folder: string): string[] {
 
 const pages = readPages().filter(({ path }) => path.startsWith(`${START}embed-in-`))
 
-const test = suite('the pages on embedding')
+const test = suite('pages on embedding')
 
-test('each page has an example', () => {
+test('every page has an example', () => {
   assert.equal(pages.map(({ path }) => path.slice(START.length)).sort(), Object.keys(EXAMPLES).sort())
 })
 
 for (const { path, blocks } of pages) {
-  test(`the code in ${path} consists of lines from its example`, () => {
+  test(`every line of code in ${path} is in its example`, () => {
     const known = linesBelow(`${root}examples/${EXAMPLES[path.slice(START.length)]}`)
     const code = blocks.filter(({ language }) => language === 'js' || language === 'jsonc')
     assert.ok(code.length > 0)
@@ -48,7 +48,7 @@ for (const { path, blocks } of pages) {
     )
   })
 
-  test(`${path} warns right below its code about not requiring a key`, () => {
+  test(`${path} warns about not requiring a key, right below its code`, () => {
     assert.match(
       readFileSync(root + path, 'utf8'),
       /requireApiKey: true[\s\S]*```\n[\s\S]*\*\*Keep the `requireApiKey` line\.\*\*/,

@@ -3,9 +3,9 @@ import { openManagement } from '../management/open-management.ts'
 import { assert, suite } from '../support/suite.ts'
 import { readPages } from './pages.ts'
 
-const test = suite('the table of error codes')
+const test = suite('the error code table')
 
-/** Returns the rows without the spaces that align them. */
+/** Returns the table rows without the spaces that align their cells. */
 const readRows = (text: string) =>
   text
     .split('\n')

@@ -22,7 +22,7 @@ test.before(async (context) => {
 })
 test.after(({ shell }) => shell?.remove())
 
-test('npm finds the front page images, because it resolves `src` but not `srcset`', () => {
+test('front page images work on npm: each `src` is a repository path, and each `srcset` is an absolute URL', () => {
   const { repository }: { repository: { url: string } } = JSON.parse(readFileSync(`${root}package.json`, 'utf8'))
   const [, name = ''] = /github\.com\/(.+)\.git$/.exec(repository.url) ?? []
   const inRepository = `https://raw.githubusercontent.com/${name}/HEAD/`
@@ -84,7 +84,7 @@ test('the embedding example on the front page handles its request, and rejects o
   }
 })
 
-test('the embedding example on the front page consists of lines from examples/express', () => {
+test('every line of the embedding example on the front page is in examples/express', () => {
   const example = readFileSync(`${root}examples/express/server.mjs`, 'utf8')
     .split('\n')
     .map((line) => line.trim())
@@ -97,14 +97,14 @@ test('the embedding example on the front page consists of lines from examples/ex
   assert.ok(code.length <= 20, `it has ${code.length} lines`)
 })
 
-test('the front page warns right below the example about not requiring a key', () => {
+test('the front page warns about not requiring a key, right below the example', () => {
   const sentence = page.indexOf('without it, anyone who can reach the gateway can spend your money')
   assert.ok(sentence > 0)
   const end = page.indexOf(embed) + embed.length
   assert.ok(sentence > end && sentence - end < 200)
 })
 
-test('the front page lists each dependency that is installed with the package', () => {
+test('the front page lists every dependency that is installed with the package', () => {
   const names = Object.keys(manifest.dependencies)
   assert.is(names.length, 8, 'the front page says eight')
   assert.match(page, 'eight dependencies')

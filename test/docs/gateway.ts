@@ -7,7 +7,7 @@ const CHUNK = { choices: [{ index: 0, delta: { content: 'Hello' }, finish_reason
 const STREAM = `data: ${JSON.stringify(CHUNK)}\n\ndata: [DONE]\n\n`
 const USAGE = { prompt_tokens: 1, total_tokens: 1 }
 
-/** The response of each endpoint of a provider, by the end of its path. */
+/** A provider's response for each endpoint, by the end of its path. */
 const RESPONSES: [path: RegExp, () => Response][] = [
   [/\/chat\/completions$/, () => new Response(STREAM, { headers: { 'content-type': 'text/event-stream' } })],
   [
@@ -41,7 +41,7 @@ export interface DocsGateway {
   close(): Promise<void>
 }
 
-/** Opens a gateway on loopback whose providers respond in this process. It connects the named providers. */
+/** Opens a gateway on a loopback port with in-process providers, and connects the named ones. */
 export async function openGateway(...providers: string[]): Promise<DocsGateway> {
   const gateway = createGateway({
     storage: memoryStorage(),

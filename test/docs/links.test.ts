@@ -8,11 +8,11 @@ const root = fileURLToPath(new URL('../..', import.meta.url))
 const pages = readPages()
 const byPath = new Map(pages.map((page) => [page.path, page]))
 
-/** Reference pages, which readers look things up in instead of reading them through. */
+/** Reference pages, which people look things up in rather than read from start to finish. */
 const REFERENCES = ['docs/src/content/docs/concepts/security-model.md', 'src/README.md']
 const LIMITS: Record<string, number> = { 'README.md': 12_000, 'CHANGELOG.md': 18_000, 'CONTRIBUTING.md': 6_000 }
 
-/** Returns whether a page is for contributors. These pages aren't in the package. */
+/** Returns whether a page is for contributors. The package doesn't include these pages. */
 const isForDevelopers = ({ path }: Page) =>
   path.startsWith('src/') ||
   path === 'adapters/storage/README.md' ||
@@ -20,16 +20,16 @@ const isForDevelopers = ({ path }: Page) =>
   path.startsWith('docs/') || // the site's sidebar links to these
   path === 'CODE_OF_CONDUCT.md' ||
   path === 'CONTRIBUTING.md'
-/** Returns whether the front page links to this page, which then must link back. */
+/** Returns whether the front page links to this page. If so, the page must link back. */
 const isPart = (page: Page) =>
   !isForDevelopers(page) && !['README.md', 'CHANGELOG.md', 'NOTICES.md'].includes(page.path) && !isExample(page)
 const isExample = ({ path }: Page) => /^examples\/[\w-]+\/README\.md$/.test(path)
 
 const linksTo = (from: Page | undefined, path: string) => from?.links.some((link) => link.path === path) ?? false
 
-const test = suite('the pages of the documentation')
+const test = suite('links in the documentation')
 
-test('each link points to an existing file, and each anchor to a heading', () => {
+test('every link points to an existing file, and every anchor to a heading', () => {
   assert.ok(pages.length > 120, `only ${pages.length} pages were found`)
   const broken = pages.flatMap((page) =>
     page.links
@@ -51,7 +51,7 @@ test('every link to a file on GitHub points to an existing file', () => {
   )
 })
 
-test('the front page links to every other page, and every page links back', () => {
+test('the front page links to every user-facing page, and those pages link back', () => {
   const parts = pages.filter(isPart)
   assert.ok(parts.length > 1, `only ${parts.length} parts were found`)
   const front = byPath.get('README.md')
@@ -65,7 +65,7 @@ test('the front page links to every other page, and every page links back', () =
   )
 })
 
-test('the examples page links to each example, and each example links back', () => {
+test('the examples page links to every example, and every example links back', () => {
   const list = byPath.get('examples/README.md')
   for (const example of pages.filter(isExample)) {
     assert.ok(linksTo(list, example.path), `examples/README.md does not link to ${example.path}`)
@@ -73,10 +73,10 @@ test('the examples page links to each example, and each example links back', () 
   }
 })
 
-/** A generated table, whose length nobody chooses. */
+/** A generated table, whose length isn't up to the author. */
 const GENERATED = /<!-- generated: [\s\S]*?<!-- end -->/g
 
-test('each page stays within its size limit', () => {
+test('no page exceeds its size limit', () => {
   const long = pages.filter(({ path, text }) => {
     const bytes = Buffer.byteLength(text.replace(GENERATED, ''))
     const limit = LIMITS[path] ?? (REFERENCES.includes(path) || path.startsWith(`${SITE}reference/`) ? 20_000 : 15_000)
@@ -88,7 +88,7 @@ test('each page stays within its size limit', () => {
   )
 })
 
-test('images on packaged pages have absolute URLs, because the package lacks them, and exist in the repository', () => {
+test("images on packaged pages exist in the repository, and have absolute URLs, because the package doesn't include them", () => {
   const packed = pages.filter(
     (page) => /^docs\//.test(page.path) || (page.path.startsWith('src/') && !isForDevelopers(page)),
   )

@@ -1,4 +1,4 @@
-/* Declares what the documentation's blocks need from packages that are installed separately, and from Deno. */
+/* Declares the parts of Deno and of separately installed packages that the documentation's blocks use. */
 
 declare module 'pg' {
   const pg: {

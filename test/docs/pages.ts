@@ -7,12 +7,12 @@ const root = fileURLToPath(new URL('../..', import.meta.url))
 
 /** A fenced code block. */
 export interface Block {
-  /** The page and line, for messages. */
+  /** The page and the line, for failure messages. */
   place: string
   page: string
   language: string
   code: string
-  /** The comment directly in front of it, such as `not run: needs an account`. */
+  /** The comment directly in front of the block, such as `not run: needs an account`. */
   note: string | undefined
 }
 
@@ -23,18 +23,18 @@ export interface Frontmatter {
 }
 
 export interface Page {
-  /** The path from the root of the repository, with slashes. */
+  /** The path from the repository root, with forward slashes. */
   path: string
   text: string
   bytes: number
-  /** The YAML in front of the text of a page on the site. */
+  /** The YAML frontmatter of a site page. */
   frontmatter: Frontmatter
   blocks: Block[]
-  /** The link's target in the repository: the path from the root, and the anchor, which may be empty. */
+  /** Link targets in the repository: the path from the root, and the anchor, which may be empty. */
   links: { path: string; anchor: string }[]
-  /** The files that it links to by their GitHub URL, because the package doesn't contain them. */
+  /** Files that the page links to by their GitHub URL, because the package doesn't include them. */
   repositoryLinks: string[]
-  /** The anchors of its headings, as GitHub generates them. */
+  /** The anchors of the headings, as GitHub generates them. */
   anchors: string[]
 }
 
@@ -42,11 +42,11 @@ const REPOSITORY = 'https://github.com/signalbox-dev/signalbox/blob/HEAD/'
 const FENCE = /^(?:<!-- (.*) -->\n\n?)?```(\w*)(?: .*)?\n([\s\S]*?)^```$/gm
 export const FRONTMATTER = /^---\n([\s\S]*?)^---\n/m
 
-/** The folder of the site's pages. */
+/** The folder that contains the site's pages. */
 export const SITE = 'docs/src/content/docs/'
 export const isOfSite = ({ path }: { path: string }) => path.startsWith(SITE)
 
-/** Reads every page of documentation in the repository. */
+/** Reads all documentation pages in the repository. */
 export function readPages(): Page[] {
   return markdownFiles(root).map((file) => {
     const path = relative(root, file).split(sep).join('/')
@@ -85,7 +85,7 @@ const toAnchor = (heading: string) =>
     .replace(/[^\p{L}\p{N}_ -]/gu, '')
     .replaceAll(' ', '-')
 
-/** Folders that nobody writes. */
+/** Folders with generated or installed files. */
 const NO_PAGES = /(?:^|\/)(?:node_modules|dist[^/]*|\.[^/]*)$|^docs\/src\/content\/docs\/typescript$/
 
 function markdownFiles(folder: string): string[] {

@@ -4,7 +4,7 @@ import { assert, suite } from '../support/suite.ts'
 const test = suite('images in the documentation')
 
 for (const scheme of ['light', 'dark']) {
-  test(`the ${scheme} animation of a failover is small and stops by itself`, () => {
+  test(`the ${scheme} failover animation is small and stops on its own`, () => {
     const url = new URL(`../../src/features/dashboard/pictures/failover-${scheme}.webp`, import.meta.url)
     const webp = readFileSync(url)
     const animation = webp.indexOf('ANIM')

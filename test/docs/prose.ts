@@ -6,7 +6,7 @@ import { FRONTMATTER, readPages } from './pages.ts'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
 
-/** A paragraph, table cell, or message that people read. */
+/** A paragraph, table cell, or message that users read. */
 export interface Passage {
   file: string
   text: string
@@ -25,7 +25,7 @@ export function passagesOfPages(): Passage[] {
       .replace(/\*\*|(?<!\w)_|_(?!\w)/g, '')
     const blocks = prose.split(/\n{2,}|\n(?=\s*(?:[-*|#]|\d+\.) ?)/)
     const cells = blocks.flatMap((block) => (block.trim().startsWith('|') ? block.split('|') : [block]))
-    return cells.map((cell) => ({ file: path, text: clean(cell) })).filter(({ text }) => !/^(?:x[ ,]*)*$/.test(text)) // cells that only contain code
+    return cells.map((cell) => ({ file: path, text: clean(cell) })).filter(({ text }) => !/^(?:x[ ,]*)*$/.test(text)) // cells that contain only code
   })
 }
 
@@ -54,7 +54,7 @@ export function passagesOfCode(): Passage[] {
 /** The end of a paragraph, of an item in a help text, or of a comment line. */
 const NEXT_ITEM = /\n\s*\n|\n(?= {2,4}\S| ?[#*])/
 
-/** API values that the dashboard compares or sends. Its labels are capitalized. */
+/** API values that the dashboard compares or sends. Its labels start with a capital letter. */
 const isApiValue = /^(?:refused?|outrun)$/
 
 const isQuery = /^(?:SELECT|INSERT|UPDATE|DELETE|CREATE|ALTER|WITH|PRAGMA|DROP|BEGIN|ON|WHERE|LISTEN|VALUES) /i

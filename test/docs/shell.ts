@@ -6,15 +6,15 @@ import { fileURLToPath } from 'node:url'
 
 const command = fileURLToPath(new URL('../../dist/cli.js', import.meta.url))
 
-/** A folder in which commands from the documentation run as written. */
+/** A temporary folder in which commands from the documentation run as written. */
 export interface Shell {
   folder: string
-  /** Runs a script to its end. Resolves to its standard output, and rejects if one of its commands fails. */
+  /** Runs a script to completion. Resolves to its standard output. Rejects if one of its commands fails. */
   run(script: string, env?: Record<string, string>): Promise<string>
   remove(): Promise<void>
 }
 
-/** Opens a shell in which `npx signalbox` and `npm start -s --` run the built command. `curl` fails and prints the response if it is an error. */
+/** Opens a shell in which `npx signalbox` and `npm start -s --` run the built command. `curl` prints an error response and fails. */
 export async function openShell(): Promise<Shell> {
   const location = await mkdtemp(join(tmpdir(), 'signalbox-docs-'))
   const bin = join(location, 'bin')

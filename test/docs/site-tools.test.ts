@@ -5,7 +5,7 @@ import { isOfSite, readPages, SITE } from './pages.ts'
 /** Imports a module of the site, which has its own packages and no types. */
 const load = (name: string) => import(new URL(`../../docs/${name}`, import.meta.url).href)
 
-const test = suite('the tools of the documentation site')
+const test = suite('documentation site tools')
 
 for (const [link, url] of [
   ['fallbacks.md', '/signalbox/guides/fallbacks/'],
@@ -22,7 +22,7 @@ for (const [link, url] of [
     assert.is(toUrl(link, `${SITE}guides/budgets.md`), url)
   })
 
-test('llms.txt reads the same titles and descriptions as the site', async () => {
+test('llms.txt has the same titles and descriptions as the site', async () => {
   const { readSitePages }: { readSitePages(): { name: string; title: string; description: string }[] } =
     await load('pages.mjs')
   const read = readSitePages().map(({ name, title, description }) => [SITE + name, title, description])
@@ -38,7 +38,7 @@ test('the published version is the newest release, not a prerelease', async () =
   assert.is(findNewestRelease(['v1.0.0-alpha.1']), undefined)
 })
 
-test('the site serves the images of the dashboard itself', async () => {
+test('the site serves its own copies of the dashboard images', async () => {
   const { useLocalPictures } = await load('pictures.mjs')
   const urls = readPages()
     .filter(isOfSite)
@@ -53,7 +53,7 @@ test('the site serves the images of the dashboard itself', async () => {
   }
 })
 
-test('the search ranks generated pages below written ones', async () => {
+test('search results rank generated pages below written ones', async () => {
   const { lowerWeight } = await load('search.mjs')
   assert.is(
     lowerWeight('<main data-pagefind-body lang="en">'),
@@ -61,14 +61,14 @@ test('the search ranks generated pages below written ones', async () => {
   )
 })
 
-test('the benchmark page has the numbers of the front page', () => {
+test('the benchmark page and the front page have the same numbers', () => {
   const read = (path: string) => readFileSync(new URL(path, import.meta.url), 'utf8')
   const rows = read('../../README.md').match(/^\| (?:Added latency|JSON responses|CPU time|Peak memory).*$/gm) ?? []
   assert.is(rows.length, 5)
   for (const row of rows) assert.ok(read('../../docs/src/content/docs/project/benchmarks.md').includes(row), row)
 })
 
-test('the architecture image is drawn by its script', async () => {
+test('the architecture image is what its script draws', async () => {
   const { drawArchitecture } = await load('draw-architecture.mjs')
   const image = readFileSync(new URL('../../docs/src/assets/architecture.svg', import.meta.url), 'utf8')
   assert.is(image, drawArchitecture(), 'Run `node docs/draw-architecture.mjs`.')

@@ -6,9 +6,9 @@ import { isOfSite, readPages, SITE } from './pages.ts'
 const pages = readPages().filter(isOfSite)
 const FOLDERS = ['concepts', 'guides', 'migrate', 'project', 'reference', 'start', 'troubleshooting']
 
-const test = suite('the pages of the documentation site')
+const test = suite('documentation site pages')
 
-test('each page has a title and a description, which search engines and link previews show', () => {
+test('every page has a title and a description, which search engines and link previews show', () => {
   assert.ok(pages.length > 1, `only ${pages.length} pages were found`)
   for (const { path, frontmatter } of pages) {
     const { title, description } = frontmatter
@@ -21,7 +21,7 @@ test('each page has a title and a description, which search engines and link pre
   }
 })
 
-/** The formatter moves the lines of a nested value to the top level. */
+/** The formatter would move the lines of a nested value to the top level. */
 test('the frontmatter has only known fields, each on one line, such as `sidebar: { order: 1 }`', () => {
   const known = ['title', 'description', 'sidebar', 'template', 'hero', 'tableOfContents']
   const unknown = pages.flatMap(({ path, frontmatter }) =>
@@ -44,7 +44,7 @@ test('no page repeats its title as a heading', () => {
   )
 })
 
-test('each page is in a folder of the sidebar, and has a name that is also its URL', () => {
+test('every page is in a sidebar folder, and its name works as its URL', () => {
   const entries = readdirSync(fileURLToPath(new URL(`../../${SITE}`, import.meta.url)), { withFileTypes: true })
   const folders = entries.filter((entry) => entry.isDirectory()).map(({ name }) => name)
   assert.equal(
@@ -58,8 +58,8 @@ test('each page is in a folder of the sidebar, and has a name that is also its U
   )
 })
 
-/** Pages that only exist in the build have no file to link to. */
-test('a link to another page of the site is relative, so it also works on GitHub and in an editor', () => {
+/** Links to pages that only exist in the build can't be relative, because there is no file. */
+test('links between pages of the site are relative, so they also work on GitHub and in an editor', () => {
   assert.equal(
     pages
       .filter(({ text }) =>

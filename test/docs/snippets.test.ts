@@ -3,7 +3,7 @@ import { suite } from '../support/suite.ts'
 import { openGateway } from './gateway.ts'
 import { readPages } from './pages.ts'
 
-/** Blocks that only need `gateway`, because they have no imports or declarations of their own. */
+/** Blocks that need only `gateway`, because they have no imports or declarations. */
 const pages = readPages()
   .filter(({ path }) => /^docs\/src\/content\/docs\/(?:start|guides|reference)\//.test(path))
   .map(({ path, blocks }) => ({
@@ -20,10 +20,10 @@ const pages = readPages()
 
 const env = { OPENAI_API_KEY: 'sk-openai', APP_KEY: `sbx_${'k'.repeat(40)}` }
 
-const test = suite('the TypeScript in the documentation')
+const test = suite('TypeScript in the documentation')
 
 for (const { path, blocks } of pages)
-  test(`the calls to the gateway in ${path} work as written`, async () => {
+  test(`calls to the gateway in ${path} work as written`, async () => {
     const { gateway, close } = await openGateway('openai', 'anthropic', 'groq')
     try {
       for (const { place, code } of blocks) {

@@ -4,11 +4,11 @@ import { fakeClock } from '../support/clock.ts'
 import { assert, suite } from '../support/suite.ts'
 import { readPages, SITE } from './pages.ts'
 
-const test = suite('the messages in the troubleshooting pages')
+const test = suite('messages on the troubleshooting pages')
 
 const ANTHROPIC_ERROR = { type: 'error', error: { type: 'authentication_error', message: 'invalid x-api-key' } }
 
-/** Causes the errors that the pages explain. Resolves to their messages. */
+/** Triggers the errors that the pages explain. Resolves to their messages. */
 async function causeErrors(): Promise<string[]> {
   const gateway = createGateway({
     ...{ storage: memoryStorage(), logger: false, clock: fakeClock(Date.parse('2026-11-30T21:01:41Z')) },
@@ -46,7 +46,7 @@ async function causeErrors(): Promise<string[]> {
   return messages
 }
 
-test('a gateway sends each message', async () => {
+test('the gateway really sends every message that the pages quote', async () => {
   const quoted = readPages()
     .filter(({ path }) => path.startsWith(`${SITE}troubleshooting/`))
     .flatMap(({ blocks }) => blocks.filter(({ language }) => language === 'text').map(({ code }) => code.trim()))

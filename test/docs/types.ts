@@ -10,7 +10,7 @@ import type { Block } from './pages.ts'
 const execute = promisify(execFile)
 const root = fileURLToPath(new URL('../..', import.meta.url))
 
-/** Returns why a JavaScript block can't be parsed, or an empty list. */
+/** Returns the reason why a JavaScript block can't be parsed, or an empty list. */
 export function syntaxErrors({ place, code }: Block): string[] {
   try {
     transformSync(code, { loader: 'js', format: 'esm', logLevel: 'silent' })
@@ -20,9 +20,12 @@ export function syntaxErrors({ place, code }: Block): string[] {
   }
 }
 
-/** Returns the compiler errors of TypeScript blocks. Each block is a separate module with the names that context.d.ts and packages.d.ts declare. */
+/**
+ * Returns the compiler errors in TypeScript blocks. Each block is a separate module that can use the names declared in context.d.ts and
+ * packages.d.ts.
+ */
 export async function typeErrors(blocks: readonly Block[]): Promise<string[]> {
-  const folder = join(root, `node_modules/.cache/signalbox/docs-${process.pid}`) // a folder where the repository's packages are found
+  const folder = join(root, `node_modules/.cache/signalbox/docs-${process.pid}`) // a folder from which the repository's packages resolve
   const sources = Object.entries(entries).map(([name, source]) => [
     name === 'index' ? 'signalbox' : `signalbox/${name}`,
     [join(root, source)],
@@ -34,7 +37,7 @@ export async function typeErrors(blocks: readonly Block[]): Promise<string[]> {
       paths: Object.fromEntries(sources),
       typeRoots: [join(root, 'node_modules/@types')],
       verbatimModuleSyntax: false,
-      exactOptionalPropertyTypes: false, // like most programs, because `process.env.NAME` may be undefined
+      exactOptionalPropertyTypes: false, // not strict about index signatures, like most programs, because `process.env.NAME` may be undefined
     },
     include: [join(folder, '*.ts'), join(root, 'test/docs/*.d.ts')],
     exclude: [],
@@ -47,7 +50,7 @@ export async function typeErrors(blocks: readonly Block[]): Promise<string[]> {
     const args = [compiler, '--noEmit', '--pretty', 'false', '-p', folder]
     const { stdout } = await execute(process.execPath, args).catch((failed: { stdout: string }) => failed)
     const errors = stdout.split(/\n(?! )/) // continuation lines are indented
-    const ofTheirs = errors.filter((error) => /block-\d+\.ts|test\/docs\//.test(error)) // the source has stricter options of its own
+    const ofTheirs = errors.filter((error) => /block-\d+\.ts|test\/docs\//.test(error)) // options that only the source uses
     return ofTheirs.map((error) => error.replace(/\S*block-(\d+)\.ts/, (_, at) => blocks[Number(at)]?.place ?? ''))
   } finally {
     await rm(folder, { recursive: true, force: true })

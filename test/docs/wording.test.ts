@@ -18,16 +18,16 @@ const findFaults = ({ file, text }: Passage): string[] => [
 
 const splitSentences = (text: string) => text.split(/(?<=[.!?:]["')]*)\s+(?=["'(]*[`A-Zx\d])/)
 
-/** Returns whether an entry of the list means this file. */
+/** Returns whether a list entry covers this file. */
 const isMeant = (entry: string, file: string) =>
   entry.endsWith('/') ? file.startsWith(entry) && !file.endsWith('.md') : file === entry
 const isWaiting = (file: string) => NOT_YET.some((entry) => isMeant(entry, file))
 
-const test = suite('the wording of docs and messages')
+const test = suite('the wording of pages and messages')
 
 for (const [label, read, fewest] of [
-  ['the pages', passagesOfPages, 1_000],
-  ['messages, help texts, and the dashboard', passagesOfCode, 1_000],
+  ['pages', passagesOfPages, 1_000],
+  ['messages, help texts, and dashboard texts', passagesOfCode, 1_000],
 ] as const)
   test(`${label} contain no banned words, British spellings, or long sentences`, () => {
     const passages = read()
@@ -36,7 +36,7 @@ for (const [label, read, fewest] of [
     assert.is(faults.length, 0, `${faults.length} faults:\n${faults.join('\n')}`)
   })
 
-test('each entry on the to-do list still has a fault', () => {
+test('every entry on the to-do list still has a fault', () => {
   const faulty = [...passagesOfPages(), ...passagesOfCode()].filter((passage) => findFaults(passage).length > 0)
   const done = NOT_YET.filter((entry) => !faulty.some(({ file }) => isMeant(entry, file)))
   assert.equal(

@@ -41,7 +41,7 @@ async function world(
   return { ...opened, get, ids: getIds }
 }
 
-/** The allowed models of a key and its group, and the expected list. */
+/** The allowed models of a key and its group, and the expected model list. */
 const cases: [models: string[] | undefined, group: string[] | undefined, listed: string[]][] = [
   [undefined, undefined, everything],
   [['*'], undefined, everything],
@@ -50,7 +50,7 @@ const cases: [models: string[] | undefined, group: string[] | undefined, listed:
   [['pool'], undefined, ['pool']],
   [['quick'], undefined, []],
   [['loop'], undefined, ['loop']],
-  // Each provider has three names, and any of them can name a target.
+  // Each provider has three names, any of which can refer to its models.
   [['openai/gpt-5'], undefined, ['pool', 'outer', 'loop', 'work/gpt-5']],
   [['oa/gpt-5'], undefined, ['pool', 'outer', 'loop', 'work/gpt-5']],
   [['work/gpt-5'], undefined, ['pool', 'outer', 'loop', 'work/gpt-5']],
@@ -59,7 +59,7 @@ const cases: [models: string[] | undefined, group: string[] | undefined, listed:
   [['work/vendor/*'], undefined, ['work/vendor/odd']],
   [['claude/c'], undefined, ['pool', 'outer', 'loop', 'claude/c']],
   [['gpt-5', 'WORK/GPT-5', 'Pool', 'work', 'work/', '/gpt-5'], undefined, []],
-  // Both the key and the group must allow it.
+  // A model must be allowed by both the key and the group.
   [['claude/*'], ['openai/*'], []],
   [undefined, ['claude/*'], ['pool', 'outer', 'loop', 'claude/c']],
   [['pool', 'claude/c'], ['oa/*'], ['pool']],
@@ -82,7 +82,7 @@ for (const [models, group, listed] of cases)
     }
   })
 
-test("a key lists and finds only its allowed models in other clients' formats", async () => {
+test("a key lists and retrieves only its allowed models in other clients' formats", async () => {
   const { get } = await world({ models: ['claude/*'] })
   const anthropic = await (await get('/v1/models', { 'anthropic-version': '2023-06-01' })).json()
   assert.equal(anthropic.data.map(({ id }: { id: string }) => id).sort(), ['claude/c', 'loop', 'outer', 'pool'])
@@ -98,7 +98,7 @@ test("a key lists and finds only its allowed models in other clients' formats", 
   assert.not.match(await (await get('/v1/models/work/gpt-6')).text(), /gpt-5/)
 })
 
-test('a key restricted to some kinds only finds models of these kinds', async () => {
+test('a key restricted to some kinds only finds models of those kinds', async () => {
   const all = await world({})
   assert.equal(await all.ids('/v1/models/image'), ['work/draw'])
   const { ids, get } = await world({ kinds: ['llm'] })

@@ -24,7 +24,7 @@ test('combos of several kinds keep their creation order', async () => {
   assert.equal(await getIds({ combos }, []), [])
 })
 
-test('the owner of combos is `combo`, and only combos of web kinds show their kind', async () => {
+test('combos are owned by `combo`, and only combos of web kinds include their kind', async () => {
   const shapes = (await listWorld({ combos }, kinds)).map(({ id, owned_by, kind }) => [id, owned_by, kind])
   assert.equal(shapes, [
     ['plain', 'combo', undefined],
@@ -47,7 +47,7 @@ test('combos come before models, with and without connections', async () => {
   assert.equal(await getIds({ ...world, connections: [{ provider: 'acme' }] }), ['team', 'acme/one'])
 })
 
-test('the first of several entries with one ID is listed', async () => {
+test('if several entries have the same ID, only the first is listed', async () => {
   const world: World = {
     combos: [{ name: 'acme/one' }],
     catalog: {

@@ -9,7 +9,7 @@ const catalog: World['catalog'] = {
   zeta: { models: [{ id: 'z' }] },
 }
 const acme = (providerSpecificData: ProviderSpecificData = {}) => ({ provider: 'acme', providerSpecificData })
-const enabled = (...enabledModels: unknown[]) => acme({ enabledModels: enabledModels as string[] }) // records by other programs may contain anything
+const enabled = (...enabledModels: unknown[]) => acme({ enabledModels: enabledModels as string[] }) // stored records may contain anything
 
 test('only providers with an active connection are listed', async () => {
   assert.equal(await getIds({ catalog, connections: [{ provider: 'zeta' }] }), ['zeta/z'])
@@ -39,7 +39,7 @@ test('providers are sorted by their first connection: by priority (those without
   ])
 })
 
-test('the first active connection of a provider decides its models', async () => {
+test("a provider's first active connection determines its models", async () => {
   const connections = [
     { ...acme({ prefix: 'inactive' }), isActive: false, priority: 0 },
     { ...acme({ prefix: 'second' }), priority: 2 },
@@ -48,7 +48,7 @@ test('the first active connection of a provider decides its models', async () =>
   assert.equal(await getIds({ catalog, connections }), ['first/mine'])
 })
 
-test('a provider that serves none of the requested kinds is skipped', async () => {
+test('a provider without any of the requested kinds is skipped', async () => {
   const services: World['catalog'] = {
     silent: { models: [{ id: 'picture', type: 'image' }] },
     painter: { serviceKinds: ['image'], models: [{ id: 'picture', type: 'image' }, { id: 'chat' }] },
@@ -61,9 +61,9 @@ test('a provider that serves none of the requested kinds is skipped', async () =
 for (const [label, connection, alias] of [
   ['the prefix', acme({ prefix: 'mine' }), 'mine'],
   ['the prefix, trimmed', acme({ prefix: '  mine ' }), 'mine'],
-  ['the configured alias when the prefix is empty', acme({ prefix: '' }), 'ac'],
-  ['the configured alias when the prefix is blank', acme({ prefix: '   ' }), 'ac'],
-  ['the configured alias when there is no prefix', acme(), 'ac'],
+  ['the configured alias if the prefix is empty', acme({ prefix: '' }), 'ac'],
+  ['the configured alias if the prefix is blank', acme({ prefix: '   ' }), 'ac'],
+  ['the configured alias if there is no prefix', acme(), 'ac'],
 ] as const) {
   test(`the output alias is ${label}`, async () => {
     const entries = await listWorld({ catalog, connections: [connection] }, ['llm'])
@@ -89,7 +89,7 @@ test('a blank catalog alias is treated as missing', async () => {
   }
 })
 
-test('the output alias defaults to the trimmed catalog alias, or else the provider ID', async () => {
+test('the output alias defaults to the catalog alias, trimmed, and then to the provider ID', async () => {
   const connections = [{ provider: 'acme' }]
   assert.equal(await getIds({ catalog: { acme: { catalogAlias: 'filed', models: [{ id: 'one' }] } }, connections }), [
     'filed/one',
@@ -98,19 +98,19 @@ test('the output alias defaults to the trimmed catalog alias, or else the provid
   assert.equal(await getIds({ catalog: { acme: { alias: ' ac ', models: [{ id: 'one' }] } }, connections }), ['ac/one'])
 })
 
-test("enabled models replace the catalog's models: nonblank strings, unchanged, without duplicates", async () => {
+test("enabled models replace the catalog's models; blank values, non-strings, and duplicates are dropped", async () => {
   const odd = enabled('b', '', 'a', '  ', null, 'b', 7, ' padded ', ['c'])
   assert.equal(await getIds({ catalog, connections: [odd] }), ['ac/b', 'ac/a', 'ac/ padded '])
 })
 
-test("enabled models that are empty or not a list don't replace the catalog's models", async () => {
+test("enabled models don't replace the catalog's models if they are empty or not a list", async () => {
   for (const value of [[], undefined, null, 'one', { 0: 'one' }]) {
-    const connection = acme({ enabledModels: value as string[] }) // records by other programs may contain anything
+    const connection = acme({ enabledModels: value as string[] }) // stored records may contain anything
     assert.equal(await getIds({ catalog, connections: [connection] }), ['ac/one', 'ac/two'])
   }
 })
 
-test('enabled models that are all blank result in an empty list', async () => {
+test('if all enabled models are blank, the list is empty', async () => {
   assert.equal(await getIds({ catalog, connections: [enabled('', '  ', null)] }), [])
 })
 
@@ -123,7 +123,7 @@ test('base IDs drop one leading provider name', async () => {
     'mine/a',
     'mine/b',
     'mine/c',
-    'mine/ac/d', // the configured alias only counts as the output alias
+    'mine/ac/d', // the configured alias only serves as the output alias
     'mine/mine/e',
     'mine/acme/f',
     'mine/minea/g',
@@ -136,17 +136,17 @@ test('catalog IDs also drop one leading provider name, and duplicates are listed
   assert.equal(await getIds({ catalog: named, connections: [acme()] }), ['acme/one', 'acme/two'])
 })
 
-test("an ID that is only its provider's name is dropped", async () => {
+test('an ID that consists only of a provider name is dropped', async () => {
   assert.equal(await getIds({ catalog, connections: [enabled('ac/', 'acme/', 'filed/  ', 'acme')] }), ['ac/acme'])
   assert.equal(await getIds({ catalog: {}, connections: [enabled('acme/')], aliases: ['acme/'] }), [])
 })
 
-test("custom models match any of the provider's three names, keep their own prefix, and have no type other than llm", async () => {
+test("custom models are matched by any of the provider's three names, keep their own prefix, and must be of type llm", async () => {
   const customModels = [
     { id: 'by-id', providerAlias: 'acme' },
     { id: 'by-output', providerAlias: 'mine' },
     { id: 'by-catalog', providerAlias: 'filed' },
-    { id: 'by-configured', providerAlias: 'ac' }, // no longer one of the three names if there is a prefix
+    { id: 'by-configured', providerAlias: 'ac' }, // not one of the three names if there is a prefix
     { id: 'elsewhere', providerAlias: 'zeta' },
     { id: 'mine/kept', providerAlias: 'mine' },
     { id: ' padded ', providerAlias: 'mine' },
@@ -160,7 +160,7 @@ test("custom models match any of the provider's three names, keep their own pref
   )
 })
 
-test("alias targets match any of the provider's three names and drop that name", async () => {
+test("alias targets are matched by any of the provider's three names, which is dropped", async () => {
   const aliases = [
     'acme/by-id',
     'zeta/other',
@@ -201,7 +201,7 @@ test('base IDs come first, then custom models, then aliases, without duplicates'
   assert.equal(await getIds(world), ['ac/one', 'ac/two', 'ac/custom', 'ac/aliased'])
 })
 
-test('a model of two providers with the same prefix is listed once, under the first provider', async () => {
+test('a model that two providers list under the same prefix is listed once, for the first provider', async () => {
   const connections = ['zeta', 'acme'].map((provider) => ({
     provider,
     providerSpecificData: { prefix: 'all', enabledModels: ['same', provider] },
@@ -209,7 +209,7 @@ test('a model of two providers with the same prefix is listed once, under the fi
   assert.equal(await getIds({ catalog, connections }), ['all/same', 'all/zeta', 'all/acme'])
 })
 
-test('names of inherited properties, such as constructor, are ordinary provider names', async () => {
+test('inherited property names, such as constructor, are ordinary provider names', async () => {
   const odd: Catalog = JSON.parse(
     '{"__proto__":{"models":[{"id":"constructor"}]},"constructor":{"models":[{"id":"__proto__"}]}}',
   )

@@ -42,7 +42,7 @@ test('the openai package lists models and retrieves one', async () => {
   assert.match(String(error), /Did you mean "ac\/painter"/)
 })
 
-test('the @anthropic-ai/sdk package lists models in pages of any size, in both directions', async () => {
+test('the @anthropic-ai/sdk package lists models in pages of any size, forward and backward', async () => {
   assert.equal(await getIds(anthropic.models.list()), all)
   for (const limit of [1, 2, 5, 6]) assert.equal(await getIds(anthropic.models.list({ limit })), all, `limit ${limit}`)
   assert.equal(await getIds(anthropic.models.list({ limit: 2, after_id: 'ac/b' })), ['ac/c', 'ac/d', 'ac/e'])
@@ -72,7 +72,7 @@ test("the list for OpenAI clients isn't paginated", async () => {
   assert.is(Array.isArray(body.data) && body.data.length, 5)
 })
 
-test('Anthropic’s list includes the bounds of its page', async () => {
+test('Anthropic’s list includes the first and last ID of its page', async () => {
   const getPageEnds = async (query: string) => {
     const { body } = await get(`/v1/models${query}`, anthropicHeaders)
     return [body.first_id, body.last_id, body.has_more]
@@ -108,7 +108,7 @@ test('Google’s list contains Google’s model names and capabilities', async (
   assert.equal((await get('/v1beta/models/ac/painter')).body, { name: 'models/ac/painter', displayName: 'ac/painter' })
 })
 
-test('Google’s list is paginated, and only the last page has no token', async () => {
+test('Google’s list is paginated, and only the last page has no page token', async () => {
   for (const pageSize of [1, 2, 5, 9]) {
     const seen: unknown[] = []
     let token: unknown = ''
@@ -147,7 +147,7 @@ for (const [path, headers, message] of [
     'pageToken: the list contains no model "gone". Start again from the first page.',
   ],
 ] as const) {
-  test(`${path} returns a 400 with a reason to ${'anthropic-version' in headers ? 'Anthropic' : 'Google'} clients`, async () => {
+  test(`an invalid request to ${path} returns a 400 with a reason to ${'anthropic-version' in headers ? 'Anthropic' : 'Google'} clients`, async () => {
     const { status, origin, body } = await get(path, headers)
     assert.is(status, 400)
     assert.is(origin, path.startsWith('/v1/models?') ? '*' : null)
@@ -156,7 +156,7 @@ for (const [path, headers, message] of [
   })
 }
 
-test('an empty list is valid in every dialect', async () => {
+test("an empty list is valid in every vendor's format", async () => {
   assert.equal((await get('/v1/models/stt')).body, { object: 'list', data: [] })
   assert.equal((await get('/v1/models/stt', googleHeaders)).body, { models: [] })
   const empty = { data: [], has_more: false, first_id: null, last_id: null }

@@ -4,9 +4,9 @@ import type { Catalog, Storage } from '../../src/types.ts'
 import { assert, suite } from '../support/suite.ts'
 import { catalog, get, getIds, open } from './open-gateway.ts'
 
-const test = suite('GET /v1/models, through the gateway')
+const test = suite('GET /v1/models on a gateway')
 
-/** Opens a gateway in which listing `prefix` fails this many times, and calls `GET /v1/models`. */
+/** Opens a gateway that fails to list `prefix` this many times, and calls `GET /v1/models`. */
 function createFailingStorage(prefix: string, failures = Number.POSITIVE_INFINITY): Storage {
   const storage = memoryStorage()
   let left = failures
@@ -20,7 +20,7 @@ function createFailingStorage(prefix: string, failures = Number.POSITIVE_INFINIT
   }
 }
 
-test('GET /v1/models returns a list of entries to any origin', async () => {
+test('GET /v1/models returns a list of entries, readable from any origin', async () => {
   const { gateway } = open()
   await gateway.api.combos.create({ name: 'team', models: ['ac/chat'] })
   const response = await get(gateway, '/v1/models')
@@ -36,14 +36,14 @@ test('GET /v1/models returns a list of entries to any origin', async () => {
   })
 })
 
-test('HEAD returns the same headers without a body', async () => {
+test('HEAD /v1/models returns the same headers without a body', async () => {
   const response = await get(open().gateway, '/v1/models', { method: 'HEAD' })
   assert.is(response.status, 200)
   assert.is(response.headers.get('access-control-allow-origin'), '*')
   assert.is(await response.text(), '')
 })
 
-test('OPTIONS works from any origin, without a body or a key', async () => {
+test('OPTIONS /v1/models works from any origin, without a body or a key', async () => {
   const { gateway } = open()
   await gateway.api.settings.update({ requireApiKey: true })
   const response = await get(gateway, '/v1/models', { method: 'OPTIONS' })
@@ -56,7 +56,7 @@ test('OPTIONS works from any origin, without a body or a key', async () => {
   assert.is(response.body, null)
 })
 
-test('the error for a missing key is readable from any origin', async () => {
+test('the missing-key error is readable from any origin', async () => {
   const { gateway } = open()
   await gateway.api.settings.update({ requireApiKey: true })
   const response = await get(gateway, '/v1/models')
@@ -64,7 +64,7 @@ test('the error for a missing key is readable from any origin', async () => {
   assert.is(response.headers.get('access-control-allow-origin'), '*')
 })
 
-test('an unexpected failure returns a 500 without details to any origin and goes to onError', async () => {
+test('an unexpected failure returns a 500 without details, readable from any origin, and goes to onError', async () => {
   const recorded: unknown[] = []
   const broken: Catalog = new Proxy(catalog, {
     ownKeys() {
@@ -82,7 +82,7 @@ test('an unexpected failure returns a 500 without details to any origin and goes
 })
 
 for (const prefix of ['connections/', 'combos/', 'custom-models/', 'aliases/']) {
-  test(`a single failure to load ${prefix} affects only one listing`, async () => {
+  test(`if ${prefix} fails to load once, every list is complete, and onError is called once`, async () => {
     const recorded: unknown[] = []
     const { gateway } = open({ storage: createFailingStorage(prefix, 1), onError: (error) => recorded.push(error) })
     assert.equal(await getIds(gateway, '/v1/models'), ['ac/chat'])
@@ -92,7 +92,7 @@ for (const prefix of ['connections/', 'combos/', 'custom-models/', 'aliases/']) 
   })
 }
 
-test('GET /v1/models shows changes through the management API immediately', async () => {
+test('GET /v1/models reflects management API changes immediately', async () => {
   const { gateway } = open()
   assert.equal(await getIds(gateway, '/v1/models'), ['ac/chat'])
   const connection = await gateway.api.connections.create({
@@ -123,7 +123,7 @@ test('GET /v1/models queries a compatible provider with the connection’s key',
   assert.equal(seen, ['Bearer lab-secret'])
 })
 
-test('lookups end when the client disconnects', async () => {
+test('lookups are canceled when the client disconnects', async () => {
   const recorded: unknown[] = []
   const silent = http.get('http://lab.test/models', () => new Promise<Response>(() => {}))
   const { gateway, clock, fetch } = open({ handlers: [silent], onError: (error) => recorded.push(error) })

@@ -6,7 +6,7 @@ const test = suite('listing rule 4: kinds and services')
 
 const served: Kind[] = ['llm', 'image', 'tts', 'stt', 'embedding', 'imageToText', 'webSearch', 'webFetch']
 
-/** Returns the kind under which a world's only model is listed. */
+/** Returns the kind that lists a world's only model. */
 async function getKind(id: string, catalogModels: Array<{ id: string; type?: Kind }> = []): Promise<Kind[]> {
   const world: World = {
     catalog: { acme: { serviceKinds: served, models: catalogModels } },
@@ -31,7 +31,7 @@ for (const [id, kind] of [
   ['flux-pro', 'image'],
   ['sdxl-turbo', 'image'],
   ['sd-3', 'image'],
-  ['usd-report', 'image'], // contains `sd-`
+  ['usd-report', 'image'], // contains `sd-`, as image models do
   ['stable-diffusion-3', 'image'],
   ['sd', 'llm'],
   ['dall', 'llm'],
@@ -43,13 +43,13 @@ for (const [id, kind] of [
   test(`the kind of ${id} is inferred as ${kind}`, async () => assert.equal(await getKind(id), [kind]))
 }
 
-test("the catalog's kind takes precedence over the kind that the ID suggests", async () => {
+test("the catalog's kind takes precedence over the kind inferred from the ID", async () => {
   assert.equal(await getKind('dall-e-3', [{ id: 'dall-e-3' }]), ['llm'])
   assert.equal(await getKind('plain', [{ id: 'plain', type: 'imageToText' }]), ['imageToText'])
   assert.equal(await getKind('plain', [{ id: 'plain', type: 'stt' }]), ['stt'])
 })
 
-test('the catalog finds an ID with or without one of the provider’s names in front', async () => {
+test('a model is found in the catalog with or without one of the provider’s names in front', async () => {
   for (const name of ['mine', 'acme']) {
     assert.equal(await getKind('plain', [{ id: `${name}/plain`, type: 'image' }]), ['image'])
     assert.equal(await getKind(`${name}/plain`, [{ id: 'plain', type: 'image' }]), ['image'])
@@ -64,7 +64,7 @@ test('the catalog finds an ID with or without one of the provider’s names in f
   assert.equal(await getKind('plain', twice), ['tts'], 'of two entries the first counts')
 })
 
-test('the catalog also finds a custom model with its prefix', async () => {
+test('a custom model with a prefix is also found in the catalog', async () => {
   const world: World = {
     catalog: { acme: { models: [{ id: 'dall-e-chat' }] } },
     connections: [{ provider: 'acme', providerSpecificData: { enabledModels: ['x'] } }],
@@ -102,13 +102,13 @@ const services: World['catalog'] = {
 }
 const connected: World = { catalog: services, connections: [{ provider: 'acme' }] }
 
-test("voices and embedding models are listed after the provider's models, with unchanged IDs", async () => {
+test("voices and embedding models are listed after the provider's other models, with unchanged IDs", async () => {
   assert.equal(await getIds(connected, ['tts']), ['ac/tts-1', 'ac/alloy', 'ac/ac/kept'])
   assert.equal(await getIds(connected, ['embedding']), ['ac/vectors'])
   assert.equal(await getIds(connected, ['embedding', 'tts']), ['ac/tts-1', 'ac/alloy', 'ac/ac/kept', 'ac/vectors'])
 })
 
-test('web search and web fetch each have one entry with their kind', async () => {
+test('web search and web fetch each have one entry, which includes its kind', async () => {
   const shapes = async (kinds: Kind[]) =>
     (await listWorld(connected, kinds)).map(({ id, owned_by, kind }) => [id, owned_by, kind])
   assert.equal(await shapes(['webSearch']), [['ac/search', 'ac', 'webSearch']])
@@ -119,12 +119,12 @@ test('web search and web fetch each have one entry with their kind', async () =>
   ])
 })
 
-test('a provider without the service has no entry for it', async () => {
+test('a provider without a service has no entry for it', async () => {
   const world: World = { catalog: { acme: { serviceKinds: served } }, connections: [{ provider: 'acme' }] }
   assert.equal(await getIds(world, served), [])
 })
 
-test('services are listed only when the provider serves their kind', async () => {
+test('services are listed only if the provider serves their kind', async () => {
   const world: World = { ...connected, catalog: { acme: { ...services?.acme, serviceKinds: ['llm'] } } }
   assert.equal(await getIds(world, ['tts', 'embedding', 'webSearch', 'webFetch']), [])
 })

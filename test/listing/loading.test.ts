@@ -26,7 +26,7 @@ for (const [collection, left] of [
   ['customModels', ['team', 'acme/one', 'acme/aliased']],
   ['aliases', ['team', 'acme/one', 'acme/mine']],
 ] as const) {
-  test(`if ${collection} can't be loaded, they are missing from the listing, and onError gets the failure`, async () => {
+  test(`if ${collection} can't be loaded, the list omits them, and onError gets the failure`, async () => {
     const recorded: unknown[] = []
     const store = { [collection]: broken }
     assert.equal(await getIds(world, ['llm'], { store, onError: (error) => recorded.push(error) }), left)
@@ -34,12 +34,12 @@ for (const [collection, left] of [
   })
 }
 
-test('a listing is empty if nothing can be loaded', async () => {
+test('the list is empty if nothing can be loaded', async () => {
   const store = { connections: broken, combos: broken, customModels: broken, aliases: broken }
   assert.equal(await getIds({}, ['llm'], { store }), [])
 })
 
-test("a failure isn't cached, and the next listing tries again", async () => {
+test("a failure isn't cached, so the next listing tries again", async () => {
   let attempts = 0
   const flaky = {
     all: async () => {
@@ -57,7 +57,7 @@ test("a failure isn't cached, and the next listing tries again", async () => {
 })
 
 test('inactive connections are dropped, and only `false` means inactive', async () => {
-  const isActive = (value: unknown) => ({ provider: 'acme', isActive: value as boolean }) // records by other programs may contain anything
+  const isActive = (value: unknown) => ({ provider: 'acme', isActive: value as boolean }) // stored records may contain anything
   assert.equal(await getIds({ ...world, combos: [], connections: [isActive(false)] }), ['acme/one', 'acme/mine'])
   for (const value of [true, undefined, null, 0]) {
     assert.equal(await getIds({ ...world, combos: [], connections: [isActive(value)] }), [
@@ -68,7 +68,7 @@ test('inactive connections are dropped, and only `false` means inactive', async 
   }
 })
 
-test('each entry has its four fields, and all entries share one created time', async () => {
+test('each entry has its four fields, and all entries have the same created time', async () => {
   const clock = fakeClock(1_700_000_000_999)
   const entry = (id: string, owned_by: string) => ({ id, object: 'model', created: 1_700_000_000, owned_by })
   assert.equal(await listWorld(world, ['llm'], { clock }), [

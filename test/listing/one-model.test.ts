@@ -2,7 +2,7 @@ import { HttpResponse, http } from 'msw'
 import { assert, suite } from '../support/suite.ts'
 import { get, getIds, open } from './open-gateway.ts'
 
-const test = suite('kinds and single models, through the gateway')
+const test = suite('kinds and single models on a gateway')
 
 for (const [path, expected] of [
   ['image', ['for-image', 'ac/painter']],
@@ -12,7 +12,7 @@ for (const [path, expected] of [
   ['image-to-text', ['for-imageToText', 'ac/seer']],
   ['web', ['for-webSearch', 'for-webFetch', 'ac/search', 'ac/fetch']],
 ] as const) {
-  test(`/v1/models/${path} lists only its kind, in the same shape`, async () => {
+  test(`/v1/models/${path} lists only its kind, in the same format`, async () => {
     const { gateway } = open()
     await gateway.api.connections.create({ provider: 'acme' })
     for (const kind of ['llm', 'image', 'tts', 'stt', 'embedding', 'imageToText', 'webSearch', 'webFetch'] as const) {
@@ -42,7 +42,7 @@ for (const [label, path, id] of [
   ['a partly encoded id', '/v1/models/ac%2fmeta/llama%3A7b', 'ac/meta/llama:7b'],
   ['a model of another kind', '/v1/models/ac/painter', 'ac/painter'],
   ['web search', '/v1/models/ac/search', 'ac/search'],
-  ['an id in the form that Google’s clients use', '/v1/models/models/ac/chat', 'ac/chat'],
+  ['an id as Google’s clients send it', '/v1/models/models/ac/chat', 'ac/chat'],
 ] as const) {
   test(`/v1/models/{id} returns one entry: ${label}`, async () => {
     const { gateway } = open()
@@ -56,7 +56,7 @@ for (const [label, path, id] of [
   })
 }
 
-test("a kind's path takes precedence over a combo with that name", async () => {
+test("a kind's path takes precedence over a combo with the same name", async () => {
   const { gateway } = open()
   await gateway.api.combos.create({ name: 'image', models: ['ac/chat'] })
   assert.equal(await getIds(gateway, '/v1/models/image'), ['ac/painter'])
@@ -72,7 +72,7 @@ for (const [label, headers, body] of [
   ],
   ['Google', { 'x-goog-api-client': 'x' }, { error: { code: 404, message: '?', status: 'NOT_FOUND' } }],
 ] as const) {
-  test(`an unknown ID returns a 404 in ${label}'s format with a similar name`, async () => {
+  test(`the 404 for an unknown ID suggests a similar name, in ${label}'s format`, async () => {
     const { gateway } = open()
     const response = await get(gateway, '/v1/models/ac/chatt', { headers })
     assert.is(response.status, 404)
@@ -83,7 +83,7 @@ for (const [label, headers, body] of [
   })
 }
 
-test("an upstream is queried once for a model that isn't listed, and no request waits longer than one lookup", async () => {
+test("an upstream is queried once for a model that isn't listed, and no request waits longer than one lookup takes", async () => {
   const never = () => new Promise<Response>(() => {})
   const { gateway, clock, fetch } = open({
     catalog: { 'openai-compatible': { serviceKinds: ['llm', 'image'] } },
@@ -110,7 +110,7 @@ test("an upstream is queried once for a model that isn't listed, and no request 
   assert.is(fetch.requests.length, 2)
 })
 
-test('an ID without a similar name also returns a 404', async () => {
+test('an ID without a similar name returns a plain 404', async () => {
   const response = await get(open({ catalog: {} }).gateway, '/v1/models/zzz')
   assert.is(response.status, 404)
   const reply: { error: { message: string } } = await response.json()

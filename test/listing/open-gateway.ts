@@ -6,7 +6,7 @@ import { fakeClock } from '../support/clock.ts'
 import { assert } from '../support/suite.ts'
 import { upstream } from '../support/upstream.ts'
 
-/** A provider with a model of each kind. */
+/** A provider with one model of each kind. */
 export const catalog: Catalog = {
   acme: {
     alias: 'ac',
@@ -31,7 +31,7 @@ interface Options {
   onError?: (error: unknown) => void
 }
 
-/** Opens a gateway with that catalog and open management. `handlers` are its upstreams. Default: none. */
+/** Opens a gateway with that catalog and an open management API. `handlers` are its upstreams. Default: none. */
 export function open({
   handlers = [],
   storage = memoryStorage(),
@@ -56,7 +56,7 @@ export function open({
 export const get = (gateway: Gateway, path: string, init?: RequestInit) =>
   gateway.fetch(new Request(`http://gw${path}`, init))
 
-/** Resolves to the IDs that the gateway lists at a path, in order. The response must be a 200. */
+/** Resolves to the IDs that the gateway lists at a path, in order. Asserts that the response is a 200. */
 export async function getIds(gateway: Gateway, path: string): Promise<string[]> {
   const response = await get(gateway, path)
   assert.is(response.status, 200, path)

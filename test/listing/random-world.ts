@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import type { Kind } from '../../src/types.ts'
 import type { World } from './world.ts'
 
-/** Worlds that are small enough to read after a failure. Their names collide, nest, are blank, or are inherited by every object. */
+/** Worlds that are small enough to read after a failure. Their names collide, nest, are blank, or are inherited properties. */
 
 const PROVIDERS = [
   'openai',
@@ -115,7 +115,7 @@ const customModel = some({
   providerAlias: fc.oneof(name, fc.constant('')),
 })
 
-/** Upstream responses: lists in every wrapper, and invalid ones. */
+/** Upstream responses: lists in every kind of wrapper, and invalid responses. */
 const element = fc.oneof(
   { arbitrary: some({ id: maybe(modelId), name: maybe(modelId), model: maybe(modelId) }), weight: 5 },
   { arbitrary: fc.constantFrom(null, 'gpt', 7, ['gpt'], { id: 7, name: ' ', model: 'gpt' }), weight: 1 },
@@ -126,7 +126,7 @@ const response = fc.oneof(
   fc.constantFrom(undefined, null, 'gpt', 7, { data: { id: 'gpt' }, results: [{ id: 'behind an object' }] }),
 )
 
-/** Provider definitions by ID, including an own property `__proto__`, as JSON.parse would create it. */
+/** Provider definitions by ID, including an own `__proto__` property, as JSON.parse would create it. */
 const catalog = fc
   .array(fc.tuple(fc.constantFrom(...PROVIDERS), provider), { minLength: 1, maxLength: 8 })
   .map((entries) => Object.fromEntries(entries))
@@ -143,7 +143,7 @@ export const randomWorld = fc.record({
     ),
     5,
   ),
-}) as fc.Arbitrary<World> // invalid on purpose, like records and catalogs by other programs
+}) as fc.Arbitrary<World> // invalid on purpose, like stored records and custom catalogs
 
 export const randomKinds = fc.oneof(
   fc.constant<Kind[]>(['llm']),

@@ -6,7 +6,7 @@ import { randomAnswers, randomKinds, randomWorld } from './random-world.ts'
 import { referenceListing } from './reference.ts'
 import { listWorld } from './world.ts'
 
-const test = suite('comparing the listing with a reference implementation of the specification')
+const test = suite('comparing listings with a reference implementation of the specification')
 
 test('the listing matches the reference on thousands of random data sets', async () => {
   const clock = fakeClock(1_700_000_000_999)

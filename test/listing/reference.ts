@@ -2,7 +2,7 @@ import type { Catalog, Kind, ModelEntry } from '../../src/types.ts'
 import type { World } from './world.ts'
 
 /*
- * The listing rules again, sentence by sentence from the specification, as slow and simple as possible. It shares nothing with the implementation.
+ * The listing rules, transcribed from the specification sentence by sentence, as slow and simple as possible. Shares no code with the implementation.
  * `upstream` returns the response to a GET request: a JSON value, or `undefined` for any failure.
  */
 
@@ -196,7 +196,7 @@ export function referenceListing(world: World, K: readonly Kind[], created: numb
   }
 }
 
-/** Ends with `-` or `_` and then 8 or more hex digits. */
+/** Ends with `-` or `_` followed by 8 or more hex digits. */
 function endsWithHex(id: string): boolean {
   let digits = 0
   let index = id.length - 1

@@ -4,7 +4,7 @@ import type { Kind } from '../../src/types.ts'
 import { assert, suite } from '../support/suite.ts'
 import { catalog, get, getIds, open } from './open-gateway.ts'
 
-const test = suite('GET /v1/models/{id} for names that work but are not listed')
+const test = suite('GET /v1/models/{id} for unlisted names that work')
 
 const reply = http.post('*/chat/completions', async ({ request }) => {
   const { model }: { model?: string } = Object(await request.json())
@@ -23,7 +23,7 @@ const send = (gateway: Gateway, model: string) =>
     body: JSON.stringify({ model, messages: [{ role: 'user', content: 'hello' }] }),
   })
 
-/** Opens a gateway with a server without a key, two accounts with one provider, and names that resolve to them. */
+/** Opens a gateway with a keyless server, two accounts at one provider, and names that resolve to them. */
 async function openServed() {
   const opened = open({
     handlers: [reply],
@@ -45,11 +45,11 @@ for (const [label, name, owner] of [
   ['the prefix of a second connection to the same provider', 'two/chat', 'two'],
   ['the id of a provider that has another prefix', 'acme/chat', 'one'],
   ['the catalog’s alias of a provider that has another prefix', 'ac/chat', 'one'],
-  ['a model that the catalog does not know yet', 'one/chat-2', 'one'],
+  ["a model that isn't in the catalog yet", 'one/chat-2', 'one'],
   ['an alias for a model', 'quick', 'lab'],
   ['an alias for a combo', 'best', 'combo'],
 ] as const) {
-  test(`${label} returns one entry, and requests for it work`, async () => {
+  test(`${label} is found as a single model, and requests for it work`, async () => {
     const { gateway } = await openServed()
     assert.not.ok((await getIds(gateway, '/v1/models')).includes(name), 'the listing keeps to its rules')
     assert.is((await send(gateway, name)).status, 200)

@@ -3,14 +3,12 @@ import { busyMs } from '../support/cpu-time.ts'
 import { assert, suite } from '../support/suite.ts'
 import { getListing, type World } from './world.ts'
 
-const test = suite('the listing of many models')
+const test = suite('listing many models')
 
 const range = (length: number) => Array.from({ length }, (_, index) => index)
 const noNetwork = () => Promise.reject(new TypeError('fetch failed'))
 
-/**
- * Creates a world with `size` catalog models, connections, custom models, aliases, and combos each. `read` is called on each access to one of them.
- */
+/** Creates a world with `size` connections, catalog models, custom models, aliases, and combos. `read` is called whenever one of them is read. */
 function getWorld(size: number, read: () => void = () => {}): World {
   const countReads = <T extends object>(record: T): T =>
     new Proxy(record, {
@@ -33,7 +31,7 @@ function getWorld(size: number, read: () => void = () => {}): World {
   }
 }
 
-test('the listing reads each record only a few times, regardless of how many there are', async () => {
+test('listing reads each record only a few times, regardless of how many there are', async () => {
   const size = 5_000
   let reads = 0
   const listing = getListing(getWorld(size, () => reads++))
@@ -51,7 +49,7 @@ test('listing 25,000 models stays within the time limit', async () => {
   assert.ok(tookMs < 2_000, `took ${tookMs.toFixed()} ms`) // about 60 ms on an idle machine
 })
 
-test('an alias with a million slashes takes linear time', async () => {
+test('an alias with a million slashes is processed in linear time', async () => {
   const world = { ...getWorld(100), aliases: ['/'.repeat(1_000_000), `p1${'/'.repeat(1_000_000)}`] }
   const before = busyMs()
   await getListing(world).list(['llm'], noNetwork)

@@ -6,7 +6,7 @@ const test = suite('listing rule 3: without connections')
 
 const all: Kind[] = ['llm', 'image', 'tts', 'stt', 'embedding', 'imageToText']
 
-test("the listing without connections lists the catalog in order, under the providers' aliases", async () => {
+test("without connections, the list contains the catalog in order, under the providers' aliases", async () => {
   const catalog: World['catalog'] = {
     plain: { models: [{ id: 'a' }] },
     configured: { alias: 'cfg', models: [{ id: 'b' }] },
@@ -23,7 +23,7 @@ test("the listing without connections lists the catalog in order, under the prov
   )
 })
 
-test('a provider that serves none of the requested kinds is skipped, regardless of its models', async () => {
+test('a provider without any of the requested kinds is skipped, regardless of its models', async () => {
   const models = [{ id: 'chat' }, { id: 'picture', type: 'image' as const }]
   const catalog: World['catalog'] = {
     silent: { models },
@@ -48,7 +48,7 @@ test('a model without a type is an llm, and other models are listed under their 
   for (const type of types) assert.equal(await getIds({ catalog }, [type]), [`acme/an-${type}`])
 })
 
-test("kinds aren't inferred and services aren't listed without connections", async () => {
+test("without connections, kinds aren't inferred and services aren't listed", async () => {
   const catalog: World['catalog'] = {
     acme: {
       serviceKinds: ['llm', 'tts', 'embedding', 'webSearch', 'webFetch'],
@@ -64,7 +64,7 @@ test("kinds aren't inferred and services aren't listed without connections", asy
   ])
 })
 
-test('custom models follow all providers, in the order of creation', async () => {
+test('custom models follow all providers, in creation order', async () => {
   const world: World = {
     catalog: { acme: { models: [{ id: 'one' }] }, zeta: { models: [{ id: 'two' }] } },
     customModels: [
@@ -78,7 +78,7 @@ test('custom models follow all providers, in the order of creation', async () =>
   assert.equal(await getIds(world, ['image', 'tts']), [], 'custom models are there for llm only')
 })
 
-test('custom models need an alias, a nonblank ID, and no type other than llm', async () => {
+test('custom models are listed only with an alias, a nonblank ID, and no type other than llm', async () => {
   const odd = [
     { id: '  padded ', providerAlias: 'acme' },
     { id: '', providerAlias: 'acme' },
@@ -89,7 +89,7 @@ test('custom models need an alias, a nonblank ID, and no type other than llm', a
     { id: 'unknown', providerAlias: 'acme', type: 'video' },
     { providerAlias: 'acme' },
     { id: 'homeless' },
-  ] as World['customModels'] & object // records by other programs may contain anything
+  ] as World['customModels'] & object // stored records may contain anything
   assert.equal(await getIds({ customModels: odd }), ['acme/padded', 'acme/typed'])
   assert.equal(await getIds({ customModels: odd }, ['image']), [])
 })

@@ -4,7 +4,7 @@ import { assert, suite } from '../support/suite.ts'
 import { upstream } from '../support/upstream.ts'
 import { getIds, getListing, type World } from './world.ts'
 
-const test = suite('upstream model fetch: time and size')
+const test = suite('upstream model fetch: timeouts and size limits')
 
 const connection = (name: string) => ({
   provider: `openai-compatible-${name}`,
@@ -14,7 +14,7 @@ const connection = (name: string) => ({
 const never = () => new Promise<Response>(() => {})
 const list = (...ids: string[]) => HttpResponse.json(ids.map((id) => ({ id })))
 
-/** Creates a body that sends its chunks and then stalls. `closed` shows whether it was canceled. */
+/** Creates a body that sends its chunks and then stalls. `closed` tells whether it was canceled. */
 function stalling(...parts: string[]) {
   const state = { closed: false }
   const body = new ReadableStream({
@@ -28,7 +28,7 @@ function stalling(...parts: string[]) {
   return { state, body }
 }
 
-test('an upstream that sends no headers times out after 5,000 ms, and its call ends', async () => {
+test('an upstream that sends no headers times out after 5,000 ms, and its call is canceled', async () => {
   const clock = fakeClock()
   const recorded: unknown[] = []
   const fetch = upstream(http.get('http://slow.test/models', never))
@@ -52,7 +52,7 @@ test('an upstream that sends no headers times out after 5,000 ms, and its call e
   assert.is(clock.pending(), 0)
 })
 
-test('the timeout of a lookup includes headers and body', async () => {
+test("a lookup's timeout covers headers and body", async () => {
   const clock = fakeClock()
   const { state, body } = stalling('[{"id":"m"},')
   const respond = async () => {
@@ -77,7 +77,7 @@ test("a fetch that ignores its signal doesn't delay the listing", async () => {
   assert.equal(await listed, [])
 })
 
-test('all upstreams are queried concurrently, so a slow one delays the listing only by its own timeout', async () => {
+test('all upstreams are queried concurrently, so a slow one delays the listing by no more than its own timeout', async () => {
   const clock = fakeClock()
   const names = ['a', 'b', 'c', 'd']
   const slow = (ms: number, id: string) => async () => {
@@ -92,7 +92,7 @@ test('all upstreams are queried concurrently, so a slow one delays the listing o
   )
   const startedAt = clock.now()
   const listed = getIds({ connections: names.map(connection) }, ['llm'], { clock, fetch })
-  await clock.untilPending(5) // three deadlines and two handlers; the fourth has responded
+  await clock.untilPending(5) // three timeouts and two handlers; the fourth upstream has responded
   assert.is(fetch.requests.length, 4)
   await clock.advance(5_000)
   assert.equal(await listed, ['a/one', 'c/three', 'd/four'])
@@ -100,14 +100,14 @@ test('all upstreams are queried concurrently, so a slow one delays the listing o
   assert.is(clock.pending(), 0)
 })
 
-test('a response in time leaves no timer behind', async () => {
+test('a response that arrives in time leaves no timer behind', async () => {
   const clock = fakeClock()
   const fetch = upstream(http.get('http://a.test/models', () => list('one')))
   assert.equal(await getIds({ connections: [connection('a')] }, ['llm'], { clock, fetch }), ['a/one'])
   assert.is(clock.pending(), 0)
 })
 
-test('each listing queries the upstreams again', async () => {
+test('every listing queries the upstreams again', async () => {
   let models = ['one']
   const fetch = upstream(http.get('http://a.test/models', () => list(...models)))
   const listing = getListing({ connections: [connection('a')] })
@@ -146,7 +146,7 @@ test('a list over 4 MiB is cut off and treated as missing', async () => {
   assert.ok(sent < 5 * 1024 * 1024, `${sent} bytes were read`)
 })
 
-test('a list in many chunks is complete', async () => {
+test('a list that arrives in many chunks is complete', async () => {
   const models = Array.from({ length: 2_000 }, (_, index) => ({ id: `modèle-${index}` }))
   const bytes = new TextEncoder().encode(JSON.stringify({ data: models }))
   let i = 0

@@ -9,11 +9,11 @@ const BASE = 'http://up.test/v1'
 const model = (id: string) => ({ id })
 
 function compatible(provider = 'openai-compatible-lab', baseUrl: unknown = BASE, apiKey = 'secret'): World {
-  const providerSpecificData = { prefix: 'lab', baseUrl: baseUrl as string } // records by other programs may contain anything
+  const providerSpecificData = { prefix: 'lab', baseUrl: baseUrl as string } // stored records may contain anything
   return { connections: [{ provider, apiKey, providerSpecificData }] }
 }
 
-/** Lists a world whose upstream has one handler for every URL. */
+/** Lists a world with an upstream that has one handler for every URL. */
 async function send(world: World, respond: Parameters<typeof http.get>[1] = () => HttpResponse.json([model('m')])) {
   const fetch = upstream(http.get('*', respond))
   const recorded: unknown[] = []
@@ -21,7 +21,7 @@ async function send(world: World, respond: Parameters<typeof http.get>[1] = () =
   return { ids: await getIds(world, ['llm'], { fetch, onError }), requests: fetch.requests, recorded }
 }
 
-test('the bearer style sends GET <baseUrl>/models with the key, JSON, and no cache', async () => {
+test('bearer authentication sends GET <baseUrl>/models with the key, without caching or following redirects', async () => {
   const { ids, requests } = await send(compatible())
   assert.equal(ids, ['lab/m'])
   const [request] = requests
@@ -36,7 +36,7 @@ test('the bearer style sends GET <baseUrl>/models with the key, JSON, and no cac
   })
 })
 
-test('the messages style sends the key in both headers, and the version', async () => {
+test('messages authentication sends the key in both headers, and the API version', async () => {
   const { ids, requests } = await send(compatible('anthropic-compatible-lab'))
   assert.equal(ids, ['lab/m'])
   assert.is(requests[0]?.url, `${BASE}/models`)
@@ -58,7 +58,7 @@ for (const [baseUrl, bearer, messages] of [
   ['http://up.test/v1/my-messages', 'http://up.test/v1/my-messages/models', 'http://up.test/v1/my-messages/models'],
   ['http://up.test/messages/v1', 'http://up.test/messages/v1/models', 'http://up.test/messages/v1/models'],
 ] as const) {
-  test(`the models URL for the base URL "${baseUrl}" is correct`, async () => {
+  test(`the models URL of the base URL "${baseUrl}" is correct`, async () => {
     assert.is((await send(compatible('openai-compatible', baseUrl))).requests[0]?.url, bearer)
     assert.is((await send(compatible('anthropic-compatible', baseUrl))).requests[0]?.url, messages)
   })
@@ -104,7 +104,7 @@ for (const [provider, requested] of [
   })
 }
 
-test('the upstream is only queried if the base list is empty', async () => {
+test('the upstream is queried only if the base list is empty', async () => {
   const [connection] = compatible().connections ?? []
   const withEnabled = (enabledModels: string[]): World => ({
     connections: connection
@@ -140,15 +140,19 @@ for (const [label, response, expected] of [
   ['data', { data: many }, ['lab/a', 'lab/b']],
   ['models', { models: many }, ['lab/a', 'lab/b']],
   ['results', { results: many }, ['lab/a', 'lab/b']],
-  ['data before models before results', { results: [model('r')], models: [model('m')], data: [model('d')] }, ['lab/d']],
-  ['models when data is not an array', { data: {}, models: [model('m')] }, ['lab/m']],
   [
-    'id before name before model',
+    'a choice of lists, in the order data, models, results',
+    { results: [model('r')], models: [model('m')], data: [model('d')] },
+    ['lab/d'],
+  ],
+  ['models, if data is not an array', { data: {}, models: [model('m')] }, ['lab/m']],
+  [
+    'a choice of names, in the order id, name, model',
     [{ model: 'm', name: 'n', id: 'i' }, { model: 'm', name: 'n' }, { model: 'm' }],
     ['lab/i', 'lab/n', 'lab/m'],
   ],
   [
-    'the next field when one is blank or not a string',
+    'blank or non-string names, which are skipped',
     [
       { id: ' ', name: 'n' },
       { id: 7, name: null, model: 'm' },
@@ -170,10 +174,7 @@ const failures: Array<[what: string, handler: RequestHandler]> = [
     `status ${status}`,
     http.get('*', () => new HttpResponse(status === 204 ? null : JSON.stringify([model('m')]), { status })),
   ]),
-  [
-    'a redirect, which is not followed',
-    http.get('*', () => HttpResponse.redirect('http://elsewhere.test/models', 302)),
-  ],
+  ["a redirect, which isn't followed", http.get('*', () => HttpResponse.redirect('http://elsewhere.test/models', 302))],
   ['a broken connection', http.get('*', () => HttpResponse.error())],
   ['HTML instead of JSON', http.get('*', () => HttpResponse.html('<h1>hello</h1>'))],
   ['invalid UTF-8', http.get('*', () => HttpResponse.arrayBuffer(Uint8Array.of(0x5b, 0xff, 0x5d).buffer))],
@@ -199,14 +200,14 @@ for (const [label, handler] of failures) {
   })
 }
 
-test("onError gets the status of an upstream's error", async () => {
+test('onError gets the status of an upstream error', async () => {
   const recorded: unknown[] = []
   const fetch = upstream(http.get('*', () => new HttpResponse('no', { status: 401 })))
   await getIds(compatible(), ['llm'], { fetch, onError: (error) => recorded.push(error) })
   assert.match(String(recorded[0]), /No models from openai-compatible-lab: The provider returned status 401\./)
 })
 
-test("a key that is invalid in a header results in an empty list and isn't quoted", async () => {
+test("a key that isn't valid in a header results in an empty list, and the error doesn't quote it", async () => {
   const recorded: unknown[] = []
   const fetch = upstream()
   const world = compatible('openai-compatible', BASE, 'sec\nret')

@@ -4,13 +4,13 @@ import type { AliasRecord, ConnectionRecord } from '../../src/records/store.ts'
 import type { Catalog, Clock, Combo, CustomModel, Kind, ModelEntry } from '../../src/types.ts'
 import { fakeClock } from '../support/clock.ts'
 
-/** The input of a listing as plain data. Missing parts are empty. */
+/** A listing's input as plain data. Missing parts are empty. */
 export interface World {
   catalog?: Catalog
   connections?: Array<Partial<ConnectionRecord> & { provider: string; apiKey?: string }>
   combos?: Array<Partial<Combo> & { name: string }>
   customModels?: CustomModel[]
-  aliases?: string[] // the map's values
+  aliases?: string[] // the values of the alias map
 }
 
 type Fetch = (input: string, init?: RequestInit) => Promise<Response>
@@ -32,12 +32,12 @@ export function listWorld(world: World, kinds: readonly Kind[], host: Host = {})
   return getListing(world, host).list(kinds, host.fetch ?? noNetwork)
 }
 
-/** Resolves to the IDs, in order. By default, `K` is that of `GET /v1/models`. */
+/** Resolves to the listed IDs, in order. Default kinds: those of `GET /v1/models`. */
 export async function getIds(world: World, kinds: readonly Kind[] = ['llm'], host: Host = {}): Promise<string[]> {
   return (await listWorld(world, kinds, host)).map((entry) => entry.id)
 }
 
-/** A vault that encrypts secrets by prepending `sealed:`. */
+/** Creates a store whose vault encrypts secrets by prepending `sealed:`. */
 function getStore(world: World): ListingDependencies['store'] {
   const seal = (plain: string) => `sealed:${plain}`
   const at = new Date(0).toISOString()

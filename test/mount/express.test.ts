@@ -6,7 +6,7 @@ import { createLab, json, source, stubGateway } from './node/lab.ts'
 type Next = (error?: unknown) => void
 type Middleware = (req: IncomingMessage, res: ServerResponse, next: Next) => void
 
-/** The part of Express that these tests use. It has no types of its own. */
+/** The parts of Express that these tests use, which has no types of its own. */
 interface Express {
   (): RequestListener & { use(path: string | Middleware, middleware?: Middleware): void }
   json(options?: { limit?: string }): Middleware
@@ -15,7 +15,7 @@ interface Express {
   urlencoded(options: { extended: boolean }): Middleware
 }
 
-/** Returns the received request: method, path, query, relevant headers, and body. */
+/** Returns what the gateway received: method, path, query, relevant headers, and body. */
 const echo = stubGateway(async (exchange) =>
   json({
     method: exchange.method,
@@ -71,7 +71,7 @@ for (const name of ['express', 'express4']) {
 
   const parsers: Array<[name: string, parser: (from: Express) => Middleware, type: string, sent: string]> = [
     ['json', (from) => from.json(), 'application/json', '{"a":["\u00e9",1.5,null]}'],
-    ['json, for another type', (from) => from.json(), 'text/plain', 'left alone'],
+    ['json, for another content type', (from) => from.json(), 'text/plain', 'left alone'],
     ['raw', (from) => from.raw({ type: '*/*' }), 'application/json', '{"exact" : 12345678901234567890}'],
     ['text', (from) => from.text({ type: '*/*' }), 'application/json', '{"exact" : 12345678901234567890}'],
   ]
@@ -97,7 +97,7 @@ for (const name of ['express', 'express4']) {
     assert.equal([encoding, body], [null, '{"a":1}'])
   })
 
-  test('the exact bytes are used if the host app keeps them', async () => {
+  test('the gateway uses the exact bytes if the host app keeps them', async () => {
     const app = express()
     app.use((req, _, next) => {
       const kept = { rawBody: Buffer.from('{"n":12345678901234567890}'), body: { n: 1 } }
@@ -119,7 +119,7 @@ for (const name of ['express', 'express4']) {
     assert.is(await post(`${url}/ai/v1`, '{"a":1}'), 'PAYLOAD_TOO_LARGE')
   })
 
-  test(`${name === 'express' ? 'Express 5' : 'Express 4'} explains what to do if the body was consumed and not parsed`, async () => {
+  test(`${name === 'express' ? 'Express 5' : 'Express 4'} explains what to do if the body was consumed but not parsed`, async () => {
     const app = express()
     app.use((req, _, next) => {
       req.resume().on('end', () => next())
@@ -139,7 +139,7 @@ for (const name of ['express', 'express4']) {
     assert.is(await response.text(), 'host: kept')
   })
 
-  test('an invalid target goes to the next handler outside the base path, and is rejected inside', async () => {
+  test('an invalid request target goes to the next handler outside the base path, and is rejected inside', async () => {
     const app = express()
     app.use(toExpressHandler({ ...echo, basePath: '/ai' }))
     app.use((_, res) => res.end('host'))
@@ -154,7 +154,7 @@ for (const name of ['express', 'express4']) {
     assert.match(await send('/host', 'a/b'), /host$/)
   })
 
-  test('each chunk is sent as it arrives, and the gateway learns when the client disconnects', async () => {
+  test('each chunk is sent as it arrives, and the gateway is notified when the client disconnects', async () => {
     const body = source()
     const app = express()
     app.use(

@@ -9,7 +9,7 @@ import type {
 } from '../../adapters/types/lambda-types.ts'
 import { assert, suite } from '../support/suite.ts'
 
-const test = suite('the function URL handler')
+const test = suite('the Lambda function URL handler')
 
 const awslambda: LambdaRuntime = {
   streamifyResponse: (handler) => handler,
@@ -45,7 +45,7 @@ async function invoke(
   return { ...heads.get(stream), body: Buffer.concat(chunks).toString(), isEnded: stream.writableEnded }
 }
 
-/** Resolves to the request that the gateway gets for an event. */
+/** Resolves to the request that the gateway receives for an event. */
 async function requestFor(event: LambdaUrlEvent): Promise<Request> {
   let request: Request | undefined
   await invoke(async (input) => {
@@ -76,7 +76,7 @@ test('the function URL handler converts the event to a request', async () => {
   assert.equal(await request.json(), { name: 'Zoë' })
 })
 
-test('the function URL handler uses the path unchanged, including one with two leading slashes or a question mark', async () => {
+test('the function URL handler keeps the path as is, even with two leading slashes or a question mark', async () => {
   assert.is(
     (await requestFor(getEvent('GET', { rawPath: '//evil.example/x' }))).url,
     'https://fn.example//evil.example/x',
@@ -84,7 +84,7 @@ test('the function URL handler uses the path unchanged, including one with two l
   assert.is((await requestFor(getEvent('GET', { rawPath: '/a?b' }))).url, 'https://fn.example/a%3Fb')
 })
 
-test('the function URL handler passes headers beyond Latin-1 as the bytes that were sent', async () => {
+test('the function URL handler passes headers beyond Latin-1 as the bytes that the client sent', async () => {
   const request = await requestFor(getEvent('GET', { headers: { 'x-city': 'Łódź', 'x-other': 'Zoë' } }))
   assert.is(Buffer.from(request.headers.get('x-city') ?? '', 'latin1').toString(), 'Łódź')
   assert.is(request.headers.get('x-other'), 'Zoë')
@@ -96,7 +96,7 @@ test('the function URL handler accepts base64 bodies', async () => {
   assert.equal(new Uint8Array(await (await requestFor(event)).arrayBuffer()), bytes)
 })
 
-test("the function URL handler omits the body of a GET, because requests can't have one", async () => {
+test('the function URL handler drops the body of a GET, because a Request with one would be invalid', async () => {
   assert.is((await requestFor(getEvent('GET', { body: 'x' }))).body, null)
 })
 
@@ -113,7 +113,7 @@ test('the function URL handler returns a 400 for an invalid request', async () =
   }
 })
 
-test('the function URL handler gives Lambda the status, headers, and each cookie', async () => {
+test('the function URL handler returns the status, the headers, and each cookie to Lambda', async () => {
   const headers = new Headers({ 'content-type': 'text/plain', connection: 'close' })
   headers.append('set-cookie', 'a=1; Expires=Wed, 21 Oct 2026 07:28:00 GMT')
   headers.append('set-cookie', 'b=2')
@@ -127,7 +127,7 @@ test('the function URL handler gives Lambda the status, headers, and each cookie
   })
 })
 
-test('the function URL handler ends a response without a body', async () => {
+test('the function URL handler ends responses that have no body', async () => {
   const { statusCode, body, isEnded } = await invoke(async () => new Response(null, { status: 204 }), getEvent('HEAD'))
   assert.equal([statusCode, body, isEnded], [204, '', true])
 })
@@ -163,7 +163,7 @@ function endless() {
   return { seen, body }
 }
 
-test('the function URL handler reads no faster than Lambda does, and cancels the rest when Lambda stops', async () => {
+test('the function URL handler reads only as fast as Lambda does, and cancels the rest when Lambda stops', async () => {
   const { seen, body } = endless()
   const stream = new PassThrough({ highWaterMark: 10_000 })
   let signal: AbortSignal | undefined
@@ -186,7 +186,7 @@ test('the function URL handler reads no faster than Lambda does, and cancels the
   assert.ok(signal?.aborted)
 })
 
-test('the function URL handler aborts the response when the body breaks off', async () => {
+test('the function URL handler aborts the response if the body breaks off', async () => {
   const body = new ReadableStream({
     start: (controller) => controller.enqueue(new Uint8Array(1)),
     pull: (controller) => controller.error(new Error('broken')),
@@ -199,7 +199,7 @@ test('the function URL handler aborts the response when the body breaks off', as
   assert.not(stream.writableEnded)
 })
 
-test("outside Lambda, the function URL handler's error states where it runs", () => {
+test("outside Lambda, the function URL handler's error states where it can run", () => {
   Reflect.deleteProperty(globalThis, 'awslambda')
   try {
     assert.throws(

@@ -8,7 +8,7 @@ import { toWorkersHandler } from '../../adapters/mount/workers.ts'
 import { assert, suite } from '../support/suite.ts'
 import { stubGateway } from './node/lab.ts'
 
-const test = suite('mount options')
+const test = suite('adapter options')
 
 const gateway = { ...stubGateway(() => undefined), fetch: async () => new Response() }
 const mounts = {
@@ -22,7 +22,7 @@ const mounts = {
   toWorkersHandler,
 }
 
-/** Calls it with any arguments, like a caller without types. */
+/** Calls an adapter with arbitrary arguments, like a caller without types. */
 const call = async (name: keyof typeof mounts, ...input: unknown[]) => {
   const response: unknown = await Promise.resolve()
     .then(() => Reflect.apply(mounts[name], undefined, input))

@@ -10,10 +10,10 @@ const handle = toServiceWorkerHandler(gateway)
 test.before(() => void Object.assign(globalThis, { location: new URL('https://app.example/worker.js') }))
 test.after(() => void Reflect.deleteProperty(globalThis, 'location'))
 
-/** The mode of a navigation, which only a browser can give to a request. */
+/** The mode of a navigation request, which only a browser can set. */
 const navigate = { value: 'navigate' }
 
-/** Sends an event. Returns the response for the page, if the gateway responded. */
+/** Dispatches a fetch event. Returns the gateway's response, if it responded. */
 function dispatch(request: Request, waitUntil: (work: Promise<unknown>) => void = () => {}) {
   let response: Promise<Response> | undefined
   handle({
@@ -26,7 +26,7 @@ function dispatch(request: Request, waitUntil: (work: Promise<unknown>) => void 
   return response
 }
 
-test('a gateway in a service worker responds to its paths synchronously, as events require', async () => {
+test('a gateway in a service worker calls respondWith synchronously for its paths, as fetch events require', async () => {
   const response = await dispatch(new Request('https://app.example/ai/v1/models'))
   assert.is(response?.status, 200)
   assert.match((await response?.text()) ?? '', /"object":"list"/)
@@ -37,19 +37,19 @@ test('a gateway in a service worker leaves other paths to the network', () => {
     assert.is(dispatch(new Request(`https://app.example${path}`)), undefined, path)
 })
 
-test('a gateway in a service worker ignores the same paths on other origins, because a page may call a provider directly', () => {
+test('a gateway in a service worker ignores its paths on other origins, because a page may call a provider directly', () => {
   for (const origin of ['https://api.provider.example', 'http://app.example', 'https://app.example:8443'])
     assert.is(dispatch(new Request(`${origin}/ai/v1/models`)), undefined, origin)
 })
 
-test('a gateway in a service worker leaves form submissions to the network, because any site can send one', () => {
+test('a gateway in a service worker leaves form submissions to the network, because any site can submit one', () => {
   const form = (method: string) =>
     dispatch(Object.defineProperty(new Request('https://app.example/ai/v1/models', { method }), 'mode', navigate))
   assert.is(form('POST'), undefined)
   assert.ok(form('GET'), 'an address in the address bar')
 })
 
-test("a gateway in a service worker calls providers like a page, without the user-agent header and with Anthropic's opt-in", async () => {
+test("a gateway in a service worker calls providers like a page: without a user-agent header, and with Anthropic's browser opt-in", async () => {
   const own = globalThis.fetch
   const seen: Headers[] = []
   try {
@@ -82,7 +82,7 @@ test("a gateway in a service worker calls providers like a page, without the use
   )
 })
 
-test("a gateway in a service worker passes on the page's signal, and the event for work that outlives the response", async () => {
+test("a gateway in a service worker passes on the page's signal, and keeps the event alive for background work", async () => {
   let seen: { request?: Request; platform?: unknown[] } = {}
   const spied = toServiceWorkerHandler({
     matches: gateway.matches,

@@ -4,10 +4,10 @@ import { assert, suite } from '../../support/suite.ts'
 import { createLab, json, source, stubGateway, turn } from './lab.ts'
 
 const lab = createLab()
-const test = suite('a client that disconnects')
+const test = suite('client disconnects')
 test.after(lab.close)
 
-/** A body at least as long as those of coding tools, so it doesn't arrive in one packet with the headers. */
+/** A body as long as a coding tool's, so it doesn't arrive in the same packet as the headers. */
 const BODY = 'x'.repeat(20_000)
 const POST = `POST /v1 HTTP/1.1\r\nHost: a\r\nContent-Length: ${BODY.length}\r\n\r\n${BODY}`
 
@@ -22,7 +22,7 @@ const serve = (respond: Parameters<typeof stubGateway>[0]) =>
     ),
   )
 
-/** Settles when the exchange has reported that its client disconnected. */
+/** Resolves when the exchange reports that its client disconnected. */
 const waitForAbort = (exchange: Exchange) => new Promise<void>((resolve) => void exchange.onAbort(resolve))
 
 test('a client disconnect is reported before there is a response', async () => {
@@ -66,7 +66,7 @@ test("a client disconnect is reported while the client isn't reading", async () 
   await body.canceled
 })
 
-test('a client disconnect is reported even if the client closes its side first and then resets the connection', async () => {
+test('a client disconnect is reported even if the client half-closes the connection and then resets it', async () => {
   const body = source()
   const { port } = await serve(() => ({ status: 200, headers: {}, body }))
   const connection = lab.dial(port, POST)
@@ -75,7 +75,7 @@ test('a client disconnect is reported even if the client closes its side first a
   await body.canceled
 })
 
-test('a client disconnect cancels the stream of a late reply', async () => {
+test("a client disconnect before the reply cancels the reply's stream", async () => {
   const body = source()
   const { port } = await serve(async (exchange) => {
     connection.socket.destroy()
@@ -105,7 +105,7 @@ test('a client disconnect is reported to all listeners, even if one removes anot
   assert.equal(seen, [1, 2, 3])
 })
 
-test('a client disconnect is reported once to each listener, immediately to late listeners, and not to removed listeners', async () => {
+test('a client disconnect is reported once to each listener, immediately to late listeners, and never to removed ones', async () => {
   const seen: string[] = []
   const done = Promise.withResolvers<void>()
   const { port } = await serve(async (exchange) => {
@@ -139,7 +139,7 @@ test('if the host app ends the response itself, the gateway treats the client as
   await left.promise
 })
 
-test("a connection that closes after a complete response isn't treated as a disconnect: text, a stream, or one followed by a close", async () => {
+test("closing the connection after a complete response isn't a disconnect, for text and for streams", async () => {
   const seen: string[] = []
   const { port } = await serve((exchange) => {
     exchange.onAbort(() => seen.push(exchange.path))
@@ -154,7 +154,7 @@ test("a connection that closes after a complete response isn't treated as a disc
     const connection = lab.dial(port, POST.replace('/v1', path))
     await connection.until(/whole"|0\r\n\r\n$/)
     connection.socket.destroy()
-    const other = lab.dial(port, POST.replace('/v1', '/v1/text')) // once it responds, the server has noticed that the other client disconnected
+    const other = lab.dial(port, POST.replace('/v1', '/v1/text')) // its response shows that the server has noticed the first client's disconnect
     await other.until(/whole"$/)
   }
   await turn()

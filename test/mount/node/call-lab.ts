@@ -3,7 +3,7 @@ import { createNodeFetch } from '../../../adapters/mount/node.ts'
 import type { ByteStream, UpstreamCall } from '../../../src/index.ts'
 import { httpUpstream, rawUpstream } from './upstream.ts'
 
-/** Creates the calls of a test file, and upstreams for them. All are closed after the file's tests. */
+/** Creates calls for a test file, and their upstreams. Closes all of them after the file's tests. */
 export function createCallLab(after: (close: () => void) => void) {
   const fetch = createNodeFetch()
   const closers: Array<() => void> = [() => fetch.close()]
@@ -34,14 +34,14 @@ export const call = (url: string, rest: Partial<UpstreamCall> = {}): UpstreamCal
   ...rest,
 })
 
-/** Resolves to the entire body as text. Rejects if the body does. */
+/** Resolves to the entire body as text. Rejects if reading the body fails. */
 export async function getText(body: ByteStream): Promise<string> {
   let text = ''
   for (let chunk = await body.next(); chunk; chunk = await body.next()) text += Buffer.from(chunk).toString()
   return text
 }
 
-/** Resolves to the error with which a promise rejects. Throws if it resolves. */
+/** Resolves to the error that a promise rejects with. Throws if the promise resolves. */
 export async function rejection(promise: Promise<unknown>): Promise<NodeJS.ErrnoException> {
   const value = await promise.catch((error: NodeJS.ErrnoException) => error)
   if (value instanceof Error) return value

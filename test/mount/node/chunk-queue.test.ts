@@ -16,7 +16,7 @@ function queue() {
 const text = async (next: Promise<Uint8Array | undefined>) => Buffer.from((await next) ?? '(end)').toString()
 const KIB_20 = 'x'.repeat(20 * 1024)
 
-test('the body queue returns chunks that arrived together as one, to a waiting reader and to a later one', async () => {
+test('the body queue combines chunks that arrived together, for a waiting reader and for a later one', async () => {
   const { body, push } = queue()
   const first = body.next()
   push('a')
@@ -31,7 +31,7 @@ test('the body queue returns chunks that arrived together as one, to a waiting r
   assert.is(await text(body.next()), '(end)')
 })
 
-test('the body queue returns everything in one chunk if the body has ended', async () => {
+test('the body queue returns the entire body at once after it has ended', async () => {
   const { body, push } = queue()
   push('a')
   assert.is(body.whole(), undefined)
@@ -41,7 +41,7 @@ test('the body queue returns everything in one chunk if the body has ended', asy
   assert.is(await text(body.next()), '(end)')
 })
 
-test('the body queue returns no complete body if the body was cut off, and an empty body if nothing arrived', async () => {
+test('the body queue returns no complete body if it was cut off, and an empty one if nothing arrived', async () => {
   const cut = queue()
   cut.push('half')
   cut.body.end(new Error('cut'))
@@ -61,7 +61,7 @@ test('the body queue skips empty chunks', async () => {
   assert.is(await text(next), 'a')
 })
 
-test('the body queue returns the chunks that have arrived before it rejects', async () => {
+test('the body queue returns the chunks that arrived before it rejects', async () => {
   const { body, push } = queue()
   push('half')
   body.end(new Error('cut'))
@@ -70,7 +70,7 @@ test('the body queue returns the chunks that have arrived before it rejects', as
   for (let i = 0; i < 2; i += 1) assert.is((await body.next().catch((error) => error)).message, 'cut')
 })
 
-test('the body queue pauses its source once when too much is waiting, and resumes it once that has been read', async () => {
+test('the body queue pauses its source once when too much is queued, and resumes it after that has been read', async () => {
   const { body, seen, push } = queue()
   push('small')
   assert.equal(seen, [])
@@ -81,7 +81,7 @@ test('the body queue pauses its source once when too much is waiting, and resume
   assert.equal(seen, ['pause', 'resume'])
 })
 
-test("the body queue doesn't touch a source that has ended, because its connection may serve another call", async () => {
+test("the body queue doesn't resume a source that has ended, because its connection may serve another call", async () => {
   const { body, seen, push } = queue()
   push(KIB_20)
   body.end()
@@ -89,7 +89,7 @@ test("the body queue doesn't touch a source that has ended, because its connecti
   assert.equal(seen, ['pause'])
 })
 
-test('the body queue drops what has arrived when it is canceled', async () => {
+test('the body queue drops the queued chunks when it is canceled', async () => {
   const { body, seen, push } = queue()
   push('a')
   body.cancel('enough')

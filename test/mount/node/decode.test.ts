@@ -69,7 +69,7 @@ test('decompressed responses drop the headers that describe the compressed body'
   assert.is(await getText(response.body), TEXT)
 })
 
-test('each event in a compressed stream is returned as soon as it arrives', async () => {
+test('each event in a compressed stream is decompressed as soon as it arrives', async () => {
   const gzip = createGzip()
   const upstream = await httpUpstream((_, res) => {
     res.writeHead(200, { 'content-encoding': 'gzip' })
@@ -94,18 +94,18 @@ test('reading a truncated or corrupt compressed response rejects', async () => {
   }
 })
 
-test("compressed responses may be empty, and identity isn't an encoding", async () => {
+test("compressed responses may be empty, and identity doesn't count as an encoding", async () => {
   assert.is(await getText((await respond('gzip')).body), '')
   const plain = await respond('identity', Buffer.from('plain'))
   assert.is(await getText(plain.body), 'plain')
 })
 
-test('responses with an unsupported encoding are rejected, and their connection is closed', async () => {
+test('responses with an unsupported encoding are rejected, and their connections are closed', async () => {
   const error = await respond('x-unknown', Buffer.from('x')).catch((cause) => cause)
   assert.match(String(error), /content encoding "x-unknown"/)
 })
 
-test('canceling a compressed response stops its upstream', async () => {
+test('canceling a compressed response cancels the upstream body', async () => {
   const closed = Promise.withResolvers<void>()
   const upstream = await httpUpstream((_, res) => {
     res.on('close', closed.resolve)

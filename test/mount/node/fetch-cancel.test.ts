@@ -11,7 +11,7 @@ const { fetch, http, raw, closers } = createCallLab(test.after)
 
 const OK = 'HTTP/1.1 200 OK\r\ncontent-type: text/plain\r\n'
 
-test("a call over undici pauses an upstream while its body isn't read", async () => {
+test('a call over undici pauses its upstream while nobody reads the body', async () => {
   const size = 16 * 1024 * 1024
   let sent = 0
   const { url } = await raw((socket) => {
@@ -67,7 +67,7 @@ test('canceling a call over undici before it is connected rejects immediately an
   await noneLeft(sockets)
 })
 
-test('canceling a call over undici while it connects leaves no connection', async () => {
+test('canceling a call over undici while it connects leaves no connection behind', async () => {
   const pendingRequest = Promise.withResolvers<void>()
   const { url, server } = await raw(() => pendingRequest.resolve())
   let connections = 0
@@ -84,13 +84,13 @@ test('canceling a call over undici while it connects leaves no connection', asyn
   pending.cancel()
   assert.is((await rejection(pending.response)).name, 'AbortError')
   resume()
-  const next = fetch.raw(call(url)) // a connection opened afterward
+  const next = fetch.raw(call(url)) // a connection that opened after the cancellation
   await pendingRequest.promise
   next.cancel()
   assert.is(connections, 1)
 })
 
-test('canceling a call over undici before its headers rejects immediately and closes the connection', async () => {
+test('canceling a call over undici before its headers arrive rejects immediately and closes the connection', async () => {
   const pendingRequest = Promise.withResolvers<void>()
   const { url, sockets } = await raw(() => pendingRequest.resolve())
   const pending = fetch.raw(call(url))
@@ -113,14 +113,14 @@ test('canceling a call over undici mid-body closes the connection and rejects pe
   await noneLeft(sockets)
 })
 
-test('canceling a body drops what has arrived', async () => {
+test('canceling a body drops the chunks that have arrived', async () => {
   const { url } = await raw((socket) => socket.write(`${OK}content-length: 99\r\n\r\nhalf`))
   const { body } = await fetch.raw(call(url)).response
   body.cancel()
   await rejection(body.next())
 })
 
-test("canceling a finished call does nothing and doesn't affect its connection", async () => {
+test("canceling a finished call is a no-op and doesn't affect its connection", async () => {
   const { url, sockets } = await http((_, res) => res.end('ok'))
   const pending = fetch.raw(call(url))
   const { body } = await pending.response
@@ -143,15 +143,15 @@ test("an unread body doesn't block its connection for the next call", async () =
   assert.is(sockets.size, 1)
 })
 
-test("the response of a canceled call doesn't have to be handled", async () => {
+test('the response promise of a canceled call may stay unhandled', async () => {
   const { url } = await raw(() => {})
   const fresh = createNodeFetch()
   closers.push(fresh.close)
   for (const own of [fetch, fresh]) own.raw(call(url)).cancel()
-  for (let i = 0; i < 20; i += 1) await turn() // the runner fails on unhandled rejections
+  for (let i = 0; i < 20; i += 1) await turn() // the test runner fails on unhandled rejections
 })
 
-test('the first call can be canceled while undici is loading', async () => {
+test('the first call can be canceled while undici is still loading', async () => {
   const { url, sockets } = await raw(() => assert.unreachable())
   const fresh = createNodeFetch()
   const pending = fresh.raw(call(url))

@@ -5,13 +5,13 @@ import { call, createCallLab, getText, rejection } from './call-lab.ts'
 import { turn } from './lab.ts'
 import { noneLeft } from './upstream.ts'
 
-const test = suite('connections of calls over undici')
+const test = suite('connections for calls over undici')
 
 const { fetch, http, raw, closers } = createCallLab(test.after)
 
 const OK = 'HTTP/1.1 200 OK\r\ncontent-type: text/plain\r\n'
 
-test('calls over undici reuse connections, most recent first, and use one connection per concurrent call', async () => {
+test('calls over undici reuse the most recently used connections, and use one connection per concurrent call', async () => {
   const waiting: Array<() => void> = []
   const ports = new Set<number | undefined>()
   const { url, sockets } = await http((req, res) => {
@@ -40,7 +40,7 @@ test('a call over undici opens a new connection if the upstream has closed the i
   }
 })
 
-test('a call over undici uses a dispatcher if one is given, with the same guarantees', async () => {
+test('a call over undici uses the given dispatcher, with the same guarantees', async () => {
   const dispatcher = new Agent()
   closers.push(() => void dispatcher.destroy())
   const through = createNodeFetch({ dispatcher })

@@ -8,7 +8,7 @@ const { fetch, http, raw } = createCallLab(test.after)
 
 const OK = 'HTTP/1.1 200 OK\r\ncontent-type: text/plain\r\n'
 
-test('a call over undici sends the method, path, query, headers, and body as given, and requests no compression', async () => {
+test("a call over undici sends the method, path, query, headers, and body as given, and doesn't request compression", async () => {
   const seen: unknown[] = []
   const { url, port } = await http(async (req, res) => {
     const parts: string[] = []
@@ -33,7 +33,7 @@ test('a call over undici sends the method, path, query, headers, and body as giv
   ])
 })
 
-test('responses have a status and headers, and repeated headers are joined or separate', async () => {
+test('responses have a status and headers, with repeated headers joined or separate', async () => {
   const { url } = await raw((socket) => {
     socket.write(`${OK}X-Many: 1\r\nx-many: 2\r\nSet-Cookie: a\r\nset-cookie: b\r\ncontent-length: 2\r\n\r\nok`)
   })
@@ -56,7 +56,7 @@ test('responses have a status and headers, and repeated headers are joined or se
   assert.is(await getText(response.body), 'ok')
 })
 
-test('a call over undici returns chunks as they arrive, and combines chunks that arrive between two reads', async () => {
+test('a call over undici returns chunks as they arrive, and combines those that arrive between two reads', async () => {
   let write: (text: string) => void = () => {}
   const { url } = await http((_, res) => {
     res.flushHeaders()
@@ -85,7 +85,7 @@ test('a call over undici never follows a redirect', async () => {
   assert.is(requests, 1)
 })
 
-test('a call over undici skips informational responses', async () => {
+test('a call over undici skips informational (1xx) responses', async () => {
   const { url } = await raw((socket) => {
     socket.write('HTTP/1.1 103 Early Hints\r\nlink: </a>\r\n\r\nHTTP/1.1 102 Processing\r\n\r\n')
     socket.write(`${OK}content-length: 2\r\n\r\nok`)
@@ -95,7 +95,7 @@ test('a call over undici skips informational responses', async () => {
   assert.is(await getText(response.body), 'ok')
 })
 
-test('errors have the code of their cause', async () => {
+test('errors include the code of their cause', async () => {
   const dead = await raw(() => {})
   dead.close()
   const reset = await raw((socket) => socket.resetAndDestroy())
@@ -117,7 +117,7 @@ test("a call rejects if the response isn't valid HTTP", async () => {
   assert.instance(await rejection(fetch.raw(call(url)).response.then(({ body }) => body.next())), Error)
 })
 
-test("a URL or header that can't be sent rejects instead of throwing", async () => {
+test("a URL or header that can't be sent causes a rejection, not a synchronous throw", async () => {
   assert.instance(await rejection(fetch.raw(call('ftp://host/')).response), TypeError)
   assert.instance(await rejection(fetch.raw(call('nonsense')).response), TypeError)
   assert.instance(await rejection(fetch.raw(call('http://[')).response), TypeError)
@@ -126,7 +126,7 @@ test("a URL or header that can't be sent rejects instead of throwing", async () 
   assert.is(error.code, 'UND_ERR_INVALID_ARG')
 })
 
-test('a truncated body rejects after the received data: by length, by chunks, or by a reset', async () => {
+test('reading a truncated body returns the received data and then rejects: by length, by chunks, or by a reset', async () => {
   const cuts: Array<Parameters<typeof rawUpstream>[0]> = [
     (socket) => socket.end(`${OK}content-length: 9\r\n\r\nhalf`),
     (socket) => socket.end(`${OK}transfer-encoding: chunked\r\n\r\n4\r\nhalf\r\n`),
@@ -141,12 +141,12 @@ test('a truncated body rejects after the received data: by length, by chunks, or
   }
 })
 
-test('a body that ends with its connection is complete', async () => {
+test('a body that ends when the connection closes is complete', async () => {
   const { url } = await raw((socket) => socket.end('HTTP/1.0 200 OK\r\n\r\nwhole'))
   assert.is(await getText((await fetch.raw(call(url)).response).body), 'whole')
 })
 
-test("the function for calls over undici works like Node's fetch if called like it", async () => {
+test("createNodeFetch also returns a function that works like Node's fetch", async () => {
   const { url } = await http((req, res) => res.end(req.method))
   const response = await fetch(url, { method: 'PUT' })
   assert.instance(response, Response)

@@ -5,7 +5,7 @@ import type { ByteStream, Exchange, Reply } from '../../../src/index.ts'
 
 type ResponseBody = (exchange: Exchange) => Reply | undefined | Promise<Reply | undefined>
 
-/** Creates a gateway whose response the test sets. It doesn't serve paths below `/host`. */
+/** Creates a gateway with a response that the test sets. It doesn't serve paths below `/host`. */
 export function stubGateway(respond: ResponseBody, basePath = ''): ExchangeGateway {
   return {
     basePath,
@@ -25,7 +25,7 @@ export const json = (value: unknown, status = 200): Reply => ({
   body: JSON.stringify(value),
 })
 
-/** Creates the servers and sockets of a test file. `close` ends all of them. */
+/** Creates servers and sockets for a test file. `close` closes all of them. */
 export function createLab() {
   const servers: Server[] = []
   const sockets: Socket[] = []
@@ -40,7 +40,7 @@ export function createLab() {
 
   return {
     listen,
-    /** Opens a connection that writes the given data and keeps everything it receives. */
+    /** Opens a connection that writes the given data and collects everything it receives. */
     dial(port: number, text = ''): Connection {
       const socket = connect(port, '127.0.0.1')
       sockets.push(socket)
@@ -60,13 +60,13 @@ export function createLab() {
 export interface Connection {
   readonly socket: Socket
   readonly text: string
-  /** Waits until the received data matches. If there is a lot of data, only the end is searched. */
+  /** Waits until the received data matches. Searches only the end if there is a lot of data. */
   until(pattern: RegExp): Promise<string>
-  /** Resolves when the connection ends, with whether it was reset. */
+  /** Resolves when the connection has closed, to whether it was reset. */
   readonly closed: Promise<{ isReset: boolean }>
 }
 
-/** The number of characters searched after each chunk. Searching everything would take quadratic time. */
+/** The number of characters searched after each chunk. Searching all of them would take quadratic time. */
 const LAST = 64 * 1024
 
 function watchSocket(socket: Socket): Connection {
@@ -121,7 +121,7 @@ export interface Source extends ByteStream {
   readonly isCanceled: boolean
 }
 
-/** Creates a stream that a test feeds by hand. */
+/** Creates a stream that a test fills chunk by chunk. */
 export function source(): Source {
   const chunks: Uint8Array[] = []
   let state: 'open' | 'ended' | Error = 'open'
@@ -170,5 +170,5 @@ export function source(): Source {
   }
 }
 
-/** Lets everything that is ready run. */
+/** Lets pending callbacks run. */
 export const turn = () => new Promise<void>((resolve) => setImmediate(resolve))

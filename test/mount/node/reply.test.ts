@@ -4,7 +4,7 @@ import { assert, suite } from '../../support/suite.ts'
 import { createLab, json, type Source, source, stubGateway, turn } from './lab.ts'
 
 const lab = createLab()
-const test = suite('a reply sent through a Node response')
+const test = suite('replies sent through a Node response')
 test.after(lab.close)
 
 const GET = 'GET /v1 HTTP/1.1\r\nHost: a\r\n\r\n'
@@ -39,7 +39,7 @@ test('an empty reply has length 0, and a 204 has none', async () => {
   assert.is((await fetch(url)).headers.get('content-length'), null)
 })
 
-test('a Node response to HEAD has only headers, and cancels a stream', async () => {
+test('a Node response to HEAD has only headers, and cancels the stream', async () => {
   const body = source()
   const replies = [json('text'), { status: 200, headers: { 'content-type': 'text/event-stream' }, body }]
   const { port } = await serve(() => replies.shift())
@@ -65,7 +65,7 @@ test("a Node response sends a stream's headers before its first chunk, and each 
   await connection.until(/\r\n0\r\n\r\nHTTP\/1\.1 200 /)
 })
 
-test('a Node response flushes middleware that buffers chunks', async () => {
+test('a Node response flushes chunks through middleware that buffers them', async () => {
   const body = source()
   const handle = toNodeHandler(stubGateway(() => ({ status: 200, headers: {}, body })))
   let flushes = 0
@@ -76,7 +76,7 @@ test('a Node response flushes middleware that buffers chunks', async () => {
   assert.is(flushes, 1)
 })
 
-test('a Node response reads a stream no faster than the client does', async () => {
+test('a Node response reads a stream only as fast as the client does', async () => {
   const body = source()
   const { port } = await stream(body)
   const connection = lab.dial(port, GET)
@@ -91,7 +91,7 @@ test('a Node response reads a stream no faster than the client does', async () =
     pushed += 1
     for (let i = 0; i < 20; i += 1) await turn()
   }
-  assert.ok(body.pulls > 5, 'the kernel takes some') // from then on, nothing more is pulled
+  assert.ok(body.pulls > 5, 'the kernel takes some') // after this, nothing more is pulled
   for (let i = 0; i < 50; i += 1) body.push(chunk)
   for (let i = 0; i < 20; i += 1) await turn()
   assert.is(body.pulls, before)
@@ -101,7 +101,7 @@ test('a Node response reads a stream no faster than the client does', async () =
   assert.is(connection.text.match(/\xc3\x9f/g)?.length, (pushed + 50) * chunk.length)
 })
 
-test('a Node response whose stream fails sends the written bytes, then closes the connection without a clean end', async () => {
+test('a Node response whose stream fails sends the chunks so far, then closes the connection without a clean end', async () => {
   const body = source()
   const { port } = await stream(body)
   const connection = lab.dial(port, GET)
@@ -111,7 +111,7 @@ test('a Node response whose stream fails sends the written bytes, then closes th
   assert.match(connection.text, /data: error\n\n\r\n$/)
 })
 
-test('a Node response closes the connection of a stream that fails before its first chunk', async () => {
+test('a Node response whose stream fails before the first chunk closes the connection', async () => {
   const body = source()
   body.fail(new Error('cut'))
   const { url } = await stream(body)
@@ -121,7 +121,7 @@ test('a Node response closes the connection of a stream that fails before its fi
   assert.instance(failed, TypeError)
 })
 
-test('a Node response resets an HTTP/1.0 connection if its end would look like the end of the stream', async () => {
+test('a Node response resets an HTTP/1.0 connection if closing it would look like the end of the stream', async () => {
   const body = source()
   const { port } = await stream(body)
   const connection = lab.dial(port, 'GET /v1 HTTP/1.0\r\n\r\n')
@@ -131,7 +131,7 @@ test('a Node response resets an HTTP/1.0 connection if its end would look like t
   assert.is((await connection.closed).isReset, true)
 })
 
-test('a Node response streams to an HTTP/1.0 client until the connection ends', async () => {
+test('a Node response streams to an HTTP/1.0 client until the connection closes', async () => {
   const body = source()
   const { port } = await stream(body)
   const connection = lab.dial(port, 'GET /v1 HTTP/1.0\r\n\r\n')
@@ -153,7 +153,7 @@ test('pipelined requests get their responses in order', async () => {
   await connection.until(/"\/v1\/1"[\s\S]*"\/v1\/2"[\s\S]*"\/v1\/3"$/)
 })
 
-test("a header that HTTP can't transmit leads to a bare 500 and cancels the stream", async () => {
+test("a header that can't be sent over HTTP causes a bare 500 and cancels the stream", async () => {
   const body = source()
   const replies = [{ status: 200, headers: { 'x-a': 'a\nb' }, body }, json('next')]
   const { url } = await serve(() => replies.shift())
@@ -162,14 +162,14 @@ test("a header that HTTP can't transmit leads to a bare 500 and cancels the stre
   assert.is(await (await fetch(url)).json(), 'next')
 })
 
-test('a rejected gateway promise, which should never happen, leads to a bare 500', async () => {
+test('a rejected gateway promise, which should never happen, causes a bare 500', async () => {
   const { url } = await serve(() => Promise.reject(new Error('secret')))
   const response = await fetch(url)
   assert.is(response.status, 500)
   assert.is(await response.text(), '{"error":"Internal server error"}')
 })
 
-test('a Node response that the host app has already ended is left alone', async () => {
+test("a Node response that the host app ends mid-stream isn't written to again", async () => {
   const body = source()
   let response: ServerResponse | undefined
   const handle = toNodeHandler(stubGateway(() => ({ status: 200, headers: {}, body })))
@@ -207,7 +207,7 @@ test('a stream is canceled if the host app is already responding', async () => {
   assert.is(await (await fetch(url)).text(), 'the host')
 })
 
-test('a path outside the gateway gets a reply from the gateway, or goes to the next handler', async () => {
+test('a path outside the gateway gets a 404 from the gateway, or goes to the next handler if there is one', async () => {
   const handle = toNodeHandler(stubGateway(() => json('ours')))
   const alone = await lab.listen((req, res) => handle(req, res))
   assert.is((await fetch(`${alone.url}/host`)).status, 404)

@@ -24,7 +24,7 @@ async function serve(look: (exchange: Exchange) => unknown) {
   return lab.listen(toNodeHandler(gateway))
 }
 
-/** Waits until the socket stops reading. */
+/** Waits until the socket is paused. */
 async function waitUntilSettled(socket: Socket): Promise<Socket> {
   for (let before = -1; before !== socket.bytesRead; ) {
     before = socket.bytesRead
@@ -35,13 +35,13 @@ async function waitUntilSettled(socket: Socket): Promise<Socket> {
 
 const text = async (exchange: Exchange, maxBytes = 1_000) => Buffer.from(await exchange.body(maxBytes)).toString()
 
-test('a Node request has a method, path, query, and headers', async () => {
+test("an exchange exposes the request's method, path, query, and headers", async () => {
   const { url } = await serve(({ method, path, query, header }: Exchange) => [method, path, query, typeof header])
   const response = await fetch(`${url}/v1/models?limit=1`, { method: 'PATCH' })
   assert.equal(await response.json(), ['PATCH', '/v1/models', '?limit=1', 'function'])
 })
 
-test("repeated headers are joined with a comma and cookies with a semicolon, and inherited names aren't found", async () => {
+test("repeated headers are joined with commas, cookies with semicolons, and inherited property names aren't headers", async () => {
   const names = ['x-many', 'cookie', 'set-cookie', 'authorization', 'absent', 'constructor', '__proto__', 'tostring']
   const { port } = await serve((exchange) => names.map((name) => exchange.header(name) ?? null))
   const connection = lab.dial(
@@ -54,7 +54,7 @@ test("repeated headers are joined with a comma and cookies with a semicolon, and
   assert.ok(connection.text.includes(JSON.stringify(values)), connection.text)
 })
 
-test('headers are copied by name, with the same values', async () => {
+test('copyHeaders copies the named headers of the request, and keeps existing ones that the request lacks', async () => {
   const { port } = await serve((exchange) => {
     const into = { 'x-many': 'before', via: 'kept' }
     exchange.copyHeaders(new Set(['x-many', 'cookie', 'absent', 'via', 'constructor']), into)
@@ -68,7 +68,7 @@ test('headers are copied by name, with the same values', async () => {
   assert.ok(connection.text.includes(JSON.stringify({ 'x-many': '1, 2', via: 'kept', cookie: 'a=1' })), connection.text)
 })
 
-test('a body is read in one piece and in chunks', async () => {
+test('a body can be read at once or in chunks', async () => {
   const { url, port } = await serve((exchange) => text(exchange))
   assert.is(await (await fetch(`${url}/v1`, { method: 'POST', body: 'whole' })).json(), 'whole')
   const connection = lab.dial(port, 'POST /v1 HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nin \r\n')
@@ -77,13 +77,13 @@ test('a body is read in one piece and in chunks', async () => {
   assert.match(await connection.until(/"$/), /"in two"$/)
 })
 
-test('a missing body is empty', async () => {
+test('a missing body reads as empty', async () => {
   const { url } = await serve((exchange) => text(exchange))
   assert.is(await (await fetch(`${url}/v1`)).json(), '')
   assert.is(await (await fetch(`${url}/v1`, { method: 'POST' })).json(), '')
 })
 
-test('a body of exactly the maximum size is read, and one more byte is rejected', async () => {
+test('a body of exactly the maximum size is accepted, and one more byte is rejected', async () => {
   const { url } = await serve((exchange) => text(exchange, 5))
   assert.is((await fetch(`${url}/v1`, { method: 'POST', body: '12345' })).status, 200)
   const rejected = await fetch(`${url}/v1`, { method: 'POST', body: '123456' })
@@ -103,7 +103,7 @@ test('a declared length over the limit gets a 413 without waiting for the body, 
   await connection.closed
 })
 
-test('a body that exceeds the limit gets a 413 while it arrives, and the connection closes without reading the rest', async () => {
+test('a body that grows past the limit gets a 413 while it arrives, and the connection closes without reading the rest', async () => {
   const { port } = await serve((exchange) => text(exchange, 100_000))
   const connection = lab.dial(port, 'POST /v1 HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n')
   const chunk = `4000\r\n${'x'.repeat(0x4000)}\r\n`
@@ -116,7 +116,7 @@ test('a body that exceeds the limit gets a 413 while it arrives, and the connect
   await connection.closed
 })
 
-test('reading stops at the limit, before the response', async () => {
+test('reading stops at the limit, even before there is a response', async () => {
   const response = Promise.withResolvers<void>()
   const { port, server } = await serve(async (exchange) => {
     await exchange.body(1_000).catch(() => response.promise)
@@ -134,9 +134,9 @@ test('reading stops at the limit, before the response', async () => {
   await connection.closed
 })
 
-test('a client that reads only after sending everything gets its response', async () => {
+test('a client that reads only after sending everything still gets its response', async () => {
   const { setTimeout } = globalThis
-  // The time a client has to send the rest, which a busy machine may need for itself.
+  // Extends the time a client has to send the rest, because on a busy machine it may need longer.
   globalThis.setTimeout = Object.assign((action: () => void, ms = 0) => setTimeout(action, ms * 20), setTimeout)
   try {
     const { port } = await serve(() => 'early')
@@ -155,7 +155,7 @@ test('a client that reads only after sending everything gets its response', asyn
   }
 })
 
-test("a small unread body doesn't end the connection", async () => {
+test("a small unread body doesn't close the connection", async () => {
   const { port } = await serve(() => 'early')
   const request = 'POST /v1 HTTP/1.1\r\nHost: a\r\nContent-Length: 3\r\n\r\nabc'
   const connection = lab.dial(port, request)
@@ -164,14 +164,14 @@ test("a small unread body doesn't end the connection", async () => {
   await connection.until(/"early"[\s\S]*"early"$/)
 })
 
-test('a large unread body ends the connection, and its client still gets the response', async () => {
+test('a large unread body closes the connection, but only after the client gets its response', async () => {
   const { url } = await serve(() => 'early')
   const response = await fetch(`${url}/v1`, { method: 'POST', body: new Uint8Array(4_000_000) })
   assert.is(response.headers.get('connection'), 'close')
   assert.is(await response.json(), 'early')
 })
 
-test('a client that disconnects while sending rejects the body and aborts', async () => {
+test('a client that disconnects while sending rejects the body and triggers an abort', async () => {
   const seen: string[] = []
   const done = Promise.withResolvers<void>()
   const { port } = await serve(async (exchange) => {
@@ -185,7 +185,7 @@ test('a client that disconnects while sending rejects the body and aborts', asyn
   assert.equal(seen.sort(), ['CLIENT_CLOSED_REQUEST', 'abort'])
 })
 
-test('a body that violates HTTP rejects', async () => {
+test('a body that violates HTTP is rejected', async () => {
   const code = Promise.withResolvers<unknown>()
   const { port } = await serve((exchange) => exchange.body(1_000).catch((error) => code.resolve(error.code)))
   const connection = lab.dial(port, 'POST /v1 HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n')
@@ -194,7 +194,7 @@ test('a body that violates HTTP rejects', async () => {
   assert.match(connection.text, /^HTTP\/1\.1 400 /)
 })
 
-test("app functions get a Fetch request with the same URL, method, and headers, no body, and the client's abort", async () => {
+test("app functions get a Fetch request with the same URL, method, and headers, the client's abort signal, and no body", async () => {
   const aborted = Promise.withResolvers<string>()
   const { port } = await serve(async (exchange) => {
     const request = exchange.toRequest()
@@ -210,7 +210,7 @@ test("app functions get a Fetch request with the same URL, method, and headers, 
   assert.is(await aborted.promise, JSON.stringify(['POST', 'http://me.example:8080/api?b', '1', 'a=1; b=2', null]))
 })
 
-test('every library accepts the Fetch request, even if the signal is used late', async () => {
+test('the Fetch request is a real Request that can be copied and cloned, even if its signal is first used late', async () => {
   const seen = Promise.withResolvers<string>()
   const { port } = await serve(async (exchange) => {
     const request = exchange.toRequest()
@@ -249,7 +249,7 @@ test("a request's content encoding and bytes are passed on unchanged", async () 
   assert.equal(await response.json(), ['gzip', 'zip'])
 })
 
-test('an exchange offers one upstream function for the entire process, another one, or none', async () => {
+test('exchanges share one upstream function per process, or use a custom one or none', async () => {
   const own = Object.assign(async () => new Response(), {
     raw: () => {
       throw new Error('nobody calls')

@@ -6,10 +6,10 @@ import { fakeUpstream, sse } from '../../pipeline/support/upstream.ts'
 import { assert, suite } from '../../support/suite.ts'
 
 const servers: NodeServer[] = []
-const test = suite('the SDKs over a port')
+const test = suite('official SDKs over a port')
 test.after(() => Promise.all(servers.map((server) => server.close({ graceMs: 0 }))))
 
-/** Creates a `fetch` that sends requests for the gateway to the port on which it listens. */
+/** Creates a `fetch` that sends the gateway's requests to its port. */
 async function listen(gateway: Parameters<typeof serveNode>[0]): Promise<typeof globalThis.fetch> {
   const server = await serveNode(gateway)
   servers.push(server)
@@ -17,13 +17,13 @@ async function listen(gateway: Parameters<typeof serveNode>[0]): Promise<typeof 
 }
 
 for (const [name, { create, format: own }] of Object.entries(clients)) {
-  test(`a tool loop works with a provider of another format (${name})`, async () => {
+  test(`a tool loop works with a provider that uses another format (${name})`, async () => {
     const { world } = await openToolLoop(own === 'gemini' ? 'anthropic-messages' : 'gemini', own)
     const { converse } = create(await listen(world.gateway))
     for (const stream of [false, true]) assert.equal(await converse(MODEL, { stream }), EXPECTED)
   })
 
-  test(`the call to the provider ends when the client disconnects mid-stream (${name})`, async () => {
+  test(`the provider call ends when the client disconnects mid-stream (${name})`, async () => {
     const { events } = outputBy('anthropic-messages').response
     const started = events.slice(0, events.findIndex((event) => event.includes('Paris')) + 1)
     const closed = Promise.withResolvers<void>()

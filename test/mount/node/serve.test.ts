@@ -24,7 +24,7 @@ test('serveNode listens on a free local port and reports it', async () => {
   assert.is(await (await fetch(`${url}/v1`)).json(), '/v1')
 })
 
-test('serveNode reports a reachable URL for every address it listens on', async () => {
+test('serveNode reports a reachable URL for each address it can listen on', async () => {
   for (const [hostname, name] of [
     ['::1', '[::1]'],
     ['0.0.0.0', 'localhost'],
@@ -42,7 +42,7 @@ test("serveNode returns the gateway's reply for paths outside the gateway", asyn
   assert.is((await fetch(`${url}/host`)).status, 404)
 })
 
-test('serveNode rejects with a clear message if the port is taken', async () => {
+test('serveNode rejects with a clear message if the port is in use', async () => {
   const { port } = await lab.listen(() => {})
   const error = await serveNode(
     stubGateway(() => undefined),
@@ -52,7 +52,7 @@ test('serveNode rejects with a clear message if the port is taken', async () => 
   assert.is(error.code, 'EADDRINUSE')
 })
 
-test("serveNode rejects with a clear message if the address isn't local", async () => {
+test("serveNode rejects with a clear message if the address isn't a local one", async () => {
   const error = await serveNode(
     stubGateway(() => undefined),
     { hostname: '192.0.2.1' },
@@ -63,7 +63,7 @@ test("serveNode rejects with a clear message if the address isn't local", async 
   )
 })
 
-test('serveNode on a loopback address only accepts hosts that no page on another site can have', async () => {
+test("serveNode on a loopback address accepts only hosts that other sites' pages can't have", async () => {
   const { port } = await serve(() => json('secret'))
   const status = async (host: string) => {
     const connection = lab.dial(port, request(host))
@@ -91,7 +91,7 @@ test('serveNode on a loopback address only accepts hosts that no page on another
   }
 })
 
-test("serveNode's error explains how to allow a host, and listed hosts are accepted", async () => {
+test("serveNode's error explains how to allow a host, and allowed hosts are accepted", async () => {
   const { port } = await serve(() => json('ours'), { allowedHosts: ['Gateway.Example'] })
   const rejected = lab.dial(port, request('evil.example'))
   assert.match(
@@ -102,14 +102,14 @@ test("serveNode's error explains how to allow a host, and listed hosts are accep
   assert.match(await letIn.until(/"ours"$/), /^HTTP\/1\.1 200 /)
 })
 
-test('serveNode on other addresses accepts every host unless some are listed', async () => {
+test('serveNode on other addresses accepts every host unless allowedHosts is set', async () => {
   const open = await serve(() => json('ours'), { hostname: '0.0.0.0' })
   await lab.dial(open.port, request('anything.example')).until(/"ours"$/)
   const named = await serve(() => json('ours'), { hostname: '0.0.0.0', allowedHosts: ['a.example'] })
   await lab.dial(named.port, request('anything.example')).until(/403 /)
 })
 
-test('serveNode sends 100 Continue only when the body is read', async () => {
+test('serveNode sends 100 Continue only once the body is read', async () => {
   const { port } = await serve(async (exchange) => {
     if (exchange.path === '/v1/unread') return json('unread')
     return json(Buffer.from(await exchange.body(10)).toString())
@@ -143,7 +143,7 @@ test('close lets in-flight responses finish, rejects new connections, and ends i
   await busy.closed
 })
 
-test("close cuts off responses that haven't finished in time, and notifies the gateway", async () => {
+test("close cuts off responses that don't finish in time, and notifies the gateway", async () => {
   const body = source()
   const server = await serve(() => ({ status: 200, headers: {}, body }))
   const busy = lab.dial(server.port, request('localhost'))
@@ -155,7 +155,7 @@ test("close cuts off responses that haven't finished in time, and notifies the g
   await body.canceled
 })
 
-test('a connection that sends another request while the server closes gets one more response', async () => {
+test('a connection that sends another request while the server is closing gets one more response', async () => {
   const body = source()
   const server = await serve(({ path }) => (path === '/v1' ? { status: 200, headers: {}, body } : json('last')))
   const busy = lab.dial(server.port, request('localhost'))

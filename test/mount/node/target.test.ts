@@ -4,10 +4,10 @@ import { assert, suite } from '../../support/suite.ts'
 import { createLab, json, stubGateway } from './lab.ts'
 
 const lab = createLab()
-const test = suite('the request target')
+const test = suite('request targets')
 test.after(lab.close)
 
-/** Spellings of a path that some parser takes for another path. */
+/** Spellings of a path that some parser could take for another path. */
 const SPELLINGS = [
   '/v1/models',
   '/v1/models/',
@@ -58,7 +58,7 @@ const SPELLINGS = [
   '/?x',
 ]
 
-test('the request target is parsed like the URL of a Fetch request, in any spelling', async () => {
+test('any spelling of a request target is parsed like the URL of a Fetch request', async () => {
   assert.ok(SPELLINGS.length >= 40)
   for (const spelling of SPELLINGS) {
     const { pathname, search } = new URL(new Request(`http://localhost${spelling}`).url)
@@ -66,21 +66,21 @@ test('the request target is parsed like the URL of a Fetch request, in any spell
   }
 })
 
-test('the request target is rejected unless it starts with a single slash', async () => {
+test('a request target is rejected unless it starts with a single slash', async () => {
   for (const target of ['*', 'v1/models', '//evil/v1', '/\\evil', '///', '/\t/evil', 'http://a/v1/models', 'a:443', ''])
     assert.is(parseTarget(target), undefined, target)
 })
 
 const { port } = await lab.listen(toNodeHandler(stubGateway(({ path, query }) => json({ path, query }))))
 
-/** Sends a request with a hand-written request line. */
+/** Sends a request with a handwritten request line. */
 async function send(target: string, host = 'localhost'): Promise<string> {
   const connection = lab.dial(port, `GET ${target} HTTP/1.1\r\nHost: ${host}\r\nConnection: close\r\n\r\n`)
   await connection.closed
   return connection.text
 }
 
-test('the request target reaches the gateway over a real connection as the same path', async () => {
+test('over a real connection, the gateway gets the same path that parsing the target returns', async () => {
   const refusedByNode = /[\t \x80-\uffff]/
   for (const spelling of SPELLINGS.filter((text) => !refusedByNode.test(text))) {
     const { pathname, search } = new URL(`http://localhost${spelling}`)
@@ -124,13 +124,13 @@ test('every valid Host is accepted', async () => {
     assert.match(await send('/v1/models', host), /^HTTP\/1\.1 200 /, host)
 })
 
-test('a request without a Host is served if its protocol has none', async () => {
+test("a request without a Host header is served if its HTTP version doesn't require one", async () => {
   const connection = lab.dial(port, 'GET /v1/models HTTP/1.0\r\n\r\n')
   await connection.closed
   assert.match(connection.text, /^HTTP\/1\.1 200 /)
 })
 
-test('TRACE is rejected, because no Fetch request can have it', async () => {
+test("TRACE is rejected, because a Fetch request can't have that method", async () => {
   const connection = lab.dial(port, 'TRACE /v1/models HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n')
   await connection.closed
   assert.match(connection.text, /^HTTP\/1\.1 405 /)

@@ -1,7 +1,7 @@
 import { createServer, type Server as HttpServer, type RequestListener } from 'node:http'
 import { type AddressInfo, createServer as createTcp, type Server, type Socket } from 'node:net'
 
-/** Opens an upstream on raw sockets that sends exactly what a test writes. */
+/** Opens an upstream on raw sockets that sends exactly what the test writes. */
 export async function rawUpstream(onRequest: (socket: Socket, head: string) => void) {
   const sockets = new Set<Socket>()
   const server = createTcp((socket) => {
@@ -37,7 +37,7 @@ function closeAll(server: Server, sockets: Set<Socket>): void {
   for (const socket of sockets) socket.destroy()
 }
 
-/** Settles when no connection is left. */
+/** Resolves when no connection is left. */
 export async function noneLeft(sockets: Set<Socket>): Promise<void> {
   for (const socket of sockets) if (!socket.closed) await new Promise((resolve) => socket.once('close', resolve))
 }
