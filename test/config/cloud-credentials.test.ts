@@ -47,7 +47,7 @@ function open(
 const HOUR = 60 * 60_000
 const unauthorized = () => Response.json({ error: { message: 'no' } }, { status: 401 })
 
-test('sends the token of GoogleAuth to Vertex AI, for all accounts, and renews it a minute before it expires', async () => {
+test('sends the GoogleAuth token to Vertex AI for all accounts, and renews it a minute before it expires', async () => {
   let tokens = 0
   const apiKey = googleCredentials({
     auth: () => ({
@@ -71,7 +71,7 @@ test('sends the token of GoogleAuth to Vertex AI, for all accounts, and renews i
   assert.equal([tokens, getLastAuthorization()], [2, 'Bearer ya29.token-2'])
 })
 
-test('creates another client if the provider rejects its token', async () => {
+test('creates a new client if the provider rejects its token', async () => {
   let clients = 0
   const create = () => `token-of-client-${++clients}`
   const google = googleCredentials({
@@ -177,7 +177,7 @@ const PACKAGES = {
 } as const
 
 for (const [name, [connections, model]] of Object.entries(PACKAGES))
-  test(`if "${name}" is missing, the error mentions it, and the next request tries to load it again`, async () => {
+  test(`if "${name}" is missing, the error says so, and the next request tries to load it again`, async () => {
     let loads = 0
     const hooks = registerHooks({
       resolve(specifier, context, next) {
@@ -204,7 +204,7 @@ for (const [name, [connections, model]] of Object.entries(PACKAGES))
     }
   })
 
-/** Exports of the vendors' packages that fail as they do after an expired login. */
+/** Stand-ins for the vendors' packages that fail as they do after a login has expired. */
 const EXPIRED = {
   '@aws-sdk/credential-providers': `export const fromNodeProviderChain = () => async () => { throw new Error('expired: badger-mandolin') }`,
   'google-auth-library': `export class GoogleAuth { async getClient() { throw Object.freeze(new Error('expired: badger-mandolin')) } }`,
@@ -248,7 +248,7 @@ for (const [name, [connections, model]] of Object.entries(PACKAGES))
     }
   })
 
-test('a failing package that the app provides causes no login advice', async () => {
+test("a failing package that the app provides doesn't cause login advice", async () => {
   const provider = () => Promise.reject(new Error('expired'))
   const { send, errors } = open({
     bedrock: { apiKey: awsCredentials({ provider }), providerSpecificData: { region: 'us-east-1' } },

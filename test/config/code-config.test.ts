@@ -50,7 +50,7 @@ const getError = (promise: Promise<unknown>) =>
     (error: unknown) => (isGatewayError(error) ? `${error.status} ${error.code}` : String(error)),
   )
 
-test("a connection may be named by a provider's alias, as in the API and the config file", async () => {
+test("a connection's key may be a provider alias, as in the API and the config file", async () => {
   const { api } = open({ connections: { gemini: { apiKey: 'key-in-code' } }, combos: {}, aliases: {}, models: {} })
   const { connections } = await api.connections.list()
   assert.equal(
@@ -70,7 +70,7 @@ test('serves combos, aliases, and models without a stored record', async () => {
   assert.equal(calls[2], { url: 'http://mine.test/v1/chat/completions', authorization: 'Bearer a-longer-key-of-mine' })
 })
 
-test('lists records defined in code first, with a mark', async () => {
+test('lists records defined in code first, and marks them', async () => {
   const { api } = open()
   await api.combos.create({ name: 'stored', models: ['mine/m'] })
   const { combos } = await api.combos.list()
@@ -138,7 +138,7 @@ test('rejects changes to records defined in code with a 409, and stores nothing'
     assert.not(stored.includes(text), text)
 })
 
-test('discovering the models of a connection in code fails without a call to the server', async () => {
+test('discovering the models of a connection in code fails without calling the server', async () => {
   const { api, calls } = open()
   assert.is(await getError(api.connections.discover('mine')), '409 DEFINED_IN_CODE')
   assert.is(await getError(api.connections.update('mine', { discover: true })), '409 DEFINED_IN_CODE')
@@ -182,7 +182,7 @@ test('overrides a stored record with the same name until the configuration is re
   assert.is((await again.api.settings.get()).maxAttempts, 7)
 })
 
-test('keeps keys, limits, and usage in memory without a storage, and warns once', async () => {
+test('keeps keys, limits, and usage in memory if there is no storage, and warns once', async () => {
   const warnings: string[] = []
   const { api, fetch } = createGateway({
     ...config,
@@ -308,7 +308,7 @@ const problems: Array<[GatewayOptions, RegExp]> = [
   [{ aliases: { a: ' x/y' } }, /^aliases\.a must not start or end with whitespace/],
 ]
 
-test('a record that contains itself is rejected with its path', () => {
+test('rejects a record that contains itself, and names its path', () => {
   const combo: Record<string, unknown> = { models: ['x/y'] }
   combo.health = combo
   assert.throws(
@@ -329,7 +329,7 @@ for (const [options, message] of problems)
     )
   })
 
-test('skips entries that are undefined, and trims the URL of the cloud proxy', async () => {
+test("skips entries that are undefined, and trims the cloud proxy's URL", async () => {
   const { api } = open({
     connections: { openai: undefined, anthropic: { apiKey: 'key-of-anthropic' } },
     combos: { none: undefined },
@@ -345,12 +345,12 @@ test('skips entries that are undefined, and trims the URL of the cloud proxy', a
   assert.is((await api.settings.get()).cloudUrl, 'https://cloud.test')
 })
 
-test('an alias in code may publish a model under its own name', async () => {
+test('an alias in code may have the same name as its model', async () => {
   const { chat } = open({ aliases: { 'openai/gpt-4o-mini': 'openai/gpt-4o-mini' } })
   assert.is((await chat('openai/gpt-4o-mini')).status, 200)
 })
 
-test('keeps stored settings when an update repeats settings defined in code', async () => {
+test('keeps the stored settings if an update repeats settings defined in code', async () => {
   const storage = memoryStorage()
   const plain = createGateway({ storage, logger: false })
   await plain.api.settings.update({ maxAttempts: 7, health: { minCalls: 9 } })

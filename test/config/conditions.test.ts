@@ -45,7 +45,7 @@ test('a request fails if functions exclude all entries', async () => {
   assert.is(await getOutcome(await chat({ model: 'none' })), '400 invalid_request')
 })
 
-test('functions of several entries run concurrently, once each, within a second', async () => {
+test('the functions of several entries run concurrently, once each, within a second', async () => {
   let calls = 0
   const slow: When = async () => {
     calls++
@@ -104,13 +104,13 @@ test('a condition that hangs fails after a second, and its signal aborts', async
   assert.is(signals[0]?.aborted, true)
 })
 
-test('onRouteError: "ignore" uses the entry of a condition that fails', async () => {
+test('onRouteError: "ignore" uses the entry if its condition fails', async () => {
   const { chat, upstream, errors } = openRouted(withCondition(() => 'yes' as never, { onRouteError: 'ignore' }))
   assert.is((await chat({ model: 'picky' })).status, 200)
   assert.equal([upstream.providers, errors.length], [['one'], 1])
 })
 
-test('a combo shows which conditions are functions, and an explanation shows their results', async () => {
+test('a combo shows which conditions are functions, and an explanation shows the results of those functions', async () => {
   const { api, upstream } = openRouted(withCondition(({ bytes }) => bytes > 1_000))
   const { combos } = await api.combos.list()
   const picky = combos.find(({ name }) => name === 'picky')
@@ -128,7 +128,7 @@ test('a combo shows which conditions are functions, and an explanation shows the
   assert.equal([upstream.calls.length, failed.errors], [0, []])
 })
 
-test('functions are rejected everywhere else, and so is the stored form of a function', async () => {
+test('functions are rejected in every other field, and so is the stored form of a function', async () => {
   const make = (combo: unknown) => () => createGateway({ combos: { picky: combo as never }, logger: false })
   assert.throws(make({ models: ['one/m'], strategy: () => 'fallback' }), /combos\.picky\.strategy/)
   assert.throws(make([{ model: 'one/m', weight: () => 1 }]), /combos\.picky\.models\[0\]\.weight/)

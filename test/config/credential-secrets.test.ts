@@ -13,11 +13,11 @@ import { chatEvents, chatResponse } from '../pipeline/support/responses.ts'
 import { sse } from '../pipeline/support/upstream.ts'
 import { assert, suite } from '../support/suite.ts'
 
-const test = suite('secrets of credential functions')
+const test = suite('secrets in credential functions')
 
 const ADMIN = 'management-token-of-forty-characters-000'
 
-/** The secrets are ordinary words, so nothing masks them because of their shape. */
+/** The secrets are ordinary words, so nothing redacts them because of their shape. */
 const secrets = {
   plain: 'walrus-umbrella-cobalt-fandango',
   rotated: 'meadow-trombone-quartz-lanterns',
@@ -29,7 +29,7 @@ const secrets = {
   malformed: 'lynx-accordion-violet-primroses',
 }
 
-/** A provider's response to a call with one of the secrets. */
+/** A provider's response to a call that contains one of the secrets. */
 const respondQuoting = (status: number, secret: string) =>
   Response.json(
     {
@@ -234,7 +234,7 @@ async function search(folder: string): Promise<void> {
     )
 }
 
-/** Lists the pages without parameters, and the pages of a connection, an account, a combo, and a request. */
+/** Lists the dashboard pages without parameters, and the pages of a connection, an account, a combo, and a request. */
 async function listPages(read: (path: string) => Promise<string>): Promise<string[]> {
   const { paths }: { paths: Record<string, object> } = JSON.parse(await read('/api/openapi.json'))
   const { requests }: { requests: Array<{ id: string }> } = JSON.parse(await read('/api/usage/requests'))

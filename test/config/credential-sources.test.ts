@@ -52,7 +52,7 @@ function open(
 
 const unauthorized = (text = 'no') => Response.json({ error: { message: text } }, { status: 401 })
 
-test('check 61: 100 concurrent requests call the function once, and again after the credential expires', async () => {
+test('check 61: 100 concurrent requests call the function once, and the first request after the expiry calls it again', async () => {
   const requests: CredentialRequest[] = []
   const { send, calls, clock } = open(async (about) => {
     requests.push(about)
@@ -92,7 +92,7 @@ test('check 61: a 401 renews the credential once, and the client gets a response
   assert.is(reasons.length, 2)
 })
 
-test('tries the next target if the renewed credential is also rejected or is unchanged', async () => {
+test("tries the next target if the renewed credential is also rejected or hasn't changed", async () => {
   for (const source of [() => 'always-the-same-key', ({ reason }: CredentialRequest) => `the-${reason}-key`]) {
     const { send, calls } = open(source, ({ host }) => (host === 'first.test' ? unauthorized() : undefined))
     assert.is((await send('both')).status, 200)
@@ -210,7 +210,7 @@ test('sends AWS access keys only to Bedrock', async () => {
   assert.match(String(errors[0]), /"first" returned AWS access keys, which only Bedrock accepts/)
 })
 
-test("rejects an expiresAt that isn't a number, and treats null as no expiry", async () => {
+test('rejects a non-numeric expiresAt, and treats null as no expiry', async () => {
   for (const expiresAt of [Number.NaN, '2030-01-01', new Date()]) {
     const { send, errors } = open((() => ({ apiKey: 'a-key-that-expires', expiresAt })) as never)
     assert.is((await send()).status, 502)
@@ -303,7 +303,7 @@ test("one key's rejected credential doesn't put the target in cooldown for other
   assert.is(calls.at(-1), `Bearer the-key-of-${good.id}`)
 })
 
-test('removes parts of AWS access keys from errors, and leaves errors unchanged if the key is a short placeholder', async () => {
+test('removes parts of AWS access keys from errors, unless the key is a short placeholder', async () => {
   const credential = {
     accessKeyId: 'AKIAIOSFODNN7EXAMPLE',
     secretAccessKey: 'wJalrXUtnFEMIK7MDENGbPxRfiCYEXAMPLEKEY',

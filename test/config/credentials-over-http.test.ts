@@ -8,7 +8,7 @@ import { sse } from '../pipeline/support/upstream.ts'
 import { fakeClock } from '../support/clock.ts'
 import { assert, suite } from '../support/suite.ts'
 
-const test = suite('credentials from functions, over HTTP')
+const test = suite('credential functions over HTTP')
 
 interface Call {
   host: string
@@ -97,7 +97,7 @@ test('1,000 concurrent first requests call the function once', async () => {
   }, source)
 })
 
-test("requests during a credential's expiry call the function once more, and none fails", async () => {
+test('requests that arrive while a credential expires share one function call, and none fails', async () => {
   const reasons: string[] = []
   const refreshed = Promise.withResolvers<string>()
   let now = () => 0
@@ -135,7 +135,7 @@ const createRotation = () => {
 const rejectsFirst: Respond = ({ authorization }) =>
   authorization === 'Bearer rotated-key-1' ? unauthorized() : undefined
 
-test('a stream is sent again with the rotated credential after a 401, and arrives complete', async () => {
+test('a stream is retried with the rotated credential after a 401, and arrives complete', async () => {
   const { reasons, source } = createRotation()
   await withGateway(
     async (server) => {
@@ -182,7 +182,7 @@ test('100 concurrent requests and streams with a revoked credential share one re
   )
 })
 
-test('a function that hangs fails its target after five seconds with the class `credentials`, and the next target responds', async () => {
+test('a function that hangs fails its target after five seconds with the error class `credentials`, and the next target responds', async () => {
   let signal: AbortSignal | undefined
   const source: CredentialSource = (request) => {
     signal = request.signal

@@ -10,7 +10,7 @@ import { type Mistake, mistakes } from './support/mistakes.ts'
 
 const test = configSuite('error messages in the management API, in code, and in the config file')
 
-/** All gateways in these tests stay empty, because every record is rejected. */
+/** The gateways in these tests stay empty, because every record is rejected. */
 const api = createGateway({ storage: memoryStorage(), logger: false }).api as Management<unknown>
 
 /** Writes a record through the management API. Resolves to the error message. */
@@ -45,7 +45,7 @@ function findCodeMessage(mistake: Mistake): string {
   }
 }
 
-/** Converts an API message to that of code, which starts with the place, and where `null` doesn't omit a field. */
+/** Converts a management API message to the message for code, which starts with the path, and where `null` doesn't omit a field. */
 function toCodeMessage(message: string, [section, name]: Mistake): string {
   const location = section === 'settings' ? section : `${section}.${name}`
   const problem = message
@@ -60,11 +60,11 @@ function toCodeMessage(message: string, [section, name]: Mistake): string {
       ? `${location}.${unknown} was renamed.${hint.slice('It was renamed.'.length)}`
       : `${location}.${unknown} is not a known field. ${hint}`
   if (field === undefined) return `${location}: ${problem}`
-  const isAlias = section === 'aliases' && field === 'model' // an alias in code is only its model
+  const isAlias = section === 'aliases' && field === 'model' // in code, an alias is just its model
   return `${location}${isAlias ? '' : `.${field}`} ${rest}`
 }
 
-/** Removes the list of known fields, which differs in code, and hints about a provider's name, because the API knows more names. */
+/** Removes the list of known fields, which differs in code, and suggestions for provider names, because the API knows more of them. */
 const withoutKnown = (message: string) =>
   message.replace(/ Known: .*/, ' Known').replace(/( Unknown provider "[^"]+"\.) Did you mean [^?]+\?/, '$1')
 
@@ -72,13 +72,13 @@ for (const mistake of mistakes) {
   const [section, name, input] = mistake
   const shown = `${section} ${name} ${JSON.stringify(input)}`.replace(/(.)\1{50,}/g, '$1…')
 
-  test(`the messages match: ${shown.slice(0, 120)}`, async ({ folder }) => {
+  test(`the messages are the same: ${shown.slice(0, 120)}`, async ({ folder }) => {
     const code = findCodeMessage(mistake)
     const api = await findApiMessage(mistake)
     assert.is(withoutKnown(code), withoutKnown(toCodeMessage(api, mistake)))
 
     const text = JSON.stringify(toConfig(mistake))
-    if (text.includes('null')) return // `null` removes a field in a file, and other `null`s are `NaN`, which JSON doesn't have
+    if (text.includes('null')) return // In a file, `null` removes a field. Other `null`s stand for `NaN`, which JSON doesn't support.
     const path = await write(folder, 'mistake.json', text)
     const file: unknown = await readConfigFile(path, {})
       .then((read) => applyConfig(read, openData().data))

@@ -58,7 +58,7 @@ test("a group in code limits its keys' requests and models", async () => {
   )
 })
 
-test('a plan in code sets the limits of each account, and the tags that connections must have', async () => {
+test('a plan in code sets the limits of each account, and the tags that its connections must have', async () => {
   const { askAs } = open(
     { plans: { free: { each: { requests: { day: 1 } }, require: { zdr: true } } } },
     { identify, accounts: { defaultPlan: 'free' } },
@@ -79,7 +79,7 @@ test("groups and plans in code aren't reported as damaged", async () => {
   assert.equal((await api.health.list()).damaged, [])
 })
 
-test('a group is named after its ID, and a plan is found by its name', async () => {
+test("a group's default name is its ID, and a plan can be referenced by its name", async () => {
   const { api, askAs } = open(
     { groups: { team: {} }, plans: { p1: { name: 'Free', each: { requests: { day: 1 } } } } },
     { identify, accounts: { defaultPlan: 'Free' } },
@@ -114,7 +114,7 @@ test('rejects changes to a group in code with a 409, and stores nothing', async 
   assert.equal(stored, [])
 })
 
-test('a group in code overrides a stored group with the same ID until the code omits it', async () => {
+test('a group in code overrides a stored group with the same ID until it is removed from the code', async () => {
   const storage = memoryStorage()
   const { api, askWith, gateway } = open({}, { storage, secret: 'a-secret-of-at-least-32-characters' })
   await api.groups.put({ id: 'team', name: 'Stored', isActive: false })
@@ -134,7 +134,7 @@ test('a group in code overrides a stored group with the same ID until the code o
   )
 })
 
-test('a reload changes groups for the next request, and pausing one ends the streams of its keys', async () => {
+test("a reload changes groups for the next request, and pausing a group ends its keys' streams", async () => {
   const { api, askWith, gateway } = open(
     { groups: { team: { models: ['openai-compatible-one/*'] } } },
     {
@@ -168,7 +168,7 @@ test('a reload changes groups for the next request, and pausing one ends the str
   assert.is(await askWith(key, 'two/m'), 403)
 })
 
-test('a reload without changes keeps the time when a group was created', async () => {
+test("a reload without changes preserves a group's creation time", async () => {
   const { api, gateway } = open({ groups: { team: {} } })
   const { createdAt } = await api.groups.get('team')
   await gateway.reload({ connections, groups: { team: { metadata: { cost: 'rd' } } } })

@@ -8,7 +8,7 @@ import { assert, suite } from '../support/suite.ts'
 
 const GUIDES = 'docs/src/content/docs/guides/'
 
-const test = suite('examples in the guides on configuration in code')
+const test = suite('examples in the guides to configuration in code')
 
 interface Call {
   url: string
@@ -16,7 +16,7 @@ interface Call {
   model: string
 }
 
-/** Runs the first block of a guide that contains `text`, with the values it needs from your app. The providers respond with `respond`. */
+/** Runs the first block of a guide that contains `text`, with the values that it expects from the app. The providers respond with `respond`. */
 function run([guide, text]: [string, string], app: Record<string, unknown>, respond: (call: Call) => Response) {
   const page = readPages().find(({ path }) => path === `${GUIDES}${guide}.md`)
   const block = page?.blocks.find(({ language, code }) => language === 'ts' && code.includes(text))
@@ -83,7 +83,7 @@ test('the first example falls back to the second provider, and requires a key', 
   )
 })
 
-test("the example with a plan identifies users by the app's session, and limits each of them", async () => {
+test("the plan example identifies users by the app's session, and limits each of them", async () => {
   const app = { findUserId: async (cookie: string | null) => cookie?.replace('s=', '') }
   const { send } = run(['users-of-your-app', 'plans: {'], app, () => chat())
   assert.is((await send('fast')).status, 401)
@@ -93,7 +93,7 @@ test("the example with a plan identifies users by the app's session, and limits 
   assert.is((await send('openai/gpt-5', { cookie: 's=bob' })).status, 403)
 })
 
-test("the example with credentials from a vault reads each tenant's credential once", async () => {
+test("the vault example reads each tenant's credential once", async () => {
   const paths: string[] = []
   const vault = {
     async read(path: string) {
@@ -109,7 +109,7 @@ test("the example with credentials from a vault reads each tenant's credential o
   assert.ok(calls.every(({ key }) => key?.includes('secret:providers/')))
 })
 
-test('the example with a route function chooses a model by user, size, and price', async () => {
+test('the route function example chooses a model by user, size, and price', async () => {
   const { send, calls } = run(['configure-in-code', 'route('], {}, (call) => (isOpenai(call) ? chat() : message()))
   const choose = async (headers: Record<string, string>, model = 'auto') => {
     assert.is((await send(model, headers)).status, 200)
@@ -121,7 +121,7 @@ test('the example with a route function chooses a model by user, size, and price
   assert.is((await choose({ 'x-user': 'alice' }, 'smart'))?.model, 'gpt-5')
 })
 
-test('the example with conditions checks a header and the response', async () => {
+test('the conditions example checks a header and the response', async () => {
   const { send, calls } = run(['configure-in-code', 'when: ({ header })'], {}, (call) =>
     isOpenai(call) ? chat('I am not sure.') : message(),
   )

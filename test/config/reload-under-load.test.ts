@@ -10,7 +10,7 @@ import { assert, suite } from '../support/suite.ts'
 
 const test = suite('reloading the configuration under load')
 
-/** Starts a provider that rejects all keys but its own. Streams wait for `release` before their second half. */
+/** Starts a provider that rejects all keys but its own. Its streams wait for `release` before their second half. */
 async function startProvider(name: string) {
   let release = () => {}
   const released = new Promise<void>((resolve) => {
@@ -70,7 +70,7 @@ function slowStorage(): Storage {
 
 for (const [name, storage, storeMaxAgeMs] of [
   ['a storage that reports changes', () => memoryStorage(), 1_000],
-  ['a slow storage', slowStorage, 1],
+  ["a slow storage that doesn't report changes", slowStorage, 1],
 ] as const)
   test(`no request fails and no stream is dropped during reloads under load, with ${name}`, async () => {
     const [blue, green] = [await startProvider('blue'), await startProvider('green')]

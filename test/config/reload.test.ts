@@ -8,7 +8,7 @@ import { chatResponse } from '../pipeline/support/responses.ts'
 import { fakeClock } from '../support/clock.ts'
 import { assert, suite } from '../support/suite.ts'
 
-const test = suite('reloading the configuration in code')
+const test = suite('reloading configuration in code')
 
 interface Call {
   host: string
@@ -100,7 +100,7 @@ test('an invalid configuration is rejected with a TypeError and changes nothing'
   }
 })
 
-test('the stored record applies again once its record in code is removed', async () => {
+test('a stored record applies again once the record that overrode it in code is removed', async () => {
   const { gateway, send, calls } = open({
     connections: { ...connect('old'), ...connect('new') },
     combos: { smart: ['openai-compatible-old/m'] },
@@ -138,7 +138,7 @@ test('new requests use the new settings', async () => {
   assert.is((await send('openai-compatible-old/m')).status, 200)
 })
 
-test('the new configuration applies while the storage is unavailable', async () => {
+test('a new configuration takes effect even while the storage is unavailable', async () => {
   const inner = memoryStorage()
   let isUnavailable = false
   const fail = () => Promise.reject(new Error('the storage is away'))
@@ -173,7 +173,7 @@ test('a request that is reading records during a reload uses the new records', a
       updatedAt: NOW,
       isActive: false,
     }
-    await inner.set(`connections/c${index}`, JSON.stringify({ order: index, record })) // more than one page
+    await inner.set(`connections/c${index}`, JSON.stringify({ order: index, record })) // more than one page of records
   }
   const held: Array<() => void> = []
   const storage: Storage = {
@@ -335,7 +335,7 @@ test('old credentials are dropped once no in-flight request can use them', async
   assert.equal(listSecrets(), [])
 })
 
-test('a dropped credential is requested from its function again', async () => {
+test('a dropped credential is fetched from its function again', async () => {
   const reasons: string[] = []
   const source = ({ reason }: CredentialRequest) => `key-number-${reasons.push(reason)}`
   const credentials = new SourcedCredentials(() => source, fakeClock())
@@ -350,7 +350,7 @@ test('a dropped credential is requested from its function again', async () => {
   assert.equal([await find('lab'), await find('lab-2')], ['key-number-3', 'key-number-2'])
 })
 
-test('only a reload can change records in code, and a closed gateway rejects a reload', async () => {
+test('only a reload can change records in code, and a closed gateway rejects reloads', async () => {
   const { gateway } = open({ connections: connect('old'), combos: { smart: ['openai-compatible-old/m'] } })
   const [{ id = '', createdAt } = {}] = (await gateway.api.combos.list()).combos
   await gateway.reload({ connections: connect('old'), combos: { smart: ['openai-compatible-old/n'] } })

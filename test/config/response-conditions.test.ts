@@ -25,7 +25,7 @@ async function readText(response: Response): Promise<string> {
   return choices[0]?.message.content ?? ''
 }
 
-test('a function can reject a response, and the next model is tried', async () => {
+test('a function can reject a response, and then the next model is tried', async () => {
   const seen: unknown[] = []
   const { chat, upstream, records, attempts } = openRouted(
     withFunction(async (response, { model, header }) => {
@@ -63,13 +63,13 @@ test('a function can reject a response, and the next model is tried', async () =
   )
 })
 
-test('the client gets the last response if functions reject all of them', async () => {
+test('the client gets the last response if the functions reject all of them', async () => {
   const { chat, upstream } = openRouted(withFunction(() => true))
   const response = await chat({ model: 'picky' })
   assert.equal([response.status, await readText(response), upstream.providers], [200, 'two', ['one', 'two']])
 })
 
-test('the functions of outer and inner combos apply, and each sees the response in one form', async () => {
+test('the functions of outer and inner combos both apply, and get the response in the same form', async () => {
   const { chat, upstream } = openRouted({
     combos: {
       inner: { models: ['claude/m', 'one/m'], on: [({ text }) => text === 'claude'] },
@@ -81,7 +81,7 @@ test('the functions of outer and inner combos apply, and each sees the response 
   assert.equal([await readText(response), upstream.providers], ['two', ['claude', 'one', 'two']])
 })
 
-test('the gateway buffers a stream until its functions have decided', async () => {
+test('the gateway buffers a stream until the functions have accepted or rejected it', async () => {
   const { chat, upstream } = openRouted(withFunction(({ text }) => text === 'one'))
   const response = await chat({ model: 'picky', stream: true })
   const text = await response.text()
@@ -89,7 +89,7 @@ test('the gateway buffers a stream until its functions have decided', async () =
   assert.ok(text.includes('two') && !text.includes('one'), text)
 })
 
-test('functions are only called for chat', async () => {
+test('functions are called only for chat', async () => {
   let calls = 0
   const { post } = openRouted({
     ...withFunction(() => ++calls > 0),
@@ -139,13 +139,13 @@ test('a function that hangs fails after a second, and its signal aborts', async 
   assert.is(signals[0]?.aborted, true)
 })
 
-test('onRouteError: "ignore" accepts the response when a function fails', async () => {
+test('onRouteError: "ignore" accepts the response if a function fails', async () => {
   const { chat, upstream, errors } = openRouted(withFunction(() => 'yes' as never, { onRouteError: 'ignore' }))
   const response = await chat({ model: 'picky' })
   assert.equal([await readText(response), upstream.providers, errors.length], ['one', ['one'], 1])
 })
 
-test('combos and explanations show response conditions that are functions', async () => {
+test('combos and explanations show which response conditions are functions', async () => {
   let calls = 0
   const { api } = openRouted({ combos: { picky: { models: ['one/m', 'two/m'], on: ['schema', () => ++calls > 0] } } })
   assert.equal((await api.combos.list()).combos[0]?.on, ['schema', 'function'])

@@ -4,7 +4,7 @@ import type { NewKey } from '../../src/types.ts'
 import { assert, suite } from '../support/suite.ts'
 import { getOutcome, openRouted, type RoutedOptions } from './support/routed.ts'
 
-const test = suite('permissions and limits of requests with a route function')
+const test = suite('key permissions and limits with a route function')
 
 async function open(options: RoutedOptions, rules: Omit<NewKey, 'name'> = {}) {
   const opened = openRouted({ settings: { requireApiKey: true }, ...options })
@@ -13,14 +13,14 @@ async function open(options: RoutedOptions, rules: Omit<NewKey, 'name'> = {}) {
   return { ...opened, send }
 }
 
-test('a key that allows only auto can use the models that auto routes to', async () => {
+test('a key that allows only auto can use the models that route returns for auto', async () => {
   for (const chosen of ['one/m', 'smart', ['two/m', 'smart'], { models: ['one/m'] }]) {
     const { send } = await open({ route: () => chosen }, { models: ['auto'] })
     assert.is((await send('auto')).status, 200, JSON.stringify(chosen))
   }
 })
 
-test('check 78: a key gets a 403 when a forbidden model is requested by a forbidden name', async () => {
+test("check 78: a key gets a 403 if it isn't allowed to use the requested name", async () => {
   const { send, upstream } = await open({ route: () => ['one/m'] }, { models: ['auto', 'two/m'] })
   assert.is(await getOutcome(await send('two/m')), '200', 'it may use the requested name')
   assert.is(await getOutcome(await send('one/m')), '403 model_not_allowed')
@@ -28,7 +28,7 @@ test('check 78: a key gets a 403 when a forbidden model is requested by a forbid
   assert.is(upstream.calls.length, 1)
 })
 
-test("a list skips targets that a key doesn't allow", async () => {
+test("targets in a list are skipped if the key doesn't allow them", async () => {
   const { send, upstream } = await open({ route: () => ['one/m', 'two/m'] }, { models: ['two/*'] })
   assert.is((await send('other')).status, 200)
   assert.equal(upstream.providers, ['two'])
@@ -40,7 +40,7 @@ test('a request can be routed to a combo that its key allows', async () => {
   assert.equal(upstream.providers, ['one'])
 })
 
-test("candidates() leaves out targets that a key doesn't allow", async () => {
+test("candidates() omits targets that the key doesn't allow", async () => {
   let found: RouteCandidate[] = []
   const route: GatewayOptions['route'] = (_, { candidates }) => {
     found = candidates('smart')
@@ -63,7 +63,7 @@ test("route doesn't change a key's kinds or limits", async () => {
   assert.is(await getOutcome(await embeddings.send('auto')), '403 model_not_allowed')
 })
 
-test('route gets the key and its group', async () => {
+test('route receives the key and its group', async () => {
   const seen: unknown[] = []
   const { send } = await open({
     route: ({ key }, context) => {

@@ -2,7 +2,7 @@ import { explainAction } from '../../src/cli/commands/view-actions.ts'
 import { assert, suite } from '../support/suite.ts'
 import { openRouted, type RoutedOptions } from './support/routed.ts'
 
-const test = suite('explanations of requests with a route function')
+const test = suite('explaining requests with a route function')
 
 async function explain(options: RoutedOptions, request: { model?: string; keyId?: string } = {}) {
   const opened = openRouted(options)
@@ -13,7 +13,7 @@ async function explain(options: RoutedOptions, request: { model?: string; keyId?
 const listUses = (targets: ReadonlyArray<{ provider: string; use: string }>) =>
   targets.map(({ provider, use }) => `${provider} ${use}`)
 
-test('an explanation contains the models that route returned, and their targets', async () => {
+test('an explanation lists the models that route returned, and their targets', async () => {
   const { explanation, upstream, errors } = await explain({ route: () => ['two/m', 'smart'] })
   const { model, route, targets } = explanation
   assert.equal(
@@ -23,14 +23,14 @@ test('an explanation contains the models that route returned, and their targets'
   assert.equal([upstream.calls.length, errors], [0, []])
 })
 
-test('an explanation reports that route returned nothing', async () => {
+test('an explanation shows when route returned nothing', async () => {
   const usual = await explain({ route: () => undefined }, { model: 'smart' })
   assert.equal([usual.explanation.route, listUses(usual.explanation.targets)], [{}, ['one first', 'two next']])
   const unknown = await explain({ route: () => undefined })
   assert.equal([unknown.explanation.route, unknown.explanation.error?.status], [{}, 404])
 })
 
-test('an explanation has no decision without a route function', async () => {
+test('an explanation has no routing decision without a route function', async () => {
   const { explanation } = await explain({}, { model: 'smart' })
   assert.not.ok('route' in explanation)
 })
@@ -51,7 +51,7 @@ test('an explanation states why route failed, and which error the client gets', 
   )
 })
 
-test("an explanation applies a key's models to the requested and the returned name", async () => {
+test("an explanation applies a key's models to both the requested and the returned name", async () => {
   const opened = openRouted({ route: ({ key }) => (key?.name === 'app' ? ['one/m', 'two/m'] : 'claude/c') })
   const { id } = await opened.api.keys.create({ name: 'app', models: ['auto', 'two/m'] })
   const explained = await opened.api.explain({ model: 'auto', keyId: id })

@@ -8,7 +8,7 @@ import type { Respond } from '../pipeline/support/upstream.ts'
 import { assert, suite } from '../support/suite.ts'
 import { failWith503, getOutcome, openRouted } from './support/routed.ts'
 
-const test = suite('the option route')
+const test = suite('the route option')
 
 const onlyOneFails: Respond = (call, signal) =>
   call.provider === 'one' ? failWith503(call, signal) : both(call, signal)
@@ -28,7 +28,7 @@ test('a model that route returns replaces the requested name', async () => {
   assert.is(JSON.parse(upstream.calls[0]?.body ?? '{}').model, 'm')
 })
 
-test('a request is routed as usual if route returns nothing', async () => {
+test('a request is routed normally if route returns nothing', async () => {
   const { chat, upstream } = openRouted({ route: async () => undefined })
   assert.is((await chat({ model: 'smart' })).status, 200)
   assert.equal(upstream.providers, ['one'])
@@ -58,7 +58,7 @@ test('route can return a list with options, or a combo', async () => {
   assert.equal(combo.upstream.providers, ['one', 'two'])
 })
 
-test('a combo that route returns keeps its rules', async () => {
+test('a combo that route returns follows its own rules', async () => {
   const { chat, upstream } = openRouted({ respond: onlyOneFails, route: () => 'once' })
   assert.is((await chat()).status, 503)
   assert.equal(upstream.providers, ['one'])
@@ -81,7 +81,7 @@ test("the models that route returns replace the request's list, but the list's l
   assert.equal(upstream.providers, ['two'])
 })
 
-test('route gets the facts of the request, and runs once for several attempts', async () => {
+test("route receives the request's details, and runs once even if there are several attempts", async () => {
   const seen: RouteCall[] = []
   const contexts: RouteContext[] = []
   const { chat, upstream } = openRouted({
@@ -241,7 +241,7 @@ test('check 78: a route function that hangs fails after a second, and its signal
   assert.is(upstream.calls.length, 0)
 })
 
-test('onRouteError: "ignore" routes the request as usual, and still calls onError', async () => {
+test('onRouteError: "ignore" routes the request normally, and still calls onError', async () => {
   const { chat, upstream, errors } = openRouted({
     onRouteError: 'ignore',
     route: () => {
@@ -253,7 +253,7 @@ test('onRouteError: "ignore" routes the request as usual, and still calls onErro
   assert.ok(errors.length === 1 && isGatewayError(errors[0], 'ROUTE_FAILED'))
 })
 
-test('when the client disconnects, the signal of route aborts, and nothing is reported', async () => {
+test('when the client disconnects, the signal of route aborts, and no error is reported', async () => {
   const signals: AbortSignal[] = []
   const client = new AbortController()
   const { chat, clock, errors, records, upstream } = openRouted({
@@ -287,7 +287,7 @@ for (const stream of [false, true])
   })
 
 for (const stream of [false, true])
-  test(`each client format has its own form of the 503 for a ${stream ? 'stream' : 'response'}`, async () => {
+  test(`each client format has its own 503 for a ${stream ? 'stream' : 'response'}`, async () => {
     const { gateway } = openRouted({ route: () => 7 as never, identify: () => ({ account: 'a' }) })
     for (const [name, { create }] of Object.entries(clients)) {
       const reason: unknown = await create(gateway.fetch as typeof globalThis.fetch)

@@ -3,7 +3,7 @@ import { changeCatalog, findModel, openCatalog } from '../catalog/world.ts'
 import { fakeClock } from '../support/clock.ts'
 import { assert, suite } from '../support/suite.ts'
 
-/** Tests that a store keeps copies of a refreshed catalog for all gateways that share it. */
+/** Tests that a store shares copies of a refreshed catalog among all gateways that use it. */
 export function catalogCopies(
   name: string,
   open: () => Promise<{ storage: Storage; destroy(): Promise<void> | void }>,
@@ -21,7 +21,7 @@ export function catalogCopies(
       const first = await openCatalog(async () => source, { storage, clock })
       await first.send()
       const other = await openCatalog(() => new Promise(() => {}), { storage, clock })
-      // It reads the copy in the background, which takes a while on a busy machine.
+      // A gateway reads the copy in the background, which takes a while on a busy machine.
       for (let requests = 0; requests < 100 && !(await findModel(other, 'model-ü-2999')); requests++) await other.send()
       assert.is((await findModel(other, 'model-ü-2999'))?.price?.input, 1)
 

@@ -5,7 +5,7 @@ import { fakeUpstream, json } from '../pipeline/support/upstream.ts'
 import { openWorld, token, type World } from '../pipeline/support/world.ts'
 import { assert, suite } from '../support/suite.ts'
 
-/** Fills a store with two records of each kind: a good one, and one to be damaged. Resolves to the good client key. */
+/** Fills a store with two records of each type: a good one, and one to be damaged. Resolves to the good client key. */
 async function fillForDamage(storage: Storage): Promise<string> {
   const { api, gateway } = await openWorld({
     storage,
@@ -22,7 +22,7 @@ async function fillForDamage(storage: Storage): Promise<string> {
   return key
 }
 
-/** The damaged record of each kind, recognized by its text. */
+/** The text that identifies the record to damage, by type. */
 const damagedKinds = {
   'keys/': '"hurt"',
   'connections/': '"provider":"two"',
@@ -92,7 +92,7 @@ const MORE_FIELDS = [
 
 const DATA_FIELDS = ['prefix', 'sharesPrefix', 'enabledModels', 'baseUrl', 'format', 'resource', 'region', 'deployment']
 
-/** Returns values that aren't records, or that no release would write. */
+/** Returns strings that aren't records, or that no release would write. */
 function getTexts(text: string): string[] {
   const { record } = JSON.parse(text)
   const inner = JSON.stringify(record)
@@ -136,7 +136,9 @@ function getTexts(text: string): string[] {
   ]
 }
 
-/** Returns the record with each odd value in each field, without each field, and replaced by texts that aren't records. */
+/**
+ * Returns copies of the record with each odd value in each field, with each field missing, and with swapped fields, plus strings that aren't records.
+ */
 function getDamages(text: string): string[] {
   const envelope: Envelope = JSON.parse(text)
   const found = getTexts(text)
@@ -160,7 +162,7 @@ function getDamages(text: string): string[] {
   return found
 }
 
-/** Returns whether no store may read a value as a record. Each of these must be reported. */
+/** Returns whether a string can't be read as a record by any store. Each of these must be reported. */
 const isNoRecord = (text: string): boolean => {
   try {
     const { record } = JSON.parse(text)
@@ -170,11 +172,11 @@ const isNoRecord = (text: string): boolean => {
   }
 }
 
-/** The approximate number of damages to each kind of record. */
+/** The approximate number of damaged versions per record type. */
 const PER_KIND = 40
 
 /**
- * Does hundreds of kinds of damage to a record of each kind in a store, and lets a gateway respond with it. `create` creates an empty store. The
+ * Damages a record of each type in a store in hundreds of ways, and sends requests to a gateway on that store. `create` creates an empty store. The
  * gateway rereads records by age, because change reports are tested elsewhere.
  */
 export function damagedRecords(name: string, create: () => Promise<Damageable>): void {
@@ -193,7 +195,7 @@ export function damagedRecordsTests(
   create: () => Promise<Damageable>,
 ): void {
   for (const prefix of Object.keys(damagedKinds) as DamagedPrefix[])
-    test(`${prefix}: doesn't affect other records, is reported, and can be removed`, async () => {
+    test(`a damaged record in ${prefix} doesn't affect other records, is reported, and can be removed`, async () => {
       const { storage: opened, destroy } = await create()
       const { watch, ...storage } = opened
       const client = await fillForDamage(storage)
@@ -219,7 +221,7 @@ export function damagedRecordsTests(
       await destroy()
     })
 
-  test('reports, shows, and removes damaged records under any possible key', async () => {
+  test('damaged records are reported, listed, and removable under any possible key', async () => {
     const { storage: opened, destroy } = await create()
     const { watch, ...storage } = opened
     await fillForDamage(storage)
@@ -248,7 +250,7 @@ const ODD_IDS = [
   'x'.repeat(900),
 ]
 
-/** Checks that the store rejected a value it can't keep, with a code that says why. */
+/** Checks that the store rejected an unsupported value with a code that says why. */
 function reportError(error: unknown): undefined {
   const code = typeof error === 'object' && error !== null && 'code' in error ? String(error.code) : ''
   assert.match(code, /^STORAGE_(?:NOT_TEXT|TOO_LARGE)$/)
@@ -260,7 +262,7 @@ async function manage<T>(world: World, method: string, path: string): Promise<T>
   return response.json()
 }
 
-/** Checks that every route that reads records responds with all good records, and that damaged ones are named. */
+/** Checks that every route that reads records returns all good records and identifies the damaged ones. */
 async function assertResponds(world: World, { key, text, client }: { key: string; text: string; client: string }) {
   const { gateway, api, chat, recorded } = world
   const headers = { 'x-api-key': client }

@@ -6,9 +6,9 @@ import { COUNT, gatewayProgram, type Processes, type Program, startProcesses } f
 
 /** A store that several gateways share. */
 export interface SharedStore {
-  /** Creates an empty store, named as in `openStore`. */
+  /** Creates an empty store. `place` identifies it, as in `openStore`. */
   create(): Promise<{ place: string; remove(): Promise<void> }> | { place: string; remove(): Promise<void> }
-  /** All gateways must know of a pause within this time after it was acknowledged, in ms. */
+  /** The time within which all gateways must know of an acknowledged pause, in ms. */
   knownWithinMs: number
   /** Ends the server after the last test. */
   end?(): Promise<void>
@@ -25,7 +25,7 @@ const MOST_ROUNDS = 30
 
 type SharedTest = (title: string, body: (processes: Processes) => Promise<void>) => void
 
-/** Tests that four gateways in separate processes behave as one on the store. */
+/** Tests that four gateways in separate processes behave like one on a shared store. */
 export function sharedStoreConformance(name: string, store: SharedStore): void {
   const shared = register(name, store)
   pauses(shared, name, store)
@@ -241,7 +241,7 @@ const post = (path: string, body: unknown) => ({ does: 'calls', method: 'POST', 
 const put = (path: string, body: unknown) => ({ does: 'calls', method: 'PUT', path, body }) as const
 const get = (path: string) => ({ does: 'calls', method: 'GET', path }) as const
 
-/** Resolves to the replies of all processes when each lists this many entries, because changes take a moment to spread. */
+/** Resolves to the replies of all processes once each lists this many entries, because changes take a moment to propagate. */
 async function waitUntilSettled(all: Processes['all'], order: ReturnType<typeof get>, count: number): Promise<Reply[]> {
   const getSize = ({ body }: Reply) => Object.keys(Object.values(body)[0] ?? {}).length
   for (let tries = 0; ; tries++) {

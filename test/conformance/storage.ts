@@ -13,11 +13,11 @@ import { storageWatching } from './storage/watching.ts'
 /** A store under test. */
 export interface StorageSubject {
   storage: Storage
-  /** Opens the same data again, as another process would. Omitted if no other process can. */
+  /** Opens the same data again, as another process would. Omitted if that isn't possible. */
   reopen?(): Promise<Storage> | Storage
-  /** Lets `ms` pass for `ttlMs`. Default: advance the fake clock. */
+  /** Advances time by `ms` for `ttlMs`. Default: advance the fake clock. */
   passTime?(ms: number): Promise<void>
-  /** Removes the data after `storage` and every reopened store were closed. */
+  /** Removes the data after `storage` and all reopened stores are closed. */
   destroy?(): Promise<void>
 }
 
@@ -29,10 +29,10 @@ export interface StorageConformance {
   has?: ReadonlyArray<'increment' | 'watch' | 'ownSecret'>
 }
 
-/** The context of a test: a store, and functions that inspect it from another process or later. */
+/** The context of a test: a store, and functions that inspect it from another process or at a later time. */
 export interface Bench {
   storage: Storage
-  /** Returns another opening of the same data, or the same store if it can't be reopened. */
+  /** Opens the same data again, or returns the same store if it can't be reopened. */
   other(): Promise<Storage>
   passTime(ms: number): Promise<void>
 }
@@ -45,7 +45,7 @@ export function storageConformance(name: string, options: StorageConformance): v
   storageTests((title, body) => register(title, () => withBench(options, body)), options)
 }
 
-/** Declares the tests of an adapter with these claims. */
+/** Declares the tests for an adapter with these claims. */
 export function storageTests(test: StorageTest, claims: Pick<StorageConformance, 'atomic' | 'has'>): void {
   const { atomic = true, has = ['increment', 'watch', 'ownSecret'] } = claims
   storageValues(test)

@@ -18,7 +18,7 @@ type Page = Awaited<ReturnType<BrowserContext['newPage']>>
 const root = fileURLToPath(new URL('../..', import.meta.url))
 const PROVIDER_KEY = 'sk-lab-4f1d9b7a35'
 
-/** The example in a separate folder with the packed package, as in its README, and a browser that keeps its profile. */
+/** The example in a separate folder with the packed package, as in its README, and a browser with a persistent profile. */
 const test = suite<{ folder: string; profile: string }>('the browser example', { folder: '', profile: '' })
 let provider: Awaited<ReturnType<typeof startProvider>>
 let server: Awaited<ReturnType<typeof startServer>> | undefined
@@ -50,7 +50,7 @@ test.after(async ({ folder, profile }) => {
   for (const path of [folder, profile]) if (path) await rm(path, { recursive: true, force: true, maxRetries: 5 })
 })
 
-/** Serves the files of the folder. */
+/** Serves the folder's files. */
 function serve(folder: string) {
   const types: Record<string, string> = {
     '/': 'text/html',
@@ -77,7 +77,7 @@ async function openTab(): Promise<Page> {
   return tab
 }
 
-/** Sends a prompt on a page. Resolves to the response when the status line has this text. */
+/** Sends a prompt on a page. Resolves to the response once the status line has this text. */
 async function send(tab: Page, status: string): Promise<string | null> {
   await tab.fill('[name=question]', 'Hi')
   await tab.click('[name=ask]')
@@ -85,7 +85,7 @@ async function send(tab: Page, status: string): Promise<string | null> {
   return tab.textContent('output')
 }
 
-/** Returns the gateway's response to a script on the page. */
+/** Returns the gateway's response to a request from the page. */
 const call = (tab: Page, method: string, path: string, { body, key }: { body?: object; key?: string } = {}) =>
   tab.evaluate<{ status: number; text: string }>(
     `fetch('/ai${path}', ${JSON.stringify({
@@ -130,7 +130,7 @@ async function chooseModel(tab: Page, model: string): Promise<void> {
 let key = ''
 const request = { model: 'chat', messages: [{ role: 'user', content: 'Hi' }] }
 
-test('the browser example starts offline after the browser was closed, with its keys', async ({ folder, profile }) => {
+test('after a browser restart, the browser example works offline and keeps its keys', async ({ folder, profile }) => {
   key = JSON.parse((await call(page, 'POST', '/api/keys', { body: { name: 'app' } })).text).key
   assert.is((await call(page, 'PATCH', '/api/settings', { body: { requireApiKey: true } })).status, 200)
   await context?.close()
@@ -166,13 +166,13 @@ test('the browser example immediately rejects a key that another tab has paused'
   await second.close()
 })
 
-test('the browser example returns a 503 for a change if the browser is out of space, and keeps working', async () => {
+test('the browser example returns a 503 for a change if the browser is out of storage space, and keeps working', async () => {
   const session = await (context as BrowserContext).newCDPSession(page)
   const { origin } = new URL(url)
   await session.send('Storage.overrideQuotaForOrigin', { origin, quotaSize: 1_000 })
   const create = () => call(page, 'POST', '/api/keys', { body: { name: 'more' } })
   let response = await create()
-  const end = performance.now() + 30_000 // the browser caches the available quota for seconds
+  const end = performance.now() + 30_000 // the browser caches its free quota for a few seconds
   while (response.status === 201 && performance.now() < end) response = await create()
   assert.is(response.status, 503, response.text)
   assert.match(JSON.parse(response.text).error, /cannot write its storage/)

@@ -8,17 +8,17 @@ const TOKEN = 'an-admin-token-of-forty-characters-or-so'
 const PROVIDER_KEY = 'sk-openai-0123456789'
 const COMMAND = 'node node_modules/signalbox/dist/cli.js'
 const HELLO = /"Hel"[\s\S]*"lo"[\s\S]*data: \[DONE\]/
-/** The time that the README and the project promise, from a running proxy to a verified mirror. */
+/** The time that the README and the project promise for going from a running proxy to a verified replica. */
 const MINUTE_MS = 60_000
 
-/** The example's proxy and a gateway started by the command, each on its own port. */
+/** The example's proxy, and a gateway started by the command, each on its own port. */
 interface World {
   example: Example
   upstream: Awaited<ReturnType<typeof startUpstream>>
   cloud: string
   home: string
   secrets: Record<string, string>
-  /** Runs a block of the README against these URLs. */
+  /** Runs a README block against these URLs. */
   follow(block: number, env?: Record<string, string>): Promise<string>
   restart(): Promise<void>
 }

@@ -31,7 +31,7 @@ test('the deployment commands on the page include all bindings', { timeoutMs: RU
   }
 })
 
-test('the Worker prints which variables are missing, and returns a 500', { timeoutMs: RUN_MS }, async (context) => {
+test('the Worker logs which variables are missing, and returns a 500', { timeoutMs: RUN_MS }, async (context) => {
   const { example, started } = context.server
   await started.stop()
   const file = join(example.folder, '.env')

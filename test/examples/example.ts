@@ -16,30 +16,30 @@ const execute = promisify(execFile)
 const packages = fileURLToPath(new URL('node_modules', import.meta.url))
 const runtimes = fileURLToPath(new URL('../runtimes/node_modules/.bin', import.meta.url))
 
-/** The time limit for a command of an example on a busy machine. A Next build takes longest. */
+/** The time limit for an example's command on a busy machine. A Next build takes longest. */
 export const RUN_MS = 180_000
 
 export interface Run {
   code: number | null
-  /** Everything printed to either stream. */
+  /** The output on stdout and stderr. */
   output: string
 }
 
-/** A command of an example that keeps running, such as a server. */
+/** A long-running command of an example, such as a server. */
 export interface Started {
-  /** Everything printed to either stream so far. */
+  /** The output on stdout and stderr so far. */
   readonly output: string
   readonly ended: Promise<Run>
-  /** Sends SIGTERM to the command and everything it started, as systemd does, and waits for it to end. */
+  /** Sends SIGTERM to the command and its child processes, as systemd does, and waits for them to end. */
   stop(): Promise<Run>
-  /** Kills the command and everything it started immediately. */
+  /** Immediately kills the command and its child processes. */
   kill(): Promise<Run>
 }
 
 export interface Example {
-  /** A copy of the example from the packed tarball, with what installing `signalbox` adds. */
+  /** A copy of the example from the packed tarball, with everything that installing `signalbox` adds. */
   folder: string
-  /** The commands in each `sh` block of its page in the documentation, or otherwise of its README, without install commands. */
+  /** The commands in the `sh` blocks of its documentation page, or of its README if it has no page, without install commands. */
   blocks: string[][]
   run(script: string, env?: Record<string, string>): Promise<Run>
   start(script: string, env?: Record<string, string>): Started
@@ -48,13 +48,13 @@ export interface Example {
 
 export interface ExampleOptions {
   /**
-   * Whether its packages are copied (as hard links) instead of linked. Bundlers such as Next's reject links that lead out of the folder. Default:
+   * Whether its packages are copied (as hard links) instead of linked. Bundlers such as Next's reject links that point outside the folder. Default:
    * `false`.
    */
   copiesPackages?: boolean
 }
 
-/** Copies the example `name` from the packed tarball to a temporary folder. Skips the file if the packages of this folder are missing. */
+/** Copies the example `name` from the packed tarball to a temporary folder. Skips the test file if the example's packages aren't installed. */
 export async function openExample(name: string, { copiesPackages = false }: ExampleOptions = {}): Promise<Example> {
   if (!existsSync(packages)) skip('examples: their packages are not installed in test/examples')
   unpacking ??= unpack()
@@ -69,7 +69,7 @@ export async function openExample(name: string, { copiesPackages = false }: Exam
   await rm(join(modules, 'signalbox'), { recursive: true, force: true })
   await cp(unpacked, join(modules, 'signalbox'), { recursive: true })
   const program = join('signalbox', String(manifest.bin.signalbox))
-  await chmod(join(modules, program), 0o755) // like npm
+  await chmod(join(modules, program), 0o755) // as npm does
   await symlink(join('..', program), join(modules, '.bin', 'signalbox'))
   for (const dependency of Object.keys(manifest.dependencies))
     if (!existsSync(join(modules, dependency)))
@@ -104,13 +104,13 @@ export async function openExample(name: string, { copiesPackages = false }: Exam
   }
 }
 
-/** Returns the documentation page with the commands of an example. */
+/** Returns the documentation page that contains an example's commands. */
 export const findPage = (name: string): string =>
   join(root, `docs/src/content/docs/start/embed-in-${name === 'cloudflare' ? 'workers' : name}.md`)
 
 let unpacking: Promise<string> | undefined
 
-/** Packs the built package once for all examples in this process. Resolves to the folder with the tarball's contents. */
+/** Packs the built package once for all examples in this process. Resolves to the folder of the tarball's contents. */
 async function unpack(): Promise<string> {
   const location = await mkdtemp(join(tmpdir(), 'signalbox-packed-'))
   process.once('exit', () => rmSync(location, { recursive: true, force: true }))
@@ -120,7 +120,7 @@ async function unpack(): Promise<string> {
   return join(location, 'package')
 }
 
-/** Links the packages that the example itself depends on, and the programs of all packages. */
+/** Links the packages that the example depends on, and the bin files of all packages. */
 async function linkPackages(folder: string): Promise<void> {
   const modules = join(folder, 'node_modules')
   const own: { dependencies?: object; devDependencies?: object } = JSON.parse(
@@ -133,7 +133,7 @@ async function linkPackages(folder: string): Promise<void> {
   }
 }
 
-/** Starts a script in its own process group, with the runtimes of these tests and nothing else from this machine's environment. */
+/** Starts a script in its own process group. Its environment contains the runtimes of these tests, and nothing else from this machine. */
 export function startScript(script: string, cwd: string, extra: Record<string, string>): Started {
   const path = [dirname(process.execPath), runtimes, process.env.PATH].join(delimiter)
   const home = { HOME: cwd, XDG_CONFIG_HOME: join(cwd, '.config'), npm_config_update_notifier: 'false' }
@@ -149,11 +149,11 @@ export function startScript(script: string, cwd: string, extra: Record<string, s
   const send = (signal: NodeJS.Signals) => {
     try {
       if (child.pid) process.kill(-child.pid, signal)
-    } catch {} // all of it had ended
+    } catch {} // all processes had ended
   }
   const kill = () => send('SIGKILL')
   process.once('exit', kill)
-  child.on('exit', kill) // also ends what it has left running
+  child.on('exit', kill) // also ends processes that it left running
   const ended = once(child, 'close').then(([code]): Run => {
     process.off('exit', kill)
     return { code, output }
@@ -174,7 +174,7 @@ export function startScript(script: string, cwd: string, extra: Record<string, s
   }
 }
 
-/** Waits until `holds` resolves to a truthy value. Fails with the output of a command if that ends or takes too long. */
+/** Waits until `holds` resolves to a truthy value. Fails with the command's output if the command ends or takes too long. */
 export async function until<Value>(
   started: Pick<Started, 'output' | 'ended'>,
   holds: () => Promise<Value> | Value,
@@ -194,7 +194,7 @@ export async function until<Value>(
   }
 }
 
-/** Finds a port below those the system assigns, so that no other test's server gets it before the command listens. */
+/** Finds a free port below the range that the system assigns from, so no other test's server takes it before the command listens. */
 export async function findFreePort(): Promise<number> {
   const server = createServer()
   for (;;)

@@ -1,7 +1,7 @@
 import { assert } from '../support/suite.ts'
 import { namesWrongSecret, testExample, testMissingVariables } from './scenario.ts'
 
-/** The examples of apps that serve a gateway below `/ai`, and each app's own response to an unknown path. */
+/** The examples of apps that serve a gateway below `/ai`, and each app's own response for an unknown path. */
 const apps = { express: 'Cannot GET /elsewhere', fastify: 'Route GET:/elsewhere not found', hono: '404 Not Found' }
 
 for (const [name, notFound] of Object.entries(apps)) {

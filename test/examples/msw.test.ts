@@ -19,9 +19,9 @@ test("the example's own tests pass", async ({ example }) => {
   assert.match(output, passing)
 })
 
-/** By what is broken: the file below the example's folder, its original text, and the broken text. */
+/** Faults to introduce: the file below the example's folder, its original text, and the broken text. */
 const faults: Record<string, [file: string, from: string, to: string]> = {
-  'the gateway does not respond': ['node_modules/signalbox/dist/index.js', '', 'throw new Error("broken")\n'],
+  "the gateway doesn't respond": ['node_modules/signalbox/dist/index.js', '', 'throw new Error("broken")\n'],
   'the combo has no second model': ['app.mjs', ", 'anthropic/claude-haiku-4-5'", ''],
   'the gateway requires no key': ['app.mjs', 'requireApiKey: true', 'requireApiKey: false'],
   'the management API is open': [
@@ -47,7 +47,7 @@ for (const [fault, [file, from, to]] of Object.entries(faults))
     }
   })
 
-/** Runs the README's commands with a report that doesn't depend on a terminal. */
+/** Runs the README's commands with a reporter that doesn't depend on a terminal. */
 function runTests({ blocks, run }: Example) {
   const script = blocks[0]?.join('\n') ?? ''
   return run(script, { NODE_OPTIONS: '--test-reporter=tap' })

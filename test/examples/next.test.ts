@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { RUN_MS } from './example.ts'
 import { namesMissing, namesWrongSecret, testExample } from './scenario.ts'
 
-/** Turbopack rejects links that lead out of the folder. */
+/** Turbopack rejects links that point outside the folder. */
 const test = testExample('next', () => ({ address: '127.0.0.1:3000/ai', copiesPackages: true }))
 
 namesWrongSecret(test)

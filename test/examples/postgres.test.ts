@@ -9,7 +9,7 @@ interface PgClient {
 }
 
 const postgres = await startPostgres()
-/** A separate database for this run, because others may use the server. */
+/** A separate database for this run, because other processes may use the server. */
 const database = `signalbox_example_${process.pid}`
 
 const test = testExample('postgres', async () => {

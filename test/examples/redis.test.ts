@@ -12,7 +12,7 @@ interface RedisClient {
 }
 
 const redis = await findRedis()
-/** A separate database, because others may use the server. */
+/** A separate database, because other processes may use the server. */
 const url = new URL('/13', redis.url).href
 
 const test = testExample('redis', async () => {
@@ -24,7 +24,7 @@ test.after(async () => {
   await redis.remove()
 })
 
-test('two gateways share the port, and rotate through the models of a combo without duplicates or gaps', async ({
+test("two gateways share the port, and rotate through a combo's models without duplicates or gaps", async ({
   server,
 }) => {
   await bothRespond(server)
@@ -42,7 +42,7 @@ test('both gateways immediately reject a key that one of them has paused', async
   for (let requestCount = 0; requestCount < 4; requestCount++) assert.is((await server.models(key)).status, 200)
   assert.is((await server.manage('PUT', `/keys/${id}`, { isActive: false })).status, 200)
   const isRejected = async () => (await server.models(key)).status === 403
-  // A busy process may leave several connections in a row to the other, so two rejections don't prove that both know of the pause.
+  // A busy process may leave several connections in a row to the other one, so two rejections don't prove that both know about the pause.
   const isRejectedByAll = async () => {
     for (let requestCount = 0; requestCount < 8; requestCount++) if (!(await isRejected())) return false
     return true
@@ -51,7 +51,9 @@ test('both gateways immediately reject a key that one of them has paused', async
   assert.ok(await isRejectedByAll())
 })
 
-test('the port still responds after one gateway is killed, and a new gateway replaces it', async ({ server }) => {
+test('the port still responds after one gateway is killed, and a new gateway replaces the killed one', async ({
+  server,
+}) => {
   const [killed = 0, other] = await bothRespond(server)
   process.kill(killed, 'SIGKILL')
   await until(server.started, () => !isRunning(killed))
@@ -76,12 +78,12 @@ const chat = ({ url, secrets }: ServedExample) =>
     headers: {
       authorization: `Bearer ${secrets.APP_KEY}`,
       'content-type': 'application/json',
-      connection: 'close', // a new connection may reach the other gateway
+      connection: 'close', // a new connection may reach either gateway
     },
     body: JSON.stringify({ model: 'turns', messages: [{ role: 'user', content: 'Hello' }] }),
   })
 
-/** Sends requests until two running processes have printed that they responded. Resolves to their IDs. */
+/** Sends requests until two running processes have logged a response. Resolves to their IDs. */
 function bothRespond(server: ServedExample): Promise<number[]> {
   const { started } = server
   const before = started.output.length

@@ -7,28 +7,28 @@ import { type Example, type ExampleOptions, findFreePort, openExample, RUN_MS, t
 export interface ServedOptions extends ExampleOptions {
   /** The address in the README, such as `127.0.0.1:3000/ai`. The test replaces its port. */
   address: string
-  /** Variables that the README takes from the user's shell, in addition to `OPENAI_API_KEY`. */
+  /** Variables that the README expects from the user's shell, in addition to `OPENAI_API_KEY`. */
   env?: Record<string, string>
-  /** The command that starts the server. Default: the last one before the README's request. */
+  /** The command that starts the server. Default: the last one before the request in the README. */
   command?: string
   /** Returns the arguments that set another port. Default: none, because the command reads `PORT`. */
   portArguments?(port: number): string
 }
 
-/** An example that serves a gateway, started as its README describes, with a mocked provider instead of OpenAI. */
+/** An example that serves a gateway, started as in its README, with a mocked provider instead of OpenAI. */
 export interface ServedExample {
   readonly example: Example
   /** Includes the path at which the gateway is mounted. */
   readonly url: string
-  /** The variables of the `.env` file that the README creates. */
+  /** The variables in the `.env` file that the README creates. */
   readonly secrets: Readonly<Record<string, string>>
   readonly started: Started
   restart(): Promise<void>
-  /** Calls the management API with the admin's token. */
+  /** Calls the management API with the admin token. */
   manage(method: string, path: string, body?: object): Promise<Response>
-  /** Runs the README's request. Resolves to curl's output. */
+  /** Runs the request in the README. Resolves to curl's output. */
   send(): Promise<string>
-  /** Lists the models with this key. Each call opens a connection, because several processes on one port take turns by connection. */
+  /** Lists the models with this key. Each call opens a new connection, because several processes on one port take turns by connection. */
   models(key: string): Promise<Response>
   close(): Promise<void>
 }
@@ -101,7 +101,7 @@ export async function serveExample(name: string, options: ServedOptions): Promis
   }
 }
 
-/** Tests the behavior that every example with a server must have. Returns the suite, for tests of the example itself. */
+/** Tests the behavior that every example with a server must have. Returns the suite for example-specific tests. */
 export function testExample(name: string, open: () => ServedOptions | Promise<ServedOptions>, title = name) {
   const test = suite<{ server: ServedExample }>(`the ${title} example`)
 
@@ -140,19 +140,19 @@ export function testExample(name: string, open: () => ServedOptions | Promise<Se
   return test
 }
 
-/** Checks that a start without access to its store ends with exit code 1, and prints one line per process with the reason and the fix. */
+/** Checks that a start without access to the store ends with exit code 1, and that each process prints one line with the reason and the fix. */
 export async function saysWhy(server: ServedExample, env: Record<string, string>, why: RegExp): Promise<void> {
   const { code, output } = await server.example.run('npm start', { PORT: String(await findFreePort()), ...env })
   assert.is(code, 1, output)
   const lines = output
     .split('\n')
     .filter((line) => !/^(?:$|> |\$ |Task start |npm |error: script |\s*[▲✓-] )/.test(line)) // output of the script runner and of Next
-    .filter((line) => !line.startsWith('Another writer also has this store open.')) // a slow start notices the example that is already running
+    .filter((line) => !line.startsWith('Another writer also has this store open.')) // a slow start notices the running example
   assert.ok(lines.length > 0, output)
   for (const line of lines) assert.match(line, why, output)
 }
 
-/** Checks the same for data that was sealed with another secret. */
+/** Checks the same for data that was encrypted with another secret. */
 export function namesWrongSecret(test: ReturnType<typeof testExample>): void {
   test('the example exits with a one-line error if the secret has changed', { timeoutMs: RUN_MS }, ({ server }) =>
     saysWhy(
@@ -163,7 +163,7 @@ export function namesWrongSecret(test: ReturnType<typeof testExample>): void {
   )
 }
 
-/** Checks that a start without the README's variables ends with exit code 1, and names each missing variable. */
+/** Checks that a start without the README's variables ends with exit code 1, and lists each missing variable. */
 export function testMissingVariables(name: string, needed: string[]) {
   const test = suite(`the ${name} example without its variables`)
   test('the example lists missing variables and exits with code 1', { timeoutMs: RUN_MS }, async () => {
@@ -176,7 +176,7 @@ export function testMissingVariables(name: string, needed: string[]) {
   })
 }
 
-/** Checks the same for an example whose folder has no `.env`. */
+/** Checks the same for an example without a `.env` file. */
 export async function namesMissing(example: Example, needed: string[]): Promise<void> {
   const PORT = String(await findFreePort())
   const none = await example.run('npm start', { PORT })

@@ -5,9 +5,7 @@ import { assert, suite } from '../support/suite.ts'
 import { RUN_MS } from './example.ts'
 import { type Deployment, deploy, type Reply } from './vercel/platform.ts'
 
-/*
- * Each request is served by a new instance, which ends as soon as its response and the work of `waitUntil` have ended, unless a test says otherwise.
- */
+/* Unless a test says otherwise, each request is served by a new instance, which ends after its response and the `waitUntil` work. */
 
 const test = suite<{ app: Deployment; ada: string; bob: string; admin: string }>('the vercel example')
 
@@ -20,7 +18,7 @@ test.before({ timeoutMs: 2 * RUN_MS }, async (context) => {
 })
 test.after(({ app }) => app?.remove())
 
-/** Creates a user who also tries to become an admin. Returns the session cookies. */
+/** Creates a user who also tries to become an admin during sign-up. Returns the session cookies. */
 async function signUp({ send }: Deployment, name: string): Promise<string> {
   const body = { name, email: `${name}@example.com`, password: 'correct horse battery', isAdmin: true }
   const reply = await send('POST', '/api/auth/sign-up/email', { body })
@@ -63,7 +61,7 @@ test('without a session, the chat and the API return 401, and the page asks visi
   await instance.stop()
 })
 
-test('only admins can use the dashboard, and signing up as an admin is impossible', async ({ app, bob, admin }) => {
+test('only admins can use the dashboard, and nobody can sign up as an admin', async ({ app, bob, admin }) => {
   const instance = await app.start({ isKept: true })
   const change = { limits: { requests: { day: 1 } } }
   for (const [cookie, status] of [
@@ -105,7 +103,7 @@ test("concurrent cold instances enforce a user's limit exactly, and other users 
   assert.is(app.calls.length - calls, 3)
 })
 
-test('a cold instance calls the provider after four database round trips, and does nothing between requests', async ({
+test('a cold instance calls the provider after four database round trips, and is idle between requests', async ({
   app,
   bob,
 }) => {
@@ -115,11 +113,11 @@ test('a cold instance calls the provider after four database round trips, and do
   const before = neon.roundTrips
   await instance.send('POST', '/api/chat', { cookie: bob, body: chat })
   neon.delayMs = 0
-  assert.is((calls.at(-1) ?? 0) - before, 4) // one query reads the session, and three are from the gateway
+  assert.is((calls.at(-1) ?? 0) - before, 4) // one reads the session, and three are from the gateway
   let requests = -1
   for (let tries = 0; requests !== neon.requests && tries < 10; tries++) {
     requests = neon.requests
-    await sleep(3_000) // until usage is stored for the first time
+    await sleep(3_000) // until usage has been stored for the first time
   }
   assert.is(neon.requests, requests)
   await instance.stop()

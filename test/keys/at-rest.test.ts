@@ -78,7 +78,7 @@ function getBytes(sealed: string): string | undefined {
   }
 }
 
-test("copying a key record to another digest doesn't grant access to the other key", async () => {
+test("copying a key record to another digest doesn't give the other key access", async () => {
   const storage = memoryStorage()
   const { world, status } = await open(storage)
   await world.api.settings.update({ requireApiKey: true })
@@ -90,7 +90,7 @@ test("copying a key record to another digest doesn't grant access to the other k
   assert.is(await status(key), 401)
 })
 
-test('rotating the secret keeps keys and credentials, and the old secret is no longer needed', async () => {
+test('keys and credentials survive a secret rotation, after which the old secret is no longer needed', async () => {
   const { ownSecret: _, ...storage } = memoryStorage()
   const gatewayWith = (secret: NonNullable<Parameters<typeof createGateway>[0]['secret']>) => {
     const upstream = fakeUpstream(() => json(chatResponse()))
@@ -133,7 +133,7 @@ test('rotating the secret keeps keys and credentials, and the old secret is no l
   }
 })
 
-test('a request reads one key and lists none, however many keys exist', async () => {
+test("a request reads one key and doesn't list keys, regardless of how many exist", async () => {
   const readsAmong = async (keys: number) => {
     const storage = memoryStorage()
     const { world, status } = await open(storage, { connections: ['one'] })
@@ -156,7 +156,7 @@ test('a request reads one key and lists none, however many keys exist', async ()
     const settings = (await storage.get('settings'))?.value ?? ''
     for (let turn = 0; turn < 3; turn++) {
       assert.is(await status(key), 200)
-      await storage.set('settings', settings) // so no settings are cached
+      await storage.set('settings', settings) // so the settings aren't cached
     }
     return reads
   }

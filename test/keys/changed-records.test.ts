@@ -3,9 +3,9 @@ import { createGateway } from '../../src/gateway.ts'
 import { chatResponse } from '../pipeline/support/responses.ts'
 import { assert, suite } from '../support/suite.ts'
 
-const test = suite('keys with stored records changed outside the gateway')
+const test = suite('keys affected by stored records that were changed outside the gateway')
 
-/** Opens a key in a group. The test changes the stored records before another gateway reads them. */
+/** Opens a key in a group. Tests change the stored records before another gateway reads them. */
 async function open() {
   const storage = memoryStorage()
   const errors: string[] = []
@@ -61,7 +61,7 @@ const changes = {
 } as const
 
 for (const [label, [prefix, edit, advice]] of Object.entries(changes))
-  test(`${label}: each client gets an error that explains whom to contact, and the operator gets one that explains what to do`, async () => {
+  test(`${label}: each client's error says whom to contact, and the operator's error says what to do`, async () => {
     const { change, errors } = await open()
     const call = await change(prefix, edit)
     for (const [path, body] of calls) {

@@ -7,7 +7,7 @@ import { assert, suite } from '../support/suite.ts'
 
 const test = suite('a key that is paused or deleted during a request')
 
-/** Each client's request, and its format's error event for a paused key. */
+/** Each client's request, and the event that reports a paused key in its format. */
 const clients = {
   'OpenAI chat': {
     path: '/v1/chat/completions',
@@ -26,7 +26,7 @@ const clients = {
   },
 }
 
-/** Opens a gateway whose providers start to respond and never end, and starts one stream with a key. */
+/** Opens a gateway whose providers start to respond but never finish, and starts one stream with a key. */
 async function streaming(options: WorldOptions & { client?: keyof typeof clients; model?: string } = {}) {
   const upstream = fakeUpstream(({ provider }) =>
     provider === 'claude' ? sse(messageEvents().slice(0, 4), 'hang') : sse([chatChunk({ content: 'Once' })], 'hang'),
@@ -54,7 +54,7 @@ async function rest(reader: ReadableStreamDefaultReader<Uint8Array>): Promise<st
   return text
 }
 
-/** Returns whether the stream has ended by now. */
+/** Returns whether the stream has ended. */
 const isOver = (stream: Promise<string>) => Promise.race([stream.then(() => true), runTurns().then(() => false)])
 
 async function runTurns(): Promise<void> {
@@ -63,7 +63,7 @@ async function runTurns(): Promise<void> {
 
 for (const [client, { message }] of Object.entries(clients))
   for (const model of ['one/m', 'claude/c'])
-    test(`pausing a key mid-stream ends the stream with an error event, and ends the provider's call (${client} client, ${model})`, async () => {
+    test(`pausing a key mid-stream ends the stream with an error event, and cancels the provider call (${client} client, ${model})`, async () => {
       const { api, id, rest, upstream, recorded } = await streaming({ client: client as keyof typeof clients, model }) // a key of `clients`
       await api.keys.update(id, { isActive: false })
       assert.match(await rest, message)
@@ -82,7 +82,7 @@ test('deleting a key also ends its streams', async () => {
   assert.is(upstream.open, 0)
 })
 
-test("a response that hasn't started fails with a 403", async () => {
+test("if its key is paused, a response that hasn't started fails with a 403", async () => {
   const upstream = fakeUpstream(never)
   const { api, chat } = await openWorld({ fetch: upstream })
   const { key, id } = await api.keys.create({ name: 'team' })
@@ -93,7 +93,7 @@ test("a response that hasn't started fails with a 403", async () => {
   assert.is(upstream.open, 0)
 })
 
-test('streams of other keys and streams without a key continue', async () => {
+test("pausing a key doesn't affect the streams of other keys or streams without a key", async () => {
   const { api, send, rest, upstream } = await streaming()
   const other = await api.keys.create({ name: 'other' })
   await send()
@@ -103,7 +103,7 @@ test('streams of other keys and streams without a key continue', async () => {
   assert.is(upstream.open, 2)
 })
 
-test("renaming a key ends no streams, and pausing a key doesn't either if endRequestsOfPausedKeys is false", async () => {
+test('renaming a key ends no streams, and neither does pausing it if endRequestsOfPausedKeys is false', async () => {
   const renamed = await streaming()
   await renamed.api.keys.update(renamed.id, { name: 'renamed' })
   assert.not(await isOver(renamed.rest))
@@ -117,7 +117,7 @@ test("renaming a key ends no streams, and pausing a key doesn't either if endReq
 const openElsewhere = async (storage: Storage): Promise<World['api']> =>
   (await openWorld({ storage, connections: [] })).api
 
-test('pausing a key on another gateway ends its streams if the storage reports changes', async () => {
+test('pausing a key on another gateway immediately ends its streams if the storage reports changes', async () => {
   const storage = memoryStorage()
   const { id, rest } = await streaming({ storage })
   await (await openElsewhere(storage)).keys.update(id, { isActive: false })
@@ -150,7 +150,7 @@ test("requests continue while the storage can't be read", async () => {
   assert.match(await rest, /This API key is paused/)
 })
 
-test('when a key expires, its streams continue and new requests fail', async () => {
+test('when a key expires, its streams continue, but new requests fail', async () => {
   const { api, id, clock, rest, send, key } = await streaming()
   await api.keys.update(id, { expiresAt: new Date(clock.now() + 1_000).toISOString() })
   await clock.advance(5_000)

@@ -26,8 +26,7 @@ function open(storage: Storage, secret?: string) {
 }
 
 /**
- * Copies a store that was created without a secret. It contains a key, a paused key, a key that another program has resumed, a connection, and
- * settings.
+ * Copies a store that was created without a secret. It contains a key, a paused key, a key that another program resumed, a connection, and settings.
  */
 async function openUsed() {
   const { ownSecret: _, ...storage } = memoryStorage()
@@ -58,10 +57,10 @@ async function openUsed() {
 
 type Used = Awaited<ReturnType<typeof openUsed>>
 
-/** Checks that everything works with the secret, and that the keys that were stored in plain text open nothing. */
+/** Checks that everything works with the secret, and that the keyring that was stored in plaintext opens nothing. */
 async function assertAdopted(storage: Storage, { keys, former }: Used): Promise<void> {
   const gateway = open(storage, SECRET)
-  const { keys: first } = await gateway.api.keys.list() // works as the first call
+  const { keys: first } = await gateway.api.keys.list() // as the very first call
   assert.equal(
     first.map(({ key }) => key),
     keys,
@@ -89,7 +88,7 @@ async function assertAdopted(storage: Storage, { keys, former }: Used): Promise<
   }
 }
 
-test('the storage keeps its API keys and credentials, encrypted and signed with new keys', async () => {
+test('the storage keeps its API keys and credentials, which are encrypted and signed with new keys', async () => {
   const before = await openUsed()
   await assertAdopted(before.storage, before)
 })
@@ -101,7 +100,7 @@ test('the storage keeps its API keys if two gateways start at the same time', as
   await assertAdopted(before.storage, before)
 })
 
-test('the storage keeps its API keys if a start is interrupted before or after any write', async () => {
+test('the storage keeps its API keys if startup is interrupted before or after any write', async () => {
   const before = await openUsed()
   for (const isMade of [false, true]) {
     let cuts = 0
@@ -124,11 +123,11 @@ test('the storage keeps its API keys if a start is interrupted before or after a
         assert.is(await open(storage).chat(before.keys[0] ?? ''), 200, 'as before, without the secret')
       await assertAdopted(storage, before)
     }
-    assert.ok(cuts >= 7, `${cuts} cuts`) // three keys, a connection, the settings, and two for the vault
+    assert.ok(cuts >= 7, `${cuts} cuts`) // three keys, a connection, the settings, and two writes for the vault
   }
 })
 
-test("the gateway doesn't reveal new data to a program that replaced the encrypted keyring with an unencrypted one", async () => {
+test("a program that replaced the encrypted keyring with the old unencrypted one can't read new data", async () => {
   const before = await openUsed()
   const planted = (await before.storage.get('vault'))?.value ?? ''
   await open(before.storage, SECRET).api.keys.list()

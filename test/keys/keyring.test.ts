@@ -45,7 +45,7 @@ test('rejects an unencrypted keyring in a storage that has a secret, with or wit
   }
 })
 
-test('each version of a secret has a name', () => {
+test('every version of a secret has a name', () => {
   for (const version of ['', ' ', undefined, null, Number.NaN, {}]) {
     const secret = Object([{ version, value: 's'.repeat(32) }])
     assert.throws(() => createGateway({ storage: memoryStorage(), secret }), /secret must be a non-empty string/)
@@ -73,7 +73,7 @@ const starts: Record<string, (storage: Storage) => Promise<unknown>> = {
   'a storage that was used without a secret': makeKey,
 }
 for (const [label, prepare] of Object.entries(starts))
-  test(`if two gateways start on ${label}, the second uses the first one's keyring, even if both found none at first`, async () => {
+  test(`if two gateways start on ${label}, the second uses the first one's keyring, even if neither found one at first`, async () => {
     const openKeys = (storage: Storage) => createGateway({ storage, logger: false, secret: 's'.repeat(32) }).api.keys
     let isMet = true
     let index = 0
@@ -88,7 +88,7 @@ for (const [label, prepare] of Object.entries(starts))
         return created
       })
       await openKeys(meeting).create({ name: 'second' })
-      await created // the step may be a read-ahead that the second gateway doesn't wait for
+      await created // the operation may be a read-ahead that the second gateway doesn't wait for
       const { keys } = await openKeys(storage).list()
       const names = keys.map(({ name, key }) => `${name} ${key === undefined ? 'is lost' : 'can be shown'}`)
       for (const name of isMet ? ['first', 'second'] : ['second'])
@@ -97,7 +97,7 @@ for (const [label, prepare] of Object.entries(starts))
     assert.ok(index > 5, `there were ${index} steps`)
   })
 
-/** Creates a store that runs a function once, before its step of this number. */
+/** Creates a store that calls `act` once, before the nth operation. */
 function beforeStep(storage: Storage, number: number, act: () => Promise<unknown>): Storage {
   let steps = 0
   const step =

@@ -6,7 +6,7 @@ import { assert, suite } from '../support/suite.ts'
 
 const test = suite('the lifecycle of a key')
 
-/** Opens the management API over HTTP, and a function that sends model requests with a key. */
+/** Opens the management API over HTTP. Returns a function that sends model requests with a key. */
 async function open(options: WorldOptions = {}) {
   const world = await openWorld({ fetch: fakeUpstream(() => json(chatResponse())), ...options })
   const manage = async (method: string, path: string, body?: object) => {
@@ -43,7 +43,7 @@ test('creating, pausing, resuming, and deleting a key takes effect on the next r
   assert.is(await status(key), 401)
 })
 
-test('a deleted key that was paused is treated as unknown, so it is admitted if no key is required', async () => {
+test('a deleted key that was paused counts as unknown, so it is accepted if no key is required', async () => {
   const { manage, status } = await open()
   const { key, id } = (await manage('POST', 'keys', { name: 'team' })).body
   await manage('PUT', `keys/${id}`, { isActive: false })
@@ -71,7 +71,7 @@ test('no request is accepted after a pause under load', async () => {
       const begunBehind = isPaused
       const actual = await status(key)
       if (begunBehind) late.push(actual)
-      await new Promise(setImmediate) // the pause also needs turns of the event loop
+      await new Promise(setImmediate) // without turns of the event loop, the pause couldn't proceed
     }
   }
   const clients = Array.from({ length: 8 }, client)
@@ -82,7 +82,7 @@ test('no request is accepted after a pause under load', async () => {
   assert.ok(late.every((actual) => actual === 403))
 })
 
-test("doesn't cache a key that was read just before it was paused", async () => {
+test("a key that was read just before it was paused isn't cached", async () => {
   const { watch: _, ...storage } = memoryStorage()
   const { world, status } = await open({ storage })
   const { key, id } = await world.api.keys.create({ name: 'team' })
@@ -108,7 +108,7 @@ test("doesn't cache a key that was read just before it was paused", async () => 
   assert.is(await status(key), 403)
 })
 
-test('changes apply to other gateways on the same watched storage', async () => {
+test('changes take effect on other gateways that share a watched storage', async () => {
   const storage = memoryStorage()
   const first = await open({ storage })
   const two = await open({ storage, connections: [] })
@@ -125,7 +125,7 @@ test('changes apply to other gateways on the same watched storage', async () => 
   assert.is(await two.status(key), 401)
 })
 
-test('without `watch`, changes by another gateway apply after the documented one-second delay', async () => {
+test("without `watch`, another gateway's changes take effect after the documented delay of one second", async () => {
   const { watch: _, ...silent } = memoryStorage()
   const first = await open({ storage: silent })
   const two = await open({ storage: silent, connections: [], clock: first.world.clock })
@@ -152,7 +152,7 @@ test('without `watch`, changes by another gateway apply after the documented one
   assert.is((await world.chat({})).status, 200)
 })
 
-test('requests fail with a 500 until the settings and the key can be read, and only `onError` gets the cause', async () => {
+test("requests fail with a 500 while the settings or the key can't be read, and only `onError` gets the cause", async () => {
   for (const broken of ['settings', 'keys/']) {
     const { watch: _, ...storage } = memoryStorage()
     const { get, list } = storage
@@ -174,7 +174,7 @@ test('requests fail with a 500 until the settings and the key can be read, and o
   }
 })
 
-test('requests also fail if the settings are unreadable', async () => {
+test('requests also fail if the settings are damaged', async () => {
   const storage = memoryStorage()
   const { world } = await open({ storage })
   await storage.set('settings', '{"requireApiKey":')

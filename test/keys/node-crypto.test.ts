@@ -8,7 +8,7 @@ const test = suite("the keyring with Node's crypto module")
 const PLACE = 'keys/1/key'
 const TEXTS = ['', 'sbx_', 'ä€🙂', 'a'.repeat(100_000)]
 
-/** Creates the same keys twice: with WebCrypto only, and with Node's synchronous functions. */
+/** Creates the same keyring twice: with WebCrypto only, and with Node's synchronous functions. */
 async function openVaults() {
   assert.ok(platformCrypto, 'there is none')
   const keys = randomBytes(KEYRING_BYTES)
@@ -20,12 +20,12 @@ const changeByte = (base64: string, index: number) => {
   return base64.slice(0, index) + other + base64.slice(index + 1)
 }
 
-test('decrypts data that WebCrypto encrypted', async () => {
+test('decrypts data encrypted by WebCrypto', async () => {
   const { web, node } = await openVaults()
   for (const text of TEXTS) assert.is(await node.decrypt(PLACE, await web.encrypt(PLACE, text)), text)
 })
 
-test('rejects the same data as WebCrypto: another context, a changed byte, and truncated or empty data', async () => {
+test('rejects the same data as WebCrypto: a different context, a changed byte, and truncated or empty data', async () => {
   const { web, node } = await openVaults()
   const sealed = await web.encrypt(PLACE, 'the value of a key')
   const [iv = '', cipher = ''] = sealed.split('.')

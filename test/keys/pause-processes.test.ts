@@ -7,14 +7,14 @@ import { getDelays, PROCESSES, type Program } from './support/pausing.ts'
 
 const KNOWN_WITHIN_MS = 100
 
-const test = suite<{ program?: Program }>('a key that is paused under load', {})
+const test = suite<{ program?: Program }>('pausing a key under load', {})
 
 test.before(async (context) => {
   context.program = await childProgram(new URL('./support/client-process.ts', import.meta.url))
 })
 test.after((context) => context.program?.remove())
 
-test(`a key paused under load is rejected immediately by the process that paused it, and by ${PROCESSES - 1} others within ${KNOWN_WITHIN_MS} ms`, {
+test(`a key paused under load is rejected immediately by the process that paused it, and within ${KNOWN_WITHIN_MS} ms by ${PROCESSES - 1} others`, {
   timeoutMs: 300_000,
 }, async ({ program }) => {
   const latest = await roundsUntil(KNOWN_WITHIN_MS, () =>

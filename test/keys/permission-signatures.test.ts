@@ -5,7 +5,7 @@ import { fakeUpstream, json } from '../pipeline/support/upstream.ts'
 import { openWorld } from '../pipeline/support/world.ts'
 import { assert, suite } from '../support/suite.ts'
 
-const test = suite("the signature of a key's permissions")
+const test = suite('signatures of key permissions')
 
 const secret = 'a secret of the store, as long as secrets must be'
 const fields = {
@@ -15,7 +15,7 @@ const fields = {
   expiresAt: '2040-01-01T00:00:00Z',
 }
 
-/** A model with a known price, because otherwise a budget in US dollars blocks all requests. */
+/** A model with a known price, because a dollar limit blocks models without one. */
 const catalog = {
   one: { baseUrl: 'http://one.test/v1', models: [{ id: 'm', maxOutputTokens: 100, price: { input: 1, output: 1 } }] },
 }
@@ -28,7 +28,7 @@ async function open(storage: Storage) {
   return { ...world, status }
 }
 
-/** Changes the only record below a prefix, as a program that doesn't know the secret would. */
+/** Changes the only record below a prefix, like a program that doesn't know the secret. */
 async function change(storage: Storage, prefix: string, how: (record: Record<string, unknown>) => void) {
   const [{ key, value } = { key: '', value: '' }] = await storage.list(prefix)
   const stored = JSON.parse(value)
@@ -40,7 +40,7 @@ const changes: Record<string, (record: Record<string, unknown>) => void> = {
   'without its limits': (record) => delete record.limits,
   'with unreadable limits': (record) => Object.assign(record, { limits: 5 }),
   'with a higher limit': (record) => Object.assign(record, { limits: { usd: { day: 50 } } }),
-  'with an unreadable limit': (record) => Object.assign(record, { limits: { usd: { day: 'much' } } }),
+  'with an unreadable dollar limit': (record) => Object.assign(record, { limits: { usd: { day: 'much' } } }),
   'with one limit fewer': (record) => Object.assign(record, { limits: {} }),
   'without its models': (record) => delete record.models,
   'with an added model': (record) => Object.assign(record, { models: ['one/*', 'two/*'] }),
@@ -72,7 +72,7 @@ for (const [title, how] of Object.entries(changes))
     assert.is(await second.status(key), 200)
   })
 
-test('keys without permissions keep the signature that earlier releases accept', async () => {
+test('keys without permissions still get the signature that earlier releases accept', async () => {
   const storage = memoryStorage()
   const { api } = await open(storage)
   await api.keys.create({ name: 'a', metadata: { team: 'ml' } })
@@ -85,7 +85,8 @@ const settings = suite('the signature of the limits in the settings')
 for (const [title, how] of Object.entries({
   'a higher limit': (record: Record<string, unknown>) => Object.assign(record, { limits: { usd: { day: 50 } } }),
   'no limits': (record: Record<string, unknown>) => delete record.limits,
-  'another price rule': (record: Record<string, unknown>) => Object.assign(record, { whenPriceUnknown: 'allow' }),
+  'another rule for unknown prices': (record: Record<string, unknown>) =>
+    Object.assign(record, { whenPriceUnknown: 'allow' }),
 }))
   settings(`requests are rejected after another program wrote ${title} to the settings`, async () => {
     const storage = memoryStorage()

@@ -7,7 +7,7 @@ import { assert, suite } from '../support/suite.ts'
 
 const test = suite('rejected keys stay rejected')
 
-/** Opens a gateway with a stream in flight on a store without `watch`, and another gateway on the same storage. */
+/** Opens a gateway with an in-flight stream on a store without `watch`, and another gateway on the same storage. */
 async function world() {
   const { watch: _, ...storage } = memoryStorage()
   const upstream = fakeUpstream(() => sse([chatChunk({ content: 'Once' })], 'hang'))
@@ -26,7 +26,7 @@ type World = Awaited<ReturnType<typeof world>>
 const refusals: Record<string, { status: number; refuse(world: World): Promise<unknown> }> = {
   'is paused': { status: 403, refuse: ({ other, id }) => other.keys.update(id, { isActive: false }) },
   'is deleted': { status: 401, refuse: ({ other, id }) => other.keys.delete(id) },
-  'has its group paused': {
+  'is in a group that is paused': {
     status: 403,
     refuse: ({ other, group }) => other.groups.update(group.id, { isActive: false }),
   },
@@ -38,7 +38,7 @@ for (const [label, { status, refuse }] of Object.entries(refusals))
       const { clock, send, stream, api, ...others } = await world()
       if (label === 'is deleted') await api.settings.update({ requireApiKey: true })
       await clock.advance(1_985)
-      await (await send()).body?.cancel() // rereads the key 15 ms before the keys of in-flight requests are reread
+      await (await send()).body?.cancel() // rereads the key 15 ms before the gateway rereads the keys of in-flight requests
       await refuse({ clock, send, stream, api, ...others })
       await clock.advance(15)
       while (!(await stream?.read())?.done);
@@ -61,7 +61,7 @@ for (const [prefix, list] of [
   ['keys/', 'keys'],
   ['groups/', 'groups'],
 ] as const)
-  test(`a record in ${prefix} without its signature is reported once, when it is read`, async () => {
+  test(`an unsigned record in ${prefix} is reported once, when it is read`, async () => {
     const storage: Storage = memoryStorage()
     const { api, recorded } = await openWorld({ storage, connections: [] })
     await api.groups.create({ name: 'team' })

@@ -8,7 +8,7 @@ import { plant } from '../support/canaries.ts'
 import { type FakeClock, fakeClock } from '../support/clock.ts'
 import { assert, suite } from '../support/suite.ts'
 
-const test = suite('a rotated key')
+const test = suite('rotating keys')
 
 const secret = 'a secret of the store, as long as secrets must be'
 
@@ -71,7 +71,7 @@ test('the old value of a rotated key works until the grace period ends, even aft
     assert.equal([await gateway.status(old), await gateway.status(next)], [401, 200])
 })
 
-test('a second rotation keeps the grace period of the first, unless the second has none', async () => {
+test("a second rotation keeps the first rotation's grace period, unless the second has none", async () => {
   const { api, status, storage, clock } = await open()
   const { key: first, id } = await api.keys.create({ name: 'app' })
   const { key: second } = await api.keys.rotate(id, { graceMs: 60_000 })
@@ -88,7 +88,7 @@ test('a second rotation keeps the grace period of the first, unless the second h
   assert.equal(await storage.list('former-keys/'), [])
 })
 
-test('no value of a deleted key works', async () => {
+test('after a key is deleted, none of its values works', async () => {
   const { api, status, storage } = await open()
   const { key: old, id } = await api.keys.create({ name: 'app' })
   const { key: next } = await api.keys.rotate(id, { graceMs: 60_000 })
@@ -111,7 +111,7 @@ test("rotating a key with a grace period keeps the key's streams, and pausing th
   for (const stream of [before, after]) assert.match(await stream, /This API key is paused/)
 })
 
-test("a program that can only write to the storage can't bring a replaced key back", async () => {
+test("a program with write access to the storage can't bring back a replaced key", async () => {
   const { api, status, storage, clock } = await open()
   const { key: old, id } = await api.keys.create({ name: 'app' })
   await api.keys.rotate(id, { graceMs: 1_000 })
@@ -124,7 +124,7 @@ test("a program that can only write to the storage can't bring a replaced key ba
   assert.is((await open(storage, clock)).recorded.errors.length, 0)
 })
 
-test('HTTP rotates with or without a body, and rejects an invalid grace period', async () => {
+test('the HTTP API rotates keys with or without a body, and rejects an invalid grace period', async () => {
   const { call, expect, refuses } = openManagement()
   const { id, key } = await expect(201, 'POST', '/api/keys', { name: 'app' })
   const { body, status } = await call('POST', `/api/keys/${id}/rotate`)

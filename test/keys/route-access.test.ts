@@ -5,7 +5,7 @@ import { fakeUpstream, json } from '../pipeline/support/upstream.ts'
 import { openWorld, token } from '../pipeline/support/world.ts'
 import { assert, suite } from '../support/suite.ts'
 
-const test = suite('access to the model routes')
+const test = suite('access to model routes')
 
 async function gated({ requireApiKey = true } = {}) {
   const upstream = fakeUpstream(() => json(chatResponse()))
@@ -32,7 +32,7 @@ async function gated({ requireApiKey = true } = {}) {
 
 type GateRoute = [method: string, path: string, format: keyof typeof kinds]
 
-/** The endpoints of all kinds except chat, which are listed below. */
+/** The endpoints of all kinds except chat, whose routes are listed below. */
 const ofKinds = endpoints
   .filter(hasAdapters)
   .map(
@@ -43,7 +43,7 @@ const ofKinds = endpoints
     ],
   )
 
-/** Paths of every kind: served, not served yet, and unknown. */
+/** Known and unknown routes of every kind. */
 const routes: readonly GateRoute[] = [
   ...ofKinds,
   ['GET', '/v1/models', 'openai'],
@@ -112,7 +112,7 @@ test("without a key, every route returns 401 in the client's format", async () =
   assert.is(upstream.calls.length, 0)
 })
 
-test('an unknown key gets a 401 on every route, with a different message than a missing key', async () => {
+test('an unknown key gets a 401 on every route, with a different message than for a missing key', async () => {
   const { send, key } = await gated()
   const { key: other } = await (await gated()).world.api.keys.create({ name: 'of another gateway' })
   for (const route of routes) {
@@ -179,7 +179,7 @@ test('an expired key gets a 401 with a distinct code on every route and in every
   }
 })
 
-test("with a key, a route that doesn't exist returns 404, not 401", async () => {
+test('a nonexistent route returns 404 if the request has a valid key, not 401', async () => {
   const { send, key } = await gated()
   for (const [method, path] of routes) {
     const { status } = await send(path, { authorization: `Bearer ${key}` }, method)
@@ -187,7 +187,7 @@ test("with a key, a route that doesn't exist returns 404, not 401", async () => 
   }
 })
 
-test('reads the key from four headers, and `Bearer` in any case', async () => {
+test('reads the key from four headers, and accepts `Bearer` in any case', async () => {
   const { chat, key } = await gated()
   const ways: Array<Record<string, string>> = [
     { authorization: `Bearer ${key}` },
@@ -216,7 +216,7 @@ test('reads the key from four headers, and `Bearer` in any case', async () => {
   assert.is((await send(`/v1/chat/completions?key=${key}&api-key=${key}`)).status, 401, 'never in an address')
 })
 
-test("if keys aren't required, accepts requests without a key or with an unknown one", async () => {
+test("if keys aren't required, requests with no key or an unknown one are accepted", async () => {
   const { chat } = await gated({ requireApiKey: false })
   assert.is((await chat({})).status, 200)
   assert.is((await chat({ authorization: 'Bearer sk-of-a-vendor' })).status, 200)

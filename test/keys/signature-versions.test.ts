@@ -5,7 +5,7 @@ import type { RecordFields } from '../../src/types/records/record-fields.ts'
 import { flag, list, text, time } from '../../src/types/records/shapes.ts'
 import { assert, suite } from '../support/suite.ts'
 
-const test = suite('the version of a signature')
+const test = suite('signature versions')
 
 const first = {
   id: { shape: text(), guard: 1 },
@@ -22,7 +22,7 @@ const plain = { id: 'a', isActive: true }
 const expiring = { ...plain, expiresAt: '2027-01-01T00:00:00.000Z' }
 const limited = { ...plain, models: ['one/m'] }
 
-/** Creates a vault, and the signatures as three releases create and check them. */
+/** Creates a vault, and the signing and verifying functions of three releases. */
 async function world() {
   const vault = await createKeyring(randomBytes(KEYRING_BYTES))
   const proofs = (release: keyof typeof releases) => createSignatures<object>(releases[release])
@@ -33,7 +33,7 @@ async function world() {
   }
 }
 
-test('records without later fields get a first-version signature in every release', async () => {
+test('records without newer fields get a first-version signature in every release', async () => {
   const { prove, isRight } = await world()
   const macs = await Promise.all(
     ['first', 'second', 'third'].map((value) => prove(value as keyof typeof releases, plain)),
@@ -45,7 +45,7 @@ test('records without later fields get a first-version signature in every releas
   assert.not.ok(await isRight('third', { ...plain, isActive: false }, macs[0]))
 })
 
-test("a signature has the version of the record's latest field", async () => {
+test("a signature's version is that of the record's newest field", async () => {
   const { prove, isRight } = await world()
   const mac = await prove('third', expiring)
   assert.match(mac, /^2:/)
@@ -55,7 +55,7 @@ test("a signature has the version of the record's latest field", async () => {
   assert.not.ok(await isRight('first', expiring, mac), 'a release that does not know the field lets nobody in by it')
 })
 
-test('a signature protects later fields from being changed, removed, or added', async () => {
+test('a signature protects newer fields from being changed, removed, or added', async () => {
   const { prove, isRight } = await world()
   const mac = await prove('third', expiring)
   const code = mac.slice('2:'.length)

@@ -20,7 +20,7 @@ async function open(storage: Storage, connections: string[] = []) {
   return { ...world, upstream, status }
 }
 
-/** Creates a store with a connection, an active key, and a paused key, and opens its gateway. */
+/** Creates a store with a connection, an active key, and a paused key, and opens a gateway on it. */
 async function fillStorage() {
   const storage = memoryStorage()
   const gateway = await open(storage, ['one'])
@@ -34,7 +34,7 @@ async function fillStorage() {
 
 type Change = (record: Record<string, unknown>) => void
 
-/** Writes to the storage, as a program that doesn't know the secret would. */
+/** Writes to the storage, like a program that doesn't know the secret. */
 async function change(storage: Storage, prefix: string, name: string | undefined, how: Change): Promise<void> {
   for (const { key, value } of await storage.list(prefix)) {
     const stored = JSON.parse(value)
@@ -51,7 +51,7 @@ const getError = (promise: Promise<unknown>) =>
     (error: unknown) => (isGatewayError(error) ? `${error.status} ${error.message}` : String(error)),
   )
 
-const keys = suite('the signature of a key')
+const keys = suite('key signatures')
 
 const keyChanges: Record<string, Change> = {
   'with isActive set to true': (record) => Object.assign(record, { isActive: true }),

@@ -14,7 +14,7 @@ import { assert, suite } from '../support/suite.ts'
 
 const test = suite('cloud protocol cryptography')
 
-test('a signature is only valid for its text and key, in one encoding', async () => {
+test('a signature is valid only for its text and key, and in only one encoding', async () => {
   const kept = await createIdentity()
   const identity = await importIdentity(kept)
   const signature = await sign(identity, 'text')

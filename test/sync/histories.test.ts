@@ -7,8 +7,8 @@ import { withQuickCrypto } from './support/quick-crypto.ts'
 const test = suite('random replica histories')
 
 /*
- * Histories with edits through management operations; lost, duplicated, or replayed messages; clocks that are an hour apart; and processes that
- * restart or die at any write. `check` verifies the final state.
+ * Histories with edits through management operations; lost, duplicated, or replayed messages; clocks an hour apart; and processes that restart or die
+ * at any write. `check` verifies the final state.
  */
 const hold = (any: fc.Arbitrary<History>, count: number) =>
   withQuickCrypto(() =>
@@ -22,6 +22,6 @@ const slowly = { timeoutMs: 600_000 }
 
 test('the cloud follows edits on the gateway', slowly, () => hold(histories('home'), 700))
 test('the gateway follows edits at the cloud', slowly, () => hold(histories('cloud'), 700))
-test('edits on both sides end in the same state, without lost or reverted changes', slowly, () =>
+test('edits on both sides lead to the same state, without lost or reverted changes', slowly, () =>
   hold(histories('home', 'cloud'), 3_600),
 )

@@ -6,7 +6,7 @@ import { openSide } from './support/sides.ts'
 
 const test = suite('many records in a replica')
 const COUNT = 5_000
-/** In ms per record, which is 0.3 s for 100,000 records. */
+/** The time limit per record in ms, or 0.3 s for 100,000 records. */
 const MS_EACH = 0.003
 
 test('checking unchanged keys takes at most three microseconds per key', () =>

@@ -10,7 +10,7 @@ import { rollbackHistories, runRollbacks } from './support/rollbacks.ts'
 
 const test = suite('storages restored from old copies')
 
-test('both sides become equal after a restore of either, and no pause or deletion is undone without a conflict', () =>
+test('both sides become equal after either is restored, and no pause or deletion is undone without a conflict', () =>
   withQuickCrypto(() => fc.assert(fc.asyncProperty(rollbackHistories, runRollbacks), { numRuns: times(400) })))
 
 async function copyOf(storage: Storage): Promise<Storage> {
@@ -21,7 +21,7 @@ async function copyOf(storage: Storage): Promise<Storage> {
 
 const getIds = (conflicts: readonly { id: string }[]) => conflicts.map(({ id }) => id)
 
-test("changes made after restoring the gateway don't undo an earlier pause and deletion", async () => {
+test('on a restored gateway, a new pause and a new deletion win over later changes from the cloud, and are reported', async () => {
   const clock = fakeClock()
   const { home, cloud, sync } = await openPair(clock)
   const { id } = await home.api.keys.create({ name: 'phone' })
@@ -60,7 +60,7 @@ test('a gateway restored from a backup that is one sync old gets all later chang
   assert.equal(await getData(cloud), await getData(again))
 })
 
-test('changes at a cloud restored from a backup conflict with any number of later changes on the gateway', async () => {
+test('changes at a cloud restored from a backup conflict with any number of later gateway changes', async () => {
   const clock = fakeClock()
   const { home, cloud, sync } = await openPair(clock)
   const { id } = await home.api.keys.create({ name: 'phone' })

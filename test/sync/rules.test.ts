@@ -64,7 +64,7 @@ test("a deletion after a pause isn't a conflict", async () => {
   assert.equal(await getData(cloud), await getData(home))
 })
 
-test('pausing a key wins over concurrently resuming the key, and other changes are kept', async () => {
+test('pausing a key wins over a concurrent resume, and other changes are kept', async () => {
   const { home, cloud, sync } = await openPair(fakeClock())
   const { id } = await home.api.keys.create({ name: 'phone' })
   await home.api.keys.update(id, { isActive: false })
@@ -87,7 +87,7 @@ async function getMirror(storage: Storage): Promise<string | undefined> {
   return state && JSON.parse(state.value).mirror
 }
 
-test('a key resumed and paused again on one side between two syncs stays paused, even if the other side resumes it', async () => {
+test('a key that is resumed and paused again between two syncs stays paused, even if the other side resumes it', async () => {
   for (const by of ['gateway', 'cloud'] as const) {
     const { home, cloud, sync } = await openPair(fakeClock())
     const [own, other] = by === 'gateway' ? [home, cloud] : [cloud, home]
@@ -113,7 +113,7 @@ test('a key resumed and paused again on one side between two syncs stays paused,
   }
 })
 
-test('keys stay required if one side turns requireApiKey off and on between two syncs, even if the other side turns it off', async () => {
+test('if one side turns requireApiKey off and on between two syncs, it stays on, even if the other side turns it off', async () => {
   for (const by of ['gateway', 'cloud'] as const) {
     const { home, cloud, sync } = await openPair(fakeClock())
     const [own, other] = by === 'gateway' ? [home, cloud] : [cloud, home]
@@ -127,7 +127,7 @@ test('keys stay required if one side turns requireApiKey off and on between two 
   }
 })
 
-test('pausing a paused key again wins over concurrently resuming the key', async () => {
+test('pausing a key that is already paused wins over a concurrent resume', async () => {
   const { home, cloud, sync } = await openPair(fakeClock())
   const { id } = await home.api.keys.create({ name: 'phone' })
   await home.api.keys.update(id, { isActive: false })
@@ -138,7 +138,7 @@ test('pausing a paused key again wins over concurrently resuming the key', async
   assert.is((await cloud.api.keys.get(id)).key.isActive, false)
 })
 
-test('the internal edit marker of records is never exposed', async () => {
+test("a record's internal edit marker is never exposed", async () => {
   const { home } = await openPair(fakeClock())
   const { id } = await home.api.keys.create({ name: 'phone' })
   const { key } = await home.api.keys.update(id, { isActive: false })
@@ -147,7 +147,7 @@ test('the internal edit marker of records is never exposed', async () => {
   for (const shown of [key, settings, await home.api.settings.get(), connection]) assert.not.ok('edit' in shown)
 })
 
-test('pausing and concurrently renaming a record both apply without a conflict', async () => {
+test("concurrently pausing and renaming a record isn't a conflict, and both changes apply", async () => {
   const { home, cloud, sync } = await openPair(fakeClock())
   const { id } = await home.api.connections.create({ provider: 'acme', name: 'a' })
   await sync()
@@ -161,7 +161,7 @@ test('pausing and concurrently renaming a record both apply without a conflict',
   )
 })
 
-test('the combo with the smaller ID stays when both sides create the same name', async () => {
+test('if both sides create a combo with the same name, the one with the smaller ID stays', async () => {
   for (let round = 0; round < 4; round++) {
     const { home, cloud, sync } = await openPair(fakeClock())
     const here = await home.api.combos.create({ name: 'fast', models: ['acme/here'] })
@@ -180,7 +180,7 @@ test('the combo with the smaller ID stays when both sides create the same name',
   }
 })
 
-test('swapped combo names are swapped on the other side, in both directions', async () => {
+test('swapping two combo names is synced in both directions', async () => {
   const { home, cloud, sync } = await openPair(fakeClock())
   const [a, b] = [
     await home.api.combos.create({ name: 'a', models: ['acme/1'] }),
@@ -199,7 +199,7 @@ test('swapped combo names are swapped on the other side, in both directions', as
   assert.equal((await home.api.combos.get(b.id)).name, 'b')
 })
 
-test("a requireApiKey change on only one side isn't a conflict", async () => {
+test("changing requireApiKey on only one side isn't a conflict", async () => {
   const { home, cloud, sync } = await openPair(fakeClock())
   await home.api.settings.update({ requireApiKey: true })
   assert.equal((await sync()).conflicts, [])
@@ -224,7 +224,7 @@ test('the value of a key created in the cloud is synced to the gateway', async (
   )
 })
 
-test("confirming a key doesn't drop the value of a newer key with the same ID", async () => {
+test("a gateway that confirms it received a key's value doesn't make the cloud drop the value of a newer key with the same ID", async () => {
   const { home, cloud, sync } = await openPair(fakeClock())
   await cloud.api.keys.put({ id: 'a', name: 'made there' })
   let replaced = ''
@@ -254,7 +254,7 @@ test('a key that belongs to another tenant is rejected, and everything else is s
   assert.equal((await cloud.api.aliases.list()).aliases, { a: 'acme/x' })
 })
 
-test("a key's claim changes with the key's value and ends when the key is deleted", async () => {
+test("a key's claim moves with its value, and ends when the key is deleted", async () => {
   const claimed = new Set<string>()
   const claims = {
     take: async (digest: string) => claimed.add(digest).has(digest),
@@ -304,7 +304,7 @@ test('a proxy without a secret rejects credentials', async () => {
   )
 })
 
-test('a proxy that lost its storage removes nothing from the gateway and gets all data after enabling again', async () => {
+test('a proxy that lost its storage removes nothing from the gateway, and gets all data again once sync is reenabled', async () => {
   const clock = fakeClock()
   const { home } = await openPair(clock)
   await home.api.aliases.set({ alias: 'a', model: 'acme/x' })
@@ -335,7 +335,7 @@ test('a cloud restored from a backup removes nothing from the gateway', async ()
   assert.equal(await getData(again), before)
 })
 
-test('a gateway restored from a backup gets later changes and keeps the changes made since the restore', async () => {
+test('a gateway restored from a backup gets later changes, and keeps changes made since the restore', async () => {
   const clock = fakeClock()
   const { home, cloud, sync } = await openPair(clock)
   const { id } = await home.api.keys.create({ name: 'phone' })
@@ -363,7 +363,7 @@ async function copyOf(storage: Storage): Promise<Storage> {
   return copy
 }
 
-test('an unreadable record is reported and not deleted on the other side', async () => {
+test("an unreadable record is reported, and isn't deleted on the other side", async () => {
   const clock = fakeClock()
   const { home, cloud } = await openPair(clock)
   await home.api.combos.create({ name: 'fast', models: ['acme/x'] })

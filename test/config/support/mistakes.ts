@@ -1,7 +1,7 @@
-/** The sections of a configuration whose records the management API can also write. */
+/** The config sections whose records the management API can also write. */
 export type Section = 'connections' | 'combos' | 'aliases' | 'models' | 'groups' | 'settings'
 
-/** A section, the ID or name of a record, and its content. */
+/** A section, the ID or name of a record, and its invalid content. */
 export type Mistake = readonly [section: Section, name: string, input: unknown]
 
 const createMistake =
@@ -176,5 +176,5 @@ const allSettings: readonly Mistake[] = [
   ...[{ keepRequestsDays: 0 }, { keepRequestDays: 1 }].map((usage) => settings({ usage })),
 ]
 
-/** Records that the management API, code, and the config file all reject. Guards are checked where they are created. */
+/** Records that the management API, code, and the config file all reject. Guards aren't included, because they are checked when they are created. */
 export const mistakes: readonly Mistake[] = [...connections, ...combos, ...models, ...groups, ...allSettings]

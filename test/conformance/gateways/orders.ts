@@ -1,6 +1,6 @@
 import process from 'node:process'
 
-/** The commands that a process of `process.ts` accepts. */
+/** The commands that a `process.ts` process accepts. */
 export type Order =
   | { does: 'calls'; method: string; path: string; body?: unknown }
   | { does: 'asks'; key: string; model: string; times: number }
@@ -11,12 +11,12 @@ export type Order =
   | { does: 'changes'; path: string; member: string; values: unknown[] }
   | { does: 'puts a key'; input: { name: string } }
 
-/** A reply of the management API, and the time it arrived (`now`). */
+/** A management API reply, and the time it arrived (`now`). */
 export interface Reply {
   status: number
   body: Record<string, unknown>
   at: number
 }
 
-/** Returns the time in ms by a clock that all processes on the machine share. The clock of `performance` differs by process. */
+/** Returns the time in ms on a clock that all processes on the machine share, unlike `performance.now()`. */
 export const now = (): number => Number(process.hrtime.bigint()) / 1e6

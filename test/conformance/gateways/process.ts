@@ -7,7 +7,7 @@ import { now, type Order } from './orders.ts'
 
 /*
  * A process with its own gateway: `process <place of the store> <secret> <token>`. Each input line is an order with a number, and each output line is
- * `<number> <result>`, with the result as JSON. Its only provider immediately responds with the model's name.
+ * `<number> <result>`, with the result as JSON. Its only provider responds immediately with the model's name.
  */
 
 const [location = '', secret = '', token = ''] = process.argv.slice(2)
@@ -22,7 +22,7 @@ const gateway = createGateway({
 })
 
 process.stdout.on('error', () => process.exit())
-/** Settles when a watch for a rejection has seen an accepted request. */
+/** Resolves when the watch for a rejection has seen an accepted request. */
 let accepted: Promise<void> | undefined
 
 print('ready')
@@ -124,7 +124,7 @@ async function add(times: number): Promise<void> {
   }
 }
 
-/** Changes one member of a record repeatedly. Returns how often its last value was gone before the next change. */
+/** Changes one field of a record repeatedly. Returns how often its last value was lost before the next change. */
 async function change({ path, member, values }: { path: string; member: string; values: unknown[] }) {
   const lost: unknown[] = []
   let last: unknown

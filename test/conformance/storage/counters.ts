@@ -12,7 +12,7 @@ export function storageCounters(test: StorageTest): void {
     assert.is(await add(storage, 'other', 9_007_199_254_740_000), 9_007_199_254_740_000)
   })
 
-  test('stores a counter as a decimal value with a new version at each step', async ({ storage }) => {
+  test('stores a counter as a decimal value, with a new version after each increment', async ({ storage }) => {
     const set = await storage.set('count', '41')
     assert.is(await add(storage, 'count', 1), 42)
     const stored = await storage.get('count')
@@ -24,7 +24,7 @@ export function storageCounters(test: StorageTest): void {
     assert.is(await add(storage, 'count', 1), 1)
   })
 
-  test('loses no step when many run concurrently', async ({ storage, other }) => {
+  test('loses no increment when many run concurrently', async ({ storage, other }) => {
     const second = await other()
     const totals = await Promise.all(
       Array.from({ length: 60 }, (_, index) => add(index % 2 ? storage : second, 'count', 1)),
@@ -49,7 +49,7 @@ export function storageCounters(test: StorageTest): void {
     assert.is(await storage.get('count'), undefined)
   })
 
-  test('rejects a `ttlMs` outside 1 to 1e12, even for an existing counter, and changes nothing', async ({
+  test('rejects a `ttlMs` outside 1 to 1e12, even for an existing counter, without changing anything', async ({
     storage,
   }) => {
     await add(storage, 'count', 1)
@@ -63,7 +63,7 @@ export function storageCounters(test: StorageTest): void {
     assert.is(await storage.get('other'), undefined)
   })
 
-  test("starts a counter's TTL at its first step", async ({ storage, passTime }) => {
+  test("starts a counter's TTL at its first increment", async ({ storage, passTime }) => {
     await add(storage, 'window', 1, 10_000)
     await passTime(7_000)
     assert.is(await add(storage, 'window', 1, 10_000), 2)

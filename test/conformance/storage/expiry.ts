@@ -53,7 +53,7 @@ export function storageExpiry(test: StorageTest): void {
     assert.is((await storage.get('kept'))?.value, 'value')
   })
 
-  test('rejects a `ttlMs` outside 1 to 1e12, with any version, and changes nothing', async ({ storage }) => {
+  test('rejects a `ttlMs` outside 1 to 1e12, with any `ifVersion`, without changing anything', async ({ storage }) => {
     const version = await storage.set('key', 'value')
     assert.ok(typeof version === 'string')
     for (const ttlMs of ODD_TTLS)
@@ -68,7 +68,7 @@ export function storageExpiry(test: StorageTest): void {
     }
   })
 
-  test("keeps a value's TTL when a write loses the race", async ({ storage, passTime }) => {
+  test("keeps a value's TTL if a write loses the race", async ({ storage, passTime }) => {
     await storage.set('key', 'value', { ttlMs: 1_000 })
     assert.is(await storage.set('key', 'other', { ifVersion: 'another', ttlMs: 100_000 }), false)
     await passTime(1_100)

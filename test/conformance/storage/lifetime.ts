@@ -1,16 +1,16 @@
 import { assert } from '../../support/suite.ts'
 import type { StorageConformance, StorageTest } from '../storage.ts'
 
-/** Tests the features that an adapter claims, `ownSecret`, and `close`. */
+/** Tests the claimed features of an adapter, `ownSecret`, and `close`. */
 export function storageLifetime(test: StorageTest, claims: Required<Pick<StorageConformance, 'atomic' | 'has'>>): void {
-  test('supports exactly the features it claims', async ({ storage }) => {
+  test('supports exactly the features that it claims', async ({ storage }) => {
     assert.is(storage.atomic, claims.atomic)
     for (const name of ['increment', 'watch', 'ownSecret'] as const) {
       assert.is(typeof storage[name], claims.has.includes(name) ? 'function' : 'undefined', name)
     }
   })
 
-  test('works when its methods are called without the object', async ({ storage: { get, set, list } }) => {
+  test('supports destructured methods', async ({ storage: { get, set, list } }) => {
     await set('key', 'value')
     assert.is((await get('key'))?.value, 'value')
     assert.is((await list('')).length, 1)
@@ -39,13 +39,13 @@ export function storageLifetime(test: StorageTest, claims: Required<Pick<Storage
 
 type Secret = string | CryptoKey | undefined
 
-/** Returns whether a secret is a string that can't be guessed, or a key to derive others from. */
+/** Returns whether a secret is an unguessable string or a key to derive others from. */
 const isSecret = (secret: Secret) =>
   typeof secret === 'object'
     ? secret.algorithm.name === 'HKDF' && secret.usages.includes('deriveKey')
     : (secret ?? '').length >= 32
 
-/** Returns a value sealed with a secret. Two secrets are the same if each opens values sealed by the other, because a `CryptoKey` can't be read. */
+/** Returns a value encrypted with a secret. Equal results mean equal secrets. A `CryptoKey` can't be compared directly, because it can't be read. */
 async function sealedWith(secret: Secret): Promise<string> {
   if (typeof secret !== 'object') return String(secret)
   const bytes = new Uint8Array(16)

@@ -1,7 +1,7 @@
 import { assert } from '../../support/suite.ts'
 import type { StorageTest } from '../storage.ts'
 
-/** Each character has a meaning in some pattern language. */
+/** Each character is special in some pattern language. */
 const SPECIAL = [
   'a%b/',
   'a_b/',
@@ -41,7 +41,7 @@ export function storageListing(test: StorageTest): void {
     assert.equal(listed, keys.map((key) => `k/${key}`).sort())
   })
 
-  test('treats a prefix literally, never as a pattern', async ({ storage }) => {
+  test('treats a prefix literally, not as a pattern', async ({ storage }) => {
     for (const prefix of [...SPECIAL, 'aXb/', 'ab/', 'aXXb/']) await storage.set(`${prefix}1`, prefix)
     for (const prefix of SPECIAL) {
       const listed = await storage.list(prefix)
@@ -81,7 +81,7 @@ export function storageListing(test: StorageTest): void {
     }
   })
 
-  test('shows each change immediately', async ({ storage }) => {
+  test('reflects each change immediately', async ({ storage }) => {
     const listEntries = async () => (await storage.list('k/')).map(({ key, value }) => `${key}=${value}`)
     await storage.set('k/b', '1')
     assert.equal(await listEntries(), ['k/b=1'])

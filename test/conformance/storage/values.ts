@@ -38,7 +38,7 @@ export function storageValues(test: StorageTest): void {
     assert.is((await storage.get('key/other'))?.value, 'value')
   })
 
-  test('keeps every string unchanged, as a value and as a key', async ({ storage, other }) => {
+  test('preserves every string, as a value and as a key', async ({ storage, other }) => {
     for (const [index, text] of TEXTS.entries()) await storage.set(`text/${index}`, text)
     for (const text of TEXTS) await storage.set(`key/${text}`, text)
     const reader = await other()
@@ -46,14 +46,14 @@ export function storageValues(test: StorageTest): void {
     for (const text of TEXTS) assert.is((await reader.get(`key/${text}`))?.value, text)
   })
 
-  test('stores a value of 1 MB, or of the size that the adapter declares', async ({ storage, other }) => {
+  test("stores a value of 1 MB, or of the adapter's maximum size", async ({ storage, other }) => {
     const phrase = 'The quick brown fox – ' // 24 bytes
     const value = phrase.repeat(Math.min(45_000, Math.floor((storage.largestValueBytes ?? Infinity) / 24)))
     await storage.set('big', value)
     assert.ok((await (await other()).get('big'))?.value === value)
   })
 
-  test("rejects a value or key over the adapter's declared limit with a specific error, and changes nothing", async ({
+  test("rejects a value or key over the adapter's limit with a specific error, without changing anything", async ({
     storage,
   }) => {
     const { largestValueBytes, longestKeyBytes } = storage
@@ -71,7 +71,7 @@ export function storageValues(test: StorageTest): void {
     assert.equal(await storage.list(''), [{ key: 'key', value: 'value', version }])
   })
 
-  test('keeps NUL and unpaired surrogates exactly, or rejects them with a specific error', async ({
+  test('preserves NUL and unpaired surrogates exactly, or rejects them with a specific error', async ({
     storage,
     other,
   }) => {

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { assert } from '../../support/suite.ts'
 import type { StorageTest } from '../storage.ts'
 
-/** Tests `watch`, which has five seconds to report a change. Each adapter's tests check how soon it does so. */
+/** Tests `watch`, which has five seconds to report a change. Each adapter's own tests check for faster reports. */
 export function storageWatching(test: StorageTest): void {
   test('reports keys that other instances set, change, or delete', async ({ storage, other }) => {
     await storage.set('kept', '1')
@@ -21,7 +21,7 @@ export function storageWatching(test: StorageTest): void {
     assert.not.ok(received.keys.includes('kept'))
   })
 
-  test('returns the new value by the time it reports the change', async ({ storage, other }) => {
+  test('returns the new value by the time the change is reported', async ({ storage, other }) => {
     const second = await other()
     await storage.get('key')
     const values: Array<Promise<string | undefined>> = []
@@ -47,7 +47,7 @@ export function storageWatching(test: StorageTest): void {
     both.stop()
     await second.set('three', '1')
     await storage.list('')
-    await sleep(100) // a watcher that uses a server's clock starts a little early
+    await sleep(100) // a watcher that uses the server's clock starts a little early
     const third = await listen(storage)
     const writing = second.set('four', '1')
     third.stop()
@@ -67,7 +67,7 @@ async function listen(storage: {
   const keys: string[] = []
   const stop = storage.watch?.((key) => void keys.push(key))
   if (!stop) throw new Error('the storage has no watch')
-  await storage.list('') // a watcher reports changes since it was last read
+  await storage.list('') // so that earlier changes aren't reported
   const includes = (key: string) => until(() => keys.includes(key), `a word of "${key}"`)
   return { keys, stop, includes }
 }

@@ -12,7 +12,7 @@ import { startPostgres } from '../../services/postgres-server.ts'
 import { assert } from '../../support/suite.ts'
 import { type Example, findFreePort, openExample, until } from '../example.ts'
 
-/** The hostname of the deployment. The platform's proxy terminates TLS. */
+/** The deployment's hostname. The platform's proxy terminates TLS. */
 export const HOST = 'chat.vercel.test'
 
 export interface Reply {
@@ -27,7 +27,7 @@ export interface Options {
   origin?: string
 }
 
-/** A function instance that has started but hasn't served a request yet. */
+/** A function instance that has started but hasn't received a request yet. */
 export interface Instance {
   url: string
   send(method: string, path: string, options?: Options): Promise<Reply>
@@ -40,13 +40,13 @@ export interface Instance {
 export interface Deployment {
   example: Example
   neon: Front
-  /** The number of database round trips before each call of the provider, since `neon.measure`. */
+  /** The number of database round trips before each provider call, since `neon.measure`. */
   calls: number[]
   /** Runs a statement, as Neon's console would. */
   query(statement: string): Promise<{ rows: Array<Record<string, unknown>> }>
-  /** Starts an instance. Unless `isKept` is true, the platform ends it after its first request and the work of `waitUntil`. */
+  /** Starts an instance. Unless `isKept` is set, the platform ends it after its first request and the `waitUntil` work. */
   start(options?: { isKept?: boolean }): Promise<Instance>
-  /** Sends a request to a new instance, and waits until that has ended. */
+  /** Sends a request to a new instance, and waits until the instance has ended. */
   send(method: string, path: string, options?: Options): Promise<Reply>
   remove(): Promise<void>
 }
@@ -57,7 +57,7 @@ interface Client {
   end(): Promise<void>
 }
 
-/** Builds the example with its database as the platform does: with `DATABASE_URL` and a provider's key, but nothing else. */
+/** Builds the example with its database as the platform does: with only `DATABASE_URL` and a provider key. */
 export async function deploy(): Promise<Deployment> {
   const postgres = await startPostgres()
   const { Client } = createRequire(import.meta.url)('pg') as { Client: new (url: string) => Client }

@@ -2,9 +2,8 @@ import { Server } from 'node:http'
 import process from 'node:process'
 
 /*
- * The runtime of a function on the platform, loaded before the server. Only work passed to `waitUntil` keeps the instance alive after a response.
- * With `TAKEN_AFTER_RESPONSE`, the instance is killed as soon as it is idle after a request. It can only reach Neon at `NEON` and the provider at
- * `PROVIDER`.
+ * The platform's function runtime, loaded before the server. Only work passed to `waitUntil` keeps the instance alive after a response. With
+ * `TAKEN_AFTER_RESPONSE`, the instance is killed once it is idle after a request. It can only reach Neon at `NEON` and the provider at `PROVIDER`.
  */
 
 const { NEON, PROVIDER, TAKEN_AFTER_RESPONSE } = process.env
@@ -19,7 +18,7 @@ const waitUntil = (work) => {
   works.add(work)
   const settle = () => {
     works.delete(work)
-    setImmediate(takeIfIdle) // by then, the work it starts when it settles has arrived
+    setImmediate(takeIfIdle) // by then, follow-up work that starts when it settles has been registered
   }
   work.then(settle, settle)
 }

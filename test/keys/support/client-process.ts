@@ -9,8 +9,8 @@ import { openClient } from '../../services/redis-clients.ts'
 
 /*
  * A process with its own gateway on a shared folder or Redis, under load from clients with one key: `asking <place> <secret> <key> <id>`. At "ask",
- * two clients send requests without pausing. At "pause", it pauses the key. After it has rejected enough requests, it prints what it saw. At "add",
- * it increments a value in the storage 200 times, by reading and writing it each time.
+ * two clients start sending requests without pausing. At "pause", it pauses the key. After rejecting enough requests, it prints what it saw. At
+ * "add", it increments a value in the storage 200 times, with a read and a write each.
  */
 
 const [location = '', secret = '', key = '', id = ''] = process.argv.slice(2)
@@ -36,7 +36,7 @@ const gateway = createGateway({
 })
 const now = () => performance.timeOrigin + performance.now()
 
-/** When the last accepted request started, and when the first rejection arrived. A later acceptance is an error. */
+/** The start of the last accepted request, and the arrival of the first rejection. A later acceptance is an error. */
 const seen = { accepted: 0, refused: 0, lastAccepted: 0, firstRefused: Number.POSITIVE_INFINITY, back: 0, others: '' }
 
 if (key) await send()

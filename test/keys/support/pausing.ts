@@ -11,8 +11,8 @@ const SECRET = 'a secret that all processes of a test have'
 export type Program = Awaited<ReturnType<typeof childProgram>>
 
 /**
- * Returns how long each of the other processes still accepted requests after the pause, in ms. `place` tells the processes where to find the data in
- * `storage`.
+ * Returns how long each of the other processes still accepted requests after the pause, in ms. `place` tells the processes where the data in
+ * `storage` is.
  */
 export async function getDelays(
   program: Program | undefined,

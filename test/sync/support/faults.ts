@@ -3,12 +3,12 @@ import type { SyncResponse } from '../../../src/features/cloud-sync/protocol.ts'
 import type { Storage } from '../../../src/types.ts'
 import type { CloudEnd } from './pair.ts'
 
-/** The fault of one message. `replay` sends an older request first; its number tells how many requests old it is. */
+/** The fault of one message. `replay` sends an older request first, from this many requests ago. */
 export type Fault = 'none' | 'lost request' | 'lost answer' | 'twice' | { replay: number }
 
 /**
- * Creates a transport that sends requests to a proxy, and records everything it sends. Each fault applies to one request, and later requests have
- * none. `isBlind` replays old requests as if the proxy didn't check stamps.
+ * Creates a transport that sends requests to a proxy and records them. Each fault applies to one request, and later requests have none. With
+ * `isBlind`, old requests are replayed with a current stamp, as if the proxy didn't check stamps.
  */
 export function createTransport({ isBlind = true } = {}) {
   const sent: string[] = []
@@ -31,17 +31,17 @@ export function createTransport({ isBlind = true } = {}) {
   }
 }
 
-/** Returns an old request with the stamp of a current one. Its revisions alone must make it harmless. */
+/** Returns an old request with the stamp of a current one, so that only its revisions can make it harmless. */
 function withStampOf(text: string, old: string): string {
   const { stamp, attempts } = JSON.parse(text)
   return JSON.stringify({ ...JSON.parse(old), stamp, attempts })
 }
 
-/** A store whose process can die at a write, before or after it, or run other work before a write. */
+/** A store whose process can die before or after a write, or do other work before a write. */
 export interface Mortal extends Storage {
-  /** Runs work before the write that follows `writes` more writes. All other writes wait for it, so it sees a consistent state. */
+  /** Runs work before the nth write from now. All other writes wait for the work, so it sees a consistent state. */
   interruptAfter(writes: number, work: () => Promise<void>): void
-  /** Dies at the write that follows `writes` more writes. */
+  /** Kills the process at the nth write from now. */
   dieAfter(writes: number, options: { isMade: boolean }): void
   isDead(): boolean
 }

@@ -18,14 +18,14 @@ import {
   type World,
 } from './world.ts'
 
-/** A step of a history. `death` kills the process of a side at a write. */
+/** A step in a history. `death` kills the process of a side at a write. */
 export type Step =
   | { step: 'edit'; side: SideName; edit: Edit; death?: Death | undefined }
   | { step: 'sync'; faults: readonly Fault[]; death?: Death | undefined }
   | { step: 'sync'; faults: readonly Fault[]; death?: undefined; meanwhile: Meanwhile }
   | { step: 'restart'; side: SideName }
 
-/** An edit that happens just before a write of a sync. */
+/** An edit just before a write of a sync. */
 interface Meanwhile {
   side: SideName
   writes: number
@@ -91,7 +91,7 @@ const getSteps = (sides: SideName[]): fc.Arbitrary<Step[]> =>
     { minLength: 4, maxLength: 12 },
   )
 
-/** Runs a history until both sides settle, and checks the invariants. */
+/** Runs a history until both sides have settled, and checks the invariants. */
 export async function run({ steps, variant }: History): Promise<World> {
   const world = await createWorld(variant)
   const log: Log = { events: [], attempts: [], expected: new Set() }
@@ -151,9 +151,9 @@ export async function run({ steps, variant }: History): Promise<World> {
   return world
 }
 
-/** Checks that, with edits on one side only, the replica has the same data as a store that isn't synced. */
+/** Checks that, if only one side was edited, the replica has the same data as a store that isn't synced. */
 async function checkReplay(world: World, steps: readonly Step[]): Promise<void> {
-  if (steps.some((step) => 'meanwhile' in step)) return // such an edit may never happen
+  if (steps.some((step) => 'meanwhile' in step)) return // such an edit isn't guaranteed to happen
   const edits = steps.flatMap((step) => (step.step === 'edit' ? [step] : []))
   if (new Set(edits.map(({ side }) => side)).size > 1 || edits.some(({ death, side }) => death?.side === side)) return
   const alone = openSide({ side: 'gateway', clock: getClock(() => 0) })
@@ -171,7 +171,7 @@ async function checkReplay(world: World, steps: readonly Step[]): Promise<void> 
   assert.equal(world.conflicts, [], 'a conflict though one side has made all changes')
 }
 
-/** Returns the contents of records without IDs and key values, which are random. */
+/** Returns the contents of records without their IDs and key values, which are random. */
 const getValues = (view: View): string[] =>
   [...view]
     .map(([id, { tag, isActive }]) => {

@@ -2,7 +2,7 @@ import { assert } from '../../support/suite.ts'
 import { getData } from './pair.ts'
 import type { SideName, View, World } from './world.ts'
 
-/** The result of an edit on its side. */
+/** The result of an edit on its own side. */
 export type Event = { at: number; side: SideName; id: string } & (
   | { what: 'content'; from: string | undefined; to: string | undefined }
   | { what: 'active'; isActive: boolean }
@@ -12,11 +12,11 @@ export type Event = { at: number; side: SideName; id: string } & (
 export interface Log {
   events: Event[]
   attempts: { at: number; isComplete: boolean }[]
-  /** Records that were certainly in conflict. */
+  /** Records that definitely conflicted. */
   expected: Set<string>
 }
 
-/** Checks after a history that both sides are equal, nothing is lost or reverted, and exactly the real conflicts were reported. */
+/** Checks after a history that both sides are equal, that nothing is lost or reverted, and that exactly the real conflicts were reported. */
 export async function check(world: World, log: Log, initial: View): Promise<void> {
   const { events, attempts, expected } = log
   const final = await checkEqual(world)
@@ -47,7 +47,7 @@ export async function check(world: World, log: Log, initial: View): Promise<void
     const own = events.filter((event) => event.id === id)
     const contents = own.filter((event) => event.what === 'content')
     const state = final.get(id)
-    /** Returns whether a deletion is known to the other side. Records that were created and deleted before the next sync were never sent. */
+    /** Returns whether the other side knows about a deletion. Records that were created and deleted between two syncs were never sent. */
     const isKnown = (deletion: Event) => {
       const created = creations.findLast(({ at, side }) => at < deletion.at && side === deletion.side)
       return !created || attempts.some(({ at }) => created.at <= at && at <= deletion.at)
@@ -95,7 +95,7 @@ export async function checkEqual(world: World): Promise<View> {
   return final
 }
 
-/** Returns whether the event is about another combo with a name that this combo has had. */
+/** Returns whether the event is about another combo whose name this combo has had. */
 function isRival(event: Event, own: Event[]): boolean {
   if (!event.id.startsWith('combos/')) return false
   const names = new Set(own.flatMap(getNames))

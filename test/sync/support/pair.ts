@@ -13,7 +13,7 @@ interface MirrorRecord extends Stamps {
   id: string
 }
 
-/** Opens the proxy's side of the protocol over a store, without sessions. */
+/** Opens the proxy's side of the protocol on a store, without sessions. */
 export function openProxy(input: Omit<SideOptions, 'side'> & { storage: Storage }) {
   const { storage } = input
   const side = openSide({ ...input, side: 'cloud' })
@@ -62,7 +62,7 @@ export const createRejection = (code: string) =>
 
 export type CloudEnd = ReturnType<typeof openProxy>
 
-/** Opens a gateway's side of the protocol over a store. */
+/** Opens a gateway's side of the protocol on a store. */
 export function openHome(input: Omit<SideOptions, 'side'> & { storage: Storage }) {
   const { storage } = input
   const side = openSide({ ...input, side: 'gateway' })
@@ -100,7 +100,7 @@ interface SyncOptions {
 
 export type Home = ReturnType<typeof openHome>
 
-/** Opens both sides over separate storages, synced once. */
+/** Opens both sides on separate storages, synced once. */
 export async function openPair(
   clock: Clock,
   { home: homeStorage = memoryStorage(), cloud: cloudStorage = memoryStorage(), ...extra }: PairOptions = {},
@@ -113,7 +113,7 @@ export async function openPair(
 
 type PairOptions = Partial<Omit<SideOptions, 'side' | 'storage'>> & { home?: Storage; cloud?: Storage }
 
-/** Returns the synced records of a side, without the order and key values, which differ. */
+/** Returns the synced records of a side, without order and key values, which differ. */
 export async function getData({ store }: Side): Promise<Record<string, unknown>> {
   const all = await store.keys.all()
   const keys = all

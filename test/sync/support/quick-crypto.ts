@@ -1,6 +1,6 @@
 /*
- * Replaces the parts of WebCrypto that a store uses, to run thousands of histories quickly, because real WebCrypto runs each job on a thread. It
- * hides nothing, but still rejects data that was changed, moved, or encrypted with another key.
+ * Replaces the parts of WebCrypto that a store uses, because real WebCrypto runs each job on a thread, which is too slow for thousands of histories.
+ * The replacement encrypts nothing, but still rejects data that was changed, moved, or encrypted with another key.
  */
 
 type Bytes = Uint8Array<ArrayBuffer>

@@ -16,13 +16,13 @@ interface Rollback {
   side: SideName
   /** The age of the copy, in syncs. */
   age: number
-  /** Whether the copy was made before its round's edits were synced, or after. */
+  /** Whether the copy was made before the round's edits were synced, rather than after. */
   isEarly: boolean
-  /** Edits before and after the sides become equal. */
+  /** Edits before both sides become equal, and after. */
   rounds: Round[]
 }
 
-/** A history with restores. `variant` selects the IDs of the first records. */
+/** A history with restores. `variant` selects the IDs of the initial records. */
 export interface RollbackHistory {
   rounds: Round[]
   rollbacks: Rollback[]
@@ -57,20 +57,20 @@ export const rollbackHistories: fc.Arbitrary<RollbackHistory> = fc.record({
   variant: fc.nat(3),
 })
 
-/** The changes that a side has certainly or possibly made or received. */
+/** The changes that a side has made or received, definitely or possibly. */
 interface Known {
   sure: ReadonlySet<Created>
   perhaps: ReadonlySet<Created>
-  /** The number of completed syncs, as far as its storage knows. */
+  /** The number of completed syncs, according to its storage. */
   exchanges: number
 }
 
 type Created = Event & {
   /** The changes that its side may have seen. */
   saw: ReadonlySet<Created>
-  /** The number of conflicts reported until then. */
+  /** The number of conflicts reported up to that point. */
   conflicts: number
-  /** The number of syncs completed until then, as far as its side's storage knew. */
+  /** The number of syncs completed up to that point, according to its side's storage. */
   exchanges: number
 }
 
@@ -81,9 +81,9 @@ interface Copy {
 
 const sides = ['home', 'cloud'] as const
 
-/** Runs a history. Checks that no pause or deletion that either side still knows was undone by a side that hadn't seen it. */
+/** Runs a history. Checks that no side undid a pause or a deletion that it hadn't seen, if either side still knew about it. */
 export async function runRollbacks({ rounds, rollbacks, variant }: RollbackHistory): Promise<void> {
-  const world = await createWorld(variant, { isBlind: false }) // only stamps reveal data that just one of the sides has lost
+  const world = await createWorld(variant, { isBlind: false }) // only stamps reveal data that just one side has lost
   const nothing: Known = { sure: new Set(), perhaps: new Set(), exchanges: 0 }
   const known: Record<SideName, Known> = { home: nothing, cloud: nothing }
   const copies: Record<SideName, Record<'early' | 'late', Copy>[]> = { home: [], cloud: [] }
@@ -163,7 +163,7 @@ function isUnheardOf({ id, side: by, what, saw, exchanges }: Created): boolean {
   return what === 'content' && last?.exchanges === exchanges
 }
 
-/** Returns what undoes a pause, a deletion, or the requirement of keys, or `undefined` if nothing needs undoing. */
+/** Returns the change that undoes a pause, a deletion, or the requirement of keys, or `undefined` if nothing needs to be undone. */
 function undoingOf(event: Event, final: View): ((other: Event) => boolean) | undefined {
   const state = final.get(event.id)
   if (!state) return undefined

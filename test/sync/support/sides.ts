@@ -16,7 +16,7 @@ import type { RouteTable } from '../../../src/request/routing/route-table.ts'
 import type { Health } from '../../../src/request/routing/target-health.ts'
 import type { Clock, Storage } from '../../../src/types.ts'
 
-/** A store with the management operations, as one side of a replica. */
+/** A store with its management operations, as one side of a replica. */
 export interface Side {
   store: WritableStore
   api: Api
@@ -67,7 +67,7 @@ const silent = { warn: () => {}, error: () => {} }
 
 function createOperations(store: WritableStore, clock: Clock) {
   const runInOrder = createMutex()
-  // Only contains what the operations use.
+  // only contains what the operations use
   const table = {
     findCombo: () => undefined,
     resolveModel: () => ({}),

@@ -19,16 +19,16 @@ export interface Edit {
 export const kinds = ['keys', 'combos', 'connections', 'aliases', 'providers', 'customModels'] as const
 export type Kind = (typeof kinds)[number]
 
-/** The observed state of a record: a string that changes with every edit and, for some records, whether it is active. */
+/** A record's observed state: a string that changes with every edit and, for some records, whether it is active. */
 export interface Received {
   tag: string
   isActive?: boolean
-  /** Identifies the last call that set these values. Only this side knows it. */
+  /** Identifies the last call that set these values. Only its own side knows it. */
   edit?: string
 }
 export type View = Map<string, Received>
 
-/** Both sides, with the actions of their administrators. */
+/** Both sides and their administrators' actions. */
 export interface World {
   edit(side: SideName, edit: Edit): Promise<void>
   /** Resolves to whether the sync completed. */
@@ -40,11 +40,11 @@ export interface World {
   /** Restarts the processes of sides that died, or of all sides. */
   restart(which?: SideName): void
   view(side: SideName): Promise<View>
-  /** Copies the whole storage of a side. */
+  /** Copies a side's entire storage. */
   copy(side: SideName): Promise<Texts>
   /** Replaces a side's storage with a copy, and restarts its process. */
   putBack(side: SideName, copy: Texts): Promise<void>
-  /** All reported conflicts. */
+  /** All conflicts reported so far. */
   conflicts: Conflict[]
   refused: object[]
   sides(): Record<SideName, Side>
@@ -53,7 +53,7 @@ export interface World {
 const NAMES = ['one', 'two', 'three']
 const HOUR_MS = 3_600_000
 
-/** The initial records on both sides. */
+/** The initial records, which both sides have. */
 const FIRST: Edit['what'][] = ['keys', 'keys', 'combos', 'combos', 'connections', 'aliases']
 
 /** Creates the initial records. */
@@ -70,7 +70,7 @@ const START = Date.UTC(2026, 0, 1)
 export type Texts = { key: string; value: string }[]
 const prepared = new Map<number, Promise<Record<SideName, Texts>>>()
 
-/** Creates the storages of two equal sides, once per number, because record IDs are random. */
+/** Creates the storages of two equal sides, once per variant, because record IDs are random. */
 async function prepare(): Promise<Record<SideName, Texts>> {
   const storages = { home: memoryStorage(), cloud: memoryStorage() }
   const home = openHome({ storage: storages.home, clock: getClock(() => START) })
@@ -86,7 +86,7 @@ async function copyOf(texts: Texts): Promise<Storage> {
   return storage
 }
 
-/** Creates a world. `isBlind` replays old requests as if the proxy didn't check stamps. */
+/** Creates a world. With `isBlind`, old requests are replayed as if the proxy didn't check stamps. */
 export async function createWorld(variant: number, { isBlind = true } = {}): Promise<World> {
   const texts = prepared.get(variant) ?? prepare()
   prepared.set(variant, texts)
@@ -117,7 +117,7 @@ export async function createWorld(variant: number, { isBlind = true } = {}): Pro
   const disk = (side: SideName): Mortal => disks[side]
   const tag = createTags()
   for (const _ of FIRST) tag()
-  tag() // skips one tag, because the connection has two
+  tag() // skips one tag, because the connection uses two
 
   return {
     sides,
@@ -153,7 +153,7 @@ export async function createWorld(variant: number, { isBlind = true } = {}): Pro
   }
 }
 
-/** Creates a clock whose sleeps never end, because nothing awaited here takes time. */
+/** Creates a clock whose sleeps never end, because nothing awaited in these tests takes time. */
 export const getClock = (now: () => number): Clock => ({
   now,
   sleep: () => new Promise(() => {}),
