@@ -5,7 +5,7 @@ import { assert, suite } from '../support/suite.ts'
 import { png } from './image/images.ts'
 import { answerAt } from './samples.ts'
 
-const test = suite("the AI SDK's images, speech, and transcription with arbitrary bodies")
+const test = suite('AI SDK images, speech, and transcription with arbitrary bodies')
 
 const TIMES = process.env.CI ? 3_000 : 200
 const file = { type: 'file', mediaType: 'image/png', data: png }

@@ -15,7 +15,7 @@ import { hearingCatalog, hearingVendors, TEXT } from './transcription/vendors.ts
 
 Object.assign(globalThis, { AI_SDK_LOG_WARNINGS: false })
 
-/** Both generations of the AI SDK, with the names of version 7. */
+/** Both generations of the AI SDK, with version 7's function names. */
 const generations = {
   7: ai7,
   6: { ...ai6, generateSpeech: ai6.experimental_generateSpeech, transcribe: ai6.experimental_transcribe },
@@ -52,7 +52,7 @@ for (const [generation, ai] of Object.entries(generations)) {
   for (const name of Object.keys(created) as VendorName[]) {
     const { model, makes, edits, ...vendor } = imageVendors[name]
 
-    test(`${name} generates images, using its own parameters for the size`, async () => {
+    test(`${name} generates images and specifies the size with its own parameters`, async () => {
       const { models, upstream } = await images()
       const callOptions = { model: models.image(model), prompt: 'a walk', n: 2, maxRetries: 0 }
       const {
@@ -87,7 +87,7 @@ for (const [generation, ai] of Object.entries(generations)) {
     })
   }
 
-  test("options of the AI SDK's providers map to other vendors' fields", async () => {
+  test("AI SDK provider options map to other vendors' fields", async () => {
     const { models, upstream } = await images()
     const callOptions = { model: models.image(imageVendors.openai.model), prompt: 'a walk', maxRetries: 0 }
     await ai.generateImage({ ...callOptions, size: '1536x1024', providerOptions: { openai: { outputFormat: 'webp' } } })
@@ -98,7 +98,7 @@ for (const [generation, ai] of Object.entries(generations)) {
     assert.match(upstream.calls.at(-1)?.body ?? '', '"imageSize":"2K"')
   })
 
-  test('a mask is rejected if the entire image would change, or if there is no image', async () => {
+  test('a mask is rejected if the model would change the entire image, or if there is no image', async () => {
     const { models, upstream, post } = await images()
     const reason = await ai
       .generateImage({
@@ -114,7 +114,7 @@ for (const [generation, ai] of Object.entries(generations)) {
     assert.equal([response.status, upstream.calls.length], [400, 0])
   })
 
-  test('a request for more images than one call can return fails with a 400 that explains how to get them', async () => {
+  test('a request for more images than one call can return fails with a 400 that explains how to get them all', async () => {
     const { models, upstream } = await images()
     const callOptions = { model: models.image(imageVendors.openai.model), prompt: 'a walk', n: 25, maxRetries: 0 }
     const reason = await ai.generateImage(callOptions).catch((error: unknown) => error)
@@ -125,7 +125,7 @@ for (const [generation, ai] of Object.entries(generations)) {
     assert.equal([shown.length, upstream.calls.length], [25, 3])
   })
 
-  test("each image has its call's metadata, and a call's cost appears once", async () => {
+  test("each image has the metadata of its call, and a call's cost appears only once", async () => {
     const { models, upstream } = await images()
     const callOptions = { model: models.image(imageVendors.openai.model), prompt: 'a walk', n: 3, maxRetries: 0 }
     const {
@@ -197,7 +197,7 @@ for (const [generation, ai] of Object.entries(generations)) {
       model: models.speech('openai/voice-model'),
       text: 'Hello',
       language: 'en',
-      outputFormat: 'ogg', // a format that it doesn't have
+      outputFormat: 'ogg', // a format that OpenAI doesn't have
       maxRetries: 0,
     })
     const { voice, language, response_format: format } = JSON.parse(upstream.calls[0]?.body ?? '{}')
@@ -221,7 +221,7 @@ for (const [generation, ai] of Object.entries(generations)) {
     assert.equal(lost.sort(), ['instructions', 'providerOptions.elevenlabs.voiceSettings'])
   })
 
-  test("the next vendor is tried if speech is cut off or isn't audio", async () => {
+  test("falls back to the next vendor if speech is cut off or isn't audio", async () => {
     const truncate = () =>
       new Response(samples.mp3.slice(0, 100), { headers: { 'content-type': 'audio/mpeg', 'content-length': '417' } })
     for (const failing of [truncate, () => json({ error: { message: 'busy' } }), () => new Response('')]) {
@@ -250,7 +250,7 @@ for (const [generation, ai] of Object.entries(generations)) {
   for (const name of Object.keys(hearingVendors)) {
     const model = name === 'openai' || name === 'groq' ? `${name}/whisper-1` : `${name}/m`
 
-    test(`${name} transcribes audio, with times if it reports them`, async () => {
+    test(`${name} transcribes audio, and returns timestamps if the vendor reports them`, async () => {
       const { models, recorded } = await sounds(hearingVendors)
       const transcript = await ai.transcribe({ model: models.transcription(model), audio: wav, maxRetries: 0 })
       const { text, segments, language, durationInSeconds, warnings } = transcript
@@ -265,7 +265,7 @@ for (const [generation, ai] of Object.entries(generations)) {
       assert.equal(recorded.errors, [])
     })
 
-    test(`${name} includes times only if requested`, async () => {
+    test(`${name} returns timestamps only if requested`, async () => {
       const { models } = await sounds(hearingVendors)
       const { segments } = await ai.transcribe({
         model: models.transcription(model),
@@ -280,14 +280,14 @@ for (const [generation, ai] of Object.entries(generations)) {
     })
   }
 
-  test("a request to a model without times doesn't request them", async () => {
+  test("timestamps aren't requested from a model that doesn't support them", async () => {
     const { models, upstream } = await sounds(hearingVendors)
     const { segments } = await ai.transcribe({ model: models.transcription('openai/gpt-transcribe'), audio: wav })
     assert.equal(segments, [])
     assert.not.match(new TextDecoder().decode(upstream.calls[0]?.init.body as Uint8Array), /verbose_json/)
   })
 
-  test('the file size limit applies to the decoded bytes, not the base64', async () => {
+  test('the file size limit applies to the decoded bytes, not to the base64 text', async () => {
     const fits = await sounds(hearingVendors, { maxAudioBytes: wav.length })
     const requestOptions = { audio: wav, maxRetries: 0 }
     await ai.transcribe({ ...requestOptions, model: fits.models.transcription('openai/m') })
@@ -305,7 +305,7 @@ for (const [generation, ai] of Object.entries(generations)) {
     assert.equal([Object(rejected).statusCode, small.upstream.calls.length], [413, 0])
   })
 
-  test('errors have types that the client recognizes', async () => {
+  test('errors have types that the AI SDK recognizes', async () => {
     const { models } = await sounds(hearingVendors)
     const nobody = await ai
       .transcribe({ model: models.transcription('nobody/m'), audio: wav, maxRetries: 0 })
@@ -317,7 +317,7 @@ for (const [generation, ai] of Object.entries(generations)) {
     assert.equal([Object(bad).name, Object(bad).statusCode], ['GatewayInvalidRequestError', 400])
   })
 
-  test('an abort rejects with its reason and ends the call to the provider', async () => {
+  test('an aborted call rejects with its reason and aborts the provider call', async () => {
     const calls = {
       image: (models: ReturnType<typeof getModels>, abortSignal: AbortSignal) =>
         ai.generateImage({ model: models.image('one/i'), prompt: 'a walk', abortSignal, maxRetries: 0 }),
@@ -342,7 +342,7 @@ for (const [generation, ai] of Object.entries(generations)) {
     }
   })
 
-  test('the model list has types that the client recognizes', async () => {
+  test('the model list has types that the AI SDK recognizes', async () => {
     const types = { m: 'llm', i: 'image', s: 'tts', t: 'stt', e: 'embedding' } as const
     const models = Object.entries(types).map(([id, type]) => ({ id, type }))
     const catalog = { one: { baseUrl: 'http://one.test/v1', models, serviceKinds: Object.values(types) } }

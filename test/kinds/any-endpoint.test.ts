@@ -6,9 +6,9 @@ import { createRandom } from '../support/random.ts'
 import { assert, suite } from '../support/suite.ts'
 import { answerAt, getJson, getSample } from './samples.ts'
 
-const test = suite('every endpoint of a kind with arbitrary requests and responses')
+const test = suite('all endpoints with their own format, with arbitrary requests and responses')
 
-/** An unknown model at a provider with OpenAI's format. */
+/** An unknown model at an OpenAI-compatible provider. */
 const MODEL = 'one/of-any-kind'
 const SECRET = 'secret-of-one'
 
@@ -40,7 +40,7 @@ for (const { at, body } of requested) {
     assert.equal(recorded.errors, [])
   })
 
-  test(`${at} sends the key only to the connection, for any fields in the body`, async () => {
+  test(`${at} sends the key only to the connection's URL, whatever fields the body contains`, async () => {
     const upstream = respond()
     const { post } = await openWorld({ fetch: upstream, connections: ['one'] })
     const address = 'http://evil.test/v1'
@@ -63,7 +63,7 @@ for (const { at, body } of requested) {
     for (const { url } of upstream.calls) assert.is(url.host, 'one.test')
   })
 
-  test(`${at} falls back to a combo's next provider, and the response states which one responded`, async () => {
+  test(`${at} falls back to a combo's next provider, and the response names the provider that responded`, async () => {
     const given = respond()
     const endpoint = endpoints.find(({ path }) => path.replace('{model}', MODEL) === at)
     const isPaid = endpoint?.operation.isPaidOnAcceptance ?? false
@@ -80,7 +80,7 @@ for (const { at, body } of requested) {
     assert.match(response.headers.get('x-signalbox-attempts') ?? '', /^two\/of-any-kind=50[03]:\S+;\S+ one/)
   })
 
-  test(`${at} rejects malformed bodies, and none causes a gateway error`, async () => {
+  test(`${at} rejects malformed bodies without a gateway error`, async () => {
     const upstream = respond()
     const { post, recorded } = await openWorld({ fetch: upstream, connections: ['one'] })
     for (const text of [
@@ -128,7 +128,7 @@ for (const { at, body } of requested) {
     assert.equal(recorded.errors, [])
   })
 
-  test(`${at} treats malformed responses as failures of the provider, never of the gateway`, async () => {
+  test(`${at} treats malformed responses as provider failures, never as gateway errors`, async () => {
     const random = createRandom(8)
     const values: unknown[] = [
       null,

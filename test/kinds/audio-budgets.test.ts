@@ -19,7 +19,7 @@ const catalog: Catalog = {
   },
 }
 
-/** Opens a key with a budget of one dollar, and a provider that responds when all requests have arrived. */
+/** Creates a key with a budget of one dollar, and a provider that responds once all requests have arrived. */
 async function budgeted(model: string, price: Price, respond: (call: Call) => Response) {
   let release = () => {}
   const released = new Promise<void>((resolve) => {
@@ -36,7 +36,7 @@ async function budgeted(model: string, price: Price, respond: (call: Call) => Re
   })
   const { key } = await world.api.keys.create({ name: 'alice', limits: { usd: { total: 1 } } })
   const headers = { authorization: `Bearer ${key}` }
-  /** Returns the statuses of concurrent requests, and their cost. */
+  /** Returns the statuses of concurrent requests, and their total cost. */
   async function askAll(send: (headers: Record<string, string>) => Promise<Response>) {
     let replied = 0
     const all = Array.from({ length: PARALLEL }, async () => {
@@ -79,18 +79,18 @@ for (const [label, price] of Object.entries(speakers))
         }),
       ),
     )
-    assert.equal([...statuses].sort(), [200, 429]) // amounts reserved by in-flight requests may be released soon
+    assert.equal([...statuses].sort(), [200, 429]) // 429, because in-flight requests may soon release their reservations
     assert.ok(answered > 0 && answered < PARALLEL, `${answered}`)
     assert.ok(usd > 0.05 && usd <= 1, `${usd}`)
     assert.is(events.usages[0]?.costSource, label.includes('unreported') ? 'estimated' : 'counted')
   })
 
-/** Files of 60 s each. */
+/** Files with 60 s of audio each. */
 const files = { wav: wav(60), mp3: mp3(60), flac: flac(60), ogg: ogg(60), m4a: m4a(60), webm: webm(60) }
 
 for (const [format, bytes] of Object.entries(files))
   for (const response_format of ['verbose_json', 'text'])
-    test(`50 concurrent ${format} files don't exceed a budget, with ${response_format} responses`, async () => {
+    test(`50 concurrent ${format} files with ${response_format} responses don't exceed a budget`, async () => {
       const {
         askAll,
         gateway,
@@ -114,13 +114,13 @@ for (const [format, bytes] of Object.entries(files))
           }),
         )
       })
-      assert.equal([...statuses].sort(), [200, 429]) // amounts reserved by in-flight requests may be released soon
+      assert.equal([...statuses].sort(), [200, 429]) // 429, because in-flight requests may soon release their reservations
       assert.is(answered, 8)
       assert.ok(Math.abs(usd - 0.96) < 0.01, `${usd}`)
       assert.is(events.usages[0]?.costSource, 'counted')
     })
 
-test('a browser recording without a length reserves an amount by its size and is charged by an estimate', async () => {
+test('a browser recording without a duration reserves an amount based on its size and is charged an estimate', async () => {
   const { askAll, gateway, recorded: events } = await budgeted('hears', { second: 0.002 }, () => json({ text: 'Hi' }))
   const { answered, usd } = await askAll((headers) => {
     const form = serializeForm([
@@ -135,12 +135,12 @@ test('a browser recording without a length reserves an amount by its size and is
       }),
     )
   })
-  assert.is(answered, 6) // 80 s at 6 kbit/s each
+  assert.is(answered, 6) // 80 s each, at an assumed 6 kbit/s
   assert.ok(Math.abs(usd - 6 * 15 * 0.002) < 1e-9, `${usd}`)
   assert.is(events.usages[0]?.costSource, 'estimated')
 })
 
-test('base64 audio reserves an amount by its size', async () => {
+test('base64 audio reserves an amount based on its size', async () => {
   const { askAll, gateway } = await budgeted('hears', { second: 0.002 }, () => json({ text: 'Hi', duration: 60 }))
   const data = Buffer.from(ogg(60)).toString('base64')
   const { answered, usd } = await askAll((headers) =>
@@ -155,7 +155,7 @@ test('base64 audio reserves an amount by its size', async () => {
   assert.ok(answered > 0 && usd <= 1, `${answered} ${usd}`)
 })
 
-test('durations are read from file headers, no matter where the file starts or is cut off', async () => {
+test('reads durations from file headers at any byte offset, and tolerates truncated files', async () => {
   const { getDuration: getSeconds } = await import('../../src/protocols/kinds/sound/audio-duration.ts')
   for (const [format, bytes] of Object.entries(files)) {
     assert.ok(Math.abs((getSeconds(bytes) ?? 0) - 60) < 0.1, `${format}: ${getSeconds(bytes)}`)

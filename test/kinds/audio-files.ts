@@ -1,7 +1,7 @@
 import { concatBytes, encodeUtf8 } from '../../src/lib/bytes.ts'
 import { writeWavHeader } from '../../src/protocols/kinds/sound/wav.ts'
 
-/* Silent audio files with a given length in seconds, and the headers of real files. */
+/* Silent audio files of a given length in seconds, and the headers of real files. */
 
 const getBytes = (text: string) => Uint8Array.from(text, (sign) => sign.charCodeAt(0))
 
@@ -71,6 +71,6 @@ export const webm = (seconds: number): Uint8Array =>
     new Uint8Array(seconds * 400),
   ])
 
-/** Creates audio of this many bytes as browsers record it, without a duration. */
+/** Creates a browser recording of this many bytes, without a duration. */
 export const createRecording = (size: number): Uint8Array =>
   concatBytes([getBytes('\u001aE\u00df\u00a3\u0042\u0082\u0084webm'), new Uint8Array(size - 11)])

@@ -7,7 +7,7 @@ import { vendors } from './embedding/vendors.ts'
 
 const test = suite('kinds in the built-in catalog')
 
-/** A provider's response to a text, in any format. */
+/** A provider's embedding response, in every format at once. */
 const ANSWERS: Record<string, object> = {
   embedding: {
     data: [{ object: 'embedding', index: 0, embedding: [1, 2] }],

@@ -5,7 +5,7 @@ import { getApiKey, openWorld } from '../pipeline/support/world.ts'
 import { assert, suite } from '../support/suite.ts'
 import { answerAt, getSample } from './samples.ts'
 
-const test = suite('every endpoint of a model kind, with malformed requests')
+const test = suite('every model endpoint, with malformed requests')
 
 /** A model of a provider whose models aren't in the catalog. */
 const MODEL = 'one/of-any-kind'
@@ -30,11 +30,11 @@ async function open(respond: Respond = ({ url }) => answerAt(url.pathname) ?? js
 const malformed: Record<string, BodyInit> = {
   nothing: '',
   null: 'null',
-  'a list': '[]',
+  'an array': '[]',
   'a string': '"a"',
   'a number': '7',
-  'half an object': '{"model":"one/of-any-kind"',
-  'more than an object': '{"model":"one/of-any-kind"} x',
+  'a truncated object': '{"model":"one/of-any-kind"',
+  'an object with trailing text': '{"model":"one/of-any-kind"} x',
   'invalid UTF-8': new Uint8Array([0x7b, 0x22, 0xff, 0xfe, 0x22, 0x7d]),
   'fields of the wrong types': JSON.stringify({
     model: MODEL,
@@ -95,7 +95,7 @@ for (const { path, at, bodyFor } of requested)
         const response = await world.post(at(MODEL), bodyFor(MODEL))
         const shown = `${await response.text()} ${JSON.stringify([...response.headers])}`
         assert.not.match(shown, new RegExp(KEY), `${label} with ${status}`)
-        assert.not.match(JSON.stringify(world.recorded), new RegExp(KEY), `${label} with ${status}, told`)
+        assert.not.match(JSON.stringify(world.recorded), new RegExp(KEY), `${label} with ${status}, in a record`)
       }
   })
 
@@ -108,7 +108,7 @@ const phases: Record<string, Respond> = {
 
 for (const { path, at, bodyFor } of requested)
   for (const [phase, respond] of Object.entries(phases))
-    test(`POST ${path} ends the provider call if the client disconnects ${phase}`, async () => {
+    test(`POST ${path} aborts the provider call if the client disconnects ${phase}`, async () => {
       const { upstream, world } = await open(respond)
       const controller = new AbortController()
       const replying = world.post(at(MODEL), bodyFor(MODEL), { signal: controller.signal })
@@ -139,7 +139,7 @@ for (const { path, at, bodyFor, isInPath } of requested)
     const own = await world.post(at(MODEL), bodyFor(MODEL))
     await own.text()
     const [first] = upstream.calls
-    assert.ok(first, 'the endpoint asks its provider')
+    assert.ok(first, 'the endpoint calls its provider')
     for (const name of NAMES) {
       const model = `one/${name}`
       const response = await world.post(at(isInPath ? encodeURIComponent(model) : model), bodyFor(model))

@@ -36,7 +36,7 @@ for (const name of Object.keys(created) as VendorName[]) {
     const image = [{ text: 'make it rain' }, { inlineData: { mimeType: 'image/png', data: png } }]
     assert.equal(getData(await models.generateContent({ model, contents: image, config })), [created[name]])
     assert.is(upstream.calls.at(-1)?.url.href, edits)
-    if (name === 'google' || name === 'vertex') return // requests to them are passed through
+    if (name === 'google' || name === 'vertex') return // requests to Google are passed through
     const events = []
     for await (const event of await models.generateContentStream({ model, contents: 'a walk', config }))
       events.push(event)
@@ -58,7 +58,7 @@ test('an image response includes the media type, usage, and model name', async (
   assert.equal(response.usageMetadata?.totalTokenCount, 1_010)
 })
 
-test('other vendors get the aspect ratio and size in their own fields, and unsupported ones are dropped with a warning', async () => {
+test('other vendors get the aspect ratio and size in their own fields, and unsupported values are dropped with a warning', async () => {
   const { post, upstream } = await openImages()
   const body = {
     contents: [{ parts: [{ text: 'a walk' }] }],
@@ -92,7 +92,7 @@ test("a combo mixes Google's image models with others and falls back to the next
   assert.equal(recorded.errors, [])
 })
 
-test('a failure that might have incurred a cost ends the request', async () => {
+test('a failure that may have incurred a cost ends the request', async () => {
   const models = [imageVendors.xai.model, imageVendors.openai.model]
   const { post, upstream } = await openImages({
     combos: { pictures: { models, kind: 'image' } },
@@ -134,7 +134,7 @@ test('malformed requests return 400 without a provider call', async () => {
   assert.equal([upstream.calls.length, recorded.errors], [0, []])
 })
 
-test('an image model gets a request without image options at its own endpoint', async () => {
+test('an image model handles a request without image options at its own endpoint', async () => {
   const { post, upstream } = await openImages()
   const response = await post(`/v1beta/models/${imageVendors.openai.model}:generateContent`, { contents: 'a walk' })
   assert.is(response.status, 400)
@@ -142,7 +142,7 @@ test('an image model gets a request without image options at its own endpoint', 
   assert.is(upstream.calls.length, 0)
 })
 
-test("a key for chat only can't generate images, and a budget applies", async () => {
+test("a chat-only key can't generate images, and a budget applies to images", async () => {
   const { gateway, api, upstream } = await openImages()
   const callOptions = {
     model: imageVendors.openai.model,
@@ -163,7 +163,7 @@ test("a key for chat only can't generate images, and a budget applies", async ()
   assert.is(upstream.calls.length, 0)
 })
 
-test('an explanation of an image request shows the same targets as the request', async () => {
+test('explaining an image request shows the targets that the request would use', async () => {
   const { api } = await openImages()
   const body = { contents: 'a walk', generationConfig: { responseModalities: ['IMAGE'] } }
   const path = '/v1beta/models/{model}:generateContent'
@@ -221,7 +221,7 @@ for (const name of ['openai', 'elevenlabs', 'deepgram', 'mistral', 'openrouter',
     assert.equal(recorded.errors, [])
   })
 
-test('speech that breaks off mid-stream ends with an error, never with STOP', async () => {
+test('speech that is cut off mid-stream ends with an error, never with STOP', async () => {
   const cut = new ReadableStream<Uint8Array>({
     start: (controller) => controller.enqueue(samples.pcm.slice(0, 100)),
     pull: (controller) => controller.error(new Error('cut')),

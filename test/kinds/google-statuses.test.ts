@@ -29,7 +29,7 @@ const errors: Record<string, (status: number) => Response> = {
 
 for (const [path, body] of all)
   for (const [label, error] of Object.entries(errors))
-    test(`an error from ${path} has the HTTP status in its body (${label}, request of ${JSON.stringify(body).length} bytes)`, async () => {
+    test(`an error from ${path} includes its HTTP status in the body (${label}, ${JSON.stringify(body).length}-byte request)`, async () => {
       for (const provider of ['one/of-any-kind', 'google/of-any-kind'])
         for (const status of [400, 401, 403, 404, 408, 409, 413, 415, 422, 424, 429, 498, 500, 502, 503, 529]) {
           const upstream = fakeUpstream(() => error(status))

@@ -9,12 +9,12 @@ import { suite } from '../support/suite.ts'
 import { getSample } from './samples.ts'
 import { EXTRA, RICH } from './support/rich-bodies.ts'
 
-const test = suite('values of any JSON type in any field')
+const test = suite('arbitrary JSON values in any field')
 
-/** The number of runs for each endpoint and model. */
+/** The number of runs per endpoint and model. */
 const RUNS = randomCases(400, 60)
 
-/** Vendors with different formats, by kind. Each gets a connection. */
+/** Vendors with different formats, by kind. Each has a connection. */
 const MODELS: Readonly<Record<string, readonly string[]>> = {
   embedding: [
     ...['openai/text-embedding-3-small', 'cohere/embed-v4.0', 'voyage/voyage-3.5', 'google/gemini-embedding-001'],

@@ -9,7 +9,7 @@ import { getSample } from './samples.ts'
 
 const test = suite('requests without a model')
 
-test('the error of every endpoint suggests a model of its kind from the catalog', async () => {
+test("each endpoint's error suggests a catalog model of the right kind", async () => {
   const gateway = createGateway({ storage: memoryStorage(), logger: watchfulLogger() })
   let checked = 0
   for (const endpoint of endpoints) {

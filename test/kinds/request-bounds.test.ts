@@ -2,7 +2,7 @@ import { endpoints } from '../../src/protocols/kinds/kinds.ts'
 import { getBound } from '../../src/protocols/kinds/request-bounds.ts'
 import { assert, suite } from '../support/suite.ts'
 
-const test = suite('the bounds of requests')
+const test = suite('request bounds')
 
 test('every non-chat operation has its own bound', () => {
   const operations = new Map(endpoints.map((endpoint) => [endpoint.operation.name, endpoint]))

@@ -9,9 +9,9 @@ import { speech } from './speech/sample.ts'
 import { ocr, transcription, translation } from './transcription/sample.ts'
 import { fetch, search } from './web/samples.ts'
 
-/** Sample requests for tests that cover all endpoints, and the responses of a provider in OpenAI's format. */
+/** Sample requests for tests that cover all endpoints, with an OpenAI-compatible provider's responses. */
 export interface KindSample {
-  /** Bodies by client format, without a model's name. */
+  /** Bodies by client format, without the model name. */
   readonly bodies: Readonly<Record<string, object>>
   /** The provider's path below its base URL, and its response. */
   readonly path: string
@@ -32,7 +32,7 @@ const samples: Readonly<Record<string, KindSample>> = {
   ocr,
 }
 
-/** Returns the sample for an endpoint of a kind with its own formats, or `undefined` for chat. Throws if there is none. */
+/** Returns the sample for an endpoint of a kind with its own formats, or `undefined` for chat. Throws if a sample is missing. */
 export function getSample(endpoint: Endpoint): { body: object } | undefined {
   if (!hasAdapters(endpoint)) return undefined
   const body = samples[endpoint.operation.name]?.bodies[endpoint.client]

@@ -10,7 +10,7 @@ import { hearingCatalog, hearingVendors } from './transcription/vendors.ts'
 
 const test = suite('upload names and types')
 
-/** Returns the name and type of a recording as a vendor reads them. */
+/** Returns a recording's name and type as the vendor reads them. */
 function getRecording({ provider, init, headers, body }: Call): { name?: string; type?: string } {
   const contentType = headers.get('content-type') ?? ''
   if (provider === 'deepgram') return { type: contentType }
@@ -24,7 +24,7 @@ function getRecording({ provider, init, headers, body }: Call): { name?: string;
 
 const words = encodeUtf8('no file of sound that is known by its bytes')
 
-/** A client's file, with the extension and the type that indicate its format. */
+/** A client's file, with the extension and type that indicate its format. */
 const recordings: ReadonlyArray<{ file: File; ending: RegExp; type: RegExp }> = [
   { file: new File([words], 'recording', { type: 'audio/webm' }), ending: /\.webm$/, type: /^audio\/webm$/ },
   { file: new File([words], 'voice', { type: 'audio/mp4' }), ending: /\.m(?:p4|4a)$/, type: /^audio\/mp4$/ },
@@ -65,7 +65,7 @@ for (const provider of Object.keys(hearingVendors))
       form.append('model', `${provider}/m`)
       await gateway.fetch(new Request('http://gateway/v1/audio/transcriptions', { method: 'POST', body: form }))
       const [call] = upstream.calls
-      if (!call) return assert.ok(provider === 'chat' && !/wav|mpeg/.test(type.source)) // it only accepts MP3 and WAV
+      if (!call) return assert.ok(provider === 'chat' && !/wav|mpeg/.test(type.source)) // this vendor only accepts MP3 and WAV
       const sent = getRecording(call)
       assert.ok(sent.name ?? sent.type, 'neither a name nor a type')
       if (sent.name !== undefined) assert.match(sent.name, ending)
@@ -151,7 +151,7 @@ test('OpenAI gets an image in a form field as a file', async () => {
   )
 })
 
-test('the seconds that Mistral reports are charged, streamed or not', async () => {
+test('charges the seconds that Mistral reports, streamed or not', async () => {
   for (const stream of [false, true]) {
     const usage = { prompt_audio_seconds: 93, prompt_tokens: 3, completion_tokens: 5, total_tokens: 8 }
     const full = { model: 'm', text: 'Hi', language: 'en', segments: [], usage }

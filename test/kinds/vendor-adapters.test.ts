@@ -16,7 +16,7 @@ interface Adapter {
 const isAdapter = (value: unknown): value is Adapter =>
   isObject(value) && 'writeRequest' in value && 'readResponse' in value
 
-/** Loads each kind with the adapters in its folder `vendors`, and the names of the adapters that it uses. */
+/** Loads each kind's adapters from its `vendors` folder, and the names of the adapters that the kind uses. */
 async function loadKinds() {
   const folders = readdirSync(kinds, { recursive: true, encoding: 'utf8' }).filter((path) => path.endsWith('/vendors'))
   return Promise.all(
@@ -58,7 +58,7 @@ test("each vendor adapter can be reached through a provider or a connection's fo
     }
 })
 
-test('each vendor format that a connection can have is the adapter of a kind', async () => {
+test('each vendor format that a connection can have is an adapter of some kind', async () => {
   const known = new Set((await loadKinds()).flatMap(({ used }) => used))
   for (const name of vendorFormats) assert.ok(known.has(name), `No kind has an adapter "${name}".`)
 })

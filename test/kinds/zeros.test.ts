@@ -27,7 +27,7 @@ const catalog = {
   ...createCatalog('reads', undefined, { page: 0.002 }),
   ...createCatalog('tavily', 'webSearch', { search: 0.002, credit: 0.002, page: 0.002 }, 'search'),
   ...createCatalog('exa', 'webSearch', { search: 0.002, page: 0.002 }, 'search'),
-} as unknown as Catalog // model types are strings here
+} as unknown as Catalog // model types are plain strings here
 
 const text = 'Some words that are embedded, ranked, spoken and judged. '.repeat(10)
 const documents = [text, text]
@@ -41,7 +41,7 @@ interface Row {
   model: string
   path: string
   body: object
-  /** Responses to it without any usage. */
+  /** Responses to the request that report no usage. */
   responses: ReadonlyArray<() => Response>
 }
 
@@ -205,8 +205,8 @@ for (const [name, { model, path, body, responses }] of Object.entries(rows)) {
       const responseBody = await response.text()
       assert.is(response.status, 200, responseBody)
       const [usage] = world.recorded.usages
-      assert.is(usage?.costSource, 'estimated', `answer ${index}: ${JSON.stringify(usage)}`)
-      assert.ok((usage?.costUsd ?? 0) > 0.0005, `answer ${index}: ${JSON.stringify(usage)}`)
+      assert.is(usage?.costSource, 'estimated', `response ${index}: ${JSON.stringify(usage)}`)
+      assert.ok((usage?.costUsd ?? 0) > 0.0005, `response ${index}: ${JSON.stringify(usage)}`)
     }
   })
 

@@ -15,7 +15,7 @@ const catalog = {
   },
 }
 
-/** Opens a gateway whose providers always respond in their own format. */
+/** Opens a gateway with providers that always respond in their own format. */
 async function open({ vector = floats as unknown, status = 200 } = {}) {
   const upstream = fakeUpstream(({ url, body }) => {
     const sent = JSON.parse(body)
@@ -40,7 +40,7 @@ async function open({ vector = floats as unknown, status = 200 } = {}) {
   return { ...world, upstream, send }
 }
 
-test("a request in the provider's own format and its response pass through byte for byte", async () => {
+test("a request in the provider's own format and its response pass through unchanged, byte for byte", async () => {
   const { send, upstream, recorded } = await open()
   const { response, text } = await send({ model: 'openai/small', input: 'Hi', strange: [1.5] })
   assert.is(response.status, 200)
@@ -56,7 +56,7 @@ test("a request in the provider's own format and its response pass through byte 
   assert.is(recorded.usages[0]?.outputTokens, 0)
 })
 
-test('vectors have the encoding that the client requests, even if the provider sends another one', async () => {
+test('vectors have the encoding that the client requested, even if the provider uses another', async () => {
   for (const [vector, encoding_format, wanted] of [
     [floats, 'base64', base64],
     [floats, 'float', floats],
@@ -74,7 +74,7 @@ test('vectors have the encoding that the client requests, even if the provider s
   }
 })
 
-test("a request in another format than the provider's is translated", async () => {
+test("a request in a different format than the provider's is translated", async () => {
   const { send, upstream } = await open()
   const { body, response } = await send({ model: 'cohere/embed-v4.0', input: ['Hi', 'you'], dimensions: 256 })
   assert.is(upstream.calls[0]?.url.href, 'http://cohere.test/v2/embed')
@@ -130,7 +130,7 @@ test('a combo falls back to the next provider when one fails', async () => {
   assert.equal(upstream.providers, ['openai', 'cohere'])
 })
 
-test('clients of each format can read gateway and provider errors', async () => {
+test('clients of each format can parse gateway and provider errors', async () => {
   const { send } = await open({ status: 400 })
   for (const body of [
     { model: 'nobody/m' },
@@ -149,7 +149,7 @@ test('clients of each format can read gateway and provider errors', async () => 
   }
 })
 
-test("a dollar limit counts embeddings at their input price, and an unknown price doesn't count as free", async () => {
+test("a dollar limit charges embeddings at their input price, and an unknown price doesn't count as free", async () => {
   const priced = {
     openai: {
       baseUrl: 'http://openai.test/v1',
@@ -167,7 +167,7 @@ test("a dollar limit counts embeddings at their input price, and an unknown pric
   const { key } = await api.keys.create({ name: 'k', limits: { usd: { day: 5 } } })
   const headers = { authorization: `Bearer ${key}` }
   const unpriced = await post('/v1/embeddings', { model: 'openai/unpriced', input: 'Hi' }, { headers })
-  assert.ok(unpriced.status >= 400, 'what costs nobody knows how much is not free')
+  assert.ok(unpriced.status >= 400, "a model with an unknown price isn't free")
   const statuses: number[] = []
   for (let times = 0; times < 60; times++)
     statuses.push((await post('/v1/embeddings', { model: 'openai/small', input: 'Hi' }, { headers })).status)
@@ -175,5 +175,5 @@ test("a dollar limit counts embeddings at their input price, and an unknown pric
   assert.is(statuses[0], 200)
   assert.is(statuses.at(-1), 402)
   const served = statuses.filter((status) => status === 200).length
-  assert.ok(served <= 50 && served > 20, `${served} were served for 5 US dollars at 0.1`)
+  assert.ok(served <= 50 && served > 20, `${served} requests were served for $5 at $0.10 each`)
 })

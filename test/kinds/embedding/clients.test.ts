@@ -29,7 +29,7 @@ async function open(vendor: FakeVendor) {
 }
 
 for (const [name, vendor] of requested) {
-  test(`openai gets embeddings from ${name}, with the default encoding and with floats`, async () => {
+  test(`openai gets embeddings from ${name}, with the default encoding and as floats`, async () => {
     const { fetch, model } = await open(vendor)
     const client = new OpenAI({ baseURL: 'http://gateway/v1', apiKey: 'none', fetch, maxRetries: 0 })
     for (const extra of [{}, { encoding_format: 'float' as const }]) {

@@ -4,7 +4,7 @@ import { openWorld } from '../../pipeline/support/world.ts'
 import { assert, suite } from '../../support/suite.ts'
 import { embedding } from './sample.ts'
 
-const test = suite('embedding model combos')
+const test = suite('embedding combos')
 
 async function open(options: Parameters<typeof openWorld>[0] = {}) {
   const upstream = fakeUpstream(() => json(embedding.response))
@@ -35,7 +35,7 @@ interface Failed {
 
 const MIXED = /"models" must all be the same embedding model/
 
-test('one model at several providers is accepted, with any prefix in its ID', async () => {
+test('accepts the same model from several providers, with any prefix in its ID', async () => {
   const { make, send } = await open()
   await make('small', ['a/text-embedding-3-small', 'b/openai/text-embedding-3-small', 'azure/Text-Embedding-3-Small'])
   await make('titan', ['bedrock/amazon.titan-embed-text-v2:0', 'bedrock/us.amazon.titan-embed-text-v2:0'])
@@ -43,16 +43,16 @@ test('one model at several providers is accepted, with any prefix in its ID', as
   assert.is(await send('small'), '200 ')
 })
 
-test('two models are rejected when the combo is created, unless they are declared to have the same vectors', async () => {
+test('rejects two different models when the combo is created, unless they are declared to have the same vectors', async () => {
   const { make, send, api } = await open()
   await assertRejected(make('two', ['a/small', 'a/large']), /vectors of "a\/small" and "a\/large" cannot be compared/)
   await assertRejected(make('two', ['a/small', 'a/large'], { sameVectors: false }), MIXED)
   await make('two', ['a/small', 'a/large'], { sameVectors: true })
   assert.is(await send('two'), '200 ')
-  await api.combos.create({ name: 'chat', models: ['a/small', 'a/large'] }) // a combo of another kind
+  await api.combos.create({ name: 'chat', models: ['a/small', 'a/large'] }) // chat combos can mix models
 })
 
-test('two models are rejected through combos and aliases, even if an inner combo declares the same vectors', async () => {
+test('rejects two different models reached through combos and aliases, even if an inner combo declares the same vectors', async () => {
   const { make, api } = await open()
   await api.aliases.set({ alias: 'big', model: 'b/large' })
   await make('inner', ['a/small', 'b/small'])
@@ -62,7 +62,7 @@ test('two models are rejected through combos and aliases, even if an inner combo
   await make('around', ['alike', 'inner'])
 })
 
-test('two models are rejected in an update of the combo, an inner combo, or its kind', async () => {
+test('rejects two different models when the combo, an inner combo, or its kind is updated', async () => {
   const { make, api } = await open()
   const inner = await api.combos.create({ name: 'inner', models: ['a/small'] })
   const outer = await make('outer', ['inner', 'b/small'])
@@ -78,7 +78,7 @@ test('two models are rejected in an update of the combo, an inner combo, or its 
   await assertRejected(api.combos.update(outer.id, { sameVectors: null }), MIXED)
 })
 
-test('a combo stored earlier or changed by an alias is rejected on use', async () => {
+test('a combo from an earlier release, or one affected by an alias change, is rejected on use', async () => {
   const storage = memoryStorage()
   const first = await open({ storage })
   await first.make('two', ['a/small', 'a/large'], { sameVectors: true })

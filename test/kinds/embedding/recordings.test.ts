@@ -13,7 +13,7 @@ interface Interaction {
   response: { status: number; headers?: Record<string, unknown>; body: { json?: Record<string, unknown> } }
 }
 
-/** The connections by the folders of their recordings. */
+/** Connections by recording folder. */
 const connections: Record<string, { provider: string; apiKey?: string; providerSpecificData?: object }> = {
   azure: { provider: 'azure', apiKey: 'azure-key-1', providerSpecificData: { resource: 'mine' } },
   bedrock: {
@@ -39,7 +39,7 @@ function* recordings(): Generator<{ file: string; vendor: string } & Interaction
   }
 }
 
-/** Returns the texts of a request in any vendor's format. */
+/** Returns the texts in a request of any vendor's format. */
 function getTexts({
   input,
   texts,
@@ -64,7 +64,7 @@ const getModel = (url: string, body: Record<string, unknown>) =>
   )
 
 test("recorded vendor responses reach every client in the client's format", async () => {
-  if (!existsSync(folder)) skip('recordings: ../shared/recordings is not here')
+  if (!existsSync(folder)) skip('recordings: ../shared/recordings is missing')
   let responses = 0
   for (const { file, vendor, request, response } of recordings()) {
     const connection = connections[vendor]
@@ -94,5 +94,5 @@ test("recorded vendor responses reach every client in the client's format", asyn
     }
     assert.equal(recorded.errors, [], file)
   }
-  assert.ok(responses > 100, `only ${responses} answers`)
+  assert.ok(responses > 100, `only ${responses} responses`)
 })

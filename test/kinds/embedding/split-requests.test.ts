@@ -25,7 +25,7 @@ async function open(provider: string, respond: (sent: Sent, nth: number) => obje
 
 const texts = Array.from({ length: 300 }, (_, index) => `${index}`)
 
-test('split requests keep client options for a vendor with the same API', async () => {
+test('split requests keep client options for a vendor that uses the same API', async () => {
   const cohere = await open('cohere', (sent) => ({
     embeddings: { int8: sent.texts.map((text) => [Number(text) % 100]) },
   }))
@@ -63,7 +63,7 @@ test("split requests keep the vendor's packed vectors if the client requests the
   for (const { input, model, ...rest } of sent()) assert.equal([input.length <= 128, rest], [true, requestOptions])
 })
 
-test('split requests fail if two parts have vectors of different lengths', async () => {
+test('a split request fails if two parts return vectors of different lengths', async () => {
   const { post } = await open('bedrock', (_, index) => ({ embedding: index === 3 ? [1, 2] : [1, 2, 3] }))
   const model = 'bedrock/amazon.titan-embed-text-v2:0'
   const response = await post('/v1/embeddings', { model, input: texts.slice(0, 5) })
@@ -91,7 +91,7 @@ const TOKENS: ReadonlyArray<readonly [model: string, most: number]> = [
 
 const PATHS = ['/v1/embeddings', '/v2/embed', '/v1beta/models/{model}:batchEmbedContents', '/v4/ai/embedding-model']
 
-/** Returns the texts of a request in any vendor's format. */
+/** Returns the texts in a request of any vendor's format. */
 const getTexts = ({ texts: list, input, requests }: Sent): string[] =>
   list ?? input ?? requests?.map((request) => Object(request).content.parts[0].text)
 
@@ -128,7 +128,7 @@ for (const [i, [model, most]] of TOKENS.entries())
         )
     })
 
-test('token inputs are split by token count, and an input over the limit is sent separately', async () => {
+test('token inputs are split by token count, and an input over the limit is sent in its own call', async () => {
   const { post, sent } = await open('openai', ({ input }) => ({
     data: input.map((_, index) => ({ index, embedding: [1] })),
   }))
@@ -149,7 +149,7 @@ test('token inputs are split by token count, and an input over the limit is sent
   )
 })
 
-test('short inputs are sent in one call', async () => {
+test('short inputs are sent in a single call', async () => {
   const { post, sent } = await open('mistral', ({ input }) => ({
     data: input.map((_, index) => ({ index, embedding: [1] })),
   }))

@@ -3,7 +3,7 @@ import { fakeUpstream, json } from '../../pipeline/support/upstream.ts'
 import { openWorld } from '../../pipeline/support/world.ts'
 import { assert, suite } from '../../support/suite.ts'
 
-const test = suite('embedding usage that a provider does not report')
+const test = suite("embedding usage that the provider doesn't report")
 
 const MODEL = 'google/gemini-embedding-001'
 const input = 'a text of some words '.repeat(200)
@@ -35,7 +35,7 @@ test('estimated usage counts toward a dollar limit', async () => {
   assert.ok(upstream.calls.length < 10, String(upstream.calls.length))
 })
 
-test('usage is estimated if the count is 0 or negative, and is the largest number if it is infinite', async () => {
+test('usage is estimated if the reported count is 0 or negative, and is the largest number if it is infinite', async () => {
   for (const tokens of ['0', '-1000000', '1e999']) {
     const response = `{"object":"list","data":[{"index":0,"embedding":[0.5,1]}],"usage":{"prompt_tokens":${tokens}}}`
     const headers = { 'content-type': 'application/json' }

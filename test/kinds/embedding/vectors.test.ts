@@ -25,7 +25,7 @@ test('floats survive a round trip through base64 bit for bit', () => {
   }
 })
 
-/** Opens an OpenAI-compatible server that always returns these embeddings. */
+/** Creates an OpenAI-compatible server that always returns these embeddings. */
 async function respondWith(embeddings: unknown, extra: object = {}) {
   const data = Array.isArray(embeddings)
     ? embeddings.map((embedding, index) => ({ object: 'embedding', index, embedding }))
@@ -44,14 +44,14 @@ for (const [label, embeddings] of Object.entries({
   'too few vectors': [[1, 2]],
   'too many vectors': [[1], [2], [3]],
   'an empty vector': [[1], []],
-  'vectors of two lengths': [[1, 2], [1]],
+  'vectors of different lengths': [[1, 2], [1]],
   'no numbers': [['x'], ['y']],
   'null in place of a number': [[null], [null]],
   'invalid base64': ['***', '***'],
   'an incomplete number in base64': ['AAAA', 'AAAA'],
   'an object in place of a vector': [{}, {}],
 }))
-  test(`a response is the provider's failure, not the client's, if it has ${label}`, async () => {
+  test(`a response with ${label} is a provider failure, not a client error`, async () => {
     const send = await respondWith(embeddings)
     for (const encoding_format of ['float', undefined]) {
       const { status, text } = await send({ encoding_format })
@@ -60,7 +60,7 @@ for (const [label, embeddings] of Object.entries({
     }
   })
 
-test("vectors that aren't in the order of their indexes are sorted when they are translated", async () => {
+test('translation sorts vectors by their indexes', async () => {
   const { post } = await openWorld({
     fetch: fakeUpstream(() =>
       json({ data: [2, 0, 1].map((index) => ({ index, embedding: [index, 0.5] })), model: 'm', object: 'list' }),
@@ -75,7 +75,7 @@ test("vectors that aren't in the order of their indexes are sorted when they are
   ])
 })
 
-test('a split request gets the same response as an unsplit one, with at most four concurrent calls', async () => {
+test('a split request gets the same response as an unsplit request, with at most four concurrent calls', async () => {
   const random = createRandom(2).next
   for (const size of [1, 95, 96, 97, 192, 500]) {
     const texts = Array.from({ length: size }, (_, index) => `${'x'.repeat(Math.floor(random() * 40))} ${index}`)
@@ -97,12 +97,12 @@ test('a split request gets the same response as an unsplit one, with at most fou
       data,
       texts.map((text, index) => ({ object: 'embedding', index, embedding: getVector(text) })),
     )
-    assert.ok(most <= 4, `${most} at once`)
+    assert.ok(most <= 4, `${most} concurrent calls`)
     assert.is(recorded.attempts.length, 1)
   }
 })
 
-test('a failing part fails the attempt and ends the other calls, and the next target gets the full request', async () => {
+test('a failing part fails the attempt and aborts the other calls, and the next target gets the full request', async () => {
   const upstream = fakeUpstream(({ body, provider, signal }, i) => {
     const sent: { texts?: string[]; input?: string[] } = JSON.parse(body)
     if (provider === 'one')

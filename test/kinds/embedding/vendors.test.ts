@@ -13,7 +13,7 @@ interface Options {
   headers?: Record<string, string>
 }
 
-/** Each client's request, and how it reads the response. */
+/** Each client's request, and how the client reads the response. */
 const clients: Record<string, Client> = {
   'OpenAI with floats': openai({}),
   'OpenAI with base64': openai({ encoding_format: 'base64' }),
@@ -25,7 +25,7 @@ const clients: Record<string, Client> = {
     read: (response) => Object(response.embeddings).float,
     tokens: (response) => Object(response.meta).billed_units?.input_tokens,
   },
-  'Google with several contents': {
+  'Google with multiple contents': {
     send: (model, texts, { task, width }) => [
       `/v1beta/models/${model}:batchEmbedContents`,
       {
@@ -106,7 +106,7 @@ for (const [name, vendor] of Object.entries(vendors)) {
     })
 
   for (const [source, client] of Object.entries(clients))
-    test(`the vector length and task from ${source} reach ${name}, or cause warnings`, async () => {
+    test(`the vector length and task from ${source} either reach ${name} or cause warnings`, async () => {
       const { send, seen } = await open(vendor)
       const options = { task: 'search_query', ...(!lacks.includes('width') && { width: 3 }) }
       const { status, text, response, warnings } = await send(client, TEXTS, options)
@@ -126,7 +126,7 @@ for (const [name, vendor] of Object.entries(vendors)) {
     })
 
   if (lacks.includes('width'))
-    test(`the error for a vector length identifies the field, because ${name} doesn't support it`, async () => {
+    test(`${name} doesn't support a vector length, so the error names the field`, async () => {
       const { send, upstream } = await open(vendor)
       for (const client of Object.values(clients)) {
         const { status, text } = await send(client, TEXTS, { width: 3 })
@@ -136,7 +136,7 @@ for (const [name, vendor] of Object.entries(vendors)) {
       assert.is(upstream.calls.length, 0)
     })
 
-  test(`a truncation setting reaches ${name}, or the error identifies the field`, async () => {
+  test(`a truncation setting either reaches ${name} or causes an error that names the field`, async () => {
     const { send, seen, upstream } = await open(vendor)
     for (const truncate of ['NONE', 'START', 'END']) {
       const { status, text } = await send(clients.Cohere as Client, TEXTS, { truncate })
@@ -159,7 +159,7 @@ for (const [name, vendor] of Object.entries(vendors)) {
     assert.equal(seen.flatMap((item) => item.texts).sort(), [...texts].sort())
   })
 
-  test(`the error for token input identifies the field if ${name} doesn't support tokens`, async () => {
+  test(`if ${name} doesn't support token input, the error names the field`, async () => {
     const { post, upstream } = await open(vendor)
     const response = await post('/v1/embeddings', {
       model: `${vendor.connection.provider}/${vendor.model}`,
@@ -172,7 +172,7 @@ for (const [name, vendor] of Object.entries(vendors)) {
   })
 }
 
-/** Vendors that pass requests of OpenAI-style clients through unchanged. */
+/** Vendors for which requests from OpenAI clients pass through unchanged. */
 const KEEPS: ReadonlySet<string> = new Set(['Nebius', 'Ollama', 'OpenRouter', 'a server set to the Responses format'])
 const TOKENS: ReadonlySet<string> = new Set([
   'OpenAI',
@@ -183,6 +183,6 @@ const TOKENS: ReadonlySet<string> = new Set([
   'a server set to the Responses format',
 ])
 
-test('a base64 vector has the same numbers bit for bit', () => {
+test('a base64 vector has the same numbers, bit for bit', () => {
   assert.is(getBase64([0.25, -0.5, 1]), 'AACAPgAAAL8AAIA/')
 })

@@ -1,7 +1,7 @@
 import type { Connection } from '../../../src/types.ts'
 import { type Call, json } from '../../pipeline/support/upstream.ts'
 
-/** Returns the vector of a text that every fake uses: 32-bit floats, the first of which identifies the text. */
+/** Returns the vector for a text in every fake: 32-bit floats, the first of which identifies the text. */
 export const getVector = (text: string, width = 4): number[] =>
   Array.from({ length: width }, (_, index) =>
     Math.fround(text.length / 7 + (text.charCodeAt(index % text.length) - index * 31) / 1_000),
@@ -13,7 +13,7 @@ export const getBase64 = (vector: readonly number[]): string => {
   return buffer.toString('base64')
 }
 
-/** The request that a vendor got, in neutral terms. */
+/** A request to a vendor, in vendor-neutral terms. */
 export interface Received {
   texts: string[]
   task?: unknown
@@ -21,17 +21,17 @@ export interface Received {
   truncation?: unknown
 }
 
-/** A vendor that checks its requests, and rejects unknown members like the real vendor. */
+/** A vendor that validates its requests, and rejects unknown fields like the real vendor. */
 export interface FakeVendor {
   connection: Partial<Connection> & { provider: string }
   model: string
-  /** The expected path of a request. `{method}` stands for a method that depends on the number of texts. */
+  /** The expected request path. `{method}` stands for a method that depends on the number of texts. */
   url: RegExp
-  /** Its value for a query. */
+  /** The value that marks the input as a query. */
   query: unknown
-  /** The options that the vendor doesn't support, in neutral terms. */
+  /** The options that the vendor doesn't support, by their vendor-neutral names. */
   lacks?: ReadonlyArray<'width' | 'task' | 'usage'>
-  /** Reads a request in neutral terms. */
+  /** Converts a request to vendor-neutral terms. */
   read(sent: Record<string, unknown>, call: Call): Received
   respond(seen: Received, call: Call): object
   headers?(seen: Received): Record<string, string>
@@ -39,7 +39,7 @@ export interface FakeVendor {
 
 type Sent = Record<string, unknown>
 
-/** Throws if there are members that the vendor doesn't know. */
+/** Throws if there are fields that the vendor doesn't know. */
 function only(sent: Sent, names: readonly string[]): void {
   const strange = Object.keys(sent).filter((name) => !names.includes(name))
   if (strange.length > 0) throw new TypeError(`Unknown members: ${strange.join(', ')}`)
@@ -145,7 +145,7 @@ const readCohere = (sent: Sent): Received => {
   return { texts: getTexts(sent.texts), task: sent.input_type, width: sent.output_dimension, truncation: sent.truncate }
 }
 
-/** Every vendor format, as the vendors document it. */
+/** Every vendor format, as documented by the vendors. */
 export const vendors: Readonly<Record<string, FakeVendor>> = {
   OpenAI: shaped('openai', 'text-embedding-3-small', {
     url: /^https:\/\/api\.openai\.com\/v1\/embeddings$/,
@@ -344,7 +344,7 @@ export const vendors: Readonly<Record<string, FakeVendor>> = {
   }),
 }
 
-/** Responds like the vendor, or with a 422 that says what is wrong. */
+/** Responds like the vendor, or with a 422 that explains the problem. */
 export function respond({ read, respond: createResponse, headers, url }: FakeVendor, onSeen: (seen: Received) => void) {
   return (call: Call): Response => {
     if (!url.test(call.url.href)) return json({ message: `There is nothing at ${call.url.href}` }, 404)

@@ -10,7 +10,7 @@ const reset = (code: string) => () => Promise.reject(Object.assign(new TypeError
 const createRejection = (status: number, headers: Record<string, string> = {}) =>
   json({ error: { message: 'no', type: 'x' } }, status, headers)
 
-/** Failures that the vendor may have charged for. */
+/** Failures for which the vendor may have charged. */
 const ambiguous: Record<string, Respond> = {
   'a 500': () => createRejection(500),
   'a 502': () => createRejection(502),
@@ -19,8 +19,8 @@ const ambiguous: Record<string, Respond> = {
   'a connection reset': reset('ECONNRESET'),
   'a truncated response': () =>
     new Response(getBody(['{"data":['], 'error'), { headers: { 'content-type': 'application/json' } }),
-  'half a response': () => new Response('{"data":[', { headers: { 'content-type': 'application/json' } }),
-  'silence before the headers': never,
+  'incomplete JSON': () => new Response('{"data":[', { headers: { 'content-type': 'application/json' } }),
+  'a timeout before the headers': never,
   'a 200 with an error': () => json({ error: { message: 'The generation failed.', type: 'server_error' } }),
 }
 
@@ -77,7 +77,7 @@ for (const stream of [false, true]) {
     })
 }
 
-test('a 400 ends the request in any combo', async () => {
+test('a 400 ends the request in every combo', async () => {
   const respondFiltered = () => json({ error: { message: 'safety', code: 'moderation_blocked' } }, 400)
   const { status, providers } = await send(respondFiltered, { retryAmbiguous: true })
   assert.equal([status, providers], [400, ['one']])

@@ -13,7 +13,7 @@ const ready = (sample = SAMPLE) => json({ id: 'j', status: 'Ready', result: { sa
 const isPoll = ({ url }: Call) => url.pathname === '/v1/get_result'
 const isSample = ({ url }: Call) => url.href === SAMPLE
 
-test('the job is polled at the URL in its response, with the key', async () => {
+test('the job is polled with the key at the URL from its response', async () => {
   const { send, upstream } = await openImages()
   const response = await send(model, {})
   assert.is(response.status, 200)
@@ -27,7 +27,7 @@ test('the job is polled at the URL in its response, with the key', async () => {
   )
 })
 
-test("the image is downloaded without the key, and isn't downloaded if the client requests its URL", async () => {
+test('the image is downloaded without the key, or not at all if the client requests its URL', async () => {
   const { send, upstream } = await openImages()
   await send(model, {})
   const [sample] = upstream.calls.filter(isSample)
@@ -61,7 +61,7 @@ for (const [label, { status, code }] of Object.entries(ends))
     assert.equal(upstream.calls.filter(({ init }) => init.method === 'POST').length, 1)
   })
 
-test('unknown states and unreadable responses mean that the job is still running', async () => {
+test('a job with an unknown state or an unreadable response counts as still running', async () => {
   const polls: Respond[] = [
     () => json({ id: 'j', status: 'Queued' }),
     () => json({ detail: 'busy' }, 429),
@@ -113,7 +113,7 @@ for (const address of ADDRESSES)
     )
   })
 
-test('a connection with its own base URL only sends its key to jobs at that URL', async () => {
+test('a connection with its own base URL sends its key only to jobs at that URL', async () => {
   for (const [polling, key] of [
     ['https://proxy.test/v1/get_result', getApiKey('bfl')],
     ['https://api.us1.bfl.ai/v1/get_result', null],
@@ -173,7 +173,7 @@ const phases: Record<string, (call: Call) => boolean> = {
   'during the download of the image': isSample,
 }
 for (const [phase, isMeant] of Object.entries(phases))
-  test(`a client that disconnects ${phase} ends the call`, async () => {
+  test(`a client that disconnects ${phase} aborts the call`, async () => {
     const { gateway, upstream, clock, recorded } = await openImages({
       respond: (call) => {
         if (isMeant(call)) return never()
@@ -209,7 +209,7 @@ test('a client that disconnects between two polls ends the job', async () => {
   assert.equal([upstream.calls.length, clock.pending()], [calls, 0])
 })
 
-test('the client gets two of three images if one failed', async () => {
+test('the client gets two of three images if one of them failed', async () => {
   let index = 0
   const { send } = await openImages({
     respond: ({ url }) => (url.href === imageVendors.google.makes && ++index === 2 ? json({}, 500) : undefined),
@@ -224,7 +224,7 @@ test('the client gets two of three images if one failed', async () => {
   assert.match(response.headers.get('x-signalbox-warning') ?? '', /dropped:answer\.images/)
 })
 
-test('a content filter that responds with 200 fails the request, without a fallback', async () => {
+test('a content filter that responds with a 200 fails the request without a fallback', async () => {
   const responses: Record<string, unknown> = {
     google: { candidates: [{ finishReason: 'IMAGE_SAFETY' }] },
     xai: { data: [{ url: '', respect_moderation: false }] },

@@ -7,7 +7,7 @@ import { assert, suite } from '../../support/suite.ts'
 import { dataUrl, getBytes, jpeg, png, webp } from './images.ts'
 import { imageVendors, openImages, vendorNames } from './vendors.ts'
 
-const test = suite('images and malformed data')
+const test = suite('images with malformed data')
 
 const event = (type: string, extra: object) => `event: ${type}\ndata: ${JSON.stringify({ type, ...extra })}\n\n`
 const STREAM = `${event('image_generation.partial_image', { b64_json: png, partial_image_index: 0 })}${event(
@@ -15,7 +15,7 @@ const STREAM = `${event('image_generation.partial_image', { b64_json: png, parti
   { b64_json: png, usage: { input_tokens: 1, output_tokens: 2, total_tokens: 3 } },
 )}`
 
-/** Opens a gateway with two providers whose streams the test sets. */
+/** Opens a gateway with two providers whose streams are set by the test. */
 async function openStreaming() {
   let respond = () => new Response()
   const upstream = fakeUpstream(() => respond())
@@ -38,14 +38,14 @@ for (const provider of ['one', 'openrouter'])
       const full = await streamed([STREAM], 'close', { provider })
       assert.match(full, /image_generation\.completed/)
       assert.not.match(full, /"error"/)
-      const last = STREAM.trimEnd().length // then only the blank line at the end is missing
+      const last = STREAM.trimEnd().length // at this length, only the trailing blank line is missing
       for (let index = 0; index < last; index += process.env.CI ? 1 : 4) {
         const text = await streamed([STREAM.slice(0, index)], end, { provider })
         assert.match(text, /"error"/, `${index}: ${text.slice(0, 200)}`)
       }
     })
 
-test("a provider's error event becomes an error event for the client, and shows no key", async () => {
+test("a provider's error event becomes an error event for the client and exposes no key", async () => {
   const [partial = ''] = STREAM.split('event: image_generation.completed')
   const key = getApiKey('one')
   const failing = event('error', { error: { message: `bad key ${key}`, code: 'x' } })
@@ -116,7 +116,7 @@ test('an upload over its limit returns a 413 that mentions the option', async ()
   assert.is(upstream.calls.length, 0)
 })
 
-test('the limit for images in JSON applies to the total of their bytes', async () => {
+test('the limit for images in JSON applies to their total bytes', async () => {
   const { send } = await openImages({ limits: { maxImageBytes: 3_000 } })
   const image = dataUrl(Buffer.concat([getBytes(png), Buffer.alloc(1_400)]).toString('base64'))
   const most = { image: [image], mask: image }
@@ -128,7 +128,7 @@ test('the limit for images in JSON applies to the total of their bytes', async (
     assert.is((await send('openai/gpt-image-2', body, { path: 'edits' })).status, 413)
 })
 
-test('the error for more than sixteen images, two masks, or a mask with markup identifies the field', async () => {
+test('the error for more than sixteen images, two masks, or a mask with markup names the field', async () => {
   const { send, upstream } = await openImages()
   const image = dataUrl(png)
   for (const [body, field] of [

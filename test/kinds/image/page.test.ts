@@ -26,7 +26,7 @@ test('the commands on the page create a combo and request an image', async () =>
   assert.is(run, 2)
 })
 
-test('each field that the page lists for a vendor reaches it', async () => {
+test('each field that the page lists for a vendor reaches the vendor', async () => {
   const rows = (page?.text ?? '').matchAll(
     /^\| (xAI|Together|OpenRouter|Black Forest Labs) +\|(?:[^|]*\|){5}([^|]*)\|$/gm,
   )

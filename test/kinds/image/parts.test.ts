@@ -67,7 +67,7 @@ const samples: Record<string, string> = {
   base64: jpeg,
 }
 for (const [label, sample] of Object.entries(samples))
-  test(`a Kontext model at Fireworks runs a job whose result is ${label}`, async () => {
+  test(`a Kontext model at Fireworks runs a job that returns ${label}`, async () => {
     let polls = 0
     const { send, upstream, recorded } = await openImages({
       respond({ url }) {
@@ -112,7 +112,7 @@ test("a Kontext job that is rejected or fails isn't started again", async () => 
   }
 })
 
-test('a Kontext model accepts one image', async () => {
+test('a Kontext model accepts only one image', async () => {
   const { send, upstream } = await openImages()
   const response = await send(`fireworks/${KONTEXT}`, { image: [dataUrl(png), dataUrl(png)] }, edits)
   assert.equal([response.status, upstream.calls.length], [400, 0])

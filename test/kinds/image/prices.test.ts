@@ -43,7 +43,7 @@ for (const [body, output, usd] of [
   [{ stream: true, quality: 'high' }, { size: '1024x1024', quality: 'high' }, 0.2],
   [{ size: '512x512' }, {}, 0.5],
 ] as const)
-  test(`an image costs ${usd / (('n' in body && body.n) || 1)} for ${JSON.stringify(body)} and the response ${JSON.stringify(output)}`, async () => {
+  test(`one image costs $${usd / (('n' in body && body.n) || 1)} for ${JSON.stringify(body)} and the response ${JSON.stringify(output)}`, async () => {
     const { cost } = await open({ images }, output)
     assert.is(await cost(body), usd)
   })
@@ -54,7 +54,7 @@ test('images without a matching price cost the `image` price, even if the vendor
   assert.is(await (await open({ images: {} })).cost({}), undefined)
 })
 
-test('the highest possible price of a response is reserved', async () => {
+test('reserves the highest possible price of a response', async () => {
   for (const [body, status] of [
     [{ quality: 'low', size: '1024x1024', n: 1 }, 402], // 4K may mean 1024x1024
     [{}, 402],
@@ -78,7 +78,7 @@ test('the highest possible price of a response is reserved', async () => {
   }
 })
 
-test("no image costs more than its reservation, regardless of the vendor's report", async () => {
+test('no image costs more than its reservation, whatever the vendor reports', async () => {
   const tables = [
     images,
     { medium: 0.05, '1536x1024': 0.2 },
@@ -102,7 +102,7 @@ test("no image costs more than its reservation, regardless of the vendor's repor
       }
 })
 
-test('the error for an invalid price of images or minutes identifies the field', async () => {
+test('the error for an invalid price of images or minutes names the field', async () => {
   const { api } = await open({ images })
   const [{ id } = assert.unreachable() as never] = (await api.connections.list()).connections
   for (const [price, field] of [

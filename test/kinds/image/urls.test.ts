@@ -47,7 +47,7 @@ test('a vendor that accepts URLs gets them unchanged', async () => {
   assert.match(upstream.calls[0]?.body ?? '', /pictures\.org/)
 })
 
-test('the next target of a combo gets the image that was downloaded for the first', async () => {
+test("a combo's next target reuses the image downloaded for the first target", async () => {
   const { send, upstream } = await openImages({
     ...served(getBytes(jpeg)),
     combos: { pair: { models: [imageVendors.openai.model, imageVendors.google.model], kind: 'image' } },
@@ -96,19 +96,19 @@ for (const [label, address, reply] of [
     assert.equal(recorded.errors, [])
   })
 
-test("a gateway that doesn't download media rejects URLs", async () => {
+test('a gateway without media downloads rejects URLs', async () => {
   const { send, upstream } = await openImages({ ...served(), fetchMedia: false })
   const response = await send(imageVendors.openai.model, { image: ADDRESS }, { path: 'edits' })
   assert.equal([response.status, upstream.calls.length], [400, 0])
   assert.match(await response.text(), /Send the image itself/)
 })
 
-test('the download ends if the client disconnects', async () => {
+test('a client disconnect aborts the download', async () => {
   const controller = new AbortController()
   const { send, upstream } = await openImages({
     respond(call) {
       if (!isImage(call)) return undefined
-      queueMicrotask(() => controller.abort()) // immediately, because \`ask\` advances the clock by minutes while it waits
+      queueMicrotask(() => controller.abort()) // immediate, because \`ask\` advances the clock by minutes while it waits
       return never()
     },
   })

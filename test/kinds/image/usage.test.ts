@@ -5,7 +5,7 @@ import { imageVendors, openImages, type VendorName } from './vendors.ts'
 
 const test = suite('image costs under key limits')
 
-/** Returns a response's usage with OpenAI's names, and what is kept of the request. */
+/** Returns a response's usage with OpenAI's field names, and the request's stored usage. */
 async function spentAt(name: VendorName, body: object = {}) {
   const { send, api } = await openImages({ usage: true })
   const response = await send(imageVendors[name].model, { ...body })
@@ -15,7 +15,7 @@ async function spentAt(name: VendorName, body: object = {}) {
   return { usage, units, tokens: [tokens.input, tokens.output], costUsd, costSource }
 }
 
-test('tokens are charged if the model has a price for them', async () => {
+test('charges tokens if the model has a token price', async () => {
   const openai = await spentAt('openai')
   assert.equal(openai.tokens, [10, 1_000])
   assert.equal([openai.units, openai.costUsd, openai.costSource], [{ image: 1 }, 0.03005, 'counted'])
@@ -29,13 +29,13 @@ test('tokens are charged if the model has a price for them', async () => {
   })
 })
 
-test('the costs of several calls for one request are added up', async () => {
+test('adds up the costs of several calls for one request', async () => {
   const { tokens, units, usage } = await spentAt('google', { n: 3 })
   assert.equal([tokens, units], [[24, 3_360], { image: 3 }])
   assert.is((usage as { total_tokens: number }).total_tokens, 3_384)
 })
 
-test('the cost reported by a vendor is charged', async () => {
+test('charges the cost that a vendor reports', async () => {
   assert.equal([(await spentAt('openrouter')).costUsd, (await spentAt('xai')).costUsd], [0.04, 0.02])
   const { units, costSource } = await spentAt('openrouter', { n: 2 })
   assert.equal([units, costSource], [{ image: 2 }, 'reported'])
@@ -46,7 +46,7 @@ test('a model without a price has an unknown cost, not 0', async () => {
   assert.equal([costUsd, units], [undefined, { image: 1 }])
 })
 
-test('the operator can set the price of an image on a connection', async () => {
+test('the operator can set an image price on a connection', async () => {
   const { api, send } = await openImages({ usage: true })
   const { connections } = await api.connections.list()
   const connection = connections.find(({ provider }) => provider === 'together')
@@ -67,7 +67,7 @@ async function openLimited(limits: UsageLimits) {
   }
 }
 
-test('the worst case of tokens is reserved, and the rest is released after the response', async () => {
+test('reserves the maximum number of tokens, and releases the unused part after the response', async () => {
   const { send, upstream } = await openLimited({ usd: { total: 0.5 } })
   for (let times = 0; times < 3; times++) assert.is((await send('openai/gpt-image-2')).status, 200)
   assert.is((await send('openai/gpt-image-2', { n: 2 })).status, 402)
@@ -75,7 +75,7 @@ test('the worst case of tokens is reserved, and the rest is released after the r
   assert.is(upstream.calls.length, 3)
 })
 
-test('the price is reserved for each requested image', async () => {
+test('reserves the price of every requested image', async () => {
   const { send, upstream } = await openLimited({ usd: { total: 0.1 } })
   assert.is((await send('bfl/flux-kontext-pro', { n: 3 })).status, 402)
   assert.is(upstream.calls.length, 0)
@@ -83,21 +83,21 @@ test('the price is reserved for each requested image', async () => {
   assert.is(upstream.calls.length > 0, true)
 })
 
-test('input images are charged, and a model without a price is rejected', async () => {
+test('charges input images, and rejects a model without a price', async () => {
   const { send, upstream } = await openLimited({ usd: { total: 0.4 } })
   assert.is((await send('openai/gpt-image-2', { image: Array(4).fill(dataUrl(png)) }, 'edits')).status, 402)
   assert.is((await send(imageVendors.together.model)).status, 402)
   assert.is(upstream.calls.length, 0)
 })
 
-test('a key without access to images is rejected', async () => {
+test('rejects a key without access to images', async () => {
   const { api, send, upstream } = await openImages()
   const { key } = await api.keys.create({ name: 'bob', kinds: ['llm'] })
   const response = await send('openai/gpt-image-2', {}, { headers: { authorization: `Bearer ${key}` } })
   assert.equal([response.status, upstream.calls.length], [403, 0])
 })
 
-test('image models are listed by their kind, and only they get image requests', async () => {
+test('image models are listed with their kind, and only they accept image requests', async () => {
   const { send, gateway, upstream } = await openImages()
   const listed = await gateway.fetch(new Request('http://gateway/v1/models/image'))
   const { data } = (await listed.json()) as { data: Array<{ id: string }> }

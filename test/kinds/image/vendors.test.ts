@@ -34,7 +34,7 @@ for (const name of vendorNames) {
     assert.equal([recorded.errors, upstream.open], [[], 0])
   })
 
-  test(`${name} gets the size in its own format, in as many calls as needed`, async () => {
+  test(`${name} gets the size in its own format, with as many calls as needed`, async () => {
     const { send, upstream } = await openImages()
     const response = await send(model, { size: '1536x1024', n: 3 })
     assert.is(response.status, 200, await response.clone().text())
@@ -64,7 +64,7 @@ for (const name of vendorNames) {
       assert.is(sent.length, 2)
     })
 
-  test(`${name} responds to a streaming request with at least one event`, async () => {
+  test(`${name} returns at least one event for a streaming request`, async () => {
     const { send } = await openImages()
     const response = await send(model, { stream: true })
     const text = await response.text()
@@ -89,7 +89,7 @@ for (const name of vendorNames) {
   })
 }
 
-test('an image larger than the vendor supports, and a ratio that conflicts with the size, cause warnings', async () => {
+test('warns about an image larger than the vendor supports, and about a ratio that conflicts with the size', async () => {
   const { send } = await openImages()
   for (const [model, body, lost] of [
     ['fireworks', { resolution: '4K' }, 'replaced:resolution'],
@@ -112,7 +112,7 @@ test('an image larger than the vendor supports, and a ratio that conflicts with 
   }
 })
 
-test('OpenAI models before gpt-image-2 use the closest of their three sizes', async () => {
+test('OpenAI models before gpt-image-2 use the closest of their three supported sizes', async () => {
   const { send, upstream } = await openImages()
   for (const [aspect_ratio, size, lost] of [
     ['1:1', '1024x1024', undefined],
@@ -125,7 +125,7 @@ test('OpenAI models before gpt-image-2 use the closest of their three sizes', as
   }
 })
 
-/** Returns whether the vendor was asked for 1536x1024. */
+/** Checks that the vendor received the size 1536x1024. */
 const SIZES: Readonly<Record<VendorName, (sent: Record<string, unknown>) => boolean>> = {
   openai: ({ size }) => size === '1536x1024',
   azure: ({ size }) => size === '1536x1024',

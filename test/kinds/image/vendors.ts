@@ -5,11 +5,11 @@ import { type Call, type FakeUpstream, fakeUpstream, json, type Respond } from '
 import { openWorld, type World, type WorldOptions } from '../../pipeline/support/world.ts'
 import { getBytes, jpeg, png, webp } from './images.ts'
 
-/** A fake image vendor that only accepts the vendor's own fields, and responds in the vendor's format. */
+/** A fake image vendor that accepts only the vendor's own fields, and responds in the vendor's format. */
 export interface ImageVendor {
-  /** The model as clients call it: the provider's ID and the model's name. */
+  /** The model as clients name it: the provider's ID and the model's name. */
   model: string
-  /** The paths for creating and editing images. */
+  /** The paths for generating and editing images. */
   makes: string
   edits: string
   /** The fields it accepts. Nested fields are given as paths. */
@@ -213,7 +213,7 @@ const getPaths = (fields: JsonObject, at = ''): string[] =>
     ...(plain(value) ? getPaths(value, `${at}${name}.`) : []),
   ])
 
-/** Returns the responses of the fakes: a job's images on the second poll, and the images at the URLs in responses. */
+/** Returns the fakes' responses: a job's images on the second poll, and the images at the URLs in responses. */
 export function respondAsVendors(polls = new Map<string, number>()): (call: Call) => Response {
   return (call) => {
     const { url, init } = call
@@ -237,7 +237,7 @@ export function respondAsVendors(polls = new Map<string, number>()): (call: Call
 
 export const SAMPLE = 'https://delivery-eu1.bfl.ai/a/sample.png'
 
-/** Opens a gateway with a connection to every vendor. The fakes respond unless `answer` does. */
+/** Opens a gateway with a connection to every vendor. The fakes respond unless `answer` returns a response. */
 export async function openImages(
   options: WorldOptions & { respond?: (call: Call) => ReturnType<Respond> | undefined } = {},
 ): Promise<World & { upstream: FakeUpstream; send: RequestSpec }> {

@@ -5,7 +5,7 @@ import { models, open } from './support.ts'
 
 const test = suite('moderation with arbitrary requests')
 
-/** The number of random cases, which is lower on a developer's machine. */
+/** The number of random cases, which is lower on developer machines. */
 const RUNS = randomCases(10_000, 500)
 
 const value = fc.jsonValue({ maxDepth: 3 })
@@ -49,5 +49,5 @@ test(`none of ${RUNS} random moderation requests causes a gateway error`, { time
     }),
     { numRuns: RUNS },
   )
-  assert.ok((seen.get(200) ?? 0) > RUNS / 10, `answered: ${JSON.stringify([...seen])}`)
+  assert.ok((seen.get(200) ?? 0) > RUNS / 10, `responded: ${JSON.stringify([...seen])}`)
 })

@@ -44,7 +44,7 @@ test('a request to OpenAI is passed through, including images and unknown fields
   assert.is(upstream.calls[0]?.headers.get('authorization'), 'Bearer secret-of-openai')
 })
 
-test("Mistral's categories get OpenAI's names or keep their own, and missing categories are reported", async () => {
+test("Mistral's categories get OpenAI's names where they match, and missing categories are reported", async () => {
   const { send, upstream } = await open()
   const { body, warned } = await send(models.mistral, ['a bomb in a passport', 'ignore all instructions'], {
     'x-signalbox-strict': 'true',
@@ -81,7 +81,7 @@ test("Mistral's categories get OpenAI's names or keep their own, and missing cat
   })
 })
 
-test('a model without image support never moderates an image: the request falls back or fails', async () => {
+test('a model without image support never silently skips an image: the request falls back or fails', async () => {
   const combos = { safe: { models: [models.mistral, models.openai], kind: 'moderation' as const } }
   const { send, upstream } = await open({ combos })
   const parts = [{ type: 'text', text: 'a walk' }, image]
@@ -93,7 +93,7 @@ test('a model without image support never moderates an image: the request falls 
   assert.is(upstream.calls.length, 1)
 })
 
-test("a field that Mistral doesn't know is dropped with a warning, and rejected in strict mode", async () => {
+test("a field that Mistral doesn't support is dropped with a warning, and rejected in strict mode", async () => {
   const { world, upstream } = await open()
   const body = { model: models.mistral, input: 'a walk', user: 'u' }
   const lenient = await world.post('/v1/moderations', body)
@@ -102,7 +102,7 @@ test("a field that Mistral doesn't know is dropped with a warning, and rejected 
   assert.equal([strict.status, upstream.calls.length], [400, 1])
 })
 
-test('a malformed request returns a 400 that identifies the field, for any target', async () => {
+test('a malformed request returns a 400 that names the field, for every target', async () => {
   const { send, upstream } = await open()
   const wrong: Array<[unknown, string]> = [
     [undefined, 'input'],
@@ -120,7 +120,7 @@ test('a malformed request returns a 400 that identifies the field, for any targe
   assert.is(upstream.calls.length, 0)
 })
 
-test('a request without a model returns 400, as at other endpoints', async () => {
+test('a request without a model returns a 400, as at other endpoints', async () => {
   const { world } = await open()
   const response = await world.post('/v1/moderations', { input: 'a' })
   assert.is(response.status, 400)
@@ -146,7 +146,7 @@ test('a response with fewer results than inputs, or without categories, counts a
   }
 })
 
-test("moderation reports usage and cost: OpenAI's is free, Mistral's is charged by token", async () => {
+test("moderation reports usage and cost: OpenAI's is free, Mistral's is charged per token", async () => {
   const { send, world } = await open()
   await send(models.openai, 'a walk')
   await send(models.mistral, 'a walk')

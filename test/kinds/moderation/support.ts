@@ -3,7 +3,7 @@ import { fakeUpstream, json } from '../../pipeline/support/upstream.ts'
 import { openWorld, type WorldOptions } from '../../pipeline/support/world.ts'
 import { moderationVendors, respondToModeration } from '../support/moderation-vendors.ts'
 
-/** The models as clients call them. */
+/** The models as clients name them. */
 export const models = { openai: 'openai/omni-moderation-latest', mistral: 'mistral/mistral-moderation-2603' }
 /** Opens a gateway with fakes of both vendors. */
 export async function open(options: WorldOptions = {}) {

@@ -4,7 +4,7 @@ import { assert, suite } from '../../support/suite.ts'
 import { rerankVendors } from '../support/rerank-vendors.ts'
 import { getModel, openVendors, type VendorName } from './support.ts'
 
-Object.assign(globalThis, { AI_SDK_LOG_WARNINGS: false }) // it warns about objects that it sends as JSON
+Object.assign(globalThis, { AI_SDK_LOG_WARNINGS: false }) // the AI SDK warns about objects that it sends as JSON
 
 const test = suite('reranking with the AI SDK')
 
@@ -35,7 +35,7 @@ for (const name of Object.keys(rerankVendors) as VendorName[])
     )
   })
 
-test('an error has the message of the gateway or the vendor', async () => {
+test("an error has the gateway's or the vendor's message", async () => {
   const { cohere } = await open()
   const getError = async (model: string, query: string, priority = 0) => {
     const callOptions = { model: cohere.reranking(model), query, documents, maxRetries: 0 }

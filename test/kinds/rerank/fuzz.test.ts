@@ -5,14 +5,14 @@ import { getModel, openVendors, type VendorName } from './support.ts'
 
 const test = suite('reranking with arbitrary requests')
 
-/** The number of random cases, which is lower on a developer's machine. */
+/** The number of random cases, which is lower on developer machines. */
 const RUNS = randomCases(5_000, 500)
 
 const names: VendorName[] = ['cohere', 'voyage', 'jina', 'together', 'openrouter', 'bedrock', 'vllm', 'infinity', 'tei']
 const models = [...names.map(getModel), 'rank', 'cohere/', 'nobody/m', '']
 
 const value = fc.jsonValue({ maxDepth: 3 })
-/** Usually generates an allowed value, and sometimes anything. */
+/** Usually generates an allowed value, and occasionally an arbitrary one. */
 const mostlyAllowed = <T>(allowed: fc.Arbitrary<T>) =>
   fc.oneof({ weight: 12, arbitrary: allowed }, { weight: 1, arbitrary: value })
 
@@ -72,5 +72,5 @@ for (const path of ['/v1/rerank', '/v2/rerank'])
       }),
       { numRuns: RUNS },
     )
-    assert.ok((seen.get(200) ?? 0) > RUNS / 10, `answered: ${JSON.stringify([...seen])}`)
+    assert.ok((seen.get(200) ?? 0) > RUNS / 10, `responded: ${JSON.stringify([...seen])}`)
   })

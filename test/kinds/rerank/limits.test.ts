@@ -7,7 +7,7 @@ const test = suite('reranking under key limits')
 
 const body = { query: 'red fruit', documents: ['a red fruit', 'a tree'] }
 
-/** Opens the vendors behind a key with limits, and a function that sends requests with the key. */
+/** Opens a gateway with all vendors, and returns a function that sends requests with a limited key. */
 async function open(limits: UsageLimits) {
   const { world, send: createRequest, upstream } = await openVendors()
   const { key } = await world.api.keys.create({ name: 'alice', limits })
@@ -29,19 +29,19 @@ test('a dollar limit applies to searches, which are charged as reported', async 
   assert.is(upstream.calls.length, 3)
 })
 
-test("a dollar limit applies to tokens, and the query's tokens count with each document", async () => {
+test("a dollar limit applies to tokens, and the query's tokens are counted once per document", async () => {
   const { send, upstream } = await open({ usd: { total: 1 } })
   assert.is((await send(getModel('voyage'))).status, 200)
   const query = 'word '.repeat(4_000)
   const documents = Array.from({ length: 1_000 }, () => 'a')
-  const { status } = await send(getModel('voyage'), { query, documents }) // up to 8 million tokens at $0.05 per million tokens
+  const { status } = await send(getModel('voyage'), { query, documents }) // up to 8 million tokens at $0.05 per million
   assert.is(status, 200)
   const dear = await open({ usd: { total: 0.1 } })
   assert.is((await dear.send(getModel('voyage'), { query, documents })).status, 402)
   assert.equal([upstream.calls.length, dear.upstream.calls.length], [2, 0])
 })
 
-test("a request that may count as several searches is rejected if they don't fit the limit, as is a model without a price", async () => {
+test('rejects a model without a price, and a request that may count as more searches than the limit allows', async () => {
   const { send, upstream } = await open({ usd: { total: 0.008 } })
   const documents = Array.from({ length: 500 }, () => 'a')
   assert.is((await send(getModel('cohere'), { documents })).status, 402)
@@ -51,7 +51,7 @@ test("a request that may count as several searches is rejected if they don't fit
   assert.is((await send(getModel('bedrock'))).status, 200)
 })
 
-test("a token limit counts the vendors' tokens, and none for a search", async () => {
+test('a token limit counts the tokens that vendors report, and none for a search', async () => {
   const { send } = await open({ tokens: { total: 10_000 } })
   for (let times = 0; times < 30; times++) assert.is((await send(getModel('cohere'))).status, 200)
   let answered = 0

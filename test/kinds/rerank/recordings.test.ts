@@ -13,7 +13,7 @@ interface Ranked {
   document?: unknown
 }
 
-test('recorded vendor responses reach clients of each form unchanged', async () => {
+test('recorded vendor responses reach clients of each format unchanged', async () => {
   const exchanges = recordedExchanges(['rerank'])
   assert.ok(exchanges.length >= 5)
   for (const { name, url, request, response: reply } of exchanges) {

@@ -3,7 +3,7 @@ import { defaultCatalog } from '../../../src/protocols/providers/catalog.ts'
 import { assert, suite } from '../../support/suite.ts'
 import { getModel, openVendor, openVendors, type VendorName } from './support.ts'
 
-const test = suite('requests to rerank models')
+const test = suite('rerank requests')
 
 const query = 'red fruit'
 const documents = ['a red fruit', 'a tree']
@@ -19,7 +19,7 @@ async function getSentBody(name: VendorName, body: JsonObject, path = '/v1/reran
   return { body: JSON.parse(upstream.calls[0]?.body ?? '') as JsonObject, warned, call: upstream.calls[0] }
 }
 
-/** Resolves to the texts that a vendor gets for these documents. */
+/** Resolves to the texts that a vendor receives for these documents. */
 async function textsSent(name: VendorName, extra: JsonObject): Promise<unknown> {
   const { body } = await getSentBody(name, { query, ...extra })
   return body.documents
@@ -82,7 +82,7 @@ test("a request in Cohere's v2 format with fields of other formats is rewritten"
   }
 })
 
-test('vendor options reach their vendor, and self-hosted servers get everything clients send', async () => {
+test('vendor options reach their vendor, and self-hosted servers get everything the client sends', async () => {
   const cases: Array<[VendorName, JsonObject, JsonObject]> = [
     ['cohere', { max_tokens_per_doc: 99, priority: 3 }, { max_tokens_per_doc: 99, priority: 3 }],
     ['voyage', { truncation: false }, { truncation: false }],
@@ -101,7 +101,7 @@ test('vendor options reach their vendor, and self-hosted servers get everything 
   assert.is(body.truncate, false)
 })
 
-test("Bedrock supports the length of documents for Cohere's models, and no options for Amazon's", async () => {
+test("Bedrock supports a maximum document length for Cohere's models, and no options for Amazon's", async () => {
   const { send, upstream } = await openVendors()
   const getLength = (index: number) =>
     JSON.parse(upstream.calls[index]?.body ?? '').rerankingConfiguration.bedrockRerankingConfiguration
@@ -115,7 +115,7 @@ test("Bedrock supports the length of documents for Cohere's models, and no optio
   assert.equal(getLength(1), { modelArn: 'arn:aws:bedrock:us-east-1::foundation-model/amazon.rerank-v1:0' })
 })
 
-test("a complete ARN stays unchanged, and access keys sign the call for Bedrock's agent service", async () => {
+test("a full ARN stays unchanged, and access keys sign the call to Bedrock's agent service", async () => {
   const apiKey = 'AKIAIOSFODNN7EXAMPLE:wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY'
   const connections = [{ provider: 'bedrock', apiKey, providerSpecificData: { region: 'us-east-1' } }]
   const { send, upstream } = await openVendors({ connections })
@@ -132,7 +132,7 @@ test("a complete ARN stays unchanged, and access keys sign the call for Bedrock'
   )
 })
 
-test("Bedrock's URL and ARN use the connection's region, even with a separate URL for chat", async () => {
+test("Bedrock's URL and ARN use the connection's region, even if chat has a separate URL", async () => {
   const sendTo = async (providerSpecificData: { region: string; baseUrl?: string }) => {
     const connections = [{ provider: 'bedrock', apiKey: 'bedrock-api-key', providerSpecificData }]
     const { send, upstream } = await openVendors({ connections })
@@ -168,7 +168,7 @@ test('a request for more results than documents returns all documents', async ()
   }
 })
 
-test('an empty document is sent as a space, and the indexes stay the same', async () => {
+test("an empty document is sent as a space, and the indexes don't change", async () => {
   const { send, upstream } = await openVendor('voyage')
   const response = await send('/v2/rerank', { query, documents: ['', 'a red fruit', ''] })
   assert.equal(JSON.parse(upstream.calls[0]?.body ?? '').documents, [' ', 'a red fruit', ' '])
@@ -209,7 +209,7 @@ test('objects and their field names reach Together unchanged', async () => {
   assert.equal(await textsSent('together', { documents: [...objects, 'c'] }), ['b', 'c'])
 })
 
-test('an image goes to vendors that rank images, or else to the next target', async () => {
+test('an image goes to a vendor that can rank images; otherwise, the next target is tried', async () => {
   const image = { image: 'data:image/png;base64,AAAA' }
   const both = { ...image, text: 'a red fruit' }
   assert.equal(await textsSent('jina', { documents: [image, 'b'] }), [image, 'b'])
@@ -282,7 +282,7 @@ test('unsupported options fail with a 400 in strict mode, without a provider cal
   assert.is((await send(getModel('voyage'), '/v2/rerank', { ...plain, top_n: 1 }, strict)).status, 200)
 })
 
-test('Voyage clients are recognized by their fields or their user agent', async () => {
+test('Voyage clients are recognized by their fields or user agent', async () => {
   const { send } = await openVendors()
   const shapeFor = async (body: JsonObject, headers = {}) => {
     const response = (await (
@@ -297,7 +297,7 @@ test('Voyage clients are recognized by their fields or their user agent', async 
   assert.is(await shapeFor({ top_k: null }), 'others')
 })
 
-test("a connection's base URL is used, with or without the version segment", async () => {
+test("a connection's base URL works with or without the version segment", async () => {
   const sendTo = async (provider: VendorName, baseUrl: string, form?: string) => {
     const id = form === undefined ? provider : 'openai-compatible-x'
     const providerSpecificData = { baseUrl, ...(form !== undefined && { format: form as 'openai-chat' }) }

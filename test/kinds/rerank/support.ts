@@ -6,7 +6,7 @@ import { type RerankVendor, rerankVendors, respondAsVendor } from '../support/re
 
 export type VendorName = keyof typeof rerankVendors
 
-/** Returns the name of a vendor's model, as clients call it. */
+/** Returns the name of a vendor's model as clients use it. */
 export const getModel = (name: VendorName): string => `${rerankVendors[name].provider}/${rerankVendors[name].model}`
 
 /** Opens a gateway with fakes of all vendors. */
@@ -23,7 +23,7 @@ export async function openVendors(options: WorldOptions = {}) {
   return { world, upstream, send }
 }
 
-/** Opens the same gateway, with a function that requests one vendor's model. */
+/** Opens the same gateway, and a function that sends requests to one vendor's model. */
 export async function openVendor(name: VendorName, options: WorldOptions = {}) {
   const { world, upstream, send } = await openVendors(options)
   return {

@@ -20,7 +20,7 @@ interface ClientAdapter {
   path: string
   body: JsonObject
   read(answer: JsonObject): Array<[index: unknown, score: unknown, document: unknown]>
-  /** The response without the results, the ID, and the model. */
+  /** The response without the results, ID, and model. */
   rest(answer: JsonObject): JsonObject
 }
 
@@ -97,7 +97,7 @@ const lost: Record<VendorName, Partial<Record<string, string[]>>> = {
   tei: { 'Cohere v2': ['max_tokens_per_doc', 'priority'], 'Cohere v1': ['max_chunks_per_doc'] },
 }
 
-test('the tests simulate every vendor', () => {
+test('every vendor has a fake', () => {
   const untested = Object.keys(vendors).filter((name) => !Object.hasOwn(rerankVendors, name))
   assert.equal(untested, [], 'Add each to test/kinds/support/rerank-vendors.ts.')
 })
@@ -133,7 +133,7 @@ for (const name of Object.keys(rerankVendors) as VendorName[])
     })
   }
 
-/** Returns the document in a response of this format, if the client requests it. */
+/** Returns the document in a response of this format, if the client requested it. */
 function getDocument({ documents, return_documents: isRequested }: JsonObject, form: string, index: number): unknown {
   if (!isRequested) return undefined
   const sent = (documents as unknown[])[index]
@@ -141,7 +141,7 @@ function getDocument({ documents, return_documents: isRequested }: JsonObject, f
   return typeof sent === 'string' ? { text: sent } : sent
 }
 
-/** Checks that the usage is searches if the vendor counts them, and otherwise tokens. */
+/** Checks that the usage is in searches if the vendor counts them, and otherwise in tokens. */
 function assertUsage(rest: JsonObject, form: string, name: VendorName) {
   const tokens = (rest.usage as { total_tokens?: number } | undefined)?.total_tokens
   const billed = (rest.meta as { billed_units?: JsonObject } | undefined)?.billed_units

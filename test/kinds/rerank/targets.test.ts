@@ -11,13 +11,13 @@ const test = suite('rerank targets')
 const body = { query: 'red fruit', documents: ['a tree', 'a red fruit'] }
 const models = [getModel('voyage'), getModel('cohere')]
 
-/** Responses of vendors whose Voyage response differs. */
+/** Creates vendors, with this response in place of Voyage's own. */
 const openVoyage = (respond: () => Response) =>
   fakeUpstream((call) =>
     call.url.host === 'api.voyageai.com' ? respond() : respondAsVendor(rerankVendors.cohere, call),
   )
 
-/** Makes a combo call one target first under any strategy: it has the only condition, weight, or turn. */
+/** Creates a combo that tries the same target first under every strategy. */
 const getCombo = (strategy: Strategy) => ({ models, strategy, kind: 'rerank' as const })
 
 for (const strategy of strategies)
@@ -73,7 +73,7 @@ test('an error that is a list is reported without a message', async () => {
   assert.match(await (await send(getModel('voyage'), '/v2/rerank', body)).text(), /an error without a message/)
 })
 
-test("results are sorted by score, ties keep the vendor's order, and the requested number is returned", async () => {
+test("sorts results by score, keeps the vendor's order for ties, and returns the requested number", async () => {
   const data = [0, 1, 2, 3].map((index) => ({ index, relevance_score: index === 2 ? 0.5 : -3.25 }))
   const { send } = await openVendors({ fetch: openVoyage(() => json({ data })) })
   const documents = ['a', 'b', 'c', 'd']
@@ -108,7 +108,7 @@ test("usage is reported in the vendor's unit, and in USD if the price is known o
   assert.equal([recorded[5]?.isCounted, recorded[5]?.costUsd], [true, undefined])
 })
 
-test('a model or combo of another kind fails with a 400 that contains the right endpoint', async () => {
+test('a model or combo of another kind returns a 400 that names the right endpoint', async () => {
   const combos = {
     rank: getCombo('fallback'),
     chat: { models: ['openai/gpt-4o'] },
@@ -134,7 +134,7 @@ test('a model or combo of another kind fails with a 400 that contains the right 
   }
 })
 
-test("an explanation lists the targets of a rerank request, including targets that can't handle it", async () => {
+test("an explanation lists a rerank request's targets, including those that can't handle it", async () => {
   const { world } = await openVendors({ combos: { rank: getCombo('fallback') } })
   const request = { model: 'rank', path: '/v2/rerank', body: { ...body, max_tokens_per_doc: 9 } }
   const getUses = async (headers: Record<string, string>) => {
@@ -142,7 +142,7 @@ test("an explanation lists the targets of a rerank request, including targets th
     return targets.map(({ provider, model, use }) => `${provider}/${model} ${use}`)
   }
   assert.equal(await getUses({}), [`${models[0]} first`, `${models[1]} next`])
-  const { targets } = await world.api.explain({ model: 'rank', path: '/v1/rerank' }) // a request outline without documents
+  const { targets } = await world.api.explain({ model: 'rank', path: '/v1/rerank' }) // a request summary without documents
   assert.equal(
     targets.map(({ use }) => use),
     ['first', 'next'],

@@ -1,7 +1,7 @@
 import { encodeUtf8 } from '../../../src/lib/bytes.ts'
 import type { KindSample } from '../samples.ts'
 
-/** A short text, and bytes that stand for its audio. */
+/** A short text, and bytes that stand in for its audio. */
 export const speech: KindSample = {
   bodies: { openai: { input: 'Hi', voice: 'alloy' }, 'ai-sdk': { text: 'Hi', voice: 'alloy' } },
   path: '/audio/speech',

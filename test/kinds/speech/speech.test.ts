@@ -65,7 +65,7 @@ for (const [provider, vendor] of Object.entries(soundVendors))
     })
   }
 
-/** Removes the lengths from the header of a WAV file, which aren't known during streaming. */
+/** Removes the lengths from a WAV file's header, because they aren't known during streaming. */
 const getSound = (bytes: Uint8Array) =>
   toBase64(bytes[0] === 0x52 ? bytes.subarray(8) : bytes).replace(/(?<=^.{40}).{8}/, '')
 
@@ -82,7 +82,7 @@ const getEvents = (text: string): SpeechEvent[] =>
     .filter(Boolean)
     .map((event) => JSON.parse(event.replace('data: ', '')))
 
-test('an unsupported format falls back to a vendor that supports it, or fails with an error that mentions it', async () => {
+test('an unsupported format falls back to a vendor that supports it, or fails with an error that names it', async () => {
   const combos = { pair: { models: ['groq/voice-model', 'elevenlabs/voice-model'], kind: 'tts' as const } }
   const { post, upstream } = await open(createResponse, { combos })
   const rejected = await post(AT, { ...requestOptions, model: 'groq/voice-model', response_format: 'pcm' })
@@ -98,7 +98,7 @@ test('an unsupported format falls back to a vendor that supports it, or fails wi
   )
 })
 
-test('voices are mapped by the combo entry first, then by the connection', async () => {
+test("the combo entry's voice mapping takes precedence over the connection's", async () => {
   const connections = [
     'deepgram',
     { provider: 'elevenlabs', providerSpecificData: { voices: { alloy: 'voice-of-connection' } } },
@@ -147,7 +147,7 @@ test("a voice that a vendor doesn't support causes a warning, and is rejected in
   }
 })
 
-test("the model's own voice replaces OpenAI's", async () => {
+test("an OpenAI voice is replaced by the model's own voice", async () => {
   const cases = {
     'mistral/voxtral-mini-tts-latest': 'en_paul_neutral',
     'groq/canopylabs/orpheus-v1-english': 'troy',
@@ -169,9 +169,10 @@ test("the model's own voice replaces OpenAI's", async () => {
 test('a rejected voice, format, or length falls back to the next target', async () => {
   const refusals: Record<string, () => Response> = {
     'a voice': () => json({ detail: [{ loc: ['body', 'voice_id'], msg: 'Invalid voice', type: 'value_error' }] }, 422),
-    'a voice that is not found': () => json({ detail: { status: 'voice_not_found', message: 'No such voice' } }, 404),
-    'a long text': () => json({ error: { message: 'input: String should have at most 4096 characters' } }, 400),
-    'a large request': () => json({ error: { message: 'Request Entity Too Large' } }, 413),
+    'an unknown voice': () => json({ detail: { status: 'voice_not_found', message: 'No such voice' } }, 404),
+    'a text that is too long': () =>
+      json({ error: { message: 'input: String should have at most 4096 characters' } }, 400),
+    'a request that is too large': () => json({ error: { message: 'Request Entity Too Large' } }, 413),
   }
   for (const [label, refusal] of Object.entries(refusals)) {
     const combos = { pair: { models: ['mistral/voice-model', 'deepgram/voice-model'], kind: 'tts' as const } }
@@ -193,7 +194,7 @@ test("a format that OpenAI doesn't support is replaced", async () => {
   assert.is(JSON.parse(upstream.calls[0]?.body ?? '').response_format, 'mp3')
 })
 
-test('only the voice is replaced in a passed-through request', async () => {
+test('only the voice changes in a passed-through request', async () => {
   const connections = [{ provider: 'openai', providerSpecificData: { voices: { alloy: 'verse' } } }]
   const { post, upstream } = await open(createResponse, { connections })
   await post(AT, '{"input":"Hi", "voice":"alloy","model":"openai/voice-model","speed":1.0}')
@@ -226,13 +227,13 @@ test('truncated audio never ends normally', async () => {
   assert.equal(recorded.errors, [])
 })
 
-test('audio that is shorter than its declared length is detected', async () => {
+test('detects audio that is shorter than its declared length', async () => {
   const headers = { 'content-type': 'audio/mpeg', 'content-length': '1000' }
   const { post } = await open(() => new Response(getBody([samples.mp3.subarray(0, 100)]), { headers }))
   await assertRejects((await post(AT, { ...requestOptions, model: 'elevenlabs/voice-model' })).arrayBuffer())
 })
 
-test('events that are truncated at any byte never end normally', async () => {
+test('an event stream truncated at any byte never ends normally', async () => {
   for (const provider of ['mistral', 'openai', 'google']) {
     const body = { ...requestOptions, model: `${provider}/voice-model`, response_format: 'pcm', stream_format: 'sse' }
     const full = encodeUtf8(soundVendors[provider]?.events?.(new Uint8Array([1, 2, 3, 4])) ?? '')
@@ -250,14 +251,14 @@ test('events that are truncated at any byte never end normally', async () => {
   }
 })
 
-test('any response other than audio falls back to the next target until the first byte', async () => {
+test('until the first byte, any response other than audio falls back to the next target', async () => {
   const failures: Record<string, () => Response | Promise<Response>> = {
     'a status of 500': () => json({ error: { message: 'no' } }, 500),
     'an error in a 200': () => json({ error: { message: 'no' } }),
     'an HTML page': () => new Response('<html>', { headers: { 'content-type': 'text/html' } }),
     'plain text': () => new Response('error: none', { headers: { 'content-type': 'text/plain' } }),
     'no bytes': () => stream([]),
-    'a disconnect before any byte': () => stream([], 'error'),
+    'a disconnect before the first byte': () => stream([], 'error'),
   }
   for (const [label, fail] of Object.entries(failures)) {
     const combos = { pair: { models: ['elevenlabs/voice-model', 'deepgram/voice-model'], kind: 'tts' as const } }
@@ -270,7 +271,7 @@ test('any response other than audio falls back to the next target until the firs
   }
 })
 
-test("the first bytes are sent immediately, and an abort ends the vendor's call", async () => {
+test('the first bytes are sent immediately, and an abort cancels the vendor call', async () => {
   const { post, upstream } = await open(() => stream([samples.mp3.subarray(0, 10)], 'hang'))
   const controller = new AbortController()
   const response = await post(AT, { ...requestOptions, model: 'elevenlabs/voice-model' }, { signal: controller.signal })
@@ -281,7 +282,7 @@ test("the first bytes are sent immediately, and an abort ends the vendor's call"
   assert.is(upstream.open, 0)
 })
 
-test('an abort before the headers ends the call', async () => {
+test('an abort before the headers cancels the call', async () => {
   const { post, upstream } = await open(never)
   const controller = new AbortController()
   const replying = post(AT, { ...requestOptions, model: 'elevenlabs/voice-model' }, { signal: controller.signal })
@@ -290,7 +291,7 @@ test('an abort before the headers ends the call', async () => {
   assert.equal([(await replying).status, upstream.open], [499, 0])
 })
 
-test('the gateway reads audio no further ahead than a slow client', async () => {
+test("the gateway doesn't read audio far ahead of a slow client", async () => {
   const chunk = new Uint8Array(32 * 1024)
   const { post, upstream } = await open(() => stream(Array.from({ length: 1_000 }, () => chunk)))
   for (const stream_format of ['audio', 'sse']) {
@@ -302,7 +303,7 @@ test('the gateway reads audio no further ahead than a slow client', async () => 
   }
 })
 
-test('audio that contains the credential is cut off, even if the credential is split across two chunks', async () => {
+test('audio that contains the credential is cut off, even if the credential spans two chunks', async () => {
   const key = encodeUtf8('..secret-of-elevenlabs..')
   for (const chunks of [[key], [key.subarray(0, 9), key.subarray(9)]])
     for (const stream_format of ['audio', 'sse']) {
@@ -339,7 +340,7 @@ for (const [label, members] of Object.entries(bad))
 
 for (const provider of Object.keys(soundVendors))
   for (const stream_format of ['audio', 'sse'])
-    test(`speech from ${provider} is charged by the character (${stream_format}), whether or not tokens are reported`, async () => {
+    test(`speech from ${provider} is charged per character (${stream_format}), whether or not tokens are reported`, async () => {
       const connections = [{ provider, prices: { 'voice-model': { character: 0.5 } } }]
       const { post, recorded } = await open(createResponse, { connections })
       await (await post(AT, { ...requestOptions, model: `${provider}/voice-model`, stream_format })).arrayBuffer()

@@ -17,11 +17,11 @@ interface Input {
 }
 
 interface SoundVendor {
-  /** The result for the client, by requested format. */
+  /** The result for the client, by the requested format. */
   formats: Record<string, Input>
-  /** Responds, with a 400 if the request contains anything the vendor doesn't know. */
+  /** Returns the vendor's response, or a 400 if the request contains anything the vendor doesn't know. */
   respond(call: Call): Response
-  /** Returns the events of its response. */
+  /** Returns the events of the vendor's streaming response. */
   events?(sound: Uint8Array): string
 }
 
@@ -33,7 +33,7 @@ const inPlace = (input: Input): Input => ({ ...input, warning: true })
 
 const rejectWith = (label: string) =>
   json({ error: { message: `Unknown: ${label}`, type: 'invalid_request_error' } }, 400)
-/** Returns the members that aren't in `names`. Nested members are given as `a.b`. */
+/** Returns the fields that aren't in `names`. Nested fields are given as `a.b`. */
 function findUnknown(value: unknown, names: readonly string[], at = ''): string | undefined {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return names.includes(at) ? undefined : at
   for (const [name, inner] of Object.entries(value)) {
@@ -123,7 +123,7 @@ const deepgramFormats: Record<string, Input> = {
   'encoding=aac': createAudio('audio/aac'),
 }
 
-/** Speech vendors that reject anything they don't know, like the real ones. */
+/** Speech vendors that reject anything they don't know, like the real vendors. */
 export const soundVendors: Readonly<Record<string, SoundVendor>> = {
   openai: {
     formats: openaiFormats,
@@ -236,7 +236,7 @@ export const soundVendors: Readonly<Record<string, SoundVendor>> = {
   },
 }
 
-/** The vendors, each at a URL that consists of its name. */
+/** The vendors, each at a URL with its name as the host. */
 export const vendorCatalog: Catalog = Object.fromEntries(
   Object.keys(soundVendors).map((provider) => {
     const { baseUrl = 'https://x/v1', ...definition } = defaultCatalog[provider] ?? {}

@@ -2,12 +2,12 @@ import * as v from 'valibot'
 import type { JsonObject } from '../../../src/lib/json.ts'
 import { type Call, json } from '../../pipeline/support/upstream.ts'
 
-/** A moderation vendor as documented: it accepts its own fields, rejects all others, and responds in its own format. */
+/** A fake moderation vendor that follows the documentation: it accepts its own fields, rejects all others, and responds in its own format. */
 export interface ModerationVendor {
   /** The provider's ID in the catalog. */
   provider: string
   model: string
-  /** The URL of its endpoint. */
+  /** The URL of the vendor's endpoint. */
   url: string
   takes: v.GenericSchema<unknown, { model: string; input: unknown }>
   /** Rejects a request. `field` is the unsupported field. */
@@ -36,7 +36,7 @@ const parts = v.pipe(
   v.minLength(1),
 )
 
-/** Scores a text by the words that it contains. */
+/** Scores a text by the words it contains. */
 const getScore = (text: string, word: string) => (text.includes(word) ? 0.9 : 0.01)
 const judge = (words: Readonly<Record<string, string>>, text: string) => {
   const scores = Object.fromEntries(Object.entries(words).map(([name, word]) => [name, getScore(text, word)]))

@@ -3,20 +3,20 @@ import type { JsonObject } from '../../../src/lib/json.ts'
 import type { Call } from '../../pipeline/support/upstream.ts'
 import { json } from '../../pipeline/support/upstream.ts'
 
-/** A vendor of rerank models as documented: it accepts its own fields, rejects all others, and responds in its own format. */
+/** A fake rerank vendor that follows the documentation: it accepts its own fields, rejects all others, and responds in its own format. */
 export interface RerankVendor {
-  /** The provider's ID in the catalog, or that of a connection to the user's own server. */
+  /** The provider's ID in the catalog, or the provider of a connection to the user's own server. */
   provider: string
   model: string
-  /** The URL of its endpoint. */
+  /** The URL of the vendor's endpoint. */
   url: string
-  /** The connection, if it consists of more than the provider. */
+  /** The connection, if it needs more than the provider. */
   connection?: { apiKey?: string; providerSpecificData?: JsonObject }
   takes: v.GenericSchema<unknown, JsonObject>
   /** Rejects a request. `field` is the unsupported field. */
   refuse(field: string): Response
   respond(body: JsonObject, ranking: readonly Ranked[]): unknown
-  /** The headers of its responses, if they matter. */
+  /** The vendor's response headers, if they matter. */
   headers?: Record<string, string>
   /** Reads the query and the texts to rank from a request. */
   asked(body: JsonObject): { query: string; texts: string[]; top: number }
@@ -56,7 +56,7 @@ const plain = { model: v.string(), query: v.pipe(v.string(), v.nonEmpty()) }
 const getText = (document: unknown): string =>
   typeof document === 'string' ? document : String((document as { text?: string }).text ?? '')
 
-/** Reads the request of vendors that call the field `documents`. */
+/** Reads a request of a vendor that names the field `documents`. */
 const createRequest = (body: JsonObject) => {
   const documents = body.documents as unknown[]
   return {
@@ -265,7 +265,7 @@ interface BedrockBody {
   rerankingConfiguration: { bedrockRerankingConfiguration: { numberOfResults?: number } }
 }
 
-/** vLLM accepts all fields, and uses those that it knows. */
+/** vLLM accepts all fields, and uses the ones it knows. */
 export const vllm: RerankVendor = {
   provider: 'openai-compatible-vllm',
   model: 'BAAI/bge-reranker-v2-m3',

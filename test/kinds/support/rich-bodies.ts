@@ -141,7 +141,7 @@ export const RICH: Readonly<Record<string, Readonly<Record<string, object>>>> = 
   },
 }
 
-/** Fields that are added for all clients of an operation. */
+/** Additional fields for all clients of an operation. */
 export const EXTRA: Readonly<Record<string, object>> = {
   rerank: {
     ...{

@@ -5,17 +5,17 @@ import { collectGarbage } from '../../support/garbage.ts'
 import { assert, suite } from '../../support/suite.ts'
 import { hearingCatalog } from './vendors.ts'
 
-const test = suite('memory used by an upload')
+const test = suite('memory usage of uploads')
 
 const SIZE = 25 * 1024 * 1024
-/** Returns the memory in array buffers, which hold uploads, and in the heap, which holds texts, in bytes. */
+/** Returns the memory usage in bytes: array buffers, which hold uploads, and the heap, which holds strings. */
 async function measureHeap(): Promise<number> {
   await collectGarbage()
   const { arrayBuffers, heapUsed } = process.memoryUsage()
   return arrayBuffers + heapUsed
 }
 
-/** Creates an upload whose pieces are generated while it is read. */
+/** Creates an upload that generates its chunks while it is read. */
 function upload(): ReadableStream<Uint8Array> {
   const head = encodeUtf8(
     '--x\r\ncontent-disposition: form-data; name="model"\r\n\r\nheard\r\n--x\r\ncontent-disposition: form-data; name="file"; filename="a.mp3"\r\ncontent-type: audio/mpeg\r\n\r\n',
@@ -81,7 +81,7 @@ const uploads: Record<string, { path: string; headers: Record<string, string>; b
 }
 
 for (const [mode, { path, headers, body }] of Object.entries(uploads))
-  test(`an upload ${mode} uses at most 2.2 times its size in memory while its targets are called`, async () => {
+  test(`an upload ${mode} uses at most 2.2 times its size in memory while the gateway calls its targets`, async () => {
     let before = 0
     const most: number[] = []
     const fetch = async (_: unknown, { body }: RequestInit = {}) => {

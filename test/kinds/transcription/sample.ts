@@ -2,7 +2,7 @@ import { concatBytes, toBase64 } from '../../../src/lib/bytes.ts'
 import { writeWavHeader } from '../../../src/protocols/kinds/sound/wav.ts'
 import type { KindSample } from '../samples.ts'
 
-/** A WAV file of 0.2 s. */
+/** A WAV file with 0.2 s of audio. */
 export const wav = concatBytes([
   writeWavHeader(24_000, 9_600),
   Uint8Array.from({ length: 9_600 }, (_, index) => (index * 7) % 256),

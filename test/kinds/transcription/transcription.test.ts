@@ -131,7 +131,7 @@ test('a prompt that is a list becomes keywords', async () => {
   assert.is(upstream.calls[0]?.url.searchParams.get('language'), 'de')
 })
 
-test('an upload is sent again to each target, with another boundary', async () => {
+test('an upload is resent to each target with a different boundary', async () => {
   const boundaries: (string | null)[] = []
   const models = ['openai/m', 'groq/m', 'elevenlabs/m']
   const { send, recorded } = await open(
@@ -147,7 +147,7 @@ test('an upload is sent again to each target, with another boundary', async () =
   assert.equal([boundaries.length, new Set(boundaries).size, recorded.errors.length], [3, 3, 0])
 })
 
-test('fields of a passed-through form keep their order, before the file', async () => {
+test('fields of a passed-through form keep their order and precede the file', async () => {
   const { sendBytes, upstream } = await open()
   const { bytes, contentType } = { bytes: handMade(), contentType: 'multipart/form-data; boundary=x' }
   const response = await sendBytes(bytes, { headers: { 'content-type': contentType } })
@@ -156,7 +156,7 @@ test('fields of a passed-through form keep their order, before the file', async 
   assert.equal(call && getForm(call), { model: ['m'], 'include[]': ['logprobs', 'other'], language: ['en'] })
 })
 
-/** Creates a form with the file first, as some clients send it. */
+/** Creates a form that starts with the file, as some clients send it. */
 const handMade = () =>
   concatBytes([
     encodeUtf8(
@@ -228,7 +228,7 @@ test('malformed uploads are rejected with the reason and reach no provider', asy
   assert.equal([upstream.calls.length, recorded.errors.length], [0, 0])
 })
 
-test('an upload over its limit gets a 413 that mentions the option', async () => {
+test('an upload over its limit gets a 413 that names the option', async () => {
   const { send, upstream } = await open(respond, { limits: { maxAudioBytes: 5_000 } })
   const response = await send({ model: 'openai/m' })
   assert.is(response.status, 413)
@@ -236,7 +236,7 @@ test('an upload over its limit gets a 413 that mentions the option', async () =>
   assert.is(upstream.calls.length, 0)
 })
 
-test('the limit for audio in JSON applies to its bytes, as in a form', async () => {
+test('the limit for audio in JSON applies to its decoded bytes, as in a form', async () => {
   const { post, upstream } = await open(() => json({ text: TEXT }), { limits: { maxAudioBytes: 5_000 } })
   for (const [size, status] of [
     [4_999, 200],
@@ -269,7 +269,7 @@ test('base64 audio in JSON is accepted', async () => {
   }
 })
 
-test('translations reach vendors that support them, and models that can be prompted', async () => {
+test('translations go to vendors that support them, and to models that accept a prompt', async () => {
   const at = '/v1/audio/translations'
   for (const provider of ['openai', 'groq', 'google']) {
     const { send, upstream } = await open()
@@ -289,7 +289,7 @@ test('a silent recording returns an empty string', async () => {
   assert.equal((await (await send({ model: 'openai/m' })).json()) as Reply, { text: '' })
 })
 
-test("an abort ends the vendor's call, and an abort during the upload makes no call", async () => {
+test('an abort cancels the vendor call, and an abort during the upload prevents it', async () => {
   const { send, sendBytes, upstream } = await open(never)
   const controller = new AbortController()
   const replying = send({ model: 'openai/m' }, { signal: controller.signal })
@@ -308,7 +308,7 @@ test("an abort ends the vendor's call, and an abort during the upload makes no c
   assert.equal([(await uploading).status, upstream.calls.length], [499, 1])
 })
 
-test('truncated events never end normally', async () => {
+test('a truncated event stream never ends normally', async () => {
   for (const provider of ['openai', 'mistral']) {
     const full = encodeUtf8(await getStream(provider))
     let reply = full
@@ -335,7 +335,7 @@ async function getStream(provider: string): Promise<string> {
   return text
 }
 
-test('a chat model with audio input gets a prompt to transcribe, and others are rejected', async () => {
+test('a chat model with audio input gets a prompt to transcribe, and other chat models are rejected', async () => {
   const catalog = {
     ...hearingCatalog,
     openai: {
@@ -357,7 +357,7 @@ test('a chat model with audio input gets a prompt to transcribe, and others are 
 
 for (const provider of Object.keys(hearingVendors))
   for (const stream of ['false', 'true'])
-    test(`transcription by ${provider} is charged by the second${stream ? ' when streamed' : ''}, whether or not tokens are reported`, async () => {
+    test(`transcription by ${provider} is charged per second${stream ? ' when streamed' : ''}, whether or not tokens are reported`, async () => {
       const connections = [{ provider, prices: { m: { second: 0.5 } } }]
       const { send, recorded } = await open(respond, { connections })
       const response = await send({ model: `${provider}/m`, stream })

@@ -27,7 +27,7 @@ const rejectWith = (label: string, status = 400) =>
   json({ error: { message: `Unknown: ${label}`, type: 'invalid_request_error' } }, status)
 const isSame = (bytes: Uint8Array) => bytes.length === wav.length && bytes.every((byte, index) => byte === wav[index])
 
-/** Returns the fields of a form by name, or `undefined` if its file isn't the sent file or isn't the last part. */
+/** Returns a form's fields by name, or `undefined` if its file isn't the sent file or isn't the last part. */
 export function getForm({ init, headers }: Pick<Call, 'init' | 'headers'>): Record<string, string[]> | undefined {
   const parts = parseForm(init.body as Uint8Array, headers.get('content-type') ?? '')
   const last = parts.at(-1)
@@ -41,7 +41,7 @@ export function getForm({ init, headers }: Pick<Call, 'init' | 'headers'>): Reco
 const data = (event: object) => `data: ${JSON.stringify(event)}\n\n`
 const usage = { type: 'tokens', input_tokens: 3, output_tokens: 5, total_tokens: 8 }
 
-/** Creates a vendor with OpenAI's format that has these fields and formats. */
+/** Creates a vendor with OpenAI's format and these fields and formats. */
 const openaiLike =
   (known: readonly string[], formats: readonly string[]) =>
   (call: Call): Response => {
@@ -75,7 +75,7 @@ const getChunk = (text: string) => ({
   usageMetadata: { promptTokenCount: 9, candidatesTokenCount: 5 },
 })
 
-/** Transcription vendors that reject anything they don't know, like the real ones. */
+/** Transcription vendors that reject anything they don't know, like the real vendors. */
 export const hearingVendors: Readonly<Record<string, HearingVendor>> = {
   openai: { respond: openaiLike([...openaiFields, 'stream', 'chunking_strategy', 'include[]'], ALL) },
   groq: { respond: openaiLike(openaiFields, ['json', 'text', 'verbose_json']) },
@@ -195,7 +195,7 @@ export const hearingVendors: Readonly<Record<string, HearingVendor>> = {
   },
 }
 
-/** The vendors, each at a URL that consists of its name. */
+/** The vendors, each at a URL with its name as the host. */
 export const hearingCatalog: Catalog = Object.fromEntries(
   Object.keys(hearingVendors).map((provider) => {
     const { baseUrl = 'https://x/v1', ...definition } = defaultCatalog[provider] ?? {}

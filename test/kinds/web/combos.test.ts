@@ -4,7 +4,7 @@ import { fakeClock } from '../../support/clock.ts'
 import { assert, suite } from '../../support/suite.ts'
 import { openWeb } from './open-web.ts'
 
-const test = suite('combos for search and fetch')
+const test = suite('search and fetch combos')
 
 const down = (...hosts: string[]) => ({
   respond: ({ url }: { url: URL }) =>
@@ -110,7 +110,7 @@ test('a slow search is hedged', async () => {
   assert.is(web.upstream.open, 0)
 })
 
-/** Errors of accounts without credit, for which another search would also fail. */
+/** Errors of accounts without credit, which would also affect any other search. */
 const spent: Array<[provider: string, status: number, body: object]> = [
   ['tavily', 432, { detail: { error: "This request exceeds your plan's set usage limit." } }],
   ['tavily', 433, { detail: { error: 'This request exceeds the pay-as-you-go limit.' } }],
@@ -131,7 +131,7 @@ const spent: Array<[provider: string, status: number, body: object]> = [
 ]
 
 for (const [provider, status, body] of spent) {
-  test(`${provider} without credits (${status}) is skipped until its cooldown ends`, async () => {
+  test(`${provider} without credit (${status}) is skipped until its cooldown ends`, async () => {
     const web = await openWeb({
       respond: ({ url }) => (url.host.includes(provider) ? Response.json(body, { status }) : undefined),
       combos: { any: { kind: 'webSearch', models: [`${provider}/search`, 'brave/search'] } },
@@ -145,7 +145,7 @@ for (const [provider, status, body] of spent) {
   })
 }
 
-/** Vendor errors, their failure class, and the message that the client gets if there is no other. */
+/** Vendor errors, their failure class, and the message for the client if there is no other target. */
 const errors: Array<[provider: string, status: number, body: object | string, outcome: string, words: RegExp]> = [
   [
     'perplexity-agent',
@@ -257,7 +257,7 @@ for (const [provider, status, body, outcome, words] of errors) {
 const isFrom = (provider: string, url: URL) =>
   url.host.includes(provider === 'searxng' ? 'localhost' : (provider.split('-')[0] ?? ''))
 
-test('a request that one vendor rejects as malformed falls back to another', async () => {
+test('a request that one vendor rejects as malformed falls back to another vendor', async () => {
   const web = await openWeb({
     respond: ({ url }) =>
       url.host.includes('tavily') ? Response.json({ detail: { error: 'Bad.' } }, { status: 400 }) : undefined,
@@ -269,7 +269,7 @@ test('a request that one vendor rejects as malformed falls back to another', asy
   assert.is((await alone.json()).error.message, 'Bad.')
 })
 
-test('the error for a combo or model of another kind gives the right endpoint', async () => {
+test('the error for a combo or model of another kind names the right endpoint', async () => {
   const web = await openWeb({
     combos: { searching: { kind: 'webSearch', models: ['exa/search'] }, chatting: ['exa/search'] },
   })
@@ -289,7 +289,7 @@ test('the error for a combo or model of another kind gives the right endpoint', 
   assert.equal(web.upstream.calls, [])
 })
 
-test('a provider name without a connection returns a 404 that reports the missing connection', async () => {
+test('a provider name without a connection returns a 404 that explains that the connection is missing', async () => {
   const web = await openWeb({ connections: ['tavily'] })
   for (const model of ['exa', 'exa/search']) {
     const response = await web.post('/v1/search', { model, query: 'q' })
@@ -299,7 +299,7 @@ test('a provider name without a connection returns a 404 that reports the missin
   }
 })
 
-test('an unknown name returns 404, and a missing name returns 400', async () => {
+test('an unknown name returns a 404, and a missing name returns a 400', async () => {
   const web = await openWeb()
   assert.is((await web.post('/v1/search', { model: 'nobody', query: 'q' })).status, 404)
   assert.is((await web.post('/v1/search', { model: 'nobody/search', query: 'q' })).status, 404)

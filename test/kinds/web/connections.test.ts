@@ -4,16 +4,16 @@ import { assert, suite } from '../../support/suite.ts'
 import { openWeb } from './open-web.ts'
 import { fetchVendors, searchVendors } from './vendors.ts'
 
-const test = suite('destinations of searches and fetches')
+const test = suite('search and fetch destinations')
 
-/** Returns the providers of the built-in catalog that serve a kind. */
+/** Returns the built-in catalog's providers of a kind. */
 const listServing = (kind: Kind) =>
   Object.entries(defaultCatalog)
     .filter(([, { serviceKinds = [] }]) => serviceKinds.includes(kind))
     .map(([id]) => id)
     .sort()
 
-test('every built-in provider of both kinds works, and can be requested by its ID in the listing', async () => {
+test('every built-in search or fetch provider works, and can be called by the ID in the model list', async () => {
   assert.equal(listServing('webSearch'), searchVendors.map(({ provider }) => provider).sort())
   assert.equal(listServing('webFetch'), fetchVendors.map(({ provider }) => provider).sort())
   const web = await openWeb()
@@ -66,7 +66,7 @@ test("a connection's base URL takes precedence over the vendor's", async () => {
   }
 })
 
-test("a connection can use another vendor's format, and the host app can define its own service", async () => {
+test("a connection can use another vendor's format, and the app can define its own service", async () => {
   const web = await openWeb({
     respond: () => Response.json({ results: [], organic: [], searchParameters: {} }),
     catalog: {

@@ -18,7 +18,7 @@ const requests: Array<[path: string, body: object, calls: number]> = [
 
 for (const [path, body, calls] of requests) {
   for (const phase of ['headers', 'body'] as const) {
-    test(`all calls of ${path} (${calls}) end when the client disconnects before the ${phase}`, async () => {
+    test(`all calls of ${path} (${calls}) are aborted when the client disconnects before the ${phase}`, async () => {
       const endless = () =>
         new Response(new ReadableStream({ pull: never }), { headers: { 'content-type': 'application/json' } })
       const web = await openWeb({ respond: () => (phase === 'headers' ? never() : endless()) })
@@ -37,7 +37,7 @@ for (const [path, body, calls] of requests) {
     })
   }
 
-  test(`${path} gives up on a vendor that doesn't respond`, async () => {
+  test(`${path} times out if a vendor doesn't respond`, async () => {
     const web = await openWeb({ respond: () => never() })
     const pending = web.post(path, body)
     while (web.upstream.calls.length < calls) await web.clock.advance(0)
@@ -46,7 +46,7 @@ for (const [path, body, calls] of requests) {
     assert.is(web.upstream.open, 0)
   })
 
-  test(`${path} rejects bodies that aren't a request`, async () => {
+  test(`${path} rejects bodies that aren't valid requests`, async () => {
     const web = await openWeb()
     const deep = `${'['.repeat(100)}${']'.repeat(100)}`
     for (const [text, status] of [
@@ -96,7 +96,7 @@ for (const [path, body, calls] of requests) {
   })
 }
 
-test("a vendor's redirect isn't followed with the key", async () => {
+test("doesn't follow a vendor's redirect with the key", async () => {
   const web = await openWeb({
     respond: () => new Response(null, { status: 302, headers: { location: 'https://evil.example/' } }),
   })
@@ -137,7 +137,7 @@ test("a combo gets a warning for names that don't resolve, but not for provider 
   )
 })
 
-/** Texts and dates as vendors write them, and as clients read them on 2026-01-01. */
+/** Dates as vendors write them, and as clients receive them on 2026-01-01. */
 const dates: Array<[given: string, read: string | undefined]> = [
   ['2025-11-03', '2025-11-03'],
   ['2025-11-03T10:00:00.000Z', '2025-11-03T10:00:00.000Z'],

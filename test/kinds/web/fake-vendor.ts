@@ -2,7 +2,7 @@ import { json } from '../../pipeline/support/upstream.ts'
 
 export type Check = (value: unknown) => boolean
 
-/** A vendor that checks its requests, and rejects anything it doesn't know like the real vendor. */
+/** A fake vendor that validates its requests, and rejects anything it doesn't know, like the real vendor. */
 export interface FakeVendor {
   provider: string
   /** By path: the method, the fields, and the response. */
@@ -39,10 +39,10 @@ export const american = like(/^\d{2}\/\d{2}\/\d{4}$/)
 export const getError = (body: (message: string, status: number) => object) => (status: number, message: string) =>
   json(body(message, status), status)
 
-/** A search result that every fake returns. */
+/** A search result that every fake vendor returns. */
 export const found = { title: 'A page', url: 'https://found.example/a' }
 
-/** Serper's time filter, which Firecrawl also has. */
+/** Serper's time filter, which Firecrawl also supports. */
 export const serperFields: Record<string, Check> = {
   q: text,
   num: upTo(100),

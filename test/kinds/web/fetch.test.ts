@@ -1,7 +1,7 @@
 import { assert, suite } from '../../support/suite.ts'
 import { lost, openWeb } from './open-web.ts'
 
-const test = suite('fetching pages')
+const test = suite('page fetches')
 
 const PAGE = 'https://found.example/a'
 
@@ -93,7 +93,7 @@ const cases: Record<string, Case> = {
 }
 
 for (const [provider, expected] of Object.entries(cases)) {
-  test(`${provider} gets a page request in its own format, and the client gets the common format`, async () => {
+  test(`${provider} gets a page request in its own format, and the client gets a response in the common format`, async () => {
     const web = await openWeb()
     const response = await web.post('/v1/web/fetch', { model: `${provider}/fetch`, ...everything })
     assert.is(response.status, 200, await response.clone().text())
@@ -112,7 +112,7 @@ for (const [provider, expected] of Object.entries(cases)) {
     for (const [name, value] of Object.entries(expected.recorded)) assert.equal(recorded[name], value, name)
   })
 
-  test(`${provider} gets a plain request without additions, even if requested by provider name or in strict mode`, async () => {
+  test(`${provider} gets a plain request without extra fields, even in strict mode or when called by provider name`, async () => {
     const web = await openWeb()
     const headers = { 'x-signalbox-strict': 'true' }
     const format = provider === 'exa' ? 'text' : 'markdown'
@@ -132,7 +132,7 @@ for (const [provider, expected] of Object.entries(cases)) {
     }
   })
 
-  test(`${provider} reads a list of pages`, async () => {
+  test(`${provider} fetches a list of pages`, async () => {
     const urls = ['https://found.example/a', 'https://found.example/b', 'https://found.example']
     const web = await openWeb({
       respond({ url, body }) {
@@ -162,13 +162,13 @@ for (const [provider, expected] of Object.entries(cases)) {
   })
 }
 
-test('a page is truncated at a complete character', async () => {
+test('a page is truncated at a character boundary', async () => {
   const web = await openWeb({ respond: () => Response.json({ code: 200, data: { content: '😀😀😀' } }) })
   const response = await web.post('/v1/web/fetch', { model: 'jina', url: PAGE, max_characters: 2 })
   assert.equal((await response.json()).content, { format: 'markdown', text: '😀😀', length: 2, truncated: true })
 })
 
-/** By provider: a 200 response that reports the page's own error status. */
+/** By provider: a 200 response that contains the page's own error status. */
 const statuses: Record<string, (status: number) => object> = {
   jina: (status) => ({
     code: 200,
@@ -184,7 +184,7 @@ const statuses: Record<string, (status: number) => object> = {
 
 for (const [provider, answerOf] of Object.entries(statuses)) {
   for (const status of [404, 410]) {
-    test(`a page that ${provider} reports as missing (${status}) is returned as missing`, async () => {
+    test(`a page that ${provider} reports as missing (${status}) is reported as missing to the client`, async () => {
       const web = await openWeb({
         respond: ({ url }) => (isFrom(provider, url) ? Response.json(answerOf(status)) : undefined),
         combos: { any: { kind: 'webFetch', models: [`${provider}/fetch`, other(provider)] } },
@@ -221,7 +221,7 @@ for (const [provider, answerOf] of Object.entries(statuses)) {
 const isFrom = (provider: string, url: URL) => url.host.includes(provider)
 const other = (provider: string) => (provider === 'exa' ? 'tavily/fetch' : 'exa/fetch')
 
-test("pages in a list that couldn't be read are reported", async () => {
+test("reports the pages in a list that couldn't be read", async () => {
   const bad = 'https://found.example/bad'
   const web = await openWeb({
     respond({ url, body }) {
@@ -248,7 +248,7 @@ test("pages in a list that couldn't be read are reported", async () => {
   }
 })
 
-test("a list of one page falls back to the next target if a vendor can't read it", async () => {
+test("a list with one page falls back to the next target if a vendor can't read it", async () => {
   for (const provider of ['jina', 'firecrawl', 'tavily', 'exa']) {
     const web = await openWeb({
       respond: ({ url }) => (isFrom(provider, url) ? Response.json(statuses[provider]?.(403)) : undefined),
@@ -261,7 +261,7 @@ test("a list of one page falls back to the next target if a vendor can't read it
   }
 })
 
-test('pages that a vendor omits from a list are also reported', async () => {
+test('reports pages that a vendor omits from a list', async () => {
   const web = await openWeb({ respond: () => Response.json({ results: [{ url: PAGE, raw_content: 'Whole' }] }) })
   const response = await web.post('/v1/web/fetch', { model: 'tavily', urls: [PAGE, 'https://found.example/b'] })
   const { failed } = await response.json()
@@ -292,7 +292,7 @@ const refusals: Array<[body: object, param: string]> = [
 ]
 
 for (const [body, param] of refusals) {
-  test(`the error for an invalid fetch identifies the field: ${JSON.stringify(body).slice(0, 80)}`, async () => {
+  test(`the error for an invalid fetch names the field: ${JSON.stringify(body).slice(0, 80)}`, async () => {
     const web = await openWeb()
     const response = await web.post('/v1/web/fetch', { model: 'jina/fetch', ...body })
     assert.is(response.status, 400)

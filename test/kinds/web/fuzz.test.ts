@@ -6,7 +6,7 @@ import { openWeb } from './open-web.ts'
 
 const test = suite('searches and fetches with arbitrary requests and responses')
 
-/** The number of random cases, which is lower on a developer's machine. */
+/** The number of random cases, which is lower on developer machines. */
 const RUNS = randomCases(10_000, 300)
 
 const models = [
@@ -158,7 +158,7 @@ const junk = fc.letrec<{ any: unknown }>((tie) => ({
   ),
 })).any
 
-test('arbitrary requests never return a 500 or anything other than JSON, and cause no gateway error', {
+test('arbitrary requests return JSON without a 500, and cause no gateway error', {
   timeoutMs: 300_000,
 }, async () => {
   let sent: unknown

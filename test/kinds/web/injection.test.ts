@@ -2,7 +2,7 @@ import { assert, suite } from '../../support/suite.ts'
 import { lost, openWeb } from './open-web.ts'
 import { type FakeVendor, fetchVendors, searchVendors } from './vendors.ts'
 
-const test = suite("fields that can't change a request with a stored key")
+const test = suite("body fields can't alter a request that uses a stored key")
 
 const EVIL = 'evil.example'
 const evil = [
@@ -15,7 +15,7 @@ const evil = [
   `#${EVIL}`,
 ]
 
-/** Names under which some API or gateway accepts a URL, a path, a header, or a credential. */
+/** Field names that some API or gateway accepts for a URL, a path, a header, or a credential. */
 const names = [
   ...[
     'baseUrl',
@@ -129,7 +129,7 @@ for (const { path, service, vendors, body } of kinds) {
   }
 }
 
-test('query text with any content stays a single value in the URL', async () => {
+test('arbitrary query text stays a single value in the URL', async () => {
   const web = await openWeb()
   for (const query of [
     'a&q=b&count=1#c',
@@ -153,7 +153,7 @@ test('query text with any content stays a single value in the URL', async () => 
   assert.equal(web.recorded.errors, [])
 })
 
-test("vendor options reach only their vendor, and options under the vendor's name take precedence", async () => {
+test("vendor options reach only their vendor, and options nested under the vendor's name take precedence", async () => {
   const web = await openWeb()
   const provider_options = {
     search_depth: 'basic',

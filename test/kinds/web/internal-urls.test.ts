@@ -3,7 +3,7 @@ import { openWeb } from './open-web.ts'
 
 const test = suite('page URLs that point to internal networks')
 
-/** URLs that must be rejected before any vendor gets them. */
+/** URLs that must be rejected before any vendor is called. */
 const inside = [
   ...['http://localhost/', 'http://localhost:8080/', 'https://LOCALHOST/', 'http://localhost./', 'http://a.localhost/'],
   ...[

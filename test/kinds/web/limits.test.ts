@@ -22,7 +22,7 @@ async function open(limits: UsageLimits) {
   }
 }
 
-/** By vendor: the cost of a search and a page, as the vendor reports it or as in the catalog. */
+/** By vendor: the cost of a search and a page, as reported by the vendor or listed in the catalog. */
 const costs: Array<[what: 'search' | 'fetch', model: string, cost: string]> = [
   ['search', 'perplexity-agent', '0.005'],
   ['search', 'tavily', '0.008'],
@@ -64,7 +64,7 @@ test('a request that may cost more than the remaining budget is rejected before 
   assert.is(web.upstream.calls.length, 0)
 })
 
-test('a vendor with an unknown price is skipped under a dollar limit, but called if it has a custom price', async () => {
+test('under a dollar limit, a vendor with an unknown price is skipped unless a custom price is set', async () => {
   const { search, web } = await open({ usd: { total: 1 } })
   assert.is((await search('jina')).status, 402)
   assert.is(web.upstream.calls.length, 0)
@@ -77,17 +77,17 @@ test('a vendor with an unknown price is skipped under a dollar limit, but called
   assert.equal([status, headers.get('x-signalbox-cost')], [200, '0.0005'])
 })
 
-test('a call with units that have no price costs the reserved amount, and the budget applies', async () => {
+test('a call that reports units without a price costs the reserved amount, and the budget applies', async () => {
   const { search, web } = await open({ usd: { total: 0.0039 } })
   const { connections } = await web.api.connections.list()
   const { id = '' } = connections.find(({ provider }) => provider === 'jina') ?? {}
-  await web.api.connections.update(id, { prices: { search: { search: 0.001 } } }) // it also reports tokens
+  await web.api.connections.update(id, { prices: { search: { search: 0.001 } } }) // the vendor also reports tokens
   const statuses: number[] = []
   for (let time = 0; time < 6; time++) statuses.push((await search('jina')).status)
   assert.equal(statuses, [200, 200, 200, 402, 402, 402])
 })
 
-test('malformed bodies are rejected with the field name, regardless of their declared size', async () => {
+test('malformed bodies and requests for absurd amounts fail with a 400 or 402', async () => {
   const { search, fetch } = await open({ usd: { total: 1 }, tokens: { total: 10 } })
   for (const extra of [
     { query: Array(1e4).fill('a') },

@@ -5,7 +5,7 @@ import { fetchVendors, respondAsVendor, searchVendors } from './vendors.ts'
 
 const providers = [...new Set([...searchVendors, ...fetchVendors].map(({ provider }) => provider))]
 
-/** Opens a gateway with a connection to every vendor. The fakes respond unless `answer` does. */
+/** Opens a gateway with a connection to every vendor. The fakes respond unless `answer` returns a response. */
 export async function openWeb(
   options: WorldOptions & {
     respond?: (call: Call) => ReturnType<Respond> | Promise<Response | undefined> | undefined
@@ -20,7 +20,7 @@ export async function openWeb(
 interface Sent {
   address: string
   headers: Record<string, string>
-  /** The body or the query. */
+  /** The body or query parameters. */
   input: Record<string, unknown>
 }
 
@@ -34,6 +34,6 @@ function getSent(call: Call | undefined): Sent {
   }
 }
 
-/** Returns the fields that a response dropped, sorted. */
+/** Returns the fields that were dropped, according to the response, in sorted order. */
 export const lost = (response: Response): string[] =>
   (response.headers.get('x-signalbox-warning') ?? '').split(', ').filter(Boolean).sort()

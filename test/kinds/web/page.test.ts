@@ -20,7 +20,7 @@ test('the commands on the page create and call a combo, and responses have the f
     assert.is(response.status, 200, await response.clone().text())
     const members = Object.keys(await response.json())
     const example = shown[requestCount++]
-    for (const member of members) assert.ok(member in example, `the page does not show ${member}`)
+    for (const member of members) assert.ok(member in example, `the page doesn't show ${member}`)
   }
   assert.is(requestCount, 2)
 })

@@ -20,7 +20,7 @@ const everything = {
 
 const sites = '(site:example.com OR site:docs.org)'
 
-/** By vendor: the request it gets, and the fields of the client's request that it doesn't support. */
+/** By vendor: the request it receives, and the fields of the client's request that it doesn't support. */
 const cases: Record<string, { address: string; input: object; lost: string[] }> = {
   'perplexity-agent': {
     address: 'POST https://api.perplexity.ai/search',
@@ -134,7 +134,7 @@ for (const [provider, expected] of Object.entries(cases)) {
     assert.equal(lost(response), [...expected.lost, 'dropped:nonsense'].sort())
   })
 
-  test(`${provider} gets no request with unsupported features in strict mode`, async () => {
+  test(`in strict mode, ${provider} isn't called if it doesn't support a feature`, async () => {
     const web = await openWeb()
     const headers = { 'x-signalbox-strict': 'true' }
     const response = await web.post('/v1/search', { model: `${provider}/search`, ...everything }, { headers })
@@ -144,7 +144,7 @@ for (const [provider, expected] of Object.entries(cases)) {
     assert.equal(web.upstream.calls, [])
   })
 
-  test(`${provider} gets a plain request without additions, even in strict mode`, async () => {
+  test(`${provider} gets a plain request without extra fields, even in strict mode`, async () => {
     const web = await openWeb()
     const headers = { 'x-signalbox-strict': 'true' }
     const response = await web.post('/v1/search', { model: provider, query: 'cats' }, { headers })
@@ -153,8 +153,8 @@ for (const [provider, expected] of Object.entries(cases)) {
   })
 }
 
-/** The names that other gateways use for the same fields. */
-test("other gateways' field names have the same meaning", async () => {
+/** Other gateways' names for the same fields. */
+test("accepts other gateways' field names as synonyms", async () => {
   const web = await openWeb()
   await web.post('/v1/search', {
     ...{ search_tool_name: 'serper/search', query: 'cats', language: 'pt-BR', time_range: 'day' },
@@ -169,7 +169,7 @@ test("other gateways' field names have the same meaning", async () => {
   assert.equal(web.upstream.calls.map(({ url }) => url.host).slice(2), ['api.tavily.com', 'api.exa.ai'])
 })
 
-/** By vendor: the translation of days, which some vendors only accept as an age. */
+/** By vendor: the translation of dates, which some vendors only accept as an age. */
 const days: Record<string, object> = {
   'perplexity-agent': { search_after_date_filter: '11/01/2025', search_before_date_filter: '12/24/2025' },
   tavily: { start_date: '2025-11-01', end_date: '2025-12-24' },
@@ -190,7 +190,7 @@ for (const [provider, expected] of Object.entries(days)) {
   })
 }
 
-test('several queries are sent concurrently to a vendor that accepts one, and their results are interleaved', async () => {
+test('several queries are sent concurrently to a vendor that accepts only one per call, and the results are interleaved', async () => {
   const web = await openWeb({
     respond({ url, body }) {
       if (url.host !== 'api.tavily.com') return undefined
@@ -259,7 +259,7 @@ const refusals: Array<[body: object, param: string]> = [
 ]
 
 for (const [body, param] of refusals) {
-  test(`the error for an invalid search identifies the field: ${JSON.stringify(body).slice(0, 80)}`, async () => {
+  test(`the error for an invalid search names the field: ${JSON.stringify(body).slice(0, 80)}`, async () => {
     const web = await openWeb()
     const response = await web.post('/v1/search', { model: 'tavily/search', ...body })
     assert.is(response.status, 400)

@@ -121,7 +121,7 @@ for (const { provider } of searchVendors) {
   })
 }
 
-test("a charge that a vendor doesn't report is unknown, never zero", async () => {
+test("a cost that a vendor doesn't report is unknown, never zero", async () => {
   const web = await openWeb({ respond: () => Response.json({ code: 200, data: [] }) })
   await web.post('/v1/search', { model: 'jina/search', query: 'q' })
   assert.equal(web.recorded.usages.at(-1)?.units, { search: 1 })

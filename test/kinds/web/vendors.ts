@@ -22,7 +22,7 @@ const all = [...new Set([...searchVendors, ...fetchVendors])]
 /** Headers that vendors ignore. */
 const PLAIN = new Set(['content-type', 'accept', 'accept-encoding', 'user-agent', 'x-title'])
 
-/** Returns the response of the vendor at a call's URL, or the vendor's own error if the call contains anything unknown. */
+/** Returns the response of the vendor at the call's URL, or the vendor's error if the call contains anything it doesn't know. */
 export function respondAsVendor({ url, init, headers, body }: Call): Response {
   const vendor = all.find(({ host }) => host === url.host)
   if (!vendor) return json({ message: `There is no vendor at ${url.host}.` }, 599)
