@@ -3,9 +3,9 @@ import { chatResponse } from './support/responses.ts'
 import { fakeUpstream, json } from './support/upstream.ts'
 import { openWorld, token } from './support/world.ts'
 
-const test = suite('clients that disconnect before the body has arrived')
+const test = suite('clients that disconnect before sending the entire body')
 
-test('a client that disconnects before its body has arrived causes no call', async () => {
+test('a client that disconnects before sending the entire body causes no provider call', async () => {
   const upstream = fakeUpstream(() => json(chatResponse()))
   const world = await openWorld({ fetch: upstream })
   const controller = new AbortController()

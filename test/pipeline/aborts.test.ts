@@ -37,13 +37,13 @@ const phases: Record<string, Respond> = {
 
 for (const [route, [path, body]] of Object.entries(routes)) {
   for (const [phase, respond] of Object.entries(phases)) {
-    test(`a client that disconnects ${phase} ends the only call to the provider (${route})`, async () => {
+    test(`a client that disconnects ${phase} aborts the only provider call (${route})`, async () => {
       const { upstream, world, controller, init, called } = await openAborting(respond)
       const pending = world.post(path, body, init)
       await called()
       assert.is(upstream.open, 1)
       controller.abort()
-      assert.is(upstream.calls[0]?.signal.aborted, true, 'at once')
+      assert.is(upstream.calls[0]?.signal.aborted, true, 'immediately')
       assert.is(upstream.open, 0)
       const response = await pending
       assert.is(response.status, 499)
@@ -69,7 +69,7 @@ const streams = {
 
 for (const [name, [path, body, events]] of Object.entries(streams)) {
   for (const way of ['the signal', 'the reader']) {
-    test(`disconnecting mid-stream by ${way} ends the call to the provider (${name})`, async () => {
+    test(`disconnecting mid-stream by ${way} aborts the provider call (${name})`, async () => {
       const { upstream, world, controller, init } = await openAborting(() => sse(events, 'hang'))
       const response = await world.post(path, body, init)
       const reader = response.body?.getReader()
@@ -92,7 +92,7 @@ for (const [name, [path, body, events]] of Object.entries(streams)) {
   }
 }
 
-test('a stream that was never read ends when the client disconnects', async () => {
+test('an unread stream ends when the client disconnects', async () => {
   const { upstream, world, controller, init } = await openAborting(() => sse(chatEvents(), 'hang'))
   await world.chat({ stream: true }, init)
   await world.clock.advance(3_600_000)
@@ -103,7 +103,7 @@ test('a stream that was never read ends when the client disconnects', async () =
   assert.is(world.clock.pending(), 0)
 })
 
-test('a client that disconnected before its request causes no call', async () => {
+test('a client that disconnected before its request causes no provider call', async () => {
   const { upstream, world, controller, init } = await openAborting(() => json(chatResponse()))
   const request = new Request('http://gateway/v1/chat/completions', {
     ...init,
@@ -115,7 +115,7 @@ test('a client that disconnected before its request causes no call', async () =>
   assert.is(upstream.calls.length, 0)
 })
 
-test('a client that disconnects while the storage is slow causes no call', async () => {
+test('a client that disconnects while the storage is slow causes no provider call', async () => {
   const { watch: _, ...storage } = memoryStorage()
   const { list } = storage
   const upstream = fakeUpstream(() => json(chatResponse()))
@@ -173,15 +173,15 @@ test("a fetch that ignores its abort signal doesn't delay the request, and its l
   while (calls === 1) await clock.advance(0)
   resolveResponse(new Response(stream))
   await (await streaming).body?.cancel()
-  assert.ok(source, 'a body is given up as well')
+  assert.ok(source, 'an unread body is canceled too')
 })
 
-test('no call is open after 1,000 clients have disconnected at random times', async () => {
+test('no call is left open after 1,000 clients have disconnected at random times', async () => {
   const waits = [never, ...Object.values(phases), () => sse(chatEvents().slice(0, 3), 'hang')]
   const upstream = fakeUpstream((call, index) => (waits[index % waits.length] ?? never)(call, index))
   const world = await openWorld({ fetch: upstream, combos })
   const first = new AbortController()
-  const started = world.chat({}, { signal: first.signal }) // by then, the settings and credentials are cached
+  const started = world.chat({}, { signal: first.signal }) // loads the settings and credentials into the cache
   while (upstream.calls.length === 0) await new Promise(setImmediate)
   first.abort()
   await started
@@ -202,5 +202,5 @@ test('no call is open after 1,000 clients have disconnected at random times', as
   assert.is(world.recorded.requests.length, 1_001)
   assert.ok(world.recorded.requests.every(({ status }) => status === 499))
   assert.is(world.clock.pending(), 0)
-  assert.ok(upstream.calls.length > 300, 'most of them got far enough')
+  assert.ok(upstream.calls.length > 300, 'many requests reached a provider')
 })

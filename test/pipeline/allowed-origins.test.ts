@@ -28,7 +28,7 @@ const preflight = (origin: string, path = '/v1/chat/completions') =>
     },
   })
 
-test('pages on allowed origins may send requests to every model path after a preflight', async () => {
+test('pages on allowed origins can send requests to every model path after a preflight', async () => {
   const { gateway } = await open()
   for (const path of ['/v1/chat/completions', '/v1beta/models/one/m:generateContent', '/v1/models', '/v1/nothing']) {
     const response = await gateway.fetch(preflight(APP, path))
@@ -43,7 +43,7 @@ test('pages on allowed origins may send requests to every model path after a pre
   }
 })
 
-test('pages on allowed origins can read responses, streams, and errors, and all headers', async () => {
+test('pages on allowed origins can read responses, streams, errors, and all headers', async () => {
   const { chat, gateway, api } = await open()
   const init = { headers: { origin: APP } }
   for (const body of [{}, { stream: true }]) {
@@ -55,7 +55,7 @@ test('pages on allowed origins can read responses, streams, and errors, and all 
   assert.equal(getCors(await chat({ model: 'nobody/knows' }, init)), READABLE)
   await api.settings.update({ requireApiKey: true })
   const rejected = await chat({}, init)
-  assert.is(rejected.status, 401, 'an allowed origin is no key')
+  assert.is(rejected.status, 401, "an allowed origin doesn't replace a key")
   assert.equal(getCors(rejected), READABLE)
   const list = await gateway.fetch(new Request('http://gateway/v1/models', init))
   assert.equal(getCors(list), READABLE)
@@ -66,13 +66,13 @@ test('a browser extension can be an allowed origin', async () => {
   assert.is(response.headers.get('access-control-allow-origin'), 'chrome-extension://abcdefgh')
 })
 
-test('origins that differ slightly from allowed ones are rejected', async () => {
+test('similar but not identical origins are rejected', async () => {
   const { chat, gateway } = await open()
   for (const origin of [OTHER, 'https://app.example:444', 'http://app.example', `${APP}.evil.example`, 'null', '']) {
     assert.equal(getCors(await gateway.fetch(preflight(origin))), {}, origin)
     assert.equal(getCors(await chat({}, { headers: { origin } })), {}, origin)
   }
-  assert.equal(getCors(await chat({})), {}, 'no page at all')
+  assert.equal(getCors(await chat({})), {}, 'a request without an origin')
 })
 
 test("pages on allowed origins can't manage the gateway", async () => {
@@ -82,7 +82,7 @@ test("pages on allowed origins can't manage the gateway", async () => {
   assert.equal(getCors(response), {})
 })
 
-test("allowed origins don't change the headers of the model list, which every page may read", async () => {
+test("allowed origins don't change the headers of the model list, which any page may read", async () => {
   const { gateway } = await open()
   const response = await gateway.fetch(preflight(OTHER, '/v1/models'))
   assert.equal(getCors(response), {

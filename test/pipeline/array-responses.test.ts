@@ -8,7 +8,7 @@ import { getAttempts, typed } from './support/unrequested-streams.ts'
 import { type End, fakeUpstream, json } from './support/upstream.ts'
 import { openWorld } from './support/world.ts'
 
-const test = suite('responses in a JSON array')
+const test = suite('responses in the form of a JSON array')
 
 const chunks = readHeaders.gemini.map((event) => JSON.parse(String(event).slice('data: '.length)))
 
@@ -18,7 +18,7 @@ const full = `${elements.join('')}\n]\n`
 
 const types = ['application/json; charset=UTF-8', 'text/event-stream', '']
 
-/** Splits a text into its bytes. */
+/** Splits text into single bytes. */
 const getBytes = (text: string) => [...new TextEncoder().encode(text)].map((byte) => Uint8Array.of(byte))
 
 const open = (respond: () => Response, connections = ['google', 'one', 'two']) =>
@@ -30,7 +30,7 @@ const open = (respond: () => Response, connections = ['google', 'one', 'two']) =
 
 for (const to of wireFormats)
   for (const type of types)
-    test(`a Google JSON array becomes a stream if the client requested one (${to} client, ${type || 'no content type'})`, async () => {
+    test(`a Google JSON array becomes a stream if the client requested a stream (${to} client, ${type || 'no content type'})`, async () => {
       for (const pieces of type === '' ? [[full]] : [[full], getBytes(full)]) {
         const world = await open(() => typed(type, pieces))
         const response = await world.post(...questions[to]('google/g', true))
@@ -52,14 +52,14 @@ for (const to of wireFormats)
       assert.equal([inputTokens, outputTokens], [10, 5])
     })
 
-test('a Google client that requests its stream as a JSON array gets one, chunk by chunk', async () => {
+test('a Google client that requests its stream as a JSON array gets the array chunk by chunk', async () => {
   const world = await open(() => typed('application/json', getBytes(full)))
   const response = await world.post('/v1beta/models/google/g:streamGenerateContent', { contents: [] })
   assert.is(response.headers.get('content-type'), 'application/json')
   assert.equal(await response.json(), chunks)
 })
 
-test('a JSON array is passed on as it arrives', async () => {
+test('a JSON array is passed through as it arrives', async () => {
   const world = await open(() => typed('application/json', elements.slice(0, 2), 'hang'))
   const response = await world.post(...questions.gemini('google/g', true))
   const reader = response.body?.getReader()
@@ -68,7 +68,7 @@ test('a JSON array is passed on as it arrives', async () => {
   await reader?.cancel()
 })
 
-test('a JSON array with a single element is that element, unchanged', async () => {
+test('a JSON array with a single element becomes that element, unchanged', async () => {
   const [, , last] = chunks
   const output = JSON.stringify({ ...last, more: 1 }).replace('"more":1', '"more": 12345678901234567890')
   const world = await open(() => json(` [\n${output}\n]`))
@@ -80,7 +80,7 @@ test('a JSON array with a single element is that element, unchanged', async () =
   assert.equal(await counted.json(), { totalTokens: 7 })
 })
 
-test('a JSON array that ends before its last chunk is treated as a stream that broke off', async () => {
+test('a JSON array that ends before its last chunk counts as a broken-off stream', async () => {
   for (const [pieces, end] of [
     [elements.slice(0, 2), 'close'],
     [[...elements.slice(0, 2), ',{"candidates":[{"fini'], 'close'],
@@ -94,7 +94,7 @@ test('a JSON array that ends before its last chunk is treated as a stream that b
   }
 })
 
-test("a JSON array without content or chunks isn't a response", async () => {
+test("a JSON array without content or chunks isn't a valid response", async () => {
   for (const text of ['[]', '[1,"{}",[{}]]', '[{},{}]', '[[[[]]]]', '[', `[${'"'}`])
     for (const stream of [false, true])
       for (const type of types)
@@ -110,7 +110,7 @@ for (const [status, outcome] of [
   [503, 'server'],
   [400, 'client'],
 ] as const)
-  test(`a JSON array with a ${status} error is treated as a ${status}, regardless of the provider's format`, async () => {
+  test(`a JSON array with a ${status} error counts as a ${status}, regardless of the provider's format`, async () => {
     const error = { code: status, message: 'It is so.', status: 'SO' }
     const text = JSON.stringify([{ error }], null, 1)
     for (const model of ['google/g', 'one/m'])
@@ -124,7 +124,7 @@ for (const [status, outcome] of [
           }
   })
 
-test('the elements of a JSON array in a stream event are read, before or after the first content', async () => {
+test('reads the elements of a JSON array in a stream event, before and after the first content', async () => {
   const error = `data: ${JSON.stringify([{ error: { code: 429, message: 'Slow down.', status: 'SO' } }])}\n\n`
   const messages = [{ role: 'user', content: 'Hi' }]
   for (const path of ['/v1/chat/completions', '/v1/messages']) {
@@ -137,7 +137,7 @@ test('the elements of a JSON array in a stream event are read, before or after t
   }
 })
 
-test('a JSON array that ends with an error is treated as a stream that ends with one', async () => {
+test('a JSON array that ends with an error counts as a stream that ends with an error', async () => {
   const error = { code: 503, message: 'Overloaded', status: 'UNAVAILABLE' }
   const world = await open(() => json(`${elements.slice(0, 2).join('')},${JSON.stringify({ error })}]`))
   const text = await (await world.post(...questions.gemini('google/g', true))).text()

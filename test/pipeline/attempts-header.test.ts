@@ -4,9 +4,9 @@ import { chatResponse, type ErrorAnswer } from './support/responses.ts'
 import { fakeUpstream, json } from './support/upstream.ts'
 import { openWorld } from './support/world.ts'
 
-const test = suite('the list of attempts')
+const test = suite('the attempts header')
 
-test('connections with the same name are distinguished', async () => {
+test('connections with the same name are distinguishable', async () => {
   const upstream = fakeUpstream(() => json({ error: { message: 'down' } }, 500))
   const connections = [{ provider: 'one', name: 'a' }, { provider: 'one', name: 'b' }, 'two']
   const world = await openWorld({ fetch: upstream, connections, combos: { chain: ['one/m', 'two/m'] } })
@@ -33,7 +33,7 @@ test("a name can't be mistaken for another part of the list", async () => {
 const longNames = (count: number) =>
   Array.from({ length: count }, (_, index) => `one/${'long-name-'.repeat(20)}${index}`)
 
-test('the list of attempts is at most 2 kB, and states how many attempts are missing', async () => {
+test('the attempts header is at most 2 kB long, and states how many attempts were omitted', async () => {
   const upstream = fakeUpstream(() => json({ error: { message: 'x'.repeat(500) } }, 500))
   const world = await openWorld({ fetch: upstream, combos: { chain: longNames(20) }, limits: { maxAttempts: 20 } })
   const response = await world.chat({ model: 'chain' })
@@ -43,7 +43,7 @@ test('the list of attempts is at most 2 kB, and states how many attempts are mis
   assert.ok(list.endsWith(`, left-out=${upstream.calls.length - shown}, stopped=retry-budget`), list)
 })
 
-test('the list of attempts includes the target that responded, even if many were skipped', async () => {
+test('the attempts header includes the target that responded, even if many targets were skipped', async () => {
   const upstream = fakeUpstream(({ provider }) =>
     provider === 'one' ? fault(429, 'full', { 'retry-after': '50' })() : json(chatResponse()),
   )

@@ -13,7 +13,7 @@ const event = (value: { type: string; [name: string]: unknown }) => `event: ${va
 const MESSAGE = 'Slow down, "please".'
 const asText = JSON.stringify(MESSAGE).slice(1, -1)
 
-/** By format: the request, events without and with content, the end, the provider's error, and the client's error. */
+/** By format: the request, events without and with content, the end event, the provider's error, and the client's error. */
 const formats = {
   chat: {
     path: '/v1/chat/completions',
@@ -109,7 +109,7 @@ for (const name of names) {
   const bare = JSON.stringify(error)
   const model = 'model' in body ? body.model : 'google/g'
 
-  test(`bare JSON with an error fails the attempt before the first content (${name})`, async () => {
+  test(`a bare JSON error before the first content fails the attempt (${name})`, async () => {
     for (const [contentType, sent] of [
       ['text/event-stream', bare],
       ['text/event-stream', `${JSON.stringify(error, null, 2)}\n\n`],
@@ -127,7 +127,7 @@ for (const name of names) {
     }
   })
 
-  test(`bare JSON with an error after the first content is reported in the client's format, without a normal end (${name})`, async () => {
+  test(`a bare JSON error after the first content is reported in the client's format, without a normal end (${name})`, async () => {
     const begin = opening + content
     const pretty = JSON.stringify(error, null, 2)
     for (const [chunks, mode] of [
@@ -153,7 +153,7 @@ for (const name of names) {
 }
 
 for (const name of translatable)
-  test(`bare JSON with an error in a stream has the same effect for clients of other formats (${name})`, async () => {
+  test(`a bare JSON error in a stream has the same effect for clients of other formats (${name})`, async () => {
     const { opening, content, error, body } = formats[name]
     const model = 'model' in body ? body.model : 'google/g'
     const other =
@@ -171,7 +171,7 @@ for (const name of translatable)
     assert.is(late.recorded.requests[0]?.status, 429)
   })
 
-test("a bare JSON error in a stream doesn't expose the credential, and JSON without an error isn't an error", async () => {
+test("a bare JSON error in a stream doesn't expose the credential, and JSON without an error doesn't count as an error", async () => {
   const { opening, content, end } = formats.chat
   const spelled = JSON.stringify({ error: { message: 'no secret-of-one' } }).replace('secret', '\\u0073ecret')
   const { text } = await send('chat', [opening, content, spelled])

@@ -10,7 +10,7 @@ const test = suite('Responses streams that break off')
 
 const created = { id: 'resp_up', object: 'response', created_at: 1_790_000_000, model: 'm-2026', status: 'in_progress' }
 
-/** A stream as OpenAI sends it: numbered, with the response in the first two events. */
+/** A stream in OpenAI's form: numbered events, the first two of which contain the response. */
 const words = Array.from({ length: 2_000 }, (_, index) => `word ${index} `)
 const numbered = getEvents(
   'openai-responses',
@@ -54,13 +54,13 @@ for (const [mode, end] of [
       )
     })
 
-test('the failure event contains a complete response according to the schema', async () => {
+test('the failure event contains a complete response that matches the schema', async () => {
   const problems = createValidator()
   const { recorded } = await truncate(numbered.slice(0, 6))
   assert.equal(problems('ResponseResource', recorded.at(-1)?.response), [])
 })
 
-test('a failure event from the provider is completed and keeps the sequence numbers', async () => {
+test("a provider's failure event is completed and continues the sequence numbers", async () => {
   const error = { type: 'error', sequence_number: 4, code: 'server_error', message: 'boom', param: null }
   const { recorded } = await truncate([...numbered.slice(0, 4), ...getEvents('openai-responses', [error])])
   const [failed] = recorded.slice(-1)

@@ -16,7 +16,7 @@ const overloaded = { message: 'Overloaded', type: 'overloaded_error', code: 503 
 const tooLong = { message: 'The prompt is too long', type: 'invalid_request_error', code: 'context_length_exceeded' }
 const rejected = { message: 'The image is broken', type: 'invalid_request_error', code: 'image_parse_error' }
 
-/** Mid-stream errors, and the resulting failure of the target: level, class, and state. */
+/** Mid-stream errors, with the resulting failure of the target: its level, class, and state. */
 const errors: readonly (readonly [error: object, health: readonly string[]])[] = [
   [rateLimit, ['connection rate-limit cooling']],
   [badKey, ['connection credentials cooling']],
@@ -27,7 +27,7 @@ const errors: readonly (readonly [error: object, health: readonly string[]])[] =
   [rejected, []],
 ]
 
-/** Streams a response that breaks off, and returns the recorded failure of its target. */
+/** Streams a response that breaks off, and returns the failure recorded for its target. */
 async function healthAfter(world: Awaited<ReturnType<typeof openWorld>>, path: 'chat' | 'messages', model: string) {
   await (await world[path]({ model, stream: true })).text()
   const { health } = await world.api.health.list()
@@ -37,20 +37,20 @@ async function healthAfter(world: Awaited<ReturnType<typeof openWorld>>, path: '
 for (const [error, health] of errors) {
   const label = JSON.stringify(error)
 
-  test(`an error in a passed-through stream counts by its class: ${label}`, async () => {
+  test(`an error in a passed-through stream is recorded with its own class: ${label}`, async () => {
     const fetch = fakeUpstream(() => sse([...chatEvents().slice(0, 3), chatError(error)].join('')))
     const world = await openWorld({ fetch, connections: ['one'] })
     assert.equal(await healthAfter(world, 'chat', 'one/m'), health)
   })
 
-  test(`an error in a translated stream counts by the same class: ${label}`, async () => {
+  test(`an error in a translated stream is recorded with the same class: ${label}`, async () => {
     const fetch = fakeUpstream(() => sse([...chatEvents().slice(0, 3), chatError(error)].join('')))
     const world = await openWorld({ fetch, connections: ['one'] })
     assert.equal(await healthAfter(world, 'messages', 'one/m'), health)
   })
 }
 
-test("an Anthropic provider's rate limit is treated as a rate limit, passed through or translated", async () => {
+test('an Anthropic rate limit counts as a rate limit, passed through or translated', async () => {
   for (const path of ['messages', 'chat'] as const) {
     const events = [...messageEvents().slice(0, 5), messagesError({ type: 'rate_limit_error', message: 'Slow down' })]
     const world = await openWorld({ fetch: fakeUpstream(() => sse(events.join(''))), connections: ['claude'] })
@@ -58,7 +58,7 @@ test("an Anthropic provider's rate limit is treated as a rate limit, passed thro
   }
 })
 
-test('a stream that ends early, without an error from the provider, is treated as a network failure', async () => {
+test('a stream that ends early without a provider error counts as a network failure', async () => {
   for (const path of ['chat', 'messages'] as const) {
     const world = await openWorld({
       fetch: fakeUpstream(() => sse(chatEvents().slice(0, 3).join(''))),

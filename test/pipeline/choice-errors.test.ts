@@ -8,7 +8,7 @@ const test = suite('errors in a choice')
 const failed = { index: 0, message: { role: 'assistant', content: '' }, finish_reason: 'error' }
 const error = { code: 502, message: 'Provider disconnected' }
 
-/** Returns the result of a request whose first target sends this response. */
+/** Returns the outcome of a request with this response from its first target. */
 async function getAttempts(first: () => Response, stream = false) {
   const good = () =>
     stream ? sse(['data: {"choices":[{"delta":{"content":"a"},"finish_reason":"stop"}]}\n\n']) : json(chatResponse())
@@ -23,12 +23,12 @@ for (const [label, choice] of Object.entries({
   'with a message': { ...failed, error },
   'with only a finish reason': failed,
 }))
-  test(`an error in a choice is treated as a failure of the target: ${label}`, async () => {
+  test(`an error in a choice counts as a target failure: ${label}`, async () => {
     assert.match(String(await getAttempts(() => json({ choices: [choice] }))), /^one\/m=502:\w+, two\/m=200$/)
   })
 
 for (const extra of [{ error }, {}])
-  test(`an error in a choice of the first event is a failure of the target: ${JSON.stringify(extra)}`, async () => {
+  test(`an error in a choice of the first event counts as a target failure: ${JSON.stringify(extra)}`, async () => {
     const chunk = JSON.stringify({ choices: [{ index: 0, delta: {}, finish_reason: 'error', ...extra }] })
     const events = [`data: ${chunk}\n\n`, 'data: [DONE]\n\n']
     assert.match(String(await getAttempts(() => sse(events), true)), /^one\/m=502:\w+, two\/m=200$/)

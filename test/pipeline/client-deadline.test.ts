@@ -7,7 +7,7 @@ import { openWorld } from './support/world.ts'
 
 const test = suite('client timeouts')
 
-test('x-signalbox-timeout-ms covers all attempts together, and the upstream call ends with it', async () => {
+test('x-signalbox-timeout-ms limits the total time of all attempts, and aborts the call in progress', async () => {
   for (const stream of [false, true]) {
     const clock = fakeClock()
     const upstream = fakeUpstream(never)
@@ -19,7 +19,7 @@ test('x-signalbox-timeout-ms covers all attempts together, and the upstream call
         response = reply
       })
     await clock.untilPending(stream ? 3 : 2)
-    await clock.advance(1_000) // the first target has used up its own time
+    await clock.advance(1_000) // the first target has used up its own time limit
     while (upstream.calls.length < 2) await clock.advance(0)
     await clock.advance(499)
     assert.is(response, undefined)
@@ -42,15 +42,15 @@ test('x-signalbox-timeout-ms covers all attempts together, and the upstream call
         [true, 'timeout'],
         [false, 'timeout'],
       ],
-      'only what the first one did by itself is held against it',
+      "only the first target's own timeout counts against its health",
     )
   }
 })
 
 for (const [label, model, output] of [
-  ['nothing follows the headers', 'one/m', []],
-  ['only a role follows the headers', 'one/m', chatEvents().slice(0, 1)],
-  ['nothing follows the headers of a stream to be translated', 'claude/c', []],
+  ['nothing has arrived after the headers', 'one/m', []],
+  ['only a role has arrived after the headers', 'one/m', chatEvents().slice(0, 1)],
+  ['nothing has arrived after the headers of a stream to be translated', 'claude/c', []],
 ] as const) {
   test(`x-signalbox-timeout-ms applies while ${label}`, async () => {
     const clock = fakeClock()
@@ -70,7 +70,7 @@ for (const [label, model, output] of [
     assert.is(response?.headers.get('x-signalbox-attempts'), `${model}=504:cancelled`)
     assert.is(upstream.open, 0)
     assert.is(clock.pending(), 0)
-    assert.equal((await world.api.health.list()).health, [], 'it is not the provider that was too slow')
+    assert.equal((await world.api.health.list()).health, [], "the provider isn't at fault")
   })
 }
 
@@ -86,7 +86,7 @@ test("x-signalbox-timeout-ms doesn't cut off a timely response, or a stream that
   assert.is(clock.pending(), 0)
 })
 
-test('the timer of x-signalbox-timeout-ms ends with the response, or when a stream has started', async () => {
+test('the x-signalbox-timeout-ms timer stops when the response is complete or a stream has started', async () => {
   const clock = fakeClock()
   const upstream = fakeUpstream(({ body }) => (JSON.parse(body).stream ? sse(chatEvents()) : json(chatResponse())))
   const world = await openWorld({ fetch: upstream, limits, clock })
@@ -97,7 +97,7 @@ test('the timer of x-signalbox-timeout-ms ends with the response, or when a stre
   }
 })
 
-test("x-signalbox-timeout-ms with a value that isn't a valid number of milliseconds returns a 400", async () => {
+test('an invalid number of milliseconds in x-signalbox-timeout-ms returns a 400', async () => {
   const upstream = fakeUpstream(() => json(chatResponse()))
   const world = await openWorld({ fetch: upstream })
   for (const value of ['0', '-1', '1.5', '1e3', '10s', 'soon', '86400001', '99999999999999999999']) {

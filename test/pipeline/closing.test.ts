@@ -27,7 +27,7 @@ test("a closing gateway rejects new requests with a 503 in the client's format",
   assert.equal(world.recorded.errors, [])
 })
 
-test("a request that isn't routed yet when the gateway closes is finished, or gets a 503", async () => {
+test("a request that isn't routed yet when the gateway closes either completes or gets a 503", async () => {
   for (let turns = 0; turns < 40; turns++) {
     let isClosed = false
     const served: boolean[] = []
@@ -77,7 +77,7 @@ test('close lets an in-flight stream finish', async () => {
 })
 
 for (const stream of [false, true]) {
-  test(`after the grace period, a request without a response gets a 503 and its call ends${stream ? ', streamed' : ''}`, async () => {
+  test(`after the grace period, a request without a response gets a 503 and its call is aborted${stream ? ', streamed' : ''}`, async () => {
     const upstream = fakeUpstream(never)
     const world = await openWorld({ fetch: upstream, combos: { chain: ['one/m', 'two/m'] } })
     const pending = world.chat({ model: 'chain', stream })
@@ -113,7 +113,7 @@ for (const reading of ['is waiting', 'is busy']) {
     assert.is(upstream.open, 0)
     const last = await (waiting ?? read())
     assert.match(last, /^data: \{"error":\{"message":"The gateway is shutting down\."/)
-    assert.is((await reader?.read())?.done, true, 'and nothing behind it')
+    assert.is((await reader?.read())?.done, true, 'nothing follows the error')
     assert.is(world.recorded.requests[0]?.status, 503)
     assert.is(world.clock.pending(), 0)
   })
@@ -128,7 +128,7 @@ test('a request that arrives in the same event loop turn as close gets a 503', a
   assert.is(upstream.calls.length, 0)
 })
 
-test("a request whose body doesn't arrive isn't awaited beyond the grace period", async () => {
+test("close doesn't wait beyond the grace period for a request body that hasn't arrived", async () => {
   const world = await openWorld()
   const body = getBody(['{"model":'], 'hang')
   const init = { method: 'POST', body, duplex: 'half' } as RequestInit
@@ -140,7 +140,7 @@ test("a request whose body doesn't arrive isn't awaited beyond the grace period"
   await closing
 })
 
-test('close waits for hooks to finish, including hooks of requests that it ended', async () => {
+test('close waits for hooks to finish, including hooks of requests that it terminated', async () => {
   let started = 0
   let ended = 0
   const action = async () => {
@@ -157,10 +157,10 @@ test('close waits for hooks to finish, including hooks of requests that it ended
   const closing = world.gateway.close({ graceMs: 10 })
   await world.clock.advance(10)
   await closing
-  assert.equal([started, ended], [3, 3]) // two requests and one usage
+  assert.equal([started, ended], [3, 3]) // two requests and one usage record
 })
 
-test('close waits ten seconds for a hook that never ends', async () => {
+test('close waits at most ten seconds for a hook that never finishes', async () => {
   const world = await openWorld({ fetch: fakeUpstream(() => json(chatResponse())), hooks: { onRequest: never } })
   await world.chat({})
   let isClosed = false
@@ -174,7 +174,7 @@ test('close waits ten seconds for a hook that never ends', async () => {
   assert.is(world.clock.pending(), 0)
 })
 
-test("close immediately ends a stream that isn't being read, translated or not", async () => {
+test('close immediately ends an unread stream, translated or not', async () => {
   for (const model of ['one/m', 'claude/c']) {
     const upstream = fakeUpstream(({ provider }) =>
       sse((provider === 'one' ? chatEvents() : messageEvents()).slice(0, 4), 'hang'),

@@ -9,7 +9,7 @@ const test = suite('combos')
 
 const round = (...models: string[]) => ({ models, strategy: 'round-robin' as const })
 
-/** Opens a combo. `turns` sends this many requests and returns the called targets, with `,` between requests and `>` within one. */
+/** Creates a combo. `turns` sends this many requests and returns the called targets, with `,` between requests and `>` within a request. */
 async function openRotating(options: WorldOptions, down: string[] = []) {
   const upstream = fakeUpstream(({ provider }) => (down.includes(provider) ? json({}, 503) : json(chatResponse())))
   const world = await openWorld({ fetch: upstream, ...options })
@@ -43,21 +43,21 @@ test('round-robin continues after the entry that responded, and falls back to th
   assert.is(await (await openRotating({ combos }, ['two'])).turns(4), 'one,two>three,one,two>three')
 })
 
-test('round-robin is even over many requests, including concurrent ones', async () => {
+test('round-robin distributes many requests evenly, even concurrent ones', async () => {
   const { world, upstream } = await openRotating({ combos: { turn: round('one/m', 'two/m', 'three/m') } })
   await Promise.all(Array.from({ length: 300 }, () => world.chat({ model: 'turn' })))
   for (const name of ['one', 'two', 'three'])
     assert.is(upstream.providers.filter((provider) => provider === name).length, 100)
 })
 
-test("each combo has its own round-robin position, which doesn't change if the combo isn't reached", async () => {
+test('each combo has its own round-robin position, which only changes when a request uses the combo', async () => {
   const combos = { inner: round('two/m', 'three/m'), turn: round('one/m', 'inner'), other: round('one/m', 'two/m') }
   const { turns } = await openRotating({ combos })
   assert.is(await turns(4), 'one,two,one,three')
   assert.is(await turns(2, 'other'), 'one,two')
 })
 
-test('combos can contain combos and aliases, and names without a target are skipped', async () => {
+test('combos can contain combos and aliases, and skip names without a target', async () => {
   const { turns } = await openRotating(
     { combos: { inner: ['gone/m', 'two/m'], turn: ['nothing', 'way', 'three/m'] }, aliases: { way: 'inner' } },
     ['two'],
@@ -65,7 +65,7 @@ test('combos can contain combos and aliases, and names without a target are skip
   assert.is(await turns(1), 'two>three')
 })
 
-test("a request that is invalid or rejected doesn't advance the round-robin position", async () => {
+test("an invalid or rejected request doesn't advance the round-robin position", async () => {
   const { world, turns } = await openRotating({ combos: { turn: round('one/m', 'two/m') } })
   await world.post('/v1/chat/completions', '{"model":"turn"')
   await world.gateway.fetch(new Request('http://gateway/v1/chat/completions'))
@@ -77,7 +77,7 @@ const resets: Array<[what: string, change: (world: World, id: string) => Promise
   ['a PUT that changes nothing', (world, id) => world.api.combos.update(id, {})],
   ['a PUT with its own name', (world, id) => world.api.combos.update(id, { name: 'turn' })],
   [
-    'a rename and a rename back',
+    'a rename back and forth',
     async (world, id) => {
       await world.api.combos.update(id, { name: 'moved' })
       await world.api.combos.update(id, { name: 'turn' })
@@ -121,7 +121,7 @@ for (const [label, change] of resets) {
   })
 }
 
-test('a failed change resets nothing', async () => {
+test("a failed change doesn't reset the position", async () => {
   const { world, turns } = await openRotating({ combos: { turn: round('one/m', 'two/m', 'three/m') } })
   await turns(2)
   const id = (await world.api.combos.list()).combos[0]?.id ?? ''
@@ -130,7 +130,7 @@ test('a failed change resets nothing', async () => {
   assert.is(await turns(1), 'three')
 })
 
-/** Writes records that two concurrent writers can leave behind, but no management operation would. */
+/** Writes records that no management operation would write, but that two concurrent writers can leave behind. */
 async function writeCombos(combos: Record<string, string[]>, aliases: Record<string, string> = {}) {
   const storage = memoryStorage()
   const at = new Date(0).toISOString()
@@ -143,7 +143,7 @@ async function writeCombos(combos: Record<string, string[]>, aliases: Record<str
   return openRotating({ storage })
 }
 
-test('resolving a cycle of combos or aliases created by concurrent writers terminates', async () => {
+test('resolving terminates even if concurrent writers created a cycle of combos or aliases', async () => {
   const { world, turns } = await writeCombos(
     { a: ['b', 'one/m'], b: ['a', 'c', 'two/m'], c: ['a', 'x'], lonely: ['lonely'] },
     { x: 'y', y: 'x', z: 'a', self: 'self' },
@@ -154,7 +154,7 @@ test('resolving a cycle of combos or aliases created by concurrent writers termi
   for (const model of ['lonely', 'x', 'y', 'self']) assert.is((await world.chat({ model })).status, 404, model)
 })
 
-test('combos of a hundred combos, nested ten deep, take time proportional to their number', async () => {
+test('resolving combos of a hundred combos, nested ten deep, takes linear time', async () => {
   const level = (depth: number) => Array.from({ length: 100 }, () => `level${depth + 1}`)
   const combos = Object.fromEntries(Array.from({ length: 12 }, (_, depth) => [`level${depth}`, level(depth)]))
   const { world } = await writeCombos(combos)

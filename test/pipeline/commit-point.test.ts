@@ -9,7 +9,7 @@ import { mapStream } from './support/stream-map.ts'
 
 const test = suite('the commit point')
 
-/** After every byte in CI, and after every third one locally. */
+/** Tests every byte in CI, and every third byte locally. */
 const STEP = isCi ? 1 : 3
 const everyByte = isCi ? 'every byte' : 'every third byte'
 
@@ -20,7 +20,7 @@ interface Received {
 }
 
 /**
- * Breaks a stream after each of its bytes. Before its first word, the next target's complete response must follow. After that, the client must get
+ * Breaks a stream after each of its bytes. Before the first content, the next target's complete response must follow. After that, the client must get
  * every complete event and then an error. Only a complete response may end normally.
  */
 async function breakEverywhere(recording: Recording, mode: Break, step = STEP): Promise<Received> {
@@ -41,11 +41,11 @@ async function breakEverywhere(recording: Recording, mode: Break, step = STEP): 
       continue
     }
     const { text: full, isFinished, isClosed } = output(cut)
-    assert.is(calls, 1, `${location}: a second start`)
+    assert.is(calls, 1, `${location}: no second attempt`)
     assert.is(text.slice(0, full.length), full, location)
     const isComplete = mode === 'end' ? isFinished : isClosed
     if (isComplete) assert.is(text, full, location)
-    else assert.match(text.slice(full.length), error, `${location}: a clean end`)
+    else assert.match(text.slice(full.length), error, `${location}: no normal end`)
     assert.is(record?.status, isComplete ? 200 : mode === 'stall' ? 504 : 502, location)
     received[isComplete ? 'clean' : 'error']++
   }
@@ -53,7 +53,7 @@ async function breakEverywhere(recording: Recording, mode: Break, step = STEP): 
   return received
 }
 
-/** Inserts a provider's error between any two events, and continues in each way. */
+/** Inserts a provider error between any two events, and continues in every way. */
 async function failEverywhere(recording: Recording): Promise<Received> {
   const { api, bytes, name } = recording
   const { overloaded, spare } = kinds[api]
@@ -67,19 +67,19 @@ async function failEverywhere(recording: Recording): Promise<Received> {
       ['ends', 'end', ''],
       ['is reset', 'reset', ''],
       ['stalls', 'stall', ''],
-      ['goes on', 'end', decode(bytes.subarray(index))],
+      ['continues', 'end', decode(bytes.subarray(index))],
     ] as const) {
       const all = decode(before) + overloaded + rest
       for (const pieces of [[encode(all)], [before, encode(overloaded), encode(rest)]]) {
         const location = `${name}: an error at ${index} in ${pieces.length}, then it ${way}`
         const chunks = pieces.filter(({ length }) => length > 0)
         const { text, calls, record } = await send(() => brokenBody(chunks, mode), location)
-        const received = isFinished ? all : decode(before) + overloaded // the complete events before it are passed through unchanged
+        const received = isFinished ? all : decode(before) + overloaded // the complete events before the error are passed through unchanged
         assert.is(text, index < commit ? spare : received, location)
         assert.is(calls, index < commit ? 2 : 1, location)
-        if (index < commit) assert.is(record?.durationMs, 0, `${location}: the next one had to wait`)
+        if (index < commit) assert.is(record?.durationMs, 0, `${location}: falls back without waiting`)
         seen[index < commit ? 'spare' : 'error']++
-        if (index >= commit && !(isFinished && way === 'goes on'))
+        if (index >= commit && !(isFinished && way === 'continues'))
           assert.is(record?.status, api === 'chat' ? 503 : 529, location)
       }
     }
@@ -101,7 +101,13 @@ const createTotals = (): Received => ({ spare: 0, error: 0, clean: 0 })
 function createRecording(api: Recording['api'], lineEnd = '\n'): Recording {
   const events = api === 'chat' ? chatEvents('größer 😀') : messageEvents('größer 😀')
   const sse = events.join('').replaceAll('\n', lineEnd)
-  return { name: `ours, lines ended by ${JSON.stringify(lineEnd)}`, api, sse, bytes: encode(sse), read: { ok: true } }
+  return {
+    name: `synthetic, with ${JSON.stringify(lineEnd)} line endings`,
+    api,
+    sse,
+    bytes: encode(sse),
+    read: { ok: true },
+  }
 }
 
 const ways = ['reset', 'end', 'stall'] as const
@@ -118,7 +124,7 @@ for (const api of ['chat', 'anthropic'] as const) {
 
     test(`a failing recording falls back before content, and otherwise ends with an error: ${mode} after ${everyByte} (${api})`, async () => {
       const recordings = recordedStreams().filter(({ api: its, bytes }) => its === api && bytes.length > 1_030)
-      const recording = recordings[ways.indexOf(mode)] // a different recording for each
+      const recording = recordings[ways.indexOf(mode)] // a different recording for each mode
       if (!recording) throw new Error('there are too few recordings')
       const received = await breakEverywhere(recording, mode)
       assert.is(received.spare + received.error + received.clean, Math.floor(recording.bytes.length / STEP) + 1)

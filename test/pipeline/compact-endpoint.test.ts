@@ -28,7 +28,7 @@ const native = {
   usage: { input_tokens: 30, output_tokens: 10, total_tokens: 40 },
 }
 
-test('a target with this endpoint gets the request unchanged, and its tokens are counted', async () => {
+test('a target with a compaction endpoint gets the request unchanged, and its tokens are counted', async () => {
   const { world, upstream, sent } = await open(() => json(native))
   assert.equal(await answerOf(await world.post(PATH, { model: 'openai/m', ...requestOptions })), native)
   assert.is(upstream.calls[0]?.url.href, 'http://openai.test/v1/responses/compact')
@@ -37,7 +37,7 @@ test('a target with this endpoint gets the request unchanged, and its tokens are
 })
 
 for (const [name, model] of Object.entries(models))
-  test(`a summary requested from ${name} becomes a compaction item`, async () => {
+  test(`the gateway turns a summary by ${name} into a compaction item`, async () => {
     const { world, upstream, sent } = await open((call) =>
       call.url.pathname.endsWith('/compact') ? json({ detail: 'Not Found' }, 404) : obliging(call, 1),
     )
@@ -75,7 +75,7 @@ test('the official client compacts a conversation, and continues with any target
     baseURL: 'http://gateway/v1',
     fetch: (input, init) => world.gateway.fetch(new Request(input, init)),
   })
-  const input = conversation as unknown as OpenAI.Responses.ResponseInputItem[] // tests write it once for all formats
+  const input = conversation as unknown as OpenAI.Responses.ResponseInputItem[] // tests define it once for all formats
   const compacted = await client.responses.compact({ model: models.messages, input })
   const further = [...compacted.output, { role: 'user', content: 'Go on.' }] as OpenAI.Responses.ResponseInputItem[]
   for (const model of Object.values(models)) {
@@ -92,7 +92,7 @@ test('the official client compacts a conversation, and continues with any target
   }
 })
 
-test("when a conversation is compacted again, the next summary includes the earlier one, and the user's messages are kept", async () => {
+test("compacting a conversation again includes the earlier summary in the new one, and keeps the user's messages", async () => {
   const { world, sent } = await open()
   const first = (await answerOf(await world.post(PATH, { model: models.chat, input: conversation }))).output
   const input = [...(first as JsonObject[]), { role: 'user', content: 'Go on.' }]
@@ -104,7 +104,7 @@ test("when a conversation is compacted again, the next summary includes the earl
   )
 })
 
-test("the last 64,000 tokens of the user's messages are kept, along with all instructions", async () => {
+test("keeps the last 64,000 tokens of the user's messages, along with all instructions", async () => {
   const { world } = await open()
   const words = (name: string) => ({ role: 'user', content: `${name} ${'quack '.repeat(20_000)}` })
   const input = [{ role: 'developer', content: 'Be kind.' }, words('first'), words('second'), words('third')]
@@ -113,7 +113,7 @@ test("the last 64,000 tokens of the user's messages are kept, along with all ins
   assert.equal(texts, ['Be kind.', 'second q', 'third qu', undefined])
 })
 
-/** Errors of Responses servers that lack the endpoint. */
+/** Errors from Responses servers without the endpoint. */
 const refusals: Readonly<Record<string, () => Response>> = {
   'a bare 404': () => new Response('404 page not found', { status: 404 }),
   'a FastAPI 404': () => json({ detail: 'Not Found' }, 404),
@@ -124,7 +124,7 @@ const refusals: Readonly<Record<string, () => Response>> = {
 }
 
 for (const [name, refuse] of Object.entries(refusals))
-  test(`after ${name}, the gateway requests a summary from the same target, and does so directly for an hour`, async () => {
+  test(`after ${name}, the gateway requests a summary from the same target, and skips the endpoint for an hour`, async () => {
     const paths: string[] = []
     const { world } = await open((call) => {
       paths.push(call.url.pathname)
@@ -144,7 +144,7 @@ for (const [name, refuse] of Object.entries(refusals))
     assert.equal(await send(), ['/v1/responses/compact', '/v1/responses'])
   })
 
-test("a conversation that can't be summarized by the gateway falls back to the next target", async () => {
+test("falls back to the next target if the gateway can't summarize a conversation", async () => {
   const { world, upstream } = await open(
     (call) => (call.provider === 'openai' ? json(native) : json({ detail: 'Not Found' }, 404)),
     { combos: { chain: [models.responses, 'openai/m'] } },
@@ -154,7 +154,7 @@ test("a conversation that can't be summarized by the gateway falls back to the n
   assert.equal(upstream.providers, ['responses', 'openai'])
 })
 
-test('after a 404 about the model, no summary is requested from the target', async () => {
+test("after a 404 about the model, the target isn't asked for a summary", async () => {
   const error = { message: 'The model `m` does not exist.', type: 'invalid_request_error', code: 'model_not_found' }
   const { world, upstream } = await open(() => json({ error }, 404))
   const response = await world.post(PATH, { model: models.responses, ...requestOptions })
@@ -163,7 +163,7 @@ test('after a 404 about the model, no summary is requested from the target', asy
   assert.is(upstream.calls.length, 1)
 })
 
-test('the next target is tried after one fails', async () => {
+test('falls back to the next target after one fails', async () => {
   const { world, upstream } = await open(
     (call) => (call.provider === 'chat' ? json({ error: { message: 'down' } }, 500) : obliging(call, 1)),
     { combos: { chain: [models.chat, models.messages] } },
@@ -198,7 +198,7 @@ const empty: Readonly<Record<string, Respond>> = {
 }
 
 for (const [name, respond] of Object.entries(empty))
-  test(`a response without a summary is a failure: ${name}`, async () => {
+  test(`a response without a summary counts as a failure: ${name}`, async () => {
     const { world, upstream } = await open(
       (call) => (call.provider === 'chat' ? respond(call, 1) : obliging(call, 1)),
       {
@@ -211,7 +211,7 @@ for (const [name, respond] of Object.entries(empty))
     assert.equal(upstream.providers, ['chat', 'messages'])
   })
 
-test("the client gets the provider's rejection in the client's format", async () => {
+test("the client gets the provider's rejection in the client's own format", async () => {
   const { world } = await open(() =>
     json({ type: 'error', error: { type: 'rate_limit_error', message: 'Slow down' } }, 429),
   )
@@ -233,7 +233,7 @@ test('references to stored state and requests without an input are rejected', as
   assert.is(upstream.calls.length, 0)
 })
 
-test('a client disconnect ends the call for the summary', async () => {
+test('a client disconnect aborts the summary call', async () => {
   const { world, upstream } = await open(never)
   const controller = new AbortController()
   const pending = world.post(PATH, { model: models.messages, ...requestOptions }, { signal: controller.signal })
@@ -243,7 +243,7 @@ test('a client disconnect ends the call for the summary', async () => {
   assert.is(upstream.open, 0)
 })
 
-test("strict mode doesn't reject a summary for omitting parts of the conversation", async () => {
+test('strict mode accepts a summary that omits parts of the conversation', async () => {
   const { world } = await open()
   const headers = { 'x-signalbox-strict': 'true' }
   await answerOf(await world.post(PATH, { model: models.messages, ...requestOptions }, { headers }))

@@ -16,7 +16,7 @@ const test = suite('compaction calls')
 
 const PATH = '/v1/responses'
 
-test('a conversation is summarized once, even if its first target fails to respond', async () => {
+test('a conversation is summarized only once, even if its first target then fails to respond', async () => {
   const { world, upstream } = await open(
     (call, index) =>
       call.provider === 'chat' && !call.body.includes(ASKS_FOR_SUMMARY)
@@ -37,7 +37,7 @@ test('a conversation is summarized once, even if its first target fails to respo
 })
 
 for (const stream of [false, true])
-  test(`the next target summarizes if the first can't${stream ? ', streamed' : ''}`, async () => {
+  test(`the next target summarizes if the first one can't${stream ? ', streamed' : ''}`, async () => {
     const { world, upstream } = await open(
       (call, index) => (call.provider === 'chat' ? json({ error: { message: 'down' } }, 503) : obliging(call, index)),
       { combos: { chain: [models.chat, models.messages] } },
@@ -47,7 +47,7 @@ for (const stream of [false, true])
     assert.equal(upstream.providers, ['chat', 'messages', 'messages'])
   })
 
-test("a client gets a provider's rejection of a summary in the client's format", async () => {
+test("a client gets a provider's rejection of a summary in the client's own format", async () => {
   const error = { type: 'error', error: { type: 'invalid_request_error', message: 'prompt is too long' } }
   const { world } = await open(() => json(error, 400))
   const response = await world.post(PATH, { model: models.messages, ...createManaged(40) })
@@ -64,7 +64,7 @@ test('a response without a summary fails the request, or ends a stream with an e
   assert.not.match(text, /response\.completed/)
 })
 
-test('an empty summary is treated as a failure of the target, and is never returned to the client', async () => {
+test('an empty summary counts as a target failure, and never reaches the client', async () => {
   for (const text of ['', ' ']) {
     const { world } = await open((call) => respondWith(call, text))
     const response = await world.post(PATH, { model: models.chat, ...createManaged(40) })
@@ -114,7 +114,7 @@ test('a provider that ignores `stream: true` still produces a compaction', async
   }
 })
 
-test('a provider that streams without a request for a stream still produces a summary', async () => {
+test('a provider that streams without being asked to still produces a summary', async () => {
   const { world } = await open((call, index) =>
     obliging({ ...call, body: JSON.stringify({ ...JSON.parse(call.body), stream: true }) }, index),
   )
@@ -127,7 +127,7 @@ for (const [phase, respond] of Object.entries({
   'in the body of the summary': () =>
     new Response(getBody(['{"id":'], 'hang'), { headers: { 'content-type': 'application/json' } }),
 }))
-  test(`a client that disconnects ${phase} ends the call, and no other call is made`, async () => {
+  test(`a client that disconnects ${phase} aborts the call and prevents any other call`, async () => {
     const { world, upstream } = await open(respond)
     const controller = new AbortController()
     const init = { signal: controller.signal }
@@ -144,7 +144,7 @@ for (const [phase, respond] of Object.entries({
     assert.is(world.clock.pending(), 0)
   })
 
-test('a client that disconnects during the second call ends that call', async () => {
+test('a client that disconnects during the second call aborts that call', async () => {
   const { world, upstream } = await open((call, index) => (index === 1 ? obliging(call, index) : never()))
   const controller = new AbortController()
   const pending = world.post(PATH, { model: models.messages, ...createManaged(40) }, { signal: controller.signal })
@@ -154,7 +154,7 @@ test('a client that disconnects during the second call ends that call', async ()
   assert.is(upstream.open, 0)
 })
 
-test('each call of an attempt gets the full time limit, and a summary that takes too long times out', async () => {
+test('each call of an attempt gets the full time limit, and a slow summary times out', async () => {
   const { world, upstream } = await open(never, { limits: { maxAttempts: 1 } })
   const pending = world.post(PATH, { model: models.messages, ...createManaged(40) })
   while (upstream.calls.length === 0) await world.clock.advance(0)

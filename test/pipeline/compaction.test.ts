@@ -27,7 +27,7 @@ for (const [name, model] of Object.entries(models))
   for (const stream of [false, true]) {
     const mode = stream ? 'streamed' : 'not streamed'
 
-    test(`with a compaction_trigger, ${name} writes only a compaction (${mode})`, async () => {
+    test(`with a compaction_trigger, ${name} returns only a compaction (${mode})`, async () => {
       const { world, upstream, sent } = await open()
       const output = await getOutput(await world.post(PATH, { model, stream, ...triggered }))
       assert.equal(getTypes(output), ['compaction'])
@@ -55,7 +55,7 @@ for (const [name, model] of Object.entries(models))
       const [usage, ...others] = world.recorded.usages
       assert.equal(others, [])
       const { inputTokens } = usage ?? {}
-      assert.is(inputTokens, 2 * (name === 'bedrock' ? (stream ? 8.5 : 7) : 7), 'of both calls')
+      assert.is(inputTokens, 2 * (name === 'bedrock' ? (stream ? 8.5 : 7) : 7), 'for both calls')
       assert.equal(
         world.recorded.attempts.map(({ outcome }) => outcome),
         ['answered'],
@@ -71,7 +71,7 @@ for (const [name, model] of Object.entries(models))
     })
   }
 
-test('a conversation continues from a compaction in its middle, without earlier items that the client still sends', async () => {
+test('a conversation continues from a compaction in the middle, without the earlier items that the client still sends', async () => {
   const { world, sent } = await open()
   const output = await getOutput(await world.post(PATH, { model: models.chat, ...createManaged(40) }))
   const input = [...conversation, ...output, { role: 'user', content: 'Go on.' }]
@@ -81,7 +81,7 @@ test('a conversation continues from a compaction in its middle, without earlier 
   assert.not.match(request, /I look at the pond|pond_0815|signalbox-1/)
 })
 
-test('a conversation that is compacted again keeps only the last summary', async () => {
+test('a conversation that is compacted again contains only the last summary', async () => {
   const { world, sent } = await open((call, index) =>
     respondWith(call, call.body.includes(ASKS_FOR_SUMMARY) ? `Summary ${index}.` : '3 more'),
   )
@@ -97,7 +97,7 @@ test('a conversation that is compacted again keeps only the last summary', async
   assert.match(JSON.stringify(sent(4)), 'Summary 3.')
 })
 
-test('calls and results after a compaction stay together', async () => {
+test('calls and their results stay together after a compaction', async () => {
   const { world, sent } = await open()
   const compaction = getCompaction(await getOutput(await world.post(PATH, { model: models.chat, ...triggered })))
   const call = { type: 'function_call', call_id: 'call_lake_0815', name: 'look', arguments: '{"at":"lake"}' }
@@ -113,7 +113,7 @@ test('calls and results after a compaction stay together', async () => {
   assert.not.match(JSON.stringify(messages), 'pond')
 })
 
-test('a stream has compaction events, and one compacting event for each chunk of the summary', async () => {
+test('a stream contains compaction events, with one compacting event per summary chunk', async () => {
   const { world } = await open()
   const response = await world.post(PATH, { model: models.chat, stream: true, ...triggered })
   const text = await response.text()
@@ -158,7 +158,7 @@ test('the official client streams a compaction and a response', async () => {
   )
 })
 
-test("the user's last message is kept regardless of its size, and earlier messages up to half of the threshold", async () => {
+test("keeps the user's last message whatever its size, and earlier messages up to half of the threshold", async () => {
   const { world, sent } = await open()
   const words = (name: string) => ({ role: 'user', content: `${name} ${'quack '.repeat(1_500)}` })
   const names = ['first', 'second', 'third', 'fourth', 'fifth']
@@ -172,7 +172,7 @@ test("the user's last message is kept regardless of its size, and earlier messag
   assert.equal(await listKept(10_000), ['fourth', 'fifth'])
 })
 
-test('the threshold applies only to the conversation since the last compaction', async () => {
+test('the threshold applies only to the part of the conversation since the last compaction', async () => {
   const { world, upstream } = await open()
   const { encrypted_content } = getCompaction(
     await getOutput(await world.post(PATH, { model: models.chat, ...triggered })),
@@ -184,7 +184,7 @@ test('the threshold applies only to the conversation since the last compaction',
   assert.is(upstream.calls.length, 2)
 })
 
-test('without a threshold, a conversation is compacted at 80% of the context window if its size is known', async () => {
+test('without a threshold, a conversation is compacted at 80% of the context window if the window is known', async () => {
   const { world, upstream } = await open()
   const send = async (model: string, tokens: number) => {
     const input = [{ role: 'user', content: 'quack '.repeat((tokens * 4) / 6) }]
@@ -204,7 +204,7 @@ for (const [name, body] of Object.entries({ triggered, managed: createManaged(40
     assert.is(upstream.calls[0]?.body, text.replace('openai/m', 'm'))
   })
 
-test("a request for a Responses provider that doesn't compact passes through below the threshold", async () => {
+test('a request below the threshold passes through to a Responses provider without compaction', async () => {
   const { world, upstream } = await open()
   const text = JSON.stringify({ model: models.responses, ...createManaged(100_000) })
   await getOutput(await world.post(PATH, text))
@@ -219,7 +219,7 @@ test('an unknown kind of context_management is dropped with a warning', async ()
   assert.equal(getTypes(await getOutput(response)), ['message'])
 })
 
-test('a compaction_trigger before other items is rejected with its path', async () => {
+test('a compaction_trigger that precedes other items is rejected with its path', async () => {
   const { world, upstream } = await open()
   const input = [{ type: 'compaction_trigger' }, ...conversation]
   const response = await world.post(PATH, { model: models.chat, input })
@@ -253,7 +253,7 @@ test("a combo skips targets that can't read an OpenAI compaction", async () => {
   assert.equal(sent(0).input, input)
 })
 
-test('an OpenAI compaction is sent back to a Responses provider when a request must be translated', async () => {
+test('an OpenAI compaction goes back to a Responses provider even if the request must be translated', async () => {
   const { world, sent } = await open()
   const input = [foreign, { role: 'user', content: 'What does signalbox-1: mean?' }]
   await getOutput(await world.post(PATH, { model: 'openai/m', input }))

@@ -5,7 +5,10 @@ import { openWorld, catalog as usual } from './support/world.ts'
 
 const test = suite('context windows in provider errors')
 
-/** Returns the attempts of a request whose first target, `one`, returns this error, with fallbacks `two` and `three`, by their context windows. */
+/**
+ * Returns the attempts of a request if its first target, `one`, returns this error and can fall back to `two` and `three`, given their context
+ * windows.
+ */
 async function getAttempts(content: string, windows: { one?: number; two?: number; three?: number }) {
   const catalog = { ...usual }
   for (const [provider, contextWindow] of Object.entries(windows))
@@ -35,7 +38,7 @@ const LIMITS: ReadonlyArray<readonly [output: string, limit: number]> = [
 ]
 
 for (const [output, limit] of LIMITS) {
-  test(`the context window in an error is used if the catalog has none: ${output}`, async () => {
+  test(`uses the context window in an error if the catalog has none: ${output}`, async () => {
     assert.is(
       await getAttempts(output, { two: limit, three: limit + 1 }),
       '200 one/m=400:context-overflow, two/m=skipped:context-overflow, three/m=200',
@@ -45,7 +48,7 @@ for (const [output, limit] of LIMITS) {
 
 const [[output] = ['']] = LIMITS
 
-test('the context window in an error is ignored if the catalog has one', async () => {
+test('ignores the context window in an error if the catalog has one', async () => {
   assert.is(
     await getAttempts(output, { one: 32_000, two: 16_000, three: 64_000 }),
     '200 one/m=400:context-overflow, two/m=skipped:context-overflow, three/m=200',
@@ -59,7 +62,7 @@ test("the context window in an error isn't assumed to be larger than an unknown 
   )
 })
 
-test("if an error only contains the request's size, no other window is assumed to be larger", async () => {
+test("if an error only states the request's size, no other window is assumed to be larger", async () => {
   assert.is(
     await getAttempts('Your input of 9000 tokens exceeds the context window of this model.', { two: 1_000_000 }),
     '400 one/m=400:context-overflow, two/m=skipped:context-overflow, three/m=skipped:context-overflow',

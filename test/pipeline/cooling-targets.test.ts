@@ -7,7 +7,7 @@ import { openWorld } from './support/world.ts'
 
 const test = suite('targets in cooldown')
 
-/** Opens a world in which `one` cools after five 503 failures, and the pool that has it as the second target. */
+/** Opens a gateway where five 503 failures have put `one` into cooldown, with a second combo that has `one` as its second target. */
 async function openCooling(options: Parameters<typeof openFailing>[0] = {}) {
   const opened = await openFailing({ combos: { chain: ['one/m', 'two/m'], riahc: ['two/m', 'one/m'] }, ...options })
   opened.down.one = rejectWith(503)
@@ -21,16 +21,16 @@ test('a target in cooldown gets the remaining attempt when the other target fail
   delete down.one
   down.two = rejectWith(500)
   assert.is(await send(), '200 one/m=skipped:server, two/m=500:server, one/m=200')
-  assert.is(await send('riahc'), '200 two/m=500:server, one/m=200', 'its answer has ended the cooldown')
+  assert.is(await send('riahc'), '200 two/m=500:server, one/m=200', 'the success has ended the cooldown')
 })
 
-test('a target in cooldown gets no attempt beyond the limit of the request', async () => {
+test("a target in cooldown gets no attempt beyond the request's limit", async () => {
   const { down, send } = await openCooling({ limits: { maxAttempts: 1 } })
   down.two = rejectWith(500)
   assert.is(await send(), '500 one/m=skipped:server, two/m=500:server')
 })
 
-test('among several targets in cooldown, the first to recover gets the remaining attempt', async () => {
+test('among several targets in cooldown, the first one due to recover gets the remaining attempt', async () => {
   const { down, send, pass } = await openCooling({
     combos: { chain: ['one/m', 'two/m'], all: ['one/m', 'two/m', 'three/m'] },
   })
@@ -42,7 +42,7 @@ test('among several targets in cooldown, the first to recover gets the remaining
   assert.is(await send('all'), `502 ${skipped}, one/m=503:server, two/m=503:server`)
 })
 
-test('a provider-requested wait is respected if the other target fails', async () => {
+test('a wait requested by the provider is respected even if the other target fails', async () => {
   const { down, send, pass } = await openFailing()
   down.one = rejectWith(429, { 'retry-after': '20' })
   down.two = rejectWith(500)
@@ -54,7 +54,7 @@ test('a provider-requested wait is respected if the other target fails', async (
 })
 
 for (const status of [401, 404])
-  test(`a target that failed with ${status} gets no attempt if the other target fails, since a retry wouldn't help`, async () => {
+  test(`a target that failed with ${status} isn't retried when the other target fails, because a retry wouldn't help`, async () => {
     const { down, send } = await openFailing()
     down.one = () => json({ error: { message: 'no', code: status === 404 ? 'model_not_found' : 'no' } }, status)
     await send()
@@ -62,7 +62,7 @@ for (const status of [401, 404])
     assert.match(await send(), /^500 one\/m=skipped:[a-z-]+, two\/m=500:server$/)
   })
 
-test('a single target with occasional failures is called by every request without waiting for other requests', async () => {
+test('all requests call a single occasionally failing target without waiting for each other', async () => {
   const { down, send, upstream } = await openCooling()
   const before = upstream.calls.length
   const responses = await Promise.all(Array.from({ length: 10 }, () => send('one/m')))
@@ -72,7 +72,7 @@ test('a single target with occasional failures is called by every request withou
   assert.match(await send('one/m'), /^200 /)
 })
 
-test('a connection rejected once is skipped immediately, and called again if the other target fails', async () => {
+test('a connection that is refused once is skipped immediately, and called again if the other target fails', async () => {
   const { down, send } = await openFailing()
   down.one = () => {
     throw Object.assign(new TypeError('fetch failed'), { cause: Object.assign(new Error(), { code: 'ECONNREFUSED' }) })
@@ -83,11 +83,11 @@ test('a connection rejected once is skipped immediately, and called again if the
   assert.is(
     await send(),
     '502 one/m=skipped:network, two/m=500:server, one/m=502:network, one/m=502:network',
-    'nothing was sent to it, and so it is tried once more',
+    'nothing was sent, so it is retried once',
   )
 })
 
-test("an occasional failure of the last resort doesn't fail the requests that waited for it", async () => {
+test("an occasional failure of the last resort doesn't fail the requests waiting for it", async () => {
   const clock = fakeClock()
   const responses = [rejectWith(429, { 'retry-after': '5' }), rejectWith(503)]
   let release = () => {}

@@ -37,7 +37,7 @@ const clients = {
   },
 } as const
 
-/** Each provider's path for counting tokens. */
+/** Each provider's path for token counts. */
 const counters = {
   claude: 'http://claude.test/v1/messages/count_tokens',
   responses: 'http://responses.test/v1/responses/input_tokens',
@@ -81,7 +81,7 @@ for (const client of ['claude', 'responses', 'google'] as const) {
     assert.equal(Object.keys(body), Object.keys(clients[client].reads))
   })
 
-  test(`the client gets an estimate if the provider lacks the path (${client} client)`, async () => {
+  test(`the client gets an estimate if the provider doesn't support token counts (${client} client)`, async () => {
     const detail = 'models/m is not found for API version v1beta, or is not supported for countTokens.'
     for (const provider of ['claude', 'responses', 'google'])
       for (const status of [404, 405, 501])
@@ -93,7 +93,7 @@ for (const client of ['claude', 'responses', 'google'] as const) {
   })
 }
 
-test("a complete nested request gets the provider's name for the model, and is otherwise unchanged", async () => {
+test("a complete nested request gets the provider's model name, and is otherwise unchanged", async () => {
   const upstream = fakeUpstream(counting)
   const world = await openWorld({ fetch: upstream, catalog, connections: Object.keys(catalog) })
   const createNested = (model: string) =>
@@ -119,7 +119,7 @@ test('a token count request has only the fields that the provider accepts', asyn
   assert.equal(await getRequested('google'), ['generateContentRequest'])
 })
 
-test("if a provider rejects counting a request, the tokens aren't estimated", async () => {
+test("tokens aren't estimated if a provider rejects the request to count them", async () => {
   const { response, body } = await count('google', 'claude/m', () =>
     json({ type: 'error', error: { type: 'invalid_request_error', message: 'messages: at least one' } }, 400),
   )
@@ -127,7 +127,7 @@ test("if a provider rejects counting a request, the tokens aren't estimated", as
   assert.match(body.error.message, /at least one/)
 })
 
-test('a response without a token count is treated as a failure of the target', async () => {
+test('a response without a token count counts as a target failure', async () => {
   const { response } = await count('google', 'claude/m', () => json({ hello: 1 }))
   assert.is(response.status, 502)
 })

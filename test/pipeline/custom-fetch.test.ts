@@ -22,7 +22,7 @@ const createReply = (): UpstreamResponse => ({
   body: createChunks(),
 })
 
-test('a custom fetch that throws synchronously fails its attempt, and the next target is tried', async () => {
+test('a custom fetch that throws synchronously fails only its attempt, and the next target is tried', async () => {
   const raw = (call: UpstreamCall) => {
     if (call.url.includes('one.test')) throw new TypeError('it cannot')
     return { response: Promise.resolve(createReply()), cancel() {} }
@@ -35,7 +35,7 @@ test('a custom fetch that throws synchronously fails its attempt, and the next t
   assert.match(String(world.recorded.errors[0]), 'it cannot')
 })
 
-test("a custom fetch that throws synchronously doesn't keep its target from being probed again", async () => {
+test("a custom fetch that throws synchronously doesn't prevent later probes of its target", async () => {
   let calls = 0
   const raw = () => {
     calls++
@@ -51,7 +51,7 @@ test("a custom fetch that throws synchronously doesn't keep its target from bein
   assert.is((await world.chat({ model: 'one/m' })).status, 200)
 })
 
-test('a custom fetch can return a response without a promise', async () => {
+test('a custom fetch can return a response directly instead of a promise', async () => {
   const fetch = (() => json(chatResponse())) as unknown as Fetch
   const world = await openWorld({ fetch })
   assert.is((await world.chat({ model: 'one/m' })).status, 200)
@@ -69,7 +69,7 @@ test('a custom fetch that returns an object without a readable body counts as a 
   assert.is((await world.chat({ model: 'one/m' })).status, 502)
 })
 
-test('a custom fetch that returns more than the limit is a failure of the provider, regardless of the declared length', async () => {
+test('a custom fetch that returns more than the limit counts as a provider failure, whatever the declared length', async () => {
   const text = JSON.stringify({ ...chatResponse(), padding: 'x'.repeat(1_000) })
   for (const length of [undefined, String(text.length), '10']) {
     const headers = { 'content-type': 'application/json', ...(length && { 'content-length': length }) }

@@ -18,7 +18,7 @@ import { openWorld } from './support/world.ts'
 
 const test = suite('JSON that is nested too deeply')
 
-/** A conversation with a call and its result, for clients whose arguments are text. */
+/** A conversation with a tool call and its result, for clients that send arguments as a string. */
 const conversations: Partial<
   Record<WireFormat, (model: string, args: string, result: string) => [path: string, body: object]>
 > = {
@@ -74,7 +74,7 @@ for (const [format, conversation] of Object.entries(conversations)) {
       assert.equal(world.recorded.errors, [])
       const [path, body] = conversation(model, nestJson(LIMIT), nestJson(LIMIT))
       await (await world.post(path, body)).text()
-      assert.is(upstream.calls.length, 1, 'as many levels as a request may have')
+      assert.is(upstream.calls.length, 1, 'the maximum nesting depth is accepted')
       assert.ok(upstream.calls[0]?.body.includes(nestJson(LIMIT)))
     })
   }
@@ -92,11 +92,11 @@ for (const [format, conversation] of Object.entries(conversations)) {
       }
       const [path, body] = conversation(model, '{}', '['.repeat(5_000))
       await world.post(path, body)
-      assert.is(upstream.calls.length, 1, 'a text that is no JSON is not parsed')
+      assert.is(upstream.calls.length, 1, "text that isn't valid JSON isn't parsed")
     })
   }
 
-  test(`too deeply nested JSON falls back to another target (${format} client)`, async () => {
+  test(`a target that can't read too deeply nested JSON is skipped in favor of the next (${format} client)`, async () => {
     const upstream = fakeUpstream(unable)
     const combos = { chain: ['claude/m', format === 'openai-chat' ? 'chat/m' : 'responses/m'] }
     const world = await openWorld({ fetch: upstream, catalog, connections, combos })
@@ -154,7 +154,7 @@ for (const [output, reply] of Object.entries(responses)) {
   }
 }
 
-test('too deeply nested JSON in a response that should be a list returns a 502, streamed or not', async () => {
+test('too deeply nested JSON in place of a list in a response returns a 502, streamed or not', async () => {
   const deep = `{"answer":${nestJson(5_000)}}`
   const schema = { type: 'array', items: { type: 'object' } }
   const generationConfig = { responseMimeType: 'application/json', responseJsonSchema: schema }
@@ -174,7 +174,7 @@ test('too deeply nested JSON in a response that should be a list returns a 502, 
   }
 })
 
-test("too deeply nested JSON in a provider's error reaches the client as a provider error, and onError isn't called", async () => {
+test('too deeply nested JSON in a provider error reaches the client as a provider error, without a call to onError', async () => {
   const deep = `${'['.repeat(30_000)}${']'.repeat(30_000)}`
   for (const output of [
     `{"error":{"message":"Not \\"today\\"","details":${deep}}}`,

@@ -11,7 +11,7 @@ const test = suite('JSON that is nested too deeply to be parsed')
 const DEEPEST = 800_000
 const deepest = `{"a":${'['.repeat(DEEPEST)}${']'.repeat(DEEPEST)}}`
 const LITTLE_MS = 100
-/** The same length without the levels. Writing such a stream in another format alone may take more than `LITTLE_MS` on a slow machine. */
+/** JSON of the same length without nesting. On a slow machine, just translating such a stream may take more than `LITTLE_MS`. */
 const flat = JSON.stringify({ a: 'x'.repeat(2 * DEEPEST - 2) })
 const TIMES_FLAT = 1.5
 
@@ -45,11 +45,11 @@ for (const [output, reply] of Object.entries(responses)) {
           leastFlatMs = Math.min(leastFlatMs, (await send(flat)).ms)
           return leastMs / leastFlatMs
         })
-        assert.ok(Math.min(...times) <= TIMES_FLAT, `${leastMs} ms, and ${leastFlatMs} ms without the levels`)
+        assert.ok(Math.min(...times) <= TIMES_FLAT, `${leastMs} ms, and ${leastFlatMs} ms without nesting`)
       })
     }
 
-    test(`JSON with 9,900 levels in a response is still readable (${output} provider, ${client} client)`, async () => {
+    test(`JSON with 9,900 levels in a response can still be read (${output} provider, ${client} client)`, async () => {
       const world = await openWorld({ fetch: fakeUpstream(() => reply.whole(nestJson(9_900))), catalog, connections })
       const response = await world.post(...questions[client](`${provider}/m`, false))
       assert.is(response.status, isParsed(output, client, false) ? 502 : 200)
@@ -59,7 +59,7 @@ for (const [output, reply] of Object.entries(responses)) {
   }
 }
 
-test("a body of JSON with 800,000 levels isn't a response, and is rejected quickly", async () => {
+test('a provider response with 800,000 levels of JSON is invalid, and is rejected quickly', async () => {
   const deep = deepest.slice(5, -1)
   const world = await openWorld({ fetch: fakeUpstream(() => json(deep)), catalog, connections })
   for (const model of ['chat/m', 'responses/m', 'claude/m', 'bedrock/m']) {

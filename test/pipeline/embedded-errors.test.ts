@@ -85,7 +85,7 @@ interface Sent {
   stream: boolean
 }
 
-/** Opens a provider, and a function that returns its response as a client of one format reads it. */
+/** Opens a provider, and a function that returns its response as clients of one format see it. */
 async function open(provider: Name) {
   let respond = () => json({})
   const upstream = fakeUpstream(() => respond())
@@ -146,7 +146,7 @@ for (const provider of names)
       }
     })
 
-test('a Responses error event without an envelope gets one', async () => {
+test('an envelope is added to a Responses error event without one', async () => {
   const flat = event({
     type: 'error',
     code: 'rate_limit_exceeded',

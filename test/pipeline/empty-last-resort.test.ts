@@ -47,7 +47,7 @@ for (const stream of [false, true]) {
   const label = stream ? 'streamed' : 'not streamed'
   const output = (id: string) => (stream ? getEvents(id).join('') : getBody(id))
 
-  test(`an empty response from a single target reaches the client unchanged: ${label}`, async () => {
+  test(`an empty response from the only target reaches the client unchanged: ${label}`, async () => {
     const { world, send, seen, upstream } = await open({ one: () => blank('a', stream) })
     const response = await send('one/m', stream)
     assert.equal(seen(response), [200, 'one/m', 'one/m=200:content'])
@@ -75,7 +75,7 @@ for (const stream of [false, true]) {
     assert.equal([world.recorded.usages.length, world.recorded.usages[0]?.provider], [1, 'two'])
   })
 
-  test(`the client gets the last empty response if all of a provider's keys get one: ${label}`, async () => {
+  test(`the client gets the last empty response if all of a provider's keys return one: ${label}`, async () => {
     let calls = 0
     const connections = [{ provider: 'one' }, { provider: 'one', apiKey: 'another-key' }]
     const { send, seen } = await open({ one: () => blank(String(++calls), stream) }, { connections })
@@ -88,7 +88,7 @@ for (const stream of [false, true]) {
     ['an earlier', { one: () => json({ error: { message: 'Down' } }, 503), two: () => blank('b', stream) }],
     ['a later', { one: () => blank('a', stream), two: () => json({ error: { message: 'Down' } }, 503) }],
   ] satisfies [string, Behaviour][])
-    test(`an empty response is treated as a failure if ${order} target failed: ${label}`, async () => {
+    test(`an empty response counts as a target failure if ${order} target failed: ${label}`, async () => {
       const { send, world, standing } = await open(behavior)
       const response = await send('pair', stream)
       assert.is(response.status, 502)
@@ -99,7 +99,7 @@ for (const stream of [false, true]) {
       assert.is((await standing()).filter(({ level }) => level === 'model').length, 2)
     })
 
-  test(`an empty response that a client gets doesn't count against its target: ${label}`, async () => {
+  test(`an empty response that reaches the client doesn't count against its target: ${label}`, async () => {
     const { send, seen, standing, upstream } = await open({
       one: () => blank('a', stream),
       two: () => blank('b', stream),
@@ -112,7 +112,7 @@ for (const stream of [false, true]) {
     assert.is(upstream.calls.length, 15)
   })
 
-  test(`an empty response counts against its model if another target has returned content: ${label}`, async () => {
+  test(`an empty response counts against its model if another target returned content: ${label}`, async () => {
     const { send, seen, standing, world } = await open({ one: () => blank('a', stream) })
     const extra = { model: 'pair' }
     for (let turn = 0; turn < 5; turn++)
@@ -167,7 +167,7 @@ test('a probe with an empty response is released if the client disconnects befor
   assert.equal(seen(await send('one/m')), [200, 'one/m', 'one/m=200:content'])
 })
 
-test('an empty response follows the keep-alives of a stream that had to start before it', async () => {
+test('an empty response follows the keep-alives of a stream that had already started', async () => {
   const { world } = await open({ one: () => world.clock.sleep(20_000).then(() => blank('a', true)) })
   const pending = world.messages({ model: 'one/m', stream: true, messages: [{ role: 'user', content: 'Hi' }] })
   await world.clock.advance(15_000)
@@ -179,7 +179,7 @@ test('an empty response follows the keep-alives of a stream that had to start be
   assert.equal([world.recorded.usages[0]?.inputTokens, world.recorded.requests[0]?.status], [7, 200])
 })
 
-test('an empty response is sent as an array to a client that reads arrays', async () => {
+test('a client that reads arrays gets an empty response as an array', async () => {
   const chunk = { candidates: [{ content: { role: 'model' }, finishReason: 'STOP' }] }
   const upstream = fakeUpstream(() => sse([`data: ${JSON.stringify(chunk)}\n\n`]))
   const world = await openWorld({ fetch: upstream, connections: ['google'] })
@@ -213,7 +213,7 @@ for (const [label, respond] of [
   ['a role and an end marker', () => sse([chatChunk({ role: 'assistant', content: '' }), 'data: [DONE]\n\n'])],
   ['an early end', () => sse([chatChunk({ role: 'assistant', content: '' })])],
 ] satisfies [string, Respond][])
-  test(`a broken response isn't treated as empty: ${label}`, async () => {
+  test(`a broken response doesn't count as empty: ${label}`, async () => {
     for (const stream of [false, true]) {
       const { send, world } = await open({ one: respond })
       const response = await send('one/m', stream)
@@ -222,7 +222,7 @@ for (const [label, respond] of [
     }
   })
 
-test("an empty response is a failure if it can't be converted to the requested format", async () => {
+test("an empty response counts as a failure if it can't be translated into the requested format", async () => {
   const output = { index: 0, message: { role: 'assistant', content: '' }, finish_reason: 'stop' }
   const world = await openWorld({ fetch: fakeUpstream(() => json({ id: 'a', choices: [output] })) })
   const response = await world.chat({ messages: 'Hi', stream: true })

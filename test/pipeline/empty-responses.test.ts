@@ -7,7 +7,7 @@ const test = suite('empty responses')
 
 const kept = { baseUrl: 'http://kept.test/v1', format: 'openai-responses', models: [{ id: 'r' }] } as const
 
-/** A model of a provider of each format. */
+/** One model for each provider format. */
 const models = { chat: 'one/m', messages: 'claude/c', gemini: 'google/g', responses: 'kept/r' } as const
 type Name = keyof typeof models
 
@@ -16,7 +16,7 @@ const event = (fields: { type: string; [name: string]: unknown }) =>
 const data = (value: object) => `data: ${JSON.stringify(value)}\n\n`
 const DONE = 'data: [DONE]\n\n'
 
-/** Returns the result of a request to which two targets of a format send the same response. */
+/** Returns the outcome of a request for which two targets of the same format return the same response. */
 async function send(name: Name, respond: () => Response, stream: boolean) {
   const upstream = fakeUpstream(respond)
   const model = models[name]
@@ -226,7 +226,7 @@ for (const [name, events] of answeredStreams)
     assert.is(text, events.join(''))
   })
 
-test('an empty response to a legacy completion is valid', async () => {
+test('an empty response to a legacy completion request is valid', async () => {
   const full = { choices: [{ index: 0, text: '', finish_reason: 'stop' }] }
   for (const stream of [false, true]) {
     const world = await openWorld({ fetch: fakeUpstream(() => (stream ? sse([data(full), DONE]) : json(full))) })

@@ -8,7 +8,7 @@ const test = suite('error bodies')
 
 const combos = { chain: ['one/m', 'two/m'] }
 
-test('a slow error body is awaited for five seconds, and then reported by its status', async () => {
+test('waits five seconds for a slow error body, and then uses the part that has arrived', async () => {
   const clock = fakeClock()
   const blanks = Array.from({ length: 1_000 }, () => ' ')
   const dripError = () =>
@@ -21,12 +21,12 @@ test('a slow error body is awaited for five seconds, and then reported by its st
   assert.equal(upstream.providers, ['one'])
   await clock.advance(1)
   assert.is((await pending).headers.get('x-signalbox-target'), 'two/m')
-  assert.is(world.recorded.attempts[0]?.message, 'x', 'what has come is read')
+  assert.is(world.recorded.attempts[0]?.message, 'x', 'the part that has arrived is read')
   assert.is(clock.pending(), 0)
   assert.is(upstream.open, 0)
 })
 
-test('a large error body is read up to 64 kB', async () => {
+test('reads at most 64 kB of a large error body', async () => {
   const content = `maximum context length is 8000 tokens. You said: ${'x'.repeat(10_000)}`
   const upstream = fakeUpstream((_, index) =>
     index === 1

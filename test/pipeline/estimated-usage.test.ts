@@ -3,7 +3,7 @@ import { chatChunk, chatEvents, chatResponse, messageEvents, textDelta } from '.
 import { fakeUpstream, json, type Respond, sse } from './support/upstream.ts'
 import { openWorld, type World } from './support/world.ts'
 
-const test = suite('usage that no provider reports')
+const test = suite("usage that the provider doesn't report")
 
 const modelOutput = 'The quick brown fox jumps over the lazy dog. '.repeat(20) // about 200 tokens
 const input = 'How many animals are there in this sentence, and which of them is the faster one?' // about 17 tokens
@@ -60,7 +60,7 @@ function getAttempt(world: World) {
 const isNear = (tokens: number | undefined, wanted: number, label: string) =>
   assert.ok(
     tokens !== undefined && tokens > wanted * 0.7 && tokens < wanted * 1.5,
-    `${label}: ${tokens}, not about ${wanted}`,
+    `${label}: ${tokens} instead of about ${wanted}`,
   )
 
 const messages = [{ role: 'user', content: input }]
@@ -189,7 +189,7 @@ test('usage is estimated for non-streaming responses, including tool calls and r
   isNear(getAttempt(thinking).usage?.outputTokens, 405, 'output')
 })
 
-test('usage is estimated from samples for streams of any length', async () => {
+test('usage is estimated by sampling for streams of any length', async () => {
   for (const size of [10, 1_000, 20_000]) {
     const words = Array.from({ length: size }, (_, index) =>
       chatChunk({ content: index % 3 === 0 ? 'unbelievable ' : 'of ' }),
@@ -200,13 +200,13 @@ test('usage is estimated from samples for streams of any length', async () => {
   }
 })
 
-test('only the input is estimated if the client disconnects before the response, because the provider has received it', async () => {
+test('if the client disconnects before the response, only the input is estimated, because the provider has received it', async () => {
   let tellOfCall = () => {}
   const world = await open((_, index) => {
     tellOfCall()
     return index === 1 ? sse(unreported) : new Promise<Response>(() => {})
   })
-  await (await world.chat({ model: 'one/m', messages, stream: true })).text() // loads the code for estimates
+  await (await world.chat({ model: 'one/m', messages, stream: true })).text() // loads the estimation code
   for (const stream of [false, true]) {
     const controller = new AbortController()
     const called = new Promise<void>((resolve) => {
@@ -227,7 +227,7 @@ test('only the input is estimated if the client disconnects before the response,
   }
 })
 
-test('no usage is estimated for a failure or a token count', async () => {
+test("usage isn't estimated for a failure or a token count", async () => {
   const world = await open(({ url }) =>
     url.pathname.endsWith('count_tokens') ? json({ input_tokens: 12 }) : json({ error: { message: 'No.' } }, 500),
   )

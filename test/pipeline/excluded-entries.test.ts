@@ -14,7 +14,7 @@ const small = { model: 'three/m', when: { bytes: { max: 400 } } }
 
 const respond = () => json(chatResponse())
 
-test("excluded entries are in the list of attempts, with the first condition that isn't met", async () => {
+test('the attempts header lists excluded entries with the first unmet condition', async () => {
   for (const strategy of ['conditional', 'fallback', 'round-robin'] as const) {
     const combos = { chain: { strategy, models: [tools, team, small] } }
     const world = await openWorld({ fetch: fakeUpstream(respond), combos })
@@ -25,7 +25,7 @@ test("excluded entries are in the list of attempts, with the first condition tha
   }
 })
 
-test('excluded entries are listed by their names in the combo, after the path to the combo', async () => {
+test('excluded entries are listed by their combo names, after the path to the combo', async () => {
   const upstream = fakeUpstream(({ provider }) => (provider === 'one' ? fault(500, 'no')() : respond()))
   const combos = {
     inner: ['three/m'],
@@ -49,7 +49,7 @@ test('excluded entries are listed by their names in the combo, after the path to
   )
 })
 
-test('excluded entries are reported if no other entries are left, and if the others fail', async () => {
+test('excluded entries are reported if no other entries are left, or if the others fail', async () => {
   const combos = { none: { models: [tools, team] }, one: { models: [tools, 'two/m'] } }
   const world = await openWorld({ fetch: fakeUpstream(fault(500, 'no')), combos })
   const rejected = await world.chat({ model: 'none' })
@@ -61,7 +61,7 @@ test('excluded entries are reported if no other entries are left, and if the oth
   assert.is(error.message, 'no')
 })
 
-test('many excluded entries leave room for the attempts in the list', async () => {
+test('many excluded entries leave room in the header for the attempts', async () => {
   const models = Array.from({ length: 99 }, (_, index) => ({
     ...tools,
     model: `one/${'long-name-'.repeat(9)}${index}`,
@@ -79,7 +79,7 @@ test('excluded entries are only reported for requests that exclude them', async 
   assert.is(getAttempts(await world.chat({ model: 'chain', tools: [call] })), 'one/m=200;via=chain:fallback')
 })
 
-test('entries whose names have no target are also reported and explained', async () => {
+test("entries with names that don't resolve to a target are also reported and explained", async () => {
   const combos = { inner: ['nobody/x'], chain: ['nothing', 'inner', 'one/m', 'never/reached'], none: ['nothing'] }
   const world = await openWorld({ fetch: fakeUpstream(respond), combos })
   assert.is(

@@ -9,19 +9,21 @@ import { openWorld } from './support/world.ts'
 const test = suite('a failing target under load')
 
 const REQUESTS = 1_000
-/** The number of concurrent requests, unless their order matters. */
+/** The number of concurrent requests, unless a test needs them in order. */
 const AT_ONCE = 50
 
 interface Load {
   seconds: number
   model(request: number): string
-  /** Returns whether the first account fails its `nth` call. Default: it always fails. */
+  /** Returns whether the first account's `nth` call fails. Default: every call fails. */
   isFailing?(nth: number): boolean
   stream?: boolean
   atOnce?: number
 }
 
-/** Opens two accounts of one provider, the first of which fails. Resolves to the calls and results of 1,000 requests within this many seconds. */
+/**
+ * Opens two accounts of one provider, the first of which fails. Resolves to the calls and results of 1,000 requests spread over this many seconds.
+ */
 async function load({ seconds, model, isFailing = () => true, stream = false, atOnce = AT_ONCE }: Load) {
   let nowMs = 0
   let first = 0
@@ -62,28 +64,31 @@ const getMaxCalls = (seconds: number) => 1.2 * REQUESTS + 10 * seconds
 
 for (const stream of [false, true]) {
   const mode = stream ? 'streamed' : 'not streamed'
-  test(`a target that always fails under load is soon skipped in favor of the next one (${mode})`, async () => {
+  test(`under load, a target that always fails is soon skipped in favor of the next one (${mode})`, async () => {
     const { calls, failed, answered } = await load({ seconds: 5, model: () => 'one/m', stream })
-    assert.ok(answered >= REQUESTS - AT_ONCE, `${answered} answered: all but some of the first moment`)
-    assert.ok(failed >= 5 && failed <= AT_ONCE + 1, `${failed} calls to the failing one: those under way, then a probe`)
+    assert.ok(answered >= REQUESTS - AT_ONCE, `${answered} successes: all but some of the first batch`)
+    assert.ok(
+      failed >= 5 && failed <= AT_ONCE + 1,
+      `${failed} calls to the failing target: the first batch, then a probe`,
+    )
     assert.is(calls, answered + failed)
   })
 
   for (const seconds of isCi ? [1, 10, 60] : [10]) {
-    test(`without cooldowns, a target that always fails under load costs no more than the retry budget, over ${seconds} s (${mode})`, async () => {
-      const model = (request: number) => `one/m-${request}` // each fails for the first time
+    test(`under load without cooldowns, a target that always fails costs no more than the retry budget, over ${seconds} s (${mode})`, async () => {
+      const model = (request: number) => `one/m-${request}` // a new model each time, so no cooldown starts
       const { calls, failed, answered } = await load({ seconds, model, stream, atOnce: seconds > 10 ? 10 : AT_ONCE })
       assert.is(failed, REQUESTS)
-      assert.is(calls, REQUESTS + answered, 'an answer costs one retry')
+      assert.is(calls, REQUESTS + answered, 'each success costs one retry')
       assert.ok(calls <= getMaxCalls(seconds), `${calls} calls in ${seconds} s`)
       assert.ok(
         calls >= Math.min(2 * REQUESTS, 0.97 * getMaxCalls(seconds)),
-        `${calls} calls in ${seconds} s: the budget is used`,
+        `${calls} calls in ${seconds} s: the budget is used up`,
       )
     })
   }
 
-  test(`a target that often fails under load, without going into cooldown, costs no more than the retry budget (${mode})`, async () => {
+  test(`under load, a target that often fails without going into cooldown costs no more than the retry budget (${mode})`, async () => {
     const isFailing = (index: number) => index % 3 === 2
     const { calls, failed, answered } = await load({ seconds: 10, model: () => 'one/m', isFailing, stream, atOnce: 1 })
     assert.ok(failed > 300, `${failed} failures`)

@@ -7,7 +7,7 @@ const test = suite('upstream failures')
 
 const chain = { chain: ['one/m', 'two/m', 'three/m'] }
 
-/** Opens a combo whose first target responds with `first`, and whose other targets succeed. */
+/** Opens a combo with a first target that responds with `first`, and other targets that succeed. */
 async function openFailing(first: () => Response, options: WorldOptions = {}) {
   const upstream = fakeUpstream(({ provider, body }) =>
     provider === 'one' ? first() : JSON.parse(body).stream ? sse(chatEvents()) : json(chatResponse(provider)),
@@ -39,7 +39,7 @@ for (const status of [400, 404, 405, 409, 413, 415, 422]) {
 }
 
 for (const status of [401, 402, 403, 408, 424, 425, 429, 498, 499, 500, 502, 503, 504, 520, 529]) {
-  test(`a ${status} falls back to the next target`, async () => {
+  test(`a ${status} causes a fallback to the next target`, async () => {
     const { upstream, world } = await openFailing(() => json({ error: { message: 'no' } }, status))
     assert.is(await assertResponds(world, upstream, { model: 'chain' }), '200 by one, two')
     await world.api.health.reset()
@@ -79,7 +79,7 @@ const unusable: Record<string, () => Response> = {
   },
 }
 for (const [label, first] of Object.entries(unusable)) {
-  test(`${label} falls back to the next target`, async () => {
+  test(`${label} causes a fallback to the next target`, async () => {
     const { upstream, world } = await openFailing(first)
     assert.is(await assertResponds(world, upstream, { model: 'chain' }), '200 by one, two')
     assert.is(await assertResponds(world, upstream, { model: 'chain', stream: true }), '200 by one, two, one, two')
@@ -106,14 +106,14 @@ const empty: Record<string, () => Response> = {
   'JSON sent as an event stream': () => sse('{"error":{"message":"Over"}}'),
 }
 for (const [label, first] of Object.entries(empty)) {
-  test(`${label} falls back to the next target`, async () => {
+  test(`${label} causes a fallback to the next target`, async () => {
     const { upstream, world } = await openFailing(first)
     assert.is(await assertResponds(world, upstream, { model: 'chain', stream: true }), '200 by one, two')
     assert.is(upstream.open, 0)
   })
 }
 
-test('a Messages error as the first event falls back to the next target, and keeps its status if there is no other target', async () => {
+test('a Messages error as the first event causes a fallback to the next target, and keeps its status if there is none', async () => {
   const over = 'event: error\ndata: {"type":"error","error":{"type":"overloaded_error","message":"Overloaded"}}\n\n'
   const upstream = fakeUpstream((_, index) => sse(index === 1 || index > 2 ? over : messageEvents()))
   const world = await openWorld({ fetch: upstream, combos: { pair: ['claude/c', 'claude/d'] } })

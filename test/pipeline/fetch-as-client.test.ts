@@ -3,7 +3,7 @@ import { chatEvents } from './support/responses.ts'
 import { fakeUpstream, never, sse } from './support/upstream.ts'
 import { openWorld } from './support/world.ts'
 
-const test = suite('gateway.fetch as the fetch function of a client in the same process')
+const test = suite('gateway.fetch as the fetch function of an in-process client')
 
 const REASON = new Error('the caller has left')
 const at = 'http://gateway/v1/chat/completions'
@@ -20,7 +20,7 @@ test('a client whose signal is aborted before the request gets the abort reason,
   assert.equal([reason, upstream.calls.length], [REASON, 0])
 })
 
-test('a client that aborts before the response begins gets its abort reason, and the call to the provider ends', async () => {
+test('a client that aborts before the response begins gets its abort reason, and the provider call is aborted', async () => {
   const controller = new AbortController()
   const upstream = fakeUpstream(() => {
     queueMicrotask(() => controller.abort(REASON))
@@ -31,7 +31,7 @@ test('a client that aborts before the response begins gets its abort reason, and
   assert.equal([reason, upstream.calls.length, upstream.open], [REASON, 1, 0])
 })
 
-test('a client that aborts mid-stream gets its abort reason, and no normal end', async () => {
+test('a client that aborts mid-stream gets its abort reason instead of a normal end', async () => {
   const controller = new AbortController()
   const upstream = fakeUpstream(() => sse(chatEvents().slice(0, 2), 'hang'))
   const { gateway } = await openWorld({ fetch: upstream })
@@ -47,7 +47,7 @@ test('a client that aborts mid-stream gets its abort reason, and no normal end',
   assert.is(upstream.open, 0)
 })
 
-test("a server that passes on a disconnected client's request gets a response", async () => {
+test("a server that forwards a disconnected client's request gets a response", async () => {
   const { gateway } = await openWorld({ fetch: fakeUpstream(never) })
   const response = await gateway.fetch(new Request(at, createRequest(AbortSignal.abort(REASON))))
   assert.is(response.status, 499)

@@ -9,7 +9,7 @@ const test = suite('media downloads for a hedged attempt')
 
 const P95 = 20
 
-/** Opens a combo that hedges, with a target that accepts URLs and one that doesn't. The first is slow while the media are fetched. */
+/** Opens a hedging combo with a target that accepts URLs and one that doesn't. The first one is slow while the media are downloaded. */
 async function fetching() {
   const clock = fakeClock()
   let isWarm = false
@@ -66,7 +66,7 @@ test('the second attempt starts after its media are downloaded', async () => {
   assert.is(upstream.open, 0)
 })
 
-test("a first attempt that fails during the download doesn't stop the second", async () => {
+test("a first attempt that fails during the download doesn't stop the second attempt", async () => {
   const { response, give, respond } = await fetching()
   respond(500)
   give()

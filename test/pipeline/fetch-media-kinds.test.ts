@@ -8,7 +8,7 @@ const test = suite('audio, videos, and documents by URL')
 const DOCX = 'application/vnd.openxmlformats-officedocument.wordprocessingml.document'
 const nova = 'bedrock/amazon.nova-pro-v1:0'
 
-/** The file at each URL, and its declared type. */
+/** The file at each URL, with its declared type. */
 const files: Readonly<Record<string, readonly [bytes: string, type: string]>> = {
   'a.mp3': ['ID3 sound', 'audio/mpeg'],
   'a.wav': ['RIFF____WAVE', 'application/octet-stream'],
@@ -43,7 +43,7 @@ const chat =
     (model) => ({ model, messages: [{ role: 'user', content: [{ type: 'text', text: 'What?' }, part(uri)] }] }),
   ]
 
-/** Requests in which clients refer to media by URL. */
+/** Requests that refer to media by URL. */
 const requests = {
   image: chat((url) => ({ type: 'image_url', image_url: { url } })),
   audio: chat((url) => ({ type: 'audio_url', audio_url: { url } })),
@@ -117,7 +117,7 @@ test('audio, videos, and documents by URL reach other targets as bytes if the ta
   assert.equal(read.sent().messages[0].content[0].document.source, { bytes: getBytes('a.docx') })
 })
 
-test('audio, videos, and documents by URL have the type that the client declares if nothing else indicates the type', async () => {
+test('the type that the client declares applies to audio, videos, and documents by URL if nothing else indicates the type', async () => {
   const { world, sent } = await openMedia(respond)
   const types = [DOCX, 'application/rtf']
   const parts = types.map((mimeType) => ({ fileData: { fileUri: getUrl('data.bin'), mimeType } }))
@@ -129,7 +129,7 @@ test('audio, videos, and documents by URL have the type that the client declares
   )
 })
 
-test('images by URL are also downloaded if the model generated them', async () => {
+test('images by URL are downloaded even if the model generated them', async () => {
   const { world, sent, fetched } = await openMedia(() => media(PNG, 'image/png'))
   const image = { type: 'image_url', image_url: { url: getUrl('drawn') } }
   const messages = [
@@ -202,7 +202,7 @@ for (const [label, kind, model, uri, why] of [
     assert.is(upstream.open, 0)
   })
 
-test("audio, videos, and documents by URL aren't downloaded if the host app disables downloads", async () => {
+test("audio, videos, and documents by URL aren't downloaded if the app disables downloads", async () => {
   for (const [kind, model, name, label] of [
     ['video', 'google/g', 'a.mp4', 'video by URL'],
     ['google', 'plain/m', 'a.mp3', 'audio by URL'],

@@ -10,7 +10,7 @@ test("an image whose declared length is too large isn't read", async () => {
   assert.is(upstream.pulled, 0)
 })
 
-test("an image that turns out to be too large isn't read to the end", async () => {
+test('stops reading an image that turns out to be too large', async () => {
   let chunks = 0
   function* endless() {
     for (;;) {
@@ -93,14 +93,14 @@ for (const [phase, files] of Object.entries<Respond>({
     assert.is(world.clock.pending(), 0)
   })
 
-  test(`the download ends when the client disconnects before the ${phase}`, async () => {
+  test(`a client disconnect before the ${phase} aborts the download`, async () => {
     const { upstream, world } = await openMedia(files)
     const controller = new AbortController()
     const response = world.chat(createRequest('google/g', image()), { signal: controller.signal })
     while (upstream.calls.length === 0) await world.clock.advance(0)
     await world.clock.advance(0)
     controller.abort()
-    assert.is(upstream.calls[0]?.signal.aborted, true, 'at once')
+    assert.is(upstream.calls[0]?.signal.aborted, true, 'immediately')
     assert.is((await response).status, 499)
     assert.is(upstream.open, 0)
     assert.is(upstream.calls.length, 1)
@@ -108,7 +108,7 @@ for (const [phase, files] of Object.entries<Respond>({
     assert.equal(world.recorded.errors, [])
   })
 
-  test(`a client's timeout before the ${phase} ends the download`, async () => {
+  test(`a client's timeout before the ${phase} aborts the download`, async () => {
     const { upstream, world } = await openMedia(files)
     const response = world.chat(createRequest('google/g', image()), { headers: { 'x-signalbox-timeout-ms': '500' } })
     while (upstream.calls.length === 0) await world.clock.advance(0)

@@ -1,7 +1,7 @@
 import { assert, suite } from '../support/suite.ts'
 import { ADDRESS, createRequest, getError, image, media, openMedia, PDF, png, redirect } from './support/media.ts'
 
-const test = suite('media that the gateway does not download')
+const test = suite("media that the gateway won't download")
 
 const inward = [
   'https://169.254.169.254/latest',
@@ -35,7 +35,7 @@ test("an image at a private network address isn't requested", async () => {
   assert.equal(fetched, [])
 })
 
-test('the error for a failed download contains the host, and nothing from the response', async () => {
+test('the error for a failed download contains the host, but nothing from the response', async () => {
   const { message } = await getError(
     () => new Response('secret words', { status: 403, statusText: 'Secret' }),
     image('https://images.example.com/path?sig=s3cret'),
@@ -44,7 +44,7 @@ test('the error for a failed download contains the host, and nothing from the re
   assert.not.match(message, /secret|s3cret|path/i)
 })
 
-test('an unreachable host is reported without its error', async () => {
+test('an unreachable host is reported without the underlying error', async () => {
   const { message } = await getError(() => {
     throw new TypeError('fetch failed: connect 10.1.2.3:443')
   })
@@ -53,7 +53,7 @@ test('an unreachable host is reported without its error', async () => {
 })
 
 const wrong: Record<string, Response> = {
-  'a page': media('<html>', 'text/html'),
+  'an HTML page': media('<html>', 'text/html'),
   'an SVG': media('<svg/>', 'image/svg+xml'),
   JSON: media('{}', 'application/json'),
   'an HTML page with an image type': media('<html>', 'image/png'),
@@ -69,7 +69,7 @@ for (const [label, response] of Object.entries(wrong)) {
   })
 }
 
-test("a YouTube page isn't an image", async () => {
+test("a YouTube page isn't accepted as an image", async () => {
   const { world, sent, fetched } = await openMedia(png)
   const response = await world.chat(createRequest('google/g', image('https://youtu.be/a')))
   assert.match((await response.json()).error.message, 'the target does not support images by URL.')
@@ -77,13 +77,13 @@ test("a YouTube page isn't an image", async () => {
   assert.equal(fetched, [])
 })
 
-test("media aren't downloaded if the host app disables downloads", async () => {
+test("media aren't downloaded if the app disables downloads", async () => {
   const { message, fetched } = await getError(png, image(), { fetchMedia: false })
   assert.match(message, 'the target does not support images by URL.')
   assert.equal(fetched, [])
 })
 
-test("a failed download ends the others, and waiting ones don't start", async () => {
+test("a failed download cancels the other downloads, and queued ones don't start", async () => {
   const { world, upstream } = await openMedia(({ url }) =>
     url.pathname === '/2' ? new Response('no', { status: 404 }) : new Promise<Response>(() => {}),
   )

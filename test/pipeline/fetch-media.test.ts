@@ -48,7 +48,7 @@ test('an image reaches Bedrock and Ollama as bytes', async () => {
   assert.is(sent().messages[0].content[0].image_url.url, `data:image/png;base64,${base64}`)
 })
 
-test('targets that accept URLs get them', async () => {
+test('targets that accept URLs get the URLs', async () => {
   const { world, sent, fetched } = await openMedia(png)
   await world.chat(createRequest('claude/c', image()))
   assert.equal(sent().messages[0].content[0].source, { type: 'url', url: ADDRESS })
@@ -58,7 +58,7 @@ test('targets that accept URLs get them', async () => {
   assert.equal(fetched, [])
 })
 
-test('a URL is downloaded once, and the other fields of its parts are kept', async () => {
+test('a URL is downloaded once, and the other fields of the parts that contain it are kept', async () => {
   const { world, sent, fetched } = await openMedia(png)
   const messages = [
     { role: 'user', content: [{ type: 'text', text: 'Look' }, image(), image(`${ADDRESS}#top`)] },
@@ -85,7 +85,7 @@ test('two targets in a combo share one download', async () => {
   assert.is(response.headers.get('x-signalbox-target'), 'google/h')
   assert.equal(fetched, [ADDRESS])
   await world.chat(createRequest('both', image()))
-  assert.equal(fetched, [ADDRESS, ADDRESS], 'but each request asks again')
+  assert.equal(fetched, [ADDRESS, ADDRESS], 'each request downloads it again')
 })
 
 test("a request whose media can't be downloaded goes to a target that accepts URLs", async () => {
@@ -108,7 +108,7 @@ test('documents are downloaded: a PDF as bytes, plain text as text', async () =>
   assert.match(text.text ?? text.inlineData.data, /Grüße|R3LDvMOfZQ/)
 })
 
-test("an image in a tool's result is downloaded", async () => {
+test('an image in a tool result is downloaded', async () => {
   const { world, sent } = await openMedia(png)
   const messages = [
     { role: 'user', content: 'Draw' },
@@ -138,7 +138,7 @@ test('a token count request also downloads media', async () => {
   assert.match(JSON.stringify(sent()), base64)
 })
 
-test('an explanation downloads nothing, and shows what would be rejected', async () => {
+test('an explanation downloads nothing, but shows what would be rejected', async () => {
   const { world, fetched } = await openMedia(png)
   const explain = async (url: string) =>
     world.api.explain({ model: 'google/g', body: createRequest('google/g', image(url)) })
@@ -157,7 +157,7 @@ for (const status of [301, 302, 303, 307, 308]) {
   })
 }
 
-test('the first bytes determine the type if it is wrong or missing', async () => {
+test('the first bytes determine the type if the declared type is wrong or missing', async () => {
   const { world, sent } = await openMedia(({ url }) =>
     url.pathname === '/1' ? media(WEBP, 'image/jpeg') : media(PNG, url.pathname === '/2' ? 'binary/octet-stream' : ''),
   )

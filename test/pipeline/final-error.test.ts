@@ -37,7 +37,7 @@ test('the error after three attempts lists each attempt with its message', async
     'one/m=500:server;via=chain:fallback, two/m=429:rate-limit, three/m=503:server, stopped=max-attempts',
   )
   assert.match(error.message, /No other target was tried because .* \(limits\.maxAttempts\)\.$/)
-  assert.equal(world.recorded.errors, [], 'a failing provider is no trouble of the gateway')
+  assert.equal(world.recorded.errors, [], "a provider failure isn't a gateway error")
 })
 
 for (const status of [429, 500, 503, 529]) {
@@ -52,7 +52,7 @@ for (const status of [429, 500, 503, 529]) {
   })
 }
 
-test("a single failure without a body is reported in the client's format, with its status", async () => {
+test("a single failure without a body is reported in the client's format with its status", async () => {
   for (const status of [500, 502, 503, 529, 404, 429]) {
     const { world } = await chained({ one: page(status) })
     const response = await world.chat({ model: 'one/m' })
@@ -64,7 +64,7 @@ test("a single failure without a body is reported in the client's format, with i
   }
 })
 
-test("a single failure with a JSON body is passed on, with the gateway's retry advice", async () => {
+test("a single failure with a JSON body is passed through, with the gateway's retry advice", async () => {
   const text = `{"error": {"message":"slow down","n":1.0}}`
   for (const status of [408, 429, 500, 503, 529]) {
     for (const [headers, expected] of [
@@ -82,7 +82,7 @@ test("a single failure with a JSON body is passed on, with the gateway's retry a
       assert.is(response.headers.get('x-request-id'), 'r1')
       const wait = response.headers.get('retry-after')
       if (status === 429 && expected === null)
-        assert.match(wait ?? '', /^[12]$/, 'the target is left alone for a second')
+        assert.match(wait ?? '', /^[12]$/, "the target isn't called for about a second")
       else assert.is(wait, expected)
       assert.is(response.headers.get('retry-after-ms'), null)
       assert.is(response.headers.get('x-should-retry'), 'false')
@@ -90,7 +90,7 @@ test("a single failure with a JSON body is passed on, with the gateway's retry a
   }
 })
 
-test('a client error is passed on unchanged, except for the retry advice', async () => {
+test('a client error is passed through unchanged, except for the retry advice', async () => {
   for (const status of [400, 404, 409, 413, 422]) {
     const text = `{"error": {"message":"no","n":1.0}}`
     const { world } = await chained({
@@ -120,10 +120,10 @@ test("the gateway's errors also tell clients not to retry", async () => {
   await world.gateway.close()
   const closed = await world.chat({})
   assert.is(closed.status, 503)
-  assert.is(closed.headers.get('x-should-retry'), null, 'another instance may answer')
+  assert.is(closed.headers.get('x-should-retry'), null, 'another instance may be able to respond')
 })
 
-test('an invalid status becomes 502', async () => {
+test('an invalid status becomes a 502', async () => {
   const error = '{"error":{"message":"odd"}}'
   for (const [status, expected, body] of [
     [999, 502, error],
@@ -141,7 +141,7 @@ test('an invalid status becomes 502', async () => {
   }
 })
 
-test("a provider's rejection of our credentials never becomes a 401 for the client, and doesn't show the key", async () => {
+test("a provider's rejection of the gateway's credentials never becomes a 401 for the client, and doesn't expose the key", async () => {
   for (const status of [401, 402, 403]) {
     const { world } = await chained({ one: fault(status, 'Incorrect API key provided: secret-****-one') })
     const response = await world.chat({ model: 'one/m' })
@@ -153,7 +153,7 @@ test("a provider's rejection of our credentials never becomes a 401 for the clie
   }
 })
 
-test("a body that quotes the credential isn't passed on, regardless of its status", async () => {
+test("a body that quotes the credential isn't passed through, whatever its status", async () => {
   for (const status of [400, 429, 500]) {
     const { world } = await chained({ one: fault(status, 'Bad header: Bearer secret-of-one') })
     const response = await world.chat({ model: 'one/m' })
@@ -175,16 +175,16 @@ test('every attempt counts toward the limit, which is configurable', async () =>
   }
 })
 
-test("an error in another format's envelope, or in none, is reported in the caller's format", async () => {
+test("an error in another format's envelope, or without one, is reported in the client's format", async () => {
   const foreign: Array<[what: string, body: () => Response]> = [
     [
       'another format',
       () => json({ type: 'error', error: { type: 'invalid_request_error', message: 'n is odd' } }, 400),
     ],
-    ['a list', () => json([{ error: { message: 'n is odd', code: 400 } }], 400)],
-    ['a text in JSON', () => json({ error: 'n is odd' }, 400)],
+    ['an array', () => json([{ error: { message: 'n is odd', code: 400 } }], 400)],
+    ['a JSON string', () => json({ error: 'n is odd' }, 400)],
     ['FastAPI', () => json({ detail: 'n is odd' }, 400)],
-    ['an envelope that nobody knows', () => json('{"oops":"n is odd"}', 400)],
+    ['an unknown envelope', () => json('{"oops":"n is odd"}', 400)],
     ['text', () => new Response('n is odd', { status: 400 })],
   ]
   for (const [label, body] of foreign) {
@@ -192,12 +192,12 @@ test("an error in another format's envelope, or in none, is reported in the call
     const chat = await world.chat({})
     assert.is(chat.status, 400)
     const { error }: ErrorAnswer = await chat.json()
-    if (label === 'an envelope that nobody knows') {
+    if (label === 'an unknown envelope') {
       assert.is(error.message, '{"oops":"n is odd"}')
       continue
     }
     assert.equal([error.message, error.type], ['n is odd', 'invalid_request_error'], label)
-    if (label === 'another format') continue // it is the Messages client's own format
+    if (label === 'another format') continue // the Messages client's own format
     const messages = await world.messages({})
     assert.is(messages.status, 400)
     const envelope = '{"type":"error","error":{"type":"invalid_request_error","message":"n is odd"},"request_id":null}'

@@ -4,11 +4,11 @@ import { chatChunk, chatEvents, chatResponse, messageEvents, ping } from './supp
 import { fakeUpstream, getBody, slowly, sse } from './support/upstream.ts'
 import { openWorld } from './support/world.ts'
 
-const test = suite('the time to the first content')
+const test = suite('the time to first content')
 
 const limits = { headersTimeoutMs: 1_000, idleTimeoutMs: 200, totalTimeoutMs: 30_000 }
 
-/** Opens a combo whose first target sends another event every 100 ms. Resolves to the state of a request after this many ms. */
+/** Opens a combo with a first target that sends another event every 100 ms. Resolves to the state of a request after this many ms. */
 async function after(ms: number, respond: (clock: ReturnType<typeof fakeClock>) => Response, models: string[]) {
   const clock = fakeClock()
   const isMessages = models[1]?.startsWith('claude')
@@ -33,7 +33,7 @@ for (const [label, line] of [
   ['blank lines', '\n'],
   ['chunks with only the role', chatChunk({ role: 'assistant', content: '' })],
 ] as const) {
-  test(`${label} aren't treated as the first content, and the next target is tried when the headers timeout expires`, async () => {
+  test(`${label} don't count as the first content, and the next target is tried when the headers timeout expires`, async () => {
     const dripEvents = (clock: ReturnType<typeof fakeClock>) => sse(slowly(clock, endless(line), 100))
     const { upstream, clock, requested, respond } = await after(999, dripEvents, ['one/m', 'two/m'])
     assert.equal(upstream.providers, ['one'])
@@ -46,7 +46,7 @@ for (const [label, line] of [
   })
 }
 
-test("pings aren't treated as the first content of a translated stream", async () => {
+test("pings don't count as the first content of a translated stream", async () => {
   const dripEvents = (clock: ReturnType<typeof fakeClock>) => sse(slowly(clock, endless(ping), 100))
   const { clock, requested, respond, world } = await after(1_000, dripEvents, ['claude/c', 'one/m'])
   await requested
@@ -56,7 +56,7 @@ test("pings aren't treated as the first content of a translated stream", async (
   assert.is(clock.pending(), 0)
 })
 
-test('a stream that started in time has no total timeout', async () => {
+test("the total timeout doesn't apply to a stream that started in time", async () => {
   const dripEvents = (clock: ReturnType<typeof fakeClock>) => sse(slowly(clock, chatEvents('so '.repeat(50)), 150))
   const { clock, requested, respond } = await after(900, dripEvents, ['one/m', 'two/m'])
   await requested
@@ -66,7 +66,7 @@ test('a stream that started in time has no total timeout', async () => {
   assert.is(clock.pending(), 0)
 })
 
-test('a provider that ignores `stream: true` has the total timeout of non-streaming responses', async () => {
+test('the total timeout of non-streaming responses applies to a provider that ignores `stream: true`', async () => {
   const body = [...endless(' ').slice(0, 20), JSON.stringify(chatResponse())]
   const dripEvents = (clock: ReturnType<typeof fakeClock>) =>
     new Response(getBody(slowly(clock, body, 100)), { headers: { 'content-type': 'application/json' } })

@@ -9,14 +9,14 @@ import { root } from '../dist/built.ts'
 import { portable } from '../dist/portable.ts'
 import { assert, suite } from '../support/suite.ts'
 
-/** A provider's responses, by what is unusual about them. */
+/** A provider's responses, each labeled by what is unusual about it. */
 const responses: Record<string, { stream: boolean; status?: number; body: string }> = {
   'an error status': {
     stream: false,
     status: 429,
     body: json({ error: { message: 'Slow down.', code: 'rate_limit' } }),
   },
-  'an error status of a stream': { stream: true, status: 503, body: json({ error: { message: 'Overloaded.' } }) },
+  'an error status for a stream': { stream: true, status: 503, body: json({ error: { message: 'Overloaded.' } }) },
   'an error in a 200': { stream: false, body: json({ error: { message: 'Too many tokens.', code: 429 } }) },
   'an error without a name': {
     stream: false,
@@ -27,7 +27,7 @@ const responses: Record<string, { stream: boolean; status?: number; body: string
     stream: true,
     body: events({ error: { message: 'Too fast.', code: 'rate_limit_exceeded' } }),
   },
-  'a vague error, then its reason': {
+  'a vague error followed by its reason': {
     stream: true,
     body: events({ error: { message: '' } }, { error: { message: 'Quota.', code: 'insufficient_quota' } }),
   },
@@ -78,7 +78,7 @@ function end(reason = 'stop') {
 
 const test = suite('the first failure in a process', { folder: '', copies: 0 })
 
-/** Bundles the gateway, so each test can import all of its modules anew. */
+/** Bundles the gateway, so each test can import fresh copies of all modules. */
 test.before(async (context) => {
   context.folder = await mkdtemp(join(root, 'node_modules/.first-failure-'))
   const entryPoints = [`${root}src/gateway.ts`]

@@ -7,7 +7,7 @@ import { fakeUpstream, json } from './support/upstream.ts'
 import { openWorld, token, type World } from './support/world.ts'
 
 const test = suite('arbitrary client input')
-/** The number of random cases per route, which is lower on a developer's machine. */
+/** The number of random cases per route, which is lower on developer machines. */
 const RUNS = randomCases(10_000, 200)
 
 const routes = [
@@ -31,7 +31,7 @@ async function open() {
   return openWorld({ fetch: upstream, combos: { turn: round }, aliases: { alias: 'turn' } })
 }
 
-/** Checks that a response is neither unhandled nor the gateway's fault, and that it is JSON, a stream, or empty. */
+/** Checks that a response is neither unhandled nor a gateway error, and that it is JSON, a stream, or empty. */
 async function assertSane(world: World, response: Response, shown: string) {
   assert.not.ok(response.status === 500 || response.status === 502, `${response.status} for ${shown}`)
   const text = await response.text()
@@ -102,7 +102,7 @@ const headerValue = fc.oneof(
 const headers = fc.dictionary(headerName, headerValue, { maxKeys: 4 })
 
 for (const path of routes) {
-  test(`arbitrary bodies and headers to ${path} get a sane response, ${RUNS} times`, {
+  test(`arbitrary bodies and headers sent to ${path} get a valid response, ${RUNS} times`, {
     timeoutMs: 90_000,
   }, async () => {
     const world = await open()
@@ -158,7 +158,7 @@ const area = fc.constantFrom(
 const path = fc.tuple(area, fc.array(segment, { maxLength: 5 })).map(([start, rest]) => [start, ...rest].join('/'))
 const method = fc.constantFrom('GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'PROPFIND', 'get')
 
-test(`arbitrary paths, methods, and credentials get a sane response, ${RUNS} times`, {
+test(`arbitrary paths, methods, and credentials get a valid response, ${RUNS} times`, {
   timeoutMs: 90_000,
 }, async () => {
   const world = await open()
@@ -175,7 +175,7 @@ test(`arbitrary paths, methods, and credentials get a sane response, ${RUNS} tim
           ...init,
         })
       } catch {
-        return // not a URL
+        return // not a valid URL
       }
       const response = await world.gateway.fetch(request)
       await assertSane(world, response, JSON.stringify([verb, spelling, sent, isAdmin]))

@@ -10,7 +10,7 @@ const test = suite('a storage that hangs')
 
 type Operation = 'get' | 'set' | 'list'
 
-/** Opens a gateway on a store without `watch` that can stop responding. */
+/** Opens a gateway on a store without `watch` that can be made to hang. */
 async function open() {
   const clock = fakeClock()
   const { watch: _, increment: __, ...memory } = memoryStorage({ clock })
@@ -24,7 +24,7 @@ async function open() {
   const upstream = fakeUpstream(({ body }) => (JSON.parse(body).stream ? sse(chatEvents()) : json(chatResponse())))
   const turn = { models: ['one/m', 'two/m'], strategy: 'round-robin' as const }
   await openWorld({ clock, storage, combos: { turn } })
-  const world = await openWorld({ fetch: upstream, clock, storage, connections: [] }) // a gateway with nothing in memory
+  const world = await openWorld({ fetch: upstream, clock, storage, connections: [] }) // a gateway with nothing cached
   return {
     ...{ upstream, world, clock },
     hang: (which: typeof isHanging) => {
@@ -61,7 +61,7 @@ for (const [label, which] of Object.entries({
   })
 }
 
-test('while the storage hangs, each instance rotates independently after two seconds', async () => {
+test('while the storage hangs, each instance switches to its own rotation after two seconds', async () => {
   const { world, clock, hang } = await open()
   hang((_, key) => key.startsWith('routing/'))
   for (const expected of ['one/m', 'two/m', 'one/m']) {

@@ -42,7 +42,7 @@ for (const [label, wait, headers, body] of [
   ['a reset header as a date', 20, { 'anthropic-ratelimit-requests-reset': '2026-01-01T00:00:20Z' }, {}],
   ['a reset header in epoch seconds', 15, { 'x-ratelimit-reset': '1767225615' }, {}],
 ] as const) {
-  test(`a rate limit lasts as long as the provider specifies: ${label}`, async () => {
+  test(`a rate limit lasts as long as the provider says: ${label}`, async () => {
     const { down, send, pass } = await openFailing()
     down.one = () => json({ error: { message: 'slow down', ...body } }, 429, headers)
     await send()
@@ -61,7 +61,7 @@ for (const [label, refusal, reason] of [
     'model-not-found',
   ],
 ] as const) {
-  test(`${label} about one model doesn't affect the account's other models`, async () => {
+  test(`${label} for one model doesn't affect the account's other models`, async () => {
     const { down, send } = await openFailing()
     down.one = refusal
     assert.match(await send('one/m'), `:${reason}`)
@@ -71,7 +71,7 @@ for (const [label, refusal, reason] of [
   })
 }
 
-test("a client's rejected request doesn't affect the connection's health, regardless of the status", async () => {
+test("a rejected client request doesn't affect the connection's health, whatever the status", async () => {
   const { down, send, world } = await openFailing()
   down.one = () => json({ code: 'permission-denied', error: 'Content violates usage guidelines. ' }, 403)
   assert.is(await send(), '403 one/m=403:client')
@@ -80,7 +80,7 @@ test("a client's rejected request doesn't affect the connection's health, regard
   assert.equal((await world.api.health.list()).health, [])
 })
 
-test('the error for a rejected model has no status that a client could mistake for a client error', async () => {
+test("the error for a rejected model doesn't have a status that a client could mistake for its own error", async () => {
   const { down, world } = await openFailing()
   down.one = () => json({ error: { message: 'Project `proj_1` does not have access to model `m`' } }, 403)
   const response = await world.chat({ model: 'one/m' })
@@ -104,7 +104,7 @@ for (const [status, advice] of [
   })
 }
 
-test("a proxy that requires credentials isn't treated as an error of the client or the key", async () => {
+test("a proxy that requires credentials doesn't count as an error of the client or the key", async () => {
   const { down, send, world } = await openFailing()
   down.one = rejectWith(407)
   assert.is(await send(), '200 one/m=407:network, two/m=200')
@@ -126,7 +126,7 @@ const errorIn200: Array<[what: string, error: object, attempt: string]> = [
 ]
 for (const [label, error, attempt] of errorIn200) {
   for (const stream of [false, true]) {
-    test(`an error in a 200 is treated like an error status${stream ? ' in a stream' : ''}: ${label}`, async () => {
+    test(`an error in a 200 counts like an error status${stream ? ' in a stream' : ''}: ${label}`, async () => {
       const { down, world } = await openFailing()
       const body = { error }
       down.one = () => (stream ? sse(`data: ${JSON.stringify(body)}\n\n`) : json(body))
@@ -137,7 +137,7 @@ for (const [label, error, attempt] of errorIn200) {
   }
 }
 
-test('a request that is too long only falls back to larger context windows, and its error is passed on unchanged', async () => {
+test('a request that is too long only falls back to larger context windows, and its error is passed through unchanged', async () => {
   const sized = { ...catalog }
   for (const [provider, contextWindow] of [
     ['one', 8_000],
@@ -166,7 +166,7 @@ for (const [label, end, reason] of [
   ['ends early', undefined, 'network'],
   ['reports an error', 'data: {"error":{"message":"over","code":503}}\n\n', 'server'],
 ] as const) {
-  test(`a stream that ${label} after its first content isn't retried, but is treated as a failure`, async () => {
+  test(`a stream that ${label} after its first content counts as a failure, but isn't retried`, async () => {
     const upstream = fakeUpstream(({ provider }) => {
       const events = chatEvents()
       if (provider === 'two') return sse(events)
@@ -187,7 +187,7 @@ for (const [label, end, reason] of [
   })
 }
 
-test("a stream that the client ends, or that rejects the request, doesn't affect the health of its target", async () => {
+test("a stream that the client aborts, or that rejects the request, doesn't affect its target's health", async () => {
   const refusal = 'data: {"error":{"message":"no","code":400}}\n\n'
   const upstream = fakeUpstream(() => sse([...chatEvents().slice(0, 2), refusal]))
   const { world } = await openFailing({ fetch: upstream })
@@ -217,7 +217,7 @@ test("a request that is rejected for its content fails immediately and doesn't a
   assert.equal(upstream.providers, ['one', 'one', 'one'])
 })
 
-/** Creates the error of a failed `fetch` in Node. */
+/** Creates the error that Node throws for a failed `fetch`. */
 const fetchFailed = (code?: string) =>
   Object.assign(new TypeError('fetch failed'), code && { cause: Object.assign(new Error(code), { code }) })
 
@@ -257,7 +257,7 @@ test("a 403 about the prompt is a client error and doesn't affect the key, even 
   assert.equal((await world.api.health.list()).health, [])
 })
 
-/** Opens a world in which requests use the client key with that name. */
+/** Opens a gateway and a function that sends requests with the client key of a given name. */
 async function withKeys() {
   const opened = await openFailing()
   const keys = new Map<string, string>()
@@ -273,7 +273,7 @@ async function withKeys() {
   }
 }
 
-test('an unexplained 403 falls back to the next target, and cools down the key after three clients in a row', async () => {
+test('an unexplained 403 causes a fallback to the next target, and puts the key into cooldown after three clients in a row', async () => {
   const { down, askAs, world } = await withKeys()
   down.one = rejectWith(403)
   for (const client of ['a', 'b', 'a', 'c']) assert.is(await askAs(client), '200 one/m=403:forbidden, two/m=200')
@@ -283,7 +283,7 @@ test('an unexplained 403 falls back to the next target, and cools down the key a
   assert.match(entry?.message ?? '', 'no 403')
 })
 
-test("a 403 without a reason doesn't count against the key if only one client gets it, or others succeed", async () => {
+test("an unexplained 403 doesn't count against the key if only one client gets it, or if others succeed", async () => {
   const { down, askAs, world } = await withKeys()
   down.one = rejectWith(403)
   for (let times = 0; times < 4; times++) await askAs('a')
@@ -312,7 +312,7 @@ for (const [label, headers, metadata, waitMs] of [
     assert.is(await send(), '200 one/m=200')
   })
 
-test("a single request that exceeds the account's budget falls back without counting as a failure of the target", async () => {
+test("a single request that exceeds the account's budget falls back, but doesn't count as a target failure", async () => {
   const { down, send, world } = await openFailing()
   const metadata = { reason: 'weight_exceeds_budget', limit_source: 'openrouter_credits' }
   const body = { error: { message: 'This request is too dear', code: 402, metadata } }
@@ -344,7 +344,7 @@ for (const [mode, respond] of [
     }
   })
 
-test('a stream that starts with an error about too little credit falls back to the next target', async () => {
+test('a stream that starts with an insufficient-credit error falls back to the next target', async () => {
   const { down, world } = await openFailing()
   down.one = () => sse([`data: ${JSON.stringify({ error: { message: afford, code: 402 } })}\n\n`])
   down.two = () => sse(chatEvents())
@@ -363,7 +363,7 @@ for (const [label, status, respond] of [
     () => new Response('<html>Bad Request</html>', { status: 400, headers: { 'content-type': 'text/html' } }),
   ],
 ] as const)
-  test(`${label} falls back to the next target`, async () => {
+  test(`${label} causes a fallback to the next target`, async () => {
     const { down, send, world } = await openFailing()
     down.one = respond
     assert.is(await send(), `200 one/m=${status}:content, two/m=200`)

@@ -5,7 +5,7 @@ import { chatResponse } from './support/responses.ts'
 import { fakeUpstream, json } from './support/upstream.ts'
 import { openWorld } from './support/world.ts'
 
-const test = suite('a single unhealthy target')
+const test = suite('an unhealthy target without alternatives')
 
 /** Opens an unhealthy target and sends it ten concurrent requests. The response waits for `release`. */
 async function burst(waitMs: number, respond: () => Response) {
@@ -40,7 +40,7 @@ for (const [when, waitMs] of [
   ['is in cooldown', 1_000],
   ['may be probed', 6_000],
 ] as const) {
-  test(`if the only target ${when}, one of many requests calls it, and a success lets the others through`, async () => {
+  test(`if the only target ${when}, one of several requests tries it, and its success lets the others through`, async () => {
     const { upstream, release, responses } = await burst(waitMs, () => json(chatResponse()))
     assert.is(upstream.calls.length, 2)
     release()
@@ -48,7 +48,7 @@ for (const [when, waitMs] of [
     assert.is(upstream.calls.length, 11)
   })
 
-  test(`if the only target ${when}, one of many requests calls it, and the others fail along with it`, async () => {
+  test(`if the only target ${when}, one of several requests tries it, and its failure fails the others too`, async () => {
     const { upstream, release, responses } = await burst(waitMs, rejectWith(429, { 'retry-after': '30' }))
     release()
     const [first, ...others] = await Promise.all(responses)
@@ -57,12 +57,12 @@ for (const [when, waitMs] of [
       assert.is(status, 429)
       assert.ok(Number(wait) >= 30 && Number(wait) <= 33, `${wait}`)
       assert.match(text, 'Another request just tried one/m')
-      assert.not.match(text, 'no 429', 'what was said to another client')
+      assert.not.match(text, 'no 429', "another client's error isn't shown")
     }
     assert.is(upstream.calls.length, 2)
   })
 
-  test(`if the only target ${when}, a call that is silent for five seconds lets one more follow`, async () => {
+  test(`if the only target ${when}, one more request may try it when the first call hasn't responded for five seconds`, async () => {
     const { clock, upstream, send, release, responses } = await burst(waitMs, () => json(chatResponse()))
     await clock.advance(100)
     const waiting = clock.pending()
@@ -79,7 +79,7 @@ for (const [when, waitMs] of [
   })
 }
 
-test('a request waiting for another to try the only target ends immediately when its client disconnects, without delaying others', async () => {
+test('a request that waits while another tries the only target ends immediately if its client disconnects, without delaying others', async () => {
   const { clock, upstream, send, release, responses } = await burst(6_000, () => json(chatResponse()))
   const controller = new AbortController()
   const waiting = clock.pending()

@@ -8,7 +8,7 @@ import { openWorld } from './support/world.ts'
 
 const test = suite('connections changed by another instance')
 
-/** Opens two instances on one storage. The first creates two connections, which `tried` makes unhealthy on the second. */
+/** Opens two instances on one storage. The first one creates two connections, which `tried` makes unhealthy on the second one. */
 async function pair(respond: Respond) {
   const clock = fakeClock()
   const storage = memoryStorage({ clock })
@@ -25,7 +25,7 @@ async function pair(respond: Respond) {
   return { api, world, ids, tried: tryRequest }
 }
 
-test('a connection changed by another instance starts without failures, even if changed in the same millisecond', async () => {
+test('a connection changed by another instance has no failures afterward, even if changed in the same millisecond', async () => {
   const { api, ids, tried } = await pair(({ headers }) =>
     headers.get('authorization') === 'Bearer key-of-b' ? rejectWith(401)() : json(chatResponse()),
   )

@@ -11,7 +11,7 @@ const test = suite('GET /health')
 
 const ok = { status: 'ok', version: VERSION }
 
-/** Opens a gateway on a store whose reads can fail or hang. */
+/** Opens a gateway on a store with reads that can fail or hang. */
 async function open(options: { basePath?: string; allowedOrigins?: string[] } = {}) {
   const clock = fakeClock()
   const memory = memoryStorage({ clock })
@@ -34,7 +34,7 @@ async function open(options: { basePath?: string; allowedOrigins?: string[] } = 
   }
 }
 
-test('the version in a response matches package.json', async () => {
+test('the version in the response matches package.json', async () => {
   const manifest = JSON.parse(await readFile(new URL('../../package.json', import.meta.url), 'utf8'))
   assert.is(VERSION, manifest.version)
 })
@@ -65,7 +65,7 @@ for (const basePath of ['', '/ai']) {
   })
 }
 
-test('other methods are rejected, and no response has a CORS header', async () => {
+test('other methods are rejected, and no response has CORS headers', async () => {
   const origin = 'https://app.example'
   const { send } = await open({ allowedOrigins: [origin] })
   for (const [method, status] of [
@@ -87,7 +87,7 @@ test('other methods are rejected, and no response has a CORS header', async () =
 
 test('a closing gateway returns a 503', async () => {
   const { world, send } = await open()
-  const pending = world.chat({}) // fails, because there is no network
+  const pending = world.chat({}) // fails because there is no network
   const closing = world.gateway.close()
   const response = await send()
   assert.is(response.status, 503)
@@ -96,7 +96,7 @@ test('a closing gateway returns a 503', async () => {
   assert.is((await send()).status, 503)
 })
 
-test('a gateway that starts closing while it reads its storage returns a 503', async () => {
+test('a gateway that starts closing during its storage read returns a 503', async () => {
   const { world, send, readBy, memory } = await open()
   let resume = () => {}
   readBy(async (key) => {
@@ -113,11 +113,11 @@ test('a gateway that starts closing while it reads its storage returns a 503', a
   await closing
 })
 
-test("if its storage can't be read, the gateway returns a 503, reports the failure once, and recovers", async () => {
+test("if the storage can't be read, returns a 503, reports the failure once, and recovers", async () => {
   const { world, clock, send, readBy, memory } = await open()
   assert.is((await send()).status, 200)
   readBy(() => Promise.reject(new Error('the disk is gone')))
-  assert.is((await send()).status, 200, 'for a second the last result stands')
+  assert.is((await send()).status, 200, 'the last result is reused for a second')
   for (let time = 0; time < 3; time++) {
     await clock.advance(1_000)
     const response = await send()
@@ -132,13 +132,13 @@ test("if its storage can't be read, the gateway returns a 503, reports the failu
   assert.equal(await (await send()).json(), ok)
 })
 
-test('damaged settings are treated as unreadable storage', async () => {
+test('damaged settings count as unreadable storage', async () => {
   const { send, memory } = await open()
   await memory.set('settings', '{')
   assert.is((await send()).status, 503)
 })
 
-test('a storage that hangs is treated as unreadable after two seconds', async () => {
+test('a storage that hangs counts as unreadable after two seconds', async () => {
   const { clock, send, readBy } = await open()
   readBy(never)
   let status = 0
@@ -154,7 +154,7 @@ test('a storage that hangs is treated as unreadable after two seconds', async ()
   assert.is(clock.pending(), 0)
 })
 
-test('many concurrent requests read the storage once', async () => {
+test('many concurrent requests share one storage read', async () => {
   const { send, readBy, reads, memory } = await open()
   readBy(memory.get)
   const responses = await Promise.all(Array.from({ length: 50 }, () => send()))

@@ -4,9 +4,9 @@ import { chatResponse, type ErrorAnswer } from './support/responses.ts'
 import { fakeUpstream, json } from './support/upstream.ts'
 import { token } from './support/world.ts'
 
-const test = suite('targets that fail')
+const test = suite('failing targets')
 
-test('a target that keeps failing is skipped, and one request notices that it has recovered', async () => {
+test('a target that keeps failing is skipped until one request finds that it has recovered', async () => {
   const { down, send, pass, upstream } = await openFailing()
   down.one = rejectWith(503)
   for (let index = 0; index < 5; index++) assert.is(await send(), '200 one/m=503:server, two/m=200')
@@ -36,7 +36,7 @@ for (const stop of ['succeeds', 'fails']) {
   })
 }
 
-test("the next request sends a probe that the retry budget didn't allow earlier", async () => {
+test('the next request sends a probe that the retry budget previously blocked', async () => {
   const { down, send, pass, world } = await openFailing({
     combos: { spent: ['two/m', 'three/m'], pair: ['two/m', 'one/m'] },
   })
@@ -53,7 +53,7 @@ test("the next request sends a probe that the retry budget didn't allow earlier"
   assert.is(await send('one/m'), '200 one/m=200')
 })
 
-test("a probe whose request can't be written is left to the next request", async () => {
+test("if a probe's request can't be written, the next request sends the probe", async () => {
   const { down, pass, world, send } = await openFailing({ connections: ['google'] })
   down.google = rejectWith(429, { 'retry-after': '3' })
   await send('google/g')
@@ -76,7 +76,7 @@ test('a connection with a rejected credential is skipped immediately, and the op
   assert.is(two?.health, undefined)
   await world.api.connections.update(first?.id ?? '', { apiKey: 'another-credential' })
   delete down.one
-  assert.is(await send(), '200 one/m=200', 'a new credential is tried at once')
+  assert.is(await send(), '200 one/m=200', 'a new credential is tried immediately')
 })
 
 test("a rejected credential doesn't affect other accounts of the provider", async () => {
@@ -94,7 +94,7 @@ test("a rejected credential doesn't affect other accounts of the provider", asyn
   assert.is(await send('one/m'), '200 one/m=skipped:credentials, one/m=200')
 })
 
-test('when all targets are in cooldown, the first one to recover is tried', async () => {
+test('when all targets are in cooldown, the first one due to recover is tried', async () => {
   const { down, send } = await openFailing()
   down.one = rejectWith(429, { 'retry-after': '60' })
   down.two = rejectWith(429, { 'retry-after': '5' })
@@ -104,7 +104,7 @@ test('when all targets are in cooldown, the first one to recover is tried', asyn
   assert.is(await send(), '200 one/m=skipped:rate-limit, two/m=skipped:rate-limit, two/m=200')
 })
 
-test('a target that is being probed comes before targets in cooldown', async () => {
+test('a target that is being probed takes precedence over targets in cooldown', async () => {
   const { down, send, pass, upstream } = await openFailing()
   down.one = rejectWith(429, { 'retry-after': '60' })
   down.two = rejectWith(429, { 'retry-after': '5' })
@@ -117,7 +117,7 @@ test('a target that is being probed comes before targets in cooldown', async () 
   assert.equal(upstream.providers, ['one', 'two', 'two', 'two'])
 })
 
-test("a connection's health shows its most important records even if clients invent many model names", async () => {
+test("a connection's health shows its most important records, however many model names clients invent", async () => {
   const { down, send, world } = await openFailing()
   down.one = () => json({ error: { message: 'x'.repeat(1_000), code: 'model_not_found' } }, 404)
   for (let index = 0; index < 40; index++) await send(`one/made-up-${index}`)
@@ -161,7 +161,7 @@ test('health can be read and reset over HTTP', async () => {
   assert.equal((await world.api.health.list()).health, [])
 })
 
-test('a client that disconnects during its probe leaves the probe to another request', async () => {
+test('if a client disconnects during its probe, another request sends the probe', async () => {
   const { down, send, pass, world } = await openFailing({ combos: {} })
   down.one = rejectWith(401)
   await send('one/m')
@@ -176,7 +176,7 @@ test('a client that disconnects during its probe leaves the probe to another req
   assert.is(await send('one/m'), '200 one/m=200')
 })
 
-test('the last attempt is kept for another provider if one has rejected all keys so far', async () => {
+test('the last attempt is saved for another provider if one provider has rejected every key so far', async () => {
   const dead = (...names: string[]) => names.map((name) => ({ provider: 'one', name, apiKey: `dead-key-${name}` }))
   const upstream = fakeUpstream(({ provider }) => (provider === 'one' ? rejectWith(401)() : json(chatResponse())))
   const setting = { fetch: upstream, connections: [...dead('a', 'b', 'c', 'd'), 'two'] }
@@ -186,14 +186,18 @@ test('the last attempt is kept for another provider if one has rejected all keys
     '200 one/m=401:credentials, one/m=401:credentials, one/m=skipped:credentials, one/m=skipped:credentials, two/m=200',
   )
   await world.api.health.reset()
-  assert.match(await send('one/m'), /^502 (?:one\/m=401:credentials, ){3}stopped=max-attempts$/, 'there is no other')
+  assert.match(
+    await send('one/m'),
+    /^502 (?:one\/m=401:credentials, ){3}stopped=max-attempts$/,
+    'there is no other provider',
+  )
   const { send: askTwice } = await openFailing({ ...setting, limits: { maxAttempts: 2 } })
   assert.match(await askTwice(), /^200 one\/m=401:credentials, (?:one\/m=skipped:credentials, ){3}two\/m=200$/)
   const { send: askOnce } = await openFailing({ ...setting, limits: { maxAttempts: 1 } })
   assert.is(await askOnce(), '502 one/m=401:credentials, stopped=max-attempts')
 })
 
-test('the last attempt is saved for another model if every key so far has failed at one model', async () => {
+test('the last attempt is saved for another model if every key so far has failed for one model', async () => {
   const upstream = fakeUpstream(({ provider }) => (provider === 'one' ? rejectWith(503)() : json(chatResponse())))
   const connections = [...['a', 'b', 'c', 'd'].map((name) => ({ provider: 'one', name })), 'two']
   const { send } = await openFailing({ fetch: upstream, connections })
@@ -203,7 +207,7 @@ test('the last attempt is saved for another model if every key so far has failed
   )
 })
 
-test('no last attempt is reserved if two models have failed, or if there is no other model', async () => {
+test("the last attempt isn't saved if two models have failed, or if there is no other model", async () => {
   const upstream = fakeUpstream(({ provider }) => (provider === 'one' ? rejectWith(503)() : json(chatResponse())))
   const connections = ['one', 'two']
   const combos = { chain: ['one/a', 'one/b', 'one/c', 'two/m'] }

@@ -6,11 +6,11 @@ import { chatResponse } from './support/responses.ts'
 import { toFeatures } from './support/steps.ts'
 import { fakeUpstream, json } from './support/upstream.ts'
 
-const test = suite('hedges that the gateway fails to prepare')
+const test = suite("hedges that the gateway can't prepare")
 
 const P95 = 20
 
-/** Opens a combo that hedges. Its first target responds within `P95` until it is slow, and preparing the second then fails. */
+/** Opens a hedging combo. Its first target responds within `P95` until it becomes slow, and preparing the second one then fails. */
 async function openFailing() {
   const clock = fakeClock()
   const slow = Promise.withResolvers<Response>()
@@ -64,7 +64,7 @@ async function openFailing() {
   return { clock, upstream, errors, reply, respond: (response: Response) => slow.resolve(response) }
 }
 
-test('the first attempt continues, and the request gets its response', async () => {
+test('the first attempt continues and returns its response', async () => {
   const { upstream, errors, reply, respond } = await openFailing()
   respond(json(chatResponse()))
   const response = await reply

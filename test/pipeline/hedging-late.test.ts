@@ -6,7 +6,7 @@ import { openHedging, respond } from './support/hedging.ts'
 
 const test = suite('hedged attempts that end late')
 
-/** Wraps a `fetch` so that its calls end some turns of the event loop after they are canceled. */
+/** Wraps a `fetch` so that its calls end some event loop turns after they are canceled. */
 function endingLate(fetch: UpstreamFetch): UpstreamFetch {
   const raw = (call: UpstreamCall): PendingResponse => {
     const pending = startCall(fetch, call)
@@ -26,7 +26,7 @@ const lateBy = ({ url }: UpstreamCall) => (url.includes('one.test') ? 1 : 3)
 const nextTurn = () => new Promise((resolve) => setImmediate(resolve))
 
 for (const stream of [false, true])
-  test(`both attempts are reported before the request if their calls end late after a disconnect${stream ? ', streamed' : ''}`, async () => {
+  test(`both attempts are reported before the request even if their calls end late after a disconnect${stream ? ', streamed' : ''}`, async () => {
     const { upstream, world, send, untilBoth } = await openHedging({}, { stream, wrap: endingLate })
     const controller = new AbortController()
     const pendingRequest = send({ signal: controller.signal })
@@ -40,10 +40,10 @@ for (const stream of [false, true])
     )
     assert.is(upstream.open, 0)
     for (let turn = 0; turn < 4; turn++) await nextTurn()
-    assert.is(world.recorded.attempts.length, 2, 'once each')
+    assert.is(world.recorded.attempts.length, 2, 'each once')
   })
 
-test('both attempts are reported once if the client disconnects just as one succeeds', async () => {
+test('both attempts are reported once if the client disconnects at the moment one succeeds', async () => {
   const controller = new AbortController()
   const recorded: string[] = []
   const onAttempt = ({ provider, outcome }: AttemptRecord) => {

@@ -6,7 +6,7 @@ import { openWorld, type WorldOptions } from './support/world.ts'
 
 const test = suite('when hedging starts a second attempt')
 
-/** Opens a combo of three targets. `msOf` sets the duration of each request in ms, and `fails` its status. */
+/** Opens a combo with three targets. `msOf` sets the duration of each request in ms, and `fails` its status. */
 async function timed(options: WorldOptions & { hedge?: boolean } = {}) {
   const { hedge = true, ...extra } = options
   const clock = fakeClock()
@@ -18,7 +18,7 @@ async function timed(options: WorldOptions & { hedge?: boolean } = {}) {
   })
   const combos = { pool: { models: ['one/m', 'two/m', 'three/m'], ...(hedge && { hedge }) } }
   const world = await openWorld({ fetch: upstream, clock, combos, ...extra })
-  /** Sends one request. Resolves to the targets it called, and its duration in ms. */
+  /** Sends one request. Resolves to the targets that were called, and the duration in ms. */
   async function send(model = 'pool') {
     const before = upstream.calls.length
     const startedAt = clock.now()
@@ -32,7 +32,7 @@ async function timed(options: WorldOptions & { hedge?: boolean } = {}) {
     const called = upstream.providers.slice(before).join('+')
     return { called, ms: clock.now() - startedAt, status: response.status, headers: response.headers }
   }
-  /** Makes the first target respond this many times, mostly within 10 ms, and nearly always within 50 ms. */
+  /** Makes the first target respond this many times, mostly within 10 ms and nearly always within 50 ms. */
   async function warm(times: number) {
     for (let time = 0; time < times; time++) {
       recorded.msOf = () => (time % 10 === 9 ? 50 : 10)
@@ -40,20 +40,20 @@ async function timed(options: WorldOptions & { hedge?: boolean } = {}) {
     }
     recorded.msOf = () => 10
   }
-  for (const model of ['two/m', 'three/m']) await send(model) // opens their credentials
+  for (const model of ['two/m', 'three/m']) await send(model) // decrypts their credentials
   return { world, upstream, clock, recorded, send, warm }
 }
 
 const slowFirst = ({ provider }: Call) => (provider === 'one' ? 500 : 10)
 
-test('there is no second attempt unless the combo enables hedging', async () => {
+test('no second attempt starts unless the combo enables hedging', async () => {
   const { recorded, send, warm } = await timed({ hedge: false })
   await warm(40)
   recorded.msOf = slowFirst
   assert.equal([(await send()).called, (await send('one/m')).called], ['one', 'one'])
 })
 
-test('there is no second attempt before the target has responded twenty times', async () => {
+test('no second attempt starts before the target has responded twenty times', async () => {
   const { recorded, send, warm } = await timed()
   await warm(19)
   recorded.msOf = slowFirst
@@ -77,7 +77,7 @@ test('the second attempt starts after the time within which nearly all responses
   assert.is((await pending).headers.get('x-signalbox-target'), 'two/m')
 })
 
-test("the header lists both attempts, and the slower target's health doesn't change", async () => {
+test("the header lists both attempts, and the slower target's health is unchanged", async () => {
   const { world, recorded, send, warm } = await timed()
   await warm(100)
   recorded.msOf = slowFirst
@@ -93,7 +93,7 @@ test("the header lists both attempts, and the slower target's health doesn't cha
       ['one', 'outrun'],
       ['two', 'answered'],
     ],
-    'in the order in which they began',
+    'in the order in which they started',
   )
   assert.equal(
     world.recorded.attempts.slice(-2).map(({ outcome, status, durationMs }) => [outcome, status, durationMs < 100]),
@@ -104,7 +104,7 @@ test("the header lists both attempts, and the slower target's health doesn't cha
   )
 })
 
-test('if both fail, the next target is tried, and attempts are counted together', async () => {
+test('if both attempts fail, the next target is tried, and both count toward the attempt limit', async () => {
   for (const [maxAttempts, called, status] of [
     [3, 'one+two+three', 200],
     [2, 'one+two', 503],
@@ -119,7 +119,7 @@ test('if both fail, the next target is tried, and attempts are counted together'
   }
 })
 
-test("a target in cooldown isn't used for a second attempt", async () => {
+test('a hedge never goes to a target in cooldown', async () => {
   const { recorded, send, warm } = await timed()
   await warm(40)
   recorded.fails = ({ provider }) => (provider === 'two' ? 401 : undefined)
@@ -128,7 +128,7 @@ test("a target in cooldown isn't used for a second attempt", async () => {
   assert.is((await send()).called, 'one+three')
 })
 
-test('a second attempt without a target takes nothing from the budget', async () => {
+test("a hedge without an available target doesn't use up the budget", async () => {
   const { world, recorded, send, warm } = await timed()
   await world.api.combos.create({ name: 'lonely', models: ['one/m'], hedge: true })
   await warm(40) // earns two hedges
@@ -159,6 +159,6 @@ test('at most 5% of 2,000 requests are hedged, even if the first target is very 
     await Promise.all(requested)
   }
   const extra = upstream.calls.length - before - requests
-  assert.ok(extra > 0.03 * requests && extra <= 0.05 * requests, `${extra} calls more`)
+  assert.ok(extra > 0.03 * requests && extra <= 0.05 * requests, `${extra} extra calls`)
   assert.is(upstream.open, 0)
 })

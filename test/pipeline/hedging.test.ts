@@ -9,14 +9,14 @@ const test = suite('hedging a slow attempt')
 
 for (const stream of [false, true]) {
   const label = stream ? 'a stream' : 'a single response'
-  test(`both attempts end when the client disconnects: ${label}`, async () => {
+  test(`a client disconnect aborts both attempts: ${label}`, async () => {
     const { upstream, world, clock, send, untilBoth } = await openHedging({}, { stream })
     const controller = new AbortController()
     const pending = send({ signal: controller.signal })
     await untilBoth()
     assert.equal([upstream.providers, upstream.open], [['one', 'two'], 2])
     controller.abort()
-    assert.is(upstream.open, 0, 'at once')
+    assert.is(upstream.open, 0, 'immediately')
     assert.is((await pending).status, 499)
     assert.equal(world.recorded.attempts.map(({ provider, outcome }) => `${provider} ${outcome}`).sort(), [
       'one cancelled',
@@ -25,7 +25,7 @@ for (const stream of [false, true]) {
     assert.is(clock.pending(), 0)
   })
 
-  test(`a faster hedge ends the first attempt: ${label}`, async () => {
+  test(`a faster hedge cancels the first attempt: ${label}`, async () => {
     const { upstream, world, clock, send, untilBoth } = await openHedging({ two: () => respond(stream) }, { stream })
     const pending = send()
     await untilBoth()
@@ -42,7 +42,7 @@ for (const stream of [false, true]) {
   })
 }
 
-test('a hedge requests and hides stream usage like the first attempt', async () => {
+test('a hedge requests stream usage and hides it from the client like the first attempt', async () => {
   const { upstream, world, send, untilBoth } = await openHedging(
     { two: () => respond(true) },
     { stream: true, includeStreamUsage: true },
@@ -61,7 +61,7 @@ test('a hedge requests and hides stream usage like the first attempt', async () 
   assert.equal([world.recorded.usages.at(-1)?.provider, world.recorded.usages.at(-1)?.inputTokens], ['two', 7])
 })
 
-test('a hedge replaces the first attempt if the first one fails in the meantime', async () => {
+test('a hedge replaces the first attempt if that fails in the meantime', async () => {
   let fail: () => void = () => {}
   const failing = new Promise<void>((resolve) => {
     fail = resolve
@@ -79,7 +79,7 @@ test('a hedge replaces the first attempt if the first one fails in the meantime'
   assert.match(response.headers.get('x-signalbox-attempts') ?? '', /^one\/m=500:server\S*, two\/m=200$/)
 })
 
-test('a hedge ends when the first attempt gets a client error, which is returned immediately', async () => {
+test('a client error from the first attempt ends the hedge and is returned immediately', async () => {
   const { upstream, world, clock, send, untilBoth } = await openHedging({
     one: () => clock.sleep(P95 + 5).then(() => json({ error: { message: 'bad' } }, 422)),
   })
@@ -96,10 +96,10 @@ test('a hedge ends when the first attempt gets a client error, which is returned
 })
 
 for (const [label, item, status] of [
-  ['which succeeds', () => respond(false), 200],
-  ['unless that fails as well', () => json({}, 500), 422],
+  ['it succeeds', () => respond(false), 200],
+  ['it fails too', () => json({}, 500), 422],
 ] as const) {
-  test(`a hedge that doesn't support a request leaves it to the first attempt, ${label}`, async () => {
+  test(`if the hedge gets a client error, the first attempt decides the outcome: ${label}`, async () => {
     const { upstream, clock, send, untilBoth } = await openHedging({
       one: () => clock.sleep(P95 + 5).then(item),
       two: () => json({ error: { message: 'bad' } }, 422),
@@ -112,12 +112,12 @@ for (const [label, item, status] of [
   })
 }
 
-/** The gateway decrypts this many credentials before they are needed. */
+/** The gateway decrypts this many credentials before the hedge's credential. */
 const spares = Array.from({ length: 50 }, (_, index) => ({ provider: 'three', name: `spare ${index}` }))
 
 /**
- * The head start of the first attempt, in microtasks. Its response is being read when the second attempt starts, and complete when that attempt's
- * credential is open.
+ * The first attempt's head start in microtasks. Its response is still being read when the second attempt starts, but is complete by the time that
+ * attempt's credential is decrypted.
  */
 const HEAD_START = 10
 
@@ -145,13 +145,13 @@ test("a hedge is never sent if the first attempt succeeds while the hedge's cred
   while (upstream.calls.length < 1) await clock.advance(0)
   await clock.advance(P95)
   assert.is((await pending).headers.get('x-signalbox-target'), 'one/m')
-  await world.api.connections.list() // by now, the credential is open
+  await world.api.connections.list() // by now, the credential is decrypted
   await clock.advance(0)
   assert.equal([upstream.providers, upstream.open], [['one'], 0])
   assert.is(world.recorded.attempts.length, 1)
 })
 
-test("a hedge whose credential can't be decrypted doesn't affect the first attempt", async () => {
+test("a hedge with a credential that can't be decrypted doesn't affect the first attempt", async () => {
   const clock = fakeClock()
   const storage = memoryStorage({ clock })
   const first = () => clock.sleep(P95 + 5).then(() => respond(false))
@@ -170,7 +170,7 @@ test("a hedge whose credential can't be decrypted doesn't affect the first attem
 const empty = { choices: [{ index: 0, message: { role: 'assistant', content: '' }, finish_reason: 'stop' }] }
 
 for (const [label, first, status, failures] of [
-  ["a hedge's empty response is returned if the other response is empty as well", empty, '200:content', []],
+  ["a hedge's empty response is returned if the other response is empty too", empty, '200:content', []],
   ["a hedge's empty response is not returned if the other response has content", chatResponse(), '200', ['two']],
 ] as const)
   test(label, async () => {
@@ -193,7 +193,7 @@ for (const [label, first, status, failures] of [
     )
   })
 
-test('a hedged request counts once if both attempts succeed at the same moment, and is no longer in flight', async () => {
+test('a hedged request counts once if both attempts succeed at the same moment, and is no longer in flight afterward', async () => {
   let release: () => void = () => {}
   const both = new Promise<void>((resolve) => {
     release = resolve

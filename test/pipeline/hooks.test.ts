@@ -15,7 +15,7 @@ const failingFirst = () =>
 
 const chain = { chain: ['one/m', 'two/m'] }
 
-test('hooks report what a translation dropped under the same names as the response headers', async () => {
+test('hooks report fields dropped in translation under the same names as the response headers', async () => {
   const world = await openWorld({ fetch: fakeUpstream(() => sse(messageEvents())) })
   const callOptions = { model: 'claude/c', stream: true, messages: [{ role: 'user', content: 'Hi' }] }
   for (const body of [{ seed: 7 }, {}]) await (await world.chat({ ...callOptions, ...body })).text()
@@ -25,7 +25,7 @@ test('hooks report what a translation dropped under the same names as the respon
   )
 })
 
-test('hooks get each attempt, usage record, and request once, with its details', async () => {
+test('hooks receive each attempt, usage record, and request once, with its details', async () => {
   const catalog = {
     one: { baseUrl: 'http://one.test/v1' },
     two: { baseUrl: 'http://two.test/v1', models: [{ id: 'm', price: { input: 2, output: 10 } }] },
@@ -95,7 +95,7 @@ test('hooks get each attempt, usage record, and request once, with its details',
   }
 })
 
-test("hooks get a request's skipped targets, and the reason why it stopped", async () => {
+test("hooks receive a request's skipped targets, and the reason why it stopped", async () => {
   const world = await openWorld({
     fetch: fakeUpstream(({ provider }) => json({ error: { message: 'no' } }, provider === 'one' ? 401 : 500)),
     combos: { chain: { models: [{ model: 'two/m', when: { tools: true } }, 'none/m', 'one/m', 'two/m', 'three/m'] } },
@@ -115,7 +115,7 @@ test("hooks get a request's skipped targets, and the reason why it stopped", asy
   ])
 })
 
-test("hooks get a Messages stream's usage from its first and last events, including cached tokens", async () => {
+test("hooks receive a Messages stream's usage from its first and last events, including cached tokens", async () => {
   const world = await openWorld({ fetch: failingFirst() })
   await (await world.messages({ stream: true })).text()
   const [usage] = world.recorded.usages
@@ -125,7 +125,7 @@ test("hooks get a Messages stream's usage from its first and last events, includ
   )
 })
 
-test('hooks get the end of a stream only after the last byte has been sent', async () => {
+test('hooks receive the end of a stream only after the last byte has been sent', async () => {
   const world = await openWorld({ fetch: fakeUpstream(() => sse(chatEvents())) })
   const response = await world.chat({ stream: true })
   assert.is(world.recorded.attempts.length, 1)
@@ -136,7 +136,7 @@ test('hooks get the end of a stream only after the last byte has been sent', asy
   assert.is(world.recorded.requests[0]?.durationMs, 250)
 })
 
-test("hooks get a request that can't be read or has no target, without usage", async () => {
+test("hooks receive a request that can't be read or has no target, without usage", async () => {
   const world = await openWorld()
   await world.post('/v1/chat/completions', 'no json')
   await world.chat({ model: 'nobody/nothing' })
@@ -150,14 +150,14 @@ test("hooks get a request that can't be read or has no target, without usage", a
   assert.equal([world.recorded.usages, world.recorded.attempts, world.recorded.errors], [[], [], []])
 })
 
-test('hooks get the usage so far, and the failure status, of a stream that fails midway', async () => {
+test('hooks receive the usage so far, and the failure status, of a stream that fails midway', async () => {
   const world = await openWorld({ fetch: fakeUpstream(() => sse(chatEvents().slice(0, 3), 'error')) })
   await (await world.chat({ stream: true })).text()
   assert.is(world.recorded.requests[0]?.status, 502)
   assert.is(world.recorded.usages.length, 1)
 })
 
-test('requests succeed if hooks throw, reject, or hang', async () => {
+test('requests succeed even if hooks throw, reject, or hang', async () => {
   const ways: Array<() => unknown> = [
     () => {
       throw new Error('hook')
@@ -185,7 +185,7 @@ test('requests succeed if hooks throw, reject, or hang', async () => {
   }
 })
 
-test('onError gets a storage failure once, and the client gets no details, even if hook and logger fail', async () => {
+test('onError receives a storage failure once, and the client gets no details, even if hook and logger fail', async () => {
   for (const isRude of [false, true]) {
     const seen: unknown[] = []
     const throwRudely = () => {

@@ -4,11 +4,11 @@ import { json } from './support/upstream.ts'
 import { openWorld, token } from './support/world.ts'
 
 /*
- * The requests and responses of @hono/node-server before 2.1.9 have the platform's prototype, and forward the members they know to a real object.
- * They inherit a `bytes()` that rejects, because the object itself isn't a real one.
+ * In @hono/node-server before 2.1.9, requests and responses have the platform's prototype, and forward the members they know to a real object. They
+ * inherit a `bytes()` that rejects, because the wrapper itself isn't a real request or response.
  */
 
-const test = suite('apps whose request or response inherits bytes() from the platform')
+const test = suite('apps with a request or response that inherits bytes() from the platform')
 
 const passedOn = ['method', 'url', 'headers', 'body', 'bodyUsed', 'signal', 'status', 'ok'] as const
 const methods = ['arrayBuffer', 'json', 'text'] as const
@@ -50,11 +50,11 @@ for (const [name, length] of [
   })
 }
 
-const read = suite('requests whose body the app has read')
+const read = suite('requests with a body that the app has already read')
 
 for (const path of ['/v1/chat/completions', '/api/keys']) {
   read(
-    `a request to ${path} with a body that the app has read gets an error with advice, and the operator is notified`,
+    `a request to ${path} with a body that the app has already read gets an error with advice, and the operator is notified`,
     async () => {
       const world = await openWorld()
       const headers = { 'content-type': 'application/json', authorization: `Bearer ${token}` }

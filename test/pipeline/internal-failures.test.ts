@@ -36,7 +36,7 @@ for (const [mode, path, recorded] of [
   ['translates', '/v1/messages', /event: error\ndata: [^\n]*Internal server error[^\n]*\n\n$/],
   ['passes on', '/v1/chat/completions', /data: \{"error":\{[^\n]*Internal server error[^\n]*\n\n$/],
 ] as const) {
-  test(`an internal failure while the gateway ${mode} a stream goes to onError, and doesn't count against the target`, async () => {
+  test(`an internal failure while the gateway ${mode} a stream is passed to onError, and doesn't count against the target`, async () => {
     const chunks = [
       ...chatEvents()
         .slice(0, 3)
@@ -55,7 +55,7 @@ for (const [mode, path, recorded] of [
   })
 }
 
-test('an internal failure at the end of a passed-through stream goes to onError, even if the client has disconnected', async () => {
+test('an internal failure at the end of a passed-through stream is passed to onError, even if the client has disconnected', async () => {
   const observe = () => {
     throw new RangeError('too odd')
   }

@@ -11,7 +11,7 @@ const test = suite('references to items of earlier responses')
 const tools = [{ type: 'function', name: 'get_weather', parameters: { type: 'object', properties: {} } }]
 const request = { role: 'user', content: 'How warm is it?' }
 
-/** Opens a gateway whose providers call their tools, and answer after they get the results. */
+/** Opens a gateway with providers that call their tools, and answer once they have the results. */
 async function open() {
   const { upstream, world } = await openGateway(({ provider, body, url }) => {
     const isStream = url.href.includes(':streamGenerateContent') || JSON.parse(body).stream === true
@@ -27,7 +27,7 @@ async function open() {
 
 const HAS_RESULTS = /"(tool_call_id|function_call_output|tool_result|functionResponse)"/
 
-/** Resolves to the output of a response, streamed or not. */
+/** Resolves to a response's output, streamed or not. */
 async function getOutput(response: Response): Promise<JsonObject[]> {
   assert.is(response.status, 200)
   const text = await response.text()
@@ -48,7 +48,7 @@ const sentTo = (world: { upstream: { calls: { body: string }[] } }, index: numbe
 
 for (const format of wireFormats.filter((name) => name !== 'openai-responses'))
   for (const stream of [false, true])
-    test(`the provider gets the referenced items themselves (${format}${stream ? ', streamed' : ''})`, async () => {
+    test(`the provider gets the referenced items instead of references (${format}${stream ? ', streamed' : ''})`, async () => {
       const opened = await open()
       const model = `${providerOf[format]}/m`
       const items = await getOutput(await opened.respond({ model, stream, input: [request] }))
@@ -74,7 +74,7 @@ async function readError(response: Response) {
   return error
 }
 
-test('a reference to an unknown item fails with a 400 that mentions the item and suggests store: false', async () => {
+test('a reference to an unknown item fails with a 400 that names the item and suggests store: false', async () => {
   const { respond } = await open()
   const { message, param } = await readError(
     await respond({ model: 'chat/m', input: [request, { type: 'item_reference', id: 'msg_gone' }] }),
@@ -84,7 +84,7 @@ test('a reference to an unknown item fails with a 400 that mentions the item and
   assert.match(message, '"store": false')
 })
 
-test("items of a request with store: false aren't remembered", async () => {
+test("items of a request with store: false aren't stored", async () => {
   const { respond } = await open()
   const items = await getOutput(await respond({ model: 'chat/m', store: false, input: [request] }))
   const [call] = items.filter(({ type }) => type === 'function_call')
@@ -92,7 +92,7 @@ test("items of a request with store: false aren't remembered", async () => {
   assert.match((await readError(await respond({ model: 'chat/m', input }))).message, String(call?.id))
 })
 
-test("an item can't be found with another client's key", async () => {
+test("an item can't be referenced with another client's key", async () => {
   const { respond, world } = await open()
   const [mine, other] = await Promise.all(['mine', 'other'].map((name) => getKey(world, name)))
   const items = await getOutput(await respond({ model: 'chat/m', input: [request] }, { 'x-api-key': mine ?? '' }))
@@ -127,14 +127,14 @@ for (const stream of [false, true])
 
 const getKey = async (world: World, name: string) => (await world.api.keys.create({ name })).key
 
-test('a request with references passes unchanged to the Responses provider that has the items', async () => {
+test('a request with references passes through unchanged to the Responses provider that has the items', async () => {
   const opened = await open()
   const input = [request, { type: 'item_reference', id: 'msg_of_the_provider' }]
   await getOutput(await opened.respond({ model: 'responses/m', input }))
   assert.equal(sentTo(opened, 0).input, input)
 })
 
-test('a Responses provider gets the items themselves if another provider created them', async () => {
+test('a Responses provider gets the full items if another provider created them', async () => {
   const opened = await open()
   const items = await getOutput(await opened.respond({ model: 'messages/m', input: [request] }))
   const input = [request, ...referencesTo(items), ...getResults(items)]
@@ -153,7 +153,7 @@ test('the type of a reference is optional', async () => {
   }
 })
 
-test('the tokens of a request with references include the items', async () => {
+test("a request's token count includes referenced items", async () => {
   const opened = await open()
   const items = await getOutput(await opened.respond({ model: 'messages/m', input: [request] }))
   const input = [request, ...referencesTo(items), ...getResults(items)]

@@ -1,7 +1,7 @@
 import { openManagement } from '../management/open-management.ts'
 import { assert, suite } from '../support/suite.ts'
 
-const test = suite('the kind of a model')
+const test = suite('model kinds')
 
 const catalog = {
   openai: {
@@ -49,7 +49,7 @@ async function open(status: number, path = '/v1/chat/completions') {
   return { api: gateway.api, send, requests }
 }
 
-test("if a provider rejects a model in chat, the model's kind is added to the error", async () => {
+test("if a provider rejects a model in chat, the error adds the model's kind", async () => {
   for (const status of [400, 403, 404])
     for (const path of ['/v1/chat/completions', '/v1/messages']) {
       const { send } = await open(status, path)
@@ -66,7 +66,7 @@ for (const [model, purpose, endpoint] of [
   ['tts-1', 'speech', '/v1/audio/speech'],
   ['whisper-1', 'transcription', '/v1/audio/transcriptions'],
 ] as const)
-  test(`a model for ${purpose} is rejected in chat, and no provider is called`, async () => {
+  test(`a model for ${purpose} is rejected in chat without calling a provider`, async () => {
     for (const path of ['/v1/chat/completions', '/v1/messages']) {
       const { send, requests } = await open(200, path)
       assert.is(
@@ -77,7 +77,7 @@ for (const [model, purpose, endpoint] of [
     }
   })
 
-test("the error for a model at another kind's endpoint gives the right endpoint, and no provider is called", async () => {
+test("the error for a model at another kind's endpoint names the right endpoint, and no provider is called", async () => {
   const { send, requests, api } = await open(200)
   await api.customModels.create({ providerAlias: 'openai', id: 'own', type: 'embedding' })
   for (const model of ['text-embedding-3-small', 'own'])
@@ -93,7 +93,7 @@ test("the error for a model at another kind's endpoint gives the right endpoint,
   assert.equal(requests, [])
 })
 
-test('the error for a combo of another kind gives the right endpoint', async () => {
+test('the error for a combo of another kind names the right endpoint', async () => {
   const { send, requests, api } = await open(200)
   await api.combos.create({ name: 'vectors', models: ['openai/text-embedding-3-small'], kind: 'embedding' })
   await api.combos.create({ name: 'talk', models: ['openai/gpt-5'] })
@@ -108,7 +108,7 @@ test('the error for a combo of another kind gives the right endpoint', async () 
   assert.equal(requests, [])
 })
 
-test('a model or combo for speech or images is rejected at the endpoints of other kinds', async () => {
+test('a model for speech or a combo for images is rejected at the endpoints of other kinds', async () => {
   const { send, requests, api } = await open(200)
   await api.combos.create({ name: 'pictures', models: ['openai/gpt-image-2'], kind: 'image' })
   for (const path of ['/v1/embeddings', '/v1/rerank', '/v1/moderations', '/v1/search', '/v1/web/fetch']) {
@@ -124,14 +124,14 @@ test('a model or combo for speech or images is rejected at the endpoints of othe
   assert.equal(requests, [])
 })
 
-test('an entry of another kind in a combo is skipped', async () => {
+test('a combo entry of another kind is skipped', async () => {
   const { send, requests, api } = await open(200)
   await api.combos.create({ name: 'mixed', models: ['openai/text-embedding-3-small', 'openai/gpt-5'] })
   await send('mixed')
   assert.equal([...new Set(requests)], ['http://openai.test/v1/chat/completions'])
 })
 
-test('models that read images, and Google models that generate them, are called in chat', async () => {
+test('models that read images, and Google models that generate them, can be called in chat', async () => {
   const { send, requests, api } = await open(400)
   await api.combos.create({ name: 'seeing', models: ['openai/seer'], kind: 'imageToText' })
   assert.match(await send('openai/seer'), /^400 This is not a chat model/)
@@ -141,20 +141,20 @@ test('models that read images, and Google models that generate them, are called 
   assert.match(await send('google/gemini-embedding-001'), /Use POST \/v1\/embeddings\./)
 })
 
-test('the error mentions the kind if a combo resolves to the model', async () => {
+test('the error mentions the kind even if a combo resolves to the model', async () => {
   const { api, send } = await open(404)
   await api.combos.create({ name: 'pictures', models: ['google/gemini-image'] })
   assert.match(await send('pictures'), /"google\/gemini-image" is a model for images\./)
 })
 
-test("the error doesn't mention the kind if the provider has failed for another reason", async () => {
+test("the error doesn't mention the kind if the provider failed for another reason", async () => {
   for (const status of [401, 429, 500]) {
     const { send } = await open(status)
     assert.not.match(await send('google/gemini-image'), /model for images/)
   }
 })
 
-test("the error mentions the kind if the provider isn't connected, or missing from the name", async () => {
+test("the error mentions the kind if the provider isn't connected or is missing from the name", async () => {
   const { send } = await open(200)
   assert.match(
     await send('groq/whisper'),
@@ -169,6 +169,6 @@ test("the error mentions the kind if the provider isn't connected, or missing fr
   assert.match(
     await send('text-embedding-3-small', '/v1/embeddings'),
     /lists the available models\.$/,
-    'it was asked where it is asked',
+    'the request was already at the right endpoint',
   )
 })

@@ -14,7 +14,7 @@ test.after(lab.close)
 const STREAMS = 8
 const BODY_BYTES = 4 * 1024 * 1024
 
-/** Opens providers that start their response and then stall. */
+/** Opens providers that start a response and then stall. */
 const thinking = rawUpstream(({ url }) => {
   const events = (url.startsWith('http://claude.test') ? messageEvents() : chatEvents())
     .slice(0, -2)
@@ -28,7 +28,7 @@ const thinking = rawUpstream(({ url }) => {
 /** Resolves when the first bytes arrive, and leaves the stream open. No listener may close over the body, because that would keep it in memory. */
 function openStream(url: string, body: Buffer): Promise<void> {
   const asking = request(url, { method: 'POST', headers: { 'content-type': 'application/json' }, agent: false })
-  asking.on('error', () => {}) // the lab closes it
+  asking.on('error', () => {}) // the test environment closes it
   const opened = readFirstBytes(asking)
   asking.end(body)
   return opened
@@ -50,17 +50,17 @@ const chat = (model: string) => (content: string) => ({
 })
 
 const clients: Record<string, (content: string) => { path: string; body: object }> = {
-  'that is passed through': chat('one/m'),
-  'of a Chat Completions client that is translated': chat('claude/c'),
-  'of a Messages client that is translated': (content) => ({
+  'for a passed-through request': chat('one/m'),
+  'for a translated Chat Completions client': chat('claude/c'),
+  'for a translated Messages client': (content) => ({
     path: '/v1/messages',
     body: { model: 'one/m', max_tokens: 9, stream: true, messages: [{ role: 'user', content }] },
   }),
-  'of a Responses client that is translated': (input) => ({
+  'for a translated Responses client': (input) => ({
     path: '/v1/responses',
     body: { model: 'one/m', stream: true, store: false, input },
   }),
-  'of a Gemini client that is translated': (text) => ({
+  'for a translated Gemini client': (text) => ({
     path: '/v1beta/models/one/m:streamGenerateContent?alt=sse',
     body: { contents: [{ role: 'user', parts: [{ text }] }] },
   }),
@@ -80,5 +80,8 @@ for (const [client, getRequest] of Object.entries(clients))
     const before = await bytesHeld()
     for (let stream = 0; stream < STREAMS; stream++) await send(String(stream).repeat(BODY_BYTES))
     const held = (await bytesHeld()) - before
-    assert.ok(held < (STREAMS * BODY_BYTES) / 4, `${STREAMS} streams hold ${(held / BODY_BYTES).toFixed(1)} bodies`)
+    assert.ok(
+      held < (STREAMS * BODY_BYTES) / 4,
+      `${STREAMS} streams hold ${(held / BODY_BYTES).toFixed(1)} bodies in memory`,
+    )
   })

@@ -6,14 +6,14 @@ import { clients } from './support/sdk/clients/clients.ts'
 import { MODEL, openBefore } from './support/sdk/gateway.ts'
 import { fakeUpstream, json, sse } from './support/upstream.ts'
 
-const test = suite('dropped fields that are found after the response headers are sent')
+const test = suite('dropped fields found after the response headers have been sent')
 
 const COMMENT = ': x-signalbox-warning: dropped:answer.mcp_call\n'
 const WARNINGS = ['dropped:answer.mcp_call']
 
 const output = { type: 'message', id: 'msg_1', role: 'assistant', content: [{ type: 'output_text', text: 'a' }] }
 
-/** Responses with a block or an item of a tool that no client has requested. */
+/** Responses that contain a block or item of a tool that no client has requested. */
 const responses = {
   'anthropic-messages': message([{ type: 'mcp_call' }, { type: 'text', text: 'a' }]),
   'openai-responses': response({ type: 'mcp_call', id: 'm1' }, output),
@@ -21,11 +21,11 @@ const responses = {
 
 const eventsFrom = (from: keyof typeof responses) => getEvents(from, responses[from].events)
 
-/** Returns a provider whose format differs from the client's. */
+/** Returns a provider with a different format than the client's. */
 const otherThan = (client: ClientFormat): keyof typeof responses =>
   client === 'anthropic-messages' ? 'openai-responses' : 'anthropic-messages'
 
-/** Matches the only event that follows the comment. */
+/** Matches the only event after the comment. */
 const endings: [client: WireFormat, ending: RegExp][] = [
   ['openai-chat', /^data: \[DONE\]\n\n$/],
   ['openai-responses', /^event: response.completed\ndata: .*\n\n$/],
@@ -53,7 +53,7 @@ for (const [client, ending] of endings) {
   })
 }
 
-test('only hooks get the fields dropped from a stream if the client requests an array or would mistake comments for events', async () => {
+test('fields dropped from a stream are reported only to hooks if the client requests an array or would mistake comments for events', async () => {
   const path = '/v1beta/models/messages%2Fm:streamGenerateContent'
   for (const query of ['?alt=sse', '']) {
     const { world } = await openGateway(() => sse(eventsFrom('anthropic-messages')))
@@ -66,7 +66,7 @@ test('only hooks get the fields dropped from a stream if the client requests an 
   }
 })
 
-test('fields dropped from a stream are also reported in a header if the provider sent the stream in one piece', async () => {
+test('fields dropped from a stream are also reported in a header if the provider sent the stream all at once', async () => {
   const { world } = await openGateway(() => json(responses['anthropic-messages'].response))
   const recorded = await request(world, { client: 'openai-chat', model: 'messages/m', stream: true })
   assert.is(recorded.headers.get('x-signalbox-warning'), WARNINGS[0])
@@ -86,14 +86,14 @@ test('fields dropped from an otherwise empty response are reported', async () =>
     }
 })
 
-test('no dropped fields are reported for a passed-through stream, or for a request without any', async () => {
+test('no dropped fields are reported for a passed-through stream, or if nothing was dropped', async () => {
   const { world } = await openGateway(() => sse(eventsFrom('anthropic-messages')))
   const recorded = await request(world, { client: 'anthropic-messages', model: 'messages/m', stream: true })
   assert.is(await recorded.text(), eventsFrom('anthropic-messages').join(''))
   assert.not.ok('warnings' in (world.recorded.requests[0] ?? {}))
 })
 
-test('fields dropped from a stream are counted and their names truncated, because a provider can invent any number', async () => {
+test('fields dropped from a stream are counted and their names truncated, because a provider can invent any number of them', async () => {
   const names = Array.from({ length: 1_000 }, (_, index) => ({ type: `${index} ${'x'.repeat(1_000)}` }))
   const { response } = message([...names, { type: 'text', text: 'a' }])
   const { world } = await openGateway(() => json(response))

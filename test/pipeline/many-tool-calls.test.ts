@@ -38,7 +38,7 @@ const begun = (index: number, args: string) => ({
   function: { name: 'look', arguments: args },
 })
 
-/** Streams of this many calls, which are open concurrently if the format allows that. */
+/** Streams with this many calls, all open concurrently if the format allows it. */
 const streams: Record<string, (count: number) => Response> = {
   chat: (count) =>
     toChunks([
@@ -135,7 +135,7 @@ const streams: Record<string, (count: number) => Response> = {
     ),
 }
 
-/** Returns the tool calls of a stream, with `more` as other content between them. */
+/** Returns a stream's tool calls, with `more` as other content between them. */
 const between = (count: number, begin: (nth: number) => object, extra: object) =>
   toChunks([
     chatChunk({ role: 'assistant', content: 'I look.' }),
@@ -163,10 +163,10 @@ Object.assign(streams, {
     ]),
 })
 
-/** The limit on the growth for five times as many calls: 5 if the time is linear, and up to 25 if it is quadratic. */
+/** The maximum growth factor for five times as many calls: 5 for linear time, and up to 25 for quadratic time. */
 const MAX_RATIO = 11
 
-/** Durations below this, in ms, are too short to compare. */
+/** Durations below this number of ms are too short to compare. */
 const LEAST_MS = 12
 
 const calls = suite('10,000 parallel tool calls')
@@ -175,7 +175,7 @@ for (const [index, [modelOutput, stream]] of Object.entries(streams).entries()) 
   const [provider = ''] = modelOutput.split(',')
   for (const format of isCi ? wireFormats : [wireFormats[index % wireFormats.length] ?? 'openai-chat']) {
     calls(
-      `10,000 parallel tool calls take about five times as long as 2,000: a stream of ${modelOutput} for a client of ${format}`,
+      `10,000 parallel tool calls take about five times as long as 2,000: ${modelOutput} stream, ${format} client`,
       async () => {
         let count = 0
         const world = await openWorld({ fetch: fakeUpstream(() => stream(count)), catalog, connections })
@@ -200,7 +200,7 @@ for (const [index, [modelOutput, stream]] of Object.entries(streams).entries()) 
 const names = suite('an unknown name among 3,000')
 const MOST_MS = 30
 
-names('an unknown name among 3,000 gets a suggestion within milliseconds', async () => {
+names('an unknown name among 3,000 tools gets a suggestion within milliseconds', async () => {
   const ids = getNumbers(3_000).map((index) => `vendor-${index % 60}/model-name-${index}-instruct-preview-2026`)
   const enabled = { provider: 'chat', apiKey: 'a-credential-0123456789', providerSpecificData: { enabledModels: ids } }
   const world = await openWorld({ fetch: fakeUpstream(() => sse([])), catalog, connections: [enabled] })

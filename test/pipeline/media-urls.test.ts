@@ -68,7 +68,7 @@ const rejected: Record<string, readonly string[]> = {
     'https://localhost/',
     'https://LOCALHOST/',
     'https://localhost./',
-    'https://lоcalhost/', // with a Cyrillic letter
+    'https://lоcalhost/', // contains a Cyrillic letter
     'https://a.localhost/',
     'https://ⓛocalhost/',
     'https://router/',

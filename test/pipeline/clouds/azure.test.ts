@@ -33,7 +33,7 @@ test("Azure OpenAI is called at the resource's URL, with the connection's key", 
   assert.equal(JSON.parse(call?.body ?? ''), { ...hello, model: 'gpt-x' })
 })
 
-test('Azure OpenAI is called with a bearer token if the credential is a token', async () => {
+test('Azure OpenAI is called with a bearer token if the credential is one', async () => {
   const apiKey = 'eyJhbGciOiJSUzI1NiJ9.eyJhdWQiOiJ4In0.c2lnbmF0dXJl'
   const { upstream, world } = await open({ resource: 'mine' }, { apiKey })
   await world.chat(hello)
@@ -43,7 +43,7 @@ test('Azure OpenAI is called with a bearer token if the credential is a token', 
 
 const older = '2024-10-21'
 
-/** The settings of a connection, and the URL and the model in the body of its requests. */
+/** A connection's settings, with the URL and the body's model in its requests. */
 const addresses: [settings: ProviderSpecificData, url: string, model?: string][] = [
   [
     { resource: 'mine', apiVersion: older },
@@ -72,7 +72,7 @@ for (const [settings, url, model = 'gpt-x'] of addresses) {
   })
 }
 
-test("Azure's filter results before and after the response don't start or end a client's stream", async () => {
+test("Azure's filter results before and after the response neither start nor end a client's stream", async () => {
   const results = { choices: [], prompt_filter_results: [{ prompt_index: 0, content_filter_results: {} }] }
   const behind = { choices: [{ index: 0, finish_reason: null, content_filter_offsets: { end_offset: 5 } }] }
   const events = chatEvents()
@@ -87,7 +87,7 @@ test("Azure's filter results before and after the response don't start or end a 
   assert.match(translated, /event: message_stop\n/)
 })
 
-test("a response with only Azure's filter results is empty", async () => {
+test("a response with nothing but Azure's filter results is empty", async () => {
   const results = { choices: [], prompt_filter_results: [{ prompt_index: 0, content_filter_results: {} }] }
   const { world } = await open({ resource: 'mine' }, { respond: () => sse(`data: ${JSON.stringify(results)}\n\n`) })
   const response = await world.chat({ ...hello, stream: true })
@@ -95,7 +95,7 @@ test("a response with only Azure's filter results is empty", async () => {
   assert.match((await response.json()).error.message, /before it sent any content/)
 })
 
-test('an Azure OpenAI cooldown lasts as long as "retry-after-ms" specifies', async () => {
+test('an Azure OpenAI cooldown lasts as long as "retry-after-ms" says', async () => {
   const error = { error: { code: '429', message: 'slow down' } }
   const respond: Respond = (_, index) =>
     index === 1 ? json(error, 429, { 'retry-after-ms': '2500', 'retry-after': '60' }) : json(chatResponse())
@@ -106,7 +106,7 @@ test('an Azure OpenAI cooldown lasts as long as "retry-after-ms" specifies', asy
   assert.ok(waitMs >= 2_500 && waitMs < 5_000, String(waitMs))
 })
 
-test('a connection without its URL is reported, without its credential', async () => {
+test("the error for a connection without a URL doesn't contain its credential", async () => {
   const { upstream, world } = await open({ resource: 'mine' })
   const rejected = await world.api.connections.create({ provider: 'azure' }).catch((error) => error)
   assert.is(rejected.status, 400)
@@ -123,7 +123,7 @@ test('a connection without its URL is reported, without its credential', async (
   assert.is(upstream.calls.length, 0)
 })
 
-test("a key that Azure quotes isn't passed on", async () => {
+test("a key that Azure quotes isn't passed to the client", async () => {
   const respond: Respond = () => json({ error: { message: 'bad azure-key-0123456789' } }, 400)
   const { world } = await open({ resource: 'mine' }, { respond })
   const text = await (await world.chat(hello)).text()

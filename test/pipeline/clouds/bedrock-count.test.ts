@@ -81,7 +81,7 @@ for (const [client, send] of Object.entries(clients)) {
     [404, 'UnknownOperationException', ''],
   ]
 
-  test(`the client gets an estimate if Bedrock can't count tokens, and the model stays in use (${client})`, async () => {
+  test(`the client gets an estimate if Bedrock can't count tokens, and the model stays available (${client})`, async () => {
     for (const [status, type, message] of refusals) {
       const { world } = await open(() => json({ message }, status, { 'x-amzn-errortype': `${type}:http://internal` }))
       const [path, body, reads] = send(`bedrock/${MODEL}`)
@@ -104,7 +104,7 @@ const count = async (body: object, reply?: Respond) => {
   return { response, call: upstream.calls[0], requested: JSON.parse(upstream.calls[0]?.body ?? '{}').input?.converse }
 }
 
-test("tokens aren't estimated if the request itself is rejected", async () => {
+test("tokens aren't estimated if the request itself is invalid", async () => {
   const rejectWith = () => json({ message: 'user messages must have non-empty content' }, 400)
   const { response } = await count({}, rejectWith)
   assert.is(response.status, 400)
@@ -116,7 +116,7 @@ test('a response without a token count is a failure', async () => {
   assert.is(response.status, 502)
 })
 
-test('the model in the inference profile is called', async () => {
+test('calls the model of the inference profile', async () => {
   const account = 'arn:aws:bedrock:us-east-1:123456789012'
   for (const [model, requested] of [
     ['anthropic.claude-haiku-4-5-20251001-v1:0', 'anthropic.claude-haiku-4-5-20251001-v1:0'],
@@ -133,7 +133,7 @@ test('the model in the inference profile is called', async () => {
   }
 })
 
-test('a request with reasoning is counted with the smallest budget, and without fields that only a response needs', async () => {
+test('a request with reasoning is counted with the smallest budget, and without fields that only affect the response', async () => {
   const thinking = { type: 'enabled', budget_tokens: 20_000 }
   const { requested, response } = await count({ thinking, temperature: 1, max_tokens: 30_000 })
   assert.equal(Object.keys(requested).sort(), ['additionalModelRequestFields', 'messages'])
@@ -141,7 +141,7 @@ test('a request with reasoning is counted with the smallest budget, and without 
   assert.is(response.headers.get('x-signalbox-warning'), null)
 })
 
-test("the response format isn't counted, and that is reported", async () => {
+test("the response format isn't counted, and the client is notified", async () => {
   const format = { type: 'json_schema', schema: { ...schema, additionalProperties: false } }
   const { requested, response } = await count({ output_config: { format } })
   assert.equal(Object.keys(requested), ['messages'])

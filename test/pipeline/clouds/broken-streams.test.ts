@@ -14,7 +14,7 @@ const connections = [{ provider: 'bedrock', providerSpecificData: { region: 'us-
 
 const started = converseFrames().slice(0, 3)
 
-/** The ways in which streams break off, and their error messages. */
+/** The ways in which streams break off, with their error messages. */
 const breaks: Record<string, [chunks: Uint8Array[], words: RegExp]> = {
   'between two frames': [started, /before the response was complete/],
   'within a frame': [

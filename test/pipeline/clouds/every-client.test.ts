@@ -14,11 +14,11 @@ const catalog: Catalog = {
   vertex: { cloud: 'vertex', format: 'gemini', formats: { 'claude-': 'anthropic-messages' } },
 }
 
-/** A cloud and a model's response there, streamed or not: a text, and a call to look at the sky. */
+/** A cloud model's response, streamed or not: some text and a tool call. */
 interface Place {
   provider: string
   settings: ProviderSpecificData
-  /** The URLs for non-streaming and for streaming requests. */
+  /** The URLs for non-streaming and streaming requests. */
   urls: [whole: string, stream: string]
   whole(): Response
   stream(): Response
@@ -150,7 +150,7 @@ const places: Record<string, Place> = {
 
 for (const [model, { provider, settings, urls, whole, stream }] of Object.entries(places)) {
   for (const format of wireFormats) {
-    test(`${model} responds to clients of ${format}`, async () => {
+    test(`${model} responds to ${format} clients`, async () => {
       const upstream = fakeUpstream((_, index) => (index === 1 ? whole() : stream()))
       const connections = [{ provider, apiKey: 'a-credential-0123456789', providerSpecificData: settings }]
       const world = await openWorld({ fetch: upstream, catalog, connections })

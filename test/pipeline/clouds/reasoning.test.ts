@@ -7,7 +7,7 @@ import { eventFrame } from '../../formats/support/event-stream.ts'
 import { assert, suite } from '../../support/suite.ts'
 import { getBody, json } from '../support/upstream.ts'
 
-const test = suite('reasoning of models on cloud providers')
+const test = suite('reasoning by models on cloud providers')
 
 const catalog: Catalog = {
   bedrock: { cloud: 'bedrock', format: 'bedrock-converse' },
@@ -22,7 +22,7 @@ const [signature, redacted] = SECRETS
 const content = 'Let me look.'
 const redactedContent = btoa(redacted)
 
-/** Converse's blocks, streamed or not. Bytes are base64. */
+/** Converse's blocks, streamed or not. Bytes are in base64. */
 const blocks = [
   { reasoningContent: { reasoningText: { text: content, signature } } },
   { reasoningContent: { redactedContent } },
@@ -49,7 +49,7 @@ const frames = [
 interface Place {
   whole(): Response
   stream(): Response
-  /** The model's own turn, as it gets it back. */
+  /** The model's previous turn, as it is sent back to the model. */
   turn: object
 }
 
@@ -77,13 +77,13 @@ const places: Record<string, Place> = {
   },
 }
 
-/** Removes thought texts, which are for people. A Gemini client may send them back. */
+/** Removes thought texts, which are meant for people. A Gemini client may send them back. */
 const withoutThoughtsOfGemini = (_: string, value: unknown) =>
   Array.isArray(value) ? value.filter((part) => part.thought !== true) : value
 
 for (const [model, { whole, stream, turn }] of Object.entries(places)) {
   for (const client of wireFormats) {
-    test(`clients of ${client} return ${model}'s reasoning to it`, async () => {
+    test(`${client} clients send ${model}'s reasoning back to it`, async () => {
       for (const isStream of [false, true]) {
         const respond = (_: unknown, index: number) => (index === 1 && isStream ? stream() : whole())
         const { upstream, world } = await openGateway(respond, { catalog, connections })

@@ -20,7 +20,7 @@ const keyFile = JSON.stringify({
   client_email: 'me@theirs.iam.gserviceaccount.com',
 })
 
-test('a service account gets one token for many requests, and provides its project', async () => {
+test('a service account uses one token for many requests, and provides its project', async () => {
   const respond: Respond = (call, index) =>
     call.url.pathname === '/token' ? json({ access_token: TOKEN, expires_in: 3_600 }) : all(call, index)
   const { upstream, world } = await open({ respond, apiKey: keyFile, data: {} })
@@ -34,7 +34,7 @@ test('a service account gets one token for many requests, and provides its proje
   }
 })
 
-test('a service account without a token is reported, without its key', async () => {
+test("a service account that can't get a token causes an error that doesn't contain its key", async () => {
   const respond: Respond = ({ body }) => json({ error: 'invalid_grant', error_description: body }, 400)
   const { upstream, world } = await open({ respond, apiKey: keyFile, data: {} })
   const response = await world.chat(hello)
@@ -47,13 +47,13 @@ test('a service account without a token is reported, without its key', async () 
   for (const secret of [sent, keyFile, private_key.slice(40, 80)]) assert.ok(!shown.includes(secret))
 })
 
-test("a token that Google quotes isn't passed on", async () => {
+test("a token that Google quotes isn't passed to the client", async () => {
   const { world } = await open({ respond: () => json({ error: { code: 400, message: `bad ${TOKEN}` } }, 400) })
   const text = await (await world.chat(hello)).text()
   assert.ok(!text.includes(TOKEN), text)
 })
 
-test('the next request gets the token if the client disconnects while waiting for it', async () => {
+test('if the client disconnects while waiting for a token, the next request gets the token', async () => {
   let giveToken = () => {}
   const given = new Promise<void>((resolve) => {
     giveToken = resolve

@@ -10,7 +10,7 @@ const getBody = (call: Call | undefined) => JSON.parse(call?.body ?? '')
 
 const requestOptions = { contents: [{ role: 'user', parts: [{ text: 'Hi' }] }] }
 
-/** The URL of a model by connection settings. */
+/** A model's URL, by connection settings. */
 const addresses: [data: ProviderSpecificData, apiKey: string, model: string, url: string][] = [
   [
     { project: 'mine', region: 'us-central1' },
@@ -63,7 +63,7 @@ const headers = {
     'claude-code-20250219, context-1m-2025-08-07,advanced-tool-use-2025-11-20,tool-search-tool-2025-10-19,context-management-2025-06-27,prompt-caching-scope-2026-01-05',
 }
 
-test("a Claude client's request is passed on unchanged, except for fields that Vertex rejects", async () => {
+test("a Claude client's request is passed through, except for fields that Vertex rejects", async () => {
   const { upstream, world } = await open()
   const body = `{"model": "${CLAUDE}", "cache_control":{"type":"ephemeral"}, "max_tokens":9, "system":[{"type":"text","text":"\\"cache_control\\":{\\"scope\\":\\"x\\"}","cache_control":{"type":"ephemeral","scope":"global","ttl":"1h"}}], "context_management":{"edits":[]}, "messages":[{"role":"user","content":[{"type":"tool_result","tool_use_id":"a","content":"b","cache_control":{"scope":"global","type":"ephemeral"}}]}], "n":1.0}`
   const response = await world.post('/v1/messages', body, { headers })
@@ -85,7 +85,7 @@ test('a stream from Claude is passed through byte for byte', async () => {
   assert.equal(getBody(upstream.calls[0]).stream, true)
 })
 
-test("Claude's tokens are counted by a separate model, without betas", async () => {
+test('Claude tokens are counted by a separate model, without betas', async () => {
   const { upstream, world } = await open()
   const response = await world.post('/v1/messages/count_tokens', { ...hello, model: CLAUDE }, { headers })
   assert.equal(await response.json(), { input_tokens: 12 })
@@ -96,7 +96,7 @@ test("Claude's tokens are counted by a separate model, without betas", async () 
   assert.is(call?.headers.get('anthropic-beta'), null)
 })
 
-test("Gemini's tokens are counted from the contents of the request", async () => {
+test("Gemini tokens are counted from the request's contents", async () => {
   const { upstream, world } = await open()
   const systemInstruction = { parts: [{ text: 'Be brief.' }] }
   const generateContentRequest = { model: 'models/x', ...requestOptions, systemInstruction, safetySettings: [] }
@@ -107,7 +107,7 @@ test("Gemini's tokens are counted from the contents of the request", async () =>
   assert.equal(Object.keys(getBody(upstream.calls[1])).sort(), ['contents', 'systemInstruction'])
 })
 
-test("a Gemini client's request is passed on unchanged, except for fields that only the Gemini API has", async () => {
+test("a Gemini client's request is passed through, except for fields that only the Gemini API supports", async () => {
   const { upstream, world } = await open()
   const plain = '{"contents":[{"role":"user","parts":[{"text":"\\"id\\":1"}]}], "labels":{"a":"b"}, "n":1.0}'
   await world.post(`/v1beta/models/${GEMINI}:generateContent`, plain)
@@ -125,7 +125,7 @@ test("a Gemini client's request is passed on unchanged, except for fields that o
   assert.equal(getBody(upstream.calls[1]), { contents: [...requestOptions.contents, ...parts({})] })
 })
 
-test('calls are matched by name, and labels are sent', async () => {
+test('calls are matched by function name, and labels are sent', async () => {
   const { upstream, world } = await open()
   const messages = [
     ...hello.messages,
@@ -144,7 +144,7 @@ test('calls are matched by name, and labels are sent', async () => {
   assert.is(response.headers.get('x-signalbox-warning'), 'dropped:store')
 })
 
-/** Vertex errors in Google's or Anthropic's envelope, as a chat client reads them. */
+/** Vertex errors in Google's or Anthropic's envelope, as a chat client sees them. */
 const errors: [model: string, status: number, body: object, expected: [status: number, code: RegExp]][] = [
   [
     CLAUDE,
@@ -168,7 +168,7 @@ const errors: [model: string, status: number, body: object, expected: [status: n
 ]
 
 for (const [model, status, body, [expected, words]] of errors) {
-  test(`an error is reported: ${status} ${JSON.stringify(body)}`, async () => {
+  test(`a Vertex error is reported to the client: ${status} ${JSON.stringify(body)}`, async () => {
     const { world } = await open({ respond: () => json(body, status) })
     const response = await world.chat({ ...hello, model })
     assert.is(response.status, expected)
